@@ -1,0 +1,78 @@
+# The tasks of umtslab: `make help` lists them.
+
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+CORE   := python/umtslab/_core.abi3.so
+DEMO   := results/demo
+
+RUST_SOURCES := $(shell find crates -path '*/src/*.rs' -o -name build.rs -o -name Cargo.toml -o -name abi3-py311.txt)
+CARGO_FLAGS  := --release --locked --workspace
+
+# maturin and pip install into this environment, whichever one the shell is in.
+export VIRTUAL_ENV := $(CURDIR)/$(VENV)
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_QUIET := 1
+unexport CONDA_PREFIX
+unexport PYTHONPATH
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test setup lint test-rust test-python bench oracle-ns2 format clean
+
+help: ## List the tasks.
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: setup ## Simulate two FTP users on FACH, print the results, draw the figures and write the captures.
+	@rm -rf $(DEMO)
+	$(BIN)/umts run scenarios/ftp-on-fach-two-users.toml --series --pcap --out $(DEMO)
+	@echo "User 1 when a second user arrives, as in Dubois (2005), Figures 6.1 and 6.3:"
+	$(BIN)/umts plot $(DEMO) outstanding
+	$(BIN)/umts plot $(DEMO) rtt
+
+test: lint test-rust test-python ## Check formats, lints and types, and run the Rust and the Python tests.
+
+setup: $(CORE) ## Make .venv and build the package into it: leaves .venv/bin/umts.
+
+lint: setup ## Check formats, lints and types without running a test.
+	cargo fmt --all --check
+	cargo clippy $(CARGO_FLAGS) --all-targets -- -D warnings
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/python -m mypy.stubtest umtslab._core
+
+test-rust: ## Run the Rust tests.
+	cargo test $(CARGO_FLAGS) --no-fail-fast
+
+test-python: setup ## Run the Python tests, the wheel in a clean environment among them.
+	tools/install-tshark
+	$(BIN)/pytest
+
+oracle-ns2: ## Replay the ns-2 runs of DIR (runs.json and its event files) and compare; OUT= writes our event files.
+	@test -n "$(DIR)" || { echo "usage: make oracle-ns2 DIR=folder [OUT=folder]"; exit 2; }
+	@cargo run --release --locked --quiet --package umts-oracle-ns2 -- "$(DIR)" $(if $(OUT),"$(OUT)")
+
+bench: setup ## Measure simulated seconds per CPU second and count instructions; nothing passes or fails.
+	$(BIN)/python benches/speed.py
+	$(BIN)/python benches/instructions.py
+
+format: setup ## Format all sources.
+	cargo fmt --all
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean: ## Remove whatever the other tasks built: .venv, the extension, target, results.
+	rm -rf $(VENV) $(CORE) target results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+
+$(BIN)/python:
+	tools/check-toolchain $(PYTHON)
+	tools/make-venv $(PYTHON) $(VENV)
+
+$(VENV)/packages: constraints.txt | $(BIN)/python
+	@echo "Installing the Python packages of constraints.txt into $(VENV)"
+	$(BIN)/python -m pip install --requirement constraints.txt
+	@touch $@
+
+$(CORE): $(RUST_SOURCES) Cargo.toml Cargo.lock pyproject.toml .cargo/config.toml $(VENV)/packages
+	$(BIN)/maturin develop --release --locked
+	@touch $@

@@ -1,0 +1,211 @@
+//! Tables for Python through the Arrow PyCapsule interface: the columns are handed over, not copied.
+
+use std::sync::Arc;
+
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, UInt32Array, UInt64Array};
+use arrow_array::{RecordBatch, RecordBatchIterator};
+use arrow_schema::{Field, Schema, SchemaRef};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+use umts_capture::TimeSequenceTables;
+use umts_record::metrics::{ConnectionRow, Scope, definitions};
+use umts_record::series::{Table, Values};
+
+/// A table, for any library that reads Arrow streams: `polars.DataFrame(columns)`, `pyarrow.table(columns)`.
+#[pyclass(frozen, module = "umtslab._core")]
+pub struct Columns {
+    schema: SchemaRef,
+    batches: Vec<RecordBatch>,
+}
+
+impl Columns {
+    /// A time series.
+    pub fn of_series(table: Table) -> Self {
+        let columns = table.columns.into_iter();
+        let batch = batch(columns.map(|c| column(c.name, c.unit, false, array(c.values))).collect());
+        Self { schema: batch.schema(), batches: vec![batch] }
+    }
+}
+
+impl Columns {
+    /// The tables of a time-sequence diagram, by name.
+    pub fn of_time_sequence(tables: &TimeSequenceTables) -> [(&'static str, Self); 3] {
+        let connection = |rows: usize| {
+            let ids = UInt64Array::from_iter_values(std::iter::repeat_n(tables.connection, rows));
+            column("connection", "", false, Arc::new(ids))
+        };
+        let times = |times: Vec<f64>| column("time_s", "s", false, Arc::new(Float64Array::from(times)));
+        let octets = |name, octets: Vec<i64>| column(name, "B", false, Arc::new(Int64Array::from(octets)));
+        let TimeSequenceTables { sent, acked, sacked, .. } = tables;
+        let again = sent.iter().map(|row| Some(row.cause != umts_capture::Cause::New));
+        let causes = StringArray::from_iter_values(sent.iter().map(|row| row.cause.name()));
+        let sent = vec![
+            times(sent.iter().map(|row| row.time_s).collect()),
+            connection(sent.len()),
+            octets("seq", sent.iter().map(|row| row.seq).collect()),
+            octets("end", sent.iter().map(|row| row.end).collect()),
+            column("retransmission", "", false, Arc::new(again.collect::<BooleanArray>())),
+            column("cause", "", false, Arc::new(causes)),
+        ];
+        let acked = vec![
+            times(acked.iter().map(|row| row.0).collect()),
+            connection(acked.len()),
+            octets("ack", acked.iter().map(|row| row.1).collect()),
+        ];
+        let sacked = vec![
+            times(sacked.iter().map(|row| row.0).collect()),
+            connection(sacked.len()),
+            octets("left", sacked.iter().map(|row| row.1).collect()),
+            octets("right", sacked.iter().map(|row| row.2).collect()),
+        ];
+        [("sent", sent), ("acked", acked), ("sacked", sacked)].map(|(name, columns)| {
+            let batch = batch(columns);
+            (name, Self { schema: batch.schema(), batches: vec![batch] })
+        })
+    }
+}
+
+/// The table of a capture's connections, filled while it is read.
+pub struct Rows(Columns);
+
+impl Rows {
+    /// No connections yet.
+    pub fn new() -> Self {
+        let empty = capture_connections(&[]);
+        Self(Columns { schema: empty.schema(), batches: vec![] })
+    }
+
+    /// Adds connections behind those that are there.
+    pub fn add(&mut self, rows: &[umts_capture::ConnectionRow]) {
+        if !rows.is_empty() {
+            self.0.batches.push(capture_connections(rows));
+        }
+    }
+
+    /// One row per connection: who it was, how it began and ended, its metrics.
+    pub fn finish(self) -> Columns {
+        self.0
+    }
+}
+
+fn capture_connections(rows: &[umts_capture::ConnectionRow]) -> RecordBatch {
+    type Row = umts_capture::ConnectionRow;
+    let words = |word: &dyn Fn(&Row) -> String| -> ArrayRef {
+        Arc::new(StringArray::from_iter_values(rows.iter().map(word)))
+    };
+    let numbers = |number: &dyn Fn(&Row) -> Option<u32>| -> ArrayRef {
+        Arc::new(rows.iter().map(number).collect::<UInt32Array>())
+    };
+    let flags = |flag: &dyn Fn(&Row) -> Option<bool>| -> ArrayRef {
+        Arc::new(rows.iter().map(flag).collect::<BooleanArray>())
+    };
+    let number = UInt64Array::from_iter_values(rows.iter().map(|row| row.connection));
+    let mut columns = vec![
+        column("connection", "", false, Arc::new(number)),
+        column("client", "", false, words(&|row| row.client.to_string())),
+        column("server", "", false, words(&|row| row.server.to_string())),
+        column("sender", "", false, words(&|row| row.sender.to_owned())),
+        column("position", "", false, words(&|row| row.position.name().to_owned())),
+        column("opened_s", "s", false, floats(rows.iter().map(|row| Some(row.opened_s)))),
+        column("closed_s", "s", true, floats(rows.iter().map(|row| row.closed_s))),
+        column("ended", "", false, words(&|row| row.ended.to_owned())),
+        column("mss", "B", true, numbers(&|row| row.mss)),
+        column("window_scale", "1", true, numbers(&|row| row.window_scale.map(u32::from))),
+        column("sack_permitted", "", true, flags(&|row| row.sack_permitted)),
+        column("timestamps", "", true, flags(&|row| row.timestamps)),
+    ];
+    columns.extend(umts_capture::definitions().map(|metric| {
+        let values = rows.iter().map(|row| row.metrics.value(metric.name));
+        column(metric.name, metric.unit, true, floats(values))
+    }));
+    batch(columns)
+}
+
+/// The table of connections, filled while a run goes on: as columns they take a fraction of what the rows take.
+pub struct Connections(Columns);
+
+impl Connections {
+    /// No connections yet.
+    pub fn new() -> Self {
+        let empty = connections(&[]);
+        Self(Columns { schema: empty.schema(), batches: vec![] })
+    }
+
+    /// Adds connections behind those that are there.
+    pub fn add(&mut self, rows: &[ConnectionRow]) {
+        if !rows.is_empty() {
+            self.0.batches.push(connections(rows));
+        }
+    }
+
+    /// One row per connection: who it was, when it was open, its metrics.
+    pub fn finish(self) -> Columns {
+        self.0
+    }
+}
+
+fn connections(rows: &[ConnectionRow]) -> RecordBatch {
+    let mut columns = vec![
+        column("connection", "", false, ids(rows.iter().map(|row| row.connection.0))),
+        column("flow", "", false, ids(rows.iter().map(|row| row.flow.0))),
+        column("ue", "", false, ids(rows.iter().map(|row| row.ue.0.into()))),
+        column("opened_s", "s", false, floats(rows.iter().map(|row| Some(row.opened_s)))),
+        column("closed_s", "s", true, floats(rows.iter().map(|row| row.closed_s))),
+    ];
+    columns.extend(definitions().filter(|metric| metric.scope == Scope::Connection).map(|metric| {
+        let values = rows.iter().map(|row| row.metrics.value(metric.name));
+        column(metric.name, metric.unit, true, floats(values))
+    }));
+    batch(columns)
+}
+
+fn batch(columns: Vec<(Field, ArrayRef)>) -> RecordBatch {
+    let (fields, arrays): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
+        .expect("columns of one table are of one length and of their fields' types")
+}
+
+fn column(name: &str, unit: &str, nullable: bool, values: ArrayRef) -> (Field, ArrayRef) {
+    let field = Field::new(name, values.data_type().clone(), nullable);
+    (field.with_metadata([("unit".to_owned(), unit.to_owned())].into()), values)
+}
+
+fn ids(values: impl Iterator<Item = u32>) -> ArrayRef {
+    Arc::new(UInt32Array::from_iter_values(values))
+}
+
+fn floats(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {
+    Arc::new(values.collect::<Float64Array>())
+}
+
+fn array(values: Values) -> ArrayRef {
+    match values {
+        Values::Float(values) => Arc::new(Float64Array::from(values)),
+        Values::Id(values) => Arc::new(UInt32Array::from(values)),
+        Values::Count(values) => Arc::new(UInt64Array::from(values)),
+        Values::Flag(values) => Arc::new(BooleanArray::from(values)),
+        Values::Word(values) => Arc::new(StringArray::from(values)),
+    }
+}
+
+#[pymethods]
+impl Columns {
+    /// Rows of the table.
+    fn __len__(&self) -> usize {
+        self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// The table as an Arrow C stream. It comes in its own schema, as the interface allows, whichever is asked for.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        drop(requested_schema);
+        let batches: Vec<_> = self.batches.iter().cloned().map(Ok).collect();
+        let reader = RecordBatchIterator::new(batches, Arc::clone(&self.schema));
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(Box::new(reader)), c"arrow_array_stream")
+    }
+}

@@ -1,0 +1,62 @@
+//! What goes wrong, as Python exceptions.
+
+use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::prelude::*;
+use umts_record::capture::CaptureError;
+
+pyo3::create_exception!(
+    umtslab._core,
+    ScenarioError,
+    PyValueError,
+    "A scenario is wrong; ``str(error)`` is the rendered message, without colour."
+);
+
+pyo3::create_exception!(umtslab._core, OutputError, PyOSError, "The captures could not be written.");
+
+pyo3::create_exception!(
+    umtslab._core,
+    CaptureReadError,
+    PyOSError,
+    "A capture could not be read; ``str(error)`` names the file, the byte and the reason."
+);
+
+/// The exception for a capture that could not be read: the message, and where it points as attributes.
+pub fn input_error(py: Python<'_>, error: &umts_capture::reader::ReadError) -> PyErr {
+    let exception = CaptureReadError::new_err(error.to_string());
+    let value = exception.value(py);
+    let attributes = || {
+        value.setattr("file", error.path.clone().into_os_string())?;
+        value.setattr("offset", error.offset)
+    };
+    match attributes() {
+        Ok(()) => exception,
+        Err(unexpected) => unexpected,
+    }
+}
+
+/// The exception for a wrong scenario: the message, and where it points as attributes.
+pub fn scenario_error(py: Python<'_>, error: &umts_scenario::ScenarioError) -> PyErr {
+    let exception = ScenarioError::new_err(error.render(false));
+    let value = exception.value(py);
+    let attributes = || {
+        value.setattr("file", error.file())?;
+        value.setattr("line", error.line())?;
+        value.setattr("column", error.column())?;
+        value.setattr("key", Some(error.key()).filter(|key| !key.is_empty()))?;
+        value.setattr("help", error.help())
+    };
+    match attributes() {
+        Ok(()) => exception,
+        Err(unexpected) => unexpected,
+    }
+}
+
+/// The exception for a capture that could not be written, with `errno` and `filename` as those of Python's own.
+pub fn output_error(py: Python<'_>, error: &CaptureError) -> PyErr {
+    let Some(errno) = error.source.raw_os_error() else { return OutputError::new_err(error.to_string()) };
+    let reason = py.import("os").and_then(|os| os.call_method1("strerror", (errno,))?.extract::<String>());
+    match reason {
+        Ok(reason) => OutputError::new_err((errno, reason, error.path.clone().into_os_string())),
+        Err(unexpected) => unexpected,
+    }
+}

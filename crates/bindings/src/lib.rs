@@ -1,0 +1,29 @@
+//! `umtslab._core`: the lab for Python, and the only crate that knows Python.
+//!
+//! It translates and decides nothing: scenarios and their errors, one function that runs a scenario without holding
+//! the interpreter, one that analyses captures, tables as Arrow streams (the PyCapsule interface, which polars, pandas and pyarrow read without a
+//! copy). Signatures and their types are in `python/umtslab/_core.pyi`.
+
+mod analyse;
+mod columns;
+mod errors;
+mod reference;
+mod run;
+mod scenario;
+
+/// The compiled core: scenario files, the simulated network, the lists of parameters and metrics.
+#[pyo3::pymodule]
+mod _core {
+    #[pymodule_export]
+    use super::analyse::{Analysis, analyse, capture_metric_definitions};
+    #[pymodule_export]
+    use super::columns::Columns;
+    #[pymodule_export]
+    use super::errors::{CaptureReadError, OutputError, ScenarioError};
+    #[pymodule_export]
+    use super::reference::{bearers, metric_definitions, params, schema, version};
+    #[pymodule_export]
+    use super::run::{RunResult, simulate};
+    #[pymodule_export]
+    use super::scenario::Scenario;
+}

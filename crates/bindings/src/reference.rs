@@ -1,0 +1,97 @@
+//! What the lab knows of itself: the schema, the parameters, the metrics, its version.
+
+use pyo3::prelude::*;
+use pyo3::types::{IntoPyDict, PyDict};
+use umts_record::metrics::{Definition, Scope, definitions};
+use umts_scenario::{Param, ReferenceBearer, ReferenceChannel, reference_bearers};
+
+/// A dictionary in the order given.
+type Row<'py> = PyResult<Bound<'py, PyDict>>;
+
+/// The JSON Schema of scenario files.
+#[pyfunction]
+pub fn schema() -> String {
+    umts_scenario::schema().to_string()
+}
+
+/// Every scenario key with its kind, default, range, source, a sentence, and a line for each word that it knows; empty
+/// where it has none.
+#[pyfunction]
+pub fn params(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let row = |param: Param| -> Row<'_> {
+        let choices = param.choices.iter().map(|choice| format!("{}: {}", choice.value, choice.description));
+        let choices = choices.collect::<Vec<_>>().join("\n");
+        [
+            ("key", param.key),
+            ("kind", param.kind),
+            ("required", if param.required { "yes" } else { "" }.to_owned()),
+            ("default", param.default.unwrap_or_default()),
+            ("range", param.range.unwrap_or_default()),
+            ("source", param.source.unwrap_or_default()),
+            ("description", param.description),
+            ("choices", choices),
+        ]
+        .into_py_dict(py)
+    };
+    umts_scenario::params().into_iter().map(row).collect()
+}
+
+/// Every metric with its unit (empty for counts and ratios), scope, meaning, numerator and denominator.
+#[pyfunction]
+pub fn metric_definitions(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let row = |metric: Definition| -> Row<'_> {
+        let scope = match metric.scope {
+            Scope::Connection => "connection",
+            Scope::Radio => "radio",
+            Scope::Network => "network",
+        };
+        [
+            ("name", metric.name),
+            ("unit", if metric.unit == "1" { "" } else { metric.unit }),
+            ("scope", scope),
+            ("meaning", metric.meaning),
+            ("numerator", metric.numerator),
+            ("denominator", metric.denominator),
+        ]
+        .into_py_dict(py)
+    };
+    definitions().map(row).collect()
+}
+
+/// Every reference bearer: its name and, for each way, channel, rate, TTI, block size, transport format set, coding and
+/// coded bits of a full TTI; its RLC settings and its source.
+#[pyfunction]
+pub fn bearers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let channel = |channel: &ReferenceChannel| -> Row<'_> {
+        let row = PyDict::new(py);
+        row.set_item("channel", channel.channel)?;
+        row.set_item("rate_bps", channel.rate().bps())?;
+        row.set_item("tti_ms", channel.tti_ms)?;
+        row.set_item("block_bits", channel.block_bits)?;
+        row.set_item("header_bits", channel.header_bits)?;
+        row.set_item("formats", channel.formats)?;
+        row.set_item("coding", channel.coding.text())?;
+        row.set_item("coded_bits", channel.coded_bits())?;
+        Ok(row)
+    };
+    let row = |bearer: &ReferenceBearer| -> Row<'_> {
+        let row = PyDict::new(py);
+        row.set_item("name", bearer.name)?;
+        row.set_item("description", bearer.description)?;
+        row.set_item("downlink", channel(&bearer.downlink)?)?;
+        row.set_item("uplink", channel(&bearer.uplink)?)?;
+        row.set_item("carries_packets", bearer.carries_packets)?;
+        row.set_item("rlc", bearer.rlc)?;
+        row.set_item("source", bearer.source)?;
+        Ok(row)
+    };
+    reference_bearers().iter().map(row).collect()
+}
+
+/// The version of the package, the commit that it was built from ("unknown" outside git), and the fingerprint of its
+/// sources that keys the stored runs.
+#[pyfunction]
+pub fn version(py: Python<'_>) -> Row<'_> {
+    [("version", env!("CARGO_PKG_VERSION")), ("commit", env!("UMTS_COMMIT")), ("code", env!("UMTS_CODE"))]
+        .into_py_dict(py)
+}

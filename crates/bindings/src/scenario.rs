@@ -1,0 +1,129 @@
+//! Scenario files for Python.
+
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+
+use crate::errors::scenario_error;
+
+/// Pairs of dotted key and value, as `--set` takes them.
+type Overrides = Vec<(String, String)>;
+
+/// Where a scenario came from, to read it again with other overrides.
+#[derive(Clone)]
+enum Origin {
+    File(PathBuf),
+    Text { text: String, name: String, base_dir: PathBuf },
+}
+
+/// A validated scenario: defaults filled in, units checked.
+#[pyclass(frozen, module = "umtslab._core")]
+pub struct Scenario {
+    origin: Origin,
+    overrides: Overrides,
+    scenario: umts_scenario::Scenario,
+    warnings: Vec<String>,
+}
+
+impl Scenario {
+    /// The scenario as the simulator takes it.
+    pub fn inner(&self) -> &umts_scenario::Scenario {
+        &self.scenario
+    }
+
+    fn read(py: Python<'_>, origin: Origin, overrides: Overrides) -> PyResult<Self> {
+        let loaded = match &origin {
+            Origin::File(path) => umts_scenario::Scenario::load(path, &overrides),
+            Origin::Text { text, name, base_dir } => {
+                umts_scenario::Scenario::parse(text, name, base_dir, &overrides)
+            }
+        };
+        let loaded = loaded.map_err(|error| scenario_error(py, &error))?;
+        Ok(Self { origin, overrides, scenario: loaded.scenario, warnings: loaded.warnings })
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads a scenario file and applies overrides to it.
+    #[staticmethod]
+    #[pyo3(signature = (path, overrides=vec![]), text_signature = "(path, overrides=[])")]
+    fn load(py: Python<'_>, path: PathBuf, overrides: Overrides) -> PyResult<Self> {
+        Self::read(py, Origin::File(path), overrides)
+    }
+
+    /// Reads a scenario from TOML text; files that it names are looked up in `base_dir`.
+    #[staticmethod]
+    #[pyo3(
+        signature = (text, name="<text>".to_owned(), base_dir=None, overrides=vec![]),
+        text_signature = "(text, name='<text>', base_dir=None, overrides=[])"
+    )]
+    fn parse(
+        py: Python<'_>,
+        text: String,
+        name: String,
+        base_dir: Option<PathBuf>,
+        overrides: Overrides,
+    ) -> PyResult<Self> {
+        // The empty path is the current folder.
+        let base_dir = base_dir.unwrap_or_default();
+        Self::read(py, Origin::Text { text, name, base_dir }, overrides)
+    }
+
+    /// The same scenario with more overrides, applied after those it has.
+    fn with_overrides(&self, py: Python<'_>, overrides: Overrides) -> PyResult<Self> {
+        let all = self.overrides.iter().cloned().chain(overrides).collect();
+        Self::read(py, self.origin.clone(), all)
+    }
+
+    /// Short name, as in `ftp-on-fach`.
+    #[getter]
+    fn name(&self) -> &str {
+        &self.scenario.name
+    }
+
+    /// One line for people.
+    #[getter]
+    fn title(&self) -> &str {
+        &self.scenario.title
+    }
+
+    /// The document that the scenario was taken from.
+    #[getter]
+    fn source(&self) -> &str {
+        &self.scenario.source
+    }
+
+    /// The scenario's own seed.
+    #[getter]
+    fn seed(&self) -> u64 {
+        self.scenario.seed
+    }
+
+    /// Simulated time, in seconds.
+    #[getter]
+    fn duration_s(&self) -> f64 {
+        self.scenario.duration.as_secs()
+    }
+
+    /// What to look at before trusting the results.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.warnings.clone()
+    }
+
+    /// The whole scenario, defaults included, as a file that loads again.
+    fn to_toml(&self) -> String {
+        self.scenario.to_toml()
+    }
+
+    /// The whole scenario, defaults included, as one JSON object.
+    fn to_json(&self) -> String {
+        self.scenario.to_json().to_string()
+    }
+
+    /// Hash of the scenario after defaults and overrides.
+    fn content_hash(&self) -> String {
+        self.scenario.content_hash()
+    }
+}

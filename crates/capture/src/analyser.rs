@@ -1,0 +1,367 @@
+//! All connections of a capture: finds the one that a packet belongs to, and lets go of those that are over.
+
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+
+use foldhash::fast::RandomState;
+use umts_units::{Duration, Time};
+
+use crate::clock::BusyClock;
+use crate::connection::{Connection, Position, Side};
+use crate::link::LinkType;
+use crate::metrics::MetricSet;
+use crate::packet::{Segment, Skipped, parse};
+use crate::timeseq::{TimeSequence, TimeSequenceTables};
+use crate::totals::Totals;
+
+/// A closed connection is kept for what comes late: twice the longest life of a segment, as Linux has it.
+const LINGER: Duration = Duration::from_secs(120);
+/// So is one that never got beyond its SYN: longer than a sender repeats that.
+const HALF_OPEN: Duration = Duration::from_secs(300);
+/// The year 2262, as libpcap's nanoseconds have it: a file that says more is wrong, and sums of times must fit.
+const LATEST: Time = Time::from_nanos(i64::MAX as u64);
+/// Pairs of hosts without a connection whose last closing is remembered.
+const MOST_PAIRS: usize = 1 << 16;
+
+/// Both ends, the smaller address first: the same for both directions.
+type Key = (SocketAddr, SocketAddr);
+/// Two hosts, and the server's port.
+type Pair = (IpAddr, IpAddr, u16);
+
+/// One connection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConnectionRow {
+    /// Its number: connections are counted from 0 in the order of their first packets, as tshark does.
+    pub connection: u64,
+    /// The end that opened it, as far as the capture tells.
+    pub client: SocketAddr,
+    /// The other end.
+    pub server: SocketAddr,
+    /// Whose data the row is about, that of more payload: `client` or `server`.
+    pub sender: &'static str,
+    /// Where the capture was taken, seen from that sender.
+    pub position: Position,
+    /// First packet, in seconds since the capture's first one.
+    pub opened_s: f64,
+    /// FIN of both ends acknowledged, or RST; none if neither was seen.
+    pub closed_s: Option<f64>,
+    /// `finished`, `reset` or `open`.
+    pub ended: &'static str,
+    /// Maximum segment size that the receiver of the data announced.
+    pub mss: Option<u32>,
+    /// Shift of the windows that the receiver of the data announces; zero without the option.
+    pub window_scale: Option<u8>,
+    /// Whether both ends permit selective acknowledgments.
+    pub sack_permitted: Option<bool>,
+    /// Whether both ends sent timestamps in their SYNs.
+    pub timestamps: Option<bool>,
+    /// Its metrics.
+    pub metrics: MetricSet,
+}
+
+/// What was captured besides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// All packets.
+    pub packets: u64,
+    /// Their octets on the link.
+    pub bytes: u64,
+    /// Packets that TCP metrics are made of.
+    pub tcp: u64,
+    /// Of a link type that is not read here.
+    pub unknown_link: u64,
+    /// Not IP.
+    pub not_ip: u64,
+    /// Parts of IP packets.
+    pub fragments: u64,
+    /// IP, but not TCP.
+    pub not_tcp: u64,
+    /// Cut off or wrong before the end of TCP's fixed header.
+    pub unreadable: u64,
+    /// Captured twice.
+    pub captured_twice: u64,
+    /// With an earlier time than the packet before; they count as of that packet's time.
+    pub out_of_time: u64,
+}
+
+/// A capture, analysed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Analysis {
+    /// All connections together.
+    pub metrics: MetricSet,
+    /// Rows that were not taken before, in the order in which connections closed; open ones last, in that of their
+    /// numbers.
+    pub connections: Vec<ConnectionRow>,
+    /// How many connections there were.
+    pub connection_count: u64,
+    /// What was captured.
+    pub counts: Counts,
+    /// The first packet, since 1970.
+    pub first: Option<Time>,
+    /// The last packet.
+    pub last: Option<Time>,
+    /// What to look at before the numbers are trusted.
+    pub warnings: Vec<String>,
+    /// The connection that was asked for, in time.
+    pub time_sequence: Option<TimeSequenceTables>,
+}
+
+/// TCP metrics of a capture, packet by packet: no files, no clock.
+///
+/// Memory is bounded by the connections that are open at one time, if rows are taken with
+/// [`take_finished`](Analyser::take_finished).
+#[derive(Debug, Default)]
+pub struct Analyser {
+    open: HashMap<Key, Box<Connection>, RandomState>,
+    /// When to look whether a connection is over: sorted, since all wait equally long.
+    closing: VecDeque<(Time, Key, u64)>,
+    opening: VecDeque<(Time, Key, u64)>,
+    pairs: HashMap<Pair, Idle>,
+    idle_pairs: VecDeque<(Pair, Time)>,
+    next: u64,
+    together: BusyClock,
+    totals: Totals,
+    finished: Vec<ConnectionRow>,
+    counts: Counts,
+    first: Option<Time>,
+    now: Time,
+    time_sequence: Option<TimeSequence>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Idle {
+    open: u64,
+    since: Option<Time>,
+}
+
+impl Analyser {
+    /// Nothing seen yet.
+    pub fn new() -> Self {
+        Analyser::default()
+    }
+
+    /// Also collects the course of the connection with this number.
+    pub fn with_time_sequence(connection: u64) -> Self {
+        Analyser { time_sequence: Some(TimeSequence::new(connection)), ..Analyser::default() }
+    }
+
+    /// Takes in a packet: `bytes` of it were captured at `time` since 1970, of `original_length` octets on the link.
+    /// Nothing in it is trusted; what cannot be read is counted.
+    pub fn packet(&mut self, time: Time, link: LinkType, bytes: &[u8], original_length: u32) {
+        self.counts.packets += 1;
+        self.counts.bytes += u64::from(original_length);
+        let time = time.min(LATEST);
+        self.first.get_or_insert(time);
+        self.counts.out_of_time += u64::from(time < self.now);
+        self.now = self.now.max(time);
+        match parse(link, bytes, original_length) {
+            Ok(segment) => self.segment(&segment),
+            Err(Skipped::LinkType) => self.counts.unknown_link += 1,
+            Err(Skipped::NotIp) => self.counts.not_ip += 1,
+            Err(Skipped::Fragment) => self.counts.fragments += 1,
+            Err(Skipped::NotTcp) => self.counts.not_tcp += 1,
+            Err(Skipped::Short) => self.counts.unreadable += 1,
+        }
+    }
+
+    /// Takes the rows of connections that are over.
+    pub fn take_finished(&mut self) -> Vec<ConnectionRow> {
+        std::mem::take(&mut self.finished)
+    }
+
+    /// Closes what is open, and adds up.
+    pub fn finish(mut self) -> Analysis {
+        let mut open: Vec<_> = std::mem::take(&mut self.open).into_values().collect();
+        open.sort_by_key(|connection| connection.number);
+        for connection in open {
+            self.fold(*connection);
+        }
+        self.totals.window = self.window();
+        self.totals.active_union = u128::from(self.together.total().as_nanos());
+        Analysis {
+            metrics: MetricSet::of(&self.totals),
+            warnings: self.warnings(),
+            connections: self.finished,
+            connection_count: self.next,
+            counts: self.counts,
+            first: self.first,
+            last: self.first.map(|_| self.now),
+            time_sequence: self.time_sequence.map(TimeSequence::finish),
+        }
+    }
+
+    fn segment(&mut self, segment: &Segment) {
+        self.counts.tcp += 1;
+        let key = key(segment);
+        self.let_go();
+        // Only a SYN can end a connection; every other packet needs one look.
+        if segment.flags.syn
+            && self.open.get(&key).is_some_and(|connection| connection.is_succeeded_by(segment))
+            && let Some(over) = self.open.remove(&key)
+        {
+            self.fold(*over);
+        }
+        let connection = match self.open.entry(key) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => {
+                let number = self.next;
+                self.next += 1;
+                let mut connection = Box::new(Connection::new(number, self.now, segment));
+                connection.off = pair_opened(&mut self.pairs, pair(&connection), self.now);
+                if segment.flags.syn {
+                    self.opening.push_back((self.now + HALF_OPEN, key, number));
+                }
+                entry.insert(connection)
+            }
+        };
+        let was_closed = connection.closed.is_some();
+        let Some(seen) = connection.packet(self.now, segment, &mut self.together) else {
+            self.counts.captured_twice += 1;
+            return;
+        };
+        let (number, sender) = (connection.number, seen.from);
+        if !was_closed && connection.closed.is_some() {
+            self.closing.push_back((self.now + LINGER, key, number));
+            let pair = pair(connection);
+            self.pair_closed(pair);
+        }
+        if let Some(wanted) = &mut self.time_sequence {
+            wanted.seen(number, self.now, sender, &seen);
+        }
+    }
+
+    /// Lets go of connections that closed, or never opened, long enough ago.
+    fn let_go(&mut self) {
+        while let Some((_, key, number)) = pop_due(&mut self.closing, self.now) {
+            self.let_go_of(key, number, |connection, now| {
+                let quiet_since = connection.last + LINGER;
+                (quiet_since > now).then_some(quiet_since)
+            });
+        }
+        while let Some((_, key, number)) = pop_due(&mut self.opening, self.now) {
+            let is_half_open = self.open.get(&key).is_some_and(|connection| {
+                connection.number == number
+                    && (!connection.way(Side::Client).is_heard() || !connection.way(Side::Server).is_heard())
+                    && connection.last + HALF_OPEN <= self.now
+            });
+            if is_half_open && let Some(over) = self.open.remove(&key) {
+                self.fold(*over);
+            }
+        }
+    }
+
+    fn let_go_of(&mut self, key: Key, number: u64, later: impl Fn(&Connection, Time) -> Option<Time>) {
+        let Some(connection) = self.open.get(&key).filter(|connection| connection.number == number) else {
+            return;
+        };
+        match later(connection, self.now) {
+            Some(time) => self.closing.push_back((time.max(self.now), key, number)),
+            None => {
+                if let Some(over) = self.open.remove(&key) {
+                    self.fold(*over);
+                }
+            }
+        }
+    }
+
+    /// Adds a connection to the sums and writes its row.
+    fn fold(&mut self, mut connection: Connection) {
+        let mut totals = connection.close(self.now, &mut self.together);
+        if connection.closed.is_none() {
+            let pair = pair(&connection);
+            self.pair_closed_at(pair, connection.last);
+        }
+        self.totals.add(&totals);
+        totals.window = self.window();
+        self.finished.push(self.row(&connection, &totals));
+    }
+
+    fn row(&self, connection: &Connection, totals: &Totals) -> ConnectionRow {
+        let sender = connection.sender();
+        let receiver = connection.options(sender.other());
+        let both = [Side::Client, Side::Server].map(|side| connection.options(side));
+        let timestamps = both[0].zip(both[1]).map(|(a, b)| a.timestamps.is_some() && b.timestamps.is_some());
+        let since_first = |time: Time| time.saturating_since(self.first.unwrap_or(time)).as_secs();
+        ConnectionRow {
+            connection: connection.number,
+            client: connection.client,
+            server: connection.server,
+            sender: if sender == Side::Client { "client" } else { "server" },
+            position: connection.position(),
+            opened_s: since_first(connection.first),
+            closed_s: connection.closed.map(since_first),
+            ended: match (connection.reset, connection.closed) {
+                (true, _) => "reset",
+                (false, Some(_)) => "finished",
+                (false, None) => "open",
+            },
+            mss: receiver.and_then(|options| options.mss).map(u32::from),
+            window_scale: connection.window_scale(sender.other()),
+            sack_permitted: connection.is_sack_permitted(),
+            timestamps,
+            metrics: MetricSet::of(totals),
+        }
+    }
+
+    fn window(&self) -> Duration {
+        self.first.map_or(Duration::ZERO, |first| self.now.saturating_since(first))
+    }
+
+    fn pair_closed(&mut self, pair: Pair) {
+        self.pair_closed_at(pair, self.now);
+    }
+
+    fn pair_closed_at(&mut self, pair: Pair, at: Time) {
+        let Some(idle) = self.pairs.get_mut(&pair) else { return };
+        idle.open = idle.open.saturating_sub(1);
+        if idle.open > 0 {
+            return;
+        }
+        idle.since = Some(at);
+        self.idle_pairs.push_back((pair, at));
+        if self.idle_pairs.len() > MOST_PAIRS
+            && let Some((oldest, since)) = self.idle_pairs.pop_front()
+            && self.pairs.get(&oldest).is_some_and(|idle| idle.since == Some(since))
+        {
+            self.pairs.remove(&oldest);
+        }
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let Counts { packets, tcp, unknown_link, fragments, unreadable, captured_twice, out_of_time, .. } =
+            self.counts;
+        [
+            (unknown_link, "packets are of a link type that is not read here"),
+            (fragments, "packets are IP fragments, and were left out"),
+            (unreadable, "packets are cut off or wrong before the end of TCP's header, and were left out"),
+            (captured_twice, "packets were captured twice, and count once"),
+            (out_of_time, "packets have earlier times than those before them, and count as of the same time"),
+            (u64::from(packets > 0 && tcp == 0) * packets, "packets, and no TCP among them"),
+        ]
+        .into_iter()
+        .filter(|(number, _)| *number > 0)
+        .map(|(number, what)| format!("{number} {what}"))
+        .collect()
+    }
+}
+
+/// One more connection of a pair; tells how long there was none.
+fn pair_opened(pairs: &mut HashMap<Pair, Idle>, pair: Pair, now: Time) -> Duration {
+    let idle = pairs.entry(pair).or_default();
+    idle.open += 1;
+    idle.since.take().map_or(Duration::ZERO, |since| now.saturating_since(since))
+}
+
+fn key(segment: &Segment) -> Key {
+    let (a, b) = (segment.source, segment.destination);
+    if a <= b { (a, b) } else { (b, a) }
+}
+
+fn pair(connection: &Connection) -> Pair {
+    (connection.client.ip(), connection.server.ip(), connection.server.port())
+}
+
+fn pop_due(queue: &mut VecDeque<(Time, Key, u64)>, now: Time) -> Option<(Time, Key, u64)> {
+    queue.pop_front_if(|(due, ..)| *due <= now)
+}

@@ -1,0 +1,274 @@
+//! One TCP connection as its packets tell it.
+
+use std::net::SocketAddr;
+
+use umts_units::{Duration, Time};
+
+use crate::clock::BusyClock;
+use crate::packet::{Options, Segment};
+use crate::totals::Totals;
+use crate::way::Way;
+
+/// Where a capture was taken, seen from the sender of the data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Position {
+    /// At the sender or near it: round-trip times and the outstanding window are the sender's own.
+    Sender,
+    /// At the receiver or near it: round-trip times lack the path, and the window shows what has arrived.
+    Receiver,
+    /// Somewhere between.
+    Between,
+    /// There was no handshake to tell it from.
+    Unknown,
+}
+
+impl Position {
+    /// As tables call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Position::Sender => "sender",
+            Position::Receiver => "receiver",
+            Position::Between => "between",
+            Position::Unknown => "unknown",
+        }
+    }
+}
+
+/// Which end of a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Side {
+    Client,
+    Server,
+}
+
+impl Side {
+    pub fn other(self) -> Side {
+        match self {
+            Side::Client => Side::Server,
+            Side::Server => Side::Client,
+        }
+    }
+}
+
+/// An end that answers sooner than this is at the capture point, if the other one does not.
+const NEAR: Duration = Duration::from_millis(1);
+/// An end is near if the other one is so many times farther away.
+const MUCH_FARTHER: u64 = 4;
+
+/// One connection, open or closed.
+#[derive(Debug, Clone)]
+pub(crate) struct Connection {
+    pub number: u64,
+    pub client: SocketAddr,
+    pub server: SocketAddr,
+    /// The client's data, and the server's.
+    ways: [Way; 2],
+    syn: [Option<(Time, Options)>; 2],
+    syn_was_repeated: bool,
+    /// From SYN to SYN+ACK, and from there to the acknowledgment of it.
+    answer: [Option<Duration>; 2],
+    pub first: Time,
+    pub last: Time,
+    pub reset: bool,
+    pub closed: Option<Time>,
+    pub off: Duration,
+}
+
+/// What a packet was to a connection, for a figure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Seen {
+    pub from: Side,
+    pub sent: Option<crate::way::SentAs>,
+    /// Of the other side's data.
+    pub ack: Option<i64>,
+    pub sack: Vec<(i64, i64)>,
+}
+
+impl Connection {
+    /// The connection that begins with `segment`.
+    pub fn new(number: u64, now: Time, segment: &Segment) -> Self {
+        let is_from_client = match (segment.flags.syn, segment.flags.ack) {
+            (true, is_answer) => !is_answer,
+            // No handshake: servers listen at low ports.
+            (false, _) => segment.source.port() >= segment.destination.port(),
+        };
+        let (client, server) = if is_from_client {
+            (segment.source, segment.destination)
+        } else {
+            (segment.destination, segment.source)
+        };
+        Connection {
+            number,
+            client,
+            server,
+            ways: Default::default(),
+            syn: [None; 2],
+            syn_was_repeated: false,
+            answer: [None; 2],
+            first: now,
+            last: now,
+            reset: false,
+            closed: None,
+            off: Duration::ZERO,
+        }
+    }
+
+    pub fn side_of(&self, source: SocketAddr) -> Side {
+        if source == self.client { Side::Client } else { Side::Server }
+    }
+
+    pub fn way(&self, side: Side) -> &Way {
+        &self.ways[side as usize]
+    }
+
+    /// Whether `segment` opens another connection between the same ports.
+    pub fn is_succeeded_by(&self, segment: &Segment) -> bool {
+        let side = self.side_of(segment.source);
+        let known = self.way(side).isn;
+        match (segment.flags.syn, segment.flags.ack) {
+            (false, _) => false,
+            // The second SYN of a simultaneous open, or one that comes after its answer.
+            (true, false) if !self.way(side).is_heard() && self.way(side.other()).isn.is_some() => false,
+            // Mid-stream until now, and now a SYN: what came before was another one.
+            (true, false) => known != Some(segment.seq),
+            (true, true) => known.is_some_and(|isn| isn != segment.seq) && self.closed.is_some(),
+        }
+    }
+
+    /// Takes the next packet in; none if it is the one before, captured twice.
+    pub fn packet(&mut self, now: Time, segment: &Segment, together: &mut BusyClock) -> Option<Seen> {
+        let from = self.side_of(segment.source);
+        if self.ways[from as usize].repeats_last(segment) {
+            return None;
+        }
+        self.last = now;
+        self.shake_hands(now, from, segment);
+        let mut ack = None;
+        let mut sack = Vec::new();
+        if segment.flags.ack && !segment.flags.rst {
+            let window = self.window(from, segment);
+            let shortest = self.handshake_rtt();
+            let other = &mut self.ways[from.other() as usize];
+            ack = other.acked(now, segment, window, shortest, together);
+            if segment.options.sack[0].is_some() {
+                sack.extend(other.sack_blocks(segment));
+            }
+        }
+        let sender_delay = self.answer[answer_of(from)].unwrap_or_default();
+        let sent = self.ways[from as usize].sent(now, segment, sender_delay, together);
+        if segment.flags.rst {
+            self.reset = true;
+            for way in &mut self.ways {
+                way.close(now, together);
+            }
+        }
+        let is_closed = self.reset || self.ways.iter().all(|way| way.fin_acked);
+        if is_closed && self.closed.is_none() {
+            self.closed = Some(now);
+        }
+        Some(Seen { from, sent, ack, sack })
+    }
+
+    /// From SYN to the acknowledgment of the SYN+ACK: a whole round trip wherever the capture was taken.
+    pub fn handshake_rtt(&self) -> Option<Duration> {
+        let [to_server, to_client] = self.answer;
+        (!self.syn_was_repeated).then_some(to_server? + to_client?)
+    }
+
+    /// Whose data the connection is about: the end that sent more of it.
+    pub fn sender(&self) -> Side {
+        let bytes = |way: &Way| way.tally.sent_once.max(way.tally.acknowledged);
+        if bytes(&self.ways[0]) > bytes(&self.ways[1]) { Side::Client } else { Side::Server }
+    }
+
+    pub fn position(&self) -> Position {
+        let ([Some(to_server), Some(to_client)], false) = (self.answer, self.syn_was_repeated) else {
+            return Position::Unknown;
+        };
+        let (sender, receiver) = match self.sender() {
+            Side::Client => (to_client, to_server),
+            Side::Server => (to_server, to_client),
+        };
+        match () {
+            () if is_much_farther(receiver, sender) || (sender <= NEAR && NEAR < receiver) => {
+                Position::Sender
+            }
+            () if is_much_farther(sender, receiver) || (receiver <= NEAR && NEAR < sender) => {
+                Position::Receiver
+            }
+            () => Position::Between,
+        }
+    }
+
+    /// Options of an end's SYN.
+    pub fn options(&self, side: Side) -> Option<Options> {
+        self.syn[side as usize].map(|(_, options)| options)
+    }
+
+    /// The shift of the windows that an end announces: none where the handshake does not tell.
+    pub fn window_scale(&self, side: Side) -> Option<u8> {
+        let both = self.options(Side::Client)?.window_scale.zip(self.options(Side::Server)?.window_scale);
+        Some(both.map_or(0, |(client, server)| if side == Side::Client { client } else { server }))
+    }
+
+    /// Whether both ends permit selective acknowledgments; none where the handshake does not tell.
+    pub fn is_sack_permitted(&self) -> Option<bool> {
+        Some(self.options(Side::Client)?.sack_permitted && self.options(Side::Server)?.sack_permitted)
+    }
+
+    /// Payload of a full segment of an end: the smaller of both announced sizes, less the timestamps that each
+    /// segment carries; where there was no handshake, the largest payload seen.
+    pub fn segment_size(&self, side: Side) -> Option<u32> {
+        let mss = |side| self.options(side).and_then(|options| options.mss).filter(|&mss| mss > 0);
+        let smaller = [mss(Side::Client), mss(Side::Server)].into_iter().flatten().min();
+        let has_timestamps = [Side::Client, Side::Server]
+            .iter()
+            .all(|&side| self.options(side).is_some_and(|o| o.timestamps.is_some()));
+        let announced = smaller.map(|mss| u32::from(mss).saturating_sub(if has_timestamps { 12 } else { 0 }));
+        let largest = self.way(side).tally.largest_segment;
+        announced.filter(|&size| size > 0).or(Some(largest).filter(|&size| size > 0))
+    }
+
+    /// Makes up the sums until `now`, when the connection is let go of or the capture ends.
+    pub fn close(&mut self, now: Time, together: &mut BusyClock) -> Totals {
+        for way in &mut self.ways {
+            way.close(now, together);
+        }
+        Totals::of(self)
+    }
+
+    fn window(&self, from: Side, segment: &Segment) -> u32 {
+        let shift = if segment.flags.syn { 0 } else { self.window_scale(from).unwrap_or(0) };
+        u32::from(segment.window) << shift
+    }
+
+    fn shake_hands(&mut self, now: Time, from: Side, segment: &Segment) {
+        if segment.flags.syn {
+            let index = from as usize;
+            self.syn_was_repeated |= self.syn[index].is_some();
+            self.syn[index] = Some((now, segment.options));
+            if from == Side::Server
+                && let Some((asked, _)) = self.syn[Side::Client as usize]
+            {
+                self.answer[0] = Some(now.saturating_since(asked));
+            }
+        } else if from == Side::Client
+            && self.answer[1].is_none()
+            && let Some((answered, _)) = self.syn[Side::Server as usize]
+        {
+            self.answer[1] = Some(now.saturating_since(answered));
+        }
+    }
+}
+
+fn is_much_farther(far: Duration, near: Duration) -> bool {
+    near.as_nanos() <= far.as_nanos() / MUCH_FARTHER
+}
+
+/// Whose delay is which: the server answers the SYN, the client the SYN+ACK.
+fn answer_of(side: Side) -> usize {
+    match side {
+        Side::Server => 0,
+        Side::Client => 1,
+    }
+}

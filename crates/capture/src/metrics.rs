@@ -1,0 +1,205 @@
+//! Every metric of a capture: its name, unit, meaning and formula. Names of the simulation mean the same here; a metric
+//! has no value where a capture cannot know it.
+
+use umts_units::Duration;
+
+use crate::totals::Totals;
+
+/// What a metric's number means.
+#[derive(Debug, Clone, Copy)]
+pub struct Definition {
+    /// As in results; those of the simulation mean the same.
+    pub name: &'static str,
+    /// Unit of the number; `1` for counts and ratios.
+    pub unit: &'static str,
+    /// How a capture tells it.
+    pub meaning: &'static str,
+}
+
+/// Named numbers in the order of their definitions.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MetricSet(Vec<Option<f64>>);
+
+impl MetricSet {
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, Option<f64>)> {
+        METRICS.iter().map(|metric| metric.definition.name).zip(self.0.iter().copied())
+    }
+
+    /// The value of the metric called `name`: none if it has none or there is no such metric.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        self.iter().find(|(known, _)| *known == name)?.1
+    }
+
+    pub(crate) fn of(totals: &Totals) -> Self {
+        MetricSet(METRICS.iter().map(|metric| (metric.formula)(totals)).collect())
+    }
+}
+
+/// Every metric, in the order in which results list them; of a connection and of the capture under the same name.
+pub fn definitions() -> impl Iterator<Item = Definition> {
+    METRICS.iter().map(|metric| metric.definition)
+}
+
+struct Metric {
+    definition: Definition,
+    formula: fn(&Totals) -> Option<f64>,
+}
+
+macro_rules! metrics {
+    ($($name:literal [$unit:literal] $meaning:literal => $formula:expr;)*) => {
+        static METRICS: &[Metric] = &[$(Metric {
+            definition: Definition { name: $name, unit: $unit, meaning: $meaning },
+            formula: $formula,
+        },)*];
+    };
+}
+
+metrics! {
+    "goodput_kbps" ["kbit/s"] "Payload acknowledged, each byte once, per time from the capture's first packet to its last."
+        => |t| kbps(of_acks(t, t.tally.acknowledged)? * 8, t.window);
+    "goodput_active_kbps" ["kbit/s"] "Payload acknowledged per time in which data were outstanding; of the capture, in any connection either way."
+        => |t| ratio(of_both(t, t.tally.acknowledged)? as f64 * 8.0 / 1e3, seconds(t.active_union));
+    "goodput_sent_kbps" ["kbit/s"] "Distinct payload sent, per time of the capture."
+        => |t| kbps(of_sender(t, t.tally.sent_once)? * 8, t.window);
+    "goodput_delivered_kbps" ["kbit/s"] "Unknown: packets do not tell when the application reads."
+        => |_| None;
+    "throughput_kbps" ["kbit/s"] "Payload sent, repetitions included, per time of the capture."
+        => |t| kbps(of_sender(t, t.tally.sent)? * 8, t.window);
+    "mean_rtt_s" ["s"] "Mean round-trip time from data to acknowledgment: with timestamps a sample for each acknowledgment, else of one segment at a time (RFC 6298 §3), and of none that was sent again (Karn)."
+        => |t| t.rtt.mean_s();
+    "mean_rtt_time_avg_s" ["s"] "The last sample, averaged over the time in which data were outstanding."
+        => |t| ratio(t.tally.rtt_integral as f64 / 1e9, t.tally.rtt_known as f64);
+    "min_rtt_s" ["s"] "Smallest of these samples." => |t| t.rtt.min_s();
+    "max_rtt_s" ["s"] "Largest of these samples." => |t| t.rtt.max_s();
+    "p50_rtt_s" ["s"] "Median of these samples, to three digits." => |t| t.rtt.quantile_s(0.50);
+    "p95_rtt_s" ["s"] "Exceeded by one of these samples in twenty." => |t| t.rtt.quantile_s(0.95);
+    "p99_rtt_s" ["s"] "Exceeded by one of these samples in a hundred." => |t| t.rtt.quantile_s(0.99);
+    "mean_outstanding_segments" ["segments"] "Payload sent and not acknowledged, in full segments, averaged over the time in which there is any."
+        => |t| ratio(of_both(t, t.outstanding_segment_s)?, seconds(t.tally.active));
+    "max_outstanding_segments" ["segments"] "The most of it at any time; of the capture, of any one connection."
+        => |t| of_both(t, t.max_outstanding_segments).filter(|_| t.tally.active > 0);
+    "tcp_retransmissions" ["1"] "Segments sent again (data, SYN or FIN), and segments that come so late that they fill a hole as retransmissions do."
+        => |t| count(of_sender(t, t.tally.retransmissions)?);
+    "tcp_retransmissions_by_dupack" ["1"] "Those because of duplicate or selective acknowledgments, and in the recovery that these began."
+        => |t| count(of_both(t, t.tally.by_dupack)?);
+    "tcp_retransmissions_by_rto" ["1"] "Those after silence, and in the go-back-N that followed."
+        => |t| count(of_both(t, t.tally.by_rto)?);
+    "tcp_retransmissions_unneeded" ["1"] "Those that acknowledgments show to be unneeded: a lower bound."
+        => |t| count(of_both(t, t.unneeded.total())?);
+    "tcp_retransmissions_per_connection" ["1"] "Retransmissions per connection with data."
+        => |t| per(of_sender(t, t.tally.retransmissions)?, t.connections_with_data);
+    "tcp_retransmissions_pct" ["%"] "Retransmissions compared with distinct data segments."
+        => |t| percent(of_sender(t, t.tally.retransmissions)?, t.tally.data_segments);
+    "rto_count" ["1"] "Expiries of the retransmission timer: the oldest segment repeated without three duplicate or selective acknowledgments that ask for it."
+        => |t| count(of_both(t, t.tally.expiries)?);
+    "rto_per_connection" ["1"] "Expiries per connection with data."
+        => |t| per(of_both(t, t.tally.expiries)?, t.connections_with_data);
+    "rto_per_retransmission" ["1"] "Expiries compared with retransmissions."
+        => |t| per(of_both(t, t.tally.expiries)?, t.tally.retransmissions);
+    "rto_per_segment_pct" ["%"] "Expiries compared with distinct data segments."
+        => |t| percent(of_both(t, t.tally.expiries)?, t.tally.data_segments);
+    "dupack_runs" ["1"] "Times that three or more duplicate acknowledgments came in a row."
+        => |t| count(of_both(t, t.tally.dupack_runs)?);
+    "acks_received" ["1"] "Acknowledgments without payload, SYN or FIN."
+        => |t| count(of_acks(t, t.tally.acks_received)?);
+    "total_packets" ["1"] "Data segments, each once." => |t| count(of_sender(t, t.tally.data_segments)?);
+    "transmission_time_s" ["s"] "From the first packet to the last, either way."
+        => |t| Some(t.last?.saturating_since(t.first?).as_secs());
+    "connection_off_time_s" ["s"] "Time between connections of the same two hosts and server port; of a connection, the gap before it."
+        => |t| Some(seconds(t.off));
+    "download_time_s" ["s"] "From SYN to the last byte at the receiver; only of whole connections that the receiver opened, captured there."
+        => |t| ratio(seconds(t.download_time), t.downloads as f64);
+    "download_time_data_s" ["s"] "Unknown in a capture at the sender; not told." => |_| None;
+    "packet_call_time_s" ["s"] "Unknown: packets do not tell what belongs together for the application." => |_| None;
+    "link_utilization_pct" ["%"] "Unknown: packets do not tell the bearer's rate." => |_| None;
+
+    "handshake_rtt_s" ["s"] "From SYN to the acknowledgment of the SYN+ACK, a whole round trip from any capture point; of the capture, the mean."
+        => |t| ratio(t.handshake_ns as f64 / 1e9, t.handshakes as f64);
+    "syn_retransmissions" ["1"] "SYN and SYN+ACK sent again, by either end." => |t| count(t.syn_again);
+    "retransmitted_bytes" ["B"] "Payload of the retransmissions."
+        => |t| count(of_sender(t, t.tally.retransmitted)?);
+    "fast_retransmissions" ["1"] "Fast retransmissions, each the beginning of a recovery: the next two together."
+        => |t| count(of_both(t, t.tally.fast_by_dupacks + t.tally.fast_by_sack)?);
+    "fast_retransmissions_by_dupacks" ["1"] "Because of three duplicate acknowledgments."
+        => |t| count(of_both(t, t.tally.fast_by_dupacks)?);
+    "fast_retransmissions_by_sack" ["1"] "Because of selective acknowledgments, before three duplicates."
+        => |t| count(of_both(t, t.tally.fast_by_sack)?);
+    "tail_loss_probes" ["1"] "The last of several segments repeated after silence (RFC 8985)."
+        => |t| count(of_both(t, t.tally.probes)?);
+    "unneeded_by_dsack" ["1"] "Unneeded retransmissions that the receiver reports (RFC 2883)."
+        => |t| count(of_both(t, t.unneeded.by_dsack)?);
+    "unneeded_by_timestamps" ["1"] "Those whose acknowledgment echoes an earlier time (RFC 3522)."
+        => |t| count(of_both(t, t.unneeded.by_timestamps)?);
+    "unneeded_by_early_ack" ["1"] "Those acknowledged before they were sent, or sooner after it than the shortest round trip."
+        => |t| count(of_both(t, t.unneeded.by_early_ack)?);
+    "out_of_order_packets" ["1"] "Data segments that came at most 3 ms after others that left later: reordered, not sent again."
+        => |t| count(of_sender(t, t.tally.out_of_order)?);
+    "payload_bytes" ["B"] "Payload sent, repetitions included." => |t| count(of_sender(t, t.tally.sent)?);
+    "distinct_bytes" ["B"] "Payload sent, each byte once." => |t| count(of_sender(t, t.tally.sent_once)?);
+    "acknowledged_bytes" ["B"] "Payload acknowledged." => |t| count(of_acks(t, t.tally.acknowledged)?);
+    "unseen_bytes" ["B"] "Acknowledged, but not captured." => |t| count(of_both(t, t.tally.unseen)?);
+    "max_outstanding_bytes" ["B"] "The most payload sent and not acknowledged."
+        => |t| count(of_both(t, t.tally.max_outstanding)?);
+    "active_time_s" ["s"] "Time with data outstanding, summed over connections."
+        => |t| Some(seconds(of_both(t, t.tally.active)?));
+    "rtt_samples" ["1"] "Samples behind the round-trip times above." => |t| count(t.rtt.count());
+    "mean_rtt_every_ack_s" ["s"] "Mean of samples taken of each acknowledgment, as tcptrace takes them."
+        => |t| t.rtt_every.mean_s();
+    "min_rtt_every_ack_s" ["s"] "Smallest of them." => |t| t.rtt_every.min_s();
+    "max_rtt_every_ack_s" ["s"] "Largest of them." => |t| t.rtt_every.max_s();
+    "mean_rtt_timestamps_s" ["s"] "Mean of samples from the timestamps that acknowledgments echo (RFC 7323 §4.1)."
+        => |t| t.rtt_timestamps.mean_s();
+    "min_rtt_timestamps_s" ["s"] "Smallest of them." => |t| t.rtt_timestamps.min_s();
+    "max_rtt_timestamps_s" ["s"] "Largest of them." => |t| t.rtt_timestamps.max_s();
+    "zero_windows" ["1"] "Acknowledgments that announce no room." => |t| count(of_acks(t, t.tally.zero_windows)?);
+    "zero_window_probes" ["1"] "Single octets sent into no room." => |t| count(of_sender(t, t.tally.zero_window_probes)?);
+    "keep_alives" ["1"] "Segments that only ask whether the other end is there."
+        => |t| count(of_sender(t, t.tally.keep_alives)?);
+    "fin_packets" ["1"] "Segments with FIN, either way." => |t| count(t.fins);
+    "rst_packets" ["1"] "Segments with RST, either way." => |t| count(t.resets);
+    "packets" ["1"] "All packets of the connection, either way." => |t| count(t.packets);
+    "reverse_payload_bytes" ["B"] "Payload that the other end sent." => |t| count(t.reverse_payload);
+    "reverse_total_packets" ["1"] "Data segments that the other end sent, each once." => |t| count(t.reverse_segments);
+    "reverse_tcp_retransmissions" ["1"] "Segments that the other end sent again." => |t| count(t.reverse_retransmissions);
+}
+
+/// Known only where packets of the data's sender were seen.
+fn of_sender<T>(t: &Totals, value: T) -> Option<T> {
+    (t.with_sender > 0).then_some(value)
+}
+
+/// Known only where acknowledgments were seen.
+fn of_acks<T>(t: &Totals, value: T) -> Option<T> {
+    (t.with_acks > 0).then_some(value)
+}
+
+/// Known only where both were.
+fn of_both<T>(t: &Totals, value: T) -> Option<T> {
+    (t.with_both > 0).then_some(value)
+}
+
+fn count(number: u64) -> Option<f64> {
+    Some(number as f64)
+}
+
+fn ratio(numerator: f64, denominator: f64) -> Option<f64> {
+    (denominator > 0.0).then(|| numerator / denominator)
+}
+
+fn per(numerator: u64, denominator: u64) -> Option<f64> {
+    ratio(numerator as f64, denominator as f64)
+}
+
+fn percent(numerator: u64, denominator: u64) -> Option<f64> {
+    ratio(100.0 * numerator as f64, denominator as f64)
+}
+
+fn seconds(ns: u128) -> f64 {
+    ns as f64 / 1e9
+}
+
+/// 1 kbit/s is 1,000 bit/s.
+fn kbps(bits: u64, time: Duration) -> Option<f64> {
+    ratio(bits as f64 / 1e3, time.as_secs())
+}

@@ -1,0 +1,101 @@
+//! Sets of sequence numbers as few ranges in bounded memory.
+
+/// More ranges than a window has holes in practice; whoever sends more loses the highest.
+const MOST: usize = 1024;
+
+/// Ranges `from..to`: sorted, and apart from each other.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Ranges(Vec<(u64, u64)>);
+
+impl Ranges {
+    /// Adds `from..to`; tells whether any of it is new.
+    pub fn insert(&mut self, mut from: u64, mut to: u64) -> bool {
+        if from >= to || self.covers(from, to) {
+            return false;
+        }
+        let first = self.0.partition_point(|range| range.1 < from);
+        let mut last = first;
+        while last < self.0.len() && self.0[last].0 <= to {
+            from = from.min(self.0[last].0);
+            to = to.max(self.0[last].1);
+            last += 1;
+        }
+        self.0.splice(first..last, [(from, to)]);
+        self.0.truncate(MOST);
+        true
+    }
+
+    /// Takes `from..to` out; tells whether any of it was in.
+    pub fn remove(&mut self, from: u64, to: u64) -> bool {
+        let first = self.0.partition_point(|range| range.1 <= from);
+        let last = first + self.0[first..].partition_point(|range| range.0 < to);
+        if first == last || from >= to {
+            return false;
+        }
+        let before = (self.0[first].0, from);
+        let after = (to, self.0[last - 1].1);
+        let rest = [before, after].into_iter().filter(|range| range.0 < range.1);
+        self.0.splice(first..last, rest);
+        true
+    }
+
+    /// Takes out all below `limit`.
+    pub fn remove_below(&mut self, limit: u64) {
+        if self.0.first().is_some_and(|range| range.0 < limit) {
+            self.remove(0, limit);
+        }
+    }
+
+    /// Whether all of `from..to` is in.
+    pub fn covers(&self, from: u64, to: u64) -> bool {
+        let index = self.0.partition_point(|range| range.1 < to);
+        self.0.get(index).is_some_and(|range| range.0 <= from && to <= range.1)
+    }
+
+    /// How many numbers from `from` on are in.
+    pub fn count_above(&self, from: u64) -> u64 {
+        self.0.iter().map(|range| range.1.saturating_sub(range.0.max(from))).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn equals_a_set_of_numbers(steps in proptest::collection::vec((0u64..40, 0u64..12, 0u8..4), 1..100)) {
+            let mut ranges = Ranges::default();
+            let mut set = BTreeSet::new();
+            for (from, length, step) in steps {
+                let to = from + length;
+                let size = set.len();
+                match step {
+                    0 => {
+                        set.extend(from..to);
+                        prop_assert_eq!(ranges.insert(from, to), set.len() > size);
+                    }
+                    1 => {
+                        set.retain(|number| !(from..to).contains(number));
+                        prop_assert_eq!(ranges.remove(from, to), set.len() < size);
+                    }
+                    2 => {
+                        set.retain(|&number| number >= from);
+                        ranges.remove_below(from);
+                    }
+                    _ if length > 0 => {
+                        let all = (from..to).all(|number| set.contains(&number));
+                        prop_assert_eq!(ranges.covers(from, to), all);
+                    }
+                    _ => {}
+                }
+                prop_assert_eq!(ranges.count_above(from), set.range(from..).count() as u64);
+                prop_assert!(ranges.0.windows(2).all(|pair| pair[0].1 < pair[1].0));
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Capture files, pcap and pcapng, read from the front in bounded memory.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+
+use crate::analyser::{Analyser, Analysis, ConnectionRow};
+use crate::blocks::{Blocks, Ending};
+
+/// Progress is told, and rows are handed out, once for so many bytes.
+const STEP: u64 = 8 << 20;
+
+/// A capture could not be read.
+#[derive(Debug, Error)]
+#[error("cannot read the capture {}, byte {offset}: {reason}", path.display())]
+pub struct ReadError {
+    /// The file.
+    pub path: PathBuf,
+    /// Where in the file.
+    pub offset: u64,
+    /// What was wrong.
+    #[source]
+    pub reason: Reason,
+}
+
+/// Why a capture could not be read.
+#[derive(Debug, Error)]
+pub enum Reason {
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    /// There is nothing in it.
+    #[error("the file is empty")]
+    Empty,
+    /// Packed.
+    #[error("the file is compressed: unpack it first")]
+    Compressed,
+    /// Something else.
+    #[error("this is neither pcap nor pcapng")]
+    NoCapture,
+    /// `progress` asked for it.
+    #[error("stopped")]
+    Stopped,
+}
+
+/// What a capture is asked for.
+#[derive(Default)]
+pub struct ReadOptions<'a> {
+    /// The number of a connection whose course is wanted.
+    pub time_sequence: Option<u64>,
+    /// Told the part of the file that is read, from 0 to 1; `Break` stops.
+    pub progress: Option<&'a mut dyn FnMut(f64) -> ControlFlow<()>>,
+    /// Takes the rows of connections that are over, so that a long capture does not keep them.
+    pub finished: Option<&'a mut dyn FnMut(Vec<ConnectionRow>)>,
+}
+
+/// Analyses a file. One that is cut off or damaged is analysed up to there, with a warning.
+///
+/// # Errors
+/// If the file cannot be opened or read, or does not begin as a capture.
+pub fn analyse_file(path: &Path, options: ReadOptions<'_>) -> Result<Analysis, ReadError> {
+    let at_start = |source: io::Error| ReadError { path: path.to_owned(), offset: 0, reason: source.into() };
+    let file = File::open(path).map_err(at_start)?;
+    let size = file.metadata().map_err(at_start)?.len();
+    analyse(path, file, size, options)
+}
+
+/// Analyses what `source` holds, `size` bytes of it as far as is known; `path` is for messages.
+///
+/// # Errors
+/// As [`analyse_file`].
+pub fn analyse<R: Read>(
+    path: &Path,
+    source: R,
+    size: u64,
+    mut options: ReadOptions<'_>,
+) -> Result<Analysis, ReadError> {
+    let error = |offset: u64, reason: Reason| ReadError { path: path.to_owned(), offset, reason };
+    let mut blocks = Blocks::open(source).map_err(|reason| error(0, reason))?;
+    let mut analyser = options.time_sequence.map_or_else(Analyser::new, Analyser::with_time_sequence);
+    let mut told = 0;
+    let ending = loop {
+        match blocks.next(|packet| analyser.packet(packet.time, packet.link, packet.bytes, packet.length)) {
+            Ok(None) => {}
+            Ok(Some(ending)) => break ending,
+            Err(source) => return Err(error(blocks.offset(), source.into())),
+        }
+        if blocks.offset() - told >= STEP {
+            told = blocks.offset();
+            if let Some(finished) = options.finished.as_mut() {
+                finished(analyser.take_finished());
+            }
+            let fraction = (told as f64 / size.max(1) as f64).min(1.0);
+            if let Some(progress) = options.progress.as_mut()
+                && progress(fraction).is_break()
+            {
+                return Err(error(told, Reason::Stopped));
+            }
+        }
+    };
+    let offset = blocks.offset();
+    let mut analysis = analyser.finish();
+    let damage = match ending {
+        Ending::Complete => None,
+        Ending::CutOff => {
+            Some(format!("the file ends inside of what begins at byte {offset}: analysed up to there"))
+        }
+        Ending::Damaged => Some(format!("the file is damaged at byte {offset}: analysed up to there")),
+    };
+    analysis.warnings.splice(0..0, damage.into_iter().chain(blocks.warnings()));
+    Ok(analysis)
+}

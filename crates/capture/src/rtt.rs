@@ -1,0 +1,132 @@
+//! Round-trip time samples in bounded memory: exact sums and extremes, percentiles to three significant digits.
+
+use hdrhistogram::Histogram;
+use umts_units::Duration;
+
+/// Samples that are kept as they are: most connections have no more, and a histogram takes a thousand times the room.
+const FEW: usize = 32;
+
+/// Samples, and what they amount to.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RttSamples {
+    count: u64,
+    sum_ns: u128,
+    min: Duration,
+    max: Duration,
+    /// Microseconds.
+    few: Vec<u64>,
+    histogram: Option<Box<Histogram<u64>>>,
+}
+
+impl RttSamples {
+    pub fn record(&mut self, rtt: Duration) {
+        self.min = if self.count == 0 { rtt } else { self.min.min(rtt) };
+        self.max = self.max.max(rtt);
+        self.count += 1;
+        self.sum_ns += u128::from(rtt.as_nanos());
+        let us = rtt.as_nanos().div_ceil(1_000);
+        if self.histogram.is_none() && self.few.len() < FEW {
+            self.few.push(us);
+        } else {
+            add(self.as_histogram(), us);
+        }
+    }
+
+    /// Adds the samples of another connection.
+    pub fn merge(&mut self, other: &RttSamples) {
+        if other.count == 0 {
+            return;
+        }
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        self.max = self.max.max(other.max);
+        self.count += other.count;
+        self.sum_ns += other.sum_ns;
+        let histogram = self.as_histogram();
+        other.few.iter().for_each(|&us| add(histogram, us));
+        if let Some(theirs) = &other.histogram {
+            histogram
+                .add(theirs.as_ref())
+                .expect("a histogram that resizes takes any other of its precision");
+        }
+    }
+
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    pub fn mean_s(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e9)
+    }
+
+    pub fn min(&self) -> Option<Duration> {
+        (self.count > 0).then_some(self.min)
+    }
+
+    pub fn min_s(&self) -> Option<f64> {
+        self.min().map(Duration::as_secs)
+    }
+
+    pub fn max_s(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.max.as_secs())
+    }
+
+    /// The smallest sample that at least the fraction `quantile` of all samples does not exceed.
+    pub fn quantile_s(&self, quantile: f64) -> Option<f64> {
+        if self.count == 0 {
+            return None;
+        }
+        let mut samples = self.clone();
+        let histogram = samples.as_histogram();
+        let us = histogram.median_equivalent(histogram.value_at_quantile(quantile));
+        Some((us as f64 / 1e6).clamp(self.min.as_secs(), self.max.as_secs()))
+    }
+
+    fn as_histogram(&mut self) -> &mut Histogram<u64> {
+        let few = std::mem::take(&mut self.few);
+        let histogram = self.histogram.get_or_insert_with(|| {
+            let mut histogram = Histogram::new(3).expect("three digits are allowed");
+            histogram.auto(true);
+            Box::new(histogram)
+        });
+        few.into_iter().for_each(|us| add(histogram, us));
+        histogram
+    }
+}
+
+fn add(histogram: &mut Histogram<u64>, us: u64) {
+    histogram.record(us).expect("the histogram grows with its values");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ramp(from_ms: u64, to_ms: u64) -> RttSamples {
+        let mut samples = RttSamples::default();
+        (from_ms..=to_ms).for_each(|ms| samples.record(Duration::from_millis(ms)));
+        samples
+    }
+
+    #[test]
+    fn percentiles_of_a_ramp_are_its_values_few_or_many_merged_or_not() {
+        let mut merged = ramp(1, 20);
+        merged.merge(&ramp(21, 990));
+        merged.merge(&ramp(991, 1000));
+        for samples in [ramp(1, 1000), merged] {
+            for (quantile, expected) in [(0.5, 0.5), (0.95, 0.95), (0.99, 0.99)] {
+                let found = samples.quantile_s(quantile).expect("there are samples");
+                assert!((found / expected - 1.0).abs() < 0.001, "{quantile}: {found}");
+            }
+            assert_eq!((samples.min_s(), samples.max_s()), (Some(0.001), Some(1.0)));
+            assert_eq!((samples.mean_s(), samples.count()), (Some(0.5005), 1000));
+        }
+        let median = ramp(1, 9).quantile_s(0.5).expect("there are samples");
+        assert!((median / 0.005 - 1.0).abs() < 0.001, "{median}");
+    }
+
+    #[test]
+    fn without_samples_nothing_is_claimed() {
+        let samples = RttSamples::default();
+        assert_eq!((samples.mean_s(), samples.min_s(), samples.quantile_s(0.5)), (None, None, None));
+    }
+}

@@ -1,0 +1,117 @@
+//! Retransmissions that were not needed, since the receiver got an earlier copy: what acknowledgments tell of it.
+//!
+//! - **DSACK** (RFC 2883): the receiver reports what came twice.
+//! - **Timestamps** (the Eifel detection, RFC 3522): the acknowledgment echoes a time before the retransmission.
+//! - **Acknowledgment too early**: it was there before the retransmission, or came after it in less time than the
+//!   shortest round trip.
+//!
+//! Without any of these a retransmission counts as needed, so the count is a lower bound.
+
+use std::collections::VecDeque;
+
+use umts_units::{Duration, Time};
+
+/// More than one window of segments sent again: older ones are judged or never will be.
+const WAITING: usize = 256;
+
+/// What told that a retransmission was not needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Evidence {
+    Dsack,
+    Timestamps,
+    EarlyAck,
+}
+
+/// Retransmissions found unneeded, each once.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Unneeded {
+    pub by_dsack: u64,
+    pub by_timestamps: u64,
+    pub by_early_ack: u64,
+}
+
+impl Unneeded {
+    pub fn total(&self) -> u64 {
+        self.by_dsack + self.by_timestamps + self.by_early_ack
+    }
+
+    fn counter(&mut self, evidence: Evidence) -> &mut u64 {
+        match evidence {
+            Evidence::Dsack => &mut self.by_dsack,
+            Evidence::Timestamps => &mut self.by_timestamps,
+            Evidence::EarlyAck => &mut self.by_early_ack,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Resent {
+    start: u64,
+    end: u64,
+    at: Time,
+    timestamp: Option<u32>,
+    is_acknowledged: bool,
+    evidence: Option<Evidence>,
+}
+
+/// One sender's retransmissions, waiting for evidence.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Retransmissions {
+    recent: VecDeque<Resent>,
+    waiting: usize,
+    pub unneeded: Unneeded,
+}
+
+impl Retransmissions {
+    /// `start..end` left again; `has_arrived` tells that it had been acknowledged, cumulatively or selectively.
+    pub fn sent_again(&mut self, at: Time, start: u64, end: u64, timestamp: Option<u32>, has_arrived: bool) {
+        if self.recent.len() == WAITING
+            && let Some(oldest) = self.recent.pop_front()
+        {
+            self.waiting -= usize::from(!oldest.is_acknowledged);
+        }
+        let evidence = has_arrived.then_some(Evidence::EarlyAck);
+        if let Some(evidence) = evidence {
+            *self.unneeded.counter(evidence) += 1;
+        }
+        self.waiting += usize::from(!has_arrived);
+        self.recent.push_back(Resent { start, end, at, timestamp, is_acknowledged: has_arrived, evidence });
+    }
+
+    /// All below `una` is acknowledged now, with this echo of a timestamp.
+    pub fn acknowledged(&mut self, now: Time, una: u64, echo: Option<u32>, shortest: Option<Duration>) {
+        if self.waiting == 0 {
+            return;
+        }
+        for resent in self.recent.iter_mut().filter(|r| !r.is_acknowledged && r.end <= una) {
+            resent.is_acknowledged = true;
+            self.waiting -= 1;
+            let is_older = echo.zip(resent.timestamp).is_some_and(|(echo, sent)| is_before(echo, sent));
+            let is_early = shortest.is_some_and(|shortest| now.saturating_since(resent.at) < shortest);
+            resent.evidence = match (is_older, is_early) {
+                (true, _) => Some(Evidence::Timestamps),
+                (false, true) => Some(Evidence::EarlyAck),
+                (false, false) => None,
+            };
+            if let Some(evidence) = resent.evidence {
+                *self.unneeded.counter(evidence) += 1;
+            }
+        }
+    }
+
+    /// The receiver says that `start..end` came twice. The latest retransmission of it counts.
+    pub fn duplicated(&mut self, start: u64, end: u64) {
+        let overlapping =
+            |r: &&mut Resent| r.start < end && start < r.end && r.evidence != Some(Evidence::Dsack);
+        let Some(resent) = self.recent.iter_mut().rev().find(overlapping) else { return };
+        if let Some(before) = resent.evidence.replace(Evidence::Dsack) {
+            *self.unneeded.counter(before) -= 1;
+        }
+        self.unneeded.by_dsack += 1;
+    }
+}
+
+/// Order of timestamps, which wrap around (RFC 7323 §5.2).
+fn is_before(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32) < 0
+}

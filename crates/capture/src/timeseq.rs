@@ -1,0 +1,67 @@
+//! One connection in time: what was sent, why, and what was acknowledged. For figures; in memory as long as asked for.
+
+use umts_units::Time;
+
+use crate::connection::{Seen, Side};
+use crate::recovery::Cause;
+
+/// A segment of the connection's sender.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SentPoint {
+    /// Seconds since the connection's first packet.
+    pub time_s: f64,
+    /// Octets since the first byte of payload.
+    pub seq: i64,
+    /// After its last octet.
+    pub end: i64,
+    /// Why it was sent.
+    pub cause: Cause,
+}
+
+/// Rows of a time-sequence diagram.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct TimeSequenceTables {
+    /// The connection's number.
+    pub connection: u64,
+    /// What the sender of the data sent.
+    pub sent: Vec<SentPoint>,
+    /// Time, and what was acknowledged, in octets since the first byte of payload.
+    pub acked: Vec<(f64, i64)>,
+    /// Time, and what was acknowledged selectively.
+    pub sacked: Vec<(f64, i64, i64)>,
+}
+
+/// Both directions, until it is known which one carried more.
+#[derive(Debug)]
+pub(crate) struct TimeSequence {
+    connection: u64,
+    begin: Option<Time>,
+    ways: [TimeSequenceTables; 2],
+}
+
+impl TimeSequence {
+    pub fn new(connection: u64) -> Self {
+        TimeSequence { connection, begin: None, ways: Default::default() }
+    }
+
+    pub fn seen(&mut self, connection: u64, now: Time, from: Side, seen: &Seen) {
+        if connection != self.connection {
+            return;
+        }
+        let time_s = now.saturating_since(*self.begin.get_or_insert(now)).as_secs();
+        if let Some(sent) = seen.sent {
+            let (seq, end) = (sent.start, sent.end);
+            self.ways[from as usize].sent.push(SentPoint { time_s, seq, end, cause: sent.cause });
+        }
+        let other = &mut self.ways[from.other() as usize];
+        other.acked.extend(seen.ack.map(|ack| (time_s, ack)));
+        other.sacked.extend(seen.sack.iter().map(|&(left, right)| (time_s, left, right)));
+    }
+
+    pub fn finish(self) -> TimeSequenceTables {
+        let bytes = |way: &TimeSequenceTables| way.sent.iter().map(|sent| sent.end).max();
+        let [client, server] = self.ways;
+        let chosen = if bytes(&client) > bytes(&server) { client } else { server };
+        TimeSequenceTables { connection: self.connection, ..chosen }
+    }
+}

@@ -1,0 +1,157 @@
+//! Sums of which every metric is a formula (`metrics.rs`), of one connection or of all.
+
+use umts_units::{Duration, Time};
+
+use crate::connection::{Connection, Position, Side};
+use crate::rtt::RttSamples;
+use crate::spurious::Unneeded;
+use crate::way::Tally;
+
+/// Sums over the data of one connection's sender, or over those of all connections.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Totals {
+    pub connections: u64,
+    pub connections_with_data: u64,
+    /// Connections of which the sender's packets were seen, and those of which acknowledgments were.
+    pub with_sender: u64,
+    pub with_acks: u64,
+    pub with_both: u64,
+    pub window: Duration,
+    /// Nanoseconds.
+    pub active_union: u128,
+    pub tally: Tally,
+    pub outstanding_segment_s: f64,
+    pub max_outstanding_segments: f64,
+    pub unneeded: Unneeded,
+    pub rtt: RttSamples,
+    pub rtt_every: RttSamples,
+    pub rtt_timestamps: RttSamples,
+    pub handshakes: u64,
+    pub handshake_ns: u128,
+    pub syn_again: u64,
+    pub packets: u64,
+    pub resets: u64,
+    pub fins: u64,
+    pub reverse_payload: u64,
+    pub reverse_segments: u64,
+    pub reverse_retransmissions: u64,
+    pub first: Option<Time>,
+    pub last: Option<Time>,
+    /// Nanoseconds.
+    pub off: u128,
+    pub downloads: u64,
+    /// Nanoseconds.
+    pub download_time: u128,
+}
+
+impl Totals {
+    /// Of a connection that is over.
+    pub fn of(connection: &Connection) -> Self {
+        let sender = connection.sender();
+        let (way, back) = (connection.way(sender), connection.way(sender.other()));
+        let tally = way.tally.clone();
+        let segment = f64::from(connection.segment_size(sender).unwrap_or(1));
+        let handshake = connection.handshake_rtt();
+        let whole = connection.options(sender).is_some() && tally.fins > 0 && tally.sent > 0;
+        let download = connection
+            .options(Side::Client)
+            .filter(|_| whole && sender == Side::Server && connection.position() == Position::Receiver)
+            .map(|_| way.last_data.unwrap_or(connection.last).saturating_since(connection.first));
+        Totals {
+            connections: 1,
+            connections_with_data: u64::from(tally.sent_once.max(tally.acknowledged) > 0),
+            with_sender: u64::from(way.is_heard()),
+            with_acks: u64::from(way.is_acknowledged()),
+            with_both: u64::from(way.is_heard() && way.is_acknowledged()),
+            active_union: tally.active,
+            outstanding_segment_s: tally.outstanding_integral as f64 / segment / 1e9,
+            max_outstanding_segments: tally.max_outstanding as f64 / segment,
+            unneeded: way.unneeded(),
+            rtt: way.samples().clone(),
+            rtt_every: way.rtt_every.clone(),
+            rtt_timestamps: way.rtt_timestamps.clone(),
+            handshakes: u64::from(handshake.is_some()),
+            handshake_ns: handshake.map_or(0, |rtt| u128::from(rtt.as_nanos())),
+            syn_again: tally.syn_again + back.tally.syn_again,
+            packets: tally.packets + back.tally.packets,
+            resets: tally.resets + back.tally.resets,
+            fins: tally.fins + back.tally.fins,
+            reverse_payload: back.tally.sent,
+            reverse_segments: back.tally.data_segments,
+            reverse_retransmissions: back.tally.retransmissions,
+            first: Some(connection.first),
+            last: Some(connection.last),
+            off: u128::from(connection.off.as_nanos()),
+            downloads: u64::from(download.is_some()),
+            download_time: download.map_or(0, |time| u128::from(time.as_nanos())),
+            window: Duration::ZERO,
+            tally,
+        }
+    }
+
+    /// Adds another connection.
+    pub fn add(&mut self, other: &Totals) {
+        self.connections += other.connections;
+        self.connections_with_data += other.connections_with_data;
+        self.with_sender += other.with_sender;
+        self.with_acks += other.with_acks;
+        self.with_both += other.with_both;
+        self.tally.add(&other.tally);
+        self.outstanding_segment_s += other.outstanding_segment_s;
+        self.max_outstanding_segments = self.max_outstanding_segments.max(other.max_outstanding_segments);
+        self.unneeded.by_dsack += other.unneeded.by_dsack;
+        self.unneeded.by_timestamps += other.unneeded.by_timestamps;
+        self.unneeded.by_early_ack += other.unneeded.by_early_ack;
+        self.rtt.merge(&other.rtt);
+        self.rtt_every.merge(&other.rtt_every);
+        self.rtt_timestamps.merge(&other.rtt_timestamps);
+        self.handshakes += other.handshakes;
+        self.handshake_ns += other.handshake_ns;
+        self.syn_again += other.syn_again;
+        self.packets += other.packets;
+        self.resets += other.resets;
+        self.fins += other.fins;
+        self.reverse_payload += other.reverse_payload;
+        self.reverse_segments += other.reverse_segments;
+        self.reverse_retransmissions += other.reverse_retransmissions;
+        self.first = [self.first, other.first].into_iter().flatten().min();
+        self.last = self.last.max(other.last);
+        self.off += other.off;
+        self.downloads += other.downloads;
+        self.download_time += other.download_time;
+    }
+}
+
+impl Tally {
+    fn add(&mut self, other: &Tally) {
+        self.packets += other.packets;
+        self.data_segments += other.data_segments;
+        self.sent += other.sent;
+        self.sent_once += other.sent_once;
+        self.acknowledged += other.acknowledged;
+        self.unseen += other.unseen;
+        self.retransmissions += other.retransmissions;
+        self.retransmitted += other.retransmitted;
+        self.by_dupack += other.by_dupack;
+        self.by_rto += other.by_rto;
+        self.expiries += other.expiries;
+        self.fast_by_dupacks += other.fast_by_dupacks;
+        self.fast_by_sack += other.fast_by_sack;
+        self.probes += other.probes;
+        self.dupack_runs += other.dupack_runs;
+        self.acks_received += other.acks_received;
+        self.syn_again += other.syn_again;
+        self.out_of_order += other.out_of_order;
+        self.zero_windows += other.zero_windows;
+        self.zero_window_probes += other.zero_window_probes;
+        self.keep_alives += other.keep_alives;
+        self.fins += other.fins;
+        self.resets += other.resets;
+        self.active += other.active;
+        self.outstanding_integral += other.outstanding_integral;
+        self.max_outstanding = self.max_outstanding.max(other.max_outstanding);
+        self.rtt_integral = self.rtt_integral.saturating_add(other.rtt_integral);
+        self.rtt_known += other.rtt_known;
+        self.largest_segment = self.largest_segment.max(other.largest_segment);
+    }
+}

@@ -1,0 +1,523 @@
+//! One direction of a connection: the data that one end sends, and what the other end acknowledges of it.
+//!
+//! Sequence numbers are unwrapped to 64 bits, starting at 2^32 so that those before the first one seen have room.
+
+use std::collections::VecDeque;
+
+use umts_units::{Duration, Time};
+
+use crate::clock::BusyClock;
+use crate::packet::Segment;
+use crate::ranges::Ranges;
+use crate::recovery::{Cause, DUPLICATE_THRESHOLD, Recoveries, Repetition};
+use crate::rtt::RttSamples;
+use crate::spurious::Retransmissions;
+
+/// Room below the first sequence number seen.
+const ORIGIN: u64 = 1 << 32;
+/// No window is larger (RFC 7323 §2.3), so what lies farther away is no segment of this connection.
+const LARGEST_WINDOW: u64 = 1 << 30;
+/// Segments whose time of sending is remembered: beyond any window in flight, and few where nobody acknowledges.
+const MOST_TIMED: usize = 1 << 17;
+const MOST_TIMED_UNHEARD: usize = 64;
+/// Timestamps whose time is remembered.
+const MOST_TIMESTAMPS: usize = 1024;
+/// A segment that arrives later than others which left after it was reordered if it is not later than this; else it
+/// was sent again, and the first copy did not pass here. tshark uses the same limit.
+const REORDERING: Duration = Duration::from_millis(3);
+
+/// What is known of a segment that is not acknowledged.
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    start: u64,
+    end: u64,
+    at: Time,
+    again: bool,
+}
+
+/// A segment that is being timed.
+#[derive(Debug, Clone, Copy)]
+struct Timed {
+    end: u64,
+    at: Time,
+}
+
+/// What a segment was, for a figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SentAs {
+    /// Octets since the first byte of the connection's payload.
+    pub start: i64,
+    pub end: i64,
+    pub cause: Cause,
+}
+
+/// Counters and sums; see `metrics.rs` for what they mean.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tally {
+    pub packets: u64,
+    pub data_segments: u64,
+    pub sent: u64,
+    pub sent_once: u64,
+    pub acknowledged: u64,
+    pub unseen: u64,
+    pub retransmissions: u64,
+    pub retransmitted: u64,
+    pub by_dupack: u64,
+    pub by_rto: u64,
+    pub expiries: u64,
+    pub fast_by_dupacks: u64,
+    pub fast_by_sack: u64,
+    pub probes: u64,
+    pub dupack_runs: u64,
+    pub acks_received: u64,
+    pub syn_again: u64,
+    pub out_of_order: u64,
+    pub zero_windows: u64,
+    pub zero_window_probes: u64,
+    pub keep_alives: u64,
+    pub fins: u64,
+    pub resets: u64,
+    /// Nanoseconds.
+    pub active: u128,
+    /// Octets times nanoseconds.
+    pub outstanding_integral: u128,
+    pub max_outstanding: u64,
+    /// Nanoseconds squared.
+    pub rtt_integral: u128,
+    /// Nanoseconds.
+    pub rtt_known: u128,
+    pub largest_segment: u32,
+}
+
+/// One direction of a connection.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Way {
+    /// The number of the first byte of payload.
+    base: Option<u64>,
+    pub isn: Option<u32>,
+    /// After the highest number sent, SYN and FIN included; and after the highest of payload.
+    highest: Option<u64>,
+    data_end: u64,
+    fin: Option<u64>,
+    una: Option<u64>,
+    /// Between numbers that were seen, and not seen themselves.
+    missing: Ranges,
+    missing_since: Time,
+    sacked: Ranges,
+    in_flight: VecDeque<Sent>,
+    timed: Option<Timed>,
+    timestamps: VecDeque<(u32, Time)>,
+    has_timestamps: bool,
+    last_rtt: Option<Duration>,
+    recoveries: Recoveries,
+    retransmissions: Retransmissions,
+    /// The receiver's window, in octets.
+    window: Option<u32>,
+    last: Option<Segment>,
+    settled: Time,
+    is_active: bool,
+    is_over: bool,
+    pub tally: Tally,
+    /// One segment timed at a time, as RFC 6298 §3 asks at least.
+    pub rtt_timed: RttSamples,
+    /// A sample for each acknowledgment.
+    pub rtt_every: RttSamples,
+    /// From timestamps.
+    pub rtt_timestamps: RttSamples,
+    pub last_data: Option<Time>,
+    pub fin_acked: bool,
+}
+
+impl Way {
+    /// Whether packets of this direction were seen.
+    pub fn is_heard(&self) -> bool {
+        self.tally.packets > 0
+    }
+
+    /// Whether acknowledgments of this direction's data were seen.
+    pub fn is_acknowledged(&self) -> bool {
+        self.window.is_some()
+    }
+
+    /// Whether the sender takes a sample with each acknowledgment, because it has timestamps.
+    pub fn samples(&self) -> &RttSamples {
+        if self.has_timestamps { &self.rtt_every } else { &self.rtt_timed }
+    }
+
+    pub fn unneeded(&self) -> crate::spurious::Unneeded {
+        self.retransmissions.unneeded
+    }
+
+    /// The same segment as the one before it, captured twice: at two interfaces, say.
+    pub fn repeats_last(&self, segment: &Segment) -> bool {
+        segment.identification != 0 && self.last.as_ref() == Some(segment)
+    }
+
+    /// Octets since the first byte of payload.
+    pub fn relative(&self, number: u64) -> i64 {
+        number.wrapping_sub(self.base.unwrap_or(ORIGIN)) as i64
+    }
+
+    /// A segment left; tells what it was if it carried anything.
+    pub fn sent(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        sender_delay: Duration,
+        together: &mut BusyClock,
+    ) -> Option<SentAs> {
+        self.last = Some(*segment);
+        self.tally.packets += 1;
+        self.tally.resets += u64::from(segment.flags.rst);
+        let (start, length) = (self.unwrap(segment.seq), u64::from(segment.sequence_length()));
+        if segment.flags.rst {
+            return None;
+        }
+        let end = start + length;
+        if self.is_keep_alive(start, end, segment) {
+            self.tally.keep_alives += 1;
+            return None;
+        }
+        if length == 0 || self.is_far(end) {
+            return None;
+        }
+        if self.is_probe_of_zero_window(start, segment) {
+            self.tally.zero_window_probes += 1;
+            return None;
+        }
+        self.settle(now);
+        self.begin(start, segment);
+        self.tally.sent += u64::from(segment.payload);
+        self.tally.largest_segment = self.tally.largest_segment.max(segment.payload);
+        if segment.flags.fin {
+            self.tally.fins += 1;
+            self.fin = Some(end - 1);
+        }
+        if segment.payload > 0 {
+            self.last_data = Some(now);
+        }
+        let cause = self.place(now, start, end, segment, sender_delay);
+        self.note_timestamp(now, segment);
+        self.update_activity(now, together);
+        Some(SentAs { start: self.relative(start), end: self.relative(end), cause })
+    }
+
+    /// A segment of the other end arrived, with an acknowledgment; `window` in octets.
+    /// Returns the acknowledgment in octets since the first byte of payload.
+    pub fn acked(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        window: u32,
+        shortest: Option<Duration>,
+        together: &mut BusyClock,
+    ) -> Option<i64> {
+        let ack = self.unwrap(segment.ack);
+        if self.is_far(ack) {
+            return None;
+        }
+        self.settle(now);
+        let takes_nothing = segment.sequence_length() == 0;
+        self.tally.acks_received += u64::from(takes_nothing);
+        self.tally.zero_windows += u64::from(window == 0 && !segment.flags.syn);
+        let same_window = self.window.replace(window) == Some(window);
+        self.has_timestamps = segment.options.timestamps.is_some() && !self.timestamps.is_empty();
+        self.note_unseen(ack);
+        let Some(una) = self.una else {
+            self.una = Some(ack);
+            self.base.get_or_insert(ack);
+            self.recoveries.new_ack(now, ack);
+            return Some(self.relative(ack));
+        };
+        let is_sacked_anew = self.note_sack(segment, ack, una);
+        if ack > una {
+            self.new_ack(now, una, ack, segment, shortest);
+        } else {
+            let is_outstanding = self.highest.is_some_and(|highest| highest > una);
+            let is_duplicate =
+                ack == una && is_outstanding && takes_nothing && (same_window || is_sacked_anew);
+            let count = self.recoveries.other_ack(now, is_duplicate);
+            self.tally.dupack_runs += u64::from(is_duplicate && count == DUPLICATE_THRESHOLD);
+        }
+        self.update_activity(now, together);
+        Some(self.relative(ack))
+    }
+
+    /// Selective acknowledgments of a segment, in octets since the first byte of payload.
+    pub fn sack_blocks(&self, segment: &Segment) -> impl Iterator<Item = (i64, i64)> {
+        let blocks = segment.options.sack.into_iter().flatten();
+        blocks.map(|(left, right)| {
+            let left = self.unwrap(left);
+            (self.relative(left), self.relative(unwrap(right, left)))
+        })
+    }
+
+    /// Nothing is outstanding any more: the connection was reset, or nobody looks on.
+    pub fn close(&mut self, now: Time, together: &mut BusyClock) {
+        self.settle(now);
+        self.is_over = true;
+        if std::mem::take(&mut self.is_active) {
+            together.stop(now);
+        }
+    }
+
+    fn begin(&mut self, start: u64, segment: &Segment) {
+        if segment.flags.syn {
+            self.isn = Some(segment.seq);
+            self.base = Some(start + 1);
+            self.una = Some(self.una.map_or(start, |una| una.max(start)));
+        }
+        self.base.get_or_insert(start);
+        // What was on its way when the capture began is acknowledged some time: then `una` is known.
+        self.highest.get_or_insert(start);
+    }
+
+    /// New, reordered or sent again.
+    fn place(&mut self, now: Time, start: u64, end: u64, segment: &Segment, sender_delay: Duration) -> Cause {
+        let highest = self.highest.unwrap_or(start);
+        if start > highest {
+            self.missing.insert(highest, start);
+            self.missing_since = now;
+        }
+        let fills = start < highest && self.missing.remove(start, end.min(highest));
+        let is_reordered = fills && now.saturating_since(self.missing_since) <= REORDERING;
+        let is_new = start >= highest || is_reordered;
+        self.highest = Some(highest.max(end));
+        let payload_end = end - u64::from(segment.flags.fin);
+        if is_new {
+            self.tally.out_of_order += u64::from(is_reordered);
+            self.tally.data_segments += u64::from(segment.payload > 0);
+            self.tally.sent_once += u64::from(segment.payload);
+            self.data_end = self.data_end.max(payload_end);
+            self.remember(Sent { start, end, at: now, again: false });
+            if !is_reordered {
+                // None that was sent before is timed (Karn), and one at a time.
+                self.timed.get_or_insert(Timed { end, at: now });
+            }
+            return Cause::New;
+        }
+        self.tally.sent_once += payload_end.saturating_sub(self.data_end.max(start));
+        self.data_end = self.data_end.max(payload_end);
+        self.sent_again(now, start, end, highest, segment, sender_delay)
+    }
+
+    fn sent_again(
+        &mut self,
+        now: Time,
+        start: u64,
+        end: u64,
+        highest: u64,
+        segment: &Segment,
+        sender_delay: Duration,
+    ) -> Cause {
+        let una = self.una.unwrap_or(start);
+        let sacked_above = self.sacked.count_above(end);
+        let what = Repetition { now, start, end, una, highest, sacked_above, sender_delay };
+        let cause = self.recoveries.sent_again(&what);
+        let has_arrived = end <= una || self.sacked.covers(start, end);
+        let timestamp = segment.options.timestamps.map(|(value, _)| value);
+        self.retransmissions.sent_again(now, start, end, timestamp, has_arrived);
+        self.mark_again(now, start, end);
+        let tally = &mut self.tally;
+        tally.retransmissions += 1;
+        tally.retransmitted += u64::from(segment.payload);
+        tally.syn_again += u64::from(segment.flags.syn);
+        tally.by_rto += u64::from(cause.is_by_rto());
+        tally.by_dupack += u64::from(cause.is_by_dupack());
+        tally.expiries += u64::from(cause == Cause::Rto);
+        tally.fast_by_dupacks += u64::from(cause == Cause::DupAcks);
+        tally.fast_by_sack += u64::from(cause == Cause::Sack);
+        tally.probes += u64::from(cause == Cause::Probe);
+        if matches!(cause, Cause::Rto | Cause::DupAcks | Cause::Sack) {
+            self.timed = None;
+        }
+        cause
+    }
+
+    fn remember(&mut self, sent: Sent) {
+        let most = if self.window.is_some() { MOST_TIMED } else { MOST_TIMED_UNHEARD };
+        if self.in_flight.len() >= most {
+            self.in_flight.pop_front();
+        }
+        if self.in_flight.back().is_none_or(|last| last.end <= sent.start) {
+            self.in_flight.push_back(sent);
+        } else {
+            let index = self.in_flight.partition_point(|other| other.start < sent.start);
+            self.in_flight.insert(index, sent);
+        }
+    }
+
+    /// Karn: what was sent again says nothing about the round trip.
+    fn mark_again(&mut self, now: Time, start: u64, end: u64) {
+        let first = self.in_flight.partition_point(|sent| sent.end <= start);
+        for sent in self.in_flight.range_mut(first..).take_while(|sent| sent.start < end) {
+            sent.again = true;
+            sent.at = now;
+        }
+        if self.timed.is_some_and(|timed| start < timed.end && timed.end <= end) {
+            self.timed = None;
+        }
+    }
+
+    fn new_ack(&mut self, now: Time, una: u64, ack: u64, segment: &Segment, shortest: Option<Duration>) {
+        let first = una.max(self.base.unwrap_or(una));
+        let fin = u64::from(self.fin.is_some_and(|fin| una <= fin && fin < ack));
+        self.fin_acked |= fin > 0;
+        self.tally.acknowledged += ack.saturating_sub(first).saturating_sub(fin);
+        self.una = Some(ack);
+        self.missing.remove_below(ack);
+        self.sacked.remove_below(ack);
+        self.take_samples(now, ack, segment);
+        let echo = segment.options.timestamps.map(|(_, echo)| echo);
+        let own = self.rtt_every.min();
+        let shortest = own.into_iter().chain(shortest).min();
+        self.retransmissions.acknowledged(now, ack, echo, shortest);
+        self.recoveries.new_ack(now, ack);
+    }
+
+    fn take_samples(&mut self, now: Time, ack: u64, segment: &Segment) {
+        let mut newest = None;
+        let mut is_ambiguous = false;
+        while let Some(sent) = self.in_flight.front().copied().filter(|sent| sent.end <= ack) {
+            self.in_flight.pop_front();
+            is_ambiguous |= sent.again;
+            newest = newest.max(Some(sent.at));
+        }
+        if let Some(at) = newest.filter(|_| !is_ambiguous) {
+            self.rtt_every.record(now.saturating_since(at));
+            if self.has_timestamps {
+                self.last_rtt = Some(now.saturating_since(at));
+            }
+        }
+        if let Some(timed) = self.timed.take_if(|timed| timed.end <= ack) {
+            self.rtt_timed.record(now.saturating_since(timed.at));
+            if !self.has_timestamps {
+                self.last_rtt = Some(now.saturating_since(timed.at));
+            }
+        }
+        // RFC 7323 §4.1: a sample is taken of an acknowledgment of new data.
+        if let Some((_, echo)) = segment.options.timestamps
+            && let Some(index) = self.timestamps.iter().position(|&(value, _)| value == echo)
+        {
+            self.rtt_timestamps.record(now.saturating_since(self.timestamps[index].1));
+            // Echoes do not go back while data are acknowledged in order.
+            self.timestamps.drain(..index);
+        }
+    }
+
+    fn note_timestamp(&mut self, now: Time, segment: &Segment) {
+        let Some((value, _)) = segment.options.timestamps else { return };
+        if self.timestamps.back().is_none_or(|&(last, _)| last != value) {
+            if self.timestamps.len() == MOST_TIMESTAMPS {
+                self.timestamps.pop_front();
+            }
+            self.timestamps.push_back((value, now));
+        }
+    }
+
+    /// Takes selective acknowledgments in; tells whether one is news.
+    fn note_sack(&mut self, segment: &Segment, ack: u64, una: u64) -> bool {
+        let [first, second, ..] = segment.options.sack;
+        let Some(first) = first else { return false };
+        let unwrapped = |(left, right): (u32, u32)| {
+            let left = unwrap(left, ack);
+            (left, unwrap(right, left))
+        };
+        let (left, right) = unwrapped(first);
+        // RFC 2883 §4: a first block below the acknowledgment, or inside of the second, is of what came twice.
+        let is_inside = second.map(unwrapped).is_some_and(|(from, to)| from <= left && right <= to);
+        let is_dsack = left < right && (right <= ack || is_inside);
+        if is_dsack {
+            self.retransmissions.duplicated(left, right);
+        }
+        let Some(highest) = self.highest else { return false };
+        let mut is_news = false;
+        for (left, right) in segment.options.sack.into_iter().flatten().map(unwrapped) {
+            if ack.max(una) <= left && left < right && right <= highest {
+                is_news |= self.sacked.insert(left, right);
+            }
+        }
+        is_news
+    }
+
+    /// What is acknowledged was sent, seen here or not.
+    fn note_unseen(&mut self, ack: u64) {
+        if let Some(highest) = self.highest
+            && ack > highest
+        {
+            self.tally.unseen += ack - highest;
+            self.highest = Some(ack);
+            self.data_end = self.data_end.max(ack);
+        }
+    }
+
+    /// RFC 9293 §3.8.4: one before the next number, with nothing outstanding.
+    fn is_keep_alive(&self, start: u64, end: u64, segment: &Segment) -> bool {
+        let is_plain = !segment.flags.syn && !segment.flags.fin && segment.payload <= 1;
+        is_plain
+            && end <= start + 1
+            && self
+                .highest
+                .is_some_and(|highest| start + 1 == highest && self.una.is_none_or(|una| una >= highest))
+    }
+
+    /// RFC 9293 §3.8.6.1: an octet of new data into a window that is shut.
+    fn is_probe_of_zero_window(&self, start: u64, segment: &Segment) -> bool {
+        self.window == Some(0) && segment.payload == 1 && self.highest == Some(start) && !segment.flags.fin
+    }
+
+    fn is_far(&self, number: u64) -> bool {
+        self.reference().is_some_and(|known| number.abs_diff(known) > LARGEST_WINDOW)
+    }
+
+    fn reference(&self) -> Option<u64> {
+        self.highest.max(self.una)
+    }
+
+    fn unwrap(&self, number: u32) -> u64 {
+        self.reference().map_or(ORIGIN + u64::from(number), |known| unwrap(number, known))
+    }
+
+    fn outstanding(&self) -> u64 {
+        match (self.una, self.base) {
+            (Some(una), Some(base)) => self.data_end.saturating_sub(una.max(base)),
+            _ => 0,
+        }
+    }
+
+    /// Adds the time since the last packet to the integrals, with the values that held until now.
+    fn settle(&mut self, now: Time) {
+        let passed = now.saturating_since(self.settled);
+        self.settled = now;
+        if passed.is_zero() || !self.is_active {
+            return;
+        }
+        let outstanding = self.outstanding();
+        let nanos = u128::from(passed.as_nanos());
+        self.tally.active += nanos;
+        self.tally.outstanding_integral += u128::from(outstanding) * nanos;
+        self.tally.max_outstanding = self.tally.max_outstanding.max(outstanding);
+        if let Some(rtt) = self.last_rtt {
+            let product = u128::from(rtt.as_nanos()) * nanos;
+            self.tally.rtt_integral = self.tally.rtt_integral.saturating_add(product);
+            self.tally.rtt_known += nanos;
+        }
+    }
+
+    /// Active: data are outstanding.
+    fn update_activity(&mut self, now: Time, together: &mut BusyClock) {
+        let is_active = !self.is_over && self.outstanding() > 0;
+        match (self.is_active, is_active) {
+            (false, true) => together.start(now),
+            (true, false) => together.stop(now),
+            _ => {}
+        }
+        self.is_active = is_active;
+    }
+}
+
+/// The number nearest to `known` that ends in these 32 bits.
+fn unwrap(number: u32, known: u64) -> u64 {
+    let step = number.wrapping_sub(known as u32) as i32;
+    known.saturating_add_signed(i64::from(step))
+}

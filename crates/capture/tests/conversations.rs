@@ -1,0 +1,463 @@
+//! Conversations packet by packet, and what the analyser says of them.
+
+mod common;
+
+use common::{End, Packet, Talk, expect, ms, value};
+use etherparse::TcpOptionElement;
+use umts_capture::{Analyser, Cause, LinkType, Position, definitions};
+
+#[test]
+fn a_clean_download() {
+    let mut talk = Talk::opened();
+    talk.data(100, 0).data(100, 1).ack(200, 1).ack(210, 2).data(210, 2).ack(320, 3);
+    let row = talk.row();
+    expect(
+        &row,
+        &[
+            ("goodput_kbps", 3000.0 * 8.0 / 320.0),
+            ("goodput_active_kbps", 3000.0 * 8.0 / 220.0),
+            ("total_packets", 3.0),
+            ("tcp_retransmissions", 0.0),
+            ("rto_count", 0.0),
+            ("acks_received", 4.0),
+            ("packets", 9.0),
+            ("handshake_rtt_s", 0.1),
+            // One segment at a time is timed: the SYN, the first and the third.
+            ("rtt_samples", 3.0),
+            ("min_rtt_s", 0.1),
+            ("max_rtt_s", 0.11),
+            ("max_outstanding_segments", 2.0),
+            ("mean_outstanding_segments", (100.0 * 2.0 + 10.0 + 110.0) / 220.0),
+            ("transmission_time_s", 0.32),
+        ],
+    );
+    assert_eq!((row.sender, row.position, row.ended), ("server", Position::Sender, "open"));
+    assert_eq!((row.mss, row.window_scale, row.sack_permitted), (Some(1000), Some(0), Some(false)));
+}
+
+#[test]
+fn three_duplicates_make_a_fast_retransmission() {
+    let mut talk = Talk::opened();
+    talk.flight(100, 6);
+    talk.ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1).ack(204, 1).ack(303, 6);
+    let row = talk.row();
+    expect(
+        &row,
+        &[
+            ("tcp_retransmissions", 1.0),
+            ("tcp_retransmissions_by_dupack", 1.0),
+            ("fast_retransmissions_by_dupacks", 1.0),
+            ("rto_count", 0.0),
+            ("dupack_runs", 1.0),
+            ("tcp_retransmissions_unneeded", 0.0),
+            ("retransmitted_bytes", 1000.0),
+            ("acknowledged_bytes", 6000.0),
+        ],
+    );
+}
+
+#[test]
+fn silence_makes_an_expiry_and_go_back_n_belongs_to_it() {
+    let mut talk = Talk::opened();
+    talk.flight(100, 4);
+    talk.ack(200, 1).data(1200, 1).ack(1300, 2).data(1300, 2).data(1300, 3).ack(1400, 4);
+    let row = talk.row();
+    expect(
+        &row,
+        &[
+            ("tcp_retransmissions", 3.0),
+            ("tcp_retransmissions_by_rto", 3.0),
+            ("rto_count", 1.0),
+            ("fast_retransmissions", 0.0),
+            ("rto_per_retransmission", 1.0 / 3.0),
+        ],
+    );
+}
+
+#[test]
+fn backed_off_expiries_count_each() {
+    let mut talk = Talk::opened();
+    talk.data(100, 0).data(1100, 0).data(3100, 0).data(7100, 0).ack(7200, 1);
+    expect(&talk.row(), &[("tcp_retransmissions", 3.0), ("rto_count", 3.0), ("rtt_samples", 1.0)]);
+}
+
+#[test]
+fn duplicates_long_ago_do_not_excuse_a_timeout() {
+    let mut talk = Talk::opened();
+    talk.flight(100, 6);
+    talk.ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1).data(1203, 1).ack(1303, 6);
+    expect(&talk.row(), &[("fast_retransmissions", 1.0), ("rto_count", 1.0), ("tcp_retransmissions", 2.0)]);
+}
+
+#[test]
+fn newreno_repairs_two_holes_in_one_recovery_and_reno_needs_two() {
+    let begin = || {
+        let mut talk = Talk::opened();
+        talk.flight(100, 10);
+        talk.ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1);
+        talk
+    };
+    let mut newreno = begin();
+    newreno.ack(303, 4).data(303, 4).ack(403, 10);
+    expect(&newreno.row(), &[("fast_retransmissions", 1.0), ("tcp_retransmissions_by_dupack", 2.0)]);
+    let mut reno = begin();
+    reno.ack(303, 4).ack(304, 4).ack(305, 4).ack(306, 4).data(306, 4).ack(406, 10);
+    expect(
+        &reno.row(),
+        &[("fast_retransmissions", 2.0), ("tcp_retransmissions_by_dupack", 2.0), ("dupack_runs", 2.0)],
+    );
+    let mut stalled = begin();
+    stalled.ack(303, 4).data(1303, 4).ack(1403, 10);
+    expect(&stalled.row(), &[("fast_retransmissions", 1.0), ("rto_count", 1.0)]);
+}
+
+#[test]
+fn selective_acknowledgments_make_a_fast_retransmission_before_three_duplicates() {
+    let mut talk = Talk::new();
+    talk.handshake(&[TcpOptionElement::SelectiveAcknowledgementPermitted]);
+    talk.flight(100, 6);
+    talk.ack(200, 1).sack(210, 1, 3, 6).data(210, 1).data(211, 2).ack(310, 6);
+    let analysis = talk.analysis();
+    let sent = &analysis.time_sequence.as_ref().expect("it was asked for").sent;
+    let causes: Vec<_> = sent.iter().rev().take(2).map(|point| (point.seq, point.cause)).collect();
+    assert_eq!(causes, [(2000, Cause::FastRecovery), (1000, Cause::Sack)]);
+    assert_eq!(analysis.time_sequence.expect("as above").sacked, [(0.21, 3000, 6000)]);
+    let row = &analysis.connections[0];
+    assert_eq!(row.sack_permitted, Some(true));
+    expect(row, &[("fast_retransmissions_by_sack", 1.0), ("rto_count", 0.0), ("tcp_retransmissions", 2.0)]);
+}
+
+#[test]
+fn a_tail_loss_probe_is_no_expiry() {
+    let mut talk = Talk::opened();
+    talk.flight(100, 4);
+    talk.ack(200, 1).data(420, 3).ack(520, 4);
+    expect(&talk.row(), &[("tail_loss_probes", 1.0), ("rto_count", 0.0), ("tcp_retransmissions", 1.0)]);
+}
+
+#[test]
+fn the_receiver_reports_what_came_twice() {
+    let mut talk = Talk::new();
+    talk.handshake(&[TcpOptionElement::SelectiveAcknowledgementPermitted]);
+    talk.data(100, 0).data(1100, 0).ack(1300, 1);
+    talk.sack(1305, 1, 0, 1);
+    expect(
+        &talk.row(),
+        &[("tcp_retransmissions_unneeded", 1.0), ("unneeded_by_dsack", 1.0), ("unneeded_by_early_ack", 0.0)],
+    );
+}
+
+#[test]
+fn a_report_inside_of_the_second_block_counts_too() {
+    let mut talk = Talk::opened();
+    talk.flight(100, 4);
+    talk.data(1100, 2);
+    let dsack = Packet::new(End::Client, "").sack((2001, 3001), [Some((1001, 4001)), None, None]);
+    talk.put(1200, 1, Some(1), dsack);
+    expect(&talk.row(), &[("unneeded_by_dsack", 1.0)]);
+}
+
+#[test]
+fn timestamps_tell_which_copy_was_acknowledged() {
+    for (echo, unneeded) in [(500, 1.0), (1500, 0.0)] {
+        let mut talk = Talk::new();
+        talk.handshake(&[TcpOptionElement::Timestamp(1, 0)]);
+        let data = Packet { payload: 1000, ..Packet::new(End::Server, "") };
+        talk.put(100, 1, Some(1), data.clone().timestamps(500, 1));
+        talk.put(1100, 1, Some(1), data.timestamps(1500, 1));
+        talk.put(1300, 1, Some(1001), Packet::new(End::Client, "").timestamps(9, echo));
+        let row = talk.row();
+        assert_eq!(row.timestamps, Some(true));
+        expect(&row, &[("tcp_retransmissions", 1.0), ("unneeded_by_timestamps", unneeded)]);
+        // The echo also gives the round trip, whichever copy it was.
+        expect(&row, &[("max_rtt_timestamps_s", if echo == 500 { 1.2 } else { 0.2 })]);
+    }
+}
+
+#[test]
+fn an_acknowledgment_that_comes_too_early_was_for_the_first_copy() {
+    let mut talk = Talk::opened();
+    talk.data(100, 0).data(1100, 0).ack(1120, 1);
+    expect(&talk.row(), &[("unneeded_by_early_ack", 1.0), ("tcp_retransmissions_unneeded", 1.0)]);
+    let mut talk = Talk::opened();
+    talk.data(100, 0).ack(200, 1).data(1100, 0);
+    expect(&talk.row(), &[("unneeded_by_early_ack", 1.0), ("tcp_retransmissions", 1.0)]);
+}
+
+#[test]
+fn sequence_numbers_wrap_around() {
+    let mut talk = Talk::with_isn([u32::MAX - 10, u32::MAX - 1500]);
+    talk.handshake(&[]);
+    for number in 0..5 {
+        let at = 100 + u64::from(number) * 100;
+        talk.data(at, number).ack(at + 100, number + 1);
+    }
+    let row = talk.row();
+    expect(&row, &[("acknowledged_bytes", 5000.0), ("distinct_bytes", 5000.0), ("tcp_retransmissions", 0.0)]);
+    expect(&row, &[("max_outstanding_bytes", 1000.0), ("total_packets", 5.0)]);
+}
+
+#[test]
+fn a_capture_that_starts_mid_stream_counts_what_it_sees() {
+    let mut talk = Talk::new();
+    talk.data(0, 7).ack(50, 7).ack(100, 8).data(100, 8).ack(200, 9);
+    // A late repetition from before the capture began.
+    talk.data(250, 3);
+    let row = talk.row();
+    assert_eq!((row.position, row.mss, row.sack_permitted), (Position::Unknown, None, None));
+    assert_eq!((row.client.port(), row.server.port()), (40_000, 80));
+    expect(&row, &[("acknowledged_bytes", 2000.0), ("total_packets", 2.0), ("tcp_retransmissions", 1.0)]);
+    assert_eq!(row.metrics.value("handshake_rtt_s"), None);
+}
+
+#[test]
+fn without_acknowledgments_what_needs_them_has_no_value() {
+    let mut talk = Talk::new();
+    talk.data(0, 0).data(10, 1).data(500, 0);
+    let row = talk.row();
+    expect(&row, &[("total_packets", 2.0), ("tcp_retransmissions", 1.0), ("payload_bytes", 3000.0)]);
+    for name in [
+        "goodput_kbps",
+        "mean_rtt_s",
+        "mean_outstanding_segments",
+        "rto_count",
+        "dupack_runs",
+        "acks_received",
+    ] {
+        assert_eq!(row.metrics.value(name), None, "{name}");
+    }
+}
+
+#[test]
+fn without_data_the_acknowledgments_still_tell_the_goodput() {
+    let mut talk = Talk::new();
+    talk.ack(0, 1).ack(100, 2).ack(200, 4);
+    let row = talk.row();
+    assert_eq!(row.sender, "server");
+    expect(&row, &[("acknowledged_bytes", 3000.0), ("goodput_kbps", 120.0), ("acks_received", 3.0)]);
+    for name in ["total_packets", "tcp_retransmissions", "throughput_kbps", "mean_rtt_s", "dupack_runs"] {
+        assert_eq!(row.metrics.value(name), None, "{name}");
+    }
+}
+
+#[test]
+fn a_new_syn_at_the_same_ports_is_a_new_connection() {
+    let mut talk = Talk::opened();
+    talk.data(100, 0).ack(200, 1);
+    talk.put(210, 1001, Some(1), Packet::new(End::Server, "F"));
+    talk.put(300, 1, Some(1002), Packet::new(End::Client, "F"));
+    talk.put(300, 1002, Some(2), Packet::new(End::Server, ""));
+    talk.isn = [77_000, 88_000];
+    talk.put(1300, 0, None, Packet::new(End::Client, "S"));
+    talk.put(1300, 0, Some(1), Packet::new(End::Server, "S"));
+    talk.put(1400, 1, Some(1), Packet::new(End::Client, ""));
+    talk.data(1400, 0).ack(1500, 1);
+    let analysis = talk.analysis();
+    let [first, second] = &analysis.connections[..] else { panic!("there are two") };
+    assert_eq!((first.connection, first.ended, first.closed_s), (0, "finished", Some(0.3)));
+    assert_eq!((second.connection, second.ended), (1, "open"));
+    expect(first, &[("acknowledged_bytes", 1000.0), ("fin_packets", 2.0), ("connection_off_time_s", 0.0)]);
+    expect(second, &[("acknowledged_bytes", 1000.0), ("connection_off_time_s", 1.0)]);
+    assert_eq!(analysis.metrics.value("acknowledged_bytes"), Some(2000.0));
+}
+
+#[test]
+fn a_repeated_syn_is_a_retransmission_and_says_nothing_about_the_round_trip() {
+    let mut talk = Talk::new();
+    let syn = || Packet::new(End::Client, "S");
+    talk.put(0, 0, None, syn());
+    talk.put(1000, 0, None, syn());
+    talk.put(1000, 0, Some(1), Packet::new(End::Server, "S"));
+    talk.put(1100, 1, Some(1), Packet { payload: 500, ..Packet::new(End::Client, "") });
+    talk.put(1100, 1, Some(501), Packet::new(End::Server, ""));
+    let row = talk.row();
+    assert_eq!((row.sender, row.position), ("client", Position::Unknown));
+    expect(&row, &[("syn_retransmissions", 1.0), ("tcp_retransmissions", 1.0), ("rto_count", 1.0)]);
+    assert_eq!(row.metrics.value("handshake_rtt_s"), None);
+}
+
+#[test]
+fn keep_alives_and_probes_of_a_shut_window_are_no_retransmissions() {
+    let mut talk = Talk::opened();
+    talk.data(100, 0).ack(200, 1);
+    talk.put(60_000, 1000, Some(1), Packet::new(End::Server, ""));
+    talk.put(60_100, 1, Some(1001), Packet::new(End::Client, "").window(0));
+    talk.put(61_000, 1001, Some(1), Packet { payload: 1, ..Packet::new(End::Server, "") });
+    talk.put(61_100, 1, Some(1001), Packet::new(End::Client, "").window(0));
+    talk.put(62_000, 1, Some(1001), Packet::new(End::Client, ""));
+    talk.data(62_000, 1).ack(62_100, 2);
+    expect(
+        &talk.row(),
+        &[
+            ("keep_alives", 1.0),
+            ("zero_windows", 2.0),
+            ("zero_window_probes", 1.0),
+            ("tcp_retransmissions", 0.0),
+            ("dupack_runs", 0.0),
+            ("acknowledged_bytes", 2000.0),
+        ],
+    );
+}
+
+#[test]
+fn the_network_reorders_within_milliseconds_and_repairs_later() {
+    let mut talk = Talk::opened();
+    talk.data(100, 0).data(100, 2).data(101, 1).ack(200, 3);
+    expect(
+        &talk.row(),
+        &[("out_of_order_packets", 1.0), ("tcp_retransmissions", 0.0), ("total_packets", 3.0)],
+    );
+    let mut lossy = Talk::opened();
+    lossy.data(100, 0).data(100, 2).data(400, 1).ack(500, 3);
+    expect(&lossy.row(), &[("out_of_order_packets", 0.0), ("tcp_retransmissions", 1.0)]);
+}
+
+#[test]
+fn what_was_acknowledged_unseen_is_goodput_all_the_same() {
+    let mut talk = Talk::opened();
+    talk.data(100, 0).ack(200, 3).data(200, 3).ack(300, 4);
+    expect(
+        &talk.row(),
+        &[
+            ("acknowledged_bytes", 4000.0),
+            ("distinct_bytes", 2000.0),
+            ("unseen_bytes", 2000.0),
+            ("tcp_retransmissions", 0.0),
+        ],
+    );
+}
+
+#[test]
+fn a_reset_ends_the_connection_and_its_active_time() {
+    let mut talk = Talk::opened();
+    talk.data(100, 0);
+    talk.put(200, 1, Some(1), Packet::new(End::Client, "R"));
+    talk.put(10_000, 1, Some(1), Packet { port: 40_001, ..Packet::new(End::Client, "") });
+    let analysis = talk.analysis();
+    let row = &analysis.connections[0];
+    assert_eq!((row.ended, row.closed_s), ("reset", Some(0.2)));
+    expect(row, &[("rst_packets", 1.0), ("active_time_s", 0.1)]);
+}
+
+#[test]
+fn windows_are_scaled_only_if_both_ends_do() {
+    for (options, expected) in [(&[TcpOptionElement::WindowScale(7)][..], Some(7)), (&[], Some(0))] {
+        let mut talk = Talk::new();
+        talk.handshake(options);
+        talk.data(100, 0);
+        assert_eq!(talk.row().window_scale, expected);
+    }
+}
+
+#[test]
+fn the_handshake_tells_where_the_capture_was_taken() {
+    for (server_ms, client_ms, expected) in [
+        (0, 100, Position::Sender),
+        (100, 0, Position::Receiver),
+        (60, 50, Position::Between),
+        (10, 90, Position::Sender),
+    ] {
+        let mut talk = Talk::new();
+        talk.put(0, 0, None, Packet::new(End::Client, "S"));
+        talk.put(server_ms, 0, Some(1), Packet::new(End::Server, "S"));
+        talk.put(server_ms + client_ms, 1, Some(1), Packet::new(End::Client, ""));
+        talk.data(200, 0);
+        let row = talk.row();
+        assert_eq!(row.position, expected, "{server_ms} {client_ms}");
+        expect(&row, &[("handshake_rtt_s", (server_ms + client_ms) as f64 / 1e3)]);
+    }
+}
+
+#[test]
+fn a_download_time_is_told_only_where_it_can_be_seen() {
+    for (server_ms, client_ms, expected) in [(100, 0, Some(0.31)), (0, 100, None)] {
+        let mut talk = Talk::new();
+        talk.put(0, 0, None, Packet::new(End::Client, "S"));
+        talk.put(server_ms, 0, Some(1), Packet::new(End::Server, "S"));
+        talk.put(server_ms + client_ms, 1, Some(1), Packet::new(End::Client, ""));
+        talk.data(300, 0).data(310, 1).ack(310, 2);
+        talk.put(320, 2001, Some(1), Packet::new(End::Server, "F"));
+        assert_eq!(talk.row().metrics.value("download_time_s"), expected);
+    }
+}
+
+#[test]
+fn times_that_go_back_are_held_and_told() {
+    let mut talk = Talk::opened();
+    talk.data(100, 0).ack(200, 1).data(150, 1).ack(300, 2);
+    let analysis = talk.analysis();
+    assert_eq!(analysis.counts.out_of_time, 1);
+    assert!(analysis.warnings[0].contains("earlier times"), "{:?}", analysis.warnings);
+    expect(&analysis.connections[0], &[("max_rtt_s", 0.1), ("acknowledged_bytes", 2000.0)]);
+}
+
+#[test]
+fn a_packet_captured_at_two_interfaces_counts_once() {
+    let mut talk = Talk::opened();
+    for _ in 0..2 {
+        let packet = Packet { payload: 1000, identification: 77, ..Packet::new(End::Server, "") };
+        talk.put(100, 1, Some(1), packet);
+    }
+    let analysis = talk.analysis();
+    assert_eq!(analysis.counts.captured_twice, 1);
+    expect(&analysis.connections[0], &[("tcp_retransmissions", 0.0), ("total_packets", 1.0)]);
+}
+
+#[test]
+fn a_file_of_many_short_connections_keeps_only_those_that_are_open() {
+    let mut analyser = Analyser::new();
+    let mut rows = 0;
+    for number in 0..20_000u64 {
+        let port = 1024 + (number % 60_000) as u16;
+        let isn = number as u32;
+        for (from, flags, seq, ack) in [
+            (End::Client, "S", isn, None),
+            (End::Server, "S", 9, Some(isn + 1)),
+            (End::Client, "F", isn + 1, Some(10)),
+            (End::Server, "F", 10, Some(isn + 2)),
+            (End::Client, "", isn + 2, Some(11)),
+        ] {
+            let bytes = Packet { seq, ack, port, ..Packet::new(from, flags) }.ipv4();
+            analyser.packet(ms(number * 1000), LinkType::Raw, &bytes, bytes.len() as u32);
+        }
+        rows += analyser.take_finished().len();
+    }
+    // A connection a second, each let go of after 120 s.
+    assert!((19_870..=19_890).contains(&rows), "{rows}");
+    assert_eq!(analyser.finish().connection_count, 20_000);
+}
+
+#[test]
+fn half_open_connections_are_let_go_of() {
+    let mut analyser = Analyser::new();
+    for number in 0..1000u16 {
+        let bytes = Packet { port: number, ..Packet::new(End::Client, "S") }.ipv4();
+        analyser.packet(ms(u64::from(number) * 1000), LinkType::Raw, &bytes, bytes.len() as u32);
+    }
+    assert_eq!(analyser.take_finished().len(), 700);
+}
+
+#[test]
+fn names_are_those_of_the_simulation() {
+    let ours: Vec<_> = definitions().map(|metric| metric.name).collect();
+    let theirs = umts_record::metrics::definitions()
+        .filter(|metric| metric.scope == umts_record::metrics::Scope::Connection);
+    for metric in theirs {
+        let mine = definitions().find(|mine| mine.name == metric.name);
+        assert_eq!(mine.map(|mine| mine.unit), Some(metric.unit), "{}", metric.name);
+    }
+    let mut unique = ours.clone();
+    unique.sort_unstable();
+    unique.dedup();
+    assert_eq!(unique.len(), ours.len());
+}
+
+#[test]
+fn nothing_gives_nothing() {
+    let analysis = Analyser::new().finish();
+    assert_eq!((analysis.connection_count, analysis.first), (0, None));
+    assert!(analysis.metrics.iter().all(|(_, value)| value.is_none_or(|value| value == 0.0)));
+    let mut talk = Talk::new();
+    talk.put(0, 0, None, Packet::new(End::Client, "S"));
+    assert_eq!(value(&talk.row(), "packets"), 1.0);
+}

@@ -1,0 +1,370 @@
+//! Capture files of every kind, whole, cut off, damaged and made up.
+
+mod common;
+
+use std::io::{self, Read};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use common::{End, Packet, Talk};
+use proptest::prelude::*;
+use umts_capture::reader::{ReadError, ReadOptions, Reason, analyse, analyse_file};
+use umts_capture::{Analyser, Analysis, LinkType};
+
+/// A small download with a loss, as packets with their times in nanoseconds.
+fn packets() -> Vec<(u64, Vec<u8>)> {
+    let mut talk = Talk::opened();
+    talk.flight(100, 6).ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1).ack(303, 6);
+    let list = talk.packets.iter();
+    list.map(|(at, packet)| (common::ms(*at).as_nanos(), packet.ipv4())).collect()
+}
+
+/// The same analysis, without a file.
+fn expected() -> Analysis {
+    let mut analyser = Analyser::new();
+    for (at, bytes) in packets() {
+        let time = umts_units::Time::from_nanos(at);
+        analyser.packet(time, LinkType::Raw, &bytes, bytes.len() as u32);
+    }
+    analyser.finish()
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Order {
+    Little,
+    Big,
+}
+
+impl Order {
+    fn half(self, number: u16) -> [u8; 2] {
+        match self {
+            Order::Little => number.to_le_bytes(),
+            Order::Big => number.to_be_bytes(),
+        }
+    }
+
+    fn word(self, number: u32) -> [u8; 4] {
+        match self {
+            Order::Little => number.to_le_bytes(),
+            Order::Big => number.to_be_bytes(),
+        }
+    }
+}
+
+fn pcap(order: Order, is_nanoseconds: bool) -> Vec<u8> {
+    let magic = if is_nanoseconds { 0xa1b2_3c4d } else { 0xa1b2_c3d4 };
+    let mut file = order.word(magic).to_vec();
+    file.extend([order.half(2), order.half(4)].concat());
+    for word in [0, 0, 65_535, 101] {
+        file.extend(order.word(word));
+    }
+    for (at, bytes) in packets() {
+        let unit = if is_nanoseconds { 1 } else { 1000 };
+        let length = bytes.len() as u32;
+        let (seconds, rest) = (at / 1_000_000_000, at % 1_000_000_000 / unit);
+        for word in [seconds as u32, rest as u32, length, length] {
+            file.extend(order.word(word));
+        }
+        file.extend(bytes);
+    }
+    file
+}
+
+fn block(order: Order, kind: u32, body: &[u8]) -> Vec<u8> {
+    let padding = vec![0; body.len().next_multiple_of(4) - body.len()];
+    let length = order.word((12 + body.len() + padding.len()) as u32);
+    [&order.word(kind)[..], &length, body, &padding, &length].concat()
+}
+
+fn section(order: Order) -> Vec<u8> {
+    let body = [&order.word(0x1a2b_3c4d)[..], &order.half(1), &order.half(0), &[0xff; 8]].concat();
+    block(order, 0x0a0d_0d0a, &body)
+}
+
+/// `resolution` as the option if_tsresol has it, none for the default of microseconds; `offset` in seconds.
+fn interface(order: Order, resolution: Option<u8>, offset: Option<i64>) -> Vec<u8> {
+    let mut body = [&order.half(101)[..], &order.half(0), &order.word(0)].concat();
+    if let Some(resolution) = resolution {
+        body.extend([&order.half(9)[..], &order.half(1), &[resolution, 0, 0, 0]].concat());
+    }
+    if let Some(offset) = offset {
+        let bytes = match order {
+            Order::Little => offset.to_le_bytes(),
+            Order::Big => offset.to_be_bytes(),
+        };
+        body.extend([&order.half(14)[..], &order.half(8), &bytes].concat());
+    }
+    if body.len() > 8 {
+        body.extend([0; 4]);
+    }
+    block(order, 1, &body)
+}
+
+fn packet(order: Order, interface: u32, units: u64, bytes: &[u8]) -> Vec<u8> {
+    let length = bytes.len() as u32;
+    let mut body = Vec::new();
+    for word in [interface, (units >> 32) as u32, units as u32, length, length] {
+        body.extend(order.word(word));
+    }
+    body.extend(bytes);
+    block(order, 6, &body)
+}
+
+/// Sections in both byte orders; interfaces that count time in nanoseconds, microseconds, 2^-33 s and with an offset.
+fn pcapng() -> Vec<u8> {
+    let mut file = Vec::new();
+    for (index, (at, bytes)) in packets().into_iter().enumerate() {
+        if index % 5 == 0 {
+            let order = if index % 2 == 0 { Order::Little } else { Order::Big };
+            file.extend(section(order));
+            file.extend(interface(order, Some(9), None));
+            file.extend(interface(order, None, None));
+            file.extend(interface(order, Some(0x80 | 33), None));
+            file.extend(interface(order, Some(6), Some(1_000_000_000)));
+            file.extend(block(order, 0x0bad, b"something of some other program"));
+        }
+        let order = if index / 5 % 2 == 0 { Order::Little } else { Order::Big };
+        let units = match index % 4 {
+            0 => at,
+            1 => at / 1000,
+            2 => ((u128::from(at) << 33).div_ceil(1_000_000_000)) as u64,
+            _ => at / 1000 - 1_000_000_000_000_000,
+        };
+        file.extend(packet(order, index as u32 % 4, units, &bytes));
+    }
+    file
+}
+
+fn read(bytes: &[u8]) -> Result<Analysis, ReadError> {
+    analyse(Path::new("some.pcap"), bytes, bytes.len() as u64, ReadOptions::default())
+}
+
+#[test]
+fn pcap_in_both_byte_orders_and_resolutions() {
+    for order in [Order::Little, Order::Big] {
+        for is_nanoseconds in [false, true] {
+            let analysis = read(&pcap(order, is_nanoseconds)).expect("it is a capture");
+            assert_eq!(analysis, expected(), "{order:?}, nanoseconds {is_nanoseconds}");
+        }
+    }
+}
+
+#[test]
+fn pcapng_with_sections_of_both_byte_orders_and_interfaces_with_clocks_of_their_own() {
+    let (analysis, expected) = (read(&pcapng()).expect("it is a capture"), expected());
+    assert_eq!(analysis.counts, expected.counts);
+    assert_eq!(analysis.warnings, Vec::<String>::new());
+    for ((name, found), (_, expected)) in analysis.metrics.iter().zip(expected.metrics.iter()) {
+        let close = match (found, expected) {
+            (Some(found), Some(expected)) => (found - expected).abs() <= 1e-6 * expected.abs(),
+            (found, expected) => found == expected,
+        };
+        // Units of 2^-33 s are less than a nanosecond, so no time is moved; sums are rounded in another order.
+        assert!(close, "{name}: {found:?}, {expected:?}");
+    }
+}
+
+/// Gives a few bytes at a time, as a pipe may.
+struct Dribble<'a>(&'a [u8]);
+
+impl Read for Dribble<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = buffer.len().min(7);
+        self.0.read(&mut buffer[..length])
+    }
+}
+
+#[test]
+fn it_does_not_matter_how_the_bytes_come() {
+    for bytes in [pcap(Order::Little, true), pcapng()] {
+        let dribbled = analyse(Path::new("-"), Dribble(&bytes), 0, ReadOptions::default()).expect("it reads");
+        assert_eq!(dribbled, read(&bytes).expect("it reads"));
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_off_is_analysed_up_to_there() {
+    for whole in [pcap(Order::Big, false), pcapng()] {
+        let mut most = 0;
+        for length in 24..whole.len() {
+            let analysis = read(&whole[..length]).expect("what is there can be read");
+            assert!(analysis.counts.packets >= most && analysis.counts.packets <= most + 1);
+            most = analysis.counts.packets;
+            match &analysis.warnings[..] {
+                [] => {}
+                [first, ..] => assert!(first.starts_with("the file ends inside"), "{first}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn damage_is_reported_with_its_place() {
+    let mut file = pcap(Order::Little, true);
+    let second = 24 + 16 + packets()[0].1.len();
+    file[second + 8..second + 12].copy_from_slice(&0x7fff_ffff_u32.to_le_bytes());
+    let analysis = read(&file).expect("the first packet is there");
+    assert_eq!(analysis.counts.packets, 1);
+    assert_eq!(analysis.warnings[0], format!("the file is damaged at byte {second}: analysed up to there"));
+}
+
+#[test]
+fn what_is_no_capture_says_so() {
+    let reason = |bytes: &[u8]| read(bytes).expect_err("it is none").reason;
+    assert!(matches!(reason(b""), Reason::Empty));
+    assert!(matches!(reason(&[0x1f, 0x8b, 8, 0]), Reason::Compressed));
+    assert!(matches!(reason(b"hello, world: this is a text"), Reason::NoCapture));
+    let missing =
+        analyse_file(Path::new("/nowhere/at.pcap"), ReadOptions::default()).expect_err("no such file");
+    assert!(missing.to_string().starts_with("cannot read the capture /nowhere/at.pcap"), "{missing}");
+    assert!(matches!(missing.reason, Reason::Io(_)));
+}
+
+#[test]
+fn an_error_of_the_system_is_not_taken_for_the_end() {
+    struct Broken<'a>(&'a [u8]);
+    impl Read for Broken<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            if self.0.is_empty() { Err(io::Error::other("worn out")) } else { self.0.read(buffer) }
+        }
+    }
+    let bytes = pcap(Order::Little, true);
+    let error = analyse(Path::new("disk"), Broken(&bytes), 0, ReadOptions::default()).expect_err("it broke");
+    assert_eq!(error.offset, bytes.len() as u64);
+    assert!(error.to_string().ends_with("worn out"), "{error}");
+}
+
+#[test]
+fn packets_without_time_or_interface_are_left_out_and_counted() {
+    let order = Order::Little;
+    let bytes = &packets()[0].1;
+    let file = [
+        section(order),
+        packet(order, 0, 0, bytes),
+        interface(order, None, None),
+        block(order, 3, &[&order.word(bytes.len() as u32)[..], bytes].concat()),
+        packet(order, 0, 5, bytes),
+    ]
+    .concat();
+    let analysis = read(&file).expect("it is a capture");
+    assert_eq!((analysis.counts.packets, analysis.warnings.len()), (1, 2));
+}
+
+#[test]
+fn a_large_file_is_read_in_pieces_reports_progress_and_can_be_stopped() {
+    let mut file = pcap(Order::Little, true)[..24].to_vec();
+    let bytes = Packet { payload: 1400, ..Packet::new(End::Server, "") }.ipv4();
+    for number in 0..20_000u32 {
+        for word in [number, 0, bytes.len() as u32, bytes.len() as u32] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend(&bytes);
+    }
+    let (mut told, mut stop_after) = (Vec::new(), usize::MAX);
+    let mut run = |stop: usize| {
+        stop_after = stop;
+        told.clear();
+        let mut progress = |fraction| {
+            told.push(fraction);
+            if told.len() > stop_after { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        };
+        let options = ReadOptions { progress: Some(&mut progress), ..ReadOptions::default() };
+        let size = file.len() as u64;
+        (
+            analyse(Path::new("large"), &file[..], size, options).map(|analysis| analysis.counts.packets),
+            told.clone(),
+        )
+    };
+    let (packets, told) = run(usize::MAX);
+    assert_eq!(packets.expect("it reads"), 20_000);
+    assert_eq!(told.len(), file.len() >> 23);
+    assert!(told.is_sorted() && told.iter().all(|fraction| (0.0..=1.0).contains(fraction)));
+    let (stopped, _) = run(1);
+    assert!(matches!(stopped.expect_err("it was stopped").reason, Reason::Stopped));
+}
+
+/// Changes, one after the other: a byte, a piece taken out, a piece doubled.
+fn mutated(mut file: Vec<u8>, changes: &[(usize, u8, u8)]) -> Vec<u8> {
+    for &(at, kind, byte) in changes {
+        let at = at % file.len().max(1);
+        match kind % 4 {
+            0 | 1 => {
+                if let Some(place) = file.get_mut(at) {
+                    *place = byte;
+                }
+            }
+            2 => drop(file.drain(at..(at + usize::from(byte)).min(file.len()))),
+            _ => {
+                let piece = file[at..(at + usize::from(byte)).min(file.len())].to_vec();
+                file.splice(at..at, piece);
+            }
+        }
+    }
+    file
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn mutated_captures_never_panic(
+        which in 0..3usize,
+        changes in proptest::collection::vec((any::<usize>(), any::<u8>(), any::<u8>()), 1..20),
+    ) {
+        let file = match which {
+            0 => pcap(Order::Little, true),
+            1 => pcap(Order::Big, false),
+            _ => pcapng(),
+        };
+        // Errors are as good as results: only a panic fails.
+        drop(read(&mutated(file, &changes)));
+    }
+
+    #[test]
+    fn made_up_files_never_panic(body in proptest::collection::vec(any::<u8>(), 0..400), which in 0..3usize) {
+        let mut file = match which {
+            0 => pcap(Order::Little, true)[..24].to_vec(),
+            1 => [section(Order::Big), interface(Order::Big, None, None)].concat(),
+            _ => Vec::new(),
+        };
+        file.extend(body);
+        drop(read(&file));
+    }
+
+    #[test]
+    fn made_up_packets_never_panic(
+        list in proptest::collection::vec(
+            (any::<u64>(), 0..300u32, proptest::collection::vec(any::<u8>(), 0..90), any::<u32>()), 1..20),
+    ) {
+        let mut analyser = Analyser::with_time_sequence(0);
+        for (time, link, bytes, length) in list {
+            analyser.packet(umts_units::Time::from_nanos(time), LinkType::from_number(link), &bytes, length);
+        }
+        analyser.finish();
+    }
+
+    /// Headers that are right, with numbers, flags, options and times that are not.
+    #[test]
+    fn absurd_conversations_never_panic(
+        list in proptest::collection::vec(
+            (any::<u64>(), any::<bool>(), 0..8usize, any::<[u32; 6]>(), 0..3000usize), 1..60),
+    ) {
+        let mut analyser = Analyser::with_time_sequence(0);
+        for (time, is_client, flags, numbers, payload) in list {
+            let [seq, ack, left, right, value, echo] = numbers;
+            // Half of the numbers lie together.
+            let near = |number: u32| if number & 1 == 0 { number } else { number % 10_000 };
+            let from = if is_client { End::Client } else { End::Server };
+            let flags = ["", "", "", "S", "F", "R", "SF", "SR"][flags];
+            let packet = Packet { seq: near(seq), ack: Some(near(ack)).filter(|_| seq & 7 > 0), payload, ..Packet::new(from, flags) };
+            let packet = packet.sack((near(left), near(right)), [Some((near(value), near(echo))), None, None]);
+            let bytes = packet.timestamps(near(value), near(echo)).ipv4();
+            let time = if time & 1 == 0 { time } else { time % 10_000_000_000 };
+            analyser.packet(umts_units::Time::from_nanos(time), LinkType::Raw, &bytes, bytes.len() as u32);
+        }
+        let analysis = analyser.finish();
+        for (name, value) in analysis.metrics.iter() {
+            prop_assert!(value.is_none_or(|value| value.is_finite() && value >= 0.0), "{} {:?}", name, value);
+        }
+    }
+}

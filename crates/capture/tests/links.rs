@@ -1,0 +1,154 @@
+//! Every link type, IPv4 and IPv6, whole and cut.
+
+mod common;
+
+use common::{End, Packet, ms};
+use umts_capture::{Analyser, Analysis, LinkType};
+
+const ETHERTYPES: [u16; 2] = [0x0800, 0x86dd];
+
+fn data(is_ipv6: bool) -> Vec<u8> {
+    let packet = Packet { seq: 7, ack: Some(9), payload: 100, ..Packet::new(End::Server, "") };
+    if is_ipv6 { packet.ipv6() } else { packet.ipv4() }
+}
+
+/// One packet behind a link header, of which the first `captured` octets are there.
+fn analysed(link: u32, bytes: &[u8], captured: usize) -> Analysis {
+    let mut analyser = Analyser::new();
+    let cut = &bytes[..captured.min(bytes.len())];
+    analyser.packet(ms(0), LinkType::from_number(link), cut, bytes.len() as u32);
+    analyser.finish()
+}
+
+fn payload(analysis: &Analysis) -> Option<f64> {
+    analysis.connections.first()?.metrics.value("payload_bytes")
+}
+
+fn behind(header: &[u8], is_ipv6: bool) -> Vec<u8> {
+    [header, &data(is_ipv6)].concat()
+}
+
+#[test]
+fn every_link_type_leads_to_the_same_packet() {
+    let mac = [0u8; 12];
+    for (is_ipv6, ether_type) in [false, true].into_iter().zip(ETHERTYPES) {
+        let ether_type = ether_type.to_be_bytes();
+        let ppp = if is_ipv6 { 0x57 } else { 0x21 };
+        let family = if is_ipv6 { 30 } else { 2 };
+        let headers: Vec<(u32, Vec<u8>)> = vec![
+            (1, [&mac[..], &ether_type].concat()),
+            (1, [&mac[..], &[0x81, 0, 0, 5], &ether_type].concat()),
+            (1, [&mac[..], &[0x88, 0xa8, 0, 5, 0x81, 0, 0, 6], &ether_type].concat()),
+            (1, [&mac[..], &[0x88, 0x64, 0x11, 0, 0, 1, 0, 142, 0, ppp]].concat()),
+            (113, [&[0u8; 14][..], &ether_type].concat()),
+            (276, [&ether_type[..], &[0; 18]].concat()),
+            (9, vec![0, ppp]),
+            (9, vec![ppp]),
+            (9, vec![0xff, 0x03, 0, ppp]),
+            (50, vec![0xff, 0x03, ppp]),
+            (50, [&[0x0f, 0][..], &ether_type].concat()),
+            (51, vec![0x11, 0, 0, 1, 0, 142, 0, ppp]),
+            (0, vec![family, 0, 0, 0]),
+            (0, vec![0, 0, 0, family]),
+            (108, vec![0, 0, 0, family]),
+            (101, vec![]),
+            (12, vec![]),
+            (14, vec![]),
+            (if is_ipv6 { 229 } else { 228 }, vec![]),
+        ];
+        for (link, header) in headers {
+            let bytes = behind(&header, is_ipv6);
+            let whole = analysed(link, &bytes, bytes.len());
+            assert_eq!(payload(&whole), Some(100.0), "link {link}, {header:?}");
+            assert_eq!(whole.connections[0].server.port(), 80);
+            // The payload need not be there: lengths come from the IP header.
+            let cut = analysed(link, &bytes, bytes.len() - 100);
+            assert_eq!(cut.metrics, whole.metrics, "link {link}, {header:?}");
+            // Nor need anything: what is cut off is counted, and nothing is made up.
+            for captured in 0..bytes.len() - 100 {
+                let counts = analysed(link, &bytes, captured).counts;
+                assert_eq!(
+                    (counts.packets, counts.tcp + counts.unreadable + counts.not_ip),
+                    (1, 1),
+                    "{captured}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_tcp_is_counted_by_kind() {
+    let ethernet = |ether_type: u16, ip: &[u8]| [&[0u8; 12][..], &ether_type.to_be_bytes(), ip].concat();
+    let mut udp = data(false);
+    udp[9] = 17;
+    let mut fragment = data(false);
+    fragment[6..8].copy_from_slice(&0x2000u16.to_be_bytes());
+    let mut analyser = Analyser::new();
+    let mut take = |link, bytes: &[u8]| analyser.packet(ms(0), LinkType::from_number(link), bytes, 1500);
+    take(1, &ethernet(0x0806, &[0; 28]));
+    take(1, &ethernet(0x0800, &udp));
+    take(1, &ethernet(0x0800, &fragment));
+    take(1, &ethernet(0x0800, &[0x45, 0]));
+    take(147, &[1, 2, 3]);
+    let analysis = analyser.finish();
+    let counts = analysis.counts;
+    assert_eq!((counts.packets, counts.bytes, counts.tcp), (5, 7500, 0));
+    assert_eq!((counts.not_ip, counts.not_tcp, counts.fragments), (1, 1, 1));
+    assert_eq!((counts.unreadable, counts.unknown_link), (1, 1));
+    assert_eq!(analysis.warnings.len(), 4, "{:?}", analysis.warnings);
+}
+
+/// Puts extension headers between IPv6's header and TCP's.
+fn extended(first: u8, extensions: &[u8]) -> Vec<u8> {
+    let mut bytes = data(true);
+    bytes[6] = first;
+    let length = u16::from_be_bytes([bytes[4], bytes[5]]) + extensions.len() as u16;
+    bytes[4..6].copy_from_slice(&length.to_be_bytes());
+    bytes.splice(40..40, extensions.iter().copied());
+    bytes
+}
+
+#[test]
+fn ipv6_extension_headers_are_stepped_over() {
+    let hop_by_hop_then_destination =
+        [60, 0, 1, 4, 0, 0, 0, 0, 6, 1, 1, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let authentication = [6, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    let atomic_fragment = [6, 0, 0, 0, 0, 0, 0, 1];
+    for (first, extensions) in
+        [(0, &hop_by_hop_then_destination[..]), (51, &authentication[..]), (44, &atomic_fragment[..])]
+    {
+        let bytes = extended(first, extensions);
+        assert_eq!(payload(&analysed(101, &bytes, bytes.len())), Some(100.0), "{first}");
+    }
+    let fragment = extended(44, &[6, 0, 0, 9, 0, 0, 0, 1]);
+    assert_eq!(analysed(101, &fragment, fragment.len()).counts.fragments, 1);
+}
+
+#[test]
+fn a_length_of_zero_means_that_the_card_was_to_divide_the_packet() {
+    let mut bytes = data(false);
+    bytes[2..4].copy_from_slice(&[0, 0]);
+    assert_eq!(payload(&analysed(101, &bytes, 40)), Some(100.0));
+    let mut bytes = data(true);
+    bytes[4..6].copy_from_slice(&[0, 0]);
+    assert_eq!(payload(&analysed(101, &bytes, 60)), Some(100.0));
+}
+
+#[test]
+fn options_that_were_cut_off_are_missing_and_the_rest_is_not() {
+    let syn = Packet::new(End::Client, "S")
+        .option(etherparse::TcpOptionElement::MaximumSegmentSize(1400))
+        .option(etherparse::TcpOptionElement::WindowScale(3));
+    let bytes = syn.ipv4();
+    let mut analyser = Analyser::new();
+    analyser.packet(ms(0), LinkType::Raw, &bytes[..44], bytes.len() as u32);
+    let mut answer = Packet { ack: Some(1), ..syn };
+    answer.from = End::Server;
+    let bytes = answer.ipv4();
+    analyser.packet(ms(1), LinkType::Raw, &bytes, bytes.len() as u32);
+    let data = Packet { seq: 1, ack: Some(1), payload: 9, ..Packet::new(End::Server, "") }.ipv4();
+    analyser.packet(ms(2), LinkType::Raw, &data, data.len() as u32);
+    let row = &analyser.finish().connections[0];
+    assert_eq!((row.mss, row.window_scale), (Some(1400), Some(0)));
+}

@@ -1,0 +1,138 @@
+//! Captures of our own simulations: what is read from the packets at the server equals what the simulation counted.
+
+use std::path::Path;
+
+use umts_capture::reader::{ReadOptions, analyse_file};
+use umts_capture::{Analysis, Position};
+use umts_record::metrics::MetricSet;
+use umts_scenario::Scenario;
+use umts_simulate::{RunOptions, run};
+
+/// A run's own metrics, and its capture at `point`.
+fn both(name: &str, overrides: &[(&str, &str)], point: &str) -> (MetricSet, Analysis, f64) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(format!("{name}.toml"));
+    let overrides: Vec<_> = overrides.iter().map(|&(key, to)| (key.to_owned(), to.to_owned())).collect();
+    let scenario = match Scenario::load(&path, &overrides) {
+        Ok(loaded) => loaded.scenario,
+        Err(error) => panic!("{}", error.render(false)),
+    };
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let options = RunOptions { seed: 1, pcap_dir: Some(folder.path().to_owned()), ..RunOptions::default() };
+    let output = run(&scenario, options).expect("nothing stops it");
+    let file = folder.path().join(format!("{point}.pcapng"));
+    let analysis = analyse_file(&file, ReadOptions::default()).expect("we wrote it");
+    assert_eq!(analysis.warnings, Vec::<String>::new());
+    (output.metrics.network, analysis, scenario.duration.as_secs())
+}
+
+fn window_s(analysis: &Analysis) -> f64 {
+    let (Some(first), Some(last)) = (analysis.first, analysis.last) else { panic!("there are packets") };
+    (last - first).as_secs()
+}
+
+/// Scenarios in which segments are lost and repeated for every reason there is, one way and both ways.
+const SCENARIOS: &[(&str, &[(&str, &str)])] = &[
+    ("ftp-on-fach", &[]),
+    ("ftp-on-fach", &[("tcp.variant", "tahoe"), ("radio.bler", "0.1"), ("rlc.max_dat", "2")]),
+    ("ftp-on-fach", &[("tcp.variant", "reno"), ("radio.bler", "0.1"), ("rlc.max_dat", "2")]),
+    ("ftp-on-fach", &[("tcp.variant", "newreno"), ("radio.bler", "0.1"), ("rlc.max_dat", "2")]),
+    ("ftp-on-fach-two-users", &[("duration", "2000 s")]),
+    ("ftp-on-dch-384-3gpp", &[("radio.bler", "0.1"), ("rlc.max_dat", "3"), ("duration", "300 s")]),
+    ("twenty-on-dch-64", &[("duration", "60 s")]),
+    ("twenty-on-dch-64-3gpp", &[("duration", "60 s"), ("flow.0.traffic", "file"), ("flow.0.size", "200 kB")]),
+];
+
+/// The same to the last digit: counts, causes and round-trip times.
+const EXACT: &[&str] = &[
+    "tcp_retransmissions",
+    "tcp_retransmissions_by_dupack",
+    "tcp_retransmissions_by_rto",
+    "tcp_retransmissions_per_connection",
+    "tcp_retransmissions_pct",
+    "rto_count",
+    "rto_per_connection",
+    "rto_per_retransmission",
+    "rto_per_segment_pct",
+    "total_packets",
+    "mean_rtt_s",
+    "min_rtt_s",
+    "max_rtt_s",
+    "p50_rtt_s",
+    "p95_rtt_s",
+    "p99_rtt_s",
+    "max_outstanding_segments",
+    "connection_off_time_s",
+];
+
+#[test]
+fn counts_causes_and_round_trips_equal_the_simulations_exactly() {
+    for &(name, overrides) in SCENARIOS {
+        let (simulated, analysis, _) = both(name, overrides, "server");
+        for metric in EXACT {
+            let (found, expected) = (analysis.metrics.value(metric), simulated.value(metric));
+            assert_eq!(found, expected, "{metric} of {name} {overrides:?}");
+        }
+        for row in &analysis.connections {
+            // A SYN that was sent twice leaves open which one was answered.
+            let is_told = row.metrics.value("syn_retransmissions") == Some(0.0);
+            let expected = if is_told { Position::Sender } else { Position::Unknown };
+            assert_eq!(row.position, expected, "{name} {row:?}");
+        }
+    }
+}
+
+#[test]
+fn bytes_equal_the_simulations_over_windows_of_their_own() {
+    for &(name, overrides) in SCENARIOS {
+        let (simulated, analysis, duration_s) = both(name, overrides, "server");
+        for metric in ["goodput_kbps", "goodput_sent_kbps", "throughput_kbps"] {
+            // The capture lasts from the first packet to the last, the run as long as its scenario says.
+            let found = analysis.metrics.value(metric).expect("data were sent") * window_s(&analysis);
+            let expected = simulated.value(metric).expect("data were sent") * duration_s;
+            assert!((found / expected - 1.0).abs() < 1e-9, "{metric} of {name}: {found}, {expected}");
+        }
+    }
+}
+
+#[test]
+fn time_averages_differ_by_what_a_capture_cannot_see() {
+    for &(name, overrides) in SCENARIOS {
+        let (simulated, analysis, _) = both(name, overrides, "server");
+        for (metric, tolerance) in [
+            // The simulation knows of data that wait for the handshake, and of silence after the last packet.
+            ("mean_outstanding_segments", 0.06),
+            ("mean_rtt_time_avg_s", 0.06),
+        ] {
+            let (found, expected) = (analysis.metrics.value(metric), simulated.value(metric));
+            let (Some(found), Some(expected)) = (found, expected) else { panic!("{metric} of {name}") };
+            assert!((found / expected - 1.0).abs() < tolerance, "{metric} of {name}: {found}, {expected}");
+        }
+    }
+}
+
+#[test]
+fn runs_of_duplicates_and_acknowledgments_equal_the_simulations() {
+    for &(name, overrides) in SCENARIOS {
+        let (simulated, analysis, _) = both(name, overrides, "server");
+        let found = |metric| analysis.metrics.value(metric).expect("there are acknowledgments");
+        let expected = |metric| simulated.value(metric).expect("there are acknowledgments");
+        if overrides.contains(&("tcp.variant", "tahoe")) {
+            // ns-2's Tahoe goes on counting over an expiry; here a new count begins with the go-back-N.
+            assert!(found("dupack_runs") <= expected("dupack_runs"), "{name}");
+        } else {
+            assert_eq!(found("dupack_runs"), expected("dupack_runs"), "{name}");
+        }
+        // The first acknowledgment of a one-way connection is a SYN+ACK in the capture.
+        let handshakes = if name.ends_with("-3gpp") { 0.0 } else { analysis.connection_count as f64 };
+        assert_eq!(found("acks_received") + handshakes, expected("acks_received"), "{name}");
+        // The simulation knows what arrived; a capture only what acknowledgments give away.
+        let unneeded = "tcp_retransmissions_unneeded";
+        assert!(found(unneeded) <= expected(unneeded), "{name}");
+    }
+}
+
+#[test]
+fn at_the_receiver_the_capture_says_where_it_was_taken() {
+    let (_, analysis, _) = both("ftp-on-dch-384-3gpp", &[("duration", "20 s")], "ue");
+    assert!(analysis.connections.iter().all(|row| row.position == Position::Receiver));
+}

@@ -1,0 +1,12 @@
+//! What every run stands on: the event queue, the clock, the random draws and the trace sinks.
+//!
+//! Nothing here knows UMTS or TCP. Simulated and wall-clock runs differ in one [`Clock`] implementation.
+
+mod clock;
+mod queue;
+pub mod random;
+mod trace;
+
+pub use clock::{Clock, VirtualClock, Wake};
+pub use queue::{EventHandle, EventQueue, Phase};
+pub use trace::{NoTrace, TraceSink};

@@ -1,0 +1,142 @@
+//! One pcapng file, under a temporary name until it is complete.
+
+use std::borrow::Cow;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use pcap_file::pcapng::PcapNgWriter;
+use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPacketOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
+use pcap_file::{DataLink, Endianness, PcapError};
+use umts_stack::trace::CapturePoint;
+use umts_units::Time;
+
+use super::CaptureError;
+use super::headers::Encoded;
+
+/// 2005-01-01 00:00:00 UTC in seconds since 1970.
+const TIME_ZERO: std::time::Duration = std::time::Duration::from_secs(1_104_537_600);
+
+/// No limit on the captured length.
+const NO_SNAPLEN: u32 = 0;
+
+/// Stamps count nanoseconds (10^-9 s).
+const NANOSECONDS: u8 = 9;
+
+#[derive(Debug)]
+pub(super) struct CaptureFile {
+    pub point: CapturePoint,
+    path: PathBuf,
+    /// Until the file has its name.
+    temporary: Option<PathBuf>,
+    writer: Option<Writer>,
+    /// Used again for each packet.
+    data: Vec<u8>,
+}
+
+struct Writer(PcapNgWriter<BufWriter<File>>);
+
+impl std::fmt::Debug for Writer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Writer")
+    }
+}
+
+impl CaptureFile {
+    pub fn create(folder: &Path, point: CapturePoint) -> Result<Self, CaptureError> {
+        let path = folder.join(format!("{}.pcapng", name(point)));
+        let temporary = folder.join(format!("{}.pcapng.tmp", name(point)));
+        let created = File::create(&temporary);
+        let temporary = created.is_ok().then_some(temporary);
+        let mut file = CaptureFile { point, path, temporary, writer: None, data: Vec::new() };
+        let opened = created.and_then(|created| open(created, point));
+        file.writer = Some(opened.map_err(|source| file.error(source))?);
+        Ok(file)
+    }
+
+    /// Writes a packet and `payload` zeros behind its headers.
+    pub fn write(
+        &mut self,
+        at: Time,
+        packet: &Encoded,
+        payload: u32,
+        comment: String,
+    ) -> Result<(), CaptureError> {
+        self.data.clear();
+        self.data.extend_from_slice(&packet.headers);
+        self.data.resize(packet.headers.len() + payload as usize, 0);
+        let block = EnhancedPacketBlock {
+            interface_id: 0,
+            timestamp: TIME_ZERO + std::time::Duration::from_nanos(at.as_nanos()),
+            original_len: packet.length,
+            data: Cow::Borrowed(&self.data),
+            options: vec![EnhancedPacketOption::Comment(Cow::Owned(comment))],
+        };
+        let Some(Writer(writer)) = &mut self.writer else { return Ok(()) };
+        let written = writer.write_pcapng_block(block);
+        written.map(|_| ()).map_err(|source| self.error(io_error(source)))
+    }
+
+    /// Brings everything to the disk.
+    pub fn complete(&mut self) -> Result<(), CaptureError> {
+        let Some(Writer(writer)) = self.writer.take() else { return Ok(()) };
+        let file = writer.into_inner().into_inner().map_err(io::IntoInnerError::into_error);
+        file.and_then(|file| file.sync_all()).map_err(|source| self.error(source))
+    }
+
+    /// Gives the file its name.
+    pub fn publish(mut self) -> Result<PathBuf, CaptureError> {
+        if let Some(temporary) = &self.temporary {
+            fs::rename(temporary, &self.path).map_err(|source| self.error(source))?;
+        }
+        self.temporary = None;
+        Ok(self.path.clone())
+    }
+
+    pub fn error(&self, source: io::Error) -> CaptureError {
+        CaptureError { path: self.path.clone(), source }
+    }
+}
+
+impl Drop for CaptureFile {
+    fn drop(&mut self) {
+        drop(self.writer.take());
+        if let Some(temporary) = &self.temporary {
+            // Dropped because of an error that the caller already has: a second one, about the same folder, tells
+            // nothing more.
+            let _ = fs::remove_file(temporary);
+        }
+    }
+}
+
+fn name(point: CapturePoint) -> &'static str {
+    match point {
+        CapturePoint::Server => "server",
+        CapturePoint::Rnc => "rnc",
+        CapturePoint::Ue => "ue",
+    }
+}
+
+/// Little-endian on every machine: the same run gives the same bytes.
+fn open(file: File, point: CapturePoint) -> io::Result<Writer> {
+    let mut writer =
+        PcapNgWriter::with_endianness(BufWriter::new(file), Endianness::Little).map_err(io_error)?;
+    let mut interface = InterfaceDescriptionBlock::new(DataLink::RAW, NO_SNAPLEN);
+    interface.options = vec![
+        InterfaceDescriptionOption::IfName(Cow::Borrowed(name(point))),
+        InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+    ];
+    writer.write_pcapng_block(interface).map_err(io_error)?;
+    writer.get_mut().flush()?;
+    Ok(Writer(writer))
+}
+
+fn io_error(error: PcapError) -> io::Error {
+    match error {
+        PcapError::IoError(error) => error,
+        other => io::Error::other(other),
+    }
+}

@@ -1,0 +1,152 @@
+//! IP captures for Wireshark, tshark and tcptrace: pcapng with nanosecond stamps, one capture point per file.
+//!
+//! Headers are real (IPv4, RFC 791; TCP, RFC 9293) with right checksums, computed over a payload of zeros. The payload
+//! itself is left out unless [`CaptureConfig::payload`] asks for it: packets are cut behind their headers, and their
+//! original length says what they had. A reader can check TCP's checksum only where the payload is there.
+//!
+//! What the model leaves open is fixed here, the same in every run:
+//!
+//! - Time zero of a run is 2005-01-01 00:00:00 UTC.
+//! - UE n has the address 10.0.0.1 + n, the server of flow n 198.18.0.1 + n (RFC 2544), port 5001; connection n
+//!   has port 49152 + n mod 16384 at the UE. Initial sequence numbers are hashes of connection and direction.
+//! - The IP identification is the packet's number in the run modulo 2^16: fresh for every packet, and the same at
+//!   every capture point. The time to live is 64 everywhere, since links count no hops.
+//! - A SYN carries the window scale option (RFC 7323), with the shift that its window needs. Other windows are rounded
+//!   down to that scale. The model may charge less than these headers: TCP options of a SYN, or an ns-2 segment
+//!   without header. Where it charges more than 40 octets, no-operation options fill the header up.
+//! - Each packet has a comment with what its ends cannot know: its number, how often its bytes were sent, why they
+//!   were sent again, and the size that the model charged where the headers differ.
+//!
+//! A `one_way` connection (ns-2) opens with a SYN that is answered by a plain acknowledgment, and its data carry no
+//! acknowledgment number. tshark shows such data as segments without any flag, and no reader finds a handshake to
+//! measure. So in the capture the first answer is a SYN+ACK with the initial sequence number, every later segment
+//! acknowledges, and the answering side goes on at number 1. Times and sizes are untouched, but for the options of that
+//! SYN+ACK.
+
+mod file;
+mod headers;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use thiserror::Error;
+use umts_kernel::TraceSink;
+use umts_stack::ids::PacketId;
+use umts_stack::trace::{CapturePoint, SendCause, TraceEvent};
+use umts_units::Time;
+
+use file::CaptureFile;
+use headers::Headers;
+
+/// Retransmissions whose cause is remembered until they have passed all capture points.
+const REMEMBERED: usize = 4096;
+
+/// A capture could not be written.
+#[derive(Debug, Error)]
+#[error("cannot write the capture {}: {source}", path.display())]
+pub struct CaptureError {
+    /// The file.
+    pub path: PathBuf,
+    /// What the system said.
+    pub source: io::Error,
+}
+
+/// What to capture.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaptureConfig {
+    /// Where; one file each: `server.pcapng`, `rnc.pcapng`, `ue.pcapng` (all UEs).
+    pub points: Vec<CapturePoint>,
+    /// Whether to write the payload, which is all zeros.
+    pub payload: bool,
+}
+
+impl Default for CaptureConfig {
+    fn default() -> Self {
+        CaptureConfig {
+            points: vec![CapturePoint::Server, CapturePoint::Rnc, CapturePoint::Ue],
+            payload: false,
+        }
+    }
+}
+
+/// Writes captures.
+///
+/// Files have temporary names (`server.pcapng.tmp`) until [`Captures::finish`]; whoever drops this before, or finds an
+/// error there, leaves none behind.
+#[derive(Debug)]
+pub struct Captures {
+    files: Vec<CaptureFile>,
+    headers: Headers,
+    payload: bool,
+    causes: BTreeMap<PacketId, SendCause>,
+    error: Option<CaptureError>,
+}
+
+impl Captures {
+    /// Opens the files in `folder`, which exists.
+    ///
+    /// # Errors
+    /// If one of them cannot be made.
+    pub fn create(folder: &Path, config: &CaptureConfig) -> Result<Self, CaptureError> {
+        let files = config.points.iter().map(|&point| CaptureFile::create(folder, point));
+        Ok(Captures {
+            files: files.collect::<Result<_, _>>()?,
+            headers: Headers::default(),
+            payload: config.payload,
+            causes: BTreeMap::new(),
+            error: None,
+        })
+    }
+
+    /// Gives the files their names and returns them, in the order of the capture points.
+    ///
+    /// # Errors
+    /// The first error since the files were made; nothing was written after it, and no file remains.
+    pub fn finish(mut self) -> Result<Vec<PathBuf>, CaptureError> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        // All are complete on the disk before the first gets its name.
+        for file in &mut self.files {
+            file.complete()?;
+        }
+        self.files.drain(..).map(CaptureFile::publish).collect()
+    }
+
+    fn remember(&mut self, packet: PacketId, cause: SendCause) {
+        if self.causes.len() == REMEMBERED {
+            self.causes.pop_first();
+        }
+        self.causes.insert(packet, cause);
+    }
+}
+
+impl TraceSink<TraceEvent> for Captures {
+    fn record(&mut self, at: Time, event: &TraceEvent) {
+        if self.error.is_some() {
+            return;
+        }
+        match event {
+            TraceEvent::SegmentSent {
+                packet, cause: cause @ (SendCause::DupAck | SendCause::Rto), ..
+            } => {
+                self.remember(*packet, *cause);
+            }
+            TraceEvent::PacketSeen { at: point, packet } => {
+                let Some(file) = self.files.iter_mut().find(|file| file.point == *point) else { return };
+                let cause = self.causes.get(&packet.id).copied();
+                let payload = if self.payload { packet.segment.payload } else { 0 };
+                let written = match self.headers.encode(packet) {
+                    Ok(headers) => file.write(at, &headers, payload, headers.comment(packet, cause)),
+                    Err(too_long) => Err(file.error(io::Error::new(io::ErrorKind::InvalidInput, too_long))),
+                };
+                self.error = written.err();
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,280 @@
+//! Captures of hand-made conversations, judged by tshark and tcptrace where they are installed.
+
+use std::fs;
+use std::process::Command;
+
+use tempfile::TempDir;
+use umts_stack::ids::{ConnectionId, Direction, FlowId, UeId};
+use umts_stack::packet::{Flags, Packet, SackBlocks, Segment};
+
+use super::*;
+
+const SYN: Flags = Flags { syn: true, ack: false, fin: false, psh: false, rst: false };
+const SYN_ACK: Flags = Flags { ack: true, ..SYN };
+const ACK: Flags = Flags { syn: false, ..SYN_ACK };
+const FIN: Flags = Flags { fin: true, ..ACK };
+
+/// Packets of one connection, seen at the server.
+struct Conversation {
+    captures: Captures,
+    folder: TempDir,
+    now: Time,
+    packets: u64,
+    connection: u32,
+}
+
+impl Conversation {
+    fn new(config: &CaptureConfig) -> Self {
+        let folder = tempfile::tempdir().expect("there is room for temporary files");
+        let captures = Captures::create(folder.path(), config).expect("the folder is new");
+        Conversation { captures, folder, now: Time::ZERO, packets: 0, connection: 0 }
+    }
+
+    fn with_payload() -> Self {
+        Conversation::new(&CaptureConfig { points: vec![CapturePoint::Server], payload: true })
+    }
+
+    fn segment(&self, direction: Direction, flags: Flags, seq: u64, ack: u64, payload: u32) -> Segment {
+        let mss = if flags.syn { 1000 } else { 0 };
+        let connection = ConnectionId(self.connection);
+        Segment {
+            connection,
+            direction,
+            flags,
+            seq,
+            ack,
+            payload,
+            window: 20_000,
+            header: 40,
+            mss,
+            sack: SackBlocks::NONE,
+            timestamp: Time::ZERO,
+            echo: Time::ZERO,
+            transmission: 0,
+        }
+    }
+
+    fn passes(&mut self, segment: Segment) -> &mut Self {
+        self.now += umts_units::Duration::from_millis(10);
+        self.packets += 1;
+        let packet = Packet { id: PacketId(self.packets), flow: FlowId(3), ue: UeId(7), segment };
+        for at in [CapturePoint::Server, CapturePoint::Rnc, CapturePoint::Ue] {
+            self.captures.record(self.now, &TraceEvent::PacketSeen { at, packet });
+        }
+        self
+    }
+
+    fn down(&mut self, flags: Flags, seq: u64, ack: u64, payload: u32) -> &mut Self {
+        let segment = self.segment(Direction::Downlink, flags, seq, ack, payload);
+        self.passes(segment)
+    }
+
+    fn up(&mut self, flags: Flags, seq: u64, ack: u64) -> &mut Self {
+        let segment = self.segment(Direction::Uplink, flags, seq, ack, 0);
+        self.passes(segment)
+    }
+
+    /// A download in which the second of three segments comes late, after three equal acknowledgments.
+    fn download(mut self) -> Self {
+        self.up(SYN, 0, 0).down(SYN_ACK, 0, 1, 0).up(ACK, 1, 1);
+        for number in 0..6 {
+            self.down(ACK, 1 + 1000 * number, 1, 1000);
+        }
+        self.up(ACK, 1, 1001);
+        for _ in 0..4 {
+            self.up(ACK, 1, 1001);
+        }
+        let again = Segment { transmission: 1, ..self.segment(Direction::Downlink, ACK, 1001, 1, 1000) };
+        let packet = PacketId(self.packets + 1);
+        let sent = TraceEvent::SegmentSent { packet, segment: again, cause: SendCause::DupAck };
+        self.captures.record(self.now, &sent);
+        self.passes(again);
+        self.up(ACK, 1, 6001).down(FIN, 6001, 1, 0).up(FIN, 1, 6002).down(ACK, 6002, 2, 0);
+        self
+    }
+
+    fn finish(self) -> (TempDir, Vec<PathBuf>) {
+        let files = self.captures.finish().expect("the files can be written");
+        (self.folder, files)
+    }
+}
+
+/// The output of `program`, or none with a message if it is not installed.
+fn output(program: &str, arguments: &[&str], file: &Path) -> Option<String> {
+    match Command::new(program).args(arguments).arg(file).output() {
+        Ok(output) => {
+            let error = String::from_utf8_lossy(&output.stderr).into_owned();
+            assert!(output.status.success(), "{program}: {error}");
+            Some(String::from_utf8_lossy(&output.stdout).into_owned())
+        }
+        Err(error) => {
+            eprintln!("SKIPPED: {program} cannot be run ({error}), so nobody judges this capture");
+            None
+        }
+    }
+}
+
+/// One line per packet with the values of `fields`; tells how many lines match `filter`.
+fn tshark(file: &Path, filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>>> {
+    let mut arguments = vec!["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE", "-Y", filter];
+    arguments.extend(["-T", "fields", "-E", "separator=|"]);
+    for field in fields {
+        arguments.extend(["-e", field]);
+    }
+    arguments.push("-r");
+    let text = output("tshark", &arguments, file)?;
+    Some(text.lines().map(|line| line.split('|').map(str::to_owned).collect()).collect())
+}
+
+const COMPLAINTS: &str = "_ws.malformed || _ws.expert.severity >= 0x600000 || tcp.analysis.ack_lost_segment \
+                          || tcp.analysis.lost_segment || ip.checksum.status != 1";
+
+#[test]
+fn tshark_finds_headers_and_checksums_in_order() {
+    let (_folder, files) = Conversation::with_payload().download().finish();
+    let Some(packets) = tshark(
+        &files[0],
+        "tcp.checksum.status == 1",
+        &["ip.src", "ip.dst", "tcp.srcport", "tcp.dstport", "frame.len", "ip.id", "frame.time_epoch"],
+    ) else {
+        return;
+    };
+    assert_eq!(packets.len(), 19, "each packet has a good TCP checksum");
+    assert_eq!(packets[0][..4], ["10.0.0.8", "198.18.0.4", "49152", "5001"]);
+    assert_eq!(packets[0][4..], ["48", "0x0001", "1104537600.010000000"]);
+    assert_eq!(packets[3][..5], ["198.18.0.4", "10.0.0.8", "5001", "49152", "1040"]);
+    assert_eq!(tshark(&files[0], COMPLAINTS, &["frame.number"]), Some(vec![]));
+}
+
+#[test]
+fn tshark_recognises_the_fast_retransmission() {
+    let (_folder, files) = Conversation::with_payload().download().finish();
+    let Some(found) = tshark(
+        &files[0],
+        "tcp.analysis.retransmission || tcp.analysis.fast_retransmission",
+        &["frame.number", "tcp.seq", "frame.comment"],
+    ) else {
+        return;
+    };
+    let comment = "packet 15, connection 0, flow 3, UE 7, transmission 2 after duplicate acknowledgments";
+    assert_eq!(found, [["15", "1001", comment]]);
+    let duplicates = tshark(&files[0], "tcp.analysis.duplicate_ack_num", &["tcp.analysis.duplicate_ack_num"]);
+    assert_eq!(duplicates, Some((1..=4).map(|count| vec![count.to_string()]).collect()));
+}
+
+#[test]
+fn payload_is_cut_but_its_length_is_known() {
+    let (_folder, files) = Conversation::new(&CaptureConfig::default()).download().finish();
+    let names: Vec<_> = files.iter().map(|file| file.file_name().expect("a file has a name")).collect();
+    assert_eq!(names, ["server.pcapng", "rnc.pcapng", "ue.pcapng"]);
+    for file in &files {
+        let fields = ["frame.len", "frame.cap_len", "ip.len", "tcp.len"];
+        let Some(packets) = tshark(file, "tcp.len > 0", &fields) else { return };
+        assert_eq!(packets.len(), 7);
+        assert!(packets.iter().all(|packet| packet == &["1040", "40", "1040", "1000"]));
+        assert_eq!(tshark(file, COMPLAINTS, &["frame.number"]), Some(vec![]));
+    }
+}
+
+#[test]
+fn windows_above_64_kib_are_scaled() {
+    let mut conversation = Conversation::with_payload();
+    let mut with_window = |flags, seq, ack, direction, window| {
+        let segment = conversation.segment(direction, flags, seq, ack, 0);
+        conversation.passes(Segment { window, ..segment });
+    };
+    with_window(SYN, 0, 0, Direction::Uplink, 1_000_000);
+    with_window(SYN_ACK, 0, 1, Direction::Downlink, 20_000);
+    with_window(ACK, 1, 1, Direction::Uplink, 1_000_000);
+    let (_folder, files) = conversation.finish();
+    let fields = ["tcp.options.wscale.shift", "tcp.window_size"];
+    let Some(packets) = tshark(&files[0], "tcp", &fields) else { return };
+    assert_eq!(packets, [["4", "65535"], ["0", "20000"], ["", "1000000"]]);
+}
+
+#[test]
+fn a_one_way_connection_reads_as_an_ordinary_one() {
+    let mut conversation = Conversation::with_payload();
+    let none = Flags::default();
+    let syn = Segment { mss: 0, ..conversation.segment(Direction::Downlink, SYN, 0, 0, 0) };
+    conversation.passes(syn).up(ACK, 0, 1);
+    conversation.down(none, 1, 0, 1000).down(none, 1001, 0, 1000).up(ACK, 0, 1001).up(ACK, 0, 2001);
+    let (_folder, files) = conversation.finish();
+    let fields = ["tcp.flags.str", "tcp.seq", "tcp.ack"];
+    let Some(packets) = tshark(&files[0], "tcp.stream == 0", &fields) else { return };
+    let flags: Vec<_> = packets.iter().map(|packet| packet[0].replace('·', "")).collect();
+    assert_eq!(flags, ["S", "AS", "A", "A", "A", "A"]);
+    let numbers: Vec<_> = packets.iter().map(|packet| (packet[1].as_str(), packet[2].as_str())).collect();
+    assert_eq!(numbers, [("0", "0"), ("0", "1"), ("1", "1"), ("1001", "1"), ("1", "1001"), ("1", "2001")]);
+    assert_eq!(tshark(&files[0], COMPLAINTS, &["frame.number"]), Some(vec![]));
+    assert_eq!(tshark(&files[0], "tcp.analysis.flags", &["frame.number"]), Some(vec![]));
+}
+
+#[test]
+fn tcptrace_sees_one_complete_connection() {
+    for config in [
+        CaptureConfig { points: vec![CapturePoint::Server], payload: true },
+        CaptureConfig { points: vec![CapturePoint::Server], payload: false },
+    ] {
+        let (_folder, files) = Conversation::new(&config).download().finish();
+        let Some(text) = output("tcptrace", &["-l", "-n"], &files[0]) else { return };
+        assert!(text.contains("1 TCP connection traced"), "{text}");
+        assert!(text.contains("complete conn: yes"), "{text}");
+        let rexmt = text.lines().find(|line| line.contains("rexmt data pkts")).expect("it tells");
+        assert!(rexmt.split_whitespace().any(|word| word == "1"), "{rexmt}");
+    }
+}
+
+#[test]
+fn the_same_run_gives_the_same_bytes() {
+    let bytes = || {
+        let (_folder, files) = Conversation::new(&CaptureConfig::default()).download().finish();
+        files.iter().map(|file| fs::read(file).expect("it was written")).collect::<Vec<_>>()
+    };
+    assert_eq!(bytes(), bytes());
+}
+
+#[test]
+fn files_have_their_names_only_when_complete() {
+    let conversation = Conversation::new(&CaptureConfig::default()).download();
+    let listed = |folder: &Path| fs::read_dir(folder).expect("it exists").count();
+    assert!(conversation.folder.path().join("ue.pcapng.tmp").exists());
+    assert!(!conversation.folder.path().join("ue.pcapng").exists());
+    let Conversation { captures, folder, .. } = conversation;
+    drop(captures);
+    assert_eq!(listed(folder.path()), 0, "an abandoned run leaves nothing");
+}
+
+#[test]
+fn errors_name_the_file() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let missing = folder.path().join("missing");
+    let error = Captures::create(&missing, &CaptureConfig::default()).expect_err("there is no such folder");
+    assert_eq!(error.path, missing.join("server.pcapng"));
+    assert!(error.to_string().starts_with("cannot write the capture "), "{error}");
+}
+
+#[test]
+fn the_first_error_is_kept_and_no_file_remains() {
+    let mut conversation = Conversation::new(&CaptureConfig::default());
+    conversation.down(ACK, 1, 1, 70_000).up(ACK, 1, 1);
+    let error = conversation.captures.finish().expect_err("no IP packet holds that");
+    assert_eq!(error.path, conversation.folder.path().join("server.pcapng"));
+    assert!(error.to_string().contains("70000 bytes"), "{error}");
+    assert_eq!(fs::read_dir(conversation.folder.path()).expect("it exists").count(), 0);
+}
+
+#[test]
+fn a_full_disk_is_reported() {
+    let full = Path::new("/dev/full");
+    if !full.exists() {
+        eprintln!("SKIPPED: this system has no /dev/full");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    std::os::unix::fs::symlink(full, folder.path().join("ue.pcapng.tmp")).expect("a link can be made");
+    let config = CaptureConfig { points: vec![CapturePoint::Ue], payload: false };
+    let error = Captures::create(folder.path(), &config).expect_err("the first block goes to the disk");
+    assert_eq!(error.source.kind(), io::ErrorKind::StorageFull);
+    assert_eq!(fs::read_dir(folder.path()).expect("it exists").count(), 0);
+}

@@ -1,0 +1,182 @@
+//! What has reached the receiver, and which retransmissions were not needed because of it.
+//!
+//! A retransmission is unneeded if a copy of its bytes that was sent earlier arrives at all, before it was sent or
+//! after. The second case is decided when that copy comes in, so segments sent again wait here for a verdict, the
+//! newest [`WAITING`] of them; later packets have higher ids, which tells earlier copies from later ones.
+
+use std::collections::VecDeque;
+
+use umts_stack::ids::PacketId;
+
+/// More than one window of segments sent again: an older one's earlier copies have long arrived or been lost.
+const WAITING: usize = 256;
+
+/// Sequence numbers of one direction of a connection, as its receiver has them.
+#[derive(Debug, Default)]
+pub(super) struct Arrivals {
+    /// All below have arrived.
+    next: u64,
+    /// Ranges that arrived out of order: sorted, apart from each other, beyond `next`.
+    ahead: Vec<(u64, u64)>,
+    resent: VecDeque<Resent>,
+    /// Spans all of `resent`, so that a new segment passes with one comparison.
+    resent_end: u64,
+}
+
+#[derive(Debug)]
+struct Resent {
+    packet: PacketId,
+    seq: u64,
+    end: u64,
+    measured: bool,
+}
+
+impl Arrivals {
+    /// `seq..end` leave again in `packet`; tells whether all of it has already arrived.
+    pub fn sent_again(&mut self, packet: PacketId, seq: u64, end: u64, measured: bool) -> bool {
+        let mut missing = seq.max(self.next);
+        for &(from, to) in &self.ahead {
+            if from <= missing {
+                missing = missing.max(to);
+            }
+        }
+        if missing >= end {
+            return true;
+        }
+        if self.resent.len() == WAITING {
+            self.resent.pop_front();
+        }
+        self.resent.push_back(Resent { packet, seq: missing, end, measured });
+        self.resent_end = self.resent_end.max(end);
+        false
+    }
+
+    /// `seq..end` arrive in `packet`; the number of measured retransmissions that this shows to be unneeded.
+    pub fn arrived(&mut self, packet: PacketId, seq: u64, end: u64) -> u64 {
+        let unneeded = if seq < self.resent_end { self.judge(packet, seq, end) } else { 0 };
+        if seq > self.next {
+            self.insert_ahead(seq, end);
+        } else if end > self.next {
+            self.next = end;
+            self.join_ahead();
+        }
+        unneeded
+    }
+
+    fn judge(&mut self, packet: PacketId, seq: u64, end: u64) -> u64 {
+        let mut unneeded = 0;
+        self.resent.retain_mut(|resent| {
+            if packet >= resent.packet {
+                return true;
+            }
+            if seq <= resent.seq {
+                resent.seq = resent.seq.max(end);
+            } else if end >= resent.end {
+                resent.end = resent.end.min(seq);
+            }
+            let decided = resent.seq >= resent.end;
+            unneeded += u64::from(decided && resent.measured);
+            !decided
+        });
+        if self.resent.is_empty() {
+            self.resent_end = 0;
+        }
+        unneeded
+    }
+
+    fn insert_ahead(&mut self, mut seq: u64, mut end: u64) {
+        let first = self.ahead.partition_point(|range| range.1 < seq);
+        let mut last = first;
+        while last < self.ahead.len() && self.ahead[last].0 <= end {
+            seq = seq.min(self.ahead[last].0);
+            end = end.max(self.ahead[last].1);
+            last += 1;
+        }
+        self.ahead.splice(first..last, [(seq, end)]);
+    }
+
+    fn join_ahead(&mut self) {
+        let reached = self.ahead.iter().take_while(|range| range.0 <= self.next).count();
+        for (_, end) in self.ahead.drain(..reached) {
+            self.next = self.next.max(end);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn sent_again_after_the_original_arrived() {
+        let mut arrivals = Arrivals::default();
+        assert_eq!(arrivals.arrived(PacketId(1), 0, 10), 0);
+        assert!(arrivals.sent_again(PacketId(2), 0, 10, true));
+    }
+
+    #[test]
+    fn sent_again_while_the_original_is_still_on_its_way() {
+        let mut arrivals = Arrivals::default();
+        assert!(!arrivals.sent_again(PacketId(2), 0, 10, true));
+        assert_eq!(arrivals.arrived(PacketId(1), 0, 10), 1, "the original comes in after all");
+        assert_eq!(arrivals.arrived(PacketId(2), 0, 10), 0, "and is counted once");
+    }
+
+    #[test]
+    fn sent_again_and_overtaking_the_original() {
+        let mut arrivals = Arrivals::default();
+        assert!(!arrivals.sent_again(PacketId(2), 0, 10, true));
+        assert_eq!(arrivals.arrived(PacketId(2), 0, 10), 0, "its own arrival proves nothing");
+        assert_eq!(arrivals.arrived(PacketId(1), 0, 10), 1);
+    }
+
+    #[test]
+    fn a_hole_is_filled_by_a_needed_retransmission() {
+        let mut arrivals = Arrivals::default();
+        assert_eq!(arrivals.arrived(PacketId(2), 10, 20), 0);
+        assert!(!arrivals.sent_again(PacketId(3), 0, 10, true), "0..10 is lost");
+        assert!(arrivals.sent_again(PacketId(4), 10, 20, true), "10..20 waits at the receiver");
+        assert_eq!(arrivals.arrived(PacketId(3), 0, 10), 0);
+        assert!(arrivals.sent_again(PacketId(5), 0, 20, true));
+    }
+
+    #[test]
+    fn two_small_originals_cover_one_large_retransmission() {
+        let mut arrivals = Arrivals::default();
+        assert!(!arrivals.sent_again(PacketId(3), 0, 20, true));
+        assert_eq!(arrivals.arrived(PacketId(1), 0, 10), 0);
+        assert_eq!(arrivals.arrived(PacketId(2), 10, 20), 1);
+    }
+
+    #[test]
+    fn memory_is_bounded_when_nothing_arrives() {
+        let mut arrivals = Arrivals::default();
+        for packet in 0..10_000 {
+            arrivals.sent_again(PacketId(packet), 0, 10, true);
+        }
+        assert_eq!(arrivals.resent.len(), WAITING);
+    }
+
+    proptest! {
+        /// Against a set of single numbers: the same verdict at the moment of sending again.
+        #[test]
+        fn knows_what_has_arrived(steps in proptest::collection::vec((0u64..60, 1u64..15, any::<bool>()), 1..200)) {
+            let mut arrivals = Arrivals::default();
+            let mut set = BTreeSet::new();
+            for (packet, &(seq, length, again)) in steps.iter().enumerate() {
+                let packet = PacketId(packet as u64);
+                if again {
+                    let all = (seq..seq + length).all(|number| set.contains(&number));
+                    prop_assert_eq!(arrivals.sent_again(packet, seq, seq + length, true), all);
+                } else {
+                    arrivals.arrived(packet, seq, seq + length);
+                    set.extend(seq..seq + length);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! One TCP connection as its events tell it: what is under way now, and the sums of what happened in the window.
+//!
+//! The data are those of the connection's `sender`; what the other end sends counts only as acknowledgments.
+
+use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, UeId};
+use umts_stack::packet::Segment;
+use umts_stack::trace::SendCause;
+use umts_units::{BitRate, Duration, Time};
+
+use super::arrivals::Arrivals;
+use super::rtt::RttSamples;
+use super::totals::TcpTotals;
+use super::window::{BusyClock, Window};
+
+/// Payload starts here: number 0 is the SYN.
+const FIRST_BYTE: u64 = 1;
+
+/// The network's own clocks and samples, which events of all connections drive.
+#[derive(Debug, Default)]
+pub(super) struct Together {
+    pub active: BusyClock,
+    pub transfer: BusyClock,
+    pub rtt: RttSamples,
+}
+
+#[derive(Debug)]
+pub(super) struct Connection {
+    pub id: ConnectionId,
+    pub flow: FlowId,
+    pub ue: UeId,
+    pub sender: End,
+    pub opened: Time,
+    mss: u32,
+    written: u64,
+    acknowledged: u64,
+    delivered: u64,
+    highest_sent: u64,
+    una: u64,
+    syn_sent: Option<Time>,
+    data_sent: Option<Time>,
+    last_delivery: Time,
+    call_since: Option<Time>,
+    last_rtt: Option<Duration>,
+    is_closed: bool,
+    is_active: bool,
+    is_transferring: bool,
+    /// Until when the integrals are made up.
+    settled: Time,
+    /// Bytes times nanoseconds.
+    outstanding_integral: u128,
+    max_outstanding: u64,
+    arrivals: Arrivals,
+    pub totals: TcpTotals,
+}
+
+/// When something happened, and whether that was in the window.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment {
+    pub at: Time,
+    /// `at` moved into the window.
+    pub clamped: Time,
+    pub measured: bool,
+}
+
+impl Moment {
+    pub fn new(at: Time, window: &Window) -> Self {
+        Moment { at, clamped: window.clamp(at), measured: window.contains(at) }
+    }
+}
+
+impl Connection {
+    pub fn new(id: ConnectionId, flow: FlowId, ue: UeId, sender: End, mss: u32, moment: Moment) -> Self {
+        Connection {
+            id,
+            flow,
+            ue,
+            sender,
+            mss,
+            opened: moment.at,
+            written: 0,
+            acknowledged: 0,
+            delivered: 0,
+            highest_sent: FIRST_BYTE,
+            una: 0,
+            syn_sent: None,
+            data_sent: None,
+            last_delivery: moment.at,
+            call_since: None,
+            last_rtt: None,
+            is_closed: false,
+            is_active: false,
+            is_transferring: false,
+            settled: moment.clamped,
+            outstanding_integral: 0,
+            max_outstanding: 0,
+            arrivals: Arrivals::default(),
+            totals: TcpTotals::default(),
+        }
+    }
+
+    pub fn wrote(&mut self, moment: Moment, bytes: u64, together: &mut Together) {
+        self.settle(moment.clamped);
+        self.written = self.written.saturating_add(bytes);
+        self.update_activity(moment.clamped, together);
+    }
+
+    pub fn sent(
+        &mut self,
+        moment: Moment,
+        packet: PacketId,
+        segment: &Segment,
+        cause: SendCause,
+        together: &mut Together,
+    ) {
+        self.seen(moment);
+        if segment.flags.syn && self.syn_sent.is_none() {
+            self.syn_sent = Some(moment.at);
+        }
+        if segment.direction != self.sender.sends() {
+            return;
+        }
+        self.settle(moment.clamped);
+        if segment.payload > 0 {
+            self.sent_data(moment, segment);
+            self.update_activity(moment.clamped, together);
+        }
+        let again = matches!(cause, SendCause::DupAck | SendCause::Rto);
+        if again {
+            self.sent_again(moment, packet, segment, cause);
+        } else if moment.measured && segment.payload > 0 {
+            self.totals.data_segments += 1;
+        }
+    }
+
+    fn sent_data(&mut self, moment: Moment, segment: &Segment) {
+        let end = segment.seq + u64::from(segment.payload);
+        let new = end.saturating_sub(self.highest_sent.max(segment.seq));
+        self.highest_sent = self.highest_sent.max(end);
+        self.data_sent.get_or_insert(moment.at);
+        self.call_since.get_or_insert(moment.at);
+        if moment.measured {
+            self.totals.sent += u64::from(segment.payload);
+            self.totals.sent_once += new;
+            self.totals.connections_with_data = 1;
+        }
+    }
+
+    fn sent_again(&mut self, moment: Moment, packet: PacketId, segment: &Segment, cause: SendCause) {
+        let has_arrived = self.arrivals.sent_again(packet, segment.seq, segment.end(), moment.measured);
+        if moment.measured {
+            self.totals.retransmissions += 1;
+            self.totals.by_dupack += u64::from(cause == SendCause::DupAck);
+            self.totals.by_rto += u64::from(cause == SendCause::Rto);
+            self.totals.unneeded += u64::from(has_arrived);
+        }
+    }
+
+    pub fn received(&mut self, moment: Moment, packet: PacketId, segment: &Segment, delivered: u64) {
+        self.seen(moment);
+        let from_sender = segment.direction == self.sender.sends();
+        if !from_sender {
+            let is_pure_ack = segment.flags.ack && !segment.flags.rst && segment.sequence_length() == 0;
+            self.totals.acks_received += u64::from(moment.measured && is_pure_ack);
+            return;
+        }
+        if segment.sequence_length() > 0 {
+            self.totals.unneeded += self.arrivals.arrived(packet, segment.seq, segment.end());
+        }
+        if delivered > 0 {
+            self.delivered += delivered;
+            self.last_delivery = moment.at;
+            if moment.measured {
+                self.totals.delivered += delivered;
+            }
+        }
+    }
+
+    pub fn acknowledged(&mut self, moment: Moment, una: u64, payload: u64, together: &mut Together) {
+        self.settle(moment.clamped);
+        self.una = self.una.max(una);
+        self.acknowledged += payload;
+        if moment.measured {
+            self.totals.acknowledged += payload;
+        }
+        if self.acknowledged >= self.written
+            && let Some(since) = self.call_since.take()
+            && moment.measured
+        {
+            self.totals.packet_calls.add(moment.at - since);
+        }
+        self.update_activity(moment.clamped, together);
+    }
+
+    pub fn rtt_sample(&mut self, moment: Moment, rtt: Duration, together: &mut Together) {
+        self.settle(moment.clamped);
+        self.last_rtt = Some(rtt);
+        if moment.measured {
+            self.totals.rtt.record(rtt);
+            together.rtt.record(rtt);
+        }
+    }
+
+    pub fn dupack(&mut self, moment: Moment, count: u32) {
+        self.totals.dupack_runs += u64::from(moment.measured && count == 3);
+    }
+
+    pub fn rto_expired(&mut self, moment: Moment) {
+        self.totals.expiries += u64::from(moment.measured);
+    }
+
+    /// Makes up the sums at the end of the connection, or of the window if that comes first.
+    pub fn close(&mut self, moment: Moment, window: &Window, rate: Option<BitRate>, together: &mut Together) {
+        self.settle(moment.clamped);
+        self.is_closed = true;
+        self.update_activity(moment.clamped, together);
+        self.totals.window = window.length();
+        self.totals.active_union = self.totals.active;
+        self.totals.capacity = rate;
+        let mss = f64::from(self.mss.max(1));
+        self.totals.outstanding_segment_s = self.outstanding_integral as f64 / mss / 1e9;
+        self.totals.max_outstanding = self.max_outstanding as f64 / mss;
+        let is_whole_file = self.written > 0 && self.delivered >= self.written;
+        if is_whole_file && window.contains(self.last_delivery) {
+            if let Some(syn) = self.syn_sent {
+                self.totals.downloads.add(self.last_delivery - syn);
+            }
+            if let Some(data) = self.data_sent {
+                self.totals.data_downloads.add(self.last_delivery - data);
+            }
+        }
+    }
+
+    fn seen(&mut self, moment: Moment) {
+        if moment.measured {
+            self.totals.first_packet.get_or_insert(moment.at);
+            self.totals.last_packet = Some(moment.at);
+        }
+    }
+
+    /// Adds the time since the last event to the integrals, with the values that held until now.
+    #[inline]
+    fn settle(&mut self, now: Time) {
+        let passed = now - self.settled;
+        self.settled = now;
+        if passed.is_zero() || !self.is_active {
+            return;
+        }
+        self.totals.active += passed;
+        if self.is_transferring {
+            self.totals.transfer_union += passed;
+        }
+        let outstanding = self.highest_sent.saturating_sub(self.una.max(FIRST_BYTE));
+        self.outstanding_integral += u128::from(outstanding) * u128::from(passed.as_nanos());
+        self.max_outstanding = self.max_outstanding.max(outstanding);
+        if let Some(rtt) = self.last_rtt {
+            self.totals.rtt_integral += u128::from(rtt.as_nanos()) * u128::from(passed.as_nanos());
+            self.totals.rtt_known += passed;
+        }
+    }
+
+    /// Active: the application's data are not all acknowledged. Transferring: and the first of them has left.
+    #[inline]
+    fn update_activity(&mut self, now: Time, together: &mut Together) {
+        let is_active = !self.is_closed && self.written > self.acknowledged;
+        let is_transferring = is_active && self.data_sent.is_some();
+        switch(&mut self.is_active, is_active, now, &mut together.active);
+        switch(&mut self.is_transferring, is_transferring, now, &mut together.transfer);
+    }
+}
+
+#[inline]
+fn switch(state: &mut bool, new: bool, now: Time, clock: &mut BusyClock) {
+    match (*state, new) {
+        (false, true) => clock.start(now),
+        (true, false) => clock.stop(now),
+        _ => {}
+    }
+    *state = new;
+}

@@ -1,0 +1,265 @@
+//! Every metric: its name, unit, meaning and formula, in one table. The reference page is generated from it.
+
+use umts_units::Duration;
+
+use super::radio::{deviation_ms, mean_ms};
+use super::results::MetricSet;
+use super::totals::{NetworkTotals, RadioTotals, TcpTotals};
+
+/// What a metric is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// TCP: the network (all connections together) and each connection.
+    Connection,
+    /// RLC, Iub and air, all users together: the downlink under this name, the uplink under the name with `_uplink`.
+    Radio,
+    /// The network only.
+    Network,
+}
+
+/// What a metric's number means.
+#[derive(Debug, Clone, Copy)]
+pub struct Definition {
+    /// As in results, tables and claims; of a [`Scope::Radio`] metric, the downlink's.
+    pub name: &'static str,
+    /// Unit of the number; `1` for counts and ratios.
+    pub unit: &'static str,
+    /// What it is about.
+    pub scope: Scope,
+    /// One sentence.
+    pub meaning: &'static str,
+    /// What is added up.
+    pub numerator: &'static str,
+    /// What it is divided by; empty if nothing.
+    pub denominator: &'static str,
+}
+
+/// Every metric, in the order in which results list them (a radio metric's `_uplink` twin follows all the downlink's).
+pub fn definitions() -> impl Iterator<Item = Definition> {
+    let tcp = TCP.iter().map(|metric| metric.definition(Scope::Connection));
+    let radio = RADIO.iter().map(|metric| metric.definition(Scope::Radio));
+    tcp.chain(radio).chain(NETWORK.iter().map(|metric| metric.definition(Scope::Network)))
+}
+
+pub(super) fn connection_metrics(totals: &TcpTotals) -> MetricSet {
+    TCP.iter().map(|metric| (metric.name, (metric.formula)(totals))).collect()
+}
+
+pub(super) fn network_metrics(
+    tcp: &TcpTotals,
+    radio: &[RadioTotals; 2],
+    network: &NetworkTotals,
+) -> MetricSet {
+    let [downlink, uplink] = radio;
+    let tcp = connection_metrics(tcp);
+    tcp.iter()
+        .chain(RADIO.iter().map(|metric| (metric.name, (metric.formula)(downlink))))
+        .chain(RADIO.iter().map(|metric| (metric.uplink, (metric.formula)(uplink))))
+        .chain(NETWORK.iter().map(|metric| (metric.name, (metric.formula)(network))))
+        .collect()
+}
+
+struct Metric<T> {
+    name: &'static str,
+    uplink: &'static str,
+    unit: &'static str,
+    meaning: &'static str,
+    numerator: &'static str,
+    denominator: &'static str,
+    formula: fn(&T) -> Option<f64>,
+}
+
+impl<T> Metric<T> {
+    fn definition(&self, scope: Scope) -> Definition {
+        let Metric { name, unit, meaning, numerator, denominator, .. } = *self;
+        Definition { name, unit, scope, meaning, numerator, denominator }
+    }
+}
+
+macro_rules! metrics {
+    ($table:ident: $totals:ty; $($name:literal [$unit:literal] $meaning:literal
+        = $numerator:literal / $denominator:literal => $formula:expr;)*) => {
+        static $table: &[Metric<$totals>] = &[$(Metric {
+            name: $name,
+            uplink: concat!($name, "_uplink"),
+            unit: $unit,
+            meaning: $meaning,
+            numerator: $numerator,
+            denominator: $denominator,
+            formula: $formula,
+        },)*];
+    };
+}
+
+metrics! { TCP: TcpTotals;
+    "goodput_kbps" ["kbit/s"] "Acknowledged payload per time: the default for every comparison."
+        = "application payload acknowledged to the sender, each byte once" / "run window"
+        => |t| kbps(t.acknowledged * 8, t.window);
+    "goodput_active_kbps" ["kbit/s"] "Acknowledged payload per time in which there was something to transfer."
+        = "application payload acknowledged to the sender, each byte once"
+        / "active time of the connection; network: time in which any connection was active"
+        => |t| kbps(t.acknowledged * 8, t.active_union);
+    "goodput_sent_kbps" ["kbit/s"] "Payload that left, without repetitions: what parsetcp calls goodput (Dubois 2005, chapter 6)."
+        = "distinct payload sent, each byte once" / "run window"
+        => |t| kbps(t.sent_once * 8, t.window);
+    "goodput_delivered_kbps" ["kbit/s"] "Payload that the receiving application got per time."
+        = "payload handed up in order at the receiver" / "run window"
+        => |t| kbps(t.delivered * 8, t.window);
+    "throughput_kbps" ["kbit/s"] "Payload that left per time, repetitions included."
+        = "TCP payload of all data segments, counted where they leave the sender" / "run window"
+        => |t| kbps(t.sent * 8, t.window);
+    "mean_rtt_s" ["s"] "Mean of the round-trip times that the sender measured."
+        = "sum of the sender's samples (segments sent once: Karn)" / "number of samples"
+        => |t| t.rtt.mean_s();
+    "mean_rtt_time_avg_s" ["s"] "Time average of the round-trip time that the sender measured last."
+        = "integral of the last sample over active time" / "active time since the first sample"
+        => |t| ratio(t.rtt_integral as f64 / 1e9, t.rtt_known.as_nanos() as f64);
+    "min_rtt_s" ["s"] "Shortest round-trip time measured." = "smallest sample" / ""
+        => |t| t.rtt.min_s();
+    "max_rtt_s" ["s"] "Longest round-trip time measured." = "largest sample" / ""
+        => |t| t.rtt.max_s();
+    "p50_rtt_s" ["s"] "Median of the round-trip times measured, to three digits." = "50 % quantile of the samples" / ""
+        => |t| t.rtt.quantile_s(0.50);
+    "p95_rtt_s" ["s"] "Exceeded by one round-trip time in twenty, to three digits." = "95 % quantile of the samples" / ""
+        => |t| t.rtt.quantile_s(0.95);
+    "p99_rtt_s" ["s"] "Exceeded by one round-trip time in a hundred, to three digits." = "99 % quantile of the samples" / ""
+        => |t| t.rtt.quantile_s(0.99);
+    "mean_outstanding_segments" ["segments"] "Mean amount of data in flight, as the sender sees it; of the network, the mean of one connection."
+        = "integral of (highest payload byte sent - cumulative acknowledgment) / MSS over active time"
+        / "active time; network: summed over the connections"
+        => |t| ratio(t.outstanding_segment_s, t.active.as_secs());
+    "max_outstanding_segments" ["segments"] "Most data in flight at any time of the window; of the network, of any one connection."
+        = "largest (highest payload byte sent - cumulative acknowledgment) / MSS" / ""
+        => |t| (!t.active.is_zero()).then_some(t.max_outstanding);
+    "tcp_retransmissions" ["1"] "Segments that the sender of the data sent again, for any cause."
+        = "segments sent again (data, SYN or FIN)" / ""
+        => |t| count(t.retransmissions);
+    "tcp_retransmissions_by_dupack" ["1"] "Segments sent again after duplicate acknowledgments or in the recovery that they began."
+        = "those of the retransmissions" / ""
+        => |t| count(t.by_dupack);
+    "tcp_retransmissions_by_rto" ["1"] "Segments sent again after an expiry of the retransmission timer, go-back-N included."
+        = "those of the retransmissions" / ""
+        => |t| count(t.by_rto);
+    "tcp_retransmissions_unneeded" ["1"] "Segments sent again although the receiver got an earlier copy, before or after."
+        = "retransmissions of whose bytes an earlier copy arrives while the connection is open: known, not guessed" / ""
+        => |t| count(t.unneeded);
+    "tcp_retransmissions_per_connection" ["1"] "Segments sent again by a connection, on average."
+        = "tcp_retransmissions" / "connections that sent data"
+        => |t| per(t.retransmissions, t.connections_with_data);
+    "tcp_retransmissions_pct" ["%"] "Segments sent again, compared with those sent once."
+        = "tcp_retransmissions" / "total_packets"
+        => |t| percent(t.retransmissions, t.data_segments);
+    "rto_count" ["1"] "Expiries of the sender's retransmission timer with data outstanding." = "expiries" / ""
+        => |t| count(t.expiries);
+    "rto_per_connection" ["1"] "Expiries of a connection's retransmission timer, on average."
+        = "rto_count" / "connections that sent data"
+        => |t| per(t.expiries, t.connections_with_data);
+    "rto_per_retransmission" ["1"] "How many of the retransmissions stand for an expiry."
+        = "rto_count" / "tcp_retransmissions"
+        => |t| per(t.expiries, t.retransmissions);
+    "rto_per_segment_pct" ["%"] "Expiries compared with segments." = "rto_count" / "total_packets"
+        => |t| percent(t.expiries, t.data_segments);
+    "dupack_runs" ["1"] "Times that three or more duplicate acknowledgments reached the sender in a row."
+        = "runs, counted at their third" / ""
+        => |t| count(t.dupack_runs);
+    "acks_received" ["1"] "Acknowledgments without payload, SYN or FIN that reached the sender." = "pure ACKs" / ""
+        => |t| count(t.acks_received);
+    "total_packets" ["1"] "Data segments sent, each once." = "distinct data segments" / ""
+        => |t| count(t.data_segments);
+    "transmission_time_s" ["s"] "From the first packet to the last, either way, at the ends of the connection."
+        = "last time - first time that a segment left or reached TCP" / ""
+        => |t| Some((t.last_packet? - t.first_packet?).as_secs());
+    "connection_off_time_s" ["s"] "Time without a connection between those of one pair; of a connection, the gap before it."
+        = "time from a flow's last closing to its next opening" / ""
+        => |t| Some(t.off.as_secs());
+    "download_time_s" ["s"] "Time to get a file, TCP's handshake included; mean of the files that ended in the window."
+        = "last payload byte at the receiving application - first SYN sent" / "files wholly received"
+        => |t| t.downloads.mean_s();
+    "download_time_data_s" ["s"] "Time to get a file without TCP's handshake; mean of the files that ended in the window."
+        = "last payload byte at the receiving application - first data segment sent" / "files wholly received"
+        => |t| t.data_downloads.mean_s();
+    "packet_call_time_s" ["s"] "Time of a packet call; mean of those that ended in the window."
+        = "last byte acknowledged - first byte sent after all before was acknowledged" / "packet calls ended"
+        => |t| t.packet_calls.mean_s();
+    "link_utilization_pct" ["%"] "How much of the downlink's payload rate the transfers used while they lasted."
+        = "acknowledged downlink payload"
+        / "payload rate of the UE's bearer (network: of all downlink channels) x active time since the first data segment"
+        => |t| percent_of(kbps(t.acknowledged * 8, t.transfer_union)?, t.capacity?.bps() as f64 / 1e3);
+}
+
+metrics! { RADIO: RadioTotals;
+    "rlc_throughput_iub_kbps" ["kbit/s"] "Everything that RLC sent over the Iub: what Dubois (2005) calls RLC throughput."
+        = "bits of all blocks on the Iub (data, retransmissions, status, headers as charged)" / "run window"
+        => |t| kbps(t.iub_bits, t.window);
+    "rlc_throughput_payload_kbps" ["kbit/s"] "What RLC delivered while it had something to deliver."
+        = "bits of the SDUs that the receiving RLC handed up" / "time in which any UE's RLC buffer held data"
+        => |t| kbps(t.delivered_bits, t.buffered);
+    "iub_pdus_per_s" ["PDU/s"] "Blocks on the Iub per time." = "blocks that crossed the Iub" / "run window"
+        => |t| ratio(t.iub_blocks as f64, t.window.as_secs());
+    "sdu_delay_ms" ["ms"] "Mean time from RLC's buffer to the layer above its peer."
+        = "sum of (handed up - entered the sender's buffer)" / "SDUs delivered"
+        => |t| mean_ms(t.sdus_delivered, t.delay_ns);
+    "sdu_jitter_ms" ["ms"] "Standard deviation (n - 1) of that time." = "spread of the delays" / "SDUs delivered"
+        => |t| deviation_ms(t.sdus_delivered, t.delay_ns, t.delay_squares);
+    "sdu_error_pct" ["%"] "SDUs that RLC gave up." = "SDUs discarded by RLC" / "SDUs that entered its buffer"
+        => |t| percent(t.sdus_discarded, t.sdus_entered);
+    "residual_loss_pct" ["%"] "What the layer above loses in spite of RLC, among the SDUs whose fate is decided."
+        = "SDUs discarded by RLC" / "SDUs delivered or discarded"
+        => |t| percent(t.sdus_discarded, t.sdus_delivered + t.sdus_discarded);
+    "rlc_sdu_discards" ["1"] "SDUs that RLC gave up." = "SDUs discarded" / ""
+        => |t| count(t.sdus_discarded);
+    "rlc_buffer_sdu_drops" ["1"] "SDUs that found RLC's buffer full." = "SDUs refused" / ""
+        => |t| count(t.sdus_refused);
+    "pdu_transmissions" ["1"] "Data PDUs sent, retransmissions included." = "data PDUs sent" / ""
+        => |t| count(t.pdus);
+    "rlc_retransmissions" ["1"] "Data PDUs sent again." = "data PDUs sent again" / ""
+        => |t| count(t.pdus_again);
+    "mean_transmissions_per_pdu" ["1"] "How often a data PDU was sent."
+        = "pdu_transmissions" / "pdu_transmissions - rlc_retransmissions"
+        => |t| per(t.pdus, t.pdus - t.pdus_again);
+    "status_pdus_sent" ["1"] "STATUS PDUs of their own about the data of this direction: they go the other way. Those in data PDUs and those that move the receiving window are not counted."
+        = "STATUS PDUs" / ""
+        => |t| count(t.status_pdus);
+    "status_overhead_pct" ["%"] "STATUS PDUs compared with the data PDUs that they are about."
+        = "status_pdus_sent" / "pdu_transmissions"
+        => |t| percent(t.status_pdus, t.pdus);
+    "bler_pct" ["%"] "Transport blocks lost on the air, all channels of this direction." = "blocks received in error" / "blocks sent"
+        => |t| percent(t.block_errors, t.blocks);
+}
+
+metrics! { NETWORK: NetworkTotals;
+    "fach_queue_drops" ["1"] "Blocks that found the Node B's FACH queue full." = "blocks dropped" / ""
+        => |t| count(t.fach_queue_drops);
+    "link_drops" ["1"] "IP packets lost on the links of the core network, in full queues or at random." = "packets dropped, both ways" / ""
+        => |t| count(t.link_drops);
+    "rach_collisions" ["1"] "Times that UEs met on the RACH with the same access slot and signature." = "collisions" / ""
+        => |t| count(t.rach_collisions);
+    "jain_fairness" ["1"] "How evenly the flows share: 1 if all get the same, 1/n if one gets all."
+        = "(sum of the flows' goodputs)²" / "number of flows x sum of their squares; flows with a connection in the window"
+        => |t| t.jain_fairness;
+}
+
+fn count(number: u64) -> Option<f64> {
+    Some(number as f64)
+}
+
+fn ratio(numerator: f64, denominator: f64) -> Option<f64> {
+    (denominator > 0.0).then(|| numerator / denominator)
+}
+
+fn per(numerator: u64, denominator: u64) -> Option<f64> {
+    ratio(numerator as f64, denominator as f64)
+}
+
+fn percent_of(numerator: f64, denominator: f64) -> Option<f64> {
+    ratio(100.0 * numerator, denominator)
+}
+
+fn percent(numerator: u64, denominator: u64) -> Option<f64> {
+    percent_of(numerator as f64, denominator as f64)
+}
+
+/// 1 kbit/s is 1,000 bit/s.
+fn kbps(bits: u64, time: Duration) -> Option<f64> {
+    ratio(bits as f64 / 1e3, time.as_secs())
+}

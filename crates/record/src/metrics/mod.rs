@@ -1,0 +1,106 @@
+//! Metrics: one name, one definition ([`definitions()`]), computed from trace events and nothing else.
+//!
+//! What happened before the window still matters in it: a connection that has data outstanding when the window opens
+//! is active from that instant on, and its last round-trip time counts from there. Counters count what falls inside.
+//! A connection that never touches the window has no row.
+//!
+//! Memory does not grow with time: sums are sums, round-trip times go into a histogram, and the row of a closed
+//! connection leaves through [`Metrics::take_finished`].
+
+mod arrivals;
+mod connection;
+mod definitions;
+mod radio;
+mod reference;
+mod results;
+mod rtt;
+mod tcp;
+mod totals;
+mod window;
+
+use umts_kernel::TraceSink;
+use umts_stack::trace::TraceEvent;
+use umts_units::{BitRate, Time};
+
+pub use definitions::{Definition, Scope, definitions};
+pub use reference::reference_page;
+pub use results::{ConnectionRow, MetricSet, RunMetrics};
+
+use radio::RadioRecorder;
+use tcp::TcpRecorder;
+use window::Window;
+
+/// What to measure.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MetricsConfig {
+    /// The window opens.
+    pub from: Time,
+    /// The window ends; an event at this very instant is no longer in it.
+    pub to: Time,
+    /// Payload rate of each UE's downlink bearer, by the UE's number, for its connections' utilisation; users of a
+    /// shared channel each have the channel's.
+    pub ue_downlink_rate: Vec<Option<BitRate>>,
+    /// Payload rate of all downlink channels together, each counted once, for the network's utilisation.
+    pub downlink_capacity: Option<BitRate>,
+}
+
+/// Adds up events.
+#[derive(Debug)]
+pub struct Metrics {
+    capacity: Option<BitRate>,
+    tcp: TcpRecorder,
+    radio: RadioRecorder,
+}
+
+impl Metrics {
+    /// Nothing has happened yet.
+    ///
+    /// # Panics
+    /// If the window ends before it opens.
+    pub fn new(config: MetricsConfig) -> Self {
+        assert!(config.from <= config.to, "the window {} to {} runs backwards", config.from, config.to);
+        let window = Window { from: config.from, to: config.to };
+        Metrics {
+            capacity: config.downlink_capacity,
+            tcp: TcpRecorder::new(window, config.ue_downlink_rate),
+            radio: RadioRecorder::new(window),
+        }
+    }
+
+    /// The rows of connections that closed since this was last asked, to be written away while the run goes on.
+    pub fn take_finished(&mut self) -> Vec<ConnectionRow> {
+        std::mem::take(&mut self.tcp.finished)
+    }
+
+    /// The results of a run that ended at `end`. Rates refer to the whole window, also if the run ended before it.
+    pub fn finish(mut self, end: Time) -> RunMetrics {
+        let (tcp, fairness) = self.tcp.finish(end, self.capacity);
+        let (radio, mut network) = self.radio.finish(end);
+        network.jain_fairness = fairness;
+        RunMetrics {
+            network: definitions::network_metrics(&tcp, &radio, &network),
+            connections: self.tcp.finished,
+        }
+    }
+}
+
+impl TraceSink<TraceEvent> for Metrics {
+    #[inline]
+    fn record(&mut self, at: Time, event: &TraceEvent) {
+        match event {
+            TraceEvent::ConnectionOpened { .. }
+            | TraceEvent::ConnectionClosed { .. }
+            | TraceEvent::AppWrote { .. }
+            | TraceEvent::SegmentSent { .. }
+            | TraceEvent::SegmentReceived { .. }
+            | TraceEvent::Acked { .. }
+            | TraceEvent::DupAck { .. }
+            | TraceEvent::RttSample { .. }
+            | TraceEvent::RtoExpired { .. } => self.tcp.record(at, event),
+            _ => self.radio.record(at, event),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! What a run yields: named numbers for the network and for each connection.
+
+use umts_stack::ids::{ConnectionId, FlowId, UeId};
+
+/// Named numbers in the order of their definitions; a metric without a value had nothing to be computed from.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct MetricSet(Vec<(&'static str, Option<f64>)>);
+
+impl MetricSet {
+    /// All of them, in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, Option<f64>)> {
+        self.0.iter().copied()
+    }
+
+    /// The value of the metric called `name`: `None` if it has none or there is no such metric.
+    pub fn value(&self, name: &str) -> Option<f64> {
+        self.iter().find(|(known, _)| *known == name)?.1
+    }
+}
+
+impl FromIterator<(&'static str, Option<f64>)> for MetricSet {
+    fn from_iter<I: IntoIterator<Item = (&'static str, Option<f64>)>>(metrics: I) -> Self {
+        MetricSet(metrics.into_iter().collect())
+    }
+}
+
+/// One connection.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ConnectionRow {
+    /// Its number, unique in the run.
+    pub connection: ConnectionId,
+    /// The flow that opened it.
+    pub flow: FlowId,
+    /// The user equipment at its end.
+    pub ue: UeId,
+    /// When it opened, in seconds since the run began.
+    pub opened_s: f64,
+    /// When it closed; none if it was still open at the end.
+    pub closed_s: Option<f64>,
+    /// Its metrics.
+    pub metrics: MetricSet,
+}
+
+/// A finished run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunMetrics {
+    /// The network as a whole.
+    pub network: MetricSet,
+    /// The connections that touched the window and were not taken before, in the order in which they closed; those
+    /// that never closed come last, in the order of their numbers.
+    pub connections: Vec<ConnectionRow>,
+}

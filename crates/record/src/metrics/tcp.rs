@@ -1,0 +1,197 @@
+//! All connections of a run: finds the one that an event is about, and lets go of those that closed.
+
+use std::collections::VecDeque;
+
+use umts_stack::ids::{ConnectionId, Direction, End, FlowId, UeId};
+use umts_stack::trace::TraceEvent;
+use umts_units::{BitRate, Duration, Time};
+
+use super::connection::{Connection, Moment, Together};
+use super::definitions::connection_metrics;
+use super::results::ConnectionRow;
+use super::totals::TcpTotals;
+use super::window::Window;
+
+/// Connections of one sender and one receiver.
+#[derive(Debug, Clone, Copy, Default)]
+struct Flow {
+    open: u32,
+    idle_since: Option<Time>,
+    acknowledged: u64,
+    took_part: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct TcpRecorder {
+    window: Window,
+    rates: Vec<Option<BitRate>>,
+    /// Number of the first element of `open`.
+    first: u32,
+    open: VecDeque<Option<Box<Connection>>>,
+    flows: Vec<Flow>,
+    together: Together,
+    /// Of closed connections.
+    totals: TcpTotals,
+    pub finished: Vec<ConnectionRow>,
+}
+
+impl TcpRecorder {
+    pub fn new(window: Window, rates: Vec<Option<BitRate>>) -> Self {
+        TcpRecorder {
+            window,
+            rates,
+            first: 0,
+            open: VecDeque::new(),
+            flows: Vec::new(),
+            together: Together::default(),
+            totals: TcpTotals::default(),
+            finished: Vec::new(),
+        }
+    }
+
+    pub fn record(&mut self, at: Time, event: &TraceEvent) {
+        let moment = Moment::new(at, &self.window);
+        match event {
+            TraceEvent::ConnectionOpened { connection, flow, ue, sender, mss } => {
+                self.opened(moment, *connection, *flow, *ue, *sender, *mss);
+            }
+            TraceEvent::ConnectionClosed { connection } => self.closed(moment, *connection),
+            TraceEvent::SegmentSent { packet, segment, cause } => {
+                if let Some((connection, together)) = self.find(segment.connection) {
+                    connection.sent(moment, *packet, segment, *cause, together);
+                }
+            }
+            TraceEvent::SegmentReceived { packet, segment, delivered, .. } => {
+                if let Some((connection, _)) = self.find(segment.connection) {
+                    connection.received(moment, *packet, segment, *delivered);
+                }
+            }
+            TraceEvent::AppWrote { connection, end, bytes } => {
+                if let Some((connection, together)) = self.find_sender(*connection, *end) {
+                    connection.wrote(moment, *bytes, together);
+                }
+            }
+            TraceEvent::Acked { connection, end, una, payload } => {
+                if let Some((connection, together)) = self.find_sender(*connection, *end) {
+                    connection.acknowledged(moment, *una, *payload, together);
+                }
+            }
+            TraceEvent::DupAck { connection, end, count } => {
+                if let Some((connection, _)) = self.find_sender(*connection, *end) {
+                    connection.dupack(moment, *count);
+                }
+            }
+            TraceEvent::RttSample { connection, end, rtt } => {
+                if let Some((connection, together)) = self.find_sender(*connection, *end) {
+                    connection.rtt_sample(moment, *rtt, together);
+                }
+            }
+            TraceEvent::RtoExpired { connection, end, .. } => {
+                if let Some((connection, _)) = self.find_sender(*connection, *end) {
+                    connection.rto_expired(moment);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Closes what is open and returns the sums of all, with Jain's index of the flows' goodputs.
+    pub fn finish(&mut self, end: Time, capacity: Option<BitRate>) -> (TcpTotals, Option<f64>) {
+        let moment = Moment::new(end, &self.window);
+        for connection in std::mem::take(&mut self.open).into_iter().flatten() {
+            self.fold(moment, *connection, None);
+        }
+        let mut totals = std::mem::take(&mut self.totals);
+        totals.window = self.window.length();
+        totals.active_union = self.together.active.total(moment.clamped);
+        totals.transfer_union = self.together.transfer.total(moment.clamped);
+        totals.capacity = capacity;
+        totals.rtt = std::mem::take(&mut self.together.rtt);
+        (totals, self.fairness())
+    }
+
+    fn opened(&mut self, moment: Moment, id: ConnectionId, flow: FlowId, ue: UeId, sender: End, mss: u32) {
+        let mut connection = Connection::new(id, flow, ue, sender, mss, moment);
+        connection.totals.off = self.flow_opened(flow, moment.at);
+        if self.open.is_empty() {
+            self.first = id.0;
+        }
+        while id.0 < self.first {
+            self.open.push_front(None);
+            self.first -= 1;
+        }
+        let slot = (id.0 - self.first) as usize;
+        if slot >= self.open.len() {
+            self.open.resize_with(slot + 1, || None);
+        }
+        self.open[slot] = Some(Box::new(connection));
+    }
+
+    fn flow_opened(&mut self, flow: FlowId, at: Time) -> Duration {
+        if flow.index() >= self.flows.len() {
+            self.flows.resize(flow.index() + 1, Flow::default());
+        }
+        let flow = &mut self.flows[flow.index()];
+        flow.open += 1;
+        flow.idle_since.take().map_or(Duration::ZERO, |since| self.window.overlap(since, at))
+    }
+
+    fn closed(&mut self, moment: Moment, id: ConnectionId) {
+        let slot = id.0.wrapping_sub(self.first) as usize;
+        let Some(connection) = self.open.get_mut(slot).and_then(Option::take) else { return };
+        let flow = &mut self.flows[connection.flow.index()];
+        flow.open -= 1;
+        flow.idle_since = (flow.open == 0).then_some(moment.at);
+        self.fold(moment, *connection, Some(moment.at));
+        while let Some(None) = self.open.front() {
+            self.open.pop_front();
+            self.first += 1;
+        }
+    }
+
+    /// Adds a connection to the sums and writes its row, unless it lies outside the window.
+    fn fold(&mut self, moment: Moment, mut connection: Connection, closed: Option<Time>) {
+        let rate = self.rates.get(connection.ue.index()).copied().flatten();
+        let rate = rate.filter(|_| connection.sender.sends() == Direction::Downlink);
+        connection.close(moment, &self.window, rate, &mut self.together);
+        if connection.opened >= self.window.to || moment.at < self.window.from {
+            return;
+        }
+        let flow = &mut self.flows[connection.flow.index()];
+        flow.took_part = true;
+        flow.acknowledged += connection.totals.acknowledged;
+        self.totals.add(&connection.totals);
+        self.finished.push(ConnectionRow {
+            connection: connection.id,
+            flow: connection.flow,
+            ue: connection.ue,
+            opened_s: connection.opened.as_secs(),
+            closed_s: closed.map(Time::as_secs),
+            metrics: connection_metrics(&connection.totals),
+        });
+    }
+
+    /// (Σx)² / (n Σx²); none if no flow moved anything.
+    fn fairness(&self) -> Option<f64> {
+        let goodputs = self.flows.iter().filter(|flow| flow.took_part).map(|flow| flow.acknowledged as f64);
+        let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+        for goodput in goodputs {
+            count += 1.0;
+            sum += goodput;
+            squares += goodput * goodput;
+        }
+        (squares > 0.0).then(|| sum * sum / (count * squares))
+    }
+
+    #[inline]
+    fn find(&mut self, id: ConnectionId) -> Option<(&mut Connection, &mut Together)> {
+        let slot = id.0.wrapping_sub(self.first) as usize;
+        let connection = self.open.get_mut(slot)?.as_deref_mut()?;
+        Some((connection, &mut self.together))
+    }
+
+    #[inline]
+    fn find_sender(&mut self, id: ConnectionId, end: End) -> Option<(&mut Connection, &mut Together)> {
+        self.find(id).filter(|(connection, _)| connection.sender == end)
+    }
+}

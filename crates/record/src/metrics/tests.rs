@@ -1,0 +1,524 @@
+//! Event lists whose metrics can be computed by hand.
+
+use proptest::prelude::*;
+use umts_kernel::TraceSink;
+use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
+use umts_stack::packet::{Flags, Packet, SackBlocks, Segment};
+use umts_stack::trace::{Channel, DropPlace, SendCause, TraceEvent};
+use umts_units::{BitRate, Bytes, Duration, Time};
+
+use super::*;
+
+const MSS: u32 = 1000;
+
+fn ms(ms: u64) -> Time {
+    Time::from_nanos(ms * 1_000_000)
+}
+
+/// A list of events under construction.
+#[derive(Default)]
+struct Story {
+    events: Vec<(Time, TraceEvent)>,
+    now: Time,
+}
+
+impl Story {
+    fn at(&mut self, time: u64) -> &mut Self {
+        self.now = ms(time);
+        self
+    }
+
+    fn event(&mut self, event: TraceEvent) -> &mut Self {
+        self.events.push((self.now, event));
+        self
+    }
+
+    fn opens(&mut self, connection: u32, flow: u32) -> &mut Self {
+        self.event(TraceEvent::ConnectionOpened {
+            connection: ConnectionId(connection),
+            flow: FlowId(flow),
+            ue: UeId(0),
+            sender: End::Server,
+            mss: MSS,
+        })
+    }
+
+    fn closes(&mut self, connection: u32) -> &mut Self {
+        self.event(TraceEvent::ConnectionClosed { connection: ConnectionId(connection) })
+    }
+
+    fn writes(&mut self, connection: u32, bytes: u64) -> &mut Self {
+        self.event(TraceEvent::AppWrote { connection: ConnectionId(connection), end: End::Server, bytes })
+    }
+
+    fn sends(&mut self, packet: u64, segment: Segment, cause: SendCause) -> &mut Self {
+        self.event(TraceEvent::SegmentSent { packet: PacketId(packet), segment, cause })
+    }
+
+    fn arrives(&mut self, packet: u64, segment: Segment, delivered: u64) -> &mut Self {
+        let packet = PacketId(packet);
+        self.event(TraceEvent::SegmentReceived { packet, segment, delivered, duplicate: false })
+    }
+
+    fn acked(&mut self, connection: u32, una: u64, payload: u64) -> &mut Self {
+        self.event(TraceEvent::Acked { connection: ConnectionId(connection), end: End::Server, una, payload })
+    }
+
+    fn measures(&mut self, connection: u32, rtt: u64) -> &mut Self {
+        let rtt = Duration::from_millis(rtt);
+        self.event(TraceEvent::RttSample { connection: ConnectionId(connection), end: End::Server, rtt })
+    }
+
+    fn result(&self, from: u64, to: u64) -> RunMetrics {
+        let rate = BitRate::from_bps(8_000);
+        let mut metrics = Metrics::new(MetricsConfig {
+            from: ms(from),
+            to: ms(to),
+            ue_downlink_rate: vec![rate],
+            downlink_capacity: rate,
+        });
+        for (at, event) in &self.events {
+            metrics.record(*at, event);
+        }
+        metrics.finish(ms(to))
+    }
+}
+
+fn data(connection: u32, seq: u64) -> Segment {
+    Segment {
+        connection: ConnectionId(connection),
+        direction: Direction::Downlink,
+        flags: Flags { ack: true, ..Flags::default() },
+        seq,
+        ack: 1,
+        payload: MSS,
+        window: 20_000,
+        header: 40,
+        mss: 0,
+        sack: SackBlocks::NONE,
+        timestamp: Time::ZERO,
+        echo: Time::ZERO,
+        transmission: 0,
+    }
+}
+
+fn syn(connection: u32) -> Segment {
+    let flags = Flags { syn: true, ..Flags::default() };
+    Segment { flags, payload: 0, ..data(connection, 0) }
+}
+
+fn ack(connection: u32) -> Segment {
+    Segment { direction: Direction::Uplink, payload: 0, ..data(connection, 1) }
+}
+
+/// A file of three segments: SYN at 1 s, data from 2 s on, all delivered at 4.5 s and acknowledged at 6 s.
+fn file() -> Story {
+    let mut story = Story::default();
+    story.at(0).opens(0, 0).writes(0, 3000);
+    story.at(1000).sends(0, syn(0), SendCause::New);
+    story.at(1100).arrives(0, syn(0), 0);
+    story.at(1200).acked(0, 1, 0);
+    story.at(2000).sends(1, data(0, 1), SendCause::New).sends(2, data(0, 1001), SendCause::New);
+    story.at(2500).arrives(1, data(0, 1), 1000);
+    story.at(3000).arrives(2, data(0, 1001), 1000);
+    story.at(3000).acked(0, 1001, 1000).measures(0, 1000).sends(3, data(0, 2001), SendCause::New);
+    story.at(4000).acked(0, 2001, 1000).measures(0, 2000);
+    story.at(4500).arrives(3, data(0, 2001), 1000);
+    story.at(6000).acked(0, 3001, 1000).measures(0, 3000).closes(0);
+    story
+}
+
+#[track_caller]
+fn check(metrics: &MetricSet, expected: &[(&str, f64)]) {
+    for &(name, value) in expected {
+        let found = metrics.value(name);
+        let close = found.is_some_and(|found| (found - value).abs() <= 1e-9 * value.abs().max(1.0));
+        assert!(close, "{name}: {found:?} instead of {value}");
+    }
+}
+
+#[test]
+fn a_file_is_measured_from_its_first_event_to_its_last() {
+    let result = file().result(0, 10_000);
+    let expected = [
+        ("goodput_kbps", 2.4),
+        ("goodput_active_kbps", 4.0),
+        ("goodput_sent_kbps", 2.4),
+        ("goodput_delivered_kbps", 2.4),
+        ("throughput_kbps", 2.4),
+        ("mean_rtt_s", 2.0),
+        // 1 s from 3 s to 4 s, 2 s from 4 s to 6 s; active and known for 3 s.
+        ("mean_rtt_time_avg_s", 5.0 / 3.0),
+        ("min_rtt_s", 1.0),
+        ("max_rtt_s", 3.0),
+        // Two segments from 2 s to 4 s, one from 4 s to 6 s; active for 6 s.
+        ("mean_outstanding_segments", 1.0),
+        ("max_outstanding_segments", 2.0),
+        ("total_packets", 3.0),
+        ("tcp_retransmissions", 0.0),
+        ("tcp_retransmissions_pct", 0.0),
+        ("rto_per_connection", 0.0),
+        ("download_time_s", 3.5),
+        ("download_time_data_s", 2.5),
+        ("packet_call_time_s", 4.0),
+        ("transmission_time_s", 3.5),
+        ("connection_off_time_s", 0.0),
+        // 24 kbit in the 4 s after the first data segment, at 8 kbit/s.
+        ("link_utilization_pct", 75.0),
+    ];
+    check(&result.network, &expected);
+    check(&result.connections[0].metrics, &expected);
+    check(&result.network, &[("jain_fairness", 1.0)]);
+    assert!((result.network.value("p50_rtt_s").expect("three samples") - 2.0).abs() < 0.002);
+    assert_eq!((result.connections[0].opened_s, result.connections[0].closed_s), (0.0, Some(6.0)));
+    assert_eq!(result.network.value("rto_per_retransmission"), None, "nothing divided by nothing is nothing");
+}
+
+#[test]
+fn a_window_cuts_integrals_and_counts() {
+    let result = file().result(2500, 5000);
+    check(
+        &result.network,
+        &[
+            ("goodput_kbps", 16.0 / 2.5),
+            ("goodput_active_kbps", 16.0 / 2.5),
+            ("goodput_sent_kbps", 8.0 / 2.5),
+            ("goodput_delivered_kbps", 24.0 / 2.5),
+            ("mean_rtt_s", 1.5),
+            ("mean_rtt_time_avg_s", 1.5),
+            // Two segments for 1.5 s, one for 1 s.
+            ("mean_outstanding_segments", 1.6),
+            ("total_packets", 1.0),
+            // The file's last byte arrives in the window, its last acknowledgment does not.
+            ("download_time_s", 3.5),
+            ("transmission_time_s", 2.0),
+        ],
+    );
+    assert_eq!(result.network.value("packet_call_time_s"), None);
+    assert_eq!(result.connections[0].closed_s, Some(6.0), "known, although after the window");
+}
+
+#[test]
+fn what_was_known_before_the_window_counts_from_its_start() {
+    let result = file().result(3500, 5000);
+    check(
+        &result.network,
+        &[
+            ("mean_rtt_s", 2.0),
+            // 1 s until 4 s, 2 s until 5 s.
+            ("mean_rtt_time_avg_s", 2.5 / 1.5),
+            ("mean_outstanding_segments", 2.0 / 1.5),
+            ("max_outstanding_segments", 2.0),
+        ],
+    );
+    assert_eq!(result.network.value("rto_per_connection"), None, "no connection sent data in this window");
+}
+
+#[test]
+fn idle_time_is_not_active_time() {
+    let mut story = file();
+    story.events.pop();
+    story.at(8000).writes(0, 1000).sends(4, data(0, 3001), SendCause::New);
+    story.at(9000).arrives(4, data(0, 3001), 1000).acked(0, 4001, 1000);
+    let result = story.result(0, 10_000);
+    check(
+        &result.network,
+        &[
+            ("goodput_kbps", 3.2),
+            // 6 s and 1 s.
+            ("goodput_active_kbps", 32.0 / 7.0),
+            ("mean_outstanding_segments", 1.0),
+            // The last sample, 3 s, holds again while the fourth segment is under way.
+            ("mean_rtt_time_avg_s", 8.0 / 4.0),
+            // 4 s and 1 s.
+            ("packet_call_time_s", 2.5),
+            ("download_time_s", 8.0),
+        ],
+    );
+    assert_eq!(result.connections[0].closed_s, None);
+}
+
+#[test]
+fn a_greedy_sender_is_always_active_and_downloads_no_file() {
+    let mut story = Story::default();
+    story.at(500).opens(0, 0).writes(0, u64::MAX);
+    story.at(500).sends(0, data(0, 1), SendCause::New);
+    story.at(1000).arrives(0, data(0, 1), 1000).acked(0, 1001, 1000);
+    let result = story.result(0, 10_500);
+    check(&result.network, &[("goodput_active_kbps", 0.8), ("mean_outstanding_segments", 0.05)]);
+    assert_eq!(result.network.value("download_time_s"), None);
+    assert_eq!(result.network.value("packet_call_time_s"), None);
+}
+
+#[test]
+fn retransmissions_have_a_cause_and_some_were_not_needed() {
+    let again = |seq| Segment { transmission: 1, ..data(0, seq) };
+    let (connection, end) = (ConnectionId(0), End::Server);
+    let mut story = Story::default();
+    story.at(0).opens(0, 0).writes(0, u64::MAX);
+    for packet in 0..3 {
+        story.sends(packet, data(0, 1 + 1000 * packet), SendCause::New);
+    }
+    // The first is lost, the others bring duplicate acknowledgments; it is sent again, and that was needed.
+    story.at(1000).arrives(1, data(0, 1001), 0).arrives(2, data(0, 2001), 0);
+    for count in 1..=4 {
+        story.event(TraceEvent::DupAck { connection, end, count }).arrives(90, ack(0), 0);
+    }
+    story.at(2000).sends(3, again(1), SendCause::DupAck);
+    // The timer expires; the second segment, which waits at the receiver, is sent again in vain.
+    story.at(3000).event(TraceEvent::RtoExpired { connection, end, backoff: 1 });
+    story.sends(4, again(1001), SendCause::Rto);
+    story.at(4000).arrives(3, again(1), 3000).acked(0, 3001, 3000);
+    // What the other end does is not the sender's.
+    story.event(TraceEvent::RtoExpired { connection, end: End::Ue, backoff: 1 });
+    let result = story.result(0, 10_000);
+    check(
+        &result.network,
+        &[
+            ("tcp_retransmissions", 2.0),
+            ("tcp_retransmissions_by_dupack", 1.0),
+            ("tcp_retransmissions_by_rto", 1.0),
+            ("tcp_retransmissions_unneeded", 1.0),
+            ("tcp_retransmissions_per_connection", 2.0),
+            ("tcp_retransmissions_pct", 200.0 / 3.0),
+            ("rto_count", 1.0),
+            ("rto_per_connection", 1.0),
+            ("rto_per_retransmission", 0.5),
+            ("rto_per_segment_pct", 100.0 / 3.0),
+            ("dupack_runs", 1.0),
+            ("acks_received", 4.0),
+            ("total_packets", 3.0),
+            ("throughput_kbps", 4.0),
+            ("goodput_sent_kbps", 2.4),
+            ("goodput_delivered_kbps", 2.4),
+        ],
+    );
+}
+
+#[test]
+fn two_flows_are_pooled_and_a_flow_has_off_time_between_its_connections() {
+    let mut story = Story::default();
+    // Flow 1 opens connection 1 before flow 0 opens connection 0: numbers need not come in order.
+    story.at(0).opens(1, 1).writes(1, 1000).sends(0, data(1, 1), SendCause::New);
+    story.at(1000).opens(0, 0).writes(0, 1000).sends(1, data(0, 1), SendCause::New);
+    story.at(2000).acked(1, 1001, 1000).measures(1, 1000).closes(1);
+    story.at(3000).acked(0, 1001, 1000).measures(0, 3000).closes(0);
+    story.at(6000).opens(2, 1).writes(2, 1000).sends(2, data(2, 1), SendCause::New);
+    story.at(7000).acked(2, 1001, 1000);
+    let result = story.result(0, 10_000);
+    check(
+        &result.network,
+        &[
+            ("goodput_kbps", 2.4),
+            // Any of them is active from 0 s to 3 s and from 6 s to 7 s.
+            ("goodput_active_kbps", 6.0),
+            // Each has one segment outstanding while it is active.
+            ("mean_outstanding_segments", 1.0),
+            ("max_outstanding_segments", 1.0),
+            ("mean_rtt_s", 2.0),
+            ("connection_off_time_s", 4.0),
+            ("transmission_time_s", 6.0),
+            ("tcp_retransmissions_per_connection", 0.0),
+            ("packet_call_time_s", 5.0 / 3.0),
+            // Flow 0 moved 1000 bytes, flow 1 2000: 9 / (2 x 5).
+            ("jain_fairness", 0.9),
+        ],
+    );
+    let rows: Vec<_> = result.connections.iter().map(|row| row.connection.0).collect();
+    assert_eq!(rows, [1, 0, 2]);
+    check(&result.connections[2].metrics, &[("connection_off_time_s", 4.0), ("goodput_active_kbps", 8.0)]);
+    let early = story.result(0, 5000);
+    assert_eq!(early.connections.len(), 2, "the third opens after the window");
+    check(&story.result(6500, 9000).network, &[("jain_fairness", 1.0), ("goodput_kbps", 3.2)]);
+}
+
+#[test]
+fn rows_of_closed_connections_leave_during_the_run() {
+    let config =
+        MetricsConfig { from: ms(0), to: ms(9000), ue_downlink_rate: vec![], downlink_capacity: None };
+    let mut metrics = Metrics::new(config);
+    for (at, event) in &file().events {
+        metrics.record(*at, event);
+    }
+    assert_eq!(metrics.take_finished().len(), 1);
+    assert_eq!(metrics.take_finished(), vec![]);
+    metrics.record(ms(7000), &TraceEvent::ConnectionClosed { connection: ConnectionId(0) });
+    let result = metrics.finish(ms(9000));
+    assert_eq!(result.connections, vec![]);
+    check(&result.network, &[("goodput_kbps", 24.0 / 9.0)]);
+    assert_eq!(result.network.value("link_utilization_pct"), None, "no rate was given");
+}
+
+#[test]
+fn radio_metrics_are_for_each_direction() {
+    let (ue, direction) = (UeId(0), Direction::Downlink);
+    let sdu = PacketId(0);
+    let size = Bytes(1000);
+    let packet = Packet { id: sdu, flow: FlowId(0), ue, segment: data(0, 1) };
+    let pdus = |count, retransmission| TraceEvent::PdusSent {
+        ue,
+        direction,
+        first_sn: 0,
+        count,
+        retransmission,
+        poll: false,
+    };
+    let status =
+        |direction, piggybacked, mrw| TraceEvent::StatusSent { ue, direction, octets: 5, piggybacked, mrw };
+    let mut story = Story::default();
+    story.at(0);
+    for _ in 0..3 {
+        story.event(TraceEvent::SduQueued { ue, direction, sdu, size });
+    }
+    story.event(TraceEvent::RlcBuffer { ue, direction, octets: 3000 });
+    story.event(pdus(16, false)).event(pdus(4, true));
+    story.event(TraceEvent::IubSent { ue, direction, blocks: 20, bits: 320 });
+    story.event(TraceEvent::IubSent { ue, direction: Direction::Uplink, blocks: 1, bits: 168 });
+    story.at(100).event(TraceEvent::BlocksReceived {
+        ue,
+        direction,
+        channel: Channel::Dch,
+        blocks: 20,
+        errors: 5,
+    });
+    story.event(status(Direction::Uplink, false, false)).event(status(Direction::Uplink, true, false));
+    story.event(status(Direction::Downlink, false, true));
+    story.at(1000).event(TraceEvent::SduDelivered { ue, direction, sdu, size, entered: ms(0) });
+    story.at(2000).event(TraceEvent::SduDelivered { ue, direction, sdu, size, entered: ms(0) });
+    story.event(TraceEvent::SduDiscarded { ue, direction, sdu, size });
+    story.event(TraceEvent::RlcBuffer { ue, direction, octets: 0 });
+    story.event(TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet });
+    story.event(TraceEvent::PacketDropped { place: DropPlace::LinkQueue(1), packet });
+    story.event(TraceEvent::PacketDropped { place: DropPlace::LinkLoss(1), packet });
+    story.event(TraceEvent::FachQueueDropped { ue, blocks: 7 });
+    story.event(TraceEvent::RachCollision { ue });
+    let result = story.result(0, 4000);
+    check(
+        &result.network,
+        &[
+            ("rlc_throughput_iub_kbps", 1.6),
+            ("rlc_throughput_iub_kbps_uplink", 0.042),
+            ("iub_pdus_per_s", 5.0),
+            ("rlc_throughput_payload_kbps", 8.0),
+            ("sdu_delay_ms", 1500.0),
+            ("sdu_jitter_ms", 500_000.0_f64.sqrt()),
+            ("sdu_error_pct", 100.0 / 3.0),
+            ("residual_loss_pct", 100.0 / 3.0),
+            ("rlc_sdu_discards", 1.0),
+            ("rlc_buffer_sdu_drops", 1.0),
+            ("rlc_buffer_sdu_drops_uplink", 0.0),
+            ("pdu_transmissions", 20.0),
+            ("rlc_retransmissions", 4.0),
+            ("mean_transmissions_per_pdu", 1.25),
+            ("status_pdus_sent", 1.0),
+            ("status_pdus_sent_uplink", 0.0),
+            ("status_overhead_pct", 5.0),
+            ("bler_pct", 25.0),
+            ("link_drops", 2.0),
+            ("fach_queue_drops", 7.0),
+            ("rach_collisions", 1.0),
+        ],
+    );
+    for name in ["bler_pct_uplink", "sdu_delay_ms_uplink", "jain_fairness"] {
+        assert_eq!(result.network.value(name), None, "{name}");
+    }
+    // From 1 s on, the buffer holds data for one more second, in which both SDUs come up.
+    check(
+        &story.result(1000, 4000).network,
+        &[("rlc_throughput_payload_kbps", 16.0), ("pdu_transmissions", 0.0)],
+    );
+}
+
+#[test]
+fn results_list_what_the_definitions_list() {
+    let result = file().result(0, 10_000);
+    let named = |scopes: &[Scope]| {
+        let metrics = definitions().filter(|metric| scopes.contains(&metric.scope));
+        metrics.map(|metric| metric.name).collect::<Vec<_>>()
+    };
+    let found: Vec<_> = result.connections[0].metrics.iter().map(|(name, _)| name).collect();
+    assert_eq!(found, named(&[Scope::Connection]));
+    let found: Vec<_> =
+        result.network.iter().map(|(name, _)| name).filter(|name| !name.ends_with("_uplink")).collect();
+    assert_eq!(found, named(&[Scope::Connection, Scope::Radio, Scope::Network]));
+    let unique: std::collections::BTreeSet<_> = result.network.iter().map(|(name, _)| name).collect();
+    assert_eq!(unique.len(), result.network.iter().count());
+}
+
+/// A connection in which segments leave, arrive and are acknowledged, each step a few milliseconds after the last.
+fn transfer(steps: &[(u64, u8)]) -> Story {
+    let mut story = Story::default();
+    story.at(0).opens(0, 0).writes(0, u64::MAX);
+    let (mut now, mut sent, mut arrived, mut acknowledged, mut packet) = (0, 0, 0, 0, 0);
+    for &(wait, what) in steps {
+        now += wait;
+        packet += 1;
+        story.at(now);
+        match what {
+            0 => {
+                story.sends(packet, data(0, 1 + sent * 1000), SendCause::New);
+                sent += 1;
+            }
+            1 if sent > arrived => {
+                story.arrives(packet, data(0, 1 + arrived * 1000), 1000);
+                arrived += 1;
+            }
+            2 if arrived > acknowledged => {
+                story.acked(0, 1 + arrived * 1000, (arrived - acknowledged) * 1000).measures(0, wait + 1);
+                acknowledged = arrived;
+            }
+            3 if sent > acknowledged => {
+                story.sends(packet, data(0, 1 + acknowledged * 1000), SendCause::Rto);
+            }
+            _ => {}
+        }
+    }
+    story
+}
+
+fn steps() -> impl Strategy<Value = Vec<(u64, u8)>> {
+    proptest::collection::vec((0u64..50, 0u8..4), 1..200)
+}
+
+proptest! {
+    /// Payload can only be acknowledged after it arrived, and arrive after it was sent.
+    #[test]
+    fn goodputs_are_ordered(steps in steps()) {
+        let network = transfer(&steps).result(0, 10_001).network;
+        let value = |name| network.value(name).expect("a window has a length");
+        prop_assert!(value("goodput_kbps") <= value("goodput_delivered_kbps"));
+        prop_assert!(value("goodput_delivered_kbps") <= value("goodput_sent_kbps"));
+        prop_assert!(value("goodput_sent_kbps") <= value("throughput_kbps"));
+        prop_assert!(value("tcp_retransmissions_unneeded") <= value("tcp_retransmissions"));
+        prop_assert!(value("mean_outstanding_segments") <= value("max_outstanding_segments"));
+        prop_assert_eq!(
+            value("tcp_retransmissions"),
+            value("tcp_retransmissions_by_rto") + value("tcp_retransmissions_by_dupack")
+        );
+    }
+
+    /// Two adjoining windows share nothing and miss nothing.
+    #[test]
+    fn windows_add_up(steps in steps(), cut in 1u64..10_000) {
+        let story = transfer(&steps);
+        let windows = [(0, cut), (cut, 10_001), (0, 10_001)].map(|(from, to)| {
+            let network = story.result(from, to).network;
+            let seconds = (to - from) as f64 / 1e3;
+            let amount = |name: &str, factor: f64| network.value(name).unwrap_or(0.0) * factor;
+            [
+                amount("goodput_kbps", seconds),
+                amount("goodput_sent_kbps", seconds),
+                amount("throughput_kbps", seconds),
+                amount("total_packets", 1.0),
+                amount("tcp_retransmissions", 1.0),
+                amount("tcp_retransmissions_unneeded", 1.0),
+                // The connection is active throughout.
+                amount("mean_outstanding_segments", seconds),
+            ]
+        });
+        for index in 0..windows[0].len() {
+            let sum = windows[0][index] + windows[1][index];
+            prop_assert!((sum - windows[2][index]).abs() < 1e-6, "{index}: {windows:?}");
+        }
+    }
+}

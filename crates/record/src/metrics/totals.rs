@@ -1,0 +1,132 @@
+//! Sums of which every metric is a formula (`definitions.rs`). All are exact integers where that is possible, so that
+//! the sums of two adjoining windows are those of both together.
+
+use umts_units::{BitRate, Duration, Time};
+
+use super::rtt::RttSamples;
+
+/// A number of intervals and their sum.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Intervals {
+    pub count: u64,
+    pub sum: Duration,
+}
+
+impl Intervals {
+    pub fn add(&mut self, interval: Duration) {
+        self.count += 1;
+        self.sum += interval;
+    }
+
+    pub fn mean_s(&self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum.as_secs() / self.count as f64)
+    }
+}
+
+/// TCP, of one connection or of all.
+#[derive(Debug, Default)]
+pub(super) struct TcpTotals {
+    // ── Denominators ──
+    pub window: Duration,
+    /// Time in which any of the connections was active, and that part of it after its first data segment.
+    pub active_union: Duration,
+    pub transfer_union: Duration,
+    pub capacity: Option<BitRate>,
+    // ── Payload bytes ──
+    pub acknowledged: u64,
+    pub delivered: u64,
+    pub sent: u64,
+    pub sent_once: u64,
+    // ── Counters ──
+    pub connections_with_data: u64,
+    pub data_segments: u64,
+    pub retransmissions: u64,
+    pub by_dupack: u64,
+    pub by_rto: u64,
+    pub unneeded: u64,
+    pub expiries: u64,
+    pub dupack_runs: u64,
+    pub acks_received: u64,
+    // ── Integrals over active time, summed over connections ──
+    pub active: Duration,
+    pub outstanding_segment_s: f64,
+    pub max_outstanding: f64,
+    /// Nanoseconds squared.
+    pub rtt_integral: u128,
+    pub rtt_known: Duration,
+    // ── Times ──
+    pub rtt: RttSamples,
+    pub first_packet: Option<Time>,
+    pub last_packet: Option<Time>,
+    pub off: Duration,
+    pub downloads: Intervals,
+    pub data_downloads: Intervals,
+    pub packet_calls: Intervals,
+}
+
+impl TcpTotals {
+    /// Adds another connection. RTT samples are not: the network collects them as they come.
+    pub fn add(&mut self, other: &TcpTotals) {
+        self.acknowledged += other.acknowledged;
+        self.delivered += other.delivered;
+        self.sent += other.sent;
+        self.sent_once += other.sent_once;
+        self.connections_with_data += other.connections_with_data;
+        self.data_segments += other.data_segments;
+        self.retransmissions += other.retransmissions;
+        self.by_dupack += other.by_dupack;
+        self.by_rto += other.by_rto;
+        self.unneeded += other.unneeded;
+        self.expiries += other.expiries;
+        self.dupack_runs += other.dupack_runs;
+        self.acks_received += other.acks_received;
+        self.active += other.active;
+        self.outstanding_segment_s += other.outstanding_segment_s;
+        self.max_outstanding = self.max_outstanding.max(other.max_outstanding);
+        self.rtt_integral += other.rtt_integral;
+        self.rtt_known += other.rtt_known;
+        self.first_packet = [self.first_packet, other.first_packet].into_iter().flatten().min();
+        self.last_packet = self.last_packet.max(other.last_packet);
+        self.off += other.off;
+        for (sum, interval) in [
+            (&mut self.downloads, other.downloads),
+            (&mut self.data_downloads, other.data_downloads),
+            (&mut self.packet_calls, other.packet_calls),
+        ] {
+            sum.count += interval.count;
+            sum.sum += interval.sum;
+        }
+    }
+}
+
+/// RLC, the Iub and the air, in one direction, of all UEs. Status is counted where the data goes that it is about.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RadioTotals {
+    pub window: Duration,
+    /// Time in which any UE's RLC buffer held data.
+    pub buffered: Duration,
+    pub iub_blocks: u64,
+    pub iub_bits: u64,
+    pub blocks: u64,
+    pub block_errors: u64,
+    pub pdus: u64,
+    pub pdus_again: u64,
+    pub status_pdus: u64,
+    pub sdus_entered: u64,
+    pub sdus_delivered: u64,
+    pub sdus_discarded: u64,
+    pub sdus_refused: u64,
+    pub delivered_bits: u64,
+    /// Nanoseconds, and their squares.
+    pub delay_ns: u128,
+    pub delay_squares: u128,
+}
+
+/// What only the network as a whole has.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct NetworkTotals {
+    pub fach_queue_drops: u64,
+    pub link_drops: u64,
+    pub rach_collisions: u64,
+    pub jain_fairness: Option<f64>,
+}

@@ -1,0 +1,80 @@
+//! Tables as columns, ready to become Arrow arrays.
+
+/// The values of a column.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Values {
+    /// Measured quantities.
+    Float(Vec<f64>),
+    /// Numbers of connections and users.
+    Id(Vec<u32>),
+    /// Sequence numbers and sizes.
+    Count(Vec<u64>),
+    /// Yes or no.
+    Flag(Vec<bool>),
+    /// One of a few words.
+    Word(Vec<&'static str>),
+}
+
+impl Values {
+    /// The number of rows.
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Float(values) => values.len(),
+            Values::Id(values) => values.len(),
+            Values::Count(values) => values.len(),
+            Values::Flag(values) => values.len(),
+            Values::Word(values) => values.len(),
+        }
+    }
+
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// A named column.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Column {
+    /// Its name; a float's carries its unit.
+    pub name: &'static str,
+    /// Its unit, empty for numbers without one.
+    pub unit: &'static str,
+    /// Its values, as many as every other column of the table has.
+    pub values: Values,
+}
+
+/// A kind of series.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// What it shows: `"cwnd"`.
+    pub name: &'static str,
+    /// Its columns, `time_s` first.
+    pub columns: Vec<Column>,
+}
+
+impl Table {
+    /// The column called `name`.
+    pub fn column(&self, name: &str) -> Option<&Values> {
+        self.columns.iter().find(|column| column.name == name).map(|column| &column.values)
+    }
+
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.columns.first().map_or(0, |column| column.values.len())
+    }
+}
+
+/// All series of a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SeriesTables {
+    /// One per kind, also if it has no rows.
+    pub tables: Vec<Table>,
+}
+
+impl SeriesTables {
+    /// The table called `name`.
+    pub fn table(&self, name: &str) -> Option<&Table> {
+        self.tables.iter().find(|table| table.name == name)
+    }
+}

@@ -1,0 +1,146 @@
+use umts_stack::ids::{Direction, FlowId, PacketId, UeId};
+use umts_stack::packet::{Flags, SackBlocks};
+
+use super::*;
+
+const CONNECTION: ConnectionId = ConnectionId(0);
+
+fn at(ms: u64) -> Time {
+    Time::from_nanos(ms * 1_000_000)
+}
+
+fn data(seq: u64) -> Segment {
+    Segment {
+        connection: CONNECTION,
+        direction: Direction::Downlink,
+        flags: Flags { ack: true, ..Flags::default() },
+        seq,
+        ack: 1,
+        payload: 500,
+        window: 10_000,
+        header: 40,
+        mss: 0,
+        sack: SackBlocks::NONE,
+        timestamp: Time::ZERO,
+        echo: Time::ZERO,
+        transmission: 0,
+    }
+}
+
+fn open() -> Series {
+    let mut series = Series::new(SeriesConfig::default());
+    let opened = TraceEvent::ConnectionOpened {
+        connection: CONNECTION,
+        flow: FlowId(0),
+        ue: UeId(0),
+        sender: End::Server,
+        mss: 500,
+    };
+    series.record(at(500), &opened);
+    series
+}
+
+fn send(series: &mut Series, ms: u64, seq: u64, cause: SendCause) {
+    series.record(at(ms), &TraceEvent::SegmentSent { packet: PacketId(0), segment: data(seq), cause });
+}
+
+fn ack(series: &mut Series, ms: u64, una: u64, payload: u64) {
+    let end = End::Server;
+    series.record(at(ms), &TraceEvent::Acked { connection: CONNECTION, end, una, payload });
+}
+
+fn floats<'a>(tables: &'a SeriesTables, table: &str, column: &str) -> &'a [f64] {
+    match tables.table(table).and_then(|table| table.column(column)) {
+        Some(Values::Float(values)) => values,
+        other => panic!("{table}.{column} is {other:?}"),
+    }
+}
+
+#[test]
+fn outstanding_data_change_by_steps() {
+    let mut series = open();
+    send(&mut series, 1000, 1, SendCause::New);
+    send(&mut series, 1000, 501, SendCause::New);
+    // The acknowledgment lets a segment out at once: two are outstanding before and after.
+    ack(&mut series, 2000, 501, 500);
+    send(&mut series, 2000, 1001, SendCause::New);
+    ack(&mut series, 3000, 1501, 1000);
+    let tables = series.finish(at(4000));
+    assert_eq!(floats(&tables, "outstanding", "time_s"), [1.0, 3.0]);
+    assert_eq!(floats(&tables, "outstanding", "outstanding_segments"), [2.0, 0.0]);
+}
+
+#[test]
+fn goodput_has_a_constant_grid() {
+    let mut series = open();
+    ack(&mut series, 999, 501, 500);
+    ack(&mut series, 3000, 1501, 1000);
+    let tables = series.finish(at(4500));
+    assert_eq!(floats(&tables, "goodput", "time_s"), [0.0, 1.0, 2.0, 3.0, 4.0]);
+    assert_eq!(floats(&tables, "goodput", "goodput_kbps"), [4.0, 0.0, 0.0, 8.0, 0.0]);
+}
+
+#[test]
+fn a_goodput_window_cut_by_the_end_counts_what_there_is() {
+    let mut series = open();
+    ack(&mut series, 4200, 501, 500);
+    assert_eq!(floats(&series.finish(at(4500)), "goodput", "goodput_kbps").last(), Some(&8.0));
+    let mut series = open();
+    ack(&mut series, 1200, 501, 500);
+    series.record(at(1300), &TraceEvent::ConnectionClosed { connection: CONNECTION });
+    assert_eq!(floats(&series.finish(at(3000)), "goodput", "goodput_kbps"), [0.0, 4.0]);
+}
+
+#[test]
+fn the_time_sequence_tells_first_transmissions_from_others() {
+    let mut series = open();
+    send(&mut series, 1000, 1, SendCause::New);
+    send(&mut series, 2000, 1, SendCause::Rto);
+    ack(&mut series, 3000, 501, 500);
+    let tables = series.finish(at(4000));
+    let sent = tables.table("sent").expect("it is always there");
+    assert_eq!(sent.column("seq"), Some(&Values::Count(vec![1, 1])));
+    assert_eq!(sent.column("end"), Some(&Values::Count(vec![501, 501])));
+    assert_eq!(sent.column("retransmission"), Some(&Values::Flag(vec![false, true])));
+    assert_eq!(tables.table("acked").and_then(|table| table.column("ack")), Some(&Values::Count(vec![501])));
+}
+
+#[test]
+fn only_the_sender_of_the_data_is_shown() {
+    let mut series = open();
+    for (end, cwnd) in [(End::Server, 2.0), (End::Ue, 10.0)] {
+        series.record(at(600), &TraceEvent::Window { connection: CONNECTION, end, cwnd, ssthresh: 20.0 });
+        let (srtt, rto) = (Duration::from_secs(1), Duration::from_secs(3));
+        series.record(at(600), &TraceEvent::RtoUpdated { connection: CONNECTION, end, srtt, rto });
+        series.record(at(600), &TraceEvent::RttSample { connection: CONNECTION, end, rtt: srtt });
+    }
+    let tables = series.finish(at(4000));
+    assert_eq!(floats(&tables, "cwnd", "cwnd_segments"), [2.0]);
+    assert_eq!(floats(&tables, "ssthresh", "ssthresh_segments"), [20.0]);
+    assert_eq!(floats(&tables, "srtt", "srtt_s"), [1.0]);
+    assert_eq!(floats(&tables, "rto", "rto_s"), [3.0]);
+    assert_eq!(floats(&tables, "rtt", "rtt_s"), [1.0]);
+}
+
+#[test]
+fn the_rlc_buffer_has_a_user_and_a_direction() {
+    let mut series = open();
+    for (ue, direction) in [(1, Direction::Downlink), (1, Direction::Uplink), (0, Direction::Downlink)] {
+        series.record(at(600), &TraceEvent::RlcBuffer { ue: UeId(ue), direction, octets: 40 });
+    }
+    let tables = series.finish(at(4000));
+    let buffer = tables.table("rlc_buffer").expect("it is always there");
+    assert_eq!(buffer.column("ue"), Some(&Values::Id(vec![1, 1, 0])));
+    assert_eq!(buffer.column("direction"), Some(&Values::Word(vec!["downlink", "uplink", "downlink"])));
+}
+
+#[test]
+fn columns_of_a_table_are_equally_long() {
+    let mut series = open();
+    send(&mut series, 1000, 1, SendCause::New);
+    ack(&mut series, 3000, 501, 500);
+    for table in series.finish(at(4000)).tables {
+        assert!(table.columns.iter().all(|column| column.values.len() == table.rows()), "{}", table.name);
+        assert_eq!(table.columns[0].name, "time_s");
+    }
+}

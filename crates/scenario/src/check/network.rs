@@ -1,0 +1,70 @@
+//! The chain of links.
+
+use super::Inspection;
+use crate::error::Problem;
+
+const FIRST: &str = "server";
+const LAST: &str = "rnc";
+
+impl Inspection<'_> {
+    /// An outage must end after it begins.
+    pub(super) fn outages(&self) -> Result<(), Problem> {
+        for (i, link) in self.scenario.link.iter().enumerate() {
+            if let Some((j, outage)) =
+                link.outage.iter().enumerate().find(|(_, outage)| outage.to <= outage.from)
+            {
+                let message =
+                    format!("the outage ends at {}, not after its begin at {}", outage.to, outage.from);
+                let help = "write the later instant as `to`".to_owned();
+                return Err(self.problem(&format!("link.{i}.outage.{j}.to"), message).help(help));
+            }
+        }
+        Ok(())
+    }
+
+    /// The links must run from the server past GGSN and SGSN to the RNC, each from where the one before ended.
+    pub(super) fn chain(&self) -> Result<(), Problem> {
+        let links = &self.scenario.link;
+        let rule =
+            "the chain of links runs server → … → ggsn → sgsn → rnc, in this order in the file".to_owned();
+        let fail = |path: String, message: String| Err(self.problem(&path, message).help(rule.clone()));
+        let (Some(first), Some(last)) = (links.first(), links.last()) else {
+            return fail("link".to_owned(), "there is no link".to_owned());
+        };
+        if first.from != FIRST {
+            return fail("link.0.from".to_owned(), format!("the chain of links begins at `{}`", first.from));
+        }
+        for (i, pair) in links.windows(2).enumerate() {
+            if pair[0].to != pair[1].from {
+                let message = format!(
+                    "the chain of links is broken: one ends at `{}`, the next begins at `{}`",
+                    pair[0].to, pair[1].from
+                );
+                return fail(format!("link.{}.from", i + 1), message);
+            }
+        }
+        if last.to != LAST {
+            return fail(
+                format!("link.{}.to", links.len() - 1),
+                format!("the chain of links ends at `{}`", last.to),
+            );
+        }
+        let nodes: Vec<&str> = links.iter().map(|link| link.to.as_str()).collect();
+        if let Some(i) = (0..nodes.len()).find(|i| nodes[*i] == FIRST || nodes[..*i].contains(&nodes[*i])) {
+            return fail(format!("link.{i}.to"), format!("the chain of links passes `{}` twice", nodes[i]));
+        }
+        let place = |name: &str| nodes.iter().position(|node| *node == name);
+        match (place("ggsn"), place("sgsn")) {
+            (Some(ggsn), Some(sgsn)) if ggsn < sgsn => Ok(()),
+            (Some(_), Some(sgsn)) => {
+                fail(format!("link.{sgsn}.to"), "the sgsn comes before the ggsn".to_owned())
+            }
+            (None, _) => {
+                fail("link.0.from".to_owned(), "the chain of links does not pass the ggsn".to_owned())
+            }
+            (_, None) => {
+                fail("link.0.from".to_owned(), "the chain of links does not pass the sgsn".to_owned())
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! RLC: keys that need each other.
+
+use super::Inspection;
+use crate::error::Problem;
+use crate::model::{FachScheduling, MaxDatReading, Rlc, RlcMode, SduDiscard};
+
+impl Inspection<'_> {
+    pub(super) fn rlc(&self) -> Result<(), Problem> {
+        self.discard("rlc", &self.scenario.rlc)?;
+        for (i, ue) in self.scenario.ue.iter().enumerate() {
+            if let Some(rlc) = &ue.rlc {
+                self.discard(&format!("ue.{i}.rlc"), rlc)?;
+            }
+            let rlc = ue.rlc.as_ref().unwrap_or(&self.scenario.rlc);
+            let cell = self.scenario.cell.iter().find(|cell| cell.name == ue.cell);
+            let fach = cell.and_then(|cell| cell.fach.as_ref()).filter(|_| ue.bearer == "common");
+            let pushed = fach.is_some_and(|fach| fach.scheduling == FachScheduling::PerUePush);
+            if pushed && rlc.mode == RlcMode::Tm && rlc.tm_segmentation {
+                let path = if ue.rlc.is_some() { format!("ue.{i}.rlc.mode") } else { "rlc.mode".to_owned() };
+                let message = "transparent mode sends the blocks of an SDU together, EURANE's FACH pushes them one by one";
+                let help = "choose scheduling = \"pull\", or tm_segmentation = false".to_owned();
+                return Err(self.problem(&path, message).label("this mode").help(help));
+            }
+        }
+        Ok(())
+    }
+
+    fn discard(&self, path: &str, rlc: &Rlc) -> Result<(), Problem> {
+        if rlc.sdu_discard == SduDiscard::Timer && rlc.timer_discard.is_none() {
+            let message = "sdu_discard = \"timer\" needs the age at which an SDU is discarded";
+            let help = "write it as in timer_discard = \"5 s\"".to_owned();
+            return Err(self
+                .problem(&format!("{path}.sdu_discard"), message)
+                .label("by which timer?")
+                .help(help));
+        }
+        if rlc.max_dat_reading == MaxDatReading::Ts25322 && rlc.max_dat == Some(1) {
+            let message = "max_dat = 1 as TS 25.322 reads it means that nothing is ever sent";
+            let help =
+                "2 means no retransmission; so does 1 with max_dat_reading = \"transmissions\"".to_owned();
+            return Err(self
+                .problem(&format!("{path}.max_dat"), message)
+                .label("one transmission less")
+                .help(help));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! TCP and the flows.
+
+use umts_units::{Bytes, Duration};
+
+use super::Inspection;
+use crate::error::Problem;
+use crate::model::{Flow, QueueLimit, Tcp, TcpConnection, TcpVariant, Window};
+
+/// The largest window of TCP, with the largest scale (RFC 7323 §2.2), in round figures.
+const LARGEST: Bytes = Bytes(1_000_000_000);
+
+impl Inspection<'_> {
+    pub(super) fn traffic(&mut self) -> Result<(), Problem> {
+        if self.scenario.flow.is_empty() {
+            self.warn("flow", "there is no flow, nothing will be sent");
+            self.tcp("tcp", &self.scenario.tcp)?;
+            if !self.scenario.impairment.is_empty() {
+                return Err(self.problem("impairment", "there is no flow to impair".to_owned()));
+            }
+            return Ok(());
+        }
+        for i in 0..self.scenario.flow.len() {
+            let flow = &self.scenario.flow[i];
+            self.tcp(&format!("flow.{i}.tcp"), &flow.tcp)?;
+            self.flow(i, flow);
+        }
+        self.impairments()
+    }
+
+    fn impairments(&self) -> Result<(), Problem> {
+        for (i, line) in self.scenario.impairment.iter().enumerate() {
+            let flows = self.scenario.flow.len();
+            let Some(flow) = self.scenario.flow.get(line.flow as usize) else {
+                let message = format!("there is no flow number {}", line.flow);
+                let help = format!("flows are numbered from 0 to {}", flows - 1);
+                return Err(self.problem(&format!("impairment.{i}.flow"), message).help(help));
+            };
+            let users = self.scenario.ue.iter().find(|ue| ue.name == flow.ue).map_or(0, |ue| ue.count);
+            if line.user >= users {
+                let message = format!("the group {:?} has no user number {}", flow.ue, line.user);
+                let help = format!("its users are numbered from 0 to {}", users.saturating_sub(1));
+                return Err(self.problem(&format!("impairment.{i}.user"), message).help(help));
+            }
+        }
+        Ok(())
+    }
+
+    fn tcp(&mut self, path: &str, tcp: &Tcp) -> Result<(), Problem> {
+        let windows = [("advertised_window", tcp.advertised_window), ("initial_window", tcp.initial_window)];
+        for (key, window) in windows {
+            if window.in_bytes(tcp.segment_payload) > LARGEST {
+                let message = format!("a window of {window} is larger than TCP knows");
+                let help = format!("{LARGEST} is the most (RFC 7323)");
+                return Err(self.problem(&format!("{path}.{key}"), message).label("this window").help(help));
+            }
+            if window.in_bytes(tcp.segment_payload) < tcp.segment_payload {
+                let message = format!("a window of {window} holds no segment of {}", tcp.segment_payload);
+                let help = "one segment is the least: write it as \"1 segments\" or in octets".to_owned();
+                return Err(self.problem(&format!("{path}.{key}"), message).label("this window").help(help));
+            }
+        }
+        for (key, value) in [("rto_min", tcp.rto_min), ("rto_initial", tcp.rto_initial)] {
+            if value > tcp.rto_max {
+                let message = format!("{key} = {value} is above rto_max = {}", tcp.rto_max);
+                let help = "raise rto_max, or lower this value".to_owned();
+                return Err(self.problem(&format!("{path}.{key}"), message).help(help));
+            }
+        }
+        self.tcp_version(path, tcp)?;
+        if larger(tcp.initial_window, tcp.advertised_window, tcp) {
+            let message = format!(
+                "{} is above the advertised window of {}, which limits it",
+                tcp.initial_window, tcp.advertised_window
+            );
+            self.warn(&self.written(&format!("{path}.initial_window")), &message);
+        }
+        Ok(())
+    }
+
+    fn tcp_version(&self, path: &str, tcp: &Tcp) -> Result<(), Problem> {
+        let only_one_way = matches!(tcp.variant, TcpVariant::Vegas | TcpVariant::Sack | TcpVariant::Fack);
+        if only_one_way && tcp.connection == TcpConnection::FullDuplex {
+            let message = "this version of TCP has one-way connections only".to_owned();
+            let help = "it needs connection = \"one_way\" until it has full duplex connections".to_owned();
+            return Err(self.problem(&format!("{path}.variant"), message).label("this version").help(help));
+        }
+        if tcp.vegas_alpha > tcp.vegas_beta {
+            let message =
+                format!("vegas_alpha = {} is above vegas_beta = {}", tcp.vegas_alpha, tcp.vegas_beta);
+            let help = "between the two the window stays: raise vegas_beta".to_owned();
+            return Err(self.problem(&format!("{path}.vegas_alpha"), message).help(help));
+        }
+        if tcp.rto_clock_phase > Duration::ZERO && tcp.rto_clock_phase >= tcp.rto_granularity {
+            let message = format!(
+                "rto_clock_phase = {} is no part of a tick of {}",
+                tcp.rto_clock_phase, tcp.rto_granularity
+            );
+            let help = "choose less than rto_granularity".to_owned();
+            return Err(self.problem(&format!("{path}.rto_clock_phase"), message).help(help));
+        }
+        Ok(())
+    }
+
+    /// What a key is called where it is written: a flow's TCP mostly comes from `[tcp]`.
+    fn written(&self, path: &str) -> String {
+        match self.tree.find(path) {
+            (node, true) => node.path.clone(),
+            _ => path.to_owned(),
+        }
+    }
+
+    fn flow(&mut self, i: usize, flow: &Flow) {
+        if flow.start >= self.scenario.duration {
+            let message = format!("{} is not before the end of the run, the flow never starts", flow.start);
+            self.warn(&format!("flow.{i}.start"), &message);
+        }
+        let packet = flow.tcp.segment_payload + flow.tcp.header;
+        for (j, link) in self.scenario.link.iter().enumerate() {
+            if let Some(QueueLimit::Bytes(room)) =
+                link.queue.filter(|queue| matches!(queue, QueueLimit::Bytes(room) if *room < packet))
+            {
+                let message = format!("{room} holds no packet of {packet}: every full segment is dropped");
+                self.warn(&format!("link.{j}.queue"), &message);
+            }
+        }
+        for (j, ue) in self.scenario.ue.iter().enumerate().filter(|(_, ue)| ue.name == flow.ue) {
+            let rlc = ue.rlc.as_ref().unwrap_or(&self.scenario.rlc);
+            if let Some(room) = rlc.buffer.filter(|room| *room < packet) {
+                let path =
+                    if ue.rlc.is_some() { format!("ue.{j}.rlc.buffer") } else { "rlc.buffer".to_owned() };
+                let message = format!("{room} holds no packet of {packet}: every full segment is dropped");
+                self.warn(&path, &message);
+            }
+        }
+    }
+}
+
+fn larger(a: Window, b: Window, tcp: &Tcp) -> bool {
+    a.in_bytes(tcp.segment_payload) > b.in_bytes(tcp.segment_payload)
+}

@@ -1,0 +1,226 @@
+//! What is wrong with a scenario, and where.
+
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+
+use crate::tree::{Origin, Source};
+
+/// A mistake on its way out of the loader, before the texts that it points into are attached; boxed, since every
+/// function on that way returns it.
+#[derive(Debug, Clone)]
+pub(crate) struct Problem(Box<Mistake>);
+
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Mistake {
+    pub message: String,
+    pub label: Option<&'static str>,
+    pub help: Option<String>,
+    pub origin: Option<Origin>,
+    pub path: String,
+    /// The entry of the enclosing table that is to be pointed at.
+    pub key: Option<String>,
+    /// Whether it is the key itself that is wrong, not its value.
+    pub key_is_wrong: bool,
+}
+
+impl Problem {
+    pub fn new(message: impl Into<String>) -> Self {
+        Problem(Box::new(Mistake { message: message.into(), ..Mistake::default() }))
+    }
+
+    pub fn at(mut self, origin: Origin) -> Self {
+        self.origin = Some(origin);
+        self
+    }
+
+    pub fn path(mut self, path: &str) -> Self {
+        self.path = path.to_owned();
+        self
+    }
+
+    pub fn label(mut self, label: &'static str) -> Self {
+        self.label = Some(label);
+        self
+    }
+
+    pub fn help(mut self, help: String) -> Self {
+        self.help = Some(help);
+        self
+    }
+}
+
+impl Deref for Problem {
+    type Target = Mistake;
+    fn deref(&self) -> &Mistake {
+        &self.0
+    }
+}
+
+impl DerefMut for Problem {
+    fn deref_mut(&mut self) -> &mut Mistake {
+        &mut self.0
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Problem {}
+
+/// Why a scenario is refused: one mistake, with its place.
+#[derive(Debug, Clone)]
+pub struct ScenarioError(Box<Report>);
+
+#[derive(Debug, Clone)]
+struct Report {
+    problem: Problem,
+    file: String,
+    /// The text and position, unless the file could not be read at all; the message names it then.
+    place: Option<Place>,
+}
+
+#[derive(Debug, Clone)]
+struct Place {
+    /// The line, as text.
+    text: String,
+    line: usize,
+    /// The first character of the mistake, from 1, and how many it has on this line.
+    column: usize,
+    width: usize,
+}
+
+impl ScenarioError {
+    pub(crate) fn new(problem: Problem, sources: &[Source]) -> Self {
+        let source = problem.origin.and_then(|origin| sources.get(origin.source));
+        let file = source.map(|source| source.name.clone()).unwrap_or_default();
+        let place = source.zip(problem.origin).map(|(source, origin)| Place::of(&source.text, origin));
+        ScenarioError(Box::new(Report { problem, file, place }))
+    }
+
+    pub(crate) fn unreadable(file: &str, problem: Problem) -> Self {
+        ScenarioError(Box::new(Report { problem, file: file.to_owned(), place: None }))
+    }
+
+    /// What is wrong, in one sentence.
+    pub fn message(&self) -> &str {
+        &self.0.problem.message
+    }
+
+    /// How to repair it, if there is one obvious way.
+    pub fn help(&self) -> Option<&str> {
+        self.0.problem.help.as_deref()
+    }
+
+    /// The file as it was named, or `--set` for an override.
+    pub fn file(&self) -> &str {
+        &self.0.file
+    }
+
+    /// The line, from 1, if the mistake has one.
+    pub fn line(&self) -> Option<usize> {
+        self.0.place.as_ref().map(|place| place.line)
+    }
+
+    /// The column in characters, from 1, if the mistake has one.
+    pub fn column(&self) -> Option<usize> {
+        self.0.place.as_ref().map(|place| place.column)
+    }
+
+    /// The key, as an override would spell it (`"cell.0.fach.tti"`); empty if it is not about one.
+    pub fn key(&self) -> &str {
+        &self.0.problem.path
+    }
+
+    /// The message with the line it points at, for a terminal; in colour if `colour`.
+    pub fn render(&self, colour: bool) -> String {
+        let paint = |code: &str, text: &str| match colour {
+            true => format!("\x1b[{code}m{text}\x1b[0m"),
+            false => text.to_owned(),
+        };
+        let (red, pink, cyan, dim) = ("31", "35;1", "36", "2");
+        let mut out = format!("  {} {}\n", paint(red, "×"), printable(self.message()));
+        if let Some(place) = &self.0.place {
+            let number = place.line.to_string();
+            let margin = " ".repeat(number.len());
+            let header = format!("╭─[{}:{}:{}]", printable(self.file()), number, place.column);
+            let (text, column, width) = place.excerpt();
+            let indent = " ".repeat(column);
+            let half = width / 2;
+            let line = format!("{}┬{}", "─".repeat(half), "─".repeat(width - half - 1));
+            let label = format!("╰── {}", self.0.problem.label.unwrap_or("here"));
+            out += &format!(" {margin} {}\n", paint(dim, &header));
+            out += &format!(" {} {} {text}\n", paint(dim, &number), paint(dim, "│"));
+            out += &format!(" {margin} {} {indent}{}\n", paint(dim, "·"), paint(pink, &line));
+            out += &format!(
+                " {margin} {} {indent}{}{}\n",
+                paint(dim, "·"),
+                " ".repeat(half),
+                paint(pink, &label)
+            );
+        }
+        if let Some(help) = self.help() {
+            out += &format!("  {} {}\n", paint(cyan, "help:"), printable(help));
+        }
+        out
+    }
+}
+
+impl fmt::Display for ScenarioError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0.place {
+            Some(place) => write!(f, "{}:{}:{}: {}", self.0.file, place.line, place.column, self.message()),
+            None => f.write_str(self.message()),
+        }
+    }
+}
+
+impl std::error::Error for ScenarioError {}
+
+impl Place {
+    fn of(text: &str, origin: Origin) -> Place {
+        let start = text.floor_char_boundary(origin.start);
+        let line_start = text[..start].rfind('\n').map_or(0, |newline| newline + 1);
+        let line_end = text[start..].find('\n').map_or(text.len(), |newline| start + newline);
+        let end = text.floor_char_boundary(origin.end).clamp(start, line_end);
+        Place {
+            text: text[line_start..line_end].trim_end_matches('\r').to_owned(),
+            line: text[..start].matches('\n').count() + 1,
+            column: text[line_start..start].chars().count() + 1,
+            width: text[start..end].chars().count().max(1),
+        }
+    }
+
+    /// The part of the line that fits a terminal, and where in it the mistake begins and how wide it is.
+    fn excerpt(&self) -> (String, usize, usize) {
+        const BEFORE: usize = 60;
+        const WIDTH: usize = 160;
+        let column = self.column - 1;
+        let skipped = column.saturating_sub(BEFORE);
+        let mut shown: String = self.text.chars().skip(skipped).take(WIDTH).map(visible).collect();
+        if skipped > 0 {
+            shown.replace_range(..shown.chars().next().map_or(0, char::len_utf8), "…");
+        }
+        (shown, column - skipped, self.width.min(WIDTH - BEFORE))
+    }
+}
+
+/// One column wide and without effect on a terminal.
+fn visible(c: char) -> char {
+    match c {
+        '\t' => ' ',
+        c if c.is_control() => '\u{fffd}',
+        // These turn the direction of the text around.
+        '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
+        c => c,
+    }
+}
+
+fn printable(text: &str) -> String {
+    text.lines()
+        .map(|line| line.chars().map(visible).collect::<String>())
+        .collect::<Vec<_>>()
+        .join("\n        ")
+}

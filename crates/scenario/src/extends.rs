@@ -1,0 +1,111 @@
+//! Files that start from other files: `extends = "other.toml"`.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::error::{Problem, ScenarioError};
+use crate::tree::{Node, Origin, Reader, Source, merge};
+
+/// Keys that name a file's own idea and are not taken over from the file that it extends.
+const OWN: [&str; 2] = ["name", "title"];
+
+/// Reads a chain of files into one tree.
+pub(crate) struct Files {
+    pub sources: Vec<Source>,
+    /// The files being read, the outermost first.
+    open: Vec<PathBuf>,
+}
+
+/// The text of a file, or why there is none.
+pub(crate) fn read_text(path: &Path) -> Result<String, Problem> {
+    let bytes = fs::read(path).map_err(|error| {
+        let help = "check the path; it is relative to the folder in which the command runs".to_owned();
+        Problem::new(format!("cannot read {}: {}", path.display(), reason(&error))).help(help)
+    })?;
+    String::from_utf8(bytes).map_err(|error| {
+        let position = error.utf8_error().valid_up_to();
+        Problem::new(format!("{} is not UTF-8 text: its byte {position} begins no character", path.display()))
+    })
+}
+
+/// The operating system's words without its number.
+pub(crate) fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
+}
+
+impl Files {
+    /// `path` is the file that the outermost text comes from, if it comes from one.
+    pub fn new(path: Option<&Path>) -> Self {
+        Files { sources: Vec::new(), open: path.map(identity).into_iter().collect() }
+    }
+
+    /// The tree of `source`, on top of what it extends.
+    pub fn read(&mut self, source: Source) -> Result<Node, ScenarioError> {
+        let (text, folder, relative) =
+            (source.text.clone(), source.folder.clone(), source.relative_folder.clone());
+        let reader = Reader { source: self.sources.len(), by_override: false, shift: 0 };
+        self.sources.push(source);
+        let mut tree = reader.read(&text).map_err(|problem| ScenarioError::new(problem, &self.sources))?;
+        let Some(extends) = tree.as_table_mut().and_then(|table| table.remove("extends")) else {
+            return Ok(tree);
+        };
+        let at = extends.at;
+        let fail = |files: &Self, problem: Problem| {
+            Err(ScenarioError::new(problem.at(at).path("extends").label("this file"), &files.sources))
+        };
+        let Some(name) = extends.as_text() else {
+            return fail(
+                self,
+                Problem::new(format!("a file name is expected here, not {}", extends.describe())),
+            );
+        };
+        let path = folder.join(name);
+        if self.open.contains(&identity(&path)) {
+            let help = "let one of the files in the circle stand alone".to_owned();
+            return fail(self, Problem::new(format!("{name} extends itself in a circle")).help(help));
+        }
+        let base = match read_text(&path) {
+            Ok(text) => self.read_base(&path, &relative.join(name), text)?,
+            Err(problem) => {
+                let help = "the name is relative to the folder of the file that it stands in".to_owned();
+                return fail(self, problem.help(help));
+            }
+        };
+        Ok(merge(base, tree))
+    }
+
+    fn read_base(&mut self, path: &Path, relative: &Path, text: String) -> Result<Node, ScenarioError> {
+        let folder = |path: &Path| path.parent().map(Path::to_owned).unwrap_or_default();
+        self.open.push(identity(path));
+        let mut base = self.read(Source {
+            name: path.display().to_string(),
+            text,
+            folder: folder(path),
+            relative_folder: folder(relative),
+        })?;
+        self.open.pop();
+        if let Some(table) = base.as_table_mut() {
+            table.retain(|key, _| !OWN.contains(&key.as_str()));
+        }
+        Ok(base)
+    }
+
+    /// Adds a text that is not a file.
+    pub fn add(&mut self, name: &str, text: String) -> usize {
+        let (folder, relative_folder) =
+            self.sources.first().map(|main| (main.folder.clone(), PathBuf::new())).unwrap_or_default();
+        self.sources.push(Source { name: name.to_owned(), text, folder, relative_folder });
+        self.sources.len() - 1
+    }
+
+    /// Where the first source begins, for mistakes of what is not written anywhere.
+    pub fn beginning(&self) -> Origin {
+        Origin { source: 0, start: 0, end: 0, by_override: false }
+    }
+}
+
+/// One name per file, however it was reached.
+fn identity(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}

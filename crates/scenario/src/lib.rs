@@ -1,0 +1,37 @@
+//! Scenario files: types, defaults, units and error messages.
+//!
+//! A scenario is a TOML file. [`Scenario::load`] reads it, follows `extends`, applies overrides, fills in defaults and
+//! checks everything once, so that the model never checks again; what is wrong comes back as a [`ScenarioError`] that
+//! points at the line, states the rule and proposes the repair. [`schema`] and [`params`] describe the format, and
+//! [`Scenario::to_toml`] writes a scenario out with every default spelled.
+//!
+//! # Merging
+//! A file with `extends = "other.toml"` (relative to itself) starts from that file. Tables merge key by key, the
+//! extending file wins. Arrays of tables whose elements all have a `name` (`[[cell]]`, `[[bearer]]`, `[[ue]]`) merge by
+//! that name, new names are appended; every other array (`[[link]]`, `[[flow]]`) replaces the one it extends. `name` and
+//! `title` belong to their own file and are not taken over. A circle of files is an error.
+//!
+//! `[ue.rlc]`, `[ue.radio]` and `[flow.tcp]` merge over the top-level tables in the same way, after the overrides.
+//! `[ue.radio]` with a `model` of its own replaces `[radio]`, since each model has its own keys.
+
+mod check;
+mod de;
+mod error;
+mod extends;
+mod load;
+pub mod model;
+mod overrides;
+mod range;
+mod reference_bearers;
+mod schema;
+mod suggest;
+mod text;
+mod tree;
+mod verdicts;
+mod write;
+
+pub use error::ScenarioError;
+pub use load::Loaded;
+pub use model::Scenario;
+pub use reference_bearers::{Coding, ReferenceBearer, ReferenceChannel, reference_bearers};
+pub use schema::{Choice, Param, params, schema};

@@ -1,0 +1,177 @@
+//! From a file to a checked [`Scenario`].
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+use crate::error::{Problem, ScenarioError};
+use crate::extends::{Files, read_text};
+use crate::model::{Cell, Link, Scenario, VERSION};
+use crate::tree::{Node, Source, Table, Value, join, merge};
+use crate::{check, model, overrides, range, verdicts};
+
+/// A scenario that may be run, and what to look at before its results are trusted.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Loaded {
+    /// The scenario, complete and checked.
+    pub scenario: Scenario,
+    /// One sentence each.
+    pub warnings: Vec<String>,
+}
+
+impl Scenario {
+    /// Reads a scenario file, with `overrides` of keys (`("radio.bler", "0.05")`) on top.
+    ///
+    /// # Errors
+    /// The first mistake found, with its place: see [`ScenarioError`].
+    pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Loaded, ScenarioError> {
+        let name = path.display().to_string();
+        let text = read_text(path).map_err(|problem| ScenarioError::unreadable(&name, problem))?;
+        let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let source = Source { name, text, folder, relative_folder: PathBuf::new() };
+        resolve(Files::new(Some(path)), source, &stem, overrides)
+    }
+
+    /// Reads a scenario from `text`. Messages call it `name`, which is also its name if it gives itself none; files
+    /// that it refers to are relative to `base_dir`.
+    ///
+    /// # Errors
+    /// The first mistake found, with its place: see [`ScenarioError`].
+    pub fn parse(
+        text: &str,
+        name: &str,
+        base_dir: &Path,
+        overrides: &[(String, String)],
+    ) -> Result<Loaded, ScenarioError> {
+        let source = Source {
+            name: name.to_owned(),
+            text: text.to_owned(),
+            folder: base_dir.to_owned(),
+            relative_folder: PathBuf::new(),
+        };
+        resolve(Files::new(None), source, name.strip_suffix(".toml").unwrap_or(name), overrides)
+    }
+}
+
+fn resolve(
+    mut files: Files,
+    main: Source,
+    stem: &str,
+    overrides: &[(String, String)],
+) -> Result<Loaded, ScenarioError> {
+    let mut tree = files.read(main)?;
+    complete(&mut tree, &mut files, stem)?;
+    for (key, value) in overrides {
+        overrides::apply(&mut tree, &mut files, key, value)?;
+    }
+    let checked = (|| {
+        check_version(&tree)?;
+        inherit_tables(&mut tree);
+        range::check(&tree)?;
+        let mut scenario = read(&tree)?;
+        fill_cells(&mut scenario, &tree)?;
+        verdicts::read_all(&mut scenario, &tree, &files.sources)?;
+        let warnings = check::check(&scenario, &tree)?;
+        Ok(Loaded { scenario, warnings })
+    })();
+    checked.map_err(|mut problem: Problem| {
+        problem.origin.get_or_insert(files.beginning());
+        ScenarioError::new(problem, &files.sources)
+    })
+}
+
+fn read(tree: &Node) -> Result<Scenario, Problem> {
+    Scenario::deserialize(tree)
+}
+
+/// Writes out the defaults that overrides can reach into: the chain of links, the cell, the name.
+fn complete(tree: &mut Node, files: &mut Files, stem: &str) -> Result<(), ScenarioError> {
+    #[derive(serde::Serialize)]
+    struct Defaults {
+        name: String,
+        link: Vec<Link>,
+        cell: Vec<Cell>,
+    }
+    let defaults = Defaults { name: safe(stem), link: model::default_chain(), cell: model::default_cells() };
+    let text = toml::to_string(&defaults).expect("defaults can be written");
+    let source = files.add("built-in defaults", text.clone());
+    let mut defaults = crate::tree::Reader { source, by_override: false, shift: 0 }
+        .read(&text)
+        .map_err(|problem| ScenarioError::new(problem, &files.sources))?;
+    let missing = defaults.as_table_mut().map(std::mem::take).unwrap_or_default();
+    if let Some(table) = tree.as_table_mut() {
+        for (key, node) in missing {
+            table.entry(key).or_insert(node);
+        }
+    }
+    Ok(())
+}
+
+/// A file's name as the name of a scenario.
+fn safe(stem: &str) -> String {
+    let name: String = stem.chars().map(|c| if check::is_name_character(c) { c } else { '-' }).collect();
+    if name.is_empty() { "scenario".to_owned() } else { name }
+}
+
+/// The version comes first: in another one, every other key may mean something else.
+fn check_version(tree: &Node) -> Result<(), Problem> {
+    let Some(version) = tree.get("version") else {
+        let help = format!("begin the file with version = {VERSION}");
+        return Err(Problem::new("the key `version` is missing").at(tree.at).path("version").help(help));
+    };
+    match version.value {
+        Value::Integer(number) if number == i64::from(VERSION) => Ok(()),
+        _ => Err(Problem::new(format!("this umtslab reads version {VERSION} of the scenario format"))
+            .at(version.at)
+            .path(&version.path)
+            .label("this version")
+            .help(format!("write version = {VERSION}, or use the umtslab that the file was written for"))),
+    }
+}
+
+/// Completes `[ue.rlc]`, `[ue.radio]` and `[flow.tcp]` from the top-level tables.
+fn inherit_tables(tree: &mut Node) {
+    let top = |tree: &Node, key: &str| tree.get(key).cloned().filter(|node| node.as_table().is_some());
+    let (rlc, radio, tcp) = (top(tree, "rlc"), top(tree, "radio"), top(tree, "tcp"));
+    let Some(table) = tree.as_table_mut() else { return };
+    for ue in table.get_mut("ue").map(Node::elements_mut).unwrap_or_default() {
+        inherit(ue, "rlc", rlc.as_ref());
+        inherit(ue, "radio", radio.as_ref());
+    }
+    for flow in table.get_mut("flow").map(Node::elements_mut).unwrap_or_default() {
+        let (at, key_at, path) = (flow.at, flow.key_at, join(&flow.path, "tcp"));
+        if let Some(table) = flow.as_table_mut() {
+            let empty = Node { value: Value::Table(Table::new()), at, key_at, path };
+            table.entry("tcp".to_owned()).or_insert(empty);
+        }
+        inherit(flow, "tcp", tcp.as_ref());
+    }
+}
+
+fn inherit(element: &mut Node, key: &str, top: Option<&Node>) {
+    let own =
+        element.as_table_mut().and_then(|table| table.get_mut(key)).filter(|own| own.as_table().is_some());
+    if let (Some(own), Some(top)) = (own, top) {
+        *own = merge(top.clone(), own.clone());
+    }
+}
+
+/// A user group that names no cell is in the only one.
+fn fill_cells(scenario: &mut Scenario, tree: &Node) -> Result<(), Problem> {
+    let names: Vec<&str> = scenario.cell.iter().map(|cell| cell.name.as_str()).collect();
+    for (i, ue) in scenario.ue.iter_mut().enumerate().filter(|(_, ue)| ue.cell.is_empty()) {
+        match names[..] {
+            [only] => ue.cell = only.to_owned(),
+            _ => {
+                return Err(check::problem(
+                    tree,
+                    &format!("ue.{i}.cell"),
+                    "which cell these users are in is not said",
+                )
+                .help(format!("add cell = \"…\", one of {}", names.join(", "))));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! Cells, their common channels, and dedicated bearers.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use umts_units::{BitRate, Duration};
+
+use crate::text::{pdus, word_none, word_unlimited};
+
+/// The transmission time intervals of the channels modelled here (TS 25.302 §7.1), in milliseconds.
+pub const TTIS: [u64; 4] = [10, 20, 40, 80];
+
+const TTI_RANGE: &str = "10, 20, 40 or 80 ms";
+
+/// A cell: its Iub link and its common channels.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Cell {
+    /// The name that users refer to.
+    pub name: String,
+    /// The link between RNC and Node B.
+    #[serde(default)]
+    pub iub: Iub,
+    /// How long before a frame begins RLC is asked for its blocks, both ways, on all channels.
+    #[serde(default)]
+    #[schemars(extend("x-max" = "10 ms", "x-source" = "EURANE: 1 ms; 3GPP leaves it to the implementation"))]
+    pub rlc_lead: Duration,
+    /// Forward access channel, downlink, shared by all users on common channels; `"none"` for a cell without.
+    #[serde(default = "default_fach", with = "word_none")]
+    #[schemars(with = "crate::text::OrNone<Fach>", extend("x-default" = "present, with the values below", "x-source" = "TS 25.211 §5.3.3.4, TS 25.321 §4.2.3.2"))]
+    pub fach: Option<Fach>,
+    /// Random access channel, uplink; `"none"` for a cell without.
+    #[serde(default = "default_rach", with = "word_none")]
+    #[schemars(with = "crate::text::OrNone<Rach>", extend("x-default" = "present, with the values below", "x-source" = "TS 25.211 §5.2.2.1, TS 25.321 §11.2"))]
+    pub rach: Option<Rach>,
+}
+
+/// The Iub link between RNC and Node B, both ways alike.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Iub {
+    /// Bit rate each way; `"unlimited"` for none.
+    #[serde(with = "word_unlimited")]
+    #[schemars(with = "crate::text::Unlimited<BitRate>", extend("x-source" = "EURANE example scripts: one STM-4"))]
+    pub rate: Option<BitRate>,
+    /// Propagation and switching delay each way.
+    #[schemars(extend("x-max" = "10 s", "x-source" = "EURANE example scripts"))]
+    pub delay: Duration,
+    /// When the RNC sends a block so that the Node B can put it on the air.
+    #[schemars(extend("x-source" = "TS 25.402 §7.2"))]
+    pub timing: IubTiming,
+}
+
+impl Default for Iub {
+    fn default() -> Self {
+        Iub {
+            rate: BitRate::from_bps(622_000_000),
+            delay: Duration::from_millis(15),
+            timing: IubTiming::JustInTime,
+        }
+    }
+}
+
+/// When blocks cross the Iub.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IubTiming {
+    /// 3GPP: the RNC times blocks so that they reach the Node B when their frame begins (TS 25.402).
+    JustInTime,
+    /// EURANE: blocks leave on the RNC's own ticks and wait at the Node B for the next frame.
+    NextFrame,
+}
+
+/// Forward access channel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fach {
+    /// RLC payload rate of the whole channel at its full transport format.
+    #[schemars(extend("x-max" = "100 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.3; Dubois (2005), Table 6.1"))]
+    pub rate: BitRate,
+    /// Transmission time interval.
+    #[schemars(extend("x-range" = TTI_RANGE, "x-source" = "TS 25.302 §7.1"))]
+    pub tti: Duration,
+    /// Who decides whose blocks are sent next.
+    #[schemars(extend("x-source" = "TS 25.321 §4.2.3.2; EURANE for per_ue_push"))]
+    pub scheduling: FachScheduling,
+    /// Blocks in the Node B's drop-tail queue (`per_ue_push` only).
+    #[serde(with = "pdus")]
+    #[schemars(with = "crate::text::Pdus", extend("x-min" = "1 PDUs", "x-source" = "EURANE at 32 kbit/s"))]
+    pub nodeb_queue: u32,
+    /// Random delay of each block on leaving the RNC, uniform from zero to this.
+    #[schemars(extend("x-max" = "1 s", "x-source" = "EURANE: 20 us; none in 3GPP"))]
+    pub rnc_jitter: Duration,
+}
+
+impl Default for Fach {
+    fn default() -> Self {
+        Fach {
+            rate: BitRate::from_bps(32_000).expect("not zero"),
+            tti: Duration::from_millis(10),
+            scheduling: FachScheduling::Pull,
+            nodeb_queue: 9,
+            rnc_jitter: Duration::ZERO,
+        }
+    }
+}
+
+/// Who decides whose blocks the FACH carries next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FachScheduling {
+    /// 3GPP: MAC-c pulls from the UEs' RLC entities in turn, one transport block set per TTI.
+    Pull,
+    /// EURANE: each UE's RLC sends at the full FACH rate into one queue at the Node B.
+    PerUePush,
+}
+
+/// Random access channel.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rach {
+    /// RLC payload rate while a message is sent.
+    #[schemars(extend("x-max" = "100 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.4; Dubois (2005), Table 6.1"))]
+    pub rate: BitRate,
+    /// Transmission time interval; the standard knows 10 and 20 ms for RACH.
+    #[schemars(extend("x-range" = TTI_RANGE, "x-source" = "TS 25.211 §5.2.2.1.3"))]
+    pub tti: Duration,
+    /// Whether users contend for the channel.
+    #[schemars(extend("x-source" = "TS 25.211 §5.2.2.1, TS 25.321 §11.2; EURANE for private"))]
+    pub access: RachAccess,
+    /// Random delay before a message, uniform from zero to this.
+    #[schemars(extend("x-max" = "10 s", "x-source" = "EURANE: 3 ms; none in 3GPP"))]
+    pub access_delay: Duration,
+}
+
+impl Default for Rach {
+    fn default() -> Self {
+        Rach {
+            rate: BitRate::from_bps(16_000).expect("not zero"),
+            tti: Duration::from_millis(20),
+            access: RachAccess::Shared,
+            access_delay: Duration::ZERO,
+        }
+    }
+}
+
+/// Whether users contend for the RACH.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RachAccess {
+    /// All UEs share the rate; access slots and signatures can collide (TS 25.211 §5.2.2.1).
+    Shared,
+    /// EURANE: each UE has the whole rate for itself.
+    Private,
+}
+
+/// A dedicated bearer, by name: one DCH each way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Bearer {
+    /// The name that users refer to; `common` is taken by FACH and RACH.
+    pub name: String,
+    /// From the network to the user.
+    pub downlink: Dch,
+    /// From the user to the network.
+    pub uplink: Dch,
+}
+
+/// A dedicated channel in one direction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Dch {
+    /// RLC payload rate at the full transport format.
+    #[schemars(extend("x-max" = "100 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.1"))]
+    pub rate: BitRate,
+    /// Transmission time interval.
+    #[schemars(extend("x-range" = TTI_RANGE, "x-source" = "TS 25.302 §7.1"))]
+    pub tti: Duration,
+}
+
+fn default_fach() -> Option<Fach> {
+    Some(Fach::default())
+}
+
+fn default_rach() -> Option<Rach> {
+    Some(Rach::default())
+}
+
+/// One cell with both common channels.
+pub(crate) fn default_cells() -> Vec<Cell> {
+    vec![Cell {
+        name: "cell".to_owned(),
+        iub: Iub::default(),
+        rlc_lead: Duration::ZERO,
+        fach: default_fach(),
+        rach: default_rach(),
+    }]
+}

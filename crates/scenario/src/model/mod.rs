@@ -1,0 +1,122 @@
+//! The scenario as types: what a TOML file says after defaults, with units checked.
+//!
+//! Each field is one key of the file, declared here and nowhere else: its type carries the unit, the doc comment is
+//! its sentence in the reference, `x-min`/`x-max` are the range that the loader enforces, `x-source` is the clause,
+//! RFC or tool it comes from, and the `Default` beside the type is its default. [`crate::schema`] and
+//! [`crate::params`] are generated from that.
+
+mod cell;
+mod impairment;
+mod network;
+mod pdcp;
+mod radio;
+mod rlc;
+mod tcp;
+mod users;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use umts_units::Duration;
+
+pub(crate) use cell::default_cells;
+pub use cell::{Bearer, Cell, Dch, Fach, FachScheduling, Iub, IubTiming, Rach, RachAccess, TTIS};
+pub use impairment::{Action, Impairment, PacketChoice, PacketKind};
+pub(crate) use network::default_chain;
+pub use network::{Link, Outage, QueueLimit};
+pub use pdcp::{HeaderCompression, Pdcp};
+pub use radio::{BlockErrors, ErrorModel, ErrorUnit, Radio};
+pub use rlc::{
+    BufferCounts, ErroneousSdus, ErroneousSn, GapWhileProhibited, LengthIndicators, MaxDatReading,
+    MissingPduIndication, MrwAcknowledgment, Piggyback, Rlc, RlcHeader, RlcMode, SduDiscard, StatusFormat,
+};
+pub use tcp::{RtoRule, Tcp, TcpConnection, TcpVariant, Window};
+pub(crate) use users::FlowTable;
+pub use users::{Flow, FlowDirection, Traffic, Ue};
+
+use crate::reference_bearers::dedicated;
+use crate::text::{seed, word_end};
+
+/// The version of the file format that this crate reads.
+pub const VERSION: u32 = 1;
+
+/// A network, its users and what they do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario {
+    /// Version of the scenario format; this one is 1.
+    #[schemars(extend("x-min" = 1, "x-max" = 1, "x-source" = "umtslab"))]
+    pub version: u32,
+    /// Short name in results; the file's name without `.toml` if absent.
+    #[serde(default)]
+    #[schemars(extend("x-default" = "the file's name", "x-range" = "letters, digits, - _ and ."))]
+    pub name: String,
+    /// One line for people: what the scenario shows.
+    #[serde(default)]
+    pub title: String,
+    /// Where the values come from: the study and its table.
+    #[serde(default)]
+    pub source: String,
+    /// Simulated time of a run.
+    #[schemars(extend("x-min" = "1 us", "x-max" = "1000000 h"))]
+    pub duration: Duration,
+    /// Seed of every random stream of the run.
+    #[serde(default = "one", with = "seed")]
+    #[schemars(with = "u64")]
+    pub seed: u64,
+    /// The part of the run over which metrics are taken.
+    #[serde(default)]
+    pub measure: Measure,
+    /// The fixed network, hop by hop from the server to the RNC, both ways alike.
+    #[serde(default = "default_chain")]
+    pub link: Vec<Link>,
+    /// The cells.
+    #[serde(default = "default_cells")]
+    pub cell: Vec<Cell>,
+    /// The dedicated bearers that users can name.
+    #[serde(default)]
+    pub bearer: Vec<Bearer>,
+    /// Header compression above RLC.
+    #[serde(default)]
+    pub pdcp: Pdcp,
+    /// Radio link control.
+    #[serde(default)]
+    pub rlc: Rlc,
+    /// Block errors of the radio.
+    #[serde(default)]
+    pub radio: Radio,
+    /// TCP, the same at both ends.
+    #[serde(default)]
+    pub tcp: Tcp,
+    /// The users, in groups of equals.
+    pub ue: Vec<Ue>,
+    /// What the users transfer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub flow: Vec<Flow>,
+    /// What is done to single packets, for tests and for teaching.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub impairment: Vec<Impairment>,
+}
+
+impl Scenario {
+    /// The dedicated bearer of this name: that of a `[[bearer]]`, else the reference bearer; `None` for FACH and RACH.
+    pub fn dedicated_bearer(&self, name: &str) -> Option<Bearer> {
+        let declared = self.bearer.iter().find(|bearer| bearer.name == name).cloned();
+        declared.or_else(|| dedicated().find(|bearer| bearer.name == name)?.declared())
+    }
+}
+
+/// The part of a run over which metrics are taken.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Measure {
+    /// Start of the window: what happens before is warm-up.
+    pub from: Duration,
+    /// End of the window; `"end"` is the end of the run.
+    #[serde(with = "word_end")]
+    #[schemars(with = "crate::text::End<Duration>")]
+    pub to: Option<Duration>,
+}
+
+fn one() -> u64 {
+    1
+}

@@ -1,0 +1,43 @@
+//! Packet data convergence (TS 25.323).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use umts_units::Bytes;
+
+use crate::text::word_off;
+
+/// Header compression above RLC, both directions alike.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pdcp {
+    /// Whether TCP/IP headers are compressed.
+    #[schemars(extend("x-source" = "TS 25.323 §5.1"))]
+    pub header_compression: HeaderCompression,
+    /// Octets of a compressed header.
+    #[schemars(extend("x-max" = "40 B", "x-source" = "RFC 1144: 3 to 5 octets"))]
+    pub compressed_header: Bytes,
+    /// One packet of a flow in so many has full headers, or `"off"`: the first alone.
+    #[serde(with = "word_off")]
+    #[schemars(
+        with = "crate::text::Off<u32>",
+        extend("x-min" = 1, "x-source" = "RFC 2507 §3.3.2: F_MAX_PERIOD is 256")
+    )]
+    pub refresh: Option<u32>,
+}
+
+impl Default for Pdcp {
+    fn default() -> Self {
+        let header_compression = HeaderCompression::Off;
+        Pdcp { header_compression, compressed_header: Bytes(4), refresh: Some(256) }
+    }
+}
+
+/// Whether TCP/IP headers are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum HeaderCompression {
+    /// They are not.
+    Off,
+    /// To a fixed size, but for refreshes; a loss never spoils the context.
+    Ideal,
+}

@@ -1,0 +1,257 @@
+//! Block errors of the radio.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use umts_units::Probability;
+
+use crate::text::KeyError;
+
+/// Block errors: these fields for the downlink, `uplink` for the other way (error-free if absent).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "RadioTable", into = "RadioTable")]
+pub struct Radio {
+    /// From the Node B to the user.
+    pub downlink: BlockErrors,
+    /// From the user to the Node B; error-free if absent.
+    pub uplink: Option<BlockErrors>,
+}
+
+impl Default for Radio {
+    fn default() -> Self {
+        Radio { downlink: BlockErrors::ErrorFree, uplink: None }
+    }
+}
+
+/// Which blocks are lost.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "BlockErrorsTable", into = "BlockErrorsTable")]
+pub enum BlockErrors {
+    /// None.
+    ErrorFree,
+    /// Each on its own, with one probability.
+    Independent {
+        /// Block error ratio.
+        bler: Probability,
+        /// What is lost together.
+        unit: ErrorUnit,
+    },
+    /// Two-state Markov chain (Gilbert and Elliott).
+    Gilbert {
+        /// From the good state to the bad, per step.
+        p_good_to_bad: Probability,
+        /// From the bad state to the good, per step.
+        p_bad_to_good: Probability,
+        /// Block error ratio in the good state.
+        bler_good: Probability,
+        /// Block error ratio in the bad state.
+        bler_bad: Probability,
+        /// When the chain moves: before each PDU or before each TTI.
+        step: ErrorUnit,
+    },
+    /// One verdict per block, `0` received and `1` lost, repeated when it ends.
+    Trace {
+        /// The file, relative to the folder of the scenario file.
+        file: String,
+        /// What the file says: `true` is lost. Read by the loader, never empty in a loaded scenario.
+        verdicts: Vec<bool>,
+    },
+}
+
+/// What shares one draw.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorUnit {
+    /// Each PDU (transport block) on its own.
+    Pdu,
+    /// All blocks of a TTI together.
+    Tti,
+}
+
+/// The kinds of block errors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorModel {
+    /// Nothing is lost.
+    ErrorFree,
+    /// Each block is lost with probability `bler`.
+    Independent,
+    /// A chain of good and bad states.
+    Gilbert,
+    /// Verdicts from a file.
+    Trace,
+}
+
+impl ErrorModel {
+    fn keyword(self) -> &'static str {
+        match self {
+            ErrorModel::ErrorFree => "error_free",
+            ErrorModel::Independent => "independent",
+            ErrorModel::Gilbert => "gilbert",
+            ErrorModel::Trace => "trace",
+        }
+    }
+}
+
+/// The keys of block errors stand in two tables, `[radio]` and `[radio.uplink]`; this declares them for both.
+macro_rules! block_errors_table {
+    ($rename:literal, struct $name:ident { $($more:tt)* }) => {
+        #[derive(Clone, Default, Serialize, Deserialize, JsonSchema)]
+        #[serde(default, deny_unknown_fields, rename = $rename)]
+        struct $name {
+            /// What decides whether a block is lost; follows from the other keys if absent.
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(with = "ErrorModel", extend("x-default" = "error_free; independent if bler is given"))]
+            model: Option<ErrorModel>,
+            /// Block error ratio (`independent`).
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(with = "Probability")]
+            bler: Option<Probability>,
+            /// What is lost together: one PDU, or all blocks of a TTI (`independent`).
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(with = "ErrorUnit", extend("x-default" = "pdu"))]
+            unit: Option<ErrorUnit>,
+            /// Probability per step of going from the good state to the bad (`gilbert`).
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(with = "Probability", extend("x-source" = "Dubois (2005), Table 7.1: 0.0087"))]
+            p_good_to_bad: Option<Probability>,
+            /// Probability per step of going from the bad state to the good (`gilbert`).
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(with = "Probability", extend("x-source" = "Dubois (2005), Table 7.1: 0.1491"))]
+            p_bad_to_good: Option<Probability>,
+            /// Block error ratio in the good state (`gilbert`).
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(with = "Probability", extend("x-default" = 0.0))]
+            bler_good: Option<Probability>,
+            /// Block error ratio in the bad state (`gilbert`).
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(with = "Probability", extend("x-default" = 1.0))]
+            bler_bad: Option<Probability>,
+            /// When the chain moves: before each PDU, or before each TTI (`gilbert`).
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(with = "ErrorUnit", extend("x-default" = "pdu"))]
+            step: Option<ErrorUnit>,
+            /// Text file of verdicts, `0` received and `1` lost, beside the scenario file (`trace`).
+            #[serde(skip_serializing_if = "Option::is_none")]
+            #[schemars(with = "String")]
+            file: Option<String>,
+            $($more)*
+        }
+
+        impl $name {
+            fn errors(self) -> Result<BlockErrors, KeyError> {
+                use ErrorModel::{Gilbert, Independent, Trace};
+                let keys = [
+                    ("bler", self.bler.is_some(), Independent),
+                    ("unit", self.unit.is_some(), Independent),
+                    ("p_good_to_bad", self.p_good_to_bad.is_some(), Gilbert),
+                    ("p_bad_to_good", self.p_bad_to_good.is_some(), Gilbert),
+                    ("bler_good", self.bler_good.is_some(), Gilbert),
+                    ("bler_bad", self.bler_bad.is_some(), Gilbert),
+                    ("step", self.step.is_some(), Gilbert),
+                    ("file", self.file.is_some(), Trace),
+                ];
+                match model_of(self.model, &keys)? {
+                    ErrorModel::ErrorFree => Ok(BlockErrors::ErrorFree),
+                    Independent => Ok(BlockErrors::Independent {
+                        bler: needed(self.bler, Independent, "bler = 0.01")?,
+                        unit: self.unit.unwrap_or(ErrorUnit::Pdu),
+                    }),
+                    Gilbert => Ok(BlockErrors::Gilbert {
+                        p_good_to_bad: needed(self.p_good_to_bad, Gilbert, "p_good_to_bad = 0.0087")?,
+                        p_bad_to_good: needed(self.p_bad_to_good, Gilbert, "p_bad_to_good = 0.1491")?,
+                        bler_good: self.bler_good.unwrap_or(Probability::ZERO),
+                        bler_bad: self.bler_bad.unwrap_or(Probability::new(1.0).expect("one is a probability")),
+                        step: self.step.unwrap_or(ErrorUnit::Pdu),
+                    }),
+                    Trace => Ok(BlockErrors::Trace {
+                        file: needed(self.file, Trace, "file = \"errors.txt\"")?,
+                        verdicts: Vec::new(),
+                    }),
+                }
+            }
+
+            fn from_errors(errors: BlockErrors) -> Self {
+                let mut table = Self::default();
+                match errors {
+                    BlockErrors::ErrorFree => table.model = Some(ErrorModel::ErrorFree),
+                    BlockErrors::Independent { bler, unit } => {
+                        table.model = Some(ErrorModel::Independent);
+                        (table.bler, table.unit) = (Some(bler), Some(unit));
+                    }
+                    BlockErrors::Gilbert { p_good_to_bad, p_bad_to_good, bler_good, bler_bad, step } => {
+                        table.model = Some(ErrorModel::Gilbert);
+                        (table.p_good_to_bad, table.p_bad_to_good) = (Some(p_good_to_bad), Some(p_bad_to_good));
+                        (table.bler_good, table.bler_bad) = (Some(bler_good), Some(bler_bad));
+                        table.step = Some(step);
+                    }
+                    BlockErrors::Trace { file, .. } => {
+                        (table.model, table.file) = (Some(ErrorModel::Trace), Some(file));
+                    }
+                }
+                table
+            }
+        }
+    };
+}
+
+block_errors_table! {
+    "BlockErrors", struct BlockErrorsTable {}
+}
+
+block_errors_table! {
+    "Radio", struct RadioTable {
+        /// Block errors from the user to the Node B; none if absent.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(with = "BlockErrorsTable")]
+        uplink: Option<BlockErrors>,
+    }
+}
+
+/// The model that is named or that the keys imply; an error if a key belongs to another one.
+fn model_of(
+    named: Option<ErrorModel>,
+    keys: &[(&'static str, bool, ErrorModel)],
+) -> Result<ErrorModel, KeyError> {
+    let mut present = keys.iter().filter(|(_, is_present, _)| *is_present);
+    let model = named.or(present.clone().next().map(|(_, _, owner)| *owner)).unwrap_or(ErrorModel::ErrorFree);
+    match present.find(|(_, _, owner)| *owner != model) {
+        None => Ok(model),
+        Some((key, _, owner)) => Err(KeyError::new(
+            key,
+            format!("belongs to model = \"{}\", not to \"{}\"", owner.keyword(), model.keyword()),
+        )),
+    }
+}
+
+fn needed<T>(value: Option<T>, model: ErrorModel, example: &str) -> Result<T, KeyError> {
+    value.ok_or_else(|| {
+        KeyError::new("model", format!("= \"{}\" needs more, as in {example}", model.keyword()))
+    })
+}
+
+impl TryFrom<BlockErrorsTable> for BlockErrors {
+    type Error = KeyError;
+    fn try_from(table: BlockErrorsTable) -> Result<Self, KeyError> {
+        table.errors()
+    }
+}
+
+impl From<BlockErrors> for BlockErrorsTable {
+    fn from(errors: BlockErrors) -> Self {
+        BlockErrorsTable::from_errors(errors)
+    }
+}
+
+impl TryFrom<RadioTable> for Radio {
+    type Error = KeyError;
+    fn try_from(mut table: RadioTable) -> Result<Self, KeyError> {
+        let uplink = table.uplink.take();
+        Ok(Radio { downlink: table.errors()?, uplink })
+    }
+}
+
+impl From<Radio> for RadioTable {
+    fn from(radio: Radio) -> Self {
+        RadioTable { uplink: radio.uplink, ..RadioTable::from_errors(radio.downlink) }
+    }
+}

@@ -1,0 +1,376 @@
+//! Radio link control (TS 25.322).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use umts_units::{Bytes, Duration};
+
+use crate::text::{word_off, word_unlimited, word_window};
+
+/// Radio link control; both ends alike.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rlc {
+    /// Acknowledged, unacknowledged or transparent. Of the keys below, the last two modes know `pdu_payload`,
+    /// `timer_discard`, `buffer`, and transparent mode its own two.
+    #[schemars(extend("x-source" = "TS 25.322 §4.2.1"))]
+    pub mode: RlcMode,
+    /// Transparent mode: whether an SDU may take all blocks of a TTI, or must be one.
+    #[schemars(extend("x-source" = "TS 25.322 §9.2.1.2; TS 25.331 §10.3.4.23"))]
+    pub tm_segmentation: bool,
+    /// Transparent mode: what becomes of an SDU with an error in it.
+    #[schemars(extend("x-source" = "TS 25.331 §10.3.4.23, Delivery of erroneous SDU"))]
+    pub tm_erroneous_sdus: ErroneousSdus,
+    /// Octets of a PDU behind its AMD header: length indicators and data.
+    #[schemars(extend("x-min" = "4 B", "x-max" = "1500 B", "x-source" = "TS 34.108 §6.10.2.4: 320 bits"))]
+    pub pdu_payload: Bytes,
+    /// Whether the AMD header takes room on the Iub and the air.
+    #[schemars(extend("x-source" = "TS 25.322 §9.2.1.4"))]
+    pub header: RlcHeader,
+    /// When the end of an SDU costs a length indicator.
+    #[schemars(extend("x-source" = "TS 25.322 §9.2.2.8"))]
+    pub length_indicators: LengthIndicators,
+    /// How a status report names the missing PDUs.
+    #[schemars(extend("x-source" = "TS 25.322 §9.2.2.11"))]
+    pub status_format: StatusFormat,
+    /// Whether a status report may ride in a data PDU.
+    #[schemars(extend("x-source" = "TS 25.322 §9.2.1.5"))]
+    pub piggyback: Piggyback,
+    /// How long a status report waits for data to ride on.
+    #[schemars(extend("x-max" = "10 s", "x-source" = "EURANE: 10 ms; none in 3GPP"))]
+    pub piggyback_wait: Duration,
+    /// PDUs that may be outstanding, Configured_Tx_Window_Size.
+    #[schemars(extend("x-min" = 1, "x-max" = 2047, "x-source" = "TS 25.322 §9.6; TS 25.331 §10.3.4.23"))]
+    pub window: u32,
+    /// PDUs that the receiver keeps place for, Configured_Rx_Window_Size, or `"window"` for the same number.
+    #[serde(with = "word_window")]
+    #[schemars(
+        with = "crate::text::SameAsWindow<u32>",
+        extend("x-min" = 1, "x-max" = 2047, "x-source" = "TS 25.322 §9.6; TS 25.331 §10.3.4.23")
+    )]
+    pub rx_window: Option<u32>,
+    /// The window that the receiver grants with every report, in a WINDOW super-field, or `"off"` to send none.
+    #[serde(with = "word_off")]
+    #[schemars(
+        with = "crate::text::Off<u32>",
+        extend("x-min" = 1, "x-max" = 2047, "x-source" = "TS 25.322 §9.2.2.11.2")
+    )]
+    pub granted_window: Option<u32>,
+    /// Whether SDUs go up in the order in which they came, or as soon as they are whole.
+    #[schemars(extend("x-source" = "TS 25.322 §4.2.1.3; TS 25.331 §10.3.4.23"))]
+    pub in_sequence: bool,
+    /// What ends the attempts to send an SDU.
+    #[schemars(extend("x-source" = "TS 25.322 §9.7.3"))]
+    pub sdu_discard: SduDiscard,
+    /// Age at which an SDU is given up, Timer_Discard, with `sdu_discard = "timer"` and in the modes without
+    /// acknowledgment, or `"off"`.
+    #[serde(with = "word_off")]
+    #[schemars(
+        with = "crate::text::Off<Duration>",
+        extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5; TS 25.331 §10.3.4.25 signals 0.1 to 7.5 s")
+    )]
+    pub timer_discard: Option<Duration>,
+    /// MaxDAT: transmissions of a PDU before its SDU is discarded (1 = no retransmission), or `"unlimited"`.
+    #[serde(with = "word_unlimited")]
+    #[schemars(
+        with = "crate::text::Unlimited<u32>",
+        extend("x-min" = 1, "x-source" = "TS 25.322 §9.7.3.3; TS 25.331 §10.3.4.25 signals 1 to 40")
+    )]
+    pub max_dat: Option<u32>,
+    /// What `max_dat` counts.
+    #[schemars(extend("x-source" = "the literature for transmissions; TS 25.322 §9.4 for ts25322"))]
+    pub max_dat_reading: MaxDatReading,
+    /// Poll with the last PDU in the transmission buffer.
+    #[schemars(extend("x-source" = "TS 25.322 §9.7.1 (1)"))]
+    pub poll_last_pdu: bool,
+    /// Poll with the last PDU in the retransmission buffer.
+    #[schemars(extend("x-source" = "TS 25.322 §9.7.1 (2)"))]
+    pub poll_last_retransmitted_pdu: bool,
+    /// Poll every so many PDUs, Poll_PDU, or `"off"`.
+    #[serde(with = "word_off")]
+    #[schemars(
+        with = "crate::text::Off<u32>",
+        extend("x-min" = 1, "x-source" = "TS 25.322 §9.7.1 (4); TS 25.331 §10.3.4.4 signals 1 to 128")
+    )]
+    pub poll_pdu: Option<u32>,
+    /// Poll with the last PDU of every so many SDUs, Poll_SDU, or `"off"`.
+    #[serde(with = "word_off")]
+    #[schemars(
+        with = "crate::text::Off<u32>",
+        extend("x-min" = 1, "x-source" = "TS 25.322 §9.7.1 (5); TS 25.331 §10.3.4.4 signals 1, 4, 16, 64")
+    )]
+    pub poll_sdu: Option<u32>,
+    /// Poll while this percentage of the window is outstanding, Poll_Window, or `"off"`.
+    #[serde(with = "word_off")]
+    #[schemars(
+        with = "crate::text::Off<u32>",
+        extend("x-min" = 1, "x-max" = 100, "x-source" = "TS 25.322 §9.7.1 (6); TS 25.331 §10.3.4.4 signals 50 to 99")
+    )]
+    pub poll_window: Option<u32>,
+    /// Wait for the answer to a poll before polling again, Timer_Poll, or `"off"`.
+    #[serde(with = "word_off")]
+    #[schemars(
+        with = "crate::text::Off<Duration>",
+        extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5")
+    )]
+    pub timer_poll: Option<Duration>,
+    /// Least time between two polls, Timer_Poll_Prohibit, or `"off"`.
+    #[serde(with = "word_off")]
+    #[schemars(
+        with = "crate::text::Off<Duration>",
+        extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5")
+    )]
+    pub timer_poll_prohibit: Option<Duration>,
+    /// Poll every so often while anything is to be sent or acknowledged, Timer_Poll_Periodic, or `"off"`.
+    #[serde(with = "word_off")]
+    #[schemars(
+        with = "crate::text::Off<Duration>",
+        extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5")
+    )]
+    pub timer_poll_periodic: Option<Duration>,
+    /// Least time between two status reports, Timer_STATUS_Prohibit, or `"off"`.
+    #[serde(with = "word_off")]
+    #[schemars(
+        with = "crate::text::Off<Duration>",
+        extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5")
+    )]
+    pub timer_status_prohibit: Option<Duration>,
+    /// Report every so often from the first PDU on, Timer_STATUS_Periodic, or `"off"`.
+    #[serde(with = "word_off")]
+    #[schemars(
+        with = "crate::text::Off<Duration>",
+        extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5")
+    )]
+    pub timer_status_periodic: Option<Duration>,
+    /// When a missing PDU triggers a status report, Missing PDU Indicator.
+    #[schemars(extend("x-source" = "TS 25.322 §9.7.2; EURANE for every_pdu"))]
+    pub missing_pdu_indication: MissingPduIndication,
+    /// What becomes of a gap that is seen while Timer_STATUS_Prohibit runs.
+    #[schemars(extend("x-source" = "TS 25.322 §9.7.2; EURANE for forgotten"))]
+    pub gap_while_prohibited: GapWhileProhibited,
+    /// What acknowledges a move-receiving-window command.
+    #[schemars(extend("x-source" = "TS 25.322 §11.6; Dubois (2005), §4.4, for implicit"))]
+    pub mrw_acknowledgment: MrwAcknowledgment,
+    /// Whether that command names every discarded SDU, Send MRW, or the last alone.
+    #[schemars(extend("x-source" = "TS 25.322 §9.6; TS 25.331 §10.3.4.25"))]
+    pub send_mrw: bool,
+    /// Wait for the answer to a move-receiving-window command before repeating it, Timer_MRW.
+    #[schemars(extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5"))]
+    pub timer_mrw: Duration,
+    /// MaxMRW: that command is sent one time less, then RLC is reset; or `"unlimited"`.
+    #[serde(with = "word_unlimited")]
+    #[schemars(
+        with = "crate::text::Unlimited<u32>",
+        extend("x-min" = 1, "x-source" = "TS 25.322 §9.6; TS 25.331 §10.3.4.25 signals 1 to 32")
+    )]
+    pub max_mrw: Option<u32>,
+    /// What a status report leads to that names a PDU outside the window.
+    #[schemars(extend("x-source" = "TS 25.322 §10; EURANE for dropped"))]
+    pub erroneous_sn: ErroneousSn,
+    /// Wait for the answer to a RESET before repeating it, Timer_RST.
+    #[schemars(extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5"))]
+    pub timer_rst: Duration,
+    /// MaxRST: a RESET is sent one time less, then RLC gives up.
+    #[schemars(extend("x-min" = 1, "x-source" = "TS 25.322 §9.6; TS 25.331 §10.3.4.23 signals 1 to 32"))]
+    pub max_rst: u32,
+    /// SDU octets that the sender holds; packets beyond are dropped; or `"unlimited"`.
+    #[serde(with = "word_unlimited")]
+    #[schemars(
+        with = "crate::text::Unlimited<Bytes>",
+        extend("x-min" = "1 B", "x-max" = "1000 GB", "x-source" = "Dubois (2005), Table 6.1; 3GPP leaves it to the implementation")
+    )]
+    pub buffer: Option<Bytes>,
+    /// Which SDUs take room in that buffer.
+    #[schemars(extend("x-source" = "TS 25.322 §4.2.1.3; EURANE for unsent"))]
+    pub buffer_counts: BufferCounts,
+}
+
+impl Default for Rlc {
+    /// 3GPP formats, polls and timers in the range that TS 25.331 signals, and SDU discard after 15 transmissions.
+    fn default() -> Self {
+        Rlc {
+            mode: RlcMode::Am,
+            tm_segmentation: true,
+            tm_erroneous_sdus: ErroneousSdus::Dropped,
+            pdu_payload: Bytes(40),
+            header: RlcHeader::Ts25322,
+            length_indicators: LengthIndicators::Ts25322,
+            status_format: StatusFormat::Bitmap,
+            piggyback: Piggyback::Padding,
+            piggyback_wait: Duration::ZERO,
+            window: 1024,
+            rx_window: None,
+            granted_window: None,
+            in_sequence: true,
+            sdu_discard: SduDiscard::MaxDat,
+            timer_discard: None,
+            max_dat: Some(15),
+            max_dat_reading: MaxDatReading::Transmissions,
+            poll_last_pdu: true,
+            poll_last_retransmitted_pdu: true,
+            poll_pdu: Some(32),
+            poll_sdu: None,
+            poll_window: None,
+            timer_poll: Some(Duration::from_millis(300)),
+            timer_poll_prohibit: None,
+            timer_poll_periodic: None,
+            timer_status_prohibit: Some(Duration::from_millis(100)),
+            timer_status_periodic: None,
+            missing_pdu_indication: MissingPduIndication::NewGap,
+            gap_while_prohibited: GapWhileProhibited::Remembered,
+            mrw_acknowledgment: MrwAcknowledgment::Explicit,
+            send_mrw: false,
+            timer_mrw: Duration::from_millis(300),
+            max_mrw: Some(6),
+            erroneous_sn: ErroneousSn::Reset,
+            timer_rst: Duration::from_millis(300),
+            max_rst: 8,
+            buffer: Some(Bytes(100_000)),
+            buffer_counts: BufferCounts::Unacknowledged,
+        }
+    }
+}
+
+/// The mode of RLC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RlcMode {
+    /// Acknowledged (TS 25.322 §4.2.1.3).
+    Am,
+    /// Unacknowledged (§4.2.1.2).
+    Um,
+    /// Transparent (§4.2.1.1).
+    Tm,
+}
+
+/// What transparent mode does with an SDU with an error in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ErroneousSdus {
+    /// It is dropped.
+    Dropped,
+    /// It goes up, marked; IP drops it.
+    Marked,
+    /// It goes up as if nothing were wrong; a checksum finds out.
+    Undetected,
+}
+
+/// Whether the AMD header is charged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RlcHeader {
+    /// Two octets on every PDU (TS 25.322 §9.2.1.4).
+    Ts25322,
+    /// EURANE: none.
+    Uncounted,
+}
+
+/// When the end of an SDU costs a length indicator.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum LengthIndicators {
+    /// Always, in the PDU of the end or, where the SDU fills it exactly, in the next (TS 25.322 §9.2.2.8).
+    Ts25322,
+    /// EURANE: one octet, none where an SDU fills its PDU exactly.
+    Eurane,
+}
+
+/// How a status report names the missing PDUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StatusFormat {
+    /// BITMAP super-fields of whole octets and an ACK (TS 25.322 §9.2.2.11).
+    Bitmap,
+    /// LIST super-fields, each up to 15 runs of up to 16 PDUs, and an ACK.
+    List,
+    /// RLIST super-fields, distances in codewords, and an ACK.
+    Rlist,
+    /// EURANE: 20 bits and one bit for each PDU, 300 at most.
+    Eurane,
+}
+
+/// Whether a status report may ride in a data PDU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Piggyback {
+    /// It always travels alone.
+    Off,
+    /// In place of padding (TS 25.322 §9.2.1.5), in a new PDU or in one sent again.
+    Padding,
+    /// EURANE: a new data PDU is built around it.
+    BuildAround,
+}
+
+/// What becomes of a gap that is seen while Timer_STATUS_Prohibit runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GapWhileProhibited {
+    /// It is reported when the timer expires (TS 25.322 §9.7.2).
+    Remembered,
+    /// EURANE: only a poll is remembered.
+    Forgotten,
+}
+
+/// When a missing PDU triggers a status report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MissingPduIndication {
+    /// Never.
+    Off,
+    /// When a PDU arrives that leaves a gap behind the highest one so far (TS 25.322 §9.7.2).
+    NewGap,
+    /// EURANE: with every PDU that arrives while one is missing.
+    EveryPdu,
+}
+
+/// Which SDUs take room in the transmission buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BufferCounts {
+    /// All that are not wholly acknowledged (TS 25.322 §4.2.1.3: the retransmission buffer is part of it).
+    Unacknowledged,
+    /// EURANE: those of which something is still to be put into a PDU.
+    Unsent,
+}
+
+/// What ends the attempts to send an SDU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SduDiscard {
+    /// `max_dat`: it is discarded and the receiver told (TS 25.322 §9.7.3.3).
+    MaxDat,
+    /// `timer_discard`: it is discarded and the receiver told (§9.7.3.1); `max_dat` says nothing.
+    Timer,
+    /// `max_dat`: RLC is reset (§9.7.3.4).
+    Never,
+}
+
+/// What `max_dat` counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MaxDatReading {
+    /// Transmissions, as the literature counts.
+    Transmissions,
+    /// TS 25.322: the last of them does not take place, so a PDU is sent `max_dat` - 1 times.
+    #[serde(rename = "ts25322")]
+    Ts25322,
+}
+
+/// What acknowledges a move-receiving-window command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MrwAcknowledgment {
+    /// A super-field of its own, MRW_ACK (TS 25.322 §11.6).
+    Explicit,
+    /// Dubois (2005), §4.4: any report that acknowledges up to the new window.
+    Implicit,
+}
+
+/// What a status report leads to that names a PDU outside the window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ErroneousSn {
+    /// RESET (TS 25.322 §10).
+    Reset,
+    /// EURANE: the report is dropped.
+    Dropped,
+}

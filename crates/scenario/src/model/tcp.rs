@@ -1,0 +1,194 @@
+//! TCP.
+
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use umts_units::{Bytes, Duration};
+
+use crate::text::{as_text, count_of, word_unlimited};
+
+/// TCP, the same at both ends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tcp {
+    /// Congestion control and loss recovery.
+    #[schemars(extend("x-source" = "RFC 5681, RFC 6582; ns-2 for vegas, sack and fack"))]
+    pub variant: TcpVariant,
+    /// How connections open and close.
+    #[schemars(extend("x-source" = "RFC 9293 §3.5, §3.6; ns-2 for one_way"))]
+    pub connection: TcpConnection,
+    /// Payload octets of a full segment, the maximum segment size without options.
+    #[schemars(extend("x-min" = "1 B", "x-max" = "65000 B", "x-source" = "RFC 9293 §3.7.1: 1500 B less 40 B"))]
+    pub segment_payload: Bytes,
+    /// Octets of IP and TCP header on every segment.
+    #[schemars(extend("x-min" = "1 B", "x-max" = "120 B", "x-source" = "RFC 791, RFC 9293: 20 B each"))]
+    pub header: Bytes,
+    /// The receiver's window, in segments or octets.
+    #[schemars(extend("x-min" = "1 segments", "x-source" = "RFC 9293 §3.1: 16 bits, no scaling"))]
+    pub advertised_window: Window,
+    /// The congestion window of a new connection, in segments or octets.
+    #[schemars(extend("x-min" = "1 segments", "x-source" = "RFC 3390: 3 segments of 1460 B"))]
+    pub initial_window: Window,
+    /// Slow start threshold of a new connection, or `"unlimited"`.
+    #[serde(with = "word_unlimited")]
+    #[schemars(
+        with = "crate::text::Unlimited<Window>",
+        extend("x-min" = "1 segments", "x-source" = "RFC 5681 §3.1: arbitrarily high")
+    )]
+    pub initial_ssthresh: Option<Window>,
+    /// Acknowledge every second segment, or after `delayed_ack_timeout`.
+    #[schemars(extend("x-source" = "RFC 5681 §4.2"))]
+    pub delayed_ack: bool,
+    /// Longest time that an acknowledgement is held back.
+    #[schemars(extend("x-max" = "500 ms", "x-source" = "RFC 5681 §4.2: at most 500 ms"))]
+    pub delayed_ack_timeout: Duration,
+    /// Send new data on the first two duplicate acknowledgements.
+    #[schemars(extend("x-source" = "RFC 3042"))]
+    pub limited_transmit: bool,
+    /// How the retransmission timeout follows from the round trips.
+    #[schemars(extend("x-source" = "RFC 6298; ns-2 for ns2"))]
+    pub rto_rule: RtoRule,
+    /// Clock granularity G of the retransmission timer.
+    #[schemars(extend("x-min" = "1 us", "x-max" = "10 s", "x-source" = "RFC 6298 §4: 100 ms or finer"))]
+    pub rto_granularity: Duration,
+    /// Retransmission timeout before the first round trip is measured.
+    #[schemars(extend("x-min" = "1 ms", "x-source" = "RFC 6298 (2.1)"))]
+    pub rto_initial: Duration,
+    /// Least retransmission timeout.
+    #[schemars(extend("x-source" = "RFC 6298 (2.4)"))]
+    pub rto_min: Duration,
+    /// Greatest retransmission timeout.
+    #[schemars(extend("x-min" = "1 ms", "x-max" = "1000000 s", "x-source" = "RFC 6298 (2.5): at least 60 s"))]
+    pub rto_max: Duration,
+    /// How far the clock of `rto_rule = "ns2"` is past a tick when the run begins; less than `rto_granularity`.
+    #[schemars(extend("x-source" = "ns-2 draws it at random"))]
+    pub rto_clock_phase: Duration,
+    /// Blocks that an acknowledgement of `sack` and `fack` may carry.
+    #[schemars(extend("x-min" = 1, "x-max" = 4, "x-source" = "RFC 2018 §3; ns-2: 3"))]
+    pub sack_blocks: u8,
+    /// Vegas: with fewer segments in queues the window grows.
+    #[schemars(extend("x-source" = "Brakmo and Peterson 1995; ns-2"))]
+    pub vegas_alpha: u32,
+    /// Vegas: with more segments in queues the window shrinks.
+    #[schemars(extend("x-source" = "Brakmo and Peterson 1995; ns-2"))]
+    pub vegas_beta: u32,
+    /// Vegas: with more segments in queues slow start ends.
+    #[schemars(extend("x-source" = "Brakmo and Peterson 1995; ns-2"))]
+    pub vegas_gamma: u32,
+    /// ns-2: data of one-way `vegas` goes without TCP and IP header, and without a SYN before it.
+    #[schemars(extend("x-source" = "ns-2.35; off is what every other version pays"))]
+    pub ns2_vegas_no_header: bool,
+}
+
+impl Default for Tcp {
+    fn default() -> Self {
+        Tcp {
+            variant: TcpVariant::NewReno,
+            connection: TcpConnection::FullDuplex,
+            segment_payload: Bytes(1460),
+            header: Bytes(40),
+            advertised_window: Window::Bytes(Bytes(64_000)),
+            initial_window: Window::Segments(3),
+            initial_ssthresh: None,
+            delayed_ack: true,
+            delayed_ack_timeout: Duration::from_millis(200),
+            limited_transmit: true,
+            rto_rule: RtoRule::Rfc6298,
+            rto_granularity: Duration::from_millis(1),
+            rto_initial: Duration::from_secs(1),
+            rto_min: Duration::from_secs(1),
+            rto_max: Duration::from_secs(60),
+            rto_clock_phase: Duration::ZERO,
+            sack_blocks: 3,
+            vegas_alpha: 1,
+            vegas_beta: 3,
+            vegas_gamma: 1,
+            ns2_vegas_no_header: false,
+        }
+    }
+}
+
+/// A window: `"20 segments"` or `"32 kB"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Window {
+    /// So many full segments.
+    Segments(u32),
+    /// So many octets of payload.
+    Bytes(Bytes),
+}
+
+impl Window {
+    /// The window in octets, for segments of `segment_payload`; saturates.
+    pub fn in_bytes(self, segment_payload: Bytes) -> Bytes {
+        match self {
+            Window::Segments(n) => Bytes(segment_payload.0.saturating_mul(u64::from(n))),
+            Window::Bytes(size) => size,
+        }
+    }
+}
+
+impl FromStr for Window {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match count_of(text, &["segments", "segment"]) {
+            Some(count) => count.map(Window::Segments),
+            None => text.parse().map(Window::Bytes).map_err(|e| format!("{e}, or as in \"20 segments\"")),
+        }
+    }
+}
+
+impl fmt::Display for Window {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Window::Segments(n) => write!(f, "{n} segments"),
+            Window::Bytes(size) => size.fmt(f),
+        }
+    }
+}
+
+as_text!(
+    Window,
+    "Window",
+    "a window in segments or octets with its unit, as in \"20 segments\" or \"32 kB\"",
+    r"^\+?[0-9]*\.?[0-9]*\s*(segments?|B|kB|MB|GB|KiB|MiB|GiB)$"
+);
+
+/// The version of TCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum TcpVariant {
+    /// Fast retransmit, then slow start (Jacobson 1988).
+    Tahoe,
+    /// Fast retransmit and fast recovery (RFC 5681).
+    Reno,
+    /// Reno that stays in recovery on partial acknowledgements (RFC 6582).
+    NewReno,
+    /// By delay (Brakmo and Peterson 1995).
+    Vegas,
+    /// Reno with selective acknowledgements (Fall and Floyd 1996).
+    Sack,
+    /// Forward acknowledgement (Mathis and Mahdavi 1996).
+    Fack,
+}
+
+/// How connections open and close.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TcpConnection {
+    /// Three-way handshake, data both ways, FIN (RFC 9293).
+    FullDuplex,
+    /// ns-2: a SYN and its acknowledgement, data one way, no FIN.
+    OneWay,
+}
+
+/// How the retransmission timeout follows from the round trips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RtoRule {
+    /// SRTT + max(G, 4 RTTVAR), exact (RFC 6298).
+    Rfc6298,
+    /// ns-2: the same in whole clock ticks.
+    Ns2,
+}

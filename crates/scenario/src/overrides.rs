@@ -1,0 +1,123 @@
+//! Overrides from the command line: `--set radio.bler=0.05`.
+
+use crate::error::{Problem, ScenarioError};
+use crate::extends::Files;
+use crate::tree::{Node, Origin, Reader, Table, Value, join};
+
+/// Sets `key` in `tree` to `value`, read as TOML where it is TOML and as text where it is not.
+pub(crate) fn apply(tree: &mut Node, files: &mut Files, key: &str, value: &str) -> Result<(), ScenarioError> {
+    let text = format!("--set {key}={value}");
+    let (key_start, value_start) = ("--set ".len(), "--set ".len() + key.len() + 1);
+    let end = text.len();
+    let source = files.add("--set", text);
+    let key_at = Origin { source, start: key_start, end: key_start + key.len(), by_override: true };
+    let value_at = Origin { source, start: value_start, end, by_override: true };
+    let value = read_value(value, value_at);
+    let keys: Vec<&str> = key.split('.').collect();
+    let placed = match keys.contains(&"") {
+        true => Err(Problem::new(format!("`{key}` is not a key"))
+            .at(key_at)
+            .help("a key is names with dots between, as in radio.bler=0.05".to_owned())),
+        false => place(tree, &keys, key_at, value),
+    };
+    placed.map_err(|problem| ScenarioError::new(problem.path(key), &files.sources))
+}
+
+/// A value as TOML, or as text: `0.05` is a number, `vegas` and `64 kbit/s` are texts.
+fn read_value(text: &str, at: Origin) -> Node {
+    const PREFIX: &str = "v = ";
+    let shift = isize::try_from(at.start).expect("a command line fits into memory") - PREFIX.len() as isize;
+    let parsed = Reader { source: at.source, by_override: true, shift }.read(&format!("{PREFIX}{text}")).ok();
+    let only = parsed.and_then(|mut node| {
+        let table = node.as_table_mut()?;
+        if table.len() == 1 { table.remove("v") } else { None }
+    });
+    match only {
+        Some(node) if !matches!(node.value, Value::Date(_)) => node,
+        _ => Node { value: Value::Text(text.to_owned()), at, key_at: at, path: String::new() },
+    }
+}
+
+fn place(node: &mut Node, keys: &[&str], key_at: Origin, value: Node) -> Result<(), Problem> {
+    let described = node.describe();
+    let path = node.path.clone();
+    match (&mut node.value, keys) {
+        (Value::Array(elements), [first, rest @ ..]) => {
+            let (i, is_named) = choose(elements, first, &path, key_at)?;
+            let rest = if is_named { rest } else { keys };
+            if rest.is_empty() {
+                let help = format!("add the key to set, as in {path}.{first}.KEY=VALUE");
+                return Err(Problem::new(format!("`{path}.{first}` is a whole table")).at(key_at).help(help));
+            }
+            place(&mut elements[i], rest, key_at, value)
+        }
+        (Value::Table(table), [last]) => {
+            if *last == "model" {
+                forget_other_model(table, &value);
+            }
+            table.insert((*last).to_owned(), named(value, key_at, join(&path, last)));
+            Ok(())
+        }
+        (Value::Table(table), [first, rest @ ..]) => {
+            let path = join(&path, first);
+            let next = table.entry((*first).to_owned()).or_insert_with(|| Node {
+                value: Value::Table(Table::new()),
+                at: key_at,
+                key_at,
+                path,
+            });
+            place(next, rest, key_at, value)
+        }
+        _ => Err(Problem::new(format!("`{path}` is {described} and holds no keys")).at(key_at)),
+    }
+}
+
+/// The element that `key` names by its index or its name, and true; or the only element, and false.
+fn choose(elements: &[Node], key: &str, path: &str, key_at: Origin) -> Result<(usize, bool), Problem> {
+    let by_index = key.parse::<usize>().ok().filter(|i| *i < elements.len());
+    let by_name = || elements.iter().position(|element| identity(element) == Some(key));
+    if let Some(i) = by_index.or_else(by_name) {
+        return Ok((i, true));
+    }
+    if elements.len() == 1 && key.parse::<usize>().is_err() {
+        return Ok((0, false));
+    }
+    let known: Vec<String> =
+        elements.iter().enumerate().map(|(i, e)| identity(e).map_or(i.to_string(), str::to_owned)).collect();
+    let help = format!("say which one by its name or by its place from 0: {}", known.join(", "));
+    Err(Problem::new(format!("`{key}` is none of the {} tables of `{path}`", elements.len()))
+        .at(key_at)
+        .help(help))
+}
+
+/// What a table of an array goes by: its name, the group of a flow, or the near end of a link.
+fn identity(element: &Node) -> Option<&str> {
+    ["name", "ue", "from"].iter().find_map(|key| element.get(key)).and_then(Node::as_text)
+}
+
+/// Another model of block errors has other keys: what files gave to the old one goes, what overrides gave stays.
+fn forget_other_model(table: &mut Table, model: &Node) {
+    if table.get("model").and_then(Node::as_text).unwrap_or("independent")
+        != model.as_text().unwrap_or_default()
+    {
+        table.retain(|_, node| node.as_table().is_some() || node.at.by_override);
+    }
+}
+
+/// `node` under the key that the command line gave it.
+fn named(mut node: Node, key_at: Origin, path: String) -> Node {
+    match &mut node.value {
+        Value::Table(table) => {
+            for (key, child) in std::mem::take(table) {
+                let path = join(&path, &key);
+                table.insert(key, named(child, key_at, path));
+            }
+        }
+        Value::Array(elements) => {
+            let renamed = std::mem::take(elements).into_iter().enumerate();
+            *elements = renamed.map(|(i, child)| named(child, key_at, join(&path, &i.to_string()))).collect();
+        }
+        _ => {}
+    }
+    Node { key_at, path, ..node }
+}

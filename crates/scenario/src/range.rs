@@ -1,0 +1,87 @@
+//! The ranges that the schema declares (`x-min`, `x-max`), enforced: what the reference page says is what is checked.
+
+use std::cmp::Ordering;
+use std::str::FromStr;
+
+use serde_json::Value as Json;
+use umts_units::{BitRate, Bytes, Duration};
+
+use crate::error::Problem;
+use crate::model::{QueueLimit, Window};
+use crate::schema::{cached, range_text, resolve};
+use crate::text::Pdus;
+use crate::tree::{Node, Value};
+
+/// The first value in `tree` outside its declared range. Values of a wrong kind are left to the types.
+pub(crate) fn check(tree: &Node) -> Result<(), Problem> {
+    check_node(tree, cached())
+}
+
+fn check_node(node: &Node, schema: &Json) -> Result<(), Problem> {
+    let table = resolve(schema);
+    match &node.value {
+        Value::Table(entries) => {
+            let mut entries: Vec<_> = entries.iter().collect();
+            entries.sort_by_key(|(_, node)| node.key_at);
+            for (key, node) in entries {
+                match &table["properties"][key] {
+                    Json::Null => {}
+                    property => check_node(node, property)?,
+                }
+            }
+            Ok(())
+        }
+        Value::Array(elements) => elements.iter().try_for_each(|node| check_node(node, &table["items"])),
+        _ => check_value(node, schema),
+    }
+}
+
+fn check_value(node: &Node, schema: &Json) -> Result<(), Problem> {
+    let is_below = compare(node, &schema["x-min"]) == Some(Ordering::Less);
+    let is_above = compare(node, &schema["x-max"]) == Some(Ordering::Greater);
+    if !is_below && !is_above {
+        return Ok(());
+    }
+    let value = match &node.value {
+        Value::Text(text) => text.clone(),
+        Value::Float(number) => number.to_string(),
+        Value::Integer(number) => number.to_string(),
+        _ => node.describe(),
+    };
+    let range = range_text(schema).unwrap_or_default();
+    let help = match schema["x-source"].as_str() {
+        Some(source) => format!("choose {range} ({source})"),
+        None => format!("choose {range}"),
+    };
+    let message = format!("{} cannot be {value}", node.path);
+    Err(Problem::new(message).at(node.at).path(&node.path).label("out of range").help(help))
+}
+
+/// How a value lies to a bound, if the two can be compared.
+fn compare(node: &Node, bound: &Json) -> Option<Ordering> {
+    match (&node.value, bound) {
+        (Value::Integer(value), Json::Number(bound)) => Some(value.cmp(&bound.as_i64()?)),
+        (Value::Float(value), Json::Number(bound)) => value.partial_cmp(&bound.as_f64()?),
+        (Value::Text(value), Json::String(bound)) => quantities::<Duration>(value, bound)
+            .or_else(|| quantities::<Bytes>(value, bound))
+            .or_else(|| quantities::<BitRate>(value, bound))
+            .or_else(|| quantities::<Pdus>(value, bound))
+            .or_else(|| counts(value, bound)),
+        _ => None,
+    }
+}
+
+fn quantities<T: FromStr + Ord>(value: &str, bound: &str) -> Option<Ordering> {
+    Some(value.parse::<T>().ok()?.cmp(&bound.parse().ok()?))
+}
+
+/// Segments with segments and packets with packets.
+fn counts(value: &str, bound: &str) -> Option<Ordering> {
+    if let (Ok(Window::Segments(value)), Ok(Window::Segments(bound))) = (value.parse(), bound.parse()) {
+        return Some(value.cmp(&bound));
+    }
+    match (value.parse(), bound.parse()) {
+        (Ok(QueueLimit::Packets(value)), Ok(QueueLimit::Packets(bound))) => Some(value.cmp(&bound)),
+        _ => None,
+    }
+}

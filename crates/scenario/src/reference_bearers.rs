@@ -1,0 +1,339 @@
+//! The bearers of the conformance tests by name: TS 34.108 §6.10.2.4, TS 25.993.
+//!
+//! A channel's rate is that of RLC payload at its largest transport format; its block is that payload with the headers
+//! of RLC and MAC. What is not certain says UNSURE in its source.
+
+use umts_units::{BitRate, Bytes, Duration};
+
+use crate::model::{Bearer, Dch};
+
+/// What protects a transport channel (TS 25.212 §4.2.3). Each block has a CRC of 16 bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Coding {
+    /// Turbo code of rate 1/3.
+    Turbo,
+    /// Convolutional code of rate 1/n.
+    Convolutional(u32),
+}
+
+impl Coding {
+    /// As the tables spell it.
+    pub fn text(self) -> String {
+        match self {
+            Coding::Turbo => "turbo 1/3".to_owned(),
+            Coding::Convolutional(n) => format!("convolutional 1/{n}"),
+        }
+    }
+
+    /// Bits behind the encoder for `bits` in front of it: code blocks of 5114 bits (turbo) or 504 at most, and tails.
+    pub fn coded_bits(self, bits: u32) -> u32 {
+        match self {
+            Coding::Turbo => {
+                let blocks = bits.div_ceil(5114);
+                blocks * (3 * bits.div_ceil(blocks.max(1)) + 12)
+            }
+            Coding::Convolutional(n) => {
+                let blocks = bits.div_ceil(504);
+                n * blocks * (bits.div_ceil(blocks.max(1)) + 8)
+            }
+        }
+    }
+}
+
+/// A transport channel of a reference bearer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReferenceChannel {
+    /// DCH, FACH or RACH.
+    pub channel: &'static str,
+    /// Bits of a transport block.
+    pub block_bits: u32,
+    /// How many of these are the header of an AMD PDU and that of MAC.
+    pub header_bits: u32,
+    /// Transport format set: numbers of blocks in a TTI.
+    pub formats: &'static [u32],
+    /// Transmission time interval in milliseconds.
+    pub tti_ms: u32,
+    /// Channel coding.
+    pub coding: Coding,
+}
+
+impl ReferenceChannel {
+    /// Blocks of the largest format.
+    pub fn most_blocks(&self) -> u32 {
+        self.formats.iter().copied().max().expect("a set has a format")
+    }
+
+    /// Octets of RLC payload in a block.
+    pub fn pdu_payload(&self) -> Bytes {
+        Bytes(u64::from(self.block_bits - self.header_bits) / 8)
+    }
+
+    /// RLC payload rate at the largest format.
+    pub fn rate(&self) -> BitRate {
+        let bits = u64::from((self.block_bits - self.header_bits) * self.most_blocks());
+        BitRate::from_bps(bits * 1000 / u64::from(self.tti_ms)).expect("a format has a block")
+    }
+
+    /// Transmission time interval.
+    pub fn tti(&self) -> Duration {
+        Duration::from_millis(self.tti_ms.into())
+    }
+
+    /// Bits of a full TTI behind the encoder.
+    pub fn coded_bits(&self) -> u32 {
+        self.coding.coded_bits(self.most_blocks() * (self.block_bits + 16))
+    }
+
+    fn dch(&self) -> Dch {
+        Dch { rate: self.rate(), tti: self.tti() }
+    }
+}
+
+/// A bearer by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReferenceBearer {
+    /// Its name: `bearer = "ps-384"`.
+    pub name: &'static str,
+    /// What it is for.
+    pub description: &'static str,
+    /// From the network to the user.
+    pub downlink: ReferenceChannel,
+    /// From the user to the network.
+    pub uplink: ReferenceChannel,
+    /// Whether users' packets can go over it. Signalling bearers are listed for their sizes.
+    pub carries_packets: bool,
+    /// RLC settings that go with it, as keys of `[rlc]`; all others have their defaults.
+    pub rlc: &'static str,
+    /// Where it is from.
+    pub source: &'static str,
+}
+
+impl ReferenceBearer {
+    /// The bearer as a scenario would declare it, if it is a dedicated one for packets.
+    pub(crate) fn declared(&self) -> Option<Bearer> {
+        let dedicated = self.downlink.channel == "DCH" && self.carries_packets;
+        dedicated.then(|| Bearer {
+            name: self.name.to_owned(),
+            downlink: self.downlink.dch(),
+            uplink: self.uplink.dch(),
+        })
+    }
+}
+
+/// All of them.
+pub fn reference_bearers() -> &'static [ReferenceBearer] {
+    &BEARERS
+}
+
+/// The dedicated bearers that users can name without a `[[bearer]]`.
+pub(crate) fn dedicated() -> impl Iterator<Item = &'static ReferenceBearer> {
+    BEARERS.iter().filter(|bearer| bearer.declared().is_some())
+}
+
+const DEFAULT_RLC: &str = "pdu_payload = \"40 B\"";
+const SIGNALLING_RLC: &str = "pdu_payload = \"16 B\"";
+const UNSEEN: &str = "TS 34.108 §6.10.2.4.1; UNSURE: that it has this row is from general knowledge";
+
+/// A DCH for packets: AMD PDUs of 336 bits, no MAC header.
+const fn packets(formats: &'static [u32], tti_ms: u32, coding: Coding) -> ReferenceChannel {
+    ReferenceChannel { channel: "DCH", block_bits: 336, header_bits: 16, formats, tti_ms, coding }
+}
+
+/// Signalling on a DCH: AMD PDUs of 144 bits, C/T.
+const fn signalling(tti_ms: u32) -> ReferenceChannel {
+    let coding = Coding::Convolutional(3);
+    ReferenceChannel { channel: "DCH", block_bits: 148, header_bits: 20, formats: &[0, 1], tti_ms, coding }
+}
+
+const UPLINK_64: ReferenceChannel = packets(&[0, 1, 2, 3, 4], 20, Coding::Turbo);
+
+/// A downlink bearer with 64 kbit/s in the uplink.
+const fn with_uplink_64(
+    name: &'static str,
+    description: &'static str,
+    downlink: ReferenceChannel,
+) -> ReferenceBearer {
+    let (uplink, rlc, source) = (UPLINK_64, DEFAULT_RLC, UNSEEN);
+    ReferenceBearer { name, description, downlink, uplink, carries_packets: true, rlc, source }
+}
+
+/// A bearer with the same channel both ways.
+const fn both_ways(
+    name: &'static str,
+    description: &'static str,
+    channel: ReferenceChannel,
+    rlc: &'static str,
+    source: &'static str,
+) -> ReferenceBearer {
+    let carries_packets = channel.block_bits > 148;
+    ReferenceBearer { name, description, downlink: channel, uplink: channel, carries_packets, rlc, source }
+}
+
+static BEARERS: [ReferenceBearer; 13] = [
+    both_ways(
+        "ps-8",
+        "interactive or background, 8 kbit/s both ways",
+        packets(&[0, 1], 40, Coding::Convolutional(3)),
+        DEFAULT_RLC,
+        "TS 34.108 §6.10.2.4.1, seen in an excerpt",
+    ),
+    both_ways(
+        "ps-32",
+        "interactive or background, 32 kbit/s both ways",
+        packets(&[0, 1], 10, Coding::Turbo),
+        DEFAULT_RLC,
+        UNSEEN,
+    ),
+    both_ways("ps-64", "interactive or background, 64 kbit/s both ways", UPLINK_64, DEFAULT_RLC, UNSEEN),
+    both_ways(
+        "ps-64-li15",
+        "64 kbit/s both ways in one block, with 15-bit length indicators",
+        ReferenceChannel { block_bits: 1344, ..packets(&[0, 1], 20, Coding::Turbo) },
+        "pdu_payload = \"166 B\"",
+        "TS 34.108 §6.10.2.4.1, seen in an excerpt; its 64 kbit/s are 66.4 kbit/s of RLC payload",
+    ),
+    with_uplink_64(
+        "ps-128",
+        "interactive or background, 128 kbit/s down",
+        packets(&[0, 1, 2, 4, 8], 20, Coding::Turbo),
+    ),
+    with_uplink_64(
+        "ps-144",
+        "interactive or background, 144 kbit/s down",
+        packets(&[0, 1, 2, 4, 9], 20, Coding::Turbo),
+    ),
+    with_uplink_64(
+        "ps-256",
+        "interactive or background, 256 kbit/s down",
+        packets(&[0, 1, 2, 4, 8], 10, Coding::Turbo),
+    ),
+    with_uplink_64(
+        "ps-384",
+        "interactive or background, 384 kbit/s down",
+        packets(&[0, 1, 2, 4, 8, 12], 10, Coding::Turbo),
+    ),
+    with_uplink_64(
+        "ps-384-20ms",
+        "interactive or background, 384 kbit/s down, TTI of 20 ms",
+        packets(&[0, 1, 2, 4, 8, 12, 16, 20, 24], 20, Coding::Turbo),
+    ),
+    ReferenceBearer {
+        name: "common",
+        description: "FACH and RACH for packets; the rates are those of the cell, these are their defaults",
+        downlink: ReferenceChannel {
+            channel: "FACH",
+            block_bits: 360,
+            header_bits: 40,
+            formats: &[0, 1],
+            tti_ms: 10,
+            coding: Coding::Turbo,
+        },
+        uplink: ReferenceChannel {
+            channel: "RACH",
+            block_bits: 360,
+            header_bits: 40,
+            formats: &[1],
+            tti_ms: 20,
+            coding: Coding::Convolutional(2),
+        },
+        carries_packets: true,
+        rlc: DEFAULT_RLC,
+        source: "TS 34.108 §6.10.2.4.3, §6.10.2.4.4; UNSURE: that it has these rows is from general knowledge",
+    },
+    both_ways(
+        "srb-3.4",
+        "signalling on a DCH, named after the 136 bits of an unacknowledged PDU",
+        signalling(40),
+        SIGNALLING_RLC,
+        UNSEEN,
+    ),
+    both_ways(
+        "srb-13.6",
+        "signalling on a DCH, named after the 136 bits of an unacknowledged PDU",
+        signalling(10),
+        SIGNALLING_RLC,
+        UNSEEN,
+    ),
+    ReferenceBearer {
+        name: "srb-common",
+        description: "signalling on FACH and RACH",
+        downlink: ReferenceChannel {
+            channel: "FACH",
+            block_bits: 168,
+            header_bits: 40,
+            formats: &[0, 1, 2],
+            tti_ms: 10,
+            coding: Coding::Convolutional(2),
+        },
+        uplink: ReferenceChannel {
+            channel: "RACH",
+            block_bits: 168,
+            header_bits: 40,
+            formats: &[1],
+            tti_ms: 20,
+            coding: Coding::Convolutional(2),
+        },
+        carries_packets: false,
+        rlc: SIGNALLING_RLC,
+        source: "TS 34.108 §6.10.2.4.3, §6.10.2.4.4; UNSURE: the coding of the FACH, and that it has these rows",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bearer(name: &str) -> &'static ReferenceBearer {
+        BEARERS.iter().find(|bearer| bearer.name == name).unwrap_or_else(|| panic!("no bearer {name}"))
+    }
+
+    #[test]
+    fn the_rates_are_those_of_the_names() {
+        let kbps = |name: &str| bearer(name).downlink.rate().bps() / 1000;
+        for (name, rate) in [("ps-8", 8), ("ps-32", 32), ("ps-64", 64), ("ps-128", 128), ("ps-144", 144)] {
+            assert_eq!(kbps(name), rate, "{name}");
+        }
+        assert_eq!(
+            (kbps("ps-256"), kbps("ps-384"), kbps("ps-384-20ms"), kbps("common")),
+            (256, 384, 384, 32)
+        );
+        assert_eq!(bearer("ps-384").uplink.rate().bps(), 64_000);
+        assert_eq!(bearer("common").uplink.rate().bps(), 16_000);
+        assert_eq!(bearer("ps-64-li15").downlink.pdu_payload(), Bytes(166));
+    }
+
+    /// Worked out by hand from TS 25.212 §4.2.2 and §4.2.3.
+    #[test]
+    fn a_full_tti_has_these_bits_behind_the_encoder() {
+        let down = |name: &str| bearer(name).downlink.coded_bits();
+        let table = [
+            ("ps-8", 1080),
+            ("ps-32", 1068),
+            ("ps-64", 4236),
+            ("ps-64-li15", 4092),
+            ("ps-128", 8460),
+            ("ps-144", 9516),
+            ("ps-256", 8460),
+            ("ps-384", 12_684),
+            ("ps-384-20ms", 25_368),
+            ("common", 1140),
+            ("srb-3.4", 516),
+            ("srb-13.6", 516),
+            ("srb-common", 752),
+        ];
+        assert_eq!(table.map(|(name, _)| (name, down(name))), table);
+        assert_eq!(
+            (bearer("common").uplink.coded_bits(), bearer("srb-common").uplink.coded_bits()),
+            (768, 384)
+        );
+    }
+
+    #[test]
+    fn names_are_distinct_and_users_can_name_the_dedicated_ones() {
+        let names: std::collections::BTreeSet<_> = BEARERS.iter().map(|bearer| bearer.name).collect();
+        assert_eq!(names.len(), BEARERS.len());
+        let dedicated: Vec<_> = dedicated().map(|bearer| bearer.name).collect();
+        assert!(dedicated.contains(&"ps-384") && !dedicated.contains(&"common"));
+        assert!(dedicated.iter().all(|name| name.starts_with("ps-")));
+    }
+}

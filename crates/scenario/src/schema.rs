@@ -1,0 +1,191 @@
+//! The format described: JSON Schema for editors, and a list of keys for people.
+
+use std::sync::OnceLock;
+
+use schemars::generate::SchemaSettings;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::model::Scenario;
+use crate::tree::join;
+
+/// One key of a scenario file.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Param {
+    /// The key with its tables, as in `cell.fach.rate`.
+    pub key: String,
+    /// What it holds, with the unit: `time`, `bit rate or "unlimited"`, `"tahoe", "reno" or "newreno"`.
+    pub kind: String,
+    /// The value if the key is absent; none if the key is required or has no value then.
+    pub default: Option<String>,
+    /// Whether the key must be given.
+    pub required: bool,
+    /// The values that are accepted, where not all of the kind are.
+    pub range: Option<String>,
+    /// The clause, RFC, study or tool that the key or its default comes from.
+    pub source: Option<String>,
+    /// What it does, in one sentence.
+    pub description: String,
+    /// The words that it knows, if it is a choice.
+    pub choices: Vec<Choice>,
+}
+
+/// A word that a key knows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Choice {
+    /// The word.
+    pub value: String,
+    /// What it means.
+    pub description: String,
+}
+
+/// The JSON Schema (draft 2020-12) of a scenario file, as a table of TOML.
+pub fn schema() -> Value {
+    cached().clone()
+}
+
+pub(crate) fn cached() -> &'static Value {
+    static SCHEMA: OnceLock<Value> = OnceLock::new();
+    SCHEMA.get_or_init(|| {
+        let generator = SchemaSettings::draft2020_12().into_generator();
+        let mut schema = generator.into_root_schema_for::<Scenario>().to_value();
+        schema["title"] = json!("Scenario of umtslab");
+        schema["properties"]["extends"] = json!({
+            "type": "string",
+            "description": "A scenario file to start from, relative to this one; the keys here go on top of its own.",
+        });
+        spell_bounds(&mut schema);
+        schema
+    })
+}
+
+/// Every key of a scenario file, table by table.
+pub fn params() -> Vec<Param> {
+    let mut params = Vec::new();
+    collect(cached(), "", &mut params);
+    params
+}
+
+fn collect(table: &Value, prefix: &str, params: &mut Vec<Param>) {
+    let empty = Map::new();
+    for (key, property) in table["properties"].as_object().unwrap_or(&empty) {
+        let path = join(prefix, key);
+        let is_required = table["required"].as_array().is_some_and(|required| required.contains(&json!(key)));
+        let inner = resolve(property);
+        let is_table = inner.get("properties").is_some();
+        // A table that may be a word instead is a key of its own; one that repeats another table is only that.
+        let is_key = !is_table || property.get("anyOf").is_some() || property.get("x-overrides").is_some();
+        if is_key && inner["type"] != "array" {
+            params.push(param(path.clone(), property, is_required));
+        }
+        if property.get("x-overrides").is_some() {
+            continue;
+        }
+        match is_table {
+            true => collect(inner, &path, params),
+            false => collect(resolve(&inner["items"]), &path, params),
+        }
+    }
+}
+
+fn param(key: String, property: &Value, required: bool) -> Param {
+    let text = |key: &str| property[key].as_str().map(str::to_owned);
+    let plain = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Null | Value::Object(_) | Value::Array(_) => None,
+        other => Some(other.to_string()),
+    };
+    let default = plain(&property["x-default"]).or_else(|| plain(&property["default"]));
+    Param {
+        key,
+        kind: kind(property),
+        default: default.filter(|default| !default.is_empty()),
+        required,
+        range: text("x-range").or_else(|| range_text(property)),
+        source: text("x-source"),
+        description: text("description").unwrap_or_default(),
+        choices: choices(resolve(property)),
+    }
+}
+
+/// What a property holds, in words.
+fn kind(property: &Value) -> String {
+    if let Some(overrides) = property["x-overrides"].as_str() {
+        return format!("a table like [{overrides}]");
+    }
+    let inner = resolve(property);
+    let choices = choices(inner);
+    let kind = match (inner["type"].as_str(), inner["description"].as_str()) {
+        _ if !choices.is_empty() => {
+            choices.iter().map(|choice| format!("\"{}\"", choice.value)).collect::<Vec<_>>().join(", ")
+        }
+        _ if inner.get("properties").is_some() => "a table".to_owned(),
+        // A quantity describes itself; a plain text or number carries the description of its key.
+        (_, Some(description)) if property.get("$ref").is_some() || property.get("anyOf").is_some() => {
+            description.split(" with its unit").next().unwrap_or_default().to_owned()
+        }
+        (Some("integer"), _) => "a whole number".to_owned(),
+        (Some("boolean"), _) => "true or false".to_owned(),
+        _ => "a text".to_owned(),
+    };
+    match words(property)[..] {
+        [word] => format!("{kind} or \"{word}\""),
+        _ => kind,
+    }
+}
+
+/// The words that may stand in place of a value.
+fn words(property: &Value) -> Vec<&str> {
+    let alternatives = property["anyOf"].as_array().map(Vec::as_slice).unwrap_or_default();
+    alternatives.iter().filter_map(|alternative| alternative["const"].as_str()).collect()
+}
+
+fn choices(inner: &Value) -> Vec<Choice> {
+    let variants = inner["oneOf"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    variants
+        .iter()
+        .map(|variant| Choice { value: text(&variant["const"]), description: text(&variant["description"]) })
+        .collect()
+}
+
+/// `"1 to 2047"`, `"at most 500 ms"`; none if the schema sets no bounds.
+pub(crate) fn range_text(property: &Value) -> Option<String> {
+    let bound = |key: &str| match &property[key] {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        number => Some(number.to_string()),
+    };
+    match (bound("x-min"), bound("x-max")) {
+        (Some(min), Some(max)) if min == max => Some(min),
+        (Some(min), Some(max)) => Some(format!("{min} to {max}")),
+        (Some(min), None) => Some(format!("at least {min}")),
+        (None, Some(max)) => Some(format!("at most {max}")),
+        (None, None) => None,
+    }
+}
+
+/// What a property refers to: the definition behind `$ref`, or the value of "a value or a word".
+pub(crate) fn resolve(property: &Value) -> &Value {
+    let target = property["anyOf"].get(0).unwrap_or(property);
+    match target["$ref"].as_str().and_then(|reference| reference.strip_prefix("#/$defs/")) {
+        Some(name) => &cached()["$defs"][name],
+        None => target,
+    }
+}
+
+/// Tells plain JSON Schema what `x-min` and `x-max` say about numbers.
+fn spell_bounds(schema: &mut Value) {
+    match schema {
+        Value::Object(object) => {
+            for (ours, theirs) in [("x-min", "minimum"), ("x-max", "maximum")] {
+                if let Some(bound) = object.get(ours).filter(|bound| bound.is_number()).cloned() {
+                    object.insert(theirs.to_owned(), bound);
+                }
+            }
+            object.values_mut().for_each(spell_bounds);
+        }
+        Value::Array(values) => values.iter_mut().for_each(spell_bounds),
+        _ => {}
+    }
+}

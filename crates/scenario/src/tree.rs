@@ -1,0 +1,265 @@
+//! TOML as a tree of values that know where they were written, across files and the command line.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::error::Problem;
+
+/// A text that values come from: a file, an override, or the built-in defaults.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    /// What messages call it.
+    pub name: String,
+    pub text: String,
+    /// The folder that file names in it are relative to.
+    pub folder: PathBuf,
+    /// The same folder seen from the folder of the scenario itself; what `Trace::file` is written relative to.
+    pub relative_folder: PathBuf,
+}
+
+/// A stretch of a source, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Origin {
+    pub source: usize,
+    pub start: usize,
+    pub end: usize,
+    /// Whether the source is an override.
+    pub by_override: bool,
+}
+
+/// A value, where it is written and what it is called there (`"cell.0.fach.tti"`).
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    pub value: Value,
+    pub at: Origin,
+    /// Where its key is written.
+    pub key_at: Origin,
+    pub path: String,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) enum Value {
+    Text(String),
+    Integer(i64),
+    Float(f64),
+    Bool(bool),
+    Date(String),
+    Array(Vec<Node>),
+    Table(Table),
+}
+
+pub(crate) type Table = BTreeMap<String, Node>;
+
+/// Deeper than any scenario, and shallow enough for the stack.
+const DEEPEST: usize = 32;
+
+/// Reads TOML whose positions differ from those in its source by `shift`.
+pub(crate) struct Reader {
+    pub source: usize,
+    /// Whether the source is an override.
+    pub by_override: bool,
+    /// Added to every position.
+    pub shift: isize,
+}
+
+impl Reader {
+    /// The table that `text` is.
+    pub fn read(&self, text: &str) -> Result<Node, Problem> {
+        let table = DeTable::parse(text).map_err(|error| {
+            let at = self.origin(error.span().unwrap_or(0..0));
+            Problem::new(format!("this is not TOML: {}", error.message().trim_end()))
+                .at(at)
+                .label("here")
+                .help("keys and values are KEY = VALUE, one a line; texts stand in double quotes, tables begin with [NAME]".to_owned())
+        })?;
+        let at = self.origin(table.span());
+        self.table(table.get_ref(), at, at, "", 0)
+    }
+
+    fn origin(&self, span: Range<usize>) -> Origin {
+        let shifted = |position: usize| position.saturating_add_signed(self.shift);
+        Origin {
+            source: self.source,
+            start: shifted(span.start),
+            end: shifted(span.end),
+            by_override: self.by_override,
+        }
+    }
+
+    fn table(
+        &self,
+        table: &DeTable,
+        at: Origin,
+        key_at: Origin,
+        path: &str,
+        depth: usize,
+    ) -> Result<Node, Problem> {
+        let mut entries = Table::new();
+        for (key, value) in table {
+            let key_at = self.origin(key.span());
+            let path = join(path, key.get_ref());
+            entries.insert(key.get_ref().to_string(), self.value(value, key_at, path, depth + 1)?);
+        }
+        Ok(Node { value: Value::Table(entries), at, key_at, path: path.to_owned() })
+    }
+
+    fn value(
+        &self,
+        value: &Spanned<DeValue>,
+        key_at: Origin,
+        path: String,
+        depth: usize,
+    ) -> Result<Node, Problem> {
+        let at = self.origin(value.span());
+        if depth > DEEPEST {
+            return Err(Problem::new("no scenario is nested this deep").at(at).path(&path));
+        }
+        let value = match value.get_ref() {
+            DeValue::String(text) => Value::Text(text.to_string()),
+            DeValue::Integer(digits) => {
+                let number = i64::from_str_radix(digits.as_str(), digits.radix());
+                Value::Integer(number.map_err(|_| {
+                    let help = "a larger seed may be written as text, in quotes".to_owned();
+                    Problem::new("this number is too large for TOML").at(at).path(&path).help(help)
+                })?)
+            }
+            DeValue::Float(digits) => Value::Float(
+                digits.as_str().parse().map_err(|_| Problem::new("this is no number").at(at).path(&path))?,
+            ),
+            DeValue::Boolean(value) => Value::Bool(*value),
+            DeValue::Datetime(date) => Value::Date(date.to_string()),
+            DeValue::Array(values) => Value::Array(
+                values
+                    .iter()
+                    .enumerate()
+                    .map(|(i, value)| self.value(value, key_at, join(&path, &i.to_string()), depth + 1))
+                    .collect::<Result<_, _>>()?,
+            ),
+            DeValue::Table(table) => return self.table(table, at, key_at, &path, depth),
+        };
+        Ok(Node { value, at, key_at, path })
+    }
+}
+
+/// `"cell"` and `"name"` make `"cell.name"`.
+pub(crate) fn join(path: &str, key: &str) -> String {
+    if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") }
+}
+
+impl Node {
+    pub fn as_table(&self) -> Option<&Table> {
+        match &self.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    pub fn as_table_mut(&mut self) -> Option<&mut Table> {
+        match &mut self.value {
+            Value::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    pub fn as_text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The entry of a table.
+    pub fn get(&self, key: &str) -> Option<&Node> {
+        self.as_table()?.get(key)
+    }
+
+    /// The elements of an array, none for anything else.
+    pub fn elements_mut(&mut self) -> &mut [Node] {
+        match &mut self.value {
+            Value::Array(elements) => elements,
+            _ => &mut [],
+        }
+    }
+
+    /// The deepest node on `path` that exists, and whether that is the whole path.
+    pub fn find(&self, path: &str) -> (&Node, bool) {
+        let mut node = self;
+        for key in path.split('.') {
+            let next = match &node.value {
+                Value::Table(table) => table.get(key),
+                Value::Array(elements) => key.parse::<usize>().ok().and_then(|i| elements.get(i)),
+                _ => None,
+            };
+            match next {
+                Some(next) => node = next,
+                None => return (node, false),
+            }
+        }
+        (node, true)
+    }
+
+    /// What the value is, for messages.
+    pub fn describe(&self) -> String {
+        match &self.value {
+            Value::Text(text) => format!("the text \"{text}\""),
+            Value::Integer(number) => format!("the number {number}"),
+            Value::Float(number) => format!("the number {number}"),
+            Value::Bool(value) => format!("{value}"),
+            Value::Date(date) => format!("the date {date}"),
+            Value::Array(_) => "an array".to_owned(),
+            Value::Table(_) => "a table".to_owned(),
+        }
+    }
+}
+
+/// `over` on top of `base`: tables key by key, arrays of named tables name by name, everything else replaced.
+pub(crate) fn merge(base: Node, over: Node) -> Node {
+    let value = match (base.value, over.value) {
+        (Value::Table(mut below), Value::Table(above)) => {
+            if changes_model(&below, &above) {
+                below.retain(|_, node| node.as_table().is_some());
+            }
+            for (key, node) in above {
+                let merged = match below.remove(&key) {
+                    Some(lower) => merge(lower, node),
+                    None => node,
+                };
+                below.insert(key, merged);
+            }
+            Value::Table(below)
+        }
+        (Value::Array(below), Value::Array(above)) if all_named(&below) && all_named(&above) => {
+            Value::Array(merge_by_name(below, above))
+        }
+        (_, above) => above,
+    };
+    Node { value, at: over.at, key_at: over.key_at, path: over.path }
+}
+
+/// Whether `above` names another model of block errors, so that the keys of the one below have no place.
+/// A table that names none has `bler` at most, which implies the independent model.
+fn changes_model(below: &Table, above: &Table) -> bool {
+    let model = |table: &Table| table.get("model").and_then(Node::as_text).map(str::to_owned);
+    model(above).is_some_and(|new| new != model(below).unwrap_or_else(|| "independent".to_owned()))
+}
+
+fn all_named(elements: &[Node]) -> bool {
+    elements.iter().all(|element| element.get("name").is_some_and(|name| name.as_text().is_some()))
+}
+
+fn merge_by_name(mut below: Vec<Node>, above: Vec<Node>) -> Vec<Node> {
+    let name = |node: &Node| node.get("name").and_then(Node::as_text).map(str::to_owned);
+    // Within one file a repeated name is a mistake that the checks report, so only names from below are looked up.
+    let inherited = below.len();
+    for node in above {
+        match below[..inherited].iter().position(|lower| name(lower) == name(&node)) {
+            Some(i) => below[i] = merge(below[i].clone(), node),
+            None => below.push(node),
+        }
+    }
+    below
+}

@@ -1,0 +1,84 @@
+//! Error traces: text files of `0` (received) and `1` (lost).
+
+use std::fs;
+
+use crate::check;
+use crate::error::Problem;
+use crate::extends::reason;
+use crate::model::{BlockErrors, Radio, Scenario};
+use crate::tree::{Node, Source};
+
+/// Reads the files of every error trace in `scenario`.
+pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
+    read_radio(&mut scenario.radio, "radio", tree, sources)?;
+    for (i, ue) in scenario.ue.iter_mut().enumerate() {
+        if let Some(radio) = &mut ue.radio {
+            read_radio(radio, &format!("ue.{i}.radio"), tree, sources)?;
+        }
+    }
+    Ok(())
+}
+
+fn read_radio(radio: &mut Radio, path: &str, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
+    read(&mut radio.downlink, &format!("{path}.file"), tree, sources)?;
+    match &mut radio.uplink {
+        Some(uplink) => read(uplink, &format!("{path}.uplink.file"), tree, sources),
+        None => Ok(()),
+    }
+}
+
+fn read(errors: &mut BlockErrors, path: &str, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
+    let BlockErrors::Trace { file, verdicts } = errors else { return Ok(()) };
+    let fail = |message: String| check::problem(tree, path, message).label("this file");
+    let source = &sources[tree.find(path).0.at.source];
+    let place = source.folder.join(&*file);
+    let bytes = fs::read(&place).map_err(|error| {
+        fail(format!("cannot read {}: {}", place.display(), reason(&error)))
+            .help("the name is relative to the folder of the file that it stands in".to_owned())
+    })?;
+    *verdicts = parse(&bytes).map_err(|(position, byte)| {
+        fail(format!("{}: byte {position} is `{}`, neither 0 nor 1", place.display(), byte.escape_ascii()))
+            .help(
+            "a trace holds 0 for a block received and 1 for one lost, white space, and comments from # on"
+                .to_owned(),
+        )
+    })?;
+    if verdicts.is_empty() {
+        return Err(fail(format!("{} holds no verdict", place.display())));
+    }
+    *file = source.relative_folder.join(&*file).display().to_string();
+    Ok(())
+}
+
+/// The verdicts, or the first byte that is none and its offset.
+fn parse(bytes: &[u8]) -> Result<Vec<bool>, (usize, u8)> {
+    let mut verdicts = Vec::with_capacity(bytes.len());
+    let mut is_comment = false;
+    for (position, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'\n' => is_comment = false,
+            _ if is_comment => {}
+            b'#' => is_comment = true,
+            b'0' => verdicts.push(false),
+            b'1' => verdicts.push(true),
+            byte if byte.is_ascii_whitespace() => {}
+            byte => return Err((position, *byte)),
+        }
+    }
+    Ok(verdicts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comments_and_white_space_are_no_verdicts() {
+        assert_eq!(parse(b"# header 123\n01 1\r\n0# end"), Ok(vec![false, true, true, false]));
+    }
+
+    #[test]
+    fn anything_else_is_named_with_its_offset() {
+        assert_eq!(parse(b"01\n2"), Err((3, b'2')));
+    }
+}

@@ -1,0 +1,88 @@
+//! Scenarios written out: every default spelled, in the words of the file format.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::model::{BlockErrors, FlowTable, Radio, Scenario};
+
+/// Keys that change no result.
+const LABELS: [&str; 4] = ["name", "title", "source", "seed"];
+
+impl Scenario {
+    /// The scenario as a TOML file that stands alone (but for error traces) and loads to the same scenario.
+    ///
+    /// A flow gets a table `[flow.tcp]` only if its TCP differs from `[tcp]`, so that overrides of `[tcp]` still reach it.
+    pub fn to_toml(&self) -> String {
+        #[derive(Serialize)]
+        struct Flows {
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            flow: Vec<FlowTable>,
+        }
+        let flows = Flows { flow: self.flow.iter().map(|flow| flow.beside(&self.tcp)).collect() };
+        let rest = Scenario { flow: Vec::new(), ..self.clone() };
+        format!("{}\n{}", toml_of(&rest), toml_of(&flows))
+    }
+
+    /// The scenario as JSON, with the keys and values of the TOML file.
+    pub fn to_json(&self) -> Value {
+        serde_json::to_value(self).expect("a scenario holds nothing that JSON cannot say")
+    }
+
+    /// A hash (BLAKE3, in hexadecimal) of all that decides a run but its seed: the same for two files that mean the
+    /// same. The content of error traces counts, the names of their files do not.
+    pub fn content_hash(&self) -> String {
+        let mut scenario = self.clone();
+        name_by_content(&mut scenario.radio);
+        scenario.ue.iter_mut().filter_map(|ue| ue.radio.as_mut()).for_each(name_by_content);
+        let mut json = scenario.to_json();
+        if let Some(object) = json.as_object_mut() {
+            object.retain(|key, _| !LABELS.contains(&key.as_str()));
+        }
+        let mut canonical = String::new();
+        write_canonical(&json, &mut canonical);
+        blake3::hash(canonical.as_bytes()).to_hex().to_string()
+    }
+}
+
+fn toml_of(value: &impl Serialize) -> String {
+    toml::to_string(value).expect("a scenario holds nothing that TOML cannot say")
+}
+
+fn name_by_content(radio: &mut Radio) {
+    for errors in std::iter::once(&mut radio.downlink).chain(radio.uplink.as_mut()) {
+        if let BlockErrors::Trace { file, verdicts } = errors {
+            let bytes: Vec<u8> = verdicts.iter().map(|is_lost| u8::from(*is_lost)).collect();
+            *file = blake3::hash(&bytes).to_hex().to_string();
+        }
+    }
+}
+
+/// JSON without white space and with sorted keys, whatever order the library keeps.
+fn write_canonical(value: &Value, out: &mut String) {
+    match value {
+        Value::Object(object) => {
+            let mut entries: Vec<_> = object.iter().collect();
+            entries.sort_by_key(|(key, _)| *key);
+            out.push('{');
+            for (i, (key, value)) in entries.into_iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                *out += &format!("{}:", Value::from(key.as_str()));
+                write_canonical(value, out);
+            }
+            out.push('}');
+        }
+        Value::Array(values) => {
+            out.push('[');
+            for (i, value) in values.iter().enumerate() {
+                if i > 0 {
+                    out.push(',');
+                }
+                write_canonical(value, out);
+            }
+            out.push(']');
+        }
+        scalar => *out += &scalar.to_string(),
+    }
+}

@@ -1,0 +1,323 @@
+//! Mistakes and what is said about them: one row each.
+
+use std::path::Path;
+
+use umts_scenario::{Scenario, ScenarioError};
+
+/// The smallest scenario; cases put lines in front of its first table, or behind.
+const SMALL: &str =
+    "version = 1\nduration = \"10 s\"\nHEAD\n[[ue]]\nname = \"user\"\n[[flow]]\nue = \"user\"\nTAIL\n";
+
+fn small(head: &str, tail: &str) -> String {
+    SMALL.replace("HEAD", head).replace("TAIL", tail)
+}
+
+fn refused(text: &str) -> ScenarioError {
+    match Scenario::parse(text, "test.toml", Path::new(""), &[]) {
+        Ok(loaded) => panic!("accepted, with {:?}:\n{text}", loaded.warnings),
+        Err(error) => error,
+    }
+}
+
+fn warnings(text: &str) -> Vec<String> {
+    Scenario::parse(text, "test.toml", Path::new(""), &[])
+        .unwrap_or_else(|e| panic!("{}", e.render(false)))
+        .warnings
+}
+
+const BEARER: &str = "[[bearer]]\nname = \"b\"\ndownlink = { rate = \"64 kbit/s\", tti = \"10 ms\" }\n\
+                      uplink = { rate = \"64 kbit/s\", tti = \"10 ms\" }\n";
+
+#[test]
+fn each_mistake_is_named_where_it_stands() {
+    let link = |from: &str, to: &str| format!("[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
+    let chain = |hops: &[(&str, &str)]| hops.iter().map(|(from, to)| link(from, to)).collect::<String>();
+    // head, tail, key, part of the message, part of the help
+    let cases: &[(&str, &str, &str, &str, &str)] = &[
+        ("", "[rlc]\nwidnow = 3", "rlc.widnow", "unknown key `widnow`", "did you mean `window`?"),
+        ("zzz = 3", "", "zzz", "unknown key `zzz`", "the keys here are"),
+        ("", "[measure]\nfrom = 5", "measure.from", "`5` has no unit", "write a time with its unit"),
+        ("", "[measure]\nfrom = \"5\"", "measure.from", "`5` has no unit", ""),
+        ("", "[measure]\nfrom = \"5 kbit/s\"", "measure.from", "`kbit/s` is not a unit of a time", ""),
+        (
+            "",
+            "[tcp]\nvariant = \"newreon\"",
+            "tcp.variant",
+            "`newreon` is not a known",
+            "did you mean \"newreno\"?",
+        ),
+        (
+            "",
+            "[tcp]\nvariant = \"cubic\"",
+            "tcp.variant",
+            "`cubic` is not a known",
+            "\"tahoe\", \"reno\", \"newreno\"",
+        ),
+        (
+            "",
+            "[tcp]\nvariant = \"sack\"",
+            "tcp.variant",
+            "one-way connections only",
+            "needs connection = \"one_way\" until",
+        ),
+        ("", "[tcp]\nvegas_alpha = 5", "tcp.vegas_alpha", "above vegas_beta = 3", "raise vegas_beta"),
+        ("", "[tcp]\nsack_blocks = 5", "tcp.sack_blocks", "cannot be 5", "RFC 2018"),
+        (
+            "",
+            "[tcp]\nrto_clock_phase = \"1 ms\"",
+            "tcp.rto_clock_phase",
+            "no part of a tick of 1 ms",
+            "less than rto_granularity",
+        ),
+        ("", "[tcp]\nvariant = 3", "tcp.variant", "one of the known words", ""),
+        ("", "[tcp]\ndelayed_ack = \"yes\"", "tcp.delayed_ack", "true or false is expected here", ""),
+        ("", "[tcp]\nadvertised_window = 20", "tcp.advertised_window", "`20` has no unit", "20 segments"),
+        (
+            "",
+            "[tcp]\nadvertised_window = \"0 segments\"",
+            "tcp.advertised_window",
+            "cannot be 0 segments",
+            "at least",
+        ),
+        (
+            "",
+            "[tcp]\nadvertised_window = \"4 GB\"",
+            "tcp.advertised_window",
+            "larger than TCP knows",
+            "RFC 7323",
+        ),
+        ("", "[[ue]]\nname = \"x\"\nradio = []", "ue.1.radio", "a table is expected", ""),
+        (
+            "",
+            "[[impairment]]\npacket = \"data 0\"\naction = \"drop\"",
+            "impairment.0.packet",
+            "chooses no packet",
+            "",
+        ),
+        (
+            "",
+            "[[impairment]]\npacket = \"ack 7-3\"\naction = \"drop\"",
+            "impairment.0.packet",
+            "backwards",
+            "",
+        ),
+        (
+            "",
+            "[[impairment]]\npacket = \"data 1\"\naction = \"delay\"",
+            "impairment.0.action",
+            "needs a time",
+            "",
+        ),
+        (
+            "",
+            "[[impairment]]\nflow = 9\npacket = \"data 1\"\naction = \"drop\"",
+            "impairment.0.flow",
+            "no flow number 9",
+            "numbered from 0",
+        ),
+        ("", "[tcp]\ninitial_window = \"100 B\"", "tcp.initial_window", "holds no segment", ""),
+        (
+            "",
+            "[tcp]\ndelayed_ack_timeout = \"1 s\"",
+            "tcp.delayed_ack_timeout",
+            "cannot be 1 s",
+            "at most 500 ms",
+        ),
+        ("", "[tcp]\nrto_min = \"90 s\"", "tcp.rto_min", "above rto_max", ""),
+        (
+            "cell = [{name = \"c\", fach = {tti = \"15 ms\"}}]",
+            "",
+            "cell.0.fach.tti",
+            "FACH cannot use a TTI of 15 ms",
+            "10, 20, 40 or 80 ms",
+        ),
+        (
+            "cell = [{name = \"c\", fach = {rate = \"-32 kbit/s\"}}]",
+            "",
+            "cell.0.fach.rate",
+            "is negative",
+            "",
+        ),
+        ("cell = [{name = \"c\", fach = {rate = \"0 kbit/s\"}}]", "", "cell.0.fach.rate", "out of range", ""),
+        (
+            "cell = [{name = \"c\", fach = {rate = \"30 kbit/s\"}}]",
+            "",
+            "cell.0.fach.rate",
+            "FACH carries no PDU: 30 kbit/s is 300 bits in 10 ms",
+            "32 kbit/s is the lowest rate",
+        ),
+        (
+            "cell = [{name = \"c\", fach = {nodeb_queue = \"0 PDUs\"}}]",
+            "",
+            "cell.0.fach.nodeb_queue",
+            "cannot be 0 PDUs",
+            "",
+        ),
+        ("cell = [{name = \"c\", fach = \"none\"}]", "", "ue.0.bearer", "has no FACH", "[[bearer]]"),
+        ("", "[radio]\nbler = 1.5", "radio.bler", "1.5 is no probability", ""),
+        ("", "[radio]\nbler = -0.1", "radio.bler", "no probability", ""),
+        ("", "[radio]\nbler = nan", "radio.bler", "no probability", ""),
+        (
+            "",
+            "[radio]\nmodel = \"gilbert\"\nbler = 0.1",
+            "radio.bler",
+            "`bler` belongs to model = \"independent\"",
+            "",
+        ),
+        ("", "[radio]\nmodel = \"independent\"", "radio.model", "needs more, as in bler", ""),
+        ("", "[radio.uplink]\nuplink = 1", "radio.uplink.uplink", "unknown key `uplink`", ""),
+        (
+            "",
+            "[radio]\nfile = \"no/such/trace.txt\"",
+            "radio.file",
+            "cannot read no/such/trace.txt",
+            "relative",
+        ),
+        ("", "[rlc]\nwindow = 4095", "rlc.window", "rlc.window cannot be 4095", "1 to 2047"),
+        ("", "[rlc]\nmax_dat = 0", "rlc.max_dat", "cannot be 0", "at least 1"),
+        ("", "[rlc]\nmax_dat = \"many\"", "rlc.max_dat", "a whole number", ""),
+        ("", "[rlc]\nwindow = -3", "rlc.window", "cannot be -3", ""),
+        ("", "[rlc]\npoll_pdu = 99999999999", "rlc.poll_pdu", "out of range", ""),
+        ("seed = -1", "", "seed", "negative", ""),
+        ("name = \"a/b\"", "", "name", "cannot name a scenario", ""),
+        ("", "[[ue]]\nname = \"user\"", "ue.1.name", "two [[ue]] of the name `user`", ""),
+        ("", "[[ue]]\nname = \"0\"", "ue.1.name", "cannot be a name", ""),
+        ("", "[[ue]]\nname = \"b\"\ncount = 0", "ue.1.count", "cannot be 0", ""),
+        ("", "[[ue]]\nname = \"b\"\ncount = 65536", "ue.1.count", "cannot be 65536", ""),
+        ("", "[[ue]]\nname = \"b\"\ncount = 65535", "ue", "65536 user equipments are too many", ""),
+        ("", "[[ue]]\nname = \"b\"\nbearer = \"x\"", "ue.1.bearer", "there is no bearer `x`", "common"),
+        ("", "[[ue]]\nname = \"b\"\ncell = \"x\"", "ue.1.cell", "there is no cell `x`", ""),
+        ("", "[[ue]]", "ue.1", "the key `name` is missing", ""),
+        ("", "[[flow]]\nue = \"usr\"", "flow.1.ue", "there is no ue `usr`", "did you mean \"user\"?"),
+        ("", "size = \"1 kB\"", "flow.0.size", "`size` belongs to traffic = \"file\"", ""),
+        ("", "traffic = \"file\"", "flow.0.traffic", "needs a size", ""),
+        ("", "traffic = \"file\"\nsize = \"0 B\"", "flow.0.size", "cannot be 0 B", ""),
+        (
+            "",
+            "[[bearer]]\nname = \"common\"\ndownlink = { rate = \"64 kbit/s\", tti = \"10 ms\" }\nuplink = { rate = \"64 kbit/s\", tti = \"10 ms\" }",
+            "bearer.0.name",
+            "bearer of FACH and RACH",
+            "",
+        ),
+        ("", "[[bearer]]\nname = \"b\"", "bearer.0", "the key `downlink` is missing", ""),
+        ("", "[measure]\nfrom = \"10 s\"", "measure.from", "after the run's end", "the run lasts 10 s"),
+        ("", "[measure]\nto = \"11 s\"", "measure.to", "after the run's end", ""),
+        ("", "[measure]\nfrom = \"2 s\"\nto = \"1 s\"", "measure.to", "before they begin", ""),
+        ("link = []", "", "link", "there is no link", ""),
+        ("", &chain(&[("a", "rnc")]), "link.0.from", "begins at `a`", "server → … → ggsn → sgsn → rnc"),
+        (
+            "",
+            &chain(&[("server", "ggsn"), ("sgsn", "rnc")]),
+            "link.1.from",
+            "one ends at `ggsn`, the next begins at `sgsn`",
+            "",
+        ),
+        ("", &chain(&[("server", "ggsn"), ("ggsn", "sgsn")]), "link.1.to", "ends at `sgsn`", ""),
+        (
+            "",
+            &chain(&[("server", "sgsn"), ("sgsn", "ggsn"), ("ggsn", "rnc")]),
+            "link.0.to",
+            "the sgsn comes before",
+            "",
+        ),
+        ("", &chain(&[("server", "ggsn"), ("ggsn", "rnc")]), "link.0.from", "does not pass the sgsn", ""),
+        ("cell = 3", "", "cell", "an array of tables", ""),
+        ("tcp = 3", "", "tcp", "a table is expected", ""),
+        ("title = 2024-01-01", "", "title", "a date", ""),
+        ("seed = 99999999999999999999", "", "seed", "too large", ""),
+        ("a.b = [", "", "", "this is not TOML", ""),
+        ("extends = \"no-such.toml\"", "", "extends", "cannot read no-such.toml", ""),
+        ("extends = 1", "", "extends", "a file name is expected", ""),
+    ];
+    for (head, tail, key, message, help) in cases {
+        let error = refused(&small(head, tail));
+        let picture = error.render(false);
+        assert_eq!(error.key(), *key, "{picture}");
+        assert!(error.message().contains(message), "expected `{message}`:\n{picture}");
+        assert!(error.help().unwrap_or_default().contains(help), "expected `{help}`:\n{picture}");
+        assert!(error.line().is_some() && error.file() == "test.toml", "{picture}");
+    }
+}
+
+#[test]
+fn version_and_duration_are_needed() {
+    assert_eq!(refused("duration = \"1 s\"").message(), "the key `version` is missing");
+    assert!(
+        refused("version = 2\nnew_key = 1").message().contains("reads version 1"),
+        "before any unknown key"
+    );
+    assert_eq!(refused("version = 1\n[[ue]]\nname = \"u\"").message(), "the key `duration` is missing");
+    assert!(
+        refused("version = 1\nduration = \"0 s\"\n[[ue]]\nname = \"u\"")
+            .message()
+            .contains("duration cannot be 0 s")
+    );
+    assert_eq!(refused("version = 1\nduration = \"1 s\"\nue = []").message(), "there is no user");
+}
+
+#[test]
+fn the_picture_points_at_the_value() {
+    let text = "version = 1\nduration = \"10 s\"\n[[cell]]\nname = \"c\"\n[cell.fach]\ntti      = \"15 ms\"\n[[ue]]\nname = \"u\"\n";
+    let error = refused(text);
+    assert_eq!((error.line(), error.column()), (Some(6), Some(12)));
+    let expected = "  × FACH cannot use a TTI of 15 ms
+   ╭─[test.toml:6:12]
+ 6 │ tti      = \"15 ms\"
+   ·            ───┬───
+   ·               ╰── this interval
+  help: choose 10, 20, 40 or 80 ms, the values of TS 25.331
+";
+    assert_eq!(error.render(false), expected);
+    let coloured = error.render(true);
+    assert!(coloured.contains("\x1b[31m×\x1b[0m") && coloured.contains("this interval"));
+    assert_eq!(error.to_string(), "test.toml:6:12: FACH cannot use a TTI of 15 ms");
+}
+
+#[test]
+fn noise_in_a_file_does_not_reach_the_terminal() {
+    let error = refused("version = 1\nduration = \"10 s\"\nnoise = \"\u{1b}[2J\u{202e}\"");
+    assert!(!error.render(false).contains(['\u{1b}', '\u{202e}']));
+    let long = format!("version = 1\nduration = \"10 s\"\nx = \"{}\"", "y".repeat(10_000));
+    assert!(refused(&long).render(false).len() < 1_000);
+}
+
+#[test]
+fn a_missing_file_and_a_file_that_is_no_text_are_said_so() {
+    let missing = Scenario::load(Path::new("no/such/file.toml"), &[]).unwrap_err();
+    assert!(missing.message().starts_with("cannot read no/such/file.toml: no such file"), "{missing}");
+    assert_eq!((missing.file(), missing.line()), ("no/such/file.toml", None));
+    let path = std::env::temp_dir().join(format!("umts-scenario-not-text-{}.toml", std::process::id()));
+    std::fs::write(&path, b"version = 1\n\xff\xfe").unwrap();
+    let error = Scenario::load(&path, &[]).unwrap_err();
+    std::fs::remove_file(&path).unwrap();
+    assert!(error.message().contains("not UTF-8 text: its byte 12"), "{error}");
+}
+
+#[test]
+fn what_is_doubtful_is_a_warning() {
+    let cases = [
+        ("cell = [{name = \"c\", fach = {rate = \"33 kbit/s\"}}]", "", "the rate is really 32 kbit/s"),
+        ("", "[radio]\nbler = 1.0", "every block is lost"),
+        ("", "[tcp]\ninitial_window = \"90 segments\"", "above the advertised window of 64 kB"),
+        ("", "start = \"10 s\"", "the flow never starts"),
+        ("", "[rlc]\nbuffer = \"1 kB\"", "1 kB holds no packet of 1.5 kB"),
+        ("flow = []\n", "", "there is no flow"),
+    ];
+    for (head, tail, expected) in cases {
+        let text = match head.starts_with("flow") {
+            true => format!("version = 1\nduration = \"10 s\"\n{head}[[ue]]\nname = \"user\""),
+            false => small(head, tail),
+        };
+        let found = warnings(&text);
+        assert!(found.len() == 1 && found[0].contains(expected), "expected `{expected}`, found {found:?}");
+    }
+    assert_eq!(warnings(&small("", "")), [] as [&str; 0]);
+}
+
+#[test]
+fn a_rate_that_no_user_has_is_not_judged() {
+    let unused = BEARER.replace("64 kbit/s", "30 kbit/s");
+    assert_eq!(warnings(&small("", &unused)), [] as [&str; 0]);
+    let error = refused(&small("", &format!("{unused}[[ue]]\nname = \"other\"\nbearer = \"b\"")));
+    assert_eq!(error.key(), "bearer.0.downlink.rate");
+}

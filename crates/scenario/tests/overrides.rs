@@ -1,0 +1,194 @@
+//! `--set` and `extends`.
+
+use std::path::{Path, PathBuf};
+
+use umts_scenario::model::{BlockErrors, TcpVariant, Window};
+use umts_scenario::{Loaded, Scenario, ScenarioError};
+use umts_units::Duration;
+
+const TWO_GROUPS: &str = "version = 1\nduration = \"10 s\"\n[tcp]\nvariant = \"reno\"\n[[ue]]\nname = \"near\"\n\
+     [[ue]]\nname = \"far\"\nrlc = { window = 512 }\nradio = { model = \"error_free\" }\n\
+     [[flow]]\nue = \"near\"\n[[flow]]\nue = \"far\"\ntcp = { segment_payload = \"512 B\" }\n";
+
+fn set(text: &str, overrides: &[(&str, &str)]) -> Result<Loaded, ScenarioError> {
+    let overrides: Vec<_> = overrides.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    Scenario::parse(text, "test.toml", Path::new(""), &overrides)
+}
+
+fn with(overrides: &[(&str, &str)]) -> Scenario {
+    set(TWO_GROUPS, overrides).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario
+}
+
+#[test]
+fn numbers_words_and_quantities_need_no_quotes() {
+    let scenario = with(&[
+        ("radio.bler", "0.05"),
+        ("tcp.variant", "tahoe"),
+        ("cell.fach.rate", "64 kbit/s"),
+        ("tcp.delayed_ack", "false"),
+        ("rlc.timer_poll", "off"),
+        ("title", "\"quoted\""),
+        ("seed", "18446744073709551615"),
+    ]);
+    assert!(matches!(scenario.radio.downlink, BlockErrors::Independent { bler, .. } if bler.value() == 0.05));
+    assert_eq!(scenario.tcp.variant, TcpVariant::Tahoe);
+    assert_eq!(scenario.cell[0].fach.as_ref().unwrap().rate.bps(), 64_000);
+    assert!(!scenario.tcp.delayed_ack);
+    assert_eq!(scenario.rlc.timer_poll, None);
+    assert_eq!((scenario.title.as_str(), scenario.seed), ("quoted", u64::MAX));
+    let written = Scenario::parse(&scenario.to_toml(), "w", Path::new(""), &[]).unwrap().scenario;
+    assert_eq!(written.seed, u64::MAX, "TOML has 63 bits, the seed is kept all the same");
+}
+
+#[test]
+fn tables_of_an_array_go_by_name_or_place() {
+    let scenario = with(&[
+        ("ue.far.count", "3"),
+        ("ue.0.count", "2"),
+        ("link.router.loss", "0.01"),
+        ("flow.far.start", "1 s"),
+    ]);
+    assert_eq!(scenario.ue.iter().map(|ue| ue.count).collect::<Vec<_>>(), [2, 3]);
+    assert_eq!(scenario.link[1].loss.value(), 0.01);
+    assert_eq!(scenario.flow[1].start, Duration::from_secs(1));
+}
+
+#[test]
+fn tables_of_a_user_or_flow_lie_over_the_top_ones() {
+    let scenario =
+        with(&[("tcp.advertised_window", "10 segments"), ("rlc.window", "256"), ("rlc.max_dat", "3")]);
+    let far = &scenario.flow[1].tcp;
+    assert_eq!((far.variant, far.segment_payload.0), (TcpVariant::Reno, 512));
+    assert_eq!(far.advertised_window, Window::Segments(10), "an override of [tcp] reaches every flow");
+    let rlc = scenario.ue[1].rlc.as_ref().unwrap();
+    assert_eq!((rlc.window, rlc.max_dat), (512, Some(3)));
+    assert_eq!(scenario.ue[1].radio.as_ref().unwrap().downlink, BlockErrors::ErrorFree);
+    assert_eq!(scenario.ue[0].rlc, None);
+}
+
+#[test]
+fn overrides_reach_into_a_written_scenario() {
+    let written = with(&[]).to_toml();
+    assert_eq!(written.matches("[flow.tcp]").count(), 1, "only where it differs:\n{written}");
+    let changed = set(&written, &[("tcp.variant", "tahoe")]).unwrap().scenario;
+    assert_eq!(changed.flow[0].tcp.variant, TcpVariant::Tahoe);
+}
+
+#[test]
+fn another_model_of_errors_takes_the_keys_of_the_old_one_away() {
+    let text = format!("{TWO_GROUPS}[radio]\nmodel = \"independent\"\nbler = 0.1\n");
+    let free = set(&text, &[("radio.model", "error_free")]).unwrap().scenario;
+    assert_eq!(free.radio.downlink, BlockErrors::ErrorFree);
+    let gilbert =
+        [("radio.p_good_to_bad", "0.0087"), ("radio.model", "gilbert"), ("radio.p_bad_to_good", "0.1491")];
+    assert!(matches!(set(&text, &gilbert).unwrap().scenario.radio.downlink, BlockErrors::Gilbert { .. }));
+}
+
+#[test]
+fn a_wrong_override_is_shown_as_it_was_typed() {
+    let error = set(TWO_GROUPS, &[("tcp.variant", "cubic")]).unwrap_err();
+    assert_eq!((error.file(), error.key()), ("--set", "tcp.variant"));
+    assert!(error.render(false).contains("--set tcp.variant=cubic"), "{}", error.render(false));
+    for (key, value, message) in [
+        ("ue.count", "3", "none of the 2 tables of `ue`"),
+        ("ue.5.count", "3", "none of the 2 tables"),
+        ("ue.near", "3", "is a whole table"),
+        ("tcp.variant.x", "3", "holds no keys"),
+        ("tpc.variant", "reno", "unknown key `tpc`"),
+        ("radio..bler", "1", "is not a key"),
+        ("", "1", "is not a key"),
+        ("version", "2", "reads version 1"),
+        ("rlc.window", "4095", "cannot be 4095"),
+        ("extends", "x.toml", "unknown key `extends`"),
+    ] {
+        let error = set(TWO_GROUPS, &[(key, value)]).unwrap_err();
+        assert!(error.message().contains(message), "{key}: {}", error.render(false));
+        assert_eq!(error.file(), "--set", "{key}");
+    }
+}
+
+/// A folder of its own, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str, files: &[(&str, &str)]) -> Folder {
+        let folder = std::env::temp_dir().join(format!("umts-scenario-{name}-{}", std::process::id()));
+        for (file, text) in files {
+            let path = folder.join(file);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        Folder(folder)
+    }
+
+    fn load(&self, file: &str) -> Result<Loaded, ScenarioError> {
+        Scenario::load(&self.0.join(file), &[])
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.0).expect("the test's own folder");
+    }
+}
+
+#[test]
+fn a_file_builds_on_another_even_in_another_folder() {
+    let folder = Folder::new(
+        "extends",
+        &[
+            (
+                "study/base.toml",
+                &format!("name = \"base\"\ntitle = \"base\"\n{TWO_GROUPS}[radio]\nfile = \"trace.txt\"\n"),
+            ),
+            ("study/trace.txt", "# from the field\n0010\n"),
+            (
+                "mine.toml",
+                "extends = \"study/base.toml\"\nduration = \"20 s\"\n[[ue]]\nname = \"far\"\ncount = 4\n",
+            ),
+        ],
+    );
+    let mine = folder.load("mine.toml").unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+    assert_eq!((mine.name.as_str(), mine.title.as_str()), ("mine", ""), "names are not taken over");
+    assert_eq!(mine.duration, Duration::from_secs(20));
+    assert_eq!(mine.ue.iter().map(|ue| ue.count).collect::<Vec<_>>(), [1, 4]);
+    assert_eq!(mine.ue[1].rlc.as_ref().unwrap().window, 512, "the rest of the group stays");
+    let BlockErrors::Trace { file, verdicts } = &mine.radio.downlink else { panic!("{:?}", mine.radio) };
+    assert_eq!(
+        (Path::new(file), &verdicts[..]),
+        (Path::new("study/trace.txt"), &[false, false, true, false][..])
+    );
+    let again = Scenario::parse(&mine.to_toml(), "mine.toml", &folder.0, &[]).unwrap().scenario;
+    assert_eq!(again, mine, "the written scenario finds the trace from the same folder");
+    assert_eq!(again.content_hash(), mine.content_hash());
+    std::fs::write(folder.0.join("study/trace.txt"), "0011").unwrap();
+    assert_ne!(folder.load("mine.toml").unwrap().scenario.content_hash(), mine.content_hash());
+}
+
+#[test]
+fn mistakes_in_a_base_are_shown_there() {
+    let folder = Folder::new(
+        "bases",
+        &[
+            ("base.toml", "version = 1\nduration = \"10\"\n"),
+            ("mine.toml", "extends = \"base.toml\"\n[[ue]]\nname = \"u\"\n"),
+            ("a.toml", "extends = \"b.toml\"\n"),
+            ("b.toml", "extends = \"./a.toml\"\n"),
+            (
+                "trace.toml",
+                "version = 1\nduration = \"1 s\"\nradio = { file = \"t.txt\" }\n[[ue]]\nname = \"u\"\n",
+            ),
+            ("t.txt", "0101\n01x1"),
+        ],
+    );
+    let error = folder.load("mine.toml").unwrap_err();
+    assert!(error.file().ends_with("base.toml") && error.line() == Some(2), "{error}");
+    let circle = folder.load("a.toml").unwrap_err();
+    assert!(
+        circle.message().contains("extends itself in a circle") && circle.file().ends_with("b.toml"),
+        "{circle}"
+    );
+    let trace = folder.load("trace.toml").unwrap_err();
+    assert!(trace.message().contains("t.txt: byte 7 is `x`, neither 0 nor 1"), "{trace}");
+    assert_eq!(trace.line(), Some(3));
+}

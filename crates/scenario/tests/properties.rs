@@ -1,0 +1,122 @@
+//! No bytes and no keys make the loader panic, and what it accepts survives being written out.
+
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use umts_scenario::{Scenario, params};
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}
+
+fn good() -> Vec<String> {
+    let mut paths: Vec<_> = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths.into_iter().map(|path| std::fs::read_to_string(path).unwrap()).collect()
+}
+
+/// Loads, draws the picture if it is refused, and writes it out if not.
+fn exercise(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseError> {
+    match Scenario::parse(text, "any.toml", &folder(), overrides) {
+        Err(error) => prop_assert!(error.render(true).contains('×') && !error.message().is_empty()),
+        Ok(loaded) => {
+            let text = loaded.scenario.to_toml();
+            let again = Scenario::parse(&text, "any.toml", &folder(), &[]);
+            let again = again.map_err(|e| TestCaseError::fail(format!("{}\n{text}", e.render(false))))?;
+            prop_assert_eq!(&again.scenario, &loaded.scenario, "{}", text);
+            prop_assert_eq!(again.scenario.content_hash(), loaded.scenario.content_hash());
+        }
+    }
+    Ok(())
+}
+
+/// Values that mean something somewhere, and some that do not.
+const VALUES: [&str; 32] = [
+    "0",
+    "1",
+    "-1",
+    "3",
+    "4294967295",
+    "9223372036854775807",
+    "0.5",
+    "1e300",
+    "nan",
+    "true",
+    "[]",
+    "{}",
+    "\"\"",
+    "\"off\"",
+    "\"none\"",
+    "\"unlimited\"",
+    "\"end\"",
+    "\"10 ms\"",
+    "\"0 s\"",
+    "\"18446744073.709551615 s\"",
+    "\"1 kB\"",
+    "\"18446744073709551615 B\"",
+    "\"2 segments\"",
+    "\"4294967295 segments\"",
+    "\"7 packets\"",
+    "\"9 PDUs\"",
+    "\"18446744073709551615 bit/s\"",
+    "\"64 kbit/s\"",
+    "\"independent\"",
+    "\"gilbert\"",
+    "\"common\"",
+    "2024-01-01",
+];
+
+proptest! {
+    #[test]
+    fn any_text_is_refused_or_read(text in "\\PC{0,80}|[ -~\\n]{0,200}") {
+        exercise(&text, &[])?;
+    }
+
+    #[test]
+    fn any_bytes_in_a_file_are_refused_or_read(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        exercise(&String::from_utf8_lossy(&bytes), &[])?;
+    }
+
+    #[test]
+    fn a_good_file_with_a_flaw_is_refused_or_read(
+        which in any::<prop::sample::Index>(),
+        place in any::<prop::sample::Index>(),
+        removed in 0usize..12,
+        inserted in "[ -~\\n]{0,6}",
+    ) {
+        let files = good();
+        let mut chars: Vec<char> = which.get(&files).chars().collect();
+        let at = place.index(chars.len());
+        let end = (at + removed).min(chars.len());
+        chars.splice(at..end, inserted.chars());
+        exercise(&chars.into_iter().collect::<String>(), &[])?;
+    }
+
+    #[test]
+    fn any_key_may_be_set_to_anything(
+        which in any::<prop::sample::Index>(),
+        keys in prop::collection::vec((any::<prop::sample::Index>(), any::<prop::sample::Index>()), 1..4),
+    ) {
+        let (files, params) = (good(), params());
+        let set = keys.iter().map(|(key, value)| (key.get(&params).key.clone(), value.get(&VALUES).to_string()));
+        exercise(which.get(&files[..]).as_str(), &set.collect::<Vec<_>>())?;
+    }
+
+    #[test]
+    fn any_override_is_refused_or_read(key in "[a-z0-9_.]{0,12}|\\PC{0,8}", value in "\\PC{0,12}") {
+        exercise(&good()[0], &[(key, value)])?;
+    }
+}
+
+#[test]
+fn depth_does_not_end_the_stack() {
+    for text in [
+        format!("a = {}", "[".repeat(100_000)),
+        format!("{} = 1", vec!["a"; 100_000].join(".")),
+        format!("a = {}1", "{b=".repeat(100_000)),
+        "[a.a.a.a.a.a]\n".repeat(10_000),
+        format!("x = {}1{}", "[".repeat(70), "]".repeat(70)),
+    ] {
+        assert!(Scenario::parse(&text, "deep.toml", Path::new(""), &[]).is_err());
+    }
+}

@@ -1,0 +1,82 @@
+//! The schema and the reference are complete, and say what the loader does.
+
+use std::path::Path;
+
+use serde_json::Value;
+use umts_scenario::{Param, Scenario, params, schema};
+
+fn param(key: &str) -> Param {
+    params().into_iter().find(|param| param.key == key).unwrap_or_else(|| panic!("no key {key}"))
+}
+
+#[test]
+fn every_key_has_its_sentence_and_a_kind() {
+    let params = params();
+    assert!(params.len() > 70, "{}", params.len());
+    for param in &params {
+        assert!(param.description.ends_with('.') && param.description.len() > 10, "{param:?}");
+        assert!(!param.kind.is_empty() && !param.kind.starts_with("a a "), "{param:?}");
+        assert!(!(param.required && param.default.is_some()), "{param:?}");
+        assert!(param.choices.iter().all(|choice| !choice.description.is_empty()), "{param:?}");
+    }
+    let mut keys: Vec<_> = params.iter().map(|param| &param.key).collect();
+    keys.dedup();
+    assert_eq!(keys.len(), params.len(), "no key twice");
+}
+
+#[test]
+fn the_reference_says_unit_default_range_and_source() {
+    let window = param("rlc.window");
+    assert_eq!((window.default.as_deref(), window.range.as_deref()), (Some("1024"), Some("1 to 2047")));
+    assert!(window.source.unwrap().contains("TS 25.322 §9.6"));
+    let timer = param("rlc.timer_poll");
+    assert_eq!((timer.kind.as_str(), timer.default.as_deref()), ("a time or \"off\"", Some("300 ms")));
+    assert_eq!(param("cell.fach.tti").range.as_deref(), Some("10, 20, 40 or 80 ms"));
+    assert_eq!(param("tcp.variant").kind, "\"tahoe\", \"reno\", \"newreno\", \"vegas\", \"sack\", \"fack\"");
+    assert_eq!(param("radio.uplink.bler").kind, "a probability from 0 to 1");
+    assert_eq!(param("flow.tcp").kind, "a table like [tcp]");
+    assert_eq!(param("rlc.max_dat").kind, "a whole number or \"unlimited\"");
+    assert!(param("duration").required && param("ue.name").required);
+    assert_eq!(param("extends").kind, "a text");
+}
+
+#[test]
+fn the_defaults_of_the_reference_are_those_of_the_loader() {
+    let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[flow]]\nue = \"u\"";
+    let json = Scenario::parse(text, "x", Path::new(""), &[]).unwrap().scenario.to_json();
+    // Defaults told in words, and the links, whose default is a whole chain.
+    let in_words =
+        ["name", "cell.fach", "cell.rach", "ue.cell", "ue.rlc", "ue.radio", "flow.tcp", "radio.model"];
+    let mut compared = 0;
+    for param in params().iter().filter(|param| !param.key.starts_with("link.")) {
+        let (Some(default), false) = (&param.default, in_words.contains(&param.key.as_str())) else {
+            continue;
+        };
+        let value = param.key.split('.').fold(&json, |value, key| match value {
+            Value::Array(elements) => &elements[0][key],
+            table => &table[key],
+        });
+        let found = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        // A key of another model of errors, or of a bearer that nobody defined, has no value to compare.
+        if !value.is_null() {
+            assert_eq!(&found, default, "{}", param.key);
+            compared += 1;
+        }
+    }
+    assert!(compared > 40, "{compared}");
+}
+
+#[test]
+fn the_schema_knows_what_an_editor_needs() {
+    let schema = schema();
+    assert!(schema["$schema"].as_str().unwrap().contains("2020-12"));
+    assert_eq!(schema["additionalProperties"], false);
+    let rlc = &schema["$defs"]["Rlc"]["properties"];
+    assert_eq!((&rlc["window"]["minimum"], &rlc["window"]["maximum"]), (&Value::from(1), &Value::from(2047)));
+    assert_eq!(rlc["timer_poll"]["anyOf"][1]["const"], "off");
+    assert!(schema["$defs"]["Duration"]["pattern"].is_string());
+    assert!(schema["properties"]["extends"].is_object());
+    for (name, property) in schema["$defs"]["Tcp"]["properties"].as_object().unwrap() {
+        assert!(property["description"].is_string() && !property["default"].is_null(), "{name}");
+    }
+}

@@ -1,0 +1,59 @@
+//! Reference bearers by name.
+
+use std::path::Path;
+
+use umts_scenario::{Scenario, ScenarioError};
+use umts_units::{BitRate, Duration};
+
+fn loaded(bearer: &str, more: &str) -> Result<umts_scenario::Loaded, ScenarioError> {
+    let text = format!(
+        "version = 1\nduration = \"10 s\"\n[[ue]]\nname = \"user\"\nbearer = \"{bearer}\"\n[[flow]]\nue = \"user\"\n{more}"
+    );
+    Scenario::parse(&text, "test.toml", Path::new(""), &[])
+}
+
+#[test]
+fn a_reference_bearer_needs_no_declaration() {
+    let loaded = loaded("ps-384", "").expect("it is known");
+    assert!(loaded.warnings.is_empty());
+    let bearer = loaded.scenario.dedicated_bearer("ps-384").expect("it is dedicated");
+    assert_eq!((bearer.downlink.rate, bearer.downlink.tti), (rate(384_000), Duration::from_millis(10)));
+    assert_eq!((bearer.uplink.rate, bearer.uplink.tti), (rate(64_000), Duration::from_millis(20)));
+    assert_eq!(loaded.scenario.dedicated_bearer("common"), None);
+    // It stays a name, so that the file says what it said.
+    assert!(loaded.scenario.bearer.is_empty());
+}
+
+fn rate(bps: u64) -> BitRate {
+    BitRate::from_bps(bps).expect("more than zero")
+}
+
+#[test]
+fn a_declared_bearer_of_the_same_name_wins() {
+    let declared = "[[bearer]]\nname = \"ps-384\"\ndownlink = { rate = \"64 kbit/s\", tti = \"20 ms\" }\n\
+                    uplink = { rate = \"64 kbit/s\", tti = \"20 ms\" }\n";
+    let scenario = loaded("ps-384", declared).expect("it is declared").scenario;
+    assert_eq!(scenario.dedicated_bearer("ps-384").expect("it is there").downlink.rate, rate(64_000));
+}
+
+#[test]
+fn an_unknown_one_is_told_from_the_known() {
+    let error = loaded("ps-383", "").expect_err("there is none").render(false);
+    assert!(
+        error.contains("there is no bearer `ps-383`") && error.contains("did you mean \"ps-384\"?"),
+        "{error}"
+    );
+    let error = loaded("srb-3.4", "").expect_err("it carries no packets").render(false);
+    assert!(error.contains("there is no bearer `srb-3.4`"), "{error}");
+}
+
+#[test]
+fn another_size_of_pdus_is_worth_a_word() {
+    let small = loaded("ps-384", "[rlc]\npdu_payload = \"20 B\"").expect("it can be");
+    assert!(small.warnings[0].contains("PDUs with 40 B of payload, not 20 B"), "{:?}", small.warnings);
+    assert!(loaded("ps-64-li15", "").expect("it can be").warnings.len() > 1);
+    let large = loaded("ps-64-li15", "[rlc]\npdu_payload = \"166 B\"").expect("it can be");
+    assert!(large.warnings.is_empty(), "{:?}", large.warnings);
+    let error = loaded("ps-8", "[rlc]\npdu_payload = \"41 B\"").expect_err("no PDU fits").render(false);
+    assert!(error.contains("the downlink of bearer `ps-8` carries no PDU"), "{error}");
+}

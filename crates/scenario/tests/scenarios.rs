@@ -1,0 +1,123 @@
+//! Every scenario that comes with the laboratory loads, says what it should, and survives being written out.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use umts_scenario::model::{
+    BlockErrors, ErrorUnit, FachScheduling, IubTiming, QueueLimit, RachAccess, RlcHeader, TcpConnection,
+    Traffic, Window,
+};
+use umts_scenario::{Loaded, Scenario};
+use umts_units::{Bytes, Duration, Probability};
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
+}
+
+fn load(name: &str) -> Scenario {
+    load_with(name, &[]).scenario
+}
+
+fn load_with(name: &str, overrides: &[(&str, &str)]) -> Loaded {
+    let overrides: Vec<_> = overrides.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+    let loaded = Scenario::load(&folder().join(format!("{name}.toml")), &overrides);
+    loaded.unwrap_or_else(|e| panic!("{}", e.render(false)))
+}
+
+fn all() -> BTreeMap<String, Scenario> {
+    let files = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    files
+        .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+        .map(|n| (n.clone(), load(&n)))
+        .collect()
+}
+
+#[test]
+fn every_file_loads_without_a_warning_and_is_named_after_itself() {
+    let all = all();
+    assert!(all.len() >= 8, "{:?}", all.keys());
+    for (stem, scenario) in &all {
+        assert_eq!(&scenario.name, stem);
+        assert_eq!(load_with(stem, &[]).warnings, [] as [&str; 0], "{stem}");
+        assert!(!scenario.title.is_empty(), "{stem} has a title of its own");
+    }
+}
+
+#[test]
+fn the_first_example_stands_alone_and_says_what_it_says() {
+    let text = std::fs::read_to_string(folder().join("ftp-on-fach.toml")).unwrap();
+    assert!(!text.contains("extends"));
+    let scenario = load("ftp-on-fach");
+    let cell = &scenario.cell[0];
+    let (fach, rach) = (cell.fach.as_ref().unwrap(), cell.rach.as_ref().unwrap());
+    assert_eq!((fach.rate.bps(), fach.tti), (32_000, Duration::from_millis(10)));
+    assert_eq!((fach.scheduling, fach.nodeb_queue), (FachScheduling::PerUePush, 9));
+    assert_eq!((rach.rate.bps(), rach.access), (16_000, RachAccess::Private));
+    assert_eq!(cell.iub.timing, IubTiming::NextFrame);
+    assert_eq!(
+        scenario.link.iter().map(|link| link.delay).fold(Duration::ZERO, |a, b| a + b),
+        "60.4 ms".parse().unwrap()
+    );
+    assert_eq!(scenario.link[0].queue, Some(QueueLimit::Packets(50)));
+    assert_eq!((scenario.rlc.header, scenario.rlc.max_dat), (RlcHeader::Uncounted, Some(9000)));
+    let bler = Probability::new(0.01).unwrap();
+    assert_eq!(scenario.radio.downlink, BlockErrors::Independent { bler, unit: ErrorUnit::Pdu });
+    assert_eq!(scenario.radio.uplink, None);
+    let flow = &scenario.flow[0];
+    assert_eq!((flow.traffic, flow.tcp.connection), (Traffic::Ftp, TcpConnection::OneWay));
+    assert_eq!((flow.tcp.advertised_window, flow.tcp.segment_payload), (Window::Segments(20), Bytes(1000)));
+    assert_eq!(flow.tcp, scenario.tcp);
+}
+
+#[test]
+fn the_second_user_joins_the_first_with_the_same_settings() {
+    let scenario = load("ftp-on-fach-two-users");
+    assert_eq!(scenario.ue.iter().map(|ue| ue.name.as_str()).collect::<Vec<_>>(), ["user", "second"]);
+    let [first, second] = &scenario.flow[..] else { panic!("two flows") };
+    assert_eq!((first.start, second.start), ("0.5 s".parse().unwrap(), Duration::from_secs(1500)));
+    assert_eq!(first.tcp, second.tcp);
+    assert_eq!(first.tcp, load("ftp-on-fach").tcp);
+}
+
+#[test]
+fn the_honest_counterparts_differ_by_the_simplifications_only() {
+    for (stem, scenario) in all() {
+        let Some(compatible) = stem.strip_suffix("-3gpp").map(load) else { continue };
+        assert_eq!(scenario.tcp.connection, TcpConnection::FullDuplex, "{stem}");
+        assert_eq!(scenario.rlc.header, RlcHeader::Ts25322, "{stem}");
+        assert_eq!(scenario.duration, compatible.duration, "{stem}");
+        assert_eq!(scenario.radio, compatible.radio, "{stem}");
+        assert_eq!(scenario.link, compatible.link, "{stem}");
+        assert_eq!(scenario.bearer, compatible.bearer, "{stem}");
+        assert_eq!(scenario.ue, compatible.ue, "{stem}");
+        let starts = |s: &Scenario| s.flow.iter().map(|f| (f.ue.clone(), f.start)).collect::<Vec<_>>();
+        assert_eq!(starts(&scenario), starts(&compatible), "{stem}");
+    }
+}
+
+#[test]
+fn what_is_written_out_is_the_same_scenario() {
+    for (stem, scenario) in all() {
+        let text = scenario.to_toml();
+        let again = Scenario::parse(&text, "written", &folder(), &[])
+            .unwrap_or_else(|e| panic!("{}", e.render(false)));
+        assert_eq!(again.scenario, scenario, "{stem}:\n{text}");
+        assert_eq!(again.scenario.to_json(), scenario.to_json(), "{stem}");
+    }
+}
+
+#[test]
+fn the_hash_knows_what_decides_a_run() {
+    let hash = |overrides: &[(&str, &str)]| load_with("ftp-on-fach", overrides).scenario.content_hash();
+    let plain = hash(&[]);
+    assert_eq!(plain.len(), 64);
+    for label in [("name", "other"), ("title", "other"), ("source", "other"), ("seed", "7")] {
+        assert_eq!(hash(&[label]), plain, "{label:?} is a label");
+    }
+    assert_eq!(hash(&[("duration", "25 min")]), plain, "1500 s by another name");
+    for change in
+        [("radio.bler", "0.02"), ("measure.from", "1 s"), ("tcp.variant", "tahoe"), ("link.0.delay", "36 ms")]
+    {
+        assert_ne!(hash(&[change]), plain, "{change:?} decides");
+    }
+}

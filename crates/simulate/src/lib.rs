@@ -1,0 +1,9 @@
+//! Way 1: the stack on a virtual clock. A scenario, a seed and a run number give the same results to the bit, always.
+
+mod build;
+mod drive;
+mod run;
+
+pub use build::network_config;
+pub use drive::drive;
+pub use run::{RunError, RunOptions, RunOutput, observe, run};

@@ -1,0 +1,34 @@
+//! Scenarios of the repository, run with overrides.
+
+use std::path::Path;
+
+use umts_record::metrics::MetricSet;
+use umts_scenario::Scenario;
+use umts_simulate::{RunOptions, RunOutput, run};
+
+pub fn scenario(name: &str, overrides: &[(&str, &str)]) -> Scenario {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios").join(format!("{name}.toml"));
+    load(&path, overrides)
+}
+
+pub fn load(path: &Path, overrides: &[(&str, &str)]) -> Scenario {
+    let overrides: Vec<_> =
+        overrides.iter().map(|&(key, value)| (key.to_owned(), value.to_owned())).collect();
+    match Scenario::load(path, &overrides) {
+        Ok(loaded) => loaded.scenario,
+        Err(error) => panic!("{}", error.render(false)),
+    }
+}
+
+pub fn output(scenario: &Scenario) -> RunOutput {
+    run(scenario, RunOptions { seed: scenario.seed, ..RunOptions::default() }).expect("nothing stops it")
+}
+
+/// Metrics of a scenario in `scenarios/`.
+pub fn metrics(name: &str, overrides: &[(&str, &str)]) -> MetricSet {
+    output(&scenario(name, overrides)).metrics.network
+}
+
+pub fn value(metrics: &MetricSet, name: &str) -> f64 {
+    metrics.value(name).unwrap_or_else(|| panic!("{name} has no value"))
+}

@@ -1,0 +1,80 @@
+//! Scripted impairments, from the scenario file to what TCP makes of them.
+
+mod common;
+
+use common::{metrics, value};
+
+/// `three-losses` with other impairments, written as TOML.
+fn with(impairments: &str, variant: &str) -> umts_record::metrics::MetricSet {
+    metrics("three-losses", &[("impairment", impairments), ("tcp.variant", variant)])
+}
+
+#[test]
+fn reno_stalls_on_three_losses_in_a_window_and_newreno_does_not() {
+    let reno = metrics("three-losses", &[]);
+    let newreno = metrics("three-losses", &[("tcp.variant", "newreno")]);
+    assert!(value(&reno, "rto_count") >= 1.0);
+    assert_eq!(value(&newreno, "rto_count"), 0.0);
+    assert_eq!(value(&newreno, "tcp_retransmissions_by_dupack"), 3.0);
+    assert!(value(&newreno, "download_time_s") < value(&reno, "download_time_s"));
+}
+
+#[test]
+fn a_lost_segment_is_sent_again_after_three_duplicate_acknowledgments() {
+    let one = with(r#"[{ packet = "data 20", action = "drop" }]"#, "reno");
+    assert_eq!(value(&one, "link_drops"), 1.0);
+    assert_eq!([value(&one, "tcp_retransmissions"), value(&one, "rto_count")], [1.0, 0.0]);
+}
+
+#[test]
+fn a_lost_retransmission_waits_for_the_timer() {
+    let script =
+        r#"[{ packet = "data 20", action = "drop" }, { packet = "retransmission 1", action = "drop" }]"#;
+    let twice = with(script, "newreno");
+    assert_eq!(value(&twice, "link_drops"), 2.0);
+    assert_eq!(value(&twice, "rto_count"), 1.0);
+}
+
+#[test]
+fn lost_acknowledgments_are_made_up_for_by_later_ones() {
+    let acks = with(r#"[{ packet = "ack 10-14", action = "drop" }]"#, "reno");
+    assert_eq!(value(&acks, "link_drops"), 5.0);
+    assert_eq!(value(&acks, "tcp_retransmissions"), 0.0);
+}
+
+#[test]
+fn a_segment_behind_three_others_looks_lost_and_one_behind_two_does_not() {
+    let behind = |packets| {
+        let script = format!(r#"[{{ packet = "data 20", action = "reorder", by = "{packets} packets" }}]"#);
+        with(&script, "reno")
+    };
+    assert_eq!(value(&behind(2), "tcp_retransmissions"), 0.0);
+    let three = behind(3);
+    assert_eq!(value(&three, "tcp_retransmissions"), 1.0);
+    assert_eq!(value(&three, "tcp_retransmissions_unneeded"), 1.0);
+}
+
+#[test]
+fn a_duplicate_is_acknowledged_and_nothing_is_sent_again() {
+    let script = r#"[{ packet = "data 20", action = "duplicate", by = "50 ms" }]"#;
+    let every = |script| metrics("three-losses", &[("impairment", script), ("tcp.delayed_ack", "false")]);
+    let (twice, plain) = (every(script), every("[]"));
+    assert_eq!(value(&twice, "tcp_retransmissions"), 0.0);
+    assert_eq!(value(&twice, "acks_received"), value(&plain, "acks_received") + 1.0);
+}
+
+#[test]
+fn a_long_delay_is_a_spurious_timeout() {
+    let late = with(r#"[{ packet = "data 4-30", action = "delay", by = "4 s" }]"#, "reno");
+    assert!(value(&late, "rto_count") >= 1.0);
+    assert!(value(&late, "tcp_retransmissions_unneeded") >= 1.0);
+}
+
+#[test]
+fn an_outage_drops_what_comes_and_the_download_ends_after_it() {
+    let outage = r#"[{ from = "2 s", to = "4 s" }]"#;
+    let down = metrics("three-losses", &[("impairment", "[]"), ("link.0.outage", outage)]);
+    assert!(value(&down, "link_drops") > 0.0);
+    assert!(value(&down, "rto_count") >= 1.0);
+    assert!(value(&down, "download_time_s") > 4.0);
+}

@@ -1,0 +1,42 @@
+//! Reference bearers in a network: transport blocks of the sizes that TS 34.108 gives, and the same run as if declared.
+
+use std::path::Path;
+
+use umts_scenario::{Scenario, reference_bearers};
+use umts_simulate::network_config;
+
+fn scenario(bearer: &str, more: &str) -> Scenario {
+    let text = format!(
+        "version = 1\nduration = \"20 s\"\n[[ue]]\nname = \"user\"\nbearer = \"{bearer}\"\n[[flow]]\nue = \"user\"\n{more}"
+    );
+    Scenario::parse(&text, "test.toml", Path::new(""), &[])
+        .unwrap_or_else(|e| panic!("{}", e.render(false)))
+        .scenario
+}
+
+#[test]
+fn blocks_have_the_sizes_and_numbers_of_the_table() {
+    let mut compared = 0;
+    for bearer in reference_bearers().iter().filter(|bearer| bearer.carries_packets) {
+        let rlc = format!("[rlc]\npdu_payload = \"{}\"", bearer.downlink.pdu_payload());
+        let network = network_config(&scenario(bearer.name, &rlc));
+        for (channel, reference) in network.ues[0].channels.iter().zip([bearer.downlink, bearer.uplink]) {
+            assert_eq!(channel.block_bits, reference.block_bits, "{}", bearer.name);
+            assert_eq!(channel.format.blocks, reference.most_blocks(), "{}", bearer.name);
+            assert_eq!(channel.format.tti, reference.tti(), "{}", bearer.name);
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 20);
+}
+
+#[test]
+fn a_named_bearer_runs_like_a_declared_one() {
+    let declared = "[[bearer]]\nname = \"b\"\ndownlink = { rate = \"384 kbit/s\", tti = \"10 ms\" }\n\
+                    uplink = { rate = \"64 kbit/s\", tti = \"20 ms\" }\n";
+    let metrics = |scenario: &Scenario| {
+        let output = umts_simulate::run(scenario, umts_simulate::RunOptions::default()).expect("it runs");
+        format!("{:?}", output.metrics)
+    };
+    assert_eq!(metrics(&scenario("ps-384", "")), metrics(&scenario("b", declared)));
+}

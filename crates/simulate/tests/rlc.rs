@@ -1,0 +1,108 @@
+//! RLC's modes and mechanisms in whole networks.
+
+mod common;
+
+use common::{metrics, value};
+
+/// Twenty seconds of the deadlock, with what is `set`; payload that arrived, in kB.
+fn delivered_kb(set: &[(&str, &str)]) -> f64 {
+    let mut overrides = vec![("duration", "20 s")];
+    overrides.extend(set);
+    value(&metrics("rlc-deadlock", &overrides), "goodput_delivered_kbps") * 20.0 / 8.0
+}
+
+#[test]
+fn without_any_trigger_a_window_is_sent_and_nothing_more() {
+    // 512 PDUs of 40 octets at most, whatever TCP tries again; and a day later not one more.
+    assert!(delivered_kb(&[]) < 20.48);
+    for duration in ["600 s", "24 h"] {
+        let whole = metrics("rlc-deadlock", &[("duration", duration)]);
+        assert!(value(&whole, "pdu_transmissions") <= 512.0);
+        assert_eq!(value(&whole, "status_pdus_sent"), 0.0);
+    }
+}
+
+#[test]
+fn any_trigger_resolves_the_deadlock() {
+    // More than the window holds. A poll or its answer may be lost: Timer_Poll repeats it.
+    for (key, setting) in [
+        ("rlc.poll_last_pdu", "true"),
+        ("rlc.poll_pdu", "16"),
+        ("rlc.poll_sdu", "1"),
+        ("rlc.poll_window", "50"),
+        ("rlc.timer_poll_periodic", "200 ms"),
+        ("rlc.timer_status_periodic", "200 ms"),
+    ] {
+        let kb = delivered_kb(&[(key, setting), ("rlc.timer_poll", "300 ms")]);
+        assert!(kb > 20.48, "{key} = {setting}: {kb} kB");
+    }
+    // A missing PDU is a trigger where PDUs are lost.
+    let kb = delivered_kb(&[("rlc.missing_pdu_indication", "new_gap")]);
+    assert!(kb > 20.48, "missing_pdu_indication: {kb} kB");
+    // Polling with the last PDU is of no use where the window closes before it.
+    assert!(delivered_kb(&[("rlc.poll_last_pdu", "true"), ("rlc.window", "64")]) < 2.56);
+}
+
+#[test]
+fn every_mode_carries_a_download() {
+    let mode = |set: &[(&str, &str)]| {
+        let mut overrides = vec![("duration", "60 s")];
+        overrides.extend(set);
+        metrics("ftp-on-dch-384-3gpp", &overrides)
+    };
+    let am = value(&mode(&[]), "goodput_kbps");
+    // One octet of header less, no report, no retransmission: a little more than acknowledged mode when nothing is lost.
+    let um = value(&mode(&[("rlc.mode", "um")]), "goodput_kbps");
+    assert!((am..372.0).contains(&um), "{um} against {am}");
+    // A packet of 1,500 octets takes 38 of the 48 blocks of a TTI of 40 ms.
+    let tm = [("rlc.mode", "tm"), ("bearer.0.downlink.tti", "40 ms")];
+    let transparent = value(&mode(&tm), "goodput_kbps");
+    assert!((280.0..292.1).contains(&transparent), "{transparent}");
+    // With losses TCP repairs what RLC does not.
+    let lossy = mode(&[("rlc.mode", "um"), ("radio.bler", "0.001")]);
+    assert!(value(&lossy, "tcp_retransmissions") > 0.0);
+    assert_eq!(value(&lossy, "rlc_retransmissions"), 0.0);
+    assert!((50.0..um).contains(&value(&lossy, "goodput_kbps")));
+    let marked = mode(&[tm[0], tm[1], ("radio.bler", "0.001"), ("rlc.tm_erroneous_sdus", "undetected")]);
+    assert!(value(&marked, "tcp_retransmissions") > 0.0);
+}
+
+#[test]
+fn a_download_survives_every_format_of_report_and_every_way_to_give_up() {
+    for set in [
+        ("rlc.status_format", "list"),
+        ("rlc.status_format", "rlist"),
+        ("rlc.granted_window", "200"),
+        ("rlc.in_sequence", "false"),
+        ("rlc.max_dat", "4"),
+        ("rlc.max_dat_reading", "ts25322"),
+        ("rlc.send_mrw", "true"),
+    ] {
+        let lossy = [set, ("radio.bler", "0.1"), ("duration", "60 s")];
+        let goodput = value(&metrics("ftp-on-dch-384-3gpp", &lossy), "goodput_kbps");
+        assert!(goodput > 100.0, "{set:?}: {goodput}");
+    }
+    for discard in ["timer", "never"] {
+        let set = [
+            ("rlc.sdu_discard", discard),
+            ("rlc.timer_discard", "500 ms"),
+            ("rlc.max_dat", "4"),
+            ("radio.bler", "0.1"),
+            ("duration", "60 s"),
+        ];
+        let goodput = value(&metrics("ftp-on-dch-384-3gpp", &set), "goodput_kbps");
+        assert!(goodput > 100.0, "{discard}: {goodput}");
+    }
+}
+
+#[test]
+fn compressed_headers_leave_room_for_payload() {
+    let goodput = |set: &[(&str, &str)]| {
+        let mut overrides = vec![("duration", "60 s"), ("tcp.segment_payload", "500 B")];
+        overrides.extend(set);
+        value(&metrics("ftp-on-dch-384-3gpp", &overrides), "goodput_kbps")
+    };
+    // 540 octets of packet become 504.
+    let gain = goodput(&[("pdcp.header_compression", "ideal")]) / goodput(&[]);
+    assert!((1.06..540.0 / 504.0 + 0.005).contains(&gain), "{gain}");
+}

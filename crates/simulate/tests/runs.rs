@@ -1,0 +1,107 @@
+//! What holds for any run: determinism, idleness, observation without effect, stopping.
+
+mod common;
+
+use std::ops::ControlFlow;
+
+use common::{metrics, output, scenario, value};
+use umts_simulate::{RunError, RunOptions, run};
+
+#[test]
+fn the_same_seed_gives_the_same_bits_and_another_one_does_not() {
+    for name in ["ftp-on-fach-two-users", "twenty-on-dch-64", "twenty-on-dch-64-3gpp"] {
+        let scenario = scenario(name, &[("duration", "60 s")]);
+        let once = format!("{:?}", output(&scenario).metrics);
+        assert_eq!(once, format!("{:?}", output(&scenario).metrics), "{name}");
+        let other = run(&scenario, RunOptions { seed: scenario.seed + 1, ..RunOptions::default() }).unwrap();
+        assert_ne!(once, format!("{:?}", other.metrics), "{name}");
+        let next =
+            run(&scenario, RunOptions { seed: scenario.seed, run: 1, ..RunOptions::default() }).unwrap();
+        assert_ne!(once, format!("{:?}", next.metrics), "{name}");
+    }
+}
+
+#[test]
+fn who_watches_changes_nothing() {
+    let scenario = scenario("ftp-on-fach-two-users", &[("duration", "1600 s")]);
+    let folder = tempfile::tempdir().unwrap();
+    let mut reports = 0;
+    let mut progress = |_| {
+        reports += 1;
+        ControlFlow::Continue(())
+    };
+    let watched = run(
+        &scenario,
+        RunOptions {
+            seed: scenario.seed,
+            series: true,
+            pcap_dir: Some(folder.path().to_owned()),
+            progress: Some(&mut progress),
+            ..RunOptions::default()
+        },
+    )
+    .unwrap();
+    let alone = output(&scenario);
+    assert_eq!(format!("{:?}", watched.metrics), format!("{:?}", alone.metrics));
+    assert_eq!((watched.events, watched.files.len()), (alone.events, 3));
+    assert!((90..=110).contains(&reports), "{reports}");
+}
+
+#[test]
+fn nothing_happens_while_nothing_happens() {
+    let file = [("flow.0.traffic", "file"), ("flow.0.size", "20 kB")];
+    let for_a = |duration| {
+        let mut overrides = file.to_vec();
+        overrides.push(("duration", duration));
+        output(&scenario("ftp-on-fach-3gpp", &overrides)).events
+    };
+    // A day and a month of silence after the download cost no event.
+    assert_eq!(for_a("60 s"), for_a("24 h"));
+    assert_eq!(for_a("60 s"), for_a("720 h"));
+}
+
+#[test]
+fn a_file_is_downloaded_whole_and_its_connection_is_handed_out() {
+    let scenario = scenario(
+        "ftp-on-dch-384-3gpp",
+        &[("flow.0.traffic", "file"), ("flow.0.size", "100 kB"), ("duration", "60 s")],
+    );
+    let mut rows = Vec::new();
+    let mut finished = |mut new| rows.append(&mut new);
+    let options = RunOptions { seed: 1, finished: Some(&mut finished), ..RunOptions::default() };
+    let left = run(&scenario, options).unwrap();
+    assert_eq!((rows.len(), left.metrics.connections.len()), (1, 0));
+    assert!(rows[0].closed_s.unwrap() < 10.0);
+    let delivered = value(&left.metrics.network, "goodput_delivered_kbps") * 60.0 / 8.0;
+    assert!((delivered - 100.0).abs() < 1e-6, "{delivered} kB");
+    // 2.1 s at the line rate, plus handshake and slow start.
+    let took = rows[0].metrics.value("download_time_s").unwrap();
+    assert!((2.1..4.0).contains(&took), "{took} s");
+}
+
+#[test]
+fn both_directions_carry_data() {
+    let up = metrics("ftp-on-dch-384-3gpp", &[("flow.0.direction", "uplink"), ("duration", "100 s")]);
+    // 64 kbit/s of payload, 1,460 of 1,500 octets, less what RLC and the acknowledgments need.
+    let goodput = value(&up, "goodput_kbps");
+    assert!((58.0..62.4).contains(&goodput), "{goodput}");
+}
+
+#[test]
+fn a_run_can_be_stopped() {
+    let mut stop = |done: f64| if done > 0.5 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let options = RunOptions { progress: Some(&mut stop), ..RunOptions::default() };
+    assert!(matches!(run(&scenario("ftp-on-fach", &[]), options), Err(RunError::Stopped)));
+}
+
+#[test]
+fn the_rach_is_shared_or_private() {
+    // Ten users send acknowledgments: a shared RACH of 16 kbit/s lets one of them send every 20 ms.
+    let ten = [("ue.0.count", "10"), ("duration", "300 s")];
+    let shared = metrics("ftp-on-fach-3gpp", &ten);
+    let private = metrics("ftp-on-fach-3gpp", &[ten[0], ten[1], ("cell.rach.access", "private")]);
+    assert!(value(&shared, "iub_pdus_per_s_uplink") <= 50.5);
+    assert!(value(&shared, "sdu_delay_ms_uplink") > value(&private, "sdu_delay_ms_uplink"));
+    assert!(value(&shared, "rach_collisions") > 0.0);
+    assert_eq!(value(&private, "rach_collisions"), 0.0);
+}

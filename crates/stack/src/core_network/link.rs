@@ -1,0 +1,203 @@
+//! A link: store and forward at a rate, a delay, a drop-tail queue, random loss.
+
+use std::collections::VecDeque;
+
+use umts_kernel::random::Stream;
+use umts_units::{BitRate, Bytes, Duration, Time};
+
+use crate::packet::Packet;
+
+/// Room in front of a link, the packet in transmission included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// So many packets.
+    Packets(u32),
+    /// So many octets.
+    Bytes(Bytes),
+}
+
+/// What a link is like.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct LinkConfig {
+    /// `None`: packets take no time to send.
+    pub rate: Option<BitRate>,
+    /// Propagation, one way.
+    pub delay: Duration,
+    /// `None`: no packet is dropped for lack of room.
+    pub queue: Option<QueueLimit>,
+    /// Probability that a packet is lost on the way.
+    pub loss: f64,
+    /// When the link is down.
+    pub outages: Vec<Outage>,
+}
+
+/// A link is down from `from` until just before `to`: it takes no packet; what is on the way arrives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outage {
+    /// It goes down.
+    pub from: Time,
+    /// It is up again.
+    pub to: Time,
+}
+
+/// What becomes of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It comes out of the link at this instant.
+    Arrives(Time),
+    /// The queue has no room.
+    QueueFull,
+    /// It gets lost on the way, after it has taken its time on the link.
+    Lost,
+    /// The link is down.
+    Down,
+}
+
+/// One direction of a link.
+#[derive(Debug, Clone)]
+pub struct Link {
+    config: LinkConfig,
+    losses: Stream,
+    /// When the transmitter has sent what it was given.
+    free_at: Time,
+    /// Packets that wait or are being sent: when they are through, and their sizes. Kept only if there is a limit.
+    waiting: VecDeque<(Time, Bytes)>,
+    waiting_octets: Bytes,
+    on_the_way: VecDeque<Packet>,
+}
+
+impl Link {
+    /// A link that nothing has crossed yet.
+    pub fn new(config: LinkConfig, losses: Stream) -> Self {
+        Link {
+            config,
+            losses,
+            free_at: Time::ZERO,
+            waiting: VecDeque::new(),
+            waiting_octets: Bytes::ZERO,
+            on_the_way: VecDeque::new(),
+        }
+    }
+
+    /// Takes a packet at `now`. If it arrives, [`Link::arrive`] gives it back then.
+    pub fn send(&mut self, now: Time, packet: Packet) -> Verdict {
+        if self.config.outages.iter().any(|outage| (outage.from..outage.to).contains(&now)) {
+            return Verdict::Down;
+        }
+        let size = packet.size();
+        if !self.has_room(now, size) {
+            return Verdict::QueueFull;
+        }
+        let sending = self.config.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
+        self.free_at = self.free_at.max(now) + sending;
+        if self.config.queue.is_some() {
+            self.waiting.push_back((self.free_at, size));
+            self.waiting_octets += size;
+        }
+        if self.config.loss > 0.0 && self.losses.uniform() < self.config.loss {
+            return Verdict::Lost;
+        }
+        self.on_the_way.push_back(packet);
+        Verdict::Arrives(self.free_at + self.config.delay)
+    }
+
+    fn has_room(&mut self, now: Time, size: Bytes) -> bool {
+        let Some(limit) = self.config.queue else { return true };
+        // A packet that is through at this very instant still takes its place, as in ns-2.
+        while self.waiting.front().is_some_and(|&(through, _)| through < now) {
+            let (_, size) = self.waiting.pop_front().expect("it was looked at");
+            self.waiting_octets = self.waiting_octets - size;
+        }
+        match limit {
+            QueueLimit::Packets(packets) => self.waiting.len() < packets as usize,
+            QueueLimit::Bytes(octets) => self.waiting_octets + size <= octets,
+        }
+    }
+
+    /// The packet that arrives now: links keep the order.
+    pub fn arrive(&mut self) -> Packet {
+        self.on_the_way.pop_front().expect("every arrival was announced by `send`")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_kernel::random::Streams;
+
+    use super::*;
+    use crate::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
+    use crate::packet::{Flags, SackBlocks, Segment};
+
+    fn packet(payload: u32) -> Packet {
+        let segment = Segment {
+            connection: ConnectionId(0),
+            direction: Direction::Downlink,
+            flags: Flags::default(),
+            seq: 0,
+            ack: 0,
+            payload,
+            window: 0,
+            header: 40,
+            mss: 0,
+            sack: SackBlocks::NONE,
+            timestamp: Time::ZERO,
+            echo: Time::ZERO,
+            transmission: 0,
+        };
+        Packet { id: PacketId(0), flow: FlowId(0), ue: UeId(0), segment }
+    }
+
+    fn link(queue: Option<QueueLimit>, loss: f64) -> Link {
+        let rate = BitRate::from_bps(1_000_000);
+        let outages = vec![Outage { from: ms(90), to: ms(95) }];
+        let config = LinkConfig { rate, delay: Duration::from_millis(10), queue, loss, outages };
+        Link::new(config, Streams::new(1, 0).stream("link"))
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn packets_queue_behind_each_other() {
+        let mut link = link(None, 0.0);
+        // 1,250 octets take 10 ms at 1 Mbit/s.
+        assert_eq!(link.send(ms(0), packet(1210)), Verdict::Arrives(ms(20)));
+        assert_eq!(link.send(ms(1), packet(1210)), Verdict::Arrives(ms(30)));
+        assert_eq!(link.send(ms(50), packet(1210)), Verdict::Arrives(ms(70)));
+    }
+
+    #[test]
+    fn the_packet_in_transmission_takes_a_place() {
+        let mut link = link(Some(QueueLimit::Packets(2)), 0.0);
+        assert_eq!(link.send(ms(0), packet(1210)), Verdict::Arrives(ms(20)));
+        assert_eq!(link.send(ms(0), packet(1210)), Verdict::Arrives(ms(30)));
+        assert_eq!(link.send(ms(0), packet(1210)), Verdict::QueueFull);
+        assert_eq!(link.send(ms(10), packet(1210)), Verdict::QueueFull);
+        assert_eq!(link.send(ms(11), packet(1210)), Verdict::Arrives(ms(40)));
+    }
+
+    #[test]
+    fn a_queue_in_octets_takes_what_fits() {
+        let mut link = link(Some(QueueLimit::Bytes(Bytes(1300))), 0.0);
+        assert_eq!(link.send(ms(0), packet(1210)), Verdict::Arrives(ms(20)));
+        assert_eq!(link.send(ms(0), packet(11)), Verdict::QueueFull);
+        assert!(matches!(link.send(ms(0), packet(10)), Verdict::Arrives(_)));
+    }
+
+    #[test]
+    fn a_link_that_is_down_takes_nothing() {
+        let mut link = link(None, 0.0);
+        assert_eq!(link.send(ms(89), packet(1210)), Verdict::Arrives(ms(109)));
+        assert_eq!([link.send(ms(90), packet(1)), link.send(ms(94), packet(1))], [Verdict::Down; 2]);
+        assert_eq!(link.send(ms(95), packet(1210)), Verdict::Arrives(ms(119)));
+    }
+
+    #[test]
+    fn losses_have_their_ratio() {
+        let mut link = link(None, 0.1);
+        let lost = (0..100_000).filter(|&n| link.send(ms(100 * (n + 1)), packet(0)) == Verdict::Lost).count();
+        // One standard deviation is 95.
+        assert!((9_500..10_500).contains(&lost), "{lost}");
+    }
+}

@@ -1,0 +1,115 @@
+//! From the server to the RNC: a chain of links with routers, GGSN and SGSN between them.
+//!
+//! Each server has the first hop to itself; the flows share the others. The uplink is the same chain backwards, with
+//! queues of its own.
+
+mod impairments;
+mod link;
+
+pub use impairments::{Impairment, Impairments, PacketKind, Treatment};
+pub use link::{Link, LinkConfig, Outage, QueueLimit, Verdict};
+
+use umts_kernel::random::Streams;
+
+use crate::ids::{Direction, FlowId};
+
+/// Names one link in one direction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LinkId(u32);
+
+/// The links of both directions.
+#[derive(Debug, Clone)]
+pub struct CoreNetwork {
+    hops: u32,
+    links: Vec<Link>,
+}
+
+impl CoreNetwork {
+    /// The chain `hops`, server first, for `flows` servers. Each link has losses of its own.
+    pub fn new(hops: &[LinkConfig], flows: u32, streams: &Streams) -> Self {
+        let count = hops.len() as u32;
+        let mut links = Vec::new();
+        for owner in 0..flows.max(1) {
+            for direction in [Direction::Downlink, Direction::Uplink] {
+                for (hop, config) in hops.iter().enumerate() {
+                    let name = format!("core_network/{direction:?}/hop{hop}/server{owner}");
+                    links.push(Link::new(config.clone(), streams.stream(&name)));
+                }
+            }
+        }
+        CoreNetwork { hops: count, links }
+    }
+
+    /// The link that packets of `flow` take as hop number `hop` from the server. Hops after the first are shared: they
+    /// are those of the first flow.
+    #[inline]
+    fn link_id(&self, direction: Direction, hop: u32, flow: FlowId) -> LinkId {
+        let owner = if hop == 0 { flow.0 } else { 0 };
+        LinkId((owner * 2 + direction.index() as u32) * self.hops + hop)
+    }
+
+    /// The link that a packet enters first.
+    #[inline]
+    pub fn entry(&self, direction: Direction, flow: FlowId) -> LinkId {
+        let hop = match direction {
+            Direction::Downlink => 0,
+            Direction::Uplink => self.hops - 1,
+        };
+        self.link_id(direction, hop, flow)
+    }
+
+    /// The link after `link` for a packet of `flow`; `None` at the end of the chain.
+    #[inline]
+    pub fn next(&self, link: LinkId, direction: Direction, flow: FlowId) -> Option<LinkId> {
+        let hop = self.hop(link);
+        let next = match direction {
+            Direction::Downlink if hop + 1 < self.hops => hop + 1,
+            Direction::Uplink if hop > 0 => hop - 1,
+            _ => return None,
+        };
+        Some(self.link_id(direction, next, flow))
+    }
+
+    /// Which hop from the server a link is.
+    #[inline]
+    pub fn hop(&self, link: LinkId) -> u32 {
+        link.0 % self.hops
+    }
+
+    /// The link itself.
+    #[inline]
+    pub fn link(&mut self, link: LinkId) -> &mut Link {
+        &mut self.links[link.0 as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_passes_every_hop_both_ways() {
+        let hops = vec![LinkConfig::default(); 3];
+        let core = CoreNetwork::new(&hops, 2, &Streams::new(1, 0));
+        for (direction, order) in [(Direction::Downlink, [0, 1, 2]), (Direction::Uplink, [2, 1, 0])] {
+            let mut path = Vec::new();
+            let mut at = Some(core.entry(direction, FlowId(1)));
+            while let Some(link) = at {
+                path.push(core.hop(link));
+                at = core.next(link, direction, FlowId(1));
+            }
+            assert_eq!(path, order);
+        }
+    }
+
+    #[test]
+    fn servers_share_all_but_their_own_link() {
+        let core = CoreNetwork::new(&vec![LinkConfig::default(); 2], 2, &Streams::new(1, 0));
+        let path = |flow| {
+            let first = core.entry(Direction::Downlink, flow);
+            (first, core.next(first, Direction::Downlink, flow).unwrap())
+        };
+        let (a, b) = (path(FlowId(0)), path(FlowId(1)));
+        assert!(a.0 != b.0 && a.1 == b.1);
+    }
+}

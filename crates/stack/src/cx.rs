@@ -1,0 +1,29 @@
+//! What an entity is handed with every call: the time, and somewhere to record what happens.
+
+use umts_kernel::TraceSink;
+use umts_units::Time;
+
+use crate::trace::TraceEvent;
+
+/// The context of one call.
+pub struct Cx<'a, T> {
+    /// The present instant.
+    pub now: Time,
+    trace: &'a mut T,
+}
+
+impl<'a, T: TraceSink<TraceEvent>> Cx<'a, T> {
+    /// A context at `now` that records into `trace`.
+    #[inline]
+    pub fn new(now: Time, trace: &'a mut T) -> Self {
+        Cx { now, trace }
+    }
+
+    /// Records what `event` builds; nothing is built when nobody watches.
+    #[inline(always)]
+    pub fn record(&mut self, event: impl FnOnce() -> TraceEvent) {
+        if T::ENABLED {
+            self.trace.record(self.now, &event());
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! Names of what the stack is made of. Numbers count from zero in the order of the scenario.
+
+macro_rules! id {
+    ($(#[$doc:meta])* $name:ident($inner:ty)) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        pub struct $name(pub $inner);
+
+        impl $name {
+            /// As an index into a table.
+            #[inline]
+            pub fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+
+id!(
+    /// A user equipment.
+    UeId(u16)
+);
+id!(
+    /// A `[[flow]]` of the scenario, one per UE that it serves.
+    FlowId(u32)
+);
+id!(
+    /// A TCP connection; a flow may open several, one after another.
+    ConnectionId(u32)
+);
+id!(
+    /// An IP packet: every transmission of a segment is a new packet.
+    PacketId(u64)
+);
+
+/// Towards the UE, or from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Direction {
+    /// From the server to the UE.
+    Downlink,
+    /// From the UE to the server.
+    Uplink,
+}
+
+impl Direction {
+    /// The other way.
+    #[inline]
+    pub fn reversed(self) -> Self {
+        match self {
+            Direction::Downlink => Direction::Uplink,
+            Direction::Uplink => Direction::Downlink,
+        }
+    }
+
+    /// 0 for the downlink, 1 for the uplink.
+    #[inline]
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}
+
+/// The two ends of a TCP connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum End {
+    /// The server in the Internet.
+    Server,
+    /// The user equipment.
+    Ue,
+}
+
+impl End {
+    /// The direction in which this end sends.
+    #[inline]
+    pub fn sends(self) -> Direction {
+        match self {
+            End::Server => Direction::Downlink,
+            End::Ue => Direction::Uplink,
+        }
+    }
+
+    /// The end that sends in `direction`.
+    #[inline]
+    pub fn sending(direction: Direction) -> Self {
+        match direction {
+            Direction::Downlink => End::Server,
+            Direction::Uplink => End::Ue,
+        }
+    }
+}

@@ -1,0 +1,24 @@
+//! The modelled network, sans-IO, in the order in which a downlink byte meets it.
+//!
+//! ```text
+//! traffic → tcp → core_network → rnc → nodeb → radio → ue
+//! ```
+//!
+//! A protocol entity is a plain struct without clock, socket, callback or global: it is told the time through
+//! [`Cx`], takes inputs (`handle_*`), returns outputs (`poll_*`) and says when it next wants to be called
+//! (`poll_timeout`). `radio` holds the machines that both ends of the air interface share; `rnc`, `nodeb` and `ue` hold
+//! what only that node decides.
+
+pub mod core_network;
+pub mod cx;
+pub mod ids;
+pub mod network;
+pub mod nodeb;
+pub mod packet;
+pub mod radio;
+pub mod rnc;
+pub mod tcp;
+pub mod trace;
+pub mod traffic;
+
+pub use cx::Cx;

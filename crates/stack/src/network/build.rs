@@ -1,0 +1,135 @@
+//! A network from its configuration.
+
+use std::collections::BTreeMap;
+
+use umts_kernel::random::Streams;
+use umts_units::Time;
+
+use super::carrier::{Carrier, Plan, Push, Sharing};
+use super::config::{CellConfig, ChannelConfig, FachMode, NetworkConfig, RachMode, UeConfig};
+use super::flight::Flights;
+use super::tcp_path::Flow;
+use super::{Bearer, Network};
+use crate::core_network::{CoreNetwork, Impairments};
+use crate::ids::{Direction, FlowId, UeId};
+use crate::nodeb::FachQueue;
+use crate::radio::mac::RachAccess;
+use crate::radio::pdcp::Pdcp;
+use crate::radio::phy::BlockErrors;
+use crate::radio::rlc::Rlc;
+use crate::rnc::RoundRobin;
+use crate::trace::Channel;
+
+const DIRECTIONS: [Direction; 2] = [Direction::Downlink, Direction::Uplink];
+
+impl Network {
+    /// Builds the network; its random draws come from `streams`.
+    ///
+    /// # Panics
+    /// If a UE or flow names what does not exist: a scenario was checked for that.
+    pub fn new(config: &NetworkConfig, streams: &Streams) -> Self {
+        let flows = config.flows.len() as u32;
+        let mut network = Network {
+            core: CoreNetwork::new(&config.core, flows, streams),
+            carriers: Vec::new(),
+            rlc: [Vec::new(), Vec::new()],
+            bearers: Vec::new(),
+            flights: Flights::default(),
+            flows: Vec::new(),
+            impairments: Impairments::new(&config.impairments),
+            delayed: BTreeMap::new(),
+            packets: 0,
+            active: Vec::new(),
+        };
+        for (index, ue) in config.ues.iter().enumerate() {
+            network.add_ue(UeId(index as u16), ue, &config.cells[ue.cell], streams);
+        }
+        for (index, flow) in config.flows.iter().enumerate() {
+            network.flows.push(Flow::new(FlowId(index as u32), flow));
+        }
+        network
+    }
+
+    fn add_ue(&mut self, ue: UeId, config: &UeConfig, cell: &CellConfig, streams: &Streams) {
+        let carrier = DIRECTIONS.map(|direction| self.carrier_for(direction, config, cell, streams));
+        self.bearers.push(Bearer {
+            carrier,
+            blocks: config.channels.map(|channel| channel.format.blocks),
+            block_bits: config.channels.map(|channel| channel.block_bits),
+            errors: DIRECTIONS.map(|direction| {
+                let name = format!("radio/{direction:?}/ue{}", ue.0);
+                BlockErrors::new(config.errors[direction.index()].clone(), streams.addressed(&name))
+            }),
+            pdcp: DIRECTIONS.map(|_| Pdcp::new(config.pdcp)),
+            wake: [Time::NEVER; 2],
+        });
+        for direction in DIRECTIONS {
+            let blocks = config.channels[direction.index()].format.blocks;
+            self.rlc[direction.index()].push(Rlc::new(ue, direction, &config.rlc, blocks));
+        }
+    }
+
+    /// The carrier that a UE uses, made if it is the first to use it.
+    fn carrier_for(
+        &mut self,
+        direction: Direction,
+        ue: &UeConfig,
+        cell: &CellConfig,
+        streams: &Streams,
+    ) -> u16 {
+        let channel = ue.channels[direction.index()];
+        let kind = match (channel.dedicated, direction) {
+            (true, _) => Channel::Dch,
+            (false, Direction::Downlink) => Channel::Fach,
+            (false, Direction::Uplink) => Channel::Rach,
+        };
+        let same = |carrier: &Carrier| {
+            carrier.plan.cell == ue.cell
+                && carrier.plan.direction == direction
+                && carrier.plan.channel == kind
+                && carrier.plan.tti == channel.format.tti
+        };
+        let index = self.carriers.iter().position(same).unwrap_or_else(|| {
+            self.carriers.push(new_carrier(ue.cell, direction, kind, channel, cell, streams));
+            self.carriers.len() - 1
+        });
+        u16::try_from(index).expect("there are few combinations of cell, channel and TTI")
+    }
+}
+
+fn new_carrier(
+    index: usize,
+    direction: Direction,
+    kind: Channel,
+    channel: ChannelConfig,
+    cell: &CellConfig,
+    streams: &Streams,
+) -> Carrier {
+    let draws = |purpose: &str| streams.addressed(&format!("cell{index}/{purpose}"));
+    let sharing = match (kind, cell.fach, cell.rach) {
+        (Channel::Dch, _, _) => Sharing::Dedicated,
+        (Channel::Fach, FachMode::Pull, _) => Sharing::Pull(RoundRobin::default()),
+        (Channel::Fach, FachMode::PerUePush { nodeb_queue, jitter }, _) => Sharing::Push(Push {
+            queue: FachQueue::new(nodeb_queue),
+            jitter,
+            draws: draws("fach/jitter"),
+            frame_scheduled: false,
+        }),
+        (Channel::Rach, _, RachMode::Shared) => Sharing::Contention(RachAccess::new(draws("rach/access"))),
+        (Channel::Rach, _, RachMode::Private { access_delay }) => {
+            Sharing::PrivateAccess(access_delay, draws("rach/delay"))
+        }
+    };
+    let plan = Plan {
+        cell: index,
+        direction,
+        channel: kind,
+        tti: channel.format.tti,
+        shared_blocks: channel.format.blocks,
+        iub_rate: cell.iub_rate,
+        iub_delay: cell.iub_delay,
+        iub_timing: cell.iub_timing,
+        lead: cell.rlc_lead,
+    };
+    Carrier::new(plan, sharing)
+}

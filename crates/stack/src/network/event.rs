@@ -1,0 +1,39 @@
+//! What can happen in a network: plain values, ordered by the event queue.
+
+use crate::core_network::LinkId;
+use crate::ids::{ConnectionId, Direction, End, FlowId, UeId};
+
+/// Names a transport channel, or the dedicated channels that tick together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CarrierId(pub(super) u16);
+
+/// Names a packet that a script delays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeldId(pub(super) u32);
+
+/// Names block sets on their way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FlightId(pub(super) u32);
+
+/// Something that happens at an instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// A flow begins.
+    FlowStarts(FlowId),
+    /// A packet comes out of a link of the core network.
+    LinkArrival(LinkId),
+    /// A packet that a script held back enters the core network.
+    HeldPacketEnters(HeldId),
+    /// A TTI of this channel begins for RLC: it is asked for blocks.
+    Tick(CarrierId),
+    /// A frame of a FACH begins at a Node B that has a queue of its own.
+    NodeBTick(CarrierId),
+    /// Block sets end on the air or reach the RNC.
+    BlocksArrive(FlightId),
+    /// A timer of an RLC entity may be due: that of `ue`'s bearer which sends in this direction.
+    RlcWake(UeId, Direction),
+    /// A timer of a TCP endpoint may be due.
+    TcpWake(ConnectionId, End),
+    /// The run ends.
+    EndOfRun,
+}

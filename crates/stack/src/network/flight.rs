@@ -1,0 +1,123 @@
+//! Block sets on their way, in slots that are used again and again.
+
+use super::event::FlightId;
+use crate::ids::{Direction, UeId};
+use crate::radio::phy::Lost;
+use crate::radio::rlc::BlockSet;
+use crate::trace::Channel;
+
+/// The blocks of one UE in one TTI, and which of them are lost on the air.
+#[derive(Debug, Default)]
+pub(super) struct FlightSet {
+    pub ue: UeId,
+    pub set: BlockSet,
+    pub lost: Lost,
+}
+
+/// What arrives at one instant.
+#[derive(Debug)]
+pub(super) struct Flight {
+    pub direction: Direction,
+    pub channel: Channel,
+    sets: Vec<FlightSet>,
+    used: usize,
+}
+
+impl Flight {
+    /// An empty set for `ue`.
+    #[inline]
+    pub fn add(&mut self, ue: UeId) -> &mut FlightSet {
+        if self.used == self.sets.len() {
+            self.sets.push(FlightSet::default());
+        }
+        let set = &mut self.sets[self.used];
+        self.used += 1;
+        set.ue = ue;
+        set.set.clear();
+        set.lost = Lost::default();
+        set
+    }
+
+    /// The set added last.
+    #[inline]
+    pub fn last(&mut self) -> &mut FlightSet {
+        &mut self.sets[self.used - 1]
+    }
+
+    /// Takes the set added last back.
+    #[inline]
+    pub fn drop_last(&mut self) {
+        self.used -= 1;
+    }
+
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.used == 0
+    }
+
+    #[inline]
+    pub fn sets(&self) -> &[FlightSet] {
+        &self.sets[..self.used]
+    }
+}
+
+/// All that is on its way.
+#[derive(Debug, Default)]
+pub(super) struct Flights {
+    slots: Vec<Option<Flight>>,
+    free: Vec<u32>,
+    spare: Vec<Flight>,
+    spare_sets: Vec<BlockSet>,
+}
+
+impl Flights {
+    /// An empty flight.
+    #[inline]
+    pub fn begin(&mut self, direction: Direction, channel: Channel) -> Flight {
+        match self.spare.pop() {
+            Some(flight) => Flight { direction, channel, used: 0, ..flight },
+            None => Flight { direction, channel, sets: Vec::new(), used: 0 },
+        }
+    }
+
+    /// Sends it off.
+    #[inline]
+    pub fn depart(&mut self, flight: Flight) -> FlightId {
+        match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = Some(flight);
+                FlightId(slot)
+            }
+            None => {
+                self.slots.push(Some(flight));
+                FlightId(self.slots.len() as u32 - 1)
+            }
+        }
+    }
+
+    /// It has arrived.
+    #[inline]
+    pub fn arrive(&mut self, id: FlightId) -> Flight {
+        self.free.push(id.0);
+        self.slots[id.0 as usize].take().expect("a flight arrives once")
+    }
+
+    /// An empty set for a block that travels by itself.
+    #[inline]
+    pub fn spare_set(&mut self) -> BlockSet {
+        self.spare_sets.pop().unwrap_or_default()
+    }
+
+    /// Gives such a set's memory back.
+    #[inline]
+    pub fn return_set(&mut self, mut set: BlockSet) {
+        set.clear();
+        self.spare_sets.push(set);
+    }
+
+    /// Gives a flight's memory back.
+    #[inline]
+    pub fn finish(&mut self, flight: Flight) {
+        self.spare.push(flight);
+    }
+}

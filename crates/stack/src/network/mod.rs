@@ -1,0 +1,106 @@
+//! The network put together: servers, core network, RNC, Node Bs and UEs, and what happens between them.
+//!
+//! [`Network::handle`] takes one event and schedules what follows from it. It knows no clock: simulation and emulation
+//! run the same network on different ones.
+//!
+//! ```text
+//!   tcp_path:    TCP endpoints ⇄ links of the core network ⇄ RLC buffers
+//!   radio_path:  RLC entities ⇄ ticks of the transport channels ⇄ block sets on their way
+//! ```
+
+mod build;
+mod carrier;
+mod config;
+mod event;
+mod flight;
+mod radio_path;
+mod tcp_path;
+
+use std::collections::BTreeMap;
+
+use umts_kernel::{EventQueue, Phase, TraceSink};
+use umts_units::Time;
+
+pub use config::{
+    CellConfig, ChannelConfig, FachMode, FlowConfig, IubTiming, NetworkConfig, RachMode, UeConfig,
+};
+pub use event::{CarrierId, Event, FlightId, HeldId};
+
+use self::carrier::Carrier;
+use self::flight::Flights;
+use self::tcp_path::Flow;
+use crate::Cx;
+use crate::core_network::{CoreNetwork, Impairments};
+use crate::ids::{Direction, UeId};
+use crate::packet::Packet;
+use crate::radio::pdcp::Pdcp;
+use crate::radio::phy::BlockErrors;
+use crate::radio::rlc::Rlc;
+use crate::trace::TraceEvent;
+
+/// Everything between and including the two ends of every connection.
+#[derive(Debug)]
+pub struct Network {
+    core: CoreNetwork,
+    carriers: Vec<Carrier>,
+    /// RLC entities by UE: those that send downlink are the RNC's, those that send uplink the UEs'.
+    rlc: [Vec<Rlc>; 2],
+    bearers: Vec<Bearer>,
+    flights: Flights,
+    flows: Vec<Flow>,
+    impairments: Impairments,
+    /// Packets that a script delays, by their ids.
+    delayed: BTreeMap<u32, Packet>,
+    packets: u64,
+    /// Scratch: who is asked in a tick.
+    active: Vec<UeId>,
+}
+
+/// What the network knows of a UE's bearer, by direction.
+#[derive(Debug)]
+struct Bearer {
+    carrier: [u16; 2],
+    /// Blocks in one TTI.
+    blocks: [u32; 2],
+    block_bits: [u32; 2],
+    errors: [BlockErrors; 2],
+    /// Header compression in front of the sending RLC entity.
+    pdcp: [Pdcp; 2],
+    /// When the sending RLC entity is next woken; one wake-up at a time is outstanding.
+    wake: [Time; 2],
+}
+
+impl Network {
+    /// Schedules the beginning of every flow.
+    pub fn start(&self, queue: &mut EventQueue<Event>) {
+        for flow in &self.flows {
+            queue.push(flow.start, Phase::Transmit, Event::FlowStarts(flow.id));
+        }
+    }
+
+    /// Takes one event.
+    #[inline]
+    pub fn handle<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        event: Event,
+        queue: &mut EventQueue<Event>,
+    ) {
+        match event {
+            Event::Tick(carrier) => self.tick(cx, carrier, queue),
+            Event::BlocksArrive(flight) => self.blocks_arrive(cx, flight, queue),
+            Event::NodeBTick(carrier) => self.nodeb_tick(cx, carrier, queue),
+            Event::LinkArrival(link) => self.link_arrival(cx, link, queue),
+            Event::HeldPacketEnters(held) => self.held_packet_enters(cx, held, queue),
+            Event::RlcWake(ue, direction) => self.rlc_wake(cx, ue, direction, queue),
+            Event::TcpWake(connection, end) => self.tcp_wake(cx, connection, end, queue),
+            Event::FlowStarts(flow) => self.flow_starts(cx, flow, queue),
+            Event::EndOfRun => {}
+        }
+    }
+
+    /// SDU octets in the RLC entity of `ue` that sends in `direction`.
+    pub fn rlc_buffer(&self, ue: UeId, direction: Direction) -> umts_units::Bytes {
+        self.rlc[direction.index()][ue.index()].buffer_occupancy()
+    }
+}

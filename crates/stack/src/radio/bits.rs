@@ -1,0 +1,107 @@
+//! Fields that do not care about octets: what RLC and MAC headers are made of. The first bit of a field is the most
+//! significant one, octets go in order.
+
+/// Reads fields one after another.
+#[derive(Debug, Clone)]
+pub(in crate::radio) struct BitReader<'a> {
+    octets: &'a [u8],
+    at: usize,
+}
+
+impl<'a> BitReader<'a> {
+    /// A reader of all bits of `octets`.
+    pub fn new(octets: &'a [u8]) -> Self {
+        BitReader { octets, at: 0 }
+    }
+
+    /// How many bits were read.
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    /// How many bits are left.
+    pub fn left(&self) -> usize {
+        self.octets.len() * 8 - self.at
+    }
+
+    /// The next `width` bits, 32 at most; `None`, and nothing is read, if fewer are left.
+    pub fn take(&mut self, width: u32) -> Option<u32> {
+        debug_assert!(width <= 32);
+        if self.left() < width as usize {
+            return None;
+        }
+        let mut value = 0;
+        for _ in 0..width {
+            let bit = self.octets[self.at / 8] >> (7 - self.at % 8) & 1;
+            value = value << 1 | u32::from(bit);
+            self.at += 1;
+        }
+        Some(value)
+    }
+}
+
+/// Appends fields one after another.
+#[derive(Debug)]
+pub(in crate::radio) struct BitWriter<'a> {
+    octets: &'a mut Vec<u8>,
+    /// Bits of the last octet that are not written yet; they are zero.
+    free: u32,
+}
+
+impl<'a> BitWriter<'a> {
+    /// A writer that begins with a new octet behind those of `octets`.
+    pub fn new(octets: &'a mut Vec<u8>) -> Self {
+        BitWriter { octets, free: 0 }
+    }
+
+    /// Appends the `width` low bits of `value`.
+    ///
+    /// # Panics
+    /// If `value` has more bits: fields are checked where they are made.
+    pub fn put(&mut self, value: u32, width: u32) -> &mut Self {
+        assert!(u64::from(value) < 1 << width, "{value} has more than {width} bits");
+        for bit in (0..width).rev() {
+            if self.free == 0 {
+                self.octets.push(0);
+                self.free = 8;
+            }
+            self.free -= 1;
+            let last = self.octets.last_mut().expect("an octet was begun");
+            *last |= ((value >> bit & 1) as u8) << self.free;
+        }
+        self
+    }
+
+    /// Bits up to the end of the octet, which are zero so far.
+    pub fn free(&self) -> u32 {
+        self.free
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(fields in proptest::collection::vec((any::<u32>(), 0u32..=32), 0..40)) {
+            let low = |value: u32, width: u32| (u64::from(value) & ((1 << width) - 1)) as u32;
+            let mut octets = vec![0xff];
+            let mut writer = BitWriter::new(&mut octets);
+            for &(value, width) in &fields {
+                writer.put(low(value, width), width);
+            }
+            let (free, bits) = (writer.free(), fields.iter().map(|field| field.1 as usize).sum::<usize>());
+            prop_assert_eq!(octets.len(), 1 + bits.div_ceil(8));
+            let mut reader = BitReader::new(&octets[1..]);
+            for &(value, width) in &fields {
+                prop_assert_eq!(reader.take(width), Some(low(value, width)));
+            }
+            prop_assert_eq!((reader.at(), reader.left()), (bits, free as usize));
+            prop_assert_eq!(reader.take(free), Some(0));
+            prop_assert_eq!(reader.take(1), None);
+        }
+    }
+}

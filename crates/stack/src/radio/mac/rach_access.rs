@@ -1,0 +1,102 @@
+//! Access to a shared RACH: TS 25.211 §5.2.2.1 (15 access slots in two frames, 16 signatures), TS 25.214 §6.
+//!
+//! In each TTI every UE with something to send picks an access slot and a signature. The Node B has one demodulator
+//! for message parts: it acquires the first preamble, and the UEs that came later get no acquisition and try again in
+//! the next TTI. Two UEs with the same first slot and signature are both acquired: their messages collide and are lost.
+//! Preamble power ramping and persistence values are not modelled.
+
+use umts_kernel::random::AddressedStream;
+use umts_units::Duration;
+
+use crate::ids::UeId;
+
+const ACCESS_SLOTS: u64 = 15;
+const SIGNATURES: u64 = 16;
+/// Two radio frames of 10 ms hold 15 access slots.
+const ACCESS_SLOT: Duration = Duration::from_nanos(20_000_000 / ACCESS_SLOTS);
+
+/// Who may send in a TTI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Access {
+    /// The UE.
+    pub ue: UeId,
+    /// How long after the start of the TTI its message begins.
+    pub delay: Duration,
+    /// It has chosen what another has chosen: the message is lost.
+    pub collides: bool,
+}
+
+/// The contention of one cell's RACH.
+#[derive(Debug, Clone)]
+pub struct RachAccess {
+    draws: AddressedStream,
+}
+
+impl RachAccess {
+    /// Contention with draws from `draws`.
+    pub fn new(draws: AddressedStream) -> Self {
+        RachAccess { draws }
+    }
+
+    /// Who of `ready` gets the message part of TTI number `tti`: nobody if `ready` is empty, more than one only if they
+    /// collide.
+    pub fn resolve(&self, tti: u64, ready: impl Iterator<Item = UeId>, acquired: &mut Vec<Access>) {
+        acquired.clear();
+        let draws = self.draws.tti(tti);
+        let mut first = (u64::MAX, 0);
+        for ue in ready {
+            let bits = draws.bits(u32::from(ue.0));
+            let choice = ((bits >> 32) % ACCESS_SLOTS, bits % SIGNATURES);
+            if choice.0 < first.0 {
+                first = choice;
+                acquired.clear();
+            }
+            if choice == first {
+                acquired.push(Access { ue, delay: ACCESS_SLOT * choice.0, collides: false });
+            }
+        }
+        if acquired.len() > 1 {
+            acquired.iter_mut().for_each(|access| access.collides = true);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_kernel::random::Streams;
+
+    use super::*;
+
+    fn rach() -> RachAccess {
+        RachAccess::new(Streams::new(1, 0).addressed("rach"))
+    }
+
+    #[test]
+    fn one_user_always_gets_in_somewhere_in_the_two_frames() {
+        let (rach, mut acquired) = (rach(), Vec::new());
+        for tti in 0..1000 {
+            rach.resolve(tti, [UeId(3)].into_iter(), &mut acquired);
+            assert_eq!((acquired.len(), acquired[0].ue, acquired[0].collides), (1, UeId(3), false));
+            assert!(acquired[0].delay < Duration::from_millis(20));
+        }
+    }
+
+    #[test]
+    fn two_users_share_and_seldom_collide() {
+        let (rach, mut acquired) = (rach(), Vec::new());
+        let (mut won, mut collided) = ([0u32; 2], 0u32);
+        const TTIS: u64 = 100_000;
+        for tti in 0..TTIS {
+            rach.resolve(tti, [UeId(0), UeId(1)].into_iter(), &mut acquired);
+            match acquired[..] {
+                [one] => won[one.ue.index()] += 1,
+                [a, b] if a.collides && b.collides => collided += 1,
+                _ => panic!("{acquired:?}"),
+            }
+        }
+        // Same slot and signature: 1 of 240. Same slot, other signature: the UE with the lower index is heard.
+        let expected = TTIS as f64 / 240.0;
+        assert!((f64::from(collided) - expected).abs() < 6.0 * expected.sqrt(), "{collided}");
+        assert!(won[0] > 40_000 && won[1] > 40_000, "{won:?}");
+    }
+}

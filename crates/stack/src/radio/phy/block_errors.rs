@@ -1,0 +1,249 @@
+//! Block error processes: independent errors, the two-state Gilbert model, recorded errors.
+//!
+//! Draws are addressed by TTI and block, so that another TCP version or one more user meets the same radio. The Gilbert
+//! chain that steps once per block cannot have that: its state depends on how many blocks were sent before.
+
+use std::sync::Arc;
+
+use umts_kernel::random::AddressedStream;
+
+/// Which blocks of a set are lost: bit n for block n. A set has 128 blocks at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Lost(pub u128);
+
+impl Lost {
+    /// The most blocks that a set can have.
+    pub const MOST_BLOCKS: u32 = 128;
+
+    /// All of `blocks` blocks.
+    #[inline]
+    pub fn all(blocks: u32) -> Self {
+        Lost(if blocks >= Self::MOST_BLOCKS { u128::MAX } else { (1 << blocks) - 1 })
+    }
+
+    /// Whether block number `block` is lost.
+    #[inline]
+    pub fn contains(self, block: u32) -> bool {
+        self.0 >> block & 1 == 1
+    }
+
+    /// How many blocks are lost.
+    #[inline]
+    pub fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+}
+
+/// What an error process counts in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErrorUnit {
+    /// Each block (PDU) on its own.
+    Pdu,
+    /// All blocks of a TTI together.
+    Tti,
+}
+
+/// How blocks are lost.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ErrorModel {
+    /// None is.
+    ErrorFree,
+    /// Each unit with probability `bler`, independently.
+    Independent {
+        /// Block error ratio.
+        bler: f64,
+        /// What is lost at once.
+        unit: ErrorUnit,
+    },
+    /// Two states with an error probability each (Dubois 2005, §4.2 and Table 7.1).
+    Gilbert {
+        /// Probability per step of leaving the good state.
+        good_to_bad: f64,
+        /// Probability per step of leaving the bad state.
+        bad_to_good: f64,
+        /// Block error probability in the good state.
+        bler_good: f64,
+        /// Block error probability in the bad state.
+        bler_bad: f64,
+        /// When the chain steps.
+        step: ErrorUnit,
+    },
+    /// A recorded verdict per block, from the beginning again when it ends.
+    Trace(Arc<[bool]>),
+}
+
+/// One error process: of one UE in one direction.
+#[derive(Debug, Clone)]
+pub struct BlockErrors {
+    model: ErrorModel,
+    draws: AddressedStream,
+    /// Blocks asked for so far: the place in a trace, and the address of a chain's steps.
+    blocks_seen: u64,
+    bad: Option<bool>,
+    last_tti: u64,
+}
+
+/// The blocks of a TTI have the addresses 0 to 127; the chain's own draw lies above them.
+const CHAIN: u32 = Lost::MOST_BLOCKS;
+
+impl BlockErrors {
+    /// A process whose draws come from `draws`.
+    pub fn new(model: ErrorModel, draws: AddressedStream) -> Self {
+        BlockErrors { model, draws, blocks_seen: 0, bad: None, last_tti: 0 }
+    }
+
+    /// Which of `blocks` blocks sent in TTI number `tti` are lost. TTIs do not go back.
+    #[inline]
+    pub fn verdict(&mut self, tti: u64, blocks: u32) -> Lost {
+        self.verdict_from(tti, 0, blocks)
+    }
+
+    /// The same for blocks of which the first is number `first` of its TTI, where a TTI is asked for piece by piece.
+    #[inline]
+    pub fn verdict_from(&mut self, tti: u64, first: u32, blocks: u32) -> Lost {
+        match self.model {
+            ErrorModel::ErrorFree => Lost(0),
+            ErrorModel::Independent { bler, unit } => self.independent(tti, first, blocks, bler, unit),
+            _ => self.with_memory(tti, first, blocks),
+        }
+    }
+
+    #[inline]
+    fn independent(&self, tti: u64, first: u32, blocks: u32, bler: f64, unit: ErrorUnit) -> Lost {
+        let draws = self.draws.tti(tti);
+        match unit {
+            ErrorUnit::Tti if draws.uniform(0) < bler => Lost::all(blocks),
+            ErrorUnit::Tti => Lost(0),
+            ErrorUnit::Pdu => {
+                let mut lost = 0;
+                for block in 0..blocks {
+                    lost |= u128::from(draws.uniform(first + block) < bler) << block;
+                }
+                Lost(lost)
+            }
+        }
+    }
+
+    fn with_memory(&mut self, tti: u64, first: u32, blocks: u32) -> Lost {
+        let mut lost = 0;
+        for block in 0..blocks {
+            lost |= u128::from(self.block_lost(tti, first + block)) << block;
+            self.blocks_seen += 1;
+        }
+        Lost(lost)
+    }
+
+    fn block_lost(&mut self, tti: u64, block: u32) -> bool {
+        match &self.model {
+            ErrorModel::Trace(verdicts) => verdicts[(self.blocks_seen % verdicts.len() as u64) as usize],
+            &ErrorModel::Gilbert { good_to_bad, bad_to_good, bler_good, bler_bad, step } => {
+                let (steps, draw) = match step {
+                    ErrorUnit::Pdu => (1, self.draws.tti(self.blocks_seen).uniform(CHAIN)),
+                    ErrorUnit::Tti => (tti - self.last_tti, self.draws.tti(tti).uniform(CHAIN)),
+                };
+                if self.bad.is_none() || steps > 0 {
+                    self.bad = Some(draw < bad_probability(self.bad, good_to_bad, bad_to_good, steps));
+                    self.last_tti = tti;
+                }
+                let bler = if self.bad == Some(true) { bler_bad } else { bler_good };
+                self.draws.tti(tti).uniform(block) < bler
+            }
+            ErrorModel::ErrorFree | ErrorModel::Independent { .. } => unreachable!("these have no memory"),
+        }
+    }
+}
+
+/// Probability that the chain is bad `steps` steps after it was seen in state `bad`, in closed form, so that TTIs in
+/// which nothing was sent cost nothing; without a former state the stationary probability.
+fn bad_probability(bad: Option<bool>, good_to_bad: f64, bad_to_good: f64, steps: u64) -> f64 {
+    let both = good_to_bad + bad_to_good;
+    if both == 0.0 {
+        return f64::from(u8::from(bad == Some(true)));
+    }
+    let stationary = good_to_bad / both;
+    match bad {
+        None => stationary,
+        Some(bad) => {
+            let start = f64::from(u8::from(bad));
+            stationary + (start - stationary) * libm::pow(1.0 - both, steps as f64)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_kernel::random::Streams;
+
+    use super::*;
+
+    fn process(model: ErrorModel) -> BlockErrors {
+        BlockErrors::new(model, Streams::new(1, 0).addressed("radio/downlink/ue0"))
+    }
+
+    fn ratio(process: &mut BlockErrors, ttis: u64, blocks: u32) -> f64 {
+        let lost: u64 = (0..ttis).map(|tti| u64::from(process.verdict(tti, blocks).count())).sum();
+        lost as f64 / (ttis * u64::from(blocks)) as f64
+    }
+
+    #[test]
+    fn independent_errors_have_their_ratio_per_block_and_per_tti() {
+        for unit in [ErrorUnit::Pdu, ErrorUnit::Tti] {
+            let mut errors = process(ErrorModel::Independent { bler: 0.1, unit });
+            // Per TTI there are 12 times fewer draws: the standard error is 0.0009.
+            let measured = ratio(&mut errors, 100_000, 12);
+            assert!((measured - 0.1).abs() < 0.005, "{unit:?}: {measured}");
+        }
+    }
+
+    #[test]
+    fn a_tti_is_lost_whole() {
+        let mut errors = process(ErrorModel::Independent { bler: 0.5, unit: ErrorUnit::Tti });
+        let verdicts: Vec<_> = (0..100).map(|tti| errors.verdict(tti, 12).count()).collect();
+        assert!(verdicts.iter().all(|&n| n == 0 || n == 12));
+        assert!(verdicts.contains(&0) && verdicts.contains(&12));
+    }
+
+    #[test]
+    fn the_radio_does_not_depend_on_the_traffic() {
+        let model = ErrorModel::Independent { bler: 0.3, unit: ErrorUnit::Pdu };
+        let (mut busy, mut idle) = (process(model.clone()), process(model));
+        for tti in 0..999 {
+            busy.verdict(tti, 12);
+        }
+        assert_eq!(busy.verdict(999, 4), idle.verdict(999, 4));
+    }
+
+    /// Dubois (2005), Table 7.1: ratio 0.0551, mean burst 6.71 blocks.
+    fn table_7_1(step: ErrorUnit) -> ErrorModel {
+        ErrorModel::Gilbert { good_to_bad: 0.0087, bad_to_good: 0.1491, bler_good: 0.0, bler_bad: 1.0, step }
+    }
+
+    #[test]
+    fn gilbert_has_the_ratio_and_the_bursts_of_its_table() {
+        let mut errors = process(table_7_1(ErrorUnit::Pdu));
+        let lost: Vec<bool> = (0..2_000_000).map(|tti| errors.verdict(tti, 1).count() == 1).collect();
+        let ratio = lost.iter().filter(|&&l| l).count() as f64 / lost.len() as f64;
+        let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
+        let mean_burst = ratio * lost.len() as f64 / bursts;
+        assert!((ratio - 0.0551).abs() < 0.002, "{ratio}");
+        assert!((mean_burst - 6.71).abs() < 0.2, "{mean_burst}");
+    }
+
+    #[test]
+    fn a_chain_per_tti_moves_on_while_nothing_is_sent() {
+        // Asked every 1000th TTI, it has forgotten its state: the bursts are gone, the ratio stays.
+        let mut errors = process(table_7_1(ErrorUnit::Tti));
+        let lost: Vec<bool> = (0..200_000).map(|n| errors.verdict(n * 1000, 1).count() == 1).collect();
+        let ratio = lost.iter().filter(|&&l| l).count() as f64 / lost.len() as f64;
+        let both = lost.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64 / lost.len() as f64;
+        assert!((ratio - 0.0551).abs() < 0.003, "{ratio}");
+        assert!((both - ratio * ratio).abs() < 0.001, "{both}");
+    }
+
+    #[test]
+    fn a_trace_is_played_and_starts_again() {
+        let mut errors = process(ErrorModel::Trace([true, false, false].into()));
+        assert_eq!(errors.verdict(0, 2), Lost(0b01));
+        assert_eq!(errors.verdict(9, 2), Lost(0b10));
+    }
+}

@@ -1,0 +1,222 @@
+//! What RRC configures: TS 25.331 §10.3.4.23 (RLC info), TS 25.322 §9.5 to §9.7. Named as there.
+
+use umts_units::{Bytes, Duration};
+
+use crate::radio::rlc::buffer::Cutting;
+
+/// Configuration of an acknowledged-mode entity, both of its directions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AmConfig {
+    /// Octets of a PDU behind the two header octets: length indicators, data and padding.
+    pub pdu_payload: u16,
+    /// What the two octets of AMD header cost.
+    pub header: Header,
+    /// How ends of SDUs are told.
+    pub length_indicators: LengthIndicators,
+    /// How a status report is written, which decides its size.
+    pub status_format: StatusFormat,
+    /// Whether a STATUS may travel inside a data PDU.
+    pub piggyback: Piggyback,
+    /// How long a STATUS waits for such a PDU before it travels alone.
+    pub piggyback_wait: Duration,
+    /// Configured_Tx_Window_Size: up to 2047.
+    pub window: u32,
+    /// Configured_Rx_Window_Size: up to 2047.
+    pub rx_window: u32,
+    /// The window that the receiver grants with every report, in a WINDOW SUFI; `None`: it sends none.
+    pub granted_window: Option<u32>,
+    /// Whether SDUs go up in the order in which they came; else as soon as they are whole.
+    pub in_sequence: bool,
+    /// What ends the attempts to send an SDU.
+    pub discard: Discard,
+    /// MaxDAT; `None`: a PDU is sent as often as it takes.
+    pub max_dat: Option<u32>,
+    /// What MaxDAT counts.
+    pub max_dat_reading: MaxDatReading,
+    /// Poll with the last PDU of the transmission buffer.
+    pub poll_last_pdu: bool,
+    /// Poll with the last PDU of the retransmission buffer.
+    pub poll_last_retransmitted_pdu: bool,
+    /// Poll with every n-th PDU, retransmissions counted.
+    pub poll_pdu: Option<u32>,
+    /// Poll with the last PDU of every n-th SDU.
+    pub poll_sdu: Option<u32>,
+    /// Poll_Window: poll with every new PDU that leaves this percentage of the window outstanding, or more.
+    pub poll_window: Option<u32>,
+    /// Timer_Poll.
+    pub timer_poll: Option<Duration>,
+    /// Timer_Poll_Prohibit: the least time between two polls.
+    pub timer_poll_prohibit: Option<Duration>,
+    /// Timer_Poll_Periodic.
+    pub timer_poll_periodic: Option<Duration>,
+    /// Timer_Status_Prohibit.
+    pub timer_status_prohibit: Option<Duration>,
+    /// Timer_Status_Periodic; it begins with the first data PDU that arrives.
+    pub timer_status_periodic: Option<Duration>,
+    /// When a missing PDU triggers a report.
+    pub missing_pdu_indication: MissingPduIndication,
+    /// What becomes of a gap that is seen while reports are prohibited.
+    pub gap_while_prohibited: GapWhileProhibited,
+    /// What acknowledges an MRW.
+    pub mrw_acknowledgment: MrwAcknowledgment,
+    /// Send MRW: an MRW names every SDU that was given up, and not the last alone.
+    pub send_mrw: bool,
+    /// Timer_MRW: an MRW that is not acknowledged is sent again.
+    pub timer_mrw: Duration,
+    /// MaxMRW: an MRW is sent one time less, then RLC is reset; `None`: as often as it takes.
+    pub max_mrw: Option<u32>,
+    /// What a STATUS leads to that names a PDU outside the window.
+    pub erroneous_sn: ErroneousSn,
+    /// Timer_RST: a RESET that is not acknowledged is sent again.
+    pub timer_rst: Duration,
+    /// MaxRST: a RESET is sent one time less, then the error is unrecoverable.
+    pub max_rst: u32,
+    /// Room in the transmission buffer, in octets of SDUs; `None`: any.
+    pub buffer: Option<Bytes>,
+    /// Which SDUs take that room.
+    pub buffer_counts: BufferCounts,
+}
+
+/// Which SDUs take room in the transmission buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BufferCounts {
+    /// All that are not wholly acknowledged (TS 25.322 §4.2.1.3: the retransmission buffer is part of it).
+    Unacknowledged,
+    /// EURANE: those of which something is still to be put into a PDU.
+    Unsent,
+}
+
+/// Whether the two octets of AMD header take room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Header {
+    /// They do (TS 25.322 §9.2.1.4).
+    Counted,
+    /// They do not, as in EURANE: a STATUS PDU has 40 octets where a true one has 42.
+    Uncounted,
+}
+
+/// How ends of SDUs are told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LengthIndicators {
+    /// TS 25.322 §9.2.2.8: an SDU that fills its PDU exactly is told by a length indicator in the next one.
+    Ts25322,
+    /// EURANE: that costs nothing, and a PDU holds parts of two SDUs at most, the second only if three octets of it
+    /// fit and it is larger than the room.
+    Eurane,
+}
+
+/// How a status report is written (TS 25.322 §9.2.2.11): its SUFIs before the ACK.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatusFormat {
+    /// BITMAP SUFIs.
+    Bitmap,
+    /// LIST SUFIs: 15 runs of up to 16 PDUs in each.
+    List,
+    /// RLIST SUFIs: distances in codewords of 4 bits, 15 in each.
+    Rlist,
+    /// EURANE: 20 bits and one bit for each PDU from the one before the first missing, 300 at most.
+    Eurane,
+}
+
+/// Whether a STATUS may travel inside a data PDU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Piggyback {
+    /// It always travels alone.
+    Off,
+    /// It may take the place of padding (TS 25.322 §9.2.1.5), in a new PDU or in one sent again.
+    Padding,
+    /// EURANE: a new data PDU is built around it.
+    BuildAround,
+}
+
+/// When a missing PDU triggers a report (Missing PDU Indicator).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MissingPduIndication {
+    /// Never.
+    Off,
+    /// When a PDU arrives that leaves a gap behind the highest one so far (TS 25.322 §9.7.2).
+    NewGap,
+    /// EURANE: with every PDU that arrives while one is missing.
+    EveryPdu,
+}
+
+/// What becomes of a gap that is seen while Timer_Status_Prohibit runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GapWhileProhibited {
+    /// It is reported when the timer expires (TS 25.322 §9.7.2).
+    Remembered,
+    /// EURANE: only a poll is remembered.
+    Forgotten,
+}
+
+/// What ends the attempts to send an SDU (TS 25.322 §9.7.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Discard {
+    /// MaxDAT: the SDU is given up, and the receiver told (§9.7.3.3).
+    AfterMaxDat,
+    /// Timer_Discard after its arrival the SDU is given up, and the receiver told (§9.7.3.1); MaxDAT says nothing.
+    Timer(Duration),
+    /// MaxDAT: RLC is reset (§9.7.3.4).
+    Never,
+}
+
+/// What MaxDAT counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MaxDatReading {
+    /// Transmissions: a PDU is sent MaxDAT times, as the literature counts (1: no retransmission).
+    Transmissions,
+    /// TS 25.322 §9.4: VT(DAT) = MaxDAT takes the place of a transmission, so a PDU is sent MaxDAT - 1 times.
+    Ts25322,
+}
+
+/// What acknowledges an MRW.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MrwAcknowledgment {
+    /// An MRW_ACK SUFI (TS 25.322 §11.6); PDUs below the new window are thrown away even where an SDU is whole.
+    Explicit,
+    /// Dubois (2005), §4.4: any report that acknowledges up to the new window; whole SDUs still go up.
+    Implicit,
+}
+
+/// What a STATUS leads to that names a PDU outside VT(A) to VT(S).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErroneousSn {
+    /// RESET (TS 25.322 §10).
+    Reset,
+    /// EURANE: the STATUS is dropped.
+    Dropped,
+}
+
+impl AmConfig {
+    /// Octets of a whole AMD or STATUS PDU.
+    pub(super) fn pdu_octets(&self) -> u16 {
+        match self.header {
+            Header::Counted => self.pdu_payload + 2,
+            Header::Uncounted => self.pdu_payload,
+        }
+    }
+
+    /// How SDUs are cut: a length indicator takes one octet up to PDUs of 126 octets (TS 25.322 §9.2.2.8).
+    #[inline]
+    pub(super) fn cutting(&self) -> Cutting {
+        Cutting {
+            payload: self.pdu_payload,
+            length_indicator: if self.pdu_octets() <= 126 { 1 } else { 2 },
+            rule: self.length_indicators,
+            marks_start: false,
+        }
+    }
+
+    /// Whether a PDU sent `transmissions` times may be sent again.
+    #[inline]
+    pub(super) fn may_send_again(&self, transmissions: u16) -> bool {
+        let counted = u32::from(transmissions) + u32::from(self.max_dat_reading == MaxDatReading::Ts25322);
+        matches!(self.discard, Discard::Timer(_)) || self.max_dat.is_none_or(|max_dat| counted < max_dat)
+    }
+
+    /// Poll_Window in PDUs of a window of `vt_ws`.
+    #[inline]
+    pub(super) fn poll_window_pdus(&self, vt_ws: u64) -> Option<u64> {
+        self.poll_window.map(|percent| (u64::from(percent) * vt_ws).div_ceil(100).max(1))
+    }
+}

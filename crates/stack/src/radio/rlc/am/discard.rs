@@ -1,0 +1,282 @@
+//! SDU discard (TS 25.322 §9.7.3) and the Move Receiving Window procedure (§11.6), sending side.
+//!
+//! A PDU may be sent `max_dat` times. When it is reported missing after that, every SDU with a segment in it is given
+//! up, and so are all SDUs before. With Timer_Discard that happens to the SDUs that are too old. The receiver is told by
+//! an MRW up to where it must not wait any more:
+//!
+//! ```text
+//!   PDU floor - 1     PDU floor = SN_MRW_LENGTH, N_LENGTH = 2
+//!   | … given up |    | end of one given up | another, whole | the next SDU begins … |
+//! ```
+//!
+//! One MRW is under way at a time; it is repeated every Timer_MRW until it is acknowledged, after MaxMRW RLC is reset.
+//! In the implicit form of Dubois (2005), §4.4, a further discard moves the target of the MRW under way up.
+
+use umts_kernel::TraceSink;
+use umts_units::Time;
+
+use super::config::{AmConfig, Discard, MrwAcknowledgment};
+use super::sender::Sender;
+use super::status::most_sn_mrw;
+use super::timers::{Timer, Timers};
+use crate::Cx;
+use crate::radio::rlc::{BlockSet, Mrw, MrwAck, Sdu, Sn};
+use crate::trace::TraceEvent;
+
+/// The most SN_MRW in one MRW: LENGTH has four bits.
+const MRW_MOST: usize = 15;
+
+const N_LENGTH_MOST: u8 = 15;
+
+/// What was given up, and what the receiver was told of it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct GivenUp {
+    /// Nothing below is sent any more, …
+    pub floor: u64,
+    /// … and of that PDU the first so many SDUs are not wanted.
+    floor_ends: u8,
+    /// Of the sender's `ends` the first so many are given up. They stay until their PDU is acknowledged: a PDU that is
+    /// sent again is what it was.
+    pub ends: usize,
+    /// The PDUs that end the SDUs given up since the MRW under way was made.
+    unlisted: Vec<u64>,
+    /// The MRW under way; whether it is to be sent now.
+    mrw: Option<Procedure>,
+    pub mrw_due: bool,
+}
+
+/// An MRW and how often it was sent, VT(MRW).
+#[derive(Debug, Clone)]
+struct Procedure {
+    sn: u64,
+    n_length: u8,
+    before: Vec<u64>,
+    vt_mrw: u32,
+}
+
+/// Where the last of some SDUs that were given up ends.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum LastEnd {
+    /// At the n-th length indicator of this PDU.
+    Told(u64, u8),
+    /// It is not wholly in PDUs, or no PDU tells its end.
+    Open,
+}
+
+impl Sender {
+    /// PDU number `pdu` was sent as often as MaxDAT allows and is still not there.
+    pub(super) fn reach_max_dat<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        pdu: u64,
+    ) {
+        if config.discard == Discard::Never {
+            self.wants_reset = true;
+            return;
+        }
+        let last = self.discard_sent(cx, |first, _| first <= pdu);
+        // Nothing but padding in a PDU is still one that the receiver must not wait for.
+        self.move_floor(config, timers, last.unwrap_or(LastEnd::Told(pdu, 0)));
+    }
+
+    /// Timer_Discard of the oldest SDU expired: all that are too old are given up.
+    pub(super) fn discard_timer_expired<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+    ) {
+        let Discard::Timer(age) = config.discard else { return };
+        let too_old = Time::from_nanos(cx.now.as_nanos().saturating_sub(age.as_nanos()));
+        let last = self.discard_sent(cx, |_, sdu| sdu.entered <= too_old);
+        let mut unsent = Vec::new();
+        self.buffer.discard_unsent(too_old, |sdu| unsent.push(sdu));
+        unsent.into_iter().for_each(|sdu| self.discarded(cx, sdu));
+        // Of what was never sent the receiver knows nothing.
+        if let Some(last) = last {
+            self.move_floor(config, timers, last);
+        }
+        self.await_discard(config, timers);
+    }
+
+    /// Sets Timer_Discard to the oldest SDU.
+    pub(super) fn await_discard(&self, config: &AmConfig, timers: &mut Timers) {
+        let Discard::Timer(age) = config.discard else { return };
+        let oldest =
+            self.ends.get(self.given_up.ends).map(|end| end.sdu.entered).or_else(|| self.buffer.oldest());
+        match oldest {
+            Some(entered) => timers.set(Timer::Discard, entered + age),
+            None => timers.stop(Timer::Discard),
+        }
+    }
+
+    /// Gives up the SDUs of which something was sent and for which `lost` says so, asked with the PDU in which they
+    /// began. Returns where the last of them ends.
+    pub(super) fn discard_sent<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        lost: impl Fn(u64, &Sdu) -> bool,
+    ) -> Option<LastEnd> {
+        let mut at = (self.given_up.floor, self.given_up.floor_ends);
+        let mut any = false;
+        while let Some(&end) = self.ends.get(self.given_up.ends)
+            && lost(end.first, &end.sdu)
+        {
+            self.given_up.ends += 1;
+            at = (end.sn, if end.sn == at.0 { at.1.saturating_add(1) } else { 1 });
+            any = true;
+            self.given_up.unlisted.push(end.sn);
+            self.discarded(cx, end.sdu);
+        }
+        let mut open = [None; 2];
+        let mut slot = open.iter_mut();
+        let any_open = self.buffer.discard_started(lost, |sdu| {
+            *slot.next().expect("one SDU is unfinished and one untold at most") = Some(sdu);
+        });
+        for sdu in open.into_iter().flatten() {
+            self.given_up.unlisted.push(self.vt_s);
+            self.discarded(cx, sdu);
+        }
+        match (any_open, any) {
+            (true, _) => Some(LastEnd::Open),
+            (false, true) => Some(LastEnd::Told(at.0, at.1)),
+            (false, false) => None,
+        }
+    }
+
+    /// What ends at `last` was given up: the receiver is to be told.
+    fn move_floor(&mut self, config: &AmConfig, timers: &mut Timers, last: LastEnd) {
+        let (floor, floor_ends) = match last {
+            LastEnd::Open => (self.vt_s, 0),
+            // N_LENGTH has four bits: of more ends than that in one PDU the receiver hands the others up.
+            LastEnd::Told(pdu, n) => match self.next_begins() {
+                Some(first) if first <= pdu => (pdu, n.min(N_LENGTH_MOST)),
+                _ => (pdu + 1, 0),
+            },
+        };
+        self.given_up.floor = floor;
+        self.given_up.floor_ends = floor_ends;
+        self.nacked_count -= self.nacked.remove_range(self.vt_a, floor);
+        while self.given_up.ends > 0 && self.ends.front().is_some_and(|end| end.sn < floor) {
+            self.ends.pop_front();
+            self.given_up.ends -= 1;
+        }
+        match (&self.given_up.mrw, config.mrw_acknowledgment) {
+            (Some(_), MrwAcknowledgment::Explicit) => {}
+            _ => self.make_mrw(config, timers),
+        }
+    }
+
+    /// The PDU in which the first SDU begins that is still wanted, if it began.
+    fn next_begins(&self) -> Option<u64> {
+        self.ends.get(self.given_up.ends).map(|end| end.first).or_else(|| self.buffer.head_began_in())
+    }
+
+    /// Begins the MRW procedure for all that was given up by now.
+    fn make_mrw(&mut self, config: &AmConfig, timers: &mut Timers) {
+        let given_up = &mut self.given_up;
+        // The last SDU is named by SN_MRW_LENGTH itself.
+        given_up.unlisted.pop();
+        let most = MRW_MOST.min(most_sn_mrw(config.pdu_octets()));
+        let skip = given_up.unlisted.len().saturating_sub(most - 1);
+        let mut before: Vec<u64> = given_up.unlisted.drain(..).skip(skip).collect();
+        if !config.send_mrw {
+            before.clear();
+        }
+        given_up.mrw =
+            Some(Procedure { sn: given_up.floor, n_length: given_up.floor_ends, before, vt_mrw: 0 });
+        given_up.mrw_due = true;
+        timers.stop(Timer::Mrw);
+        self.may_send_mrw(config);
+    }
+
+    /// An MRW that was sent MaxMRW - 1 times is not sent again: RLC is reset.
+    fn may_send_mrw(&mut self, config: &AmConfig) {
+        let sent = self.given_up.mrw.as_ref().map_or(0, |mrw| mrw.vt_mrw);
+        if config.max_mrw.is_some_and(|max_mrw| sent + 1 >= max_mrw) {
+            self.given_up.mrw_due = false;
+            self.wants_reset = true;
+        }
+    }
+
+    /// Timer_MRW expired.
+    pub(super) fn mrw_timer_expired(&mut self, config: &AmConfig) {
+        if self.given_up.mrw.is_some() {
+            self.given_up.mrw_due = true;
+            self.may_send_mrw(config);
+        }
+    }
+
+    /// SN_MRW fields of the MRW that is to be sent now.
+    pub(super) fn mrw_fields(&self) -> Option<u64> {
+        let mrw = self.given_up.mrw.as_ref().filter(|_| self.given_up.mrw_due)?;
+        Some(mrw.before.len() as u64 + 1)
+    }
+
+    /// The MRW to send now, if one is due; it counts as sent.
+    pub(super) fn take_mrw<T>(
+        &mut self,
+        cx: &Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        set: &mut BlockSet,
+    ) -> Option<Mrw> {
+        if !std::mem::take(&mut self.given_up.mrw_due) {
+            return None;
+        }
+        let mrw = self.given_up.mrw.as_mut()?;
+        mrw.vt_mrw += 1;
+        timers.set(Timer::Mrw, cx.now + config.timer_mrw);
+        set.discarded.extend(mrw.before.iter().map(|&pdu| Sn::of(pdu)));
+        Some(Mrw { sn: Sn::of(mrw.sn), n_length: mrw.n_length })
+    }
+
+    /// An MRW_ACK arrived; one that answers nothing is ignored (TS 25.322 §11.6.2).
+    pub(super) fn apply_mrw_ack<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        ack: MrwAck,
+    ) {
+        let Some(mrw) = &self.given_up.mrw else { return };
+        if ack.sn.steps_from(Sn::of(self.vt_a)) > self.vt_s - self.vt_a {
+            return;
+        }
+        let at = ack.sn.count_from(self.vt_a);
+        if at > mrw.sn || (at == mrw.sn && ack.n == mrw.n_length) {
+            self.end_mrw(config, timers);
+            self.acknowledge(cx, config, timers, at);
+        }
+    }
+
+    /// An acknowledgment up to `acknowledged` may show that the window was moved.
+    pub(super) fn mrw_may_be_obeyed(&mut self, config: &AmConfig, timers: &mut Timers, acknowledged: u64) {
+        let Some(mrw) = &self.given_up.mrw else { return };
+        let implicit = config.mrw_acknowledgment == MrwAcknowledgment::Implicit;
+        if acknowledged > mrw.sn || (acknowledged == mrw.sn && (mrw.n_length == 0 || implicit)) {
+            self.end_mrw(config, timers);
+        }
+    }
+
+    /// The MRW under way was obeyed; the next one may begin.
+    fn end_mrw(&mut self, config: &AmConfig, timers: &mut Timers) {
+        let GivenUp { floor, floor_ends, ref mrw, .. } = self.given_up;
+        let further = mrw.as_ref().is_some_and(|mrw| (mrw.sn, mrw.n_length) != (floor, floor_ends));
+        self.given_up.mrw = None;
+        self.given_up.mrw_due = false;
+        timers.stop(Timer::Mrw);
+        if further {
+            self.make_mrw(config, timers);
+        }
+    }
+
+    fn discarded<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdu: Sdu) {
+        self.octets -= sdu.size().0;
+        let (ue, direction, octets) = (self.ue, self.direction, self.octets);
+        cx.record(|| TraceEvent::SduDiscarded { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
+        cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
+    }
+}

@@ -1,0 +1,418 @@
+//! Acknowledged mode of RLC: TS 25.322 §4.2.1.3 (model), §9.4 to §9.7 (variables, timers, functions), §11.3 (data),
+//! §11.4 (reset), §11.5 (status), §11.6 (discard).
+//!
+//! Not modelled: ciphering, and the EPC mechanism of Release 99.
+//!
+//! After any `handle_*`: drain [`AmEntity::poll_delivered`]; ask [`AmEntity::poll_transmit`] at the next TTI while
+//! [`AmEntity::has_work`]; else sleep until [`AmEntity::poll_timeout`].
+
+mod config;
+mod discard;
+mod polling;
+mod receiver;
+mod reset;
+mod sender;
+mod status;
+mod timers;
+
+#[cfg(test)]
+mod tests;
+
+use std::num::NonZeroU16;
+
+use umts_kernel::TraceSink;
+use umts_units::{Bytes, Time};
+
+pub use config::{
+    AmConfig, BufferCounts, Discard, ErroneousSn, GapWhileProhibited, Header, LengthIndicators,
+    MaxDatReading, MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
+};
+
+pub(super) use self::receiver::arrived_parts;
+use self::receiver::{Receiver, Trigger, WrittenReport};
+use self::reset::Reset;
+use self::sender::{Ride, Sender};
+use self::status::Beside;
+use self::timers::{Timer, Timers};
+use super::{BlockSet, Pdu, Sdu, Status};
+use crate::Cx;
+use crate::ids::{Direction, UeId};
+use crate::radio::phy::Lost;
+use crate::trace::TraceEvent;
+
+/// One end of an acknowledged-mode bearer: it sends data in one direction and receives in the other.
+#[derive(Debug, Clone)]
+pub struct AmEntity {
+    config: AmConfig,
+    sender: Sender,
+    receiver: Receiver,
+    timers: Timers,
+    reset: Reset,
+    suspended: bool,
+}
+
+/// The transmission buffer has no room for the SDU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BufferFull;
+
+impl AmEntity {
+    /// An entity of `ue`'s bearer that sends in direction `sends`.
+    pub fn new(ue: UeId, sends: Direction, config: AmConfig) -> Self {
+        AmEntity {
+            sender: Sender::new(ue, sends, &config),
+            receiver: Receiver::new(ue, sends.reversed(), &config),
+            timers: Timers::default(),
+            reset: Reset::default(),
+            suspended: false,
+            config,
+        }
+    }
+
+    /// Queues one SDU, or refuses it when it does not fit the transmission buffer.
+    pub fn handle_sdu<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        sdu: Sdu,
+    ) -> Result<(), BufferFull> {
+        self.handle_timeout(cx);
+        if self.sender.queue(cx, &self.config, &mut self.timers, sdu) { Ok(()) } else { Err(BufferFull) }
+    }
+
+    /// Takes the block set of a TTI, of which `lost` did not arrive.
+    pub fn handle_blocks<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        set: &BlockSet,
+        lost: Lost,
+    ) {
+        self.handle_timeout(cx);
+        let mut block = 0;
+        for pdu in &set.pdus {
+            if let Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) = pdu
+                && self.reset.blocks()
+            {
+                block += u32::from(run.count);
+                continue;
+            }
+            match pdu {
+                Pdu::Data(run) => {
+                    self.await_status_period(cx.now);
+                    let lost = Lost(lost.0 >> block);
+                    block += u32::from(run.count);
+                    for (from, count, ends) in arrived_parts(run, set.ends_of(run), lost.0) {
+                        let first = run.first.plus(from);
+                        self.receiver.take_run(cx, &self.config, &mut self.timers, first, count, ends);
+                    }
+                    if lost.contains(u32::from(run.count) - 1) {
+                        continue;
+                    }
+                    if run.poll {
+                        self.receiver.trigger(cx.now, &self.config, &mut self.timers, Trigger::Poll);
+                    }
+                    if let Some(status) = &run.piggyback {
+                        self.handle_status(cx, set, status);
+                    }
+                }
+                // PDUs of another mode come from a peer that is configured differently.
+                Pdu::Umd(run) | Pdu::Tmd(run) => block += u32::from(run.count),
+                control => {
+                    if !lost.contains(block) {
+                        self.handle_control(cx, set, control);
+                    }
+                    block += 1;
+                }
+            }
+        }
+        self.see_to_reset(cx);
+    }
+
+    fn handle_control<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, set: &BlockSet, pdu: &Pdu) {
+        match *pdu {
+            Pdu::Status(ref status) if !self.reset.blocks() => self.handle_status(cx, set, status),
+            Pdu::Reset(rsn) if !self.reset.has_failed() => self.handle_reset(cx, rsn),
+            Pdu::ResetAck(rsn) => self.handle_reset_ack(cx, rsn),
+            _ => {}
+        }
+    }
+
+    /// Timer_Status_Periodic begins with the first PDU that arrives.
+    #[inline]
+    fn await_status_period(&mut self, now: Time) {
+        if let Some(period) = self.config.timer_status_periodic
+            && !self.timers.is_running(Timer::StatusPeriodic)
+        {
+            self.timers.set(Timer::StatusPeriodic, now + period);
+        }
+    }
+
+    fn handle_status<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        set: &BlockSet,
+        status: &Status,
+    ) {
+        let (config, timers) = (&self.config, &mut self.timers);
+        if let Some(lsn) = status.lsn {
+            let missing = set.missing_of(status);
+            let applied = self.sender.apply_status(cx, config, timers, lsn, missing);
+            if applied.is_err() {
+                self.sender.wants_reset |= config.erroneous_sn == ErroneousSn::Reset;
+                return;
+            }
+        }
+        if let Some(wsn) = status.window {
+            self.sender.apply_window(config, wsn);
+        }
+        if let Some(ack) = status.mrw_ack {
+            self.sender.apply_mrw_ack(cx, config, timers, ack);
+        }
+        if let Some(mrw) = status.mrw {
+            self.receiver.move_window(cx, config, timers, mrw);
+        }
+    }
+
+    /// Lets the timers expire that are due.
+    #[inline]
+    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        if self.timers.any_due(cx.now) {
+            self.expire(cx);
+        }
+    }
+
+    #[inline(never)]
+    fn expire<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        let (now, config) = (cx.now, &self.config);
+        if self.timers.take_due(Timer::Poll, now).is_some() {
+            self.sender.poll_timer_expired(cx, &mut self.timers);
+        }
+        // A poll or a report that waited is due by itself now: `has_work` sees it.
+        self.timers.take_due(Timer::PollProhibit, now);
+        self.timers.take_due(Timer::StatusProhibit, now);
+        if self.timers.take_due(Timer::PollPeriodic, now).is_some() {
+            self.sender.poll_period_ended(cx, config, &mut self.timers);
+        }
+        if let Some(at) = self.timers.take_due(Timer::StatusPeriodic, now)
+            && let Some(period) = config.timer_status_periodic
+        {
+            let missed = now.saturating_since(at) / period;
+            self.timers.set(Timer::StatusPeriodic, at + period * (missed + 1));
+            self.receiver.trigger(now, config, &mut self.timers, Trigger::Period);
+        }
+        if self.timers.take_due(Timer::StatusWait, now).is_some() {
+            self.write_report();
+        }
+        if self.timers.take_due(Timer::Discard, now).is_some() {
+            self.sender.discard_timer_expired(cx, &self.config, &mut self.timers);
+        }
+        if self.timers.take_due(Timer::Mrw, now).is_some() {
+            self.sender.mrw_timer_expired(&self.config);
+        }
+        if self.timers.take_due(Timer::Reset, now).is_some() {
+            self.send_reset_again(cx);
+        }
+        self.see_to_reset(cx);
+    }
+
+    /// Fills `set` with `blocks` blocks at most: STATUS, then what is to be sent again, then new data.
+    pub fn poll_transmit<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        blocks: u32,
+        set: &mut BlockSet,
+    ) {
+        debug_assert!(blocks <= Lost::MOST_BLOCKS);
+        self.handle_timeout(cx);
+        if self.suspended {
+            return;
+        }
+        if self.reset.has_work() {
+            self.reset.send(cx, &self.config, &mut self.timers, blocks, set);
+        }
+        if self.reset.blocks() {
+            return;
+        }
+        let (piggyback, ride) = self.send_status(cx, blocks, set);
+        let (config, timers) = (&self.config, &mut self.timers);
+        if set.blocks < blocks {
+            self.sender.send_retransmissions(cx, config, timers, blocks - set.blocks, ride, set);
+        }
+        if set.blocks < blocks {
+            self.sender.send_new(cx, config, timers, blocks - set.blocks, piggyback, set);
+        }
+        if set.blocks < blocks {
+            self.sender.send_poll(cx, config, timers, set);
+        }
+        self.see_to_reset(cx);
+    }
+
+    /// EURANE: nothing came by in time for the report to ride on. It is written now and leaves with the next TTI, in
+    /// which it may be out of date.
+    fn write_report(&mut self) {
+        let mut set = BlockSet::default();
+        let extent = self.receiver.extent(&self.config, self.config.pdu_octets(), Beside::default());
+        let status = self.receiver.report(&self.config, extent, &mut set);
+        self.receiver.written = Some(WrittenReport { status, missing: set.missing });
+    }
+
+    /// Sends what is due of report, MRW and MRW_ACK in PDUs of their own, or returns it for the next new PDU, or for one
+    /// that is sent again, to carry.
+    #[inline]
+    fn send_status<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        blocks: u32,
+        set: &mut BlockSet,
+    ) -> (Option<Status>, Option<Ride>) {
+        while set.blocks < blocks && self.status_is_due(cx.now) {
+            match self.next_status(cx, blocks - set.blocks, set) {
+                Sent::Alone => {}
+                Sent::Waits => break,
+                Sent::With(status) => return (Some(status), None),
+                Sent::Again(ride) => return (None, Some(ride)),
+            }
+        }
+        (None, None)
+    }
+
+    #[inline]
+    fn status_is_due(&self, now: Time) -> bool {
+        self.receiver.report_is_due(now) || self.sender.given_up.mrw_due || self.receiver.owes_mrw_ack()
+    }
+
+    #[inline(never)]
+    fn next_status<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        room: u32,
+        set: &mut BlockSet,
+    ) -> Sent {
+        let report_due = self.receiver.report_is_due(cx.now);
+        let beside = Beside {
+            mrw: self.sender.mrw_fields(),
+            mrw_ack: self.receiver.owes_mrw_ack(),
+            window: report_due && self.receiver.granted_window.is_some(),
+        };
+        let alone = self.config.pdu_octets();
+        let mut extent = report_due.then(|| self.receiver.extent(&self.config, alone, beside));
+        if beside.takes_room() {
+            // A report that does not fit beside the rest comes next.
+            extent = extent.filter(|extent| !extent.is_cramped);
+        }
+        let octets = extent.map_or_else(|| beside.octets(), |extent| extent.octets);
+        let written = self.receiver.written.is_some();
+        let rides = !written && self.sender.can_carry(&self.config, octets);
+        let again = if written { None } else { self.sender.carried_by(&self.config, octets, room) };
+        let waits = !written && report_due && !self.config.piggyback_wait.is_zero();
+        if !rides && waits && beside.mrw.is_none() {
+            return Sent::Waits;
+        }
+        let mut status = match (self.receiver.written.take(), extent) {
+            (Some(report), _) => report.put_into(set),
+            (None, Some(extent)) => self.receiver.report(&self.config, extent, set),
+            (None, None) => Status { octets, ..Status::default() },
+        };
+        let reported = extent.is_some() || written;
+        if reported && self.receiver.report_from.is_none() {
+            self.receiver.reported(cx.now, &self.config, &mut self.timers);
+        }
+        status.window = self.receiver.granted_window.filter(|_| beside.window);
+        status.mrw_ack = self.receiver.take_mrw_ack();
+        status.mrw = self.sender.take_mrw(cx, &self.config, &mut self.timers, set);
+        let (ue, direction, mrw) = (self.sender.ue, self.sender.direction, status.mrw.is_some());
+        let piggybacked = rides || again.is_some();
+        let octets = u32::from(if piggybacked { status.octets } else { alone });
+        cx.record(|| TraceEvent::StatusSent { ue, direction, octets, piggybacked, mrw });
+        match again {
+            _ if rides => Sent::With(status),
+            Some(pdu) => Sent::Again(Ride { pdu, status }),
+            None => {
+                set.push_status(status);
+                Sent::Alone
+            }
+        }
+    }
+
+    /// The next SDU for the upper layer.
+    #[inline]
+    pub fn poll_delivered(&mut self) -> Option<Sdu> {
+        self.receiver.poll_delivered()
+    }
+
+    /// The earliest deadline of a timer.
+    #[inline]
+    pub fn poll_timeout(&self) -> Option<Time> {
+        self.timers.next()
+    }
+
+    /// Whether the next TTI is of use to it. A STATUS that waits for a data PDU counts.
+    #[inline]
+    pub fn has_work(&self, now: Time) -> bool {
+        if self.suspended | self.reset.blocks() {
+            return !self.suspended && self.reset.has_work();
+        }
+        self.sender.has_work(now) || self.status_is_due(now) || self.reset.has_work()
+    }
+
+    /// Sends nothing until [`resume`](Self::resume): the transport channel is being changed. All state is kept, timers
+    /// run on, and what still arrives is taken.
+    pub fn suspend(&mut self) {
+        self.suspended = true;
+    }
+
+    /// Goes on after [`suspend`](Self::suspend), on whatever channel: a TTI may hold another number of blocks now.
+    pub fn resume(&mut self) {
+        self.suspended = false;
+    }
+
+    /// Whether it is suspended.
+    pub fn is_suspended(&self) -> bool {
+        self.suspended
+    }
+
+    /// Begins anew, as both ends must (re-establishment): state variables to their initial values, all
+    /// timers stopped. SDUs of which something was sent are lost; the others stay.
+    pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        self.timers = Timers::default();
+        self.reset = Reset::default();
+        self.return_to_initial_state(cx);
+        if !self.sender.buffer.is_empty() {
+            self.sender.await_poll_period(cx.now, &self.config, &mut self.timers);
+        }
+    }
+
+    /// Grants the peer this window with every report from now on, in a WINDOW SUFI; `None` sends none.
+    ///
+    /// # Panics
+    /// If it is larger than a WINDOW SUFI can say, 4095.
+    pub fn grant_window(&mut self, window: Option<NonZeroU16>) {
+        assert!(window.is_none_or(|window| window.get() < 4096), "a WINDOW SUFI holds 12 bits");
+        self.receiver.granted_window = window;
+    }
+
+    /// Whether MaxRST was reached: nothing is sent or taken any more (TS 25.322 §11.4.2, unrecoverable error).
+    pub fn has_failed(&self) -> bool {
+        self.reset.has_failed()
+    }
+
+    /// SDU octets that wait or are not wholly acknowledged: what RRC measures for channel switching.
+    pub fn buffer_occupancy(&self) -> Bytes {
+        self.sender.occupancy()
+    }
+
+    /// Octets of a PDU behind its header.
+    pub fn pdu_payload(&self) -> Bytes {
+        Bytes(u64::from(self.config.pdu_payload))
+    }
+}
+
+/// How a STATUS left.
+enum Sent {
+    /// In a PDU of its own.
+    Alone,
+    /// Not yet.
+    Waits,
+    /// With the next new PDU.
+    With(Status),
+    /// With a PDU that is sent again.
+    Again(Ride),
+}

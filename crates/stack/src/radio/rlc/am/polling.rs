@@ -1,0 +1,151 @@
+//! When a PDU polls: TS 25.322 §9.7.1, with Timer_Poll, Timer_Poll_Prohibit and Timer_Poll_Periodic of §9.5.
+
+use umts_kernel::TraceSink;
+use umts_units::{Duration, Time};
+
+use super::config::AmConfig;
+use super::sender::Sender;
+use super::timers::{Timer, Timers};
+use crate::Cx;
+use crate::trace::TraceEvent;
+
+/// What the sender remembers of its polls.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Polls {
+    /// VT(PDU): PDUs sent since the last poll for Poll_PDU.
+    vt_pdu: u32,
+    /// VT(SDU): SDUs sent since the last poll for Poll_SDU.
+    vt_sdu: u32,
+    /// A poll was triggered and no PDU has carried it yet.
+    due: bool,
+    /// No PDU polls before this instant.
+    prohibited_until: Time,
+    /// VT(S) just after the last poll.
+    pub up_to: u64,
+}
+
+impl Polls {
+    /// A poll waits for a PDU and is not prohibited.
+    #[inline]
+    pub fn is_due(&self, now: Time) -> bool {
+        self.due && self.prohibited_until <= now
+    }
+
+    /// Forgets the poll that waits.
+    #[inline]
+    pub fn forget(&mut self, timers: &mut Timers) {
+        if self.due {
+            self.due = false;
+            timers.stop(Timer::PollProhibit);
+        }
+    }
+
+    fn trigger(&mut self, now: Time, timers: &mut Timers) {
+        self.due = true;
+        if now < self.prohibited_until {
+            timers.set(Timer::PollProhibit, self.prohibited_until);
+        }
+    }
+}
+
+impl Sender {
+    /// The most PDUs of one run, new ones or not, so that its last one is the first that must poll.
+    #[inline]
+    pub(super) fn pdus_to_next_poll(&self, now: Time, config: &AmConfig, new: bool) -> u32 {
+        if self.polls.is_due(now) {
+            return 1;
+        }
+        let counted =
+            config.poll_pdu.map_or(u32::MAX, |poll_pdu| poll_pdu.saturating_sub(self.polls.vt_pdu).max(1));
+        if !new || now < self.polls.prohibited_until {
+            return counted;
+        }
+        let for_window = config.poll_window_pdus(self.vt_ws);
+        // J counts the PDU that is about to be sent: VT(S) + 1 - VT(A).
+        for_window
+            .map_or(counted, |pdus| counted.min((self.vt_a + pdus).saturating_sub(self.vt_s).max(1) as u32))
+    }
+
+    /// Whether so much of the window is outstanding that the last new PDU polls.
+    #[inline]
+    pub(super) fn window_polls(&self, config: &AmConfig) -> bool {
+        config.poll_window_pdus(self.vt_ws).is_some_and(|pdus| self.vt_s - self.vt_a >= pdus)
+    }
+
+    /// Whether `finished` SDUs more make a poll.
+    #[inline]
+    pub(super) fn sdus_poll(&mut self, config: &AmConfig, finished: u32) -> bool {
+        self.polls.vt_sdu += finished;
+        let polls = config.poll_sdu.is_some_and(|poll_sdu| self.polls.vt_sdu >= poll_sdu);
+        if polls {
+            self.polls.vt_sdu = 0;
+        }
+        polls
+    }
+
+    /// Whether the last of `pdus` PDUs just taken polls; `wanted` if anything but their number asks for it. A poll that
+    /// is prohibited waits.
+    #[inline]
+    pub(super) fn decide_poll<T>(
+        &mut self,
+        cx: &Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        pdus: u32,
+        wanted: bool,
+    ) -> bool {
+        self.polls.vt_pdu += pdus;
+        let counted = config.poll_pdu.is_some_and(|poll_pdu| self.polls.vt_pdu >= poll_pdu);
+        if counted {
+            self.polls.vt_pdu = 0;
+        }
+        if !(counted | wanted | self.polls.due) {
+            return false;
+        }
+        if cx.now < self.polls.prohibited_until {
+            self.polls.trigger(cx.now, timers);
+            return false;
+        }
+        self.polls.due = false;
+        self.polls.up_to = self.vt_s;
+        if let Some(timer_poll) = config.timer_poll {
+            timers.set(Timer::Poll, cx.now + timer_poll);
+        }
+        if let Some(prohibit) = config.timer_poll_prohibit {
+            self.polls.prohibited_until = cx.now + prohibit;
+        }
+        true
+    }
+
+    /// Timer_Poll expired: poll again if anything is outstanding.
+    pub fn poll_timer_expired<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, timers: &mut Timers) {
+        if self.vt_a == self.vt_s {
+            return;
+        }
+        self.polls.trigger(cx.now, timers);
+        let (ue, direction) = (self.ue, self.direction);
+        cx.record(|| TraceEvent::TimerPollExpired { ue, direction });
+    }
+
+    /// Timer_Poll_Periodic expired: poll if there is something to send or to be acknowledged.
+    pub fn poll_period_ended<T>(&mut self, cx: &Cx<'_, T>, config: &AmConfig, timers: &mut Timers) {
+        if self.vt_a < self.vt_s || !self.buffer.is_empty() {
+            self.polls.trigger(cx.now, timers);
+            self.await_poll_period(cx.now, config, timers);
+        }
+    }
+
+    /// Timer_Poll_Periodic runs from the beginning of time. While there is nothing to poll for it is not watched.
+    pub fn await_poll_period(&self, now: Time, config: &AmConfig, timers: &mut Timers) {
+        if let Some(period) = config.timer_poll_periodic
+            && !timers.is_running(Timer::PollPeriodic)
+        {
+            timers.set(Timer::PollPeriodic, next_multiple(now, period));
+        }
+    }
+}
+
+/// The first multiple of `period` after `now`.
+fn next_multiple(now: Time, period: Duration) -> Time {
+    now + (period - now % period)
+}

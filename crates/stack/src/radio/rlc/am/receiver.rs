@@ -1,0 +1,357 @@
+//! The receiving side of an AM entity: window, gaps, delivery in sequence (TS 25.322 §9.4, §9.7.2, §11.3.3, §11.6.3).
+
+use std::collections::VecDeque;
+use std::num::NonZeroU16;
+
+use umts_kernel::TraceSink;
+use umts_units::Time;
+
+use super::config::{AmConfig, GapWhileProhibited, MissingPduIndication, MrwAcknowledgment};
+use super::timers::{Timer, Timers};
+use crate::Cx;
+use crate::ids::{Direction, UeId};
+use crate::radio::rlc::window::Flags;
+use crate::radio::rlc::{BlockSet, DataRun, Mrw, MrwAck, Sdu, SduEnd, Sn, SnRun, Status};
+use crate::trace::TraceEvent;
+
+/// The receiving side. `direction` is that of the data it receives.
+#[derive(Debug, Clone)]
+pub(super) struct Receiver {
+    ue: UeId,
+    direction: Direction,
+    /// VR(R): the next PDU in sequence.
+    pub(super) vr_r: u64,
+    /// VR(H): one above the highest PDU seen.
+    pub(super) vr_h: u64,
+    /// What has arrived between VR(R) and VR(H).
+    pub(super) arrived: Flags,
+    /// SDUs whose ends have arrived, in order.
+    ends: VecDeque<KnownEnd>,
+    /// PDUs below were given up by the sender: an SDU that began there cannot become whole.
+    given_up_below: u64,
+    /// So many SDUs that end in that PDU were given up too, if it has not arrived.
+    given_up_ends: u8,
+    delivered: VecDeque<Sdu>,
+    /// A report is wanted, but not before this instant (Timer_Status_Prohibit).
+    report_due: Option<Time>,
+    prohibited_until: Time,
+    /// The first part of a report was sent; what is missing from here on is still to be told.
+    pub(super) report_from: Option<u64>,
+    /// The window that every report grants.
+    pub(super) granted_window: Option<NonZeroU16>,
+    /// An MRW to be answered: its SN_MRW_LENGTH and N_LENGTH.
+    mrw: Option<(Sn, u8)>,
+    /// A report that was written before its TTI came (EURANE).
+    pub(super) written: Option<WrittenReport>,
+}
+
+/// A report with what it names as missing.
+#[derive(Debug, Clone)]
+pub(super) struct WrittenReport {
+    pub status: Status,
+    pub missing: Vec<SnRun>,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct KnownEnd {
+    first: u64,
+    sn: u64,
+    sdu: Sdu,
+}
+
+/// Why a report is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Trigger {
+    /// A polling bit, or an MRW, whose answer it is.
+    Poll,
+    /// A PDU is missing.
+    Gap,
+    /// Timer_Status_Periodic.
+    Period,
+}
+
+impl Receiver {
+    pub fn new(ue: UeId, direction: Direction, config: &AmConfig) -> Self {
+        Receiver {
+            ue,
+            direction,
+            vr_r: 0,
+            vr_h: 0,
+            arrived: Flags::new(),
+            ends: VecDeque::new(),
+            given_up_below: 0,
+            given_up_ends: 0,
+            delivered: VecDeque::new(),
+            report_due: None,
+            prohibited_until: Time::ZERO,
+            report_from: None,
+            granted_window: config.granted_window.and_then(|window| NonZeroU16::new(window as u16)),
+            mrw: None,
+            written: None,
+        }
+    }
+
+    /// Takes PDUs of one run, `count` of them from number `first` on, that all arrived; `ends` are those inside.
+    #[inline]
+    pub fn take_run<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        first: Sn,
+        count: u64,
+        ends: &[SduEnd],
+    ) {
+        let in_sequence = self.vr_r == self.vr_h && first == Sn::of(self.vr_r);
+        if in_sequence && count <= u64::from(config.rx_window) && self.given_up_ends == 0 {
+            self.vr_r += count;
+            self.vr_h = self.vr_r;
+            self.ends.extend(ends.iter().map(|end| KnownEnd::find(end, self.vr_r)));
+            self.deliver(cx);
+        } else {
+            self.take_out_of_sequence(cx, config, timers, first, count, ends);
+        }
+    }
+
+    fn take_out_of_sequence<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        first: Sn,
+        count: u64,
+        mut ends: &[SduEnd],
+    ) {
+        for step in 0..count {
+            let sn = first.plus(step);
+            let here = ends.iter().take_while(|end| end.sn == sn).count();
+            let (mut ends_here, rest) = ends.split_at(here);
+            ends = rest;
+            if !sn.is_within(Sn::of(self.vr_r), u64::from(config.rx_window)) {
+                continue;
+            }
+            let pdu = sn.count_from(self.vr_r);
+            if pdu == self.given_up_below {
+                ends_here = &ends_here[here.min(usize::from(std::mem::take(&mut self.given_up_ends)))..];
+            }
+            if pdu >= self.vr_h {
+                if pdu > self.vr_h && config.missing_pdu_indication == MissingPduIndication::NewGap {
+                    self.trigger(cx.now, config, timers, Trigger::Gap);
+                }
+                self.vr_h = pdu + 1;
+            }
+            if self.arrived.insert(pdu) {
+                ends_here.iter().for_each(|end| self.keep_end(KnownEnd::find(end, pdu + 1)));
+            }
+        }
+        self.advance();
+        if self.vr_r < self.vr_h && config.missing_pdu_indication == MissingPduIndication::EveryPdu {
+            self.trigger(cx.now, config, timers, Trigger::Gap);
+        }
+        self.deliver(cx);
+        if !config.in_sequence {
+            self.deliver_whole(cx);
+        }
+    }
+
+    /// Whether all PDUs of an SDU are here.
+    fn is_whole(&self, end: &KnownEnd) -> bool {
+        end.first >= self.given_up_below
+            && self.arrived.first_gap(end.first.max(self.vr_r), end.sn + 1) > end.sn
+    }
+
+    /// Hands up the SDUs that are whole, whatever is missing before them (out-of-sequence delivery, TS 25.322 §4.2.1.3).
+    fn deliver_whole<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        let mut at = 0;
+        while at < self.ends.len() {
+            if self.is_whole(&self.ends[at]) {
+                let end = self.ends.remove(at).expect("it was looked at");
+                self.hand_up(cx, end.sdu);
+            } else {
+                at += 1;
+            }
+        }
+    }
+
+    fn keep_end(&mut self, end: KnownEnd) {
+        let after = self.ends.partition_point(|known| known.sn <= end.sn);
+        self.ends.insert(after, end);
+    }
+
+    /// VR(R) moves over what has arrived.
+    fn advance(&mut self) {
+        let next = self.arrived.first_gap(self.vr_r, self.vr_h);
+        self.arrived.remove_range(self.vr_r, next);
+        self.vr_r = next;
+    }
+
+    /// Hands up, in sequence, the SDUs that are whole.
+    #[inline]
+    fn deliver<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        while self.ends.front().is_some_and(|end| end.sn < self.vr_r) {
+            let end = self.ends.pop_front().expect("it was looked at");
+            if end.first >= self.given_up_below {
+                self.hand_up(cx, end.sdu);
+            }
+        }
+    }
+
+    fn hand_up<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdu: Sdu) {
+        let (ue, direction, entered) = (self.ue, self.direction, sdu.entered);
+        cx.record(|| TraceEvent::SduDelivered {
+            ue,
+            direction,
+            sdu: sdu.packet.id,
+            size: sdu.size(),
+            entered,
+        });
+        self.delivered.push_back(sdu);
+    }
+
+    /// The next SDU for the upper layer.
+    #[inline]
+    pub fn poll_delivered(&mut self) -> Option<Sdu> {
+        self.delivered.pop_front()
+    }
+
+    /// Obeys an MRW (TS 25.322 §11.6.3): nothing below its SN is waited for. In the implicit form SDUs below that are
+    /// whole are still handed up, and a report is the answer.
+    pub fn move_window<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        mrw: Mrw,
+    ) {
+        let implicit = config.mrw_acknowledgment == MrwAcknowledgment::Implicit;
+        if implicit {
+            self.trigger(cx.now, config, timers, Trigger::Poll);
+        } else {
+            self.mrw = Some((mrw.sn, mrw.n_length));
+        }
+        // One that lies behind VR(R) is a repetition of an MRW already obeyed.
+        if !mrw.sn.is_within(Sn::of(self.vr_r), u64::from(config.rx_window) + 1) {
+            return;
+        }
+        let target = mrw.sn.count_from(self.vr_r);
+        while self.ends.front().is_some_and(|end| end.sn < target) {
+            let end = self.ends.pop_front().expect("it was looked at");
+            if implicit && self.is_whole(&end) {
+                self.hand_up(cx, end.sdu);
+            }
+        }
+        let arrived = target < self.vr_h && self.arrived.first_gap(target, target + 1) > target;
+        for _ in 0..if arrived { mrw.n_length } else { 0 } {
+            if self.ends.front().is_some_and(|end| end.sn == target) {
+                self.ends.pop_front();
+            }
+        }
+        self.given_up_ends = if arrived { 0 } else { mrw.n_length };
+        self.arrived.remove_range(self.vr_r, target);
+        self.given_up_below = target;
+        self.vr_r = target;
+        self.vr_h = self.vr_h.max(target);
+        self.advance();
+        self.deliver(cx);
+    }
+
+    /// Whether an MRW is to be answered.
+    #[inline]
+    pub fn owes_mrw_ack(&self) -> bool {
+        self.mrw.is_some()
+    }
+
+    /// The answer to the last MRW (TS 25.322 §11.6.3).
+    pub fn take_mrw_ack(&mut self) -> Option<MrwAck> {
+        let (sn, n_length) = self.mrw.take()?;
+        let vr_r = Sn::of(self.vr_r);
+        Some(MrwAck { sn: vr_r, n: if sn == vr_r { n_length } else { 0 } })
+    }
+
+    /// All variables to their initial values, nothing received (TS 25.322 §11.4.3).
+    pub fn reset(&mut self, config: &AmConfig) {
+        let delivered = std::mem::take(&mut self.delivered);
+        *self = Receiver { delivered, ..Receiver::new(self.ue, self.direction, config) };
+    }
+
+    /// A report is wanted; while reports are prohibited it waits or is forgotten.
+    pub fn trigger(&mut self, now: Time, config: &AmConfig, timers: &mut Timers, why: Trigger) {
+        let prohibited = now < self.prohibited_until;
+        if prohibited && why == Trigger::Gap && config.gap_while_prohibited == GapWhileProhibited::Forgotten {
+            return;
+        }
+        if self.report_due.is_none() {
+            let due = now.max(self.prohibited_until);
+            self.report_due = Some(due);
+            if prohibited {
+                timers.set(Timer::StatusProhibit, due);
+            }
+            if !config.piggyback_wait.is_zero() {
+                timers.set(Timer::StatusWait, due + config.piggyback_wait);
+            }
+        }
+    }
+
+    /// Whether a report is wanted and may be sent.
+    #[inline]
+    pub fn report_is_due(&self, now: Time) -> bool {
+        self.report_due.is_some_and(|due| due <= now)
+    }
+
+    /// A report was sent.
+    pub fn reported(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
+        self.report_due = None;
+        self.report_from = None;
+        self.written = None;
+        timers.stop(Timer::StatusProhibit);
+        timers.stop(Timer::StatusWait);
+        if let Some(prohibit) = config.timer_status_prohibit {
+            self.prohibited_until = now + prohibit;
+        }
+    }
+}
+
+impl WrittenReport {
+    /// Puts the report into a set that has no other.
+    pub fn put_into(self, set: &mut BlockSet) -> Status {
+        debug_assert!(set.missing.is_empty());
+        set.missing.extend(self.missing);
+        self.status
+    }
+}
+
+impl KnownEnd {
+    /// Finds the counts of an end in a PDU below `above`.
+    #[inline]
+    fn find(end: &SduEnd, above: u64) -> Self {
+        let below = |sn: Sn| above - 1 - Sn::of(above - 1).steps_from(sn);
+        KnownEnd { first: below(end.first), sn: below(end.sn), sdu: end.sdu }
+    }
+}
+
+/// The parts of `run` that arrived, where bit n of `lost` tells of its n-th PDU: offset in the run, count and ends.
+pub(in crate::radio::rlc) fn arrived_parts<'a>(
+    run: &DataRun,
+    mut ends: &'a [SduEnd],
+    lost: u128,
+) -> impl Iterator<Item = (u64, u64, &'a [SduEnd])> {
+    let (first, count) = (run.first, u64::from(run.count));
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while at < count && lost >> at & 1 == 1 {
+            at += 1;
+        }
+        if at >= count {
+            return None;
+        }
+        let from = at;
+        let rest = lost >> at;
+        at = if rest == 0 { count } else { (at + u64::from(rest.trailing_zeros())).min(count) };
+        let steps = |end: &SduEnd| end.sn.steps_from(first);
+        let skip = ends.iter().take_while(|end| steps(end) < from).count();
+        let take = ends[skip..].iter().take_while(|end| steps(end) < at).count();
+        let these = &ends[skip..skip + take];
+        ends = &ends[skip + take..];
+        Some((from, at - from, these))
+    })
+}

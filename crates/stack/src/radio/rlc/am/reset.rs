@@ -1,0 +1,141 @@
+//! RLC RESET: TS 25.322 §11.4. Both ends go back to their initial state; what was on its way is lost.
+//!
+//! ```text
+//!   initiator   RESET rsn ──────────────►   resets, answers every RESET of the same RSN alike
+//!               resets  ◄───── RESET ACK rsn
+//! ```
+//!
+//! The initiator sends nothing else and takes nothing else meanwhile. Hyper frame numbers are of no effect without
+//! ciphering and are not kept.
+
+use umts_kernel::TraceSink;
+
+use super::AmEntity;
+use super::config::AmConfig;
+use super::timers::{Timer, Timers};
+use crate::Cx;
+use crate::radio::rlc::{BlockSet, Pdu};
+use crate::trace::TraceEvent;
+
+/// Where an entity stands with its resets, those it asks for and those it is asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Reset {
+    /// RSN of the next procedure: it alternates.
+    rsn: bool,
+    /// A procedure is under way; whether its RESET is to be sent now.
+    pending: bool,
+    due: bool,
+    /// VT(RST): RESETs sent in it.
+    vt_rst: u32,
+    /// RSN of the last RESET received.
+    heard: Option<bool>,
+    /// RSN of the RESET ACK to be sent.
+    ack_due: Option<bool>,
+    /// MaxRST was reached: nothing is sent or taken any more.
+    failed: bool,
+}
+
+impl Reset {
+    /// Whether only RESET and RESET ACK may be sent and taken.
+    #[inline]
+    pub fn blocks(&self) -> bool {
+        self.pending | self.failed
+    }
+
+    #[inline]
+    pub fn has_work(&self) -> bool {
+        !self.failed && (self.due | self.ack_due.is_some())
+    }
+
+    pub fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Puts RESET ACK and RESET into `set`, as far as they are due.
+    pub fn send<T>(
+        &mut self,
+        cx: &Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        blocks: u32,
+        set: &mut BlockSet,
+    ) {
+        if self.failed {
+            return;
+        }
+        if set.blocks < blocks
+            && let Some(rsn) = self.ack_due.take()
+        {
+            set.push_control(Pdu::ResetAck(rsn));
+        }
+        if set.blocks < blocks && std::mem::take(&mut self.due) {
+            set.push_control(Pdu::Reset(self.rsn));
+            self.vt_rst += 1;
+            timers.set(Timer::Reset, cx.now + config.timer_rst);
+        }
+    }
+}
+
+impl AmEntity {
+    /// Begins a reset if a procedure asks for one.
+    #[inline]
+    pub(super) fn see_to_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        if self.sender.wants_reset {
+            self.begin_reset(cx);
+        }
+    }
+
+    #[cold]
+    fn begin_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        self.sender.wants_reset = false;
+        if self.reset.blocks() {
+            return;
+        }
+        self.reset.pending = true;
+        self.reset.vt_rst = 0;
+        let (ue, direction) = (self.sender.ue, self.sender.direction);
+        cx.record(|| TraceEvent::RlcReset { ue, direction });
+        self.send_reset_again(cx);
+    }
+
+    /// A RESET is to be sent, unless that was done MaxRST - 1 times: then the error is unrecoverable.
+    pub(super) fn send_reset_again<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        if self.reset.vt_rst + 1 < self.config.max_rst {
+            self.reset.due = true;
+            return;
+        }
+        self.reset = Reset { failed: true, ..self.reset };
+        self.timers = Timers::default();
+        let (ue, direction) = (self.sender.ue, self.sender.direction);
+        cx.record(|| TraceEvent::RlcUnrecoverable { ue, direction });
+    }
+
+    /// A RESET arrived: it is answered, and obeyed if it is not the last one again.
+    pub(super) fn handle_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, rsn: bool) {
+        self.reset.ack_due = Some(rsn);
+        if self.reset.heard != Some(rsn) {
+            self.reset.heard = Some(rsn);
+            self.return_to_initial_state(cx);
+        }
+    }
+
+    /// A RESET ACK arrived: it ends the procedure if it is the answer to it.
+    pub(super) fn handle_reset_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, rsn: bool) {
+        if !self.reset.pending || rsn != self.reset.rsn {
+            return;
+        }
+        self.reset.pending = false;
+        self.reset.due = false;
+        self.reset.vt_rst = 0;
+        self.reset.rsn = !rsn;
+        self.timers.stop(Timer::Reset);
+        self.return_to_initial_state(cx);
+    }
+
+    /// State variables to their initial values; SDUs of which something was sent, and PDUs received, are lost.
+    pub(super) fn return_to_initial_state<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        self.timers.stop_for_reset();
+        self.sender.reset(cx, &self.config, &mut self.timers);
+        self.receiver.reset(&self.config);
+    }
+}

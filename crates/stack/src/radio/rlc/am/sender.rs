@@ -1,0 +1,458 @@
+//! The sending side of an AM entity: window, polling, retransmission (TS 25.322 §9.4, §9.7.1, §11.3.2).
+//!
+//! State variables keep their names. They count PDUs without wrapping; what travels is the 12-bit [`Sn`].
+
+use std::collections::VecDeque;
+use std::num::NonZeroU16;
+use std::ops::Range;
+
+use umts_kernel::TraceSink;
+use umts_units::{Bytes, Time};
+
+use super::config::{AmConfig, BufferCounts, Piggyback};
+use super::discard::GivenUp;
+use super::polling::Polls;
+use super::timers::{Timer, Timers};
+use crate::Cx;
+use crate::ids::{Direction, UeId};
+use crate::radio::rlc::buffer::{Buffer, Cutting};
+use crate::radio::rlc::window::Flags;
+use crate::radio::rlc::{BlockSet, DataRun, Sdu, SduEnd, Sn, SnRun, Status};
+use crate::trace::TraceEvent;
+
+/// The sending side.
+#[derive(Debug, Clone)]
+pub(super) struct Sender {
+    pub(super) ue: UeId,
+    pub(super) direction: Direction,
+    pub(super) buffer: Buffer,
+    cutting: Cutting,
+    /// VT(S): the next new PDU.
+    pub(super) vt_s: u64,
+    /// VT(A): the oldest PDU that is not acknowledged.
+    pub(super) vt_a: u64,
+    /// VT(WS): the window.
+    pub(super) vt_ws: u64,
+    /// VT(DAT) by PDU: how often it was sent.
+    vt_dat: Box<[u16]>,
+    pub(super) polls: Polls,
+    /// Named as missing and not sent again yet.
+    pub(super) nacked: Flags,
+    pub(super) nacked_count: u32,
+    /// Ends of SDUs between VT(A) and VT(S).
+    pub(super) ends: VecDeque<SentSdu>,
+    /// PDUs between VT(A) and VT(S) with padding, and how many octets.
+    padded: VecDeque<(u64, u16)>,
+    /// Octets of SDUs in the buffer or not wholly acknowledged.
+    pub(super) octets: u64,
+    pub(super) given_up: GivenUp,
+    /// The procedures say that RLC must be reset.
+    pub(super) wants_reset: bool,
+}
+
+/// An SDU that is wholly in PDUs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct SentSdu {
+    pub first: u64,
+    pub sn: u64,
+    pub sdu: Sdu,
+}
+
+/// A STATUS that rides in the padding of a PDU sent again.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ride {
+    pub pdu: u64,
+    pub status: Status,
+}
+
+impl Sender {
+    pub fn new(ue: UeId, direction: Direction, config: &AmConfig) -> Self {
+        Sender {
+            ue,
+            direction,
+            buffer: Buffer::default(),
+            cutting: config.cutting(),
+            vt_s: 0,
+            vt_a: 0,
+            vt_ws: u64::from(config.window),
+            vt_dat: vec![0; (config.window as usize).next_power_of_two()].into(),
+            polls: Polls::default(),
+            nacked: Flags::new(),
+            nacked_count: 0,
+            ends: VecDeque::new(),
+            padded: VecDeque::new(),
+            octets: 0,
+            given_up: GivenUp::default(),
+            wants_reset: false,
+        }
+    }
+
+    /// Queues an SDU; `false` if the buffer has no room for it.
+    pub fn queue<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        sdu: Sdu,
+    ) -> bool {
+        let octets = self.octets + sdu.size().0;
+        let counted = match config.buffer_counts {
+            BufferCounts::Unacknowledged => octets,
+            BufferCounts::Unsent => self.buffer.octets() + sdu.size().0,
+        };
+        if config.buffer.is_some_and(|room| counted > room.0) {
+            return false;
+        }
+        self.octets = octets;
+        self.buffer.push(sdu);
+        self.await_poll_period(cx.now, config, timers);
+        if !timers.is_running(Timer::Discard) {
+            self.await_discard(config, timers);
+        }
+        let (ue, direction) = (self.ue, self.direction);
+        cx.record(|| TraceEvent::SduQueued { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
+        cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
+        true
+    }
+
+    /// SDU octets held.
+    pub fn occupancy(&self) -> Bytes {
+        Bytes(self.octets)
+    }
+
+    #[inline]
+    fn window_left(&self) -> u64 {
+        (self.vt_a + self.vt_ws).saturating_sub(self.vt_s)
+    }
+
+    #[inline]
+    pub fn can_send_new(&self) -> bool {
+        !self.buffer.is_empty() && self.window_left() > 0
+    }
+
+    /// Whether a poll could be carried by repeating the last PDU, with nothing else to send.
+    #[inline]
+    fn can_repeat_last(&self) -> bool {
+        self.vt_a < self.vt_s && self.vt_s > self.given_up.floor
+    }
+
+    #[inline]
+    pub fn has_work(&self, now: Time) -> bool {
+        self.nacked_count > 0
+            || self.given_up.mrw_due
+            || self.can_send_new()
+            || (self.polls.is_due(now) && self.can_repeat_last())
+    }
+
+    #[inline]
+    fn transmissions(&mut self, count: u64) -> &mut u16 {
+        let mask = self.vt_dat.len() as u64 - 1;
+        &mut self.vt_dat[(count & mask) as usize]
+    }
+
+    /// A WINDOW SUFI arrived (TS 25.322 §9.2.2.11.2): it lowers the window, or raises it up to the configured one.
+    pub fn apply_window(&mut self, config: &AmConfig, wsn: NonZeroU16) {
+        if u32::from(wsn.get()) <= config.window {
+            self.vt_ws = u64::from(wsn.get());
+        }
+    }
+
+    #[inline]
+    fn record_sent<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, first: u64, run: &DataRun) {
+        let (ue, direction, count) = (self.ue, self.direction, u32::from(run.count));
+        let (retransmission, poll) = (run.retransmission, run.poll);
+        let first_sn = first as u32;
+        cx.record(|| TraceEvent::PdusSent { ue, direction, first_sn, count, retransmission, poll });
+    }
+
+    /// Sends again what is missing, oldest first, `room` PDUs at most, one of them with the STATUS that it carries.
+    pub fn send_retransmissions<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        room: u32,
+        ride: Option<Ride>,
+        set: &mut BlockSet,
+    ) {
+        let mut sent = 0;
+        let mut from = self.vt_a.max(self.given_up.floor);
+        while sent < room && self.nacked_count > 0 {
+            let first = self.nacked.first_member(from, self.vt_s);
+            let most = u64::from((room - sent).min(self.pdus_to_next_poll(cx.now, config, false)));
+            let mut end = self.nacked.first_gap(first, (first + most).min(self.vt_s));
+            // The PDU that carries the STATUS is a run of its own.
+            let status = ride.filter(|ride| ride.pdu == first).map(|ride| ride.status);
+            end = match ride {
+                Some(ride) if ride.pdu == first => first + 1,
+                Some(ride) if ride.pdu > first => end.min(ride.pdu),
+                _ => end,
+            };
+            debug_assert!(first < end, "nacked_count counts members between VT(A) and VT(S)");
+            let count = (end - first) as u32;
+            self.nacked_count -= self.nacked.remove_range(first, end);
+            let last = self.nacked_count == 0 && config.poll_last_retransmitted_pdu;
+            self.send_again(cx, config, timers, first..end, last, status, set);
+            sent += count;
+            from = end;
+        }
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "they are those of its callers")]
+    fn send_again<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        pdus: Range<u64>,
+        last_of_buffer: bool,
+        status: Option<Status>,
+        set: &mut BlockSet,
+    ) {
+        let (first, count) = (pdus.start, (pdus.end - pdus.start) as u32);
+        let mark = set.ends_mark();
+        let from = self.ends.partition_point(|end| end.sn < first);
+        let of_these = self.ends.iter().skip(from).take_while(|end| end.sn < pdus.end);
+        set.ends.extend(of_these.map(SentSdu::on_the_air));
+        for pdu in pdus {
+            *self.transmissions(pdu) += 1;
+        }
+        let poll = self.decide_poll(cx, config, timers, count, last_of_buffer);
+        let run = DataRun {
+            first: Sn::of(first),
+            count: count as u16,
+            poll,
+            retransmission: true,
+            ends: (mark, set.ends_mark()),
+            piggyback: status,
+        };
+        self.record_sent(cx, first, &run);
+        set.push_data(run);
+    }
+
+    /// Whether the next new PDU can carry a STATUS of `octets`.
+    pub fn can_carry(&self, config: &AmConfig, octets: u16) -> bool {
+        let cutting = self.cutting;
+        let li = cutting.length_indicator;
+        if self.nacked_count > 0 || !self.can_send_new() {
+            return false;
+        }
+        match config.piggyback {
+            Piggyback::Off => false,
+            Piggyback::Padding => {
+                self.buffer.padding_of_last_pdu(&cutting).is_some_and(|padding| padding >= octets + li)
+            }
+            // Three octets of data make the smallest part that EURANE puts beside something else.
+            Piggyback::BuildAround => octets + 2 * li + 3 <= config.pdu_payload,
+        }
+    }
+
+    /// The PDU that is sent again in this TTI, which has room for `room` of them, and whose padding holds a STATUS of
+    /// `octets`.
+    pub fn carried_by(&self, config: &AmConfig, octets: u16, room: u32) -> Option<u64> {
+        if config.piggyback != Piggyback::Padding || self.nacked_count == 0 || self.nacked_count > room {
+            return None;
+        }
+        let needed = octets + self.cutting.length_indicator;
+        let fits = |&&(pdu, padding): &&(u64, u16)| padding >= needed && self.nacked.contains(pdu);
+        self.padded.iter().find(fits).map(|&(pdu, _)| pdu)
+    }
+
+    /// Sends new data, `room` PDUs at most, the first of them around `piggyback`.
+    pub fn send_new<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        room: u32,
+        mut piggyback: Option<Status>,
+        set: &mut BlockSet,
+    ) {
+        let cutting = self.cutting;
+        let mut sent = 0;
+        while sent < room && self.can_send_new() {
+            let most = u64::from((room - sent).min(self.pdus_to_next_poll(cx.now, config, true)));
+            let most = most.min(self.window_left()) as u32;
+            let first = self.vt_s;
+            let mark = set.ends_mark();
+            let status = piggyback.take();
+            let full = if status.is_some() { 0 } else { self.buffer.full_pdus(&cutting, most) };
+            let count = full.max(1);
+            let mut sdus_poll = false;
+            if full > 0 {
+                self.buffer.take_full(&cutting, first, full);
+            } else {
+                let taken = status.map_or(0, |status| status.octets + cutting.length_indicator);
+                let composed = self.buffer.compose(&cutting, first, cutting.payload - taken, set);
+                self.keep_ends(first, &set.ends[usize::from(mark)..]);
+                if composed.padding > 0 && status.is_none() {
+                    self.padded.push_back((first, composed.padding));
+                }
+                sdus_poll = self.sdus_poll(config, composed.finished);
+            }
+            for pdu in first..first + u64::from(count) {
+                *self.transmissions(pdu) = 1;
+            }
+            self.vt_s += u64::from(count);
+            let last = self.buffer.is_empty() && config.poll_last_pdu;
+            let wanted = last | sdus_poll | self.window_polls(config);
+            let run = DataRun {
+                first: Sn::of(first),
+                count: count as u16,
+                poll: self.decide_poll(cx, config, timers, count, wanted),
+                retransmission: false,
+                ends: (mark, set.ends_mark()),
+                piggyback: status,
+            };
+            self.record_sent(cx, first, &run);
+            set.push_data(run);
+            sent += count;
+        }
+    }
+
+    fn keep_ends(&mut self, sent_in: u64, ends: &[SduEnd]) {
+        self.ends.extend(ends.iter().map(|end| SentSdu {
+            first: sent_in - Sn::of(sent_in).steps_from(end.first),
+            sn: sent_in,
+            sdu: end.sdu,
+        }));
+    }
+
+    /// Repeats the last PDU to carry a poll that nothing else can carry, if one is due.
+    pub fn send_poll<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        set: &mut BlockSet,
+    ) {
+        if !self.polls.is_due(cx.now) || !self.can_repeat_last() {
+            return;
+        }
+        let last = self.vt_s - 1;
+        if config.may_send_again(*self.transmissions(last)) {
+            self.send_again(cx, config, timers, last..self.vt_s, false, None, set);
+        } else {
+            self.polls.forget(timers);
+            self.reach_max_dat(cx, config, timers, last);
+        }
+    }
+
+    /// Applies the acknowledgment of a STATUS. One that names a PDU outside VT(A) to VT(S) does nothing and is told.
+    pub fn apply_status<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        lsn: Sn,
+        missing: &[SnRun],
+    ) -> Result<(), OutsideWindow> {
+        let in_flight = self.vt_s - self.vt_a;
+        let base = Sn::of(self.vt_a);
+        let end_of = |run: &SnRun| run.first.steps_from(base) + u64::from(run.count);
+        if lsn.steps_from(base) > in_flight || missing.iter().any(|run| end_of(run) > in_flight) {
+            return Err(OutsideWindow);
+        }
+        let mut acknowledged = lsn.count_from(self.vt_a);
+        if let Some(run) = missing.first() {
+            acknowledged = acknowledged.min(run.first.count_from(self.vt_a));
+        }
+        for run in missing {
+            self.mark_missing(cx, config, timers, run);
+        }
+        self.acknowledge(cx, config, timers, acknowledged);
+        Ok(())
+    }
+
+    fn mark_missing<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        run: &SnRun,
+    ) {
+        let first = run.first.count_from(self.vt_a);
+        for pdu in first..first + u64::from(run.count) {
+            if pdu + 1 == self.polls.up_to {
+                timers.stop(Timer::Poll);
+            }
+            // Giving up may raise the floor above the rest of the run.
+            if pdu < self.given_up.floor {
+                continue;
+            }
+            if config.may_send_again(*self.transmissions(pdu)) {
+                self.nacked_count += u32::from(self.nacked.insert(pdu));
+            } else {
+                self.reach_max_dat(cx, config, timers, pdu);
+            }
+        }
+    }
+
+    /// Moves VT(A) to `acknowledged` and lets go of the SDUs below.
+    pub(super) fn acknowledge<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        acknowledged: u64,
+    ) {
+        if acknowledged > self.vt_a {
+            self.nacked_count -= self.nacked.remove_range(self.vt_a, acknowledged);
+            self.vt_a = acknowledged;
+        }
+        self.mrw_may_be_obeyed(config, timers, acknowledged);
+        if self.vt_a >= self.polls.up_to {
+            timers.stop(Timer::Poll);
+        }
+        if self.vt_a == self.vt_s {
+            self.polls.forget(timers);
+        }
+        while self.padded.front().is_some_and(|&(pdu, _)| pdu < self.vt_a) {
+            self.padded.pop_front();
+        }
+        let before = self.octets;
+        while self.ends.front().is_some_and(|end| end.sn < self.vt_a) {
+            let end = self.ends.pop_front().expect("it was looked at");
+            match self.given_up.ends {
+                0 => self.octets -= end.sdu.size().0,
+                _ => self.given_up.ends -= 1,
+            }
+        }
+        if self.octets != before {
+            let (ue, direction, octets) = (self.ue, self.direction, self.octets);
+            cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
+            self.await_discard(config, timers);
+        }
+    }
+
+    /// All variables to their initial values; SDUs of which anything was sent are lost (TS 25.322 §11.4.3).
+    pub fn reset<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+    ) {
+        self.discard_sent(cx, |_, _| true);
+        self.ends.clear();
+        self.nacked.remove_range(self.vt_a, self.vt_s);
+        self.padded.clear();
+        self.vt_s = 0;
+        self.vt_a = 0;
+        self.vt_ws = u64::from(config.window);
+        self.polls = Polls::default();
+        self.nacked_count = 0;
+        self.given_up = GivenUp::default();
+        self.wants_reset = false;
+        self.await_discard(config, timers);
+    }
+}
+
+/// A STATUS names a PDU outside VT(A) to VT(S).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct OutsideWindow;
+
+impl SentSdu {
+    fn on_the_air(&self) -> SduEnd {
+        SduEnd { first: Sn::of(self.first), sn: Sn::of(self.sn), sdu: self.sdu }
+    }
+}

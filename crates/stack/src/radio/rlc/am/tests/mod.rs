@@ -1,0 +1,207 @@
+//! Acknowledged mode as conversations, and as properties of two entities joined by a bad pipe.
+
+mod conversation;
+mod discard;
+mod pair;
+mod procedures;
+mod properties;
+mod respect_figures;
+mod segmentation;
+
+use umts_units::{Bytes, Duration, Time};
+
+use super::*;
+use crate::radio::rlc::testing::packet;
+use crate::radio::rlc::{BlockSet, DataRun, Mrw, Pdu, Sn, SnRun, Status};
+
+/// 3GPP accounting: 40 octets of payload, everything reported at once, no discard.
+pub(super) fn config() -> AmConfig {
+    AmConfig {
+        pdu_payload: 40,
+        header: Header::Counted,
+        length_indicators: LengthIndicators::Ts25322,
+        status_format: StatusFormat::Bitmap,
+        piggyback: Piggyback::Off,
+        piggyback_wait: Duration::ZERO,
+        window: 1024,
+        rx_window: 1024,
+        granted_window: None,
+        in_sequence: true,
+        discard: Discard::AfterMaxDat,
+        max_dat: None,
+        max_dat_reading: MaxDatReading::Transmissions,
+        poll_last_pdu: true,
+        poll_last_retransmitted_pdu: true,
+        poll_pdu: None,
+        poll_sdu: None,
+        poll_window: None,
+        timer_poll: Some(Duration::from_millis(170)),
+        timer_poll_prohibit: None,
+        timer_poll_periodic: None,
+        timer_status_prohibit: None,
+        timer_status_periodic: None,
+        missing_pdu_indication: MissingPduIndication::NewGap,
+        gap_while_prohibited: GapWhileProhibited::Remembered,
+        mrw_acknowledgment: MrwAcknowledgment::Explicit,
+        send_mrw: false,
+        timer_mrw: Duration::from_millis(500),
+        max_mrw: None,
+        erroneous_sn: ErroneousSn::Reset,
+        timer_rst: Duration::from_millis(300),
+        max_rst: 8,
+        buffer: None,
+        buffer_counts: BufferCounts::Unacknowledged,
+    }
+}
+
+/// The simplifications of EURANE.
+fn eurane() -> AmConfig {
+    AmConfig {
+        header: Header::Uncounted,
+        length_indicators: LengthIndicators::Eurane,
+        status_format: StatusFormat::Eurane,
+        piggyback: Piggyback::BuildAround,
+        piggyback_wait: Duration::from_millis(10),
+        poll_pdu: Some(256),
+        timer_status_prohibit: Some(Duration::from_millis(150)),
+        missing_pdu_indication: MissingPduIndication::EveryPdu,
+        gap_while_prohibited: GapWhileProhibited::Forgotten,
+        mrw_acknowledgment: MrwAcknowledgment::Implicit,
+        erroneous_sn: ErroneousSn::Dropped,
+        buffer_counts: BufferCounts::Unsent,
+        ..config()
+    }
+}
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
+}
+
+/// One entity at a time that the test sets, with all that it records.
+struct Talk {
+    am: AmEntity,
+    now: Time,
+    trace: Vec<(Time, TraceEvent)>,
+}
+
+impl Talk {
+    fn new(config: AmConfig) -> Self {
+        Talk { am: AmEntity::new(UeId(0), Direction::Downlink, config), now: Time::ZERO, trace: Vec::new() }
+    }
+
+    fn at(&mut self, milliseconds: u64) -> &mut Self {
+        self.now = ms(milliseconds);
+        self
+    }
+
+    /// The upper layer hands over an SDU.
+    fn queues(&mut self, id: u64, octets: u32) -> Result<(), BufferFull> {
+        let sdu = Sdu::new(packet(id, octets), self.now);
+        self.am.handle_sdu(&mut Cx::new(self.now, &mut self.trace), sdu)
+    }
+
+    /// What it puts into a TTI of `blocks`, one word per PDU or run: `R` for sent again, `P` for a poll.
+    fn sends(&mut self, blocks: u32) -> Vec<String> {
+        self.transmits(blocks).pdus.iter().map(describe).collect()
+    }
+
+    fn transmits(&mut self, blocks: u32) -> BlockSet {
+        let mut set = BlockSet::default();
+        self.am.poll_transmit(&mut Cx::new(self.now, &mut self.trace), blocks, &mut set);
+        assert!(set.blocks <= blocks);
+        set
+    }
+
+    /// A block set arrives, but for the blocks in `lost`.
+    fn hears(&mut self, set: &BlockSet, lost: &[u32]) -> &mut Self {
+        let lost = Lost(lost.iter().fold(0, |bits, block| bits | 1 << block));
+        self.am.handle_blocks(&mut Cx::new(self.now, &mut self.trace), set, lost);
+        self
+    }
+
+    /// A STATUS arrives: all below `lsn` is there, but for `missing`.
+    fn hears_status(&mut self, lsn: u64, missing: &[u64]) -> &mut Self {
+        let runs = missing.iter().map(|&sn| SnRun { first: Sn::of(sn), count: 1 });
+        let mut set = BlockSet { missing: runs.collect(), ..BlockSet::default() };
+        let range = (0, missing.len() as u16);
+        set.push_status(Status { lsn: Some(Sn::of(lsn)), missing: range, octets: 5, ..Status::default() });
+        self.hears(&set, &[])
+    }
+
+    /// A PDU arrives that is no data.
+    fn hears_control(&mut self, pdu: Pdu) -> &mut Self {
+        let mut set = BlockSet::default();
+        set.push_control(pdu);
+        self.hears(&set, &[])
+    }
+
+    /// Ids of the SDUs that are handed up.
+    fn delivers(&mut self) -> Vec<u64> {
+        std::iter::from_fn(|| self.am.poll_delivered()).map(|sdu| sdu.packet.id.0).collect()
+    }
+
+    fn discarded(&self) -> Vec<u64> {
+        let ids = self.trace.iter().filter_map(|(_, event)| match event {
+            TraceEvent::SduDiscarded { sdu, .. } => Some(sdu.0),
+            _ => None,
+        });
+        ids.collect()
+    }
+}
+
+fn describe(pdu: &Pdu) -> String {
+    match pdu {
+        Pdu::Reset(rsn) => format!("RESET {}", u8::from(*rsn)),
+        Pdu::ResetAck(rsn) => format!("RESET ACK {}", u8::from(*rsn)),
+        Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) => {
+            let first = run.first.value();
+            let mut text = format!("{first}");
+            if run.count > 1 {
+                text += &format!("-{}", run.first.plus(u64::from(run.count) - 1).value());
+            }
+            for (set, mark) in
+                [(run.retransmission, " R"), (run.poll, " P"), (run.piggyback.is_some(), " +STATUS")]
+            {
+                if set {
+                    text += mark;
+                }
+            }
+            text
+        }
+        Pdu::Status(status) => {
+            let ack = status.lsn.map_or(String::new(), |lsn| format!(" ack {}", lsn.value()));
+            let n = |n| if n == 0 { String::new() } else { format!("/{n}") };
+            let mrw =
+                status.mrw.map_or(String::new(), |mrw| format!(" MRW {}{}", mrw.sn.value(), n(mrw.n_length)));
+            let mrw_ack = status
+                .mrw_ack
+                .map_or(String::new(), |ack| format!(" MRW ACK {}{}", ack.sn.value(), n(ack.n)));
+            let window = status.window.map_or(String::new(), |wsn| format!(" window {wsn}"));
+            format!("STATUS{window}{mrw}{mrw_ack}{ack}")
+        }
+    }
+}
+
+/// PDUs of data that somebody sends: numbers `first` to `last`, with SDUs that end in `ends` (id, begins in, ends in).
+fn data(first: u64, last: u64, poll: bool, ends: &[(u64, u64, u64)]) -> BlockSet {
+    let mut set = BlockSet::default();
+    for &(id, begins, told) in ends {
+        let sdu = Sdu::new(packet(id, 40), Time::ZERO);
+        set.ends.push(crate::radio::rlc::SduEnd { first: Sn::of(begins), sn: Sn::of(told), sdu });
+    }
+    set.push_data(DataRun {
+        first: Sn::of(first),
+        count: (last - first + 1) as u16,
+        poll,
+        retransmission: false,
+        ends: (0, ends.len() as u16),
+        piggyback: None,
+    });
+    set
+}
+
+/// What `set` says is missing, number by number.
+fn missing(set: &BlockSet) -> Vec<u16> {
+    let runs = set.missing.iter();
+    runs.flat_map(|run| (0..u64::from(run.count)).map(|n| run.first.plus(n).value())).collect()
+}

@@ -1,0 +1,114 @@
+//! Two entities joined by a pipe that delays, loses and doubles.
+
+use super::*;
+
+const TTI: u64 = 10;
+const DELAY: u64 = 35;
+
+/// What the pipe does to one TTI of one direction.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fate {
+    pub lost: u128,
+    /// Extra delay in TTIs; order is kept.
+    pub late: u64,
+    /// The set comes twice.
+    pub doubled: bool,
+}
+
+impl Fate {
+    pub const GOOD: Fate = Fate { lost: 0, late: 0, doubled: false };
+}
+
+/// An RNC's entity and a UE's, and what is between them.
+pub(super) struct Pair {
+    pub ends: [Talk; 2],
+    pipe: [Vec<(u64, BlockSet, Lost)>; 2],
+    blocks: [u32; 2],
+    pub delivered: [Vec<u64>; 2],
+    tti: u64,
+}
+
+impl Pair {
+    pub fn new(config: &AmConfig, blocks: [u32; 2]) -> Self {
+        let end = |sends| {
+            let am = AmEntity::new(UeId(0), sends, config.clone());
+            Talk { am, now: Time::ZERO, trace: Vec::new() }
+        };
+        Pair {
+            ends: [end(Direction::Downlink), end(Direction::Uplink)],
+            pipe: [Vec::new(), Vec::new()],
+            blocks,
+            delivered: [Vec::new(), Vec::new()],
+            tti: 0,
+        }
+    }
+
+    /// One TTI: what has arrived is taken, then both ends send.
+    pub fn step(&mut self, fates: [Fate; 2]) {
+        let now = self.tti * TTI;
+        for from in 0..2 {
+            let arrived = self.pipe[from].partition_point(|&(at, ..)| at <= now);
+            for (_, set, lost) in self.pipe[from].drain(..arrived).collect::<Vec<_>>() {
+                let end = &mut self.ends[1 - from];
+                end.now = ms(now);
+                end.am.handle_blocks(&mut Cx::new(end.now, &mut end.trace), &set, lost);
+                let delivered = end.delivers();
+                self.delivered[from].extend(delivered);
+            }
+        }
+        for (from, fate) in fates.into_iter().enumerate() {
+            self.ends[from].now = ms(now);
+            let set = self.ends[from].transmits(self.blocks[from]);
+            if set.blocks > 0 {
+                let earliest = self.pipe[from].last().map_or(0, |&(at, ..)| at);
+                let at = (now + DELAY + fate.late * TTI).max(earliest);
+                let lost = Lost(fate.lost & Lost::all(set.blocks).0);
+                let copies = 1 + usize::from(fate.doubled);
+                self.pipe[from].extend(std::iter::repeat_n((at, set, lost), copies));
+            }
+            self.check_timers(from);
+        }
+        self.tti += 1;
+    }
+
+    /// The transport channel changes: both ends are suspended for `ttis`, what is on its way arrives, then they go on
+    /// with `blocks` in a TTI.
+    pub fn switch(&mut self, ttis: u64, blocks: [u32; 2]) {
+        self.ends.iter_mut().for_each(|end| end.am.suspend());
+        for _ in 0..ttis {
+            self.step([Fate::GOOD; 2]);
+        }
+        self.ends.iter_mut().for_each(|end| end.am.resume());
+        self.blocks = blocks;
+    }
+
+    /// After a drain no deadline lies in the past.
+    fn check_timers(&self, end: usize) {
+        let Talk { am, now, .. } = &self.ends[end];
+        assert!(am.poll_timeout().is_none_or(|at| at > *now), "{:?} at {now}", am.poll_timeout());
+    }
+
+    /// Nothing is on its way, to be sent, to be acknowledged or to be waited for: only periodic reports go on.
+    fn is_quiet(&self) -> bool {
+        let now = ms(self.tti * TTI);
+        let periodic = self.ends[0].am.config.timer_status_periodic.is_some();
+        let rests = |end: &Talk| {
+            let sender = &end.am.sender;
+            end.am.buffer_occupancy() == Bytes(0)
+                && sender.vt_a == sender.vt_s
+                && !sender.has_work(now)
+                && !end.am.reset.blocks()
+                && (periodic || (!end.am.has_work(now) && end.am.poll_timeout().is_none()))
+        };
+        self.ends.iter().all(rests) && (periodic || self.pipe.iter().all(Vec::is_empty))
+    }
+
+    /// Lets the good pipe run until both ends rest, for 60 s at most.
+    pub fn settle(&mut self) {
+        let from = self.tti;
+        while !self.is_quiet() {
+            assert!(self.tti - from < 6_000, "the pair never rests");
+            self.step([Fate::GOOD; 2]);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! Whatever the pipe does, nothing is lost, doubled or reordered unless it is reported as discarded.
+
+use proptest::prelude::*;
+
+use super::pair::{Fate, Pair};
+use super::*;
+
+#[derive(Debug, Clone)]
+enum Step {
+    /// One end queues an SDU of this size.
+    Queue(usize, u32),
+    /// A TTI passes.
+    Tti([Fate; 2]),
+    /// The transport channel changes: for so many TTIs both ends are suspended, then a TTI holds other numbers of blocks.
+    Switch(u64, [u32; 2]),
+}
+
+fn fate() -> impl Strategy<Value = Fate> {
+    let lost = prop_oneof![3 => Just(0u128), 2 => any::<u128>(), 1 => Just(u128::MAX)];
+    let late = prop_oneof![4 => Just(0u64), 1 => 0u64..12];
+    (lost, late, prop::bool::weighted(0.1)).prop_map(|(lost, late, doubled)| Fate { lost, late, doubled })
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        1 => (0usize..2, prop_oneof![1u32..200, Just(40), Just(39), Just(41), 1u32..2000])
+            .prop_map(|(end, octets)| Step::Queue(end, octets)),
+        4 => [fate(), fate()].prop_map(Step::Tti),
+        1 => (0u64..40, [1u32..13, 1u32..5]).prop_map(|(ttis, blocks)| Step::Switch(ttis, blocks)),
+    ]
+}
+
+fn any_config() -> impl Strategy<Value = AmConfig> {
+    let base = prop_oneof![Just(config()), Just(eurane())];
+    let window = prop_oneof![Just(8u32), Just(64), Just(1024), Just(2047)];
+    let piggyback = prop_oneof![Just(Piggyback::Off), Just(Piggyback::Padding), Just(Piggyback::BuildAround)];
+    let prohibit = prop_oneof![Just(None), Just(Some(Duration::from_millis(100)))];
+    let indication = prop_oneof![
+        Just(MissingPduIndication::Off),
+        Just(MissingPduIndication::NewGap),
+        Just(MissingPduIndication::EveryPdu)
+    ];
+    let payload = prop_oneof![Just(40u16), Just(16), Just(160)];
+    let format = prop_oneof![Just(StatusFormat::Bitmap), Just(StatusFormat::List), Just(StatusFormat::Rlist)];
+    let poll_sdu = prop_oneof![2 => Just(None), 1 => (1u32..5).prop_map(Some)];
+    let poll_window = prop_oneof![2 => Just(None), 1 => (1u32..100).prop_map(Some)];
+    let timer =
+        || prop_oneof![2 => Just(None), 1 => (10u64..300).prop_map(|ms| Some(Duration::from_millis(ms)))];
+    // A report in every TTI would leave no room for data where a TTI holds one block.
+    let status_periodic =
+        prop_oneof![2 => Just(None), 1 => (40u64..300).prop_map(|ms| Some(Duration::from_millis(ms)))];
+    let more = (format, poll_sdu, poll_window, timer(), timer(), status_periodic, any::<bool>(), 1u32..2047);
+    (base, window, piggyback, prohibit, indication, payload, more).prop_map(
+        |(base, window, piggyback, timer_status_prohibit, missing_pdu_indication, pdu_payload, more)| {
+            let (
+                format,
+                poll_sdu,
+                poll_window,
+                poll_prohibit,
+                poll_periodic,
+                status_periodic,
+                send_mrw,
+                grant,
+            ) = more;
+            let honest = base.header == Header::Counted;
+            AmConfig {
+                window,
+                piggyback,
+                timer_status_prohibit,
+                missing_pdu_indication,
+                pdu_payload,
+                // A window stall needs a poll that the end of the buffer does not give.
+                poll_pdu: Some((window.min(32) / 2).min(grant)),
+                status_format: if honest { format } else { base.status_format },
+                poll_sdu,
+                poll_window,
+                timer_poll_prohibit: poll_prohibit,
+                timer_poll_periodic: poll_periodic,
+                timer_status_periodic: status_periodic,
+                send_mrw,
+                granted_window: (honest && send_mrw).then_some(grant),
+                ..base
+            }
+        },
+    )
+}
+
+/// A way to give up, and the reading of MaxDAT.
+#[derive(Debug, Clone, Copy)]
+struct GivesUp(Discard, MaxDatReading, Option<u32>);
+
+fn discard() -> impl Strategy<Value = GivesUp> {
+    let discard = prop_oneof![
+        2 => Just(Discard::AfterMaxDat),
+        1 => (50u64..1000).prop_map(|ms| Discard::Timer(Duration::from_millis(ms))),
+        1 => Just(Discard::Never),
+    ];
+    let reading = prop_oneof![Just(MaxDatReading::Transmissions), Just(MaxDatReading::Ts25322)];
+    (discard, reading, prop_oneof![Just(None), Just(Some(3))])
+        .prop_map(|(discard, reading, max_mrw)| GivesUp(discard, reading, max_mrw))
+}
+
+impl AmConfig {
+    /// This configuration with another way to give up, and RESETs without end.
+    fn with(self, GivesUp(discard, max_dat_reading, max_mrw): GivesUp) -> Self {
+        AmConfig { discard, max_dat_reading, max_mrw, max_rst: u32::MAX, ..self }
+    }
+}
+
+/// Plays the steps and lets the pair come to rest; returns the ids queued at each end, in order.
+fn play(pair: &mut Pair, steps: &[Step]) -> [Vec<u64>; 2] {
+    let mut queued = [Vec::new(), Vec::new()];
+    for (id, step) in steps.iter().enumerate() {
+        match *step {
+            Step::Queue(end, octets) => {
+                if pair.ends[end].queues(id as u64, octets).is_ok() {
+                    queued[end].push(id as u64);
+                }
+            }
+            Step::Tti(fates) => pair.step(fates),
+            Step::Switch(ttis, blocks) => pair.switch(ttis, blocks),
+        }
+    }
+    pair.settle();
+    queued
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn without_discard_every_sdu_arrives_once_and_in_order(
+        config in any_config(), blocks in [1u32..13, 1u32..5], steps in prop::collection::vec(step(), 1..150)
+    ) {
+        let mut pair = Pair::new(&config, blocks);
+        let queued = play(&mut pair, &steps);
+        prop_assert_eq!(&pair.delivered, &queued);
+        for end in &pair.ends {
+            prop_assert_eq!(end.am.buffer_occupancy(), Bytes(0));
+            prop_assert_eq!(end.discarded(), Vec::<u64>::new());
+        }
+    }
+
+    #[test]
+    fn with_discard_every_sdu_arrives_in_order_or_is_reported(
+        config in any_config(), discard in discard(), max_dat in 2u32..5, blocks in [1u32..13, 1u32..5],
+        steps in prop::collection::vec(step(), 1..150)
+    ) {
+        let mut pair = Pair::new(&AmConfig { max_dat: Some(max_dat), ..config.clone().with(discard) }, blocks);
+        let queued = play(&mut pair, &steps);
+        for (end, queued) in queued.iter().enumerate() {
+            let delivered = &pair.delivered[end];
+            prop_assert!(delivered.windows(2).all(|ids| ids[0] < ids[1]), "{:?}", delivered);
+            let discarded = pair.ends[end].discarded();
+            for id in queued {
+                prop_assert!(delivered.contains(id) || discarded.contains(id), "SDU {} vanished", id);
+            }
+            prop_assert!(delivered.iter().chain(&discarded).all(|id| queued.contains(id)));
+            prop_assert_eq!(pair.ends[end].am.buffer_occupancy(), Bytes(0));
+        }
+    }
+
+    /// After a rest the two windows agree: what one end calls acknowledged, the other calls received.
+    #[test]
+    fn windows_agree_after_a_rest(
+        config in any_config(), discard in discard(), max_dat in prop::option::of(2u32..5), steps in prop::collection::vec(step(), 1..100)
+    ) {
+        let mut pair = Pair::new(&AmConfig { max_dat, ..config.clone().with(discard) }, [6, 2]);
+        play(&mut pair, &steps);
+        let [rnc, ue] = &pair.ends;
+        for (from, to) in [(rnc, ue), (ue, rnc)] {
+            prop_assert_eq!(from.am.sender.vt_a, from.am.sender.vt_s);
+            prop_assert_eq!(from.am.sender.vt_a, to.am.receiver.vr_r);
+            prop_assert_eq!(to.am.receiver.vr_r, to.am.receiver.vr_h);
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! Figures 1(a) to (f) and 2(a) to (c) of Teyeb et al. (2005), "Emulation based performance investigation of FTP file
+//! downloads over UMTS dedicated channels", section 2, as its text describes them. Its PDU #1 is SN 0; a TTI is 10 ms.
+//! It says "everything up to #n" where RLC says LSN = n, the SN after #n's.
+
+use super::*;
+
+/// No trigger at all.
+fn silent() -> AmConfig {
+    AmConfig {
+        poll_last_pdu: false,
+        poll_last_retransmitted_pdu: false,
+        timer_poll: None,
+        missing_pdu_indication: MissingPduIndication::Off,
+        ..config()
+    }
+}
+
+/// The entity of the paper: PDUs #1, #2, …, one TTI after another.
+struct Figure(Talk);
+
+impl Figure {
+    fn new(config: AmConfig) -> Self {
+        Figure(Talk::new(config))
+    }
+
+    /// An SDU of so many PDUs: 39 octets and a length indicator fill one.
+    fn queues(&mut self, pdus: u32) -> &mut Self {
+        let id = self.0.trace.len() as u64;
+        self.0.queues(id, pdus * 40 - 1).unwrap();
+        self
+    }
+
+    /// What is sent in a TTI with room for `blocks`: each PDU's number in the paper, `!` if it polls.
+    fn sends(&mut self, tti: u64, blocks: u32) -> String {
+        let set = self.0.at(tti * 10).transmits(blocks);
+        let mut words = Vec::new();
+        for pdu in &set.pdus {
+            let Pdu::Data(run) = pdu else { panic!("{pdu:?}") };
+            for n in 1..=run.count {
+                let poll = if run.poll && n == run.count { "!" } else { "" };
+                words.push(format!("#{}{poll}", run.first.value() + n));
+            }
+        }
+        words.join(" ")
+    }
+
+    /// A report says: everything up to `acknowledged` is received, and of the others these are missing.
+    fn hears(&mut self, tti: u64, acknowledged: u64, up_to: u64, missing: &[u64]) -> &mut Self {
+        let missing: Vec<u64> = missing.iter().map(|number| number - 1).collect();
+        assert!(missing.first().is_none_or(|&first| first == acknowledged));
+        self.0.at(tti * 10).hears_status(up_to, &missing);
+        self
+    }
+
+    /// PDUs arrive; `poll` if the last one polls.
+    fn receives(&mut self, tti: u64, numbers: &[u64], poll: bool) -> &mut Self {
+        for &number in numbers {
+            let poll = poll && Some(&number) == numbers.last();
+            self.0.at(tti * 10).hears(&data(number - 1, number - 1, poll, &[]), &[]);
+        }
+        self
+    }
+
+    /// The report sent in this TTI: the cumulative acknowledgment and the bitmap after it.
+    fn reports(&mut self, tti: u64) -> Option<(u16, Vec<u8>)> {
+        let set = self.0.at(tti * 10).transmits(1);
+        let Some(Pdu::Status(status)) = set.pdus.first() else { return None };
+        let (lsn, missing) = (status.lsn.unwrap().value(), missing(&set));
+        let acknowledged = missing.first().copied().unwrap_or(lsn);
+        let bitmap = (acknowledged..lsn).map(|sn| u8::from(!missing.contains(&sn)));
+        Some((acknowledged, bitmap.collect()))
+    }
+}
+
+/// "PDU #4 will be polled at TTI #i if Poll last PDU is set, and the retransmitted PDU #2 will be polled at TTI #j if Poll
+/// last Retransmitted PDU is set."
+#[test]
+fn figure_1a_poll_last_pdu_and_poll_last_retransmitted_pdu() {
+    for (last, last_retransmitted) in [(true, true), (true, false), (false, true)] {
+        let config =
+            AmConfig { poll_last_pdu: last, poll_last_retransmitted_pdu: last_retransmitted, ..silent() };
+        let mut figure = Figure::new(config);
+        figure.queues(4);
+        assert_eq!(figure.sends(1, 3), "#1 #2 #3");
+        assert_eq!(figure.sends(2, 3), if last { "#4!" } else { "#4" });
+        figure.hears(7, 1, 4, &[2]);
+        assert_eq!(figure.sends(8, 3), if last_retransmitted { "#2!" } else { "#2" });
+    }
+}
+
+/// "The polling bit is set on every poll_PDUth (re)transmitted PDU … the poll_PDU value was set to 4. Thus, at TTI #i,
+/// when the 4th PDU is sent, and when PDU #7 is sent at TTI #j the poll bits are set."
+#[test]
+fn figure_1b_poll_every_poll_pdu() {
+    let mut figure = Figure::new(AmConfig { poll_pdu: Some(4), ..silent() });
+    figure.queues(9);
+    assert_eq!(figure.sends(1, 2), "#1 #2");
+    assert_eq!(figure.sends(2, 2), "#3 #4!");
+    // #3 is sent again, and counts: with #5 and #6 it makes three, #7 is the fourth.
+    figure.hears(3, 2, 4, &[3]);
+    assert_eq!(figure.sends(3, 2), "#3 #5");
+    assert_eq!(figure.sends(4, 2), "#6 #7!");
+    assert_eq!(figure.sends(5, 2), "#8 #9");
+}
+
+/// "The polling bit is set on the last PDU of every poll_SDUth SDU … set to 1. At TTI #i, when #2 is sent, and at TTI #j,
+/// when #9 is sent, the polling bit is set, as they are the last PDUs of the corresponding SDUs."
+#[test]
+fn figure_1c_poll_every_poll_sdu() {
+    let mut figure = Figure::new(AmConfig { poll_sdu: Some(1), ..silent() });
+    figure.queues(2).queues(7);
+    assert_eq!(figure.sends(1, 3), "#1 #2! #3");
+    assert_eq!(figure.sends(2, 3), "#4 #5 #6");
+    assert_eq!(figure.sends(3, 3), "#7 #8 #9!");
+    let mut every_second = Figure::new(AmConfig { poll_sdu: Some(2), ..silent() });
+    every_second.queues(2).queues(2).queues(1).queues(1);
+    assert_eq!(every_second.sends(1, 6), "#1 #2 #3 #4! #5 #6!");
+}
+
+/// "A poll is sent when the % of the occupied transmission window (i.e. the spacing between the first and last non-ACKed
+/// PDUs) reaches a certain threshold … set to 60 %, and the window size is set to 10 PDUs. At TTI #j, % reaches 60,
+/// triggering the sending of a poll along with PDU #6."
+#[test]
+fn figure_1d_window_based_polling() {
+    let mut figure = Figure::new(AmConfig { poll_window: Some(60), window: 10, ..silent() });
+    figure.queues(20);
+    assert_eq!(figure.sends(1, 3), "#1 #2 #3");
+    assert_eq!(figure.sends(2, 3), "#4 #5 #6!");
+    // Every PDU beyond polls too, until an acknowledgment empties the window.
+    assert_eq!(figure.sends(3, 3), "#7! #8! #9!");
+    figure.hears(4, 8, 8, &[]);
+    assert_eq!(figure.sends(5, 9), "#10 #11 #12 #13 #14! #15! #16! #17! #18!");
+}
+
+/// "A poll is sent regularly at a specified period … set to ten TTIs. When the ten TTIs have elapsed (when we reach TTI #j),
+/// a poll is triggered. As there are no PDUs scheduled to be sent, one of the PDUs that have not been acknowledged yet
+/// will be resent with the poll."
+#[test]
+fn figure_1e_periodic_polling() {
+    let period = Some(Duration::from_millis(100));
+    let mut figure = Figure::new(AmConfig { timer_poll_periodic: period, ..silent() });
+    figure.queues(4);
+    assert_eq!(figure.sends(1, 2), "#1 #2");
+    assert_eq!(figure.sends(2, 2), "#3 #4");
+    for tti in 3..10 {
+        assert_eq!(figure.sends(tti, 2), "");
+    }
+    assert_eq!(figure.sends(10, 2), "#4!");
+    assert_eq!(figure.0.am.poll_timeout(), Some(ms(200)));
+    // Acknowledged: nothing to poll for, and in the end nothing to wake up for.
+    figure.hears(12, 4, 4, &[]);
+    assert_eq!(figure.sends(20, 2), "");
+    assert_eq!(figure.0.am.poll_timeout(), None);
+}
+
+/// "A poll was sent at TTI #i and when this poll was sent, the last PDU that was expecting an ACK was #4. When the timer
+/// expired at TTI #j, neither a NACK nor a cumulative ACK for #4 has been received so a poll will be sent along with the
+/// retransmission of #4."
+#[test]
+fn figure_1f_timer_based_polling() {
+    let timer_poll = Some(Duration::from_millis(60));
+    let config = || AmConfig { poll_last_pdu: true, timer_poll, ..silent() };
+    let mut figure = Figure::new(config());
+    figure.queues(4);
+    assert_eq!(figure.sends(1, 4), "#1 #2 #3 #4!");
+    figure.hears(3, 2, 2, &[]);
+    for tti in 4..7 {
+        assert_eq!(figure.sends(tti, 4), "");
+    }
+    assert_eq!(figure.sends(7, 4), "#4!");
+    // A NACK or a cumulative ACK for #4 answers the poll.
+    for missing in [&[4][..], &[]] {
+        let mut figure = Figure::new(config());
+        figure.queues(4);
+        figure.sends(1, 4);
+        figure.hears(3, if missing.is_empty() { 4 } else { 3 }, 4, missing);
+        assert_eq!(figure.0.am.poll_timeout(), None);
+    }
+}
+
+/// "The receiver gets a status request along with PDU #4 at TTI #i. During the next TTI, the receiver sends a status
+/// report. In this case, as everything up to PDU #4 is received, the status contains a cumulative ACK for #4."
+#[test]
+fn figure_2a_status_on_poll() {
+    let mut figure = Figure::new(silent());
+    figure.receives(1, &[1, 2], false).receives(2, &[3, 4], true);
+    assert_eq!(figure.reports(3), Some((4, vec![])));
+    assert_eq!(figure.reports(4), None);
+}
+
+/// "The status periodic is set to two TTIs. At TTI #i a poll is received so the receiver sends a status report (containing
+/// cumulative ACK for #2). At TTI #i + 2, the periodic status fires for the first time. At TTI #i + 4, the periodic status
+/// timer fires again and a new status report, containing cumulative ACK #4, is sent."
+#[test]
+fn figure_2b_periodic_status_reporting() {
+    let period = Some(Duration::from_millis(20));
+    let mut figure = Figure::new(AmConfig { timer_status_periodic: period, ..silent() });
+    let i = 1;
+    figure.receives(i, &[1, 2], true);
+    assert_eq!(figure.reports(i), Some((2, vec![])));
+    assert_eq!(figure.reports(i + 1), None);
+    assert_eq!(figure.reports(i + 2), Some((2, vec![])));
+    figure.receives(i + 3, &[3, 4], false);
+    assert_eq!(figure.reports(i + 3), None);
+    assert_eq!(figure.reports(i + 4), Some((4, vec![])));
+}
+
+/// "PDUs #3 and #4 are lost in the air interface. The receiver gets PDU #5 while it was expecting #3 at TTI #i + 2. The
+/// receiver responds, if missing PDU indication is set, by sending a status PDU, containing cumulative ACK for #2, and a
+/// [0, 0, 1, 1] bitmap."
+#[test]
+fn figure_2c_missing_pdu_indication() {
+    for (indication, report) in
+        [(MissingPduIndication::NewGap, Some((2, vec![0, 0, 1, 1]))), (MissingPduIndication::Off, None)]
+    {
+        let mut figure = Figure::new(AmConfig { missing_pdu_indication: indication, ..silent() });
+        figure.receives(1, &[1, 2], false);
+        assert_eq!(figure.reports(2), None);
+        figure.receives(3, &[5, 6], false);
+        assert_eq!(figure.reports(4), report);
+    }
+}
+
+/// "If the receiver has received PDUs #1, 2, 4, 6 but not PDU #3 and 5, it will put 2 in the cumulative ACK field and the
+/// values [0, 1, 0, 1] in the bitmap."
+#[test]
+fn the_example_of_the_report() {
+    let mut figure = Figure::new(silent());
+    figure.receives(1, &[1, 2, 4, 6], true);
+    assert_eq!(figure.reports(2), Some((2, vec![0, 1, 0, 1])));
+}
+
+/// "Consecutive polls (status reports) will not be sent unless they are separated by a time greater than the configured
+/// timers."
+#[test]
+fn poll_prohibit_keeps_polls_apart_and_sends_one_when_it_ends() {
+    let prohibit = Some(Duration::from_millis(50));
+    let mut figure = Figure::new(AmConfig { poll_pdu: Some(1), timer_poll_prohibit: prohibit, ..silent() });
+    figure.queues(5);
+    assert_eq!(figure.sends(1, 1), "#1!");
+    assert_eq!(figure.sends(2, 2), "#2 #3");
+    assert_eq!(figure.sends(3, 2), "#4 #5");
+    assert_eq!(figure.0.am.poll_timeout(), Some(ms(60)));
+    assert!(!figure.0.am.has_work(ms(59)) && figure.0.am.has_work(ms(60)));
+    assert_eq!(figure.sends(6, 2), "#5!");
+    assert_eq!(figure.sends(11, 2), "");
+}
+
+/// "If a PDU has been retransmitted maxDAT - 1 number of times and still has not been received properly, the SDU that this
+/// PDU is part of will be discarded." In TS 25.322 the last of these does not take place.
+#[test]
+fn max_dat_has_two_readings() {
+    for (max_dat_reading, sent) in [(MaxDatReading::Transmissions, 3), (MaxDatReading::Ts25322, 2)] {
+        let mut figure =
+            Figure::new(AmConfig { max_dat: Some(3), max_dat_reading, poll_last_pdu: true, ..silent() });
+        figure.queues(1);
+        for n in 0..sent {
+            assert_ne!(figure.sends(n * 5 + 1, 1), "", "{max_dat_reading:?}");
+            assert!(figure.0.discarded().is_empty());
+            figure.hears(n * 5 + 3, 0, 1, &[1]);
+        }
+        assert_eq!(figure.0.discarded().len(), 1);
+    }
+}

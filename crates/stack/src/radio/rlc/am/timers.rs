@@ -1,0 +1,97 @@
+//! The timers of an entity: TS 25.322 §9.5. Every deadline is here and nowhere else.
+
+use umts_units::Time;
+
+/// A timer of TS 25.322 §9.5, shortened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Timer {
+    /// Timer_Poll.
+    Poll,
+    /// Timer_Poll_Prohibit, as far as a poll waits for it.
+    PollProhibit,
+    /// Timer_Poll_Periodic, as far as there is something to poll for.
+    PollPeriodic,
+    /// Timer_Status_Prohibit, as far as a report waits for it.
+    StatusProhibit,
+    /// Timer_Status_Periodic.
+    StatusPeriodic,
+    /// EURANE: the time that a report waits for data to ride on.
+    StatusWait,
+    /// Timer_Discard of the oldest SDU.
+    Discard,
+    /// Timer_MRW.
+    Mrw,
+    /// Timer_RST.
+    Reset,
+}
+
+const COUNT: usize = Timer::Reset as usize + 1;
+
+/// What a RESET stops (TS 25.322 §11.4.3).
+const STOPPED_BY_RESET: [Timer; 5] =
+    [Timer::Poll, Timer::PollProhibit, Timer::StatusProhibit, Timer::StatusWait, Timer::Mrw];
+
+/// Deadlines by timer, and the earliest of them.
+#[derive(Debug, Clone)]
+pub(super) struct Timers {
+    deadlines: [Time; COUNT],
+    next: Time,
+}
+
+impl Default for Timers {
+    fn default() -> Self {
+        Timers { deadlines: [Time::NEVER; COUNT], next: Time::NEVER }
+    }
+}
+
+impl Timers {
+    #[inline]
+    pub fn set(&mut self, timer: Timer, at: Time) {
+        let before = std::mem::replace(&mut self.deadlines[timer as usize], at);
+        if at <= self.next {
+            self.next = at;
+        } else if before == self.next {
+            self.next = self.deadlines.iter().copied().fold(Time::NEVER, Time::min);
+        }
+    }
+
+    #[inline]
+    pub fn stop(&mut self, timer: Timer) {
+        if self.is_running(timer) {
+            self.set(timer, Time::NEVER);
+        }
+    }
+
+    #[inline]
+    pub fn is_running(&self, timer: Timer) -> bool {
+        self.deadlines[timer as usize] != Time::NEVER
+    }
+
+    /// Stops what a RESET stops.
+    pub fn stop_for_reset(&mut self) {
+        STOPPED_BY_RESET.into_iter().for_each(|timer| self.stop(timer));
+    }
+
+    /// Stops `timer` and says since when it was due, if it is.
+    #[inline]
+    pub fn take_due(&mut self, timer: Timer, now: Time) -> Option<Time> {
+        let at = self.deadlines[timer as usize];
+        if at > now {
+            return None;
+        }
+        self.stop(timer);
+        Some(at)
+    }
+
+    /// Whether a deadline has come.
+    #[inline]
+    pub fn any_due(&self, now: Time) -> bool {
+        self.next <= now
+    }
+
+    /// The earliest deadline.
+    #[inline]
+    pub fn next(&self) -> Option<Time> {
+        (self.next != Time::NEVER).then_some(self.next)
+    }
+}

@@ -1,0 +1,219 @@
+//! The transmission buffer: SDUs waiting, and how they are cut into PDUs (TS 25.322 §9.2.2.8 to §9.2.2.10).
+//!
+//! ```text
+//!   payload of a PDU:  | LI of each SDU that ends here | … end of one SDU | whole SDUs … | start of the next | padding |
+//! ```
+//!
+//! Only what costs room is modelled: a length indicator for each end that lies inside the PDU (or, for an exact fill, in
+//! the next PDU), and padding.
+
+use std::collections::VecDeque;
+
+use umts_units::Time;
+
+use super::am::LengthIndicators;
+use super::{BlockSet, Sdu, SduEnd, Sn};
+
+/// How SDUs are cut into PDUs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cutting {
+    /// Octets of a PDU behind its header.
+    pub payload: u16,
+    /// Octets of a length indicator with its extension bit.
+    pub length_indicator: u16,
+    pub rule: LengthIndicators,
+    /// UM: an SDU that begins with the first data octet of a PDU is told by a length indicator of its own, unless that
+    /// PDU tells the end of the one before (TS 25.322 §9.2.2.8).
+    pub marks_start: bool,
+}
+
+/// What became of a PDU.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Composed {
+    /// SDUs whose last octet is in it.
+    pub finished: u32,
+    /// Octets left over.
+    pub padding: u16,
+}
+
+/// SDUs not yet wholly segmented.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Buffer {
+    queue: VecDeque<Sdu>,
+    /// Octets of the SDUs in the queue.
+    octets: u64,
+    /// Octets of the first SDU that are already in PDUs, and the PDU in which it began.
+    head_sent: u64,
+    head_first: u64,
+    /// An SDU that filled its last PDU exactly: the next PDU tells its end.
+    untold_end: Option<(u64, Sdu)>,
+}
+
+impl Buffer {
+    pub fn push(&mut self, sdu: Sdu) {
+        self.octets += sdu.size().0;
+        self.queue.push_back(sdu);
+    }
+
+    fn pop(&mut self) -> Option<Sdu> {
+        let sdu = self.queue.pop_front()?;
+        self.octets -= sdu.size().0;
+        Some(sdu)
+    }
+
+    /// Octets of the SDUs of which something is still to be put into a PDU.
+    pub fn octets(&self) -> u64 {
+        self.octets
+    }
+
+    /// Whether nothing is left to put into a PDU.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.queue.is_empty() && self.untold_end.is_none()
+    }
+
+    #[inline]
+    fn head_left(&self) -> u64 {
+        self.queue.front().map_or(0, |head| head.size().0 - self.head_sent)
+    }
+
+    /// How many PDUs, `most` at most, can be filled with nothing but the middle of the first SDU.
+    #[inline]
+    pub fn full_pdus(&self, cutting: &Cutting, most: u32) -> u32 {
+        if self.untold_end.is_some() || (cutting.marks_start && self.head_sent == 0) {
+            return 0;
+        }
+        // The PDU that the SDU fills to the end is not counted: it is `compose`d, since it tells the end.
+        let whole = self.head_left().saturating_sub(1) / u64::from(cutting.payload);
+        whole.min(u64::from(most)) as u32
+    }
+
+    /// Takes `pdus` full PDUs, the first with number `count`.
+    #[inline]
+    pub fn take_full(&mut self, cutting: &Cutting, count: u64, pdus: u32) {
+        if self.head_sent == 0 {
+            self.head_first = count;
+        }
+        self.head_sent += u64::from(pdus) * u64::from(cutting.payload);
+    }
+
+    /// Fills one PDU with number `count` and `room` octets for length indicators and data.
+    pub fn compose(&mut self, cutting: &Cutting, count: u64, mut room: u16, set: &mut BlockSet) -> Composed {
+        let li = cutting.length_indicator;
+        if let Some((first, sdu)) = self.untold_end.take() {
+            room -= li;
+            set.ends.push(SduEnd { first: Sn::of(first), sn: Sn::of(count), sdu });
+        } else if cutting.marks_start && self.head_sent == 0 {
+            room -= li;
+        }
+        let before = self.queue.len();
+        let mut parts = 0;
+        while room > 0 && !self.queue.is_empty() {
+            if parts > 0 && !self.may_concatenate(cutting, parts, room) {
+                break;
+            }
+            parts += 1;
+            room = self.take_part(cutting, count, room, set);
+        }
+        Composed { finished: (before - self.queue.len()) as u32, padding: room }
+    }
+
+    /// Puts what fits of the first SDU into the PDU; returns the room that is left.
+    fn take_part(&mut self, cutting: &Cutting, count: u64, room: u16, set: &mut BlockSet) -> u16 {
+        let left = self.head_left();
+        if self.head_sent == 0 {
+            self.head_first = count;
+        }
+        if left > u64::from(room) {
+            self.head_sent += u64::from(room);
+            return 0;
+        }
+        let li = cutting.length_indicator;
+        let ends_inside = left + u64::from(li) <= u64::from(room);
+        let sdu = self.pop().expect("asked only for a queue that is not empty");
+        self.head_sent = 0;
+        if ends_inside || cutting.rule == LengthIndicators::Eurane {
+            set.ends.push(SduEnd { first: Sn::of(self.head_first), sn: Sn::of(count), sdu });
+        } else {
+            self.untold_end = Some((self.head_first, sdu));
+        }
+        if ends_inside { room - li - left as u16 } else { 0 }
+    }
+
+    fn may_concatenate(&self, cutting: &Cutting, parts: u32, room: u16) -> bool {
+        match cutting.rule {
+            LengthIndicators::Ts25322 => true,
+            LengthIndicators::Eurane => parts < 2 && room >= 3 && self.head_left() > u64::from(room),
+        }
+    }
+
+    /// Room that the rest of the buffer would leave in one PDU, `None` if it does not fit into one.
+    pub fn padding_of_last_pdu(&self, cutting: &Cutting) -> Option<u16> {
+        let li = u64::from(cutting.length_indicator);
+        let untold = if self.untold_end.is_some() { li } else { 0 };
+        let mut used = untold;
+        for (index, sdu) in self.queue.iter().enumerate() {
+            used += li + sdu.size().0 - if index == 0 { self.head_sent } else { 0 };
+            if used > u64::from(cutting.payload) {
+                return None;
+            }
+        }
+        Some(cutting.payload - used as u16)
+    }
+
+    /// Gives up those of the SDUs without a told end of which something was sent and for which `lost` says so, asked with
+    /// the PDU in which they began; says whether there was one.
+    pub fn discard_started(
+        &mut self,
+        lost: impl Fn(u64, &Sdu) -> bool,
+        mut given_up: impl FnMut(Sdu),
+    ) -> bool {
+        let mut any = false;
+        if let Some((first, sdu)) = self.untold_end
+            && lost(first, &sdu)
+        {
+            self.untold_end = None;
+            given_up(sdu);
+            any = true;
+        }
+        let head = self.queue.front().filter(|_| self.head_sent > 0);
+        if head.is_some_and(|head| lost(self.head_first, head)) {
+            given_up(self.pop().expect("a part of it was sent"));
+            self.head_sent = 0;
+            any = true;
+        }
+        any
+    }
+
+    /// Gives up the SDUs of which nothing was sent and that came at `entered` or before.
+    pub fn discard_unsent(&mut self, entered: Time, mut given_up: impl FnMut(Sdu)) {
+        while self.head_sent == 0 && self.queue.front().is_some_and(|head| head.entered <= entered) {
+            given_up(self.pop().expect("it was looked at"));
+        }
+    }
+
+    /// Takes the first SDU whole, if nothing of it was sent.
+    pub fn take_whole(&mut self) -> Option<Sdu> {
+        debug_assert!(self.head_sent == 0, "whole SDUs and parts are not mixed");
+        self.pop()
+    }
+
+    /// When the oldest SDU came.
+    pub fn oldest(&self) -> Option<Time> {
+        let untold = self.untold_end.map(|(_, sdu)| sdu.entered);
+        untold.or_else(|| self.queue.front().map(|head| head.entered))
+    }
+
+    /// Size of the first SDU.
+    pub fn head_octets(&self) -> Option<u64> {
+        self.queue.front().map(|head| head.size().0)
+    }
+
+    /// The PDU in which the first waiting SDU began, if it did.
+    pub fn head_began_in(&self) -> Option<u64> {
+        if let Some((first, _)) = self.untold_end {
+            return Some(first);
+        }
+        (self.head_sent > 0).then_some(self.head_first)
+    }
+}

@@ -1,0 +1,150 @@
+//! An RLC entity of any mode.
+
+use umts_kernel::TraceSink;
+use umts_units::{Bytes, Time};
+
+use super::am::{AmConfig, AmEntity, BufferFull};
+use super::tm::{TmConfig, TmEntity};
+use super::um::{UmConfig, UmEntity};
+use super::{BlockSet, Sdu};
+use crate::Cx;
+use crate::ids::{Direction, UeId};
+use crate::radio::phy::Lost;
+use crate::trace::TraceEvent;
+
+/// The configuration of an entity: its mode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RlcConfig {
+    /// Acknowledged.
+    Am(AmConfig),
+    /// Unacknowledged.
+    Um(UmConfig),
+    /// Transparent.
+    Tm(TmConfig),
+}
+
+/// One end of a bearer. After any `handle_*`: drain [`Rlc::poll_delivered`] and [`Rlc::poll_erroneous`]; ask
+/// [`Rlc::poll_transmit`] at the next TTI while [`Rlc::has_work`]; else sleep until [`Rlc::poll_timeout`].
+#[derive(Debug, Clone)]
+#[expect(clippy::large_enum_variant, reason = "nearly all of them are of the large one")]
+pub enum Rlc {
+    /// Acknowledged.
+    Am(AmEntity),
+    /// Unacknowledged.
+    Um(UmEntity),
+    /// Transparent.
+    Tm(TmEntity),
+}
+
+macro_rules! in_any_mode {
+    ($rlc:expr, $entity:ident => $call:expr) => {
+        match $rlc {
+            Rlc::Am($entity) => $call,
+            Rlc::Um($entity) => $call,
+            Rlc::Tm($entity) => $call,
+        }
+    };
+}
+
+impl Rlc {
+    /// An entity of `ue`'s bearer that sends in direction `sends`, on a channel with `blocks` blocks in a TTI.
+    pub fn new(ue: UeId, sends: Direction, config: &RlcConfig, blocks: u32) -> Self {
+        match config {
+            RlcConfig::Am(config) => Rlc::Am(AmEntity::new(ue, sends, config.clone())),
+            RlcConfig::Um(config) => Rlc::Um(UmEntity::new(ue, sends, config.clone())),
+            RlcConfig::Tm(config) => Rlc::Tm(TmEntity::new(ue, sends, config.clone(), blocks)),
+        }
+    }
+
+    /// Queues one SDU, or refuses it when it does not fit the transmission buffer.
+    pub fn handle_sdu<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        sdu: Sdu,
+    ) -> Result<(), BufferFull> {
+        in_any_mode!(self, entity => entity.handle_sdu(cx, sdu))
+    }
+
+    /// Takes the block set of a TTI, of which `lost` did not arrive.
+    #[inline]
+    pub fn handle_blocks<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        set: &BlockSet,
+        lost: Lost,
+    ) {
+        in_any_mode!(self, entity => entity.handle_blocks(cx, set, lost));
+    }
+
+    /// Lets the timers expire that are due.
+    #[inline]
+    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        in_any_mode!(self, entity => entity.handle_timeout(cx));
+    }
+
+    /// Fills `set` with `blocks` blocks at most.
+    #[inline]
+    pub fn poll_transmit<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        blocks: u32,
+        set: &mut BlockSet,
+    ) {
+        in_any_mode!(self, entity => entity.poll_transmit(cx, blocks, set));
+    }
+
+    /// The next SDU for the upper layer.
+    #[inline]
+    pub fn poll_delivered(&mut self) -> Option<Sdu> {
+        in_any_mode!(self, entity => entity.poll_delivered())
+    }
+
+    /// The next SDU with errors in it, and whether the upper layer is told so: transparent mode only.
+    #[inline]
+    pub fn poll_erroneous(&mut self) -> Option<(Sdu, bool)> {
+        match self {
+            Rlc::Tm(entity) => entity.poll_erroneous(),
+            Rlc::Am(_) | Rlc::Um(_) => None,
+        }
+    }
+
+    /// The earliest deadline of a timer.
+    #[inline]
+    pub fn poll_timeout(&self) -> Option<Time> {
+        in_any_mode!(self, entity => entity.poll_timeout())
+    }
+
+    /// Whether the next TTI is of use to it.
+    #[inline]
+    pub fn has_work(&self, now: Time) -> bool {
+        match self {
+            Rlc::Am(entity) => entity.has_work(now),
+            Rlc::Um(entity) => entity.has_work(),
+            Rlc::Tm(entity) => entity.has_work(),
+        }
+    }
+
+    /// Sends nothing until [`resume`](Self::resume); all state is kept.
+    pub fn suspend(&mut self) {
+        in_any_mode!(self, entity => entity.suspend());
+    }
+
+    /// Goes on after [`suspend`](Self::suspend), on a channel with `blocks` blocks in a TTI.
+    pub fn resume(&mut self, blocks: u32) {
+        match self {
+            Rlc::Am(entity) => entity.resume(),
+            Rlc::Um(entity) => entity.resume(),
+            Rlc::Tm(entity) => entity.resume(blocks),
+        }
+    }
+
+    /// SDU octets that it holds: what RRC measures for channel switching.
+    pub fn buffer_occupancy(&self) -> Bytes {
+        in_any_mode!(self, entity => entity.buffer_occupancy())
+    }
+
+    /// Octets of a PDU behind its header.
+    pub fn pdu_payload(&self) -> Bytes {
+        in_any_mode!(self, entity => entity.pdu_payload())
+    }
+}

@@ -1,0 +1,17 @@
+//! Radio link control: TS 25.322.
+
+pub mod am;
+mod block_set;
+mod buffer;
+mod entity;
+mod sn;
+#[cfg(test)]
+pub(in crate::radio) mod testing;
+pub mod tm;
+pub mod um;
+mod window;
+pub mod wire;
+
+pub use block_set::{BlockSet, DataRun, Mrw, MrwAck, Pdu, Sdu, SduEnd, SnRun, Status};
+pub use entity::{Rlc, RlcConfig};
+pub use sn::Sn;

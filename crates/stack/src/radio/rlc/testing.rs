@@ -1,0 +1,31 @@
+//! What the tests of all modes need.
+
+use umts_units::Time;
+
+use crate::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
+use crate::packet::{Flags, Packet, SackBlocks, Segment};
+
+/// A packet of `octets`.
+pub fn packet(id: u64, octets: u32) -> Packet {
+    Packet { id: PacketId(id), ..packet_of_flow(FlowId(0), octets, 0) }
+}
+
+/// A packet of a flow with so much payload and header.
+pub fn packet_of_flow(flow: FlowId, payload: u32, header: u16) -> Packet {
+    let segment = Segment {
+        connection: ConnectionId(0),
+        direction: Direction::Downlink,
+        flags: Flags::default(),
+        seq: 0,
+        ack: 0,
+        payload,
+        window: 0,
+        header,
+        mss: 0,
+        sack: SackBlocks::NONE,
+        timestamp: Time::ZERO,
+        echo: Time::ZERO,
+        transmission: 0,
+    };
+    Packet { id: PacketId(0), flow, ue: UeId(0), segment }
+}

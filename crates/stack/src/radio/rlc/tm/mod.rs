@@ -1,0 +1,241 @@
+//! Transparent mode of RLC: TS 25.322 §4.2.1.1 (model), §9.2.1.2 (TMD PDU), §11.1 (transfer).
+//!
+//! There is no header and no padding. Without segmentation an SDU is a PDU; with it, all PDUs of an SDU go into one TTI,
+//! and one SDU at most is sent in a TTI. An SDU that the channel cannot carry so is given up. What the last PDU of an SDU
+//! does not fill is not used.
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use umts_kernel::TraceSink;
+use umts_units::{Bytes, Duration, Time};
+
+use crate::Cx;
+use crate::ids::{Direction, UeId};
+use crate::radio::phy::Lost;
+use crate::radio::rlc::am::BufferFull;
+use crate::radio::rlc::buffer::Buffer;
+use crate::radio::rlc::{BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn};
+use crate::trace::TraceEvent;
+
+/// Configuration of a transparent-mode entity, both of its directions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TmConfig {
+    /// Octets of a PDU.
+    pub pdu_payload: u16,
+    /// Whether an SDU may be larger than a PDU.
+    pub segmentation: bool,
+    /// What becomes of an SDU with an error in it.
+    pub erroneous_sdus: ErroneousSdus,
+    /// Timer_Discard: an SDU that waits longer is given up; `None`: never.
+    pub timer_discard: Option<Duration>,
+    /// Room in the transmission buffer, in octets of SDUs; `None`: any.
+    pub buffer: Option<Bytes>,
+}
+
+/// Delivery of erroneous SDUs (TS 25.331 §10.3.4.23).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ErroneousSdus {
+    /// "No": they are dropped.
+    Dropped,
+    /// "Yes": they go up, marked.
+    Marked,
+    /// "No detect": they go up as if nothing were wrong.
+    Undetected,
+}
+
+/// One end of a transparent-mode bearer.
+#[derive(Debug, Clone)]
+pub struct TmEntity {
+    ue: UeId,
+    sends: Direction,
+    config: TmConfig,
+    /// PDUs that a TTI of the channel holds.
+    blocks: u32,
+    buffer: Buffer,
+    sent: u64,
+    delivered: VecDeque<Sdu>,
+    erroneous: VecDeque<Sdu>,
+    suspended: bool,
+}
+
+impl TmEntity {
+    /// An entity of `ue`'s bearer that sends in direction `sends`, on a channel with `blocks` blocks in a TTI.
+    pub fn new(ue: UeId, sends: Direction, config: TmConfig, blocks: u32) -> Self {
+        TmEntity {
+            ue,
+            sends,
+            config,
+            blocks,
+            buffer: Buffer::default(),
+            sent: 0,
+            delivered: VecDeque::new(),
+            erroneous: VecDeque::new(),
+            suspended: false,
+        }
+    }
+
+    /// Queues one SDU, or refuses it when it does not fit the transmission buffer.
+    pub fn handle_sdu<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        sdu: Sdu,
+    ) -> Result<(), BufferFull> {
+        self.handle_timeout(cx);
+        if self.config.buffer.is_some_and(|room| self.buffer.octets() + sdu.size().0 > room.0) {
+            return Err(BufferFull);
+        }
+        self.buffer.push(sdu);
+        let (ue, direction) = (self.ue, self.sends);
+        cx.record(|| TraceEvent::SduQueued { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
+        self.record_buffer(cx);
+        Ok(())
+    }
+
+    /// Takes the block set of a TTI, of which `lost` arrived with errors.
+    pub fn handle_blocks<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        set: &BlockSet,
+        lost: Lost,
+    ) {
+        let mut block = 0;
+        for pdu in &set.pdus {
+            match pdu {
+                Pdu::Tmd(run) => {
+                    let bad = lost.0 >> block & Lost::all(u32::from(run.count)).0;
+                    for end in set.ends_of(run) {
+                        self.take(cx, end.sdu, bad != 0);
+                    }
+                    block += u32::from(run.count);
+                }
+                // PDUs of another mode come from a peer that is configured differently.
+                Pdu::Data(run) | Pdu::Umd(run) => block += u32::from(run.count),
+                Pdu::Status(_) | Pdu::Reset(_) | Pdu::ResetAck(_) => block += 1,
+            }
+        }
+    }
+
+    fn take<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdu: Sdu, is_bad: bool) {
+        if is_bad && self.config.erroneous_sdus == ErroneousSdus::Dropped {
+            return;
+        }
+        let (ue, direction, entered) = (self.ue, self.sends.reversed(), sdu.entered);
+        let (id, size) = (sdu.packet.id, sdu.size());
+        cx.record(|| TraceEvent::SduDelivered { ue, direction, sdu: id, size, entered });
+        if is_bad { self.erroneous.push_back(sdu) } else { self.delivered.push_back(sdu) }
+    }
+
+    /// Gives up the SDUs that are too old.
+    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        let Some(age) = self.config.timer_discard.filter(|_| self.poll_timeout() <= Some(cx.now)) else {
+            return;
+        };
+        let too_old = Time::from_nanos(cx.now.as_nanos().saturating_sub(age.as_nanos()));
+        let mut given_up = Vec::new();
+        self.buffer.discard_unsent(too_old, |sdu| given_up.push(sdu));
+        given_up.into_iter().for_each(|sdu| self.discarded(cx, &sdu));
+    }
+
+    fn discarded<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, sdu: &Sdu) {
+        let (ue, direction) = (self.ue, self.sends);
+        cx.record(|| TraceEvent::SduDiscarded { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
+        self.record_buffer(cx);
+    }
+
+    /// Fills `set` with `blocks` blocks at most: fewer than an SDU needs are left to others.
+    pub fn poll_transmit<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        blocks: u32,
+        set: &mut BlockSet,
+    ) {
+        self.handle_timeout(cx);
+        if self.suspended {
+            return;
+        }
+        while let Some(octets) = self.buffer.head_octets() {
+            let pdus = octets.div_ceil(u64::from(self.config.pdu_payload));
+            if pdus > self.most_pdus() {
+                let sdu = self.buffer.take_whole().expect("it was looked at");
+                self.discarded(cx, &sdu);
+                continue;
+            }
+            if set.blocks + pdus as u32 > blocks {
+                break;
+            }
+            self.send_head(cx, pdus as u32, set);
+            if self.config.segmentation {
+                break;
+            }
+        }
+    }
+
+    /// PDUs that an SDU may take.
+    fn most_pdus(&self) -> u64 {
+        if self.config.segmentation { u64::from(self.blocks) } else { 1 }
+    }
+
+    fn send_head<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, count: u32, set: &mut BlockSet) {
+        let sdu = self.buffer.take_whole().expect("it was looked at");
+        let first = self.sent;
+        self.sent += u64::from(count);
+        let mark = set.ends_mark();
+        set.ends.push(SduEnd { first: Sn::of(first), sn: Sn::of(self.sent - 1), sdu });
+        let ends = (mark, set.ends_mark());
+        set.push_run(Pdu::Tmd(DataRun::new(first, count, ends)), count);
+        let (ue, direction, first_sn) = (self.ue, self.sends, first as u32);
+        let (retransmission, poll) = (false, false);
+        cx.record(|| TraceEvent::PdusSent { ue, direction, first_sn, count, retransmission, poll });
+        self.record_buffer(cx);
+    }
+
+    fn record_buffer<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>) {
+        let (ue, direction, octets) = (self.ue, self.sends, self.buffer.octets());
+        cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
+    }
+
+    /// The next SDU for the upper layer.
+    pub fn poll_delivered(&mut self) -> Option<Sdu> {
+        self.delivered.pop_front()
+    }
+
+    /// The next SDU with errors in it, and whether the upper layer is told so.
+    pub fn poll_erroneous(&mut self) -> Option<(Sdu, bool)> {
+        let is_marked = self.config.erroneous_sdus == ErroneousSdus::Marked;
+        self.erroneous.pop_front().map(|sdu| (sdu, is_marked))
+    }
+
+    /// When the oldest SDU will have waited too long.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        Some(self.buffer.oldest()? + self.config.timer_discard?)
+    }
+
+    /// Whether the next TTI is of use to it.
+    pub fn has_work(&self) -> bool {
+        !self.suspended && !self.buffer.is_empty()
+    }
+
+    /// Sends nothing until [`resume`](Self::resume).
+    pub fn suspend(&mut self) {
+        self.suspended = true;
+    }
+
+    /// Goes on after [`suspend`](Self::suspend), with `blocks` blocks in a TTI.
+    pub fn resume(&mut self, blocks: u32) {
+        self.suspended = false;
+        self.blocks = blocks;
+    }
+
+    /// SDU octets that wait.
+    pub fn buffer_occupancy(&self) -> Bytes {
+        Bytes(self.buffer.octets())
+    }
+
+    /// Octets of a PDU.
+    pub fn pdu_payload(&self) -> Bytes {
+        Bytes(u64::from(self.config.pdu_payload))
+    }
+}

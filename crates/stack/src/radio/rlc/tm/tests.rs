@@ -1,0 +1,100 @@
+use umts_kernel::NoTrace;
+
+use super::*;
+use crate::radio::rlc::testing::packet;
+
+fn config() -> TmConfig {
+    TmConfig {
+        pdu_payload: 40,
+        segmentation: true,
+        erroneous_sdus: ErroneousSdus::Dropped,
+        timer_discard: None,
+        buffer: Some(Bytes(1_000)),
+    }
+}
+
+fn entity(config: TmConfig) -> TmEntity {
+    TmEntity::new(UeId(0), Direction::Downlink, config, 12)
+}
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
+}
+
+fn queue(tm: &mut TmEntity, id: u64, octets: u32) -> Result<(), BufferFull> {
+    tm.handle_sdu(&mut Cx::new(ms(0), &mut NoTrace), Sdu::new(packet(id, octets), ms(0)))
+}
+
+fn send(tm: &mut TmEntity, blocks: u32) -> BlockSet {
+    let mut set = BlockSet::default();
+    tm.poll_transmit(&mut Cx::new(ms(0), &mut NoTrace), blocks, &mut set);
+    set
+}
+
+#[test]
+fn with_segmentation_a_tti_holds_one_sdu() {
+    let mut tm = entity(config());
+    queue(&mut tm, 0, 100).unwrap();
+    queue(&mut tm, 1, 40).unwrap();
+    assert_eq!([send(&mut tm, 12).blocks, send(&mut tm, 12).blocks, send(&mut tm, 12).blocks], [3, 1, 0]);
+}
+
+#[test]
+fn without_segmentation_an_sdu_is_a_pdu() {
+    let mut tm = entity(TmConfig { segmentation: false, ..config() });
+    for (id, octets) in [(0, 40), (1, 41), (2, 10), (3, 40)] {
+        queue(&mut tm, id, octets).unwrap();
+    }
+    let set = send(&mut tm, 2);
+    // SDU 1 fits no PDU: it is given up.
+    assert_eq!(set.ends.iter().map(|end| end.sdu.packet.id.0).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(tm.buffer_occupancy(), Bytes(40));
+}
+
+#[test]
+fn an_sdu_waits_for_a_tti_that_holds_it_and_is_given_up_if_there_is_none() {
+    let mut tm = entity(config());
+    queue(&mut tm, 0, 400).unwrap();
+    queue(&mut tm, 1, 481).unwrap();
+    assert_eq!(queue(&mut tm, 2, 200), Err(BufferFull));
+    assert_eq!((send(&mut tm, 9).blocks, tm.has_work()), (0, true));
+    assert_eq!(send(&mut tm, 12).blocks, 10);
+    assert_eq!((send(&mut tm, 12).blocks, tm.has_work()), (0, false));
+}
+
+#[test]
+fn an_erroneous_sdu_is_dropped_marked_or_passed() {
+    for (erroneous_sdus, expected) in [
+        (ErroneousSdus::Dropped, None),
+        (ErroneousSdus::Marked, Some((0, true))),
+        (ErroneousSdus::Undetected, Some((0, false))),
+    ] {
+        let mut tm = entity(TmConfig { erroneous_sdus, ..config() });
+        queue(&mut tm, 0, 100).unwrap();
+        let set = send(&mut tm, 12);
+        tm.handle_blocks(&mut Cx::new(ms(0), &mut NoTrace), &set, Lost(0b010));
+        assert_eq!(tm.poll_delivered(), None);
+        assert_eq!(tm.poll_erroneous().map(|(sdu, is_marked)| (sdu.packet.id.0, is_marked)), expected);
+        tm.handle_blocks(&mut Cx::new(ms(0), &mut NoTrace), &set, Lost(0b1000));
+        assert_eq!(tm.poll_delivered().map(|sdu| sdu.packet.id.0), Some(0));
+    }
+}
+
+#[test]
+fn an_sdu_that_is_too_old_is_given_up() {
+    let mut tm = entity(TmConfig { timer_discard: Some(Duration::from_millis(50)), ..config() });
+    queue(&mut tm, 0, 100).unwrap();
+    assert_eq!(tm.poll_timeout(), Some(ms(50)));
+    tm.handle_timeout(&mut Cx::new(ms(50), &mut NoTrace));
+    assert_eq!((tm.has_work(), tm.poll_timeout()), (false, None));
+}
+
+#[test]
+fn after_a_change_of_channel_another_number_of_blocks_counts() {
+    let mut tm = entity(config());
+    queue(&mut tm, 0, 500).unwrap();
+    tm.suspend();
+    assert_eq!(send(&mut tm, 12).blocks, 0);
+    tm.resume(24);
+    assert_eq!(send(&mut tm, 24).blocks, 13);
+}

@@ -1,0 +1,123 @@
+use proptest::prelude::*;
+use umts_kernel::NoTrace;
+
+use super::*;
+use crate::radio::rlc::testing::packet;
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
+}
+
+fn entity(timer_discard: Option<Duration>) -> UmEntity {
+    UmEntity::new(UeId(0), Direction::Downlink, UmConfig { pdu_payload: 40, timer_discard, buffer: None })
+}
+
+fn queue(um: &mut UmEntity, at: u64, id: u64, octets: u32) {
+    um.handle_sdu(&mut Cx::new(ms(at), &mut NoTrace), Sdu::new(packet(id, octets), ms(at))).unwrap();
+}
+
+fn send(um: &mut UmEntity, at: u64, blocks: u32) -> BlockSet {
+    let mut set = BlockSet::default();
+    um.poll_transmit(&mut Cx::new(ms(at), &mut NoTrace), blocks, &mut set);
+    set
+}
+
+/// What a peer hands up of `set` without the blocks in `lost`.
+fn delivered(um: &mut UmEntity, set: &BlockSet, lost: &[u32]) -> Vec<u64> {
+    let lost = Lost(lost.iter().fold(0, |bits, block| bits | 1 << block));
+    um.handle_blocks(&mut Cx::new(ms(0), &mut NoTrace), set, lost);
+    std::iter::from_fn(|| um.poll_delivered()).map(|sdu| sdu.packet.id.0).collect()
+}
+
+#[test]
+fn the_start_of_an_sdu_at_the_start_of_a_pdu_costs_a_length_indicator() {
+    // 0x7C, 38 octets and the indicator of their end fill the PDU.
+    for (octets, blocks) in [(38, 1), (39, 2), (40, 2), (78, 2), (79, 3)] {
+        let mut um = entity(None);
+        queue(&mut um, 0, 0, octets);
+        assert_eq!(send(&mut um, 0, 9).blocks, blocks, "{octets} octets");
+    }
+    // Where LI = 0 tells the end of the one before, none is needed: 39 octets fill the first, 0 and 38 + 1 the second.
+    let mut um = entity(None);
+    queue(&mut um, 0, 0, 39);
+    queue(&mut um, 0, 1, 38);
+    assert_eq!(send(&mut um, 0, 9).blocks, 2);
+}
+
+#[test]
+fn a_lost_pdu_takes_its_sdus_along_and_no_other() {
+    let mut um = entity(None);
+    for id in 0..4 {
+        queue(&mut um, 0, id, 60);
+    }
+    // SDU 0: PDUs 0, 1; SDU 1: 1 to 3; SDU 2: 3, 4; SDU 3: 4 to 6.
+    let set = send(&mut um, 0, 20);
+    for (lost, expected) in [
+        (vec![], vec![0, 1, 2, 3]),
+        (vec![0], vec![1, 2, 3]),
+        (vec![2], vec![0, 2, 3]),
+        (vec![1], vec![2, 3]),
+    ] {
+        assert_eq!(delivered(&mut entity(None), &set, &lost), expected, "{lost:?}");
+    }
+}
+
+#[test]
+fn an_sdu_that_is_too_old_leaves_a_hole_if_a_part_of_it_was_sent() {
+    let mut um = entity(Some(Duration::from_millis(100)));
+    queue(&mut um, 0, 0, 100);
+    queue(&mut um, 50, 1, 100);
+    queue(&mut um, 60, 2, 30);
+    let first = send(&mut um, 10, 1);
+    assert_eq!(um.poll_timeout(), Some(ms(100)));
+    um.handle_timeout(&mut Cx::new(ms(150), &mut NoTrace));
+    assert_eq!((um.buffer_occupancy(), um.poll_timeout()), (Bytes(30), Some(ms(160))));
+    let second = send(&mut um, 155, 1);
+    let Pdu::Umd(run) = second.pdus[0] else { panic!("{second:?}") };
+    assert_eq!(run.first, Sn::of(2));
+    let mut peer = entity(None);
+    assert!(delivered(&mut peer, &first, &[]).is_empty());
+    assert_eq!(delivered(&mut peer, &second, &[]), [2]);
+    assert!(!um.has_work() && um.poll_timeout().is_none());
+}
+
+#[test]
+fn a_suspended_entity_keeps_what_it_has() {
+    let mut um = entity(None);
+    queue(&mut um, 0, 0, 100);
+    um.suspend();
+    assert!(!um.has_work() && send(&mut um, 0, 9).blocks == 0);
+    um.resume();
+    assert_eq!(send(&mut um, 0, 9).blocks, 3);
+}
+
+proptest! {
+    /// An SDU arrives if and only if all its PDUs do, in order, over many wraps of the seven bits.
+    #[test]
+    fn what_arrives_is_what_was_not_hit(
+        ttis in prop::collection::vec((prop::option::of(1u32..300), any::<u128>(), any::<u128>()), 1..300)
+    ) {
+        let (mut um, mut peer) = (entity(None), entity(None));
+        let (mut arrived, mut expected) = (Vec::new(), Vec::new());
+        let mut lost_pdus = std::collections::BTreeSet::new();
+        let mut pdus = 0;
+        for (n, &(octets, a, b)) in ttis.iter().enumerate() {
+            if let Some(octets) = octets {
+                queue(&mut um, n as u64, n as u64, octets);
+            }
+            let set = send(&mut um, n as u64, 8);
+            let lost: Vec<u32> = (0..set.blocks).filter(|block| (a & b) >> block & 1 == 1).collect();
+            lost_pdus.extend(lost.iter().map(|block| pdus + u64::from(*block)));
+            pdus += u64::from(set.blocks);
+            for end in &set.ends {
+                let sn = pdus - 1 - Sn::of(pdus - 1).steps_from(end.sn);
+                let first = sn - end.sn.steps_from(end.first);
+                if lost_pdus.range(first..=sn).next().is_none() {
+                    expected.push(end.sdu.packet.id.0);
+                }
+            }
+            arrived.extend(delivered(&mut peer, &set, &lost));
+        }
+        prop_assert_eq!(arrived, expected);
+    }
+}

@@ -1,0 +1,106 @@
+//! A set of PDU numbers inside a window, one bit each, looked at a word at a time.
+
+/// Flags for up to 4096 consecutive numbers.
+#[derive(Debug, Clone)]
+pub(super) struct Flags {
+    words: Box<[u64; 64]>,
+}
+
+impl Flags {
+    pub fn new() -> Self {
+        Flags { words: Box::new([0; 64]) }
+    }
+
+    #[inline]
+    fn place(count: u64) -> (usize, u64) {
+        ((count >> 6) as usize & 63, 1 << (count & 63))
+    }
+
+    pub fn contains(&self, count: u64) -> bool {
+        let (word, bit) = Self::place(count);
+        self.words[word] & bit != 0
+    }
+
+    /// Adds it; `false` if it was there.
+    #[inline]
+    pub fn insert(&mut self, count: u64) -> bool {
+        let (word, bit) = Self::place(count);
+        let new = self.words[word] & bit == 0;
+        self.words[word] |= bit;
+        new
+    }
+
+    /// Removes all of `from..to`; returns how many were there.
+    pub fn remove_range(&mut self, from: u64, to: u64) -> u32 {
+        let mut removed = 0;
+        let mut at = from;
+        while at < to {
+            let end = ((at | 63) + 1).min(to);
+            let ones = end - at;
+            let mask = if ones == 64 { u64::MAX } else { ((1 << ones) - 1) << (at & 63) };
+            let word = &mut self.words[(at >> 6) as usize & 63];
+            removed += (*word & mask).count_ones();
+            *word &= !mask;
+            at = end;
+        }
+        removed
+    }
+
+    /// The first member of `from..to`, or `to`.
+    #[inline]
+    pub fn first_member(&self, from: u64, to: u64) -> u64 {
+        self.first(from, to, 0)
+    }
+
+    /// The first of `from..to` that is no member, or `to`.
+    #[inline]
+    pub fn first_gap(&self, from: u64, to: u64) -> u64 {
+        self.first(from, to, u64::MAX)
+    }
+
+    #[inline]
+    fn first(&self, from: u64, to: u64, inverted: u64) -> u64 {
+        let mut at = from;
+        while at < to {
+            let rest = (self.words[(at >> 6) as usize & 63] ^ inverted) >> (at & 63);
+            if rest != 0 {
+                return (at + u64::from(rest.trailing_zeros())).min(to);
+            }
+            at = (at | 63) + 1;
+        }
+        to
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn equals_a_set(start in 0u64..10_000, members in proptest::collection::btree_set(0u64..2047, 0..200),
+                        cut in (0u64..2047, 0u64..2047)) {
+            let mut flags = Flags::new();
+            let mut set: BTreeSet<u64> = members.iter().map(|m| m + start).collect();
+            for &m in &set {
+                prop_assert!(flags.insert(m));
+                prop_assert!(!flags.insert(m));
+            }
+            let (from, to) = (start + cut.0.min(cut.1), start + cut.0.max(cut.1));
+            let first = set.range(from..to).next().copied().unwrap_or(to);
+            prop_assert_eq!(flags.first_member(from, to), first);
+            let gap = (from..to).find(|n| !set.contains(n)).unwrap_or(to);
+            prop_assert_eq!(flags.first_gap(from, to), gap);
+            let removed = flags.remove_range(from, to);
+            prop_assert_eq!(removed as usize, set.range(from..to).count());
+            set.retain(|n| !(from..to).contains(n));
+            for n in start..start + 2047 {
+                prop_assert_eq!(flags.contains(n), set.contains(&n));
+            }
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! RLC PDUs as bits: TS 25.322 §9.2, release 5, with the POLL SUFI of release 7 and the alternative E-bit of release 6.
+//!
+//! Every format has two storeys. A *view* ([`AmdView`], [`UmdView`], [`ControlView`]) reads the fixed header of any
+//! bytes. A *value* ([`AmdPdu`], [`UmdPdu`], [`TmdPdu`], [`StatusPdu`], [`ResetPdu`]) holds only what is valid: it is
+//! made by its constructor or by `parse`, which names the bit and the rule if something is wrong, and `emit` gives the
+//! bytes again, padding included. [`length_indicator`] draws how SDUs share PDUs.
+//!
+//! Procedures are elsewhere: whether a sequence number lies in a window, and what follows from a STATUS, is not known
+//! here. Ciphering is not modelled.
+
+mod amd;
+mod error;
+pub mod length_indicator;
+mod padding;
+mod payload;
+mod reset;
+mod status;
+mod sufi;
+mod tmd;
+mod umd;
+
+#[cfg(test)]
+mod tests;
+
+pub use amd::{AMD_HEADER, AmdFormat, AmdPdu, AmdView};
+pub use error::{Rule, WireError};
+pub use length_indicator::{LengthIndicator, LiWidth};
+pub use padding::Padding;
+pub use payload::{Payload, Segment};
+pub use reset::{RESET_OCTETS, ResetPdu};
+pub use status::{StatusEnd, StatusPdu};
+pub use sufi::{Bitmap, List, Mrw, MrwCount, Rlist, Sufi, WindowSize};
+pub use tmd::TmdPdu;
+pub use umd::{UMD_HEADER, UmSn, UmdFormat, UmdPdu, UmdView};
+
+/// What a control PDU is (§9.2.2.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PduType {
+    /// STATUS.
+    Status = 0,
+    /// RESET.
+    Reset = 1,
+    /// RESET ACK.
+    ResetAck = 2,
+}
+
+/// The first octet of a control PDU, or of a piggybacked STATUS.
+#[derive(Debug, Clone, Copy)]
+pub struct ControlView<'a>(&'a [u8]);
+
+impl<'a> ControlView<'a> {
+    /// A view of `octets`.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn over(octets: &'a [u8]) -> Result<Self, WireError> {
+        if octets.is_empty() { Err(Rule::Truncated.at(0)) } else { Ok(ControlView(octets)) }
+    }
+
+    /// What D/C, or R2, and the type say.
+    ///
+    /// # Errors
+    /// If the first bit is set, or the type is reserved.
+    pub fn pdu_type(&self) -> Result<PduType, WireError> {
+        match self.0[0] >> 4 {
+            0 => Ok(PduType::Status),
+            1 => Ok(PduType::Reset),
+            2 => Ok(PduType::ResetAck),
+            3..=7 => Err(Rule::ReservedPduType.at(1)),
+            _ => Err(Rule::DataOrControl.at(0)),
+        }
+    }
+}
+
+/// Any PDU of acknowledged mode.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AmPdu<'a> {
+    /// AMD.
+    Data(AmdPdu<'a>),
+    /// STATUS.
+    Status(StatusPdu<'a>),
+    /// RESET or RESET ACK.
+    Reset(ResetPdu<'a>),
+}
+
+impl<'a> AmPdu<'a> {
+    /// Reads a whole PDU of an entity whose AMD PDUs have `format`.
+    ///
+    /// # Errors
+    /// The first rule that it breaks, and where.
+    pub fn parse(octets: &'a [u8], format: AmdFormat) -> Result<Self, WireError> {
+        let control = ControlView::over(octets)?;
+        if octets[0] & 0x80 != 0 {
+            return AmdPdu::parse(octets, format).map(AmPdu::Data);
+        }
+        match control.pdu_type()? {
+            PduType::Status => StatusPdu::parse(octets).map(AmPdu::Status),
+            PduType::Reset | PduType::ResetAck => ResetPdu::parse(octets).map(AmPdu::Reset),
+        }
+    }
+
+    /// Appends the PDU to `out`.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        match self {
+            AmPdu::Data(pdu) => pdu.emit(out),
+            AmPdu::Status(pdu) => pdu.emit(out),
+            AmPdu::Reset(pdu) => pdu.emit(out),
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Padding has any content and says nothing; it is kept so that what was read can be written again.
+
+/// What fills a control PDU behind its last field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Padding<'a> {
+    /// The bits up to the end of the octet in which the last field ends, as a number.
+    bits: u8,
+    octets: Octets<'a>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Octets<'a> {
+    Zeros(usize),
+    /// Not all zero.
+    Any(&'a [u8]),
+}
+
+impl Default for Octets<'_> {
+    fn default() -> Self {
+        Octets::Zeros(0)
+    }
+}
+
+impl<'a> Padding<'a> {
+    /// `octets` octets of zeros.
+    pub fn zeros(octets: usize) -> Self {
+        Padding { bits: 0, octets: Octets::Zeros(octets) }
+    }
+
+    pub(super) fn read(bits: u8, octets: &'a [u8]) -> Self {
+        let zero = octets.iter().all(|&octet| octet == 0);
+        Padding { bits, octets: if zero { Octets::Zeros(octets.len()) } else { Octets::Any(octets) } }
+    }
+
+    /// Whole octets of it.
+    pub fn octets(&self) -> usize {
+        match self.octets {
+            Octets::Zeros(octets) => octets,
+            Octets::Any(octets) => octets.len(),
+        }
+    }
+
+    /// Writes it behind fields that left `free` bits of the last octet.
+    pub(super) fn emit(&self, free: u32, out: &mut Vec<u8>) {
+        if let Some(last) = out.last_mut().filter(|_| free > 0) {
+            *last |= self.bits & ((1 << free) - 1);
+        }
+        match self.octets {
+            Octets::Zeros(octets) => out.resize(out.len() + octets, 0),
+            Octets::Any(octets) => out.extend_from_slice(octets),
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What AMD and UMD PDUs have in common: length indicators and the octets behind them (TS 25.322 §9.2.2.8, §9.2.2.9).
+
+use super::LiWidth;
+use super::error::{Rule, WireError, take};
+use super::length_indicator::{LengthIndicator, Mode};
+use crate::radio::bits::{BitReader, BitWriter};
+
+/// Part of an SDU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Segment<'a> {
+    /// Its octets.
+    pub octets: &'a [u8],
+    /// The last of them ends the SDU. (An end that only the next PDU tells is not known here.)
+    pub ends: bool,
+}
+
+/// Length indicators, and the octets behind them, that belong together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Payload<'a> {
+    width: LiWidth,
+    indicators: Vec<LengthIndicator>,
+    octets: &'a [u8],
+    /// The header says that the last octet ends an SDU.
+    pub(super) ends_exactly: bool,
+}
+
+impl<'a> Payload<'a> {
+    /// Checks that the parts go together; `header` is the number of octets in front of the indicators.
+    pub(super) fn new(
+        header: usize,
+        width: LiWidth,
+        mode: Mode,
+        indicators: Vec<LengthIndicator>,
+        octets: &'a [u8],
+    ) -> Result<Self, WireError> {
+        let place = |index: usize| (header + index * width.octets()) * 8;
+        if indicators.is_empty() && octets.is_empty() {
+            return Err(Rule::Empty.at(place(0)));
+        }
+        let mut end = 0;
+        for (index, &li) in indicators.iter().enumerate() {
+            check_place(li, index, indicators.len()).map_err(|rule| rule.at(place(index)))?;
+            if !li.has_meaning(width, mode) {
+                return Err(Rule::ReservedLengthIndicator.at(place(index)));
+            }
+            let fault = match li {
+                LengthIndicator::End(offset) if offset <= end => Some(Rule::LengthIndicatorsAscend),
+                LengthIndicator::End(offset) if usize::from(offset) > octets.len() => {
+                    Some(Rule::EndBehindPdu)
+                }
+                LengthIndicator::WholeSdu | LengthIndicator::Middle if octets.is_empty() => {
+                    Some(Rule::TooShortForIndicator)
+                }
+                LengthIndicator::WholeSduOneShort if octets.len() < 2 => Some(Rule::TooShortForIndicator),
+                _ => None,
+            };
+            if let Some(rule) = fault {
+                return Err(rule.at(place(index)));
+            }
+            if let LengthIndicator::End(offset) = li {
+                end = offset;
+            }
+        }
+        Ok(Payload { width, indicators, octets, ends_exactly: false })
+    }
+
+    /// Reads what follows a fixed header of `header` octets. `more` is its E, or what HE says in E's place.
+    pub(super) fn parse(
+        pdu: &'a [u8],
+        header: usize,
+        mut more: bool,
+        width: LiWidth,
+        mode: Mode,
+    ) -> Result<Self, WireError> {
+        let mut reader = BitReader::new(&pdu[header..]);
+        let within = |error: WireError| error.rule.at(error.bit + header * 8);
+        let mut indicators = Vec::new();
+        while more {
+            let bit = header * 8 + reader.at();
+            let value = take(&mut reader, width.bits()).map_err(within)? as u16;
+            more = take(&mut reader, 1).map_err(within)? == 1;
+            let li = LengthIndicator::decode(value, width, mode).map_err(|rule| rule.at(bit))?;
+            indicators.push(li);
+        }
+        let octets = &pdu[header + indicators.len() * width.octets()..];
+        Payload::new(header, width, mode, indicators, octets)
+    }
+
+    pub(super) fn emit(&self, out: &mut Vec<u8>) {
+        let mut writer = BitWriter::new(out);
+        for (index, li) in self.indicators.iter().enumerate() {
+            let more = index + 1 < self.indicators.len();
+            writer.put(li.encode(self.width).into(), self.width.bits()).put(more.into(), 1);
+        }
+        out.extend_from_slice(self.octets);
+    }
+
+    /// Its length indicators.
+    pub fn indicators(&self) -> &[LengthIndicator] {
+        &self.indicators
+    }
+
+    /// All octets behind them: data, then what [`Payload::rest`] gives.
+    pub fn octets(&self) -> &'a [u8] {
+        self.octets
+    }
+
+    /// Where the data ends: at padding, a piggybacked STATUS, or one octet that is ignored.
+    fn data_end(&self) -> usize {
+        let told = self.indicators.iter().rev().find_map(|li| match li {
+            LengthIndicator::End(offset) => Some(usize::from(*offset)),
+            _ => None,
+        });
+        let left = self.octets.len() - told.unwrap_or(0);
+        match self.indicators.last() {
+            Some(li) if li.is_trailing() => told.unwrap_or(0),
+            Some(LengthIndicator::End(_)) if self.width == LiWidth::Fifteen && left == 1 => {
+                self.octets.len() - 1
+            }
+            Some(LengthIndicator::WholeSduOneShort) => self.octets.len() - 1,
+            _ => self.octets.len(),
+        }
+    }
+
+    /// Its parts of SDUs, in order.
+    pub fn segments(&self) -> Vec<Segment<'a>> {
+        let (end, mut from) = (self.data_end(), 0);
+        let mut segments = Vec::new();
+        for li in &self.indicators {
+            if let &LengthIndicator::End(offset) = li {
+                let to = usize::from(offset);
+                segments.push(Segment { octets: &self.octets[from..to], ends: true });
+                from = to;
+            }
+        }
+        if from < end {
+            let whole = [LengthIndicator::WholeSdu, LengthIndicator::WholeSduOneShort];
+            let ends = self.ends_exactly || self.indicators.first().is_some_and(|li| whole.contains(li));
+            segments.push(Segment { octets: &self.octets[from..end], ends });
+        }
+        segments
+    }
+
+    /// What lies behind the data: padding, a piggybacked STATUS, or an octet to be ignored.
+    pub fn rest(&self) -> &'a [u8] {
+        &self.octets[self.data_end()..]
+    }
+
+    /// Octets that it takes, length indicators included.
+    pub fn len(&self) -> usize {
+        self.indicators.len() * self.width.octets() + self.octets.len()
+    }
+
+    /// Never: a PDU without indicators has data.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+fn check_place(li: LengthIndicator, index: usize, count: usize) -> Result<(), Rule> {
+    match li {
+        li if li.is_alone() && count > 1 => Err(Rule::AloneOnly),
+        li if li.is_leading() && index > 0 => Err(Rule::FirstOnly),
+        li if li.is_trailing() && index + 1 < count => Err(Rule::LastOnly),
+        _ => Ok(()),
+    }
+}

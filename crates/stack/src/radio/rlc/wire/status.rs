@@ -1,0 +1,138 @@
+//! STATUS and piggybacked STATUS PDUs: TS 25.322 §9.2.1.5, §9.2.2.11. Both are the same bits: what is D/C = 0 in one is
+//! the reserved bit R2 = 0 in the other.
+//!
+//! ```text
+//!   ┌─────┬──────┬─────────┬─────────┬─ ─ ─┬────────────────┬─────────────────────────────┐
+//!   │ 0   │ type │ SUFI 1  │ SUFI 2  │     │ ACK or NO_MORE │ bits, then octets of padding│
+//!   │     │ 000  │         │         │     │                │                             │
+//!   └─────┴──────┴─────────┴─────────┴─ ─ ─┴────────────────┴─────────────────────────────┘
+//! ```
+//!
+//! SUFIs begin at bit 4 and respect no octets. A STATUS that its last SUFI fills to the end needs no NO_MORE; so the
+//! standard's "if it is included" is read here.
+
+use super::error::{Rule, WireError, take};
+use super::padding::Padding;
+use super::sufi::{SUFI_TYPE, Sufi, ack, no_more};
+use super::{ControlView, PduType};
+use crate::radio::bits::{BitReader, BitWriter};
+use crate::radio::rlc::Sn;
+
+/// How a STATUS ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StatusEnd {
+    /// NO_MORE.
+    NoMore,
+    /// ACK: all PDUs below LSN have arrived or are named as missing.
+    Ack(Sn),
+    /// The SUFIs leave no room for a type.
+    Full,
+}
+
+/// A valid STATUS PDU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatusPdu<'a> {
+    sufis: Vec<Sufi>,
+    end: StatusEnd,
+    padding: Padding<'a>,
+}
+
+impl<'a> StatusPdu<'a> {
+    /// A STATUS of these SUFIs and this end, as short as it can be.
+    pub fn new(sufis: Vec<Sufi>, end: StatusEnd) -> Self {
+        // Every SUFI has a whole number of half octets. One half left over would read as NO_MORE, so that is what it is.
+        let mut status = StatusPdu { sufis, end, padding: Padding::default() };
+        if end == StatusEnd::Full && !status.bits().is_multiple_of(8) {
+            status.end = StatusEnd::NoMore;
+        }
+        status
+    }
+
+    /// The same, filled up with zeros to `size` octets.
+    ///
+    /// # Errors
+    /// If it is longer than that.
+    pub fn padded_to(mut self, size: usize) -> Result<Self, WireError> {
+        let own = self.bits().div_ceil(8);
+        let padding = size.checked_sub(own).ok_or(Rule::Truncated.at(size * 8))?;
+        if padding > 0 && self.end == StatusEnd::Full {
+            self.end = StatusEnd::NoMore;
+            return self.padded_to(size);
+        }
+        self.padding = Padding::zeros(padding);
+        Ok(self)
+    }
+
+    /// Reads a STATUS up to the end of `octets`.
+    ///
+    /// # Errors
+    /// The first rule that it breaks, and where.
+    pub fn parse(octets: &'a [u8]) -> Result<Self, WireError> {
+        let view = ControlView::over(octets)?;
+        if view.pdu_type()? != PduType::Status {
+            return Err(Rule::ReservedPduType.at(1));
+        }
+        let mut reader = BitReader::new(octets);
+        take(&mut reader, 4)?;
+        let mut sufis = Vec::new();
+        let end = loop {
+            if reader.left() < SUFI_TYPE as usize {
+                break StatusEnd::Full;
+            }
+            let bit = reader.at();
+            match take(&mut reader, SUFI_TYPE)? {
+                no_more::TYPE => break StatusEnd::NoMore,
+                ack::TYPE => break StatusEnd::Ack(Sn::of(take(&mut reader, 12)?.into())),
+                kind => sufis.push(Sufi::parse(kind, bit, &mut reader)?),
+            }
+        };
+        let free = reader.left() as u32 % 8;
+        let bits = take(&mut reader, free)? as u8;
+        Ok(StatusPdu { sufis, end, padding: Padding::read(bits, &octets[reader.at() / 8..]) })
+    }
+
+    /// Appends the PDU to `out`.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let mut writer = BitWriter::new(out);
+        writer.put(0, 1).put(PduType::Status as u32, 3);
+        for sufi in &self.sufis {
+            sufi.emit(&mut writer);
+        }
+        match self.end {
+            StatusEnd::NoMore => {
+                writer.put(no_more::TYPE, SUFI_TYPE);
+            }
+            StatusEnd::Ack(lsn) => {
+                writer.put(ack::TYPE, SUFI_TYPE).put(lsn.value().into(), 12);
+            }
+            StatusEnd::Full => {}
+        }
+        let free = writer.free();
+        self.padding.emit(free, out);
+    }
+
+    /// Its SUFIs but the last.
+    pub fn sufis(&self) -> &[Sufi] {
+        &self.sufis
+    }
+
+    /// Its last SUFI.
+    pub fn end(&self) -> StatusEnd {
+        self.end
+    }
+
+    /// Bits without padding.
+    pub fn bits(&self) -> usize {
+        let end = match self.end {
+            StatusEnd::NoMore => SUFI_TYPE as usize,
+            StatusEnd::Ack(_) => SUFI_TYPE as usize + 12,
+            StatusEnd::Full => 0,
+        };
+        4 + self.sufis.iter().map(Sufi::bits).sum::<usize>() + end
+    }
+
+    /// Its octets.
+    pub fn size(&self) -> usize {
+        self.bits().div_ceil(8) + self.padding.octets()
+    }
+}

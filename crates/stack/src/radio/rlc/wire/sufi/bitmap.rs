@@ -1,0 +1,90 @@
+//! BITMAP: TS 25.322 §9.2.2.11.5. The first bit speaks of PDU FSN; 1 is received, 0 is missing.
+
+use super::{put_sn, sn};
+use crate::radio::bits::{BitReader, BitWriter};
+use crate::radio::rlc::wire::error::{Rule, WireError, take};
+use crate::radio::rlc::{Sn, SnRun};
+
+/// 1 to 16 octets of verdicts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bitmap {
+    fsn: Sn,
+    map: Vec<u8>,
+}
+
+impl Bitmap {
+    /// Most octets of a map.
+    pub const MOST_OCTETS: usize = 16;
+    /// Most PDUs that one speaks of.
+    pub const MOST_PDUS: u64 = Self::MOST_OCTETS as u64 * 8;
+
+    /// A BITMAP whose first bit speaks of `fsn`.
+    ///
+    /// # Errors
+    /// If the map is empty or too long.
+    pub fn new(fsn: Sn, map: Vec<u8>) -> Result<Self, Rule> {
+        if map.is_empty() || map.len() > Self::MOST_OCTETS {
+            Err(Rule::BitmapLength)
+        } else {
+            Ok(Bitmap { fsn, map })
+        }
+    }
+
+    /// A BITMAP of the `count` PDUs from `fsn` on, of which `missing` are; runs, or parts of them, that lie elsewhere
+    /// are not spoken of. Bits behind the last PDU are set: a 0 there would name a PDU that was perhaps never sent, for
+    /// which the peer has to reset (§10).
+    ///
+    /// # Errors
+    /// If it would need no octet, or more than 16.
+    pub fn covering(fsn: Sn, count: u64, missing: &[SnRun]) -> Result<Self, Rule> {
+        let octets = count.div_ceil(8);
+        if octets == 0 || octets > Self::MOST_OCTETS as u64 {
+            return Err(Rule::BitmapLength);
+        }
+        let mut map = vec![0xFF; octets as usize];
+        let named = missing.iter().flat_map(|run| (0..u64::from(run.count)).map(|step| run.first.plus(step)));
+        for at in named.map(|sn| sn.steps_from(fsn)).filter(|&at| at < count) {
+            map[at as usize / 8] &= !(0x80 >> (at % 8));
+        }
+        Bitmap::new(fsn, map)
+    }
+
+    /// FSN.
+    pub fn first(&self) -> Sn {
+        self.fsn
+    }
+
+    /// What it names as missing, as runs.
+    pub fn missing(&self) -> Vec<SnRun> {
+        let mut runs: Vec<SnRun> = Vec::new();
+        for at in 0..self.map.len() * 8 {
+            if self.map[at / 8] & (0x80 >> (at % 8)) != 0 {
+                continue;
+            }
+            let sn = self.fsn.plus(at as u64);
+            match runs.last_mut() {
+                Some(run) if run.first.plus(u64::from(run.count)) == sn => run.count += 1,
+                _ => runs.push(SnRun { first: sn, count: 1 }),
+            }
+        }
+        runs
+    }
+
+    pub(super) fn parse(reader: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let octets = take(reader, 4)? + 1;
+        let fsn = sn(reader)?;
+        let map = (0..octets).map(|_| Ok(take(reader, 8)? as u8)).collect::<Result<_, WireError>>()?;
+        Ok(Bitmap { fsn, map })
+    }
+
+    pub(super) fn emit(&self, writer: &mut BitWriter<'_>) {
+        put_sn(writer.put(self.map.len() as u32 - 1, 4), self.fsn);
+        for &octet in &self.map {
+            writer.put(octet.into(), 8);
+        }
+    }
+
+    pub(super) fn bits(&self) -> usize {
+        16 + 8 * self.map.len()
+    }
+}

@@ -1,0 +1,167 @@
+//! RLIST: TS 25.322 §9.2.2.11.6. FSN is missing; codewords of four bits tell the distances from there on.
+//!
+//! ```text
+//!   codeword  ┌─────┬───┐   xxx: three bits of a number, the least significant group first
+//!             │ xxx │ c │   c:   1 if this group is the last of its number
+//!             └─────┴───┘
+//!   0001 where a number would begin marks a burst: the next number counts further PDUs missing in a row.
+//!   Missing 300, 301, 309 to 318, 326:  FSN 300 · +1 0011 · +8 0000 0011 · burst 0001, 9 0010 0011 · +8 0000 0011
+//! ```
+//!
+//! The standard leaves open what a number of zero would mean; here it is invalid.
+
+use super::{put_sn, sn};
+use crate::radio::bits::{BitReader, BitWriter};
+use crate::radio::rlc::wire::error::{Rule, WireError, take};
+use crate::radio::rlc::{Sn, SnRun};
+
+/// The mark of a burst.
+const BURST: u8 = 0b0001;
+
+/// FSN and up to 15 codewords that make sense.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Rlist {
+    fsn: Sn,
+    codewords: Vec<u8>,
+}
+
+impl Rlist {
+    /// Most codewords.
+    pub const MOST_CODEWORDS: usize = 15;
+
+    /// An RLIST of these codewords.
+    ///
+    /// # Errors
+    /// If they make no sense.
+    pub fn new(fsn: Sn, codewords: Vec<u8>) -> Result<Self, Rule> {
+        if codewords.len() > Self::MOST_CODEWORDS {
+            return Err(Rule::RlistLength);
+        }
+        if codewords.iter().any(|&codeword| codeword >> 4 != 0) {
+            return Err(Rule::TooLarge);
+        }
+        decode(fsn, &codewords)?;
+        Ok(Rlist { fsn, codewords })
+    }
+
+    /// As many of `missing`, which ascend, as one RLIST can name; and how many PDUs of them it names.
+    ///
+    /// # Errors
+    /// If there is none, or the runs do not ascend within a round of the sequence numbers.
+    pub fn of(missing: &[SnRun]) -> Result<(Self, u64), Rule> {
+        let fsn = missing.first().ok_or(Rule::RlistZero)?.first;
+        let (mut codewords, mut named, mut last) = (Vec::new(), 1, fsn);
+        for (index, run) in missing.iter().enumerate() {
+            let mut step = Vec::new();
+            if index > 0 {
+                put_number(&mut step, run.first.steps_from(last));
+            }
+            if codewords.len() + step.len() > Self::MOST_CODEWORDS {
+                break;
+            }
+            codewords.extend(step);
+            last = run.first;
+            named += u64::from(index > 0);
+            let further = u64::from(run.count).saturating_sub(1);
+            let Some(burst) = burst(further, Self::MOST_CODEWORDS - codewords.len()) else { break };
+            codewords.extend(burst);
+            last = last.plus(further);
+            named += further;
+        }
+        Ok((Rlist::new(fsn, codewords)?, named))
+    }
+
+    /// What it names as missing, as runs.
+    pub fn missing(&self) -> Vec<SnRun> {
+        decode(self.fsn, &self.codewords).expect("codewords were checked when they came")
+    }
+
+    /// FSN.
+    pub fn first(&self) -> Sn {
+        self.fsn
+    }
+
+    pub(super) fn parse(reader: &mut BitReader<'_>) -> Result<Self, WireError> {
+        let length = take(reader, 4)?;
+        let fsn = sn(reader)?;
+        let bit = reader.at();
+        let codewords = (0..length).map(|_| Ok(take(reader, 4)? as u8)).collect::<Result<_, WireError>>()?;
+        Rlist::new(fsn, codewords).map_err(|rule| rule.at(bit))
+    }
+
+    pub(super) fn emit(&self, writer: &mut BitWriter<'_>) {
+        put_sn(writer.put(self.codewords.len() as u32, 4), self.fsn);
+        for &codeword in &self.codewords {
+            writer.put(codeword.into(), 4);
+        }
+    }
+
+    pub(super) fn bits(&self) -> usize {
+        16 + 4 * self.codewords.len()
+    }
+}
+
+/// Codewords for `further` more PDUs in a row, in the shorter of two ways; `None` if there is no room for them.
+fn burst(further: u64, room: usize) -> Option<Vec<u8>> {
+    let mut marked = vec![BURST];
+    put_number(&mut marked, further);
+    let mut one_by_one = Vec::new();
+    for _ in 0..further.min(marked.len() as u64 + 1) {
+        put_number(&mut one_by_one, 1);
+    }
+    let codewords = if one_by_one.len() <= marked.len() { one_by_one } else { marked };
+    (codewords.len() <= room).then_some(codewords)
+}
+
+fn put_number(codewords: &mut Vec<u8>, mut number: u64) {
+    loop {
+        let group = (number & 7) as u8;
+        number >>= 3;
+        codewords.push(group << 1 | u8::from(number == 0));
+        if number == 0 {
+            return;
+        }
+    }
+}
+
+/// What the codewords name as missing.
+fn decode(fsn: Sn, codewords: &[u8]) -> Result<Vec<SnRun>, Rule> {
+    let mut runs = vec![SnRun { first: fsn, count: 1 }];
+    let mut span = 1;
+    let mut rest = codewords.iter().copied().peekable();
+    while let Some(&next) = rest.peek() {
+        let bursts = next == BURST;
+        if bursts {
+            rest.next();
+        }
+        let number = take_number(&mut rest)?;
+        span += number;
+        if span > Sn::MODULUS {
+            return Err(Rule::RlistBeyondRound);
+        }
+        let last = runs.last_mut().expect("FSN is the first");
+        match number {
+            0 => return Err(Rule::RlistZero),
+            _ if bursts => last.count += number as u16,
+            1 => last.count += 1,
+            _ => {
+                let first = last.first.plus(u64::from(last.count) - 1 + number);
+                runs.push(SnRun { first, count: 1 });
+            }
+        }
+    }
+    Ok(runs)
+}
+
+/// A number, or an early end. Numbers too large for any sequence number stay too large.
+fn take_number(codewords: &mut impl Iterator<Item = u8>) -> Result<u64, Rule> {
+    let (mut number, mut shift) = (0, 0);
+    loop {
+        let codeword = codewords.next().ok_or(Rule::RlistOpen)?;
+        number |= u64::from(codeword >> 1) << shift;
+        if codeword & 1 == 1 {
+            return Ok(number);
+        }
+        shift += 3;
+    }
+}

@@ -1,0 +1,46 @@
+//! Transparent mode data PDU: TS 25.322 §9.2.1.2. It has no header; its size is that of its transport block, in bits.
+
+use super::error::{Rule, WireError};
+
+/// A valid TMD PDU: `bits` bits, of which the last octet may hold fewer than eight (the rest of it is zero).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TmdPdu<'a> {
+    bits: usize,
+    octets: &'a [u8],
+}
+
+impl<'a> TmdPdu<'a> {
+    /// A PDU of `bits` bits, which stand in `octets`.
+    ///
+    /// # Errors
+    /// If there are no bits, if the octets are more or fewer than the bits need, or if bits behind the last are set.
+    pub fn parse(octets: &'a [u8], bits: usize) -> Result<Self, WireError> {
+        if bits == 0 {
+            return Err(Rule::Empty.at(0));
+        }
+        if octets.len() < bits.div_ceil(8) {
+            return Err(Rule::Truncated.at(octets.len() * 8));
+        }
+        let spare = octets.len() * 8 - bits;
+        let last = octets.last().copied().unwrap_or(0);
+        if spare >= 8 || last & ((1u8 << spare) - 1) != 0 {
+            return Err(Rule::SpareBits.at(bits));
+        }
+        Ok(TmdPdu { bits, octets })
+    }
+
+    /// Appends the PDU to `out`, its last octet filled with zero bits.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(self.octets);
+    }
+
+    /// Its bits.
+    pub fn bits(&self) -> usize {
+        self.bits
+    }
+
+    /// Its data.
+    pub fn octets(&self) -> &'a [u8] {
+        self.octets
+    }
+}

@@ -1,0 +1,144 @@
+//! Unacknowledged mode data PDU: TS 25.322 §9.2.1.3.
+//!
+//! ```text
+//!   ┌────────┬───┬────────────────┬────────────────┐
+//!   │   SN   │ E │ { LI 7|15, E } │ data │ padding │
+//!   │ 7 bits │ 1 │                │                │
+//!   └────────┴───┴────────────────┴────────────────┘
+//! ```
+//!
+//! With the normal E-bit, E = 0 in the first octet says that data follows, which begins and ends no SDU that anybody
+//! told. With the alternative E-bit (Rel-6) it says that the data is one whole SDU, and a PDU with the middle of an SDU
+//! has a length indicator for it.
+
+use super::error::{Rule, WireError};
+use super::length_indicator::{LengthIndicator, LiWidth, Mode};
+use super::payload::Payload;
+use crate::radio::bits::BitWriter;
+
+/// Octets of the fixed header.
+pub const UMD_HEADER: usize = 1;
+
+/// How the UMD PDUs of an entity look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UmdFormat {
+    /// Width of length indicators. In the downlink it is 7 unless signalled otherwise.
+    pub width: LiWidth,
+    /// The alternative interpretation of the E-bit is configured.
+    pub alternative_e_bit: bool,
+}
+
+impl UmdFormat {
+    /// PDUs of `octets` octets, header included, with the normal E-bit.
+    pub fn of_size(octets: usize) -> Self {
+        UmdFormat { width: LiWidth::of_umd(octets), alternative_e_bit: false }
+    }
+
+    fn mode(self) -> Mode {
+        Mode::Um { alternative_e_bit: self.alternative_e_bit }
+    }
+}
+
+/// A sequence number of unacknowledged mode: modulo 128.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+pub struct UmSn(u8);
+
+impl UmSn {
+    /// How many numbers there are.
+    pub const MODULUS: u64 = 128;
+
+    /// The number that PDU number `count` carries.
+    pub fn of(count: u64) -> Self {
+        UmSn((count % Self::MODULUS) as u8)
+    }
+
+    /// The 7 bits.
+    pub fn value(self) -> u8 {
+        self.0
+    }
+}
+
+/// The fixed header of any octet or more.
+#[derive(Debug, Clone, Copy)]
+pub struct UmdView<'a>(&'a [u8]);
+
+impl<'a> UmdView<'a> {
+    /// A view of `octets`.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn over(octets: &'a [u8]) -> Result<Self, WireError> {
+        if octets.is_empty() { Err(Rule::Truncated.at(0)) } else { Ok(UmdView(octets)) }
+    }
+
+    /// The sequence number.
+    pub fn sn(&self) -> UmSn {
+        UmSn(self.0[0] >> 1)
+    }
+
+    /// The extension bit.
+    pub fn extension(&self) -> bool {
+        self.0[0] & 1 == 1
+    }
+}
+
+/// A valid UMD PDU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UmdPdu<'a> {
+    sn: UmSn,
+    payload: Payload<'a>,
+}
+
+impl<'a> UmdPdu<'a> {
+    /// A PDU with these length indicators, behind which come `octets`: data and, if the indicators say so, padding.
+    /// Without indicators and with the alternative E-bit it is one whole SDU.
+    ///
+    /// # Errors
+    /// If they do not go together.
+    pub fn new(
+        format: UmdFormat,
+        sn: UmSn,
+        indicators: Vec<LengthIndicator>,
+        octets: &'a [u8],
+    ) -> Result<Self, WireError> {
+        let payload = Payload::new(UMD_HEADER, format.width, format.mode(), indicators, octets)?;
+        Ok(UmdPdu::of(format, sn, payload))
+    }
+
+    fn of(format: UmdFormat, sn: UmSn, mut payload: Payload<'a>) -> Self {
+        payload.ends_exactly = format.alternative_e_bit && payload.indicators().is_empty();
+        UmdPdu { sn, payload }
+    }
+
+    /// Reads a whole PDU.
+    ///
+    /// # Errors
+    /// The first rule that it breaks, and where.
+    pub fn parse(octets: &'a [u8], format: UmdFormat) -> Result<Self, WireError> {
+        let view = UmdView::over(octets)?;
+        let payload = Payload::parse(octets, UMD_HEADER, view.extension(), format.width, format.mode())?;
+        Ok(UmdPdu::of(format, view.sn(), payload))
+    }
+
+    /// Appends the PDU to `out`.
+    pub fn emit(&self, out: &mut Vec<u8>) {
+        let more = !self.payload.indicators().is_empty();
+        BitWriter::new(out).put(self.sn.0.into(), 7).put(more.into(), 1);
+        self.payload.emit(out);
+    }
+
+    /// The sequence number.
+    pub fn sn(&self) -> UmSn {
+        self.sn
+    }
+
+    /// Length indicators and data.
+    pub fn payload(&self) -> &Payload<'a> {
+        &self.payload
+    }
+
+    /// Its octets.
+    pub fn size(&self) -> usize {
+        UMD_HEADER + self.payload.len()
+    }
+}

@@ -1,0 +1,140 @@
+//! What a TCP end is told when it is made.
+
+use umts_units::Duration;
+
+#[cfg(doc)]
+use crate::packet::SackBlocks;
+
+/// The version of TCP: what the sender does about congestion and loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Variant {
+    /// Slow start, congestion avoidance and fast retransmit (Jacobson 1988).
+    Tahoe,
+    /// With fast recovery (RFC 5681).
+    Reno,
+    /// With fast recovery through partial acknowledgments (RFC 6582).
+    NewReno,
+    /// Reno with selective acknowledgments (Fall and Floyd 1996).
+    Sack,
+    /// Forward acknowledgment (Mathis and Mahdavi 1996).
+    Fack,
+    /// By delay (Brakmo and Peterson 1995).
+    Vegas,
+}
+
+/// How the retransmission timeout is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RtoRule {
+    /// RFC 6298: SRTT + max(G, 4 RTTVAR).
+    Rfc6298,
+    /// ns-2: samples in whole clock ticks, integer shifts.
+    Ns2,
+}
+
+/// The retransmission timeout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RtoConfig {
+    /// The estimator.
+    pub rule: RtoRule,
+    /// Clock granularity G; the tick of ns-2's clock.
+    pub granularity: Duration,
+    /// How far ns-2's clock is past a tick at time zero, below `granularity`; ns-2 draws it at random.
+    pub clock_phase: Duration,
+    /// Before the first sample.
+    pub initial: Duration,
+    /// Lower bound, applied before the back-off factor.
+    pub min: Duration,
+    /// Upper bound, applied last.
+    pub max: Duration,
+}
+
+/// One end of a connection. Both ends get the same.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TcpConfig {
+    /// The version of TCP.
+    pub version: Variant,
+    /// ns-2's one-way connection in place of a full duplex one.
+    pub one_way: bool,
+    /// Maximum segment size: payload of a full segment, in bytes.
+    pub segment_payload: u32,
+    /// TCP and IP headers charged on every segment, in bytes.
+    pub header: u16,
+    /// Receive window, in bytes.
+    pub advertised_window: u32,
+    /// Congestion window once the connection is established, in segments.
+    pub initial_window: u32,
+    /// Slow start threshold at the beginning, in segments; unlimited if absent.
+    pub initial_ssthresh: Option<u32>,
+    /// How long an acknowledgment may wait for a second segment; `None` acknowledges every segment.
+    pub delayed_ack: Option<Duration>,
+    /// New data on the first and second duplicate ACK (RFC 3042).
+    pub limited_transmit: bool,
+    /// Blocks of selective acknowledgments that an ACK may carry (at most [`SackBlocks::MAX`]); 0 for none.
+    pub sack_blocks: u8,
+    /// What Vegas aims at.
+    pub vegas: VegasConfig,
+    /// The retransmission timeout.
+    pub rto: RtoConfig,
+}
+
+/// The bounds of TCP Vegas on the segments that it keeps in queues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VegasConfig {
+    /// With fewer the window grows.
+    pub alpha: u32,
+    /// With more it shrinks.
+    pub beta: u32,
+    /// With more slow start ends.
+    pub gamma: u32,
+    /// ns-2: a one-way connection of Vegas has no SYN, and its data no TCP and IP header.
+    pub ns2_no_header: bool,
+}
+
+impl Default for VegasConfig {
+    /// Bounds of 1, 3 and 1 segments.
+    fn default() -> Self {
+        VegasConfig { alpha: 1, beta: 3, gamma: 1, ns2_no_header: false }
+    }
+}
+
+impl Default for RtoConfig {
+    /// RFC 6298 with a granularity of 10 ms.
+    fn default() -> Self {
+        RtoConfig {
+            rule: RtoRule::Rfc6298,
+            granularity: Duration::from_millis(10),
+            clock_phase: Duration::ZERO,
+            initial: Duration::from_secs(1),
+            min: Duration::from_secs(1),
+            max: Duration::from_secs(60),
+        }
+    }
+}
+
+impl TcpConfig {
+    /// Whether data goes without headers, and without a SYN before it, as in ns-2's Vegas.
+    #[inline]
+    pub(super) fn vegas_without_header(&self) -> bool {
+        self.one_way && self.version == Variant::Vegas && self.vegas.ns2_no_header
+    }
+}
+
+impl Default for TcpConfig {
+    /// NewReno, full duplex, MSS 1460, windows of RFC 5681 and RFC 6928, delayed ACKs of at most 200 ms.
+    fn default() -> Self {
+        TcpConfig {
+            version: Variant::NewReno,
+            one_way: false,
+            segment_payload: 1460,
+            header: 40,
+            advertised_window: 65_535,
+            initial_window: 10,
+            initial_ssthresh: None,
+            delayed_ack: Some(Duration::from_millis(200)),
+            limited_transmit: true,
+            sack_blocks: 0,
+            vegas: VegasConfig::default(),
+            rto: RtoConfig::default(),
+        }
+    }
+}

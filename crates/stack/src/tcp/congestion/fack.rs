@@ -1,0 +1,137 @@
+//! TCP with forward acknowledgment (Mathis and Mahdavi 1996), as ns-2 has it ("Fack") without rampdown and overdamping.
+//!
+//! What is on the way is known rather than estimated: all that lies between the forward-most segment that is SACKed
+//! and the next one to send, and what was sent again and not yet heard of. Recovery begins when the forward-most one is
+//! more than two segments ahead of the oldest hole, so gaps count as duplicates do.
+//!
+//! ns-2's own: the cut sets cwnd to one segment, and every ACK in recovery, duplicates included, raises it by the usual
+//! rule; every ACK that is a duplicate, carries blocks or belongs to a recovery is timed by its echo and restarts the
+//! timer; a timeout does not leave the recovery; and when a segment sent again is lost again, nothing leaves before
+//! the timer expires.
+
+use umts_units::Time;
+
+use super::{
+    CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Outstanding, Reaction, Resend, Sample,
+    Turn, Window,
+};
+use crate::packet::SackBlocks;
+
+/// An ACK is timed by its echo and restarts the timer.
+const TIMED_BY_ECHO: Reaction = Reaction { restart_timer: true, sample: Sample::Echo, ..Reaction::NOTHING };
+
+/// FACK's state.
+#[derive(Debug, Clone, Default)]
+pub struct Fack {
+    in_recovery: bool,
+    /// The sequence number that was to be sent next when the recovery began: it lasts until that is acknowledged.
+    recover: u64,
+    /// Segments sent out of turn and not yet heard of.
+    resent: u32,
+    /// One of them has been lost again.
+    stopped: bool,
+    /// Nothing leaves before the next ACK or timeout: the recovery has just begun, or outside of one the last ACK left
+    /// the forward-most segment somewhere else than one beyond the oldest hole.
+    held: bool,
+}
+
+impl Fack {
+    /// An ACK outside recovery that tells of a gap.
+    fn see_gap(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) -> Reaction {
+        let reach = sent.sacked_reach() as u32;
+        window.duplicates = reach.saturating_sub(1);
+        self.held = reach != 1;
+        if window.duplicates < DUPLICATE_THRESHOLD {
+            return TIMED_BY_ECHO;
+        }
+        window.cut_to_one(flight);
+        self.recover = sent.next_seq();
+        self.in_recovery = true;
+        Reaction { resend: Resend::First, sample: Sample::EchoAndCancel, ..TIMED_BY_ECHO }
+    }
+
+    fn go_on(&mut self, window: &mut Window, sent: &Outstanding) -> Reaction {
+        window.increase();
+        self.stopped |= sent.has_lost_again();
+        TIMED_BY_ECHO
+    }
+}
+
+impl CongestionControl for Fack {
+    fn on_syn_ack(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: &NewAck,
+        _initial: u32,
+    ) -> Reaction {
+        self.on_new_ack(window, sent, ack)
+    }
+
+    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck) -> Reaction {
+        self.held = false;
+        let noted = sent.note_sack(ack.flight.una, &ack.sack);
+        sent.go_on_behind_sacked();
+        self.resent = self.resent.saturating_sub(noted.resent + ack.done.resent);
+        let has_blocks = !ack.sack.is_empty();
+        if self.in_recovery && (has_blocks || ack.flight.una <= self.recover) {
+            return self.go_on(window, sent);
+        }
+        if has_blocks {
+            return self.see_gap(window, sent, &ack.flight);
+        }
+        let reaction = if self.in_recovery { TIMED_BY_ECHO } else { Reaction::NEW_ACK };
+        *self = Fack::default();
+        sent.forget_sacks();
+        window.duplicates = 0;
+        window.increase();
+        reaction
+    }
+
+    fn count_duplicate(
+        &mut self,
+        _window: &mut Window,
+        sent: &mut Outstanding,
+        ack: u64,
+        sack: &SackBlocks,
+    ) -> bool {
+        self.held = false;
+        let noted = sent.note_sack(ack, sack);
+        sent.go_on_behind_sacked();
+        self.resent = self.resent.saturating_sub(noted.resent);
+        true
+    }
+
+    fn on_duplicate_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &Duplicate) -> Reaction {
+        if self.in_recovery {
+            return self.go_on(window, sent);
+        }
+        self.see_gap(window, sent, &ack.flight)
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
+        self.resent = 0;
+        self.stopped = false;
+        self.held = false;
+        sent.forget_sacks();
+        window.collapse_after_timeout(flight);
+    }
+
+    #[inline]
+    fn turn(&self, window: &Window, sent: &Outstanding, advertised: u32) -> Turn {
+        let room = sent.sacked_reach() as u32 + (window.cwnd as u32).min(advertised);
+        if self.held || self.stopped || sent.next() as u32 + self.resent >= room {
+            return Turn::Wait;
+        }
+        match sent.first_hole() {
+            Some(hole) => Turn::Hole(hole),
+            None if (sent.next() as u32) < advertised => Turn::InOrder,
+            None => Turn::Wait,
+        }
+    }
+
+    #[inline]
+    fn on_sent(&mut self, turn: Turn, _number: u64, _now: Time) {
+        self.resent += u32::from(matches!(turn, Turn::Hole(_) | Turn::First));
+    }
+}

@@ -1,0 +1,326 @@
+//! Congestion control: the versions of TCP behind one trait, one file each.
+//!
+//! A version decides about the window ([`Window`]: cwnd, ssthresh and the inflation of fast recovery), what to send
+//! again ([`Reaction`]) and, if it has rules of its own, which segment leaves next ([`Turn`]); the connection keeps the
+//! sequence numbers, the timers and the acknowledgments.
+//!
+//! cwnd and ssthresh are counted in segments and real valued. Fast recovery's inflation by duplicate ACKs is kept
+//! beside cwnd, not in it: RFC 5681's "cwnd" in recovery is `cwnd + inflation` here.
+
+mod fack;
+mod newreno;
+mod reaction;
+mod reno;
+mod rules;
+mod sack;
+mod tahoe;
+mod vegas;
+
+pub use fack::Fack;
+pub use newreno::NewReno;
+pub use reaction::{Backoff, Reaction, Resend, Sample, Turn};
+pub use reno::Reno;
+pub use rules::Rules;
+pub use sack::Sack;
+pub use tahoe::Tahoe;
+pub use vegas::Vegas;
+
+use umts_units::Time;
+
+use super::config::{TcpConfig, Variant};
+use super::outstanding::{Acknowledged, Outstanding};
+use crate::packet::SackBlocks;
+
+/// Duplicate ACKs that mean a loss (RFC 5681 §3.2).
+pub const DUPLICATE_THRESHOLD: u32 = 3;
+
+/// What is under way when something happens.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Flight {
+    /// Oldest unacknowledged sequence number.
+    pub una: u64,
+    /// The sequence number after the highest ever sent.
+    pub max_sent: u64,
+    /// Segments outstanding, without those that limited transmit sent (RFC 5681 §3.2, step 2).
+    pub segments: u32,
+    /// The receiver's window, in whole segments.
+    pub advertised: u32,
+}
+
+/// A cumulative acknowledgment of something new.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct NewAck {
+    /// Segments that it covers whole; an ACK of a part covers none.
+    pub segments: u32,
+    /// What is left under way.
+    pub flight: Flight,
+    /// All that it took from the segments outstanding.
+    pub done: Acknowledged,
+    /// Its selective acknowledgments.
+    pub sack: SackBlocks,
+    /// The present instant.
+    pub now: Time,
+}
+
+/// An acknowledgment of nothing new.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Duplicate {
+    /// What is under way.
+    pub flight: Flight,
+    /// Its selective acknowledgments.
+    pub sack: SackBlocks,
+    /// It has been counted in [`Window::duplicates`].
+    pub counted: bool,
+    /// The present instant.
+    pub now: Time,
+}
+
+/// A version of TCP. `sent` are the segments outstanding, those that a [`NewAck`] covers already taken away.
+pub trait CongestionControl {
+    /// The SYN was acknowledged: the window of `initial` segments opens.
+    fn on_syn_ack(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: &NewAck,
+        initial: u32,
+    ) -> Reaction {
+        let _ = (sent, ack);
+        window.cwnd = f64::from(initial);
+        window.duplicates = 0;
+        Reaction::NEW_ACK
+    }
+
+    /// New data (not the SYN) was acknowledged.
+    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck) -> Reaction;
+
+    /// Whether a duplicate ACK with these blocks counts as one; counts it.
+    fn count_duplicate(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: u64,
+        sack: &SackBlocks,
+    ) -> bool {
+        let _ = (sent, ack, sack);
+        window.duplicates += 1;
+        true
+    }
+
+    /// A duplicate ACK arrived.
+    fn on_duplicate_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &Duplicate) -> Reaction;
+
+    /// The retransmission timer expired; the connection goes back to the oldest segment.
+    fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
+        let _ = sent;
+        window.duplicates = 0;
+        window.collapse_after_timeout(flight);
+    }
+
+    /// How many segments may leave in answer to one ACK by the window's rule, those of [`Reaction::resend`] apart.
+    fn burst(&self, _window: &Window) -> u32 {
+        u32::MAX
+    }
+
+    /// Which segment leaves now.
+    #[inline]
+    fn turn(&self, _window: &Window, _sent: &Outstanding, _advertised: u32) -> Turn {
+        Turn::ByWindow
+    }
+
+    /// Segment `number` (the SYN is 0) left, for the first time or not.
+    #[inline]
+    fn on_sent(&mut self, _turn: Turn, _number: u64, _now: Time) {}
+
+    /// Whether the retransmission timer runs although nothing is outstanding.
+    #[inline]
+    fn times_silence(&self, _window: &Window) -> bool {
+        false
+    }
+}
+
+/// The versions.
+#[derive(Debug, Clone)]
+pub enum Version {
+    /// See [`Tahoe`].
+    Tahoe(Tahoe),
+    /// See [`Reno`].
+    Reno(Reno),
+    /// See [`NewReno`].
+    NewReno(NewReno),
+    /// See [`Sack`].
+    Sack(Sack),
+    /// See [`Fack`].
+    Fack(Fack),
+    /// See [`Vegas`].
+    Vegas(Vegas),
+}
+
+impl Version {
+    /// The version that `config` names, at the start of a connection.
+    pub fn new(config: &TcpConfig) -> Self {
+        match config.version {
+            Variant::Tahoe => Version::Tahoe(Tahoe),
+            Variant::Reno => Version::Reno(Reno::default()),
+            Variant::NewReno => Version::NewReno(NewReno::default()),
+            Variant::Sack => Version::Sack(Sack::default()),
+            Variant::Fack => Version::Fack(Fack::default()),
+            Variant::Vegas => Version::Vegas(Vegas::new(config)),
+        }
+    }
+}
+
+macro_rules! each_version {
+    ($self:expr, $version:ident => $call:expr) => {
+        match $self {
+            Version::Tahoe($version) => $call,
+            Version::Reno($version) => $call,
+            Version::NewReno($version) => $call,
+            Version::Sack($version) => $call,
+            Version::Fack($version) => $call,
+            Version::Vegas($version) => $call,
+        }
+    };
+}
+
+impl CongestionControl for Version {
+    fn on_syn_ack(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: &NewAck,
+        initial: u32,
+    ) -> Reaction {
+        each_version!(self, version => version.on_syn_ack(window, sent, ack, initial))
+    }
+
+    #[inline]
+    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck) -> Reaction {
+        each_version!(self, version => version.on_new_ack(window, sent, ack))
+    }
+
+    fn count_duplicate(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: u64,
+        sack: &SackBlocks,
+    ) -> bool {
+        each_version!(self, version => version.count_duplicate(window, sent, ack, sack))
+    }
+
+    #[inline]
+    fn on_duplicate_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &Duplicate) -> Reaction {
+        each_version!(self, version => version.on_duplicate_ack(window, sent, ack))
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
+        each_version!(self, version => version.on_timeout(window, sent, flight))
+    }
+
+    #[inline]
+    fn burst(&self, window: &Window) -> u32 {
+        each_version!(self, version => version.burst(window))
+    }
+
+    #[inline]
+    fn turn(&self, window: &Window, sent: &Outstanding, advertised: u32) -> Turn {
+        each_version!(self, version => version.turn(window, sent, advertised))
+    }
+
+    #[inline]
+    fn on_sent(&mut self, turn: Turn, number: u64, now: Time) {
+        each_version!(self, version => version.on_sent(turn, number, now))
+    }
+
+    #[inline]
+    fn times_silence(&self, window: &Window) -> bool {
+        each_version!(self, version => version.times_silence(window))
+    }
+}
+
+/// The congestion window and what all versions do with it.
+#[derive(Debug, Clone)]
+pub struct Window {
+    /// Congestion window, in segments, without inflation.
+    pub cwnd: f64,
+    /// Slow start threshold, in segments.
+    pub ssthresh: f64,
+    /// Segments that duplicate ACKs have shown to be off the network during fast recovery.
+    pub inflation: u32,
+    /// Duplicate ACKs in a row, as the version counts them.
+    pub duplicates: u32,
+    /// The sequence number after the highest sent at the last timeout or fast retransmit (RFC 6582 `recover` + 1).
+    pub recover: u64,
+    /// `una` at the last timeout: a second timeout there concerns the same segment.
+    timed_out_at: u64,
+    /// RFC 5681 or ns-2.
+    pub rules: Rules,
+}
+
+impl Window {
+    /// Before the SYN is acknowledged: one segment.
+    pub fn new(ssthresh: Option<u32>, rules: Rules) -> Self {
+        let ssthresh = ssthresh.map_or(f64::INFINITY, f64::from);
+        Window { cwnd: 1.0, ssthresh, inflation: 0, duplicates: 0, recover: 0, timed_out_at: u64::MAX, rules }
+    }
+
+    /// Whole segments that may be outstanding.
+    #[inline]
+    pub fn usable(&self, advertised: u32) -> u32 {
+        // A cwnd beyond u32 saturates, which is what is meant.
+        (self.cwnd as u32).saturating_add(self.inflation).min(advertised)
+    }
+
+    /// Growth by one ACK of new data (RFC 5681 §3.1): a segment below ssthresh, 1/cwnd above.
+    #[inline]
+    pub fn increase(&mut self) {
+        self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
+    }
+
+    /// Whether a third duplicate ACK tells of a loss that no earlier cut has answered (RFC 6582 §3.2, step 1): the
+    /// ACK covers more than was sent before the last timeout or fast retransmit. While nothing but the SYN has been
+    /// acknowledged there was no data to be resent, and it is always believed.
+    #[inline]
+    pub fn is_past_recover(&self, flight: &Flight) -> bool {
+        flight.una > self.recover || flight.una <= 1
+    }
+
+    /// Fast recovery begins: ssthresh and cwnd become half, and the duplicates seen inflate the window.
+    pub fn enter_fast_recovery(&mut self, flight: &Flight) {
+        let half = self.rules.half(self, flight);
+        self.ssthresh = self.rules.threshold(half);
+        self.cwnd = self.rules.halved_cwnd(half);
+        self.inflation = DUPLICATE_THRESHOLD;
+        self.recover = flight.max_sent;
+    }
+
+    /// Slow start from one segment after duplicate ACKs: Tahoe's only answer.
+    pub fn collapse_after_duplicates(&mut self, flight: &Flight) {
+        self.ssthresh = self.rules.threshold(self.rules.half(self, flight));
+        self.collapse(flight);
+    }
+
+    /// As [`collapse_after_duplicates`](Self::collapse_after_duplicates), but `recover` stays.
+    pub fn cut_to_one(&mut self, flight: &Flight) {
+        self.ssthresh = self.rules.threshold(self.rules.half(self, flight));
+        self.cwnd = 1.0;
+    }
+
+    /// Slow start from one segment after an expiry of the timer (RFC 5681 §3.1, equation 4 and the text after it).
+    pub fn collapse_after_timeout(&mut self, flight: &Flight) {
+        self.inflation = 0;
+        let repeated = self.timed_out_at == flight.una;
+        if self.rules.timeout_cuts_ssthresh(repeated, flight) {
+            self.ssthresh = self.rules.threshold(self.rules.half(self, flight));
+        }
+        self.timed_out_at = flight.una;
+        self.collapse(flight);
+    }
+
+    fn collapse(&mut self, flight: &Flight) {
+        self.cwnd = 1.0;
+        self.inflation = 0;
+        self.recover = flight.max_sent;
+    }
+}

@@ -1,0 +1,60 @@
+//! TCP Reno: fast retransmit and fast recovery (RFC 5681 §3.2).
+//!
+//! The third duplicate ACK halves the window; it and every further one inflate it by the segment that left the network.
+//! The first ACK of new data ends the recovery, also one that covers only a part of what was outstanding: with several
+//! losses in a window Reno halves again for each, and mostly ends waiting for the timer.
+
+use super::{
+    CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Outstanding, Reaction, Window,
+};
+
+/// Reno's state.
+#[derive(Debug, Clone, Default)]
+pub struct Reno {
+    /// The last cut of the window was a fast retransmit, not a timeout (in ns-2: and nothing new was acknowledged
+    /// since).
+    cut_by_duplicates: bool,
+}
+
+impl CongestionControl for Reno {
+    fn on_new_ack(&mut self, window: &mut Window, _sent: &mut Outstanding, ack: &NewAck) -> Reaction {
+        window.duplicates = 0;
+        self.cut_by_duplicates &= window.rules.reno_repeats_fast_retransmit();
+        if window.inflation > 0 {
+            // Step 6.
+            window.inflation = 0;
+            window.rules.leave_reno_recovery(window);
+        } else if ack.segments > 0 {
+            window.increase();
+        }
+        Reaction::NEW_ACK
+    }
+
+    fn on_duplicate_ack(
+        &mut self,
+        window: &mut Window,
+        _sent: &mut Outstanding,
+        ack: &Duplicate,
+    ) -> Reaction {
+        let count = window.duplicates;
+        if count > DUPLICATE_THRESHOLD && self.cut_by_duplicates {
+            // Step 4.
+            window.inflation += 1;
+            return Reaction::NOTHING;
+        }
+        // Steps 2 and 3. After a fast retransmit the next hole is believed at once; after a timeout only what was
+        // sent since, as go-back-N makes duplicates of its own.
+        if count == DUPLICATE_THRESHOLD && (self.cut_by_duplicates || window.is_past_recover(&ack.flight)) {
+            self.cut_by_duplicates = true;
+            window.enter_fast_recovery(&ack.flight);
+            return Reaction::RETRANSMIT;
+        }
+        Reaction::NOTHING
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, _sent: &mut Outstanding, flight: &Flight) {
+        window.duplicates = 0;
+        self.cut_by_duplicates = false;
+        window.collapse_after_timeout(flight);
+    }
+}

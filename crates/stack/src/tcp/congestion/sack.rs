@@ -1,0 +1,110 @@
+//! TCP with selective acknowledgments, as Fall and Floyd (1996) extended Reno and ns-2 has it ("Sack1").
+//!
+//! Fast recovery begins at the third duplicate ACK as in Reno. From there `pipe` estimates the segments on the way: one
+//! less for every ACK (two for a partial one, which also shows a retransmission to have arrived), one more for every
+//! segment sent. While it is below cwnd the lowest hole leaves that has not been sent again, else new data. A
+//! retransmission that is lost again waits for the timer, and a timeout forgets all blocks, as receivers may (RFC 2018
+//! §8).
+
+use umts_units::Time;
+
+use super::{
+    Backoff, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Outstanding, Reaction, Turn,
+    Window,
+};
+use crate::packet::SackBlocks;
+
+/// The state of SACK recovery.
+#[derive(Debug, Clone, Default)]
+pub struct Sack {
+    in_recovery: bool,
+    /// Segments on the way, as estimated; the count can be lower than zero.
+    pipe: i64,
+    /// The recovery has just begun: nothing follows the retransmission before the next ACK.
+    begun: bool,
+    /// Nothing new was acknowledged since the last timeout: duplicates come from needless retransmissions.
+    timed_out: bool,
+}
+
+impl Sack {
+    fn enter_recovery(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) {
+        window.enter_fast_recovery(flight);
+        // `pipe` takes the place of the inflation.
+        window.inflation = 0;
+        self.in_recovery = true;
+        self.begun = true;
+        self.pipe = sent.len() as i64 - i64::from(DUPLICATE_THRESHOLD);
+    }
+}
+
+impl CongestionControl for Sack {
+    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck) -> Reaction {
+        self.begun = false;
+        if self.in_recovery && ack.flight.una < window.recover {
+            self.pipe -= 2;
+            sent.note_sack(ack.flight.una, &ack.sack);
+            return Reaction { backoff: Backoff::Clear, restart_timer: true, ..Reaction::NOTHING };
+        }
+        self.timed_out = false;
+        window.duplicates = 0;
+        sent.forget_sacks();
+        if std::mem::take(&mut self.in_recovery) {
+            window.recover = 0;
+        } else if ack.segments > 0 {
+            window.increase();
+        }
+        Reaction::NEW_ACK
+    }
+
+    fn count_duplicate(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: u64,
+        sack: &SackBlocks,
+    ) -> bool {
+        let news = !self.timed_out && sent.note_sack(ack, sack).segments > 0;
+        window.duplicates += u32::from(news);
+        news
+    }
+
+    fn on_duplicate_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &Duplicate) -> Reaction {
+        self.begun = false;
+        if self.in_recovery {
+            self.pipe -= 1;
+            return Reaction::NOTHING;
+        }
+        if ack.counted && window.duplicates == DUPLICATE_THRESHOLD && window.is_past_recover(&ack.flight) {
+            self.enter_recovery(window, sent, &ack.flight);
+            return Reaction::RETRANSMIT;
+        }
+        Reaction::NOTHING
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
+        *self = Sack { timed_out: true, ..Sack::default() };
+        sent.forget_sacks();
+        window.duplicates = 0;
+        window.collapse_after_timeout(flight);
+    }
+
+    #[inline]
+    fn turn(&self, window: &Window, sent: &Outstanding, advertised: u32) -> Turn {
+        if !self.in_recovery {
+            return Turn::ByWindow;
+        }
+        if self.begun || self.pipe >= i64::from(window.cwnd as u32) {
+            return Turn::Wait;
+        }
+        match sent.first_hole() {
+            Some(hole) => Turn::Hole(hole),
+            None if (sent.next() as u32) < advertised => Turn::InOrder,
+            None => Turn::Wait,
+        }
+    }
+
+    #[inline]
+    fn on_sent(&mut self, turn: Turn, _number: u64, _now: Time) {
+        self.pipe += i64::from(self.in_recovery && turn != Turn::First);
+    }
+}

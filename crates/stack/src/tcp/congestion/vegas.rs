@@ -1,0 +1,324 @@
+//! TCP Vegas (Brakmo and Peterson 1995), as ns-2 has it.
+//!
+//! Once per round trip the throughput expected on an empty path (what is under way divided by the least round trip)
+//! is compared with the actual one; the difference, in segments, is what stands in queues. Below `alpha` the window
+//! grows by one segment in the round, above `beta` it shrinks by one. Slow start doubles only in every other round and
+//! ends above `gamma`. Losses are found early: a segment older than a fine-grained timeout leaves again on the first
+//! duplicate ACK, and on the two ACKs after a retransmission.
+//!
+//! ns-2's own: the difference is rounded; a fast retransmit doubles the back-off; and after a timeout the window to
+//! return to is forgotten, so that more than three duplicate ACKs (of what go-back-N sent needlessly) and a new one close
+//! the window altogether, until the next timeout.
+
+use umts_units::Time;
+
+use super::{
+    Backoff, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Outstanding, Reaction,
+    Resend, Rules, Turn, Window,
+};
+use crate::tcp::config::{TcpConfig, VegasConfig};
+use crate::tcp::outstanding::Sent;
+
+/// ACKs after a retransmission that look at the age of the next segment.
+const WORRIED_ACKS: u32 = 2;
+
+/// The fast retransmit of Vegas.
+const RETRANSMIT: Reaction = Reaction { backoff: Backoff::Double, ..Reaction::RETRANSMIT };
+
+/// Vegas' state. Times are in seconds, segments are numbered from the SYN.
+#[derive(Debug, Clone)]
+pub struct Vegas {
+    config: VegasConfig,
+    initial_window: u32,
+    /// When the segments of a receive window were last sent, by number modulo that window.
+    slots: Vec<Transmissions>,
+    /// The least round trip.
+    base_rtt: f64,
+    /// Round trips of this round that were measured, their sum and number.
+    sum_rtt: f64,
+    samples: u32,
+    /// The segment that was next when the round began: its ACK ends the round.
+    marked: u64,
+    marked_at: Time,
+    /// By what every ACK of this round raises the window.
+    increment: f64,
+    /// Slow start grows in this round.
+    growing_round: bool,
+    fine: FineTimeout,
+    /// The window after the last cut, without duplicates; 0 after a timeout.
+    target: f64,
+    cut_at: Option<Time>,
+    worried: u32,
+    timed_out: bool,
+}
+
+/// How often a segment was sent, and when last.
+#[derive(Debug, Clone, Copy, Default)]
+struct Transmissions {
+    count: u32,
+    last: Option<Time>,
+}
+
+impl Transmissions {
+    fn of(sent: Sent) -> Self {
+        Transmissions { count: u32::from(sent.transmissions), last: Some(sent.sent_at) }
+    }
+}
+
+/// The timeout that follows from exact round trips.
+#[derive(Debug, Clone, Copy, Default)]
+struct FineTimeout {
+    /// 8 times the mean, 4 times the deviation.
+    mean8: f64,
+    deviation4: f64,
+    timeout: f64,
+}
+
+impl FineTimeout {
+    fn first(rtt: f64) -> Self {
+        let (mean8, deviation4) = (8.0 * rtt, rtt);
+        FineTimeout { mean8, deviation4, timeout: (mean8 / 4.0 + deviation4) / 2.0 }
+    }
+
+    fn sample(&mut self, rtt: f64) {
+        let difference = rtt - self.mean8 / 8.0;
+        self.mean8 += difference;
+        self.deviation4 += difference.abs() - self.deviation4 / 4.0;
+        let timeout = (self.mean8 / 4.0 + self.deviation4) / 2.0;
+        self.timeout = timeout + timeout / 16.0;
+    }
+}
+
+impl Vegas {
+    /// At the start of a connection.
+    pub fn new(config: &TcpConfig) -> Self {
+        let segments = (config.advertised_window / config.segment_payload).max(1) as usize;
+        Vegas {
+            config: config.vegas,
+            initial_window: config.initial_window,
+            slots: vec![Transmissions::default(); segments],
+            base_rtt: f64::INFINITY,
+            sum_rtt: 0.0,
+            samples: 0,
+            marked: 0,
+            marked_at: Time::ZERO,
+            increment: 0.0,
+            growing_round: true,
+            fine: FineTimeout::default(),
+            target: 0.0,
+            cut_at: None,
+            worried: 0,
+            timed_out: false,
+        }
+    }
+
+    /// How the segment acknowledged last was sent. The slots of all that the ACK covers are free then; but ns-2 frees
+    /// none if they wrap around, so their successors seem to have been sent once more than they were.
+    fn take_last(&mut self, window: &Window, sent: &Outstanding, ack: &NewAck) -> Transmissions {
+        if window.rules == Rules::Rfc5681 {
+            return ack.done.last.map(Transmissions::of).unwrap_or_default();
+        }
+        if ack.segments == 0 {
+            return Transmissions::default();
+        }
+        let end = sent.first_number();
+        let (first, last) = (self.slot(end - u64::from(ack.segments)), self.slot(end - 1));
+        let record = self.slots[last];
+        if first <= last {
+            self.slots[first..=last].fill(Transmissions::default());
+        }
+        record
+    }
+
+    /// A segment that was sent once tells the round trip.
+    fn measure(&mut self, last: Transmissions, now: Time) {
+        let Transmissions { count: 1, last: Some(sent_at) } = last else { return };
+        let rtt = (now - sent_at).as_secs();
+        self.sum_rtt += rtt;
+        self.samples += 1;
+        self.base_rtt = self.base_rtt.min(rtt);
+        self.fine.sample(rtt);
+    }
+
+    fn end_round(&mut self, window: &mut Window, sent: &Outstanding, now: Time) {
+        let rtt = match self.samples {
+            0 => (now - self.marked_at).as_secs(),
+            samples => self.sum_rtt / f64::from(samples),
+        };
+        (self.sum_rtt, self.samples) = (0.0, 0);
+        let next = sent.next_number();
+        let before = sent.first_number() - 1;
+        if rtt > 0.0 {
+            let sent_in_round = next.saturating_sub(self.marked) as f64;
+            if rtt < self.base_rtt || sent_in_round <= 1.0 {
+                self.base_rtt = rtt;
+            }
+            let actual = sent_in_round / rtt;
+            let expected = next.saturating_sub(before) as f64 / self.base_rtt;
+            self.adjust(window, ((expected - actual) * self.base_rtt + 0.5).trunc());
+        }
+        self.marked = next;
+        self.marked_at = now;
+    }
+
+    /// `difference`: segments in queues.
+    fn adjust(&mut self, window: &mut Window, difference: f64) {
+        let VegasConfig { alpha, beta, gamma, .. } = self.config;
+        self.increment = 0.0;
+        if window.cwnd < window.ssthresh {
+            self.growing_round = !self.growing_round;
+            if !self.growing_round {
+                return;
+            }
+            if difference > f64::from(gamma) {
+                window.ssthresh = 2.0;
+                window.cwnd = (window.cwnd - window.cwnd / 8.0).max(2.0);
+            } else {
+                self.increment = 1.0;
+            }
+        } else if difference > f64::from(beta) {
+            window.cwnd = (window.cwnd - 1.0).max(2.0);
+        } else if difference < f64::from(alpha) {
+            self.increment = 1.0 / window.cwnd;
+        }
+    }
+
+    /// How often and when the segment after those acknowledged was sent; none if it never was.
+    fn first(&self, window: &Window, sent: &Outstanding) -> Option<Transmissions> {
+        match window.rules {
+            Rules::Ns2 => Some(self.slots[self.slot(sent.first_number())]),
+            Rules::Rfc5681 => sent.first().copied().map(Transmissions::of),
+        }
+    }
+
+    /// That segment is older than the fine timeout.
+    fn is_overdue(&self, first: Transmissions, now: Time) -> bool {
+        first.last.is_none_or(|sent_at| (now - sent_at).as_secs() >= self.fine.timeout)
+    }
+
+    fn slot(&self, number: u64) -> usize {
+        (number % self.slots.len() as u64) as usize
+    }
+
+    /// The cut at a fast retransmit, unless the window was cut after the segment had been sent.
+    fn cut(&mut self, window: &mut Window, ack: &Duplicate, sent_at: Option<Time>, again: bool) {
+        if self.cut_at.is_some_and(|at| sent_at.is_none_or(|sent_at| at >= sent_at)) {
+            return;
+        }
+        let usable = window.usable(ack.flight.advertised);
+        self.target = f64::from(match usable {
+            ..=3 => 2,
+            usable if again => usable / 2,
+            usable => usable - usable / 4,
+        });
+        window.cwnd = self.target + f64::from(window.duplicates);
+        self.cut_at = Some(ack.now);
+    }
+}
+
+impl CongestionControl for Vegas {
+    fn on_syn_ack(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: &NewAck,
+        initial: u32,
+    ) -> Reaction {
+        window.cwnd = f64::from(initial);
+        self.on_new_ack(window, sent, ack)
+    }
+
+    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck) -> Reaction {
+        let before = sent.first_number() - u64::from(ack.segments);
+        if window.duplicates > DUPLICATE_THRESHOLD && window.cwnd > self.target {
+            window.cwnd = self.target;
+            window.ssthresh = 2.0;
+        }
+        window.duplicates = 0;
+        let last = self.take_last(window, sent, ack);
+        let first = self.base_rtt.is_infinite();
+        if first {
+            let sent_at = ack.done.last.map_or(ack.now, |sent| sent.sent_at);
+            let rtt = (ack.now - sent_at).as_secs();
+            self.marked_at = sent_at;
+            self.cut_at = Some(ack.now);
+            self.base_rtt = rtt;
+            self.fine = FineTimeout::first(rtt);
+        }
+        if before == 1 && self.config.ns2_no_header {
+            window.cwnd = f64::from(self.initial_window);
+        }
+        if sent.first_number() > self.marked {
+            self.end_round(window, sent, ack.now);
+        }
+        let outstanding = (sent.next_number() + 1 - sent.first_number()) as f64;
+        if window.cwnd - outstanding <= 2.0 {
+            // Slow start ends at the threshold also within a round.
+            if self.increment == 1.0 && window.cwnd >= window.ssthresh {
+                self.increment = 0.0;
+            }
+            window.cwnd += self.increment;
+        }
+        if !first {
+            self.measure(last, ack.now);
+        }
+        if self.worried > 0 {
+            self.worried -= 1;
+            if self.first(window, sent).is_some_and(|first| self.is_overdue(first, ack.now)) {
+                window.duplicates = DUPLICATE_THRESHOLD;
+                return Reaction { resend: Resend::First, ..Reaction::NEW_ACK };
+            }
+            self.worried = 0;
+        }
+        Reaction::NEW_ACK
+    }
+
+    fn on_duplicate_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &Duplicate) -> Reaction {
+        let Some(first) = self.first(window, sent) else { return Reaction::NOTHING };
+        let again = first.count > 1;
+        if window.duplicates == DUPLICATE_THRESHOLD || self.is_overdue(first, ack.now) {
+            if self.timed_out && ack.flight.una <= window.recover {
+                return Reaction::NOTHING;
+            }
+            self.timed_out = false;
+            window.recover = ack.flight.max_sent;
+            self.fine.timeout *= if again { 2.0 } else { 9.0 / 8.0 };
+            self.cut(window, ack, first.last, again);
+            if !again {
+                window.duplicates = DUPLICATE_THRESHOLD;
+            }
+            self.worried = WORRIED_ACKS;
+            return RETRANSMIT;
+        }
+        if window.duplicates > DUPLICATE_THRESHOLD {
+            window.cwnd += 1.0;
+        }
+        Reaction::NOTHING
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, _sent: &mut Outstanding, flight: &Flight) {
+        window.duplicates = 0;
+        window.collapse_after_timeout(flight);
+        window.cwnd = 2.0;
+        self.target = 0.0;
+        self.timed_out = true;
+    }
+
+    #[inline]
+    fn turn(&self, window: &Window, sent: &Outstanding, advertised: u32) -> Turn {
+        let held = (1..DUPLICATE_THRESHOLD).contains(&window.duplicates);
+        if held || sent.next() as u32 >= window.usable(advertised) { Turn::Wait } else { Turn::InOrder }
+    }
+
+    #[inline]
+    fn on_sent(&mut self, _turn: Turn, number: u64, now: Time) {
+        let slot = self.slot(number);
+        let record = &mut self.slots[slot];
+        *record = Transmissions { count: record.count + 1, last: Some(now) };
+    }
+
+    #[inline]
+    fn times_silence(&self, window: &Window) -> bool {
+        window.cwnd < 1.0
+    }
+}

@@ -1,0 +1,361 @@
+//! One end of a connection: the calls from outside, opening and closing. The sending half is in `sender.rs`, the
+//! receiving half in `receiver.rs`.
+
+use umts_kernel::TraceSink;
+use umts_units::Time;
+
+use crate::cx::Cx;
+use crate::ids::{ConnectionId, End, FlowId, PacketId, UeId};
+use crate::packet::{Flags, Packet, Segment};
+use crate::trace::{SendCause, TraceEvent};
+
+use super::config::TcpConfig;
+use super::receiver::{AckDue, Arrival, Receiver};
+use super::sender::Sender;
+use super::timers::{Timer, Timers};
+
+/// Octets of a block of the SACK option (RFC 2018 §3).
+const SACK_BLOCK: u16 = 8;
+
+/// One end of a connection.
+///
+/// After any `handle_*` call, drain [`poll_transmit`](Self::poll_transmit) and [`poll_event`](Self::poll_event), then
+/// sleep until [`poll_timeout`](Self::poll_timeout) and call [`handle_timeout`](Self::handle_timeout).
+///
+/// Make one for each end; the one that opens calls [`handle_open`](Self::handle_open), the other answers the SYN. (Both
+/// ends opening at once is not modelled.) An end that is closed still acknowledges a FIN that comes again, in place of
+/// TIME-WAIT: keep both until both have reported [`TcpEvent::Closed`].
+#[derive(Debug, Clone)]
+pub struct Connection {
+    pub(super) id: ConnectionId,
+    flow: FlowId,
+    ue: UeId,
+    pub(super) end: End,
+    pub(super) config: TcpConfig,
+    pub(super) sender: Sender,
+    pub(super) receiver: Receiver,
+    pub(super) timers: Timers,
+    pub(super) ack_due: AckDue,
+    /// Payload received in order since the last acknowledgment, in bytes.
+    unacknowledged: u64,
+    events: Events,
+    established: bool,
+    closed: bool,
+    /// Our FIN left after the other end's had come.
+    fin_answers: bool,
+}
+
+/// What the application hears.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TcpEvent {
+    /// The handshake is complete.
+    Established,
+    /// So many bytes more can be read, in order.
+    Delivered(u64),
+    /// The other end has sent all that it had: call [`Connection::handle_close`] when this end has, too.
+    PeerClosed,
+    /// Everything written so far is acknowledged.
+    AllAcked,
+    /// This end is closed (one way: everything is acknowledged and no more will be written).
+    Closed,
+}
+
+/// Events not yet polled; `Delivered` adds up, and nothing else can come twice before it is polled.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Events {
+    established: bool,
+    delivered: u64,
+    peer_closed: bool,
+    pub(super) all_acked: bool,
+    closed: bool,
+}
+
+/// The states of RFC 9293 §3.3.2, without TIME-WAIT. A one-way connection is in `Listen`, `SynSent`, `Established`
+/// or `Closed`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the RFC's names")]
+pub enum State {
+    Listen,
+    SynSent,
+    SynReceived,
+    Established,
+    FinWait1,
+    FinWait2,
+    CloseWait,
+    Closing,
+    LastAck,
+    Closed,
+}
+
+impl Connection {
+    /// An end that waits for the other one's SYN, or for [`handle_open`](Self::handle_open).
+    pub fn new(id: ConnectionId, flow: FlowId, ue: UeId, end: End, config: &TcpConfig) -> Self {
+        Connection {
+            id,
+            flow,
+            ue,
+            end,
+            config: *config,
+            sender: Sender::new(config),
+            receiver: if config.vegas_without_header() {
+                Receiver::synchronised()
+            } else {
+                Receiver::default()
+            },
+            timers: Timers::new(),
+            ack_due: AckDue::No,
+            unacknowledged: 0,
+            events: Events::default(),
+            established: false,
+            closed: false,
+            fin_answers: false,
+        }
+    }
+
+    /// Active open: the SYN is ready to leave.
+    pub fn handle_open<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        self.sender.opened = true;
+        self.record_window(cx);
+    }
+
+    /// The application hands over `bytes` more; `u64::MAX` means that it never runs out.
+    pub fn handle_write<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, bytes: u64) {
+        debug_assert!(!self.sender.close_requested, "nothing is written after the close");
+        self.sender.written = self.sender.written.saturating_add(bytes);
+        let (connection, end) = (self.id, self.end);
+        cx.record(|| TraceEvent::AppWrote { connection, end, bytes });
+    }
+
+    /// The application has nothing more to write: a FIN follows the data (none if one way).
+    pub fn handle_close<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        self.sender.close_requested = true;
+        self.check_closed(cx, self.state());
+    }
+
+    /// A packet from the other end.
+    pub fn handle_packet<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, packet: &Packet) {
+        let segment = &packet.segment;
+        let was = self.state();
+        let was_finished = self.receiver.is_finished();
+        let arrival = self.receiver.receive(segment);
+        let Arrival { delivered, duplicate, .. } = arrival;
+        cx.record(|| TraceEvent::SegmentReceived {
+            packet: packet.id,
+            segment: *segment,
+            delivered,
+            duplicate,
+        });
+        if segment.flags.syn {
+            self.handle_syn(segment);
+        }
+        self.decide_ack(cx.now, segment, &arrival);
+        self.events.delivered += delivered;
+        self.events.peer_closed |= !was_finished && self.receiver.is_finished();
+        if segment.flags.ack {
+            self.handle_ack(cx, segment);
+        }
+        self.check_established(cx);
+        self.check_closed(cx, was);
+    }
+
+    /// Whatever is due expires: the retransmission timer, a delayed acknowledgment.
+    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        if self.timers.take_due(Timer::DelayedAck, cx.now) {
+            self.ack_due = self.ack_due.max(AckDue::Now);
+        }
+        if self.timers.take_due(Timer::Rto, cx.now) {
+            self.handle_retransmission_timeout(cx);
+        }
+    }
+
+    /// The next segment to leave now, and why.
+    pub fn poll_transmit<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+    ) -> Option<(Segment, SendCause)> {
+        if self.ack_due == AckDue::Alone {
+            return Some(self.pure_ack(cx.now));
+        }
+        if let Some((sent, cause)) = self.poll_data(cx) {
+            if sent.fin && sent.transmissions == 0 {
+                self.fin_answers = self.receiver.is_finished();
+            }
+            let mut segment = self.segment(cx.now, sent.seq, sent.payload);
+            segment.flags.syn = sent.syn;
+            segment.flags.fin = sent.fin;
+            segment.flags.psh = sent.payload > 0 && sent.seq + u64::from(sent.payload) == self.sender.written;
+            segment.transmission = sent.transmissions;
+            if sent.syn {
+                segment.mss = u16::try_from(self.config.segment_payload).unwrap_or(u16::MAX);
+            }
+            return Some((segment, cause));
+        }
+        (self.ack_due == AckDue::Now).then(|| self.pure_ack(cx.now))
+    }
+
+    /// The next thing for the application to know.
+    pub fn poll_event(&mut self) -> Option<TcpEvent> {
+        let events = &mut self.events;
+        if std::mem::take(&mut events.established) {
+            Some(TcpEvent::Established)
+        } else if events.delivered > 0 {
+            Some(TcpEvent::Delivered(std::mem::take(&mut events.delivered)))
+        } else if std::mem::take(&mut events.peer_closed) {
+            Some(TcpEvent::PeerClosed)
+        } else if std::mem::take(&mut events.all_acked) {
+            Some(TcpEvent::AllAcked)
+        } else if std::mem::take(&mut events.closed) {
+            Some(TcpEvent::Closed)
+        } else {
+            None
+        }
+    }
+
+    /// When [`handle_timeout`](Self::handle_timeout) wants to be called.
+    #[inline]
+    pub fn poll_timeout(&self) -> Option<Time> {
+        self.timers.next()
+    }
+
+    /// `segment` of this connection as an IP packet.
+    #[inline]
+    pub fn packet(&self, id: PacketId, segment: Segment) -> Packet {
+        Packet { id, flow: self.flow, ue: self.ue, segment }
+    }
+
+    /// Where in its life this end is.
+    pub fn state(&self) -> State {
+        let (sender, una) = (&self.sender, self.sender.outstanding.una());
+        let peer_finished = self.receiver.is_finished();
+        if self.closed {
+            State::Closed
+        } else if una == 0 && !self.receiver.is_synchronised() {
+            if sender.opened { State::SynSent } else { State::Listen }
+        } else if una == 0 && !self.config.one_way {
+            State::SynReceived
+        } else if !sender.fin_sent() {
+            if peer_finished { State::CloseWait } else { State::Established }
+        } else if sender.fin_acked {
+            if peer_finished { State::Closed } else { State::FinWait2 }
+        } else if !peer_finished {
+            State::FinWait1
+        } else if self.fin_answers {
+            State::LastAck
+        } else {
+            State::Closing
+        }
+    }
+
+    /// The connection.
+    pub fn id(&self) -> ConnectionId {
+        self.id
+    }
+
+    /// Which end this is.
+    pub fn end(&self) -> End {
+        self.end
+    }
+
+    /// A SYN tells the other end's segment size and window; the passive end answers with its own.
+    fn handle_syn(&mut self, segment: &Segment) {
+        self.sender.peer_window = segment.window;
+        if segment.mss > 0 {
+            self.sender.mss = self.config.segment_payload.min(u32::from(segment.mss));
+        }
+        self.sender.opened |= !self.config.one_way;
+    }
+
+    /// RFC 5681 §4.2: every second full segment, after a while, and at once when something is out of order.
+    fn decide_ack(&mut self, now: Time, segment: &Segment, arrival: &Arrival) {
+        // ns-2's sink takes the last segment in order, when it comes again, for one in order.
+        let again_in_order = self.config.one_way && self.receiver.ends_with(segment);
+        let due = match arrival.ack {
+            AckDue::Alone if again_in_order => self.delay_ack(now, segment),
+            // The first segment of a connection without SYN is answered as a SYN is.
+            AckDue::Delayed if segment.seq == 1 && self.config.vegas_without_header() => AckDue::Now,
+            AckDue::Delayed => self.delay_ack(now, segment),
+            // A SYN that comes again while ours is unanswered: our timer repeats the SYN+ACK, which says more.
+            AckDue::Alone if segment.flags.syn && self.state() == State::SynReceived => AckDue::No,
+            due => due,
+        };
+        self.ack_due = self.ack_due.max(due);
+    }
+
+    fn delay_ack(&mut self, now: Time, segment: &Segment) -> AckDue {
+        self.unacknowledged += u64::from(segment.payload);
+        match self.config.delayed_ack {
+            Some(wait) if self.unacknowledged < 2 * u64::from(self.sender.mss) => {
+                if !self.timers.is_running(Timer::DelayedAck) {
+                    self.timers.set(Timer::DelayedAck, now + wait);
+                }
+                AckDue::Delayed
+            }
+            _ => AckDue::Now,
+        }
+    }
+
+    fn check_established<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        let (ours, theirs) = (self.sender.outstanding.una() > 0, self.receiver.is_synchronised());
+        let complete = if self.config.one_way { ours || theirs } else { ours && theirs };
+        if complete && !self.established {
+            self.established = true;
+            self.events.established = true;
+            let (connection, end) = (self.id, self.end);
+            cx.record(|| TraceEvent::Established { connection, end });
+        }
+    }
+
+    /// Notices the end of this end, whose state was `was` before the call. `ConnectionClosed` is recorded by the end
+    /// that the ACK of its own FIN closes, which is the later one; when FINs have crossed, by both.
+    fn check_closed<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, was: State) {
+        let one_way_done = self.config.one_way
+            && self.sender.opened
+            && self.sender.close_requested
+            && self.sender.outstanding.una() >= self.sender.written;
+        if self.closed || !(one_way_done || self.state() == State::Closed) {
+            return;
+        }
+        self.closed = true;
+        self.events.closed = true;
+        if one_way_done || matches!(was, State::LastAck | State::Closing) {
+            let connection = self.id;
+            cx.record(|| TraceEvent::ConnectionClosed { connection });
+        }
+    }
+
+    pub(super) fn report_all_acked(&mut self) {
+        self.events.all_acked = true;
+    }
+
+    fn pure_ack(&mut self, now: Time) -> (Segment, SendCause) {
+        (self.segment(now, self.sender.outstanding.max_sent(), 0), SendCause::Ack)
+    }
+
+    /// A segment that acknowledges all that has come, which is then no longer due.
+    fn segment(&mut self, now: Time, seq: u64, payload: u32) -> Segment {
+        let synchronised = self.receiver.is_synchronised();
+        if synchronised {
+            self.ack_due = AckDue::No;
+            self.unacknowledged = 0;
+            self.timers.stop(Timer::DelayedAck);
+        }
+        let without = payload > 0 && self.config.vegas_without_header();
+        let header = if without { 0 } else { self.config.header };
+        let sack = self.receiver.report(usize::from(self.config.sack_blocks));
+        Segment {
+            connection: self.id,
+            direction: self.end.sends(),
+            flags: Flags { ack: synchronised, ..Flags::default() },
+            seq,
+            ack: self.receiver.next(),
+            payload,
+            window: self.config.advertised_window,
+            header: header + SACK_BLOCK * sack.len() as u16,
+            mss: 0,
+            sack,
+            timestamp: now,
+            echo: self.receiver.echo(),
+            transmission: 0,
+        }
+    }
+}

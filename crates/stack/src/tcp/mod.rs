@@ -1,0 +1,40 @@
+//! TCP: one [`Connection`] is one end of a connection, sans-IO, counted in bytes but sent in segments.
+//!
+//! ```text
+//!            application                         application
+//!       handle_write, handle_close                poll_event
+//!                │                                    ▲
+//!        ┌───────▼────────┐  poll_transmit   ┌────────┴───────┐
+//!        │ sender         │ ───segments────► │ receiver       │   each end has both halves;
+//!        │  congestion    │ ◄─────ACKs────── │  delayed ACK   │   an ACK rides on data that goes its way
+//!        │  rto           │  handle_packet   │  reordering    │
+//!        └────────────────┘                  └────────────────┘
+//! ```
+//!
+//! - [`connection`]: opening, closing and the calls from outside; [`sender`](connection) and receiver halves beside it.
+//! - [`congestion`]: the versions of TCP, one file each, to be held against their RFC.
+//! - [`rto`]: round-trip estimators, RFC 6298 and ns-2's whole clock ticks.
+//!
+//! Two kinds of connection ([`TcpConfig::one_way`]): full duplex as RFC 9293 has it (handshake, FIN both ways, no
+//! TIME-WAIT), and one way as ns-2's agents have it (a SYN that is packet number 0, its ACK, data, no FIN). Where
+//! ns-2 departs from the RFCs in the window rules, [`congestion::Rules`] names the difference.
+//!
+//! Left out for now: SACK, timestamps, window scaling (windows are 32 bits wide as they are), Nagle's algorithm,
+//! zero-window probes (the application reads at once, so the window never closes), RST and simultaneous open.
+
+pub mod config;
+pub mod congestion;
+pub mod connection;
+pub mod outstanding;
+mod receiver;
+pub mod rto;
+mod scoreboard;
+mod sender;
+mod timers;
+
+pub use config::{RtoConfig, RtoRule, TcpConfig, Variant, VegasConfig};
+pub use connection::{Connection, State, TcpEvent};
+pub use scoreboard::Noted;
+
+#[cfg(test)]
+mod tests;

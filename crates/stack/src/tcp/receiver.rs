@@ -1,0 +1,264 @@
+//! The receiving half: bytes in order, and when to acknowledge (RFC 5681 §4.2).
+
+use umts_units::Time;
+
+use crate::packet::{SackBlocks, Segment};
+
+/// Whether an acknowledgment is owed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum AckDue {
+    /// Nothing to say.
+    No,
+    /// May wait for a second segment or the timer.
+    Delayed,
+    /// At once, but it may ride on data.
+    Now,
+    /// At once and alone: a duplicate ACK counts as such only without data (RFC 5681 §2).
+    Alone,
+}
+
+/// What a segment brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Arrival {
+    /// Payload handed up in order, holes that it filled included.
+    pub delivered: u64,
+    /// All its payload had arrived before.
+    pub duplicate: bool,
+    /// How soon the other end must hear of it.
+    pub ack: AckDue,
+}
+
+const NOTHING: Arrival = Arrival { delivered: 0, duplicate: false, ack: AckDue::No };
+
+/// The reception buffer. The application reads at once, so only what came out of order is held.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Receiver {
+    /// Next sequence number expected (RFC 9293 RCV.NXT); 0 before the SYN.
+    next: u64,
+    /// What has arrived above `next`: sorted, apart from each other.
+    above: Vec<Range>,
+    /// The sequence number of the other end's FIN, once seen.
+    fin_at: Option<u64>,
+    /// The ranges of `above` that the last acknowledgments reported, the most recent first.
+    reported: Vec<Range>,
+    /// The segment that came last.
+    latest: Range,
+    /// What the last acknowledgment said was expected, and the timestamp that the next one answers (RFC 7323 §4.3).
+    acknowledged: u64,
+    echo: Time,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Range {
+    start: u64,
+    end: u64,
+}
+
+impl Range {
+    #[inline]
+    fn contains(self, other: Range) -> bool {
+        self.start <= other.start && other.end <= self.end
+    }
+}
+
+impl Receiver {
+    /// As after a SYN.
+    pub fn synchronised() -> Self {
+        Receiver { next: 1, ..Receiver::default() }
+    }
+
+    #[inline]
+    pub fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The SYN has arrived.
+    #[inline]
+    pub fn is_synchronised(&self) -> bool {
+        self.next > 0
+    }
+
+    /// The FIN and all before it have arrived.
+    pub fn is_finished(&self) -> bool {
+        self.fin_at.is_some_and(|fin| self.next > fin)
+    }
+
+    /// Whether `segment` is data that ends where all has arrived, with nothing held above.
+    pub fn ends_with(&self, segment: &Segment) -> bool {
+        segment.payload > 0 && segment.end() == self.next && self.above.is_empty()
+    }
+
+    /// The blocks of an acknowledgment that leaves now, at most `most` (RFC 2018 §4): first the one that the last
+    /// segment belongs to, then those reported most recently. No more than that many are remembered.
+    pub fn report(&mut self, most: usize) -> SackBlocks {
+        self.acknowledged = self.next;
+        if most == 0 {
+            return SackBlocks::NONE;
+        }
+        let latest = self.above.iter().find(|held| held.contains(self.latest)).copied();
+        let covered = latest.unwrap_or(Range { start: 0, end: self.next });
+        self.reported.retain(|range| !covered.contains(*range));
+        self.reported.splice(0..0, latest);
+        self.reported.truncate(most);
+        SackBlocks::new(self.next, self.reported.iter().map(|range| (range.start, range.end)))
+    }
+
+    /// The timestamp to answer: of the last segment that began at or below what the last acknowledgment expected.
+    #[inline]
+    pub fn echo(&self) -> Time {
+        self.echo
+    }
+
+    /// Takes a segment in. Before the SYN anything else is dropped: nothing says where it belongs.
+    #[inline]
+    pub fn receive(&mut self, segment: &Segment) -> Arrival {
+        if segment.seq <= self.acknowledged {
+            self.echo = self.echo.max(segment.timestamp);
+        }
+        if segment.flags.syn {
+            return self.receive_syn();
+        }
+        if !self.is_synchronised() || segment.sequence_length() == 0 {
+            return NOTHING;
+        }
+        let range = Range { start: segment.seq, end: segment.seq + u64::from(segment.payload) };
+        let before = self.next;
+        let duplicate = segment.payload > 0 && self.has(range);
+        let had_hole = !self.above.is_empty();
+        self.latest = range;
+        self.insert(range);
+        let delivered = self.next - before;
+        let fin = self.receive_fin(segment);
+        let in_order = self.next > before && !had_hole;
+        let ack = match (in_order, fin) {
+            (true, false) => AckDue::Delayed,
+            (true, true) => AckDue::Now,
+            // Out of order, seen before, or (partly) filling a hole: at once.
+            (false, _) if self.next > before => AckDue::Now,
+            (false, _) => AckDue::Alone,
+        };
+        Arrival { delivered, duplicate, ack }
+    }
+
+    fn receive_syn(&mut self) -> Arrival {
+        let repeated = self.is_synchronised();
+        self.next = self.next.max(1);
+        Arrival { ack: if repeated { AckDue::Alone } else { AckDue::Now }, ..NOTHING }
+    }
+
+    fn receive_fin(&mut self, segment: &Segment) -> bool {
+        if segment.flags.fin {
+            self.fin_at = Some(segment.end() - 1);
+        }
+        let reached = self.fin_at == Some(self.next);
+        self.next += u64::from(reached);
+        reached
+    }
+
+    #[inline]
+    fn has(&self, range: Range) -> bool {
+        let start = range.start.max(self.next);
+        start >= range.end || self.above.iter().any(|held| held.start <= start && range.end <= held.end)
+    }
+
+    #[inline]
+    fn insert(&mut self, range: Range) {
+        if range.end <= self.next {
+            return;
+        }
+        if range.start > self.next {
+            return self.insert_above(range);
+        }
+        self.next = range.end;
+        let reached = self.above.iter().take_while(|held| held.start <= range.end).count();
+        if let Some(last) = self.above.drain(..reached).next_back() {
+            self.next = self.next.max(last.end);
+        }
+    }
+
+    fn insert_above(&mut self, range: Range) {
+        let first = self.above.partition_point(|held| held.end < range.start);
+        let touched = self.above[first..].iter().take_while(|held| held.start <= range.end).count();
+        let joined = self.above[first..first + touched]
+            .iter()
+            .fold(range, |all, held| Range { start: all.start.min(held.start), end: all.end.max(held.end) });
+        self.above.splice(first..first + touched, [joined]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ids::{ConnectionId, Direction};
+    use crate::packet::Flags;
+
+    use super::*;
+
+    fn segment(seq: u64, payload: u32, flags: Flags) -> Segment {
+        Segment {
+            connection: ConnectionId(0),
+            direction: Direction::Downlink,
+            flags,
+            seq,
+            ack: 0,
+            payload,
+            window: 0,
+            header: 40,
+            mss: 0,
+            sack: SackBlocks::NONE,
+            timestamp: Time::ZERO,
+            echo: Time::ZERO,
+            transmission: 0,
+        }
+    }
+
+    fn data(seq: u64, payload: u32) -> Segment {
+        segment(seq, payload, Flags::default())
+    }
+
+    fn synchronised() -> Receiver {
+        let mut receiver = Receiver::default();
+        receiver.receive(&segment(0, 0, Flags { syn: true, ..Flags::default() }));
+        receiver
+    }
+
+    #[test]
+    fn a_hole_holds_back_what_follows() {
+        let mut receiver = synchronised();
+        let arrival = |delivered, duplicate, ack| Arrival { delivered, duplicate, ack };
+        assert_eq!(receiver.receive(&data(1, 10)), arrival(10, false, AckDue::Delayed));
+        assert_eq!(receiver.receive(&data(21, 10)), arrival(0, false, AckDue::Alone));
+        assert_eq!(receiver.receive(&data(41, 10)), arrival(0, false, AckDue::Alone));
+        assert_eq!(receiver.receive(&data(21, 10)), arrival(0, true, AckDue::Alone));
+        // A part of the gap, then the rest.
+        assert_eq!(receiver.receive(&data(11, 10)), arrival(20, false, AckDue::Now));
+        assert_eq!(receiver.receive(&data(31, 10)), arrival(20, false, AckDue::Now));
+        assert_eq!(receiver.next(), 51);
+        assert_eq!(receiver.receive(&data(1, 10)), arrival(0, true, AckDue::Alone));
+    }
+
+    #[test]
+    fn a_fin_counts_when_all_before_it_is_there() {
+        let mut receiver = synchronised();
+        receiver.receive(&segment(11, 5, Flags { fin: true, ..Flags::default() }));
+        assert!(!receiver.is_finished());
+        assert_eq!(receiver.receive(&data(1, 10)).delivered, 15);
+        assert!(receiver.is_finished());
+        assert_eq!(receiver.next(), 17);
+    }
+
+    #[test]
+    fn nothing_is_taken_before_the_syn() {
+        let mut receiver = Receiver::default();
+        assert_eq!(receiver.receive(&data(1, 10)), NOTHING);
+        assert_eq!(receiver.next(), 0);
+    }
+
+    #[test]
+    fn ranges_that_touch_become_one() {
+        let mut receiver = synchronised();
+        for (seq, len) in [(21, 10), (41, 10), (31, 10), (61, 10)] {
+            receiver.receive(&data(seq, len));
+        }
+        assert_eq!(receiver.above, [Range { start: 21, end: 51 }, Range { start: 61, end: 71 }]);
+    }
+}

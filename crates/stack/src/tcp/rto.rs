@@ -1,0 +1,287 @@
+//! Round-trip time estimators and the retransmission timeout.
+//!
+//! Both keep the back-off factor until a segment that was sent once has been timed (Karn's rule, RFC 6298 §3 and §5):
+//! an ACK of a retransmission says nothing about the round trip, and clearing the factor on it leads into a spiral of
+//! needless timeouts.
+
+use umts_units::{Duration, Time};
+
+use super::config::{RtoConfig, RtoRule};
+
+/// Smoothed round-trip time, its deviation, and the timeout that follows.
+#[derive(Debug, Clone)]
+pub struct RttEstimator {
+    rule: Rule,
+    backoff: u32,
+    /// The timeout before bounds and back-off.
+    base: Duration,
+    min: Duration,
+    max: Duration,
+}
+
+#[derive(Debug, Clone)]
+enum Rule {
+    Rfc6298(Rfc6298),
+    Ns2(Ns2),
+}
+
+impl RttEstimator {
+    /// Without any sample.
+    pub fn new(config: &RtoConfig) -> Self {
+        let rule = match config.rule {
+            RtoRule::Rfc6298 => Rule::Rfc6298(Rfc6298::new(config)),
+            RtoRule::Ns2 => Rule::Ns2(Ns2::new(config)),
+        };
+        RttEstimator { rule, backoff: 1, base: config.initial, min: config.min, max: config.max }
+    }
+
+    /// A segment sent once at `sent` is acknowledged at `now`; ends the back-off.
+    pub fn sample(&mut self, sent: Time, now: Time) {
+        self.backoff = 1;
+        self.sample_echo(sent, now);
+    }
+
+    /// A segment that left at `sent` is echoed at `now`; the back-off goes on.
+    pub fn sample_echo(&mut self, sent: Time, now: Time) {
+        self.base = match &mut self.rule {
+            Rule::Rfc6298(rule) => rule.sample(now - sent),
+            Rule::Ns2(rule) => rule.sample(sent, now),
+        };
+    }
+
+    /// The timer expired: the next timeout is twice as long, up to the maximum (RFC 6298 §5.5).
+    pub fn back_off(&mut self) {
+        match &mut self.rule {
+            Rule::Rfc6298(_) => {
+                if self.timeout() < self.max {
+                    self.backoff = self.backoff.saturating_mul(2);
+                }
+            }
+            Rule::Ns2(_) => {
+                if self.backoff < 64 || self.timeout() < self.max {
+                    self.backoff = self.backoff.saturating_mul(2);
+                }
+                if let (Rule::Ns2(rule), true) = (&mut self.rule, self.backoff > 8) {
+                    rule.forget_srtt();
+                }
+            }
+        }
+    }
+
+    /// The timeout is believed again.
+    pub fn end_back_off(&mut self) {
+        self.backoff = 1;
+    }
+
+    /// The handshake succeeded after a lost SYN: RFC 6298 §5.7 asks for at least 3 s when data transmission begins.
+    /// (ns-2 goes on with its back-off.)
+    pub fn restart_after_lost_syn(&mut self) {
+        if let Rule::Rfc6298(rule) = &self.rule
+            && rule.srtt.is_zero()
+        {
+            self.backoff = 1;
+            self.base = self.base.max(Duration::from_secs(3));
+        }
+    }
+
+    /// The retransmission timeout with bounds and back-off.
+    #[inline]
+    pub fn timeout(&self) -> Duration {
+        let bounded = self.base.max(self.min).as_nanos().saturating_mul(u64::from(self.backoff));
+        let timeout = Duration::from_nanos(bounded.min(self.max.as_nanos()));
+        match &self.rule {
+            Rule::Rfc6298(_) => timeout,
+            Rule::Ns2(rule) => timeout.max(rule.tick * 2),
+        }
+    }
+
+    /// The smoothed round-trip time, zero before the first sample.
+    pub fn srtt(&self) -> Duration {
+        match &self.rule {
+            Rule::Rfc6298(rule) => rule.srtt,
+            Rule::Ns2(rule) => rule.smoothed,
+        }
+    }
+
+    /// ns-2's registers: 8 SRTT and 4 RTTVAR in clock ticks; `None` under another rule.
+    pub fn ns2_registers(&self) -> Option<(i64, i64)> {
+        match &self.rule {
+            Rule::Rfc6298(_) => None,
+            Rule::Ns2(rule) => Some((rule.srtt8, rule.rttvar4)),
+        }
+    }
+
+    /// The factor on the timeout: 1, or a power of 2 after expiries.
+    pub fn backoff(&self) -> u32 {
+        self.backoff
+    }
+}
+
+/// RFC 6298 §2, alpha 1/8, beta 1/4, K 4.
+#[derive(Debug, Clone)]
+struct Rfc6298 {
+    srtt: Duration,
+    rttvar: Duration,
+    granularity: Duration,
+}
+
+impl Rfc6298 {
+    fn new(config: &RtoConfig) -> Self {
+        Rfc6298 { srtt: Duration::ZERO, rttvar: Duration::ZERO, granularity: config.granularity }
+    }
+
+    fn sample(&mut self, rtt: Duration) -> Duration {
+        if self.srtt.is_zero() {
+            // §2.2
+            self.srtt = rtt.max(Duration::from_nanos(1));
+            self.rttvar = Duration::from_nanos(rtt.as_nanos() / 2);
+        } else {
+            // §2.3: RTTVAR first, with the old SRTT.
+            let (srtt, rttvar, rtt) = (self.srtt.as_nanos(), self.rttvar.as_nanos(), rtt.as_nanos());
+            self.rttvar = Duration::from_nanos((3 * rttvar + srtt.abs_diff(rtt)) / 4);
+            self.srtt = Duration::from_nanos(((7 * srtt + rtt) / 8).max(1));
+        }
+        self.srtt + (self.rttvar * 4).max(self.granularity)
+    }
+}
+
+/// ns-2's estimator: what BSD did, in whole clock ticks and with integer shifts.
+#[derive(Debug, Clone)]
+struct Ns2 {
+    /// 8 SRTT in ticks; 0 makes the next sample a first one.
+    srtt8: i64,
+    /// 4 RTTVAR in ticks.
+    rttvar4: i64,
+    tick: Duration,
+    phase: Duration,
+    /// SRTT as last sampled, for reports.
+    smoothed: Duration,
+}
+
+impl Ns2 {
+    fn new(config: &RtoConfig) -> Self {
+        let tick = config.granularity.max(Duration::from_nanos(1));
+        Ns2 {
+            srtt8: 0,
+            rttvar4: (Duration::from_secs(48) / tick) as i64,
+            tick,
+            phase: config.clock_phase,
+            smoothed: Duration::ZERO,
+        }
+    }
+
+    /// Counts the boundaries of ticks that were crossed, at least one.
+    fn ticks(&self, sent: Time, now: Time) -> i64 {
+        let into_tick = (sent + self.phase) % self.tick;
+        (((now - sent) + into_tick) / self.tick).max(1) as i64
+    }
+
+    fn sample(&mut self, sent: Time, now: Time) -> Duration {
+        let ticks = self.ticks(sent, now);
+        if self.srtt8 == 0 {
+            self.srtt8 = ticks << 3;
+            self.rttvar4 = ticks << 1;
+        } else {
+            let delta = ticks - (self.srtt8 >> 3);
+            self.srtt8 = (self.srtt8 + delta).max(1);
+            self.rttvar4 = (self.rttvar4 + delta.abs() - (self.rttvar4 >> 2)).max(1);
+        }
+        self.smoothed = Duration::from_nanos(self.srtt8 as u64 * self.tick.as_nanos() / 8);
+        self.tick * (((self.rttvar4 << 3) + self.srtt8) >> 3) as u64
+    }
+
+    /// Backed off this far, the old round-trip time is not believed: it becomes deviation.
+    fn forget_srtt(&mut self) {
+        self.rttvar4 += self.srtt8 >> 3;
+        self.srtt8 = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn estimator(rule: RtoRule) -> RttEstimator {
+        let bounds = RtoConfig { initial: ms(3000), min: ms(200), max: ms(60_000), ..RtoConfig::default() };
+        RttEstimator::new(&RtoConfig { rule, ..bounds })
+    }
+
+    fn time(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn rfc6298_follows_its_equations() {
+        let mut estimator = estimator(RtoRule::Rfc6298);
+        assert_eq!(estimator.timeout(), ms(3000));
+        estimator.sample(time(0), time(800));
+        // SRTT 800, RTTVAR 400.
+        assert_eq!((estimator.srtt(), estimator.timeout()), (ms(800), ms(2400)));
+        estimator.sample(time(1000), time(1400));
+        // RTTVAR = 3/4 400 + 1/4 |800 - 400| = 400; SRTT = 7/8 800 + 1/8 400 = 750.
+        assert_eq!((estimator.srtt(), estimator.timeout()), (ms(750), ms(2350)));
+    }
+
+    #[test]
+    fn a_steady_round_trip_leaves_the_granularity_and_the_minimum() {
+        let config = RtoConfig { granularity: ms(100), min: ms(1), ..RtoConfig::default() };
+        let mut estimator = RttEstimator::new(&config);
+        (0..100).for_each(|i| estimator.sample(time(1000 * i), time(1000 * i + 400)));
+        assert_eq!(estimator.timeout(), ms(500));
+        let mut bounded = RttEstimator::new(&RtoConfig { min: ms(1000), ..config });
+        bounded.sample(time(0), time(100));
+        assert_eq!(bounded.timeout(), ms(1000));
+    }
+
+    #[test]
+    fn back_off_doubles_up_to_the_maximum_and_ends_with_a_sample() {
+        for rule in [RtoRule::Rfc6298, RtoRule::Ns2] {
+            let mut estimator = estimator(rule);
+            let mut timeouts = Vec::new();
+            for _ in 0..6 {
+                timeouts.push(estimator.timeout());
+                estimator.back_off();
+            }
+            assert_eq!(timeouts, [3000, 6000, 12_000, 24_000, 48_000, 60_000].map(ms));
+            estimator.sample(time(0), time(100));
+            assert_eq!((estimator.backoff(), estimator.timeout()), (1, ms(300)));
+        }
+    }
+
+    #[test]
+    fn a_lost_syn_leaves_three_seconds() {
+        let config = RtoConfig::default();
+        let mut estimator = RttEstimator::new(&config);
+        estimator.back_off();
+        estimator.restart_after_lost_syn();
+        assert_eq!(estimator.timeout(), ms(3000));
+    }
+
+    /// The first rows of a run of ns 2.35 (`golden/f1_w20_d3__Reno.csv`): 8 SRTT of 160, 161 and 4 RTTVAR of 40, 31.
+    #[test]
+    fn ns2_counts_the_ticks_that_its_clock_crossed() {
+        let config = RtoConfig { clock_phase: Duration::from_nanos(7_663_544), ..RtoConfig::default() };
+        let mut estimator = Ns2::new(&config);
+        assert_eq!(estimator.sample(time(0), Time::from_nanos(200_800_000)), ms(600));
+        assert_eq!((estimator.srtt8, estimator.rttvar4), (160, 40));
+        let base = estimator.sample(Time::from_nanos(200_800_000), Time::from_nanos(411_600_000));
+        assert_eq!((estimator.srtt8, estimator.rttvar4, base), (161, 31, ms(510)));
+    }
+
+    #[test]
+    fn ns2_folds_srtt_into_the_deviation_when_backed_off_far() {
+        let mut estimator = estimator(RtoRule::Ns2);
+        estimator.sample(time(0), time(400));
+        (0..4).for_each(|_| estimator.back_off());
+        let Rule::Ns2(rule) = &estimator.rule else { unreachable!("made so above") };
+        assert_eq!((rule.srtt8, rule.rttvar4), (0, 80 + 40));
+        assert_eq!((estimator.timeout(), estimator.srtt()), (ms(1200 * 16), ms(400)));
+        // The next sample counts as a first one: 10 ticks, RTO 10 + 2 * 10.
+        estimator.sample(time(0), time(100));
+        assert_eq!(estimator.timeout(), ms(300));
+    }
+}

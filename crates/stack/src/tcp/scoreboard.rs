@@ -1,0 +1,139 @@
+//! What selective acknowledgments (RFC 2018) say about the segments outstanding.
+//!
+//! ```text
+//!   una                      sacked_to
+//!    │ hole │ SACKed │ hole │ SACKed │ nothing known │
+//!    └──────┴────────┴──────┴────────┴───────────────┘
+//! ```
+//!
+//! A hole is a segment below the highest that is SACKed and not SACKed itself. One that has been sent again is on its
+//! way until something that was sent for the first time after it is SACKed.
+
+use crate::packet::SackBlocks;
+
+use super::outstanding::{Outstanding, Sent};
+
+/// What an acknowledgment's blocks brought.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Noted {
+    /// Segments SACKed that had not been before.
+    pub segments: u32,
+    /// Segments among them that had been sent out of turn.
+    pub resent: u32,
+}
+
+impl Sent {
+    /// It has been sent out of turn and nothing has been heard of it since.
+    #[inline]
+    pub(super) fn is_resent(&self) -> bool {
+        self.resent_before > 0 && !self.sacked
+    }
+}
+
+impl Outstanding {
+    /// Marks the segments that blocks above `ack` cover whole.
+    pub fn note_sack(&mut self, ack: u64, blocks: &SackBlocks) -> Noted {
+        let mut noted = Noted::default();
+        for (start, end) in blocks.ranges(ack) {
+            let first = self.ring.partition_point(|sent| sent.seq < start);
+            for sent in self.ring.range_mut(first..).take_while(|sent| sent.end() <= end) {
+                if !sent.sacked {
+                    noted.segments += 1;
+                    noted.resent += u32::from(sent.is_resent());
+                    sent.sacked = true;
+                    self.sacked_to = self.sacked_to.max(sent.end());
+                }
+            }
+        }
+        noted
+    }
+
+    /// Forgets all blocks, and what was sent out of turn.
+    pub fn forget_sacks(&mut self) {
+        self.sacked_to = 0;
+        for sent in &mut self.ring {
+            sent.sacked = false;
+            sent.resent_before = 0;
+        }
+    }
+
+    /// How many segments lie below the end of what is SACKed.
+    pub fn sacked_reach(&self) -> usize {
+        self.ring.partition_point(|sent| sent.end() <= self.sacked_to)
+    }
+
+    /// After going back: no segment below the highest that is SACKed has its turn, only the holes.
+    pub fn go_on_behind_sacked(&mut self) {
+        self.next = self.next.max(self.sacked_reach());
+    }
+
+    /// The lowest hole that has not been sent again, by its place from the oldest segment.
+    pub fn first_hole(&self) -> Option<usize> {
+        let below = self.ring.iter().take_while(|sent| sent.end() < self.sacked_to);
+        below.enumerate().find(|(_, sent)| !sent.sacked && sent.resent_before == 0).map(|(index, _)| index)
+    }
+
+    /// Whether a segment that was sent again is still missing while one that was sent after it has arrived.
+    pub fn has_lost_again(&self) -> bool {
+        let below = self.ring.iter().take_while(|sent| sent.end() < self.sacked_to);
+        below.into_iter().any(|sent| sent.is_resent() && sent.resent_before < self.sacked_to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_units::Time;
+
+    use super::*;
+
+    /// Segments of 100 from 0, all sent.
+    fn sent(count: u64) -> Outstanding {
+        let mut outstanding = Outstanding::default();
+        for i in 0..count {
+            outstanding.push(Sent { seq: 100 * i, payload: 100, ..Sent::default() });
+            outstanding.send_next(Time::ZERO);
+        }
+        outstanding
+    }
+
+    #[test]
+    fn blocks_leave_holes_that_are_filled_in_order() {
+        let mut board = sent(8);
+        let noted = board.note_sack(0, &SackBlocks::new(0, [(500, 600), (200, 300)]));
+        assert_eq!((noted.segments, board.sacked_reach()), (2, 6));
+        let holes: Vec<usize> = std::iter::from_fn(|| {
+            let hole = board.first_hole()?;
+            board.send_hole(hole, Time::ZERO);
+            Some(hole)
+        })
+        .collect();
+        assert_eq!(holes, [0, 1, 3, 4]);
+        // The same blocks again say nothing; a block of a part of a segment does not either.
+        assert_eq!(board.note_sack(0, &SackBlocks::new(0, [(500, 600), (600, 650)])), Noted::default());
+        assert_eq!(board.note_sack(0, &SackBlocks::new(0, [(300, 400)])), Noted { segments: 1, resent: 1 });
+    }
+
+    #[test]
+    fn a_segment_sent_again_is_lost_again_when_later_ones_arrive() {
+        let mut board = sent(4);
+        board.note_sack(0, &SackBlocks::new(0, [(300, 400)]));
+        board.send_again(0, Time::ZERO);
+        board.note_sack(0, &SackBlocks::new(0, [(200, 400)]));
+        assert!(!board.has_lost_again(), "200 was sent before");
+        board.push(Sent { seq: 400, payload: 100, ..Sent::default() });
+        board.note_sack(0, &SackBlocks::new(0, [(400, 500)]));
+        assert!(board.has_lost_again());
+        board.forget_sacks();
+        assert_eq!((board.first_hole(), board.sacked_reach(), board.has_lost_again()), (None, 0, false));
+    }
+
+    #[test]
+    fn an_acknowledgment_tells_what_it_took_that_was_sent_again() {
+        let mut board = sent(4);
+        board.note_sack(0, &SackBlocks::new(0, [(200, 300)]));
+        board.send_again(0, Time::ZERO);
+        board.send_again(1, Time::ZERO);
+        assert_eq!(board.acknowledge(300).resent, 2);
+        assert_eq!((board.first_number(), board.next_number()), (3, 4));
+    }
+}

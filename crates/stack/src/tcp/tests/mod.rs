@@ -1,0 +1,7 @@
+//! Conversations of two ends over an ideal pipe.
+
+mod loss;
+mod opening;
+mod pair;
+mod properties;
+mod windows;

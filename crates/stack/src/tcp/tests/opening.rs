@@ -1,0 +1,206 @@
+//! How connections begin and end (RFC 9293 §3.5, §3.6).
+
+use umts_units::Duration;
+
+use super::pair::{DELAY, Fate, MSS, Pair, config, lose, lose_from, ms, nth};
+use crate::ids::End;
+use crate::packet::{Flags, Segment};
+use crate::tcp::{State, TcpConfig, TcpEvent, Variant};
+use crate::trace::{SendCause, TraceEvent};
+
+fn flags(segment: &Segment) -> String {
+    let Flags { syn, ack, fin, .. } = segment.flags;
+    [(syn, 'S'), (fin, 'F'), (ack, 'A')].iter().filter(|(set, _)| *set).map(|(_, letter)| letter).collect()
+}
+
+/// Instant in ms and flags of what `end` sent.
+fn flags_sent(pair: &Pair, end: End) -> Vec<(u64, String)> {
+    let sent = pair.sent(end).into_iter();
+    sent.map(|(at, segment, _)| (at.as_nanos() / 1_000_000, flags(&segment))).collect()
+}
+
+fn said(list: &[(u64, &str)]) -> Vec<(u64, String)> {
+    list.iter().map(|(at, flags)| (*at, (*flags).to_owned())).collect()
+}
+
+fn one_way() -> TcpConfig {
+    TcpConfig { one_way: true, ..config(Variant::Reno) }
+}
+
+#[test]
+fn a_handshake_takes_three_segments() {
+    let mut pair = Pair::new(&config(Variant::Reno));
+    assert_eq!(pair.states(), (State::Listen, State::Listen));
+    pair.open(End::Server);
+    pair.run_until(ms(50));
+    assert_eq!(pair.states(), (State::SynSent, State::SynReceived));
+    pair.run();
+    assert_eq!(flags_sent(&pair, End::Server), said(&[(0, "S"), (100, "A")]));
+    assert_eq!(flags_sent(&pair, End::Ue), said(&[(50, "SA")]));
+    assert_eq!(pair.states(), (State::Established, State::Established));
+    for end in [End::Server, End::Ue] {
+        assert_eq!(pair.heard(end, TcpEvent::Established), 1);
+    }
+    let (_, syn, _) = pair.sent(End::Server)[0];
+    assert_eq!((syn.mss, syn.payload, syn.header), (MSS as u16, 0, 40));
+    assert_eq!(pair.count(|event| matches!(event, TraceEvent::RttSample { .. })), 2);
+}
+
+#[test]
+fn data_waits_for_the_handshake_and_carries_its_last_ack() {
+    let mut pair = Pair::sending(&config(Variant::Reno), 500, |_| Fate::Deliver);
+    pair.run();
+    assert_eq!(flags_sent(&pair, End::Server), said(&[(0, "S"), (100, "A")]));
+    let (_, data, cause) = pair.sent(End::Server)[1];
+    assert_eq!((data.seq, data.payload, data.flags.psh, cause), (1, 500, true, SendCause::New));
+    assert_eq!(pair.delivered(End::Ue), 500);
+    assert_eq!(pair.heard(End::Server, TcpEvent::AllAcked), 1);
+}
+
+#[test]
+fn a_lost_syn_comes_again_and_leaves_an_initial_window_of_one() {
+    let mut pair = Pair::sending(&config(Variant::Reno), 10 * u64::from(MSS), lose(&[(0, 0)]));
+    pair.run_until(ms(1100));
+    assert_eq!(pair.sent_again(), [(1000, 0, SendCause::Rto)]);
+    assert_eq!((pair.server.cwnd(), pair.new_segments(1100, 1101)), (1.0, 1));
+    // RFC 6298 §5.7.
+    assert_eq!(pair.server.rto(), Duration::from_secs(3));
+    assert_eq!(pair.server.ssthresh(), f64::INFINITY);
+}
+
+#[test]
+fn a_lost_syn_ack_is_repeated_by_its_own_timer() {
+    let mut pair = Pair::with_script(&config(Variant::Reno), lose_from(End::Ue, &[(0, 0)]));
+    pair.open(End::Server);
+    pair.run();
+    assert_eq!(flags_sent(&pair, End::Ue), said(&[(50, "SA"), (1050, "SA")]));
+    assert_eq!(pair.states(), (State::Established, State::Established));
+}
+
+#[test]
+fn a_lost_last_ack_of_the_handshake_is_asked_for_again() {
+    let mut acks = 0;
+    let mut pair = Pair::with_script(&config(Variant::Reno), move |segment| {
+        let ack = segment.sequence_length() == 0;
+        acks += u32::from(ack);
+        if ack && acks == 1 { Fate::Drop } else { Fate::Deliver }
+    });
+    pair.open(End::Server);
+    pair.run();
+    assert_eq!(flags_sent(&pair, End::Ue), said(&[(50, "SA"), (1050, "SA")]));
+    assert_eq!(flags_sent(&pair, End::Server), said(&[(0, "S"), (100, "A"), (1100, "A")]));
+    assert_eq!(pair.states(), (State::Established, State::Established));
+}
+
+#[test]
+fn the_smaller_segment_size_holds() {
+    let mut pair = Pair::new(&config(Variant::Reno));
+    pair.ue = crate::tcp::Connection::new(
+        pair.ue.id(),
+        crate::ids::FlowId(0),
+        crate::ids::UeId(0),
+        End::Ue,
+        &TcpConfig { segment_payload: 512, ..config(Variant::Reno) },
+    );
+    pair.open(End::Server);
+    pair.write(End::Server, 1000);
+    pair.run();
+    let payloads: Vec<_> = pair.sent(End::Server).iter().map(|(_, segment, _)| segment.payload).collect();
+    assert_eq!(payloads, [0, 512, 488]);
+}
+
+#[test]
+fn each_direction_closes_by_itself() {
+    let mut pair = Pair::sending(&config(Variant::Reno), 500, |_| Fate::Deliver);
+    pair.close(End::Server);
+    pair.run();
+    assert_eq!(pair.states(), (State::FinWait2, State::CloseWait));
+    assert_eq!(pair.heard(End::Ue, TcpEvent::PeerClosed), 1);
+    // The FIN rode on the only data segment.
+    assert_eq!(flags_sent(&pair, End::Server), said(&[(0, "S"), (100, "FA")]));
+    // Half open: the other direction still carries data.
+    pair.write(End::Ue, 300);
+    pair.run();
+    assert_eq!(pair.delivered(End::Server), 300);
+    pair.close(End::Ue);
+    pair.run();
+    assert_eq!(pair.states(), (State::Closed, State::Closed));
+    assert_eq!(pair.count(|event| matches!(event, TraceEvent::ConnectionClosed { .. })), 1);
+    for end in [End::Server, End::Ue] {
+        assert_eq!(pair.heard(end, TcpEvent::Closed), 1);
+    }
+    assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
+}
+
+#[test]
+fn a_fin_is_repeated_until_its_ack_arrives_even_from_an_end_that_is_closed() {
+    // The server's FIN is number 1, the UE's too. Lost: the first FIN, and the ACK of the UE's FIN.
+    let mut acks_of_fin = 0;
+    let mut pair = Pair::with_script(&config(Variant::Reno), move |segment| {
+        let server = segment.direction == End::Server.sends();
+        acks_of_fin += u32::from(server && segment.ack == 2);
+        let first_fin = server && segment.flags.fin && segment.transmission == 0;
+        if first_fin || (server && segment.ack == 2 && acks_of_fin == 1) { Fate::Drop } else { Fate::Deliver }
+    });
+    pair.open(End::Server);
+    pair.run_until(ms(150));
+    pair.close(End::Server);
+    pair.run();
+    assert_eq!(pair.sent_again(), [(1150, 1, SendCause::Rto)]);
+    pair.close(End::Ue);
+    pair.run_until(pair.now + DELAY);
+    assert_eq!(pair.states(), (State::Closed, State::LastAck));
+    pair.run();
+    assert_eq!(pair.states(), (State::Closed, State::Closed));
+    assert_eq!(pair.timeouts(), 2);
+}
+
+#[test]
+fn fins_may_cross() {
+    let mut pair = Pair::new(&config(Variant::Reno));
+    pair.open(End::Server);
+    pair.run();
+    pair.close(End::Server);
+    pair.close(End::Ue);
+    pair.run_until(pair.now + DELAY);
+    assert_eq!(pair.states(), (State::Closing, State::Closing));
+    pair.run();
+    assert_eq!(pair.states(), (State::Closed, State::Closed));
+}
+
+#[test]
+fn one_way_is_a_syn_its_ack_and_data_without_fin() {
+    let mut pair = Pair::sending(&one_way(), 1500, |_| Fate::Deliver);
+    pair.close(End::Server);
+    pair.run();
+    assert_eq!(flags_sent(&pair, End::Server), said(&[(0, "S"), (100, ""), (100, "")]));
+    assert_eq!(flags_sent(&pair, End::Ue), said(&[(50, "A"), (150, "A"), (150, "A")]));
+    assert!(pair.sent(End::Ue).iter().all(|(_, segment, _)| segment.sequence_length() == 0));
+    assert_eq!(pair.delivered(End::Ue), 1500);
+    assert_eq!(pair.server.state(), State::Closed);
+    assert_eq!(pair.heard(End::Server, TcpEvent::Closed), 1);
+    assert_eq!(pair.count(|event| matches!(event, TraceEvent::ConnectionClosed { .. })), 1);
+}
+
+#[test]
+fn one_way_closes_at_once_when_all_was_acknowledged_before() {
+    let mut pair = Pair::sending(&one_way(), 1500, |_| Fate::Deliver);
+    pair.run();
+    assert_eq!(pair.server.state(), State::Established);
+    pair.close(End::Server);
+    assert_eq!((pair.server.state(), pair.server.poll_timeout()), (State::Closed, None));
+}
+
+#[test]
+fn the_other_end_may_open_and_the_fin_keeps_its_place() {
+    // The first data segment is lost and the FIN behind it arrives early.
+    let mut pair = Pair::with_script(&config(Variant::Reno), lose(&[(1, 0)]));
+    pair.open(End::Ue);
+    pair.write(End::Server, u64::from(MSS) + 1);
+    pair.close(End::Server);
+    pair.run_until(ms(200));
+    assert_eq!((pair.delivered(End::Ue), pair.heard(End::Ue, TcpEvent::PeerClosed)), (0, 0));
+    pair.run();
+    assert_eq!((pair.delivered(End::Ue), pair.heard(End::Ue, TcpEvent::PeerClosed)), (1001, 1));
+    assert_eq!(pair.sent_again()[0].1, nth(0));
+}

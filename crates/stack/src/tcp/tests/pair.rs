@@ -1,0 +1,251 @@
+//! Two ends joined by a pipe that delays every packet alike and loses, doubles or holds up those that a script names.
+
+use umts_kernel::{EventQueue, Phase};
+use umts_units::{Duration, Time};
+
+use crate::cx::Cx;
+use crate::ids::{ConnectionId, End, FlowId, PacketId, UeId};
+use crate::packet::{Packet, Segment};
+use crate::tcp::{Connection, State, TcpConfig, TcpEvent, Variant};
+use crate::trace::{SendCause, TraceEvent};
+
+/// One way through the pipe.
+pub const DELAY: Duration = Duration::from_millis(50);
+/// Payload of a full segment.
+pub const MSS: u32 = 1000;
+/// More steps than any conversation here takes.
+const STEPS: usize = 100_000;
+
+/// What the pipe does to a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Deliver,
+    Drop,
+    Double,
+    HoldUp(Duration),
+}
+
+#[derive(Debug)]
+enum Event {
+    Arrive(End, Packet),
+    Wake(End),
+}
+
+pub struct Pair {
+    pub server: Connection,
+    pub ue: Connection,
+    pub now: Time,
+    pub trace: Vec<(Time, TraceEvent)>,
+    pub events: Vec<(End, TcpEvent)>,
+    script: Box<dyn FnMut(&Segment) -> Fate>,
+    queue: EventQueue<Event>,
+    packets: u64,
+}
+
+pub fn ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
+}
+
+/// Full duplex, an ACK for each segment, no limited transmit, initial window 2, minimum RTO 1 s.
+pub fn config(version: Variant) -> TcpConfig {
+    TcpConfig {
+        version,
+        segment_payload: MSS,
+        initial_window: 2,
+        advertised_window: 64 * MSS,
+        delayed_ack: None,
+        limited_transmit: false,
+        ..TcpConfig::default()
+    }
+}
+
+/// Loses these transmissions of the server's segments: (sequence number, 0 for the first time).
+pub fn lose(list: &[(u64, u16)]) -> impl FnMut(&Segment) -> Fate + use<> {
+    lose_from(End::Server, list)
+}
+
+pub fn lose_from(end: End, list: &[(u64, u16)]) -> impl FnMut(&Segment) -> Fate + use<> {
+    let list = list.to_vec();
+    move |segment| {
+        let named = segment.direction == end.sends()
+            && segment.sequence_length() > 0
+            && list.contains(&(segment.seq, segment.transmission));
+        if named { Fate::Drop } else { Fate::Deliver }
+    }
+}
+
+/// Sequence number of the n-th full segment.
+pub const fn nth(n: u64) -> u64 {
+    1 + n * MSS as u64
+}
+
+impl Pair {
+    pub fn new(config: &TcpConfig) -> Self {
+        Self::with_script(config, |_| Fate::Deliver)
+    }
+
+    pub fn with_script(config: &TcpConfig, script: impl FnMut(&Segment) -> Fate + 'static) -> Self {
+        let end = |end| Connection::new(ConnectionId(7), FlowId(0), UeId(0), end, config);
+        Pair {
+            server: end(End::Server),
+            ue: end(End::Ue),
+            now: Time::ZERO,
+            trace: Vec::new(),
+            events: Vec::new(),
+            script: Box::new(script),
+            queue: EventQueue::new(),
+            packets: 0,
+        }
+    }
+
+    /// A pair whose handshake is done at 100 ms and whose server then has `bytes` to send.
+    pub fn sending(config: &TcpConfig, bytes: u64, script: impl FnMut(&Segment) -> Fate + 'static) -> Self {
+        let mut pair = Self::with_script(config, script);
+        pair.open(End::Server);
+        pair.write(End::Server, bytes);
+        pair
+    }
+
+    pub fn open(&mut self, end: End) {
+        self.call(end, |connection, cx| connection.handle_open(cx));
+    }
+
+    pub fn write(&mut self, end: End, bytes: u64) {
+        self.call(end, |connection, cx| connection.handle_write(cx, bytes));
+    }
+
+    pub fn close(&mut self, end: End) {
+        self.call(end, |connection, cx| connection.handle_close(cx));
+    }
+
+    /// Runs until `until`, that instant included.
+    pub fn run_until(&mut self, until: Time) {
+        for _ in 0..STEPS {
+            if self.queue.next_time().is_none_or(|at| at > until) {
+                self.now = until;
+                return;
+            }
+            self.step();
+        }
+        panic!("no end in sight");
+    }
+
+    /// Runs until nothing more can happen.
+    pub fn run(&mut self) {
+        for _ in 0..STEPS {
+            if self.queue.next_time().is_none() {
+                return;
+            }
+            self.step();
+        }
+        panic!("no end in sight");
+    }
+
+    fn step(&mut self) {
+        let (now, event) = self.queue.pop().expect("the caller looked");
+        self.now = now;
+        match event {
+            Event::Arrive(end, packet) => {
+                self.call(end, |connection, cx| connection.handle_packet(cx, &packet))
+            }
+            Event::Wake(end) if self.end(end).poll_timeout().is_some_and(|at| at <= now) => {
+                self.call(end, |connection, cx| connection.handle_timeout(cx));
+                assert!(
+                    self.end(end).poll_timeout().is_none_or(|at| at > now),
+                    "what was due has been done: the next timeout lies in the future"
+                );
+            }
+            Event::Wake(_) => {}
+        }
+    }
+
+    fn end(&mut self, end: End) -> &mut Connection {
+        match end {
+            End::Server => &mut self.server,
+            End::Ue => &mut self.ue,
+        }
+    }
+
+    /// Calls an end, then drains it as its documentation asks.
+    fn call(&mut self, end: End, call: impl FnOnce(&mut Connection, &mut Cx<'_, Vec<(Time, TraceEvent)>>)) {
+        let mut trace = std::mem::take(&mut self.trace);
+        let cx = &mut Cx::new(self.now, &mut trace);
+        call(self.end(end), cx);
+        while let Some((segment, cause)) = self.end(end).poll_transmit(cx) {
+            self.packets += 1;
+            let id = PacketId(self.packets);
+            let packet = self.end(end).packet(id, segment);
+            cx.record(|| TraceEvent::SegmentSent { packet: packet.id, segment, cause });
+            self.carry(end, packet);
+        }
+        self.trace = trace;
+        while let Some(event) = self.end(end).poll_event() {
+            self.events.push((end, event));
+        }
+        if let Some(at) = self.end(end).poll_timeout() {
+            assert!(at >= self.now, "a timeout that was missed");
+            self.queue.push(at, Phase::Timers, Event::Wake(end));
+        }
+    }
+
+    fn carry(&mut self, from: End, packet: Packet) {
+        let to = End::sending(from.sends().reversed());
+        let (copies, extra) = match (self.script)(&packet.segment) {
+            Fate::Drop => (0, Duration::ZERO),
+            Fate::Deliver => (1, Duration::ZERO),
+            Fate::Double => (2, Duration::ZERO),
+            Fate::HoldUp(extra) => (1, extra),
+        };
+        for _ in 0..copies {
+            self.queue.push(self.now + DELAY + extra, Phase::Receive, Event::Arrive(to, packet));
+        }
+    }
+
+    /// What left `end`: when, the segment and why.
+    pub fn sent(&self, end: End) -> Vec<(Time, Segment, SendCause)> {
+        let sent = self.trace.iter().filter_map(|(at, event)| match event {
+            TraceEvent::SegmentSent { segment, cause, .. } => Some((*at, *segment, *cause)),
+            _ => None,
+        });
+        sent.filter(|(_, segment, _)| segment.direction == end.sends()).collect()
+    }
+
+    /// Instants in ms, sequence numbers and causes of what the server sent again.
+    pub fn sent_again(&self) -> Vec<(u64, u64, SendCause)> {
+        let sent = self.sent(End::Server).into_iter();
+        sent.filter(|(_, segment, _)| segment.transmission > 0)
+            .map(|(at, segment, cause)| (at.as_nanos() / 1_000_000, segment.seq, cause))
+            .collect()
+    }
+
+    /// How many data segments the server sent for the first time in `from..to`, in ms.
+    pub fn new_segments(&self, from: u64, to: u64) -> usize {
+        let sent = self.sent(End::Server).into_iter();
+        sent.filter(|(at, segment, _)| {
+            (ms(from)..ms(to)).contains(at) && segment.payload > 0 && segment.transmission == 0
+        })
+        .count()
+    }
+
+    pub fn count(&self, which: impl Fn(&TraceEvent) -> bool) -> usize {
+        self.trace.iter().filter(|(_, event)| which(event)).count()
+    }
+
+    pub fn timeouts(&self) -> usize {
+        self.count(|event| matches!(event, TraceEvent::RtoExpired { .. }))
+    }
+
+    /// Bytes that the application at `end` has got.
+    pub fn delivered(&self, end: End) -> u64 {
+        let of_end = self.events.iter().filter(|(at, _)| *at == end);
+        of_end.map(|(_, event)| if let TcpEvent::Delivered(bytes) = event { *bytes } else { 0 }).sum()
+    }
+
+    pub fn heard(&self, end: End, event: TcpEvent) -> usize {
+        self.events.iter().filter(|heard| **heard == (end, event)).count()
+    }
+
+    pub fn states(&self) -> (State, State) {
+        (self.server.state(), self.ue.state())
+    }
+}

@@ -1,0 +1,86 @@
+//! Whatever the network does to packets, as long as it delivers some in the end.
+
+use proptest::prelude::*;
+use umts_units::Duration;
+
+use super::pair::{Fate, MSS, Pair, config};
+use crate::ids::End;
+use crate::tcp::{RtoRule, State, TcpConfig, TcpEvent, Variant};
+
+fn fate() -> impl Strategy<Value = Fate> {
+    prop_oneof![
+        4 => Just(Fate::Deliver),
+        3 => Just(Fate::Drop),
+        1 => Just(Fate::Double),
+        2 => (1u64..2000).prop_map(|ms| Fate::HoldUp(Duration::from_millis(ms))),
+    ]
+}
+
+fn any_config() -> impl Strategy<Value = TcpConfig> {
+    let version = prop_oneof![Just(Variant::Tahoe), Just(Variant::Reno), Just(Variant::NewReno)];
+    (version, any::<bool>(), any::<bool>(), any::<bool>(), 1u32..12, 1u32..30, any::<bool>()).prop_map(
+        |(version, one_way, delayed, limited_transmit, initial_window, window, ns2)| {
+            let mut config = TcpConfig {
+                one_way,
+                delayed_ack: delayed.then(|| Duration::from_millis(100)),
+                limited_transmit,
+                initial_window,
+                advertised_window: window * MSS,
+                initial_ssthresh: limited_transmit.then_some(window),
+                ..config(version)
+            };
+            config.rto.rule = if ns2 { RtoRule::Ns2 } else { RtoRule::Rfc6298 };
+            config
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// Every byte comes once and in order (the receiver counts in order only, so the sum tells), both ends close, and
+    /// nothing is left to wait for. `Pair` asserts that the next timeout lies in the future once what was due has been
+    /// done.
+    #[test]
+    fn every_byte_is_delivered_once_and_both_ends_close(
+        config in any_config(),
+        down in 0u64..60_000,
+        up in 0u64..20_000,
+        fates in proptest::collection::vec(fate(), 0..150),
+    ) {
+        let mut fates = fates.into_iter();
+        let mut pair = Pair::with_script(&config, move |_| fates.next().unwrap_or(Fate::Deliver));
+        pair.open(End::Server);
+        pair.write(End::Server, down);
+        if !config.one_way {
+            pair.write(End::Ue, up);
+            pair.close(End::Ue);
+        }
+        pair.close(End::Server);
+        pair.run();
+        prop_assert_eq!(pair.delivered(End::Ue), down);
+        prop_assert_eq!(pair.server.state(), State::Closed);
+        prop_assert_eq!(pair.heard(End::Server, TcpEvent::Closed), 1);
+        prop_assert_eq!(pair.server.outstanding_bytes(), 0);
+        prop_assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
+        if !config.one_way {
+            prop_assert_eq!((pair.delivered(End::Server), pair.ue.state()), (up, State::Closed));
+            prop_assert_eq!(pair.heard(End::Ue, TcpEvent::PeerClosed), 1);
+        }
+    }
+
+    /// What is outstanding never exceeds the receiver's window (and the FIN behind it).
+    #[test]
+    fn the_window_holds_under_loss(
+        config in any_config(),
+        fates in proptest::collection::vec(fate(), 0..100),
+    ) {
+        let window = u64::from(config.advertised_window) + 1;
+        let mut fates = fates.into_iter();
+        let mut pair = Pair::sending(&config, 40_000, move |_| fates.next().unwrap_or(Fate::Deliver));
+        for step in 1..400 {
+            pair.run_until(super::pair::ms(50 * step));
+            prop_assert!(pair.server.outstanding_bytes() <= window);
+        }
+    }
+}

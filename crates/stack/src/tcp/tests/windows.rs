@@ -1,0 +1,142 @@
+//! How much may be on the way, and when the receiver answers (RFC 5681 §3.1 and §4.2).
+
+use umts_units::Duration;
+
+use super::pair::{Fate, MSS, Pair, config, lose, ms, nth};
+use crate::ids::End;
+use crate::packet::Segment;
+use crate::tcp::{TcpConfig, TcpEvent, Variant};
+use crate::trace::{SendCause, TraceEvent};
+
+const GREEDY: u64 = u64::MAX;
+
+fn acks(pair: &Pair) -> Vec<(u64, u64)> {
+    let sent = pair.sent(End::Ue).into_iter().filter(|(_, segment, _)| !segment.flags.syn);
+    sent.map(|(at, segment, _)| (at.as_nanos() / 1_000_000, segment.ack)).collect()
+}
+
+fn delayed() -> TcpConfig {
+    TcpConfig { delayed_ack: Some(Duration::from_millis(200)), ..config(Variant::Reno) }
+}
+
+#[test]
+fn slow_start_doubles_each_round_trip() {
+    let mut pair = Pair::sending(&config(Variant::Reno), GREEDY, |_| Fate::Deliver);
+    pair.run_until(ms(550));
+    let rounds: Vec<_> = (1..6).map(|n| pair.new_segments(100 * n, 100 * n + 100)).collect();
+    assert_eq!(rounds, [2, 4, 8, 16, 32]);
+}
+
+#[test]
+fn above_ssthresh_the_window_grows_by_a_segment_each_round_trip() {
+    let config = TcpConfig { initial_ssthresh: Some(4), ..config(Variant::Reno) };
+    let mut pair = Pair::sending(&config, GREEDY, |_| Fate::Deliver);
+    pair.run_until(ms(1050));
+    let rounds: Vec<_> = (1..10).map(|n| pair.new_segments(100 * n, 100 * n + 100)).collect();
+    // 1/cwnd for each ACK falls a little short of a segment, so a round is now and then as the one before.
+    assert_eq!(rounds, [2, 4, 4, 5, 6, 7, 8, 9, 10]);
+}
+
+#[test]
+fn the_receivers_window_is_never_exceeded() {
+    for one_way in [false, true] {
+        let config = TcpConfig { advertised_window: 5 * MSS, one_way, ..config(Variant::NewReno) };
+        let mut pair = Pair::sending(&config, GREEDY, |_| Fate::Deliver);
+        pair.run_until(ms(1000));
+        assert_eq!(pair.server.outstanding_bytes(), u64::from(5 * MSS));
+        assert_eq!(pair.new_segments(900, 1000), 5);
+        assert!(pair.server.cwnd() > 5.0);
+    }
+}
+
+#[test]
+fn a_window_smaller_than_a_segment_still_moves_data() {
+    let config = TcpConfig { advertised_window: 700, ..config(Variant::Reno) };
+    let mut pair = Pair::sending(&config, 2000, |_| Fate::Deliver);
+    pair.run();
+    let payloads: Vec<_> = pair.sent(End::Server).iter().map(|(_, segment, _)| segment.payload).collect();
+    assert_eq!((payloads, pair.delivered(End::Ue)), (vec![0, 700, 700, 600], 2000));
+}
+
+#[test]
+fn without_delay_every_segment_is_acknowledged() {
+    let mut pair = Pair::sending(&config(Variant::Reno), 2 * u64::from(MSS), |_| Fate::Deliver);
+    pair.run();
+    assert_eq!(acks(&pair), [(150, nth(1)), (150, nth(2))]);
+}
+
+#[test]
+fn delayed_acks_answer_every_second_segment_or_wait_for_their_timer() {
+    let mut pair = Pair::sending(&delayed(), 3 * u64::from(MSS), |_| Fate::Deliver);
+    pair.run();
+    assert_eq!(acks(&pair), [(150, nth(2)), (250 + 200, nth(3))]);
+}
+
+#[test]
+fn a_gap_is_reported_at_once_and_so_is_its_end() {
+    let config = TcpConfig { initial_window: 4, ..delayed() };
+    let mut pair = Pair::sending(&config, 4 * u64::from(MSS), lose(&[(nth(0), 0)]));
+    pair.run();
+    // Three out of order at 150 ms; the third duplicate fetches the hole, which is filled at 250 ms.
+    assert_eq!(acks(&pair), [(150, nth(0)), (150, nth(0)), (150, nth(0)), (250, nth(4))]);
+}
+
+#[test]
+fn a_duplicate_is_answered_at_once() {
+    let mut pair = Pair::sending(&delayed(), u64::from(MSS), |segment: &Segment| {
+        if segment.payload > 0 { Fate::Double } else { Fate::Deliver }
+    });
+    pair.run();
+    assert_eq!(acks(&pair), [(150, nth(1))]);
+    let duplicate = |event: &TraceEvent| matches!(event, TraceEvent::SegmentReceived { duplicate: true, .. });
+    assert_eq!((pair.count(duplicate), pair.delivered(End::Ue)), (1, u64::from(MSS)));
+}
+
+#[test]
+fn data_both_ways_carries_the_acks() {
+    let mut pair = Pair::new(&delayed());
+    pair.open(End::Ue);
+    pair.write(End::Ue, 4000);
+    pair.write(End::Server, 6000);
+    pair.run();
+    assert_eq!((pair.delivered(End::Server), pair.delivered(End::Ue)), (4000, 6000));
+    for end in [End::Server, End::Ue] {
+        assert_eq!(pair.heard(end, TcpEvent::AllAcked), 1);
+    }
+    let carried =
+        pair.sent(End::Ue).iter().filter(|(_, segment, _)| segment.payload > 0 && segment.ack > 1).count();
+    assert!(carried > 0, "data of the UE acknowledges data of the server");
+    let duplicates = pair.count(|event| matches!(event, TraceEvent::DupAck { .. }));
+    assert_eq!((duplicates, pair.sent_again()), (0, vec![]), "an ACK with data is no duplicate");
+}
+
+#[test]
+fn a_second_write_finds_the_window_open() {
+    let mut pair = Pair::sending(&config(Variant::Reno), 1500, |_| Fate::Deliver);
+    pair.run();
+    pair.write(End::Server, 500);
+    pair.run();
+    assert_eq!((pair.delivered(End::Ue), pair.heard(End::Server, TcpEvent::AllAcked)), (2000, 2));
+    assert!(
+        pair.sent(End::Server).iter().all(|(.., cause)| matches!(cause, SendCause::New | SendCause::Ack))
+    );
+}
+
+#[test]
+fn windows_are_recorded_only_when_they_change() {
+    let config = TcpConfig { advertised_window: 4 * MSS, ..config(Variant::Reno) };
+    let mut pair = Pair::sending(&config, GREEDY, |_| Fate::Deliver);
+    pair.run_until(ms(2000));
+    let windows: Vec<_> = pair
+        .trace
+        .iter()
+        .filter_map(|(_, event)| match event {
+            TraceEvent::Window { end: End::Server, cwnd, ssthresh, .. } => Some((*cwnd, *ssthresh)),
+            _ => None,
+        })
+        .collect();
+    assert!(windows.windows(2).all(|pair| pair[0] != pair[1]));
+    let rto = |event: &TraceEvent| matches!(event, TraceEvent::RtoUpdated { end: End::Server, .. });
+    // The first sample sets the round trip; equal ones after it move the deviation, but the bound of 1 s hides that.
+    assert_eq!(pair.count(rto), 1);
+}

@@ -1,0 +1,52 @@
+//! The deadlines of one end.
+
+use umts_units::Time;
+
+/// What can be waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Timer {
+    /// Retransmission (RFC 6298 §5).
+    Rto,
+    /// Delayed acknowledgment (RFC 5681 §4.2).
+    DelayedAck,
+}
+
+/// Every deadline, `Time::NEVER` if it is not running.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Timers([Time; Timer::DelayedAck as usize + 1]);
+
+impl Timers {
+    pub fn new() -> Self {
+        Timers([Time::NEVER; Timer::DelayedAck as usize + 1])
+    }
+
+    #[inline]
+    pub fn set(&mut self, timer: Timer, at: Time) {
+        self.0[timer as usize] = at;
+    }
+
+    #[inline]
+    pub fn stop(&mut self, timer: Timer) {
+        self.0[timer as usize] = Time::NEVER;
+    }
+
+    #[inline]
+    pub fn is_running(&self, timer: Timer) -> bool {
+        self.0[timer as usize] != Time::NEVER
+    }
+
+    /// Stops `timer` if it is due at `now`, and tells so.
+    #[inline]
+    pub fn take_due(&mut self, timer: Timer, now: Time) -> bool {
+        let due = self.is_running(timer) && self.0[timer as usize] <= now;
+        if due {
+            self.stop(timer);
+        }
+        due
+    }
+
+    #[inline]
+    pub fn next(&self) -> Option<Time> {
+        self.0.iter().copied().min().filter(|&at| at != Time::NEVER)
+    }
+}

@@ -1,0 +1,134 @@
+//! What can be observed: every event of the stack, typed, with its units. Metrics, time series, captures and the time
+//! budget are computed from these and from nothing else.
+//!
+//! The identities stay in the events: a segment's packet is an SDU of RLC (same [`PacketId`]), an SDU's PDUs are
+//! named by their sequence numbers, and PDUs travel in block sets.
+
+use umts_units::Bytes;
+use umts_units::Duration;
+use umts_units::Time;
+
+use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
+use crate::packet::{Packet, Segment};
+
+/// Why a segment left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SendCause {
+    /// Data (or SYN, FIN) sent for the first time.
+    New,
+    /// A pure acknowledgment.
+    Ack,
+    /// Sent again after duplicate acknowledgments, or inside the recovery that they began.
+    DupAck,
+    /// Sent again after an expiry of the retransmission timer, go-back-N included.
+    Rto,
+}
+
+/// Where a packet was dropped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DropPlace {
+    /// The queue in front of link number n of the core network was full.
+    LinkQueue(u8),
+    /// Random loss on link number n.
+    LinkLoss(u8),
+    /// Link number n was down.
+    LinkDown(u8),
+    /// The script of the scenario dropped it.
+    Script,
+    /// The RLC transmission buffer was full.
+    RlcBuffer,
+    /// Transparent RLC delivered it and said that it is erroneous.
+    ErroneousSdu,
+    /// Transparent RLC delivered it with errors, which its checksum told.
+    Checksum,
+}
+
+/// Where IP packets can be captured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CapturePoint {
+    /// At the server's interface.
+    Server,
+    /// At the RNC, above RLC.
+    Rnc,
+    /// At the UE, above RLC.
+    Ue,
+}
+
+/// A transport channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Channel {
+    /// Forward access channel: downlink, shared.
+    Fach,
+    /// Random access channel: uplink.
+    Rach,
+    /// Dedicated channel.
+    Dch,
+}
+
+/// Something that happened. Sizes are octets unless the name says bits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(missing_docs, reason = "the variants' sentences name their fields")]
+pub enum TraceEvent {
+    // ── TCP (one connection, both ends) ──────────────────────────────────────────────────────────────────────────
+    /// A connection came to be (the SYN follows); `sender` is the end whose data the flow is about.
+    ConnectionOpened { connection: ConnectionId, flow: FlowId, ue: UeId, sender: End, mss: u32 },
+    /// The application handed over `bytes` more; `u64::MAX` means that it never runs out.
+    AppWrote { connection: ConnectionId, end: End, bytes: u64 },
+    /// The handshake is complete, seen from `end`.
+    Established { connection: ConnectionId, end: End },
+    /// Both directions are closed, or a one-way transfer is wholly acknowledged.
+    ConnectionClosed { connection: ConnectionId },
+    /// A segment left TCP.
+    SegmentSent { packet: PacketId, segment: Segment, cause: SendCause },
+    /// A segment reached TCP; `delivered` bytes of payload went up in order because of it (holes that it filled
+    /// included) and `duplicate` tells that all its payload had arrived before.
+    SegmentReceived { packet: PacketId, segment: Segment, delivered: u64, duplicate: bool },
+    /// New data was acknowledged to `end`: all sequence numbers below `una`; `payload` bytes of it were payload.
+    Acked { connection: ConnectionId, end: End, una: u64, payload: u64 },
+    /// The `count`-th duplicate acknowledgment in a row reached `end`.
+    DupAck { connection: ConnectionId, end: End, count: u32 },
+    /// A round-trip time was measured.
+    RttSample { connection: ConnectionId, end: End, rtt: Duration },
+    /// The smoothed round-trip time or the timeout changed.
+    RtoUpdated { connection: ConnectionId, end: End, srtt: Duration, rto: Duration },
+    /// The retransmission timer expired with data outstanding.
+    RtoExpired { connection: ConnectionId, end: End, backoff: u32 },
+    /// Congestion window or slow start threshold changed, in segments.
+    Window { connection: ConnectionId, end: End, cwnd: f64, ssthresh: f64 },
+
+    // ── IP ───────────────────────────────────────────────────────────────────────────────────────────────────────
+    /// A packet passed a capture point.
+    PacketSeen { at: CapturePoint, packet: Packet },
+    /// A packet was dropped above RLC.
+    PacketDropped { place: DropPlace, packet: Packet },
+
+    // ── RLC (of one UE, in one direction; recorded at the sending entity unless stated) ───────────────────────────
+    /// An SDU entered the transmission buffer.
+    SduQueued { ue: UeId, direction: Direction, sdu: PacketId, size: Bytes },
+    /// The receiving entity handed an SDU up; it had entered the sender's buffer at `entered`.
+    SduDelivered { ue: UeId, direction: Direction, sdu: PacketId, size: Bytes, entered: Time },
+    /// The sender gave an SDU up.
+    SduDiscarded { ue: UeId, direction: Direction, sdu: PacketId, size: Bytes },
+    /// Data PDUs `first_sn` onwards, `count` of them, left for the lower layers.
+    PdusSent { ue: UeId, direction: Direction, first_sn: u32, count: u32, retransmission: bool, poll: bool },
+    /// A STATUS left: in a PDU of its own, or in a data PDU. `mrw` tells that it moves the receiving window.
+    StatusSent { ue: UeId, direction: Direction, octets: u32, piggybacked: bool, mrw: bool },
+    /// Timer_Poll expired.
+    TimerPollExpired { ue: UeId, direction: Direction },
+    /// The sending entity begins a RESET procedure.
+    RlcReset { ue: UeId, direction: Direction },
+    /// MaxRST was reached: the entity sends and takes nothing any more.
+    RlcUnrecoverable { ue: UeId, direction: Direction },
+    /// SDU octets held by the sender: not yet sent, or not yet acknowledged.
+    RlcBuffer { ue: UeId, direction: Direction, octets: u64 },
+
+    // ── MAC, Iub and the air ─────────────────────────────────────────────────────────────────────────────────────
+    /// Blocks of `bits` each crossed the Iub.
+    IubSent { ue: UeId, direction: Direction, blocks: u32, bits: u32 },
+    /// Blocks found the Node B's queue full.
+    FachQueueDropped { ue: UeId, blocks: u32 },
+    /// A block set ended on the air: `errors` of its `blocks` were lost.
+    BlocksReceived { ue: UeId, direction: Direction, channel: Channel, blocks: u32, errors: u32 },
+    /// Two UEs met on the RACH with the same access slot and signature.
+    RachCollision { ue: UeId },
+}

@@ -1,0 +1,92 @@
+//! A file transfer, endless or of a given size. The sender opens, as ns-2's FTP and a server's FTP data connection do.
+
+use crate::ids::End;
+use crate::tcp::TcpEvent;
+
+use super::Action;
+
+/// One transfer from `sender` to the other end.
+#[derive(Debug, Clone)]
+pub struct Ftp {
+    sender: End,
+    /// `u64::MAX` for ever.
+    bytes: u64,
+    step: Step,
+    /// The receiving end is to close as well.
+    answer_close: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    Waiting,
+    Open,
+    Write,
+    Close,
+    Done,
+}
+
+impl Ftp {
+    /// A transfer of `bytes` (`u64::MAX`: for ever) from `sender`.
+    pub fn new(sender: End, bytes: u64) -> Self {
+        Ftp { sender, bytes, step: Step::Waiting, answer_close: false }
+    }
+
+    /// The flow starts: the connection opens with the data ready behind the SYN.
+    pub fn handle_start(&mut self) {
+        self.step = Step::Open;
+    }
+
+    /// The receiving end closes its direction when the sender has closed.
+    pub fn handle_event(&mut self, end: End, event: TcpEvent) {
+        self.answer_close |= event == TcpEvent::PeerClosed && end != self.sender;
+    }
+
+    /// The next thing to do now.
+    pub fn poll_action(&mut self) -> Option<Action> {
+        if std::mem::take(&mut self.answer_close) {
+            return Some(Action::Close { end: End::sending(self.sender.sends().reversed()) });
+        }
+        let (end, bytes) = (self.sender, self.bytes);
+        let (next, action) = match self.step {
+            Step::Open => (Step::Write, Action::Open { end }),
+            Step::Write if bytes == u64::MAX => (Step::Done, Action::Write { end, bytes }),
+            Step::Write => (Step::Close, Action::Write { end, bytes }),
+            Step::Close => (Step::Done, Action::Close { end }),
+            Step::Waiting | Step::Done => return None,
+        };
+        self.step = next;
+        Some(action)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drain(ftp: &mut Ftp) -> Vec<Action> {
+        std::iter::from_fn(|| ftp.poll_action()).collect()
+    }
+
+    #[test]
+    fn a_file_is_opened_written_and_closed_by_the_sender_then_by_the_receiver() {
+        let end = End::Server;
+        let mut ftp = Ftp::new(end, 1000);
+        assert_eq!(drain(&mut ftp), []);
+        ftp.handle_start();
+        let expected = [Action::Open { end }, Action::Write { end, bytes: 1000 }, Action::Close { end }];
+        assert_eq!(drain(&mut ftp), expected);
+        ftp.handle_event(End::Ue, TcpEvent::PeerClosed);
+        assert_eq!(drain(&mut ftp), [Action::Close { end: End::Ue }]);
+        // The answer to it, at the sender, asks for nothing.
+        ftp.handle_event(End::Server, TcpEvent::PeerClosed);
+        assert_eq!(drain(&mut ftp), []);
+    }
+
+    #[test]
+    fn an_endless_transfer_never_closes() {
+        let end = End::Ue;
+        let mut ftp = Ftp::new(end, u64::MAX);
+        ftp.handle_start();
+        assert_eq!(drain(&mut ftp), [Action::Open { end }, Action::Write { end, bytes: u64::MAX }]);
+    }
+}

@@ -1,0 +1,254 @@
+//! The RLC codec against PDUs that Wireshark has read: `tests/rlc_wire/README.md`.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use umts_stack::radio::rlc::wire::{
+    AmPdu, AmdFormat, AmdView, ControlView, LiWidth, Payload, StatusEnd, StatusPdu, Sufi, TmdPdu, UmdFormat,
+    UmdPdu,
+};
+
+const CASES: [(&str, Mode, &str); 7] = [
+    ("am7", Mode::Am, include_str!("rlc_wire/am7.fields.tsv")),
+    ("am15", Mode::Am, include_str!("rlc_wire/am15.fields.tsv")),
+    ("ctl", Mode::Am, include_str!("rlc_wire/ctl.fields.tsv")),
+    ("um", Mode::Um, include_str!("rlc_wire/um.fields.tsv")),
+    ("um-wrap", Mode::Um, include_str!("rlc_wire/um-wrap.fields.tsv")),
+    ("tm", Mode::Tm, include_str!("rlc_wire/tm.fields.tsv")),
+    ("reset-new-id", Mode::Am, include_str!("rlc_wire/reset-new-id.fields.tsv")),
+];
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Mode {
+    Am,
+    Um,
+    Tm,
+}
+
+/// The PDUs of `case`, with what they show.
+fn pdus(case: &str) -> Vec<(String, Vec<u8>)> {
+    let manifest: serde_json::Value =
+        serde_json::from_str(include_str!("rlc_wire/manifest.json")).expect("it is JSON");
+    let entries = manifest[case].as_array().expect("a case has a list");
+    let octets = |hex: &str| {
+        (0..hex.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("it is hexadecimal"))
+            .collect()
+    };
+    let text = |entry: &serde_json::Value, name: &str| entry[name].as_str().expect("a text").to_owned();
+    entries.iter().map(|entry| (text(entry, "label"), octets(&text(entry, "pdu")))).collect()
+}
+
+/// Values of fields in the order in which they stand, by tshark's names.
+#[derive(Default)]
+struct Fields(BTreeMap<&'static str, Vec<String>>);
+
+impl Fields {
+    fn add(&mut self, name: &'static str, value: impl Display) {
+        self.0.entry(name).or_default().push(value.to_string());
+    }
+
+    fn joined(&self, name: &str) -> String {
+        self.0.get(name).map_or(String::new(), |values| values.join(","))
+    }
+
+    fn add_status(&mut self, status: &StatusPdu<'_>) {
+        for sufi in status.sufis() {
+            match sufi {
+                Sufi::Window(size) => {
+                    self.add("rlc.sufi.type", 1);
+                    self.add("rlc.sufi.wsn", size.pdus());
+                }
+                Sufi::List(list) => {
+                    self.add("rlc.sufi.type", 3);
+                    self.add("rlc.sufi.len", list.missing().len());
+                    for run in list.missing() {
+                        self.add("rlc.sufi.sn", run.first.value());
+                        self.add("rlc.sufi.l", run.count - 1);
+                    }
+                }
+                Sufi::Bitmap(bitmap) => {
+                    self.add("rlc.sufi.type", 4);
+                    self.add("rlc.sufi.len", (sufi.bits() - 20) / 8 - 1);
+                    self.add("rlc.sufi.fsn", bitmap.first().value());
+                }
+                Sufi::Rlist(rlist) => {
+                    self.add("rlc.sufi.type", 5);
+                    self.add("rlc.sufi.len", (sufi.bits() - 20) / 4);
+                    self.add("rlc.sufi.fsn", rlist.first().value());
+                }
+                Sufi::Mrw(mrw) => {
+                    self.add("rlc.sufi.type", 6);
+                    self.add("rlc.sufi.len", if mrw.is_beyond_window() { 0 } else { mrw.sns().len() });
+                    mrw.sns().iter().for_each(|sn| self.add("rlc.sufi.sn_mrw", sn.value()));
+                    self.add("rlc.sufi.n", mrw.n_length().indicators());
+                }
+                Sufi::MrwAck { n, sn_ack } => {
+                    self.add("rlc.sufi.type", 7);
+                    self.add("rlc.sufi.n", n.indicators());
+                    self.add("rlc.sufi.sn_ack", sn_ack.value());
+                }
+                Sufi::Poll(sn) => {
+                    self.add("rlc.sufi.type", 8);
+                    self.add("rlc.sufi.poll_sn", sn.value());
+                }
+            }
+        }
+        match status.end() {
+            StatusEnd::NoMore => self.add("rlc.sufi.type", 0),
+            StatusEnd::Ack(lsn) => {
+                self.add("rlc.sufi.type", 2);
+                self.add("rlc.sufi.lsn", lsn.value());
+            }
+            StatusEnd::Full => {}
+        }
+    }
+}
+
+/// Parts of SDUs, and whether each ends one.
+type Parts = Vec<(Vec<u8>, bool)>;
+
+/// What the fields of one PDU are, and the same bytes written from them.
+fn read_and_write(mode: Mode, octets: &[u8]) -> (Fields, Vec<u8>, Option<Parts>) {
+    let (mut fields, mut again) = (Fields::default(), Vec::new());
+    let parts = |payload: &Payload<'_>| {
+        payload.segments().iter().map(|segment| (segment.octets.to_vec(), segment.ends)).collect()
+    };
+    let mut data = None;
+    match mode {
+        Mode::Tm => {
+            let pdu = TmdPdu::parse(octets, octets.len() * 8).expect("a valid TMD PDU");
+            pdu.emit(&mut again);
+            data = Some(vec![(pdu.octets().to_vec(), true)]);
+        }
+        Mode::Um => {
+            let format = UmdFormat { width: LiWidth::of_umd(octets.len()), alternative_e_bit: false };
+            let pdu = UmdPdu::parse(octets, format).unwrap_or_else(|error| panic!("{error}"));
+            fields.add("rlc.seq", pdu.sn().value());
+            fields.add("rlc.ext", u8::from(!pdu.payload().indicators().is_empty()));
+            let header = umts_stack::radio::rlc::wire::UMD_HEADER;
+            raw_indicators(&mut fields, octets, header, pdu.payload().indicators().len(), format.width);
+            pdu.emit(&mut again);
+            data = Some(parts(pdu.payload()));
+        }
+        Mode::Am => {
+            // Each PDU of the corpus lies on the same side of the limit as the largest of its case.
+            let format = AmdFormat { width: LiWidth::of_amd(octets.len()), special_he: true };
+            let pdu = AmPdu::parse(octets, format).unwrap_or_else(|error| panic!("{error}"));
+            pdu.emit(&mut again);
+            fields.add("rlc.dc", octets[0] >> 7);
+            match &pdu {
+                AmPdu::Data(pdu) => {
+                    let view = AmdView::over(octets).expect("it has a header");
+                    fields.add("rlc.seq", pdu.sn().value());
+                    fields.add("rlc.p", u8::from(pdu.poll()));
+                    fields.add("rlc.he", view.header_extension());
+                    view.raw_length_indicators(format.width).for_each(|li| fields.add("rlc.li.value", li));
+                    if let Some(status) = pdu.piggyback() {
+                        fields.add_status(status);
+                    }
+                    data = Some(parts(pdu.payload()));
+                }
+                AmPdu::Status(status) => {
+                    control_type(&mut fields, octets);
+                    fields.add_status(status);
+                }
+                AmPdu::Reset(reset) => {
+                    control_type(&mut fields, octets);
+                    fields.add("rlc.rsn", u8::from(reset.rsn()));
+                    fields.add("rlc.hfni", reset.hfni());
+                }
+            }
+        }
+    }
+    (fields, again, data)
+}
+
+fn control_type(fields: &mut Fields, octets: &[u8]) {
+    let kind = ControlView::over(octets).and_then(|view| view.pdu_type()).expect("a control PDU");
+    fields.add("rlc.ctrl_pdu_type", kind as u8);
+}
+
+fn raw_indicators(fields: &mut Fields, octets: &[u8], header: usize, count: usize, width: LiWidth) {
+    for index in 0..count {
+        let value = match width {
+            LiWidth::Seven => u16::from(octets[header + index] >> 1),
+            LiWidth::Fifteen => {
+                u16::from_be_bytes([octets[header + 2 * index], octets[header + 2 * index + 1]]) >> 1
+            }
+        };
+        fields.add("rlc.li.value", value);
+    }
+}
+
+/// tshark's lines by column.
+fn expected(table: &str) -> Vec<BTreeMap<&str, &str>> {
+    let mut lines = table.lines();
+    let columns: Vec<_> = lines.next().expect("a line of names").split('\t').collect();
+    lines.map(|line| columns.iter().copied().zip(line.split('\t')).collect()).collect()
+}
+
+#[test]
+fn every_pdu_is_read_as_tshark_reads_it_and_written_again() {
+    let (mut agreed, mut all) = (0, 0);
+    for (case, mode, table) in CASES {
+        let (pdus, lines) = (pdus(case), expected(table));
+        assert_eq!(pdus.len(), lines.len(), "{case}");
+        for ((label, octets), line) in pdus.iter().zip(lines) {
+            all += 1;
+            let (fields, again, _) = read_and_write(mode, octets);
+            let frame = line["frame.number"];
+            assert_eq!(&again, octets, "{case} {frame}: {label}");
+            // tshark counts what it calls duplicates and fragments over several PDUs; the codec knows one at a time.
+            for (column, &value) in &line {
+                let known = column.starts_with("rlc.sufi") || fields.0.contains_key(column);
+                // Codewords have no accessor of their own: what they say is compared in the unit tests, and their bits here.
+                if known && *column != "rlc.sufi.cw" {
+                    assert_eq!(fields.joined(column), value, "{case} {frame}, {column}: {label}");
+                }
+            }
+            assert!(fields.0.keys().all(|name| line.contains_key(name)), "{case} {frame}: {label}");
+            agreed += 1;
+        }
+    }
+    println!("{agreed} of {all} PDUs read as tshark reads them and written again");
+    assert_eq!((agreed, all), (102, 102));
+}
+
+/// Octets of an IPv4 packet by its own header.
+fn ip_length(packet: &[u8]) -> usize {
+    usize::from(u16::from_be_bytes([packet[2], packet[3]]))
+}
+
+#[test]
+fn sdus_come_out_whole_as_many_as_tshark_finds() {
+    for (case, mode, table) in CASES {
+        let (mut whole, mut partial) = (Vec::new(), Vec::<u8>::new());
+        for (_, octets) in pdus(case) {
+            let (fields, _, Some(parts)) = read_and_write(mode, &octets) else { continue };
+            // The end of the SDU before, told late: 0, or 0x7FFB with an octet to be dropped.
+            let first = fields.0.get("rlc.li.value").map(|values| values[0].as_str());
+            let late = match first {
+                Some("0") => Some(0),
+                Some("32763") => Some(1),
+                _ => None,
+            };
+            if let Some(junk) = late {
+                partial.truncate(partial.len() - junk);
+                whole.push(std::mem::take(&mut partial));
+            }
+            for (part, ends) in parts {
+                partial.extend(part);
+                if ends {
+                    whole.push(std::mem::take(&mut partial));
+                }
+            }
+        }
+        assert!(whole.iter().all(|sdu| ip_length(sdu) == sdu.len()), "{case}");
+        // Each line has the length of the packet around the PDU first.
+        let inner = |line: &BTreeMap<&str, &str>| line["ip.len"].split(',').skip(1).count();
+        let found: usize = expected(table).iter().map(inner).sum();
+        assert_eq!(whole.len(), found, "{case}: {partial:?}");
+    }
+}

@@ -1,0 +1,145 @@
+//! Power levels, ratios and probabilities: the only quantities held as floats.
+
+use std::fmt;
+use std::ops::{Add, Sub};
+use std::str::FromStr;
+
+use crate::as_text;
+use crate::text::{Quantity, UnitError, parse_float};
+
+/// A ratio in decibels.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
+pub struct Db(pub f64);
+
+/// A power relative to one milliwatt. Two powers do not add as levels, so there is no `Dbm + Dbm`.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub struct Dbm(pub f64);
+
+impl Sub for Dbm {
+    type Output = Db;
+    fn sub(self, other: Dbm) -> Db {
+        Db(self.0 - other.0)
+    }
+}
+
+impl Sub<Db> for Dbm {
+    type Output = Dbm;
+    fn sub(self, loss: Db) -> Dbm {
+        Dbm(self.0 - loss.0)
+    }
+}
+
+impl Add<Db> for Dbm {
+    type Output = Dbm;
+    fn add(self, gain: Db) -> Dbm {
+        Dbm(self.0 + gain.0)
+    }
+}
+
+impl Add for Db {
+    type Output = Db;
+    fn add(self, other: Db) -> Db {
+        Db(self.0 + other.0)
+    }
+}
+
+const RATIO: Quantity =
+    Quantity { name: "a ratio", example: "6.8 dB", rule: "a number", units: &[("dB", 1)] };
+const POWER: Quantity =
+    Quantity { name: "a power", example: "-104 dBm", rule: "a number", units: &[("dBm", 1)] };
+
+impl FromStr for Db {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        parse_float(text, "dB", &RATIO).map(Db)
+    }
+}
+
+impl FromStr for Dbm {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        parse_float(text, "dBm", &POWER).map(Dbm)
+    }
+}
+
+impl fmt::Display for Db {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} dB", self.0)
+    }
+}
+
+impl fmt::Display for Dbm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} dBm", self.0)
+    }
+}
+
+as_text!(Db, "Db", "a ratio in decibels, as in \"6.8 dB\"", r"^[+-]?[0-9]*\.?[0-9]*\s*dB$");
+as_text!(Dbm, "Dbm", "a power level, as in \"-104 dBm\"", r"^[+-]?[0-9]*\.?[0-9]*\s*dBm$");
+
+/// A probability: a plain number from 0 to 1.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
+pub struct Probability(f64);
+
+impl Probability {
+    /// Never.
+    pub const ZERO: Probability = Probability(0.0);
+
+    /// `None` outside 0 to 1 (and for what is not a number).
+    pub fn new(p: f64) -> Option<Self> {
+        (0.0..=1.0).contains(&p).then_some(Probability(p))
+    }
+
+    /// The number.
+    #[inline]
+    pub const fn value(self) -> f64 {
+        self.0
+    }
+}
+
+impl fmt::Display for Probability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl serde::Serialize for Probability {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0)
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Probability {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Number;
+        impl serde::de::Visitor<'_> for Number {
+            type Value = Probability;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a probability: a plain number from 0 to 1")
+            }
+            fn visit_f64<E: serde::de::Error>(self, p: f64) -> Result<Probability, E> {
+                Probability::new(p).ok_or_else(|| {
+                    E::custom(format_args!("{p} is no probability: it must lie between 0 and 1"))
+                })
+            }
+            fn visit_i64<E: serde::de::Error>(self, p: i64) -> Result<Probability, E> {
+                self.visit_f64(p as f64)
+            }
+            fn visit_u64<E: serde::de::Error>(self, p: u64) -> Result<Probability, E> {
+                self.visit_f64(p as f64)
+            }
+        }
+        deserializer.deserialize_f64(Number)
+    }
+}
+
+impl schemars::JsonSchema for Probability {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Probability".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "number", "minimum": 0, "maximum": 1, "description": "a probability from 0 to 1"
+        })
+    }
+}

@@ -1,0 +1,17 @@
+//! The words that all crates share: instants, intervals, sizes, rates, levels and probabilities.
+//!
+//! Integers for what must add up (time in nanoseconds, sizes in bytes, rates in bit/s), floats only for power and
+//! probability. Every type prints the text that it parses: `"10 ms"`, `"32 kbit/s"`, `"40 B"`, `"-104 dBm"`.
+//! Prefixes are decimal (kbit = 1,000 bit, kB = 1,000 B); `KiB` and `MiB` are the binary ones.
+
+mod level;
+mod rate;
+mod size;
+mod text;
+mod time;
+
+pub use level::{Db, Dbm, Probability};
+pub use rate::BitRate;
+pub use size::Bytes;
+pub use text::UnitError;
+pub use time::{Duration, Time};

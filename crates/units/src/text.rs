@@ -1,0 +1,197 @@
+//! Quantities as text: a decimal number, an optional space and a unit, `"0.5 s"`, `"32 kbit/s"`.
+//!
+//! Parsing is exact: the number is read as an integer over a power of ten, so `"0.1 s"` is 100,000,000 ns and a
+//! value that needs a fraction of the base unit is refused instead of rounded.
+
+use thiserror::Error;
+
+/// Why a text is not a quantity.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum UnitError {
+    /// There is no unit behind the number.
+    #[error("`{text}` has no unit: write it as in \"{example}\"")]
+    MissingUnit {
+        /// What was read.
+        text: String,
+        /// A value that would be right.
+        example: &'static str,
+    },
+    /// The unit is not one of this quantity.
+    #[error("`{unit}` is not a unit of {quantity}: use one of {known}")]
+    UnknownUnit {
+        /// The unit that was read.
+        unit: String,
+        /// What the value measures.
+        quantity: &'static str,
+        /// The units that would be right.
+        known: String,
+    },
+    /// There is no number in front.
+    #[error("`{text}` does not start with a number: write it as in \"{example}\"")]
+    NotANumber {
+        /// What was read.
+        text: String,
+        /// A value that would be right.
+        example: &'static str,
+    },
+    /// The number is below zero where that has no meaning.
+    #[error("`{text}` is negative: {quantity} cannot be below zero")]
+    Negative {
+        /// What was read.
+        text: String,
+        /// What the value measures.
+        quantity: &'static str,
+    },
+    /// The value is too large, or finer than the base unit.
+    #[error("`{text}` is out of range: {quantity} must be {rule}")]
+    OutOfRange {
+        /// What was read.
+        text: String,
+        /// What the value measures.
+        quantity: &'static str,
+        /// The values that would be right.
+        rule: &'static str,
+    },
+}
+
+/// What a quantity is called, an example of it, and its units in base units each.
+pub(crate) struct Quantity {
+    pub name: &'static str,
+    pub example: &'static str,
+    pub rule: &'static str,
+    pub units: &'static [(&'static str, u64)],
+}
+
+/// Splits `"32 kbit/s"` into `"32"` and `"kbit/s"`.
+fn split(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = text
+        .char_indices()
+        .find(|&(at, c)| !(c.is_ascii_digit() || c == '.' || (at == 0 && (c == '-' || c == '+'))))
+        .map_or(text.len(), |(at, _)| at);
+    (&text[..end], text[end..].trim_start())
+}
+
+/// Reads a non-negative quantity as a whole number of base units.
+pub(crate) fn parse_integer(text: &str, quantity: &Quantity) -> Result<u64, UnitError> {
+    let (number, unit) = split(text);
+    let not_a_number = || UnitError::NotANumber { text: text.to_owned(), example: quantity.example };
+    let digits = number.trim_start_matches(['+', '-']);
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    if (whole.is_empty() && fraction.is_empty()) || fraction.contains('.') {
+        return Err(not_a_number());
+    }
+    if unit.is_empty() {
+        return Err(UnitError::MissingUnit { text: text.to_owned(), example: quantity.example });
+    }
+    let Some(&(_, scale)) = quantity.units.iter().find(|(name, _)| *name == unit) else {
+        return Err(UnitError::UnknownUnit {
+            unit: unit.to_owned(),
+            quantity: quantity.name,
+            known: quantity.units.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
+        });
+    };
+    if number.starts_with('-') {
+        return Err(UnitError::Negative { text: text.to_owned(), quantity: quantity.name });
+    }
+    exact(whole, fraction, scale).ok_or_else(|| UnitError::OutOfRange {
+        text: text.to_owned(),
+        quantity: quantity.name,
+        rule: quantity.rule,
+    })
+}
+
+/// `whole.fraction * scale`, if that is a whole number that fits.
+fn exact(whole: &str, fraction: &str, scale: u64) -> Option<u64> {
+    let fraction = fraction.trim_end_matches('0');
+    let digits = format!("{whole}{fraction}");
+    let number: u128 = if digits.is_empty() { 0 } else { digits.parse().ok()? };
+    let divisor = 10u128.checked_pow(u32::try_from(fraction.len()).ok()?)?;
+    let scaled = number.checked_mul(u128::from(scale))?;
+    if scaled % divisor != 0 {
+        return None;
+    }
+    u64::try_from(scaled / divisor).ok()
+}
+
+/// Writes a value in its largest unit that keeps at most three decimals.
+pub(crate) fn format_integer(
+    value: u64,
+    f: &mut std::fmt::Formatter<'_>,
+    units: &[(&str, u64)],
+) -> std::fmt::Result {
+    for &(unit, scale) in units {
+        let thousandths = u128::from(value) * 1000;
+        if value >= scale && thousandths % u128::from(scale) == 0 {
+            return write_number(value, scale, unit, f);
+        }
+    }
+    let &(unit, scale) = units.last().expect("a quantity has units");
+    write_number(value, scale, unit, f)
+}
+
+fn write_number(value: u64, scale: u64, unit: &str, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+    let (whole, rest) = (value / scale, value % scale);
+    if rest == 0 {
+        return write!(f, "{whole} {unit}");
+    }
+    let thousandths = u128::from(rest) * 1000 / u128::from(scale);
+    let fraction = format!("{thousandths:03}");
+    write!(f, "{whole}.{} {unit}", fraction.trim_end_matches('0'))
+}
+
+/// Reads a float and checks its unit.
+pub(crate) fn parse_float(text: &str, unit: &str, quantity: &Quantity) -> Result<f64, UnitError> {
+    let (number, found) = split(text);
+    let value: f64 = number
+        .parse()
+        .map_err(|_| UnitError::NotANumber { text: text.to_owned(), example: quantity.example })?;
+    if found == unit {
+        Ok(value)
+    } else if found.is_empty() {
+        Err(UnitError::MissingUnit { text: text.to_owned(), example: quantity.example })
+    } else {
+        Err(UnitError::UnknownUnit {
+            unit: found.to_owned(),
+            quantity: quantity.name,
+            known: unit.to_owned(),
+        })
+    }
+}
+
+/// Serde and JSON Schema as text, for a type with `FromStr` and `Display`; the calling crate has serde and schemars.
+#[macro_export]
+macro_rules! as_text {
+    ($type:ty, $name:literal, $description:literal, $pattern:literal) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Text;
+                impl serde::de::Visitor<'_> for Text {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str($description)
+                    }
+                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$type, E> {
+                        text.parse().map_err(E::custom)
+                    }
+                }
+                deserializer.deserialize_str(Text)
+            }
+        }
+
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                $name.into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string", "description": $description, "pattern": $pattern })
+            }
+        }
+    };
+}

@@ -1,0 +1,61 @@
+//! Quantities as a user writes them.
+
+use proptest::prelude::*;
+use umts_units::{BitRate, Bytes, Db, Dbm, Duration, Probability, UnitError};
+
+#[test]
+fn times_are_read_exactly() {
+    for (text, ns) in
+        [("10 ms", 10_000_000), ("0.1 s", 100_000_000), ("20us", 20_000), ("1 h", 3_600_000_000_000)]
+    {
+        assert_eq!(text.parse::<Duration>().unwrap().as_nanos(), ns, "{text}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_named() {
+    assert!(matches!("10".parse::<Duration>(), Err(UnitError::MissingUnit { .. })));
+    assert!(matches!("10 kbit".parse::<Duration>(), Err(UnitError::UnknownUnit { .. })));
+    assert!(matches!("ten ms".parse::<Duration>(), Err(UnitError::NotANumber { .. })));
+    assert!(matches!("-32 kbit/s".parse::<BitRate>(), Err(UnitError::Negative { .. })));
+    assert!(matches!("0 kbit/s".parse::<BitRate>(), Err(UnitError::OutOfRange { .. })));
+    assert!(matches!("0.5 B".parse::<Bytes>(), Err(UnitError::OutOfRange { .. })));
+    assert!(matches!("1.2.3 s".parse::<Duration>(), Err(UnitError::NotANumber { .. })));
+}
+
+#[test]
+fn levels_add_as_physics_has_it() {
+    let level: Dbm = "-104 dBm".parse().unwrap();
+    assert_eq!(level - Dbm(-110.0), Db(6.0));
+    assert_eq!("6.8 dB".parse::<Db>().unwrap().to_string(), "6.8 dB");
+    assert_eq!(Probability::new(1.5), None);
+    assert_eq!(Probability::new(f64::NAN), None);
+}
+
+#[test]
+fn a_segment_takes_its_time_on_the_wire() {
+    let rate: BitRate = "10 Mbit/s".parse().unwrap();
+    assert_eq!(rate.time_to_send(Bytes(1040)), Duration::from_micros(832));
+    let fach: BitRate = "32 kbit/s".parse().unwrap();
+    assert_eq!(fach.bits_in(Duration::from_millis(10)), 320);
+}
+
+proptest! {
+    #[test]
+    fn what_is_printed_is_read_back(ns in any::<u64>(), bytes in any::<u64>(), bps in 1u64..) {
+        let d = Duration::from_nanos(ns);
+        prop_assert_eq!(d.to_string().parse::<Duration>().unwrap(), d);
+        let b = Bytes(bytes);
+        prop_assert_eq!(b.to_string().parse::<Bytes>().unwrap(), b);
+        let r = BitRate::from_bps(bps).unwrap();
+        prop_assert_eq!(r.to_string().parse::<BitRate>().unwrap(), r);
+    }
+
+    #[test]
+    fn any_text_is_a_value_or_an_error(text in ".{0,24}") {
+        let _ = text.parse::<Duration>();
+        let _ = text.parse::<BitRate>();
+        let _ = text.parse::<Bytes>();
+        let _ = text.parse::<Dbm>();
+    }
+}

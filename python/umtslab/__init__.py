@@ -1,0 +1,61 @@
+"""A laboratory for TCP over UMTS radio access.
+
+Nothing heavy is imported before it is used: ``import umtslab`` alone loads neither the compiled core nor
+polars.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from umtslab._core import CaptureReadError, OutputError, ScenarioError
+    from umtslab.campaign import sweep
+    from umtslab.captures import CaptureAnalysis, analyse_captures
+    from umtslab.comparison import compare
+    from umtslab.run import Run
+    from umtslab.scenario import Scenario
+    from umtslab.simulation import simulate
+    from umtslab.store import Store, open_store
+
+__all__ = [
+    "CaptureAnalysis",
+    "CaptureReadError",
+    "OutputError",
+    "Run",
+    "Scenario",
+    "ScenarioError",
+    "Store",
+    "analyse_captures",
+    "compare",
+    "open_store",
+    "simulate",
+    "sweep",
+]
+
+# Modules have other names than these functions: importing a module puts its name here, over what had it.
+_HOME = {
+    "CaptureAnalysis": "umtslab.captures",
+    "CaptureReadError": "umtslab._core",
+    "OutputError": "umtslab._core",
+    "Run": "umtslab.run",
+    "Scenario": "umtslab.scenario",
+    "ScenarioError": "umtslab._core",
+    "Store": "umtslab.store",
+    "analyse_captures": "umtslab.captures",
+    "compare": "umtslab.comparison",
+    "open_store": "umtslab.store",
+    "simulate": "umtslab.simulation",
+    "sweep": "umtslab.campaign",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'umtslab' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,118 @@
+"""The compiled core: scenario files, the simulated network, the lists of parameters and metrics."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, final
+
+__all__ = [
+    "Analysis",
+    "CaptureReadError",
+    "Columns",
+    "OutputError",
+    "RunResult",
+    "Scenario",
+    "ScenarioError",
+    "analyse",
+    "bearers",
+    "capture_metric_definitions",
+    "metric_definitions",
+    "params",
+    "schema",
+    "simulate",
+    "version",
+]
+
+class ScenarioError(ValueError):
+    """A scenario is wrong; ``str(error)`` is the rendered message, without colour."""
+
+    file: str
+    line: int | None
+    column: int | None
+    key: str | None
+    help: str | None
+
+class OutputError(OSError):
+    """The captures could not be written."""
+
+class CaptureReadError(OSError):
+    """A capture could not be read; ``str(error)`` names the file, the byte and the reason."""
+
+    file: str
+    offset: int
+
+@final
+class Scenario:
+    """A validated scenario: defaults filled in, units checked."""
+
+    name: str
+    title: str
+    source: str
+    seed: int
+    duration_s: float
+    warnings: list[str]
+    @staticmethod
+    def load(path: str, overrides: Sequence[tuple[str, str]] = []) -> Scenario: ...
+    @staticmethod
+    def parse(
+        text: str,
+        name: str = "<text>",
+        base_dir: str | None = None,
+        overrides: Sequence[tuple[str, str]] = [],
+    ) -> Scenario: ...
+    def with_overrides(self, overrides: Sequence[tuple[str, str]]) -> Scenario: ...
+    def to_toml(self) -> str: ...
+    def to_json(self) -> str: ...
+    def content_hash(self) -> str: ...
+
+@final
+class Columns:
+    """A table, for any library that reads Arrow streams: ``polars.DataFrame(columns)``."""
+
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+@final
+class RunResult:
+    """One finished run. ``connections`` and the values of ``series`` are Arrow streams."""
+
+    seed: int
+    run: int
+    metrics: dict[str, float | None]
+    connections: Columns
+    series: dict[str, Columns]
+    files: list[str]
+    events: int
+
+@final
+class Analysis:
+    """One analysed capture. ``connections`` and the values of ``series`` are Arrow streams."""
+
+    file: str
+    metrics: dict[str, float | None]
+    connections: Columns
+    counts: dict[str, int]
+    start_s: float | None
+    duration_s: float
+    warnings: list[str]
+    series: dict[str, Columns]
+
+def analyse(
+    paths: Sequence[str],
+    *,
+    time_sequence: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> list[Analysis]: ...
+def capture_metric_definitions() -> list[dict[str, str]]: ...
+def simulate(
+    scenario: Scenario,
+    seed: int,
+    run: int,
+    *,
+    series: bool = False,
+    pcap_dir: str | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> RunResult: ...
+def schema() -> str: ...
+def bearers() -> list[dict[str, Any]]: ...
+def params() -> list[dict[str, str]]: ...
+def metric_definitions() -> list[dict[str, str]]: ...
+def version() -> dict[str, str]: ...

@@ -1,0 +1,42 @@
+"""Series that were recorded on change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def hold(
+    table: pl.DataFrame, keys: Sequence[str], end_s: float, closed: pl.DataFrame | None = None
+) -> pl.DataFrame:
+    """A series with one more row for each of its lines: the last values, at the time until which they hold.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        ``time_s``, the `keys` that tell its lines apart, and values.
+    keys : sequence of str
+        ``("connection",)``, for example.
+    end_s : float
+        End of the run, in seconds.
+    closed : polars.DataFrame, optional
+        ``connection`` and ``closed_s``: when connections closed, null for those that did not.
+
+    Returns
+    -------
+    polars.DataFrame
+        The rows of `table`, then one per line.
+    """
+    import polars as pl
+
+    last = table.group_by(keys, maintain_order=True).last()
+    until = pl.lit(end_s)
+    if closed is not None:
+        last = last.join(closed, on="connection", how="left", maintain_order="left")
+        until = pl.col("closed_s").fill_null(end_s)
+    # A closing connection may have the last word after its closing.
+    ends = last.with_columns(pl.max_horizontal("time_s", until).alias("time_s"))
+    return pl.concat([table, ends.select(table.columns)])

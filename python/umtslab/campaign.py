@@ -1,0 +1,136 @@
+"""Campaigns: a grid of overrides times replications, of which only what the store lacks is run."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from umtslab.analyse.statistics import Summary, summarise_metrics
+from umtslab.run import Run
+from umtslab.scenario import Scenario, as_scenario
+from umtslab.simulation import Task, Watch, execute
+
+if TYPE_CHECKING:
+    from umtslab.store import Store
+
+Axes = Mapping[str, Sequence[object]]
+"""Dotted key to its values: ``{"radio.bler": [0.01, 0.1], "tcp.variant": ["reno", "sack"]}``."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One cell of the grid."""
+
+    overrides: Mapping[str, object]
+    scenario: Scenario
+
+
+@dataclass(frozen=True)
+class PointResult:
+    """One cell of the grid with its runs, in order of their numbers."""
+
+    point: Point
+    runs: Sequence[Run]
+
+    def summary(self) -> dict[str, Summary]:
+        """Mean, deviation and interval of each metric."""
+        return summarise_metrics([run.metrics for run in self.runs])
+
+
+def grid(axes: Axes) -> list[dict[str, object]]:
+    """Every combination of the axes' values, the last axis fastest."""
+    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+
+
+def points(scenario: Scenario, combinations: Iterable[Mapping[str, object]]) -> list[Point]:
+    """The scenario under each combination; wrong ones are found here, before anything runs."""
+    return [Point(overrides, scenario.with_overrides(overrides)) for overrides in combinations]
+
+
+def sweep(
+    scenario: Scenario | str | os.PathLike[str],
+    axes: Axes | Iterable[Mapping[str, object]],
+    *,
+    store: Store,
+    runs: int = 1,
+    first_run: int = 0,
+    seed: int | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    series: bool = False,
+    pcap: bool = False,
+    watch: Watch | None = None,
+) -> list[PointResult]:
+    """Run a grid of overrides, each cell `runs` times; runs that the store has are taken from it.
+
+    Parameters
+    ----------
+    scenario : Scenario or path
+        What the overrides are applied to.
+    axes : mapping, or iterable of mappings
+        Values by key, of which every combination is run; or the combinations themselves.
+    store : Store
+        Where runs are looked up and kept. A campaign that was killed goes on from what it holds.
+    runs, first_run, seed, jobs, executor, series, pcap, watch
+        As for `umtslab.simulate`.
+
+    Returns
+    -------
+    list of PointResult
+        In the order of the combinations.
+
+    Raises
+    ------
+    umtslab.ScenarioError
+        If a combination is wrong; nothing is run then.
+    OSError
+        If results cannot be written.
+    """
+    combinations = grid(axes) if isinstance(axes, Mapping) else axes
+    cells = points(as_scenario(scenario), combinations)
+    numbers = range(first_run, first_run + runs)
+    wanted = {
+        index: [Task(cell.scenario, _seed(cell, seed), number, series, pcap) for number in numbers]
+        for index, cell in enumerate(cells)
+    }
+    finished = dict(run_missing(itertools.chain(*wanted.values()), store, jobs, executor, watch))
+    return [
+        PointResult(cell, [finished[_key(task)] for task in wanted[index]])
+        for index, cell in enumerate(cells)
+    ]
+
+
+def run_missing(
+    tasks: Iterable[Task],
+    store: Store,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    watch: Watch | None = None,
+) -> Iterator[tuple[str, Run]]:
+    """Yield the run of every task with its key: from the store if it is there, else when it is finished."""
+    lacking: dict[str, Task] = {}
+    for task in tasks:
+        key = _key(task)
+        if key in lacking:
+            continue
+        found = store.get(task.identity, series=task.series, pcap=task.pcap)
+        if found is None:
+            lacking[key] = task
+        else:
+            if watch is not None:
+                watch(task, 1.0)
+            yield key, found
+    for run in execute(lacking.values(), store=store, jobs=jobs, executor=executor, watch=watch):
+        yield run.key, run
+
+
+def _key(task: Task) -> str:
+    return task.identity.key
+
+
+def _seed(cell: Point, seed: int | None) -> int:
+    return cell.scenario.seed if seed is None else seed

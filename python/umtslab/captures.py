@@ -1,0 +1,130 @@
+"""Packet captures, analysed: TCP metrics of any pcap or pcapng file, named as the simulation's."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from umtslab.run import Metrics
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from umtslab import _core
+
+
+@dataclass(frozen=True)
+class CaptureAnalysis:
+    """One capture.
+
+    ``position`` in the table of connections says where the capture was taken. Round-trip times and
+    outstanding data are the sender's own only where that is ``sender``.
+    """
+
+    core: _core.Analysis
+
+    @property
+    def file(self) -> str:
+        """The capture, as it was named."""
+        return self.core.file
+
+    @property
+    def metrics(self) -> Metrics:
+        """All connections together; None where a capture does not tell."""
+        return dict(self.core.metrics)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Packets by what they were."""
+        return dict(self.core.counts)
+
+    @property
+    def start_s(self) -> float | None:
+        """Time of the first packet, in seconds since 1970."""
+        return self.core.start_s
+
+    @property
+    def duration_s(self) -> float:
+        """Seconds from the first packet to the last."""
+        return self.core.duration_s
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to look at before the numbers are trusted."""
+        return list(self.core.warnings)
+
+    def connections(self) -> pl.DataFrame:
+        """One row per TCP connection, in the order of their first packets."""
+        import polars as pl
+
+        return pl.DataFrame(self.core.connections).sort("connection")
+
+    def series(self, name: str) -> pl.DataFrame:
+        """``sent``, ``acked`` or ``sacked`` of the connection that `time_sequence` asked for.
+
+        Raises
+        ------
+        KeyError
+            If none was asked for.
+        """
+        import polars as pl
+
+        return pl.DataFrame(self.core.series[name])
+
+
+def analyse_captures(
+    paths: Sequence[str | os.PathLike[str]],
+    *,
+    time_sequence: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> list[CaptureAnalysis]:
+    """Analyse captures, each for itself.
+
+    Parameters
+    ----------
+    paths : sequence of path-like
+        pcap or pcapng files, of any size.
+    time_sequence : int, optional
+        Number of a connection whose course is wanted as ``series``.
+    progress : callable, optional
+        Told the part of all files that is read, from 0 to 1.
+
+    Returns
+    -------
+    list of CaptureAnalysis
+        In the order of `paths`.
+
+    Raises
+    ------
+    umtslab.CaptureReadError
+        If a file cannot be read or is no capture. One that is cut off or damaged is analysed up to there, and
+        its warnings say so.
+    """
+    from umtslab import _core
+
+    names = [os.fspath(path) for path in paths]
+    return [
+        CaptureAnalysis(analysis)
+        for analysis in _core.analyse(names, time_sequence=time_sequence, progress=progress)
+    ]
+
+
+@lru_cache(maxsize=1)
+def units() -> dict[str, str]:
+    """Unit of each metric of a capture."""
+    from umtslab import _core
+
+    return {entry["name"]: entry["unit"] for entry in _core.capture_metric_definitions()}
+
+
+def draw_time_sequence(analysis: CaptureAnalysis, number: int) -> Any:
+    """Time-sequence figure of the connection that was collected, repetitions told apart by cause."""
+    from umtslab.plot.style import printable
+    from umtslab.plot.timeseq import figure
+
+    title = f"{os.path.basename(analysis.file)}, connection {number}"
+    with printable():
+        return figure(*(analysis.series(name) for name in ("sent", "acked", "sacked")), title=title)

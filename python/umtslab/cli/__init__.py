@@ -1,0 +1,27 @@
+"""The command ``umts``: one module per verb, imported when the verb is used."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; the answer is its exit status.
+
+    0: done. 1: a run failed, a precision was missed, results could not be written. 2: wrong usage or input.
+    130: interrupted.
+    """
+    from umtslab.cli.application import application
+
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        status = application()(words or ["--help"])
+        sys.stdout.flush()
+    except Exception as error:
+        from umtslab.cli.failures import status_of
+
+        return status_of(error)
+    except KeyboardInterrupt:
+        return 130
+    return status if isinstance(status, int) else 0

@@ -1,0 +1,112 @@
+"""The verbs by name. None is imported before it is used, so that ``umts --help`` answers at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cyclopts import App, Parameter
+
+EXAMPLES = """Examples:
+
+- `umts run scenarios/ftp-on-fach.toml` — one run, its metrics as a table
+- `umts run scenarios/ftp-on-fach.toml --precision 5% --set tcp.variant=tahoe` — as many runs as it takes
+- `umts run scenarios/ftp-on-fach.toml --series --pcap --out demo` — with time series and captures
+- `umts plot demo outstanding -o outstanding.pdf` — a figure of them
+- `umts compare demo other` — what differs, and whether by chance
+- `umts analyse trace.pcapng` — the same metrics of a packet capture, simulated or real
+- `umts params rlc` — every scenario key about RLC
+
+Exit status: 0 done; 1 a run or a claim failed, a precision was missed, results could not be written;
+2 wrong usage or input."""
+
+_RESULT = """\
+RESULT is a run folder; a results folder, which stands for what was run last; or the key of a run, a
+result or the name of a scenario in the folder given with `--out`."""
+
+
+@dataclass(frozen=True)
+class Verb:
+    """One verb: what it does in a sentence, and what its help adds below the list of parameters."""
+
+    help: str
+    more: str = ""
+
+
+VERBS = {
+    "run": Verb(
+        "Run a scenario, once or until a precision is reached.",
+        """Ctrl-C keeps the runs that are finished.
+
+- `umts run scenarios/ftp-on-fach.toml --set radio.bler=0.1 --runs 10`
+- `umts run scenarios/ftp-on-fach.toml --precision 1% --metric mean_rtt_s --duration "300 s"`""",
+    ),
+    "plot": Verb(
+        "Draw a figure of a run that was recorded with --series.",
+        f"""{_RESULT} Of several runs the first is drawn.
+
+Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer.
+
+- `umts plot results outstanding -o outstanding.pdf`""",
+    ),
+    "compare": Verb(
+        "Differences between two results, with intervals.",
+        f"""{_RESULT}
+
+Runs of the same seed and number met the same radio and are compared pair by pair. A metric is called higher
+or lower only if 0 lies outside the 95 % interval of the differences.
+
+- `umts compare reno tahoe`""",
+    ),
+    "analyse": Verb(
+        "TCP metrics of packet captures, simulated or real.",
+        """- `umts analyse trace.pcapng`
+- `umts analyse trace.pcapng --connection 3 --all`
+- `umts analyse trace.pcapng --plot timeseq.pdf`""",
+    ),
+    "export": Verb(
+        "Results as CSV or LaTeX tables.",
+        f"""{_RESULT}
+
+- `umts export results --csv -o runs.csv`
+- `umts export results --latex --table summary`""",
+    ),
+    "reproduce": Verb(
+        "Run a paper's experiments again and score its claims.",
+        """- `umts reproduce dubois2005/ch6 --quick`""",
+    ),
+    "params": Verb(
+        "Every key of a scenario file: kind, default, range, source.",
+        """- `umts params tcp.rto`""",
+    ),
+    "bearers": Verb(
+        "The reference bearers that scenarios can name, with their transport channels.",
+        """- `umts bearers ps-384`
+- `umts run scenarios/ftp-on-fach-3gpp.toml --set ue.bearer=ps-384`""",
+    ),
+    "metrics": Verb("Every metric: unit, meaning, formula.", """- `umts metrics rtt`"""),
+    "schema": Verb("The JSON Schema of scenario files."),
+    "doctor": Verb("Versions, and what is installed of what can be used."),
+}
+
+
+def application() -> App:
+    """The command line application."""
+    app = App(
+        name="umts",
+        help="A laboratory for TCP over UMTS radio access.",
+        help_epilogue=EXAMPLES,
+        version=_version,
+        help_format="markdown",
+        default_parameter=Parameter(negative=()),
+        result_action="return_value",
+        exit_on_error=False,
+    )
+    for name, verb in VERBS.items():
+        app.command(f"umtslab.cli.{name}:{name}", name=name, help=verb.help, help_epilogue=verb.more)
+    return app
+
+
+def _version() -> str:
+    from umtslab.run import code_version
+
+    return f"umts {code_version()}"

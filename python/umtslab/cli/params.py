@@ -1,0 +1,35 @@
+"""``umts params``: every key of a scenario file."""
+
+from __future__ import annotations
+
+import json as json_text
+
+from umtslab.cli.failures import UsageError
+
+
+def params(containing: str = "", /, *, json: bool = False) -> int:
+    """Every key of a scenario file: kind, default, range, source.
+
+    Parameters
+    ----------
+    containing
+        Only keys that contain this.
+    json
+        Print one JSON list on standard output and nothing else there.
+    """
+    from umtslab import _core
+
+    rows = [row for row in _core.params() if containing in row["key"]]
+    if not rows:
+        raise UsageError(f"no key contains {containing!r}")
+    if json:
+        print(json_text.dumps(rows, indent=1))
+        return 0
+    from umtslab.cli.tables import output, rows_table
+
+    output().print(rows_table([_key_first(row) for row in rows]))
+    return 0
+
+
+def _key_first(row: dict[str, str]) -> dict[str, str]:
+    return {"key": row["key"], **row}

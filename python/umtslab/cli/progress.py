@@ -1,0 +1,110 @@
+"""The progress bar of long work, on standard error if that is a terminal."""
+
+from __future__ import annotations
+
+import sys
+import time
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+    from umtslab.simulation import Task
+
+_REFRESH_S = 0.1
+
+
+class ProgressBar:
+    """Shows how much of the runs is done, with an estimate of the time left."""
+
+    def __init__(self, title: str, *, quiet: bool) -> None:
+        self._title = title
+        self._shown = not quiet and sys.stderr.isatty()
+        self._bar: Progress | None = None
+        self._line: TaskID | None = None
+        self._fractions: dict[int, float] = {}
+        self._next = 0.0
+
+    @property
+    def started(self) -> list[int]:
+        """Numbers of the runs that have begun, finished ones included."""
+        return sorted(self._fractions)
+
+    def expect(self, runs: int) -> None:
+        """So many runs there will be, as far as is known now."""
+        if self._bar is None:
+            return
+        if self._line is None:
+            self._line = self._bar.add_task(self._title, total=runs)
+            self._bar.start()
+        self._bar.update(self._line, total=runs)
+
+    def watch(self, task: Task, fraction: float) -> None:
+        """Note how far a run is; called from worker threads, some hundred times a run."""
+        self._fractions[task.run] = fraction
+        now = time.monotonic()
+        # Drawing costs more than a hundredth of a short run does.
+        if self._bar is not None and self._line is not None and now >= self._next:
+            self._next = now + _REFRESH_S
+            self._bar.update(self._line, completed=sum(list(self._fractions.values())))
+
+    def __enter__(self) -> ProgressBar:
+        if self._shown:
+            self._bar = _new_bar()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+class FileBar:
+    """Shows how much of some files is read, with an estimate of the time left."""
+
+    def __init__(self, title: str, *, quiet: bool) -> None:
+        self._title = title
+        self._shown = not quiet and sys.stderr.isatty()
+        self._bar: Progress | None = None
+        self._line: TaskID | None = None
+
+    def update(self, fraction: float) -> None:
+        """Note how far it is."""
+        if self._bar is not None:
+            if self._line is None:
+                self._line = self._bar.add_task(self._title, total=1.0)
+                self._bar.start()
+            self._bar.update(self._line, completed=fraction)
+
+    def __enter__(self) -> FileBar:
+        if self._shown:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._bar = Progress(console=Console(stderr=True), transient=True)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def _new_bar() -> Progress:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.completed:.1f} of {task.total} runs,"),
+        TimeElapsedColumn(),
+        TextColumn("gone,"),
+        TimeRemainingColumn(),
+        TextColumn("to go"),
+        console=Console(stderr=True),
+        transient=True,
+    )

@@ -1,0 +1,112 @@
+"""``umts reproduce``: figures, tables and a verdict on each claim."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from umtslab.cli.failures import FAILED, UsageError
+from umtslab.cli.options import workers
+from umtslab.cli.results import open_results
+from umtslab.reproduce.errors import BadData, UnknownSelection
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+    from umtslab.reproduce.reproduction import Chapter
+
+
+def reproduce(
+    *selections: str,
+    quick: bool = False,
+    out: Path = Path("results/reproductions"),
+    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
+    json: bool = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
+) -> int:
+    """Run a document's experiments again, draw its figures, and score what it says.
+
+    Exit status: 0 no claim failed, 1 a claim failed, 2 wrong usage. A claim that is not yet scored, or whose
+    difference is inside the noise, does not fail.
+
+    Parameters
+    ----------
+    selections
+        PAPER, PAPER/CHAPTER or PAPER/FIGURE, as in dubois2005/ch6 or dubois2005/fig6.2 (default: everything).
+    quick
+        Small grids and few runs: under a minute, with provisional verdicts.
+    out
+        Where pages, figures and tables go, and the runs; only what it lacks is run.
+    jobs
+        Worker threads (default: as many as there are processors).
+    json
+        Print one JSON object on standard output and nothing else there.
+    quiet
+        No progress bar.
+    """
+    from umtslab.reproduce.report import to_json, totals, write_chapter
+    from umtslab.reproduce.reproduction import find_data
+    from umtslab.reproduce.reproduction import reproduce as run_again
+    from umtslab.reproduce.selection import select
+    from umtslab.run import code_version
+
+    threads = workers(jobs, sys.maxsize)
+    try:
+        root = find_data()
+        parts = select(root / "reproductions", selections)
+    except (UnknownSelection, BadData) as error:
+        raise UsageError(str(error)) from error
+    with open_results(out / "store") as store, _progress(quiet=quiet or json) as progress:
+        chapters = run_again(parts, store=store, data=root, quick=quick, jobs=threads, progress=progress)
+    files = [path for chapter in chapters if chapter.plan is not None for path in write_chapter(chapter, out)]
+    if json:
+        import json as encoder
+
+        print(encoder.dumps(to_json(chapters, files, version=str(code_version())), allow_nan=False))
+    else:
+        _show(chapters, files)
+    return FAILED if totals(chapters)["fail"] else 0
+
+
+def _show(chapters: list[Chapter], files: list[Path]) -> None:
+    from rich.console import Console
+
+    from umtslab.reproduce.report import open_reasons, reasons, summary_line, table
+
+    console = Console(highlight=False)
+    for chapter in chapters:
+        if chapter.plan is not None:
+            console.print(table(chapter))
+        for number, reason in enumerate(reasons(chapter), 1):
+            console.print(f"[{number}] {reason}", markup=False)
+        for missing, claims in open_reasons(chapter):
+            console.print(f"not yet ({claims}): {missing}", style="dim", markup=False)
+        console.print(f"{chapter.title}. {summary_line([chapter])}\n", markup=False)
+    if len(chapters) > 1:
+        console.print(summary_line(chapters))
+    for page in (path for path in files if path.name == "README.md"):
+        console.print(f"Figures, tables and verdicts: {page}", markup=False, soft_wrap=True)
+
+
+@contextmanager
+def _progress(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """A bar on standard error, where that is a terminal."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    shown = not quiet and sys.stderr.isatty()
+    with Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True) as bar:
+        tasks: dict[str, TaskID] = {}
+
+        def report(title: str, done: int, total: int) -> None:
+            if title not in tasks:
+                tasks[title] = bar.add_task(title, total=total)
+            bar.update(tasks[title], completed=done, total=total)
+
+        yield report

@@ -1,0 +1,38 @@
+"""The word RESULT of a command line: a run folder, a store, or something in the store of ``--out``."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from umtslab.cli.failures import CannotOpen
+from umtslab.run import Run
+from umtslab.store import RunNotFound, Store, open_store
+from umtslab.store.folder import is_run_folder, read_run
+from umtslab.store.store import is_store
+
+
+def find_runs(name: str, out: Path) -> list[Run]:
+    """The runs that `name` means, ordered by seed and number.
+
+    A run folder is that run. A store is its latest result: all replications of what was run last. Anything
+    else is looked up in the store `out`: the key of a run, a result, or the name of a scenario.
+    """
+    path = Path(name)
+    if is_run_folder(path):
+        return [read_run(path.resolve())]
+    if is_store(path):
+        with open_results(path) as store:
+            return store.latest()
+    if not is_store(out):
+        raise RunNotFound(f"{name} is no run folder and no store, and {out} is no store to look it up in")
+    with open_results(out) as store:
+        return store.find(name)
+
+
+def open_results(path: Path) -> Store:
+    """Open a store, or say why not."""
+    try:
+        return open_store(path)
+    except (OSError, sqlite3.Error) as error:
+        raise CannotOpen(path, error) from error

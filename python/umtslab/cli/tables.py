@@ -1,0 +1,85 @@
+"""Numbers as people read them, and tables for the terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.table import Table
+
+from umtslab.analyse.statistics import Summary
+from umtslab.metrics import headline, units
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_CONNECTION_METRICS = ("goodput_kbps", "mean_rtt_s", "tcp_retransmissions", "rto_count", "download_time_s")
+
+
+def number(value: float | None, digits: int = 4) -> str:
+    """A number to `digits` significant digits, whole numbers in full."""
+    if value is None:
+        return "–"
+    if value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    if not 1e-4 <= abs(value) < 1e9:
+        return f"{value:.{digits - 1}e}"
+    decimals = digits - 1 - math.floor(math.log10(abs(value)))
+    return f"{value:.{max(0, decimals)}f}"
+
+
+def metrics_table(summaries: Mapping[str, Summary], *, every: bool) -> Table:
+    """Metrics with mean, half width of the 95 % interval and unit; those without a value are left out."""
+    measured = {name for name, summary in summaries.items() if summary.n}
+    names = sorted(measured) if every else headline(measured)
+    unit_of = units()
+    most = max((summary.n for summary in summaries.values()), default=0)
+    table = plain_table("metric", ">mean", *([">± 95 %", ">n"] if most > 1 else []), "unit")
+    for name in names:
+        summary = summaries[name]
+        spread = [number(summary.ci95, 2), str(summary.n)] if most > 1 else []
+        table.add_row(name, number(summary.mean), *spread, unit_of.get(name, ""))
+    return table
+
+
+def connections_table(connections: pl.DataFrame) -> Table:
+    """One row per connection, with the metrics that a first look wants."""
+    import polars as pl
+
+    names = [
+        name
+        for name in _CONNECTION_METRICS
+        if name in connections.columns and connections[name].is_not_null().any()
+    ]
+    unit_of = units()
+    headings = [f">{name} ({unit_of[name]})" if unit_of.get(name) else f">{name}" for name in names]
+    table = plain_table(">connection", ">ue", *headings)
+    for row in connections.select("connection", "ue", pl.col(names).cast(pl.Float64)).iter_rows():
+        table.add_row(str(row[0]), str(row[1]), *(number(value) for value in row[2:]))
+    return table
+
+
+def rows_table(rows: Sequence[Mapping[str, str]]) -> Table:
+    """Rows of text under their keys; columns that are empty throughout are left out."""
+    columns = [key for key in rows[0] if any(row[key] for row in rows)]
+    table = plain_table(*columns)
+    for row in rows:
+        table.add_row(*(row[key] for key in columns))
+    return table
+
+
+def plain_table(*headings: str) -> Table:
+    """A table without frames; a heading that begins with ``>`` is of a column of numbers."""
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for heading in headings:
+        right = heading.startswith(">")
+        table.add_column(heading.removeprefix(">"), justify="right" if right else "left", overflow="fold")
+    return table
+
+
+def output() -> Console:
+    """Standard output. Into a file or pipe, lines are as long as they need to be."""
+    console = Console(highlight=False)
+    return console if console.is_terminal else Console(highlight=False, width=200)

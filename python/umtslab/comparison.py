@@ -1,0 +1,120 @@
+"""Two results, metric by metric: second minus first, with an interval where there is more than one run.
+
+Runs of the same seed and number saw the same radio, so their differences are taken pair by pair; only where
+no runs match are the two means compared as independent samples (Welch).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from umtslab.analyse.statistics import Summary, difference_paired, difference_unpaired, summarise
+from umtslab.run import Metrics, Run
+
+
+class Verdict(StrEnum):
+    """What the interval of a difference says."""
+
+    HIGHER = "higher"
+    LOWER = "lower"
+    EQUAL = "equal"
+    NOT_SHOWN = "no difference shown"
+    ONE_RUN = "one run, no interval"
+    NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One metric of two results; `difference` is second minus first."""
+
+    metric: str
+    first: Summary
+    second: Summary
+    n: int
+    difference: float | None
+    ci95: float | None
+    equal: bool
+
+    @property
+    def percent(self) -> float | None:
+        """The difference relative to the first mean."""
+        if self.difference is None or not self.first.mean:
+            return None
+        return 100 * self.difference / abs(self.first.mean)
+
+    @property
+    def verdict(self) -> Verdict:
+        """Where the second lies: higher or lower only if 0 is outside the 95 % interval."""
+        if self.difference is None:
+            return Verdict.NOT_MEASURED
+        if self.equal:
+            return Verdict.EQUAL
+        if self.ci95 is None:
+            return Verdict.ONE_RUN
+        if abs(self.difference) <= self.ci95:
+            return Verdict.NOT_SHOWN
+        return Verdict.HIGHER if self.difference > 0 else Verdict.LOWER
+
+    def as_dict(self) -> dict[str, object]:
+        """As in ``--json``."""
+        return {
+            "first": self.first.as_dict(),
+            "second": self.second.as_dict(),
+            "n": self.n,
+            "difference": self.difference,
+            "ci95": self.ci95,
+            "percent": self.percent,
+            "verdict": self.verdict.value,
+        }
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Differences of all metrics; `pairs` counts matching runs, and is 0 if the samples are independent."""
+
+    pairs: int
+    differences: tuple[Difference, ...]
+
+    def __getitem__(self, metric: str) -> Difference:
+        for difference in self.differences:
+            if difference.metric == metric:
+                return difference
+        raise KeyError(metric)
+
+
+def compare(first: Sequence[Run], second: Sequence[Run]) -> Comparison:
+    """Compare two results: runs of two scenarios, variants or versions."""
+    pairs = _pairs(first, second)
+    names = sorted({name for run in (*first, *second) for name in run.metrics})
+    if pairs:
+        return Comparison(len(pairs), tuple(_paired(name, pairs) for name in names))
+    samples = [run.metrics for run in first], [run.metrics for run in second]
+    return Comparison(0, tuple(_unpaired(name, *samples) for name in names))
+
+
+def _pairs(first: Sequence[Run], second: Sequence[Run]) -> list[tuple[Metrics, Metrics]]:
+    others = {(run.seed, run.run): run.metrics for run in second}
+    return [(run.metrics, others[run.seed, run.run]) for run in first if (run.seed, run.run) in others]
+
+
+def _paired(name: str, pairs: Sequence[tuple[Metrics, Metrics]]) -> Difference:
+    values = [(a.get(name), b.get(name)) for a, b in pairs]
+    summary = difference_paired(values)
+    return Difference(
+        name,
+        summarise(a for a, _ in values),
+        summarise(b for _, b in values),
+        summary.n,
+        summary.mean,
+        summary.ci95,
+        equal=all(a == b for a, b in values),
+    )
+
+
+def _unpaired(name: str, first: Sequence[Metrics], second: Sequence[Metrics]) -> Difference:
+    one, two = summarise(m.get(name) for m in first), summarise(m.get(name) for m in second)
+    difference, half_width = difference_unpaired(one, two)
+    equal = difference == 0 and half_width == 0
+    return Difference(name, one, two, min(one.n, two.n), difference, half_width, equal)

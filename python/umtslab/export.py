@@ -1,0 +1,125 @@
+"""Runs as tables: one row per run, one row per metric, one row per connection; as CSV and as LaTeX."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from umtslab.analyse.statistics import summarise_metrics
+from umtslab.run import Run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def runs_table(runs: Sequence[Run]) -> pl.DataFrame:
+    """One row per run: who it is, then one column per metric."""
+    import polars as pl
+
+    identity = {
+        "key": [run.key for run in runs],
+        "result": [run.identity.result for run in runs],
+        "scenario": [run.scenario for run in runs],
+        "version": [str(run.identity.code) for run in runs],
+        "seed": pl.Series([run.seed for run in runs], dtype=pl.UInt64),
+        "run": pl.Series([run.run for run in runs], dtype=pl.UInt64),
+        "events": pl.Series([run.events for run in runs], dtype=pl.UInt64),
+    }
+    names = sorted({name for run in runs for name in run.metrics})
+    metrics = {name: pl.Series([run.metrics.get(name) for run in runs], dtype=pl.Float64) for name in names}
+    return pl.DataFrame({**identity, **metrics})
+
+
+def summary_table(runs: Sequence[Run]) -> pl.DataFrame:
+    """One row per metric: unit, n, mean, sd and the half width of the 95 % interval."""
+    import polars as pl
+
+    from umtslab.metrics import units
+
+    unit_of = units()
+    summaries = summarise_metrics([run.metrics for run in runs])
+    schema = {
+        "metric": pl.String,
+        "unit": pl.String,
+        "n": pl.UInt32,
+        "mean": pl.Float64,
+        "sd": pl.Float64,
+        "ci95": pl.Float64,
+    }
+    rows = [(name, unit_of.get(name, ""), s.n, s.mean, s.sd, s.ci95) for name, s in summaries.items()]
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def connections_table(runs: Sequence[Run]) -> pl.DataFrame:
+    """The connection tables of all runs, with seed and run in front."""
+    import polars as pl
+
+    tables = [
+        run.connections().select(
+            pl.lit(run.seed, pl.UInt64).alias("seed"), pl.lit(run.run, pl.UInt64).alias("run"), pl.all()
+        )
+        for run in runs
+    ]
+    return pl.concat(tables, how="vertical") if tables else pl.DataFrame()
+
+
+def to_csv(table: pl.DataFrame) -> str:
+    """Comma-separated values with a header; floats in their shortest exact form, unmeasured values empty."""
+    return table.write_csv()
+
+
+def to_latex(table: pl.DataFrame, *, caption: str = "") -> str:
+    r"""A ``booktabs`` table (``\usepackage{booktabs}``), numbers to five significant digits."""
+    numeric = [dtype.is_numeric() for dtype in table.dtypes]
+    columns = "".join("r" if number else "l" for number in numeric)
+    lines = [r"\begin{table}", r"\centering"]
+    if caption:
+        lines.append(rf"\caption{{{escape(caption)}}}")
+    lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
+    lines.append(_row([escape(name) for name in table.columns]))
+    lines.append(r"\midrule")
+    lines += [_row([_cell(value) for value in row]) for row in table.iter_rows()]
+    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+    return "\n".join(lines) + "\n"
+
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def escape(text: str) -> str:
+    """Text in which LaTeX sees nothing but text."""
+    return "".join(_SPECIAL.get(character, character) for character in text)
+
+
+def _row(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "--"
+    if isinstance(value, float):
+        return _number(value)
+    return escape(str(value))
+
+
+def _number(value: float) -> str:
+    if not math.isfinite(value):
+        return "--"
+    text = f"{value:.5g}"
+    if "e" not in text:
+        return text
+    mantissa, exponent = text.split("e")
+    return rf"${mantissa} \times 10^{{{int(exponent)}}}$"

@@ -1,0 +1,51 @@
+"""Metric names, units and definitions, as the core states them."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+from umtslab import _core
+
+HEADLINE = (
+    "goodput_kbps",
+    "goodput_active_kbps",
+    "throughput_kbps",
+    "mean_rtt_s",
+    "mean_rtt_time_avg_s",
+    "mean_outstanding_segments",
+    "tcp_retransmissions",
+    "rto_count",
+    "download_time_s",
+    "link_utilization_pct",
+    "rlc_throughput_iub_kbps",
+    "sdu_delay_ms",
+    "residual_loss_pct",
+    "mean_transmissions_per_pdu",
+    "bler_pct",
+    "fach_queue_drops",
+    "jain_fairness",
+)
+"""Shown first, in this order; the others on request."""
+
+_UPLINK = "_uplink"
+
+
+@lru_cache(maxsize=1)
+def definitions() -> tuple[dict[str, str], ...]:
+    """Every metric there is, as the core defines it."""
+    return tuple(_core.metric_definitions())
+
+
+def units() -> dict[str, str]:
+    """Unit of each metric; empty for counts and ratios.
+
+    Metrics of the radio part have a twin for the uplink, which is not listed apart.
+    """
+    plain = {entry["name"]: entry["unit"] for entry in definitions()}
+    twins = {entry["name"] + _UPLINK: entry["unit"] for entry in definitions() if entry["scope"] == "radio"}
+    return plain | twins
+
+
+def headline(names: set[str]) -> list[str]:
+    """Those of `names` that a first look wants."""
+    return [name for name in HEADLINE if name in names]

@@ -1,0 +1,31 @@
+"""Data in flight."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from umtslab.plot.style import finish, lines, new_figure
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+
+def figure(outstanding: pl.DataFrame, *, title: str = "") -> Figure:
+    """Draw the outstanding window over time: the counterpart of Dubois (2005), Figure 6.1.
+
+    Parameters
+    ----------
+    outstanding : polars.DataFrame
+        ``time_s``, ``connection``, ``outstanding_segments``; one row per change.
+    title : str
+        Above the figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One line of steps per connection.
+    """
+    drawing, axes = new_figure(title, "outstanding (segments)")
+    lines(axes, outstanding, "outstanding_segments", "outstanding")
+    return finish(drawing, axes)

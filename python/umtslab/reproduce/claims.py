@@ -1,0 +1,128 @@
+"""The ledger: every checkable statement about results of a document, as typed rows."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, cast, get_args
+
+from umtslab.reproduce.errors import BadData, UnknownSelection
+
+Value = str | int | float
+Kind = Literal["value", "ratio", "order", "trend", "bound"]
+Confidence = Literal["stated", "read-from-text", "qualitative"]
+
+_FIELDS = {
+    "id",
+    "where",
+    "statement",
+    "kind",
+    "metric",
+    "conditions",
+    "expected",
+    "tolerance",
+    "confidence",
+    "note",
+}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement of a document; the fields are those of ``reproductions/README.md``."""
+
+    id: str
+    where: str
+    statement: str
+    kind: Kind
+    metric: str
+    conditions: Mapping[str, Value | list[Value]]
+    expected: Value
+    confidence: Confidence
+    tolerance: float | None = None
+    note: str = ""
+    reasons: tuple[str, ...] = field(default=())
+
+    @property
+    def paper(self) -> str:
+        """The document, which is the first word of the id."""
+        return self.id.split(".")[0]
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The words of the id between document and statement: chapter and figure, or figure alone."""
+        return tuple(self.id.split(".")[1:-1])
+
+
+def papers(root: Path) -> list[str]:
+    """Names of the documents that have a ledger below `root`, in alphabetical order."""
+    return sorted(path.parent.name for path in root.glob("*/claims.toml"))
+
+
+def load_claims(root: Path, paper: str) -> list[Claim]:
+    """Read the ledger of one document, in its own order, with the reasons found for known mismatches.
+
+    Parameters
+    ----------
+    root : Path
+        The folder ``reproductions``.
+    paper : str
+        Name of the document's folder.
+
+    Raises
+    ------
+    UnknownSelection
+        If there is no such document; the message lists those there are.
+    BadData
+        If a row lacks a field, has an unknown one, or an id appears twice.
+    """
+    path = root / paper / "claims.toml"
+    if not path.is_file():
+        raise UnknownSelection(f"no document {paper!r}; there are {', '.join(papers(root))}")
+    reasons = _load_reasons(root / paper / "reasons.toml")
+    claims = [_claim(row, reasons, path) for row in tomllib.loads(path.read_text(encoding="utf-8"))["claim"]]
+    seen: set[str] = set()
+    for claim in claims:
+        if claim.id in seen:
+            raise BadData(f"{path}: the id {claim.id} appears twice")
+        seen.add(claim.id)
+    if unknown := reasons.keys() - seen:
+        raise BadData(f"{path.with_name('reasons.toml')}: no claim has the id {min(unknown)}")
+    return claims
+
+
+def _claim(row: dict[str, object], reasons: Mapping[str, list[str]], path: Path) -> Claim:
+    name = str(row.get("id", "without id"))
+    if unknown := row.keys() - _FIELDS:
+        raise BadData(f"{path}: claim {name} has the unknown field {min(unknown)}")
+    if missing := _FIELDS - {"tolerance", "note"} - row.keys():
+        raise BadData(f"{path}: claim {name} lacks the field {min(missing)}")
+    if row["kind"] not in get_args(Kind):
+        raise BadData(f"{path}: claim {name} is of the unknown kind {row['kind']!r}")
+    if row["confidence"] not in get_args(Confidence):
+        raise BadData(f"{path}: claim {name} has the unknown confidence {row['confidence']!r}")
+    tolerance = row.get("tolerance")
+    return Claim(
+        id=name,
+        where=str(row["where"]),
+        statement=str(row["statement"]),
+        kind=cast(Kind, row["kind"]),
+        metric=str(row["metric"]),
+        conditions=cast(dict[str, Value | list[Value]], row["conditions"]),
+        expected=cast(Value, row["expected"]),
+        confidence=cast(Confidence, row["confidence"]),
+        tolerance=None if tolerance is None else float(cast(float, tolerance)),
+        note=str(row.get("note", "")),
+        reasons=tuple(reasons.get(name, ())),
+    )
+
+
+def _load_reasons(path: Path) -> dict[str, list[str]]:
+    if not path.is_file():
+        return {}
+    reasons: dict[str, list[str]] = {}
+    for row in tomllib.loads(path.read_text(encoding="utf-8")).get("reason", []):
+        for claim in row["claims"]:
+            reasons.setdefault(claim, []).append(row["text"])
+    return reasons

@@ -1,0 +1,168 @@
+"""Comparing two points by their replications, with verdicts that noise cannot buy.
+
+Run *k* of every point meets the same radio, so points are compared by the differences within each run. A
+relation passes when the whole 95 % interval of the mean difference satisfies it, fails when no part of it
+does, and is inconclusive in between.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from umtslab.analyse.statistics import Summary, summarise
+from umtslab.reproduce.results import Sample
+
+ABOUT_EQUAL = 0.05
+"""The ledger's "about equal": within 5 % of the level."""
+
+
+class Verdict(StrEnum):
+    """What the experiment says about a claim."""
+
+    PASS = "pass"
+    FAIL = "fail"
+    INCONCLUSIVE = "inconclusive"
+    NOT_YET = "not yet"
+
+
+_SEVERITY = [Verdict.PASS, Verdict.INCONCLUSIVE, Verdict.NOT_YET, Verdict.FAIL]
+
+
+def worst(verdicts: Iterable[Verdict]) -> Verdict:
+    """The verdict on all of several things together: one failure fails them, one gap leaves them open."""
+    return max(verdicts, key=_SEVERITY.index, default=Verdict.NOT_YET)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A verdict and the sentence that supports it."""
+
+    verdict: Verdict
+    detail: str
+
+
+def conjunction(findings: Iterable[Finding]) -> Finding:
+    """All of several findings together; the detail is that of those which decide."""
+    all_findings = list(findings)
+    verdict = worst(finding.verdict for finding in all_findings)
+    if verdict is Verdict.PASS:
+        return Finding(verdict, "; ".join(dict.fromkeys(f.detail for f in all_findings if f.detail)))
+    deciding = dict.fromkeys(f.detail for f in all_findings if f.verdict is verdict and f.detail)
+    return Finding(verdict, "; ".join(deciding))
+
+
+def interval(summary: Summary) -> tuple[float, float] | None:
+    """The 95 % interval of a mean; None with fewer than two values."""
+    if summary.mean is None or summary.ci95 is None:
+        return None
+    return summary.mean - summary.ci95, summary.mean + summary.ci95
+
+
+def within(summary: Summary, low: float, high: float, what: str) -> Finding:
+    """Whether a mean lies in a band, judged by its interval."""
+    span = interval(summary)
+    if span is None:
+        return Finding(Verdict.INCONCLUSIVE, f"{what}: {summary.n} values give no interval")
+    if low <= span[0] and span[1] <= high:
+        return Finding(Verdict.PASS, "")
+    if span[1] < low or high < span[0]:
+        return Finding(Verdict.FAIL, f"{what}: {show(summary)} is outside {low:.4g} to {high:.4g}")
+    return Finding(
+        Verdict.INCONCLUSIVE, f"{what}: the interval of {show(summary)} crosses {low:.4g} to {high:.4g}"
+    )
+
+
+def greater(a: Sample, b: Sample, what: str) -> Finding:
+    """Whether a is greater than b."""
+    difference = summarise(_differences(a, b))
+    span = interval(difference)
+    if span is None:
+        return Finding(Verdict.INCONCLUSIVE, f"{what}: {difference.n} pairs of values give no interval")
+    if span[0] > 0:
+        return Finding(Verdict.PASS, f"{what}: difference {show(difference)}")
+    if span == (0.0, 0.0):
+        verdict = Verdict.INCONCLUSIVE if _is_coarse(a) else Verdict.FAIL
+        return Finding(verdict, f"{what}: equal in every run")
+    if span[1] < 0:
+        return Finding(Verdict.FAIL, f"{what}: difference {show(difference)}")
+    return Finding(Verdict.INCONCLUSIVE, f"{what}: difference {show(difference)} is inside the noise")
+
+
+def about_equal(a: Sample, b: Sample, what: str) -> Finding:
+    """Whether a and b differ by less than 5 % of their level."""
+    margin = ABOUT_EQUAL * _level(a, b)
+    return _against_margins(a, b, -margin, margin, what)
+
+
+def at_least(a: Sample, b: Sample, what: str) -> Finding:
+    """Whether a is greater than, or about equal to, b."""
+    return _against_margins(a, b, -ABOUT_EQUAL * _level(a, b), float("inf"), what)
+
+
+def _against_margins(a: Sample, b: Sample, low: float, high: float, what: str) -> Finding:
+    difference = summarise(_differences(a, b))
+    span = interval(difference)
+    if span is None:
+        return Finding(Verdict.INCONCLUSIVE, f"{what}: {difference.n} pairs of values give no interval")
+    level = _level(a, b)
+    relative = f"{what}: difference {show(difference)}" + (
+        f" ({_percent(difference, level)})" if level else ""
+    )
+    if low <= span[0] and span[1] <= high:
+        return Finding(Verdict.PASS, relative)
+    if span[1] < low or high < span[0]:
+        return Finding(Verdict.FAIL, relative)
+    return Finding(Verdict.INCONCLUSIVE, relative + " crosses the 5 % line")
+
+
+def show(summary: Summary) -> str:
+    """A mean and the half width of its interval, for people."""
+    if summary.mean is None:
+        return "no value"
+    if summary.ci95 is None:
+        return f"{summary.mean:.4g}"
+    return f"{summary.mean:.4g} ± {summary.ci95:.2g}"
+
+
+def _percent(difference: Summary, level: float) -> str:
+    assert difference.mean is not None, "an interval was there"
+    return f"{100 * difference.mean / level:+.1f} %"
+
+
+def _is_coarse(sample: Sample) -> bool:
+    """Whether runs differ, but some have the same value: small counts, which agree by chance."""
+    return 1 < len(set(sample)) < len(sample)
+
+
+def _differences(a: Sample, b: Sample) -> Sample:
+    return [x - y for x, y in zip(a, b, strict=False) if x is not None and y is not None]
+
+
+def _level(a: Sample, b: Sample) -> float:
+    means = [summary.mean for summary in (summarise(a), summarise(b)) if summary.mean is not None]
+    return abs(sum(means)) / len(means) if means else 0.0
+
+
+def steps(
+    samples: Sequence[Sample], relation: str, names: Sequence[str], *, all_pairs: bool = False
+) -> list[Finding]:
+    """The relation between each sample and the one after it, or between all pairs in order."""
+    pairs = [
+        (i, j) for i in range(len(samples)) for j in range(i + 1, len(samples)) if all_pairs or j == i + 1
+    ]
+    return [
+        RELATIONS[relation](samples[i], samples[j], f"{names[i]} {relation} {names[j]}") for i, j in pairs
+    ]
+
+
+def _less(a: Sample, b: Sample, what: str) -> Finding:
+    return greater(b, a, what)
+
+
+def _at_most(a: Sample, b: Sample, what: str) -> Finding:
+    return at_least(b, a, what)
+
+
+RELATIONS = {">": greater, "<": _less, "~": about_equal, ">=": at_least, "<=": _at_most}

@@ -1,0 +1,214 @@
+"""From the conditions of a claim to points of a plan."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from umtslab.reproduce.claims import Claim, Value
+from umtslab.reproduce.errors import Missing
+from umtslab.reproduce.plan import Plan, Point, same, text
+
+_STRUCTURE = {"vary", "num", "den"}
+
+
+@dataclass(frozen=True)
+class Question:
+    """Where a claim is to be tested.
+
+    `cases` are the points at which it must hold, one by one, without the varied dimensions; `levels` are the
+    values of the varied dimension that were run, for each case.
+    """
+
+    claim: Claim
+    plan: Plan
+    cases: tuple[dict[str, Value], ...]
+    gaps: tuple[str, ...]
+    vary: tuple[str, ...]
+    limits: Mapping[str, tuple[Value, ...]]
+
+    def levels(self, case: Point, name: str, points: Sequence[Point]) -> list[Value]:
+        """The values of dimension `name` that were run with the case's others, within the claim's limits."""
+        if name in self.limits:
+            return _within(self.plan, self.limits[name], case, name, points)
+        return _available(self.plan, case, name, points)
+
+    def matching(self, case: Point, points: Sequence[Point]) -> list[Point]:
+        """The points that were run with the case's values."""
+        fixed = {k: v for k, v in case.items() if self.plan.dimensions[k].is_run}
+        return [point for point in points if all(same(point[k], v) for k, v in fixed.items())]
+
+
+def question(claim: Claim, plan: Plan, points: Sequence[Point], **overrides: Value) -> Question:
+    """Read the conditions of a claim.
+
+    Parameters
+    ----------
+    claim : Claim
+        A claim that the plan covers.
+    plan : Plan
+        The plan.
+    points : sequence of Point
+        The points that were run.
+    **overrides
+        Values that replace the plan's defaults (the honest accounting, for instance).
+
+    Raises
+    ------
+    Missing
+        If a condition has no meaning in the plan, or nothing was run that meets it.
+    """
+    conditions = {**claim.conditions, **plan.readings.get(claim.id, {})}
+    for name, value in plan.fixed.items():
+        if name in conditions and not _equal(conditions[name], value):
+            raise Missing(f"no plan for {name} = {conditions[name]}")
+    vary = _as_tuple(conditions.get("vary", ()))
+    single: dict[str, Value] = dict(overrides)
+    lists: dict[str, tuple[Value, ...]] = {}
+    for name, given in conditions.items():
+        if name in _STRUCTURE or name in plan.fixed or name in plan.ignore:
+            continue
+        if name not in plan.dimensions:
+            raise Missing(f"the plan has no dimension {name}")
+        if isinstance(given, list):
+            lists[name] = tuple(given)
+        else:
+            single[name] = given
+    for name in vary:
+        if name not in plan.dimensions:
+            raise Missing(f"the plan does not vary {name}")
+    cases, gaps = _cases(plan, single, {k: v for k, v in lists.items() if k not in vary}, vary, points)
+    return Question(claim, plan, cases, gaps, vary, {k: v for k, v in lists.items() if k in vary})
+
+
+def _cases(
+    plan: Plan,
+    single: Mapping[str, Value],
+    lists: Mapping[str, tuple[Value, ...]],
+    vary: Sequence[str],
+    points: Sequence[Point],
+) -> tuple[tuple[dict[str, Value], ...], tuple[str, ...]]:
+    base = {name: value for name, value in {**plan.defaults, **single}.items() if name not in vary}
+    free = {name: value for name, value in base.items() if name not in lists}
+    if (
+        reason := plan.lacks({name: value for name, value in free.items() if plan.dimensions[name].is_run})
+    ) is not None:
+        raise Missing(reason)
+    choices = {}
+    gaps: list[str] = []
+    for name, values in lists.items():
+        gaps += [reason for value in values if (reason := plan.dimensions[name].missing.get(text(value)))]
+        present = tuple(value for value in values if text(value) not in plan.dimensions[name].missing)
+        choices[name] = _within(plan, present, free, name, points) if present else []
+    combinations = itertools.product(*choices.values())
+    cases = tuple({**base, **dict(zip(choices, values, strict=True))} for values in combinations)
+    return cases, tuple(gaps)
+
+
+def _within(
+    plan: Plan, values: tuple[Value, ...], case: Point, name: str, points: Sequence[Point]
+) -> list[Value]:
+    """Two numbers are a range over what was run, anything else is the set."""
+    if (
+        len(values) != 2
+        or any(isinstance(value, str) for value in values)
+        or not plan.dimensions[name].is_run
+    ):
+        return list(values)
+    low, high = sorted(float(value) for value in values)
+    numbers = [value for value in _available(plan, case, name, points) if not isinstance(value, str)]
+    inside: list[Value] = [value for value in numbers if low <= value <= high]
+    if not inside:
+        raise Missing(f"nothing was run with {name} from {text(values[0])} to {text(values[1])}")
+    return inside
+
+
+def _available(plan: Plan, case: Point, name: str, points: Sequence[Point]) -> list[Value]:
+    """Values of dimension `name` among the points that share the case's other values."""
+    others = {k: v for k, v in case.items() if k != name and plan.dimensions[k].is_run}
+    found: dict[str, Value] = {}
+    for point in points:
+        if all(same(point[k], v) for k, v in others.items()):
+            found.setdefault(text(point[name]), point[name])
+    return sorted(found.values(), key=rank)
+
+
+def rank(value: Value) -> tuple[int, float, str]:
+    """Sorts the values of a dimension: numbers by size, then words."""
+    try:
+        return (0, float(value), "")
+    except ValueError:
+        return (1, 0.0, str(value))
+
+
+def label_point(label: str, plan: Plan, vary: Sequence[str]) -> dict[str, Value] | None:
+    """The values that a word of an order stands for (``vegas``, ``1000``, ``maxdat9000_vegas``)."""
+    candidates = [[label]] if len(vary) < 2 else [[label], label.split("_")]
+    for words in candidates:
+        values: dict[str, Value] = {}
+        for word in words:
+            if (hit := _label_word(word, plan, vary)) is None:
+                break
+            values.update([hit])
+        else:
+            return values
+    return None
+
+
+def _label_word(word: str, plan: Plan, vary: Sequence[str]) -> tuple[str, Value] | None:
+    for name in vary:
+        for value in _known_values(plan, name):
+            spelled = text(value)
+            short = name.rsplit("_", 1)[0]
+            forms = {
+                f"{stem}{form}" for stem in ("", name, short) for form in (spelled, spelled.replace(".", "_"))
+            }
+            if word in forms:
+                return name, value
+    return None
+
+
+def _known_values(plan: Plan, name: str) -> list[Value]:
+    listed = [value for sweep in plan.sweeps for value in sweep.grid.get(name, ())]
+    dimension = plan.dimensions[name]
+    return [
+        *listed,
+        *dimension.values,
+        *dimension.missing,
+        *([plan.defaults[name]] if name in plan.defaults else []),
+    ]
+
+
+def side_point(side: str, plan: Plan) -> dict[str, Value]:
+    """The values that one side of a ratio names (``vegas``; ``bler 0.1``; ``user1, part 2``).
+
+    Raises
+    ------
+    Missing
+        If a word means nothing in the plan.
+    """
+    values: dict[str, Value] = {}
+    for item in side.split(","):
+        words = item.strip().removesuffix(" total")
+        if words == "both users":
+            values["user"] = "all"
+        elif (match := re.fullmatch(r"user\s?(\d+)", words)) is not None:
+            values["user"] = int(match[1])
+        elif (match := re.fullmatch(r"(\w+) (\S+)", words)) is not None and match[1] in plan.dimensions:
+            known = _known_values(plan, match[1])
+            values[match[1]] = next((value for value in known if text(value) == match[2]), match[2])
+        elif (hit := _label_word(words, plan, list(plan.dimensions))) is not None:
+            values.update([hit])
+        else:
+            raise Missing(f"the plan does not know {item.strip()!r}")
+    return values
+
+
+def _as_tuple(value: object) -> tuple[str, ...]:
+    return tuple(value) if isinstance(value, list | tuple) else (str(value),)
+
+
+def _equal(a: object, b: Value) -> bool:
+    return not isinstance(a, list) and same(a, b)  # type: ignore[arg-type]

@@ -1,0 +1,134 @@
+"""Shapes over time: what a recorded series does after an instant (``step_up_and_stay``, ``steps_down``).
+
+A series is averaged over bins first. The level before the instant is the mean of the last 500 s before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from umtslab.analyse.statistics import Summary, summarise
+from umtslab.reproduce.compare import Finding, Verdict, conjunction, greater, interval, show
+from umtslab.reproduce.errors import Missing
+from umtslab.reproduce.results import Sample, Series
+from umtslab.reproduce.trend import Trend
+
+BEFORE_S = 500.0
+"""Length of the stretch that gives the level before the instant."""
+STAY_BIN_S = 500.0
+"""Bins of ``step_up_and_stay``: long against the sawtooth of a congestion window."""
+STEP_BIN_S = 25.0
+"""Bins of ``steps_down``: some round-trip times."""
+STEP_SIZE = 0.1
+"""A step is a fall by a tenth of the level before the instant, which lasts for two bins at least."""
+
+
+def judge_course(trend: Trend, runs: Sequence[Series]) -> Finding:
+    """Verdict on the shape of a series, from all its replications.
+
+    Raises
+    ------
+    Missing
+        If there is no rule for the shape, or the runs are too short for it.
+    """
+    if trend.shape == "step_up_and_stay":
+        return _step_up_and_stay(runs, _instant(trend, "at"))
+    if trend.shape == "steps_down":
+        return _steps_down(runs, int(trend.options["count"]), _instant(trend, "after"))
+    raise Missing(f"no rule reads {trend.shape} over time")
+
+
+def mean_between(series: Series, start_s: float, end_s: float) -> float | None:
+    """Time average of a series recorded on change; None where nothing was recorded yet."""
+    area = 0.0
+    covered = 0.0
+    edges = [*series.times_s[1:], series.end_s]
+    for begin, end, value in zip(series.times_s, edges, series.values, strict=True):
+        width = min(end, end_s) - max(begin, start_s)
+        if width > 0:
+            area += width * value
+            covered += width
+    return area / covered if covered else None
+
+
+def bins(series: Series, start_s: float, end_s: float, width_s: float) -> list[tuple[float, float | None]]:
+    """Start and time average of each whole bin between two instants, in one pass over the series."""
+    count = int((end_s - start_s) / width_s + 1e-9)
+    area, covered = [0.0] * count, [0.0] * count
+    edges = [*series.times_s[1:], series.end_s]
+    for begin, end, value in zip(series.times_s, edges, series.values, strict=True):
+        begin, end = max(begin, start_s), min(end, start_s + count * width_s)
+        index = int((begin - start_s) / width_s)
+        while begin < end and index < count:
+            stop = min(end, start_s + (index + 1) * width_s)
+            area[index] += (stop - begin) * value
+            covered[index] += stop - begin
+            begin, index = stop, index + 1
+    means = [a / c if c else None for a, c in zip(area, covered, strict=True)]
+    return [(start_s + i * width_s, mean) for i, mean in enumerate(means)]
+
+
+def _instant(trend: Trend, name: str) -> float:
+    if name not in trend.options:
+        raise Missing(f"{trend.shape} needs {name}=")
+    return trend.options[name]
+
+
+def _step_up_and_stay(runs: Sequence[Series], at_s: float) -> Finding:
+    """Every bin after the instant lies above half of the largest rise: it rises at once and stays up."""
+    before = [mean_between(run, at_s - BEFORE_S, at_s) for run in runs]
+    after = _transposed([[mean for _, mean in bins(run, at_s, run.end_s, STAY_BIN_S)] for run in runs])
+    if not after:
+        raise Missing(f"the runs end less than {STAY_BIN_S:g} s after {at_s:g} s")
+    highest = [max((v for v in column if v is not None), default=None) for column in _transposed(after)]
+    half = [None if a is None or b is None else (a + b) / 2 for a, b in zip(before, highest, strict=True)]
+    rise = greater(highest, before, f"highest level after {at_s:g} s above the level before")
+    stays = [
+        greater(column, half, f"from {at_s + i * STAY_BIN_S:g} s on, above half of the rise")
+        for i, column in enumerate(after)
+    ]
+    found = conjunction([rise, *stays])
+    if found.verdict is Verdict.PASS:
+        levels = f"{show(summarise(before))} before, lowest {show(_lowest(after))} after"
+        return Finding(found.verdict, levels)
+    return found
+
+
+def _steps_down(runs: Sequence[Series], count: int, after_s: float) -> Finding:
+    counted = [_count_steps(run, after_s) for run in runs]
+    steps = summarise(counted)
+    if all(number == count for number in counted):
+        return Finding(Verdict.PASS, f"{count} steps in every run")
+    span = interval(steps)
+    if span is not None and span[0] <= count <= span[1]:
+        return Finding(Verdict.INCONCLUSIVE, f"{show(steps)} steps down, {count} stated")
+    return Finding(Verdict.FAIL, f"{show(steps)} steps down, {count} stated")
+
+
+def _count_steps(series: Series, after_s: float) -> float | None:
+    start = mean_between(series, after_s - BEFORE_S, after_s)
+    if start is None:
+        return None
+    means = [mean for _, mean in bins(series, after_s, series.end_s, STEP_BIN_S) if mean is not None]
+    size = STEP_SIZE * start
+    level, steps, falling = start, 0, False
+    for now, following in pairwise(means):
+        fell = now < level - size and following < level - size
+        if fell and not falling:
+            steps += 1
+        falling = fell
+        if fell:
+            level = min(now, following)
+    return float(steps)
+
+
+def _lowest(columns: Sequence[Sample]) -> Summary:
+    return min(
+        (summarise(column) for column in columns),
+        key=lambda s: s.mean if s.mean is not None else float("inf"),
+    )
+
+
+def _transposed(rows: Sequence[Sample]) -> list[Sample]:
+    return [list(column) for column in zip(*rows, strict=False)]

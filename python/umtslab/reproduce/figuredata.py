@@ -1,0 +1,207 @@
+"""What a figure or table of a plan shows: our points with their intervals, and the document's numbers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+from umtslab.analyse.statistics import Summary, summarise
+from umtslab.reproduce.claims import Claim, Value
+from umtslab.reproduce.conditions import question, rank
+from umtslab.reproduce.course import bins
+from umtslab.reproduce.errors import Missing
+from umtslab.reproduce.plan import Figure, Plan, Point, same, text
+from umtslab.reproduce.results import Results, Series, measure, measure_series
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A measured point of a curve."""
+
+    x: Value
+    y: Summary
+
+
+@dataclass(frozen=True)
+class Stated:
+    """A number of the document: at one x, or over a span of time."""
+
+    label: str
+    quantity: str
+    x: Value
+    y: float
+    x_end: float | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve.
+
+    `honest` tells that it was measured with 3GPP's accounting; `one_run` is a single run's course over time.
+    """
+
+    label: str
+    quantity: str
+    honest: bool
+    dots: tuple[Dot, ...]
+    one_run: tuple[tuple[float, float], ...] = ()
+
+
+class Row(TypedDict):
+    """A measured point as a row of a table; `stated` is the document's number for it, if there is one."""
+
+    curve: str
+    accounting: str
+    at: Value
+    quantity: str
+    n: int
+    mean: float | None
+    sd: float | None
+    ci95: float | None
+    stated: float | None
+
+
+@dataclass(frozen=True)
+class FigureData:
+    """All that is drawn in a figure or written in a table."""
+
+    figure: Figure
+    x_label: str
+    lines: tuple[Line, ...]
+    stated: tuple[Stated, ...]
+    gaps: tuple[str, ...]
+
+    def rows(self) -> Iterator[Row]:
+        """The points as rows of a table, the document's number beside ours where there is one."""
+        stated = {
+            (mark.quantity, mark.label, text(mark.x)): mark.y for mark in self.stated if mark.x_end is None
+        }
+        for line in self.lines:
+            for dot in line.dots:
+                yield {
+                    "curve": line.label,
+                    "accounting": "honest" if line.honest else "compatible",
+                    "at": dot.x,
+                    "quantity": line.quantity,
+                    "n": dot.y.n,
+                    "mean": dot.y.mean,
+                    "sd": dot.y.sd,
+                    "ci95": dot.y.ci95,
+                    "stated": stated.get((line.quantity, line.label, text(dot.x))),
+                }
+
+
+def figure_data(plan: Plan, figure: Figure, results: Results, claims: Sequence[Claim]) -> FigureData:
+    """Collect what a figure shows; curves that cannot be drawn yet are named in `gaps`."""
+    gaps: dict[str, None] = {}
+    collect = _course_lines if figure.kind == "time" else _lines
+    lines = list(collect(plan, figure, results, gaps))
+    stated = _marks(figure, claims) if figure.kind == "time" else _stated(plan, figure, claims, results)
+    x_label = "Time (s)" if figure.kind == "time" else plan.dimensions[figure.x].label
+    return FigureData(figure, x_label, tuple(lines), tuple(dict.fromkeys(stated)), tuple(gaps))
+
+
+def _variants(plan: Plan, figure: Figure) -> Iterator[tuple[str, bool, dict[str, Value]]]:
+    """Label, honesty and values of each curve."""
+    names = [name for name in figure.curves if name != figure.x]
+    for honest in (False, True) if plan.honest else (False,):
+        for values in itertools.product(*(figure.curves[name] for name in names)):
+            point = {**figure.at, **dict(zip(names, values, strict=True)), **(plan.honest if honest else {})}
+            yield ", ".join(text(value) for value in values), honest, point
+
+
+def _lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) -> Iterator[Line]:
+    for quantity in figure.y:
+        for label, honest, point in _variants(plan, figure):
+            if (reason := plan.lacks(plan.point(point))) is not None:
+                gaps[reason] = None
+                continue
+            dots = sorted(_dots(plan, figure, results, quantity, point, gaps), key=lambda dot: rank(dot.x))
+            if dots:
+                yield Line(label, quantity, honest, tuple(dots))
+
+
+def _dots(
+    plan: Plan, figure: Figure, results: Results, quantity: str, values: Point, gaps: dict[str, None]
+) -> Iterator[Dot]:
+    base = plan.point(values)
+    wanted = figure.curves.get(figure.x)
+    for point in results.points():
+        fits = all(same(point[name], value) for name, value in base.items() if name != figure.x)
+        if not fits or (wanted is not None and not any(same(point[figure.x], value) for value in wanted)):
+            continue
+        try:
+            yield Dot(point[figure.x], summarise(measure(plan, results, quantity, point)))
+        except Missing as missing:
+            gaps[str(missing)] = None
+
+
+def _course_lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) -> Iterator[Line]:
+    for quantity in figure.y:
+        for label, honest, values in _variants(plan, figure):
+            try:
+                runs = measure_series(plan, results, quantity, {**plan.defaults, **values})
+            except Missing as missing:
+                gaps[str(missing)] = None
+                continue
+            yield _course(label, quantity, honest, runs, figure.window_s)
+    yield from _levels(plan, figure, results)
+
+
+def _course(label: str, quantity: str, honest: bool, runs: Sequence[Series], window_s: float) -> Line:
+    end = min(run.end_s for run in runs)
+    columns = [bins(run, 0.0, end, window_s) for run in runs]
+    dots = [Dot(row[0][0], summarise(mean for _, mean in row)) for row in zip(*columns, strict=True)]
+    first = tuple((start, mean) for start, mean in columns[0] if mean is not None)
+    return Line(label, quantity, honest, tuple(dot for dot in dots if dot.y.mean is not None), first)
+
+
+def _levels(plan: Plan, figure: Figure, results: Results) -> Iterator[Line]:
+    for level in figure.levels:
+        for label, honest, values in _variants(plan, figure):
+            try:
+                point = {**plan.defaults, **values, **level.at}
+                summary = summarise(measure(plan, results, level.quantity, point))
+            except Missing:
+                continue  # the curve over time has named the gap
+            dots = (Dot(level.start_s, summary), Dot(level.end_s, summary))
+            yield Line(f"{label}, {level.label}", level.quantity, honest, dots)
+
+
+def _stated(plan: Plan, figure: Figure, claims: Sequence[Claim], results: Results) -> Iterator[Stated]:
+    """The value claims about this quantity whose conditions are a point of the figure."""
+    names = [name for name in figure.curves if name != figure.x]
+    base = plan.point(figure.at)
+    for claim in _values(claims):
+        if claim.metric not in figure.y or not plan.covers(claim):
+            continue
+        for case in _all_cases(claim, plan, results):
+            off = [k for k, v in base.items() if k != figure.x and k not in names and not same(case[k], v)]
+            listed = all(any(same(case[k], v) for v in figure.curves[k]) for k in names)
+            if not off and listed:
+                label = ", ".join(text(case[name]) for name in names)
+                yield Stated(label, claim.metric, case[figure.x], float(claim.expected))
+
+
+def _all_cases(claim: Claim, plan: Plan, results: Results) -> Iterable[dict[str, Value]]:
+    try:
+        return question(claim, plan, results.points()).cases
+    except Missing:
+        return ()
+
+
+def _marks(figure: Figure, claims: Sequence[Claim]) -> Iterator[Stated]:
+    values = {claim.id: claim for claim in _values(claims)}
+    for mark in figure.marks:
+        if (claim := values.get(mark.claim)) is not None:
+            named = claim.conditions.get("tcp")
+            shown = {text(value) for values in figure.curves.values() for value in values}
+            for value in named if isinstance(named, list) else [named or claim.metric]:
+                if text(value) in shown:
+                    yield Stated(text(value), claim.metric, mark.start_s, float(claim.expected), mark.end_s)
+
+
+def _values(claims: Sequence[Claim]) -> list[Claim]:
+    return [claim for claim in claims if claim.kind == "value" and not isinstance(claim.expected, str)]

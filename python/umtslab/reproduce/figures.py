@@ -1,0 +1,118 @@
+"""Figures for print: our curves with intervals, the document's stated numbers as stars."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from umtslab.reproduce.figuredata import FigureData, Line, Stated
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours: colour-blind readers tell them apart; with the markers, so does a grey printer.
+_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+_MARKERS = ["o", "s", "^", "D", "v", "P"]
+
+
+def draw(data: FigureData) -> Figure:
+    """Draw a figure of a plan.
+
+    Parameters
+    ----------
+    data : FigureData
+        What it shows.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        With one panel for each quantity.
+    """
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    labels = list(
+        dict.fromkeys([*(line.label for line in data.lines), *(mark.label for mark in data.stated)])
+    )
+    looks = {label: (_COLOURS[i % 6], _MARKERS[i % 6]) for i, label in enumerate(labels)}
+    with mpl.rc_context(
+        {
+            "font.size": 10,
+            "axes.grid": True,
+            "grid.alpha": 0.3,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "legend.frameon": False,
+            "legend.fontsize": 8,
+        }
+    ):
+        figure = Figure(figsize=(6.4, 4.6 * len(data.figure.y)), dpi=200, layout="constrained")
+        panels = figure.subplots(len(data.figure.y), 1, squeeze=False)
+        for axes, quantity in zip(panels[:, 0], data.figure.y, strict=True):
+            for line in data.lines:
+                if line.quantity == quantity or data.figure.kind == "time":
+                    _line(axes, line, *looks[line.label])
+            for mark in data.stated:
+                _stated(axes, mark, looks[mark.label][0])
+            axes.set_xlabel(data.x_label)
+            axes.set_ylabel(data.figure.label)
+            axes.set_ylim(bottom=0)
+            if data.figure.log:
+                axes.set_xscale("log")
+        labelled = dict(zip(*reversed(panels[0, 0].get_legend_handles_labels()), strict=True))
+        if labelled:
+            figure.legend(labelled.values(), labelled.keys(), loc="outside lower center", ncols=2)
+        panels[0, 0].set_title(data.figure.title, fontsize=10)
+    return figure
+
+
+def _line(axes: Axes, line: Line, colour: str, marker: str) -> None:
+    label = f"{line.label}, 3GPP accounting" if line.honest else line.label
+    dots = [dot for dot in line.dots if dot.y.mean is not None]
+    x = [float(dot.x) for dot in dots]
+    y = [float(dot.y.mean) for dot in dots if dot.y.mean is not None]
+    half = [dot.y.ci95 or 0.0 for dot in dots]
+    if line.one_run:
+        style = "--" if line.honest else "-"
+        axes.plot(
+            x, y, style, color=colour, linewidth=1.0, label=f"{label}: mean of {dots[0].y.n} runs, 95 %"
+        )
+        low, high = (
+            [a - h for a, h in zip(y, half, strict=True)],
+            [a + h for a, h in zip(y, half, strict=True)],
+        )
+        axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
+        if not line.honest:
+            axes.plot(
+                *zip(*line.one_run, strict=True),
+                color=colour,
+                alpha=0.5,
+                linewidth=0.5,
+                label=f"{label}: run 0",
+            )
+        return
+    axes.errorbar(
+        x, y, yerr=half, label=label, color=colour, marker=marker, markersize=4, capsize=2,
+        linewidth=0.8 if line.honest else 1.2, linestyle="--" if line.honest else "-",
+        markerfacecolor="white" if line.honest else colour,
+    )  # fmt: skip
+
+
+def _stated(axes: Axes, mark: Stated, colour: str) -> None:
+    label = f"{mark.label}: stated in the document"
+    known = axes.get_legend_handles_labels()[1]
+    shown = "_nolegend_" if label in known else label
+    if mark.x_end is not None:
+        axes.plot(
+            [float(mark.x), mark.x_end],
+            [mark.y, mark.y],
+            color=colour,
+            linestyle=":",
+            linewidth=2,
+            label=shown,
+        )
+        return
+    axes.plot(
+        [float(mark.x)], [mark.y], marker="*", markersize=11, markerfacecolor=colour, markeredgecolor="black",
+        markeredgewidth=0.6, linestyle="none", zorder=5, label=shown,
+    )  # fmt: skip

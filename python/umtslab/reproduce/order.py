@@ -1,0 +1,96 @@
+"""Orders of the ledger: chains of ``>``, ``>=``, ``<``, ``<=`` and ``~`` over labels.
+
+A ``,`` between labels means each of them, a ``;`` between chains means and.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from umtslab.reproduce.compare import RELATIONS, Finding, Verdict, conjunction
+from umtslab.reproduce.errors import Missing
+from umtslab.reproduce.results import Sample
+
+OTHERS = "other combinations"
+
+_RANK = {"~": 0, ">=": 1, "<=": 1, ">": 2, "<": 2}
+
+
+@dataclass(frozen=True)
+class Chain:
+    """Groups of labels and the relations between neighbours."""
+
+    groups: tuple[tuple[str, ...], ...]
+    relations: tuple[str, ...]
+
+
+def parse_order(text: str) -> list[Chain]:
+    """Read an order.
+
+    Raises
+    ------
+    Missing
+        If it is not a chain of comparisons.
+    """
+    chains = []
+    for part in text.split(";"):
+        pieces = re.split(r"\s*(>=|<=|>|<|~)\s*", part.strip())
+        groups = tuple(tuple(label.strip() for label in piece.split(",")) for piece in pieces[::2])
+        if len(groups) < 2 or any(not label for group in groups for label in group):
+            raise Missing(f"no rule reads the order {text!r}")
+        if {piece[0] for piece in pieces[1::2]} >= {"<", ">"}:
+            raise Missing(f"the order {text!r} goes both ways")
+        chains.append(Chain(groups, tuple(pieces[1::2])))
+    return chains
+
+
+def labels(chains: list[Chain]) -> list[str]:
+    """Every label once, in the order of its first mention."""
+    return list(dict.fromkeys(label for chain in chains for group in chain.groups for label in group))
+
+
+def judge_order(
+    chains: list[Chain], samples: Mapping[str, Sample], gaps: Mapping[str, str], where: str = ""
+) -> Finding:
+    """Verdict on an order at one point.
+
+    Parameters
+    ----------
+    chains : list of Chain
+        The order.
+    samples : mapping
+        Label to values, for the labels that were run.
+    gaps : mapping
+        Label to what is missing, for the others. Their neighbours are compared across them: a chain that is
+        already wrong without them fails, any other is not yet decided.
+    where : str
+        Words put before the detail.
+    """
+    findings = [Finding(Verdict.NOT_YET, reason) for reason in dict.fromkeys(gaps.values())]
+    for chain in chains:
+        present = [[label for label in group if label in samples] for group in chain.groups]
+        findings += _judge_chain(present, chain.relations, samples, where)
+    return conjunction(findings)
+
+
+def _judge_chain(
+    groups: list[list[str]], relations: tuple[str, ...], samples: Mapping[str, Sample], where: str
+) -> list[Finding]:
+    findings = []
+    last: list[str] | None = None
+    pending: list[str] = []
+    for position, group in enumerate(groups):
+        if position:
+            pending.append(relations[position - 1])
+        if not group:
+            continue
+        if last is not None:
+            relation = max(pending, key=_RANK.__getitem__)
+            check: Callable[[Sample, Sample, str], Finding] = RELATIONS[relation]
+            findings += [
+                check(samples[a], samples[b], f"{where}{a} {relation} {b}") for a in last for b in group
+            ]
+        last, pending = group, []
+    return findings

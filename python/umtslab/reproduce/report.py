@@ -1,0 +1,273 @@
+"""What a reproduction leaves behind: a page and tables on disk, a table on the screen, one JSON object."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from umtslab.analyse.statistics import Summary
+from umtslab.reproduce.compare import Verdict, show
+from umtslab.reproduce.figuredata import FigureData, Row
+from umtslab.reproduce.figures import draw
+from umtslab.reproduce.reproduction import Chapter
+from umtslab.reproduce.verdict import Reading, Scored
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+_SHOWN = 4
+
+
+def write_chapter(chapter: Chapter, out: Path) -> list[Path]:
+    """Write a chapter's page, and a picture and a table for each figure, below `out`.
+
+    Returns
+    -------
+    list of Path
+        The files, the page first.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written.
+    """
+    name = chapter.plan.name if chapter.plan is not None else "without-plan"
+    folder = out / chapter.paper / name
+    folder.mkdir(parents=True, exist_ok=True)
+    files = []
+    for data in chapter.figures:
+        files.append(_write(folder / f"{data.figure.id}.csv", _csv(data).encode()))
+        if data.figure.kind != "table" and data.lines:
+            picture = io.BytesIO()
+            draw(data).savefig(picture, format="png")
+            files.append(_write(folder / f"{data.figure.id}.png", picture.getvalue()))
+    page = _write(folder / "README.md", markdown(chapter).encode())
+    return [page, *files]
+
+
+def _write(path: Path, content: bytes) -> Path:
+    """Whole or not at all: under a temporary name first."""
+    temporary = path.with_name(path.name + ".part")
+    try:
+        temporary.write_bytes(content)
+        os.replace(temporary, path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    return path
+
+
+def _csv(data: FigureData) -> str:
+    """The rows; the column `at` is named by what it holds, with its unit."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    x = "time_s" if data.figure.kind == "time" else data.figure.x
+    writer.writerow(x if name == "at" else name for name in Row.__annotations__)
+    writer.writerows(row.values() for row in data.rows())
+    return text.getvalue()
+
+
+# ── The page ────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def markdown(chapter: Chapter) -> str:
+    """The chapter's page: verdicts, then figures and tables."""
+    lines = [f"# {chapter.title}", "", f"{_totals([chapter])}. {chapter.runs} runs.", ""]
+    if chapter.quick:
+        lines += ["Quick: a small grid and few runs; the verdicts are provisional.", ""]
+    lines += [
+        "Numbers with ± are means and 95 % intervals. *Honest*: the same with 3GPP's accounting, not scored.",
+        "",
+    ]
+    known = reasons(chapter)
+    for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.NOT_YET):
+        chosen = [scored for scored in chapter.scored if scored.verdict is verdict]
+        if chosen:
+            lines += [f"## {verdict.capitalize()} ({len(chosen)})", "", *_claim_table(chosen, known), ""]
+    if known:
+        lines += [
+            "## What was found out about mismatches",
+            "",
+            *(f"{i}. {r}" for i, r in enumerate(known, 1)),
+            "",
+        ]
+    for data in chapter.figures:
+        lines += _figure_section(data)
+    return "\n".join(lines)
+
+
+def _claim_table(scored: Sequence[Scored], known: Sequence[str]) -> Iterable[str]:
+    yield "| claim | statement | theirs | tolerance | ours | beside | honest | why |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for entry in scored:
+        claim = entry.claim
+        cells = [
+            f"`{claim.id.removeprefix(claim.paper + '.')}` ({claim.confidence})",
+            f"{claim.statement} ({claim.where})",
+            f"{claim.metric}: {claim.expected}",
+            "" if claim.tolerance is None else f"{claim.tolerance:.3g}",
+            _readings(entry.ours),
+            _readings(entry.beside),
+            "" if entry.honest is None else f"{entry.honest.verdict}; {_readings(entry.honest.ours)}",
+            " ".join(filter(None, [entry.detail, *(f"[{known.index(r) + 1}]" for r in _reasons(entry))])),
+        ]
+        yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def _figure_section(data: FigureData) -> Iterable[str]:
+    figure = data.figure
+    yield f"## {figure.id}: {figure.title}"
+    yield ""
+    if figure.kind == "table":
+        yield f"| {figure.x} | curve | accounting | quantity | ours | stated |"
+        yield "|---|---|---|---|---|---|"
+        rows = list(data.rows())
+        for row in rows:
+            words = [row["at"], row["curve"], row["accounting"], row["quantity"], _ours(row), row["stated"]]
+            yield "| " + " | ".join("" if word is None else str(word) for word in words) + " |"
+        if not rows:
+            yield "Nothing to show."
+    elif data.lines:
+        yield f"![{figure.title}]({figure.id}.png)"
+    yield ""
+    yield f"Numbers: [{figure.id}.csv]({figure.id}.csv)."
+    if data.gaps:
+        yield f"Not shown: {'; '.join(data.gaps)}."
+    yield ""
+
+
+def _ours(row: Row) -> str:
+    return show(Summary(row["n"], row["mean"], row["sd"], row["ci95"]))
+
+
+# ── The screen ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def table(chapter: Chapter) -> Table:
+    """The chapter's claims that have a verdict, as a table for the terminal."""
+    from rich.table import Table
+
+    known = reasons(chapter)
+    view = Table(title=chapter.title, title_justify="left", header_style="bold", pad_edge=False)
+    for column in ("verdict", "claim", "theirs", "ours", "why"):
+        view.add_column(
+            column, overflow="fold", ratio={"why": 4, "claim": 3, "ours": 3, "theirs": 2}.get(column)
+        )
+    colours = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
+    order = [Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.NOT_YET]
+    for entry in sorted(chapter.scored, key=lambda scored: order.index(scored.verdict)):
+        if entry.verdict is Verdict.NOT_YET:
+            continue
+        prefix = chapter.plan.claims if chapter.plan is not None else chapter.paper
+        tolerance = "" if entry.claim.tolerance is None else f" (±{100 * entry.claim.tolerance:g} %)"
+        detail = entry.detail if entry.verdict is not Verdict.PASS else ""
+        why = " ".join(filter(None, [detail, *(f"[{known.index(r) + 1}]" for r in _reasons(entry))]))
+        view.add_row(
+            f"[{colours[entry.verdict]}]{entry.verdict}[/]",
+            _plain(entry.claim.id.removeprefix(prefix + ".")),
+            _plain(f"{entry.claim.expected}{tolerance}"),
+            _plain(_readings(entry.ours)),
+            _plain(why),
+        )
+    return view
+
+
+def reasons(chapter: Chapter) -> list[str]:
+    """What was found out about the chapter's mismatches; tables refer to it by number, from 1."""
+    return list(dict.fromkeys(reason for entry in chapter.scored for reason in _reasons(entry)))
+
+
+def open_reasons(chapter: Chapter) -> list[tuple[str, int]]:
+    """What keeps claims open, and how many of them; the commonest first."""
+    details = Counter(entry.detail for entry in chapter.scored if entry.verdict is Verdict.NOT_YET)
+    return details.most_common()
+
+
+def totals(chapters: Sequence[Chapter]) -> dict[str, int]:
+    """How many claims got each verdict."""
+    counted = Counter(str(entry.verdict) for chapter in chapters for entry in chapter.scored)
+    return {str(verdict): counted[str(verdict)] for verdict in Verdict}
+
+
+def summary_line(chapters: Sequence[Chapter]) -> str:
+    """The totals as a sentence."""
+    return f"{sum(totals(chapters).values())} claims: {_totals(chapters)}"
+
+
+def _totals(chapters: Sequence[Chapter]) -> str:
+    return ", ".join(f"{number} {verdict}" for verdict, number in totals(chapters).items())
+
+
+def _plain(text: str) -> str:
+    return text.replace("[", r"\[")
+
+
+# ── JSON ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def to_json(chapters: Sequence[Chapter], files: Sequence[Path], *, version: str) -> dict[str, Any]:
+    """Everything as one object for ``--json``."""
+    return {
+        "version": version,
+        "summary": totals(chapters),
+        "chapters": [
+            {
+                "paper": chapter.paper,
+                "plan": None if chapter.plan is None else chapter.plan.name,
+                "quick": chapter.quick,
+                "runs": chapter.runs,
+                "claims": [_claim_json(entry) for entry in chapter.scored],
+                "figures": [data.figure.id for data in chapter.figures],
+            }
+            for chapter in chapters
+        ],
+        "files": [str(path) for path in files],
+    }
+
+
+def _claim_json(entry: Scored) -> dict[str, Any]:
+    claim = entry.claim
+    honest = entry.honest
+    return {
+        "id": claim.id,
+        "where": claim.where,
+        "statement": claim.statement,
+        "kind": claim.kind,
+        "metric": claim.metric,
+        "expected": claim.expected,
+        "tolerance": claim.tolerance,
+        "confidence": claim.confidence,
+        "note": claim.note,
+        "verdict": str(entry.verdict),
+        "detail": entry.detail,
+        "reasons": list(_reasons(entry)),
+        "ours": [_reading_json(reading) for reading in entry.ours],
+        "beside": [_reading_json(reading) for reading in entry.beside],
+        "honest": None
+        if honest is None
+        else {
+            "verdict": str(honest.verdict),
+            "detail": honest.detail,
+            "ours": [_reading_json(reading) for reading in honest.ours],
+        },
+    }
+
+
+def _reading_json(reading: Reading) -> dict[str, Any]:
+    return {"label": reading.label, **reading.summary.as_dict()}
+
+
+def _readings(readings: Sequence[Reading]) -> str:
+    if len(readings) <= _SHOWN:
+        return "; ".join(str(reading) for reading in readings)
+    return f"{readings[0]}; … {len(readings) - 2} more …; {readings[-1]}"
+
+
+def _reasons(entry: Scored) -> Sequence[str]:
+    """Written reasons belong to a mismatch; beside a pass or a gap they would mislead."""
+    return entry.claim.reasons if entry.verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE} else ()

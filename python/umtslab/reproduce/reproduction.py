@@ -1,0 +1,130 @@
+"""The whole of `umts reproduce`: select, run, score, draw, write."""
+
+from __future__ import annotations
+
+import sysconfig
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from umtslab.reproduce.errors import BadData
+from umtslab.reproduce.figuredata import FigureData, figure_data
+from umtslab.reproduce.plan import Plan
+from umtslab.reproduce.results import Results
+from umtslab.reproduce.selection import Part
+from umtslab.reproduce.study import run_plan, wanted_points
+from umtslab.reproduce.verdict import Scored, not_yet, score
+
+if TYPE_CHECKING:
+    from umtslab.store import Store
+
+Progress = Callable[[str, int, int], None]
+"""Told the title of a plan, and how many of how many of its runs are there."""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """The outcome of one plan, or (without a plan) the claims of a document that no plan covers yet."""
+
+    paper: str
+    plan: Plan | None
+    quick: bool
+    runs: int
+    scored: tuple[Scored, ...]
+    figures: tuple[FigureData, ...] = field(default=(), repr=False)
+
+    @property
+    def title(self) -> str:
+        """Document and plan, for people."""
+        return (
+            f"{self.paper}: no plan yet"
+            if self.plan is None
+            else f"{self.paper}/{self.plan.name}: {self.plan.title}"
+        )
+
+
+def reproduce(
+    parts: Sequence[Part],
+    *,
+    store: Store,
+    data: Path,
+    quick: bool = False,
+    jobs: int = 1,
+    progress: Progress | None = None,
+) -> list[Chapter]:
+    """Run the parts' experiments again, and score the claims about them.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        What is asked for: `umtslab.reproduce.selection.select`.
+    store : Store
+        Where runs are looked up and kept: only what is missing is run.
+    data : Path
+        The folder that holds ``reproductions`` and ``scenarios``: `find_data`.
+    quick : bool
+        The plan's small grid with fewer runs: seconds instead of minutes, wider intervals.
+    jobs : int
+        Worker threads.
+    progress : callable, optional
+        Called after each run.
+
+    Returns
+    -------
+    list of Chapter
+        One for each plan that has selected claims, and one for each document with claims that no plan covers.
+
+    Raises
+    ------
+    umtslab.ScenarioError
+        If a plan does not fit the scenario files.
+    OSError
+        If results cannot be written.
+    """
+    chapters = []
+    scenarios = data / "scenarios"
+    for part in parts:
+        chapters += [_chapter(part, plan, scenarios, store, quick, jobs, progress) for plan in part.plans]
+        if uncovered := part.open_claims():
+            scored = tuple(
+                not_yet(claim, "no plan runs this part of the document yet") for claim in uncovered
+            )
+            chapters.append(Chapter(part.paper, None, quick, 0, scored))
+    return chapters
+
+
+def _chapter(
+    part: Part, plan: Plan, scenarios: Path, store: Store, quick: bool, jobs: int, progress: Progress | None
+) -> Chapter:
+    wanted = wanted_points(plan, part.sweeps(plan), quick=quick)
+
+    def report(done: int, total: int) -> None:
+        if progress is not None:
+            progress(plan.title, done, total)
+
+    results: Results = run_plan(plan, wanted, scenarios, store=store, jobs=jobs, progress=report)
+    claims = part.claims_of(plan)
+    scored = tuple(score(claim, plan, results) for claim in claims)
+    drawn = tuple(figure_data(plan, figure, results, claims) for figure in part.figures(plan))
+    return Chapter(part.paper, plan, quick, sum(entry.runs for entry in wanted), scored, drawn)
+
+
+def find_data() -> Path:
+    """The folder that holds ``reproductions`` and ``scenarios``.
+
+    The one above the working directory comes first, then the source tree that this package lies in, then the
+    installation's ``share/umtslab``.
+
+    Raises
+    ------
+    BadData
+        If there is none; the message says where it was looked for.
+    """
+    here = Path.cwd()
+    installed = Path(sysconfig.get_path("data")) / "share" / "umtslab"
+    candidates = [here, *here.parents, *Path(__file__).resolve().parents, installed]
+    for folder in candidates:
+        if (folder / "reproductions").is_dir() and (folder / "scenarios").is_dir():
+            return folder
+    raise BadData(f"no folders reproductions and scenarios in {here}, above it, or in {installed}")

@@ -1,0 +1,106 @@
+"""What was measured, as the scoring sees it: points, replications, metrics. `study` gets it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from umtslab.reproduce.errors import Missing
+from umtslab.reproduce.expression import Expression, Leaf
+from umtslab.reproduce.plan import Metric, Plan, Point, text
+
+Sample = list[float | None]
+"""One value for each replication, in the order of the runs; None where the run has no such value."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """A quantity recorded on change: from `times_s[i]` on it is `values[i]`."""
+
+    times_s: Sequence[float]
+    values: Sequence[float]
+    end_s: float
+
+
+class Results(Protocol):
+    """Finished runs of a plan.
+
+    Every method raises `Missing`, naming what is missing, for a point that was not run or a metric that runs
+    do not have.
+    """
+
+    def points(self) -> Sequence[Point]:
+        """The points that were run."""
+
+    def metric(self, point: Point, name: str) -> Sample:
+        """A metric of the whole run."""
+
+    def connections(self, point: Point, name: str) -> list[Sample]:
+        """A metric of each connection, by run; connections in the order in which they began."""
+
+    def series(self, point: Point, name: str, user: int | None) -> list[Series]:
+        """A series of one user's connection (users are numbered from 1), or of all added up, by run."""
+
+
+def measure(plan: Plan, results: Results, name: str, point: Point) -> Sample:
+    """A quantity of the ledger at a point."""
+    metric = plan.metric(name, point)
+    if metric.series is not None:
+        raise Missing(f"{name} is a course in time, not a number")
+    return _evaluate(plan, results, metric, metric.expr, {**point, **metric.at})
+
+
+def measure_beside(plan: Plan, results: Results, name: str, point: Point) -> dict[str, Sample]:
+    """Readings of the same quantity that are shown beside it: label and values."""
+    metric = plan.metric(name, point)
+    return {
+        label: _evaluate(plan, results, metric, entry.expr, {**point, **entry.at})
+        for label, entry in metric.beside.items()
+    }
+
+
+def measure_series(plan: Plan, results: Results, name: str, point: Point) -> list[Series]:
+    """A quantity of the ledger as its course in time, by run."""
+    metric = plan.metric(name, point)
+    if metric.series is None:
+        raise Missing(f"no series gives {name}")
+    moved = {**point, **metric.at}
+    user = text(point.get("user", "all"))
+    return results.series(_run_point(plan, moved), metric.series, None if user == "all" else int(user))
+
+
+def _evaluate(plan: Plan, results: Results, metric: Metric, expr: Expression, point: Point) -> Sample:
+    columns = {leaf: _leaf(plan, results, metric, leaf, point) for leaf in sorted(expr.leaves)}
+    runs = max((len(column) for column in columns.values()), default=0)
+    return [expr.value({leaf: column[run] for leaf, column in columns.items()}) for run in range(runs)]
+
+
+def _leaf(plan: Plan, results: Results, metric: Metric, leaf: Leaf, point: Point) -> Sample:
+    if (entry := metric.inputs.get(leaf.name)) is not None:
+        return _evaluate(plan, results, metric, entry.expr, {**point, **entry.at})
+    place = _run_point(plan, point)
+    if not leaf.scope:
+        return results.metric(place, leaf.name)
+    return [_aggregate(leaf.scope, values) for values in results.connections(place, leaf.name)]
+
+
+def _run_point(plan: Plan, point: Point) -> Point:
+    place = plan.point(point)
+    if (reason := plan.lacks(place)) is not None:
+        raise Missing(reason)
+    return place
+
+
+def _aggregate(scope: str, values: Iterable[float | None]) -> float | None:
+    numbers = list(values)
+    if not numbers:
+        return None
+    if scope == "first":
+        return numbers[0]
+    if scope == "last":
+        return numbers[-1]
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(numbers):
+        return None
+    return sum(known) / (len(known) if scope == "average" else 1)

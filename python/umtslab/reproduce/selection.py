@@ -1,0 +1,83 @@
+"""What the user asked for: documents, chapters, figures, tables, sections."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from umtslab.reproduce.claims import Claim, load_claims, papers
+from umtslab.reproduce.errors import UnknownSelection
+from umtslab.reproduce.plan import Figure, Plan, Sweep, plans
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of one document, with the plans that have to do with it.
+
+    `places` are the words after the document's name (``ch6``, ``fig6_2``), empty for all of it.
+    """
+
+    paper: str
+    places: tuple[str, ...]
+    claims: tuple[Claim, ...]
+    plans: tuple[Plan, ...]
+
+    def claims_of(self, plan: Plan) -> list[Claim]:
+        """The claims that a plan covers."""
+        return [claim for claim in self.claims if plan.covers(claim)]
+
+    def open_claims(self) -> list[Claim]:
+        """The claims that no plan covers yet."""
+        return [claim for claim in self.claims if not any(plan.covers(claim) for plan in self.plans)]
+
+    def _narrow(self, plan: Plan) -> set[str]:
+        """The wanted places inside the plan; empty for the whole of it."""
+        return {place for place in self.places if place not in plan.claims.split(".")}
+
+    def sweeps(self, plan: Plan) -> list[Sweep]:
+        """The plan's sweeps that feed the part; all of them for a place that no sweep names."""
+        narrow = self._narrow(plan)
+        feeding = [sweep for sweep in plan.sweeps if narrow & set(sweep.feeds)]
+        return feeding or list(plan.sweeps)
+
+    def figures(self, plan: Plan) -> list[Figure]:
+        """The plan's figures and tables in the part."""
+        narrow = self._narrow(plan)
+        return [figure for figure in plan.figures if not narrow or figure.id in narrow]
+
+
+def select(root: Path, selections: Sequence[str]) -> list[Part]:
+    """Read what is asked for; nothing is everything.
+
+    Parameters
+    ----------
+    root : Path
+        The folder ``reproductions``.
+    selections : sequence of str
+        ``PAPER``, ``PAPER/ch6``, ``PAPER/fig6_2``, ``PAPER/ch6/fig6_2``; ``fig6.2`` is ``fig6_2``.
+
+    Raises
+    ------
+    UnknownSelection
+        If a document or place does not exist; the message lists those that do.
+    """
+    return [_part(root, selection) for selection in (selections or papers(root))]
+
+
+def _part(root: Path, selection: str) -> Part:
+    paper, *places = [word for word in selection.strip("/").split("/") if word]
+    places = [place.lower().replace(".", "_") for place in places]
+    claims = load_claims(root, paper)
+    found = plans(root, paper)
+    chosen = [claim for claim in claims if set(places) <= set(claim.places)]
+    figures = {figure.id for plan in found for figure in plan.figures}
+    if not chosen and not (places and set(places) & figures):
+        known = sorted({place for claim in claims for place in claim.places} | figures)
+        raise UnknownSelection(f"{paper} has no claims about {'/'.join(places)!r}; it has {', '.join(known)}")
+    used = [plan for plan in found if any(plan.covers(c) for c in chosen) or _has_figure(plan, places)]
+    return Part(paper, tuple(places), tuple(chosen), tuple(used))
+
+
+def _has_figure(plan: Plan, places: Sequence[str]) -> bool:
+    return any(figure.id in places for figure in plan.figures)

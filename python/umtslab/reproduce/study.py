@@ -1,0 +1,178 @@
+"""Running a plan: points as scenarios, through the campaign engine and the store. Nothing else knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from umtslab.reproduce.errors import Missing
+from umtslab.reproduce.plan import Key, Plan, Point, Sweep, key, text
+from umtslab.reproduce.results import Sample, Series
+
+if TYPE_CHECKING:
+    from umtslab.run import Run
+    from umtslab.simulation import Task
+    from umtslab.store import Store
+
+Progress = Callable[[int, int], None]
+"""Told how many of how many runs are there."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A point to be run."""
+
+    point: Point
+    runs: int
+    series: bool
+
+
+def wanted_points(plan: Plan, sweeps: Iterable[Sweep], *, quick: bool) -> list[Wanted]:
+    """Every point of the sweeps once; with series if one of the sweeps wants them."""
+    found: dict[Key, Wanted] = {}
+    runs = plan.quick_runs if quick else plan.runs
+    for sweep in sweeps:
+        for point in plan.points(sweep, quick=quick):
+            earlier = found.get(key(point))
+            found[key(point)] = Wanted(point, runs, sweep.series or (earlier is not None and earlier.series))
+    return list(found.values())
+
+
+def run_plan(
+    plan: Plan,
+    wanted: Sequence[Wanted],
+    scenarios: Path,
+    *,
+    store: Store,
+    jobs: int,
+    progress: Progress | None = None,
+) -> StudyResults:
+    """Run what the store lacks, and give everything back.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    wanted : sequence of Wanted
+        Its points to run.
+    scenarios : Path
+        The folder of the plan's scenario files.
+    store : Store
+        Where runs are looked up and kept.
+    jobs : int
+        Worker threads.
+    progress : callable, optional
+        Called after each run.
+
+    Raises
+    ------
+    umtslab.ScenarioError
+        If the plan does not fit the scenario files; nothing is run then.
+    OSError
+        If the store cannot be written.
+    """
+    from umtslab.campaign import run_missing
+
+    tasks = [(entry, list(_tasks(plan, entry, scenarios))) for entry in wanted]
+    finished: dict[str, Run] = {}
+    total = sum(len(group) for _, group in tasks)
+    # Tasks with series come first: the engine runs one key once, as it is asked for first.
+    ordered = sorted((task for _, group in tasks for task in group), key=lambda task: not task.series)
+    if progress is not None:
+        progress(0, total)
+    for identity, run in run_missing(ordered, store, jobs):
+        finished[identity] = run
+        if progress is not None:
+            progress(len(finished), total)
+    runs = {key(entry.point): [finished[task.identity.key] for task in group] for entry, group in tasks}
+    ends_s = {key(entry.point): group[0].scenario.duration_s for entry, group in tasks}
+    return StudyResults([entry.point for entry in wanted], runs, ends_s)
+
+
+def _tasks(plan: Plan, wanted: Wanted, scenarios: Path) -> Iterator[Task]:
+    from umtslab.scenario import Scenario
+    from umtslab.simulation import Task
+
+    name, overrides = plan.scenario_of(wanted.point)
+    scenario = Scenario.load(scenarios / name, overrides)
+    for run in range(wanted.runs):
+        yield Task(scenario, scenario.seed, run, wanted.series)
+
+
+class StudyResults:
+    """Finished runs of a plan, by point."""
+
+    def __init__(self, points: Sequence[Point], runs: dict[Key, list[Run]], ends_s: dict[Key, float]) -> None:
+        self._points = points
+        self._runs = runs
+        self._ends_s = ends_s
+        self._connections: dict[str, dict[str, Sample]] = {}
+
+    def points(self) -> Sequence[Point]:
+        """The points that were run."""
+        return self._points
+
+    def metric(self, point: Point, name: str) -> Sample:
+        """A metric of the whole run."""
+        runs = self._at(point)
+        if name not in runs[0].metrics:
+            raise Missing(f"runs have no metric {name}")
+        return [run.metrics[name] for run in runs]
+
+    def connections(self, point: Point, name: str) -> list[Sample]:
+        """A metric of each connection, by run; connections in the order in which they opened."""
+        found = []
+        for run in self._at(point):
+            columns = self._columns(run)
+            if name not in columns:
+                raise Missing(f"connections have no metric {name}")
+            found.append(columns[name])
+        return found
+
+    def series(self, point: Point, name: str, user: int | None) -> list[Series]:
+        """A series of one user's connection, or of all added up, by run."""
+        return [_series(run, name, user, self._ends_s[key(point)]) for run in self._at(point)]
+
+    def _columns(self, run: Run) -> dict[str, Sample]:
+        """The connections of a run, by column; read once."""
+        if run.key not in self._connections:
+            self._connections[run.key] = run.connections().sort("opened_s").to_dict(as_series=False)
+        return self._connections[run.key]
+
+    def _at(self, point: Point) -> list[Run]:
+        runs = self._runs.get(key(point))
+        if runs is None:
+            listed = ", ".join(f"{name} {text(value)}" for name, value in point.items())
+            raise Missing(f"not run: {listed}")
+        return runs
+
+
+_VALUE_COLUMN = {
+    "cwnd": "cwnd_segments",
+    "ssthresh": "ssthresh_segments",
+    "outstanding": "outstanding_segments",
+    "srtt": "srtt_s",
+    "rto": "rto_s",
+    "rtt": "rtt_s",
+    "goodput": "goodput_kbps",
+}
+
+
+def _series(run: Run, kind: str, user: int | None, end_s: float) -> Series:
+    """A series of the connection that opened as number `user`, from 1; None adds up all connections."""
+    import polars as pl
+
+    if kind not in run.series_kinds():
+        raise Missing(f"the runs recorded no series {kind}")
+    rows = run.series(kind)
+    if user is None:
+        rows = rows.group_by("time_s").agg(pl.col(_VALUE_COLUMN[kind]).sum())
+    else:
+        opened = run.connections().sort("opened_s")["connection"]
+        if user > len(opened):
+            raise Missing(f"the runs have no connection number {user}")
+        rows = rows.filter(pl.col("connection") == opened[user - 1])
+    rows = rows.sort("time_s", maintain_order=True)
+    return Series(rows["time_s"].to_list(), rows[_VALUE_COLUMN[kind]].to_list(), end_s)

@@ -1,0 +1,284 @@
+"""Trends of the ledger: the shape of a quantity over the values of one dimension.
+
+`increasing` and `decreasing` want every step significant. `nondecreasing`, `nonincreasing` and `flat` compare
+all pairs with the ledger's 5 %, so that small steps cannot add up unseen. `concave` and `increasing_convex`
+compare the slopes of neighbouring steps. The other shapes are put together from these.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from umtslab.analyse.statistics import summarise
+from umtslab.reproduce.compare import (
+    Finding,
+    Verdict,
+    about_equal,
+    conjunction,
+    greater,
+    interval,
+    show,
+    steps,
+)
+from umtslab.reproduce.errors import Missing
+from umtslab.reproduce.results import Sample
+
+
+@dataclass(frozen=True)
+class Trend:
+    """A parsed trend: ``shape(over, option=value …) relation bound``."""
+
+    shape: str
+    over: str
+    options: Mapping[str, float] = field(default_factory=dict)
+    relation: str = ""
+    bound: float = math.nan
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A quantity over increasing values of a dimension; all replications of each value."""
+
+    x: Sequence[float]
+    y: Sequence[Sample]
+
+    def names(self) -> list[str]:
+        """The values of x as words."""
+        return [f"{x:g}" for x in self.x]
+
+    def part(self, keep: Callable[[float], bool]) -> Curve:
+        """The points whose x is wanted."""
+        chosen = [i for i, x in enumerate(self.x) if keep(x)]
+        return Curve([self.x[i] for i in chosen], [self.y[i] for i in chosen])
+
+
+def parse_trend(text: str) -> Trend:
+    """Read a trend.
+
+    Raises
+    ------
+    Missing
+        If it is not of the form ``shape(x, option=number) [relation number]``.
+    """
+    match = re.fullmatch(r"(\w+)\(([^()]*)\)\s*(?:(=|<=|>=|<|>)\s*([-+.\w]+))?", text.strip())
+    if match is None:
+        raise Missing(f"no rule reads the trend {text!r}")
+    over, *rest = [item.strip() for item in match[2].split(",")]
+    options: dict[str, float] = {}
+    for item in rest:
+        name, equals, value = item.partition("=")
+        if not equals:
+            raise Missing(f"no rule reads the trend {text!r}")
+        options[name.strip()] = float(value)
+    if "=" in over:  # steps_down(count=2, after=1500): over time
+        name, _, value = over.partition("=")
+        over, options = "time", {name.strip(): float(value), **options}
+    return Trend(match[1], over, options, match[3] or "", float(match[4]) if match[4] else math.nan)
+
+
+_COMPARE = {"=": operator.eq, "<=": operator.le, "<": operator.lt, ">=": operator.ge, ">": operator.gt}
+
+
+def judge_trend(trend: Trend, curve: Curve) -> Finding:
+    """Verdict on the shape of a curve.
+
+    Raises
+    ------
+    Missing
+        If there is no rule for the shape, or fewer points than the shape needs.
+    """
+    low, high = trend.options.get("from", -math.inf), trend.options.get("to", math.inf)
+    part = curve.part(lambda x: low <= x <= high)
+    rule = _RULES.get(trend.shape)
+    if rule is None:
+        raise Missing(f"no rule reads the trend {trend.shape}")
+    if len(part.x) < 2:
+        raise Missing(f"{trend.shape} needs two values of {trend.over} or more, and {len(part.x)} were run")
+    return rule(part, trend)
+
+
+def _increasing(curve: Curve, _: Trend) -> Finding:
+    return conjunction(steps(curve.y, "<", curve.names()))
+
+
+def _decreasing(curve: Curve, _: Trend) -> Finding:
+    return conjunction(steps(curve.y, ">", curve.names()))
+
+
+def _nondecreasing(curve: Curve, _: Trend) -> Finding:
+    return conjunction(steps(curve.y, "<=", curve.names(), all_pairs=True))
+
+
+def _nonincreasing(curve: Curve, _: Trend) -> Finding:
+    return conjunction(steps(curve.y, ">=", curve.names(), all_pairs=True))
+
+
+def _flat(curve: Curve, _: Trend) -> Finding:
+    return conjunction(steps(curve.y, "~", curve.names(), all_pairs=True))
+
+
+def _saturating(curve: Curve, trend: Trend) -> Finding:
+    names = curve.names()
+    rise = greater(curve.y[-1], curve.y[0], f"{names[-1]} > {names[0]}")
+    end = about_equal(curve.y[-2], curve.y[-1], f"{names[-2]} ~ {names[-1]}")
+    return conjunction([_nondecreasing(curve, trend), rise, end])
+
+
+def _flat_then(curve: Curve, trend: Trend, then: Callable[[Curve, Trend], Finding]) -> Finding:
+    at = _option(trend, "at")
+    before, after = curve.part(lambda x: x <= at), curve.part(lambda x: x >= at)
+    if len(before.x) < 2 or len(after.x) < 2:
+        raise Missing(f"{trend.shape} needs two values on each side of {at:g}")
+    return conjunction([_flat(before, trend), then(after, trend)])
+
+
+def _peak(curve: Curve, trend: Trend, sign: int = 1) -> Finding:
+    """The best point stands above the ends; without ``at`` it is wherever the mean is best."""
+    turned = curve if sign > 0 else Curve(curve.x, [_negated(sample) for sample in curve.y])
+    top = _index(curve, trend.options["at"]) if "at" in trend.options else _best(turned)
+    names = curve.names()
+    if top in (0, len(curve.x) - 1):
+        return Finding(Verdict.FAIL, f"the extreme is at the end, {trend.over} = {names[top]}")
+    ends = [
+        greater(turned.y[top], turned.y[i], f"{names[top]} beyond {names[i]}") for i in (0, len(names) - 1)
+    ]
+    others = [
+        _not_beaten(turned.y[top], turned.y[i], f"{names[i]} beyond {names[top]}")
+        for i in range(1, len(names) - 1)
+        if i != top
+    ]
+    return conjunction([*ends, *others])
+
+
+def _dip(curve: Curve, trend: Trend) -> Finding:
+    return _peak(curve, trend, sign=-1)
+
+
+def _not_beaten(top: Sample, other: Sample, what: str) -> Finding:
+    beaten = greater(other, top, what)
+    return beaten if beaten.verdict is Verdict.INCONCLUSIVE else _negation(beaten)
+
+
+def _negation(finding: Finding) -> Finding:
+    opposite = Verdict.FAIL if finding.verdict is Verdict.PASS else Verdict.PASS
+    return Finding(opposite, finding.detail)
+
+
+def _argmax(curve: Curve, trend: Trend) -> Finding:
+    inside = _COMPARE.get(trend.relation)
+    if inside is None:
+        raise Missing("argmax needs a value to compare with")
+    wanted = [i for i, x in enumerate(curve.x) if inside(x, trend.bound)]
+    if not wanted:
+        raise Missing(f"no value of {trend.over} {trend.relation} {trend.bound:g} was run")
+    best = max(wanted, key=lambda i: _mean(curve.y[i]))
+    names = curve.names()
+    rest = [i for i in range(len(curve.x)) if i not in wanted]
+    return conjunction(greater(curve.y[best], curve.y[i], f"{names[best]} > {names[i]}") for i in rest)
+
+
+def _bent(curve: Curve, trend: Trend, sign: int) -> Finding:
+    """Slopes fall (sign −1) or rise (1): the last against the first, and no step the wrong way."""
+    if len(curve.x) < 3:
+        raise Missing(
+            f"{trend.shape} needs three values of {trend.over} or more, and {len(curve.x)} were run"
+        )
+    slopes = [
+        [None if a is None or b is None else sign * (b - a) / (x1 - x0) for a, b in zip(y0, y1, strict=False)]
+        for x0, x1, y0, y1 in zip(curve.x, curve.x[1:], curve.y, curve.y[1:], strict=False)
+    ]
+    names = [f"slope {a} to {b}" for a, b in zip(curve.names(), curve.names()[1:], strict=False)]
+    overall = greater(slopes[-1], slopes[0], f"{names[-1]} against {names[0]}")
+    wrong = [_negation(step) for step in steps(slopes, ">", names) if step.verdict is Verdict.PASS]
+    return conjunction([overall, *wrong])
+
+
+def _increasing_convex(curve: Curve, trend: Trend) -> Finding:
+    return conjunction([_increasing(curve, trend), _bent(curve, trend, 1)])
+
+
+def judge_correlation(sign: int, x: Sequence[Sample], y: Sequence[Sample]) -> Finding:
+    """Whether two quantities rise together (`sign` 1) or against each other (−1), by ranks in each run.
+
+    Raises
+    ------
+    Missing
+        With fewer than three points.
+    """
+    if len(x) < 3:
+        raise Missing(f"a rank correlation needs three points or more, and {len(x)} were run")
+    runs = min(len(sample) for sample in (*x, *y))
+    rho = summarise(_spearman([sample[k] for sample in x], [sample[k] for sample in y]) for k in range(runs))
+    span = interval(rho)
+    what = f"rank correlation {show(rho)}"
+    if span is None:
+        return Finding(Verdict.INCONCLUSIVE, f"{rho.n} runs give no interval of the rank correlation")
+    if (span[0] > 0) if sign > 0 else (span[1] < 0):
+        return Finding(Verdict.PASS, what)
+    if (span[1] < 0) if sign > 0 else (span[0] > 0):
+        return Finding(Verdict.FAIL, what)
+    return Finding(Verdict.INCONCLUSIVE, f"{what} is inside the noise")
+
+
+def _spearman(x: Sequence[float | None], y: Sequence[float | None]) -> float | None:
+    xs, ys = [v for v in x if v is not None], [v for v in y if v is not None]
+    if len(xs) < len(x) or len(ys) < len(y):
+        return None
+    rx, ry = _ranks(xs), _ranks(ys)
+    mean = (len(xs) + 1) / 2
+    covariance = sum((a - mean) * (b - mean) for a, b in zip(rx, ry, strict=True))
+    spread = math.sqrt(sum((a - mean) ** 2 for a in rx) * sum((b - mean) ** 2 for b in ry))
+    return covariance / spread if spread else None
+
+
+def _ranks(values: Sequence[float]) -> list[float]:
+    """Ranks from 1; equal values share the mean of theirs."""
+    return [
+        1 + sum(v < value for v in values) + (sum(v == value for v in values) - 1) / 2 for value in values
+    ]
+
+
+def _option(trend: Trend, name: str) -> float:
+    if name not in trend.options:
+        raise Missing(f"{trend.shape} needs {name}=")
+    return trend.options[name]
+
+
+def _index(curve: Curve, at: float) -> int:
+    if at not in curve.x:
+        raise Missing(f"{at:g} was not run")
+    return list(curve.x).index(at)
+
+
+def _mean(sample: Sample) -> float:
+    mean = summarise(sample).mean
+    return -math.inf if mean is None else mean
+
+
+def _best(curve: Curve) -> int:
+    return max(range(len(curve.x)), key=lambda i: _mean(curve.y[i]))
+
+
+def _negated(sample: Sample) -> Sample:
+    return [None if value is None else -value for value in sample]
+
+
+_RULES: dict[str, Callable[[Curve, Trend], Finding]] = {
+    "increasing": _increasing,
+    "decreasing": _decreasing,
+    "nondecreasing": _nondecreasing,
+    "nonincreasing": _nonincreasing,
+    "flat": _flat,
+    "saturating": _saturating,
+    "flat_then_increasing": lambda curve, trend: _flat_then(curve, trend, _increasing),
+    "flat_then_decreasing": lambda curve, trend: _flat_then(curve, trend, _decreasing),
+    "peak": _peak,
+    "dip": _dip,
+    "argmax": _argmax,
+    "concave": lambda curve, trend: _bent(curve, trend, -1),
+    "increasing_convex": _increasing_convex,
+}

@@ -1,0 +1,289 @@
+"""Scoring: a claim, the plan it belongs to, and what was measured give a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from umtslab.analyse.statistics import Summary, summarise
+from umtslab.reproduce.claims import Claim, Value
+from umtslab.reproduce.compare import Finding, Verdict, conjunction, show, within
+from umtslab.reproduce.conditions import Question, label_point, question, side_point
+from umtslab.reproduce.course import judge_course, mean_between
+from umtslab.reproduce.errors import Missing
+from umtslab.reproduce.expression import Leaf, parse
+from umtslab.reproduce.order import OTHERS, Chain, judge_order, labels, parse_order
+from umtslab.reproduce.plan import Plan, Point, key, text
+from umtslab.reproduce.results import Results, Sample, measure, measure_beside, measure_series
+from umtslab.reproduce.trend import Curve, Trend, judge_correlation, judge_trend, parse_trend
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A measured number that a verdict rests on, or one shown beside it."""
+
+    label: str
+    summary: Summary
+
+    def __str__(self) -> str:
+        return f"{self.label}: {show(self.summary)}" if self.label else show(self.summary)
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A claim with its verdict.
+
+    `detail` says on what the verdict rests, for *not yet* what is missing. `beside` are other readings of the
+    same quantity, `honest` the verdict and numbers with 3GPP's accounting.
+    """
+
+    claim: Claim
+    verdict: Verdict
+    detail: str
+    ours: tuple[Reading, ...] = ()
+    beside: tuple[Reading, ...] = ()
+    honest: Scored | None = field(default=None, repr=False)
+
+
+def score(claim: Claim, plan: Plan, results: Results) -> Scored:
+    """Score a claim that the plan covers, and show the honest result beside it."""
+    scored = _score(claim, plan, results, {})
+    honest = _score(claim, plan, results, plan.honest) if plan.honest else None
+    if honest is None or (honest.verdict is Verdict.NOT_YET and not honest.ours):
+        return scored
+    return Scored(claim, scored.verdict, scored.detail, scored.ours, scored.beside, honest)
+
+
+def not_yet(claim: Claim, detail: str) -> Scored:
+    """A claim that nothing can score so far."""
+    return Scored(claim, Verdict.NOT_YET, detail)
+
+
+def _score(claim: Claim, plan: Plan, results: Results, overrides: Point) -> Scored:
+    judge = _Judge(claim, plan, results)
+    try:
+        asked = question(claim, plan, results.points(), **overrides)
+        if not asked.cases:
+            return not_yet(claim, "; ".join(dict.fromkeys(asked.gaps)))
+    except Missing as missing:
+        return not_yet(claim, str(missing))
+    findings = [judge.case(asked, case) for case in asked.cases]
+    findings += [Finding(Verdict.NOT_YET, gap) for gap in dict.fromkeys(asked.gaps)]
+    found = conjunction(findings)
+    return Scored(claim, found.verdict, found.detail, tuple(judge.ours), tuple(judge.beside))
+
+
+class _Judge:
+    """Judges the cases of one claim, and keeps the numbers that it looked at."""
+
+    def __init__(self, claim: Claim, plan: Plan, results: Results) -> None:
+        self.claim = claim
+        self.plan = plan
+        self.results = results
+        self.ours: list[Reading] = []
+        self.beside: list[Reading] = []
+
+    def case(self, asked: Question, case: Point) -> Finding:
+        rules = {
+            "value": self.value,
+            "ratio": self.ratio,
+            "order": self.order,
+            "trend": self.trend,
+            "bound": self.bound,
+        }
+        try:
+            return rules[self.claim.kind](asked, case)
+        except Missing as missing:
+            return Finding(Verdict.NOT_YET, str(missing))
+
+    # ── One number ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def value(self, asked: Question, case: Point) -> Finding:
+        if asked.vary:
+            raise Missing(f"no rule gives one value over several of {', '.join(asked.vary)}")
+        sample = self.look(case, self.label(asked, case))
+        return self.against_expected(sample, self.label(asked, case) or self.claim.metric)
+
+    def ratio(self, asked: Question, case: Point) -> Finding:
+        conditions = self.claim.conditions
+        if "num" not in conditions or "den" not in conditions:
+            raise Missing("the ratio's sides are not named by num and den")
+        sides = [str(conditions["num"]), str(conditions["den"])]
+        points = [{**case, **side_point(side, self.plan)} for side in sides]
+        top, bottom = (
+            self.look(point, " ".join(filter(None, (self.label(asked, case), side))))
+            for point, side in zip(points, sides, strict=True)
+        )
+        ratio: Sample = [a / b if a is not None and b else None for a, b in zip(top, bottom, strict=False)]
+        label = " ".join(filter(None, (self.label(asked, case), "ratio")))
+        self.ours.append(Reading(label, summarise(ratio)))
+        return self.against_expected(ratio, label)
+
+    def against_expected(self, sample: Sample, what: str) -> Finding:
+        expected = self.claim.expected
+        if isinstance(expected, str):
+            try:
+                expected = float(expected)
+            except ValueError:
+                raise Missing(f"no rule reads the expected outcome {expected!r}") from None
+        margin = (self.claim.tolerance or 0.0) * abs(expected)
+        return within(summarise(sample), expected - margin, expected + margin, what)
+
+    # ── Several points ──────────────────────────────────────────────────────────────────────────────────────
+
+    def order(self, asked: Question, case: Point) -> Finding:
+        where = self.label(asked, case)
+        chains = [self.spelled_out(asked, case, chain) for chain in parse_order(str(self.claim.expected))]
+        samples: dict[str, Sample] = {}
+        gaps: dict[str, str] = {}
+        for label in labels(chains):
+            try:
+                samples[label] = self.labelled(asked, case, label, where)
+            except Missing as missing:
+                gaps[label] = str(missing)
+        return judge_order(chains, samples, gaps, f"{where}: " if where else "")
+
+    def labelled(self, asked: Question, case: Point, label: str, where: str) -> Sample:
+        values = label_point(label, self.plan, asked.vary)
+        if values is not None:
+            return self.look({**case, **values}, f"{where} {label}".strip())
+        try:
+            constant = float(label)
+        except ValueError:
+            raise Missing(f"the plan does not know {label!r}") from None
+        runs = max((reading.summary.n for reading in self.ours), default=0)
+        return [constant] * runs
+
+    def spelled_out(self, asked: Question, case: Point, chain: Chain) -> Chain:
+        """The chain with "other combinations" replaced by those that were run."""
+        named = {label for group in chain.groups for label in group}
+        if OTHERS not in named:
+            return chain
+        run = {
+            tuple(text(point[name]) for name in asked.vary)
+            for point in asked.matching(case, self.results.points())
+        }
+        spelled = (
+            "_".join(_word(name, value) for name, value in zip(asked.vary, row, strict=True))
+            for row in sorted(run)
+        )
+        known = [label_point(label, self.plan, asked.vary) for label in named]
+        others = [label for label in spelled if label_point(label, self.plan, asked.vary) not in known]
+        groups = (
+            tuple(o for label in group for o in (others if label == OTHERS else [label]))
+            for group in chain.groups
+        )
+        return Chain(tuple(groups), chain.relations)
+
+    def trend(self, asked: Question, case: Point) -> Finding:
+        trend = parse_trend(str(self.claim.expected))
+        if trend.over == "time":
+            return self.course(asked, case, trend)
+        if len(asked.vary) != 1:
+            raise Missing(f"no rule reads a trend over {', '.join(asked.vary) or 'nothing varied'}")
+        name = asked.vary[0]
+        levels = asked.levels(case, name, self.results.points())
+        lacking = [
+            reason for v in self.wanted(asked, name) if (reason := self.plan.dimensions[name].missing.get(v))
+        ]
+        where = self.label(asked, case)
+        samples = [
+            self.look({**case, name: level}, f"{where} {name} {text(level)}".strip()) for level in levels
+        ]
+        gaps = [Finding(Verdict.NOT_YET, reason) for reason in dict.fromkeys(lacking)]
+        if trend.shape.endswith("_rank_correlation"):
+            others = [measure(self.plan, self.results, trend.over, {**case, name: level}) for level in levels]
+            sign = 1 if trend.shape.startswith("positive") else -1
+            found = judge_correlation(sign, others, samples)
+            # More points can turn a correlation round, so one with gaps is open whatever the others say.
+            return conjunction(gaps) if gaps else found
+        curve = Curve([_number(level) for level in levels], samples)
+        found = judge_trend(trend, curve)
+        detail = f"{where}: {found.detail}" if where and found.detail else found.detail
+        return conjunction([Finding(found.verdict, detail), *gaps])
+
+    def wanted(self, asked: Question, name: str) -> Sequence[str]:
+        """Values of the varied dimension that the claim is about, whether they were run or not."""
+        if name in asked.limits:
+            return [text(value) for value in asked.limits[name]]
+        return list(self.plan.dimensions[name].missing)
+
+    def course(self, asked: Question, case: Point, trend: Trend) -> Finding:
+        runs = measure_series(self.plan, self.results, self.claim.metric, case)
+        instant = trend.options.get("at", trend.options.get("after", 0.0))
+        before: Sample = [mean_between(run, 0.0, instant) for run in runs]
+        after: Sample = [mean_between(run, instant, run.end_s) for run in runs]
+        self.ours.append(Reading(f"before {instant:g} s", summarise(before)))
+        self.ours.append(Reading(f"after {instant:g} s", summarise(after)))
+        return judge_course(trend, runs)
+
+    # ── Inequalities ────────────────────────────────────────────────────────────────────────────────────────
+
+    def bound(self, asked: Question, case: Point) -> Finding:
+        expression = parse(str(self.claim.expected))
+        if not expression.is_inequality:
+            raise Missing(f"{expression.text!r} is not an inequality")
+        where = self.label(asked, case)
+        columns: dict[Leaf, Sample] = {}
+        constants: Mapping[str, Value] = {k: v for k, v in case.items() if not isinstance(v, str)}
+        for leaf in sorted(expression.leaves):
+            if leaf.name == self.claim.metric or leaf.name not in constants:
+                columns[leaf] = self.look(case, where, leaf.name)
+        fixed = {leaf: float(constants[leaf.name]) for leaf in expression.leaves - columns.keys()}
+        subject = f"{where}: {expression.text}" if where else expression.text
+        if len(columns) == 1 and not expression.demands_equality:
+            ((leaf, sample),) = columns.items()
+            return self.over_interval(sample, subject, lambda v: expression.holds({leaf: v, **fixed}))
+        runs = range(min(len(sample) for sample in columns.values())) if columns else range(0)
+        truths = [
+            expression.holds({**fixed, **{leaf: s[run] for leaf, s in columns.items()}}) for run in runs
+        ]
+        if None in truths or not truths:
+            return Finding(Verdict.INCONCLUSIVE, f"{subject}: a run has no value")
+        if all(truths):
+            return Finding(Verdict.PASS, "")
+        return Finding(Verdict.FAIL, f"{subject} fails in {truths.count(False)} of {len(truths)} runs")
+
+    def over_interval(self, sample: Sample, subject: str, holds: Callable[[float], bool | None]) -> Finding:
+        """Tests the inequality at many places of the mean's interval, its ends included."""
+        summary = summarise(sample)
+        if summary.mean is None or summary.ci95 is None:
+            return Finding(Verdict.INCONCLUSIVE, f"{subject}: {summary.n} values give no interval")
+        tests = [holds(summary.mean + summary.ci95 * step / 50) for step in range(-50, 51)]
+        if all(tests):
+            return Finding(Verdict.PASS, "")
+        if not any(tests):
+            return Finding(Verdict.FAIL, f"{subject} fails: {show(summary)}")
+        return Finding(Verdict.INCONCLUSIVE, f"{subject}: the limit lies inside {show(summary)}")
+
+    # ── Looking at results ──────────────────────────────────────────────────────────────────────────────────
+
+    def look(self, point: Point, label: str, metric: str = "") -> Sample:
+        """The claim's quantity at a point; remembered for the report."""
+        metric = metric or self.claim.metric
+        sample = measure(self.plan, self.results, metric, point)
+        self.ours.append(Reading(label, summarise(sample)))
+        for name, other in measure_beside(self.plan, self.results, metric, point).items():
+            self.beside.append(Reading(f"{label} {name}".strip(), summarise(other)))
+        return sample
+
+    def label(self, asked: Question, case: Point) -> str:
+        """What tells this case from the claim's other cases."""
+        if len(asked.cases) < 2:
+            return ""
+        shared = set.intersection(*(set(key(other)) for other in asked.cases))
+        return ", ".join(
+            f"{name} {text(value)}" for name, value in case.items() if (name, text(value)) not in shared
+        )
+
+
+def _word(name: str, value: str) -> str:
+    """A value as a word of an order: ``maxdat9000``, but ``reno``."""
+    return name + value if value[0].isdigit() else value
+
+
+def _number(value: Value) -> float:
+    try:
+        return float(value)
+    except ValueError:
+        raise Missing(f"{value} is not a number to order by") from None

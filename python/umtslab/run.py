@@ -1,0 +1,141 @@
+"""One finished run: who it is, what it measured, where its tables are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Metrics = dict[str, float | None]
+"""Metric name to value; None where the run has nothing to measure it on."""
+
+
+@dataclass(frozen=True)
+class CodeVersion:
+    """Version, commit, and the fingerprint of the core's sources, which alone decides results."""
+
+    version: str
+    commit: str
+    code: str
+
+    def __str__(self) -> str:
+        return f"{self.version}+{self.commit}"
+
+
+@lru_cache(maxsize=1)
+def code_version() -> CodeVersion:
+    """The version that runs here."""
+    from umtslab import _core
+
+    found = _core.version()
+    return CodeVersion(found["version"], found["commit"], found["code"])
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What decides a run's result to the bit."""
+
+    scenario_hash: str
+    code: CodeVersion
+    seed: int
+    run: int
+
+    @property
+    def result(self) -> str:
+        """Name of all replications of this scenario by this code: 16 hexadecimal digits."""
+        return _digest(self.scenario_hash, self.code.version, self.code.code)[:16]
+
+    @property
+    def key(self) -> str:
+        """Name of this run: 32 hexadecimal digits."""
+        return _digest(self.scenario_hash, self.code.version, self.code.code, str(self.seed), str(self.run))
+
+
+def _digest(*parts: str) -> str:
+    return blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
+
+
+class MissingSeries(LookupError):
+    """A time series was asked for that the run did not record."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A finished run, in memory or in a run folder."""
+
+    scenario: str
+    identity: Identity
+    metrics: Metrics
+    events: int
+    duration_s: float
+    folder: Path | None = None
+    tables: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def seed(self) -> int:
+        """Seed of the run's random streams."""
+        return self.identity.seed
+
+    @property
+    def run(self) -> int:
+        """Number of the replication, from 0."""
+        return self.identity.run
+
+    @property
+    def key(self) -> str:
+        """Name of the run's folder."""
+        return self.identity.key
+
+    def connections(self) -> pl.DataFrame:
+        """One row per TCP connection, with the metrics that a connection has."""
+        return self._table("connections", "connections.parquet")
+
+    def series_kinds(self) -> list[str]:
+        """Time series that were recorded; empty without ``series=True``."""
+        if self.folder is None:
+            return sorted(name for name in self.tables if name != "connections")
+        return sorted(file.stem for file in (self.folder / "series").glob("*.parquet"))
+
+    def series(self, kind: str) -> pl.DataFrame:
+        """One time series; ``time_s`` is its first column.
+
+        Raises
+        ------
+        MissingSeries
+            If `kind` was not recorded; the message says how to record it.
+        """
+        if kind not in self.series_kinds():
+            raise MissingSeries(_advice(kind, self.series_kinds()))
+        return self._table(kind, f"series/{kind}.parquet")
+
+    def captures(self) -> list[Path]:
+        """Packet captures of the run, one file per capture point."""
+        return [] if self.folder is None else sorted((self.folder / "captures").glob("*"))
+
+    def _table(self, name: str, file: str) -> pl.DataFrame:
+        import polars as pl
+
+        if self.folder is None:
+            return pl.DataFrame(self.tables[name])
+        return pl.read_parquet(self.folder / file)
+
+
+def _advice(kind: str, recorded: list[str]) -> str:
+    if not recorded:
+        return "the run recorded no time series: run it again with --series (in Python: series=True)"
+    return f"the run recorded no series {kind!r}; it has {', '.join(recorded)}"
+
+
+def finite(metrics: Mapping[str, float | None]) -> Metrics:
+    """Metrics in order of their names, None for whatever is not a finite number."""
+    return {
+        name: value if value is not None and math.isfinite(value) else None
+        for name, value in sorted(metrics.items())
+    }

@@ -1,0 +1,148 @@
+"""Scenarios: what a file says, after overrides, checked by the core.
+
+The class remembers where a scenario came from, so that it can cross to another process and so that every
+stored run can name the command that remakes it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+
+from umtslab import _core
+
+Overrides = Iterable[tuple[str, str]] | Mapping[str, object]
+"""Pairs of dotted key and value (``("tcp.variant", "vegas")``), or a mapping of the same."""
+
+
+def normalise(overrides: Overrides) -> tuple[tuple[str, str], ...]:
+    """Write overrides as pairs of texts, in the order given."""
+    pairs = overrides.items() if isinstance(overrides, Mapping) else overrides
+    return tuple((str(key), _as_text(value)) for key, value in pairs)
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+class Scenario:
+    """A network, its users and what they do.
+
+    Build one with `load` or `parse`; both raise `umtslab.ScenarioError`, whose text points at the line,
+    states the rule and proposes the repair.
+    """
+
+    def __init__(
+        self,
+        core: _core.Scenario,
+        *,
+        path: str | None = None,
+        text: str | None = None,
+        label: str = "<text>",
+        base_dir: str | None = None,
+        overrides: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        self.core = core
+        self.path = path
+        self.overrides = overrides
+        self._text = text
+        self._label = label
+        self._base_dir = base_dir
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], overrides: Overrides = ()) -> Scenario:
+        """Read a scenario file and apply overrides to it."""
+        pairs = normalise(overrides)
+        name = os.fspath(path)
+        return cls(_core.Scenario.load(name, list(pairs)), path=name, overrides=pairs)
+
+    @classmethod
+    def parse(
+        cls, text: str, *, name: str = "<text>", base_dir: str | None = None, overrides: Overrides = ()
+    ) -> Scenario:
+        """Read a scenario from TOML text; files that it names are looked up in `base_dir`."""
+        pairs = normalise(overrides)
+        core = _core.Scenario.parse(text, name, base_dir, list(pairs))
+        return cls(core, text=text, label=name, base_dir=base_dir, overrides=pairs)
+
+    def with_overrides(self, overrides: Overrides) -> Scenario:
+        """The same scenario with more overrides, applied after those it has."""
+        pairs = normalise(overrides)
+        return Scenario(
+            self.core.with_overrides(list(pairs)),
+            path=self.path,
+            text=self._text,
+            label=self._label,
+            base_dir=self._base_dir,
+            overrides=self.overrides + pairs,
+        )
+
+    @property
+    def name(self) -> str:
+        """Short name, as in ``ftp-on-fach``."""
+        return self.core.name
+
+    @property
+    def title(self) -> str:
+        """One line for people."""
+        return self.core.title
+
+    @property
+    def source(self) -> str:
+        """The document that the scenario was taken from."""
+        return self.core.source
+
+    @property
+    def seed(self) -> int:
+        """The scenario's own seed, used where the caller names none."""
+        return self.core.seed
+
+    @property
+    def duration_s(self) -> float:
+        """Simulated time, in seconds."""
+        return self.core.duration_s
+
+    @property
+    def warnings(self) -> list[str]:
+        """What to look at before trusting the results."""
+        return self.core.warnings
+
+    @cached_property
+    def content_hash(self) -> str:
+        """Hash of the scenario after defaults and overrides, without its comments."""
+        return self.core.content_hash()
+
+    def to_toml(self) -> str:
+        """The whole scenario, defaults included, as a file that loads again."""
+        return self.core.to_toml()
+
+    def to_json(self) -> str:
+        """The whole scenario, defaults included, as one JSON object."""
+        return self.core.to_json()
+
+    def __reduce__(self) -> tuple[object, ...]:
+        path = None if self.path is None else os.path.abspath(self.path)
+        return _restore, (path, self._text, self._label, self._base_dir, self.overrides)
+
+    def __repr__(self) -> str:
+        return f"Scenario({self.name!r}, {self.content_hash[:12]})"
+
+
+def _restore(
+    path: str | None,
+    text: str | None,
+    label: str,
+    base_dir: str | None,
+    overrides: tuple[tuple[str, str], ...],
+) -> Scenario:
+    if path is not None:
+        return Scenario.load(path, overrides)
+    return Scenario.parse(text or "", name=label, base_dir=base_dir, overrides=overrides)
+
+
+def as_scenario(scenario: Scenario | str | os.PathLike[str]) -> Scenario:
+    """A scenario as it is, or the one in the file of that name."""
+    return scenario if isinstance(scenario, Scenario) else Scenario.load(scenario)

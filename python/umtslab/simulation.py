@@ -1,0 +1,224 @@
+"""Runs of a scenario: replications, one after the other or on an executor.
+
+The core releases the GIL while it simulates, so threads use all cores. Executors of other processes (a
+process pool, Dask's) get tasks that can be pickled, and write their runs to the store themselves.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from umtslab import _core
+from umtslab.run import Identity, Run, code_version, finite
+from umtslab.scenario import Scenario, as_scenario
+
+if TYPE_CHECKING:
+    from umtslab.store import Store
+
+_TASKS_AHEAD = 256
+"""Tasks handed to an executor before their turn, so that a million of them does not sit in its queue."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run to be made."""
+
+    scenario: Scenario
+    seed: int
+    run: int
+    series: bool = False
+    pcap: bool = False
+
+    @property
+    def identity(self) -> Identity:
+        """Identity that the run will have."""
+        return Identity(self.scenario.content_hash, code_version(), self.seed, self.run)
+
+
+Watch = Callable[[Task, float], None]
+"""Told how far each task is, from 0 to 1. Called from worker threads."""
+
+
+class Stopped(Exception):
+    """The run was stopped because the whole was."""
+
+
+def simulate(
+    scenario: Scenario | str | os.PathLike[str],
+    *,
+    runs: int = 1,
+    first_run: int = 0,
+    seed: int | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    store: Store | None = None,
+    series: bool = False,
+    pcap: bool = False,
+    watch: Watch | None = None,
+) -> list[Run]:
+    """Run a scenario and wait for the results.
+
+    Parameters
+    ----------
+    scenario : Scenario or path
+        What to run.
+    runs, first_run : int
+        Replications `first_run` to ``first_run + runs - 1``.
+    seed : int, optional
+        Seed of the random streams; the scenario's own by default.
+    jobs : int, default 1
+        Worker threads, unless an `executor` is given.
+    executor : concurrent.futures.Executor, optional
+        Where to run instead.
+    store : Store, optional
+        Where to keep the runs; in memory by default.
+    series, pcap : bool
+        Whether to record time series, and captures (which need a store).
+    watch : callable, optional
+        Told the progress of each run.
+
+    Returns
+    -------
+    list of Run
+        In order of the run number.
+
+    Raises
+    ------
+    umtslab.ScenarioError
+        If the scenario is wrong.
+    OSError
+        If results cannot be written.
+    """
+    checked = as_scenario(scenario)
+    chosen = checked.seed if seed is None else seed
+    tasks = [Task(checked, chosen, number, series, pcap) for number in range(first_run, first_run + runs)]
+    found = execute(tasks, store=store, jobs=jobs, executor=executor, watch=watch)
+    return sorted(found, key=lambda run: run.run)
+
+
+def execute(
+    tasks: Iterable[Task],
+    *,
+    store: Store | None = None,
+    jobs: int = 1,
+    executor: Executor | None = None,
+    watch: Watch | None = None,
+) -> Iterator[Run]:
+    """Perform tasks; yield each run when it is finished, in whatever order that is.
+
+    The first failure stops the rest. Runs that were finished by then are in the store.
+    """
+    if executor is None and jobs == 1:
+        for task in tasks:
+            yield perform(task, store, _report_to(watch, task, None))
+    elif executor is None or isinstance(executor, ThreadPoolExecutor):
+        yield from _on_threads(tasks, store, jobs, executor, watch)
+    else:
+        place = None if store is None else str(store.path)
+        yield from _as_finished(tasks, lambda task: executor.submit(perform_elsewhere, task, place), watch)
+
+
+def perform(task: Task, store: Store | None, progress: Callable[[float], None] | None = None) -> Run:
+    """Make one run here, and keep it in the store if there is one."""
+    if store is None:
+        if task.pcap:
+            raise ValueError("captures are files: give a store to put them in")
+        return _in_memory(_as_run(task, _run_core(task, None, progress)))
+    with store.draft() as draft:
+        captures = str(draft.captures) if task.pcap else None
+        run = _as_run(task, _run_core(task, captures, progress))
+        return store.keep(draft, run, task.scenario, series=task.series, pcap=task.pcap)
+
+
+def perform_elsewhere(task: Task, store_path: str | None) -> Run:
+    """Make one run in a process of its own; for executors that pickle what they are given."""
+    if store_path is None:
+        return perform(task, None)
+    from umtslab.store import open_store
+
+    with open_store(store_path) as store:
+        return perform(task, store)
+
+
+def _run_core(task: Task, captures: str | None, progress: Callable[[float], None] | None) -> _core.RunResult:
+    return _core.simulate(
+        task.scenario.core, task.seed, task.run, series=task.series, pcap_dir=captures, progress=progress
+    )
+
+
+def _as_run(task: Task, result: _core.RunResult) -> Run:
+    tables = {"connections": result.connections, **result.series}
+    return Run(
+        task.scenario.name,
+        task.identity,
+        finite(result.metrics),
+        result.events,
+        task.scenario.duration_s,
+        None,
+        tables,
+    )
+
+
+def _in_memory(run: Run) -> Run:
+    import polars as pl
+
+    tables = {name: pl.DataFrame(table) for name, table in run.tables.items()}
+    return replace(run, tables=tables)
+
+
+def _on_threads(
+    tasks: Iterable[Task],
+    store: Store | None,
+    jobs: int,
+    executor: ThreadPoolExecutor | None,
+    watch: Watch | None,
+) -> Iterator[Run]:
+    stop = threading.Event()
+    with ExitStack() as clean_up:
+        pool = executor or clean_up.enter_context(ThreadPoolExecutor(jobs, thread_name_prefix="umts"))
+        clean_up.callback(stop.set)
+
+        def submit(task: Task) -> Future[Run]:
+            return pool.submit(perform, task, store, _report_to(watch, task, stop))
+
+        yield from _as_finished(tasks, submit, None)
+
+
+def _as_finished(
+    tasks: Iterable[Task], submit: Callable[[Task], Future[Run]], watch: Watch | None
+) -> Iterator[Run]:
+    waiting = iter(tasks)
+    pending: dict[Future[Run], Task] = {}
+    try:
+        while True:
+            while len(pending) < _TASKS_AHEAD and (task := next(waiting, None)) is not None:
+                pending[submit(task)] = task
+            if not pending:
+                return
+            done, _ = wait(pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                finished = pending.pop(future)
+                if watch is not None:
+                    watch(finished, 1.0)
+                yield future.result()
+    finally:
+        for future in pending:
+            future.cancel()
+
+
+def _report_to(watch: Watch | None, task: Task, stop: threading.Event | None) -> Callable[[float], None]:
+    """What the core calls as it goes on, even if nobody watches: a stop is noticed there."""
+
+    def report(fraction: float) -> None:
+        if stop is not None and stop.is_set():
+            raise Stopped
+        if watch is not None:
+            watch(task, fraction)
+
+    return report

@@ -1,0 +1,23 @@
+"""Results on disk: a folder per run, and a catalogue of them all.
+
+::
+
+    results/
+    ├── catalogue.sqlite            each run's parameters, version, metrics, and the command that remakes it
+    ├── runs/KEY/
+    │   ├── run.json                scenario, seed, run, code version
+    │   ├── scenario.toml           the whole scenario, defaults included
+    │   ├── metrics.json            name: value
+    │   ├── connections.parquet     one row per TCP connection
+    │   ├── series/KIND.parquet     with --series
+    │   └── captures/POINT.pcapng   with --pcap
+    └── .staging/                   runs being written
+
+A run is written under ``.staging`` and renamed when whole, so it is there whole or not at all. The folders
+are the truth: opening a store removes what a killed process left in ``.staging`` and catalogues whole runs
+that it had not. A run folder holds nothing that two equal runs would write differently.
+"""
+
+from umtslab.store.store import RunNotFound, Store, open_store
+
+__all__ = ["RunNotFound", "Store", "open_store"]

@@ -1,0 +1,179 @@
+"""The catalogue: one row per run, in SQLite.
+
+Write-ahead logging lets others read while one process writes. The catalogue can be rebuilt from the run
+folders, but for the time of creation and the command, which are not in them.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from threading import RLock
+
+from umtslab.run import CodeVersion, Identity, Run
+
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS runs (
+    key TEXT PRIMARY KEY,
+    result TEXT NOT NULL,
+    scenario TEXT NOT NULL,
+    scenario_hash TEXT NOT NULL,
+    parameters TEXT NOT NULL,
+    version TEXT NOT NULL,
+    code_commit TEXT NOT NULL,
+    code TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    events INTEGER NOT NULL,
+    duration_s REAL NOT NULL,
+    metrics TEXT NOT NULL,
+    created TEXT NOT NULL,
+    command TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS runs_by_result ON runs (result, seed, run);
+"""
+
+_COLUMNS = (
+    "key, result, scenario, scenario_hash, parameters, version, code_commit, code, seed, run, events, "
+    "duration_s, metrics, created, command"
+)
+_RUN_COLUMNS = (
+    "scenario, scenario_hash, version, code_commit, code, seed, run, events, duration_s, metrics, key"
+)
+
+_WAIT_S = 60.0
+
+
+@dataclass(frozen=True)
+class Row:
+    """What the catalogue says of a run beyond the run itself."""
+
+    parameters: str
+    created: str
+    command: str
+
+
+class Catalogue:
+    """The file ``catalogue.sqlite`` of a store; safe to use from several threads."""
+
+    def __init__(self, store: Path) -> None:
+        self._runs = store / "runs"
+        self._lock = RLock()
+        self._db = _connect(store / "catalogue.sqlite")
+
+    def add(self, run: Run, row: Row) -> None:
+        """Enter a run, or enter it anew."""
+        identity = run.identity
+        values = (
+            identity.key,
+            identity.result,
+            run.scenario,
+            identity.scenario_hash,
+            row.parameters,
+            identity.code.version,
+            identity.code.commit,
+            identity.code.code,
+            # SQLite's integers have a sign; seeds have none and use all 64 bits.
+            _signed(identity.seed),
+            identity.run,
+            run.events,
+            run.duration_s,
+            json.dumps(run.metrics, sort_keys=True, allow_nan=False),
+            row.created,
+            row.command,
+        )
+        marks = ", ".join("?" * len(values))
+        with self._lock, self._db:
+            self._db.execute(f"INSERT OR REPLACE INTO runs ({_COLUMNS}) VALUES ({marks})", values)
+
+    def remove(self, keys: Iterable[str]) -> None:
+        """Strike runs off."""
+        with self._lock, self._db:
+            self._db.executemany("DELETE FROM runs WHERE key = ?", [(key,) for key in keys])
+
+    def keys(self) -> set[str]:
+        """Keys of all runs."""
+        return {str(key) for (key,) in self._select("SELECT key FROM runs")}
+
+    def find(self, key: str) -> Run | None:
+        """The run of exactly that key."""
+        found = self._load("WHERE key = ?", (key,))
+        return found[0] if found else None
+
+    def by_prefix(self, prefix: str) -> list[Run]:
+        """Runs whose key or result begins with `prefix`, or whose scenario has that name."""
+        pattern = prefix.replace("%", "").replace("_", "") + "%"
+        return self._load(
+            "WHERE key LIKE ? OR result LIKE ? OR scenario = ? ORDER BY result, seed, run",
+            (pattern, pattern, prefix),
+        )
+
+    def of_result(self, result: str) -> list[Run]:
+        """All replications of one result, by seed and run."""
+        return self._load("WHERE result = ? ORDER BY seed, run", (result,))
+
+    def all(self) -> list[Run]:
+        """All runs, by result, seed and run."""
+        return self._load("ORDER BY result, seed, run", ())
+
+    def latest_result(self, scenario: str | None = None) -> str | None:
+        """The result that was added to last, of the scenario of that name if one is given."""
+        rows = self._select(
+            "SELECT result FROM runs WHERE ?1 IS NULL OR scenario = ?1 "
+            "ORDER BY created DESC, rowid DESC LIMIT 1",
+            (scenario,),
+        )
+        return str(rows[0][0]) if rows else None
+
+    def row(self, key: str) -> Row | None:
+        """Parameters (JSON), time of creation and command of a run."""
+        rows = self._select("SELECT parameters, created, command FROM runs WHERE key = ?", (key,))
+        return Row(*map(str, rows[0])) if rows else None
+
+    def close(self) -> None:
+        """Close the database."""
+        with self._lock:
+            self._db.close()
+
+    def _load(self, where: str, values: tuple[object, ...]) -> list[Run]:
+        return [self._as_run(row) for row in self._select(f"SELECT {_RUN_COLUMNS} FROM runs {where}", values)]
+
+    def _select(self, query: str, values: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
+        with self._lock:
+            return self._db.execute(query, values).fetchall()
+
+    def _as_run(self, row: tuple[object, ...]) -> Run:
+        scenario, scenario_hash, version, commit, code, seed, run, events, duration_s, metrics, key = row
+        version_of_code = CodeVersion(str(version), str(commit), str(code))
+        identity = Identity(str(scenario_hash), version_of_code, _unsigned(int(str(seed))), int(str(run)))
+        return Run(
+            str(scenario),
+            identity,
+            json.loads(str(metrics)),
+            int(str(events)),
+            float(str(duration_s)),
+            self._runs / str(key),
+        )
+
+
+def _connect(path: Path) -> sqlite3.Connection:
+    db = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        db.executescript(_SCHEMA)
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _signed(seed: int) -> int:
+    return seed - 2**64 if seed >= 2**63 else seed
+
+
+def _unsigned(seed: int) -> int:
+    return seed + 2**64 if seed < 0 else seed

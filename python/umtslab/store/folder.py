@@ -1,0 +1,85 @@
+"""The files of one run folder, written and read."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from umtslab.run import CodeVersion, Identity, Run
+
+if TYPE_CHECKING:
+    from umtslab.scenario import Scenario
+
+FORMAT = 1
+"""Version of the folder's layout."""
+
+_ROWS_PER_GROUP = 100_000
+
+
+def write_run(folder: Path, run: Run, scenario: Scenario) -> None:
+    """Write everything but the captures, which the core writes itself.
+
+    Equal runs give equal bytes: keys are sorted, floats have their shortest exact form, and no clock is
+    asked.
+    """
+    _write_json(folder / "run.json", _identity_card(run))
+    (folder / "scenario.toml").write_text(scenario.to_toml(), encoding="utf-8")
+    _write_json(folder / "metrics.json", run.metrics)
+    _write_parquet(folder / "connections.parquet", run.tables["connections"])
+    series = {name: table for name, table in run.tables.items() if name != "connections"}
+    if series:
+        (folder / "series").mkdir()
+    for kind, table in sorted(series.items()):
+        _write_parquet(folder / "series" / f"{kind}.parquet", table)
+
+
+def read_run(folder: Path) -> Run:
+    """Read a run folder; its tables stay on disk until asked for."""
+    card = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    if card["format"] != FORMAT:
+        raise ValueError(f"{folder}: layout {card['format']}, but this version reads layout {FORMAT}")
+    code = CodeVersion(card["version"], card["commit"], card["code"])
+    identity = Identity(card["scenario_hash"], code, card["seed"], card["run"])
+    metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
+    return Run(card["scenario"], identity, metrics, card["events"], card["duration_s"], folder)
+
+
+def is_run_folder(folder: Path) -> bool:
+    """Whether `folder` looks like a run folder."""
+    return (folder / "run.json").is_file()
+
+
+def same_metrics(one: Path, other: Path) -> bool:
+    """Whether two folders of the same run have the same outcome."""
+    return (one / "metrics.json").read_bytes() == (other / "metrics.json").read_bytes()
+
+
+def _identity_card(run: Run) -> Mapping[str, object]:
+    return {
+        "format": FORMAT,
+        "scenario": run.scenario,
+        "scenario_hash": run.identity.scenario_hash,
+        "version": run.identity.code.version,
+        "commit": run.identity.code.commit,
+        "code": run.identity.code.code,
+        "seed": run.seed,
+        "run": run.run,
+        "events": run.events,
+        "duration_s": run.duration_s,
+    }
+
+
+def _write_json(path: Path, content: object) -> None:
+    path.write_text(json.dumps(content, indent=1, sort_keys=True, allow_nan=False) + "\n", encoding="utf-8")
+
+
+def _write_parquet(path: Path, stream: Any) -> None:
+    import polars as pl
+
+    # By way of memory: polars tells a full disk as an error of computation, Python as the OSError that it is.
+    buffer = io.BytesIO()
+    pl.DataFrame(stream).write_parquet(buffer, compression="zstd", row_group_size=_ROWS_PER_GROUP)
+    path.write_bytes(buffer.getbuffer())

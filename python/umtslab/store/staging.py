@@ -1,0 +1,92 @@
+"""Folders under construction.
+
+Each writer has a folder of its own below ``.staging`` and holds a lock on the file beside it while it
+lives. The kernel drops the lock with the process, however it ends; so whoever opens the store later can
+tell what is left over.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+
+class Staging:
+    """The staging area of one store, for one writer."""
+
+    def __init__(self, store: Path) -> None:
+        self._root = store / ".staging"
+        self._root.mkdir(parents=True, exist_ok=True)
+        self._remove_left_overs()
+        self._name = uuid4().hex
+        with self.exclusively():
+            self._lock = os.open(self._lock_file(self._name), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+            fcntl.flock(self._lock, fcntl.LOCK_EX)
+            self._folder.mkdir()
+
+    @contextmanager
+    def folder(self) -> Iterator[Path]:
+        """A new empty folder; removed at the end unless it was renamed away."""
+        folder = self._folder / uuid4().hex
+        folder.mkdir()
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    @contextmanager
+    def exclusively(self) -> Iterator[None]:
+        """Alone in the store, among threads and processes, for a moment."""
+        descriptor = os.open(self._root / "lock", os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)
+
+    def swap_out(self, folder: Path) -> None:
+        """Take a folder of the store away at once; it is deleted afterwards."""
+        away = self._folder / uuid4().hex
+        folder.rename(away)
+        shutil.rmtree(away, ignore_errors=True)
+
+    def close(self) -> None:
+        """Remove this writer's folder and give up its lock."""
+        with self.exclusively():
+            self._remove(self._name)
+            os.close(self._lock)
+
+    @property
+    def _folder(self) -> Path:
+        return self._root / self._name
+
+    def _lock_file(self, name: str) -> Path:
+        return self._root / f"{name}.lock"
+
+    def _remove_left_overs(self) -> None:
+        with self.exclusively():
+            for lock_file in self._root.glob("*.lock"):
+                if _is_free(lock_file):
+                    self._remove(lock_file.stem)
+
+    def _remove(self, name: str) -> None:
+        # The folder first: while its lock file exists, somebody will come back for it.
+        shutil.rmtree(self._root / name, ignore_errors=True)
+        self._lock_file(name).unlink(missing_ok=True)
+
+
+def _is_free(lock_file: Path) -> bool:
+    descriptor = os.open(lock_file, os.O_RDWR | os.O_CLOEXEC)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    else:
+        return True
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,68 @@
+"""What the tests share: a short scenario, and the command as a user runs it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+from umtslab import Scenario, Store, open_store, simulate
+from umtslab.run import Run
+
+FTP = Path(__file__).parents[2] / "scenarios" / "ftp-on-fach.toml"
+
+Umts = Callable[..., subprocess.CompletedProcess[str]]
+"""``umts(*words)``: the finished process, in a folder of the test's own."""
+
+
+def command(*words: object) -> list[str]:
+    """The words of ``umts``, for a process of its own."""
+    return [sys.executable, "-m", "umtslab", *map(str, words)]
+
+
+@pytest.fixture
+def umts(tmp_path: Path) -> Umts:
+    def run(*words: object, status: int = 0) -> subprocess.CompletedProcess[str]:
+        environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
+        done = subprocess.run(
+            command(*words), cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == status, done.stdout + done.stderr
+        return done
+
+    return run
+
+
+@pytest.fixture
+def scenario() -> Scenario:
+    """Twenty seconds of FTP on FACH with many block errors, so that runs differ."""
+    return short()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return open_store(tmp_path / "results")
+
+
+@pytest.fixture(scope="session")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run with series and captures, in a store."""
+    with open_store(tmp_path_factory.mktemp("recorded")) as store:
+        return simulate(short(), store=store, series=True, pcap=True)[0]
+
+
+def short(*overrides: tuple[str, str]) -> Scenario:
+    return Scenario.load(FTP, [("duration", "20 s"), ("radio.bler", "0.2"), *overrides])
+
+
+def tree(folder: Path) -> dict[str, bytes]:
+    """Every file below `folder` by its relative name."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def metrics(runs: Sequence[Run]) -> list[dict[str, float | None]]:
+    return [run.metrics for run in runs]

@@ -1,0 +1,122 @@
+"""``umts analyse``: captures of our own runs, tables, JSON, figures, and files that are no captures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import umtslab
+from conftest import Umts
+from umtslab import analyse_captures
+from umtslab.captures import units
+from umtslab.run import Run
+
+
+@pytest.fixture
+def server(recorded: Run) -> Path:
+    return next(file for file in recorded.captures() if file.name == "server.pcapng")
+
+
+def test_metrics_of_a_capture_are_those_of_the_run(recorded: Run, server: Path) -> None:
+    [analysis] = analyse_captures([server])
+    assert analysis.warnings == []
+    for name in ("tcp_retransmissions", "rto_count", "total_packets", "mean_rtt_s", "dupack_runs"):
+        assert analysis.metrics[name] == recorded.metrics[name], name
+    goodput, run_goodput = analysis.metrics["goodput_kbps"], recorded.metrics["goodput_kbps"]
+    assert goodput is not None
+    assert run_goodput is not None
+    # A capture lasts from its first packet to its last.
+    assert goodput * analysis.duration_s == pytest.approx(run_goodput * recorded.duration_s)
+    assert analysis.start_s == pytest.approx(1_104_537_600, abs=20)
+    assert len(analysis.connections()) == analysis.connections()["connection"].n_unique() == 1
+    assert set(units()) == set(analysis.metrics)
+
+
+def test_json_is_the_object_of_a_run_with_a_file_in_place_of_the_seed(umts: Umts, server: Path) -> None:
+    answer = json.loads(umts("analyse", server, server, "--json").stdout)
+    assert list(answer) == ["scenario", "version", "runs", "summary"]
+    assert [run["file"] for run in answer["runs"]] == [str(server)] * 2
+    assert answer["runs"][0]["metrics"] == answer["runs"][1]["metrics"]
+    [connection] = answer["runs"][0]["connections"]
+    assert (connection["position"], connection["sender"]) == ("sender", "client")
+    assert answer["summary"]["goodput_kbps"]["n"] == 2
+
+
+def test_the_table_names_the_connection_and_has_units(umts: Umts, server: Path) -> None:
+    text = umts("analyse", server).stdout
+    assert "data from 198.18.0.1:5001" in text
+    assert "captured at the sender" in text
+    [goodput] = [line.split() for line in text.splitlines() if line.startswith("goodput_kbps")]
+    assert goodput[-1] == "kbit/s"
+    assert len(umts("analyse", server, "--all", "-c", 0).stdout) > len(text)
+
+
+def test_the_figure_is_of_the_connection_that_was_asked_for(umts: Umts, server: Path, tmp_path: Path) -> None:
+    umts("analyse", server, "--plot", "one.svg", "--connection", 0)
+    umts("analyse", server, "--plot", "two.svg")
+    assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
+    assert b"<svg" in (tmp_path / "one.svg").read_bytes()
+
+
+def test_series_are_those_of_one_connection(server: Path) -> None:
+    [analysis] = analyse_captures([server], time_sequence=0)
+    sent, acked = analysis.series("sent"), analysis.series("acked")
+    assert sent["end"].max() == analysis.metrics["distinct_bytes"]
+    assert acked["ack"].max() == analysis.metrics["acknowledged_bytes"]
+    assert set(sent["cause"]) >= {"new"}
+    assert (sent["retransmission"] == (sent["cause"] != "new")).all()
+    [without] = analyse_captures([server])
+    with pytest.raises(KeyError):
+        without.series("sent")
+
+
+def test_progress_may_stop_the_work(server: Path) -> None:
+    # Too small for a report: nothing is told, and nothing goes wrong.
+    told: list[float] = []
+    analyse_captures([server], progress=told.append)
+    assert all(0 <= fraction <= 1 for fraction in told)
+
+
+def test_a_capture_that_is_cut_off_is_analysed_up_to_there(umts: Umts, server: Path, tmp_path: Path) -> None:
+    (tmp_path / "cut.pcapng").write_bytes(server.read_bytes()[:-7])
+    done = umts("analyse", "cut.pcapng", "--json")
+    assert "cut.pcapng: the file ends inside" in done.stderr
+    assert json.loads(done.stdout)["runs"][0]["metrics"]["total_packets"] > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "hint"),
+    [
+        (("missing.pcap",), "missing.pcap"),
+        ((".",), "byte 0"),
+        (("text.pcap",), "neither pcap nor pcapng"),
+        (("empty.pcap",), "empty"),
+        ((), "CAPTURE"),
+        (("text.pcap", "--plot", "x.gif"), ".svg"),
+        (("text.pcap", "text.pcap", "--plot", "x.png"), "one capture"),
+        (("text.pcap", "--connection=-1"), "--connection"),
+    ],
+)
+def test_wrong_input_is_told_with_status_2(
+    words: tuple[str, ...], hint: str, umts: Umts, tmp_path: Path
+) -> None:
+    (tmp_path / "text.pcap").write_text("no capture")
+    (tmp_path / "empty.pcap").touch()
+    done = umts("analyse", *words, status=2)
+    assert hint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_connection_that_is_not_there(umts: Umts, server: Path, tmp_path: Path) -> None:
+    done = umts("analyse", server, "--connection", 7, "--plot", "x.png", status=2)
+    assert "connections 0 to 0" in done.stderr
+    assert not (tmp_path / "x.png").exists()
+
+
+def test_errors_carry_file_and_offset(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("no capture")
+    with pytest.raises(umtslab.CaptureReadError) as caught:
+        analyse_captures([tmp_path / "x"])
+    assert (caught.value.file, caught.value.offset) == (str(tmp_path / "x"), 0)

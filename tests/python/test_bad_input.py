@@ -1,0 +1,131 @@
+"""Wrong input: a clear message, the right exit status, and nothing half-written."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import FTP, Umts
+
+EXAMPLE = FTP.read_text(encoding="utf-8")
+
+WRONG_FILES = {
+    "unknown key": (EXAMPLE.replace("max_dat = ", "max_dta = "), "max_dat"),
+    "missing unit": (EXAMPLE.replace('duration = "1500 s"', "duration = 1500"), "duration"),
+    "unit of something else": (EXAMPLE.replace('tti = "10 ms"', 'tti = "10 kbit/s"'), "tti"),
+    "TTI of 15 ms": (EXAMPLE.replace('tti = "10 ms"', 'tti = "15 ms"'), "10, 20, 40"),
+    "negative rate": (EXAMPLE.replace('rate = "32 kbit/s"', 'rate = "-32 kbit/s"'), "rate"),
+    "BLER of 1.5": (EXAMPLE.replace("bler = 0.01", "bler = 1.5"), "bler"),
+    "not TOML": ("version = = 1\n", "wrong.toml"),
+    "not text": ("\udcff\udcfe", "wrong.toml"),
+    "empty": ("", "wrong.toml"),
+}
+
+WRONG_WORDS = {
+    "missing file": (("run", "missing.toml"), "missing.toml"),
+    "a folder as scenario": (("run", "."), ""),
+    "unknown key in --set": (("run", FTP, "--set", "tcp.varient=reno"), "variant"),
+    "--set without a value": (("run", FTP, "--set", "tcp.variant"), "key=value"),
+    "--duration without a unit": (("run", FTP, "--duration", "10"), "duration"),
+    "unknown option": (("run", FTP, "--sed", "1"), "--sed"),
+    "unknown verb": (("rnu", FTP), "rnu"),
+    "no scenario": (("run",), "SCENARIO"),
+    "no runs": (("run", FTP, "--runs", "0"), "--runs"),
+    "runs that are no number": (("run", FTP, "--runs", "many"), "many"),
+    "no workers": (("run", FTP, "--jobs", "0"), "--jobs"),
+    "negative seed": (("run", FTP, "--seed=-1"), "--seed"),
+    "runs and precision": (("run", FTP, "--runs", "5", "--precision", "5%"), "--precision"),
+    "precision of 0": (("run", FTP, "--precision", "0%"), "--precision"),
+    "precision of nothing known": (("run", FTP, "--precision", "5%", "--metric", "speed"), "speed"),
+    "a file as results folder": (("run", FTP, "--out", "here.txt"), "here.txt"),
+    "a results folder below a file": (("run", FTP, "--out", "here.txt/results"), "here.txt"),
+    "a results folder in /proc": (("run", FTP, "--out", "/proc/results"), "/proc/results"),
+    "no such result": (("plot", "nothing", "cwnd"), "nothing"),
+    "no such figure": (("plot", "nothing", "pie"), "timeseq"),
+    "no such format": (("plot", "nothing", "cwnd", "-o", "cwnd.gif"), ".svg"),
+    "export to nothing": (("export", "nothing"), "--csv"),
+    "no such key": (("params", "nonsense"), "nonsense"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_FILES)
+def test_wrong_scenario(case: str, umts: Umts, tmp_path: Path) -> None:
+    text, hint = WRONG_FILES[case]
+    assert text != EXAMPLE
+    (tmp_path / "wrong.toml").write_text(text, encoding="utf-8", errors="surrogateescape")
+    done = umts("run", "wrong.toml", "--json", status=2)
+    assert hint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert os.listdir(tmp_path) == ["wrong.toml"]
+
+
+@pytest.mark.parametrize("case", WRONG_WORDS)
+def test_wrong_words(case: str, umts: Umts, tmp_path: Path) -> None:
+    words, hint = WRONG_WORDS[case]
+    (tmp_path / "here.txt").write_text("mine")
+    done = umts(*words, status=2)
+    assert hint in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+    assert os.listdir(tmp_path) == ["here.txt"]
+    assert (tmp_path / "here.txt").read_text() == "mine"
+
+
+def test_a_message_points_at_the_line_and_proposes_the_repair(umts: Umts, tmp_path: Path) -> None:
+    (tmp_path / "wrong.toml").write_text(WRONG_FILES["TTI of 15 ms"][0], encoding="utf-8")
+    line = WRONG_FILES["TTI of 15 ms"][0].splitlines().index('tti = "15 ms"') + 1
+    message = umts("run", "wrong.toml", status=2).stderr
+    assert f"wrong.toml:{line}:" in message
+    assert "help:" in message
+
+
+def test_a_figure_without_series_says_how_to_get_them(umts: Umts) -> None:
+    umts("run", FTP, "--duration", "5 s")
+    assert "--series" in umts("plot", "results", "cwnd", status=2).stderr
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A file system of 1 MB."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small disk")
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if mounted.returncode != 0:
+        pytest.skip("this root may not mount")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+@pytest.mark.parametrize("recording", ["--series", "--pcap"])
+def test_a_disk_that_fills_up_keeps_whole_runs_only(small_disk: Path, umts: Umts, recording: str) -> None:
+    out = small_disk / "results"
+    done = umts("run", FTP, "--runs", "200", recording, "--out", out, "--jobs", "2", status=1)
+    assert "No space left" in done.stderr or "full" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [path.name for path in (out / ".staging").iterdir() if path.name != "lock"] == []
+    kept = list((out / "runs").iterdir())
+    assert all((folder / "metrics.json").is_file() for folder in kept)
+    shutil.copytree(out, small_disk.parent / "roomy", ignore=shutil.ignore_patterns("catalogue*"))
+    (small_disk.parent / "roomy" / ".staging").mkdir(exist_ok=True)
+    if kept:
+        answer = umts("export", "roomy", "--csv").stdout
+        assert answer.count("\n") == len(kept) + 1
+
+
+def test_a_disk_that_was_full_before_is_found_out_first(small_disk: Path, umts: Umts) -> None:
+    # One file more than fits; what fitted of it stays.
+    with pytest.raises(OSError, match="No space"):
+        (small_disk / "rubbish").write_bytes(bytes(2**21))
+    done = umts("run", FTP, "--out", small_disk / "results", status=1)
+    assert "cannot keep results" in done.stderr

@@ -1,0 +1,52 @@
+"""Sweeps: every combination, and only what is missing."""
+
+from __future__ import annotations
+
+import pytest
+from umtslab import Scenario, ScenarioError, Store, sweep
+from umtslab.campaign import grid
+from umtslab.simulation import Task
+
+
+def test_a_grid_is_every_combination_with_the_last_axis_fastest() -> None:
+    assert grid({"a": [1, 2], "b": ["x", "y"]}) == [
+        {"a": 1, "b": "x"},
+        {"a": 1, "b": "y"},
+        {"a": 2, "b": "x"},
+        {"a": 2, "b": "y"},
+    ]
+
+
+def test_results_come_in_the_order_of_the_grid(store: Store, scenario: Scenario) -> None:
+    cells = sweep(scenario, {"radio.bler": [0.3, 0.0]}, store=store, runs=2, jobs=2)
+    assert [cell.point.overrides for cell in cells] == [{"radio.bler": 0.3}, {"radio.bler": 0.0}]
+    assert [[run.run for run in cell.runs] for cell in cells] == [[0, 1], [0, 1]]
+    means = [cell.summary()["goodput_kbps"].mean or 0 for cell in cells]
+    assert means[0] < means[1]
+
+
+def test_only_what_is_missing_is_run(store: Store, scenario: Scenario) -> None:
+    def ran(axes: dict[str, list[float]], runs: int) -> set[tuple[float, int]]:
+        seen: set[tuple[str, int]] = set()
+
+        def watch(task: Task, fraction: float) -> None:
+            if fraction < 1:
+                seen.add((dict(task.scenario.overrides)["radio.bler"], task.run))
+
+        sweep(scenario, axes, store=store, runs=runs, watch=watch)
+        return {(float(bler), run) for bler, run in seen}
+
+    assert ran({"radio.bler": [0.1]}, 2) == {(0.1, 0), (0.1, 1)}
+    assert ran({"radio.bler": [0.1, 0.2]}, 3) == {(0.1, 2), (0.2, 0), (0.2, 1), (0.2, 2)}
+    assert ran({"radio.bler": [0.1, 0.2]}, 3) == set()
+
+
+def test_a_wrong_combination_is_found_before_anything_runs(store: Store, scenario: Scenario) -> None:
+    with pytest.raises(ScenarioError):
+        sweep(scenario, {"radio.bler": [0.1, 1.5]}, store=store)
+    assert store.runs() == []
+
+
+def test_combinations_can_be_listed_one_by_one(store: Store, scenario: Scenario) -> None:
+    cells = sweep(scenario, [{"radio.bler": 0.1}, {"tcp.variant": "tahoe"}], store=store)
+    assert [dict(cell.point.overrides) for cell in cells] == [{"radio.bler": 0.1}, {"tcp.variant": "tahoe"}]

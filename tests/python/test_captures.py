@@ -1,0 +1,88 @@
+"""Captures of real runs, as Wireshark and tcptrace read them."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from umtslab import Scenario, open_store, simulate
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+POINTS = ("server", "rnc", "ue")
+
+LOSSY = [
+    ("radio.model", "independent"),
+    ("radio.bler", "0.1"),
+    ("rlc.max_dat", "3"),
+    ("flow.0.traffic", "file"),
+    ("flow.0.size", "300 kB"),
+    ("duration", "60 s"),
+]
+"""A download over a DCH on which RLC gives some segments up and TCP sends them again; it ends with FINs."""
+
+
+def need(tool: str) -> str:
+    path = shutil.which(tool)
+    if path is None:
+        pytest.skip(f"{tool} is not installed")
+    return path
+
+
+@pytest.fixture(scope="module")
+def download(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, float | None]]:
+    """The captures of a lossy download, and its metrics."""
+    scenario = Scenario.load(SCENARIOS / "ftp-on-dch-384-3gpp.toml", LOSSY)
+    with open_store(tmp_path_factory.mktemp("captures")) as store:
+        (run,) = simulate(scenario, store=store, pcap=True)
+        assert run.folder is not None
+        return run.folder / "captures", dict(run.metrics)
+
+
+def fields(capture: Path, display_filter: str, *names: str) -> list[list[str]]:
+    """What tshark says of the packets that pass a filter."""
+    wanted = [word for name in names for word in ("-e", name)]
+    command: list[str | Path] = [need("tshark"), "-r", capture, "-Y", display_filter, "-T", "fields", *wanted]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    return [line.split("\t") for line in done.stdout.splitlines()]
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_tshark_finds_nothing_malformed(download: tuple[Path, dict[str, float | None]], point: str) -> None:
+    capture = download[0] / f"{point}.pcapng"
+    assert fields(capture, "frame", "frame.number")
+    assert fields(capture, "_ws.malformed || _ws.expert.severity == error", "frame.number") == []
+    # The payload is not written, so only the IP header's checksum can be judged: 1 is good.
+    assert {status for (status,) in fields(capture, "ip", "ip.checksum.status")} <= {"1", "2"}
+
+
+def test_every_packet_has_an_id_of_its_own(download: tuple[Path, dict[str, float | None]]) -> None:
+    sent = fields(download[0] / "server.pcapng", "ip.src == 198.18.0.0/15", "ip.id")
+    assert len({identity for (identity,) in sent}) == len(sent)
+
+
+def test_tshark_sees_the_retransmissions_of_the_run(
+    download: tuple[Path, dict[str, float | None]],
+) -> None:
+    capture, metrics = download[0] / "server.pcapng", download[1]
+    # Those of the end that sends the data, as the metric counts them; the other may send its FIN again.
+    resent = fields(capture, "tcp.analysis.retransmission && ip.src == 198.18.0.0/15", "frame.number")
+    assert metrics["tcp_retransmissions"] is not None
+    assert metrics["tcp_retransmissions"] > 0
+    assert len(resent) == metrics["tcp_retransmissions"]
+
+
+def test_tcptrace_sees_a_complete_connection_with_the_metrics_of_the_run(
+    download: tuple[Path, dict[str, float | None]],
+) -> None:
+    capture, metrics = download[0] / "server.pcapng", download[1]
+    text = subprocess.run(
+        [need("tcptrace"), "-l", capture], check=True, capture_output=True, text=True
+    ).stdout
+    assert "complete conn: yes" in text, text
+    rexmt = [int(count) for count in re.findall(r"rexmt data pkts:\s+(\d+)", text)]
+    assert max(rexmt) == metrics["tcp_retransmissions"]
+    unique = [int(count) for count in re.findall(r"unique bytes sent:\s+(\d+)", text)]
+    assert max(unique) == 300_000

@@ -1,0 +1,81 @@
+"""Comparisons: what differs, and whether by chance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+from conftest import FTP, Umts
+from umtslab import Scenario, compare, simulate
+from umtslab.comparison import Verdict
+from umtslab.run import CodeVersion, Identity, Run
+
+
+def runs(values: Sequence[float | None], seed: int = 1) -> list[Run]:
+    code = CodeVersion("1", "c", "f")
+    return [
+        Run("made-up", Identity("hash", code, seed, number), {"x": value}, 1, 20.0)
+        for number, value in enumerate(values)
+    ]
+
+
+def test_pairs_show_what_means_would_hide() -> None:
+    first, second = [1.0, 5.0, 9.0, 13.0], [1.1, 5.2, 9.1, 13.2]
+    paired = compare(runs(first), runs(second))
+    assert paired.pairs == 4
+    assert paired["x"].verdict is Verdict.HIGHER
+    # Differences 0.1, 0.2, 0.1, 0.2: sd 0.0577, t(3) 3.182, half width 0.0919.
+    assert paired["x"].difference == pytest.approx(0.15)
+    assert paired["x"].ci95 == pytest.approx(0.0919, rel=1e-3)
+    assert paired["x"].percent == pytest.approx(100 * 0.15 / 7)
+    unpaired = compare(runs(first), runs(second, seed=2))
+    assert unpaired.pairs == 0
+    assert unpaired["x"].verdict is Verdict.NOT_SHOWN
+
+
+def test_zero_inside_the_interval_is_no_difference_shown() -> None:
+    assert compare(runs([1.0, 2.0, 3.0]), runs([1.5, 1.5, 3.5]))["x"].verdict is Verdict.NOT_SHOWN
+
+
+def test_second_below_first_is_lower() -> None:
+    assert compare(runs([5.0, 6.0, 7.0]), runs([1.0, 2.0, 3.1]))["x"].verdict is Verdict.LOWER
+
+
+def test_one_pair_has_no_interval() -> None:
+    difference = compare(runs([1.0]), runs([2.0]))["x"]
+    assert (difference.difference, difference.ci95) == (1.0, None)
+    assert difference.verdict is Verdict.ONE_RUN
+
+
+def test_what_one_side_did_not_measure_is_not_compared() -> None:
+    assert compare(runs([None, None]), runs([1.0, 2.0]))["x"].verdict is Verdict.NOT_MEASURED
+
+
+def test_only_runs_of_both_sides_are_paired() -> None:
+    assert compare(runs([1.0, 2.0, 3.0]), runs([1.0, 2.0])).pairs == 2
+
+
+def test_a_scenario_equals_itself(scenario: Scenario) -> None:
+    comparison = compare(simulate(scenario, runs=2), simulate(scenario, runs=2))
+    assert {d.verdict for d in comparison.differences} <= {Verdict.EQUAL, Verdict.NOT_MEASURED}
+
+
+def test_more_block_errors_are_less_goodput(umts: Umts) -> None:
+    for bler, out in ((0.01, "few"), (0.3, "many")):
+        umts("run", FTP, "--duration", "100 s", "--runs", 4, "--set", f"radio.bler={bler}", "--out", out)
+    answer = json.loads(umts("compare", "few", "many", "--json").stdout)
+    assert answer["pairs"] == 4
+    assert answer["differences"]["goodput_kbps"]["verdict"] == "lower"
+    table = umts("compare", "few", "many").stdout
+    [line] = [line for line in table.splitlines() if line.startswith("goodput_kbps")]
+    assert line.rstrip().endswith("lower")
+
+
+def test_results_of_one_store_are_told_apart_by_name(umts: Umts) -> None:
+    names = []
+    for bler in (0.01, 0.3):
+        done = umts("run", FTP, "--duration", "50 s", "--runs", 2, "--set", f"radio.bler={bler}")
+        names.append(done.stdout.split("result ")[1].split(":")[0])
+    answer = json.loads(umts("compare", *names, "--json").stdout)
+    assert [answer["first"]["result"], answer["second"]["result"]] == names

@@ -1,0 +1,143 @@
+"""The compiled core, as Python sees it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+from umtslab import _core
+
+FACH = Path(__file__).resolve().parents[2] / "scenarios/ftp-on-fach.toml"
+SHORT = [("duration", "20 s")]
+
+
+@pytest.fixture
+def short() -> _core.Scenario:
+    """Load 20 s of one FTP user on FACH."""
+    return _core.Scenario.load(str(FACH), SHORT)
+
+
+def test_a_scenario_says_what_it_is(short: _core.Scenario) -> None:
+    assert (short.name, short.seed, short.duration_s) == ("ftp-on-fach", 1, 20.0)
+
+
+def test_overrides_are_applied_after_those_it_has(short: _core.Scenario) -> None:
+    longer = short.with_overrides([("duration", "30 s"), ("radio.bler", "0.1")])
+    assert (short.duration_s, longer.duration_s) == (20.0, 30.0)
+    assert longer.content_hash() != short.content_hash()
+    again = longer.with_overrides([("duration", "20 s"), ("radio.bler", "0.01")])
+    assert again.content_hash() == short.content_hash()
+
+
+def test_a_scenario_written_out_is_the_same_scenario(short: _core.Scenario) -> None:
+    again = _core.Scenario.parse(short.to_toml(), "again.toml")
+    assert again.content_hash() == short.content_hash()
+
+
+def test_a_wrong_scenario_is_an_error_with_a_place() -> None:
+    with pytest.raises(_core.ScenarioError) as caught:
+        _core.Scenario.parse("version = 1\nduration = 10\n", "wrong.toml")
+    error = caught.value
+    assert isinstance(error, ValueError)
+    assert (error.file, error.line, error.column, error.key) == ("wrong.toml", 2, 12, "duration")
+    assert error.help
+    assert "wrong.toml:2:12" in str(error)
+    assert "\x1b" not in str(error)
+
+
+def test_a_wrong_override_names_its_key() -> None:
+    with pytest.raises(_core.ScenarioError) as caught:
+        _core.Scenario.load(str(FACH), [("radio.blr", "0.1")])
+    assert caught.value.key == "radio.blr"
+    assert "bler" in (caught.value.help or "")
+
+
+def test_metrics_are_those_that_are_defined(short: _core.Scenario) -> None:
+    result = _core.simulate(short, 1, 0)
+    defined = {entry["name"] for entry in _core.metric_definitions()}
+    twins = {name.removesuffix("_uplink") for name in result.metrics}
+    assert twins <= defined
+    goodput = result.metrics["goodput_kbps"]
+    assert goodput is not None
+    # 20 s of a channel of 32 kbit/s, started from nothing: some of it, and never more.
+    assert 0 < goodput < 32
+    assert result.events > 0
+
+
+def test_connections_are_an_arrow_stream_that_can_be_read_twice(short: _core.Scenario) -> None:
+    result = _core.simulate(short, 1, 0)
+    table = pl.DataFrame(result.connections)
+    assert table.height == len(result.connections) == 1
+    assert table.equals(pl.DataFrame(result.connections))
+    assert table["goodput_kbps"][0] == result.metrics["goodput_kbps"]
+    # Greedy: still open at the end.
+    assert table["closed_s"].to_list() == [None]
+
+
+def test_series_are_there_when_asked_for(short: _core.Scenario) -> None:
+    assert _core.simulate(short, 1, 0).series == {}
+    series = _core.simulate(short, 1, 0, series=True).series
+    cwnd = pl.DataFrame(series["cwnd"])
+    assert cwnd.columns[0] == "time_s"
+    assert cwnd["time_s"].is_sorted()
+    assert cwnd.height > 0
+
+
+def test_captures_are_written_where_they_are_wanted(short: _core.Scenario, tmp_path: Path) -> None:
+    files = _core.simulate(short, 1, 0, pcap_dir=str(tmp_path)).files
+    assert sorted(files) == sorted(str(path) for path in tmp_path.iterdir())
+    assert all(Path(file).stat().st_size > 0 for file in files)
+
+
+def test_captures_that_cannot_be_written_are_an_os_error(short: _core.Scenario, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(_core.OutputError) as caught:
+        _core.simulate(short, 1, 0, pcap_dir=str(tmp_path / "file"))
+    assert isinstance(caught.value, OSError)
+
+
+def test_the_same_seed_and_run_give_the_same_numbers(short: _core.Scenario) -> None:
+    lossy = short.with_overrides([("radio.bler", "0.2")])
+
+    def numbers(seed: int, run: int) -> dict[str, float | None]:
+        return _core.simulate(lossy, seed, run).metrics
+
+    assert numbers(1, 0) == numbers(1, 0)
+    assert numbers(1, 0) != numbers(1, 1)
+    assert numbers(1, 0) != numbers(2, 0)
+
+
+def test_recording_more_does_not_change_the_run(short: _core.Scenario, tmp_path: Path) -> None:
+    bare = _core.simulate(short, 1, 0)
+    full = _core.simulate(short, 1, 0, series=True, pcap_dir=str(tmp_path), progress=lambda fraction: None)
+    assert (full.metrics, full.events) == (bare.metrics, bare.events)
+
+
+def test_progress_goes_from_beginning_to_end(short: _core.Scenario) -> None:
+    fractions: list[float] = []
+    _core.simulate(short, 1, 0, progress=fractions.append)
+    assert fractions == sorted(fractions)
+    assert 0 <= fractions[0] <= fractions[-1] <= 1
+    assert 50 <= len(fractions) <= 200
+
+
+def raising(error: BaseException) -> Callable[[float], None]:
+    def progress(fraction: float) -> None:
+        if fraction > 0.3:
+            raise error
+
+    return progress
+
+
+@pytest.mark.parametrize("error", [RuntimeError("enough"), KeyboardInterrupt()])
+def test_what_progress_raises_ends_the_run(short: _core.Scenario, error: BaseException) -> None:
+    with pytest.raises(type(error)) as caught:
+        _core.simulate(short, 1, 0, progress=raising(error))
+    assert caught.value is error
+
+
+def test_the_version_has_a_fingerprint_of_the_sources() -> None:
+    version = _core.version()
+    assert set(version) == {"version", "commit", "code"}
+    assert len(version["code"]) == 16
+    assert all(version.values())

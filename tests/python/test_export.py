@@ -1,0 +1,59 @@
+"""Tables for other programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from pathlib import Path
+
+import polars as pl
+import pytest
+from conftest import FTP, Umts
+from umtslab import Scenario, simulate
+from umtslab.export import connections_table, escape, runs_table, summary_table, to_csv, to_latex
+
+
+def test_csv_has_a_row_per_run_and_exact_numbers(scenario: Scenario) -> None:
+    runs = simulate(scenario, runs=3)
+    rows = list(csv.DictReader(io.StringIO(to_csv(runs_table(runs)))))
+    assert [row["run"] for row in rows] == ["0", "1", "2"]
+    assert [float(row["goodput_kbps"]) for row in rows] == [run.metrics["goodput_kbps"] for run in runs]
+    assert rows[0]["download_time_s"] == ""
+
+
+def test_summary_has_unit_n_mean_and_interval(scenario: Scenario) -> None:
+    table = summary_table(simulate(scenario, runs=3))
+    [goodput] = table.filter(pl.col("metric") == "goodput_kbps").to_dicts()
+    assert (goodput["unit"], goodput["n"]) == ("kbit/s", 3)
+    assert goodput["ci95"] == pytest.approx(4.3027 * goodput["sd"] / 3**0.5, rel=1e-4)
+
+
+def test_connections_carry_seed_and_run(scenario: Scenario) -> None:
+    table = connections_table(simulate(scenario, runs=2, seed=9))
+    assert table.select("seed", "run").rows() == [(9, 0), (9, 1)]
+
+
+def test_latex_is_a_booktabs_table_with_nothing_left_to_escape(scenario: Scenario) -> None:
+    text = to_latex(summary_table(simulate(scenario, runs=2)), caption="50 % of R&D")
+    lines = text.splitlines()
+    assert lines[2] == r"\caption{50 \% of R\&D}"
+    assert [line for line in lines if "rule" in line] == [r"\toprule", r"\midrule", r"\bottomrule"]
+    rows = [line for line in lines if line.endswith(r"\\")]
+    assert {line.count(" & ") for line in rows} == {5}
+    assert any(line.startswith(r"goodput\_kbps & kbit/s & 2 & ") for line in rows)
+
+
+def test_every_special_character_of_latex_is_escaped() -> None:
+    assert escape(r"a_b\c{d}") == r"a\_b\textbackslash{}c\{d\}"
+    assert escape("1~2^3#4$") == r"1\textasciitilde{}2\textasciicircum{}3\#4\$"
+
+
+def test_the_command_writes_files_whole(umts: Umts, tmp_path: Path) -> None:
+    umts("run", FTP, "--duration", "10 s", "--runs", 2)
+    umts("export", "results", "--csv", "-o", "runs.csv")
+    assert (tmp_path / "runs.csv").read_text() == umts("export", "results", "--csv").stdout
+    umts("export", "results", "--latex", "--table", "runs", "-o", "runs.tex")
+    assert (tmp_path / "runs.tex").read_text().startswith(r"\begin{table}")
+    umts("export", "results", "--csv", "-o", "missing/runs.csv", status=1)
+    assert sorted(os.listdir(tmp_path)) == ["results", "runs.csv", "runs.tex"]

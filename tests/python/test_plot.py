@@ -1,0 +1,94 @@
+"""Figures: real files, units on the axes, readable without colour."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from conftest import FTP, Umts
+from umtslab import simulate
+from umtslab.analyse.rates import sent_per_window
+from umtslab.analyse.steps import hold
+from umtslab.plot import FORMATS, KINDS, draw, save
+from umtslab.plot.style import COLOURS, DASHES, MOST_LINES
+from umtslab.run import MissingSeries, Run
+
+BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_has_data_units_and_a_legend(kind: str, recorded: Run) -> None:
+    figure = draw(recorded, kind)
+    [axes] = figure.axes
+    assert axes.get_xlabel().endswith("(s)")
+    assert axes.get_ylabel().endswith(")")
+    assert any(len(line.get_xdata()) > 0 for line in axes.lines)  # type: ignore[arg-type]
+    [legend] = figure.legends
+    assert len(legend.get_texts()) >= 1
+    assert all(text.get_fontsize() == 10 for text in legend.get_texts())
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_files_are_what_their_suffix_says_and_the_same_twice(
+    suffix: str, recorded: Run, tmp_path: Path
+) -> None:
+    for name in ("one", "two"):
+        save(draw(recorded, "cwnd"), tmp_path / f"{name}{suffix}")
+    content = (tmp_path / f"one{suffix}").read_bytes()
+    assert content.startswith(BEGINS[suffix])
+    assert content == (tmp_path / f"two{suffix}").read_bytes()
+
+
+def test_lines_differ_in_dashes_and_not_in_colour_alone() -> None:
+    assert len(set(map(str, DASHES))) == len(DASHES) == len(COLOURS) == MOST_LINES
+
+
+def test_nothing_is_left_of_a_figure_that_could_not_be_written(recorded: Run, tmp_path: Path) -> None:
+    class Unwritable:
+        def savefig(self, *_: object, **__: object) -> None:
+            raise OSError("no")
+
+    with pytest.raises(OSError, match="no"):
+        save(Unwritable(), tmp_path / "figure.png")  # type: ignore[arg-type]
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_without_series_says_how_to_record_them() -> None:
+    from conftest import short
+
+    with pytest.raises(MissingSeries, match="--series"):
+        draw(simulate(short())[0], "cwnd")
+
+
+def test_throughput_counts_repetitions_and_fills_silence() -> None:
+    sent = pl.DataFrame(
+        {
+            "time_s": [0.1, 0.2, 0.9, 3.5],
+            "connection": [0, 0, 0, 0],
+            "seq": [0, 1, 1, 1001],
+            "end": [1, 1001, 1001, 1501],
+        }
+    )
+    # The SYN is no payload; the segment that was sent twice counts twice.
+    assert sent_per_window(sent).rows() == [(0.0, 0, 16.0), (1.0, 0, 0.0), (2.0, 0, 0.0), (3.0, 0, 4.0)]
+
+
+def test_values_recorded_on_change_hold_to_the_end_of_their_connection() -> None:
+    table = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "connection": [0, 1, 0], "x": [5.0, 6.0, 7.0]})
+    closed = pl.DataFrame({"connection": [0, 1], "closed_s": [4.0, None]})
+    assert hold(table, ("connection",), 10.0, closed).rows()[3:] == [(4.0, 0, 7.0), (10.0, 1, 6.0)]
+
+
+def test_a_line_that_did_not_change_again_is_drawn_to_the_end(recorded: Run) -> None:
+    [axes] = draw(recorded, "outstanding").axes
+    [line] = axes.lines
+    assert list(line.get_xdata())[-1] == 20.0  # type: ignore[arg-type]
+
+
+def test_the_command_says_where_the_figure_is(umts: Umts, tmp_path: Path) -> None:
+    umts("run", FTP, "--duration", "20 s", "--series")
+    path = umts("plot", "results", "outstanding").stdout.strip()
+    assert (tmp_path / path).read_bytes().startswith(BEGINS[".png"])
+    umts("plot", "results", "rtt", "-o", "rtt.pdf")
+    assert (tmp_path / "rtt.pdf").read_bytes().startswith(BEGINS[".pdf"])

@@ -1,0 +1,56 @@
+"""When replications stop."""
+
+from __future__ import annotations
+
+import json
+import math
+
+from conftest import FTP, Umts
+from hypothesis import given
+from hypothesis import strategies as st
+from umtslab.precision import Precision
+
+
+def test_fewer_than_the_least_runs_are_never_enough() -> None:
+    assert not Precision(0.05).is_met([1.0, 1.0, 1.0, 1.0])
+    assert Precision(0.05).is_met([1.0, 1.0, 1.0, 1.0, 1.0])
+
+
+def test_half_width_is_relative_to_the_mean() -> None:
+    values: list[float | None] = [99.0, 100.0, 101.0, 100.0, 100.0]
+    # sd 0.7071, t(4) 2.776: half width 0.878 of a mean of 100.
+    assert Precision(0.009).is_met(values)
+    assert not Precision(0.008).is_met(values)
+
+
+def test_a_metric_that_no_run_measured_is_never_precise() -> None:
+    precision = Precision(0.05)
+    assert not precision.is_met([None] * 10)
+    assert precision.next_total([None] * 10) == 20
+
+
+def test_a_mean_of_zero_with_spread_is_never_precise() -> None:
+    assert Precision(0.05).reached([-1.0, 1.0, -1.0, 1.0, 0.0]) == math.inf
+
+
+@given(st.lists(st.floats(0.1, 10), max_size=199))
+def test_each_step_adds_runs_and_at_most_doubles_them(values: list[float]) -> None:
+    precision = Precision(0.01)
+    total = precision.next_total(values)
+    assert len(values) < total <= max(precision.least, min(precision.most, 2 * len(values)))
+
+
+def test_the_command_stops_when_it_is_precise_enough(umts: Umts) -> None:
+    words = ("run", FTP, "--duration", "20 s", "--set", "radio.bler=0.2", "--precision", "10%", "--json")
+    answer = json.loads(umts(*words, "--jobs", 1).stdout)
+    goodput = answer["summary"]["goodput_kbps"]
+    assert goodput["n"] == len(answer["runs"]) >= 5
+    assert goodput["ci95"] <= 0.1 * goodput["mean"]
+    assert json.loads(umts(*words, "--jobs", 2, "--out", "other").stdout) == answer
+
+
+def test_the_command_fails_when_the_precision_is_missed(umts: Umts) -> None:
+    # A download time needs a file that ends; a greedy flow never has one.
+    words = ("--metric", "download_time_s", "--precision", "1%", "--quiet")
+    done = umts("run", FTP, "--duration", "2 s", *words, status=1)
+    assert "precision missed: 200 runs" in done.stderr

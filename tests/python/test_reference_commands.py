@@ -1,0 +1,97 @@
+"""Commands that answer questions, and how little they import."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import umtslab
+from conftest import FTP, Umts, command, short
+from umtslab import _core
+from umtslab.metrics import HEADLINE, definitions, units
+
+HEAVY = {"polars", "numpy", "scipy", "matplotlib", "duckdb", "umtslab._core", "sqlite3"}
+
+
+def imported_by(*words: object) -> set[str]:
+    python, *rest = command(*words)
+    done = subprocess.run([python, "-X", "importtime", *rest], capture_output=True, text=True, check=True)
+    return {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "|" in line}
+
+
+@pytest.mark.parametrize("words", [("--help",), ()])
+def test_help_imports_nothing_heavy(words: tuple[str, ...]) -> None:
+    assert imported_by(*words) & HEAVY == set()
+
+
+def test_importing_the_package_imports_nothing_heavy() -> None:
+    program = "import sys, umtslab; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert set(done.stdout.split()) & HEAVY == set()
+
+
+def test_one_run_needs_neither_scipy_nor_matplotlib_nor_duckdb(tmp_path: Path) -> None:
+    imported = imported_by("run", FTP, "--duration", "1 s", "--out", tmp_path / "results")
+    assert "polars" in imported
+    assert imported & {"scipy", "matplotlib", "duckdb"} == set()
+
+
+def test_every_name_of_the_package_is_there() -> None:
+    assert all(getattr(umtslab, name) is not None for name in umtslab.__all__)
+    # A function must not turn into the module of its name once that is imported.
+    assert callable(umtslab.simulate)
+    assert callable(umtslab.compare)
+
+
+def test_params_are_filtered_by_key(umts: Umts) -> None:
+    rows = json.loads(umts("params", "radio.bler", "--json").stdout)
+    assert "radio.bler" in [row["key"] for row in rows]
+    assert all("radio.bler" in row["key"] for row in rows)
+    assert "radio.bler" in umts("params", "radio.bler").stdout
+
+
+def test_every_metric_of_a_run_is_defined() -> None:
+    [run] = umtslab.simulate(short())
+    assert set(run.metrics) <= set(units())
+    assert set(HEADLINE) <= set(units())
+
+
+def test_metrics_are_listed_with_their_meaning(umts: Umts) -> None:
+    text = umts("metrics", "goodput_kbps").stdout
+    assert "kbit/s" in text
+    assert len(json.loads(umts("metrics", "--json").stdout)) == len(definitions())
+
+
+def test_reference_bearers_are_listed_with_their_blocks(umts: Umts) -> None:
+    [bearer] = json.loads(umts("bearers", "ps-384-20ms", "--json").stdout)
+    assert bearer["downlink"]["block_bits"] == 336
+    assert bearer["downlink"]["rate_bps"] == 384_000
+    assert bearer["uplink"]["formats"] == [0, 1, 2, 3, 4]
+    text = umts("bearers").stdout
+    assert "ps-64" in text
+    assert "UNSURE" in text
+
+
+def test_the_schema_is_json(umts: Umts) -> None:
+    assert json.loads(umts("schema").stdout) == json.loads(_core.schema())
+
+
+def test_version_names_version_and_commit(umts: Umts) -> None:
+    found = _core.version()
+    assert umts("--version").stdout.strip() == f"umts {found['version']}+{found['commit']}"
+
+
+def test_doctor_names_the_libraries(umts: Umts) -> None:
+    text = umts("doctor").stdout
+    assert all(name in text for name in ("umtslab", "polars", "tshark"))
+
+
+@pytest.mark.parametrize(
+    "verb",
+    ["run", "plot", "compare", "export", "params", "metrics", "bearers", "schema", "doctor", "reproduce"],
+)
+def test_every_verb_has_help(umts: Umts, verb: str) -> None:
+    assert f"umts {verb}" in umts(verb, "--help").stdout

@@ -1,0 +1,225 @@
+"""The ledgers and plans of the project: complete, readable, and consistent with each other."""
+
+from __future__ import annotations
+
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from reproduce_synthetic import PLAN, Synthetic, plan_in, write_plan
+from umtslab.reproduce.claims import Claim, load_claims, papers
+from umtslab.reproduce.compare import Verdict
+from umtslab.reproduce.errors import BadData, UnknownSelection
+from umtslab.reproduce.plan import Plan, key, load_plan, plans
+from umtslab.reproduce.selection import select
+from umtslab.reproduce.study import wanted_points
+from umtslab.reproduce.verdict import score
+
+ROOT = Path(__file__).parents[2] / "reproductions"
+SCENARIOS = ROOT.parent / "scenarios"
+
+
+@pytest.fixture(scope="module")
+def ch6() -> Plan:
+    (plan,) = plans(ROOT, "dubois2005")
+    return plan
+
+
+@pytest.fixture(scope="module")
+def ledger() -> list[Claim]:
+    return load_claims(ROOT, "dubois2005")
+
+
+def test_every_claim_of_five_documents_is_there() -> None:
+    counts = {paper: len(load_claims(ROOT, paper)) for paper in papers(ROOT)}
+    assert counts == {
+        "baiocchi2002": 42,
+        "dubois2005": 260,
+        "hu-split": 30,
+        "rendon2004": 118,
+        "teyeb2005": 41,
+    }
+    kinds = Counter(claim.kind for paper in papers(ROOT) for claim in load_claims(ROOT, paper))
+    assert kinds == {"value": 178, "trend": 131, "order": 113, "bound": 50, "ratio": 19}
+
+
+def test_a_ledger_keeps_what_the_document_says(ledger: list[Claim]) -> None:
+    claim = next(claim for claim in ledger if claim.id == "dubois2005.ch6.fig6_4.reno-goodput-2users")
+    assert (claim.expected, claim.tolerance, claim.confidence) == (25.76, 0.08, "stated")
+    assert claim.places == ("ch6", "fig6_4")
+
+
+def test_the_plan_covers_chapter_6(ch6: Plan, ledger: list[Claim]) -> None:
+    assert sum(ch6.covers(claim) for claim in ledger) == 92
+
+
+def test_every_claim_of_chapter_6_is_scored_or_lacks_a_tcp_version(ch6: Plan, ledger: list[Claim]) -> None:
+    """With numbers for everything that can be run, only what is not built may keep a claim open."""
+    results = _anything(ch6)
+    open_claims = {
+        scored.claim.id: scored.detail
+        for scored in (score(claim, ch6, results) for claim in ledger if ch6.covers(claim))
+        if scored.verdict is Verdict.NOT_YET
+    }
+    assert {detail for claim, detail in open_claims.items() if "TCP " not in detail} == set()
+    assert len(open_claims) < 60
+
+
+def test_every_place_gets_the_sweeps_that_its_claims_need(ch6: Plan, ledger: list[Claim]) -> None:
+    """A claim that is not open with all sweeps must not be open with those that feed its place."""
+    everything = _anything(ch6)
+    all_quick = {key(entry.point) for entry in wanted_points(ch6, ch6.sweeps, quick=True)}
+    for claim in (claim for claim in ledger if ch6.covers(claim)):
+        (part,) = select(ROOT, [f"dubois2005/{claim.places[-1]}"])
+        fed = {key(entry.point) for entry in wanted_points(ch6, part.sweeps(ch6), quick=False)}
+        quick = {key(entry.point) for entry in wanted_points(ch6, part.sweeps(ch6), quick=True)}
+        whole = score(claim, ch6, everything).verdict is Verdict.NOT_YET
+        for keys in (fed, quick, all_quick):
+            narrow = score(claim, ch6, _anything(ch6, keys))
+            assert (narrow.verdict is Verdict.NOT_YET) == whole, f"{claim.id}: {narrow.detail}"
+
+
+def test_the_base_scenario_is_there_and_says_the_defaults(ch6: Plan) -> None:
+    name, overrides = ch6.scenario_of(ch6.point({}))
+    assert name == "ftp-on-fach.toml"
+    base = tomllib.loads((SCENARIOS / name).read_text(encoding="utf-8"))
+    for path, value in overrides:
+        table, last = path.split(".")
+        assert str(base[table][last]) == value
+    assert (base["duration"], base["cell"][0]["fach"]["rate"]) == ("1500 s", "32 kbit/s")
+
+
+def test_conditions_become_overrides(ch6: Plan) -> None:
+    point = ch6.point({"bler": 0.1, "maxdat": 2, "part": 2, "tcp": "tahoe", "accounting": "3gpp"})
+    name, overrides = ch6.scenario_of(point)
+    assert name == "ftp-on-fach-two-users-3gpp.toml"
+    assert dict(overrides) == {
+        "tcp.variant": "tahoe",
+        "radio.bler": "0.1",
+        "rlc.max_dat": "2",
+        "measure.from": "1500 s",
+        "tcp.advertised_window": "20 segments",
+        "tcp.segment_payload": "1000 B",
+    }
+
+
+# ── Rules of the data ───────────────────────────────────────────────────────────────────────────────────────
+
+ROW = """
+[[claim]]
+id = "paper.ch1.sec1.it"
+where = "1"
+statement = "It is so."
+kind = "value"
+metric = "goodput_kbps"
+conditions = { scenario = "small" }
+expected = 1
+confidence = "stated"
+"""
+
+
+def _ledger(folder: Path, text: str) -> Path:
+    (folder / "paper").mkdir(exist_ok=True)
+    (folder / "paper" / "claims.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        (ROW + ROW, "twice"),
+        (ROW.replace("expected = 1", ""), "lacks the field expected"),
+        (ROW + "wished = 2\n", "wished"),
+        (ROW.replace('"value"', '"feeling"'), "feeling"),
+        (ROW.replace('"stated"', '"sure"'), "sure"),
+    ],
+)
+def test_a_broken_ledger_is_refused(tmp_path: Path, text: str, word: str) -> None:
+    with pytest.raises(BadData, match=word):
+        load_claims(_ledger(tmp_path, text), "paper")
+
+
+def test_reasons_belong_to_claims(tmp_path: Path) -> None:
+    root = _ledger(tmp_path, ROW)
+    reasons = root / "paper" / "reasons.toml"
+    reasons.write_text('[[reason]]\nclaims = ["paper.ch1.sec1.it"]\ntext = "Because."\n', encoding="utf-8")
+    assert load_claims(root, "paper")[0].reasons == ("Because.",)
+    reasons.write_text('[[reason]]\nclaims = ["paper.ch1.sec1.other"]\ntext = "Because."\n', encoding="utf-8")
+    with pytest.raises(BadData, match="other"):
+        load_claims(root, "paper")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "word"),
+    [
+        ("version = 1", "version = 2", "version"),
+        ('claims = "paper.ch1"', "", "claims"),
+        ("runs = 5", "runs = 5\nrepeats = 7", "repeats"),
+        ("grid = { maxdat", 'grid = { colour = ["red"], maxdat', "colour"),
+        ('kind = "table"', 'kind = "poem"', "poem"),
+        ("maxdat = 9000\n", "", "default"),
+        ('expr = "alone - both"', "expr = \"open('x')\"", "no rule"),
+    ],
+)
+def test_a_broken_plan_is_refused(tmp_path: Path, old: str, new: str, word: str) -> None:
+    assert old in PLAN
+    with pytest.raises(BadData, match=word):
+        load_plan(write_plan(tmp_path, PLAN.replace(old, new, 1)))
+
+
+def test_quick_is_a_part_of_the_whole(tmp_path: Path) -> None:
+    plan = plan_in(tmp_path)
+    whole = {key(entry.point) for entry in wanted_points(plan, plan.sweeps, quick=False)}
+    quick = wanted_points(plan, plan.sweeps, quick=True)
+    assert {key(entry.point) for entry in quick} < whole
+    assert {entry.runs for entry in quick} == {3}
+
+
+def test_series_are_recorded_where_one_sweep_wants_them(ch6: Plan) -> None:
+    wanted = wanted_points(ch6, ch6.sweeps, quick=False)
+    assert len({key(entry.point) for entry in wanted}) == len(wanted)
+    recorded = [entry.point for entry in wanted if entry.series]
+    assert {(point["tcp"], point["part"]) for point in recorded} == {("reno", "whole"), ("vegas", "whole")}
+
+
+# ── Selections ──────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("selection", "claims", "figures"),
+    [
+        ("dubois2005/ch6", 92, 9),
+        ("dubois2005/ch6/fig6_2", 3, 1),
+        ("dubois2005/fig6.2", 3, 1),
+        ("dubois2005/tab6_2", 30, 1),
+        ("dubois2005/sec6_3_5", 3, 0),
+    ],
+)
+def test_selection(ch6: Plan, selection: str, claims: int, figures: int) -> None:
+    (part,) = select(ROOT, [selection])
+    assert (len(part.claims), len(part.figures(ch6))) == (claims, figures)
+    assert part.open_claims() == []
+
+
+def test_a_chapter_without_a_plan_is_open() -> None:
+    (part,) = select(ROOT, ["dubois2005/ch7"])
+    assert part.plans == ()
+    assert len(part.open_claims()) == 81
+
+
+def test_nothing_selected_is_everything() -> None:
+    assert sum(len(part.claims) for part in select(ROOT, [])) == 491
+
+
+@pytest.mark.parametrize(
+    ("selection", "listed"),
+    [("dubois2006", "dubois2005"), ("dubois2005/fig9_9", "fig6_2"), ("../dubois2005/x", "dubois2005")],
+)
+def test_an_unknown_selection_lists_what_there_is(selection: str, listed: str) -> None:
+    with pytest.raises(UnknownSelection, match=listed):
+        select(ROOT, [selection])
+
+
+def _anything(plan: Plan, only: set[tuple[tuple[str, str], ...]] | None = None) -> Synthetic:
+    return Synthetic.anything(plan, only)

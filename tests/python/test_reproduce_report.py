@@ -1,0 +1,130 @@
+"""What a reproduction writes: pages, tables, pictures, JSON."""
+
+from __future__ import annotations
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+from reproduce_synthetic import NOISE, Synthetic, claim, plan_in
+from umtslab.reproduce.figuredata import figure_data
+from umtslab.reproduce.figures import draw
+from umtslab.reproduce.plan import Plan, Point
+from umtslab.reproduce.report import (
+    markdown,
+    open_reasons,
+    summary_line,
+    table,
+    to_json,
+    totals,
+    write_chapter,
+)
+from umtslab.reproduce.reproduction import Chapter
+from umtslab.reproduce.results import Series
+from umtslab.reproduce.verdict import not_yet, score
+
+STATED = claim("value", 30.0, tolerance=0.05, tcp="newreno", bler=0.5)
+MARK = claim("value", 20.0, "window", tolerance=0.05, place="fig3.window", tcp="reno")
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    return plan_in(tmp_path)
+
+
+@pytest.fixture
+def chapter(plan: Plan) -> Chapter:
+    def of(point: Point) -> float:
+        return 32.0 * (1 - float(point["bler"])) + (1 if point["tcp"] == "newreno" else 0)
+
+    course = [Series([0.0, 500.0], [10.0 + k, 20.0], 1000.0) for k in range(5)]
+    results = Synthetic(
+        plan, {"sent_kbps": of}, noise=NOISE, connections={"window": [20.0]}, series={"window": course}
+    )
+    claims = [STATED, MARK, claim("trend", "decreasing(bler)", vary="bler", place="fig1.falls")]
+    scored = [score(entry, plan, results) for entry in claims]
+    scored.append(not_yet(claim("value", 1, place="fig1.later"), "TCP Vegas is missing | so far"))
+    figures = tuple(figure_data(plan, figure, results, claims) for figure in plan.figures)
+    return Chapter("paper", plan, True, 15, tuple(scored), figures)
+
+
+def test_a_figure_has_our_points_with_intervals_and_the_stated_number(chapter: Chapter) -> None:
+    data = chapter.figures[0]
+    assert {(line.label, line.honest) for line in data.lines} == {
+        ("reno", False), ("newreno", False), ("reno", True), ("newreno", True),
+    }  # fmt: skip
+    reno = data.lines[0]
+    assert [(dot.x, dot.y.n) for dot in reno.dots] == [(0.01, 5), (0.1, 5), (0.5, 5)]
+    assert reno.dots[1].y.mean == pytest.approx(28.8)
+    assert [(mark.label, mark.x, mark.y) for mark in data.stated] == [("newreno", 0.5, 30.0)]
+    assert data.gaps == ("TCP Vegas is missing",)
+
+
+def test_a_figure_over_time_has_the_mean_course_one_run_and_the_stated_level(chapter: Chapter) -> None:
+    data = chapter.figures[1]
+    line = data.lines[0]
+    assert (len(line.dots), line.dots[0].y.mean, line.dots[9].y.mean) == (10, 12.0, 20.0)
+    assert line.one_run[0] == (0.0, 10.0)
+    assert [(mark.y, mark.x, mark.x_end) for mark in data.stated] == [(20.0, 0.0, 1000.0)]
+
+
+def test_drawing_names_axes_with_units(chapter: Chapter) -> None:
+    axes = draw(chapter.figures[0]).axes[0]
+    assert axes.get_ylabel() == "Goodput (kbit/s)"
+    assert axes.get_xlabel() == "Block error rate"
+    legend = set(axes.get_legend_handles_labels()[1])
+    assert {"reno", "newreno, 3GPP accounting", "newreno: stated in the document"} <= legend
+
+
+def test_everything_is_written(chapter: Chapter, tmp_path: Path) -> None:
+    files = {
+        path.relative_to(tmp_path / "out").as_posix(): path
+        for path in write_chapter(chapter, tmp_path / "out")
+    }
+    assert set(files) == {
+        "paper/ch1/README.md", "paper/ch1/fig1.csv", "paper/ch1/fig1.png", "paper/ch1/fig3.csv",
+        "paper/ch1/fig3.png", "paper/ch1/tab1.csv",
+    }  # fmt: skip
+    assert files["paper/ch1/fig1.png"].read_bytes().startswith(b"\x89PNG")
+    with files["paper/ch1/tab1.csv"].open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    stated = [row for row in rows if row["stated"]]
+    assert {(row["curve"], row["bler"], row["stated"]) for row in stated} == {("newreno", "0.5", "30.0")}
+    assert not list((tmp_path / "out").rglob("*.part"))
+
+
+def test_the_page_has_verdict_ours_theirs_and_reason(chapter: Chapter) -> None:
+    page = markdown(chapter)
+    assert "2 pass, 1 fail, 0 inconclusive, 1 not yet" in page
+    failed = next(line for line in page.splitlines() if "`ch1.sec1.it`" in line)
+    assert "goodput_kbps: 30.0" in failed
+    assert "17 ± 2" in failed
+    assert "is outside 28.5 to 31.5" in failed
+    assert "TCP Vegas is missing \\| so far" in page
+
+
+def test_totals_and_json(chapter: Chapter) -> None:
+    assert totals([chapter]) == {"pass": 2, "fail": 1, "inconclusive": 0, "not yet": 1}
+    assert summary_line([chapter]).startswith("4 claims: 2 pass, 1 fail")
+    found = json.loads(json.dumps(to_json([chapter], [Path("a")], version="1"), allow_nan=False))
+    assert found["summary"] == totals([chapter])
+    first = found["chapters"][0]["claims"][0]
+    assert (first["id"], first["verdict"], first["expected"]) == ("paper.ch1.sec1.it", "fail", 30.0)
+    assert first["ours"][0]["mean"] == pytest.approx(17.0)
+    assert first["honest"]["verdict"] == "fail"
+
+
+def test_the_table_has_verdicts_and_below_it_what_is_missing(chapter: Chapter) -> None:
+    assert table(chapter).row_count == 3
+    assert open_reasons(chapter) == [("TCP Vegas is missing | so far", 1)]
+
+
+def test_reasons_are_given_with_mismatches_only(plan: Plan) -> None:
+    results = Synthetic(plan, {"sent_kbps": lambda _: 30.0})
+    known = claim("value", 31.0)
+    known = type(known)(**{**known.__dict__, "reasons": ("The header is missing.",)})
+    fitting = type(known)(**{**known.__dict__, "expected": 30.0})
+    for entry, there in [(known, True), (fitting, False)]:
+        chapter = Chapter("paper", plan, False, 5, (score(entry, plan, results),))
+        assert ("The header is missing." in markdown(chapter)) is there

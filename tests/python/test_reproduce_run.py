@@ -1,0 +1,194 @@
+"""A small document reproduced for real: scenario files, the core, the store, the command."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from umtslab.reproduce import reproduce, select
+from umtslab.reproduce.compare import Verdict
+from umtslab.reproduce.plan import plans
+from umtslab.reproduce.report import to_json
+from umtslab.reproduce.study import run_plan, wanted_points
+from umtslab.scenario import Scenario
+from umtslab.store import open_store
+
+ROOT = Path(__file__).parents[2]
+
+PLAN = """
+version = 1
+title = "A minute of FTP over FACH"
+claims = "small.ch1"
+scenario = "ftp-on-fach.toml"
+runs = 3
+quick_runs = 2
+
+[fixed]
+scenario = "minute"
+
+[defaults]
+bler = 0.01
+length = "minute"
+
+[dimension.bler]
+label = "Block error rate"
+set = { "radio.bler" = "{}" }
+
+[dimension.length.values]
+minute = { set = { duration = "60 s" } }
+
+[dimension.user]
+
+[[metric]]
+name = "window_vs_time"
+series = "outstanding"
+
+[[metric]]
+name = "first_window"
+expr = "first(mean_outstanding_segments)"
+
+[[sweep]]
+name = "errors"
+feeds = ["fig1"]
+grid = { bler = [0.01, 0.3] }
+series = true
+
+[[figure]]
+id = "fig1"
+kind = "time"
+title = "Window"
+y = ["window_vs_time"]
+label = "Window (segments)"
+curves = { bler = [0.01] }
+at = { user = 1 }
+window_s = 10
+"""
+
+LEDGER = """
+[[claim]]
+id = "small.ch1.fig1.falls"
+where = "1"
+statement = "Errors cost goodput."
+kind = "trend"
+metric = "goodput_kbps"
+conditions = { scenario = "minute", vary = "bler" }
+expected = "decreasing(bler)"
+confidence = "stated"
+
+[[claim]]
+id = "small.ch1.fig1.rises"
+where = "1"
+statement = "Errors bring goodput."
+kind = "trend"
+metric = "goodput_kbps"
+conditions = { scenario = "minute", vary = "bler" }
+expected = "increasing(bler)"
+confidence = "stated"
+
+[[claim]]
+id = "small.ch1.fig1.window"
+where = "1"
+statement = "The window is full at most."
+kind = "bound"
+metric = "first_window"
+conditions = { scenario = "minute" }
+expected = "first_window <= 20"
+confidence = "stated"
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    (tmp_path / "reproductions" / "small").mkdir(parents=True)
+    (tmp_path / "reproductions" / "small" / "ch1.toml").write_text(PLAN, encoding="utf-8")
+    (tmp_path / "reproductions" / "small" / "claims.toml").write_text(LEDGER, encoding="utf-8")
+    (tmp_path / "scenarios").mkdir()
+    shutil.copy(ROOT / "scenarios" / "ftp-on-fach.toml", tmp_path / "scenarios")
+    return tmp_path
+
+
+def test_scores_come_from_real_runs_and_do_not_depend_on_workers(data: Path, tmp_path: Path) -> None:
+    parts = select(data / "reproductions", ["small"])
+    found = []
+    for jobs in (1, 2):
+        with open_store(tmp_path / f"store{jobs}") as store:
+            found.append(reproduce(parts, store=store, data=data, jobs=jobs))
+    verdicts = {scored.claim.id.split(".")[-1]: scored.verdict for scored in found[0][0].scored}
+    assert verdicts == {"falls": Verdict.PASS, "rises": Verdict.FAIL, "window": Verdict.PASS}
+    first, second = (to_json(chapters, [], version="") for chapters in found)
+    assert first == second
+    assert len(found[0][0].figures[0].lines[0].dots) == 6
+
+
+def test_only_what_is_missing_is_run(data: Path, tmp_path: Path) -> None:
+    (plan,) = plans(data / "reproductions", "small")
+    counted = []
+    with open_store(tmp_path / "store") as store:
+        for quick in (True, False, False):
+            wanted = wanted_points(plan, plan.sweeps, quick=quick)
+            run_plan(plan, wanted, data / "scenarios", store=store, jobs=1)
+            counted.append(len(store.runs()))
+            stamps = {run.key: (store.path / "runs" / run.key).stat().st_mtime_ns for run in store.runs()}
+    assert counted == [4, 6, 6]
+    with open_store(tmp_path / "store") as store:
+        again = {run.key: (store.path / "runs" / run.key).stat().st_mtime_ns for run in store.runs()}
+    assert again == stamps
+
+
+@pytest.mark.parametrize("paper", ["dubois2005"])
+def test_every_point_of_the_project_s_plans_is_a_scenario(paper: str) -> None:
+    for plan in plans(ROOT / "reproductions", paper):
+        for wanted in wanted_points(plan, plan.sweeps, quick=False):
+            name, overrides = plan.scenario_of(wanted.point)
+            Scenario.load(ROOT / "scenarios" / name, overrides)
+
+
+def test_what_plans_call_missing_the_model_refuses() -> None:
+    """A version that was built must be taken off the list, or its claims stay open for ever."""
+    from umtslab import ScenarioError
+
+    (plan,) = plans(ROOT / "reproductions", "dubois2005")
+    for dimension in plan.dimensions.values():
+        for value in dimension.missing:
+            point = {**plan.point({}), dimension.name: value}
+            name, overrides = plan.scenario_of(point)
+            with pytest.raises(ScenarioError):
+                Scenario.load(ROOT / "scenarios" / name, overrides)
+
+
+def _command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "import sys; from umtslab.cli import main; sys.exit(main())", *words]
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    environment = {**os.environ, "PYTHONPATH": path, "COLUMNS": "120"}
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_the_command_writes_pages_and_fails_with_a_failing_claim(data: Path) -> None:
+    done = _command("reproduce", "small", "--quick", "--out", "made", cwd=data)
+    assert done.returncode == 1, done.stderr
+    assert "2 pass, 1 fail" in done.stdout
+    made = {path.name for path in (data / "made" / "small" / "ch1").iterdir()}
+    assert made == {"README.md", "fig1.csv", "fig1.png"}
+
+
+def test_json_is_one_object_and_nothing_else(data: Path) -> None:
+    done = _command("reproduce", "small/fig1", "--quick", "--json", "--out", "made", cwd=data)
+    found = json.loads(done.stdout)
+    assert found["summary"] == {"pass": 2, "fail": 1, "inconclusive": 0, "not yet": 0}
+    assert [Path(name).name for name in found["files"]] == ["README.md", "fig1.csv", "fig1.png"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [(["medium"], "small"), (["small/fig9"], "fig1"), (["small", "--jobs", "0"], "jobs")],
+)
+def test_wrong_usage_is_status_2_and_runs_nothing(data: Path, words: list[str], told: str) -> None:
+    done = _command("reproduce", *words, "--out", "made", cwd=data)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert told in done.stderr
+    assert not (data / "made").exists()

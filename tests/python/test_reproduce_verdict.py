@@ -1,0 +1,449 @@
+"""Verdicts on made-up results: every check passes on what fits and fails on what does not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+from reproduce_synthetic import NOISE, Synthetic, claim, plan_in
+from umtslab.reproduce.claims import Claim
+from umtslab.reproduce.compare import Verdict
+from umtslab.reproduce.plan import Plan, Point
+from umtslab.reproduce.results import Sample, Series
+from umtslab.reproduce.verdict import Scored, score
+
+PASS, FAIL, INCONCLUSIVE, NOT_YET = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.NOT_YET
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    return plan_in(tmp_path)
+
+
+def goodput(
+    plan: Plan, of: Callable[[Point], float | Sample | None], noise: list[float] | None = None
+) -> Synthetic:
+    return Synthetic(plan, {"sent_kbps": of}, noise=noise or [0.0] * 5)
+
+
+def by_tcp(**values: float) -> Callable[[Point], float]:
+    return lambda point: values[str(point["tcp"])]
+
+
+def by_bler(*values: float) -> Callable[[Point], float]:
+    return lambda point: values[[0.01, 0.1, 0.5].index(float(point["bler"]))]
+
+
+def by_maxdat(*values: float) -> Callable[[Point], float]:
+    return lambda point: values[[2, 5, 8, 9000].index(int(point["maxdat"]))]
+
+
+# ── Values and ratios ───────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_value_is_judged_by_its_whole_interval(plan: Plan) -> None:
+    stated = claim("value", 30.0, tolerance=0.1, tcp="reno")
+    # Five runs with the deviations −2 … 2 have a half width of 1.96.
+    assert score(stated, plan, goodput(plan, lambda _: 30.5)).verdict is PASS
+    assert score(stated, plan, goodput(plan, lambda _: 30.5, NOISE)).verdict is PASS
+    assert score(stated, plan, goodput(plan, lambda _: 32.0, NOISE)).verdict is INCONCLUSIVE
+    assert score(stated, plan, goodput(plan, lambda _: 34.0, NOISE)).verdict is INCONCLUSIVE
+    assert score(stated, plan, goodput(plan, lambda _: 36.0, NOISE)).verdict is FAIL
+    assert score(stated, plan, goodput(plan, lambda _: 33.1)).verdict is FAIL
+
+
+def test_value_without_tolerance_wants_the_number_itself(plan: Plan) -> None:
+    assert score(claim("value", 1), plan, goodput(plan, lambda _: 1.0)).verdict is PASS
+    assert score(claim("value", "1"), plan, goodput(plan, lambda _: 1.0)).verdict is PASS
+    assert score(claim("value", 1), plan, goodput(plan, lambda _: 1.001)).verdict is FAIL
+
+
+def test_value_shows_ours_and_what_stands_beside(plan: Plan) -> None:
+    def parts(point: Point) -> float:
+        return 25.7 if point["part"] == "whole" else 24.6
+
+    scored = score(claim("value", 25.76, tolerance=0.08, part=2), plan, goodput(plan, parts))
+    assert scored.verdict is PASS
+    assert [str(reading) for reading in scored.ours] == ["25.7 ± 0"]
+    assert [str(reading) for reading in scored.beside] == ["phase alone: 24.6 ± 0"]
+
+
+def test_value_must_hold_for_each_listed_case(plan: Plan) -> None:
+    both = claim("value", 30.0, tolerance=0.02, tcp=["tahoe", "reno"])
+    assert score(both, plan, goodput(plan, by_tcp(tahoe=30.1, reno=29.9, newreno=0))).verdict is PASS
+    scored = score(both, plan, goodput(plan, by_tcp(tahoe=30.1, reno=20.0, newreno=0)))
+    assert scored.verdict is FAIL
+    assert "tcp reno" in scored.detail
+
+
+def test_value_with_a_missing_case_is_not_yet_unless_a_present_one_fails(plan: Plan) -> None:
+    four = claim("value", 30.0, tolerance=0.02, tcp=["reno", "sack"])
+    scored = score(four, plan, goodput(plan, lambda _: 30.0))
+    assert (scored.verdict, scored.detail) == (NOT_YET, "TCP SACK is missing")
+    assert score(four, plan, goodput(plan, lambda _: 20.0)).verdict is FAIL
+
+
+def test_value_that_no_run_has_is_inconclusive(plan: Plan) -> None:
+    scored = score(claim("value", 30.0, tolerance=0.1), plan, goodput(plan, lambda _: None))
+    assert scored.verdict is INCONCLUSIVE
+
+
+def test_value_from_one_run_is_inconclusive(plan: Plan) -> None:
+    scored = score(claim("value", 30.0, tolerance=0.1), plan, goodput(plan, lambda _: [30.0]))
+    assert scored.verdict is INCONCLUSIVE
+
+
+def test_ratio_is_formed_within_each_run(plan: Plan) -> None:
+    stated = claim("ratio", 0.5, tolerance=0.1, num="bler 0.5", den="bler 0.01")
+    runs = [10.0, 20.0, 30.0, 40.0, 50.0]
+
+    def halved(point: Point) -> Sample:
+        return [run / 2 for run in runs] if point["bler"] == 0.5 else list(runs)
+
+    scored = score(stated, plan, goodput(plan, halved))
+    assert scored.verdict is PASS  # the levels scatter widely, their ratio not at all
+    assert scored.ours[-1].summary.ci95 == 0.0
+    assert score(stated, plan, goodput(plan, by_bler(30, 20, 21))).verdict is FAIL
+    assert score(stated, plan, goodput(plan, by_bler(0, 20, 21))).verdict is INCONCLUSIVE
+
+
+def test_ratio_of_versions_and_of_users(plan: Plan) -> None:
+    versions = claim("ratio", 1.04, tolerance=0.01, num="newreno", den="reno")
+    assert score(versions, plan, goodput(plan, by_tcp(tahoe=1, reno=1, newreno=1.04))).verdict is PASS
+    users = claim("ratio", 3.0, "window", tolerance=0.01, num="both users, part 2", den="user1, part 2")
+    assert score(users, plan, Synthetic(plan, {}, connections={"window": [1.0, 2.0]})).verdict is PASS
+    assert score(users, plan, Synthetic(plan, {}, connections={"window": [2.0, 2.0]})).verdict is FAIL
+
+
+# ── Orders ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_greater_is_judged_on_paired_differences(plan: Plan) -> None:
+    order = claim("order", "newreno > reno", vary="tcp")
+    # The difference of 0.1 is far inside the runs' scatter, but the same in each run.
+    assert score(order, plan, goodput(plan, by_tcp(tahoe=1, reno=1, newreno=1.1), NOISE)).verdict is PASS
+    assert score(order, plan, goodput(plan, by_tcp(tahoe=1, reno=1, newreno=0.9), NOISE)).verdict is FAIL
+
+
+def test_greater_inside_the_noise_is_inconclusive_and_equal_is_wrong(plan: Plan) -> None:
+    order = claim("order", "newreno > reno", vary="tcp")
+
+    def noisy(point: Point) -> Sample:
+        return [1.0, 1.3, 0.9, 1.2, 1.0] if point["tcp"] == "newreno" else [1.1, 1.0, 1.0, 1.0, 1.2]
+
+    assert score(order, plan, goodput(plan, noisy)).verdict is INCONCLUSIVE
+    assert score(order, plan, goodput(plan, lambda _: 1.0)).verdict is FAIL
+    assert score(order, plan, goodput(plan, lambda _: 1.0, NOISE)).verdict is FAIL
+    assert score(order, plan, goodput(plan, lambda _: [0.0, 1.0, 1.0, 2.0, 0.0])).verdict is INCONCLUSIVE
+
+
+def test_about_equal_means_within_five_percent(plan: Plan) -> None:
+    order = claim("order", "tahoe ~ reno ~ newreno", vary="tcp")
+    assert score(order, plan, goodput(plan, by_tcp(tahoe=30, reno=30.5, newreno=30))).verdict is PASS
+    assert score(order, plan, goodput(plan, by_tcp(tahoe=30, reno=33, newreno=30))).verdict is FAIL
+
+    def noisy(point: Point) -> Sample:
+        return [30.0, 33.0, 27.0, 31.0, 30.0] if point["tcp"] == "reno" else [30.0] * 5
+
+    assert score(order, plan, goodput(plan, noisy)).verdict is INCONCLUSIVE
+
+
+def test_at_least_allows_five_percent_less(plan: Plan) -> None:
+    order = claim("order", "newreno >= reno", vary="tcp")
+    assert score(order, plan, goodput(plan, by_tcp(tahoe=0, reno=30, newreno=29.5))).verdict is PASS
+    assert score(order, plan, goodput(plan, by_tcp(tahoe=0, reno=30, newreno=40))).verdict is PASS
+    assert score(order, plan, goodput(plan, by_tcp(tahoe=0, reno=30, newreno=27))).verdict is FAIL
+
+
+def test_groups_and_parts_of_an_order(plan: Plan) -> None:
+    each = claim("order", "tahoe, newreno > reno", vary="tcp")
+    assert score(each, plan, goodput(plan, by_tcp(tahoe=2, reno=1, newreno=3))).verdict is PASS
+    assert score(each, plan, goodput(plan, by_tcp(tahoe=2, reno=1, newreno=0))).verdict is FAIL
+    both = claim("order", "tahoe > reno; newreno > reno", vary="tcp")
+    assert score(both, plan, goodput(plan, by_tcp(tahoe=2, reno=1, newreno=3))).verdict is PASS
+    assert score(both, plan, goodput(plan, by_tcp(tahoe=0, reno=1, newreno=3))).verdict is FAIL
+
+
+def test_order_over_numbers_parts_and_constants(plan: Plan) -> None:
+    assert (
+        score(claim("order", "8 > 5 > 2", vary="maxdat"), plan, goodput(plan, by_maxdat(1, 2, 3, 4))).verdict
+        is PASS
+    )
+    named = claim("order", "maxdat2 > maxdat9000", vary="maxdat")
+    assert score(named, plan, goodput(plan, by_maxdat(1, 2, 3, 4))).verdict is FAIL
+    parts = claim("order", "part1 > part2", vary="part")
+    assert score(parts, plan, goodput(plan, lambda p: 30.0 if p["part"] == 1 else 25.0)).verdict is PASS
+    assert score(parts, plan, goodput(plan, lambda p: 20.0 if p["part"] == 1 else 25.0)).verdict is FAIL
+    sign = claim("order", "reno > 0; newreno < 0", vary="tcp")
+    assert score(sign, plan, goodput(plan, by_tcp(tahoe=0, reno=1, newreno=-1))).verdict is PASS
+    assert score(sign, plan, goodput(plan, by_tcp(tahoe=0, reno=1, newreno=1))).verdict is FAIL
+
+
+def test_order_with_a_missing_version_is_not_yet_unless_already_wrong(plan: Plan) -> None:
+    order = claim("order", "tahoe > vegas > reno", vary="tcp")
+    scored = score(order, plan, goodput(plan, by_tcp(tahoe=3, reno=1, newreno=0)))
+    assert (scored.verdict, scored.detail) == (NOT_YET, "TCP Vegas is missing")
+    wrong = score(order, plan, goodput(plan, by_tcp(tahoe=1, reno=3, newreno=0)))
+    assert wrong.verdict is FAIL
+    assert "tahoe > reno" in wrong.detail
+    equals = claim("order", "tahoe ~ vegas ~ reno", vary="tcp")
+    assert score(equals, plan, goodput(plan, by_tcp(tahoe=1, reno=1, newreno=0))).verdict is NOT_YET
+
+
+def test_order_must_hold_over_the_whole_range(plan: Plan) -> None:
+    order = claim("order", "newreno > reno", vary="tcp", bler=[0.05, 0.9])
+
+    def crossing(point: Point) -> float:
+        better = float(point["bler"]) < 0.3
+        return 2.0 if (point["tcp"] == "newreno") == better else 1.0
+
+    scored = score(order, plan, goodput(plan, crossing))
+    assert scored.verdict is FAIL
+    assert "bler 0.5" in scored.detail
+    assert "bler 0.1" not in scored.detail
+    low = claim("order", "newreno > reno", vary="tcp", bler=[0.01, 0.1])
+    assert score(low, plan, goodput(plan, crossing)).verdict is PASS
+
+
+def test_best_of_all_combinations(plan: Plan) -> None:
+    best = claim("order", "maxdat9000_newreno > other combinations", vary=["maxdat", "tcp"])
+
+    def top(point: Point) -> float:
+        return 9.0 if (point["maxdat"], point["tcp"]) == (9000, "newreno") else 1.0
+
+    assert score(best, plan, goodput(plan, top)).verdict is PASS
+    assert score(best, plan, goodput(plan, lambda p: 5.0 if p["maxdat"] == 2 else top(p) / 3)).verdict is FAIL
+
+
+# ── Trends ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+TRENDS = [
+    ("increasing(bler)", (1, 2, 3), PASS),
+    ("increasing(bler)", (1, 3, 2), FAIL),
+    ("increasing(bler)", (1, 1, 2), FAIL),
+    ("decreasing(bler)", (3, 2, 1), PASS),
+    ("decreasing(bler)", (3, 2, 2.5), FAIL),
+    ("decreasing(bler, from=0.1)", (1, 3, 2), PASS),
+    ("decreasing(bler, to=0.1)", (1, 3, 2), FAIL),
+    ("nondecreasing(bler)", (30, 31, 30.5), PASS),
+    ("nondecreasing(bler)", (30, 31, 28), FAIL),
+    ("nonincreasing(bler)", (30, 29, 29.5), PASS),
+    ("nonincreasing(bler)", (30, 29, 32), FAIL),
+    ("flat(bler)", (30, 30.5, 29.8), PASS),
+    ("flat(bler)", (30, 31.2, 32.4), FAIL),  # each step is small, the whole is not
+    ("concave(bler)", (0, 10, 12), PASS),
+    ("concave(bler)", (0, 1, 30), FAIL),
+    ("increasing_convex(bler)", (0, 1, 30), PASS),
+    ("increasing_convex(bler)", (0, 10, 12), FAIL),
+    ("peak(bler, at=0.1)", (1, 3, 2), PASS),
+    ("peak(bler, at=0.1)", (3, 2, 1), FAIL),
+    ("peak(bler, at=0.5)", (1, 2, 3), FAIL),
+    ("dip(bler)", (3, 1, 2), PASS),
+    ("dip(bler)", (3, 2, 1), FAIL),
+    ("argmax(bler)=0.5", (1, 2, 3), PASS),
+    ("argmax(bler)=0.1", (1, 2, 3), FAIL),
+    ("argmax(bler) <= 0.1", (1, 2, 1.5), PASS),
+    ("argmax(bler) <= 0.1", (1, 2, 3), FAIL),
+]
+
+
+@pytest.mark.parametrize(("expected", "values", "verdict"), TRENDS)
+def test_trend(plan: Plan, expected: str, values: tuple[float, ...], verdict: Verdict) -> None:
+    trend = claim("trend", expected, vary="bler")
+    assert score(trend, plan, goodput(plan, by_bler(*values))).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("expected", "values", "verdict"),
+    [
+        ("saturating(maxdat)", (10, 28, 30, 30.2), PASS),
+        ("saturating(maxdat)", (10, 28, 30, 35), FAIL),
+        ("saturating(maxdat)", (30, 30, 30, 30), FAIL),
+        ("flat_then_increasing(maxdat, at=5)", (10, 10.1, 11, 12), PASS),
+        ("flat_then_increasing(maxdat, at=5)", (10, 12, 13, 14), FAIL),
+        ("flat_then_increasing(maxdat, at=5)", (10, 10, 10, 14), FAIL),
+        ("flat_then_decreasing(maxdat, at=5)", (10, 10.1, 9, 8), PASS),
+        ("flat_then_decreasing(maxdat, at=5)", (10, 10.1, 11, 8), FAIL),
+    ],
+)
+def test_trend_over_four_points(
+    plan: Plan, expected: str, values: tuple[float, ...], verdict: Verdict
+) -> None:
+    trend = claim("trend", expected, vary="maxdat")
+    assert score(trend, plan, goodput(plan, by_maxdat(*values))).verdict is verdict
+
+
+def test_trend_inside_the_noise_is_inconclusive(plan: Plan) -> None:
+    def noisy(point: Point) -> Sample:
+        level = by_bler(1, 2, 2.05)(point)
+        return [level + noise * (1 if point["bler"] == 0.5 else 0) for noise in NOISE]
+
+    assert (
+        score(claim("trend", "increasing(bler)", vary="bler"), plan, goodput(plan, noisy)).verdict
+        is INCONCLUSIVE
+    )
+
+
+def test_trend_is_limited_to_the_stated_values(plan: Plan) -> None:
+    trend = claim("trend", "increasing(bler)", vary="bler", bler=[0.01, 0.1])
+    assert score(trend, plan, goodput(plan, by_bler(1, 2, 0))).verdict is PASS
+
+
+def test_rank_correlation_over_what_is_not_a_number(plan: Plan) -> None:
+    rtt = by_bler(1, 2, 3)
+    falling = claim("trend", "negative_rank_correlation(rtt_s)", vary="bler")
+    for values, verdict in [((9, 5, 1), PASS), ((1, 5, 9), FAIL), ((5, 5, 5), INCONCLUSIVE)]:
+        results = Synthetic(plan, {"sent_kbps": by_bler(*values), "rtt_s": rtt})
+        assert score(falling, plan, results).verdict is verdict
+    versions = claim("trend", "negative_rank_correlation(rtt_s)", vary="tcp")
+    results = Synthetic(plan, {"sent_kbps": by_bler(1, 2, 3), "rtt_s": rtt})
+    assert score(versions, plan, results).verdict is NOT_YET
+
+
+# ── Courses in time ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+def course(*levels: tuple[float, float], end_s: float = 7500.0) -> list[Series]:
+    """Five runs that keep each level from its instant on."""
+    return [Series([t for t, _ in levels], [v for _, v in levels], end_s)] * 5
+
+
+@pytest.mark.parametrize(
+    ("levels", "verdict"),
+    [
+        ([(0.0, 5.0), (1510.0, 12.0)], PASS),
+        ([(0.0, 5.0), (1510.0, 12.0), (5000.0, 5.0)], FAIL),
+        ([(0.0, 5.0), (1900.0, 12.0)], FAIL),  # "rapidly"
+        ([(0.0, 5.0)], FAIL),
+        ([(0.0, 5.0), (1510.0, 2.0)], FAIL),
+    ],
+)
+def test_step_up_and_stay(plan: Plan, levels: list[tuple[float, float]], verdict: Verdict) -> None:
+    rises = claim("trend", "step_up_and_stay(at=1500)", "window_vs_time", user=1)
+    assert score(rises, plan, Synthetic(plan, {}, series={"window": course(*levels)})).verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("levels", "verdict"),
+    [
+        ([(0.0, 4.0), (1600.0, 3.0), (1700.0, 2.0)], PASS),
+        ([(0.0, 4.0), (1600.0, 2.0)], FAIL),
+        ([(0.0, 4.0), (1600.0, 3.3), (1700.0, 2.6), (1800.0, 2.0)], FAIL),
+        ([(0.0, 4.0), (1600.0, 3.0), (1610.0, 4.0), (1700.0, 2.0)], FAIL),  # a dip is no step
+        ([(0.0, 4.0)], FAIL),
+    ],
+)
+def test_steps_down(plan: Plan, levels: list[tuple[float, float]], verdict: Verdict) -> None:
+    falls = claim("trend", "steps_down(count=2, after=1500)", "window_vs_time", user=1)
+    assert score(falls, plan, Synthetic(plan, {}, series={"window": course(*levels)})).verdict is verdict
+
+
+# ── Bounds ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("expected", "value", "noise", "verdict"),
+    [
+        ("goodput_kbps < 1", 0.5, None, PASS),
+        ("goodput_kbps < 1", 1.5, None, FAIL),
+        ("goodput_kbps < 1", 0.5, NOISE, INCONCLUSIVE),
+        ("31 <= goodput_kbps <= 33", 32.0, None, PASS),
+        ("31 <= goodput_kbps <= 33", 34.0, None, FAIL),
+        ("31 <= goodput_kbps <= 33", 34.0, NOISE, INCONCLUSIVE),
+        ("goodput_kbps > 2 * maxdat", 19_000.0, None, PASS),
+        ("goodput_kbps > 2 * maxdat", 17_000.0, None, FAIL),
+        ("goodput_kbps == 0", 0.0, None, PASS),
+    ],
+)
+def test_bound(plan: Plan, expected: str, value: float, noise: list[float] | None, verdict: Verdict) -> None:
+    assert score(claim("bound", expected), plan, goodput(plan, lambda _: value, noise)).verdict is verdict
+
+
+def test_equality_wants_every_run(plan: Plan) -> None:
+    scored = score(
+        claim("bound", "goodput_kbps == 0"), plan, goodput(plan, lambda _: [0.0, 0.0, 0.0, 0.0, 1.0])
+    )
+    assert scored.verdict is FAIL
+    assert "1 of 5 runs" in scored.detail
+
+
+def test_bound_on_two_quantities_is_tested_in_every_run(plan: Plan) -> None:
+    limit = claim("bound", "goodput_kbps <= window_bits / rtt_s")
+    for rtt, verdict in [(1.0, PASS), (3.0, FAIL)]:
+        rtts: Sample = [rtt] * 5
+        results = Synthetic(
+            plan, {"sent_kbps": lambda _: 10.0, "window_bits": lambda _: 20.0, "rtt_s": partial(_same, rtts)}
+        )
+        assert score(limit, plan, results).verdict is verdict
+
+
+def _same(sample: Sample, _: Point) -> Sample:
+    return sample
+
+
+@pytest.mark.parametrize(
+    "expected", ["goodput_kbps", "__import__('os')", "goodput_kbps in {0, 16}", "f(x) < 1", "<"]
+)
+def test_what_is_no_inequality_is_never_run(plan: Plan, expected: str) -> None:
+    assert score(claim("bound", expected), plan, goodput(plan, lambda _: 0.5)).verdict is NOT_YET
+
+
+# ── What is missing ─────────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize(
+    ("missing", "word"),
+    [
+        (claim("value", 1, "happiness"), "happiness"),
+        (claim("value", 1, channel="dch"), "channel"),
+        (claim("value", 1, bler=0.2), "not run"),
+        (claim("value", 1, bler=[0.6, 0.9]), "bler from 0.6 to 0.9"),
+        (claim("value", "ack=2"), "ack=2"),
+        (claim("value", 1, tcp="vegas"), "TCP Vegas"),
+        (claim("order", "high > low", vary="tcp"), "high"),
+        (claim("order", "best", vary="tcp"), "best"),
+        (claim("trend", "linear(bler)", vary="bler"), "linear"),
+        (claim("trend", "differs by tcp", vary="bler"), "differs"),
+        (claim("trend", "increasing(inactivity_s)", vary="inactivity_s"), "inactivity_s"),
+        (claim("ratio", 1, num="TO900", den="reno"), "TO900"),
+    ],
+)
+def test_not_yet_names_what_is_missing(plan: Plan, missing: Claim, word: str) -> None:
+    scored = score(missing, plan, goodput(plan, lambda _: 1.0))
+    assert scored.verdict is NOT_YET
+    assert word in scored.detail
+
+
+def test_another_scenario_is_not_scored_with_this_plan(plan: Plan) -> None:
+    other = claim("value", 1)
+    foreign = Claim(**{**other.__dict__, "conditions": {"scenario": "large"}})
+    assert score(foreign, plan, goodput(plan, lambda _: 1.0)).verdict is NOT_YET
+
+
+def test_a_reading_adds_to_the_conditions(plan: Plan) -> None:
+    everywhere = claim("bound", "goodput_kbps > 1", place="sec1.everywhere")
+    assert score(everywhere, plan, goodput(plan, by_bler(3, 3, 3))).verdict is PASS
+    assert score(everywhere, plan, goodput(plan, by_bler(3, 3, 0))).verdict is FAIL
+
+
+def test_the_honest_result_stands_beside_and_does_not_decide(plan: Plan) -> None:
+    def honest(point: Point) -> float:
+        return 20.0 if point["accounting"] == "honest" else 30.0
+
+    scored = score(claim("value", 30.0, tolerance=0.01), plan, goodput(plan, honest))
+    assert scored.verdict is PASS
+    assert isinstance(scored.honest, Scored)
+    assert scored.honest.verdict is FAIL
+    assert scored.honest.ours[0].summary.mean == 20.0
+
+
+def test_difference_between_parts(plan: Plan) -> None:
+    falling = claim("trend", "decreasing(bler)", "loss_kbps", vary="bler")
+
+    def shrinking(point: Point) -> float:
+        return 30.0 - (by_bler(6, 4, 1)(point) if point["part"] == "whole" else 0.0)
+
+    assert score(falling, plan, goodput(plan, shrinking)).verdict is PASS
+    assert score(falling, plan, goodput(plan, lambda p: 30.0 if p["part"] == 1 else 20.0)).verdict is FAIL

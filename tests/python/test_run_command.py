@@ -1,0 +1,95 @@
+"""``umts run`` as a user sees it."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import FTP, Umts, command, tree
+
+SHORT = ("--duration", "20 s", "--set", "radio.bler=0.2")
+
+
+def test_json_is_one_object_of_the_documented_shape(umts: Umts) -> None:
+    answer = json.loads(umts("run", FTP, *SHORT, "--runs", 3, "--seed", 5, "--json").stdout)
+    assert set(answer) == {"scenario", "version", "runs", "summary"}
+    assert answer["scenario"] == "ftp-on-fach"
+    assert [(run["seed"], run["run"]) for run in answer["runs"]] == [(5, 0), (5, 1), (5, 2)]
+    for run in answer["runs"]:
+        assert set(run) == {"seed", "run", "metrics", "connections"}
+        [connection] = run["connections"]
+        assert connection["goodput_kbps"] == pytest.approx(run["metrics"]["goodput_kbps"])
+    goodputs = [run["metrics"]["goodput_kbps"] for run in answer["runs"]]
+    summary = answer["summary"]["goodput_kbps"]
+    assert set(summary) == {"n", "mean", "sd", "ci95"}
+    assert summary["n"] == 3
+    assert summary["mean"] == pytest.approx(sum(goodputs) / 3)
+    assert set(answer["summary"]) == set(answer["runs"][0]["metrics"])
+
+
+def test_what_has_no_value_is_null_in_json(umts: Umts) -> None:
+    answer = json.loads(umts("run", FTP, *SHORT, "--json").stdout)
+    assert answer["runs"][0]["metrics"]["download_time_s"] is None
+    assert answer["summary"]["download_time_s"] == {"n": 0, "mean": None, "sd": None, "ci95": None}
+    assert answer["summary"]["goodput_kbps"]["ci95"] is None
+
+
+def test_the_table_has_metrics_with_units_and_says_where_files_are(umts: Umts, tmp_path: Path) -> None:
+    done = umts("run", FTP, *SHORT, "--runs", 2, "--series", "--pcap", "--out", "here")
+    [goodput] = [line.split() for line in done.stdout.splitlines() if line.startswith("goodput_kbps")]
+    assert goodput[-1] == "kbit/s"
+    assert len(goodput) == 5  # name, mean, half width, n, unit
+    folder = next(word for word in done.stdout.split() if word.startswith("here/runs/"))
+    assert (tmp_path / folder / "metrics.json").is_file()
+    assert f"server.pcapng, ue.pcapng in {folder}/captures" in done.stdout
+    assert "umts plot here" in done.stdout
+    assert done.stderr == ""
+
+
+def test_one_worker_or_two_write_the_same_bytes(umts: Umts, tmp_path: Path) -> None:
+    for out, jobs in (("one", 1), ("two", 2), ("again", 2)):
+        words = ("--runs", 5, "--series", "--pcap", "--jobs", jobs, "--out", out)
+        umts("run", FTP, *SHORT, *words)
+    assert (
+        tree(tmp_path / "one" / "runs")
+        == tree(tmp_path / "two" / "runs")
+        == tree(tmp_path / "again" / "runs")
+    )
+
+
+def test_the_seed_of_the_scenario_is_the_default(umts: Umts) -> None:
+    without = umts("run", FTP, *SHORT, "--json").stdout
+    assert json.loads(umts("run", FTP, *SHORT, "--seed", 1, "--json").stdout) == json.loads(without)
+    assert json.loads(umts("run", FTP, *SHORT, "--seed", 2, "--json").stdout)["runs"][0]["seed"] == 2
+
+
+def test_later_replications_can_be_run_alone(umts: Umts) -> None:
+    both = json.loads(umts("run", FTP, *SHORT, "--runs", 2, "--json").stdout)
+    second = json.loads(umts("run", FTP, *SHORT, "--first-run", 1, "--json").stdout)
+    assert second["runs"] == both["runs"][1:]
+
+
+def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
+    words = ("run", FTP, "--runs", 500, "--jobs", 2, "--json", "--out", tmp_path / "results")
+    runs = tmp_path / "results" / "runs"
+    with subprocess.Popen(
+        command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as child:
+        while child.poll() is None and (not runs.is_dir() or len(os.listdir(runs)) < 3):
+            signal.sigtimedwait([], 0.01)
+        child.send_signal(signal.SIGINT)
+        output, errors = child.communicate()
+    assert child.returncode == 130
+    assert "finished runs are kept" in errors
+    assert 3 <= len(json.loads(output)["runs"]) <= len(os.listdir(runs)) < 500
+
+
+def test_whoever_reads_only_the_first_line_sees_no_complaint() -> None:
+    line = " ".join(command("params")) + " | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.returncode == 0

@@ -1,0 +1,81 @@
+"""Means, deviations and intervals: against hand-made values and scipy."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+from umtslab.analyse.statistics import (
+    difference_paired,
+    difference_unpaired,
+    summarise,
+    summarise_metrics,
+    t_quantile,
+)
+
+SAMPLES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=60)
+
+
+def test_three_values_by_hand() -> None:
+    summary = summarise([1.0, 2.0, 3.0])
+    assert (summary.n, summary.mean, summary.sd) == (3, 2.0, 1.0)
+    # Student's t table: 4.303 for two degrees of freedom and 95 %.
+    assert summary.ci95 == pytest.approx(4.303 / math.sqrt(3), rel=1e-3)
+
+
+def test_one_value_has_no_interval() -> None:
+    assert summarise([5.0]).as_dict() == {"n": 1, "mean": 5.0, "sd": None, "ci95": None}
+
+
+def test_no_value_has_no_mean() -> None:
+    assert summarise([None, None]).as_dict() == {"n": 0, "mean": None, "sd": None, "ci95": None}
+
+
+def test_values_that_were_not_measured_are_left_out_and_counted_out() -> None:
+    assert summarise([1.0, None, 3.0]) == summarise([1.0, 3.0])
+
+
+def test_a_run_without_the_metric_counts_as_not_measured() -> None:
+    assert summarise_metrics([{"a": 1.0, "b": 2.0}, {"a": 3.0}])["b"].n == 1
+
+
+@given(SAMPLES)
+def test_intervals_are_those_of_scipy(sample: list[float]) -> None:
+    summary = summarise(sample)
+    assert summary.mean is not None
+    assert summary.ci95 is not None
+    expected = stats.sem(sample) * stats.t.ppf(0.975, len(sample) - 1)
+    assert summary.mean == pytest.approx(sum(sample) / len(sample), rel=1e-9, abs=1e-6)
+    assert summary.ci95 == pytest.approx(expected, rel=1e-6, abs=1e-6)
+
+
+@given(SAMPLES, SAMPLES)
+def test_unpaired_differences_are_welchs(first: list[float], second: list[float]) -> None:
+    difference, half_width = difference_unpaired(summarise(first), summarise(second))
+    assert difference is not None
+    assert half_width is not None
+    variances = stats.sem(first) ** 2, stats.sem(second) ** 2
+    if sum(variances) < 1e-9:
+        assert half_width == pytest.approx(0, abs=1e-3)
+        return
+    freedom = sum(variances) ** 2 / (
+        variances[0] ** 2 / (len(first) - 1) + variances[1] ** 2 / (len(second) - 1)
+    )
+    expected = stats.t.ppf(0.975, freedom) * math.sqrt(sum(variances))
+    assert half_width == pytest.approx(expected, rel=1e-4, abs=1e-6)
+
+
+def test_paired_differences_take_out_what_pairs_share() -> None:
+    summary = difference_paired([(10.0, 11.0), (20.0, 21.0), (30.0, 31.0)])
+    assert (summary.n, summary.mean, summary.ci95) == (3, 1.0, 0.0)
+
+
+def test_a_pair_needs_both_values() -> None:
+    assert difference_paired([(1.0, None), (None, 2.0), (1.0, 2.0)]).n == 1
+
+
+def test_many_runs_come_near_the_normal_distribution() -> None:
+    assert t_quantile(1e6) == pytest.approx(1.95996, abs=1e-4)

@@ -1,0 +1,245 @@
+"""The store: whole runs, found again, after whatever happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import polars as pl
+import pytest
+from conftest import FTP, command, short, tree
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from umtslab import Scenario, Store, open_store, simulate
+from umtslab.run import CodeVersion, Identity, Run, finite
+from umtslab.store import RunNotFound
+
+ANY_FLOAT = st.floats() | st.none()
+
+
+def left_in_staging(store: Path) -> list[str]:
+    return [path.name for path in (store / ".staging").iterdir() if path.name != "lock"]
+
+
+def test_a_run_is_found_by_key_result_and_scenario(store: Store, scenario: Scenario) -> None:
+    runs = simulate(scenario, runs=3, store=store)
+    assert store.find(runs[1].key[:12]) == [runs[1]]
+    assert store.find(runs[0].identity.result) == runs
+    assert store.find("ftp-on-fach") == runs
+    assert store.latest() == runs
+    with pytest.raises(RunNotFound, match="no run, result or scenario 'nonsense'"):
+        store.find("nonsense")
+
+
+def test_the_latest_result_is_the_one_added_to_last(store: Store, scenario: Scenario) -> None:
+    first = simulate(scenario, store=store)
+    second = simulate(scenario.with_overrides({"radio.bler": 0.1}), store=store)
+    assert store.latest() == second
+    simulate(scenario, store=store)
+    assert store.latest() == first
+
+
+def test_a_folder_holds_the_whole_run(recorded: Run) -> None:
+    assert recorded.folder is not None
+    names = set(tree(recorded.folder))
+    assert {
+        "run.json",
+        "scenario.toml",
+        "metrics.json",
+        "connections.parquet",
+        "series/cwnd.parquet",
+    } <= names
+    assert json.loads((recorded.folder / "metrics.json").read_text()) == recorded.metrics
+    assert len(recorded.connections()) == 1
+    assert recorded.series("cwnd").columns == ["time_s", "connection", "cwnd_segments"]
+    assert len(recorded.captures()) == 3
+
+
+def test_the_stored_scenario_is_the_one_that_ran(store: Store, scenario: Scenario) -> None:
+    run = simulate(scenario, store=store)[0]
+    assert run.folder is not None
+    assert Scenario.load(run.folder / "scenario.toml").content_hash == scenario.content_hash
+    assert store.parameters(run)["duration"] == "20 s"
+
+
+def test_the_catalogued_command_makes_the_same_run_again(store: Store, scenario: Scenario) -> None:
+    run = simulate(scenario, first_run=3, seed=7, store=store)[0]
+    assert run.folder is not None
+    before = tree(run.folder)
+    words = store.command(run)
+    assert words.startswith("umts run ")
+    again = Path(store.path.parent / "again")
+    line = words.removeprefix("umts run ").replace(f"--out {store.path}", f"--out {again}")
+    subprocess.run(f"{sys.executable} -m umtslab run {line}", shell=True, check=True, capture_output=True)
+    assert tree(again / "runs" / run.key) == before
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_same_seed_same_bytes(tmp_path: Path, scenario: Scenario, jobs: int) -> None:
+    trees = []
+    for name in ("one", "other"):
+        with open_store(tmp_path / name) as store:
+            simulate(
+                scenario, runs=4, store=store, series=True, pcap=True, jobs=jobs if name == "other" else 1
+            )
+        trees.append(tree(tmp_path / name / "runs"))
+    assert trees[0] == trees[1]
+
+
+def test_other_seeds_and_runs_are_other_bytes(store: Store, scenario: Scenario) -> None:
+    runs = [*simulate(scenario, runs=2, store=store), *simulate(scenario, seed=2, store=store)]
+    assert len({json.dumps(run.metrics) for run in runs}) == 3
+
+
+def test_running_again_without_series_keeps_the_series_there_are(store: Store, scenario: Scenario) -> None:
+    simulate(scenario, store=store, series=True)
+    run = simulate(scenario, store=store)[0]
+    assert "cwnd" in run.series_kinds()
+
+
+def test_a_failed_run_leaves_nothing(store: Store, scenario: Scenario) -> None:
+    def fail(_task: object, _fraction: float) -> None:
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        simulate(scenario, store=store, watch=fail)
+    assert store.runs() == []
+    assert os.listdir(store.path / "runs") == []
+    store.close()
+    assert left_in_staging(store.path) == []
+
+
+def test_runs_that_finished_before_a_failure_are_kept(store: Store, scenario: Scenario) -> None:
+    def fail(task: object, _fraction: float) -> None:
+        if getattr(task, "run", 0) == 2:
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        simulate(scenario, runs=5, store=store, watch=fail)
+    assert [run.run for run in store.runs()] == [0, 1]
+
+
+def test_processes_of_their_own_write_to_one_store(store: Store, scenario: Scenario) -> None:
+    with ProcessPoolExecutor(2, get_context("spawn")) as executor:
+        runs = simulate(scenario, runs=4, store=store, executor=executor)
+    assert store.runs() == runs
+    assert [run.run for run in runs] == [0, 1, 2, 3]
+
+
+def test_whole_runs_come_back_when_the_catalogue_is_lost(tmp_path: Path, scenario: Scenario) -> None:
+    with open_store(tmp_path) as store:
+        runs = simulate(scenario, runs=2, store=store)
+    for file in tmp_path.glob("catalogue.sqlite*"):
+        file.unlink()
+    with open_store(tmp_path) as store:
+        assert store.runs() == runs
+        assert "scenario.toml --seed 1 --first-run 1" in store.command(runs[1])
+
+
+def test_runs_whose_folder_was_deleted_are_struck_off(tmp_path: Path, scenario: Scenario) -> None:
+    with open_store(tmp_path) as store:
+        runs = simulate(scenario, runs=2, store=store)
+    folder = runs[0].folder
+    assert folder is not None
+    for file in folder.iterdir():
+        file.unlink()
+    folder.rmdir()
+    with open_store(tmp_path) as store:
+        assert store.runs() == runs[1:]
+
+
+def test_a_living_writer_keeps_its_draft(tmp_path: Path) -> None:
+    with open_store(tmp_path) as writer, writer.draft() as draft:
+        with open_store(tmp_path):
+            assert draft.folder.is_dir()
+        assert draft.folder.is_dir()
+
+
+def test_a_killed_writer_leaves_no_draft(tmp_path: Path) -> None:
+    program = (
+        "import sys, time, umtslab\n"
+        "with umtslab.open_store(sys.argv[1]) as store, store.draft() as draft:\n"
+        "    (draft.folder / 'metrics.json').write_text('{')\n"
+        "    print('written', flush=True)\n"
+        "    time.sleep(600)\n"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    ) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "written\n"
+        writer.send_signal(signal.SIGKILL)
+    assert left_in_staging(tmp_path) != []
+    with open_store(tmp_path) as store:
+        assert store.runs() == []
+    assert left_in_staging(tmp_path) == []
+
+
+def test_replications_go_on_after_kill_9(tmp_path: Path) -> None:
+    words = ("run", FTP, "--runs", 40, "--set", "radio.bler=0.2", "--out", tmp_path / "killed", "--quiet")
+    runs = tmp_path / "killed" / "runs"
+    with subprocess.Popen(command(*words), stdout=subprocess.DEVNULL) as child:
+        while child.poll() is None and (not runs.is_dir() or len(os.listdir(runs)) < 3):
+            time.sleep(0.01)
+        child.kill()
+    with open_store(tmp_path / "killed") as store:
+        survivors = store.runs()
+        assert {run.key for run in survivors} == set(os.listdir(runs))
+        assert all(len(run.connections()) == 1 for run in survivors)
+    done = subprocess.run(command(*words[:-1], "--resume"), capture_output=True, text=True, check=True)
+    assert f"{len(survivors)} of these runs were there already" in done.stderr
+    whole = tmp_path / "whole"
+    subprocess.run(command(*words[:-2], whole), stdout=subprocess.DEVNULL, check=True)
+    assert tree(runs) == tree(whole / "runs")
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    st.dictionaries(st.text("abcdefghij_", min_size=1), ANY_FLOAT, max_size=8),
+    st.integers(0, 2**64 - 1),
+    st.integers(0, 2**32 - 1),
+)
+def test_whatever_a_run_measured_comes_back_exactly(
+    tmp_path_factory: pytest.TempPathFactory, measured: dict[str, float | None], seed: int, number: int
+) -> None:
+    scenario = short()
+    identity = Identity(scenario.content_hash, CodeVersion("1", "c", "f"), seed, number)
+    connections = pl.DataFrame({"connection": pl.Series([], dtype=pl.UInt32)})
+    run = Run(scenario.name, identity, finite(measured), 1, 20.0, None, {"connections": connections})
+    folder = tmp_path_factory.mktemp("exact")
+    with open_store(folder) as store, store.draft() as draft:
+        kept = store.keep(draft, run, scenario, series=False, pcap=False)
+        assert store.runs() == [kept]
+    (folder / "catalogue.sqlite").unlink()
+    with open_store(folder) as store:
+        [again] = store.runs()
+    assert again.metrics == finite(measured)
+    assert again.identity == identity
+
+
+def test_sql_over_runs_and_connections(store: Store, scenario: Scenario) -> None:
+    runs = simulate(scenario, runs=3, store=store)
+    answer = store.query("SELECT count(*) AS n, avg(goodput_kbps) AS mean FROM runs")
+    goodputs = [run.metrics["goodput_kbps"] or 0 for run in runs]
+    assert answer["n"].to_list() == [3]
+    assert answer["mean"][0] == pytest.approx(sum(goodputs) / 3)
+    keys = store.query("SELECT DISTINCT key FROM connections")["key"].to_list()
+    assert set(keys) == {run.key for run in runs}
+
+
+def test_others_read_while_one_writes(store: Store, scenario: Scenario) -> None:
+    simulate(scenario, store=store)
+    reader = sqlite3.connect(store.path / "catalogue.sqlite")
+    reader.execute("BEGIN")
+    assert reader.execute("SELECT count(*) FROM runs").fetchone() == (1,)
+    simulate(scenario, first_run=1, store=store)
+    assert reader.execute("SELECT count(*) FROM runs").fetchone() == (1,)
+    reader.close()

@@ -1,0 +1,57 @@
+"""The package as a user gets it: a wheel, in an environment that has nothing of this checkout."""
+
+import json
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+CONSTRAINTS = ROOT / "constraints.txt"
+
+
+def sh(*command: str | Path, cwd: Path = ROOT) -> str:
+    """Run a command to its end and return its output; a failure shows what it said."""
+    environment = {k: v for k, v in os.environ.items() if k not in {"PYTHONPATH", "VIRTUAL_ENV"}}
+    done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def clean(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make a virtual environment that holds the wheel, its pinned dependencies and nothing else."""
+    wheels = tmp_path_factory.mktemp("wheels")
+    home = tmp_path_factory.mktemp("clean")
+    sh(sys.executable, "-m", "maturin", "build", "--release", "--locked", "--out", wheels)
+    (wheel,) = wheels.glob("umtslab-*.whl")
+    assert "-cp311-abi3-" in wheel.name
+    venv.create(home / "venv", with_pip=True)
+    sh(home / "venv/bin/python", "-m", "pip", "install", "--quiet", "--constraint", CONSTRAINTS, wheel)
+    return home
+
+
+def test_umts_runs_a_scenario_from_the_wheel(clean: Path) -> None:
+    scenario = ROOT / "scenarios/ftp-on-fach.toml"
+    out = sh(clean / "venv/bin/umts", "run", scenario, "--duration", "30 s", "--json", cwd=clean)
+    printed = json.loads(out)
+    (run,) = printed["runs"]
+    # 30 s of a channel that carries 32 kbit/s: some of it, and never more.
+    assert 0 < run["metrics"]["goodput_kbps"] < 32
+
+
+def test_the_wheel_is_what_answers(clean: Path) -> None:
+    where = sh(clean / "venv/bin/python", "-c", "import umtslab._core as c; print(c.__file__)", cwd=clean)
+    assert Path(where.strip()).is_relative_to(clean)
+
+
+def test_every_package_it_brings_is_pinned(clean: Path) -> None:
+    def names(freeze: str) -> set[str]:
+        lines = (line.split("#")[0].strip() for line in freeze.splitlines())
+        return {line.lower().replace("_", "-") for line in lines if line and not line.startswith("umtslab")}
+
+    installed = names(sh(clean / "venv/bin/python", "-m", "pip", "freeze"))
+    assert installed <= names(CONSTRAINTS.read_text())

@@ -1,0 +1,135 @@
+//! A folder of golden runs: each run replayed and compared, in words.
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use crate::losses::{LongRun, LossList};
+use crate::replay::rows;
+use crate::row::{HEADER, Row, first_difference};
+use crate::run::{Entry, Skip};
+
+/// How the comparison of a run ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Outcome {
+    /// Every row, or every total, is met.
+    Equal,
+    /// The first difference.
+    Unequal(String),
+    /// It was not compared, and why.
+    Skipped(Skip),
+}
+
+/// The folder cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs, reason = "the messages explain the fields")]
+pub enum FolderError {
+    #[error("{}: {error}", path.display())]
+    Io { path: PathBuf, error: io::Error },
+    #[error("{}: {error}", path.display())]
+    Json { path: PathBuf, error: serde_json::Error },
+    #[error("{}: {line:?} cannot be read", path.display())]
+    Line { path: PathBuf, line: String },
+}
+
+/// Compares a run with the text of its event file; also gives our rows if it was replayed.
+///
+/// # Errors
+///
+/// The first line of the event file that is none.
+pub fn compare(entry: &Entry, events: &str, losses: &[LossList]) -> Result<(Outcome, Vec<Row>), String> {
+    let expected: Vec<Row> = events
+        .lines()
+        .skip(1)
+        .map(|line| line.parse().map_err(|_| line.to_owned()))
+        .collect::<Result<_, _>>()?;
+    let run = match entry.run(losses) {
+        Ok(run) => run,
+        Err(skip) => return Ok((Outcome::Skipped(skip), Vec::new())),
+    };
+    let ours = rows(&run);
+    let outcome = first_difference(&ours, &expected).map_or(Outcome::Equal, Outcome::Unequal);
+    Ok((outcome, ours))
+}
+
+/// Compares the totals of a long transfer.
+pub fn compare_totals(long: &LongRun, losses: &[LossList]) -> Outcome {
+    match long.totals(losses) {
+        Err(skip) => Outcome::Skipped(skip),
+        Ok(totals) if totals == long.expected => Outcome::Equal,
+        Ok(totals) => Outcome::Unequal(format!("got {totals:?} in place of {:?}", long.expected)),
+    }
+}
+
+/// A folder in the form of the golden runs, in memory but for the event files.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    /// The runs of `runs.json`.
+    pub runs: Vec<Entry>,
+    /// The runs of `f3_runs.csv`, none if there is no such file.
+    pub long_runs: Vec<LongRun>,
+    /// The lists of `f3_losslists.csv`, none if there is no such file.
+    pub losses: Vec<LossList>,
+}
+
+impl Folder {
+    /// Reads the tables of the folder.
+    ///
+    /// # Errors
+    ///
+    /// `runs.json` is missing, or a file has another form.
+    pub fn read(path: &Path) -> Result<Self, FolderError> {
+        let file = path.join("runs.json");
+        let runs =
+            serde_json::from_str(&text(&file)?).map_err(|error| FolderError::Json { path: file, error })?;
+        Ok(Folder {
+            path: path.to_owned(),
+            runs,
+            long_runs: table(&path.join("f3_runs.csv"), LongRun::parse_all)?,
+            losses: table(&path.join("f3_losslists.csv"), LossList::parse_all)?,
+        })
+    }
+
+    /// Replays a run and compares it with its event file; with `out`, writes ours under the same name there.
+    ///
+    /// # Errors
+    ///
+    /// The event file cannot be read, or ours not be written.
+    pub fn compare(&self, entry: &Entry, out: Option<&Path>) -> Result<Outcome, FolderError> {
+        // What cannot be replayed needs no event file.
+        if let Err(skip) = entry.run(&self.losses) {
+            return Ok(Outcome::Skipped(skip));
+        }
+        let path = self.path.join(&entry.file);
+        let events = text(&path)?;
+        let (outcome, ours) =
+            compare(entry, &events, &self.losses).map_err(|line| FolderError::Line { path, line })?;
+        if let Some(out) = out {
+            let path = out.join(&entry.file);
+            write(&path, &ours).map_err(|error| FolderError::Io { path, error })?;
+        }
+        Ok(outcome)
+    }
+}
+
+fn text(path: &Path) -> Result<String, FolderError> {
+    fs::read_to_string(path).map_err(|error| FolderError::Io { path: path.to_owned(), error })
+}
+
+fn table<T>(path: &Path, parse: impl Fn(&str) -> Result<Vec<T>, String>) -> Result<Vec<T>, FolderError> {
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    parse(&text(path)?).map_err(|line| FolderError::Line { path: path.to_owned(), line })
+}
+
+fn write(path: &Path, rows: &[Row]) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut file = io::BufWriter::new(fs::File::create(path)?);
+    writeln!(file, "{HEADER}")?;
+    rows.iter().try_for_each(|row| writeln!(file, "{row}"))?;
+    file.flush()
+}

@@ -1,0 +1,116 @@
+//! Long transfers with random losses (`f3_runs.csv`), replayed from the very lists of losses (`f3_losslists.csv`).
+
+use umts_units::Duration;
+
+use crate::replay::{Totals, replay};
+use crate::run::{self, Run, Skip};
+
+/// A line of `f3_losslists.csv`: which packets that cross the link are lost.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LossList {
+    loss: String,
+    seed: String,
+    /// Counted from 0, ascending.
+    pub indices: Vec<u64>,
+}
+
+impl LossList {
+    /// Reads the file, its first line being the header; lines that are none are an error that holds the line.
+    pub fn parse_all(text: &str) -> Result<Vec<LossList>, String> {
+        text.lines().skip(1).map(|line| Self::parse(line).ok_or_else(|| line.to_owned())).collect()
+    }
+
+    fn parse(line: &str) -> Option<LossList> {
+        let (loss, rest) = line.split_once(',')?;
+        let (seed, indices) = rest.split_once(',')?;
+        let indices = indices.split_whitespace().map(|text| text.parse().ok()).collect::<Option<_>>()?;
+        Some(LossList { loss: loss.to_owned(), seed: seed.to_owned(), indices })
+    }
+
+    /// Whether it is the list of this loss rate and seed.
+    pub fn is_named(&self, loss: &str, seed: &str) -> bool {
+        (self.loss.as_str(), self.seed.as_str()) == (loss, seed)
+    }
+}
+
+/// A line of `f3_runs.csv`.
+#[derive(Debug, Clone)]
+pub struct LongRun {
+    /// The agent, in ns-2's words.
+    pub algo: String,
+    rate: String,
+    delay: String,
+    window: String,
+    stop: String,
+    loss: String,
+    seed: String,
+    phase: String,
+    /// What ns-2 counted.
+    pub expected: Totals,
+}
+
+impl LongRun {
+    /// Reads the file, its first line being the header; lines that are none are an error that holds the line.
+    pub fn parse_all(text: &str) -> Result<Vec<LongRun>, String> {
+        text.lines().skip(1).map(|line| Self::parse(line).ok_or_else(|| line.to_owned())).collect()
+    }
+
+    fn parse(line: &str) -> Option<LongRun> {
+        let fields: Vec<&str> = line.split(',').collect();
+        let text = |i: usize| fields.get(i).map(|text| (*text).to_owned());
+        let expected = Totals {
+            acked_through: fields.get(8)?.parse().ok()?,
+            sent: fields.get(10)?.parse().ok()?,
+            sent_again: fields.get(11)?.parse().ok()?,
+            timeouts: fields.get(12)?.parse().ok()?,
+        };
+        Some(LongRun {
+            algo: text(0)?,
+            rate: text(1)?,
+            delay: text(2)?,
+            window: text(3)?,
+            stop: text(4)?,
+            loss: text(5)?,
+            seed: text(6)?,
+            phase: text(7)?,
+            expected,
+        })
+    }
+
+    /// Its name: agent, rate, delay, loss rate and seed.
+    pub fn name(&self) -> String {
+        format!("{} {} bit/s {} s loss {} seed {}", self.algo, self.rate, self.delay, self.loss, self.seed)
+    }
+
+    /// Replays it with the losses of the lists.
+    pub fn totals(&self, lists: &[LossList]) -> Result<Totals, Skip> {
+        Ok(replay(&self.run(lists)?, |_| ()))
+    }
+
+    fn run(&self, lists: &[LossList]) -> Result<Run, Skip> {
+        fn read<T: std::str::FromStr>(name: &'static str, text: &str) -> Result<T, Skip> {
+            text.parse().map_err(|_| Skip::Malformed(name, text.to_owned()))
+        }
+        let version = run::version(&self.algo)?;
+        let phase = Duration::from_secs_f64(read::<f64>("boot_time_s", &self.phase)?.clamp(0.0, 1.0));
+        let list = lists.iter().find(|list| list.is_named(&self.loss, &self.seed));
+        let crossing_losses = match list {
+            Some(list) => list.indices.clone(),
+            None if self.loss == "0" => Vec::new(),
+            None => return Err(Skip::NoLosses(format!("{},{}", self.loss, self.seed))),
+        };
+        Ok(Run {
+            config: run::one_way(version, read("window_pkts", &self.window)?, phase),
+            packets: None,
+            rate_bps: read("bw_bps", &self.rate)?,
+            delay_s: read("owd_s", &self.delay)?,
+            stop_s: read("stop_s", &self.stop)?,
+            queue: 2000,
+            drops: Vec::new(),
+            ack_drops: Vec::new(),
+            crossing_losses,
+            spike: None,
+            fifo: true,
+        })
+    }
+}

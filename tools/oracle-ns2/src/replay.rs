@@ -1,0 +1,265 @@
+//! The network of the golden runs with two ends of ours in it.
+
+use std::collections::BTreeMap;
+
+use umts_kernel::NoTrace;
+use umts_stack::Cx;
+use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, UeId};
+use umts_stack::packet::{Packet, Segment};
+use umts_stack::tcp::{Connection, Variant};
+use umts_units::{Duration, Time};
+
+use crate::link::{Calendar, Link};
+use crate::row::{Row, State};
+use crate::run::Run;
+
+/// How long events are recorded after the last acknowledgment, in seconds.
+const AFTERMATH_S: f64 = 0.0001;
+
+/// What a run came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Transmissions, the SYN among them.
+    pub sent: u64,
+    /// Those of packets sent before.
+    pub sent_again: u64,
+    /// Expiries of the timer that sent something.
+    pub timeouts: u64,
+    /// Highest packet acknowledged.
+    pub acked_through: i64,
+}
+
+/// Replays a run and hands each row to `record`.
+pub fn replay(run: &Run, record: impl FnMut(Row)) -> Totals {
+    Replay::new(run, record).run()
+}
+
+/// Every row of a run.
+pub fn rows(run: &Run) -> Vec<Row> {
+    let mut rows = Vec::new();
+    replay(run, |row| rows.push(row));
+    rows
+}
+
+#[derive(Debug)]
+enum Event {
+    /// A packet has crossed the link to an end.
+    Crossed(End, Packet),
+    /// The timer of an end, if it still is set to that instant.
+    Wake(End, Time),
+}
+
+struct Replay<'a, F> {
+    run: &'a Run,
+    record: F,
+    ends: [Connection; 2],
+    /// What the ends' timers were last set to.
+    alarms: [Option<Time>; 2],
+    /// Forward and back.
+    links: [Link; 2],
+    calendar: Calendar<Event>,
+    /// How often each packet has crossed, and how many have.
+    copies: BTreeMap<i64, u32>,
+    crossed: u64,
+    acks: u64,
+    packets: u64,
+    last_ack_s: f64,
+    last_timer_s: f64,
+    totals: Totals,
+}
+
+impl<'a, F: FnMut(Row)> Replay<'a, F> {
+    fn new(run: &'a Run, record: F) -> Self {
+        let end = |end| Connection::new(ConnectionId(0), FlowId(0), UeId(0), end, &run.config);
+        let link = |reverse| {
+            let mut link = Link::new(run.rate_bps, run.delay_s);
+            link.fifo = run.fifo;
+            link.spike = run.spike.filter(|spike| spike.reverse == reverse);
+            link
+        };
+        let mut links = [link(false), link(true)];
+        links[0].queue = run.queue;
+        Replay {
+            run,
+            record,
+            ends: [end(End::Server), end(End::Ue)],
+            alarms: [None; 2],
+            links,
+            calendar: Calendar::new(),
+            copies: BTreeMap::new(),
+            crossed: 0,
+            acks: 0,
+            packets: 0,
+            last_ack_s: -1.0,
+            last_timer_s: -1.0,
+            totals: Totals { acked_through: -1, ..Totals::default() },
+        }
+    }
+
+    fn run(mut self) -> Totals {
+        let mut trace = NoTrace;
+        let cx = &mut Cx::new(Time::ZERO, &mut trace);
+        self.ends[0].handle_open(cx);
+        match self.run.packets {
+            Some(packets) => {
+                self.ends[0].handle_write(cx, packets * self.payload());
+                self.ends[0].handle_close(cx);
+            }
+            None => self.ends[0].handle_write(cx, u64::MAX),
+        }
+        self.drain(0.0, Time::ZERO, End::Server);
+        let (mut now, mut stop_s) = (Time::ZERO, self.run.stop_s);
+        while let Some((now_s, event)) = self.calendar.pop() {
+            if now_s >= stop_s {
+                break;
+            }
+            now = now.max(Time::ZERO + Duration::from_secs_f64(now_s));
+            let end = match event {
+                Event::Crossed(end, packet) => {
+                    if !self.survives(now_s, end, &packet) {
+                        continue;
+                    }
+                    self.ends[end as usize].handle_packet(&mut Cx::new(now, &mut trace), &packet);
+                    if end == End::Server {
+                        self.note_ack(now_s, &packet.segment);
+                    }
+                    end
+                }
+                Event::Wake(end, at) if self.ends[end as usize].poll_timeout() == Some(at) => {
+                    now = now.max(at);
+                    self.ends[end as usize].handle_timeout(&mut Cx::new(now, &mut trace));
+                    end
+                }
+                Event::Wake(..) => continue,
+            };
+            self.drain(now_s, now, end);
+            if self.is_done() {
+                stop_s = stop_s.min(self.last_ack_s + AFTERMATH_S);
+            }
+        }
+        self.totals
+    }
+
+    fn payload(&self) -> u64 {
+        u64::from(self.run.config.segment_payload)
+    }
+
+    fn is_done(&self) -> bool {
+        self.run
+            .packets
+            .is_some_and(|packets| self.totals.acked_through >= self.number(packets * self.payload()))
+    }
+
+    /// The packet that begins at a sequence number. The SYN is number 0; ns-2's Vegas has none.
+    fn number(&self, seq: u64) -> i64 {
+        let without_syn = self.run.config.version == Variant::Vegas;
+        seq.div_ceil(self.payload()) as i64 - i64::from(without_syn)
+    }
+
+    /// Sends what the end has to send, and sets its alarm.
+    fn drain(&mut self, now_s: f64, now: Time, end: End) {
+        let mut trace = NoTrace;
+        while let Some((segment, _)) = self.ends[end as usize].poll_transmit(&mut Cx::new(now, &mut trace)) {
+            self.packets += 1;
+            let packet = self.ends[end as usize].packet(PacketId(self.packets), segment);
+            if end == End::Server {
+                self.note_sent(now_s, &segment);
+            }
+            let other = End::sending(end.sends().reversed());
+            match self.links[end as usize].send(now_s, packet.size().0) {
+                Some(at_s) => self.calendar.push(at_s, Event::Crossed(other, packet)),
+                None => self.note(now_s, 'Q', self.number(segment.seq)),
+            }
+        }
+        let alarm = self.ends[end as usize].poll_timeout();
+        if alarm != self.alarms[end as usize] {
+            self.alarms[end as usize] = alarm;
+            if let Some(at) = alarm {
+                self.calendar.push(now_s + self.seconds(at - now), Event::Wake(end, at));
+            }
+        }
+    }
+
+    /// A timer's interval as ns-2 computes it: whole ticks as a product, which can differ from the decimal number in
+    /// its last bit. It decides what goes first at one instant.
+    fn seconds(&self, interval: Duration) -> f64 {
+        let tick = self.run.config.rto.granularity;
+        if interval.as_nanos().is_multiple_of(tick.as_nanos().max(1)) {
+            return (interval / tick) as f64 * tick.as_secs();
+        }
+        interval.as_secs()
+    }
+
+    /// Whether the script lets a packet pass that has crossed a link.
+    fn survives(&mut self, now_s: f64, to: End, packet: &Packet) -> bool {
+        let (lost, event, number) = match to {
+            End::Ue => {
+                self.crossed += 1;
+                if self.run.crossing_losses.binary_search(&(self.crossed - 1)).is_ok() {
+                    return false;
+                }
+                let number = self.number(packet.segment.seq);
+                if self.run.drops.is_empty() {
+                    return true;
+                }
+                let copy = self.copies.entry(number).or_default();
+                *copy += 1;
+                (self.run.drops.contains(&(number, *copy)), 'D', number)
+            }
+            End::Server => {
+                self.acks += 1;
+                let number = self.acknowledged(&packet.segment);
+                (self.run.ack_drops.contains(&(self.acks - 1)), 'd', number)
+            }
+        };
+        if lost {
+            self.note(now_s, event, number);
+        }
+        !lost
+    }
+
+    /// The highest packet in order that an acknowledgment names.
+    fn acknowledged(&self, segment: &Segment) -> i64 {
+        self.number(segment.ack) - 1
+    }
+
+    fn note_ack(&mut self, now_s: f64, segment: &Segment) {
+        let packet = self.acknowledged(segment);
+        self.last_ack_s = now_s;
+        self.totals.acked_through = self.totals.acked_through.max(packet);
+        let state = self.state();
+        (self.record)(Row { at_s: now_s, event: 'A', packet, again: None, state });
+    }
+
+    /// A transmission that no acknowledgment of the same instant explains is the timer's.
+    fn note_sent(&mut self, now_s: f64, segment: &Segment) {
+        let (packet, again) = (self.number(segment.seq), segment.transmission > 0);
+        let state = self.state();
+        if now_s > 0.0 && now_s != self.last_ack_s && now_s != self.last_timer_s {
+            self.last_timer_s = now_s;
+            self.totals.timeouts += 1;
+            (self.record)(Row { at_s: now_s, event: 'T', packet, again: None, state });
+        }
+        self.totals.sent += 1;
+        self.totals.sent_again += u64::from(again);
+        (self.record)(Row { at_s: now_s, event: 'S', packet, again: Some(again), state });
+    }
+
+    fn note(&mut self, at_s: f64, event: char, packet: i64) {
+        (self.record)(Row { at_s, event, packet, again: None, state: None });
+    }
+
+    fn state(&self) -> Option<State> {
+        let sender = &self.ends[0];
+        let (srtt8, rttvar4) = sender.estimator().ns2_registers()?;
+        Some(State {
+            cwnd: sender.cwnd(),
+            ssthresh: sender.ssthresh(),
+            duplicates: i64::from(sender.duplicates()),
+            srtt8,
+            rttvar4,
+            backoff: sender.estimator().backoff(),
+            rto_s: sender.rto().as_secs(),
+        })
+    }
+}

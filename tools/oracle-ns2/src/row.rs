@@ -1,0 +1,187 @@
+//! A line of an event file: read, written, compared.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The first line of an event file.
+pub const HEADER: &str = "t,ev,seq,rtx,cwnd,ssthresh,dupacks,srtt8,rttvar4,backoff,rto";
+
+/// Something that happened in a run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Row {
+    /// When, in seconds.
+    pub at_s: f64,
+    /// `S` sent, `A` acknowledgment handled, `T` timer expired; `D`, `Q`, `d` lost: data on the way, data in the
+    /// queue, an acknowledgment.
+    pub event: char,
+    /// The packet; of an acknowledgment the highest received in order.
+    pub packet: i64,
+    /// Of a transmission: it had been sent before.
+    pub again: Option<bool>,
+    /// The sender's state; losses have none.
+    pub state: Option<State>,
+}
+
+/// The sender's state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct State {
+    /// Congestion window, in packets.
+    pub cwnd: f64,
+    /// Slow start threshold, in packets.
+    pub ssthresh: f64,
+    /// Duplicate ACKs as the agent counts them.
+    pub duplicates: i64,
+    /// 8 SRTT, in ticks.
+    pub srtt8: i64,
+    /// 4 RTTVAR, in ticks.
+    pub rttvar4: i64,
+    /// Factor on the timeout.
+    pub backoff: u32,
+    /// Retransmission timeout, in seconds.
+    pub rto_s: f64,
+}
+
+impl Row {
+    /// Whether the sender did it, with the order and state that must agree. (Losses may change places with what
+    /// happens at the same instant.)
+    pub fn is_of_sender(&self) -> bool {
+        self.state.is_some()
+    }
+
+    /// Whether this row is what ns-2 wrote: time to 2 µs, cwnd and timeout to the six digits printed, the rest
+    /// exactly. (`dupacks` and the registers of the estimator are internal to the agents and left out; the timeout
+    /// follows from the latter.)
+    pub fn meets(&self, golden: &Row) -> bool {
+        let six = |ours: f64, theirs: f64| (ours - theirs).abs() <= 5.001e-6 * theirs.abs().max(1e-3);
+        (self.at_s - golden.at_s).abs() <= 2.0e-6
+            && (self.event, self.packet, self.again) == (golden.event, golden.packet, golden.again)
+            && match (&self.state, &golden.state) {
+                (Some(ours), Some(theirs)) => {
+                    six(ours.cwnd, theirs.cwnd)
+                        && ours.ssthresh == theirs.ssthresh
+                        && six(ours.rto_s, theirs.rto_s)
+                }
+                (ours, theirs) => ours.is_none() && theirs.is_none(),
+            }
+    }
+}
+
+/// The first row in which two runs differ, in words.
+pub fn first_difference(ours: &[Row], theirs: &[Row]) -> Option<String> {
+    differ(ours, theirs, true).or_else(|| differ(ours, theirs, false))
+}
+
+/// As [`first_difference`], among the sender's rows or among the losses.
+fn differ(ours: &[Row], theirs: &[Row], of_sender: bool) -> Option<String> {
+    let pick = |rows: &'_ [Row]| -> Vec<Row> {
+        rows.iter().filter(|row| row.is_of_sender() == of_sender).cloned().collect()
+    };
+    let (ours, theirs) = (pick(ours), pick(theirs));
+    let at = (0..ours.len().max(theirs.len())).find(|&i| match (ours.get(i), theirs.get(i)) {
+        (Some(ours), Some(theirs)) => !ours.meets(theirs),
+        _ => true,
+    })?;
+    let text = |row: Option<&Row>| row.map_or("nothing".to_owned(), Row::to_string);
+    Some(format!("got {} in place of {}", text(ours.get(at)), text(theirs.get(at))))
+}
+
+/// A line that is no row.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{0:?} is no row of an event file")]
+pub struct NotARow(String);
+
+impl FromStr for Row {
+    type Err = NotARow;
+
+    fn from_str(line: &str) -> Result<Self, NotARow> {
+        parse(line).ok_or_else(|| NotARow(line.to_owned()))
+    }
+}
+
+fn parse(line: &str) -> Option<Row> {
+    let fields: Vec<&str> = line.split(',').collect();
+    let [at, event, packet, again, state @ ..] = fields.as_slice() else { return None };
+    let mut event = event.chars();
+    let row = Row {
+        at_s: at.parse().ok()?,
+        event: event.next()?,
+        packet: packet.parse().ok()?,
+        again: match *again {
+            "" => None,
+            "0" => Some(false),
+            "1" => Some(true),
+            _ => return None,
+        },
+        state: if state.iter().all(|text| text.is_empty()) { None } else { Some(parse_state(state)?) },
+    };
+    event.next().is_none().then_some(row)
+}
+
+fn parse_state(fields: &[&str]) -> Option<State> {
+    let [cwnd, ssthresh, duplicates, srtt8, rttvar4, backoff, rto] = fields else { return None };
+    Some(State {
+        cwnd: cwnd.parse().ok()?,
+        ssthresh: ssthresh.parse().ok()?,
+        duplicates: duplicates.parse().ok()?,
+        srtt8: srtt8.parse().ok()?,
+        rttvar4: rttvar4.parse().ok()?,
+        backoff: backoff.parse().ok()?,
+        rto_s: rto.parse().ok()?,
+    })
+}
+
+impl fmt::Display for Row {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let again = self.again.map_or("", |again| if again { "1" } else { "0" });
+        write!(f, "{:.9},{},{},{again},", self.at_s, self.event, self.packet)?;
+        let Some(State { cwnd, ssthresh, duplicates, srtt8, rttvar4, backoff, rto_s }) = self.state else {
+            return write!(f, ",,,,,,");
+        };
+        let (cwnd, rto) = (six_digits(cwnd), six_digits(rto_s));
+        write!(f, "{cwnd},{ssthresh},{duplicates},{srtt8},{rttvar4},{backoff},{rto}")
+    }
+}
+
+/// As C's `%g` prints numbers of this size.
+fn six_digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    // The exponent after rounding to six digits: 9.999999 has that of 10.
+    let exponent: i32 = format!("{value:.5e}").rsplit('e').next().and_then(|e| e.parse().ok()).unwrap_or(0);
+    let decimals = usize::try_from(5 - exponent).unwrap_or(0);
+    let text = format!("{value:.decimals$}");
+    if !text.contains('.') {
+        return text;
+    }
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_written_as_it_was_read() {
+        for line in [
+            "0.631200000,A,2,,3.33333,20,0,168,24,1,0.45",
+            "0.631200000,S,5,0,3,20,0,168,24,1,0.45",
+            "1.472400000,D,30,,,,,,,,",
+        ] {
+            assert_eq!(line.parse::<Row>().expect("a row").to_string(), line);
+        }
+    }
+
+    #[test]
+    fn what_is_no_row_is_an_error() {
+        for line in ["", "t,ev,seq", "1,A,2,,3", "1,AB,2,,,,,,,,", "1,A,2,2,,,,,,,"] {
+            assert!(line.parse::<Row>().is_err(), "{line}");
+        }
+    }
+
+    #[test]
+    fn six_digits_are_those_of_c() {
+        let texts = [0.45, 10.0, 123.4567, 9.999_999_9, 0.012_345_678, 123_456.0].map(six_digits);
+        assert_eq!(texts, ["0.45", "10", "123.457", "10", "0.0123457", "123456"]);
+    }
+}

@@ -1,0 +1,250 @@
+//! A run: its parameters as `runs.json` names them, and what they mean for a connection.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::Deserialize;
+use umts_stack::tcp::{RtoConfig, RtoRule, TcpConfig, Variant, VegasConfig};
+use umts_units::Duration;
+
+use crate::losses::LossList;
+
+/// An entry of `runs.json`.
+#[derive(Debug, Clone, Deserialize)]
+pub struct Entry {
+    /// The scenario; with `algo` it names the run.
+    pub id: String,
+    /// Its agent, in ns-2's words.
+    pub algo: String,
+    /// Its event file, from the folder.
+    pub file: String,
+    /// Phase of the agent's clock, in seconds.
+    pub boot_time_s: f64,
+    /// The arguments of the script that made it.
+    pub params: Params,
+}
+
+/// The arguments of the script that made a run; all are texts.
+#[derive(Debug, Clone, Deserialize)]
+#[allow(missing_docs, reason = "the README beside runs.json and the script explain them")]
+pub struct Params {
+    pub sink: String,
+    pub bw: String,
+    pub owd: String,
+    pub window: String,
+    pub npkts: String,
+    pub stop: String,
+    pub qlim: String,
+    pub drops: String,
+    pub ackdrops: String,
+    pub losslist: String,
+    pub spike: String,
+    pub fifo: String,
+    pub spikedir: String,
+    pub tick: String,
+    pub minrto: String,
+    pub rtxinit: String,
+    pub maxrto: String,
+    pub ts: String,
+    pub winit: String,
+    pub delack: String,
+    pub limtx: String,
+    pub bugfix: String,
+    pub psize: String,
+    pub maxburst: String,
+}
+
+/// What a connection and its network are made from.
+#[derive(Debug, Clone)]
+pub struct Run {
+    /// Of both ends.
+    pub config: TcpConfig,
+    /// Data packets to send after the SYN (Vegas: in all); no end if absent.
+    pub packets: Option<u64>,
+    /// Of both links, in bit/s.
+    pub rate_bps: f64,
+    /// One way, in seconds.
+    pub delay_s: f64,
+    /// The end of the run, in seconds.
+    pub stop_s: f64,
+    /// Room in front of the forward link, the packet in transmission included.
+    pub queue: u64,
+    /// The k-th copy (from 1) of a packet that crosses the link is lost.
+    pub drops: Vec<(i64, u32)>,
+    /// Acknowledgments lost, counted from 0.
+    pub ack_drops: Vec<u64>,
+    /// Packets lost as they cross the forward link, counted from 0, ascending.
+    pub crossing_losses: Vec<u64>,
+    /// A time in which a link is slower.
+    pub spike: Option<Spike>,
+    /// Packets do not overtake those that a spike holds up.
+    pub fifo: bool,
+}
+
+/// A time in which a link's delay is longer; all in seconds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spike {
+    /// When it begins.
+    pub from_s: f64,
+    /// How long it lasts.
+    pub length_s: f64,
+    /// What it adds to the delay.
+    pub extra_s: f64,
+    /// It meets acknowledgments, not data.
+    pub reverse: bool,
+}
+
+/// Why a run is not compared.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum Skip {
+    /// Its agent is none of the six.
+    #[error("the agent {0} is not one of the one-way agents")]
+    Agent(String),
+    /// A parameter has a value that the one-way connections do not have.
+    #[error("{0} = {1} is not modelled")]
+    Unmodelled(&'static str, String),
+    /// A parameter cannot be read.
+    #[error("{0} = {1:?} cannot be read")]
+    Malformed(&'static str, String),
+    /// A list of random losses is missing.
+    #[error("no list of losses {0}")]
+    NoLosses(String),
+}
+
+/// The version of TCP that ns-2 calls `agent`.
+pub fn version(agent: &str) -> Result<Variant, Skip> {
+    match agent {
+        "Tahoe" => Ok(Variant::Tahoe),
+        "Reno" => Ok(Variant::Reno),
+        "Newreno" => Ok(Variant::NewReno),
+        "Sack1" => Ok(Variant::Sack),
+        "Fack" => Ok(Variant::Fack),
+        "Vegas" => Ok(Variant::Vegas),
+        other => Err(Skip::Agent(other.to_owned())),
+    }
+}
+
+/// The connection of the golden runs: `window` packets of 1000 B, clock ticks of 10 ms.
+pub fn one_way(version: Variant, window: u32, phase: Duration) -> TcpConfig {
+    let rto = RtoConfig {
+        rule: RtoRule::Ns2,
+        granularity: Duration::from_millis(10),
+        clock_phase: phase,
+        initial: Duration::from_secs(3),
+        min: Duration::from_millis(200),
+        max: Duration::from_secs(60),
+    };
+    TcpConfig {
+        version,
+        one_way: true,
+        segment_payload: 1000,
+        header: 40,
+        advertised_window: window * 1000,
+        initial_window: 2,
+        initial_ssthresh: Some(window),
+        delayed_ack: None,
+        limited_transmit: true,
+        sack_blocks: if matches!(version, Variant::Sack | Variant::Fack) { 3 } else { 0 },
+        vegas: VegasConfig { ns2_no_header: true, ..VegasConfig::default() },
+        rto,
+    }
+}
+
+impl Entry {
+    /// The run as this project models it, or why it does not. `losses` are the folder's lists of random losses.
+    pub fn run(&self, losses: &[LossList]) -> Result<Run, Skip> {
+        let p = &self.params;
+        for (name, value, modelled) in
+            [("ts", &p.ts, "0"), ("bugfix", &p.bugfix, "1"), ("maxburst", &p.maxburst, "0")]
+        {
+            if value != modelled {
+                return Err(Skip::Unmodelled(name, value.clone()));
+            }
+        }
+        let window: u32 = read("window", &p.window)?;
+        let payload: u32 = read("psize", &p.psize)?;
+        let mut config = one_way(version(&self.algo)?, window, Duration::from_secs_f64(self.boot_time_s));
+        config.segment_payload = payload;
+        config.advertised_window = window * payload;
+        config.initial_window = read("winit", &p.winit)?;
+        config.limited_transmit = p.limtx != "0";
+        config.delayed_ack = match p.sink.as_str() {
+            "plain" => None,
+            "delack" => Some(seconds("delack", &p.delack)?),
+            other => return Err(Skip::Unmodelled("sink", other.to_owned())),
+        };
+        config.rto.granularity = seconds("tick", &p.tick)?;
+        config.rto.initial = seconds("rtxinit", &p.rtxinit)?;
+        config.rto.min = seconds("minrto", &p.minrto)?;
+        config.rto.max = seconds("maxrto", &p.maxrto)?;
+        let packets: u64 = read("npkts", &p.npkts)?;
+        Ok(Run {
+            config,
+            packets: (packets > 0).then_some(packets),
+            rate_bps: read("bw", &p.bw)?,
+            delay_s: read("owd", &p.owd)?,
+            stop_s: read("stop", &p.stop)?,
+            queue: read("qlim", &p.qlim)?,
+            drops: list("drops", &p.drops, copy)?,
+            ack_drops: list("ackdrops", &p.ackdrops, range)?.into_iter().flatten().collect(),
+            crossing_losses: crossing_losses(&p.losslist, losses)?,
+            spike: spike(&p.spike, &p.spikedir)?,
+            fifo: p.fifo != "0",
+        })
+    }
+}
+
+impl fmt::Display for Entry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.id, self.algo)
+    }
+}
+
+fn read<T: FromStr>(name: &'static str, text: &str) -> Result<T, Skip> {
+    text.parse().map_err(|_| Skip::Malformed(name, text.to_owned()))
+}
+
+fn seconds(name: &'static str, text: &str) -> Result<Duration, Skip> {
+    let value: f64 = read(name, text)?;
+    let sane = (0.0..1e9).contains(&value);
+    sane.then(|| Duration::from_secs_f64(value)).ok_or_else(|| Skip::Malformed(name, text.to_owned()))
+}
+
+/// Parts separated by slashes.
+fn list<T>(name: &'static str, text: &str, part: impl Fn(&str) -> Option<T>) -> Result<Vec<T>, Skip> {
+    let parts = text.split('/').filter(|part| !part.is_empty());
+    parts.map(|text| part(text).ok_or_else(|| Skip::Malformed(name, text.to_owned()))).collect()
+}
+
+/// `packet:copy`, the first copy if not said.
+fn copy(text: &str) -> Option<(i64, u32)> {
+    let (packet, copy) = text.split_once(':').unwrap_or((text, "1"));
+    Some((packet.parse().ok()?, copy.parse().ok()?))
+}
+
+/// `from-to` or a single number.
+fn range(text: &str) -> Option<std::ops::RangeInclusive<u64>> {
+    let (from, to) = text.split_once('-').unwrap_or((text, text));
+    Some(from.parse().ok()?..=to.parse().ok()?)
+}
+
+/// `start/length/extra`.
+fn spike(text: &str, direction: &str) -> Result<Option<Spike>, Skip> {
+    match list("spike", text, |part| part.parse().ok())?.as_slice() {
+        [] => Ok(None),
+        &[from_s, length_s, extra_s] => {
+            Ok(Some(Spike { from_s, length_s, extra_s, reverse: direction == "rev" }))
+        }
+        _ => Err(Skip::Malformed("spike", text.to_owned())),
+    }
+}
+
+/// `file,loss,seed`; the file is the folder's own.
+fn crossing_losses(text: &str, losses: &[LossList]) -> Result<Vec<u64>, Skip> {
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let named = text.split_once(',').and_then(|(_, key)| key.split_once(','));
+    let found = named.and_then(|(loss, seed)| losses.iter().find(|list| list.is_named(loss, seed)));
+    found.map(|list| list.indices.clone()).ok_or_else(|| Skip::NoLosses(text.to_owned()))
+}
