@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use umts_kernel::random::Streams;
 use umts_units::Time;
 
+use super::Network;
 use super::carrier::{Carrier, Plan, Push, Sharing};
 use super::config::{CellConfig, ChannelConfig, FachMode, NetworkConfig, RachMode, UeConfig};
 use super::flight::Flights;
 use super::tcp_path::Flow;
-use super::{Bearer, Network};
+use super::ue::{Leg, UeContext};
 use crate::core_network::{CoreNetwork, Impairments};
 use crate::ids::{Direction, FlowId, UeId};
 use crate::nodeb::FachQueue;
@@ -32,8 +33,7 @@ impl Network {
         let mut network = Network {
             core: CoreNetwork::new(&config.core, flows, streams),
             carriers: Vec::new(),
-            rlc: [Vec::new(), Vec::new()],
-            bearers: Vec::new(),
+            ues: Vec::new(),
             flights: Flights::default(),
             flows: Vec::new(),
             impairments: Impairments::new(&config.impairments),
@@ -51,22 +51,23 @@ impl Network {
     }
 
     fn add_ue(&mut self, ue: UeId, config: &UeConfig, cell: &CellConfig, streams: &Streams) {
-        let carrier = DIRECTIONS.map(|direction| self.carrier_for(direction, config, cell, streams));
-        self.bearers.push(Bearer {
-            carrier,
-            blocks: config.channels.map(|channel| channel.format.blocks),
-            block_bits: config.channels.map(|channel| channel.block_bits),
-            errors: DIRECTIONS.map(|direction| {
-                let name = format!("radio/{direction:?}/ue{}", ue.0);
-                BlockErrors::new(config.errors[direction.index()].clone(), streams.addressed(&name))
-            }),
+        let legs = DIRECTIONS.map(|direction| {
+            let channel = config.channels[direction.index()];
+            let name = format!("radio/{direction:?}/ue{}", ue.0);
+            Leg {
+                carrier: self.carrier_for(direction, config, cell, streams),
+                blocks: channel.format.blocks,
+                block_bits: channel.block_bits,
+                errors: BlockErrors::new(config.errors[direction.index()].clone(), streams.addressed(&name)),
+            }
+        });
+        self.ues.push(UeContext {
+            id: ue,
+            rlc: DIRECTIONS.map(|sends| Rlc::new(ue, sends, &config.rlc, legs[sends.index()].blocks)),
             pdcp: DIRECTIONS.map(|_| Pdcp::new(config.pdcp)),
+            legs,
             wake: [Time::NEVER; 2],
         });
-        for direction in DIRECTIONS {
-            let blocks = config.channels[direction.index()].format.blocks;
-            self.rlc[direction.index()].push(Rlc::new(ue, direction, &config.rlc, blocks));
-        }
     }
 
     /// The carrier that a UE uses, made if it is the first to use it.

@@ -15,11 +15,11 @@ mod event;
 mod flight;
 mod radio_path;
 mod tcp_path;
+mod ue;
 
 use std::collections::BTreeMap;
 
 use umts_kernel::{EventQueue, Phase, TraceSink};
-use umts_units::Time;
 
 pub use config::{
     CellConfig, ChannelConfig, FachMode, FlowConfig, IubTiming, NetworkConfig, RachMode, UeConfig,
@@ -29,13 +29,11 @@ pub use event::{CarrierId, Event, FlightId, HeldId};
 use self::carrier::Carrier;
 use self::flight::Flights;
 use self::tcp_path::Flow;
+use self::ue::UeContext;
 use crate::Cx;
 use crate::core_network::{CoreNetwork, Impairments};
 use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
-use crate::radio::pdcp::Pdcp;
-use crate::radio::phy::BlockErrors;
-use crate::radio::rlc::Rlc;
 use crate::trace::TraceEvent;
 
 /// Everything between and including the two ends of every connection.
@@ -43,9 +41,7 @@ use crate::trace::TraceEvent;
 pub struct Network {
     core: CoreNetwork,
     carriers: Vec<Carrier>,
-    /// RLC entities by UE: those that send downlink are the RNC's, those that send uplink the UEs'.
-    rlc: [Vec<Rlc>; 2],
-    bearers: Vec<Bearer>,
+    ues: Vec<UeContext>,
     flights: Flights,
     flows: Vec<Flow>,
     impairments: Impairments,
@@ -54,20 +50,6 @@ pub struct Network {
     packets: u64,
     /// Scratch: who is asked in a tick.
     active: Vec<UeId>,
-}
-
-/// What the network knows of a UE's bearer, by direction.
-#[derive(Debug)]
-struct Bearer {
-    carrier: [u16; 2],
-    /// Blocks in one TTI.
-    blocks: [u32; 2],
-    block_bits: [u32; 2],
-    errors: [BlockErrors; 2],
-    /// Header compression in front of the sending RLC entity.
-    pdcp: [Pdcp; 2],
-    /// When the sending RLC entity is next woken; one wake-up at a time is outstanding.
-    wake: [Time; 2],
 }
 
 impl Network {
@@ -101,6 +83,6 @@ impl Network {
 
     /// SDU octets in the RLC entity of `ue` that sends in `direction`.
     pub fn rlc_buffer(&self, ue: UeId, direction: Direction) -> umts_units::Bytes {
-        self.rlc[direction.index()][ue.index()].buffer_occupancy()
+        self.ues[ue.index()].rlc[direction.index()].buffer_occupancy()
     }
 }

@@ -277,9 +277,9 @@ impl Network {
         queue: &mut EventQueue<Event>,
     ) {
         let direction = packet.direction();
-        let rlc = &mut self.rlc[direction.index()][packet.ue.index()];
-        let compressed = self.bearers[packet.ue.index()].pdcp[direction.index()].compress(&packet);
-        match rlc.handle_sdu(cx, Sdu { packet, entered: cx.now, compressed }) {
+        let ue = &mut self.ues[packet.ue.index()];
+        let compressed = ue.pdcp[direction.index()].compress(&packet);
+        match ue.rlc[direction.index()].handle_sdu(cx, Sdu { packet, entered: cx.now, compressed }) {
             Ok(()) => self.rlc_changed(cx.now, packet.ue, direction, queue),
             Err(_) => cx.record(|| TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet }),
         }

@@ -1,0 +1,120 @@
+//! One tick of a carrier, by the way its members share it.
+
+use umts_kernel::{EventQueue, TraceSink};
+use umts_units::Duration;
+
+use super::super::Network;
+use super::super::carrier::Sharing;
+use super::super::event::{CarrierId, Event};
+use crate::Cx;
+use crate::ids::UeId;
+use crate::radio::mac::Access;
+use crate::radio::phy::Lost;
+use crate::trace::TraceEvent;
+
+impl Network {
+    /// Each UE has a channel of its own.
+    pub(super) fn tick_dedicated<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        id: CarrierId,
+        frame: u64,
+        active: &[UeId],
+        queue: &mut EventQueue<Event>,
+    ) {
+        let plan = &self.carriers[usize::from(id.0)].plan;
+        let (direction, mut arrival) = (plan.direction, cx.now);
+        let mut flight = self.flights.begin(direction, plan.channel);
+        for &ue in active {
+            let ue = &mut self.ues[ue.index()];
+            let most = ue.legs[direction.index()].blocks;
+            let blocks = ue.send(cx, direction, frame, most, &mut flight);
+            if blocks > 0 {
+                let bits = ue.legs[direction.index()].block_bits;
+                arrival = arrival.max(plan.arrival(cx.now, blocks, bits, Duration::ZERO));
+            }
+        }
+        self.depart(flight, arrival, queue);
+    }
+
+    /// MAC-c fills one TTI with the blocks of the UEs whose turn it is.
+    pub(super) fn tick_pull<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        id: CarrierId,
+        frame: u64,
+        active: &[UeId],
+        queue: &mut EventQueue<Event>,
+    ) {
+        let carrier = &mut self.carriers[usize::from(id.0)];
+        let Sharing::Pull(ref mut turns) = carrier.sharing else {
+            unreachable!("only pulled carriers come here")
+        };
+        let (plan, order) = (&carrier.plan, *turns);
+        let (direction, mut left) = (plan.direction, plan.shared_blocks);
+        let mut flight = self.flights.begin(direction, plan.channel);
+        let mut bits = 0;
+        for ue in order.order(active) {
+            let context = &mut self.ues[ue.index()];
+            let blocks = context.send(cx, direction, frame, left, &mut flight);
+            if blocks > 0 {
+                bits = context.legs[direction.index()].block_bits;
+                turns.served(ue);
+                left -= blocks;
+                if left == 0 {
+                    break;
+                }
+            }
+        }
+        let arrival = plan.arrival(cx.now, plan.shared_blocks - left, bits, Duration::ZERO);
+        self.depart(flight, arrival, queue);
+    }
+
+    /// The RACH: whoever gets access sends.
+    pub(super) fn tick_rach<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        id: CarrierId,
+        frame: u64,
+        active: &[UeId],
+        queue: &mut EventQueue<Event>,
+    ) {
+        let mut acquired = Vec::new();
+        match &self.carriers[usize::from(id.0)].sharing {
+            Sharing::Contention(rach) => rach.resolve(frame, active.iter().copied(), &mut acquired),
+            Sharing::PrivateAccess(most, draws) => {
+                let draws = draws.tti(frame);
+                acquired.extend(active.iter().map(|&ue| {
+                    let delay = most.as_nanos() as f64 * draws.uniform(u32::from(ue.0));
+                    Access { ue, delay: Duration::from_nanos(delay as u64), collides: false }
+                }));
+            }
+            _ => unreachable!("only random access channels come here"),
+        }
+        for access in acquired {
+            self.send_on_rach(cx, id, frame, access, queue);
+        }
+    }
+
+    fn send_on_rach<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        id: CarrierId,
+        frame: u64,
+        access: Access,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let plan = &self.carriers[usize::from(id.0)].plan;
+        let (direction, ue) = (plan.direction, access.ue);
+        let context = &mut self.ues[ue.index()];
+        let mut flight = self.flights.begin(direction, plan.channel);
+        let blocks = context.send(cx, direction, frame, plan.shared_blocks, &mut flight);
+        if blocks > 0 && access.collides {
+            flight.last().lost = Lost::all(blocks);
+            cx.record(|| TraceEvent::RachCollision { ue });
+        }
+        let bits = context.legs[direction.index()].block_bits;
+        let arrival = plan.arrival(cx.now, blocks, bits, access.delay);
+        self.depart(flight, arrival, queue);
+    }
+}
