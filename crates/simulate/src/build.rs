@@ -18,7 +18,7 @@ use umts_stack::radio::rlc::am::{
 };
 use umts_stack::radio::rlc::tm::{ErroneousSdus, TmConfig};
 use umts_stack::radio::rlc::um::UmConfig;
-use umts_stack::tcp::{RtoConfig, RtoRule, TcpConfig, Variant, VegasConfig};
+use umts_stack::tcp::{CubicConfig, RtoConfig, RtoRule, TcpConfig, Variant, VegasConfig};
 use umts_stack::trace::Channel;
 use umts_stack::traffic::Traffic;
 use umts_units::{BitRate, Duration, Time};
@@ -381,6 +381,8 @@ fn tcp(tcp: &scenario::Tcp) -> TcpConfig {
             scenario::TcpVariant::Vegas => Variant::Vegas,
             scenario::TcpVariant::Sack => Variant::Sack,
             scenario::TcpVariant::Fack => Variant::Fack,
+            scenario::TcpVariant::Westwood => Variant::Westwood,
+            scenario::TcpVariant::Cubic => Variant::Cubic,
         },
         one_way: tcp.connection == scenario::TcpConnection::OneWay,
         segment_payload: mss,
@@ -399,6 +401,10 @@ fn tcp(tcp: &scenario::Tcp) -> TcpConfig {
             beta: tcp.vegas_beta,
             gamma: tcp.vegas_gamma,
             ns2_no_header: tcp.ns2_vegas_no_header,
+        },
+        cubic: CubicConfig {
+            fast_convergence: tcp.cubic_fast_convergence,
+            reno_friendly: tcp.cubic_reno_friendly,
         },
         rto: RtoConfig {
             rule: match tcp.rto_rule {

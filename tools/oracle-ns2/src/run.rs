@@ -147,6 +147,7 @@ pub fn one_way(version: Variant, window: u32, phase: Duration) -> TcpConfig {
         sack_blocks: if matches!(version, Variant::Sack | Variant::Fack) { 3 } else { 0 },
         vegas: VegasConfig { ns2_no_header: true, ..VegasConfig::default() },
         rto,
+        ..TcpConfig::default()
     }
 }
 

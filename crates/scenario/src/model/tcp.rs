@@ -14,7 +14,7 @@ use crate::text::{as_text, count_of, word_unlimited};
 #[serde(default, deny_unknown_fields)]
 pub struct Tcp {
     /// Congestion control and loss recovery.
-    #[schemars(extend("x-source" = "RFC 5681, RFC 6582; ns-2 for vegas, sack and fack"))]
+    #[schemars(extend("x-source" = "RFC 5681, RFC 6582, RFC 9438; ns-2 for vegas, sack and fack"))]
     pub variant: TcpVariant,
     /// How connections open and close.
     #[schemars(extend("x-source" = "RFC 9293 §3.5, §3.6; ns-2 for one_way"))]
@@ -77,6 +77,12 @@ pub struct Tcp {
     /// Vegas: with more segments in queues slow start ends.
     #[schemars(extend("x-source" = "Brakmo and Peterson 1995; ns-2"))]
     pub vegas_gamma: u32,
+    /// CUBIC: a flow whose window did not come back to its last maximum leaves more room for others.
+    #[schemars(extend("x-source" = "RFC 9438 §4.7"))]
+    pub cubic_fast_convergence: bool,
+    /// CUBIC: at least the window that Reno would have.
+    #[schemars(extend("x-source" = "RFC 9438 §4.3"))]
+    pub cubic_reno_friendly: bool,
     /// ns-2: data of one-way `vegas` goes without TCP and IP header, and without a SYN before it.
     #[schemars(extend("x-source" = "ns-2.35; off is what every other version pays"))]
     pub ns2_vegas_no_header: bool,
@@ -105,6 +111,8 @@ impl Default for Tcp {
             vegas_alpha: 1,
             vegas_beta: 3,
             vegas_gamma: 1,
+            cubic_fast_convergence: true,
+            cubic_reno_friendly: true,
             ns2_vegas_no_header: false,
         }
     }
@@ -171,6 +179,10 @@ pub enum TcpVariant {
     Sack,
     /// Forward acknowledgement (Mathis and Mahdavi 1996).
     Fack,
+    /// Westwood+: the window after a loss is the bandwidth times the least round trip (Grieco and Mascolo 2004).
+    Westwood,
+    /// CUBIC: the window is a cubic function of the time since the last loss (RFC 9438).
+    Cubic,
 }
 
 /// How connections open and close.

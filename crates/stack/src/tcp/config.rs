@@ -2,6 +2,8 @@
 
 use umts_units::Duration;
 
+use super::congestion::CubicConfig;
+
 #[cfg(doc)]
 use crate::packet::SackBlocks;
 
@@ -20,6 +22,10 @@ pub enum Variant {
     Fack,
     /// By delay (Brakmo and Peterson 1995).
     Vegas,
+    /// Window by bandwidth after a loss (Grieco and Mascolo 2004).
+    Westwood,
+    /// Window by time since the last loss (RFC 9438).
+    Cubic,
 }
 
 /// How the retransmission timeout is computed.
@@ -73,6 +79,8 @@ pub struct TcpConfig {
     pub sack_blocks: u8,
     /// What Vegas aims at.
     pub vegas: VegasConfig,
+    /// What CUBIC uses.
+    pub cubic: CubicConfig,
     /// The retransmission timeout.
     pub rto: RtoConfig,
 }
@@ -134,6 +142,7 @@ impl Default for TcpConfig {
             limited_transmit: true,
             sack_blocks: 0,
             vegas: VegasConfig::default(),
+            cubic: CubicConfig::default(),
             rto: RtoConfig::default(),
         }
     }

@@ -25,7 +25,7 @@ const SACK_BLOCK: u16 = 8;
 /// Make one for each end; the one that opens calls [`handle_open`](Self::handle_open), the other answers the SYN. (Both
 /// ends opening at once is not modelled.) An end that is closed still acknowledges a FIN that comes again, in place of
 /// TIME-WAIT: keep both until both have reported [`TcpEvent::Closed`].
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Connection {
     pub(super) id: ConnectionId,
     flow: FlowId,

@@ -33,6 +33,7 @@ mod sender;
 mod timers;
 
 pub use config::{RtoConfig, RtoRule, TcpConfig, Variant, VegasConfig};
+pub use congestion::CubicConfig;
 pub use connection::{Connection, State, TcpEvent};
 pub use scoreboard::Noted;
 

@@ -9,7 +9,7 @@ use crate::trace::{SendCause, TraceEvent};
 
 use super::config::TcpConfig;
 use super::congestion::{
-    Backoff, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Reaction, Resend, Rules,
+    Backoff, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, Heard, Law, NewAck, Reaction, Resend, Rules,
     Sample, Turn, Version, Window,
 };
 use super::connection::Connection;
@@ -18,7 +18,7 @@ use super::rto::RttEstimator;
 use super::timers::Timer;
 
 /// State of the sending half.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(super) struct Sender {
     pub outstanding: Outstanding,
     /// The SYN may leave.
@@ -63,7 +63,7 @@ impl Sender {
             fin_acked: false,
             mss: config.segment_payload,
             peer_window: config.advertised_window,
-            window: Window::new(config.initial_ssthresh, rules),
+            window: Window::new(config.initial_ssthresh, rules, Law::new(config)),
             version: Version::new(config),
             estimator: RttEstimator::new(&config.rto),
             timed: None,
@@ -289,7 +289,9 @@ impl Connection {
 
     fn handle_new_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
         let (connection, end, una) = (self.id, self.end, segment.ack);
+        let flight = self.sender.outstanding.len() as u32;
         let done = self.sender.outstanding.acknowledge(una);
+        self.tell_law(cx.now, flight, done.segments, false);
         cx.record(|| TraceEvent::Acked { connection, end, una, payload: done.payload });
         self.sender.limited_sent = 0;
         let reaction = self.count_new_ack(cx.now, segment, done);
@@ -317,6 +319,7 @@ impl Connection {
 
     fn handle_duplicate_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
         let (connection, end, flight) = (self.id, self.end, self.flight());
+        self.tell_law(cx.now, self.sender.outstanding.len() as u32, 0, true);
         let Sender { version, window, outstanding, limited, .. } = &mut self.sender;
         let counted = version.count_duplicate(window, outstanding, segment.ack, &segment.sack);
         let count = window.duplicates;
@@ -327,6 +330,15 @@ impl Connection {
         let ack = Duplicate { flight, sack: segment.sack, counted, now: cx.now };
         let reaction = version.on_duplicate_ack(window, outstanding, &ack);
         self.react(cx, segment, reaction);
+    }
+
+    /// A law of its own hears of every acknowledgment before the version reacts to it.
+    #[inline]
+    fn tell_law(&mut self, now: Time, flight: u32, segments: u32, duplicate: bool) {
+        let Sender { window, estimator, .. } = &mut self.sender;
+        if let Some(law) = window.law.own() {
+            law.on_ack(&Heard { now, segments, duplicate, flight, srtt: estimator.srtt() });
+        }
     }
 
     /// Does what a version asks for: first the round-trip time, then the timer that follows from it.
@@ -376,6 +388,9 @@ impl Connection {
     ) {
         let (connection, end, rtt) = (self.id, self.end, cx.now - sent);
         cx.record(|| TraceEvent::RttSample { connection, end, rtt });
+        if let Some(law) = self.sender.window.law.own() {
+            law.on_round_trip(rtt);
+        }
         let estimator = &mut self.sender.estimator;
         let before = (estimator.srtt(), estimator.timeout());
         sample(estimator, sent, cx.now);

@@ -7,7 +7,9 @@
 //! cwnd and ssthresh are counted in segments and real valued. Fast recovery's inflation by duplicate ACKs is kept
 //! beside cwnd, not in it: RFC 5681's "cwnd" in recovery is `cwnd + inflation` here.
 
+mod cubic;
 mod fack;
+mod law;
 mod newreno;
 mod reaction;
 mod reno;
@@ -15,8 +17,11 @@ mod rules;
 mod sack;
 mod tahoe;
 mod vegas;
+mod westwood;
 
+pub use cubic::{Cubic, CubicConfig};
 pub use fack::Fack;
+pub use law::{Heard, Law, Loss, WindowLaw};
 pub use newreno::NewReno;
 pub use reaction::{Backoff, Reaction, Resend, Sample, Turn};
 pub use reno::Reno;
@@ -24,6 +29,7 @@ pub use rules::Rules;
 pub use sack::Sack;
 pub use tahoe::Tahoe;
 pub use vegas::Vegas;
+pub use westwood::Westwood;
 
 use umts_units::Time;
 
@@ -166,6 +172,9 @@ impl Version {
             Variant::Sack => Version::Sack(Sack::default()),
             Variant::Fack => Version::Fack(Fack::default()),
             Variant::Vegas => Version::Vegas(Vegas::new(config)),
+            // Their law is the window's; losses they repair as others do.
+            Variant::Westwood | Variant::Cubic if config.sack_blocks > 0 => Version::Sack(Sack::default()),
+            Variant::Westwood | Variant::Cubic => Version::NewReno(NewReno::default()),
         }
     }
 }
@@ -240,7 +249,7 @@ impl CongestionControl for Version {
 }
 
 /// The congestion window and what all versions do with it.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Window {
     /// Congestion window, in segments, without inflation.
     pub cwnd: f64,
@@ -256,13 +265,23 @@ pub struct Window {
     timed_out_at: u64,
     /// RFC 5681 or ns-2.
     pub rules: Rules,
+    /// How it grows and shrinks.
+    pub law: Law,
 }
 
 impl Window {
     /// Before the SYN is acknowledged: one segment.
-    pub fn new(ssthresh: Option<u32>, rules: Rules) -> Self {
-        let ssthresh = ssthresh.map_or(f64::INFINITY, f64::from);
-        Window { cwnd: 1.0, ssthresh, inflation: 0, duplicates: 0, recover: 0, timed_out_at: u64::MAX, rules }
+    pub fn new(ssthresh: Option<u32>, rules: Rules, law: Law) -> Self {
+        Window {
+            cwnd: 1.0,
+            ssthresh: ssthresh.map_or(f64::INFINITY, f64::from),
+            inflation: 0,
+            duplicates: 0,
+            recover: 0,
+            timed_out_at: u64::MAX,
+            rules,
+            law,
+        }
     }
 
     /// Whole segments that may be outstanding.
@@ -272,10 +291,22 @@ impl Window {
         (self.cwnd as u32).saturating_add(self.inflation).min(advertised)
     }
 
-    /// Growth by one ACK of new data (RFC 5681 §3.1): a segment below ssthresh, 1/cwnd above.
+    /// Growth by one ACK of new data (RFC 5681 §3.1): a segment below ssthresh, 1/cwnd above; or as the law has it.
     #[inline]
     pub fn increase(&mut self) {
-        self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd };
+        match self.law.own() {
+            None => self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd },
+            Some(law) => self.cwnd = law.grow(self.cwnd, self.ssthresh),
+        }
+    }
+
+    /// ssthresh after a loss before its lower bound: half of the load, or as the law has it.
+    fn reduced(&mut self, flight: &Flight, loss: Loss) -> f64 {
+        let load = self.rules.load(self, flight);
+        match self.law.own() {
+            None => load / 2.0,
+            Some(law) => law.reduce(self.cwnd, load, loss),
+        }
     }
 
     /// Whether a third duplicate ACK tells of a loss that no earlier cut has answered (RFC 6582 §3.2, step 1): the
@@ -286,24 +317,26 @@ impl Window {
         flight.una > self.recover || flight.una <= 1
     }
 
-    /// Fast recovery begins: ssthresh and cwnd become half, and the duplicates seen inflate the window.
+    /// Fast recovery begins: ssthresh and cwnd are reduced, and the duplicates seen inflate the window.
     pub fn enter_fast_recovery(&mut self, flight: &Flight) {
-        let half = self.rules.half(self, flight);
-        self.ssthresh = self.rules.threshold(half);
-        self.cwnd = self.rules.halved_cwnd(half);
+        let reduced = self.reduced(flight, Loss::Acks);
+        self.ssthresh = self.rules.threshold(reduced);
+        self.cwnd = self.rules.reduced_cwnd(reduced);
         self.inflation = DUPLICATE_THRESHOLD;
         self.recover = flight.max_sent;
     }
 
     /// Slow start from one segment after duplicate ACKs: Tahoe's only answer.
     pub fn collapse_after_duplicates(&mut self, flight: &Flight) {
-        self.ssthresh = self.rules.threshold(self.rules.half(self, flight));
+        let reduced = self.reduced(flight, Loss::Acks);
+        self.ssthresh = self.rules.threshold(reduced);
         self.collapse(flight);
     }
 
     /// As [`collapse_after_duplicates`](Self::collapse_after_duplicates), but `recover` stays.
     pub fn cut_to_one(&mut self, flight: &Flight) {
-        self.ssthresh = self.rules.threshold(self.rules.half(self, flight));
+        let reduced = self.reduced(flight, Loss::Acks);
+        self.ssthresh = self.rules.threshold(reduced);
         self.cwnd = 1.0;
     }
 
@@ -312,7 +345,8 @@ impl Window {
         self.inflation = 0;
         let repeated = self.timed_out_at == flight.una;
         if self.rules.timeout_cuts_ssthresh(repeated, flight) {
-            self.ssthresh = self.rules.threshold(self.rules.half(self, flight));
+            let reduced = self.reduced(flight, Loss::Timeout);
+            self.ssthresh = self.rules.threshold(reduced);
         }
         self.timed_out_at = flight.una;
         self.collapse(flight);

@@ -16,29 +16,29 @@ pub enum Rules {
 }
 
 impl Rules {
-    /// Half of what is taken for the load: FlightSize (RFC 5681 equation 4), or ns-2's window in use. ns-2 never
-    /// bounds cwnd by the receiver's window, so it does that here.
-    pub(super) fn half(self, window: &Window, flight: &Flight) -> f64 {
+    /// What is taken for the load: FlightSize (RFC 5681 equation 4), or ns-2's window in use. ns-2 never bounds cwnd by
+    /// the receiver's window, so it does that here.
+    pub(super) fn load(self, window: &Window, flight: &Flight) -> f64 {
         match self {
-            Rules::Rfc5681 => f64::from(flight.segments) / 2.0,
-            Rules::Ns2 => (window.cwnd + f64::from(window.inflation)).min(f64::from(flight.advertised)) / 2.0,
+            Rules::Rfc5681 => f64::from(flight.segments),
+            Rules::Ns2 => (window.cwnd + f64::from(window.inflation)).min(f64::from(flight.advertised)),
         }
     }
 
     /// ssthresh after a loss: at least two segments; ns-2 keeps it whole.
-    pub(super) fn threshold(self, half: f64) -> f64 {
+    pub(super) fn threshold(self, reduced: f64) -> f64 {
         match self {
-            Rules::Rfc5681 => half.max(2.0),
-            Rules::Ns2 => half.trunc().max(2.0),
+            Rules::Rfc5681 => reduced.max(2.0),
+            Rules::Ns2 => reduced.trunc().max(2.0),
         }
     }
 
     /// cwnd at the start of fast recovery: ssthresh (RFC 5681 §3.2, step 3, its three segments being the inflation);
     /// ns-2 keeps the fraction and has no lower bound.
-    pub(super) fn halved_cwnd(self, half: f64) -> f64 {
+    pub(super) fn reduced_cwnd(self, reduced: f64) -> f64 {
         match self {
-            Rules::Rfc5681 => self.threshold(half),
-            Rules::Ns2 => half,
+            Rules::Rfc5681 => self.threshold(reduced),
+            Rules::Ns2 => reduced,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Conversations of two ends over an ideal pipe.
 
+mod laws;
 mod loss;
 mod opening;
 mod pair;

@@ -17,7 +17,13 @@ fn fate() -> impl Strategy<Value = Fate> {
 }
 
 fn any_config() -> impl Strategy<Value = TcpConfig> {
-    let version = prop_oneof![Just(Variant::Tahoe), Just(Variant::Reno), Just(Variant::NewReno)];
+    let version = prop_oneof![
+        Just(Variant::Tahoe),
+        Just(Variant::Reno),
+        Just(Variant::NewReno),
+        Just(Variant::Westwood),
+        Just(Variant::Cubic),
+    ];
     (version, any::<bool>(), any::<bool>(), any::<bool>(), 1u32..12, 1u32..30, any::<bool>()).prop_map(
         |(version, one_way, delayed, limited_transmit, initial_window, window, ns2)| {
             let mut config = TcpConfig {

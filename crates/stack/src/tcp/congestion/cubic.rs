@@ -1,0 +1,298 @@
+//! CUBIC (RFC 9438): between losses the window is a cubic function of the time since the last one.
+//!
+//! ```text
+//!  cwnd      W_max ┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄┄╭──────╯ convex: looks for more     W_cubic(t) = C (t - K)³ + W_max
+//!                        ╭─────────────╯  │
+//!   0.7 W_max ───╭───────╯ concave        K = ∛((W_max - cwnd_epoch) / C)
+//!                t = 0
+//! ```
+//!
+//! It depends on time and not on the number of round trips, so flows with long round trips are not left behind. Where
+//! Reno would be faster, W_est follows Reno (§4.3). Windows are in segments, times in seconds, as in the RFC.
+//!
+//! Left out: HyStart++ (§4.10 recommends it; slow start ends at ssthresh or with a loss), and ECN's own bound of one
+//! segment (§4.6). One departure: the Reno-friendly window never lowers cwnd, which can be ahead of it by what
+//! W_cubic(t + RTT) had promised.
+
+use umts_units::Time;
+
+use super::law::{Heard, Loss, WindowLaw};
+
+/// C, in segments per second cubed (§4.1.1 and §5.1).
+const C: f64 = 0.4;
+/// What is left of the window after a loss (§4.6).
+const BETA: f64 = 0.7;
+/// Growth of W_est in segments per round trip while it lies below the window of the last loss (§4.3).
+const ALPHA: f64 = 3.0 * (1.0 - BETA) / (1.0 + BETA);
+
+/// What a user may choose.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CubicConfig {
+    /// A flow whose window did not come back to the last W_max leaves more room for others (§4.7).
+    pub fast_convergence: bool,
+    /// At least what Reno would have (§4.3).
+    pub reno_friendly: bool,
+}
+
+impl Default for CubicConfig {
+    /// Both, as RFC 9438 asks.
+    fn default() -> Self {
+        CubicConfig { fast_convergence: true, reno_friendly: true }
+    }
+}
+
+/// CUBIC's state, and what an undo goes back to.
+#[derive(Debug, Clone)]
+pub struct Cubic {
+    config: CubicConfig,
+    curve: Curve,
+    /// The curve before the last reduction (§4.9).
+    before: Curve,
+    heard: Heard,
+    /// When the ACK before that one came, and whether the window was what limited the sender then.
+    last: Time,
+    was_limited: bool,
+}
+
+/// The variables of §4.1.2.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Curve {
+    /// The window at which the last loss came, lowered by fast convergence; 0 before any.
+    w_max: f64,
+    /// The window just before the last reduction.
+    cwnd_prior: f64,
+    /// When W_cubic reaches `w_max`, after `epoch`.
+    k: f64,
+    /// Reno's window in our place.
+    w_est: f64,
+    /// When this stage of congestion avoidance began; none before its first ACK.
+    epoch: Option<Time>,
+    /// The last reduction was a timeout.
+    timed_out: bool,
+}
+
+impl Curve {
+    /// Congestion avoidance begins with a window of `cwnd`.
+    fn begin(&mut self, now: Time, cwnd: f64) {
+        // §4.8 after a timeout and §4.10 after a slow start without loss: a plateau here, not at an old window.
+        if self.timed_out || self.w_max <= cwnd {
+            (self.w_max, self.k) = (cwnd, 0.0);
+        } else {
+            self.k = libm::cbrt((self.w_max - cwnd) / C);
+        }
+        self.timed_out = false;
+        self.w_est = cwnd;
+        self.epoch = Some(now);
+    }
+
+    /// W_cubic(t), figure 1.
+    fn at(&self, t: f64) -> f64 {
+        let from_plateau = t - self.k;
+        C * from_plateau * from_plateau * from_plateau + self.w_max
+    }
+}
+
+impl Cubic {
+    /// At the start of a connection.
+    pub fn new(config: CubicConfig) -> Self {
+        let curve = Curve::default();
+        Cubic { config, curve, before: curve, heard: Heard::default(), last: Time::ZERO, was_limited: true }
+    }
+
+    /// The window at which the last loss came, lowered by fast convergence, in segments.
+    pub fn w_max(&self) -> f64 {
+        self.curve.w_max
+    }
+
+    /// §4.2 to §4.5, for an ACK in congestion avoidance.
+    fn avoid_congestion(&mut self, cwnd: f64) -> f64 {
+        let Heard { now, segments, srtt, .. } = self.heard;
+        let curve = &mut self.curve;
+        if curve.epoch.is_none() {
+            curve.begin(now, cwnd);
+        }
+        let t = curve.epoch.map_or(0.0, |epoch| now.saturating_since(epoch).as_secs());
+        if self.config.reno_friendly {
+            let alpha = if curve.w_est >= curve.cwnd_prior { 1.0 } else { ALPHA };
+            curve.w_est += alpha * f64::from(segments) / cwnd;
+            if curve.at(t) < curve.w_est {
+                return cwnd.max(curve.w_est);
+            }
+        }
+        let target = curve.at(t + srtt.as_secs()).clamp(cwnd, 1.5 * cwnd);
+        cwnd + (target - cwnd) / cwnd
+    }
+}
+
+impl WindowLaw for Cubic {
+    fn on_ack(&mut self, heard: &Heard) {
+        self.last = self.heard.now;
+        self.heard = *heard;
+    }
+
+    fn grow(&mut self, cwnd: f64, ssthresh: f64) -> f64 {
+        let limited = self.heard.was_limited(cwnd, ssthresh);
+        let was_limited = std::mem::replace(&mut self.was_limited, limited);
+        // §5.8: neither the curve nor the window moves while the application or the receiver limits.
+        if !(limited && was_limited) {
+            let pause = self.heard.now.saturating_since(self.last);
+            self.curve.epoch = self.curve.epoch.map(|epoch| epoch + pause);
+        }
+        if !limited {
+            return cwnd;
+        }
+        if cwnd < ssthresh { cwnd + 1.0 } else { self.avoid_congestion(cwnd) }
+    }
+
+    fn reduce(&mut self, cwnd: f64, load: f64, loss: Loss) -> f64 {
+        self.before = self.curve;
+        let curve = &mut self.curve;
+        // §4.7.
+        let gave_way = self.config.fast_convergence && cwnd < curve.w_max;
+        curve.w_max = if gave_way { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
+        curve.cwnd_prior = cwnd;
+        curve.epoch = None;
+        curve.timed_out = loss == Loss::Timeout;
+        load * BETA
+    }
+
+    fn undo(&mut self) {
+        self.curve = self.before;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_units::Duration;
+
+    use super::*;
+
+    const RTT_MS: u64 = 100;
+
+    /// A greedy sender in congestion avoidance: every round trip each segment is acknowledged.
+    struct Greedy {
+        law: Cubic,
+        cwnd: f64,
+        now_ms: u64,
+    }
+
+    impl Greedy {
+        fn new(config: CubicConfig, cwnd: f64) -> Self {
+            Greedy { law: Cubic::new(config), cwnd, now_ms: 1000 }
+        }
+
+        fn lose(&mut self, loss: Loss) {
+            self.cwnd = self.law.reduce(self.cwnd, self.cwnd, loss);
+        }
+
+        fn hear(&mut self, segments: u32, flight: u32) {
+            let (now, srtt) = (Time::from_nanos(self.now_ms * 1_000_000), Duration::from_millis(RTT_MS));
+            self.law.on_ack(&Heard { now, segments, duplicate: false, flight, srtt });
+            self.cwnd = self.law.grow(self.cwnd, 2.0);
+        }
+
+        fn round_trips(&mut self, count: u64) {
+            for _ in 0..count {
+                let window = self.cwnd as u32;
+                (0..window).for_each(|_| self.hear(1, self.cwnd as u32));
+                self.now_ms += RTT_MS;
+            }
+        }
+    }
+
+    fn pure() -> CubicConfig {
+        CubicConfig { reno_friendly: false, ..CubicConfig::default() }
+    }
+
+    #[test]
+    fn the_window_is_back_at_w_max_after_k() {
+        let mut flow = Greedy::new(pure(), 100.0);
+        flow.lose(Loss::Acks);
+        assert_eq!((flow.cwnd, flow.law.w_max()), (70.0, 100.0));
+        // K = ∛(30 / 0.4) = 4.217 s.
+        flow.round_trips(1);
+        assert!((flow.law.curve.k - 4.217_163).abs() < 1e-6);
+        flow.round_trips(21);
+        // Half way in time seven eighths of the way in windows: 100 - 0.4 (K - 2.2)³ = 96.7.
+        assert!((flow.cwnd - 96.7).abs() < 0.5, "{}", flow.cwnd);
+        flow.round_trips(20);
+        assert!((flow.cwnd - 100.0).abs() < 0.1, "{}", flow.cwnd);
+        // And beyond it, as steeply as it came: 100 + 0.4 · 4.217³ = 130, less what a round trip brings there (2.1).
+        flow.round_trips(42);
+        assert!((127.9..130.0).contains(&flow.cwnd), "{}", flow.cwnd);
+    }
+
+    #[test]
+    fn fast_convergence_gives_way_when_the_window_did_not_come_back() {
+        let mut flow = Greedy::new(CubicConfig::default(), 100.0);
+        flow.lose(Loss::Acks);
+        flow.lose(Loss::Acks);
+        assert_eq!(flow.law.w_max(), 70.0 * 0.85);
+        let mut stubborn = Greedy::new(CubicConfig { fast_convergence: false, ..pure() }, 100.0);
+        stubborn.lose(Loss::Acks);
+        stubborn.lose(Loss::Acks);
+        assert_eq!(stubborn.law.w_max(), 70.0);
+    }
+
+    #[test]
+    fn a_small_window_grows_as_renos_would() {
+        // With 10 segments and 100 ms the cubic curve is far slower than Reno.
+        let mut flow = Greedy::new(CubicConfig::default(), 10.0);
+        flow.lose(Loss::Acks);
+        flow.round_trips(5);
+        // From 7 by 9/17 of Reno's growth while below 10.
+        let reno = |from: f64, alpha: f64, rounds: u32| {
+            (0..rounds).fold(from, |cwnd, _| (0..cwnd as u32).fold(cwnd, |cwnd, _| cwnd + alpha / cwnd))
+        };
+        assert!((flow.cwnd - reno(7.0, 9.0 / 17.0, 5)).abs() < 1e-9, "{}", flow.cwnd);
+        flow.round_trips(3);
+        let beyond = flow.cwnd;
+        assert!(beyond > 10.0);
+        flow.round_trips(5);
+        assert!((flow.cwnd - reno(beyond, 1.0, 5)).abs() < 1e-9, "{} from {beyond}", flow.cwnd);
+    }
+
+    #[test]
+    fn a_timeout_begins_with_a_plateau_where_slow_start_ends() {
+        let mut flow = Greedy::new(pure(), 100.0);
+        flow.lose(Loss::Timeout);
+        assert_eq!(flow.cwnd, 70.0);
+        flow.round_trips(1);
+        assert_eq!((flow.law.curve.k, flow.law.w_max()), (0.0, 70.0));
+        // 0.4 t³ above it: 3.2 after two seconds.
+        flow.round_trips(19);
+        assert!((flow.cwnd - 73.2).abs() < 0.5, "{}", flow.cwnd);
+    }
+
+    #[test]
+    fn time_in_which_the_application_limits_does_not_count() {
+        let mut busy = Greedy::new(pure(), 100.0);
+        busy.lose(Loss::Acks);
+        busy.round_trips(10);
+        let mut paused = Greedy::new(pure(), 100.0);
+        paused.lose(Loss::Acks);
+        paused.round_trips(5);
+        for _ in 0..50 {
+            paused.hear(1, 3);
+            paused.now_ms += 1000;
+        }
+        paused.round_trips(5);
+        assert!((busy.cwnd - paused.cwnd).abs() < 1.5, "{} and {}", busy.cwnd, paused.cwnd);
+    }
+
+    #[test]
+    fn undo_returns_to_the_curve_before() {
+        let mut flow = Greedy::new(CubicConfig::default(), 100.0);
+        flow.lose(Loss::Acks);
+        flow.round_trips(10);
+        let (before, cwnd) = (flow.law.curve, flow.cwnd);
+        flow.lose(Loss::Timeout);
+        flow.round_trips(3);
+        assert_ne!(flow.law.curve, before);
+        flow.law.undo();
+        assert_eq!(flow.law.curve, before);
+        flow.cwnd = cwnd;
+        flow.round_trips(1);
+        assert!(flow.cwnd > cwnd);
+    }
+}

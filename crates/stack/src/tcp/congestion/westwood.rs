@@ -1,0 +1,144 @@
+//! TCP Westwood+ (Grieco and Mascolo 2004, section 2; Mascolo, Grieco et al. 2004).
+//!
+//! The sender estimates the bandwidth that it gets from the flow of ACKs, once in a round trip, and smooths it. After a
+//! loss the threshold is the window that this bandwidth fills over the least round trip seen, in place of half: losses
+//! of the radio, which leave the bandwidth as it was, cost little. Everything else is as in NewReno.
+//!
+//! Two things that the papers leave open: before the first estimate a loss halves the window, and a reduction never
+//! raises it.
+
+use umts_units::{Duration, Time};
+
+use super::law::{Heard, Loss, WindowLaw};
+
+/// Weight of the past in the filter: bwe(k) = 0.9 bwe(k-1) + 0.1 b(k).
+const PAST: f64 = 0.9;
+
+/// Westwood+'s state. Bandwidth is in segments per second, times are in seconds.
+#[derive(Debug, Clone, Default)]
+pub struct Westwood {
+    /// Bandwidth, smoothed; none before the first sample.
+    bandwidth: Option<f64>,
+    /// The least round trip.
+    rtt_min: Option<f64>,
+    /// The last round trip.
+    rtt: f64,
+    /// Segments acknowledged since `since`.
+    acked: u32,
+    since: Option<Time>,
+    /// Segments that duplicate ACKs have already counted.
+    accounted: u32,
+}
+
+impl Westwood {
+    /// The estimated bandwidth, in segments per second, once there is one.
+    pub fn bandwidth(&self) -> Option<f64> {
+        self.bandwidth
+    }
+
+    /// Segments that an ACK shows to have arrived and that no earlier one has counted ("AckedCount"): one for a
+    /// duplicate; a cumulative ACK that follows duplicates counts what they have not, and itself.
+    fn count(&mut self, heard: &Heard) -> u32 {
+        if heard.duplicate {
+            self.accounted += 1;
+            return 1;
+        }
+        match heard.segments {
+            0 | 1 => heard.segments,
+            covered if self.accounted >= covered => {
+                self.accounted -= covered;
+                1
+            }
+            covered => covered - std::mem::take(&mut self.accounted),
+        }
+    }
+}
+
+impl WindowLaw for Westwood {
+    fn on_ack(&mut self, heard: &Heard) {
+        let counted = self.count(heard);
+        // The first ACK begins the first interval and is not in it.
+        let Some(since) = self.since else {
+            self.since = Some(heard.now);
+            return;
+        };
+        self.acked += counted;
+        let elapsed = (heard.now - since).as_secs();
+        if elapsed <= 0.0 || elapsed < self.rtt {
+            return;
+        }
+        let sample = f64::from(std::mem::take(&mut self.acked)) / elapsed;
+        self.since = Some(heard.now);
+        self.bandwidth =
+            Some(self.bandwidth.map_or(sample, |bandwidth| PAST * bandwidth + (1.0 - PAST) * sample));
+    }
+
+    fn on_round_trip(&mut self, rtt: Duration) {
+        self.rtt = rtt.as_secs();
+        self.rtt_min = Some(self.rtt_min.map_or(self.rtt, |least| least.min(self.rtt)));
+    }
+
+    fn grow(&mut self, cwnd: f64, ssthresh: f64) -> f64 {
+        cwnd + if cwnd < ssthresh { 1.0 } else { 1.0 / cwnd }
+    }
+
+    fn reduce(&mut self, cwnd: f64, load: f64, _loss: Loss) -> f64 {
+        let pipe = self.bandwidth.zip(self.rtt_min).map(|(bandwidth, rtt)| bandwidth * rtt);
+        pipe.map_or(load / 2.0, |pipe| pipe.min(cwnd))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ack(at_ms: u64, segments: u32) -> Heard {
+        Heard {
+            now: Time::from_nanos(at_ms * 1_000_000),
+            segments,
+            duplicate: segments == 0,
+            ..Heard::default()
+        }
+    }
+
+    #[test]
+    fn the_threshold_is_the_bandwidth_over_the_least_round_trip() {
+        let mut law = Westwood::default();
+        law.on_round_trip(Duration::from_millis(100));
+        // Fifty segments a second, then round trips of 400 ms: the queue grew, the path did not.
+        (0..=25).for_each(|i| law.on_ack(&ack(20 * i, 1)));
+        law.on_round_trip(Duration::from_millis(400));
+        let bandwidth = law.bandwidth().expect("five samples");
+        assert!((bandwidth - 50.0).abs() < 1e-9, "{bandwidth}");
+        assert!((law.reduce(8.0, 8.0, Loss::Acks) - 5.0).abs() < 1e-9);
+        assert_eq!(law.reduce(1.0, 8.0, Loss::Timeout), 1.0, "a reduction does not raise the window");
+    }
+
+    #[test]
+    fn the_filter_forgets_a_tenth_in_each_round_trip() {
+        let mut law = Westwood::default();
+        law.on_round_trip(Duration::from_millis(100));
+        law.on_ack(&ack(0, 0));
+        law.on_ack(&ack(100, 9));
+        // Nine arrived, one of them before the interval began: 8 in 100 ms.
+        assert_eq!(law.bandwidth(), Some(80.0));
+        law.on_ack(&ack(150, 3));
+        assert_eq!(law.bandwidth(), Some(80.0), "the round trip is not over");
+        law.on_ack(&ack(200, 3));
+        assert!((law.bandwidth().expect("as before") - (0.9 * 80.0 + 0.1 * 60.0)).abs() < 1e-9);
+    }
+
+    #[test]
+    fn duplicates_and_the_ack_that_ends_them_count_each_segment_once() {
+        let mut law = Westwood::default();
+        let counts: Vec<u32> = [0, 0, 0, 5, 1, 0, 0, 0, 2, 4].map(|segments| law.count(&ack(0, segments))).into();
+        // Three duplicates, the ACK of 5 adds 2. Then three duplicates whose first ACK is partial: 2 of 3 are taken
+        // off and the ACK stands for one, the next takes off the third.
+        assert_eq!(counts, [1, 1, 1, 2, 1, 1, 1, 1, 1, 3]);
+    }
+
+    #[test]
+    fn before_an_estimate_a_loss_halves() {
+        assert_eq!(Westwood::default().reduce(10.0, 9.0, Loss::Acks), 4.5);
+    }
+}

@@ -1,0 +1,60 @@
+//! How far the window falls after a loss, and how it comes back: Westwood+ and CUBIC beside NewReno.
+
+use super::pair::{MSS, Pair, config, lose, ms, nth};
+use crate::ids::End;
+use crate::tcp::{TcpConfig, Variant};
+
+const GREEDY: u64 = u64::MAX;
+const SEGMENT: u64 = MSS as u64;
+
+/// A window of 20 in congestion avoidance, an ACK for each segment, 100 ms round trips.
+fn twenty(version: Variant) -> TcpConfig {
+    TcpConfig { initial_window: 20, initial_ssthresh: Some(20), ..config(version) }
+}
+
+/// Threshold after the loss of a segment in the fifth round trip, in segments outstanding before it.
+fn left_after_a_loss(version: Variant) -> f64 {
+    let mut pair = Pair::sending(&twenty(version), GREEDY, lose(&[(nth(90), 0)]));
+    pair.run_until(ms(690));
+    assert_eq!((pair.timeouts(), pair.sent_again().len()), (0, 1), "{version:?}");
+    pair.server.ssthresh()
+}
+
+#[test]
+fn a_loss_leaves_half_or_seven_tenths_or_what_the_path_carries() {
+    // 24 segments are outstanding when segment 90 is missed (20 and a segment for each of four round trips).
+    let half = left_after_a_loss(Variant::NewReno);
+    assert_eq!(half, 12.0);
+    // RFC 9438 §4.6; before the first loss the window grew as Reno's (§4.3 with cwnd_prior where slow start ended).
+    assert!((left_after_a_loss(Variant::Cubic) - 0.7 * 24.0).abs() < 1e-9);
+    // The pipe has no queue, so the bandwidth over the least round trip is the whole window.
+    let westwood = left_after_a_loss(Variant::Westwood);
+    assert!((19.0..=24.0).contains(&westwood), "{westwood}");
+}
+
+#[test]
+fn all_laws_repair_what_is_lost() {
+    let lost = [(nth(30), 0), (nth(33), 0), (nth(34), 0), (nth(90), 0), (nth(90), 1)];
+    for version in [Variant::Westwood, Variant::Cubic] {
+        let mut pair = Pair::sending(&twenty(version), 200 * SEGMENT, lose(&lost));
+        pair.run();
+        assert_eq!(pair.delivered(End::Ue), 200 * SEGMENT, "{version:?}");
+    }
+}
+
+#[test]
+fn cubic_comes_back_to_the_window_of_the_loss() {
+    // One loss at 24 segments. With 100 ms and so small a window Reno's growth is the faster one (§4.3), so it takes
+    // about (24 - 17) / (9/17) round trips.
+    let mut pair = Pair::sending(&twenty(Variant::Cubic), GREEDY, lose(&[(nth(90), 0)]));
+    pair.run_until(ms(590));
+    let before = pair.server.cwnd();
+    pair.run_until(ms(700));
+    assert!(pair.server.cwnd() < 0.8 * before);
+    let mut rounds = 0;
+    while pair.server.cwnd() < before {
+        rounds += 1;
+        pair.run_until(ms(700 + 100 * rounds));
+    }
+    assert!((10..=20).contains(&rounds), "{rounds}");
+}
