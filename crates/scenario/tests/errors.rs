@@ -48,9 +48,9 @@ fn each_mistake_is_named_where_it_stands() {
         ),
         (
             "",
-            "[tcp]\nvariant = \"cubic\"",
+            "[tcp]\nvariant = \"compound\"",
             "tcp.variant",
-            "`cubic` is not a known",
+            "`compound` is not a known",
             "\"tahoe\", \"reno\", \"newreno\"",
         ),
         (

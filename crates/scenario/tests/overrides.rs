@@ -86,9 +86,9 @@ fn another_model_of_errors_takes_the_keys_of_the_old_one_away() {
 
 #[test]
 fn a_wrong_override_is_shown_as_it_was_typed() {
-    let error = set(TWO_GROUPS, &[("tcp.variant", "cubic")]).unwrap_err();
+    let error = set(TWO_GROUPS, &[("tcp.variant", "compound")]).unwrap_err();
     assert_eq!((error.file(), error.key()), ("--set", "tcp.variant"));
-    assert!(error.render(false).contains("--set tcp.variant=cubic"), "{}", error.render(false));
+    assert!(error.render(false).contains("--set tcp.variant=compound"), "{}", error.render(false));
     for (key, value, message) in [
         ("ue.count", "3", "none of the 2 tables of `ue`"),
         ("ue.5.count", "3", "none of the 2 tables"),

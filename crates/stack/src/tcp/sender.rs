@@ -9,8 +9,8 @@ use crate::trace::{SendCause, TraceEvent};
 
 use super::config::TcpConfig;
 use super::congestion::{
-    Backoff, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, Heard, Law, NewAck, Reaction, Resend, Rules,
-    Sample, Turn, Version, Window,
+    Backoff, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, Heard, Law, NewAck, Reaction, Resend,
+    Rules, Sample, Turn, Version, Window,
 };
 use super::connection::Connection;
 use super::outstanding::{Acknowledged, Outstanding, Sent};
@@ -291,7 +291,9 @@ impl Connection {
         let (connection, end, una) = (self.id, self.end, segment.ack);
         let flight = self.sender.outstanding.len() as u32;
         let done = self.sender.outstanding.acknowledge(una);
-        self.tell_law(cx.now, flight, done.segments, false);
+        if !done.syn {
+            self.tell_law(cx.now, flight, done.segments, false);
+        }
         cx.record(|| TraceEvent::Acked { connection, end, una, payload: done.payload });
         self.sender.limited_sent = 0;
         let reaction = self.count_new_ack(cx.now, segment, done);
@@ -332,7 +334,7 @@ impl Connection {
         self.react(cx, segment, reaction);
     }
 
-    /// A law of its own hears of every acknowledgment before the version reacts to it.
+    /// A law of its own hears of every acknowledgment, the SYN's apart, before the version reacts to it.
     #[inline]
     fn tell_law(&mut self, now: Time, flight: u32, segments: u32, duplicate: bool) {
         let Sender { window, estimator, .. } = &mut self.sender;

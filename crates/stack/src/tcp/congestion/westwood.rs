@@ -131,7 +131,8 @@ mod tests {
     #[test]
     fn duplicates_and_the_ack_that_ends_them_count_each_segment_once() {
         let mut law = Westwood::default();
-        let counts: Vec<u32> = [0, 0, 0, 5, 1, 0, 0, 0, 2, 4].map(|segments| law.count(&ack(0, segments))).into();
+        let counts: Vec<u32> =
+            [0, 0, 0, 5, 1, 0, 0, 0, 2, 4].map(|segments| law.count(&ack(0, segments))).into();
         // Three duplicates, the ACK of 5 adds 2. Then three duplicates whose first ACK is partial: 2 of 3 are taken
         // off and the ACK stands for one, the next takes off the third.
         assert_eq!(counts, [1, 1, 1, 2, 1, 1, 1, 1, 1, 3]);
