@@ -39,10 +39,14 @@ def definitions() -> tuple[dict[str, str], ...]:
 def units() -> dict[str, str]:
     """Unit of each metric; empty for counts and ratios.
 
-    Metrics of the radio part have a twin for the uplink, which is not listed apart.
+    Metrics of the radio part and of UDP have a twin for the uplink, which is not listed apart.
     """
     plain = {entry["name"]: entry["unit"] for entry in definitions()}
-    twins = {entry["name"] + _UPLINK: entry["unit"] for entry in definitions() if entry["scope"] == "radio"}
+    twins = {
+        entry["name"] + _UPLINK: entry["unit"]
+        for entry in definitions()
+        if entry["scope"] in ("radio", "datagram")
+    }
     return plain | twins
 
 

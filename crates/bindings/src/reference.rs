@@ -43,6 +43,7 @@ pub fn metric_definitions(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         let scope = match metric.scope {
             Scope::Connection => "connection",
             Scope::Radio => "radio",
+            Scope::Datagram => "datagram",
             Scope::Network => "network",
         };
         [

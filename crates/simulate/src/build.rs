@@ -4,7 +4,7 @@ use umts_record::metrics::MetricsConfig;
 use umts_scenario::Scenario;
 use umts_scenario::model as scenario;
 use umts_stack::core_network::{Impairment, LinkConfig, Outage, PacketKind, QueueLimit, Treatment};
-use umts_stack::ids::{Direction, End, FlowId, UeId};
+use umts_stack::ids::{Direction, FlowId, UeId};
 use umts_stack::network::{
     CellConfig, ChannelConfig, FachMode, FlowConfig, IubTiming, NetworkConfig, RachMode, UeConfig,
 };
@@ -20,7 +20,7 @@ use umts_stack::radio::rlc::tm::{ErroneousSdus, TmConfig};
 use umts_stack::radio::rlc::um::UmConfig;
 use umts_stack::tcp::{CubicConfig, RtoConfig, RtoRule, TcpConfig, Variant, VegasConfig};
 use umts_stack::trace::Channel;
-use umts_stack::traffic::Traffic;
+use umts_stack::traffic::TrafficConfig;
 use umts_units::{BitRate, Duration, Time};
 
 const CHECKED: &str = "the scenario was checked when it was loaded";
@@ -350,13 +350,12 @@ fn flow_of(flow: &scenario::Flow, ue: UeId) -> FlowConfig {
         scenario::FlowDirection::Downlink => Direction::Downlink,
         scenario::FlowDirection::Uplink => Direction::Uplink,
     };
-    let sender = End::sending(direction);
     FlowConfig {
         ue,
         direction,
         traffic: match flow.traffic {
-            scenario::Traffic::Ftp => Traffic::ftp(sender),
-            scenario::Traffic::File { size } => Traffic::file(sender, size.0),
+            scenario::Traffic::Ftp => TrafficConfig::Ftp { bytes: u64::MAX },
+            scenario::Traffic::File { size } => TrafficConfig::Ftp { bytes: size.0 },
         },
         start: Time::ZERO + flow.start,
         tcp: tcp(&flow.tcp),

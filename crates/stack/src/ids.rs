@@ -25,7 +25,7 @@ id!(
     FlowId(u32)
 );
 id!(
-    /// A TCP connection; a flow may open several, one after another.
+    /// A TCP connection, unique in a run: the n-th that was opened. A flow may have several, also at once.
     ConnectionId(u32)
 );
 id!(

@@ -1,4 +1,4 @@
-//! What travels: a TCP segment in an IP packet. Payload is described, not copied.
+//! What travels: an IP packet with a TCP segment or a UDP datagram in it. Payload is described, not copied.
 
 use umts_units::{Bytes, Time};
 
@@ -107,6 +107,30 @@ impl Segment {
     }
 }
 
+/// A UDP datagram (RFC 768).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Datagram {
+    /// The way it goes.
+    pub direction: Direction,
+    /// Its number among the datagrams of its flow and direction, from 0.
+    pub number: u64,
+    /// Payload, in bytes.
+    pub payload: u32,
+    /// UDP and IP headers, in bytes, as the model charges them.
+    pub header: u16,
+    /// When it left.
+    pub timestamp: Time,
+}
+
+/// What an IP packet carries. Whoever only moves packets asks [`Packet`] for size and direction and never looks inside.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Content {
+    /// A segment of a TCP connection.
+    Segment(Segment),
+    /// A datagram of the packet's flow.
+    Datagram(Datagram),
+}
+
 /// An IP packet on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
@@ -117,19 +141,49 @@ pub struct Packet {
     /// The user equipment it goes to or comes from.
     pub ue: UeId,
     /// What it carries.
-    pub segment: Segment,
+    pub content: Content,
 }
 
 impl Packet {
     /// Size on an IP link: payload and the headers charged.
     #[inline]
     pub fn size(&self) -> Bytes {
-        Bytes(u64::from(self.segment.payload) + u64::from(self.segment.header))
+        Bytes(u64::from(self.payload()) + u64::from(self.header()))
     }
 
     /// The way it goes.
     #[inline]
     pub fn direction(&self) -> Direction {
-        self.segment.direction
+        match &self.content {
+            Content::Segment(segment) => segment.direction,
+            Content::Datagram(datagram) => datagram.direction,
+        }
+    }
+
+    /// Payload of the transport protocol, in bytes.
+    #[inline]
+    pub fn payload(&self) -> u32 {
+        match &self.content {
+            Content::Segment(segment) => segment.payload,
+            Content::Datagram(datagram) => datagram.payload,
+        }
+    }
+
+    /// Headers of transport protocol and IP, in bytes, as the model charges them.
+    #[inline]
+    pub fn header(&self) -> u16 {
+        match &self.content {
+            Content::Segment(segment) => segment.header,
+            Content::Datagram(datagram) => datagram.header,
+        }
+    }
+
+    /// The TCP segment, if that is what it carries.
+    #[inline]
+    pub fn segment(&self) -> Option<&Segment> {
+        match &self.content {
+            Content::Segment(segment) => Some(segment),
+            Content::Datagram(_) => None,
+        }
     }
 }

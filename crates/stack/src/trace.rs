@@ -9,7 +9,7 @@ use umts_units::Duration;
 use umts_units::Time;
 
 use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
-use crate::packet::{Packet, Segment};
+use crate::packet::{Datagram, Packet, Segment};
 
 /// Why a segment left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,6 +41,8 @@ pub enum DropPlace {
     ErroneousSdu,
     /// Transparent RLC delivered it with errors, which its checksum told.
     Checksum,
+    /// It came long after its connection was closed.
+    NoConnection,
 }
 
 /// Where IP packets can be captured.
@@ -95,6 +97,22 @@ pub enum TraceEvent {
     RtoExpired { connection: ConnectionId, end: End, backoff: u32 },
     /// Congestion window or slow start threshold changed, in segments.
     Window { connection: ConnectionId, end: End, cwnd: f64, ssthresh: f64 },
+
+    // ── UDP ──────────────────────────────────────────────────────────────────────────────────────────────────────
+    /// A datagram left its host.
+    DatagramSent { flow: FlowId, datagram: Datagram },
+    /// A datagram reached its host.
+    DatagramReceived { flow: FlowId, datagram: Datagram },
+
+    // ── Applications ─────────────────────────────────────────────────────────────────────────────────────────────
+    /// A packet call begins: the user asks for something. From now on this connection's calls are told, not guessed.
+    PacketCallStarted { connection: ConnectionId },
+    /// All that was sent for the packet call that began at `since` is acknowledged.
+    PacketCallEnded { connection: ConnectionId, since: Time },
+    /// The user has the whole page that was asked for at `since`.
+    PageEnded { flow: FlowId, since: Time },
+    /// The session that began at `since` is over.
+    SessionEnded { flow: FlowId, since: Time },
 
     // ── IP ───────────────────────────────────────────────────────────────────────────────────────────────────────
     /// A packet passed a capture point.

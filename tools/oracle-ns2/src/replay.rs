@@ -121,7 +121,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
                     }
                     self.ends[end as usize].handle_packet(&mut Cx::new(now, &mut trace), &packet);
                     if end == End::Server {
-                        self.note_ack(now_s, &packet.segment);
+                        self.note_ack(now_s, segment(&packet));
                     }
                     end
                 }
@@ -198,7 +198,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
                 if self.run.crossing_losses.binary_search(&(self.crossed - 1)).is_ok() {
                     return false;
                 }
-                let number = self.number(packet.segment.seq);
+                let number = self.number(segment(packet).seq);
                 if self.run.drops.is_empty() {
                     return true;
                 }
@@ -208,7 +208,7 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
             }
             End::Server => {
                 self.acks += 1;
-                let number = self.acknowledged(&packet.segment);
+                let number = self.acknowledged(segment(packet));
                 (self.run.ack_drops.contains(&(self.acks - 1)), 'd', number)
             }
         };
@@ -262,4 +262,8 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
             rto_s: sender.rto().as_secs(),
         })
     }
+}
+
+fn segment(packet: &Packet) -> &Segment {
+    packet.segment().expect("TCP sends segments only")
 }

@@ -1,19 +1,20 @@
-//! A segment of the model as IPv4 and TCP headers.
+//! A packet of the model as IPv4 and TCP or UDP headers.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 use std::net::Ipv4Addr;
 
-use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement};
+use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use thiserror::Error;
 use umts_stack::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
-use umts_stack::packet::{Packet, Segment};
+use umts_stack::packet::{Content, Datagram, Packet, Segment};
 use umts_stack::trace::SendCause;
 
 const FIRST_UE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const FIRST_SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 /// Addresses of 198.18.0.0/15 but its first and last.
 const SERVERS: u32 = (1 << 17) - 2;
-/// No dissector takes its payload of zeros for a protocol.
+/// Of TCP and UDP: no dissector takes its payload of zeros for a protocol.
 const SERVER_PORT: u16 = 5001;
 /// Dynamic ports (RFC 6335 §6).
 const UE_PORTS: std::ops::RangeInclusive<u16> = 49_152..=65_535;
@@ -22,6 +23,8 @@ const TIME_TO_LIVE: u8 = 64;
 const PLAIN: usize = 40;
 /// Room for options in a TCP header.
 const MAX_OPTIONS: usize = 40;
+/// Closed connections that are remembered.
+const REMEMBERED: usize = 4096;
 /// RFC 7323 §2.3.
 const MAX_SHIFT: u8 = 14;
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
@@ -34,16 +37,17 @@ pub(super) struct Encoded {
     pub length: u32,
 }
 
-/// A segment that no IP packet can hold.
+/// A payload that no IP packet can hold.
 #[derive(Debug, PartialEq, Eq, Error)]
-#[error("a segment with {0} bytes of payload does not fit into an IP packet of 65,535 bytes")]
+#[error("a packet with {0} bytes of payload does not fit into an IP packet of 65,535 bytes")]
 pub(super) struct TooLong(u32);
 
 /// What a header needs to know of the packets before it.
 #[derive(Debug, Default)]
 pub(super) struct Headers {
-    /// By the number of the connection.
-    connections: Vec<[Way; 2]>,
+    connections: BTreeMap<ConnectionId, [Way; 2]>,
+    /// Connections that are closed, of which something may still be on its way.
+    closed: VecDeque<ConnectionId>,
 }
 
 /// One direction of a connection.
@@ -57,7 +61,25 @@ struct Way {
 
 impl Headers {
     pub fn encode(&mut self, packet: &Packet) -> Result<Encoded, TooLong> {
-        let segment = self.as_real_tcp(packet);
+        let encoded = match &packet.content {
+            Content::Segment(segment) => self.tcp(packet, segment),
+            Content::Datagram(datagram) => udp(packet, datagram),
+        };
+        encoded.ok_or(TooLong(packet.payload()))
+    }
+
+    /// A connection is closed: of those that are, the oldest is forgotten.
+    pub fn closed(&mut self, connection: ConnectionId) {
+        self.closed.push_back(connection);
+        if self.closed.len() > REMEMBERED
+            && let Some(oldest) = self.closed.pop_front()
+        {
+            self.connections.remove(&oldest);
+        }
+    }
+
+    fn tcp(&mut self, packet: &Packet, segment: &Segment) -> Option<Encoded> {
+        let segment = self.as_real_tcp(packet.id, segment);
         let shift = self.shift(&segment);
         let mut tcp = TcpHeader::new(0, 0, sequence_number(&segment), window(&segment, shift));
         tcp.syn = segment.flags.syn;
@@ -69,38 +91,27 @@ impl Headers {
             let other = initial_number(segment.connection, segment.direction.reversed());
             tcp.acknowledgment_number = other.wrapping_add(segment.ack as u32);
         }
-        let server = FIRST_SERVER.to_bits() + packet.flow.0 % SERVERS;
-        let ue = FIRST_UE.to_bits() + u32::from(packet.ue.0);
+        let hosts = Hosts::of(packet, segment.direction);
         let ue_port = UE_PORTS.start() + (segment.connection.0 % UE_PORTS.len() as u32) as u16;
-        let (source, destination);
-        match segment.direction {
-            Direction::Downlink => {
-                (source, destination) = (server, ue);
-                (tcp.source_port, tcp.destination_port) = (SERVER_PORT, ue_port);
-            }
-            Direction::Uplink => {
-                (source, destination) = (ue, server);
-                (tcp.source_port, tcp.destination_port) = (ue_port, SERVER_PORT);
-            }
-        }
+        (tcp.source_port, tcp.destination_port) = ports(segment.direction, SERVER_PORT, ue_port);
         set_options(&mut tcp, &segment, shift);
-        checksummed(packet, tcp, source, destination).ok_or(TooLong(segment.payload))
+        let payload = ZEROS.get(..segment.payload as usize)?;
+        let ip = hosts.header(packet, IpNumber::TCP, tcp.header_len() + payload.len())?;
+        tcp.checksum = tcp.calc_checksum_ipv4(&ip, payload).ok()?;
+        Some(Encoded::new(&ip, &tcp.to_bytes()))
     }
 
     /// The segment, with the handshake that a one-way connection leaves out (module documentation).
-    fn as_real_tcp(&mut self, packet: &Packet) -> Segment {
-        let mut segment = packet.segment;
-        let index = segment.connection.index();
-        if index >= self.connections.len() {
-            self.connections.resize(index + 1, [Way::default(); 2]);
-        }
-        let has_opposite_syn = self.connections[index][segment.direction.reversed().index()].has_syn;
-        let way = &mut self.connections[index][segment.direction.index()];
+    fn as_real_tcp(&mut self, packet: PacketId, segment: &Segment) -> Segment {
+        let mut segment = *segment;
+        let ways = self.connections.entry(segment.connection).or_default();
+        let has_opposite_syn = ways[segment.direction.reversed().index()].has_syn;
+        let way = &mut ways[segment.direction.index()];
         way.has_syn |= segment.flags.syn;
         if !way.has_syn && has_opposite_syn && segment.flags.ack {
-            way.syn_ack.get_or_insert(packet.id);
+            way.syn_ack.get_or_insert(packet);
         }
-        if way.syn_ack == Some(packet.id) && segment.payload == 0 {
+        if way.syn_ack == Some(packet) && segment.payload == 0 {
             segment.flags.syn = true;
             segment.seq = 0;
         } else if !segment.flags.syn {
@@ -115,7 +126,7 @@ impl Headers {
 
     /// The shift of this direction's windows; zero for the SYN's own, whose window is never scaled.
     fn shift(&mut self, segment: &Segment) -> u8 {
-        let way = &mut self.connections[segment.connection.index()][segment.direction.index()];
+        let way = &mut self.connections.entry(segment.connection).or_default()[segment.direction.index()];
         if segment.flags.syn {
             way.shift = (0..MAX_SHIFT)
                 .find(|&shift| segment.window >> shift <= u32::from(u16::MAX))
@@ -126,14 +137,27 @@ impl Headers {
 }
 
 impl Encoded {
+    fn new(ip: &Ipv4Header, transport: &[u8]) -> Self {
+        let mut headers = ip.to_bytes().to_vec();
+        headers.extend_from_slice(transport);
+        Encoded { headers, length: u32::from(ip.total_len) }
+    }
+
     /// Ground truth, for the packet's comment.
     pub fn comment(&self, packet: &Packet, cause: Option<SendCause>) -> String {
-        let Packet { id: PacketId(id), flow: FlowId(flow), ue: UeId(ue), segment } = *packet;
-        let ConnectionId(connection) = segment.connection;
-        let mut comment = format!("packet {id}, connection {connection}, flow {flow}, UE {ue}");
+        let Packet { id: PacketId(id), flow: FlowId(flow), ue: UeId(ue), content } = packet;
+        let mut comment = format!("packet {id}");
         let mut add = |text: std::fmt::Arguments<'_>| comment.write_fmt(text).expect("a string takes all");
-        if segment.sequence_length() > 0 {
-            add(format_args!(", transmission {}", u32::from(segment.transmission) + 1));
+        if let Content::Segment(segment) = content {
+            add(format_args!(", connection {}", segment.connection.0));
+        }
+        add(format_args!(", flow {flow}, UE {ue}"));
+        match content {
+            Content::Segment(segment) if segment.sequence_length() > 0 => {
+                add(format_args!(", transmission {}", u32::from(segment.transmission) + 1));
+            }
+            Content::Segment(_) => {}
+            Content::Datagram(datagram) => add(format_args!(", datagram {}", datagram.number)),
         }
         match cause {
             Some(SendCause::DupAck) => add(format_args!(" after duplicate acknowledgments")),
@@ -179,17 +203,49 @@ fn set_options(tcp: &mut TcpHeader, segment: &Segment, shift: u8) {
     }
 }
 
-/// None if the packet would be longer than 65,535 bytes.
-fn checksummed(packet: &Packet, mut tcp: TcpHeader, source: u32, destination: u32) -> Option<Encoded> {
-    let payload = ZEROS.get(..packet.segment.payload as usize)?;
-    let length = u16::try_from(tcp.header_len() + payload.len()).ok()?;
-    let (source, destination) = (source.to_be_bytes(), destination.to_be_bytes());
-    let mut ip = Ipv4Header::new(length, TIME_TO_LIVE, IpNumber::TCP, source, destination).ok()?;
-    ip.identification = packet.id.0 as u16;
-    ip.dont_fragment = true;
-    ip.header_checksum = ip.calc_header_checksum();
-    tcp.checksum = tcp.calc_checksum_ipv4(&ip, payload).ok()?;
-    let mut headers = ip.to_bytes().to_vec();
-    headers.extend_from_slice(&tcp.to_bytes());
-    Some(Encoded { length: u32::from(ip.total_len), headers })
+/// A datagram of a flow, between ports of its own.
+fn udp(packet: &Packet, datagram: &Datagram) -> Option<Encoded> {
+    let payload = ZEROS.get(..datagram.payload as usize)?;
+    let ue_port = UE_PORTS.start() + (packet.flow.0 % UE_PORTS.len() as u32) as u16;
+    let (source, destination) = ports(datagram.direction, SERVER_PORT, ue_port);
+    let hosts = Hosts::of(packet, datagram.direction);
+    let ip = hosts.header(packet, IpNumber::UDP, UdpHeader::LEN + payload.len())?;
+    let udp = UdpHeader::with_ipv4_checksum(source, destination, &ip, payload).ok()?;
+    Some(Encoded::new(&ip, &udp.to_bytes()))
+}
+
+/// Source and destination.
+fn ports(direction: Direction, server: u16, ue: u16) -> (u16, u16) {
+    match direction {
+        Direction::Downlink => (server, ue),
+        Direction::Uplink => (ue, server),
+    }
+}
+
+/// The addresses of a packet.
+struct Hosts {
+    source: u32,
+    destination: u32,
+}
+
+impl Hosts {
+    fn of(packet: &Packet, direction: Direction) -> Self {
+        let server = FIRST_SERVER.to_bits() + packet.flow.0 % SERVERS;
+        let ue = FIRST_UE.to_bits() + u32::from(packet.ue.0);
+        match direction {
+            Direction::Downlink => Hosts { source: server, destination: ue },
+            Direction::Uplink => Hosts { source: ue, destination: server },
+        }
+    }
+
+    /// An IP header in front of `length` octets; none if the packet would be longer than 65,535 octets.
+    fn header(&self, packet: &Packet, protocol: IpNumber, length: usize) -> Option<Ipv4Header> {
+        let (source, destination) = (self.source.to_be_bytes(), self.destination.to_be_bytes());
+        let length = u16::try_from(length).ok()?;
+        let mut ip = Ipv4Header::new(length, TIME_TO_LIVE, protocol, source, destination).ok()?;
+        ip.identification = packet.id.0 as u16;
+        ip.dont_fragment = true;
+        ip.header_checksum = ip.calc_header_checksum();
+        Some(ip)
+    }
 }

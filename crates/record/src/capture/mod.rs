@@ -1,6 +1,6 @@
 //! IP captures for Wireshark, tshark and tcptrace: pcapng with nanosecond stamps, one capture point per file.
 //!
-//! Headers are real (IPv4, RFC 791; TCP, RFC 9293) with right checksums, computed over a payload of zeros. The payload
+//! Headers are real (IPv4, RFC 791; TCP, RFC 9293; UDP, RFC 768) with right checksums, computed over a payload of zeros. The payload
 //! itself is left out unless [`CaptureConfig::payload`] asks for it: packets are cut behind their headers, and their
 //! original length says what they had. A reader can check TCP's checksum only where the payload is there.
 //!
@@ -8,7 +8,7 @@
 //!
 //! - Time zero of a run is 2005-01-01 00:00:00 UTC.
 //! - UE n has the address 10.0.0.1 + n, the server of flow n 198.18.0.1 + n (RFC 2544), port 5001; connection n
-//!   has port 49152 + n mod 16384 at the UE. Initial sequence numbers are hashes of connection and direction.
+//!   has port 49152 + n mod 16384 at the UE, and so have the datagrams of flow n. Initial sequence numbers are hashes of connection and direction.
 //! - The IP identification is the packet's number in the run modulo 2^16: fresh for every packet, and the same at
 //!   every capture point. The time to live is 64 everywhere, since links count no hops.
 //! - A SYN carries the window scale option (RFC 7323), with the shift that its window needs. Other windows are rounded
@@ -133,10 +133,11 @@ impl TraceSink<TraceEvent> for Captures {
             } => {
                 self.remember(*packet, *cause);
             }
+            TraceEvent::ConnectionClosed { connection } => self.headers.closed(*connection),
             TraceEvent::PacketSeen { at: point, packet } => {
                 let Some(file) = self.files.iter_mut().find(|file| file.point == *point) else { return };
                 let cause = self.causes.get(&packet.id).copied();
-                let payload = if self.payload { packet.segment.payload } else { 0 };
+                let payload = if self.payload { packet.payload() } else { 0 };
                 let written = match self.headers.encode(packet) {
                     Ok(headers) => file.write(at, &headers, payload, headers.comment(packet, cause)),
                     Err(too_long) => Err(file.error(io::Error::new(io::ErrorKind::InvalidInput, too_long))),

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use umts_stack::ids::{ConnectionId, Direction, FlowId, UeId};
-use umts_stack::packet::{Flags, Packet, SackBlocks, Segment};
+use umts_stack::packet::{Content, Datagram, Flags, Packet, SackBlocks, Segment};
 
 use super::*;
 
@@ -55,9 +55,13 @@ impl Conversation {
     }
 
     fn passes(&mut self, segment: Segment) -> &mut Self {
+        self.carries(Content::Segment(segment))
+    }
+
+    fn carries(&mut self, content: Content) -> &mut Self {
         self.now += umts_units::Duration::from_millis(10);
         self.packets += 1;
-        let packet = Packet { id: PacketId(self.packets), flow: FlowId(3), ue: UeId(7), segment };
+        let packet = Packet { id: PacketId(self.packets), flow: FlowId(3), ue: UeId(7), content };
         for at in [CapturePoint::Server, CapturePoint::Rnc, CapturePoint::Ue] {
             self.captures.record(self.now, &TraceEvent::PacketSeen { at, packet });
         }
@@ -208,6 +212,32 @@ fn a_one_way_connection_reads_as_an_ordinary_one() {
     assert_eq!(numbers, [("0", "0"), ("0", "1"), ("1", "1"), ("1001", "1"), ("1", "1001"), ("1", "2001")]);
     assert_eq!(tshark(&files[0], COMPLAINTS, &["frame.number"]), Some(vec![]));
     assert_eq!(tshark(&files[0], "tcp.analysis.flags", &["frame.number"]), Some(vec![]));
+}
+
+#[test]
+fn datagrams_have_udp_headers() {
+    let mut conversation = Conversation::with_payload();
+    for (direction, number, payload) in
+        [(Direction::Downlink, 0, 160), (Direction::Uplink, 0, 33), (Direction::Downlink, 1, 0)]
+    {
+        let timestamp = Time::ZERO;
+        let datagram = Datagram { direction, number, payload, header: 28, timestamp };
+        conversation.carries(Content::Datagram(datagram));
+    }
+    let (_folder, files) = conversation.finish();
+    let fields = ["ip.src", "udp.srcport", "udp.dstport", "udp.length", "frame.len", "frame.comment"];
+    let mut arguments = vec!["-o", "udp.check_checksum:TRUE", "-o", "ip.check_checksum:TRUE"];
+    arguments.extend(["-Y", "udp.checksum.status == 1 && ip.checksum.status == 1"]);
+    arguments.extend(["-T", "fields", "-E", "separator=|"]);
+    arguments.extend(fields.iter().flat_map(|field| ["-e", field]));
+    arguments.push("-r");
+    let Some(text) = output("tshark", &arguments, &files[0]) else { return };
+    let expected = [
+        "198.18.0.4|5001|49155|168|188|packet 1, flow 3, UE 7, datagram 0",
+        "10.0.0.8|49155|5001|41|61|packet 2, flow 3, UE 7, datagram 0",
+        "198.18.0.4|5001|49155|8|28|packet 3, flow 3, UE 7, datagram 1",
+    ];
+    assert_eq!(text.lines().collect::<Vec<_>>(), expected);
 }
 
 #[test]

@@ -40,6 +40,8 @@ pub(super) struct Connection {
     data_sent: Option<Time>,
     last_delivery: Time,
     call_since: Option<Time>,
+    /// The application tells when its packet calls begin and end.
+    calls_are_told: bool,
     last_rtt: Option<Duration>,
     is_closed: bool,
     is_active: bool,
@@ -86,6 +88,7 @@ impl Connection {
             data_sent: None,
             last_delivery: moment.at,
             call_since: None,
+            calls_are_told: false,
             last_rtt: None,
             is_closed: false,
             is_active: false,
@@ -182,13 +185,24 @@ impl Connection {
         if moment.measured {
             self.totals.acknowledged += payload;
         }
-        if self.acknowledged >= self.written
+        if !self.calls_are_told
+            && self.acknowledged >= self.written
             && let Some(since) = self.call_since.take()
             && moment.measured
         {
             self.totals.packet_calls.add(moment.at - since);
         }
         self.update_activity(moment.clamped, together);
+    }
+
+    pub fn call_started(&mut self) {
+        self.calls_are_told = true;
+    }
+
+    pub fn call_ended(&mut self, moment: Moment, since: Time) {
+        if moment.measured {
+            self.totals.packet_calls.add(moment.at - since);
+        }
     }
 
     pub fn rtt_sample(&mut self, moment: Moment, rtt: Duration, together: &mut Together) {

@@ -4,7 +4,7 @@ use umts_units::Duration;
 
 use super::radio::{deviation_ms, mean_ms};
 use super::results::MetricSet;
-use super::totals::{NetworkTotals, RadioTotals, TcpTotals};
+use super::totals::{DatagramTotals, NetworkTotals, RadioTotals, TcpTotals};
 
 /// What a metric is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,6 +13,8 @@ pub enum Scope {
     Connection,
     /// RLC, Iub and air, all users together: the downlink under this name, the uplink under the name with `_uplink`.
     Radio,
+    /// UDP, all flows together: the downlink under this name, the uplink under the name with `_uplink`.
+    Datagram,
     /// The network only.
     Network,
 }
@@ -20,7 +22,7 @@ pub enum Scope {
 /// What a metric's number means.
 #[derive(Debug, Clone, Copy)]
 pub struct Definition {
-    /// As in results, tables and claims; of a [`Scope::Radio`] metric, the downlink's.
+    /// As in results, tables and claims; of a [`Scope::Radio`] or [`Scope::Datagram`] metric, the downlink's.
     pub name: &'static str,
     /// Unit of the number; `1` for counts and ratios.
     pub unit: &'static str,
@@ -34,11 +36,12 @@ pub struct Definition {
     pub denominator: &'static str,
 }
 
-/// Every metric, in the order in which results list them (a radio metric's `_uplink` twin follows all the downlink's).
+/// Every metric, in the order in which results list them (`_uplink` twins follow all of the downlink's).
 pub fn definitions() -> impl Iterator<Item = Definition> {
     let tcp = TCP.iter().map(|metric| metric.definition(Scope::Connection));
     let radio = RADIO.iter().map(|metric| metric.definition(Scope::Radio));
-    tcp.chain(radio).chain(NETWORK.iter().map(|metric| metric.definition(Scope::Network)))
+    let datagrams = DATAGRAM.iter().map(|metric| metric.definition(Scope::Datagram));
+    tcp.chain(radio).chain(datagrams).chain(NETWORK.iter().map(|metric| metric.definition(Scope::Network)))
 }
 
 pub(super) fn connection_metrics(totals: &TcpTotals) -> MetricSet {
@@ -48,6 +51,7 @@ pub(super) fn connection_metrics(totals: &TcpTotals) -> MetricSet {
 pub(super) fn network_metrics(
     tcp: &TcpTotals,
     radio: &[RadioTotals; 2],
+    datagrams: &[DatagramTotals; 2],
     network: &NetworkTotals,
 ) -> MetricSet {
     let [downlink, uplink] = radio;
@@ -55,6 +59,8 @@ pub(super) fn network_metrics(
     tcp.iter()
         .chain(RADIO.iter().map(|metric| (metric.name, (metric.formula)(downlink))))
         .chain(RADIO.iter().map(|metric| (metric.uplink, (metric.formula)(uplink))))
+        .chain(DATAGRAM.iter().map(|metric| (metric.name, (metric.formula)(&datagrams[0]))))
+        .chain(DATAGRAM.iter().map(|metric| (metric.uplink, (metric.formula)(&datagrams[1]))))
         .chain(NETWORK.iter().map(|metric| (metric.name, (metric.formula)(network))))
         .collect()
 }
@@ -179,8 +185,11 @@ metrics! { TCP: TcpTotals;
         = "last payload byte at the receiving application - first data segment sent" / "files wholly received"
         => |t| t.data_downloads.mean_s();
     "packet_call_time_s" ["s"] "Time of a packet call; mean of those that ended in the window."
-        = "last byte acknowledged - first byte sent after all before was acknowledged" / "packet calls ended"
+        = "last byte acknowledged - request (first byte sent after all before was acknowledged, where no request is modelled)"
+        / "packet calls ended"
         => |t| t.packet_calls.mean_s();
+    "packet_calls" ["1"] "Packet calls that ended in the window." = "packet calls ended" / ""
+        => |t| count(t.packet_calls.count);
     "link_utilization_pct" ["%"] "How much of the downlink's payload rate the transfers used while they lasted."
         = "acknowledged downlink payload"
         / "payload rate of the UE's bearer (network: of all downlink channels) x active time since the first data segment"
@@ -227,7 +236,41 @@ metrics! { RADIO: RadioTotals;
         => |t| percent(t.block_errors, t.blocks);
 }
 
+metrics! { DATAGRAM: DatagramTotals;
+    "udp_sent" ["1"] "UDP datagrams that left their host." = "datagrams sent" / ""
+        => |t| count(t.sent);
+    "udp_received" ["1"] "UDP datagrams that reached their host." = "datagrams received" / ""
+        => |t| count(t.received);
+    "udp_loss_pct" ["%"] "UDP datagrams that did not arrive, as a receiver tells from their numbers (RFC 3550 §6.4.1)."
+        = "numbers missing, summed over flows"
+        / "numbers from the first sent in the window to the highest received in it, summed over flows"
+        => |t| percent(t.expected - t.arrived.min(t.expected), t.expected);
+    "udp_goodput_kbps" ["kbit/s"] "UDP payload that arrived per time." = "payload of the datagrams received" / "run window"
+        => |t| kbps(t.bytes * 8, t.window);
+    "udp_delay_ms" ["ms"] "Mean time of a datagram from host to host." = "sum of (received - sent)" / "datagrams received"
+        => |t| t.delay.mean_s().map(|s| s * 1e3);
+    "udp_p95_delay_ms" ["ms"] "Exceeded by one delay in twenty, to three digits." = "95 % quantile of the delays" / ""
+        => |t| t.delay.quantile_s(0.95).map(|s| s * 1e3);
+    "udp_max_delay_ms" ["ms"] "Longest delay." = "largest of the delays" / ""
+        => |t| t.delay.max_s().map(|s| s * 1e3);
+    "udp_jitter_ms" ["ms"] "How much the delay changes from one datagram to the next: the mean of what RFC 3550 §6.4.1 smooths."
+        = "sum of |delay - delay of the datagram received before in the flow|" / "pairs of datagrams"
+        => |t| t.delay_steps.mean_s().map(|s| s * 1e3);
+}
+
 metrics! { NETWORK: NetworkTotals;
+    "pages" ["1"] "Web pages that users got whole." = "pages ended" / ""
+        => |t| count(t.applications.pages.count());
+    "page_time_s" ["s"] "Time to get a page with all its objects; mean of those that ended in the window."
+        = "last byte at the receiving application - request" / "pages ended"
+        => |t| t.applications.pages.mean_s();
+    "p95_page_time_s" ["s"] "Exceeded by one page in twenty, to three digits." = "95 % quantile of the page times" / ""
+        => |t| t.applications.pages.quantile_s(0.95);
+    "sessions" ["1"] "Sessions that ended in the window." = "sessions ended" / ""
+        => |t| count(t.applications.sessions.count());
+    "session_time_s" ["s"] "Length of a session; mean of those that ended in the window."
+        = "end of the last packet call - beginning of the first" / "sessions ended"
+        => |t| t.applications.sessions.mean_s();
     "fach_queue_drops" ["1"] "Blocks that found the Node B's FACH queue full." = "blocks dropped" / ""
         => |t| count(t.fach_queue_drops);
     "link_drops" ["1"] "IP packets lost on the links of the core network, in full queues or at random." = "packets dropped, both ways" / ""

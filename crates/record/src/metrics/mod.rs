@@ -7,9 +7,11 @@
 //! Memory does not grow with time: sums are sums, round-trip times go into a histogram, and the row of a closed
 //! connection leaves through [`Metrics::take_finished`].
 
+mod application;
 mod arrivals;
 mod connection;
 mod definitions;
+mod open;
 mod radio;
 mod reference;
 mod results;
@@ -26,6 +28,7 @@ pub use definitions::{Definition, Scope, definitions};
 pub use reference::reference_page;
 pub use results::{ConnectionRow, MetricSet, RunMetrics};
 
+use application::ApplicationRecorder;
 use radio::RadioRecorder;
 use tcp::TcpRecorder;
 use window::Window;
@@ -50,6 +53,7 @@ pub struct Metrics {
     capacity: Option<BitRate>,
     tcp: TcpRecorder,
     radio: RadioRecorder,
+    application: ApplicationRecorder,
 }
 
 impl Metrics {
@@ -64,6 +68,7 @@ impl Metrics {
             capacity: config.downlink_capacity,
             tcp: TcpRecorder::new(window, config.ue_downlink_rate),
             radio: RadioRecorder::new(window),
+            application: ApplicationRecorder::new(window),
         }
     }
 
@@ -76,9 +81,11 @@ impl Metrics {
     pub fn finish(mut self, end: Time) -> RunMetrics {
         let (tcp, fairness) = self.tcp.finish(end, self.capacity);
         let (radio, mut network) = self.radio.finish(end);
+        let (datagrams, applications) = self.application.finish();
         network.jain_fairness = fairness;
+        network.applications = applications;
         RunMetrics {
-            network: definitions::network_metrics(&tcp, &radio, &network),
+            network: definitions::network_metrics(&tcp, &radio, &datagrams, &network),
             connections: self.tcp.finished,
         }
     }
@@ -96,7 +103,13 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::Acked { .. }
             | TraceEvent::DupAck { .. }
             | TraceEvent::RttSample { .. }
+            | TraceEvent::PacketCallStarted { .. }
+            | TraceEvent::PacketCallEnded { .. }
             | TraceEvent::RtoExpired { .. } => self.tcp.record(at, event),
+            TraceEvent::DatagramSent { .. }
+            | TraceEvent::DatagramReceived { .. }
+            | TraceEvent::PageEnded { .. }
+            | TraceEvent::SessionEnded { .. } => self.application.record(at, event),
             _ => self.radio.record(at, event),
         }
     }

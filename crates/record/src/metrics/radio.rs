@@ -91,7 +91,7 @@ impl RadioRecorder {
             totals.window = self.window.length();
             totals.buffered = clock.total(end);
         }
-        (self.totals, self.network)
+        (self.totals, std::mem::take(&mut self.network))
     }
 
     #[inline]

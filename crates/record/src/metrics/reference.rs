@@ -29,6 +29,7 @@ pub fn reference_page() -> String {
             Scope::Radio,
             "RLC, Iub and air: all users; downlink under this name, uplink with `_uplink` behind it",
         ),
+        (Scope::Datagram, "UDP: all flows; downlink under this name, uplink with `_uplink` behind it"),
         (Scope::Network, "The network only"),
     ];
     for (scope, title) in sections {

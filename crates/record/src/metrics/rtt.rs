@@ -1,4 +1,4 @@
-//! Round-trip time samples in bounded memory: exact sums and extremes, percentiles to three significant digits.
+//! Samples of round-trip times and other intervals in bounded memory: exact sums and extremes, percentiles to three significant digits.
 
 use hdrhistogram::Histogram;
 use umts_units::Duration;
@@ -23,6 +23,10 @@ impl RttSamples {
             self.histogram.get_or_insert_with(|| Box::new(Histogram::new(3).expect("3 digits are allowed")));
         let us = rtt.as_nanos().div_ceil(1_000);
         histogram.record(us).expect("the histogram grows with its values");
+    }
+
+    pub fn count(&self) -> u64 {
+        self.count
     }
 
     pub fn mean_s(&self) -> Option<f64> {

@@ -1,13 +1,12 @@
 //! All connections of a run: finds the one that an event is about, and lets go of those that closed.
 
-use std::collections::VecDeque;
-
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, UeId};
 use umts_stack::trace::TraceEvent;
 use umts_units::{BitRate, Duration, Time};
 
 use super::connection::{Connection, Moment, Together};
 use super::definitions::connection_metrics;
+use super::open::Open;
 use super::results::ConnectionRow;
 use super::totals::TcpTotals;
 use super::window::Window;
@@ -25,9 +24,7 @@ struct Flow {
 pub(super) struct TcpRecorder {
     window: Window,
     rates: Vec<Option<BitRate>>,
-    /// Number of the first element of `open`.
-    first: u32,
-    open: VecDeque<Option<Box<Connection>>>,
+    open: Open<Connection>,
     flows: Vec<Flow>,
     together: Together,
     /// Of closed connections.
@@ -40,8 +37,7 @@ impl TcpRecorder {
         TcpRecorder {
             window,
             rates,
-            first: 0,
-            open: VecDeque::new(),
+            open: Open::default(),
             flows: Vec::new(),
             together: Together::default(),
             totals: TcpTotals::default(),
@@ -86,6 +82,16 @@ impl TcpRecorder {
                     connection.rtt_sample(moment, *rtt, together);
                 }
             }
+            TraceEvent::PacketCallStarted { connection } => {
+                if let Some((connection, _)) = self.find(*connection) {
+                    connection.call_started();
+                }
+            }
+            TraceEvent::PacketCallEnded { connection, since } => {
+                if let Some((connection, _)) = self.find(*connection) {
+                    connection.call_ended(moment, *since);
+                }
+            }
             TraceEvent::RtoExpired { connection, end, .. } => {
                 if let Some((connection, _)) = self.find_sender(*connection, *end) {
                     connection.rto_expired(moment);
@@ -98,8 +104,8 @@ impl TcpRecorder {
     /// Closes what is open and returns the sums of all, with Jain's index of the flows' goodputs.
     pub fn finish(&mut self, end: Time, capacity: Option<BitRate>) -> (TcpTotals, Option<f64>) {
         let moment = Moment::new(end, &self.window);
-        for connection in std::mem::take(&mut self.open).into_iter().flatten() {
-            self.fold(moment, *connection, None);
+        for connection in std::mem::take(&mut self.open).into_values() {
+            self.fold(moment, connection, None);
         }
         let mut totals = std::mem::take(&mut self.totals);
         totals.window = self.window.length();
@@ -113,18 +119,7 @@ impl TcpRecorder {
     fn opened(&mut self, moment: Moment, id: ConnectionId, flow: FlowId, ue: UeId, sender: End, mss: u32) {
         let mut connection = Connection::new(id, flow, ue, sender, mss, moment);
         connection.totals.off = self.flow_opened(flow, moment.at);
-        if self.open.is_empty() {
-            self.first = id.0;
-        }
-        while id.0 < self.first {
-            self.open.push_front(None);
-            self.first -= 1;
-        }
-        let slot = (id.0 - self.first) as usize;
-        if slot >= self.open.len() {
-            self.open.resize_with(slot + 1, || None);
-        }
-        self.open[slot] = Some(Box::new(connection));
+        self.open.insert(id, connection);
     }
 
     fn flow_opened(&mut self, flow: FlowId, at: Time) -> Duration {
@@ -137,16 +132,11 @@ impl TcpRecorder {
     }
 
     fn closed(&mut self, moment: Moment, id: ConnectionId) {
-        let slot = id.0.wrapping_sub(self.first) as usize;
-        let Some(connection) = self.open.get_mut(slot).and_then(Option::take) else { return };
+        let Some(connection) = self.open.remove(id) else { return };
         let flow = &mut self.flows[connection.flow.index()];
         flow.open -= 1;
         flow.idle_since = (flow.open == 0).then_some(moment.at);
-        self.fold(moment, *connection, Some(moment.at));
-        while let Some(None) = self.open.front() {
-            self.open.pop_front();
-            self.first += 1;
-        }
+        self.fold(moment, connection, Some(moment.at));
     }
 
     /// Adds a connection to the sums and writes its row, unless it lies outside the window.
@@ -185,9 +175,7 @@ impl TcpRecorder {
 
     #[inline]
     fn find(&mut self, id: ConnectionId) -> Option<(&mut Connection, &mut Together)> {
-        let slot = id.0.wrapping_sub(self.first) as usize;
-        let connection = self.open.get_mut(slot)?.as_deref_mut()?;
-        Some((connection, &mut self.together))
+        Some((self.open.get(id)?, &mut self.together))
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use umts_kernel::TraceSink;
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
-use umts_stack::packet::{Flags, Packet, SackBlocks, Segment};
+use umts_stack::packet::{Content, Datagram, Flags, Packet, SackBlocks, Segment};
 use umts_stack::trace::{Channel, DropPlace, SendCause, TraceEvent};
 use umts_units::{BitRate, Bytes, Duration, Time};
 
@@ -354,7 +354,7 @@ fn radio_metrics_are_for_each_direction() {
     let (ue, direction) = (UeId(0), Direction::Downlink);
     let sdu = PacketId(0);
     let size = Bytes(1000);
-    let packet = Packet { id: sdu, flow: FlowId(0), ue, segment: data(0, 1) };
+    let packet = Packet { id: sdu, flow: FlowId(0), ue, content: Content::Segment(data(0, 1)) };
     let pdus = |count, retransmission| TraceEvent::PdusSent {
         ue,
         direction,
@@ -430,6 +430,71 @@ fn radio_metrics_are_for_each_direction() {
 }
 
 #[test]
+fn datagrams_have_a_loss_a_delay_and_a_jitter() {
+    let mut story = Story::default();
+    let datagram = |number, timestamp| Datagram {
+        direction: Direction::Downlink,
+        number,
+        payload: 100,
+        header: 28,
+        timestamp: ms(timestamp),
+    };
+    // Every 100 ms from 0 on; number 3 is lost, number 6 is still on its way at 1 s. Delays: 50, 80, 50, -, 60, 60 ms.
+    for (number, delay) in [(0, 50), (1, 80), (2, 50), (3, 0), (4, 60), (5, 60), (6, 0)] {
+        let sent = 100 * number;
+        let (flow, datagram) = (FlowId(4), datagram(number, sent));
+        story.at(sent).event(TraceEvent::DatagramSent { flow, datagram });
+        if delay > 0 {
+            story.at(sent + delay).event(TraceEvent::DatagramReceived { flow, datagram });
+        }
+    }
+    check(
+        &story.result(0, 1000).network,
+        &[
+            ("udp_sent", 7.0),
+            ("udp_received", 5.0),
+            ("udp_loss_pct", 100.0 / 6.0),
+            ("udp_goodput_kbps", 4.0),
+            ("udp_delay_ms", 60.0),
+            ("udp_max_delay_ms", 80.0),
+            ("udp_jitter_ms", 17.5),
+            ("udp_sent_uplink", 0.0),
+        ],
+    );
+    // What left before the window is received in it, but says nothing about its losses.
+    let late = story.result(120, 1000).network;
+    check(&late, &[("udp_sent", 5.0), ("udp_received", 4.0), ("udp_loss_pct", 25.0)]);
+}
+
+#[test]
+fn a_told_packet_call_begins_with_its_request_and_may_pause() {
+    let mut story = Story::default();
+    let connection = ConnectionId(0);
+    story.at(0).opens(0, 0).event(TraceEvent::PacketCallStarted { connection });
+    story.at(500).writes(0, 1000).sends(1, data(0, 1), SendCause::New);
+    story.at(700).acked(0, 1001, 1000);
+    // All is acknowledged, but the page has a second object.
+    story.at(900).writes(0, 1000).sends(2, data(0, 1001), SendCause::New);
+    story.at(1500).acked(0, 2001, 1000).event(TraceEvent::PacketCallEnded { connection, since: ms(0) });
+    story.event(TraceEvent::PageEnded { flow: FlowId(0), since: ms(0) });
+    story.event(TraceEvent::SessionEnded { flow: FlowId(0), since: ms(0) });
+    let expected = [("packet_calls", 1.0), ("packet_call_time_s", 1.5)];
+    check(&story.result(0, 2000).network, &expected);
+    check(&story.result(0, 2000).connections[0].metrics, &expected);
+    check(
+        &story.result(0, 2000).network,
+        &[
+            ("pages", 1.0),
+            ("page_time_s", 1.5),
+            ("p95_page_time_s", 1.5),
+            ("sessions", 1.0),
+            ("session_time_s", 1.5),
+        ],
+    );
+    check(&story.result(0, 1400).network, &[("packet_calls", 0.0), ("pages", 0.0)]);
+}
+
+#[test]
 fn results_list_what_the_definitions_list() {
     let result = file().result(0, 10_000);
     let named = |scopes: &[Scope]| {
@@ -440,7 +505,7 @@ fn results_list_what_the_definitions_list() {
     assert_eq!(found, named(&[Scope::Connection]));
     let found: Vec<_> =
         result.network.iter().map(|(name, _)| name).filter(|name| !name.ends_with("_uplink")).collect();
-    assert_eq!(found, named(&[Scope::Connection, Scope::Radio, Scope::Network]));
+    assert_eq!(found, named(&[Scope::Connection, Scope::Radio, Scope::Datagram, Scope::Network]));
     let unique: std::collections::BTreeSet<_> = result.network.iter().map(|(name, _)| name).collect();
     assert_eq!(unique.len(), result.network.iter().count());
 }

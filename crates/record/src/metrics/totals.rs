@@ -99,6 +99,29 @@ impl TcpTotals {
     }
 }
 
+/// UDP datagrams in one direction, of all flows.
+#[derive(Debug, Default)]
+pub(super) struct DatagramTotals {
+    pub window: Duration,
+    pub sent: u64,
+    pub received: u64,
+    /// Payload received.
+    pub bytes: u64,
+    /// From the first number that left in the window to the highest that arrived, and how many of those arrived.
+    pub expected: u64,
+    pub arrived: u64,
+    pub delay: RttSamples,
+    /// How far delays of consecutive datagrams lie apart.
+    pub delay_steps: Intervals,
+}
+
+/// Pages and sessions, of all flows.
+#[derive(Debug, Default)]
+pub(super) struct ApplicationTotals {
+    pub pages: RttSamples,
+    pub sessions: RttSamples,
+}
+
 /// RLC, the Iub and the air, in one direction, of all UEs. Status is counted where the data goes that it is about.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct RadioTotals {
@@ -123,8 +146,9 @@ pub(super) struct RadioTotals {
 }
 
 /// What only the network as a whole has.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Default)]
 pub(super) struct NetworkTotals {
+    pub applications: ApplicationTotals,
     pub fach_queue_drops: u64,
     pub link_drops: u64,
     pub rach_collisions: u64,

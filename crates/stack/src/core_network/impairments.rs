@@ -11,7 +11,7 @@ use crate::packet::Packet;
 /// The kinds of packets that a script tells apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PacketKind {
-    /// Payload that is sent for the first time.
+    /// Payload that is sent for the first time; every UDP datagram is.
     Data,
     /// Payload that was sent before.
     Retransmission,
@@ -22,7 +22,7 @@ pub enum PacketKind {
 impl PacketKind {
     /// The kind of a packet; SYNs and FINs without payload are of none.
     pub fn of(packet: &Packet) -> Option<Self> {
-        let segment = &packet.segment;
+        let Some(segment) = packet.segment() else { return Some(PacketKind::Data) };
         if segment.payload > 0 {
             let first = segment.transmission == 0;
             return Some(if first { PacketKind::Data } else { PacketKind::Retransmission });
@@ -117,7 +117,7 @@ mod tests {
 
     use super::*;
     use crate::ids::{ConnectionId, Direction, PacketId, UeId};
-    use crate::packet::{Flags, SackBlocks, Segment};
+    use crate::packet::{Content, Flags, SackBlocks, Segment};
 
     fn packet(flow: u32, payload: u32, transmission: u16) -> Packet {
         let flags = Flags { ack: true, ..Flags::default() };
@@ -136,7 +136,7 @@ mod tests {
             echo: Time::ZERO,
             transmission,
         };
-        Packet { id: PacketId(0), flow: FlowId(flow), ue: UeId(0), segment }
+        Packet { id: PacketId(0), flow: FlowId(flow), ue: UeId(0), content: Content::Segment(segment) }
     }
 
     fn line(kind: PacketKind, first: u32, last: u32, treatment: Treatment) -> Impairment {

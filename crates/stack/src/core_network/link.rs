@@ -126,7 +126,7 @@ mod tests {
 
     use super::*;
     use crate::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
-    use crate::packet::{Flags, SackBlocks, Segment};
+    use crate::packet::{Content, Flags, SackBlocks, Segment};
 
     fn packet(payload: u32) -> Packet {
         let segment = Segment {
@@ -144,7 +144,7 @@ mod tests {
             echo: Time::ZERO,
             transmission: 0,
         };
-        Packet { id: PacketId(0), flow: FlowId(0), ue: UeId(0), segment }
+        Packet { id: PacketId(0), flow: FlowId(0), ue: UeId(0), content: Content::Segment(segment) }
     }
 
     fn link(queue: Option<QueueLimit>, loss: f64) -> Link {

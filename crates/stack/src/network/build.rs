@@ -9,7 +9,7 @@ use super::Network;
 use super::carrier::{Carrier, Plan, Push, Sharing};
 use super::config::{CellConfig, ChannelConfig, FachMode, NetworkConfig, RachMode, UeConfig};
 use super::flight::Flights;
-use super::tcp_path::Flow;
+use super::flow::Flow;
 use super::ue::{Leg, UeContext};
 use crate::core_network::{CoreNetwork, Impairments};
 use crate::ids::{Direction, FlowId, UeId};
@@ -39,13 +39,14 @@ impl Network {
             impairments: Impairments::new(&config.impairments),
             delayed: BTreeMap::new(),
             packets: 0,
+            connections: 0,
             active: Vec::new(),
         };
         for (index, ue) in config.ues.iter().enumerate() {
             network.add_ue(UeId(index as u16), ue, &config.cells[ue.cell], streams);
         }
         for (index, flow) in config.flows.iter().enumerate() {
-            network.flows.push(Flow::new(FlowId(index as u32), flow));
+            network.flows.push(Flow::new(FlowId(index as u32), flow, streams));
         }
         network
     }

@@ -9,7 +9,7 @@ use crate::radio::pdcp::PdcpConfig;
 use crate::radio::phy::ErrorModel;
 use crate::radio::rlc::RlcConfig;
 use crate::tcp::TcpConfig;
-use crate::traffic::Traffic;
+use crate::traffic::TrafficConfig;
 
 /// A whole network.
 #[derive(Debug, Clone)]
@@ -113,7 +113,7 @@ pub struct FlowConfig {
     /// The way its data goes.
     pub direction: Direction,
     /// What is asked for.
-    pub traffic: Traffic,
+    pub traffic: TrafficConfig,
     /// When it begins.
     pub start: Time,
     /// Both ends' TCP.

@@ -1,7 +1,7 @@
 //! What can happen in a network: plain values, ordered by the event queue.
 
 use crate::core_network::LinkId;
-use crate::ids::{ConnectionId, Direction, End, FlowId, UeId};
+use crate::ids::{Direction, End, FlowId, UeId};
 
 /// Names a transport channel, or the dedicated channels that tick together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +32,10 @@ pub enum Event {
     BlocksArrive(FlightId),
     /// A timer of an RLC entity may be due: that of `ue`'s bearer which sends in this direction.
     RlcWake(UeId, Direction),
-    /// A timer of a TCP endpoint may be due.
-    TcpWake(ConnectionId, End),
+    /// A timer of a TCP endpoint may be due, at this end of one of the flow's connections.
+    TcpWake(FlowId, End),
+    /// A traffic model may have something to do.
+    TrafficWake(FlowId),
     /// The run ends.
     EndOfRun,
 }

@@ -4,7 +4,7 @@
 //! run the same network on different ones.
 //!
 //! ```text
-//!   tcp_path:    TCP endpoints ⇄ links of the core network ⇄ RLC buffers
+//!   tcp_path:    applications and TCP ⇄ links of the core network ⇄ RLC buffers
 //!   radio_path:  RLC entities ⇄ ticks of the transport channels ⇄ block sets on their way
 //! ```
 
@@ -13,6 +13,7 @@ mod carrier;
 mod config;
 mod event;
 mod flight;
+mod flow;
 mod radio_path;
 mod tcp_path;
 mod ue;
@@ -28,7 +29,7 @@ pub use event::{CarrierId, Event, FlightId, HeldId};
 
 use self::carrier::Carrier;
 use self::flight::Flights;
-use self::tcp_path::Flow;
+use self::flow::Flow;
 use self::ue::UeContext;
 use crate::Cx;
 use crate::core_network::{CoreNetwork, Impairments};
@@ -48,6 +49,8 @@ pub struct Network {
     /// Packets that a script delays, by their ids.
     delayed: BTreeMap<u32, Packet>,
     packets: u64,
+    /// Connections opened so far.
+    connections: u32,
     /// Scratch: who is asked in a tick.
     active: Vec<UeId>,
 }
@@ -75,7 +78,8 @@ impl Network {
             Event::LinkArrival(link) => self.link_arrival(cx, link, queue),
             Event::HeldPacketEnters(held) => self.held_packet_enters(cx, held, queue),
             Event::RlcWake(ue, direction) => self.rlc_wake(cx, ue, direction, queue),
-            Event::TcpWake(connection, end) => self.tcp_wake(cx, connection, end, queue),
+            Event::TcpWake(flow, end) => self.tcp_wake(cx, flow, end, queue),
+            Event::TrafficWake(flow) => self.traffic_wake(cx, flow, queue),
             Event::FlowStarts(flow) => self.flow_starts(cx, flow, queue),
             Event::EndOfRun => {}
         }

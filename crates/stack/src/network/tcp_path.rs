@@ -1,81 +1,22 @@
-//! From TCP to RLC and back: segments become packets, cross the core network and enter the RLC buffer.
+//! From the applications to RLC and back: what traffic models ask for becomes segments and datagrams, which cross the
+//! core network and enter the RLC buffer.
 
 use umts_kernel::{EventQueue, Phase, TraceSink};
 use umts_units::Time;
 
 use super::Network;
-use super::config::FlowConfig;
 use super::event::{Event, HeldId};
 use crate::Cx;
 use crate::core_network::{LinkId, Treatment, Verdict};
-use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
-use crate::packet::Packet;
+use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId};
+use crate::packet::{Content, Datagram, Packet};
 use crate::radio::rlc::Sdu;
-use crate::tcp::Connection;
+use crate::tcp::TcpConfig;
 use crate::trace::{CapturePoint, DropPlace, TraceEvent};
-use crate::traffic::{Action, Traffic};
+use crate::traffic::{Action, Nth, Report};
 
-/// One flow and its connection.
-#[derive(Debug)]
-pub(super) struct Flow {
-    pub id: FlowId,
-    pub start: Time,
-    ue: UeId,
-    sender: End,
-    mss: u32,
-    traffic: Traffic,
-    /// The server's end and the UE's.
-    ends: [Connection; 2],
-    /// When each end is next woken; one wake-up at a time is outstanding.
-    wake: [Time; 2],
-}
-
-impl Flow {
-    pub fn new(id: FlowId, config: &FlowConfig) -> Self {
-        let connection = ConnectionId(id.0);
-        let end = |end| Connection::new(connection, id, config.ue, end, &config.tcp);
-        Flow {
-            id,
-            start: config.start,
-            ue: config.ue,
-            sender: End::sending(config.direction),
-            mss: config.tcp.segment_payload,
-            traffic: config.traffic.clone(),
-            ends: [end(End::Server), end(End::Ue)],
-            wake: [Time::NEVER; 2],
-        }
-    }
-
-    fn end(&mut self, end: End) -> &mut Connection {
-        &mut self.ends[end as usize]
-    }
-
-    /// Does what the traffic model asks for now; says which ends were touched.
-    fn act<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) -> [bool; 2] {
-        let mut touched = [false; 2];
-        while let Some(action) = self.traffic.poll_action() {
-            let end = match action {
-                Action::Open { end } => {
-                    let (connection, flow) = (ConnectionId(self.id.0), self.id);
-                    let (ue, sender, mss) = (self.ue, self.sender, self.mss);
-                    cx.record(|| TraceEvent::ConnectionOpened { connection, flow, ue, sender, mss });
-                    self.end(end).handle_open(cx);
-                    end
-                }
-                Action::Write { end, bytes } => {
-                    self.end(end).handle_write(cx, bytes);
-                    end
-                }
-                Action::Close { end } => {
-                    self.end(end).handle_close(cx);
-                    end
-                }
-            };
-            touched[end as usize] = true;
-        }
-        touched
-    }
-}
+/// UDP and IPv4 headers without options (RFC 768, RFC 791).
+const UDP_IP_HEADER: u16 = 28;
 
 impl Network {
     /// A flow begins: its traffic model says with what.
@@ -85,84 +26,216 @@ impl Network {
         id: FlowId,
         queue: &mut EventQueue<Event>,
     ) {
-        let flow = &mut self.flows[id.index()];
-        flow.traffic.handle_start();
-        let touched = flow.act(cx);
-        self.flow_touched(cx, ConnectionId(id.0), touched, queue);
+        self.flows[id.index()].traffic.handle_start(cx.now);
+        self.act(cx, id, queue);
     }
 
-    fn flow_touched<T: TraceSink<TraceEvent>>(
+    /// A traffic model may have something to do; waking early, it sleeps again.
+    pub(super) fn traffic_wake<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
-        id: ConnectionId,
-        touched: [bool; 2],
+        id: FlowId,
         queue: &mut EventQueue<Event>,
     ) {
-        for end in [End::Server, End::Ue] {
-            if touched[end as usize] {
-                self.tcp_changed(cx, id, end, queue);
+        let flow = &mut self.flows[id.index()];
+        flow.traffic_wake = Time::NEVER;
+        if flow.traffic.poll_timeout().is_some_and(|at| at <= cx.now) {
+            flow.traffic.handle_timeout(cx.now);
+        }
+        self.act(cx, id, queue);
+    }
+
+    /// Does what the traffic model of a flow asks for now: first all of it, then its connections send.
+    fn act<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        id: FlowId,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let mut touched: Vec<(ConnectionId, [bool; 2])> = Vec::new();
+        let mut touch = |connection, end: End| {
+            if touched.last().is_none_or(|(last, _)| *last != connection) {
+                touched.push((connection, [false; 2]));
+            }
+            touched.last_mut().expect("it is there now").1[end as usize] = true;
+        };
+        while let Some(action) = self.flows[id.index()].traffic.poll_action() {
+            match action {
+                Action::Open { connection, end, segment_payload } => {
+                    touch(self.open(cx, id, connection, end, segment_payload), end);
+                }
+                Action::Write { connection, end, bytes } => {
+                    let connection = self.flows[id.index()].nth(connection);
+                    let connection = connection.expect("only open connections are written to");
+                    connection.end(end).handle_write(cx, bytes);
+                    touch(connection.id, end);
+                }
+                Action::Close { connection, end } => {
+                    let connection = self.flows[id.index()].nth(connection);
+                    let connection = connection.expect("only open connections are closed");
+                    connection.end(end).handle_close(cx);
+                    touch(connection.id, end);
+                }
+                Action::Send { end, bytes } => self.send_datagram(cx, id, end, bytes, queue),
+                Action::Report(report) => self.report(cx, id, report),
+            }
+        }
+        for (connection, ends) in touched {
+            for end in [End::Server, End::Ue] {
+                if ends[end as usize] {
+                    self.tcp_changed(cx, id, connection, end, queue);
+                }
+            }
+        }
+        let flow = &mut self.flows[id.index()];
+        if let Some(at) = flow.traffic.poll_timeout()
+            && at < flow.traffic_wake
+        {
+            flow.traffic_wake = at;
+            queue.push(at, Phase::Transmit, Event::TrafficWake(id));
+        }
+    }
+
+    fn open<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        id: FlowId,
+        nth: Nth,
+        end: End,
+        segment_payload: Option<u32>,
+    ) -> ConnectionId {
+        let flow = &mut self.flows[id.index()];
+        let tcp =
+            TcpConfig { segment_payload: segment_payload.unwrap_or(flow.tcp.segment_payload), ..flow.tcp };
+        let (connection, ue, sender) = (ConnectionId(self.connections), flow.ue, flow.sender);
+        self.connections += 1;
+        let mss = tcp.segment_payload;
+        cx.record(|| TraceEvent::ConnectionOpened { connection, flow: id, ue, sender, mss });
+        flow.open(cx.now, connection, nth, &tcp).end(end).handle_open(cx);
+        connection
+    }
+
+    fn send_datagram<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        id: FlowId,
+        end: End,
+        bytes: u32,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let flow = &mut self.flows[id.index()];
+        let direction = end.sends();
+        let sent = &mut flow.datagrams[direction.index()];
+        let (number, header, timestamp) = (*sent, UDP_IP_HEADER, cx.now);
+        *sent += 1;
+        let datagram = Datagram { direction, number, payload: bytes, header, timestamp };
+        let content = Content::Datagram(datagram);
+        let packet = Packet { id: PacketId(self.packets), flow: id, ue: flow.ue, content };
+        self.packets += 1;
+        cx.record(|| TraceEvent::DatagramSent { flow: id, datagram });
+        self.leave_host(cx, end, packet, queue);
+    }
+
+    fn report<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, flow: FlowId, report: Report) {
+        let mut named = |nth| self.flows[flow.index()].nth(nth).map(|connection| connection.id);
+        match report {
+            Report::CallStarted { connection } => {
+                let connection = named(connection).expect("calls begin on open connections");
+                cx.record(|| TraceEvent::PacketCallStarted { connection });
+            }
+            Report::CallEnded { connection, since } => {
+                let connection = named(connection).expect("calls end on open connections");
+                cx.record(|| TraceEvent::PacketCallEnded { connection, since });
+            }
+            Report::PageEnded { since } => cx.record(|| TraceEvent::PageEnded { flow, since }),
+            Report::SessionEnded { since } => cx.record(|| TraceEvent::SessionEnded { flow, since }),
+        }
+    }
+
+    /// A packet leaves the host at `end`.
+    fn leave_host<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        end: End,
+        packet: Packet,
+        queue: &mut EventQueue<Event>,
+    ) {
+        match end {
+            End::Server => {
+                cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Server, packet });
+                self.enter_core(cx, packet, queue);
+            }
+            End::Ue => {
+                cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Ue, packet });
+                self.enter_rlc(cx, packet, queue);
             }
         }
     }
 
-    /// Sends what an endpoint has to send, and sees to its timer.
+    /// Sends what an endpoint has to send, tells the application what it is to know, and sees to the timer.
     fn tcp_changed<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
-        id: ConnectionId,
+        id: FlowId,
+        connection: ConnectionId,
         end: End,
         queue: &mut EventQueue<Event>,
     ) {
+        let mut told = false;
         loop {
             let flow = &mut self.flows[id.index()];
-            let Some((segment, cause)) = flow.end(end).poll_transmit(cx) else { break };
-            let packet = Packet { id: PacketId(self.packets), flow: flow.id, ue: flow.ue, segment };
+            let ue = flow.ue;
+            let Some(open) = flow.connection(connection) else { return };
+            let nth = open.nth;
+            let Some((segment, cause)) = open.end(end).poll_transmit(cx) else { break };
+            // The push bit marks the end of what was written.
+            if segment.flags.psh && segment.transmission == 0 {
+                flow.traffic.handle_all_sent(cx.now, nth, end);
+                told = true;
+            }
+            let content = Content::Segment(segment);
+            let packet = Packet { id: PacketId(self.packets), flow: id, ue, content };
             self.packets += 1;
             cx.record(|| TraceEvent::SegmentSent { packet: packet.id, segment, cause });
-            match end {
-                End::Server => {
-                    cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Server, packet });
-                    self.enter_core(cx, packet, queue);
-                }
-                End::Ue => {
-                    cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Ue, packet });
-                    self.enter_rlc(cx, packet, queue);
-                }
-            }
+            self.leave_host(cx, end, packet, queue);
         }
         let flow = &mut self.flows[id.index()];
-        let mut told = false;
-        while let Some(event) = flow.end(end).poll_event() {
-            flow.traffic.handle_event(end, event);
+        while let Some((nth, event)) = flow.poll_event(cx.now, connection, end) {
+            flow.traffic.handle_event(cx.now, nth, end, event);
             told = true;
         }
         if told {
-            let touched = flow.act(cx);
-            self.flow_touched(cx, id, touched, queue);
+            self.act(cx, id, queue);
         }
         let flow = &mut self.flows[id.index()];
-        if let Some(at) = flow.end(end).poll_timeout()
-            && at < flow.wake[end as usize]
+        let Some(open) = flow.connection(connection) else { return };
+        if let Some(at) = open.end(end).poll_timeout()
+            && at < flow.tcp_wake[end as usize]
         {
-            flow.wake[end as usize] = at;
+            flow.tcp_wake[end as usize] = at;
             queue.push(at, Phase::Timers, Event::TcpWake(id, end));
         }
     }
 
-    /// A timer of an endpoint may be due; waking early, it sleeps again.
+    /// A timer of one end of a flow's connections may be due; waking early, it sleeps again.
     pub(super) fn tcp_wake<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
-        id: ConnectionId,
+        id: FlowId,
         end: End,
         queue: &mut EventQueue<Event>,
     ) {
-        let flow = &mut self.flows[id.index()];
-        flow.wake[end as usize] = Time::NEVER;
-        if flow.end(end).poll_timeout().is_some_and(|at| at <= cx.now) {
-            flow.end(end).handle_timeout(cx);
+        self.flows[id.index()].tcp_wake[end as usize] = Time::NEVER;
+        let mut from = ConnectionId(0);
+        while let Some(connection) = self.flows[id.index()].connection_from(from) {
+            if let Some(open) = self.flows[id.index()].connection(connection)
+                && open.end(end).poll_timeout().is_some_and(|at| at <= cx.now)
+            {
+                open.end(end).handle_timeout(cx);
+            }
+            self.tcp_changed(cx, id, connection, end, queue);
+            from = ConnectionId(connection.0 + 1);
         }
-        self.tcp_changed(cx, id, end, queue);
     }
 
     fn enter_link<T: TraceSink<TraceEvent>>(
@@ -265,7 +338,7 @@ impl Network {
             }
             Direction::Uplink => {
                 cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Server, packet });
-                self.reach_tcp(cx, packet, End::Server, queue);
+                self.reach_host(cx, packet, End::Server, queue);
             }
         }
     }
@@ -296,7 +369,7 @@ impl Network {
         match direction {
             Direction::Downlink => {
                 cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Ue, packet });
-                self.reach_tcp(cx, packet, End::Ue, queue);
+                self.reach_host(cx, packet, End::Ue, queue);
             }
             Direction::Uplink => {
                 cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Rnc, packet });
@@ -305,15 +378,24 @@ impl Network {
         }
     }
 
-    fn reach_tcp<T: TraceSink<TraceEvent>>(
+    /// A packet reaches the host at `end`.
+    fn reach_host<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
         packet: Packet,
         end: End,
         queue: &mut EventQueue<Event>,
     ) {
-        let connection = packet.segment.connection;
-        self.flows[connection.index()].end(end).handle_packet(cx, &packet);
-        self.tcp_changed(cx, connection, end, queue);
+        let flow = packet.flow;
+        match packet.content {
+            Content::Segment(segment) => match self.flows[flow.index()].connection(segment.connection) {
+                Some(connection) => {
+                    connection.end(end).handle_packet(cx, &packet);
+                    self.tcp_changed(cx, flow, segment.connection, end, queue);
+                }
+                None => cx.record(|| TraceEvent::PacketDropped { place: DropPlace::NoConnection, packet }),
+            },
+            Content::Datagram(datagram) => cx.record(|| TraceEvent::DatagramReceived { flow, datagram }),
+        }
     }
 }

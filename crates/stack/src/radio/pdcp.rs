@@ -1,6 +1,6 @@
 //! Packet data convergence: TS 25.323 §5.1, header compression as far as it changes how much RLC carries.
 //!
-//! TCP/IP headers shrink to a fixed size (RFC 1144, RFC 2507). The first packet of a flow, a SYN, and every so many packets
+//! TCP/IP and UDP/IP headers shrink to a fixed size (RFC 1144, RFC 2507). The first packet of a flow, a SYN, and every so many packets
 //! one go with full headers, which refresh the context. Losses do no harm to the context: the compression is ideal in that.
 
 use crate::ids::FlowId;
@@ -46,18 +46,20 @@ impl Pdcp {
         });
         let since = &mut self.since_full[at].1;
         let refreshes = config.refresh.is_some_and(|refresh| *since >= refresh);
-        if *since == 0 || packet.segment.flags.syn || refreshes {
+        let is_syn = packet.segment().is_some_and(|segment| segment.flags.syn);
+        if *since == 0 || is_syn || refreshes {
             *since = 1;
             return 0;
         }
         *since = since.saturating_add(1);
-        packet.segment.header.saturating_sub(config.compressed_header)
+        packet.header().saturating_sub(config.compressed_header)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::packet::Content;
     use crate::radio::rlc::testing::packet_of_flow;
 
     fn saved(pdcp: &mut Pdcp, flow: u32, packets: usize) -> Vec<u16> {
@@ -77,7 +79,9 @@ mod tests {
         let mut pdcp = Pdcp::new(Some(PdcpConfig { compressed_header: 4, refresh: None }));
         assert_eq!(saved(&mut pdcp, 0, 3), [0, 36, 36]);
         let mut syn = packet_of_flow(FlowId(0), 0, 40);
-        syn.segment.flags.syn = true;
+        if let Content::Segment(segment) = &mut syn.content {
+            segment.flags.syn = true;
+        }
         assert_eq!(pdcp.compress(&syn), 0);
         assert_eq!(saved(&mut pdcp, 0, 1), [36]);
     }

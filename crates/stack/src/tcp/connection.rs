@@ -6,7 +6,7 @@ use umts_units::Time;
 
 use crate::cx::Cx;
 use crate::ids::{ConnectionId, End, FlowId, PacketId, UeId};
-use crate::packet::{Flags, Packet, Segment};
+use crate::packet::{Content, Flags, Packet, Segment};
 use crate::trace::{SendCause, TraceEvent};
 
 use super::config::TcpConfig;
@@ -132,9 +132,9 @@ impl Connection {
         self.check_closed(cx, self.state());
     }
 
-    /// A packet from the other end.
+    /// A packet from the other end; one that carries no segment is none of TCP's.
     pub fn handle_packet<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, packet: &Packet) {
-        let segment = &packet.segment;
+        let Some(segment) = packet.segment() else { return };
         let was = self.state();
         let was_finished = self.receiver.is_finished();
         let arrival = self.receiver.receive(segment);
@@ -220,7 +220,7 @@ impl Connection {
     /// `segment` of this connection as an IP packet.
     #[inline]
     pub fn packet(&self, id: PacketId, segment: Segment) -> Packet {
-        Packet { id, flow: self.flow, ue: self.ue, segment }
+        Packet { id, flow: self.flow, ue: self.ue, content: Content::Segment(segment) }
     }
 
     /// Where in its life this end is.

@@ -3,7 +3,10 @@
 use crate::ids::End;
 use crate::tcp::TcpEvent;
 
-use super::Action;
+use super::{Action, Nth};
+
+/// The only connection.
+const CONNECTION: Nth = Nth(0);
 
 /// One transfer from `sender` to the other end.
 #[derive(Debug, Clone)]
@@ -43,15 +46,16 @@ impl Ftp {
 
     /// The next thing to do now.
     pub fn poll_action(&mut self) -> Option<Action> {
+        let connection = CONNECTION;
         if std::mem::take(&mut self.answer_close) {
-            return Some(Action::Close { end: End::sending(self.sender.sends().reversed()) });
+            return Some(Action::Close { connection, end: End::sending(self.sender.sends().reversed()) });
         }
         let (end, bytes) = (self.sender, self.bytes);
         let (next, action) = match self.step {
-            Step::Open => (Step::Write, Action::Open { end }),
-            Step::Write if bytes == u64::MAX => (Step::Done, Action::Write { end, bytes }),
-            Step::Write => (Step::Close, Action::Write { end, bytes }),
-            Step::Close => (Step::Done, Action::Close { end }),
+            Step::Open => (Step::Write, Action::Open { connection, end, segment_payload: None }),
+            Step::Write if bytes == u64::MAX => (Step::Done, Action::Write { connection, end, bytes }),
+            Step::Write => (Step::Close, Action::Write { connection, end, bytes }),
+            Step::Close => (Step::Done, Action::Close { connection, end }),
             Step::Waiting | Step::Done => return None,
         };
         self.step = next;
@@ -69,14 +73,18 @@ mod tests {
 
     #[test]
     fn a_file_is_opened_written_and_closed_by_the_sender_then_by_the_receiver() {
-        let end = End::Server;
+        let (connection, end) = (CONNECTION, End::Server);
         let mut ftp = Ftp::new(end, 1000);
         assert_eq!(drain(&mut ftp), []);
         ftp.handle_start();
-        let expected = [Action::Open { end }, Action::Write { end, bytes: 1000 }, Action::Close { end }];
+        let expected = [
+            Action::Open { connection, end, segment_payload: None },
+            Action::Write { connection, end, bytes: 1000 },
+            Action::Close { connection, end },
+        ];
         assert_eq!(drain(&mut ftp), expected);
         ftp.handle_event(End::Ue, TcpEvent::PeerClosed);
-        assert_eq!(drain(&mut ftp), [Action::Close { end: End::Ue }]);
+        assert_eq!(drain(&mut ftp), [Action::Close { connection, end: End::Ue }]);
         // The answer to it, at the sender, asks for nothing.
         ftp.handle_event(End::Server, TcpEvent::PeerClosed);
         assert_eq!(drain(&mut ftp), []);
@@ -84,9 +92,15 @@ mod tests {
 
     #[test]
     fn an_endless_transfer_never_closes() {
-        let end = End::Ue;
+        let (connection, end) = (CONNECTION, End::Ue);
         let mut ftp = Ftp::new(end, u64::MAX);
         ftp.handle_start();
-        assert_eq!(drain(&mut ftp), [Action::Open { end }, Action::Write { end, bytes: u64::MAX }]);
+        assert_eq!(
+            drain(&mut ftp),
+            [
+                Action::Open { connection, end, segment_payload: None },
+                Action::Write { connection, end, bytes: u64::MAX },
+            ]
+        );
     }
 }

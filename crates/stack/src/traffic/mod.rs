@@ -1,26 +1,40 @@
-//! What users ask for: when a flow opens its connection, what is written at which end, and when it closes.
+//! What users ask for: when a flow opens a connection, what is written at which end, when it closes; which datagrams
+//! leave.
 //!
-//! A model is told what happened to its flow ([`Traffic::handle_start`], [`Traffic::handle_event`]) and then says what
-//! to do ([`Traffic::poll_action`], until it gives nothing more). A model that waits (a web user's reading time) will
-//! say until when, as every other entity does.
+//! A model is told what happened to its flow (`handle_*`) and then says what to do ([`Traffic::poll_action`], until it
+//! gives nothing more) and when it wants to be woken ([`Traffic::poll_timeout`]). Its random draws come from streams
+//! of its own, one per flow and purpose, so that another TCP version meets the same pages and the same pauses.
 
 mod ftp;
 
 pub use ftp::Ftp;
 
-use crate::ids::End;
+use umts_kernel::random::Streams;
+use umts_units::Time;
+
+use crate::ids::{End, FlowId};
 use crate::tcp::TcpEvent;
 
-/// What a flow wants done to its connection.
+/// Names a connection of a flow: the n-th that it opened, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Nth(pub u32);
+
+/// What a flow wants done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// `end` opens a new connection.
+    /// `end` opens the next connection.
     Open {
+        /// Its number, one above that of the one before.
+        connection: Nth,
         /// Who sends the SYN.
         end: End,
+        /// Payload of its full segments; that of the flow's TCP if absent.
+        segment_payload: Option<u32>,
     },
     /// The application at `end` writes.
     Write {
+        /// Where.
+        connection: Nth,
         /// Who writes.
         end: End,
         /// How many bytes; `u64::MAX` for ever.
@@ -28,41 +42,99 @@ pub enum Action {
     },
     /// The application at `end` has nothing more to write.
     Close {
+        /// What.
+        connection: Nth,
         /// Who closes.
         end: End,
+    },
+    /// `end` sends a UDP datagram.
+    Send {
+        /// Who.
+        end: End,
+        /// Its payload.
+        bytes: u32,
+    },
+    /// Something that only the application knows, for the record.
+    Report(Report),
+}
+
+/// What only the application knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Report {
+    /// A packet call begins.
+    CallStarted {
+        /// The connection that carries it, or its first part.
+        connection: Nth,
+    },
+    /// All of a packet call is acknowledged.
+    CallEnded {
+        /// The connection that carried it, or its first part.
+        connection: Nth,
+        /// When it began.
+        since: Time,
+    },
+    /// The user has a whole page.
+    PageEnded {
+        /// When the user asked for it.
+        since: Time,
+    },
+    /// A session is over.
+    SessionEnded {
+        /// When it began.
+        since: Time,
+    },
+}
+
+/// What a flow's user does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TrafficConfig {
+    /// One transfer of so many bytes; `u64::MAX` for ever.
+    Ftp {
+        /// How many.
+        bytes: u64,
     },
 }
 
 /// The traffic models.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub enum Traffic {
     /// See [`Ftp`].
     Ftp(Ftp),
 }
 
 impl Traffic {
-    /// A greedy transfer from `sender`, which never runs out of data.
-    pub fn ftp(sender: End) -> Self {
-        Traffic::Ftp(Ftp::new(sender, u64::MAX))
-    }
-
-    /// A file of `bytes` from `sender`, after which the connection closes.
-    pub fn file(sender: End, bytes: u64) -> Self {
-        Traffic::Ftp(Ftp::new(sender, bytes))
+    /// The user of `flow`, whose data come from `sender`.
+    pub fn new(config: &TrafficConfig, sender: End, flow: FlowId, streams: &Streams) -> Self {
+        let _ = (flow, streams);
+        match config {
+            TrafficConfig::Ftp { bytes } => Traffic::Ftp(Ftp::new(sender, *bytes)),
+        }
     }
 
     /// The flow starts.
-    pub fn handle_start(&mut self) {
+    pub fn handle_start(&mut self, now: Time) {
+        let _ = now;
         match self {
             Traffic::Ftp(ftp) => ftp.handle_start(),
         }
     }
 
-    /// TCP has told the application at `end` something.
-    pub fn handle_event(&mut self, end: End, event: TcpEvent) {
+    /// TCP has told the application at `end` of a connection something.
+    pub fn handle_event(&mut self, now: Time, connection: Nth, end: End, event: TcpEvent) {
+        let _ = (now, connection);
         match self {
             Traffic::Ftp(ftp) => ftp.handle_event(end, event),
         }
+    }
+
+    /// All that was written at `end` of a connection has left for the first time.
+    pub fn handle_all_sent(&mut self, now: Time, connection: Nth, end: End) {
+        let _ = (now, connection, end);
+    }
+
+    /// The time has come that [`Traffic::poll_timeout`] named.
+    pub fn handle_timeout(&mut self, now: Time) {
+        let _ = now;
     }
 
     /// The next thing to do now.
@@ -70,5 +142,10 @@ impl Traffic {
         match self {
             Traffic::Ftp(ftp) => ftp.poll_action(),
         }
+    }
+
+    /// When the model wants to be woken.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        None
     }
 }

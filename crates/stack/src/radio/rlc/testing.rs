@@ -3,7 +3,7 @@
 use umts_units::Time;
 
 use crate::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
-use crate::packet::{Flags, Packet, SackBlocks, Segment};
+use crate::packet::{Content, Flags, Packet, SackBlocks, Segment};
 
 /// A packet of `octets`.
 pub fn packet(id: u64, octets: u32) -> Packet {
@@ -27,5 +27,5 @@ pub fn packet_of_flow(flow: FlowId, payload: u32, header: u16) -> Packet {
         echo: Time::ZERO,
         transmission: 0,
     };
-    Packet { id: PacketId(0), flow, ue: UeId(0), segment }
+    Packet { id: PacketId(0), flow, ue: UeId(0), content: Content::Segment(segment) }
 }

@@ -190,7 +190,7 @@ impl Pair {
 
     fn carry(&mut self, from: End, packet: Packet) {
         let to = End::sending(from.sends().reversed());
-        let (copies, extra) = match (self.script)(&packet.segment) {
+        let (copies, extra) = match (self.script)(packet.segment().expect("TCP sends segments")) {
             Fate::Drop => (0, Duration::ZERO),
             Fate::Deliver => (1, Duration::ZERO),
             Fate::Double => (2, Duration::ZERO),

@@ -1,0 +1,94 @@
+//! What users get: UDP datagrams, pages and sessions.
+
+use umts_stack::ids::FlowId;
+use umts_stack::packet::Datagram;
+use umts_stack::trace::TraceEvent;
+use umts_units::{Duration, Time};
+
+use super::totals::{ApplicationTotals, DatagramTotals};
+use super::window::Window;
+
+/// Datagrams of one flow in one direction.
+#[derive(Debug, Clone, Copy, Default)]
+struct Way {
+    /// Number of the first that left in the window.
+    first: Option<u64>,
+    /// Highest number that has arrived of those, plus one.
+    reached: u64,
+    received: u64,
+    /// How long the last one to arrive took.
+    last_delay: Option<Duration>,
+}
+
+#[derive(Debug)]
+pub(super) struct ApplicationRecorder {
+    window: Window,
+    ways: Vec<[Way; 2]>,
+    datagrams: [DatagramTotals; 2],
+    totals: ApplicationTotals,
+}
+
+impl ApplicationRecorder {
+    pub fn new(window: Window) -> Self {
+        ApplicationRecorder {
+            window,
+            ways: Vec::new(),
+            datagrams: Default::default(),
+            totals: ApplicationTotals::default(),
+        }
+    }
+
+    pub fn record(&mut self, at: Time, event: &TraceEvent) {
+        if !self.window.contains(at) {
+            return;
+        }
+        match event {
+            TraceEvent::DatagramSent { flow, datagram } => self.sent(*flow, datagram),
+            TraceEvent::DatagramReceived { flow, datagram } => self.received(at, *flow, datagram),
+            TraceEvent::PageEnded { since, .. } => self.totals.pages.record(at - *since),
+            TraceEvent::SessionEnded { since, .. } => self.totals.sessions.record(at - *since),
+            _ => {}
+        }
+    }
+
+    /// Datagrams in each direction, and the rest.
+    pub fn finish(mut self) -> ([DatagramTotals; 2], ApplicationTotals) {
+        for (direction, totals) in self.datagrams.iter_mut().enumerate() {
+            totals.window = self.window.length();
+            for way in self.ways.iter().map(|ways| ways[direction]) {
+                totals.expected += way.first.map_or(0, |first| way.reached.saturating_sub(first));
+                totals.arrived += way.received;
+            }
+        }
+        (self.datagrams, self.totals)
+    }
+
+    fn way(&mut self, flow: FlowId, datagram: &Datagram) -> &mut Way {
+        if flow.index() >= self.ways.len() {
+            self.ways.resize(flow.index() + 1, [Way::default(); 2]);
+        }
+        &mut self.ways[flow.index()][datagram.direction.index()]
+    }
+
+    fn sent(&mut self, flow: FlowId, datagram: &Datagram) {
+        self.way(flow, datagram).first.get_or_insert(datagram.number);
+        self.datagrams[datagram.direction.index()].sent += 1;
+    }
+
+    fn received(&mut self, at: Time, flow: FlowId, datagram: &Datagram) {
+        let delay = at - datagram.timestamp;
+        let way = self.way(flow, datagram);
+        if way.first.is_some_and(|first| datagram.number >= first) {
+            way.received += 1;
+            way.reached = way.reached.max(datagram.number + 1);
+        }
+        let last = way.last_delay.replace(delay);
+        let totals = &mut self.datagrams[datagram.direction.index()];
+        totals.received += 1;
+        totals.bytes += u64::from(datagram.payload);
+        totals.delay.record(delay);
+        if let Some(last) = last {
+            totals.delay_steps.add(if delay > last { delay - last } else { last - delay });
+        }
+    }
+}

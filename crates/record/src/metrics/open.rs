@@ -1,0 +1,132 @@
+//! What is kept for each open connection, found by the connection's number.
+//!
+//! Numbers rise, and most connections are short: the young ones lie in a row that begins with the oldest of them. One
+//! that stays while many come and go is moved out of the row, so that memory follows the number of open connections
+//! and not the time.
+
+use std::collections::VecDeque;
+
+use umts_stack::ids::ConnectionId;
+
+/// A row with so many empty places is shortened.
+const SLACK: usize = 64;
+
+#[derive(Debug)]
+pub(super) struct Open<T> {
+    /// Long open, in the order of their numbers, which are below `first`.
+    old: Vec<(ConnectionId, Box<T>)>,
+    /// Number of the first element of `row`.
+    first: u32,
+    row: VecDeque<Option<Box<T>>>,
+    /// How many of `row` are open.
+    young: usize,
+}
+
+impl<T> Default for Open<T> {
+    fn default() -> Self {
+        Open { old: Vec::new(), first: 0, row: VecDeque::new(), young: 0 }
+    }
+}
+
+impl<T> Open<T> {
+    pub fn insert(&mut self, id: ConnectionId, value: T) {
+        if self.row.is_empty() {
+            self.first = id.0;
+        }
+        if id.0 < self.first {
+            let at = self.old.partition_point(|(old, _)| *old < id);
+            self.old.insert(at, (id, Box::new(value)));
+            return;
+        }
+        let place = (id.0 - self.first) as usize;
+        if place >= self.row.len() {
+            self.row.resize_with(place + 1, || None);
+        }
+        self.row[place] = Some(Box::new(value));
+        self.young += 1;
+        while self.row.len() > 2 * self.young + SLACK {
+            self.drop_first();
+        }
+    }
+
+    #[inline]
+    pub fn get(&mut self, id: ConnectionId) -> Option<&mut T> {
+        match id.0.checked_sub(self.first) {
+            Some(place) => self.row.get_mut(place as usize)?.as_deref_mut(),
+            None => {
+                let at = self.old.binary_search_by_key(&id, |(old, _)| *old).ok()?;
+                Some(&mut self.old[at].1)
+            }
+        }
+    }
+
+    pub fn remove(&mut self, id: ConnectionId) -> Option<T> {
+        let Some(place) = id.0.checked_sub(self.first) else {
+            let at = self.old.binary_search_by_key(&id, |(old, _)| *old).ok()?;
+            return Some(*self.old.remove(at).1);
+        };
+        let found = self.row.get_mut(place as usize)?.take()?;
+        self.young -= 1;
+        while let Some(None) = self.row.front() {
+            self.drop_first();
+        }
+        Some(*found)
+    }
+
+    /// All of them, in the order of their numbers.
+    pub fn into_values(self) -> impl Iterator<Item = T> {
+        let young = self.row.into_iter().flatten();
+        self.old.into_iter().map(|(_, value)| value).chain(young).map(|value| *value)
+    }
+
+    fn drop_first(&mut self) {
+        if let Some(Some(value)) = self.row.pop_front() {
+            self.old.push((ConnectionId(self.first), value));
+            self.young -= 1;
+        }
+        self.first += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn memory_follows_what_is_open() {
+        let mut open = Open::default();
+        open.insert(ConnectionId(0), 0);
+        for id in 1..100_000 {
+            open.insert(ConnectionId(id), id);
+            assert_eq!(open.remove(ConnectionId(id)), Some(id));
+        }
+        assert_eq!(open.get(ConnectionId(0)), Some(&mut 0));
+        assert!(open.row.capacity() < 1000, "{}", open.row.capacity());
+        assert_eq!(open.into_values().collect::<Vec<_>>(), [0]);
+    }
+
+    proptest! {
+        /// Against a map, whatever opens and closes.
+        #[test]
+        fn finds_what_is_open(steps in proptest::collection::vec((0u32..4, any::<prop::sample::Index>()), 1..400)) {
+            let (mut open, mut map, mut next) = (Open::default(), BTreeMap::new(), 0);
+            for (what, which) in steps {
+                if what > 0 {
+                    next += what;
+                    open.insert(ConnectionId(next), next);
+                    map.insert(next, next);
+                } else {
+                    let id = which.index(next as usize + 2) as u32;
+                    prop_assert_eq!(open.remove(ConnectionId(id)), map.remove(&id));
+                }
+                let id = which.index(next as usize + 2) as u32;
+                prop_assert_eq!(open.get(ConnectionId(id)), map.get_mut(&id));
+            }
+            prop_assert!(open.into_values().eq(map.into_values()));
+        }
+    }
+}

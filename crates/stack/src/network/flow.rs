@@ -1,0 +1,146 @@
+//! A flow: its traffic model, and the connections that the model has opened.
+
+use umts_kernel::random::Streams;
+use umts_units::{Duration, Time};
+
+use super::config::FlowConfig;
+use crate::ids::{ConnectionId, End, FlowId, UeId};
+use crate::tcp::{Connection, TcpConfig, TcpEvent};
+use crate::traffic::{Nth, Traffic};
+
+/// How long a closed connection still answers what comes late: TIME-WAIT (RFC 9293 §3.4.2) of two segment lifetimes of
+/// 30 s, as common implementations have it.
+const TIME_WAIT: Duration = Duration::from_secs(60);
+
+/// One flow.
+#[derive(Debug)]
+pub(super) struct Flow {
+    pub id: FlowId,
+    pub start: Time,
+    pub ue: UeId,
+    /// The end whose data the flow is about.
+    pub sender: End,
+    pub tcp: TcpConfig,
+    pub traffic: Traffic,
+    /// When the traffic model is next woken.
+    pub traffic_wake: Time,
+    /// When the connections of each end are next woken; one wake-up at a time is outstanding.
+    pub tcp_wake: [Time; 2],
+    /// Datagrams sent so far, by direction.
+    pub datagrams: [u64; 2],
+    /// Connections that are open or in TIME-WAIT, in the order of their numbers.
+    connections: Vec<FlowConnection>,
+}
+
+/// One connection of a flow, both ends of it.
+#[derive(Debug)]
+pub(super) struct FlowConnection {
+    pub id: ConnectionId,
+    pub nth: Nth,
+    /// The server's end and the UE's.
+    ends: [Connection; 2],
+    /// Which ends are closed; a one-way connection is over with its sender.
+    closed: [bool; 2],
+    one_way: bool,
+    /// When it may be forgotten.
+    expires: Time,
+}
+
+impl Flow {
+    pub fn new(id: FlowId, config: &FlowConfig, streams: &Streams) -> Self {
+        let sender = End::sending(config.direction);
+        Flow {
+            id,
+            start: config.start,
+            ue: config.ue,
+            sender,
+            tcp: config.tcp,
+            traffic: Traffic::new(&config.traffic, sender, id, streams),
+            traffic_wake: Time::NEVER,
+            tcp_wake: [Time::NEVER; 2],
+            datagrams: [0; 2],
+            connections: Vec::new(),
+        }
+    }
+
+    /// A new connection takes the place of those that are long over.
+    pub fn open(&mut self, now: Time, id: ConnectionId, nth: Nth, tcp: &TcpConfig) -> &mut FlowConnection {
+        self.connections.retain(|connection| connection.expires > now);
+        let end = |end| Connection::new(id, self.id, self.ue, end, tcp);
+        let ends = [end(End::Server), end(End::Ue)];
+        let connection =
+            FlowConnection { id, nth, ends, closed: [false; 2], one_way: tcp.one_way, expires: Time::NEVER };
+        self.connections.push(connection);
+        self.connections.last_mut().expect("it was just put there")
+    }
+
+    /// A connection by its number in the run, unless it is over and forgotten.
+    #[inline]
+    pub fn connection(&mut self, id: ConnectionId) -> Option<&mut FlowConnection> {
+        let at = self.connections.partition_point(|connection| connection.id < id);
+        self.connections.get_mut(at).filter(|connection| connection.id == id)
+    }
+
+    /// A connection by its number in the flow.
+    pub fn nth(&mut self, nth: Nth) -> Option<&mut FlowConnection> {
+        let at = self.connections.partition_point(|connection| connection.nth < nth);
+        self.connections.get_mut(at).filter(|connection| connection.nth == nth)
+    }
+
+    /// The first connection whose number is not below `id`.
+    pub fn connection_from(&self, id: ConnectionId) -> Option<ConnectionId> {
+        let at = self.connections.partition_point(|connection| connection.id < id);
+        self.connections.get(at).map(|connection| connection.id)
+    }
+
+    /// The next thing that the application at `end` of a connection hears.
+    pub fn poll_event(&mut self, now: Time, id: ConnectionId, end: End) -> Option<(Nth, TcpEvent)> {
+        let connection = self.connection(id)?;
+        let event = connection.end(end).poll_event()?;
+        if event == TcpEvent::Closed {
+            connection.closed[end as usize] = true;
+            if connection.closed == [true; 2] || connection.one_way {
+                connection.expires = now + TIME_WAIT;
+            }
+        }
+        Some((connection.nth, event))
+    }
+}
+
+impl FlowConnection {
+    #[inline]
+    pub fn end(&mut self, end: End) -> &mut Connection {
+        &mut self.ends[end as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::Direction;
+    use crate::traffic::TrafficConfig;
+
+    #[test]
+    fn a_closed_connection_answers_for_a_while_and_is_then_forgotten() {
+        let config = FlowConfig {
+            ue: UeId(0),
+            direction: Direction::Downlink,
+            traffic: TrafficConfig::Ftp { bytes: 1 },
+            start: Time::ZERO,
+            tcp: TcpConfig::default(),
+        };
+        let mut flow = Flow::new(FlowId(0), &config, &Streams::new(1, 0));
+        let at = |s| Time::ZERO + Duration::from_secs(s);
+        for number in 0..3 {
+            flow.open(at(0), ConnectionId(10 * number), Nth(number), &TcpConfig::default());
+        }
+        flow.nth(Nth(1)).unwrap().expires = at(70);
+        flow.open(at(69), ConnectionId(40), Nth(3), &TcpConfig::default());
+        assert_eq!(flow.connection(ConnectionId(10)).map(|found| found.nth), Some(Nth(1)));
+        flow.open(at(70), ConnectionId(50), Nth(4), &TcpConfig::default());
+        assert!(flow.connection(ConnectionId(10)).is_none() && flow.nth(Nth(1)).is_none());
+        assert_eq!(flow.connection_from(ConnectionId(1)), Some(ConnectionId(20)));
+        assert_eq!(flow.connection(ConnectionId(20)).map(|found| found.nth), Some(Nth(2)));
+        assert_eq!(flow.nth(Nth(4)).map(|found| found.id), Some(ConnectionId(50)));
+    }
+}
