@@ -358,11 +358,12 @@ fn flow_of(flow: &scenario::Flow, ue: UeId) -> FlowConfig {
             scenario::Traffic::File { size } => TrafficConfig::Ftp { bytes: size.0 },
         },
         start: Time::ZERO + flow.start,
-        tcp: tcp(&flow.tcp),
+        tcp: tcp_config(&flow.tcp),
     }
 }
 
-fn tcp(tcp: &scenario::Tcp) -> TcpConfig {
+/// One end of a connection as a checked `[tcp]` describes it.
+pub fn tcp_config(tcp: &scenario::Tcp) -> TcpConfig {
     let mss = u32::try_from(tcp.segment_payload.0).expect(CHECKED);
     let segments = |window: scenario::Window| match window {
         scenario::Window::Segments(segments) => segments,

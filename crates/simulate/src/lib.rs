@@ -4,6 +4,6 @@ mod build;
 mod drive;
 mod run;
 
-pub use build::network_config;
+pub use build::{network_config, tcp_config};
 pub use drive::drive;
 pub use run::{RunError, RunOptions, RunOutput, observe, run};

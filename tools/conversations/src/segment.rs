@@ -1,0 +1,116 @@
+//! Segments as scripts describe them.
+
+use std::fmt;
+
+use umts_stack::packet::Segment;
+
+/// What comes from the other end.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Arriving {
+    pub syn: bool,
+    pub fin: bool,
+    /// The acknowledgment; that of the last segment if it is not said. `acks a..b` has one for each segment.
+    pub ack: Option<(u64, u64)>,
+    /// `a..b` of `data`, or the number of a `fin`.
+    pub range: Option<(u64, u64)>,
+    /// In bytes; as before if it is not said.
+    pub window: Option<u32>,
+    pub mss: Option<u16>,
+    pub sack: Vec<(u64, u64)>,
+    /// How often it comes.
+    pub times: u32,
+}
+
+/// What must leave. What is not said is not looked at, except for flags.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Leaving {
+    pub syn: bool,
+    pub fin: bool,
+    pub ack: Option<u64>,
+    /// `a..b` of `data`, several segments if it is longer than one; or the number of a `fin`.
+    pub range: Option<(u64, u64)>,
+    pub window: Option<u32>,
+    pub mss: Option<u16>,
+    pub sack: Option<Vec<(u64, u64)>>,
+    /// It has left before.
+    pub again: bool,
+}
+
+impl Leaving {
+    /// Whether it carries something that can be sent again.
+    pub fn is_numbered(&self) -> bool {
+        self.syn || self.fin || self.range.is_some()
+    }
+
+    /// Whether `segment` is the one meant, or (part of several) begins at `from`.
+    pub fn meets(&self, segment: &Segment, from: u64) -> bool {
+        let end = self.range.map_or(from, |(_, end)| end);
+        let data_end = segment.seq + u64::from(segment.payload);
+        let is_last = data_end == end;
+        let flags = segment.flags.syn == self.syn && segment.flags.fin == (self.fin && is_last);
+        let place = match self.range {
+            Some((_, end)) => segment.seq == from && data_end <= end && (from == end || segment.payload > 0),
+            None => segment.payload == 0,
+        };
+        let again = !self.is_numbered() || (segment.transmission > 0) == self.again;
+        let sack = || segment.sack.ranges(segment.ack).collect::<Vec<_>>();
+        flags
+            && place
+            && again
+            && self.ack.is_none_or(|ack| segment.flags.ack && segment.ack == ack)
+            && self.window.is_none_or(|window| segment.window == window)
+            && self.mss.is_none_or(|mss| segment.mss == mss)
+            && self.sack.as_ref().is_none_or(|blocks| *blocks == sack())
+    }
+}
+
+/// A segment in the words of a script, all of it.
+pub(crate) struct Words<'a>(pub &'a Segment);
+
+impl fmt::Display for Words<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let segment = self.0;
+        let mut words = Vec::new();
+        if segment.flags.syn {
+            words.push("syn".to_owned());
+        }
+        if segment.payload > 0 {
+            words.push(format!("data {}..{}", segment.seq, segment.seq + u64::from(segment.payload)));
+        }
+        if segment.flags.fin {
+            words.push(if segment.payload > 0 { "fin".to_owned() } else { format!("fin {}", segment.seq) });
+        }
+        if segment.flags.ack {
+            words.push(format!("ack {}", segment.ack));
+        }
+        words.extend(segment.sack.ranges(segment.ack).map(|(start, end)| format!("sack {start}..{end}")));
+        if segment.transmission > 0 {
+            words.push("again".to_owned());
+        }
+        f.write_str(&words.join(" "))
+    }
+}
+
+impl fmt::Display for Leaving {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut words = Vec::new();
+        let mut say = |said: bool, word: String| words.extend(said.then_some(word));
+        say(self.syn, "syn".to_owned());
+        match self.range {
+            Some((from, to)) if from == to => say(true, format!("fin {from}")),
+            Some((from, to)) => {
+                say(true, format!("data {from}..{to}"));
+                say(self.fin, "fin".to_owned());
+            }
+            None => {}
+        }
+        say(self.ack.is_some(), format!("ack {}", self.ack.unwrap_or_default()));
+        say(self.window.is_some(), format!("window {}", self.window.unwrap_or_default()));
+        say(self.mss.is_some(), format!("mss {}", self.mss.unwrap_or_default()));
+        for (start, end) in self.sack.iter().flatten() {
+            say(true, format!("sack {start}..{end}"));
+        }
+        say(self.again, "again".to_owned());
+        f.write_str(&words.join(" "))
+    }
+}
