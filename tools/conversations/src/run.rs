@@ -95,7 +95,7 @@ impl Talk {
                 Some(half_digit)
             }
             When::After(Moment { time, half_digit }) => {
-                self.written = self.written + time;
+                self.written += time;
                 Some(half_digit)
             }
         };
