@@ -13,8 +13,8 @@ use umts_stack::radio::pdcp::PdcpConfig;
 use umts_stack::radio::phy::{ErrorModel, ErrorUnit};
 use umts_stack::radio::rlc::RlcConfig;
 use umts_stack::radio::rlc::am::{
-    AmConfig, BufferCounts, Discard, ErroneousSn, GapWhileProhibited, Header, LengthIndicators,
-    MaxDatReading, MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
+    AmConfig, Arrivals, BufferCounts, Discard, Epc, ErroneousSn, GapWhileProhibited, Header,
+    LengthIndicators, MaxDatReading, MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
 };
 use umts_stack::radio::rlc::tm::{ErroneousSdus, TmConfig};
 use umts_stack::radio::rlc::um::UmConfig;
@@ -155,12 +155,14 @@ fn ue(scenario: &Scenario, group: &scenario::Ue) -> UeConfig {
     let rlc = group.rlc.as_ref().unwrap_or(&scenario.rlc);
     let radio = group.radio.as_ref().unwrap_or(&scenario.radio);
     let uplink = radio.uplink.as_ref().unwrap_or(&scenario::BlockErrors::ErrorFree);
+    let channels =
+        [Direction::Downlink, Direction::Uplink].map(|direction| channel(scenario, group, rlc, direction));
+    let arrivals = channels.map(|channel| Arrivals { pdus: channel.format.blocks, tti: channel.format.tti });
     UeConfig {
         cell: scenario.cell.iter().position(|cell| cell.name == group.cell).expect(CHECKED),
         pdcp: pdcp(&scenario.pdcp),
-        rlc: rlc_config(rlc),
-        channels: [Direction::Downlink, Direction::Uplink]
-            .map(|direction| channel(scenario, group, rlc, direction)),
+        rlc: rlc_config(rlc, arrivals),
+        channels,
         errors: [errors(&radio.downlink), errors(uplink)],
     }
 }
@@ -225,11 +227,11 @@ fn rlc_header_bits(rlc: &scenario::Rlc) -> Option<u32> {
     }
 }
 
-fn rlc_config(rlc: &scenario::Rlc) -> RlcConfig {
+fn rlc_config(rlc: &scenario::Rlc, arrivals: [Arrivals; 2]) -> RlcConfig {
     let pdu_payload = u16::try_from(rlc.pdu_payload.0).expect(CHECKED);
     let (timer_discard, buffer) = (rlc.timer_discard, rlc.buffer);
     match rlc.mode {
-        scenario::RlcMode::Am => RlcConfig::Am(am(rlc)),
+        scenario::RlcMode::Am => RlcConfig::Am(am(rlc, arrivals)),
         scenario::RlcMode::Um => RlcConfig::Um(UmConfig { pdu_payload, timer_discard, buffer }),
         scenario::RlcMode::Tm => RlcConfig::Tm(TmConfig {
             pdu_payload,
@@ -245,7 +247,7 @@ fn rlc_config(rlc: &scenario::Rlc) -> RlcConfig {
     }
 }
 
-fn am(rlc: &scenario::Rlc) -> AmConfig {
+fn am(rlc: &scenario::Rlc, arrivals: [Arrivals; 2]) -> AmConfig {
     AmConfig {
         pdu_payload: u16::try_from(rlc.pdu_payload.0).expect(CHECKED),
         header: match rlc.header {
@@ -292,6 +294,7 @@ fn am(rlc: &scenario::Rlc) -> AmConfig {
         timer_poll_periodic: rlc.timer_poll_periodic,
         timer_status_prohibit: rlc.timer_status_prohibit,
         timer_status_periodic: rlc.timer_status_periodic,
+        epc: rlc.timer_epc.map(|timer_epc| Epc { timer_epc, arrivals }),
         missing_pdu_indication: match rlc.missing_pdu_indication {
             scenario::MissingPduIndication::Off => MissingPduIndication::Off,
             scenario::MissingPduIndication::NewGap => MissingPduIndication::NewGap,

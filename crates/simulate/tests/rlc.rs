@@ -77,6 +77,7 @@ fn a_download_survives_every_format_of_report_and_every_way_to_give_up() {
         ("rlc.max_dat", "4"),
         ("rlc.max_dat_reading", "ts25322"),
         ("rlc.send_mrw", "true"),
+        ("rlc.timer_epc", "200 ms"),
     ] {
         let lossy = [set, ("radio.bler", "0.1"), ("duration", "60 s")];
         let goodput = value(&metrics("ftp-on-dch-384-3gpp", &lossy), "goodput_kbps");

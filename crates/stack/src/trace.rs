@@ -45,6 +45,21 @@ pub enum DropPlace {
     NoConnection,
 }
 
+/// Why an RLC entity dropped a PDU that the lower layers gave it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PduDrop {
+    /// Its bits are no PDU: invalid or reserved values (TS 25.322 §10).
+    Malformed,
+    /// It is of another mode than the entity.
+    WrongMode,
+    /// Its number lies outside the receiving window (§11.3.4).
+    OutsideWindow,
+    /// A RESET is under way, or was given up (§11.4.2).
+    Resetting,
+    /// A STATUS that names a PDU outside VT(A) to VT(S) (§10).
+    ErroneousSn,
+}
+
 /// Where IP packets can be captured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CapturePoint {
@@ -131,6 +146,8 @@ pub enum TraceEvent {
     PdusSent { ue: UeId, direction: Direction, first_sn: u32, count: u32, retransmission: bool, poll: bool },
     /// A STATUS left: in a PDU of its own, or in a data PDU. `mrw` tells that it moves the receiving window.
     StatusSent { ue: UeId, direction: Direction, octets: u32, piggybacked: bool, mrw: bool },
+    /// The receiving entity dropped `count` PDUs; `direction` is the one that it receives.
+    PdusDropped { ue: UeId, direction: Direction, count: u32, why: PduDrop },
     /// Timer_Poll expired.
     TimerPollExpired { ue: UeId, direction: Direction },
     /// The sending entity begins a RESET procedure.

@@ -226,6 +226,11 @@ metrics! { RADIO: RadioTotals;
     "mean_transmissions_per_pdu" ["1"] "How often a data PDU was sent."
         = "pdu_transmissions" / "pdu_transmissions - rlc_retransmissions"
         => |t| per(t.pdus, t.pdus - t.pdus_again);
+    "rlc_pdus_dropped" ["1"] "PDUs that arrived and that the receiving RLC dropped: malformed, of another mode, outside its window, during a RESET, or a STATUS that names an impossible number. Repetitions of what it has are not counted."
+        = "PDUs dropped" / ""
+        => |t| count(t.pdus_dropped);
+    "rlc_resets" ["1"] "RESET procedures that the sender of this direction's data began." = "RESET procedures" / ""
+        => |t| count(t.resets);
     "status_pdus_sent" ["1"] "STATUS PDUs of their own about the data of this direction: they go the other way. Those in data PDUs and those that move the receiving window are not counted."
         = "STATUS PDUs" / ""
         => |t| count(t.status_pdus);

@@ -60,6 +60,10 @@ impl RadioRecorder {
                 // of the data and reports nothing.
                 self.of(direction.reversed()).status_pdus += u64::from(!piggybacked && !mrw);
             }
+            TraceEvent::PdusDropped { direction, count, .. } => {
+                self.of(direction).pdus_dropped += u64::from(count);
+            }
+            TraceEvent::RlcReset { direction, .. } => self.of(direction).resets += 1,
             TraceEvent::SduQueued { direction, .. } => self.of(direction).sdus_entered += 1,
             TraceEvent::SduDiscarded { direction, .. } => self.of(direction).sdus_discarded += 1,
             TraceEvent::SduDelivered { direction, size, entered, .. } => {

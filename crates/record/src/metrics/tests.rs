@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use umts_kernel::TraceSink;
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use umts_stack::packet::{Content, Datagram, Flags, Packet, SackBlocks, Segment};
-use umts_stack::trace::{Channel, DropPlace, SendCause, TraceEvent};
+use umts_stack::trace::{Channel, DropPlace, PduDrop, SendCause, TraceEvent};
 use umts_units::{BitRate, Bytes, Duration, Time};
 
 use super::*;
@@ -373,6 +373,8 @@ fn radio_metrics_are_for_each_direction() {
     story.event(TraceEvent::RlcBuffer { ue, direction, octets: 3000 });
     story.event(pdus(16, false)).event(pdus(4, true));
     story.event(TraceEvent::IubSent { ue, direction, blocks: 20, bits: 320 });
+    story.event(TraceEvent::PdusDropped { ue, direction, count: 3, why: PduDrop::OutsideWindow });
+    story.event(TraceEvent::RlcReset { ue, direction });
     story.event(TraceEvent::IubSent { ue, direction: Direction::Uplink, blocks: 1, bits: 168 });
     story.at(100).event(TraceEvent::BlocksReceived {
         ue,
@@ -410,6 +412,9 @@ fn radio_metrics_are_for_each_direction() {
             ("pdu_transmissions", 20.0),
             ("rlc_retransmissions", 4.0),
             ("mean_transmissions_per_pdu", 1.25),
+            ("rlc_pdus_dropped", 3.0),
+            ("rlc_resets", 1.0),
+            ("rlc_resets_uplink", 0.0),
             ("status_pdus_sent", 1.0),
             ("status_pdus_sent_uplink", 0.0),
             ("status_overhead_pct", 5.0),

@@ -134,6 +134,8 @@ pub(super) struct RadioTotals {
     pub block_errors: u64,
     pub pdus: u64,
     pub pdus_again: u64,
+    pub pdus_dropped: u64,
+    pub resets: u64,
     pub status_pdus: u64,
     pub sdus_entered: u64,
     pub sdus_delivered: u64,

@@ -141,6 +141,14 @@ pub struct Rlc {
         extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 §9.5")
     )]
     pub timer_status_periodic: Option<Duration>,
+    /// Report again what a status report asked for in vain: so long after it as Timer_EPC and the PDUs asked for take at
+    /// the bearer's full rate (the estimated PDU counter of Releases 99 and 4), or `"off"`.
+    #[serde(with = "word_off")]
+    #[schemars(
+        with = "crate::text::Off<Duration>",
+        extend("x-min" = "1 ms", "x-max" = "1 h", "x-source" = "TS 25.322 R99 §9.5, §9.7.4; TS 25.331 §10.3.4.4 signals 50 to 900 ms")
+    )]
+    pub timer_epc: Option<Duration>,
     /// When a missing PDU triggers a status report, Missing PDU Indicator.
     #[schemars(extend("x-source" = "TS 25.322 §9.7.2; EURANE for every_pdu"))]
     pub missing_pdu_indication: MissingPduIndication,
@@ -215,6 +223,7 @@ impl Default for Rlc {
             timer_poll_periodic: None,
             timer_status_prohibit: Some(Duration::from_millis(100)),
             timer_status_periodic: None,
+            timer_epc: None,
             missing_pdu_indication: MissingPduIndication::NewGap,
             gap_while_prohibited: GapWhileProhibited::Remembered,
             mrw_acknowledgment: MrwAcknowledgment::Explicit,

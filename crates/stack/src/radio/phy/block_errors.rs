@@ -27,6 +27,12 @@ impl Lost {
         self.0 >> block & 1 == 1
     }
 
+    /// Of the blocks from number `block` on, which then is the first.
+    #[inline]
+    pub fn from(self, block: u32) -> Self {
+        Lost(self.0.checked_shr(block).unwrap_or(0))
+    }
+
     /// How many blocks are lost.
     #[inline]
     pub fn count(self) -> u32 {

@@ -61,6 +61,8 @@ pub struct Mrw {
     pub sn: Sn,
     /// N_LENGTH.
     pub n_length: u8,
+    /// LENGTH is zero: the one SN_MRW lies above the sender's window as it was, so it is no old one whatever it is.
+    pub beyond_window: bool,
 }
 
 /// The answer to an MRW (TS 25.322 §9.2.2.11.9).
@@ -129,6 +131,17 @@ pub enum Pdu {
     Umd(DataRun),
     /// TMD PDUs; their numbers do not travel.
     Tmd(DataRun),
+}
+
+impl Pdu {
+    /// How many blocks it fills.
+    #[inline]
+    pub fn blocks(&self) -> u32 {
+        match self {
+            Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) => u32::from(run.count),
+            Pdu::Status(_) | Pdu::Reset(_) | Pdu::ResetAck(_) => 1,
+        }
+    }
 }
 
 /// The transport block set of one UE in one TTI, as RLC PDUs in the order of their blocks.

@@ -142,7 +142,8 @@ impl Buffer {
 
     fn may_concatenate(&self, cutting: &Cutting, parts: u32, room: u16) -> bool {
         match cutting.rule {
-            LengthIndicators::Ts25322 => true,
+            // Behind the end of an SDU an indicator of two octets leaves a single octet unused (§9.2.2.8).
+            LengthIndicators::Ts25322 => room >= cutting.length_indicator,
             LengthIndicators::Eurane => parts < 2 && room >= 3 && self.head_left() > u64::from(room),
         }
     }
@@ -159,6 +160,11 @@ impl Buffer {
             }
         }
         Some(cutting.payload - used as u16)
+    }
+
+    /// PDUs that the rest of the SDU would take of which something was sent, alone in them.
+    pub fn pdus_of_rest(&self, cutting: &Cutting) -> u64 {
+        if self.head_sent == 0 { 0 } else { self.head_left().div_ceil(u64::from(cutting.payload)) }
     }
 
     /// Gives up those of the SDUs without a told end of which something was sent and for which `lost` says so, asked with
@@ -196,6 +202,12 @@ impl Buffer {
     pub fn take_whole(&mut self) -> Option<Sdu> {
         debug_assert!(self.head_sent == 0, "whole SDUs and parts are not mixed");
         self.pop()
+    }
+
+    /// SDUs that it keeps.
+    #[cfg(test)]
+    pub fn held(&self) -> usize {
+        self.queue.len() + usize::from(self.untold_end.is_some())
     }
 
     /// When the oldest SDU came.

@@ -6,7 +6,7 @@ use umts_units::{Bytes, Time};
 use super::am::{AmConfig, AmEntity, BufferFull};
 use super::tm::{TmConfig, TmEntity};
 use super::um::{UmConfig, UmEntity};
-use super::{BlockSet, Sdu};
+use super::{BlockSet, Sdu, Sn};
 use crate::Cx;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
@@ -129,7 +129,17 @@ impl Rlc {
         in_any_mode!(self, entity => entity.suspend());
     }
 
-    /// Goes on after [`suspend`](Self::suspend), on a channel with `blocks` blocks in a TTI.
+    /// Sends `n` further new PDUs and no more until [`resume`](Self::resume); retransmissions and reports go on (TS 25.322
+    /// §9.7.5). Returns VT(S) or VT(US); `None` in transparent mode, which knows no such suspension and goes on.
+    pub fn suspend_after(&mut self, n: u32) -> Option<Sn> {
+        match self {
+            Rlc::Am(entity) => Some(entity.suspend_after(n)),
+            Rlc::Um(entity) => Some(entity.suspend_after(n)),
+            Rlc::Tm(_) => None,
+        }
+    }
+
+    /// Goes on after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after), on a channel with `blocks` blocks in a TTI.
     pub fn resume(&mut self, blocks: u32) {
         match self {
             Rlc::Am(entity) => entity.resume(),

@@ -4,6 +4,7 @@ pub mod am;
 mod block_set;
 mod buffer;
 mod entity;
+mod sdu_queue;
 mod sn;
 #[cfg(test)]
 pub(in crate::radio) mod testing;

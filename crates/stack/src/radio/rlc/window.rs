@@ -46,6 +46,18 @@ impl Flags {
         removed
     }
 
+    /// How many of `from..to` there are.
+    pub fn count(&self, from: u64, to: u64) -> u64 {
+        let mut counted = 0;
+        let mut at = from;
+        while at < to {
+            let member = self.first_member(at, to);
+            at = self.first_gap(member, to);
+            counted += at - member;
+        }
+        counted
+    }
+
     /// The first member of `from..to`, or `to`.
     #[inline]
     pub fn first_member(&self, from: u64, to: u64) -> u64 {
@@ -95,6 +107,7 @@ mod tests {
             prop_assert_eq!(flags.first_member(from, to), first);
             let gap = (from..to).find(|n| !set.contains(n)).unwrap_or(to);
             prop_assert_eq!(flags.first_gap(from, to), gap);
+            prop_assert_eq!(flags.count(from, to) as usize, set.range(from..to).count());
             let removed = flags.remove_range(from, to);
             prop_assert_eq!(removed as usize, set.range(from..to).count());
             set.retain(|n| !(from..to).contains(n));

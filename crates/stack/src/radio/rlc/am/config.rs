@@ -2,6 +2,7 @@
 
 use umts_units::{Bytes, Duration};
 
+use crate::ids::Direction;
 use crate::radio::rlc::buffer::Cutting;
 
 /// Configuration of an acknowledged-mode entity, both of its directions.
@@ -53,6 +54,8 @@ pub struct AmConfig {
     pub timer_status_prohibit: Option<Duration>,
     /// Timer_Status_Periodic; it begins with the first data PDU that arrives.
     pub timer_status_periodic: Option<Duration>,
+    /// Estimated PDU counter (TS 25.322 of Release 99 and 4, §9.7.4): ask again for what does not come.
+    pub epc: Option<Epc>,
     /// When a missing PDU triggers a report.
     pub missing_pdu_indication: MissingPduIndication,
     /// What becomes of a gap that is seen while reports are prohibited.
@@ -75,6 +78,34 @@ pub struct AmConfig {
     pub buffer: Option<Bytes>,
     /// Which SDUs take that room.
     pub buffer_counts: BufferCounts,
+}
+
+/// When a report that asked for PDUs is repeated: Timer_EPC after it, and as long as those PDUs take then, if not all of
+/// them have come. Releases 99 and 4 count them down by what the transport format of each TTI tells; here that is the
+/// full transport format of the bearer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Epc {
+    /// Timer_EPC: from a report to the first PDU that it asked for.
+    pub timer_epc: Duration,
+    /// What a downlink TTI brings, and an uplink TTI.
+    pub arrivals: [Arrivals; 2],
+}
+
+/// What a TTI of a bearer brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Arrivals {
+    /// PDUs in it; zero counts as one.
+    pub pdus: u32,
+    /// How long it is.
+    pub tti: Duration,
+}
+
+impl Epc {
+    /// How long after a report that asks for `pdus` PDUs of `direction` they should be there.
+    pub(super) fn wait(&self, direction: Direction, pdus: u64) -> Duration {
+        let Arrivals { pdus: each, tti } = self.arrivals[direction.index()];
+        self.timer_epc + tti * pdus.div_ceil(u64::from(each.max(1)))
+    }
 }
 
 /// Which SDUs take room in the transmission buffer.

@@ -9,6 +9,9 @@
 //!   | … given up |    | end of one given up | another, whole | the next SDU begins … |
 //! ```
 //!
+//! An SDU of which a part is still unsent takes the numbers of its rest along. An MRW that names one SN, and that above
+//! the window, says so with LENGTH = 0.
+//!
 //! One MRW is under way at a time; it is repeated every Timer_MRW until it is acknowledged, after MaxMRW RLC is reset.
 //! In the implicit form of Dubois (2005), §4.4, a further discard moves the target of the MRW under way up.
 
@@ -45,6 +48,14 @@ pub(super) struct GivenUp {
     pub mrw_due: bool,
 }
 
+#[cfg(test)]
+impl GivenUp {
+    /// Elements of all that it keeps.
+    pub fn held(&self) -> usize {
+        self.unlisted.len() + self.mrw.as_ref().map_or(0, |mrw| mrw.before.len())
+    }
+}
+
 /// An MRW and how often it was sent, VT(MRW).
 #[derive(Debug, Clone)]
 struct Procedure {
@@ -59,8 +70,8 @@ struct Procedure {
 pub(super) enum LastEnd {
     /// At the n-th length indicator of this PDU.
     Told(u64, u8),
-    /// It is not wholly in PDUs, or no PDU tells its end.
-    Open,
+    /// It is not wholly in PDUs, or no PDU tells its end: so many further PDUs would hold the rest of it.
+    Open(u64),
 }
 
 impl Sender {
@@ -76,7 +87,7 @@ impl Sender {
             self.wants_reset = true;
             return;
         }
-        let last = self.discard_sent(cx, |first, _| first <= pdu);
+        let last = self.discard_sent(cx, config, |first, _| first <= pdu);
         // Nothing but padding in a PDU is still one that the receiver must not wait for.
         self.move_floor(config, timers, last.unwrap_or(LastEnd::Told(pdu, 0)));
     }
@@ -90,7 +101,7 @@ impl Sender {
     ) {
         let Discard::Timer(age) = config.discard else { return };
         let too_old = Time::from_nanos(cx.now.as_nanos().saturating_sub(age.as_nanos()));
-        let last = self.discard_sent(cx, |_, sdu| sdu.entered <= too_old);
+        let last = self.discard_sent(cx, config, |_, sdu| sdu.entered <= too_old);
         let mut unsent = Vec::new();
         self.buffer.discard_unsent(too_old, |sdu| unsent.push(sdu));
         unsent.into_iter().for_each(|sdu| self.discarded(cx, sdu));
@@ -117,6 +128,7 @@ impl Sender {
     pub(super) fn discard_sent<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
+        config: &AmConfig,
         lost: impl Fn(u64, &Sdu) -> bool,
     ) -> Option<LastEnd> {
         let mut at = (self.given_up.floor, self.given_up.floor_ends);
@@ -130,17 +142,18 @@ impl Sender {
             self.given_up.unlisted.push(end.sn);
             self.discarded(cx, end.sdu);
         }
+        let rest = self.numbers_of_rest(config);
         let mut open = [None; 2];
         let mut slot = open.iter_mut();
         let any_open = self.buffer.discard_started(lost, |sdu| {
             *slot.next().expect("one SDU is unfinished and one untold at most") = Some(sdu);
         });
         for sdu in open.into_iter().flatten() {
-            self.given_up.unlisted.push(self.vt_s);
+            self.given_up.unlisted.push(self.vt_s + rest.saturating_sub(1));
             self.discarded(cx, sdu);
         }
         match (any_open, any) {
-            (true, _) => Some(LastEnd::Open),
+            (true, _) => Some(LastEnd::Open(rest)),
             (false, true) => Some(LastEnd::Told(at.0, at.1)),
             (false, false) => None,
         }
@@ -149,7 +162,7 @@ impl Sender {
     /// What ends at `last` was given up: the receiver is to be told.
     fn move_floor(&mut self, config: &AmConfig, timers: &mut Timers, last: LastEnd) {
         let (floor, floor_ends) = match last {
-            LastEnd::Open => (self.vt_s, 0),
+            LastEnd::Open(rest) => (self.vt_s + rest, 0),
             // N_LENGTH has four bits: of more ends than that in one PDU the receiver hands the others up.
             LastEnd::Told(pdu, n) => match self.next_begins() {
                 Some(first) if first <= pdu => (pdu, n.min(N_LENGTH_MOST)),
@@ -158,6 +171,7 @@ impl Sender {
         };
         self.given_up.floor = floor;
         self.given_up.floor_ends = floor_ends;
+        self.vt_s = self.vt_s.max(floor);
         self.nacked_count -= self.nacked.remove_range(self.vt_a, floor);
         while self.given_up.ends > 0 && self.ends.front().is_some_and(|end| end.sn < floor) {
             self.ends.pop_front();
@@ -166,6 +180,16 @@ impl Sender {
         match (&self.given_up.mrw, config.mrw_acknowledgment) {
             (Some(_), MrwAcknowledgment::Explicit) => {}
             _ => self.make_mrw(config, timers),
+        }
+    }
+
+    /// The numbers that the unsent rest of an SDU takes along: SN_MRW_LENGTH lies behind the PDU in which the SDU would
+    /// have ended, and VT(S) follows (TS 25.322 §11.6.2.2). No more than can be told apart; none in the implicit form.
+    fn numbers_of_rest(&self, config: &AmConfig) -> u64 {
+        let room = Sn::MODULUS - 1 - (self.vt_s - self.vt_a);
+        match config.mrw_acknowledgment {
+            MrwAcknowledgment::Explicit => self.buffer.pdus_of_rest(&self.cutting).min(room),
+            MrwAcknowledgment::Implicit => 0,
         }
     }
 
@@ -185,8 +209,8 @@ impl Sender {
         if !config.send_mrw {
             before.clear();
         }
-        given_up.mrw =
-            Some(Procedure { sn: given_up.floor, n_length: given_up.floor_ends, before, vt_mrw: 0 });
+        let (sn, n_length) = (given_up.floor, given_up.floor_ends);
+        given_up.mrw = Some(Procedure { sn, n_length, before, vt_mrw: 0 });
         given_up.mrw_due = true;
         timers.stop(Timer::Mrw);
         self.may_send_mrw(config);
@@ -230,7 +254,9 @@ impl Sender {
         mrw.vt_mrw += 1;
         timers.set(Timer::Mrw, cx.now + config.timer_mrw);
         set.discarded.extend(mrw.before.iter().map(|&pdu| Sn::of(pdu)));
-        Some(Mrw { sn: Sn::of(mrw.sn), n_length: mrw.n_length })
+        // Asked anew with each repetition: once VT(A) has moved, PDUs above SN_MRW may have been sent, and VR(R) be there.
+        let beyond_window = mrw.before.is_empty() && mrw.sn >= self.vt_a + u64::from(config.window);
+        Some(Mrw { sn: Sn::of(mrw.sn), n_length: mrw.n_length, beyond_window })
     }
 
     /// An MRW_ACK arrived; one that answers nothing is ignored (TS 25.322 §11.6.2).

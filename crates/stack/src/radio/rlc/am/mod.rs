@@ -1,7 +1,7 @@
 //! Acknowledged mode of RLC: TS 25.322 §4.2.1.3 (model), §9.4 to §9.7 (variables, timers, functions), §11.3 (data),
 //! §11.4 (reset), §11.5 (status), §11.6 (discard).
 //!
-//! Not modelled: ciphering, and the EPC mechanism of Release 99.
+//! Not modelled: ciphering.
 //!
 //! After any `handle_*`: drain [`AmEntity::poll_delivered`]; ask [`AmEntity::poll_transmit`] at the next TTI while
 //! [`AmEntity::has_work`]; else sleep until [`AmEntity::poll_timeout`].
@@ -24,8 +24,8 @@ use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
 pub use config::{
-    AmConfig, BufferCounts, Discard, ErroneousSn, GapWhileProhibited, Header, LengthIndicators,
-    MaxDatReading, MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
+    AmConfig, Arrivals, BufferCounts, Discard, Epc, ErroneousSn, GapWhileProhibited, Header,
+    LengthIndicators, MaxDatReading, MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
 };
 
 pub(super) use self::receiver::arrived_parts;
@@ -34,11 +34,11 @@ use self::reset::Reset;
 use self::sender::{Ride, Sender};
 use self::status::Beside;
 use self::timers::{Timer, Timers};
-use super::{BlockSet, Pdu, Sdu, Status};
+use super::{BlockSet, DataRun, Pdu, Sdu, Sn, Status};
 use crate::Cx;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
-use crate::trace::TraceEvent;
+use crate::trace::{PduDrop, TraceEvent};
 
 /// One end of an acknowledged-mode bearer: it sends data in one direction and receives in the other.
 #[derive(Debug, Clone)]
@@ -88,50 +88,59 @@ impl AmEntity {
         self.handle_timeout(cx);
         let mut block = 0;
         for pdu in &set.pdus {
-            if let Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) = pdu
-                && self.reset.blocks()
-            {
-                block += u32::from(run.count);
-                continue;
-            }
+            let lost = lost.from(block);
+            block += pdu.blocks();
             match pdu {
-                Pdu::Data(run) => {
-                    self.await_status_period(cx.now);
-                    let lost = Lost(lost.0 >> block);
-                    block += u32::from(run.count);
-                    for (from, count, ends) in arrived_parts(run, set.ends_of(run), lost.0) {
-                        let first = run.first.plus(from);
-                        self.receiver.take_run(cx, &self.config, &mut self.timers, first, count, ends);
-                    }
-                    if lost.contains(u32::from(run.count) - 1) {
-                        continue;
-                    }
-                    if run.poll {
-                        self.receiver.trigger(cx.now, &self.config, &mut self.timers, Trigger::Poll);
-                    }
-                    if let Some(status) = &run.piggyback {
-                        self.handle_status(cx, set, status);
-                    }
-                }
-                // PDUs of another mode come from a peer that is configured differently.
-                Pdu::Umd(run) | Pdu::Tmd(run) => block += u32::from(run.count),
-                control => {
-                    if !lost.contains(block) {
-                        self.handle_control(cx, set, control);
-                    }
-                    block += 1;
-                }
+                Pdu::Data(run) if !self.reset.blocks() => self.handle_run(cx, set, run, lost),
+                other => self.handle_other(cx, set, other, lost),
             }
         }
         self.see_to_reset(cx);
     }
 
-    fn handle_control<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, set: &BlockSet, pdu: &Pdu) {
+    #[inline]
+    fn handle_run<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        set: &BlockSet,
+        run: &DataRun,
+        lost: Lost,
+    ) {
+        self.await_status_period(cx.now);
+        for (from, count, ends) in arrived_parts(run, set.ends_of(run), lost.0) {
+            let first = run.first.plus(from);
+            self.receiver.take_run(cx, &self.config, &mut self.timers, first, count, ends);
+        }
+        if lost.contains(u32::from(run.count) - 1) {
+            return;
+        }
+        if run.poll {
+            self.receiver.trigger(cx.now, &self.config, &mut self.timers, Trigger::Poll);
+        }
+        if let Some(status) = &run.piggyback {
+            self.handle_status(cx, set, status);
+        }
+    }
+
+    /// Takes what is no data, and drops what an entity in its state does not take (TS 25.322 §10, §11.4.2).
+    fn handle_other<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        set: &BlockSet,
+        pdu: &Pdu,
+        lost: Lost,
+    ) {
+        let arrived = pdu.blocks() - Lost(lost.0 & Lost::all(pdu.blocks()).0).count();
+        if arrived == 0 {
+            return;
+        }
         match *pdu {
-            Pdu::Status(ref status) if !self.reset.blocks() => self.handle_status(cx, set, status),
             Pdu::Reset(rsn) if !self.reset.has_failed() => self.handle_reset(cx, rsn),
-            Pdu::ResetAck(rsn) => self.handle_reset_ack(cx, rsn),
-            _ => {}
+            Pdu::ResetAck(rsn) if !self.reset.has_failed() => self.handle_reset_ack(cx, rsn),
+            Pdu::Status(ref status) if !self.reset.blocks() => self.handle_status(cx, set, status),
+            // PDUs of another mode come from a peer that is configured differently.
+            Pdu::Umd(_) | Pdu::Tmd(_) => self.receiver.dropped(cx, arrived, PduDrop::WrongMode),
+            _ => self.receiver.dropped(cx, arrived, PduDrop::Resetting),
         }
     }
 
@@ -157,6 +166,7 @@ impl AmEntity {
             let applied = self.sender.apply_status(cx, config, timers, lsn, missing);
             if applied.is_err() {
                 self.sender.wants_reset |= config.erroneous_sn == ErroneousSn::Reset;
+                self.receiver.dropped(cx, 1, PduDrop::ErroneousSn);
                 return;
             }
         }
@@ -167,7 +177,7 @@ impl AmEntity {
             self.sender.apply_mrw_ack(cx, config, timers, ack);
         }
         if let Some(mrw) = status.mrw {
-            self.receiver.move_window(cx, config, timers, mrw);
+            self.receiver.move_window(cx, config, timers, mrw, &set.discarded);
         }
     }
 
@@ -197,6 +207,9 @@ impl AmEntity {
             let missed = now.saturating_since(at) / period;
             self.timers.set(Timer::StatusPeriodic, at + period * (missed + 1));
             self.receiver.trigger(now, config, &mut self.timers, Trigger::Period);
+        }
+        if self.timers.take_due(Timer::Epc, now).is_some() {
+            self.receiver.counted_down(now, config, &mut self.timers);
         }
         if self.timers.take_due(Timer::StatusWait, now).is_some() {
             self.write_report();
@@ -306,12 +319,16 @@ impl AmEntity {
         if !rides && waits && beside.mrw.is_none() {
             return Sent::Waits;
         }
+        let is_first = self.receiver.report_from.is_none();
         let mut status = match (self.receiver.written.take(), extent) {
             (Some(report), _) => report.put_into(set),
             (None, Some(extent)) => self.receiver.report(&self.config, extent, set),
             (None, None) => Status { octets, ..Status::default() },
         };
         let reported = extent.is_some() || written;
+        if reported && is_first {
+            self.receiver.count_down(cx.now, &self.config, &mut self.timers);
+        }
         if reported && self.receiver.report_from.is_none() {
             self.receiver.reported(cx.now, &self.config, &mut self.timers);
         }
@@ -353,15 +370,24 @@ impl AmEntity {
         self.sender.has_work(now) || self.status_is_due(now) || self.reset.has_work()
     }
 
-    /// Sends nothing until [`resume`](Self::resume): the transport channel is being changed. All state is kept, timers
-    /// run on, and what still arrives is taken.
+    /// Sends nothing until [`resume`](Self::resume): the transport channel is being changed ("stop", TS 25.322
+    /// §8.1). All state is kept, timers run on, and what still arrives is taken.
     pub fn suspend(&mut self) {
         self.suspended = true;
     }
 
-    /// Goes on after [`suspend`](Self::suspend), on whatever channel: a TTI may hold another number of blocks now.
+    /// Sends `n` further new PDUs and no more until [`resume`](Self::resume): those from VT(S) + N on wait. Repetitions
+    /// and reports go on, and a RESET keeps the limit. Returns VT(S) (CRLC-SUSPEND, TS 25.322 §9.7.5).
+    pub fn suspend_after(&mut self, n: u32) -> Sn {
+        self.sender.suspend_from(n.into());
+        Sn::of(self.sender.vt_s)
+    }
+
+    /// Goes on after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after), on whatever channel: a TTI may
+    /// hold another number of blocks now.
     pub fn resume(&mut self) {
         self.suspended = false;
+        self.sender.resume();
     }
 
     /// Whether it is suspended.

@@ -12,7 +12,7 @@ use crate::Cx;
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::window::Flags;
 use crate::radio::rlc::{BlockSet, DataRun, Mrw, MrwAck, Sdu, SduEnd, Sn, SnRun, Status};
-use crate::trace::TraceEvent;
+use crate::trace::{PduDrop, TraceEvent};
 
 /// The receiving side. `direction` is that of the data it receives.
 #[derive(Debug, Clone)]
@@ -37,6 +37,8 @@ pub(super) struct Receiver {
     prohibited_until: Time,
     /// The first part of a report was sent; what is missing from here on is still to be told.
     pub(super) report_from: Option<u64>,
+    /// What the last report asked for lies below (EPC).
+    asked_up_to: u64,
     /// The window that every report grants.
     pub(super) granted_window: Option<NonZeroU16>,
     /// An MRW to be answered: its SN_MRW_LENGTH and N_LENGTH.
@@ -68,6 +70,8 @@ pub(super) enum Trigger {
     Gap,
     /// Timer_Status_Periodic.
     Period,
+    /// What the last report asked for has not come (EPC).
+    Epc,
 }
 
 impl Receiver {
@@ -85,6 +89,7 @@ impl Receiver {
             report_due: None,
             prohibited_until: Time::ZERO,
             report_from: None,
+            asked_up_to: 0,
             granted_window: config.granted_window.and_then(|window| NonZeroU16::new(window as u16)),
             mrw: None,
             written: None,
@@ -128,6 +133,7 @@ impl Receiver {
             let (mut ends_here, rest) = ends.split_at(here);
             ends = rest;
             if !sn.is_within(Sn::of(self.vr_r), u64::from(config.rx_window)) {
+                self.dropped(cx, 1, PduDrop::OutsideWindow);
                 continue;
             }
             let pdu = sn.count_from(self.vr_r);
@@ -208,6 +214,12 @@ impl Receiver {
         self.delivered.push_back(sdu);
     }
 
+    /// Records that PDUs from the peer are dropped.
+    pub fn dropped<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, count: u32, why: PduDrop) {
+        let (ue, direction) = (self.ue, self.direction);
+        cx.record(|| TraceEvent::PdusDropped { ue, direction, count, why });
+    }
+
     /// The next SDU for the upper layer.
     #[inline]
     pub fn poll_delivered(&mut self) -> Option<Sdu> {
@@ -222,6 +234,7 @@ impl Receiver {
         config: &AmConfig,
         timers: &mut Timers,
         mrw: Mrw,
+        discarded: &[Sn],
     ) {
         let implicit = config.mrw_acknowledgment == MrwAcknowledgment::Implicit;
         if implicit {
@@ -230,7 +243,7 @@ impl Receiver {
             self.mrw = Some((mrw.sn, mrw.n_length));
         }
         // One that lies behind VR(R) is a repetition of an MRW already obeyed.
-        if !mrw.sn.is_within(Sn::of(self.vr_r), u64::from(config.rx_window) + 1) {
+        if !mrw.beyond_window && !self.is_ahead(config, mrw.sn, discarded) {
             return;
         }
         let target = mrw.sn.count_from(self.vr_r);
@@ -255,6 +268,33 @@ impl Receiver {
         self.deliver(cx);
     }
 
+    /// Whether the last SN_MRW lies at VR(R) or ahead: within the window, or above it when SN_MRW before it are not, in
+    /// which case VR(R) is at most a window behind the last one.
+    fn is_ahead(&self, config: &AmConfig, last: Sn, before: &[Sn]) -> bool {
+        let (base, window) = (Sn::of(self.vr_r), u64::from(config.rx_window));
+        last.is_within(base, window + 1)
+            || before.first().is_some_and(|first| first.is_within(base, window))
+                && last.is_within(base, Sn::MODULUS - window)
+    }
+
+    /// A report was sent: what it asked for is counted down (EPC). It ends when all of that has come.
+    pub fn count_down(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
+        let Some(epc) = config.epc else { return };
+        let asked = self.vr_h - self.vr_r - self.arrived.count(self.vr_r, self.vr_h);
+        self.asked_up_to = self.vr_h;
+        match asked {
+            0 => timers.stop(Timer::Epc),
+            _ => timers.set(Timer::Epc, now + epc.wait(self.direction, asked)),
+        }
+    }
+
+    /// VR(EP) reached zero: a new report, if anything that the last one asked for is still missing.
+    pub fn counted_down(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
+        if self.vr_r < self.asked_up_to {
+            self.trigger(now, config, timers, Trigger::Epc);
+        }
+    }
+
     /// Whether an MRW is to be answered.
     #[inline]
     pub fn owes_mrw_ack(&self) -> bool {
@@ -266,6 +306,14 @@ impl Receiver {
         let (sn, n_length) = self.mrw.take()?;
         let vr_r = Sn::of(self.vr_r);
         Some(MrwAck { sn: vr_r, n: if sn == vr_r { n_length } else { 0 } })
+    }
+
+    /// Elements of all that it keeps.
+    #[cfg(test)]
+    pub fn held(&self) -> usize {
+        self.ends.len()
+            + self.delivered.len()
+            + self.written.as_ref().map_or(0, |written| written.missing.len())
     }
 
     /// All variables to their initial values, nothing received (TS 25.322 §11.4.3).

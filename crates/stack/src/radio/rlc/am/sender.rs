@@ -26,13 +26,15 @@ pub(super) struct Sender {
     pub(super) ue: UeId,
     pub(super) direction: Direction,
     pub(super) buffer: Buffer,
-    cutting: Cutting,
+    pub(super) cutting: Cutting,
     /// VT(S): the next new PDU.
     pub(super) vt_s: u64,
     /// VT(A): the oldest PDU that is not acknowledged.
     pub(super) vt_a: u64,
     /// VT(WS): the window.
     pub(super) vt_ws: u64,
+    /// The first PDU that a suspension with N does not allow.
+    suspended_from: u64,
     /// VT(DAT) by PDU: how often it was sent.
     vt_dat: Box<[u16]>,
     pub(super) polls: Polls,
@@ -75,6 +77,7 @@ impl Sender {
             vt_s: 0,
             vt_a: 0,
             vt_ws: u64::from(config.window),
+            suspended_from: u64::MAX,
             vt_dat: vec![0; (config.window as usize).next_power_of_two()].into(),
             polls: Polls::default(),
             nacked: Flags::new(),
@@ -122,7 +125,17 @@ impl Sender {
 
     #[inline]
     fn window_left(&self) -> u64 {
-        (self.vt_a + self.vt_ws).saturating_sub(self.vt_s)
+        (self.vt_a + self.vt_ws).min(self.suspended_from).saturating_sub(self.vt_s)
+    }
+
+    /// Sends new PDUs only below VT(S) + `n` from now on (TS 25.322 §9.7.5).
+    pub fn suspend_from(&mut self, n: u64) {
+        self.suspended_from = self.vt_s.saturating_add(n);
+    }
+
+    /// Ends that.
+    pub fn resume(&mut self) {
+        self.suspended_from = u64::MAX;
     }
 
     #[inline]
@@ -353,10 +366,8 @@ impl Sender {
         if lsn.steps_from(base) > in_flight || missing.iter().any(|run| end_of(run) > in_flight) {
             return Err(OutsideWindow);
         }
-        let mut acknowledged = lsn.count_from(self.vt_a);
-        if let Some(run) = missing.first() {
-            acknowledged = acknowledged.min(run.first.count_from(self.vt_a));
-        }
+        let first_missing = missing.iter().map(|run| run.first.count_from(self.vt_a)).min();
+        let acknowledged = lsn.count_from(self.vt_a).min(first_missing.unwrap_or(u64::MAX));
         for run in missing {
             self.mark_missing(cx, config, timers, run);
         }
@@ -425,6 +436,12 @@ impl Sender {
         }
     }
 
+    /// Elements of all that it keeps.
+    #[cfg(test)]
+    pub fn held(&self) -> usize {
+        self.ends.len() + self.padded.len() + self.given_up.held() + self.buffer.held()
+    }
+
     /// All variables to their initial values; SDUs of which anything was sent are lost (TS 25.322 §11.4.3).
     pub fn reset<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -432,10 +449,13 @@ impl Sender {
         config: &AmConfig,
         timers: &mut Timers,
     ) {
-        self.discard_sent(cx, |_, _| true);
+        self.discard_sent(cx, config, |_, _| true);
         self.ends.clear();
         self.nacked.remove_range(self.vt_a, self.vt_s);
         self.padded.clear();
+        if self.suspended_from != u64::MAX {
+            self.suspended_from = self.suspended_from.saturating_sub(self.vt_s);
+        }
         self.vt_s = 0;
         self.vt_a = 0;
         self.vt_ws = u64::from(config.window);

@@ -15,6 +15,8 @@ pub(super) enum Timer {
     StatusProhibit,
     /// Timer_Status_Periodic.
     StatusPeriodic,
+    /// Timer_EPC and the time that the PDUs asked for take after it, VR(EP).
+    Epc,
     /// EURANE: the time that a report waits for data to ride on.
     StatusWait,
     /// Timer_Discard of the oldest SDU.
@@ -28,8 +30,8 @@ pub(super) enum Timer {
 const COUNT: usize = Timer::Reset as usize + 1;
 
 /// What a RESET stops (TS 25.322 §11.4.3).
-const STOPPED_BY_RESET: [Timer; 5] =
-    [Timer::Poll, Timer::PollProhibit, Timer::StatusProhibit, Timer::StatusWait, Timer::Mrw];
+const STOPPED_BY_RESET: [Timer; 6] =
+    [Timer::Poll, Timer::PollProhibit, Timer::StatusProhibit, Timer::Epc, Timer::StatusWait, Timer::Mrw];
 
 /// Deadlines by timer, and the earliest of them.
 #[derive(Debug, Clone)]

@@ -16,9 +16,9 @@ use crate::Cx;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::BufferFull;
-use crate::radio::rlc::buffer::Buffer;
-use crate::radio::rlc::{BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn};
-use crate::trace::TraceEvent;
+use crate::radio::rlc::sdu_queue::SduQueue;
+use crate::radio::rlc::{BlockSet, Pdu, Sdu, SduEnd, Sn};
+use crate::trace::{PduDrop, TraceEvent};
 
 /// Configuration of a transparent-mode entity, both of its directions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,31 +49,25 @@ pub enum ErroneousSdus {
 /// One end of a transparent-mode bearer.
 #[derive(Debug, Clone)]
 pub struct TmEntity {
-    ue: UeId,
-    sends: Direction,
     config: TmConfig,
     /// PDUs that a TTI of the channel holds.
     blocks: u32,
-    buffer: Buffer,
+    queue: SduQueue,
     sent: u64,
     delivered: VecDeque<Sdu>,
     erroneous: VecDeque<Sdu>,
-    suspended: bool,
 }
 
 impl TmEntity {
     /// An entity of `ue`'s bearer that sends in direction `sends`, on a channel with `blocks` blocks in a TTI.
     pub fn new(ue: UeId, sends: Direction, config: TmConfig, blocks: u32) -> Self {
         TmEntity {
-            ue,
-            sends,
+            queue: SduQueue::new(ue, sends, config.buffer, config.timer_discard),
             config,
             blocks,
-            buffer: Buffer::default(),
             sent: 0,
             delivered: VecDeque::new(),
             erroneous: VecDeque::new(),
-            suspended: false,
         }
     }
 
@@ -84,14 +78,7 @@ impl TmEntity {
         sdu: Sdu,
     ) -> Result<(), BufferFull> {
         self.handle_timeout(cx);
-        if self.config.buffer.is_some_and(|room| self.buffer.octets() + sdu.size().0 > room.0) {
-            return Err(BufferFull);
-        }
-        self.buffer.push(sdu);
-        let (ue, direction) = (self.ue, self.sends);
-        cx.record(|| TraceEvent::SduQueued { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
-        self.record_buffer(cx);
-        Ok(())
+        self.queue.push(cx, sdu)
     }
 
     /// Takes the block set of a TTI, of which `lost` arrived with errors.
@@ -103,18 +90,17 @@ impl TmEntity {
     ) {
         let mut block = 0;
         for pdu in &set.pdus {
+            let count = pdu.blocks();
             match pdu {
                 Pdu::Tmd(run) => {
-                    let bad = lost.0 >> block & Lost::all(u32::from(run.count)).0;
+                    let bad = lost.from(block).0 & Lost::all(count).0;
                     for end in set.ends_of(run) {
                         self.take(cx, end.sdu, bad != 0);
                     }
-                    block += u32::from(run.count);
                 }
-                // PDUs of another mode come from a peer that is configured differently.
-                Pdu::Data(run) | Pdu::Umd(run) => block += u32::from(run.count),
-                Pdu::Status(_) | Pdu::Reset(_) | Pdu::ResetAck(_) => block += 1,
+                _ => self.queue.record_dropped(cx, count, PduDrop::WrongMode),
             }
+            block += count;
         }
     }
 
@@ -122,27 +108,17 @@ impl TmEntity {
         if is_bad && self.config.erroneous_sdus == ErroneousSdus::Dropped {
             return;
         }
-        let (ue, direction, entered) = (self.ue, self.sends.reversed(), sdu.entered);
-        let (id, size) = (sdu.packet.id, sdu.size());
-        cx.record(|| TraceEvent::SduDelivered { ue, direction, sdu: id, size, entered });
+        self.queue.record_delivered(cx, &sdu);
         if is_bad { self.erroneous.push_back(sdu) } else { self.delivered.push_back(sdu) }
     }
 
     /// Gives up the SDUs that are too old.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
-        let Some(age) = self.config.timer_discard.filter(|_| self.poll_timeout() <= Some(cx.now)) else {
-            return;
-        };
-        let too_old = Time::from_nanos(cx.now.as_nanos().saturating_sub(age.as_nanos()));
+        let Some(too_old) = self.queue.too_old(cx.now) else { return };
         let mut given_up = Vec::new();
-        self.buffer.discard_unsent(too_old, |sdu| given_up.push(sdu));
-        given_up.into_iter().for_each(|sdu| self.discarded(cx, &sdu));
-    }
-
-    fn discarded<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, sdu: &Sdu) {
-        let (ue, direction) = (self.ue, self.sends);
-        cx.record(|| TraceEvent::SduDiscarded { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
-        self.record_buffer(cx);
+        self.queue.buffer.discard_unsent(too_old, |sdu| given_up.push(sdu));
+        given_up.iter().for_each(|sdu| self.queue.record_discarded(cx, sdu));
+        self.queue.record_level(cx);
     }
 
     /// Fills `set` with `blocks` blocks at most: fewer than an SDU needs are left to others.
@@ -153,14 +129,12 @@ impl TmEntity {
         set: &mut BlockSet,
     ) {
         self.handle_timeout(cx);
-        if self.suspended {
-            return;
-        }
-        while let Some(octets) = self.buffer.head_octets() {
+        while let Some(octets) = self.queue.buffer.head_octets().filter(|_| !self.queue.suspended) {
             let pdus = octets.div_ceil(u64::from(self.config.pdu_payload));
             if pdus > self.most_pdus() {
-                let sdu = self.buffer.take_whole().expect("it was looked at");
-                self.discarded(cx, &sdu);
+                let sdu = self.queue.buffer.take_whole().expect("it was looked at");
+                self.queue.record_discarded(cx, &sdu);
+                self.queue.record_level(cx);
                 continue;
             }
             if set.blocks + pdus as u32 > blocks {
@@ -179,22 +153,13 @@ impl TmEntity {
     }
 
     fn send_head<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, count: u32, set: &mut BlockSet) {
-        let sdu = self.buffer.take_whole().expect("it was looked at");
+        let sdu = self.queue.buffer.take_whole().expect("it was looked at");
         let first = self.sent;
         self.sent += u64::from(count);
         let mark = set.ends_mark();
         set.ends.push(SduEnd { first: Sn::of(first), sn: Sn::of(self.sent - 1), sdu });
-        let ends = (mark, set.ends_mark());
-        set.push_run(Pdu::Tmd(DataRun::new(first, count, ends)), count);
-        let (ue, direction, first_sn) = (self.ue, self.sends, first as u32);
-        let (retransmission, poll) = (false, false);
-        cx.record(|| TraceEvent::PdusSent { ue, direction, first_sn, count, retransmission, poll });
-        self.record_buffer(cx);
-    }
-
-    fn record_buffer<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>) {
-        let (ue, direction, octets) = (self.ue, self.sends, self.buffer.octets());
-        cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
+        self.queue.put_into(cx, set, first, count, mark, Pdu::Tmd);
+        self.queue.record_level(cx);
     }
 
     /// The next SDU for the upper layer.
@@ -210,28 +175,28 @@ impl TmEntity {
 
     /// When the oldest SDU will have waited too long.
     pub fn poll_timeout(&self) -> Option<Time> {
-        Some(self.buffer.oldest()? + self.config.timer_discard?)
+        self.queue.next_discard()
     }
 
     /// Whether the next TTI is of use to it.
     pub fn has_work(&self) -> bool {
-        !self.suspended && !self.buffer.is_empty()
+        self.queue.has_work()
     }
 
     /// Sends nothing until [`resume`](Self::resume).
     pub fn suspend(&mut self) {
-        self.suspended = true;
+        self.queue.suspended = true;
     }
 
     /// Goes on after [`suspend`](Self::suspend), with `blocks` blocks in a TTI.
     pub fn resume(&mut self, blocks: u32) {
-        self.suspended = false;
+        self.queue.suspended = false;
         self.blocks = blocks;
     }
 
     /// SDU octets that wait.
     pub fn buffer_occupancy(&self) -> Bytes {
-        Bytes(self.buffer.octets())
+        self.queue.occupancy()
     }
 
     /// Octets of a PDU.

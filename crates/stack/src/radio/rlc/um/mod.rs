@@ -22,9 +22,10 @@ use crate::Cx;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::{BufferFull, LengthIndicators, arrived_parts};
-use crate::radio::rlc::buffer::{Buffer, Cutting};
-use crate::radio::rlc::{BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn};
-use crate::trace::TraceEvent;
+use crate::radio::rlc::buffer::Cutting;
+use crate::radio::rlc::sdu_queue::SduQueue;
+use crate::radio::rlc::{BlockSet, Pdu, Sdu, SduEnd, Sn};
+use crate::trace::{PduDrop, TraceEvent};
 
 /// Configuration of an unacknowledged-mode entity, both of its directions.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,32 +53,28 @@ impl UmConfig {
 /// One end of an unacknowledged-mode bearer.
 #[derive(Debug, Clone)]
 pub struct UmEntity {
-    ue: UeId,
-    sends: Direction,
-    config: UmConfig,
-    buffer: Buffer,
-    /// VT(US): the next PDU, counted without wrapping.
+    cutting: Cutting,
+    queue: SduQueue,
+    /// VT(US): the next PDU, counted without wrapping, and the first that a suspension with N does not allow.
     vt_us: u64,
+    suspended_from: u64,
     /// VR(US): the PDU expected next, and the first of the unbroken row before it.
     vr_us: u64,
     unbroken_from: u64,
     delivered: VecDeque<Sdu>,
-    suspended: bool,
 }
 
 impl UmEntity {
     /// An entity of `ue`'s bearer that sends in direction `sends`.
     pub fn new(ue: UeId, sends: Direction, config: UmConfig) -> Self {
         UmEntity {
-            ue,
-            sends,
-            config,
-            buffer: Buffer::default(),
+            cutting: config.cutting(),
+            queue: SduQueue::new(ue, sends, config.buffer, config.timer_discard),
             vt_us: 0,
+            suspended_from: u64::MAX,
             vr_us: 0,
             unbroken_from: 0,
             delivered: VecDeque::new(),
-            suspended: false,
         }
     }
 
@@ -88,14 +85,7 @@ impl UmEntity {
         sdu: Sdu,
     ) -> Result<(), BufferFull> {
         self.handle_timeout(cx);
-        if self.config.buffer.is_some_and(|room| self.buffer.octets() + sdu.size().0 > room.0) {
-            return Err(BufferFull);
-        }
-        self.buffer.push(sdu);
-        let (ue, direction) = (self.ue, self.sends);
-        cx.record(|| TraceEvent::SduQueued { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
-        self.record_buffer(cx);
-        Ok(())
+        self.queue.push(cx, sdu)
     }
 
     /// Takes the block set of a TTI, of which `lost` did not arrive.
@@ -107,17 +97,16 @@ impl UmEntity {
     ) {
         let mut block = 0;
         for pdu in &set.pdus {
+            let count = pdu.blocks();
             match pdu {
                 Pdu::Umd(run) => {
-                    for (from, count, ends) in arrived_parts(run, set.ends_of(run), lost.0 >> block) {
+                    for (from, count, ends) in arrived_parts(run, set.ends_of(run), lost.from(block).0) {
                         self.take_run(cx, run.first.plus(from), count, ends);
                     }
-                    block += u32::from(run.count);
                 }
-                // PDUs of another mode come from a peer that is configured differently.
-                Pdu::Data(run) | Pdu::Tmd(run) => block += u32::from(run.count),
-                Pdu::Status(_) | Pdu::Reset(_) | Pdu::ResetAck(_) => block += 1,
+                _ => self.queue.record_dropped(cx, count, PduDrop::WrongMode),
             }
+            block += count;
         }
     }
 
@@ -136,37 +125,23 @@ impl UmEntity {
         for end in ends {
             let began = self.vr_us - 1 - Sn::of(self.vr_us - 1).steps_from(end.first).min(self.vr_us - 1);
             if began >= self.unbroken_from {
-                self.hand_up(cx, end.sdu);
+                self.queue.record_delivered(cx, &end.sdu);
+                self.delivered.push_back(end.sdu);
             }
         }
-    }
-
-    fn hand_up<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdu: Sdu) {
-        let (ue, direction, entered) = (self.ue, self.sends.reversed(), sdu.entered);
-        let (id, size) = (sdu.packet.id, sdu.size());
-        cx.record(|| TraceEvent::SduDelivered { ue, direction, sdu: id, size, entered });
-        self.delivered.push_back(sdu);
     }
 
     /// Gives up the SDUs that are too old. Where a part of one was sent, VT(US) skips a number, so that the receiver sees a
     /// hole.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
-        let Some(age) = self.config.timer_discard.filter(|_| self.poll_timeout() <= Some(cx.now)) else {
-            return;
-        };
-        let too_old = Time::from_nanos(cx.now.as_nanos().saturating_sub(age.as_nanos()));
+        let Some(too_old) = self.queue.too_old(cx.now) else { return };
         let mut given_up = Vec::new();
-        if self.buffer.discard_started(|_, sdu| sdu.entered <= too_old, |sdu| given_up.push(sdu)) {
+        if self.queue.buffer.discard_started(|_, sdu| sdu.entered <= too_old, |sdu| given_up.push(sdu)) {
             self.vt_us += 1;
         }
-        self.buffer.discard_unsent(too_old, |sdu| given_up.push(sdu));
-        let (ue, direction) = (self.ue, self.sends);
-        for sdu in &given_up {
-            cx.record(|| TraceEvent::SduDiscarded { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
-        }
-        if !given_up.is_empty() {
-            self.record_buffer(cx);
-        }
+        self.queue.buffer.discard_unsent(too_old, |sdu| given_up.push(sdu));
+        given_up.iter().for_each(|sdu| self.queue.record_discarded(cx, sdu));
+        self.queue.record_level(cx);
     }
 
     /// Fills `set` with `blocks` blocks at most.
@@ -177,36 +152,24 @@ impl UmEntity {
         set: &mut BlockSet,
     ) {
         self.handle_timeout(cx);
-        if self.suspended {
-            return;
-        }
-        let cutting = self.config.cutting();
-        let before = self.buffer.octets();
-        while set.blocks < blocks && !self.buffer.is_empty() {
+        let before = self.queue.occupancy();
+        while set.blocks < blocks && self.has_work() {
             let first = self.vt_us;
             let mark = set.ends_mark();
-            let full = self.buffer.full_pdus(&cutting, blocks - set.blocks);
+            let allowed = u32::try_from(self.suspended_from - first).unwrap_or(u32::MAX);
+            let full = self.queue.buffer.full_pdus(&self.cutting, allowed.min(blocks - set.blocks));
             if full > 0 {
-                self.buffer.take_full(&cutting, first, full);
+                self.queue.buffer.take_full(&self.cutting, first, full);
             } else {
-                self.buffer.compose(&cutting, first, cutting.payload, set);
+                self.queue.buffer.compose(&self.cutting, first, self.cutting.payload, set);
             }
             let count = full.max(1);
             self.vt_us += u64::from(count);
-            let ends = (mark, set.ends_mark());
-            set.push_run(Pdu::Umd(DataRun::new(first, count, ends)), count);
-            let (ue, direction, first_sn) = (self.ue, self.sends, first as u32);
-            let (retransmission, poll) = (false, false);
-            cx.record(|| TraceEvent::PdusSent { ue, direction, first_sn, count, retransmission, poll });
+            self.queue.put_into(cx, set, first, count, mark, Pdu::Umd);
         }
-        if self.buffer.octets() != before {
-            self.record_buffer(cx);
+        if self.queue.occupancy() != before {
+            self.queue.record_level(cx);
         }
-    }
-
-    fn record_buffer<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>) {
-        let (ue, direction, octets) = (self.ue, self.sends, self.buffer.octets());
-        cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
     }
 
     /// The next SDU for the upper layer.
@@ -216,31 +179,38 @@ impl UmEntity {
 
     /// When the oldest SDU will have waited too long.
     pub fn poll_timeout(&self) -> Option<Time> {
-        Some(self.buffer.oldest()? + self.config.timer_discard?)
+        self.queue.next_discard()
     }
 
     /// Whether the next TTI is of use to it.
     pub fn has_work(&self) -> bool {
-        !self.suspended && !self.buffer.is_empty()
+        self.queue.has_work() && self.vt_us < self.suspended_from
     }
 
     /// Sends nothing until [`resume`](Self::resume).
     pub fn suspend(&mut self) {
-        self.suspended = true;
+        self.queue.suspended = true;
     }
 
-    /// Goes on after [`suspend`](Self::suspend).
+    /// Sends `n` further PDUs and no more until [`resume`](Self::resume). Returns VT(US) (TS 25.322 §9.7.5).
+    pub fn suspend_after(&mut self, n: u32) -> Sn {
+        self.suspended_from = self.vt_us + u64::from(n);
+        Sn::of(self.vt_us)
+    }
+
+    /// Goes on after [`suspend`](Self::suspend) or [`suspend_after`](Self::suspend_after).
     pub fn resume(&mut self) {
-        self.suspended = false;
+        self.queue.suspended = false;
+        self.suspended_from = u64::MAX;
     }
 
     /// SDU octets that wait.
     pub fn buffer_occupancy(&self) -> Bytes {
-        Bytes(self.buffer.octets())
+        self.queue.occupancy()
     }
 
     /// Octets of a PDU behind its header.
     pub fn pdu_payload(&self) -> Bytes {
-        Bytes(u64::from(self.config.pdu_payload))
+        Bytes(u64::from(self.cutting.payload))
     }
 }

@@ -91,6 +91,17 @@ fn a_suspended_entity_keeps_what_it_has() {
     assert_eq!(send(&mut um, 0, 9).blocks, 3);
 }
 
+#[test]
+fn a_suspension_with_n_lets_n_further_pdus_go() {
+    let mut um = entity(None);
+    queue(&mut um, 0, 0, 400);
+    assert_eq!(send(&mut um, 0, 2).blocks, 2);
+    assert_eq!(um.suspend_after(3), Sn::of(2));
+    assert_eq!((send(&mut um, 0, 9).blocks, um.has_work(), send(&mut um, 0, 9).blocks), (3, false, 0));
+    um.resume();
+    assert_eq!(send(&mut um, 0, 9).blocks, 6);
+}
+
 proptest! {
     /// An SDU arrives if and only if all its PDUs do, in order, over many wraps of the seven bits.
     #[test]

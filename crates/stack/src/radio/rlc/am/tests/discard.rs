@@ -1,6 +1,7 @@
 //! SDU discard after MaxDAT, and the move of the receiving window.
 
 use super::*;
+use crate::radio::rlc::MrwAck;
 
 fn twice() -> AmConfig {
     AmConfig { max_dat: Some(2), ..config() }
@@ -50,8 +51,79 @@ fn an_sdu_that_is_only_half_sent_is_given_up_whole() {
     assert_eq!(talk.at(10).sends(4), ["0-3"]);
     talk.at(80).hears_status(4, &[1]);
     assert_eq!(talk.discarded(), [0]);
-    assert_eq!(talk.at(90).sends(4), ["STATUS MRW 4", "4 P"]);
+    // 840 octets are unsent: they would fill 21 PDUs more, whose numbers nobody waits for.
+    assert_eq!(talk.at(90).sends(4), ["STATUS MRW 25", "25 P"]);
     assert_eq!(talk.am.buffer_occupancy(), Bytes(39));
+}
+
+/// The MRW of a set.
+fn mrw_of(set: &BlockSet) -> Mrw {
+    let statuses = set.pdus.iter().filter_map(|pdu| match pdu {
+        Pdu::Status(status) => status.mrw,
+        _ => None,
+    });
+    statuses.last().expect("it was asked of a set with one")
+}
+
+#[test]
+fn an_mrw_above_the_window_says_so_with_length_zero() {
+    let mut talk = Talk::new(AmConfig { max_dat: Some(1), window: 8, ..config() });
+    talk.queues(0, 1000).unwrap();
+    talk.queues(1, 39).unwrap();
+    assert_eq!(talk.at(10).sends(12), ["0-7"]);
+    talk.at(80).hears_status(8, &[3]);
+    let set = talk.at(90).transmits(12);
+    // The SDU would have ended in PDU 24. VT(S) = 25 is out of the window that begins at 3.
+    assert_eq!(set.pdus.iter().map(describe).collect::<Vec<_>>(), ["STATUS MRW 25"]);
+    assert_eq!(mrw_of(&set), Mrw { sn: Sn::of(25), n_length: 0, beyond_window: true });
+    let mut peer = Talk::new(AmConfig { rx_window: 8, ..config() });
+    peer.at(80).hears(&data(0, 7, false, &[]), &[3]);
+    peer.at(100).hears(&set, &[]);
+    let answer = peer.at(110).transmits(1);
+    assert_eq!(describe(&answer.pdus[0]), "STATUS MRW ACK 25 ack 25");
+    talk.at(180).hears(&answer, &[]);
+    assert_eq!(talk.at(190).sends(12), ["25 P"]);
+    // Without LENGTH = 0 it would have been taken for an old one.
+    let mut peer = Talk::new(AmConfig { rx_window: 8, ..config() });
+    peer.at(80).hears(&data(0, 7, false, &[]), &[3]);
+    peer.at(100).hears(&mrw(25), &[]);
+    assert_eq!(describe(&peer.at(110).transmits(1).pdus[0]), "STATUS MRW ACK 3 ack 8");
+}
+
+#[test]
+fn a_window_given_up_to_its_end_is_an_mrw_above_the_window() {
+    let mut talk = Talk::new(AmConfig { max_dat: Some(1), window: 2, ..config() });
+    talk.queues(0, 79).unwrap();
+    talk.queues(1, 39).unwrap();
+    assert_eq!(talk.at(10).sends(12), ["0-1"]);
+    talk.at(80).hears_status(2, &[0]);
+    let set = talk.at(90).transmits(12);
+    assert_eq!(mrw_of(&set), Mrw { sn: Sn::of(2), n_length: 0, beyond_window: true });
+}
+
+#[test]
+fn an_mrw_that_names_several_sdus_may_end_above_the_window() {
+    let mut talk = Talk::new(AmConfig { max_dat: Some(1), window: 8, send_mrw: true, ..config() });
+    talk.queues(0, 79).unwrap();
+    talk.queues(1, 1000).unwrap();
+    assert_eq!(talk.at(10).sends(12), ["0-7"]);
+    talk.at(80).hears_status(8, &[0, 4]);
+    let set = talk.at(90).transmits(12);
+    // SDU 0 alone first: its discard began the procedure. Then the other one, which ends 19 PDUs above what was sent.
+    assert_eq!((mrw_of(&set).sn, set.discarded.len()), (Sn::of(2), 0));
+    talk.at(150).hears_control(Pdu::Status(Status {
+        mrw_ack: Some(MrwAck { sn: Sn::of(2), n: 0 }),
+        ..Status::default()
+    }));
+    let set = talk.at(160).transmits(12);
+    assert_eq!(mrw_of(&set), Mrw { sn: Sn::of(27), n_length: 0, beyond_window: true });
+    // All at once: the first SN_MRW lies in the window and shows where the last one belongs.
+    let mut peer = Talk::new(AmConfig { rx_window: 8, ..config() });
+    peer.at(80).hears(&data(1, 7, false, &[]), &[]);
+    let mut both = mrw(27);
+    both.discarded.push(Sn::of(1));
+    peer.at(100).hears(&both, &[]);
+    assert_eq!(describe(&peer.at(110).transmits(1).pdus[0]), "STATUS MRW ACK 27 ack 27");
 }
 
 #[test]
@@ -81,7 +153,7 @@ fn an_mrw_is_repeated_until_it_is_acknowledged() {
 
 fn mrw(sn: u64) -> BlockSet {
     let mut set = BlockSet::default();
-    let mrw = Some(Mrw { sn: Sn::of(sn), n_length: 0 });
+    let mrw = Some(Mrw { sn: Sn::of(sn), ..Mrw::default() });
     set.push_status(Status { mrw, octets: 4, ..Status::default() });
     set
 }

@@ -40,6 +40,7 @@ pub(super) fn config() -> AmConfig {
         timer_poll_periodic: None,
         timer_status_prohibit: None,
         timer_status_periodic: None,
+        epc: None,
         missing_pdu_indication: MissingPduIndication::NewGap,
         gap_while_prohibited: GapWhileProhibited::Remembered,
         mrw_acknowledgment: MrwAcknowledgment::Explicit,

@@ -82,6 +82,36 @@ impl Pair {
         self.blocks = blocks;
     }
 
+    /// One end sends `n` further new PDUs and no more for so many TTIs.
+    pub fn suspend_after(&mut self, end: usize, n: u32, ttis: u64) {
+        self.ends[end].am.suspend_after(n);
+        let before = self.ends[end].trace.len();
+        for _ in 0..ttis {
+            self.step([Fate::GOOD; 2]);
+        }
+        self.ends[end].am.resume();
+        let new = |(_, event): &(Time, TraceEvent)| match *event {
+            TraceEvent::PdusSent { retransmission: false, count, .. } => count,
+            _ => 0,
+        };
+        let sent: u32 = self.ends[end].trace[before..].iter().map(new).sum();
+        assert!(sent <= n, "{sent} new PDUs, {n} were allowed");
+    }
+
+    /// RRC re-establishes both ends; what was on its way is lost.
+    pub fn reestablish(&mut self) {
+        self.pipe.iter_mut().for_each(Vec::clear);
+        for end in &mut self.ends {
+            end.now = ms(self.tti * TTI);
+            end.am.reestablish(&mut Cx::new(end.now, &mut end.trace));
+        }
+    }
+
+    /// Elements that an end keeps, trace and pipe apart.
+    pub fn held(&self, end: usize) -> usize {
+        self.ends[end].am.sender.held() + self.ends[end].am.receiver.held()
+    }
+
     /// After a drain no deadline lies in the past.
     fn check_timers(&self, end: usize) {
         let Talk { am, now, .. } = &self.ends[end];

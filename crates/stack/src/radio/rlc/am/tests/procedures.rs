@@ -325,6 +325,129 @@ fn a_suspended_entity_keeps_its_state_and_goes_on_with_another_number_of_blocks(
     assert_eq!(talk.at(500).sends(12), ["STATUS ack 1", "1-11"]);
 }
 
+/// CRLC-SUSPEND with N, at the end that sends.
+#[test]
+fn a_suspension_with_n_lets_n_further_pdus_go() {
+    let mut talk = Talk::new(config());
+    talk.queues(0, 1000).unwrap();
+    assert_eq!(talk.at(10).sends(4), ["0-3"]);
+    assert_eq!(talk.am.suspend_after(3), Sn::of(4));
+    assert_eq!(talk.at(20).sends(12), ["4-6"]);
+    assert!(talk.at(30).sends(12).is_empty() && !talk.am.has_work(ms(30)));
+    // What is missing is sent again and what is asked for is reported; an acknowledgment opens nothing.
+    talk.at(40).hears_status(7, &[2]).hears(&data(0, 0, true, &[]), &[]);
+    assert_eq!(talk.at(50).sends(12), ["STATUS ack 1", "2 R P"]);
+    talk.at(60).hears_status(7, &[]);
+    assert!(talk.at(70).sends(12).is_empty());
+    talk.am.resume();
+    assert_eq!(talk.at(80).sends(2), ["7-8"]);
+}
+
+/// The same, while a RESET takes place (RESET_AND_SUSPEND, TS 25.322 §9.3.3.5).
+#[test]
+fn a_reset_keeps_the_limit_of_a_suspension() {
+    let mut talk = Talk::new(config());
+    for id in 0..3 {
+        talk.queues(id, 390).unwrap();
+    }
+    assert_eq!(talk.at(10).sends(2), ["0-1"]);
+    talk.am.suspend_after(3);
+    talk.at(20).hears_status(100, &[]);
+    assert_eq!(talk.at(30).sends(2), ["RESET 0"]);
+    talk.at(40).hears_control(Pdu::ResetAck(false));
+    // VT(S) is 0 again; the three PDUs of the suspension are still to go.
+    assert_eq!(talk.at(50).sends(12), ["0-2"]);
+    assert!(talk.at(60).sends(12).is_empty());
+    talk.am.resume();
+    assert_eq!(talk.at(70).sends(2), ["3-4"]);
+}
+
+/// The peer is suspended: what it still sends is taken and reported, and a poll that it cannot answer is repeated.
+#[test]
+fn a_suspended_peer_is_waited_for() {
+    let mut talk = Talk::new(config());
+    talk.queues(0, 39).unwrap();
+    assert_eq!(talk.at(10).sends(4), ["0 P"]);
+    talk.at(20).hears(&data(0, 1, true, &[(7, 0, 1)]), &[]);
+    assert_eq!((talk.delivers(), talk.at(30).sends(4)), (vec![7], vec!["STATUS ack 2".to_owned()]));
+    assert_eq!(talk.at(180).sends(4), ["0 R P"]);
+    assert_eq!(talk.at(350).sends(4), ["0 R P"]);
+    talk.at(400).hears_status(1, &[]);
+    assert_eq!((talk.am.poll_timeout(), talk.am.buffer_occupancy()), (None, Bytes(0)));
+}
+
+fn counting(timer_epc: u64) -> AmConfig {
+    let arrivals = [Arrivals { pdus: 4, tti: Duration::from_millis(10) }; 2];
+    AmConfig { epc: Some(Epc { timer_epc: Duration::from_millis(timer_epc), arrivals }), ..config() }
+}
+
+#[test]
+fn what_a_report_asked_for_in_vain_is_asked_for_again() {
+    let mut talk = Talk::new(counting(100));
+    // Ten PDUs are missing: at four in a TTI they take three.
+    talk.at(10).hears(&data(0, 11, false, &[]), &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
+    assert_eq!(talk.at(20).sends(1), ["STATUS ack 12"]);
+    assert_eq!(talk.am.poll_timeout(), Some(ms(20 + 100 + 30)));
+    // All but two come. Newer gaps are not asked about here.
+    talk.at(120).hears(&data(1, 8, false, &[]), &[]);
+    let again = talk.at(150).transmits(1);
+    assert_eq!((describe(&again.pdus[0]).as_str(), missing(&again)), ("STATUS ack 12", vec![9, 10]));
+    // Two take one TTI. When they are there the counting ends.
+    assert_eq!(talk.am.poll_timeout(), Some(ms(150 + 100 + 10)));
+    talk.at(200).hears(&data(9, 10, false, &[]), &[]);
+    assert!(talk.at(260).sends(1).is_empty());
+    assert_eq!(talk.am.poll_timeout(), None);
+}
+
+#[test]
+fn a_report_that_asks_for_nothing_is_not_counted_down() {
+    let mut talk = Talk::new(counting(100));
+    talk.at(10).hears(&data(0, 3, true, &[]), &[]);
+    assert_eq!(talk.at(20).sends(1), ["STATUS ack 4"]);
+    assert_eq!(talk.am.poll_timeout(), None);
+}
+
+#[test]
+fn a_report_that_is_due_by_count_keeps_the_distance_of_reports() {
+    let prohibit = Some(Duration::from_millis(200));
+    let mut talk = Talk::new(AmConfig { timer_status_prohibit: prohibit, ..counting(50) });
+    talk.at(10).hears(&data(0, 2, false, &[]), &[1]);
+    assert_eq!(talk.at(20).sends(1), ["STATUS ack 3"]);
+    assert!(talk.at(100).sends(1).is_empty());
+    assert_eq!(talk.at(220).sends(1), ["STATUS ack 3"]);
+}
+
+#[test]
+fn what_an_entity_does_not_take_is_dropped_and_told() {
+    let mut talk = Talk::new(AmConfig { rx_window: 4, ..config() });
+    let of_other_modes =
+        |run| BlockSet { pdus: vec![Pdu::Umd(run), Pdu::Tmd(run)], blocks: 4, ..BlockSet::default() };
+    talk.at(10).hears(&of_other_modes(DataRun::new(0, 2, (0, 0))), &[1]);
+    talk.at(20).hears(&data(2, 6, false, &[]), &[]);
+    talk.at(30).hears_status(9, &[]);
+    assert_eq!(talk.at(40).sends(1), ["RESET 0"]);
+    talk.at(50).hears(&data(0, 2, false, &[]), &[0]).hears_status(0, &[]);
+    let drops: Vec<_> = talk
+        .trace
+        .iter()
+        .filter_map(|(_, event)| match *event {
+            TraceEvent::PdusDropped { count, why, direction: Direction::Uplink, .. } => Some((why, count)),
+            _ => None,
+        })
+        .collect();
+    let expected = [
+        (PduDrop::WrongMode, 1),
+        (PduDrop::WrongMode, 2),
+        (PduDrop::OutsideWindow, 1),
+        (PduDrop::OutsideWindow, 1),
+        (PduDrop::OutsideWindow, 1),
+        (PduDrop::ErroneousSn, 1),
+        (PduDrop::Resetting, 2),
+        (PduDrop::Resetting, 1),
+    ];
+    assert_eq!(drops, expected);
+}
+
 #[test]
 fn a_poll_timer_that_expires_in_suspension_polls_afterwards() {
     let mut talk = Talk::new(config());

@@ -13,6 +13,10 @@ enum Step {
     Tti([Fate; 2]),
     /// The transport channel changes: for so many TTIs both ends are suspended, then a TTI holds other numbers of blocks.
     Switch(u64, [u32; 2]),
+    /// One end is suspended with N for so many TTIs.
+    Suspend(usize, u32, u64),
+    /// Both ends are re-established.
+    Reestablish,
 }
 
 fn fate() -> impl Strategy<Value = Fate> {
@@ -23,9 +27,10 @@ fn fate() -> impl Strategy<Value = Fate> {
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        1 => (0usize..2, prop_oneof![1u32..200, Just(40), Just(39), Just(41), 1u32..2000])
+        2 => (0usize..2, prop_oneof![1u32..200, Just(40), Just(39), Just(41), 1u32..2000])
             .prop_map(|(end, octets)| Step::Queue(end, octets)),
-        4 => [fate(), fate()].prop_map(Step::Tti),
+        8 => [fate(), fate()].prop_map(Step::Tti),
+        1 => (0usize..2, 0u32..20, 1u64..30).prop_map(|(end, n, ttis)| Step::Suspend(end, n, ttis)),
         1 => (0u64..40, [1u32..13, 1u32..5]).prop_map(|(ttis, blocks)| Step::Switch(ttis, blocks)),
     ]
 }
@@ -49,7 +54,21 @@ fn any_config() -> impl Strategy<Value = AmConfig> {
     // A report in every TTI would leave no room for data where a TTI holds one block.
     let status_periodic =
         prop_oneof![2 => Just(None), 1 => (40u64..300).prop_map(|ms| Some(Duration::from_millis(ms)))];
-    let more = (format, poll_sdu, poll_window, timer(), timer(), status_periodic, any::<bool>(), 1u32..2047);
+    let arrivals = [Arrivals { pdus: 6, tti: Duration::from_millis(10) }; 2];
+    let epc = prop_oneof![2 => Just(None), 1 => (50u64..300).prop_map(move |ms| {
+        Some(Epc { timer_epc: Duration::from_millis(ms), arrivals })
+    })];
+    let more = (
+        format,
+        poll_sdu,
+        poll_window,
+        timer(),
+        timer(),
+        status_periodic,
+        any::<bool>(),
+        1u32..2047,
+        (epc, any::<bool>()),
+    );
     (base, window, piggyback, prohibit, indication, payload, more).prop_map(
         |(base, window, piggyback, timer_status_prohibit, missing_pdu_indication, pdu_payload, more)| {
             let (
@@ -61,6 +80,7 @@ fn any_config() -> impl Strategy<Value = AmConfig> {
                 status_periodic,
                 send_mrw,
                 grant,
+                (epc, in_sequence),
             ) = more;
             let honest = base.header == Header::Counted;
             AmConfig {
@@ -78,6 +98,8 @@ fn any_config() -> impl Strategy<Value = AmConfig> {
                 timer_poll_periodic: poll_periodic,
                 timer_status_periodic: status_periodic,
                 send_mrw,
+                epc,
+                in_sequence,
                 granted_window: (honest && send_mrw).then_some(grant),
                 ..base
             }
@@ -119,10 +141,43 @@ fn play(pair: &mut Pair, steps: &[Step]) -> [Vec<u64>; 2] {
             }
             Step::Tti(fates) => pair.step(fates),
             Step::Switch(ttis, blocks) => pair.switch(ttis, blocks),
+            Step::Suspend(end, n, ttis) => pair.suspend_after(end, n, ttis),
+            Step::Reestablish => pair.reestablish(),
         }
     }
     pair.settle();
     queued
+}
+
+/// Steps with re-establishments among them.
+fn steps_with_reestablishment(most: usize) -> impl Strategy<Value = Vec<Step>> {
+    prop::collection::vec(prop_oneof![30 => step(), 1 => Just(Step::Reestablish)], 1..most)
+}
+
+/// No poll, no report but those that this configuration's recovery trigger asks for, whatever else it has.
+fn with_one_recovery_trigger(config: AmConfig) -> impl Strategy<Value = AmConfig> {
+    let off = AmConfig {
+        poll_last_pdu: false,
+        poll_last_retransmitted_pdu: false,
+        poll_pdu: None,
+        poll_sdu: None,
+        poll_window: None,
+        timer_poll: None,
+        timer_poll_prohibit: None,
+        timer_poll_periodic: None,
+        timer_status_periodic: None,
+        missing_pdu_indication: MissingPduIndication::Off,
+        granted_window: None,
+        ..config
+    };
+    let timer = Some(Duration::from_millis(200));
+    let last = AmConfig { poll_last_pdu: true, timer_poll: timer, ..off.clone() };
+    prop_oneof![
+        // Timer_Poll repeats a poll that was lost; another trigger has to make the first before the window closes.
+        Just(AmConfig { poll_window: Some(50), ..last.clone() }),
+        Just(AmConfig { poll_pdu: Some(last.window.min(32) / 2), ..last }),
+        Just(AmConfig { timer_poll_periodic: timer, ..off }),
+    ]
 }
 
 proptest! {
@@ -134,6 +189,9 @@ proptest! {
     ) {
         let mut pair = Pair::new(&config, blocks);
         let queued = play(&mut pair, &steps);
+        if !config.in_sequence {
+            pair.delivered.iter_mut().for_each(|delivered| delivered.sort_unstable());
+        }
         prop_assert_eq!(&pair.delivered, &queued);
         for end in &pair.ends {
             prop_assert_eq!(end.am.buffer_occupancy(), Bytes(0));
@@ -144,12 +202,15 @@ proptest! {
     #[test]
     fn with_discard_every_sdu_arrives_in_order_or_is_reported(
         config in any_config(), discard in discard(), max_dat in 2u32..5, blocks in [1u32..13, 1u32..5],
-        steps in prop::collection::vec(step(), 1..150)
+        steps in steps_with_reestablishment(150)
     ) {
         let mut pair = Pair::new(&AmConfig { max_dat: Some(max_dat), ..config.clone().with(discard) }, blocks);
         let queued = play(&mut pair, &steps);
         for (end, queued) in queued.iter().enumerate() {
-            let delivered = &pair.delivered[end];
+            let delivered = &mut pair.delivered[end];
+            if !config.in_sequence {
+                delivered.sort_unstable();
+            }
             prop_assert!(delivered.windows(2).all(|ids| ids[0] < ids[1]), "{:?}", delivered);
             let discarded = pair.ends[end].discarded();
             for id in queued {
@@ -163,7 +224,7 @@ proptest! {
     /// After a rest the two windows agree: what one end calls acknowledged, the other calls received.
     #[test]
     fn windows_agree_after_a_rest(
-        config in any_config(), discard in discard(), max_dat in prop::option::of(2u32..5), steps in prop::collection::vec(step(), 1..100)
+        config in any_config(), discard in discard(), max_dat in prop::option::of(2u32..5), steps in steps_with_reestablishment(100)
     ) {
         let mut pair = Pair::new(&AmConfig { max_dat, ..config.clone().with(discard) }, [6, 2]);
         play(&mut pair, &steps);
@@ -174,4 +235,66 @@ proptest! {
             prop_assert_eq!(to.am.receiver.vr_r, to.am.receiver.vr_h);
         }
     }
+
+    /// One recovery trigger is enough: `settle` ends, and nothing is undelivered then.
+    #[test]
+    fn no_deadlock_with_any_one_recovery_trigger(
+        config in any_config().prop_flat_map(with_one_recovery_trigger), blocks in [1u32..13, 1u32..5],
+        steps in prop::collection::vec(step(), 1..150)
+    ) {
+        let mut pair = Pair::new(&config, blocks);
+        let queued = play(&mut pair, &steps);
+        for (delivered, queued) in pair.delivered.iter().zip(&queued) {
+            prop_assert_eq!(delivered.len(), queued.len());
+        }
+    }
+
+    /// What an entity keeps is bounded by its windows and its buffer, however long and bad the channel is. SDUs here have 20
+    /// octets or more, so that a PDU ends three at most.
+    #[test]
+    fn memory_is_bounded(
+        config in any_config(), discard in discard(), max_dat in prop::option::of(2u32..5),
+        sizes in prop::collection::vec(20u32..300, 1..20), fates in prop::collection::vec([fate(), fate()], 1..60)
+    ) {
+        let (room, window) = (10_000, 64);
+        let config = AmConfig {
+            window,
+            rx_window: window,
+            pdu_payload: 40,
+            buffer: Some(Bytes(room)),
+            buffer_counts: BufferCounts::Unacknowledged,
+            max_dat,
+            ..config.with(discard)
+        };
+        // SDUs of the buffer; ends in each window, given up or not; padding; missing runs.
+        let most = (room / 20 + 8 * u64::from(window)) as usize;
+        let mut pair = Pair::new(&config, [12, 3]);
+        for tti in 0..1_500 {
+            for end in 0..2 {
+                let octets = sizes[tti % sizes.len()];
+                while pair.ends[end].queues(tti as u64, octets).is_ok() {}
+                pair.ends[end].trace.clear();
+            }
+            pair.step(fates[tti % fates.len()]);
+            pair.delivered.iter_mut().for_each(Vec::clear);
+            for end in 0..2 {
+                prop_assert!(pair.held(end) <= most, "{} elements at TTI {}", pair.held(end), tti);
+            }
+        }
+    }
+}
+
+/// Why reports by the receiver alone are no recovery trigger: it cannot miss what nothing came after.
+#[test]
+fn periodic_reports_alone_do_not_recover_a_lost_tail() {
+    let period = Some(Duration::from_millis(100));
+    let mut talk = Talk::new(AmConfig { poll_last_pdu: false, timer_poll: None, ..config() });
+    talk.queues(0, 79).unwrap();
+    let set = talk.at(10).transmits(4);
+    let mut peer = Talk::new(AmConfig { timer_status_periodic: period, ..config() });
+    peer.at(50).hears(&set, &[1]);
+    let report = peer.at(150).transmits(1);
+    assert_eq!((describe(&report.pdus[0]).as_str(), missing(&report)), ("STATUS ack 1", vec![]));
+    talk.at(200).hears(&report, &[]);
+    assert!(!talk.am.has_work(ms(10_000)) && talk.am.buffer_occupancy() == Bytes(79));
 }

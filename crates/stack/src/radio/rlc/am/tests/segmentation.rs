@@ -47,6 +47,9 @@ fn eurane_puts_two_sdus_in_a_pdu_only_if_the_second_is_larger_than_the_room() {
 fn a_large_pdu_has_length_indicators_of_two_octets() {
     let config = AmConfig { pdu_payload: 160, ..config() };
     assert_eq!(overhead(&config, &[100]), (1, 60));
+    // Of one octet behind an indicator of two nothing is made: the next SDU begins in the next PDU (§9.2.2.8).
+    assert_eq!(overhead(&config, &[157, 158]), (2, 5));
+    assert_eq!(overhead(&config, &[156, 160]), (2, 4));
     // 158 octets and two of indicator fill it; of 159 the last octet of the PDU is told in the next one.
     assert_eq!(overhead(&config, &[158]).0, 1);
     assert_eq!(overhead(&config, &[159]).0, 2);

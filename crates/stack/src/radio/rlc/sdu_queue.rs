@@ -1,0 +1,109 @@
+//! The sending end that unacknowledged and transparent mode have in common: SDUs wait, are sent once or given up.
+
+use umts_kernel::TraceSink;
+use umts_units::{Bytes, Duration, Time};
+
+use super::am::BufferFull;
+use super::buffer::Buffer;
+use super::{BlockSet, DataRun, Sdu};
+use crate::Cx;
+use crate::ids::{Direction, UeId};
+use crate::trace::TraceEvent;
+
+/// SDUs that wait to be sent in direction `sends`, and what is recorded of them.
+#[derive(Debug, Clone)]
+pub(super) struct SduQueue {
+    pub ue: UeId,
+    pub sends: Direction,
+    pub buffer: Buffer,
+    /// Octets of SDUs that have room; `None`: any.
+    room: Option<Bytes>,
+    /// Timer_Discard (TS 25.322 §9.7.3.2).
+    timer_discard: Option<Duration>,
+    pub suspended: bool,
+}
+
+impl SduQueue {
+    pub fn new(ue: UeId, sends: Direction, room: Option<Bytes>, timer_discard: Option<Duration>) -> Self {
+        SduQueue { ue, sends, buffer: Buffer::default(), room, timer_discard, suspended: false }
+    }
+
+    /// Queues one SDU, or refuses it when it does not fit.
+    pub fn push<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdu: Sdu) -> Result<(), BufferFull> {
+        if self.room.is_some_and(|room| self.buffer.octets() + sdu.size().0 > room.0) {
+            return Err(BufferFull);
+        }
+        self.buffer.push(sdu);
+        let (ue, direction) = (self.ue, self.sends);
+        cx.record(|| TraceEvent::SduQueued { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
+        self.record_level(cx);
+        Ok(())
+    }
+
+    /// SDUs that came at this instant or before are too old now; `None` if none is.
+    pub fn too_old(&self, now: Time) -> Option<Time> {
+        let age = self.timer_discard?;
+        self.next_discard().filter(|&at| at <= now)?;
+        Some(Time::from_nanos(now.as_nanos().saturating_sub(age.as_nanos())))
+    }
+
+    /// When the oldest SDU will have waited too long.
+    pub fn next_discard(&self) -> Option<Time> {
+        Some(self.buffer.oldest()? + self.timer_discard?)
+    }
+
+    /// Whether there is something to send and it may be sent.
+    pub fn has_work(&self) -> bool {
+        !self.suspended && !self.buffer.is_empty()
+    }
+
+    /// SDU octets that wait.
+    pub fn occupancy(&self) -> Bytes {
+        Bytes(self.buffer.octets())
+    }
+
+    /// Adds `count` PDUs from number `first` on to `set`; the SDUs that end in them were pushed from `ends_from` on.
+    pub fn put_into<T: TraceSink<TraceEvent>>(
+        &self,
+        cx: &mut Cx<'_, T>,
+        set: &mut BlockSet,
+        first: u64,
+        count: u32,
+        ends_from: u16,
+        pdu: impl FnOnce(DataRun) -> super::Pdu,
+    ) {
+        let run = DataRun::new(first, count, (ends_from, set.ends_mark()));
+        set.push_run(pdu(run), count);
+        let (ue, direction, first_sn) = (self.ue, self.sends, first as u32);
+        let (retransmission, poll) = (false, false);
+        cx.record(|| TraceEvent::PdusSent { ue, direction, first_sn, count, retransmission, poll });
+    }
+
+    pub fn record_discarded<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, sdu: &Sdu) {
+        let (ue, direction) = (self.ue, self.sends);
+        cx.record(|| TraceEvent::SduDiscarded { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
+    }
+
+    pub fn record_level<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>) {
+        let (ue, direction, octets) = (self.ue, self.sends, self.buffer.octets());
+        cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
+    }
+
+    /// An SDU that came from the peer goes up.
+    pub fn record_delivered<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, sdu: &Sdu) {
+        let (ue, direction, entered) = (self.ue, self.sends.reversed(), sdu.entered);
+        let (id, size) = (sdu.packet.id, sdu.size());
+        cx.record(|| TraceEvent::SduDelivered { ue, direction, sdu: id, size, entered });
+    }
+
+    /// PDUs came that no entity of this mode takes.
+    pub fn record_dropped<T: TraceSink<TraceEvent>>(
+        &self,
+        cx: &mut Cx<'_, T>,
+        count: u32,
+        why: crate::trace::PduDrop,
+    ) {
+        let (ue, direction) = (self.ue, self.sends.reversed());
+        cx.record(|| TraceEvent::PdusDropped { ue, direction, count, why });
+    }
+}
