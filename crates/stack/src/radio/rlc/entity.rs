@@ -14,6 +14,7 @@ use crate::trace::TraceEvent;
 
 /// The configuration of an entity: its mode.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::large_enum_variant, reason = "nearly all of them are of the large one")]
 pub enum RlcConfig {
     /// Acknowledged.
     Am(AmConfig),

@@ -58,11 +58,11 @@ fn an_sdu_that_is_only_half_sent_is_given_up_whole() {
 
 /// The MRW of a set.
 fn mrw_of(set: &BlockSet) -> Mrw {
-    let statuses = set.pdus.iter().filter_map(|pdu| match pdu {
+    let mut statuses = set.pdus.iter().filter_map(|pdu| match pdu {
         Pdu::Status(status) => status.mrw,
         _ => None,
     });
-    statuses.last().expect("it was asked of a set with one")
+    statuses.next().expect("it was asked of a set with one")
 }
 
 #[test]
