@@ -39,7 +39,7 @@ pub enum DropPlace {
     RlcBuffer,
     /// Transparent RLC delivered it and said that it is erroneous.
     ErroneousSdu,
-    /// Transparent RLC delivered it with errors, which its checksum told.
+    /// RLC delivered it with errors that it did not see, which its checksum told.
     Checksum,
     /// It came long after its connection was closed.
     NoConnection,
@@ -152,6 +152,9 @@ pub enum TraceEvent {
     TimerPollExpired { ue: UeId, direction: Direction },
     /// The sending entity begins a RESET procedure.
     RlcReset { ue: UeId, direction: Direction },
+    /// The entity that sends in `direction` went back to its initial state, and PDUs are counted from zero again: a RESET
+    /// was obeyed or acknowledged, or the bearer re-established.
+    RlcInitialState { ue: UeId, direction: Direction },
     /// MaxRST was reached: the entity sends and takes nothing any more.
     RlcUnrecoverable { ue: UeId, direction: Direction },
     /// SDU octets held by the sender: not yet sent, or not yet acknowledged.

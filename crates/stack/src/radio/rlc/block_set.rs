@@ -36,7 +36,8 @@ impl Sdu {
 /// Where an SDU lies: it begins in PDU `first`, and PDU `sn` holds the length indicator that ends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SduEnd {
-    /// The PDU in which it begins.
+    /// The PDU in which it begins. Bits do not say this, so no receiver of TS 25.322 decides by it; it tells whether what
+    /// a receiver put together is that SDU.
     pub first: Sn,
     /// The PDU that tells its end.
     pub sn: Sn,
@@ -104,6 +105,8 @@ pub struct DataRun {
     pub retransmission: bool,
     /// Ends of SDUs in these PDUs, as a range of the set's `ends`.
     pub ends: (u16, u16),
+    /// UM: an SDU begins with the first data octet, and a length indicator says so (runs of one PDU only).
+    pub starts: bool,
     /// A STATUS inside the PDU (runs of one PDU only).
     pub piggyback: Option<Status>,
 }
@@ -111,8 +114,8 @@ pub struct DataRun {
 impl DataRun {
     /// PDUs that are sent once and poll nobody.
     pub(super) fn new(first: u64, count: u32, ends: (u16, u16)) -> Self {
-        let (retransmission, poll, piggyback) = (false, false, None);
-        DataRun { first: Sn::of(first), count: count as u16, poll, retransmission, ends, piggyback }
+        let (retransmission, poll, starts, piggyback) = (false, false, false, None);
+        DataRun { first: Sn::of(first), count: count as u16, poll, retransmission, ends, starts, piggyback }
     }
 }
 
@@ -157,6 +160,10 @@ pub struct BlockSet {
     pub discarded: Vec<Sn>,
     /// How many blocks the PDUs fill.
     pub blocks: u32,
+    /// Its number among all sets of a run, if somebody watches blocks; else zero.
+    pub serial: u64,
+    /// The PDUs as octets, one entry each, in wire mode; else empty.
+    pub octets: Vec<Vec<u8>>,
 }
 
 impl BlockSet {
@@ -168,6 +175,7 @@ impl BlockSet {
         self.missing.clear();
         self.discarded.clear();
         self.blocks = 0;
+        self.octets.clear();
     }
 
     /// The ends of SDUs in `run`.

@@ -4,8 +4,9 @@
 //!   payload of a PDU:  | LI of each SDU that ends here | … end of one SDU | whole SDUs … | start of the next | padding |
 //! ```
 //!
-//! Only what costs room is modelled: a length indicator for each end that lies inside the PDU (or, for an exact fill, in
-//! the next PDU), and padding.
+//! Only what costs room is modelled: a length indicator for each end that lies inside the PDU (or, where it finds no room
+//! there, in the next PDU), and padding. [`Cutting`] holds the rules; who writes the octets (`octets::Composer`) asks
+//! the same.
 
 use std::collections::VecDeque;
 
@@ -25,6 +26,40 @@ pub(super) struct Cutting {
     /// UM: an SDU that begins with the first data octet of a PDU is told by a length indicator of its own, unless that
     /// PDU tells the end of the one before (TS 25.322 §9.2.2.8).
     pub marks_start: bool,
+}
+
+/// How what is left of an SDU meets the room that is left in a PDU (TS 25.322 §9.2.2.8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fit {
+    /// It goes on in the next PDU.
+    Goes,
+    /// It ends inside, with a length indicator of its own.
+    Ends,
+    /// It ends with the PDU: the next one says so (0).
+    Fills,
+    /// It ends one octet before the PDU does, too near for an indicator of two octets: the next PDU says so (0x7FFB).
+    OneShort,
+}
+
+impl Cutting {
+    /// How `left` octets of an SDU meet `room`.
+    #[inline]
+    pub fn fit(&self, left: u64, room: u16) -> Fit {
+        let (li, room) = (u64::from(self.length_indicator), u64::from(room));
+        match left {
+            _ if left > room => Fit::Goes,
+            _ if left + li <= room => Fit::Ends,
+            _ if left == room => Fit::Fills,
+            _ => Fit::OneShort,
+        }
+    }
+
+    /// Whether anything can be put into `room` behind the end of an SDU: an indicator of two octets leaves a single octet
+    /// unused, and nothing says so (§9.2.2.8).
+    #[inline]
+    pub fn takes_more(&self, room: u16) -> bool {
+        room >= self.length_indicator
+    }
 }
 
 /// What became of a PDU.
@@ -77,10 +112,16 @@ impl Buffer {
         self.queue.front().map_or(0, |head| head.size().0 - self.head_sent)
     }
 
+    /// Whether the next PDU says that an SDU begins with its first data octet.
+    #[inline]
+    pub fn marks_start(&self, cutting: &Cutting) -> bool {
+        cutting.marks_start && self.head_sent == 0 && self.untold_end.is_none()
+    }
+
     /// How many PDUs, `most` at most, can be filled with nothing but the middle of the first SDU.
     #[inline]
     pub fn full_pdus(&self, cutting: &Cutting, most: u32) -> u32 {
-        if self.untold_end.is_some() || (cutting.marks_start && self.head_sent == 0) {
+        if self.untold_end.is_some() || self.marks_start(cutting) {
             return 0;
         }
         // The PDU that the SDU fills to the end is not counted: it is `compose`d, since it tells the end.
@@ -103,7 +144,7 @@ impl Buffer {
         if let Some((first, sdu)) = self.untold_end.take() {
             room -= li;
             set.ends.push(SduEnd { first: Sn::of(first), sn: Sn::of(count), sdu });
-        } else if cutting.marks_start && self.head_sent == 0 {
+        } else if self.marks_start(cutting) {
             room -= li;
         }
         let before = self.queue.len();
@@ -124,12 +165,12 @@ impl Buffer {
         if self.head_sent == 0 {
             self.head_first = count;
         }
-        if left > u64::from(room) {
+        let fit = cutting.fit(left, room);
+        if fit == Fit::Goes {
             self.head_sent += u64::from(room);
             return 0;
         }
-        let li = cutting.length_indicator;
-        let ends_inside = left + u64::from(li) <= u64::from(room);
+        let ends_inside = fit == Fit::Ends;
         let sdu = self.pop().expect("asked only for a queue that is not empty");
         self.head_sent = 0;
         if ends_inside || cutting.rule == LengthIndicators::Eurane {
@@ -137,13 +178,12 @@ impl Buffer {
         } else {
             self.untold_end = Some((self.head_first, sdu));
         }
-        if ends_inside { room - li - left as u16 } else { 0 }
+        if ends_inside { room - cutting.length_indicator - left as u16 } else { 0 }
     }
 
     fn may_concatenate(&self, cutting: &Cutting, parts: u32, room: u16) -> bool {
         match cutting.rule {
-            // Behind the end of an SDU an indicator of two octets leaves a single octet unused (§9.2.2.8).
-            LengthIndicators::Ts25322 => room >= cutting.length_indicator,
+            LengthIndicators::Ts25322 => cutting.takes_more(room),
             LengthIndicators::Eurane => parts < 2 && room >= 3 && self.head_left() > u64::from(room),
         }
     }

@@ -4,6 +4,7 @@ use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
 use super::am::{AmConfig, AmEntity, BufferFull};
+use super::octets::{NoEncoding, Wired};
 use super::tm::{TmConfig, TmEntity};
 use super::um::{UmConfig, UmEntity};
 use super::{BlockSet, Sdu, Sn};
@@ -35,14 +36,18 @@ pub enum Rlc {
     Um(UmEntity),
     /// Transparent.
     Tm(TmEntity),
+    /// Any of these in wire mode: it exchanges octets with its peer.
+    Wired(Box<Wired>),
 }
 
+/// The same of an entity of any mode; in wire mode of the one inside, unless octets have a say.
 macro_rules! in_any_mode {
-    ($rlc:expr, $entity:ident => $call:expr) => {
+    ($rlc:expr, $entity:ident => $call:expr, $wired:ident => $octets:expr) => {
         match $rlc {
             Rlc::Am($entity) => $call,
             Rlc::Um($entity) => $call,
             Rlc::Tm($entity) => $call,
+            Rlc::Wired($wired) => $octets,
         }
     };
 }
@@ -57,13 +62,25 @@ impl Rlc {
         }
     }
 
+    /// The same in wire mode: its block sets carry octets, and its peer must be of the same kind.
+    ///
+    /// # Errors
+    /// If its options have no encoding.
+    pub fn wired(ue: UeId, sends: Direction, config: &RlcConfig, blocks: u32) -> Result<Self, NoEncoding> {
+        Wired::new(ue, sends, config, blocks).map(|wired| Rlc::Wired(Box::new(wired)))
+    }
+
     /// Queues one SDU, or refuses it when it does not fit the transmission buffer.
     pub fn handle_sdu<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
         sdu: Sdu,
     ) -> Result<(), BufferFull> {
-        in_any_mode!(self, entity => entity.handle_sdu(cx, sdu))
+        in_any_mode!(
+            self,
+            entity => entity.handle_sdu(cx, sdu),
+            wired => wired.watched(cx, |rlc, cx| rlc.handle_sdu(cx, sdu))
+        )
     }
 
     /// Takes the block set of a TTI, of which `lost` did not arrive.
@@ -74,13 +91,21 @@ impl Rlc {
         set: &BlockSet,
         lost: Lost,
     ) {
-        in_any_mode!(self, entity => entity.handle_blocks(cx, set, lost));
+        in_any_mode!(
+            self,
+            entity => entity.handle_blocks(cx, set, lost),
+            wired => wired.handle_blocks(cx, set, lost)
+        );
     }
 
     /// Lets the timers expire that are due.
     #[inline]
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
-        in_any_mode!(self, entity => entity.handle_timeout(cx));
+        in_any_mode!(
+            self,
+            entity => entity.handle_timeout(cx),
+            wired => wired.watched(cx, |rlc, cx| rlc.handle_timeout(cx))
+        );
     }
 
     /// Fills `set` with `blocks` blocks at most.
@@ -91,28 +116,34 @@ impl Rlc {
         blocks: u32,
         set: &mut BlockSet,
     ) {
-        in_any_mode!(self, entity => entity.poll_transmit(cx, blocks, set));
+        in_any_mode!(
+            self,
+            entity => entity.poll_transmit(cx, blocks, set),
+            wired => wired.poll_transmit(cx, blocks, set)
+        );
     }
 
     /// The next SDU for the upper layer.
     #[inline]
     pub fn poll_delivered(&mut self) -> Option<Sdu> {
-        in_any_mode!(self, entity => entity.poll_delivered())
+        in_any_mode!(self, entity => entity.poll_delivered(), wired => wired.poll_delivered())
     }
 
-    /// The next SDU with errors in it, and whether the upper layer is told so: transparent mode only.
+    /// The next SDU with errors in it, and whether the upper layer is told so: not in acknowledged mode.
     #[inline]
     pub fn poll_erroneous(&mut self) -> Option<(Sdu, bool)> {
         match self {
             Rlc::Tm(entity) => entity.poll_erroneous(),
-            Rlc::Am(_) | Rlc::Um(_) => None,
+            Rlc::Um(entity) => entity.poll_erroneous().map(|sdu| (sdu, false)),
+            Rlc::Am(_) => None,
+            Rlc::Wired(wired) => wired.inner.poll_erroneous(),
         }
     }
 
     /// The earliest deadline of a timer.
     #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
-        in_any_mode!(self, entity => entity.poll_timeout())
+        in_any_mode!(self, entity => entity.poll_timeout(), wired => wired.inner.poll_timeout())
     }
 
     /// Whether the next TTI is of use to it.
@@ -122,12 +153,13 @@ impl Rlc {
             Rlc::Am(entity) => entity.has_work(now),
             Rlc::Um(entity) => entity.has_work(),
             Rlc::Tm(entity) => entity.has_work(),
+            Rlc::Wired(wired) => wired.inner.has_work(now),
         }
     }
 
     /// Sends nothing until [`resume`](Self::resume); all state is kept.
     pub fn suspend(&mut self) {
-        in_any_mode!(self, entity => entity.suspend());
+        in_any_mode!(self, entity => entity.suspend(), wired => wired.inner.suspend());
     }
 
     /// Sends `n` further new PDUs and no more until [`resume`](Self::resume); retransmissions and reports go on (TS 25.322
@@ -137,6 +169,7 @@ impl Rlc {
             Rlc::Am(entity) => Some(entity.suspend_after(n)),
             Rlc::Um(entity) => Some(entity.suspend_after(n)),
             Rlc::Tm(_) => None,
+            Rlc::Wired(wired) => wired.inner.suspend_after(n),
         }
     }
 
@@ -146,16 +179,17 @@ impl Rlc {
             Rlc::Am(entity) => entity.resume(),
             Rlc::Um(entity) => entity.resume(),
             Rlc::Tm(entity) => entity.resume(blocks),
+            Rlc::Wired(wired) => wired.inner.resume(blocks),
         }
     }
 
     /// SDU octets that it holds: what RRC measures for channel switching.
     pub fn buffer_occupancy(&self) -> Bytes {
-        in_any_mode!(self, entity => entity.buffer_occupancy())
+        in_any_mode!(self, entity => entity.buffer_occupancy(), wired => wired.inner.buffer_occupancy())
     }
 
     /// Octets of a PDU behind its header.
     pub fn pdu_payload(&self) -> Bytes {
-        in_any_mode!(self, entity => entity.pdu_payload())
+        in_any_mode!(self, entity => entity.pdu_payload(), wired => wired.inner.pdu_payload())
     }
 }

@@ -4,6 +4,7 @@ pub mod am;
 mod block_set;
 mod buffer;
 mod entity;
+pub mod octets;
 mod sdu_queue;
 mod sn;
 #[cfg(test)]

@@ -229,7 +229,7 @@ impl AmConfig {
 
     /// How SDUs are cut: a length indicator takes one octet up to PDUs of 126 octets (TS 25.322 §9.2.2.8).
     #[inline]
-    pub(super) fn cutting(&self) -> Cutting {
+    pub(in crate::radio::rlc) fn cutting(&self) -> Cutting {
         Cutting {
             payload: self.pdu_payload,
             length_indicator: if self.pdu_octets() <= 126 { 1 } else { 2 },

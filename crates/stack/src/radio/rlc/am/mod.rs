@@ -16,7 +16,7 @@ mod status;
 mod timers;
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::num::NonZeroU16;
 
@@ -86,14 +86,17 @@ impl AmEntity {
         lost: Lost,
     ) {
         self.handle_timeout(cx);
-        let mut block = 0;
+        let (mut block, mut not_taken) = (0, 0);
         for pdu in &set.pdus {
             let lost = lost.from(block);
             block += pdu.blocks();
             match pdu {
                 Pdu::Data(run) if !self.reset.blocks() => self.handle_run(cx, set, run, lost),
-                other => self.handle_other(cx, set, other, lost),
+                other => not_taken += self.handle_other(cx, set, other, lost),
             }
+        }
+        if not_taken > 0 {
+            self.receiver.dropped(cx, not_taken, PduDrop::Resetting);
         }
         self.see_to_reset(cx);
     }
@@ -106,8 +109,8 @@ impl AmEntity {
         run: &DataRun,
         lost: Lost,
     ) {
-        self.await_status_period(cx.now);
         for (from, count, ends) in arrived_parts(run, set.ends_of(run), lost.0) {
+            self.await_status_period(cx.now);
             let first = run.first.plus(from);
             self.receiver.take_run(cx, &self.config, &mut self.timers, first, count, ends);
         }
@@ -122,17 +125,17 @@ impl AmEntity {
         }
     }
 
-    /// Takes what is no data, and drops what an entity in its state does not take (TS 25.322 §10, §11.4.2).
+    /// Takes what is no data. Returns how many PDUs an entity in its state does not take (TS 25.322 §10, §11.4.2).
     fn handle_other<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
         set: &BlockSet,
         pdu: &Pdu,
         lost: Lost,
-    ) {
+    ) -> u32 {
         let arrived = pdu.blocks() - Lost(lost.0 & Lost::all(pdu.blocks()).0).count();
         if arrived == 0 {
-            return;
+            return 0;
         }
         match *pdu {
             Pdu::Reset(rsn) if !self.reset.has_failed() => self.handle_reset(cx, rsn),
@@ -140,8 +143,9 @@ impl AmEntity {
             Pdu::Status(ref status) if !self.reset.blocks() => self.handle_status(cx, set, status),
             // PDUs of another mode come from a peer that is configured differently.
             Pdu::Umd(_) | Pdu::Tmd(_) => self.receiver.dropped(cx, arrived, PduDrop::WrongMode),
-            _ => self.receiver.dropped(cx, arrived, PduDrop::Resetting),
+            _ => return arrived,
         }
+        0
     }
 
     /// Timer_Status_Periodic begins with the first PDU that arrives.

@@ -25,9 +25,9 @@ pub(super) struct Receiver {
     pub(super) vr_h: u64,
     /// What has arrived between VR(R) and VR(H).
     pub(super) arrived: Flags,
-    /// SDUs whose ends have arrived, in order.
+    /// SDUs whose ends have arrived and are not below VR(R), in order, delivered or not.
     ends: VecDeque<KnownEnd>,
-    /// PDUs below were given up by the sender: an SDU that began there cannot become whole.
+    /// PDUs below were given up by the sender.
     given_up_below: u64,
     /// So many SDUs that end in that PDU were given up too, if it has not arrived.
     given_up_ends: u8,
@@ -59,6 +59,8 @@ struct KnownEnd {
     first: u64,
     sn: u64,
     sdu: Sdu,
+    /// It went up out of sequence.
+    delivered: bool,
 }
 
 /// Why a report is wanted.
@@ -160,23 +162,22 @@ impl Receiver {
         }
     }
 
-    /// Whether all PDUs of an SDU are here.
+    /// Hands up the SDUs that are whole, whatever is missing before them (out-of-sequence delivery, TS 25.322 §4.2.1.3).
+    /// No bit says where an SDU begins: it follows from the end of the one before, if nothing is missing from there on.
+    fn deliver_whole<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        for at in 1..self.ends.len() {
+            let (before, end) = (self.ends[at - 1].sn, self.ends[at]);
+            if !end.delivered && self.arrived.first_gap(before, end.sn + 1) > end.sn {
+                self.ends[at].delivered = true;
+                self.hand_up(cx, end.sdu);
+            }
+        }
+    }
+
+    /// Whether all PDUs of an SDU are here: the implicit form of MRW looks inside SDUs and knows where they begin.
     fn is_whole(&self, end: &KnownEnd) -> bool {
         end.first >= self.given_up_below
             && self.arrived.first_gap(end.first.max(self.vr_r), end.sn + 1) > end.sn
-    }
-
-    /// Hands up the SDUs that are whole, whatever is missing before them (out-of-sequence delivery, TS 25.322 §4.2.1.3).
-    fn deliver_whole<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
-        let mut at = 0;
-        while at < self.ends.len() {
-            if self.is_whole(&self.ends[at]) {
-                let end = self.ends.remove(at).expect("it was looked at");
-                self.hand_up(cx, end.sdu);
-            } else {
-                at += 1;
-            }
-        }
     }
 
     fn keep_end(&mut self, end: KnownEnd) {
@@ -196,7 +197,8 @@ impl Receiver {
     fn deliver<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
         while self.ends.front().is_some_and(|end| end.sn < self.vr_r) {
             let end = self.ends.pop_front().expect("it was looked at");
-            if end.first >= self.given_up_below {
+            // A peer that gives up the beginning of an SDU gives up its end too; of one that does not, the rest is no packet.
+            if !end.delivered && end.first >= self.given_up_below {
                 self.hand_up(cx, end.sdu);
             }
         }
@@ -249,7 +251,7 @@ impl Receiver {
         let target = mrw.sn.count_from(self.vr_r);
         while self.ends.front().is_some_and(|end| end.sn < target) {
             let end = self.ends.pop_front().expect("it was looked at");
-            if implicit && self.is_whole(&end) {
+            if implicit && !end.delivered && self.is_whole(&end) {
                 self.hand_up(cx, end.sdu);
             }
         }
@@ -373,7 +375,7 @@ impl KnownEnd {
     #[inline]
     fn find(end: &SduEnd, above: u64) -> Self {
         let below = |sn: Sn| above - 1 - Sn::of(above - 1).steps_from(sn);
-        KnownEnd { first: below(end.first), sn: below(end.sn), sdu: end.sdu }
+        KnownEnd { first: below(end.first), sn: below(end.sn), sdu: end.sdu, delivered: false }
     }
 }
 

@@ -137,5 +137,7 @@ impl AmEntity {
         self.timers.stop_for_reset();
         self.sender.reset(cx, &self.config, &mut self.timers);
         self.receiver.reset(&self.config);
+        let (ue, direction) = (self.sender.ue, self.sender.direction);
+        cx.record(|| TraceEvent::RlcInitialState { ue, direction });
     }
 }

@@ -237,6 +237,7 @@ impl Sender {
             poll,
             retransmission: true,
             ends: (mark, set.ends_mark()),
+            starts: false,
             piggyback: status,
         };
         self.record_sent(cx, first, &run);
@@ -315,6 +316,7 @@ impl Sender {
                 poll: self.decide_poll(cx, config, timers, count, wanted),
                 retransmission: false,
                 ends: (mark, set.ends_mark()),
+                starts: false,
                 piggyback: status,
             };
             self.record_sent(cx, first, &run);

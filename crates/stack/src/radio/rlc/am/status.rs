@@ -254,45 +254,8 @@ mod tests {
     use crate::ids::{Direction, UeId};
     use crate::radio::rlc::am::tests::config;
     use crate::radio::rlc::am::timers::Timers;
-    use crate::radio::rlc::wire::{Bitmap, List, Rlist as WireRlist, StatusEnd, StatusPdu, Sufi};
-
-    /// SUFIs that name `missing`, as the codec writes them.
-    fn sufis(format: StatusFormat, missing: &[SnRun], first: Sn, mapped: u64) -> Vec<Sufi> {
-        match format {
-            StatusFormat::Rlist => {
-                let mut rest = missing.to_vec();
-                let mut sufis = Vec::new();
-                while !rest.is_empty() {
-                    let (rlist, mut named) = WireRlist::of(&rest).unwrap();
-                    sufis.push(Sufi::Rlist(rlist));
-                    rest.retain_mut(|run| {
-                        let here = named.min(run.count.into());
-                        named -= here;
-                        *run = SnRun { first: run.first.plus(here), count: run.count - here as u16 };
-                        run.count > 0
-                    });
-                }
-                sufis
-            }
-            StatusFormat::List => {
-                let parts = missing.iter().flat_map(|run| {
-                    (0..run.count).step_by(16).map(|from| SnRun {
-                        first: run.first.plus(from.into()),
-                        count: (run.count - from).min(16),
-                    })
-                });
-                let parts: Vec<_> = parts.collect();
-                parts.chunks(15).map(|runs| Sufi::List(List::new(runs.to_vec()).unwrap())).collect()
-            }
-            _ => (0..mapped)
-                .step_by(128)
-                .map(|from| {
-                    let count = (mapped - from).min(128);
-                    Sufi::Bitmap(Bitmap::covering(first.plus(from), count, missing).unwrap())
-                })
-                .collect(),
-        }
-    }
+    use crate::radio::rlc::octets::missing_sufis;
+    use crate::radio::rlc::wire::{StatusEnd, StatusPdu};
 
     proptest! {
         /// What a report is said to take is what the codec makes of it, whatever the PDU holds.
@@ -315,11 +278,11 @@ mod tests {
                 let mut set = BlockSet::default();
                 let extent = receiver.extent(&config, most, Beside::default());
                 let status = receiver.report(&config, extent, &mut set);
-                let sufis = sufis(format, &set.missing, Sn::of(extent.from), extent.end - extent.from);
+                let sufis = missing_sufis(format, &set.missing, extent.end - extent.from);
                 let wire = StatusPdu::new(sufis, StatusEnd::Ack(status.lsn.unwrap())).padded_to(most.into());
                 prop_assert!(wire.is_ok(), "{} octets said, {most} are there", status.octets);
                 let fits = |octets: u16| {
-                    let sufis = self::sufis(format, &set.missing, Sn::of(extent.from), extent.end - extent.from);
+                    let sufis = missing_sufis(format, &set.missing, extent.end - extent.from);
                     StatusPdu::new(sufis, StatusEnd::Ack(status.lsn.unwrap())).padded_to(octets.into()).is_ok()
                 };
                 prop_assert!(fits(status.octets) && !fits(status.octets - 1), "{} octets", status.octets);

@@ -7,8 +7,8 @@
 //!
 //! An SDU that begins with the first data octet of a PDU is told by a length indicator (0x7C, 0x7FFC), so that the
 //! receiver finds its start after a loss. A PDU that does not come takes every SDU with a segment in it along. Of a loss of
-//! 128 PDUs in a row, or a multiple, seven bits say nothing; it is noticed here all the same. Not modelled: ciphering,
-//! duplicate avoidance and reordering (Release 6), out-of-sequence delivery.
+//! 128 PDUs in a row, or a multiple, seven bits say nothing: what is put together around it goes up, and is no packet.
+//! Not modelled: ciphering, duplicate avoidance and reordering (Release 6), out-of-sequence delivery.
 
 #[cfg(test)]
 mod tests;
@@ -24,7 +24,8 @@ use crate::radio::phy::Lost;
 use crate::radio::rlc::am::{BufferFull, LengthIndicators, arrived_parts};
 use crate::radio::rlc::buffer::Cutting;
 use crate::radio::rlc::sdu_queue::SduQueue;
-use crate::radio::rlc::{BlockSet, Pdu, Sdu, SduEnd, Sn};
+use crate::radio::rlc::wire::UmSn;
+use crate::radio::rlc::{BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn};
 use crate::trace::{PduDrop, TraceEvent};
 
 /// Configuration of an unacknowledged-mode entity, both of its directions.
@@ -40,7 +41,7 @@ pub struct UmConfig {
 
 impl UmConfig {
     /// A length indicator takes one octet up to PDUs of 125 octets (TS 25.322 §9.2.2.8).
-    fn cutting(&self) -> Cutting {
+    pub(super) fn cutting(&self) -> Cutting {
         Cutting {
             payload: self.pdu_payload,
             length_indicator: if self.pdu_payload < 125 { 1 } else { 2 },
@@ -58,10 +59,15 @@ pub struct UmEntity {
     /// VT(US): the next PDU, counted without wrapping, and the first that a suspension with N does not allow.
     vt_us: u64,
     suspended_from: u64,
-    /// VR(US): the PDU expected next, and the first of the unbroken row before it.
+    /// VR(US): the PDU expected next; its lowest 7 bits are known.
     vr_us: u64,
+    /// All octets of the SDU that goes on in that PDU are here, as far as the numbers tell.
+    knows_start: bool,
+    /// The first PDU of the row before VR(US) that is unbroken indeed.
     unbroken_from: u64,
     delivered: VecDeque<Sdu>,
+    /// Put together from parts that do not belong together.
+    erroneous: VecDeque<Sdu>,
 }
 
 impl UmEntity {
@@ -73,8 +79,10 @@ impl UmEntity {
             vt_us: 0,
             suspended_from: u64::MAX,
             vr_us: 0,
+            knows_start: true,
             unbroken_from: 0,
             delivered: VecDeque::new(),
+            erroneous: VecDeque::new(),
         }
     }
 
@@ -101,7 +109,7 @@ impl UmEntity {
             match pdu {
                 Pdu::Umd(run) => {
                     for (from, count, ends) in arrived_parts(run, set.ends_of(run), lost.from(block).0) {
-                        self.take_run(cx, run.first.plus(from), count, ends);
+                        self.take_run(cx, run.first.plus(from), count, run.starts, ends);
                     }
                 }
                 _ => self.queue.record_dropped(cx, count, PduDrop::WrongMode),
@@ -115,18 +123,26 @@ impl UmEntity {
         cx: &mut Cx<'_, T>,
         first: Sn,
         count: u64,
+        starts: bool,
         ends: &[SduEnd],
     ) {
         let pdu = first.count_from(self.vr_us);
         if pdu != self.vr_us {
             self.unbroken_from = pdu;
+            self.knows_start &= UmSn::of(pdu) == UmSn::of(self.vr_us);
         }
+        self.knows_start |= starts;
         self.vr_us = pdu + count;
         for end in ends {
             let began = self.vr_us - 1 - Sn::of(self.vr_us - 1).steps_from(end.first).min(self.vr_us - 1);
+            if !std::mem::replace(&mut self.knows_start, true) {
+                continue;
+            }
             if began >= self.unbroken_from {
                 self.queue.record_delivered(cx, &end.sdu);
                 self.delivered.push_back(end.sdu);
+            } else {
+                self.erroneous.push_back(end.sdu);
             }
         }
     }
@@ -158,6 +174,7 @@ impl UmEntity {
             let mark = set.ends_mark();
             let allowed = u32::try_from(self.suspended_from - first).unwrap_or(u32::MAX);
             let full = self.queue.buffer.full_pdus(&self.cutting, allowed.min(blocks - set.blocks));
+            let starts = self.queue.buffer.marks_start(&self.cutting);
             if full > 0 {
                 self.queue.buffer.take_full(&self.cutting, first, full);
             } else {
@@ -165,7 +182,8 @@ impl UmEntity {
             }
             let count = full.max(1);
             self.vt_us += u64::from(count);
-            self.queue.put_into(cx, set, first, count, mark, Pdu::Umd);
+            let umd = |run| Pdu::Umd(DataRun { starts, ..run });
+            self.queue.put_into(cx, set, first, count, mark, umd);
         }
         if self.queue.occupancy() != before {
             self.queue.record_level(cx);
@@ -175,6 +193,11 @@ impl UmEntity {
     /// The next SDU for the upper layer.
     pub fn poll_delivered(&mut self) -> Option<Sdu> {
         self.delivered.pop_front()
+    }
+
+    /// The next SDU that is none: the receiver could not tell that parts of it are missing.
+    pub fn poll_erroneous(&mut self) -> Option<Sdu> {
+        self.erroneous.pop_front()
     }
 
     /// When the oldest SDU will have waited too long.

@@ -82,6 +82,22 @@ fn an_sdu_that_is_too_old_leaves_a_hole_if_a_part_of_it_was_sent() {
 }
 
 #[test]
+fn of_128_lost_pdus_the_numbers_say_nothing() {
+    for (lost, erroneous) in [(127, vec![]), (128, vec![0]), (129, vec![])] {
+        let (mut um, mut peer) = (entity(None), entity(None));
+        queue(&mut um, 0, 0, 40 * 140);
+        queue(&mut um, 0, 1, 100);
+        assert!(delivered(&mut peer, &send(&mut um, 0, 5), &[]).is_empty());
+        send(&mut um, 0, 64);
+        send(&mut um, 0, lost - 64);
+        assert_eq!(delivered(&mut peer, &send(&mut um, 0, 20), &[]), [1], "{lost} lost");
+        let none: Vec<u64> =
+            std::iter::from_fn(|| peer.poll_erroneous()).map(|sdu| sdu.packet.id.0).collect();
+        assert_eq!(none, erroneous, "{lost} lost");
+    }
+}
+
+#[test]
 fn a_suspended_entity_keeps_what_it_has() {
     let mut um = entity(None);
     queue(&mut um, 0, 0, 100);

@@ -217,3 +217,29 @@ fn a_full_buffer_refuses_the_sdu() {
     talk.at(90).hears_status(26, &[]);
     assert_eq!(talk.queues(4, 1000), Ok(()));
 }
+
+#[test]
+fn out_of_sequence_an_sdu_goes_up_once_its_beginning_is_known() {
+    let config = AmConfig { in_sequence: false, ..config() };
+    // SDU 0: PDUs 0, 1; SDU 1: 2, 3; SDU 2: 3, 4.
+    let sdus = [(0, 0, 1), (1, 2, 3), (2, 3, 4)];
+    let mut talk = Talk::new(config.clone());
+    talk.at(10).hears(&data(0, 4, false, &sdus), &[0]);
+    assert_eq!(talk.delivers(), [1, 2]);
+    // Without PDU 1 nobody can tell that an SDU begins with the first octet of PDU 2.
+    let mut talk = Talk::new(config);
+    talk.at(10).hears(&data(0, 4, false, &sdus), &[1]);
+    assert_eq!(talk.delivers(), [2]);
+    talk.at(80).hears(&data(1, 1, false, &sdus[..1]), &[]);
+    assert_eq!(talk.delivers(), [0, 1]);
+}
+
+#[test]
+fn the_status_period_begins_with_a_pdu_that_arrives() {
+    let mut talk =
+        Talk::new(AmConfig { timer_status_periodic: Some(Duration::from_millis(100)), ..config() });
+    talk.at(10).hears(&data(0, 1, false, &[]), &[0, 1]);
+    assert_eq!(talk.am.poll_timeout(), None);
+    talk.at(20).hears(&data(0, 1, false, &[]), &[0]);
+    assert_eq!(talk.am.poll_timeout(), Some(ms(120)));
+}

@@ -15,7 +15,7 @@ use crate::radio::rlc::testing::packet;
 use crate::radio::rlc::{BlockSet, DataRun, Mrw, Pdu, Sn, SnRun, Status};
 
 /// 3GPP accounting: 40 octets of payload, everything reported at once, no discard.
-pub(super) fn config() -> AmConfig {
+pub(in crate::radio::rlc) fn config() -> AmConfig {
     AmConfig {
         pdu_payload: 40,
         header: Header::Counted,
@@ -196,6 +196,7 @@ fn data(first: u64, last: u64, poll: bool, ends: &[(u64, u64, u64)]) -> BlockSet
         poll,
         retransmission: false,
         ends: (0, ends.len() as u16),
+        starts: false,
         piggyback: None,
     });
     set

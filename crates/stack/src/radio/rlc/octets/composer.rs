@@ -1,0 +1,287 @@
+//! What one sending entity puts on the air, as octets.
+
+use std::collections::VecDeque;
+
+use super::encoding::{Encoding, Mode};
+use super::sufis::status_pdu;
+use crate::ids::PacketId;
+use crate::radio::phy::Lost;
+use crate::radio::rlc::buffer::Fit;
+use crate::radio::rlc::wire::{AmdPdu, LengthIndicator, ResetPdu, StatusPdu, UmSn, UmdPdu, WireError};
+use crate::radio::rlc::{BlockSet, DataRun, Pdu, Sn, Status};
+use crate::trace::TraceEvent;
+
+/// Hyper frame numbers are of no effect without ciphering and are not kept.
+const HFNI: u32 = 0;
+
+/// Follows a sending entity and writes its block sets as octets.
+///
+/// [`queue`](Self::queue) gives it the octets of an SDU when `SduQueued` is recorded; [`observe`](Self::observe) takes the
+/// entity's other events; [`compose`](Self::compose) its block sets, in the order in which they leave. It keeps SDUs that
+/// are not wholly in PDUs, and the PDUs of one window.
+#[derive(Debug, Clone)]
+pub struct Composer {
+    encoding: Encoding,
+    waiting: VecDeque<Waiting>,
+    /// Octets of the first that are in PDUs.
+    head_sent: usize,
+    /// An SDU whose end the next PDU tells, and how.
+    untold: Option<(PacketId, LengthIndicator)>,
+    /// PDUs by their count; the counts ascend.
+    sent: VecDeque<(u64, Layout)>,
+}
+
+#[derive(Debug, Clone)]
+struct Waiting {
+    sdu: PacketId,
+    octets: Vec<u8>,
+}
+
+/// A data PDU without what may change from one transmission to the next.
+#[derive(Debug, Clone, Default)]
+struct Layout {
+    indicators: Vec<LengthIndicator>,
+    /// The SDUs whose ends it tells.
+    ends: Vec<PacketId>,
+    data: Vec<u8>,
+    transmissions: u32,
+}
+
+/// One block.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Composed {
+    /// The RLC PDU.
+    pub octets: Vec<u8>,
+    /// How often this data PDU was sent, this time included; zero for a control PDU.
+    pub transmissions: u32,
+}
+
+impl Composer {
+    /// A composer for an entity that has not sent anything yet.
+    pub fn new(encoding: Encoding) -> Self {
+        Composer { encoding, waiting: VecDeque::new(), head_sent: 0, untold: None, sent: VecDeque::new() }
+    }
+
+    /// The formats that it writes.
+    pub fn encoding(&self) -> &Encoding {
+        &self.encoding
+    }
+
+    /// An SDU entered the transmission buffer.
+    pub fn queue(&mut self, sdu: PacketId, octets: Vec<u8>) {
+        self.waiting.push_back(Waiting { sdu, octets });
+    }
+
+    /// Takes an event of the entity: PDUs sent, SDUs given up, and its return to the initial state.
+    pub fn observe(&mut self, event: &TraceEvent) {
+        match *event {
+            TraceEvent::PdusSent { first_sn, count, retransmission: false, .. } => {
+                self.fill(u64::from(first_sn), u64::from(count));
+            }
+            TraceEvent::SduDiscarded { sdu, .. } => self.discard(sdu),
+            TraceEvent::RlcInitialState { .. } => {
+                self.sent.clear();
+                debug_assert!(self.head_sent == 0 && self.untold.is_none(), "what was begun is given up");
+            }
+            _ => {}
+        }
+    }
+
+    /// SDU octets and PDU octets that are kept.
+    pub fn kept_octets(&self) -> usize {
+        let waiting: usize = self.waiting.iter().map(|waiting| waiting.octets.len()).sum();
+        waiting + self.sent.iter().map(|(_, layout)| layout.data.len()).sum::<usize>()
+    }
+
+    fn discard(&mut self, sdu: PacketId) {
+        if self.untold.is_some_and(|(untold, _)| untold == sdu) {
+            self.untold = None;
+        } else if let Some(at) = self.waiting.iter().position(|waiting| waiting.sdu == sdu) {
+            if at == 0 {
+                self.head_sent = 0;
+            }
+            self.waiting.remove(at);
+        }
+    }
+
+    /// Makes `pdus` new PDUs, the first with number `first`.
+    fn fill(&mut self, first: u64, pdus: u64) {
+        let keep = match self.encoding.mode {
+            Mode::Am { window, .. } => window + Lost::MOST_BLOCKS as usize,
+            Mode::Um(_) | Mode::Tm { .. } => Lost::MOST_BLOCKS as usize,
+        };
+        for count in first..first + pdus {
+            let layout = match self.encoding.mode {
+                Mode::Am { .. } | Mode::Um(_) => self.cut(),
+                Mode::Tm { .. } => self.cut_without_header(),
+            };
+            self.sent.push_back((count, layout));
+            if self.sent.len() > keep {
+                self.sent.pop_front();
+            }
+        }
+    }
+
+    /// Fills one PDU (TS 25.322 §9.2.2.8).
+    fn cut(&mut self) -> Layout {
+        let cutting = self.encoding.cutting;
+        let mut layout = Layout::default();
+        let mut room = cutting.payload;
+        if let Some((sdu, indicator)) = self.untold.take() {
+            layout.indicators.push(indicator);
+            layout.ends.push(sdu);
+        } else if cutting.marks_start && self.head_sent == 0 {
+            layout.indicators.push(LengthIndicator::StartsHere);
+        }
+        room -= layout.indicators.len() as u16 * cutting.length_indicator;
+        let mut parts = 0;
+        while room > 0 && (parts == 0 || cutting.takes_more(room)) {
+            let Some(head) = self.waiting.front() else { break };
+            let rest = &head.octets[self.head_sent..];
+            let fit = cutting.fit(rest.len() as u64, room);
+            let taken = rest.len().min(usize::from(room));
+            layout.data.extend_from_slice(&rest[..taken]);
+            parts += 1;
+            if fit == Fit::Goes {
+                self.head_sent += taken;
+                break;
+            }
+            let sdu = head.sdu;
+            self.waiting.pop_front();
+            self.head_sent = 0;
+            self.untold = match fit {
+                Fit::Fills => Some((sdu, LengthIndicator::PreviousFilled)),
+                Fit::OneShort => Some((sdu, LengthIndicator::PreviousOneShort)),
+                Fit::Ends | Fit::Goes => None,
+            };
+            if self.untold.is_some() {
+                break;
+            }
+            layout.indicators.push(LengthIndicator::End(layout.data.len() as u16));
+            layout.ends.push(sdu);
+            room -= taken as u16 + cutting.length_indicator;
+        }
+        layout
+    }
+
+    /// Fills one PDU of transparent mode.
+    fn cut_without_header(&mut self) -> Layout {
+        let head = self.waiting.front().expect("PDUs are made of SDUs");
+        let end = head.octets.len().min(self.head_sent + self.encoding.pdu_octets);
+        let mut layout = Layout { data: head.octets[self.head_sent..end].to_vec(), ..Layout::default() };
+        self.head_sent = end;
+        if end == head.octets.len() {
+            layout.ends.push(head.sdu);
+            self.waiting.pop_front();
+            self.head_sent = 0;
+        }
+        layout
+    }
+
+    /// The octets of a block set that leaves now, one entry for each of its blocks.
+    ///
+    /// # Panics
+    /// If the set is not one of the entity whose events it was told.
+    pub fn compose(&mut self, set: &BlockSet) -> Vec<Composed> {
+        let mut blocks = Vec::with_capacity(set.blocks as usize);
+        for pdu in &set.pdus {
+            match pdu {
+                Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) => {
+                    for step in 0..u64::from(run.count) {
+                        blocks.push(self.data_pdu(set, run, step));
+                    }
+                }
+                Pdu::Status(status) => blocks.push(control(|out| {
+                    self.status(status, set, self.encoding.pdu_octets)?.emit(out);
+                    Ok(())
+                })),
+                &Pdu::Reset(rsn) => blocks.push(self.reset(false, rsn)),
+                &Pdu::ResetAck(rsn) => blocks.push(self.reset(true, rsn)),
+            }
+        }
+        blocks
+    }
+
+    fn reset(&self, acknowledges: bool, rsn: bool) -> Composed {
+        control(|out| {
+            ResetPdu::new(acknowledges, rsn, HFNI, self.encoding.pdu_octets)?.emit(out);
+            Ok(())
+        })
+    }
+
+    fn status(
+        &self,
+        status: &Status,
+        set: &BlockSet,
+        octets: usize,
+    ) -> Result<StatusPdu<'static>, WireError> {
+        let Mode::Am { reports, .. } = self.encoding.mode else {
+            unreachable!("only acknowledged mode has a STATUS")
+        };
+        status_pdu(reports, status, set).padded_to(octets)
+    }
+
+    /// PDU number `step` of a run.
+    fn data_pdu(&mut self, set: &BlockSet, run: &DataRun, step: u64) -> Composed {
+        let sn = run.first.plus(step);
+        let at = self.place(sn);
+        self.sent[at].1.transmissions += 1;
+        let (count, layout) = &self.sent[at];
+        let told = set.ends_of(run).iter().filter(|end| end.sn == sn).map(|end| end.sdu.packet.id);
+        assert!(told.eq(layout.ends.iter().copied()), "PDU {count} tells the ends that were described");
+        let is_last = step + 1 == u64::from(run.count);
+        let status = run.piggyback.as_ref().filter(|_| is_last);
+        let octets = self.emit(*count, layout, run.poll && is_last, status, set);
+        Composed { octets, transmissions: layout.transmissions }
+    }
+
+    /// Where the newest PDU with this number is.
+    fn place(&self, sn: Sn) -> usize {
+        let newest = self.sent.back().expect("it was sent before").0;
+        let count = newest - Sn::of(newest).steps_from(sn);
+        self.sent.binary_search_by_key(&count, |(count, _)| *count).expect("a PDU of the window is kept")
+    }
+
+    fn emit(
+        &self,
+        count: u64,
+        layout: &Layout,
+        poll: bool,
+        status: Option<&Status>,
+        set: &BlockSet,
+    ) -> Vec<u8> {
+        let Encoding { mode, cutting, pdu_octets } = self.encoding;
+        let li = usize::from(cutting.length_indicator);
+        let mut indicators = layout.indicators.clone();
+        let mut data = layout.data.clone();
+        let left = usize::from(cutting.payload) - indicators.len() * li - data.len();
+        if let Some(status) = status {
+            indicators.push(LengthIndicator::PiggybackedStatus);
+            let status = self.status(status, set, left - li).expect("it rides where it fits");
+            status.emit(&mut data);
+        } else {
+            // One octet behind an indicator of two is ignored, and nothing says so.
+            let is_told = li > 0 && left >= li;
+            indicators.extend(is_told.then_some(LengthIndicator::Padding));
+            data.resize(data.len() + left - if is_told { li } else { 0 }, 0);
+        }
+        let mut out = Vec::with_capacity(pdu_octets);
+        match mode {
+            Mode::Am { format, .. } => AmdPdu::new(format, Sn::of(count), poll, indicators, &data)
+                .expect("it is composed by the rules")
+                .emit(&mut out),
+            Mode::Um(format) => UmdPdu::new(format, UmSn::of(count), indicators, &data)
+                .expect("it is composed by the rules")
+                .emit(&mut out),
+            Mode::Tm { .. } => out = data,
+        }
+        debug_assert_eq!(out.len(), pdu_octets);
+        out
+    }
+}
+
+fn control(emit: impl FnOnce(&mut Vec<u8>) -> Result<(), WireError>) -> Composed {
+    let mut octets = Vec::new();
+    emit(&mut octets).expect("control PDUs are no longer than data PDUs");
+    Composed { octets, transmissions: 0 }
+}

@@ -1,0 +1,119 @@
+//! How the PDUs of a bearer look as octets, if its options have an encoding.
+
+use std::fmt;
+
+use crate::radio::rlc::RlcConfig;
+use crate::radio::rlc::am::{
+    AmConfig, Header, LengthIndicators, MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
+};
+use crate::radio::rlc::buffer::Cutting;
+use crate::radio::rlc::tm::TmConfig;
+use crate::radio::rlc::um::UmConfig;
+use crate::radio::rlc::wire::{AMD_HEADER, AmdFormat, UMD_HEADER, UmdFormat};
+
+/// The formats of a bearer's PDUs, both directions alike.
+#[derive(Debug, Clone)]
+pub struct Encoding {
+    pub(super) mode: Mode,
+    pub(super) cutting: Cutting,
+    pub(super) pdu_octets: usize,
+}
+
+/// What differs between the modes.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Mode {
+    Am { format: AmdFormat, reports: StatusFormat, window: usize },
+    Um(UmdFormat),
+    Tm { segmentation: bool },
+}
+
+/// Options of another simulator that no bits can express, by their keys in a scenario.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoEncoding(pub Vec<&'static str>);
+
+impl fmt::Display for NoEncoding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} has no encoding in TS 25.322", self.0.join(", "))
+    }
+}
+
+impl std::error::Error for NoEncoding {}
+
+impl Encoding {
+    /// That of a bearer.
+    ///
+    /// # Errors
+    /// If its options have none.
+    pub fn of(config: &RlcConfig) -> Result<Self, NoEncoding> {
+        match config {
+            RlcConfig::Am(config) => Self::of_am(config),
+            RlcConfig::Um(config) => Ok(Self::of_um(config)),
+            RlcConfig::Tm(config) => Ok(Self::of_tm(config)),
+        }
+    }
+
+    /// That of a bearer in wire mode, whose receivers decide by nothing but bits.
+    ///
+    /// # Errors
+    /// If its options have none, or let a receiver know more than bits tell.
+    pub fn of_wire_mode(config: &RlcConfig) -> Result<Self, NoEncoding> {
+        let encoding = Self::of(config)?;
+        let RlcConfig::Am(config) = config else { return Ok(encoding) };
+        named([
+            (
+                config.mrw_acknowledgment == MrwAcknowledgment::Implicit,
+                "rlc.mrw_acknowledgment = \"implicit\"",
+            ),
+            (
+                config.missing_pdu_indication == MissingPduIndication::EveryPdu,
+                "rlc.missing_pdu_indication = \"every_pdu\"",
+            ),
+        ])?;
+        Ok(encoding)
+    }
+
+    fn of_am(config: &AmConfig) -> Result<Self, NoEncoding> {
+        named([
+            (config.header == Header::Uncounted, "rlc.header = \"uncounted\""),
+            (config.length_indicators == LengthIndicators::Eurane, "rlc.length_indicators = \"eurane\""),
+            (config.status_format == StatusFormat::Eurane, "rlc.status_format = \"eurane\""),
+            (config.piggyback == Piggyback::BuildAround, "rlc.piggyback = \"build_around\""),
+        ])?;
+        let pdu_octets = usize::from(config.pdu_payload) + AMD_HEADER;
+        let format = AmdFormat::of_size(pdu_octets);
+        let mode = Mode::Am { format, reports: config.status_format, window: config.window as usize };
+        Ok(Encoding { mode, cutting: config.cutting(), pdu_octets })
+    }
+
+    fn of_um(config: &UmConfig) -> Self {
+        let pdu_octets = usize::from(config.pdu_payload) + UMD_HEADER;
+        Encoding { mode: Mode::Um(UmdFormat::of_size(pdu_octets)), cutting: config.cutting(), pdu_octets }
+    }
+
+    fn of_tm(config: &TmConfig) -> Self {
+        let cutting = Cutting {
+            payload: config.pdu_payload,
+            length_indicator: 0,
+            rule: LengthIndicators::Ts25322,
+            marks_start: false,
+        };
+        let mode = Mode::Tm { segmentation: config.segmentation };
+        Encoding { mode, cutting, pdu_octets: usize::from(config.pdu_payload) }
+    }
+
+    /// Octets of a PDU.
+    pub fn pdu_octets(&self) -> usize {
+        self.pdu_octets
+    }
+
+    /// Octets of a length indicator with its extension bit; zero in transparent mode, which has none.
+    pub fn length_indicator_octets(&self) -> u16 {
+        self.cutting.length_indicator
+    }
+}
+
+/// The options that were chosen, if any, as an error.
+fn named<const N: usize>(options: [(bool, &'static str); N]) -> Result<(), NoEncoding> {
+    let chosen: Vec<_> = options.into_iter().filter_map(|(chosen, name)| chosen.then_some(name)).collect();
+    if chosen.is_empty() { Ok(()) } else { Err(NoEncoding(chosen)) }
+}

@@ -1,0 +1,323 @@
+//! Wire mode gives the same run as described blocks, event for event, whatever the options and the pipe.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
+use umts_units::{Bytes, Duration, Time};
+
+use crate::Cx;
+use crate::ids::{Direction, UeId};
+use crate::radio::phy::Lost;
+use crate::radio::rlc::am::tests::config as am_config;
+use crate::radio::rlc::am::{
+    AmConfig, Discard, MaxDatReading, MissingPduIndication, Piggyback, StatusFormat,
+};
+use crate::radio::rlc::testing::packet;
+use crate::radio::rlc::tm::{ErroneousSdus, TmConfig};
+use crate::radio::rlc::um::UmConfig;
+use crate::radio::rlc::wire::{AmPdu, AmdFormat, LengthIndicator};
+use crate::radio::rlc::{BlockSet, Rlc, RlcConfig, Sdu};
+use crate::trace::TraceEvent;
+
+const TTI: u64 = 10;
+const DELAY: u64 = 30;
+const BLOCKS: [u32; 2] = [6, 2];
+
+/// What happens in one TTI.
+#[derive(Debug, Clone)]
+struct Step {
+    /// An SDU of this size is queued at an end.
+    queue: Option<(usize, u32)>,
+    /// Lost blocks by direction.
+    lost: [u128; 2],
+    /// The set of the downlink comes twice.
+    doubled: bool,
+    /// The channel is away for so many TTIs.
+    away: u64,
+}
+
+/// Two ends and all that they record and hand up.
+struct Pair {
+    ends: [Rlc; 2],
+    pipe: [Vec<(u64, BlockSet, Lost)>; 2],
+    now: Time,
+    trace: Vec<(Time, TraceEvent)>,
+    up: Vec<(Time, u64, bool)>,
+}
+
+impl Pair {
+    fn new(end: impl Fn(Direction, u32) -> Rlc) -> Self {
+        Pair {
+            ends: [end(Direction::Downlink, BLOCKS[0]), end(Direction::Uplink, BLOCKS[1])],
+            pipe: [Vec::new(), Vec::new()],
+            now: Time::ZERO,
+            trace: Vec::new(),
+            up: Vec::new(),
+        }
+    }
+
+    fn queue(&mut self, end: usize, id: u64, octets: u32) {
+        let sdu = Sdu::new(packet(id, octets), self.now);
+        // A full buffer refuses; both pairs do so alike.
+        let _ = self.ends[end].handle_sdu(&mut Cx::new(self.now, &mut self.trace), sdu);
+    }
+
+    fn tti(&mut self, number: u64, lost: [u128; 2], doubled: bool) {
+        let now = number * TTI;
+        self.now = Time::ZERO + Duration::from_millis(now);
+        for from in 0..2 {
+            let arrived = self.pipe[from].partition_point(|&(at, ..)| at <= now);
+            for (_, set, lost) in self.pipe[from].drain(..arrived) {
+                let end = &mut self.ends[1 - from];
+                end.handle_blocks(&mut Cx::new(self.now, &mut self.trace), &set, lost);
+                let up = std::iter::from_fn(|| end.poll_delivered());
+                self.up.extend(up.map(|sdu| (self.now, sdu.packet.id.0, false)));
+                let erroneous = std::iter::from_fn(|| end.poll_erroneous());
+                self.up.extend(erroneous.map(|(sdu, _)| (self.now, sdu.packet.id.0, true)));
+            }
+        }
+        for from in 0..2 {
+            let mut set = BlockSet::default();
+            self.ends[from].poll_transmit(&mut Cx::new(self.now, &mut self.trace), BLOCKS[from], &mut set);
+            if set.blocks > 0 {
+                let lost = Lost(lost[from] & Lost::all(set.blocks).0);
+                let copies = 1 + usize::from(doubled && from == 0);
+                self.pipe[from].extend(std::iter::repeat_n((now + DELAY, set, lost), copies));
+            }
+        }
+    }
+}
+
+/// What was met on the way, so that the comparison is known to be about something.
+#[derive(Debug, Default)]
+struct Met(BTreeSet<String>);
+
+impl Met {
+    fn look(&mut self, pair: &Pair, config: &RlcConfig) {
+        for (_, event) in &pair.trace {
+            match event {
+                TraceEvent::StatusSent { piggybacked: true, .. } => self.add("piggybacked STATUS"),
+                TraceEvent::StatusSent { mrw: true, .. } => self.add("MRW"),
+                TraceEvent::RlcInitialState { .. } => self.add("RESET"),
+                TraceEvent::RlcUnrecoverable { .. } => self.add("MaxRST"),
+                TraceEvent::PdusSent { retransmission: true, .. } => self.add("retransmission"),
+                _ => {}
+            }
+        }
+        let RlcConfig::Am(config) = config else { return };
+        let format = AmdFormat::of_size(usize::from(config.pdu_payload) + 2);
+        for octets in pair.pipe.iter().flatten().flat_map(|(_, set, _)| &set.octets) {
+            match AmPdu::parse(octets, format).expect("it was composed") {
+                AmPdu::Data(pdu) => {
+                    let width = format.width;
+                    let indicators = pdu.payload().indicators().iter();
+                    indicators.filter(|li| !matches!(li, LengthIndicator::End(_))).for_each(|li| {
+                        self.add(&format!("{li:?} in {width:?}"));
+                    });
+                    if !pdu.payload().rest().is_empty() && pdu.payload().rest().len() == 1 {
+                        self.add(&format!("one octet left in {width:?}"));
+                    }
+                }
+                AmPdu::Status(pdu) => pdu.sufis().iter().for_each(|sufi| {
+                    let name = format!("{sufi:?}");
+                    self.add(name.split('(').next().expect("a name"));
+                }),
+                AmPdu::Reset(_) => {}
+            }
+        }
+    }
+
+    fn add(&mut self, what: &str) {
+        self.0.insert(what.to_owned());
+    }
+}
+
+/// Plays the same in both modes and compares.
+fn play(config: &RlcConfig, steps: &[Step]) {
+    play_and_look(config, steps, &mut Met::default());
+}
+
+fn play_and_look(config: &RlcConfig, steps: &[Step], met: &mut Met) {
+    let ue = UeId(0);
+    let mut described = Pair::new(|sends, blocks| Rlc::new(ue, sends, config, blocks));
+    let mut wired =
+        Pair::new(|sends, blocks| Rlc::wired(ue, sends, config, blocks).expect("it has an encoding"));
+    let mut number = 0;
+    let rest = Step { queue: None, lost: [0; 2], doubled: false, away: 0 };
+    for (id, step) in steps.iter().chain(std::iter::repeat_n(&rest, 400)).enumerate() {
+        for pair in [&mut described, &mut wired] {
+            if let Some((end, octets)) = step.queue {
+                pair.queue(end, id as u64, octets);
+            }
+            if step.away > 0 {
+                pair.ends.iter_mut().for_each(Rlc::suspend);
+                (0..step.away).for_each(|n| pair.tti(number + n, [0; 2], false));
+                pair.ends.iter_mut().zip(BLOCKS).for_each(|(end, blocks)| end.resume(blocks));
+            }
+            pair.tti(number + step.away, step.lost, step.doubled);
+        }
+        number += step.away + 1;
+        assert_eq!(described.trace, wired.trace, "in TTI {number}");
+        assert_eq!(described.up, wired.up);
+        met.look(&wired, config);
+        described.trace.clear();
+        wired.trace.clear();
+    }
+}
+
+fn step(am: bool, largest: u32) -> impl Strategy<Value = Step> {
+    let size = prop_oneof![1..largest, 38u32..42, 157u32..163, 1u32..6];
+    let queue = prop::option::weighted(0.6, (0usize..2, size.prop_map(move |size| size.min(largest))));
+    let lost = || prop_oneof![3 => Just(0u128), 2 => any::<u128>(), 1 => Just(u128::MAX)];
+    let away = prop_oneof![30 => Just(0u64), 1 => 1u64..30];
+    (queue, [lost(), lost()], prop::bool::weighted(0.05), away).prop_map(
+        move |(queue, lost, doubled, away)| {
+            // Only acknowledged mode knows what was there before.
+            Step { queue, lost, doubled: doubled && am, away }
+        },
+    )
+}
+
+fn any_am() -> impl Strategy<Value = AmConfig> {
+    let ms = |from: u64, to: u64| prop::option::of((from..to).prop_map(Duration::from_millis));
+    let shape = (
+        // 7 bits up to 124 octets, 15 from 125 on.
+        prop_oneof![Just(40u16), Just(14), Just(16), Just(124), Just(125), Just(160)],
+        prop_oneof![Just(StatusFormat::Bitmap), Just(StatusFormat::List), Just(StatusFormat::Rlist)],
+        prop_oneof![Just(Piggyback::Off), Just(Piggyback::Padding)],
+        prop_oneof![Just(8u32), Just(64), Just(2047)],
+        any::<bool>(),
+        any::<bool>(),
+    );
+    let discard = (
+        prop_oneof![
+            Just(Discard::AfterMaxDat),
+            Just(Discard::Never),
+            (50u64..500).prop_map(|ms| Discard::Timer(Duration::from_millis(ms)))
+        ],
+        prop::option::of(2u32..5),
+        any::<bool>(),
+        any::<bool>(),
+        prop::option::of(2u32..5),
+    );
+    let polls = (
+        prop::option::of(1u32..5),
+        prop::option::of(1u32..100),
+        ms(10, 300),
+        ms(10, 300),
+        ms(40, 300),
+        ms(50, 200),
+        prop_oneof![Just(MissingPduIndication::Off), Just(MissingPduIndication::NewGap)],
+    );
+    (shape, discard, polls).prop_map(|(shape, discard, polls)| {
+        let (pdu_payload, status_format, piggyback, window, in_sequence, send_window) = shape;
+        let (discard, max_dat, standard, send_mrw, max_mrw) = discard;
+        let (poll_sdu, poll_window, timer_poll_prohibit, timer_poll_periodic, status_periodic, prohibit, gap) = polls;
+        AmConfig {
+            pdu_payload,
+            status_format,
+            piggyback,
+            window,
+            in_sequence,
+            granted_window: send_window.then_some(window.min(32)),
+            discard,
+            max_dat,
+            max_dat_reading: if standard { MaxDatReading::Ts25322 } else { MaxDatReading::Transmissions },
+            send_mrw,
+            max_mrw,
+            poll_pdu: Some(window.min(32) / 2),
+            poll_sdu,
+            poll_window,
+            timer_poll_prohibit,
+            timer_poll_periodic,
+            timer_status_periodic: status_periodic,
+            timer_status_prohibit: prohibit,
+            missing_pdu_indication: gap,
+            max_rst: 4,
+            ..am_config()
+        }
+    })
+}
+
+fn any_tm() -> impl Strategy<Value = TmConfig> {
+    let erroneous = prop_oneof![
+        Just(ErroneousSdus::Dropped),
+        Just(ErroneousSdus::Marked),
+        Just(ErroneousSdus::Undetected)
+    ];
+    (any::<bool>(), erroneous, prop::option::of(30u64..200)).prop_map(
+        |(segmentation, erroneous_sdus, age)| {
+            let timer_discard = age.map(Duration::from_millis);
+            TmConfig {
+                pdu_payload: 40,
+                segmentation,
+                erroneous_sdus,
+                timer_discard,
+                buffer: Some(Bytes(2000)),
+            }
+        },
+    )
+}
+
+#[test]
+fn the_options_above_lead_to_every_mechanism() {
+    let mut runner = TestRunner::deterministic();
+    let mut met = Met::default();
+    for _ in 0..150 {
+        let config = RlcConfig::Am(any_am().new_tree(&mut runner).expect("no filter").current());
+        let steps = prop::collection::vec(step(true, 1500), 150).new_tree(&mut runner);
+        play_and_look(&config, &steps.expect("no filter").current(), &mut met);
+    }
+    for expected in [
+        "Bitmap",
+        "List",
+        "MRW",
+        "MaxRST",
+        "Mrw",
+        "MrwAck { n",
+        "Padding in Fifteen",
+        "Padding in Seven",
+        "PiggybackedStatus in Fifteen",
+        "PiggybackedStatus in Seven",
+        "PreviousFilled in Fifteen",
+        "PreviousFilled in Seven",
+        "PreviousOneShort in Fifteen",
+        "RESET",
+        "Rlist",
+        "Window",
+        "one octet left in Fifteen",
+        "piggybacked STATUS",
+        "retransmission",
+    ] {
+        assert!(met.0.iter().any(|what| what.starts_with(expected)), "{expected} in {met:?}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn acknowledged_mode_is_the_same_in_octets(
+        config in any_am(), steps in prop::collection::vec(step(true, 1500), 1..150)
+    ) {
+        play(&RlcConfig::Am(config), &steps);
+    }
+
+    #[test]
+    fn unacknowledged_mode_is_the_same_in_octets(
+        pdu_payload in prop_oneof![Just(40u16), Just(16), Just(124), Just(125), Just(160)],
+        age in prop::option::of(30u64..300), steps in prop::collection::vec(step(false, 600), 1..200)
+    ) {
+        let timer_discard = age.map(Duration::from_millis);
+        play(&RlcConfig::Um(UmConfig { pdu_payload, timer_discard, buffer: None }), &steps);
+    }
+
+    #[test]
+    fn transparent_mode_is_the_same_in_octets(
+        config in any_tm(), steps in prop::collection::vec(step(false, 300), 1..100)
+    ) {
+        play(&RlcConfig::Tm(config), &steps);
+    }
+}

@@ -1,0 +1,123 @@
+//! Wire mode: an entity that exchanges octets with its peer.
+
+use umts_kernel::TraceSink;
+use umts_units::Time;
+
+use super::composer::Composer;
+use super::encoding::{Encoding, NoEncoding};
+use super::verifier::Verifier;
+use crate::Cx;
+use crate::ids::{Direction, PacketId, UeId};
+use crate::radio::phy::Lost;
+use crate::radio::rlc::{BlockSet, Rlc, RlcConfig, Sdu};
+use crate::trace::TraceEvent;
+
+/// An entity whose block sets are written as octets when they leave and read from them when they arrive.
+#[derive(Debug, Clone)]
+pub struct Wired {
+    pub(in crate::radio::rlc) inner: Rlc,
+    composer: Composer,
+    verifier: Verifier,
+    read: BlockSet,
+}
+
+impl Wired {
+    /// An entity of `ue`'s bearer that sends in direction `sends`, on a channel with `blocks` blocks in a TTI.
+    ///
+    /// # Errors
+    /// If its options have no encoding.
+    pub fn new(ue: UeId, sends: Direction, config: &RlcConfig, blocks: u32) -> Result<Self, NoEncoding> {
+        Ok(Wired {
+            inner: Rlc::new(ue, sends, config, blocks),
+            composer: Composer::new(Encoding::of_wire_mode(config)?),
+            verifier: Verifier::new(),
+            read: BlockSet::default(),
+        })
+    }
+
+    /// Lets the entity do something, with the composer watching.
+    pub(in crate::radio::rlc) fn watched<T: TraceSink<TraceEvent>, R>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        act: impl FnOnce(&mut Rlc, &mut Cx<'_, Watch<'_>>) -> R,
+    ) -> R {
+        let now = cx.now;
+        let mut pass_on = |event: &TraceEvent| cx.record(|| *event);
+        let mut watch = Watch { composer: &mut self.composer, pass_on: &mut pass_on };
+        act(&mut self.inner, &mut Cx::new(now, &mut watch))
+    }
+
+    /// Fills `set` with `blocks` blocks at most, and their octets.
+    pub(in crate::radio::rlc) fn poll_transmit<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        blocks: u32,
+        set: &mut BlockSet,
+    ) {
+        self.watched(cx, |rlc, cx| rlc.poll_transmit(cx, blocks, set));
+        set.octets = self.composer.compose(set).into_iter().map(|block| block.octets).collect();
+    }
+
+    /// Takes the octets of a block set.
+    pub(in crate::radio::rlc) fn handle_blocks<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        set: &BlockSet,
+        lost: Lost,
+    ) {
+        let mut read = std::mem::take(&mut self.read);
+        let verifier = &mut self.verifier;
+        let lost = self
+            .composer
+            .encoding()
+            .decode(set, lost, &mut read, |pdu| verifier.take(pdu))
+            .expect("what was composed can be read");
+        self.watched(cx, |rlc, cx| rlc.handle_blocks(cx, &read, lost));
+        self.read = read;
+    }
+
+    /// The next SDU for the upper layer, which has the octets that were queued.
+    pub(in crate::radio::rlc) fn poll_delivered(&mut self) -> Option<Sdu> {
+        let sdu = self.inner.poll_delivered()?;
+        if !matches!(self.inner, Rlc::Tm(_)) {
+            let (id, size) = (sdu.packet.id, sdu.size().0 as usize);
+            assert_eq!(
+                self.verifier.assemble(&sdu),
+                Some(pattern(id, size)),
+                "the octets of packet {}",
+                id.0
+            );
+        }
+        Some(sdu)
+    }
+}
+
+/// Sees the events of an entity before they go where they would go without it.
+pub(in crate::radio::rlc) struct Watch<'a> {
+    composer: &'a mut Composer,
+    pass_on: &'a mut dyn FnMut(&TraceEvent),
+}
+
+impl TraceSink<TraceEvent> for Watch<'_> {
+    fn record(&mut self, _: Time, event: &TraceEvent) {
+        match *event {
+            TraceEvent::SduQueued { sdu, size, .. } => {
+                self.composer.queue(sdu, pattern(sdu, size.0 as usize))
+            }
+            _ => self.composer.observe(event),
+        }
+        (self.pass_on)(event);
+    }
+}
+
+/// The octets of a packet in wire mode: no two packets, and no two places in one, look alike.
+fn pattern(sdu: PacketId, octets: usize) -> Vec<u8> {
+    let mut x = sdu.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let next = || {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        (x >> 32) as u8
+    };
+    std::iter::repeat_with(next).take(octets).collect()
+}
