@@ -17,7 +17,7 @@ unexport CONDA_PREFIX
 unexport PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup lint test-rust test-python bench oracle-ns2 format clean
+.PHONY: help demo test setup lint test-rust test-python soak bench oracle-ns2 format clean
 
 help: ## List the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ test-python: setup ## Run the Python tests, the wheel in a clean environment amo
 oracle-ns2: ## Replay the ns-2 runs of DIR (runs.json and its event files) and compare; OUT= writes our event files.
 	@test -n "$(DIR)" || { echo "usage: make oracle-ns2 DIR=folder [OUT=folder]"; exit 2; }
 	@cargo run --release --locked --quiet --package umts-oracle-ns2 -- "$(DIR)" $(if $(OUT),"$(OUT)")
+
+soak: setup ## Kill campaigns and workers a hundred times at random moments; KILLS= says how many.
+	UMTS_KILLS=$(or $(KILLS),100) $(BIN)/pytest tests/python/test_kills.py
 
 bench: setup ## Measure simulated seconds per CPU second and count instructions; nothing passes or fails.
 	$(BIN)/python benches/speed.py

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from umtslab._core import CaptureReadError, OutputError, ScenarioError
-    from umtslab.campaign import sweep
+    from umtslab.campaign import run_campaign, sweep
     from umtslab.captures import CaptureAnalysis, analyse_captures
     from umtslab.comparison import compare
     from umtslab.run import Run
@@ -30,6 +30,7 @@ __all__ = [
     "analyse_captures",
     "compare",
     "open_store",
+    "run_campaign",
     "simulate",
     "sweep",
 ]
@@ -47,6 +48,7 @@ _HOME = {
     "compare": "umtslab.comparison",
     "open_store": "umtslab.store",
     "simulate": "umtslab.simulation",
+    "run_campaign": "umtslab.campaign",
     "sweep": "umtslab.campaign",
 }
 

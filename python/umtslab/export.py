@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import summarise_metrics
@@ -31,8 +31,8 @@ def runs_table(runs: Sequence[Run]) -> pl.DataFrame:
     return pl.DataFrame({**identity, **metrics})
 
 
-def summary_table(runs: Sequence[Run]) -> pl.DataFrame:
-    """One row per metric: unit, n, mean, sd and the half width of the 95 % interval."""
+def summary_table(runs: Sequence[Run], metrics: Collection[str] = ()) -> pl.DataFrame:
+    """One row per metric (of `metrics`, if any): unit, n, mean, sd and half width of the 95 % interval."""
     import polars as pl
 
     from umtslab.metrics import units
@@ -47,7 +47,11 @@ def summary_table(runs: Sequence[Run]) -> pl.DataFrame:
         "sd": pl.Float64,
         "ci95": pl.Float64,
     }
-    rows = [(name, unit_of.get(name, ""), s.n, s.mean, s.sd, s.ci95) for name, s in summaries.items()]
+    rows = [
+        (name, unit_of.get(name, ""), s.n, s.mean, s.sd, s.ci95)
+        for name, s in summaries.items()
+        if not metrics or name in metrics
+    ]
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 

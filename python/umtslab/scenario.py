@@ -81,6 +81,11 @@ class Scenario:
         )
 
     @property
+    def base_dir(self) -> str | None:
+        """Where files that the scenario names are looked up; None for the working directory."""
+        return self._base_dir if self.path is None else os.path.dirname(os.path.abspath(self.path))
+
+    @property
     def name(self) -> str:
         """Short name, as in ``ftp-on-fach``."""
         return self.core.name

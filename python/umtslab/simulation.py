@@ -1,7 +1,7 @@
 """Runs of a scenario: replications, one after the other or on an executor.
 
-The core releases the GIL while it simulates, so threads use all cores. Executors of other processes (a
-process pool, Dask's) get tasks that can be pickled, and write their runs to the store themselves.
+The core releases the GIL while it simulates, so threads use all cores. For executors of other processes (a
+process pool, Dask's) see `umtslab.remote`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab import _core
@@ -108,11 +109,13 @@ def execute(
     store: Store | None = None,
     jobs: int = 1,
     executor: Executor | None = None,
+    workers: Callable[[], int] | None = None,
     watch: Watch | None = None,
 ) -> Iterator[Run]:
     """Perform tasks; yield each run when it is finished, in whatever order that is.
 
-    The first failure stops the rest. Runs that were finished by then are in the store.
+    The first failure stops the rest. Runs that were finished by then are in the store. `workers` tells how
+    many workers an executor of other processes has at the moment.
     """
     if executor is None and jobs == 1:
         for task in tasks:
@@ -120,8 +123,10 @@ def execute(
     elif executor is None or isinstance(executor, ThreadPoolExecutor):
         yield from _on_threads(tasks, store, jobs, executor, watch)
     else:
-        place = None if store is None else str(store.path)
-        yield from _as_finished(tasks, lambda task: executor.submit(perform_elsewhere, task, place), watch)
+        from umtslab.remote import execute_elsewhere
+
+        width = workers or _width_of(executor)
+        yield from execute_elsewhere(tasks, executor, store=store, workers=width, watch=watch)
 
 
 def perform(task: Task, store: Store | None, progress: Callable[[float], None] | None = None) -> Run:
@@ -129,27 +134,23 @@ def perform(task: Task, store: Store | None, progress: Callable[[float], None] |
     if store is None:
         if task.pcap:
             raise ValueError("captures are files: give a store to put them in")
-        return _in_memory(_as_run(task, _run_core(task, None, progress)))
+        return _in_memory(simulate_task(task, None, progress))
     with store.draft() as draft:
-        captures = str(draft.captures) if task.pcap else None
-        run = _as_run(task, _run_core(task, captures, progress))
+        run = simulate_task(task, draft.captures if task.pcap else None, progress)
         return store.keep(draft, run, task.scenario, series=task.series, pcap=task.pcap)
 
 
-def perform_elsewhere(task: Task, store_path: str | None) -> Run:
-    """Make one run in a process of its own; for executors that pickle what they are given."""
-    if store_path is None:
-        return perform(task, None)
-    from umtslab.store import open_store
-
-    with open_store(store_path) as store:
-        return perform(task, store)
-
-
-def _run_core(task: Task, captures: str | None, progress: Callable[[float], None] | None) -> _core.RunResult:
-    return _core.simulate(
-        task.scenario.core, task.seed, task.run, series=task.series, pcap_dir=captures, progress=progress
+def simulate_task(task: Task, captures: Path | None, progress: Callable[[float], None] | None) -> Run:
+    """Let the core make a run, whose tables are still the core's; captures go into a folder, if any."""
+    result = _core.simulate(
+        task.scenario.core,
+        task.seed,
+        task.run,
+        series=task.series,
+        pcap_dir=None if captures is None else str(captures),
+        progress=progress,
     )
+    return _as_run(task, result)
 
 
 def _as_run(task: Task, result: _core.RunResult) -> Run:
@@ -172,6 +173,12 @@ def _in_memory(run: Run) -> Run:
     return replace(run, tables=tables)
 
 
+def _width_of(executor: Executor) -> Callable[[], int]:
+    """As many workers as a pool says it has, else as many as there are processors here."""
+    width = getattr(executor, "_max_workers", None) or len(os.sched_getaffinity(0))
+    return lambda: int(width)
+
+
 def _on_threads(
     tasks: Iterable[Task],
     store: Store | None,
@@ -187,25 +194,21 @@ def _on_threads(
         def submit(task: Task) -> Future[Run]:
             return pool.submit(perform, task, store, _report_to(watch, task, stop))
 
-        yield from _as_finished(tasks, submit, None)
+        yield from _as_finished(tasks, submit)
 
 
-def _as_finished(
-    tasks: Iterable[Task], submit: Callable[[Task], Future[Run]], watch: Watch | None
-) -> Iterator[Run]:
+def _as_finished(tasks: Iterable[Task], submit: Callable[[Task], Future[Run]]) -> Iterator[Run]:
     waiting = iter(tasks)
-    pending: dict[Future[Run], Task] = {}
+    pending: set[Future[Run]] = set()
     try:
         while True:
             while len(pending) < _TASKS_AHEAD and (task := next(waiting, None)) is not None:
-                pending[submit(task)] = task
+                pending.add(submit(task))
             if not pending:
                 return
             done, _ = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
-                finished = pending.pop(future)
-                if watch is not None:
-                    watch(finished, 1.0)
+                pending.remove(future)
                 yield future.result()
     finally:
         for future in pending:

@@ -14,6 +14,7 @@ EXAMPLES = """Examples:
 - `umts plot demo outstanding -o outstanding.pdf` — a figure of them
 - `umts compare demo other` — what differs, and whether by chance
 - `umts analyse trace.pcapng` — the same metrics of a packet capture, simulated or real
+- `umts sweep campaigns/fach-error-rate.toml` — a grid of parameters, with intervals
 - `umts params rlc` — every scenario key about RLC
 
 Exit status: 0 done; 1 a run or a claim failed, a precision was missed, results could not be written;
@@ -40,8 +41,16 @@ VERBS = {
 - `umts run scenarios/ftp-on-fach.toml --set radio.bler=0.1 --runs 10`
 - `umts run scenarios/ftp-on-fach.toml --precision 1% --metric mean_rtt_s --duration "300 s"`""",
     ),
+    "sweep": Verb(
+        "Run a campaign: a grid of parameters, each point several times; only what is missing is run.",
+        """Run k of every point meets the same radio, so that points can be compared pair by pair.
+
+- `umts sweep campaigns/fach-error-rate.toml`
+- `umts sweep scenarios/ftp-on-fach.toml -P radio.bler=0.01,0.1 -P tcp.variant=reno,vegas --runs 10`
+- `umts sweep campaigns/fach-error-rate.toml --dask tcp://host:8786`""",
+    ),
     "plot": Verb(
-        "Draw a figure of a run that was recorded with --series.",
+        "Draw a figure of a run that was recorded with --series, or of a campaign.",
         f"""{_RESULT} Of several runs the first is drawn.
 
 Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer.

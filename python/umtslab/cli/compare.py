@@ -8,9 +8,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from umtslab.campaign.record import Cell, Record
+from umtslab.cli.campaigns import find_campaign
+from umtslab.cli.failures import UsageError
 from umtslab.cli.results import find_runs
 from umtslab.comparison import Comparison, Verdict
 from umtslab.comparison import compare as compare_runs
+from umtslab.metrics import units
 from umtslab.run import Run
 
 
@@ -19,6 +23,7 @@ def compare(
     second: str,
     /,
     *,
+    metric: str = "goodput_kbps",
     out: Path = Path("results"),
     all_: Annotated[bool, Parameter(name="--all")] = False,
     json: bool = False,
@@ -31,7 +36,11 @@ def compare(
     Parameters
     ----------
     first, second
-        A run folder; a results folder (its latest result); or a run, result or scenario in `--out`.
+        A run folder; a results folder (its latest result); or a run, result or scenario in `--out`. Of
+        campaigns there, the points with equal parameters are compared, one metric of them:
+        `NAME@KEY=VALUE` are the points with that value.
+    metric
+        Of campaigns: what is compared.
     out
         Where results are looked up by name.
     all_
@@ -39,6 +48,9 @@ def compare(
     json
         Print one JSON object on standard output and nothing else there.
     """
+    sides = find_campaign(first, out), find_campaign(second, out)
+    if sides[0] is not None and sides[1] is not None:
+        return _compare_points(sides[0], sides[1], metric, as_json=json)
     one, two = find_runs(first, out), find_runs(second, out)
     comparison = compare_runs(one, two)
     if json:
@@ -46,6 +58,49 @@ def compare(
     else:
         _print(comparison, one, two, show_all=all_)
     return 0
+
+
+def _compare_points(first: Record, second: Record, metric: str, *, as_json: bool) -> int:
+    if metric not in units():
+        raise UsageError(f"there is no metric {metric!r}; `umts metrics` lists them")
+    others = {_key(cell): cell for cell in second.cells}
+    pairs = [(cell, others[_key(cell)]) for cell in first.cells if _key(cell) in others]
+    rows = [(one, compare_runs(one.runs, two.runs)) for one, two in pairs if one.runs and two.runs]
+    if not rows:
+        raise UsageError("no point of the one has the parameters of a point of the other: say NAME@KEY=VALUE")
+    if as_json:
+        points = [
+            {"parameters": dict(cell.parameters), "pairs": found.pairs, metric: found[metric].as_dict()}
+            for cell, found in rows
+        ]
+        print(json_text.dumps({"metric": metric, "points": points}, indent=1, allow_nan=False))
+        return 0
+    from umtslab.cli.tables import number, output, plain_table
+
+    headings = (">first", ">second", ">difference", ">± 95 %", ">%", ">pairs", "second is")
+    table = plain_table(*first.axes, *headings)
+    for cell, found in rows:
+        row = found[metric]
+        table.add_row(
+            *(str(cell.parameters.get(key, "")) for key in first.axes),
+            number(row.first.mean),
+            number(row.second.mean),
+            number(row.difference, 3),
+            number(row.ci95, 2),
+            number(row.percent, 2),
+            str(found.pairs),
+            row.verdict.value,
+        )
+    console = output()
+    unit = units().get(metric, "")
+    console.print(f"{metric} ({unit})" if unit else metric)
+    console.print()
+    console.print(table)
+    return 0
+
+
+def _key(cell: Cell) -> tuple[tuple[str, str], ...]:
+    return tuple(sorted((key, str(value)) for key, value in cell.parameters.items()))
 
 
 def _as_json(comparison: Comparison, one: list[Run], two: list[Run]) -> dict[str, object]:
@@ -69,7 +124,7 @@ def _who(runs: list[Run]) -> dict[str, object]:
 
 def _print(comparison: Comparison, one: list[Run], two: list[Run], *, show_all: bool) -> None:
     from umtslab.cli.tables import number, output, plain_table
-    from umtslab.metrics import headline, units
+    from umtslab.metrics import headline
 
     measured = {d.metric: d for d in comparison.differences if d.verdict is not Verdict.NOT_MEASURED}
     names = sorted(measured) if show_all else headline(set(measured))

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from umtslab import export as export_tables
+from umtslab.cli.campaigns import opened_campaign
 from umtslab.cli.failures import UsageError
 from umtslab.cli.results import find_runs
-from umtslab.run import Run
+from umtslab.export import to_csv, to_latex
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from umtslab.campaign.record import Record
+    from umtslab.store import StoreReader
 
 
 def export(
@@ -20,21 +29,24 @@ def export(
     csv: bool = False,
     latex: bool = False,
     table: Literal["runs", "summary", "connections"] | None = None,
+    metric: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     out: Path = Path("results"),
 ) -> int:
-    """Write a result as CSV or as a LaTeX (booktabs) table.
+    """Write a result or a campaign as CSV or as a LaTeX (booktabs) table.
 
     Parameters
     ----------
     result
-        A run folder; a results folder (its latest result); or a run, result or scenario in `--out`.
+        A run folder; a results folder (its latest result); or a campaign, run, result or scenario in `--out`.
     csv
         Comma-separated values; by default one row per run.
     latex
         A booktabs table; by default one row per metric, with mean, deviation and 95 % half width.
     table
         Which table.
+    metric
+        Of a summary, only the rows of this metric; may be repeated.
     output
         File to write (default: standard output).
     out
@@ -42,7 +54,9 @@ def export(
     """
     if csv == latex:
         raise UsageError("say one of --csv and --latex")
-    text = _as_text(find_runs(result, out), table or ("runs" if csv else "summary"), latex=latex)
+    chosen = table or ("runs" if csv else "summary")
+    content, caption = _content(result, out, chosen, metric)
+    text = to_latex(content, caption=caption) if latex else to_csv(content)
     if output is None:
         sys.stdout.write(text)
         return 0
@@ -53,15 +67,26 @@ def export(
     return 0
 
 
-def _as_text(runs: list[Run], table: str, *, latex: bool) -> str:
-    from umtslab import export
+def _content(result: str, out: Path, table: str, metrics: Sequence[str]) -> tuple[pl.DataFrame, str]:
+    """The table, and a line about it."""
+    with opened_campaign(result, out) as found:
+        if found is not None:
+            record, store = found
+            return _of_campaign(record, store, table, metrics), record.title or record.name
+    runs = find_runs(result, out)
+    caption = f"{runs[0].scenario}, {len(runs)} runs"
+    if table == "summary":
+        return export_tables.summary_table(runs, metrics), caption
+    if table == "connections":
+        return export_tables.connections_table(runs), caption
+    return export_tables.runs_table(runs), caption
 
-    make = {
-        "runs": export.runs_table,
-        "summary": export.summary_table,
-        "connections": export.connections_table,
-    }
-    found = make[table](runs)
-    if not latex:
-        return export.to_csv(found)
-    return export.to_latex(found, caption=f"{runs[0].scenario}, {len(runs)} runs")
+
+def _of_campaign(record: Record, store: StoreReader, table: str, metrics: Sequence[str]) -> pl.DataFrame:
+    from umtslab.campaign import tables
+
+    if table == "summary":
+        return tables.campaign_summary(record, metrics)
+    if table == "connections":
+        return tables.campaign_connections(record)
+    return tables.campaign_runs(record, store)

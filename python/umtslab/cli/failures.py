@@ -31,8 +31,11 @@ def status_of(error: Exception) -> int:
     from cyclopts import CycloptsError
 
     from umtslab._core import CaptureReadError, OutputError, ScenarioError
+    from umtslab.campaign.errors import CampaignError
+    from umtslab.remote import WorkersFailed
     from umtslab.run import MissingSeries
-    from umtslab.store import RunNotFound
+    from umtslab.store.folder import OtherLayout
+    from umtslab.store.reader import RunNotFound
 
     if isinstance(error, CycloptsError):
         return WRONG  # cyclopts has said why
@@ -40,8 +43,19 @@ def status_of(error: Exception) -> int:
         return _reader_left()
     if isinstance(error, CannotOpen):
         return complain(str(error), error.status)
-    if isinstance(error, CaptureReadError | ScenarioError | UsageError | RunNotFound | MissingSeries):
+    if isinstance(
+        error,
+        CampaignError
+        | CaptureReadError
+        | MissingSeries
+        | OtherLayout
+        | RunNotFound
+        | ScenarioError
+        | UsageError,
+    ):
         return complain(str(error), WRONG)
+    if isinstance(error, WorkersFailed):
+        return complain(str(error), FAILED)
     if isinstance(error, OutputError):
         return complain(f"cannot write captures: {error}", FAILED)
     if isinstance(error, OSError | sqlite3.Error):

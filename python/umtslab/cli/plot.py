@@ -7,6 +7,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from umtslab.campaign.record import Record
+from umtslab.cli.campaigns import find_campaign
 from umtslab.cli.failures import UsageError
 from umtslab.cli.results import find_runs
 from umtslab.plot import FORMATS, KINDS
@@ -18,10 +20,12 @@ def plot(
     kind: str,
     /,
     *,
+    over: str | None = None,
+    log: bool = False,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     out: Path = Path("results"),
 ) -> int:
-    """Draw a figure of a run that was recorded with `--series`.
+    """Draw a figure of a run that was recorded with `--series`, or a metric of a campaign over a parameter.
 
     Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer.
 
@@ -29,18 +33,28 @@ def plot(
     ----------
     result
         A run folder; a results folder (its latest result); or a run, result or scenario in `--out`. Of
-        several runs the first that recorded series is drawn.
+        several runs the first that recorded series is drawn. Or a campaign in `--out`.
     kind
-        What to draw.
+        What to draw; of a campaign, a metric.
+    over
+        Of a campaign: the parameter on the horizontal axis (default: the first that is a number).
+    log
+        Of a campaign: a logarithmic horizontal axis.
     output
         PNG, SVG or PDF, by its suffix (default: a PNG in the folder figures of the results).
     out
         Where results are looked up by name.
     """
-    if kind not in KINDS:
-        raise UsageError(f"there is no figure {kind!r}; there are {', '.join(KINDS)}")
     if output is not None and output.suffix not in FORMATS:
         raise UsageError(f"{output}: the suffix says the format, one of {', '.join(FORMATS)}")
+    if (record := find_campaign(result, out)) is not None:
+        return _plot_campaign(
+            record, kind, over, output or _in_figures(out, f"{record.name}-{kind}.png"), log=log
+        )
+    if kind not in KINDS:
+        raise UsageError(f"there is no figure {kind!r}; there are {', '.join(KINDS)}")
+    if over is not None or log:
+        raise UsageError(f"--over and --log are for campaigns, and {out} has no campaign {result!r}")
     runs = find_runs(result, out)
     run = next((run for run in runs if run.series_kinds()), runs[0])
 
@@ -58,6 +72,25 @@ def _default_path(run: Run, kind: str) -> Path:
     name = f"{run.scenario}-{kind}.png"
     if run.folder is None or run.folder.parent.name != "runs":
         return Path(name)
-    figures = run.folder.parent.parent / "figures"
+    return _in_figures(run.folder.parent.parent, name)
+
+
+def _in_figures(store: Path, name: str) -> Path:
+    figures = store / "figures"
     figures.mkdir(exist_ok=True)
     return figures / name
+
+
+def _plot_campaign(record: Record, metric: str, over: str | None, path: Path, *, log: bool) -> int:
+    from umtslab.metrics import units
+
+    if metric not in units():
+        raise UsageError(
+            f"of a campaign, a metric is drawn, and there is none {metric!r}; see `umts metrics`"
+        )
+    from umtslab.plot import save
+    from umtslab.plot.campaign import draw_campaign
+
+    save(draw_campaign(record, metric, over, log=log), path)
+    print(path)
+    return 0

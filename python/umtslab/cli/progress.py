@@ -23,13 +23,13 @@ class ProgressBar:
         self._shown = not quiet and sys.stderr.isatty()
         self._bar: Progress | None = None
         self._line: TaskID | None = None
-        self._fractions: dict[int, float] = {}
+        self._fractions: dict[tuple[str, int], float] = {}
         self._next = 0.0
 
     @property
     def started(self) -> list[int]:
         """Numbers of the runs that have begun, finished ones included."""
-        return sorted(self._fractions)
+        return sorted({number for _, number in self._fractions})
 
     def expect(self, runs: int) -> None:
         """So many runs there will be, as far as is known now."""
@@ -42,7 +42,7 @@ class ProgressBar:
 
     def watch(self, task: Task, fraction: float) -> None:
         """Note how far a run is; called from worker threads, some hundred times a run."""
-        self._fractions[task.run] = fraction
+        self._fractions[task.scenario.content_hash, task.run] = fraction
         now = time.monotonic()
         # Drawing costs more than a hundredth of a short run does.
         if self._bar is not None and self._line is not None and now >= self._next:

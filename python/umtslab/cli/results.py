@@ -7,9 +7,9 @@ from pathlib import Path
 
 from umtslab.cli.failures import CannotOpen
 from umtslab.run import Run
-from umtslab.store import RunNotFound, Store, open_store
+from umtslab.store import RunNotFound, Store, StoreReader, open_store, read_store
 from umtslab.store.folder import is_run_folder, read_run
-from umtslab.store.store import is_store
+from umtslab.store.reader import is_store
 
 
 def find_runs(name: str, out: Path) -> list[Run]:
@@ -22,12 +22,20 @@ def find_runs(name: str, out: Path) -> list[Run]:
     if is_run_folder(path):
         return [read_run(path.resolve())]
     if is_store(path):
-        with open_results(path) as store:
+        with read_results(path) as store:
             return store.latest()
     if not is_store(out):
         raise RunNotFound(f"{name} is no run folder and no store, and {out} is no store to look it up in")
-    with open_results(out) as store:
+    with read_results(out) as store:
         return store.find(name)
+
+
+def read_results(path: Path) -> StoreReader:
+    """Open a store to read, or say why not."""
+    try:
+        return read_store(path)
+    except (OSError, sqlite3.Error) as error:
+        raise CannotOpen(path, error) from error
 
 
 def open_results(path: Path) -> Store:

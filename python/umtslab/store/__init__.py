@@ -4,6 +4,7 @@
 
     results/
     ├── catalogue.sqlite            each run's parameters, version, metrics, and the command that remakes it
+    ├── campaigns/NAME.json         which runs belong to which point of a campaign
     ├── runs/KEY/
     │   ├── run.json                scenario, seed, run, code version
     │   ├── scenario.toml           the whole scenario, defaults included
@@ -18,6 +19,8 @@ are the truth: opening a store removes what a killed process left in ``.staging`
 that it had not. A run folder holds nothing that two equal runs would write differently.
 """
 
-from umtslab.store.store import RunNotFound, Store, open_store
+from umtslab.store.folder import OtherLayout
+from umtslab.store.reader import RunNotFound, StoreReader, read_store
+from umtslab.store.store import Store, open_store
 
-__all__ = ["RunNotFound", "Store", "open_store"]
+__all__ = ["OtherLayout", "RunNotFound", "Store", "StoreReader", "open_store", "read_store"]

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from threading import RLock
 
 from umtslab.run import CodeVersion, Identity, Run
+from umtslab.store.folder import OtherLayout, read_run
 
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
@@ -46,6 +48,13 @@ _RUN_COLUMNS = (
 
 _WAIT_S = 60.0
 
+LAYOUT = 1
+"""Version of the store's layout, in the catalogue's ``user_version``; 0 (not written yet) is the same."""
+
+
+class NoCatalogue(Exception):
+    """There is none, or it cannot be read without writing."""
+
 
 @dataclass(frozen=True)
 class Row:
@@ -59,10 +68,36 @@ class Row:
 class Catalogue:
     """The file ``catalogue.sqlite`` of a store; safe to use from several threads."""
 
-    def __init__(self, store: Path) -> None:
-        self._runs = store / "runs"
+    def __init__(self, store: Path, db: sqlite3.Connection | None = None) -> None:
+        self._store = store
         self._lock = RLock()
-        self._db = _connect(store / "catalogue.sqlite")
+        self._db = _connect(store / "catalogue.sqlite") if db is None else db
+
+    @classmethod
+    def to_read(cls, store: Path) -> Catalogue:
+        """The catalogue as it is.
+
+        Raises
+        ------
+        NoCatalogue
+            If there is none, or it cannot be read without writing.
+        """
+        return cls(store, _connect_to_read(store / "catalogue.sqlite"))
+
+    @classmethod
+    def in_memory(cls, store: Path) -> Catalogue:
+        """An empty catalogue that no file belongs to."""
+        db = sqlite3.connect(":memory:", check_same_thread=False)
+        db.executescript(_SCHEMA)
+        return cls(store, db)
+
+    def copied(self) -> Catalogue:
+        """The same in memory, where it can be changed; this one is closed."""
+        copy = Catalogue.in_memory(self._store)
+        with self._lock:
+            self._db.backup(copy._db)
+        self.close()
+        return copy
 
     def add(self, run: Run, row: Row) -> None:
         """Enter a run, or enter it anew."""
@@ -155,8 +190,53 @@ class Catalogue:
             json.loads(str(metrics)),
             int(str(events)),
             float(str(duration_s)),
-            self._runs / str(key),
+            self._store / "runs" / str(key),
         )
+
+
+def check_version(store: Path) -> None:
+    """Refuse a store that another version of the program keeps differently; nothing in it is changed.
+
+    Raises
+    ------
+    OtherLayout
+        If it is one.
+    """
+    try:
+        db = _connect_to_read(store / "catalogue.sqlite")
+    except NoCatalogue:
+        folders = (store / "runs").glob("*/run.json")
+        if (card := next(folders, None)) is not None:
+            read_run(card.parent)
+        return
+    with closing(db):
+        layout = int(db.execute("PRAGMA user_version").fetchone()[0])
+    if layout not in (0, LAYOUT):
+        raise OtherLayout(
+            f"{store}: a store of layout {layout}, but this version of umts keeps layout {LAYOUT}; "
+            "choose another folder with --out, or use the version that made it"
+        )
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """Open without writing; a write-protected folder has no room for the files that WAL shares memory by."""
+    if not path.is_file():
+        raise NoCatalogue
+    modes = ["mode=ro"]
+    log = path.with_name(path.name + "-wal")
+    if not log.exists() or log.stat().st_size == 0:
+        modes.append("immutable=1")
+    for mode in modes:
+        db = sqlite3.connect(
+            f"{path.absolute().as_uri()}?{mode}", uri=True, timeout=_WAIT_S, check_same_thread=False
+        )
+        try:
+            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError:
+            db.close()
+        else:
+            return db
+    raise NoCatalogue
 
 
 def _connect(path: Path) -> sqlite3.Connection:
@@ -165,6 +245,7 @@ def _connect(path: Path) -> sqlite3.Connection:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
         db.executescript(_SCHEMA)
+        db.execute(f"PRAGMA user_version = {LAYOUT}")
     except BaseException:
         db.close()
         raise

@@ -13,6 +13,11 @@ from umtslab.run import CodeVersion, Identity, Run
 if TYPE_CHECKING:
     from umtslab.scenario import Scenario
 
+
+class OtherLayout(ValueError):
+    """A version of the program made this store that keeps runs differently."""
+
+
 FORMAT = 1
 """Version of the folder's layout."""
 
@@ -40,7 +45,7 @@ def read_run(folder: Path) -> Run:
     """Read a run folder; its tables stay on disk until asked for."""
     card = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     if card["format"] != FORMAT:
-        raise ValueError(f"{folder}: layout {card['format']}, but this version reads layout {FORMAT}")
+        raise OtherLayout(f"{folder}: layout {card['format']}, but this version reads layout {FORMAT}")
     code = CodeVersion(card["version"], card["commit"], card["code"])
     identity = Identity(card["scenario_hash"], code, card["seed"], card["run"])
     metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))

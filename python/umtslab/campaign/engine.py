@@ -1,54 +1,20 @@
-"""Campaigns: a grid of overrides times replications, of which only what the store lacks is run."""
+"""Running what the store lacks: tasks in any number, on threads or on an executor."""
 
 from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from umtslab.analyse.statistics import Summary, summarise_metrics
+from umtslab.campaign.points import Axes, Point, PointResult, grid, points
 from umtslab.run import Run
 from umtslab.scenario import Scenario, as_scenario
 from umtslab.simulation import Task, Watch, execute
 
 if TYPE_CHECKING:
     from umtslab.store import Store
-
-Axes = Mapping[str, Sequence[object]]
-"""Dotted key to its values: ``{"radio.bler": [0.01, 0.1], "tcp.variant": ["reno", "sack"]}``."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """One cell of the grid."""
-
-    overrides: Mapping[str, object]
-    scenario: Scenario
-
-
-@dataclass(frozen=True)
-class PointResult:
-    """One cell of the grid with its runs, in order of their numbers."""
-
-    point: Point
-    runs: Sequence[Run]
-
-    def summary(self) -> dict[str, Summary]:
-        """Mean, deviation and interval of each metric."""
-        return summarise_metrics([run.metrics for run in self.runs])
-
-
-def grid(axes: Axes) -> list[dict[str, object]]:
-    """Every combination of the axes' values, the last axis fastest."""
-    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
-
-
-def points(scenario: Scenario, combinations: Iterable[Mapping[str, object]]) -> list[Point]:
-    """The scenario under each combination; wrong ones are found here, before anything runs."""
-    return [Point(overrides, scenario.with_overrides(overrides)) for overrides in combinations]
 
 
 def sweep(
@@ -110,6 +76,8 @@ def run_missing(
     jobs: int = 1,
     executor: Executor | None = None,
     watch: Watch | None = None,
+    *,
+    workers: Callable[[], int] | None = None,
 ) -> Iterator[tuple[str, Run]]:
     """Yield the run of every task with its key: from the store if it is there, else when it is finished."""
     lacking: dict[str, Task] = {}
@@ -124,7 +92,10 @@ def run_missing(
             if watch is not None:
                 watch(task, 1.0)
             yield key, found
-    for run in execute(lacking.values(), store=store, jobs=jobs, executor=executor, watch=watch):
+    found_runs = execute(
+        lacking.values(), store=store, jobs=jobs, executor=executor, workers=workers, watch=watch
+    )
+    for run in found_runs:
         yield run.key, run
 
 

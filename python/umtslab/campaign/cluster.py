@@ -1,0 +1,73 @@
+"""Workers of a Dask cluster, for campaigns that one machine is too small for."""
+
+from __future__ import annotations
+
+import logging
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from umtslab.campaign.errors import CampaignError
+from umtslab.campaign.study import Workers
+
+CONNECT_S = 10.0
+"""How long a scheduler may take to answer."""
+
+
+@contextmanager
+def cluster(address: str) -> Iterator[Workers]:
+    """The workers of the Dask scheduler at `address`, as in ``tcp://host:8786``.
+
+    Raises
+    ------
+    CampaignError
+        If Dask is not installed, or nobody answers there.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        raise CampaignError(
+            f"--dask needs Dask, which is not installed: pip install 'umtslab[dask]' ({error})"
+        ) from None
+    # What Dask says of lost workers and retries is for its own log, not for the terminal of a campaign.
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)
+    try:
+        _knock(address)
+        make: Any = Client  # Dask has no types
+        client = make(address, timeout=CONNECT_S, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        why = str(error) or type(error).__name__
+        raise CampaignError(f"--dask {address}: no Dask scheduler answers there: {why}") from None
+    try:
+        executor = client.get_executor(pure=False)
+        try:
+            yield Workers(executor=executor, count=lambda: _threads(client))
+        finally:
+            executor.shutdown(wait=False)
+    finally:
+        client.close(timeout=CONNECT_S)
+
+
+def _knock(address: str) -> None:
+    """See whether somebody listens there; Dask itself would try for long, and loudly.
+
+    Raises
+    ------
+    OSError
+        If nobody does.
+    ValueError
+        If it is no address.
+    """
+    scheme, separator, place = address.rpartition("://")
+    if separator and scheme not in {"tcp", "tls"}:
+        raise ValueError("an address is written tcp://HOST:PORT")
+    host, colon, port = place.rpartition(":")
+    if not colon or not port.isdecimal() or int(port) >= 2**16:
+        raise ValueError("an address is written tcp://HOST:PORT")
+    socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
+
+
+def _threads(client: Any) -> int:
+    """Threads of the workers that are there now; 1 while there are none, so that work waits for the next."""
+    return max(1, sum(int(threads) for threads in client.nthreads().values()))

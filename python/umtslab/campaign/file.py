@@ -1,0 +1,194 @@
+"""Campaign files: which scenarios, which parameters, how often."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from umtslab.campaign.errors import CampaignError
+from umtslab.campaign.table import Table, Value, no_overlap, read_toml
+from umtslab.campaign.where import Where
+from umtslab.metrics import units
+from umtslab.precision import Precision
+
+SCENARIO = "scenario"
+"""The one parameter that is no scenario key: another file."""
+
+PARTS = ("grid", "zip", "list")
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """What is to be run.
+
+    The points are every combination of a value of each key of `grid`, a row of `zipped` and a row of
+    `listed`, the last key of `grid` fastest, as far as `where` wants them.
+    """
+
+    name: str
+    scenario: Path
+    title: str = ""
+    source: Path | None = None
+    seed: int | None = None
+    runs: int = 1
+    precision: Precision | None = None
+    series: bool = False
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    grid: Mapping[str, Sequence[Value]] = field(default_factory=dict)
+    zipped: Mapping[str, Sequence[Value]] = field(default_factory=dict)
+    listed: Sequence[Mapping[str, Value]] = ()
+    where: str = ""
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The keys that are varied, in the order in which they are written."""
+        return tuple(dict.fromkeys([*self.grid, *self.zipped, *(key for row in self.listed for key in row)]))
+
+    def combinations(self) -> list[dict[str, Value]]:
+        """The points, as values by key.
+
+        Raises
+        ------
+        CampaignError
+            If `where` is no condition, or leaves no point.
+        """
+        zipped = [dict(zip(self.zipped, row, strict=True)) for row in zip(*self.zipped.values(), strict=True)]
+        products = itertools.product(*self.grid.values(), zipped or [{}], self.listed or [{}])
+        every = [self._point(list(values)) for values in products]
+        if not self.where:
+            return every
+        try:
+            condition = Where(self.where, self.axes)
+            wanted = [point for point in every if condition.holds(point)]
+        except KeyError as error:
+            raise CampaignError(
+                f"{self}: where asks about {error}, which some rows of [[list]] lack"
+            ) from error
+        except CampaignError as error:
+            raise CampaignError(f"{self}: {error}") from error
+        if not wanted:
+            raise CampaignError(f"{self}: where = {self.where!r} holds for none of the {len(every)} points")
+        return wanted
+
+    def with_parameters(self, parameters: Mapping[str, Sequence[Value]]) -> Campaign:
+        """The same with other values for keys of the grid, or with more of them."""
+        taken = [*self.zipped, *(key for row in self.listed for key in row)]
+        if (key := no_overlap(parameters, taken)) is not None:
+            raise CampaignError(f"{self}: {key} is in [zip] or [[list]], so -P cannot vary it by itself")
+        settings = {key: value for key, value in self.settings.items() if key not in parameters}
+        return replace(self, grid={**self.grid, **parameters}, settings=settings)
+
+    def with_settings(self, settings: Iterable[tuple[str, Value]]) -> Campaign:
+        """The same with other values for keys that are not varied."""
+        chosen = dict(settings)
+        if (key := no_overlap(chosen, self.axes)) is not None:
+            raise CampaignError(f"{self}: {key} is varied; use -P {key}={chosen[key]} to give it one value")
+        return replace(self, settings={**self.settings, **chosen})
+
+    def _point(self, values: list[object]) -> dict[str, Value]:
+        *singles, zipped, listed = values
+        point = dict(zip(self.grid, singles, strict=True))
+        for row in (zipped, listed):
+            assert isinstance(row, Mapping), "rows come last"
+            point.update(row)
+        return {key: point[key] for key in self.axes if key in point}  # type: ignore[misc]
+
+    def __str__(self) -> str:
+        return str(self.source or self.name)
+
+
+def load_campaign(path: Path) -> Campaign:
+    """Read a campaign file; a scenario file is a campaign that varies nothing yet.
+
+    Raises
+    ------
+    CampaignError
+        If the file cannot be read, a key is unknown, or a value makes no sense.
+    """
+    table = read_toml(path)
+    if SCENARIO not in table and not any(part in table for part in PARTS):
+        return Campaign(f"{path.stem}-sweep", path)
+    table.version()
+    campaign = Campaign(
+        name=table.text("name", path.stem),
+        scenario=Path(os.path.normpath(path.parent / table.text(SCENARIO))),
+        title=table.text("title", ""),
+        source=path,
+        seed=table.whole("seed", None) if "seed" in table else None,
+        runs=table.whole("runs", 1, least=1),
+        precision=read_precision(table),
+        series=table.truth("series", False),
+        settings=table.table("set").values(),
+        grid=table.table("grid").lists(),
+        zipped=table.table("zip").lists(),
+        listed=[row.values() for row in table.rows("list")],
+        where=table.text("where", ""),
+    )
+    check_name(table, campaign.name)
+    table.done()
+    _check(table, campaign)
+    return campaign
+
+
+def read_precision(table: Table) -> Precision | None:
+    """The table ``[precision]``, if there is one."""
+    if "precision" not in table:
+        return None
+    inner = table.table("precision")
+    relative = inner.text("relative")
+    metric = inner.text("metric", "goodput_kbps")
+    found = Precision(
+        _share(inner, relative), metric, inner.whole("least", 5, 2), inner.whole("most", 200, 2)
+    )
+    inner.done()
+    check_metric(inner, "metric", metric)
+    if found.most < found.least:
+        raise inner.wrong("most", f"{found.most} runs at most are fewer than the least, {found.least}")
+    return found
+
+
+def check_metric(table: Table, key: str, metric: str) -> None:
+    """Refuse a metric that does not exist."""
+    if metric not in units():
+        raise table.wrong(key, f"there is no metric {metric!r}; `umts metrics` lists them")
+
+
+def check_name(table: Table, name: str) -> None:
+    """Refuse a name that cannot be a file's."""
+    if not name or name.startswith(".") or "/" in name or "\0" in name:
+        raise table.wrong("name", f"{name!r} cannot be the name of a file")
+
+
+def _share(table: Table, word: str) -> float:
+    try:
+        value = float(word.removesuffix("%")) / (100 if word.endswith("%") else 1)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1:
+        raise table.wrong("relative", f'{word!r} is not a percentage between 0 and 100, such as "5%"')
+    return value
+
+
+def _check(table: Table, campaign: Campaign) -> None:
+    lengths = {len(values) for values in campaign.zipped.values()}
+    if len(lengths) > 1:
+        listed = ", ".join(f"{key} has {len(values)}" for key, values in campaign.zipped.items())
+        raise table.wrong("zip", f"the lists go in step, so they must be equally long: {listed}")
+    if any(not row for row in campaign.listed):
+        raise table.wrong("list", "a row of [[list]] is empty")
+    parts = {
+        "set": set(campaign.settings),
+        "grid": set(campaign.grid),
+        "zip": set(campaign.zipped),
+        "list": {key for row in campaign.listed for key in row},
+    }
+    for one, other in itertools.combinations(parts, 2):
+        if (key := no_overlap(sorted(parts[one]), parts[other])) is not None:
+            raise table.wrong(key, f"it has values in [{one}] and in [{other}]")
+    if any("seed" in keys for keys in parts.values()):
+        raise table.wrong("seed", "the seed stays the same at all points, so that they meet the same radio")
+    if SCENARIO in campaign.settings:
+        raise table.wrong(SCENARIO, "the scenario stands at the top of the file, not in [set]")

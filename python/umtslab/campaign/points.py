@@ -1,0 +1,44 @@
+"""Points of a campaign, and what they gave."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from umtslab.analyse.statistics import Summary, summarise_metrics
+from umtslab.run import Run
+from umtslab.scenario import Scenario
+
+Axes = Mapping[str, Sequence[object]]
+"""Dotted key to its values: ``{"radio.bler": [0.01, 0.1], "tcp.variant": ["reno", "sack"]}``."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """One cell of the grid."""
+
+    overrides: Mapping[str, object]
+    scenario: Scenario
+
+
+@dataclass(frozen=True)
+class PointResult:
+    """One cell of the grid with its runs, in order of their numbers."""
+
+    point: Point
+    runs: Sequence[Run]
+
+    def summary(self) -> dict[str, Summary]:
+        """Mean, deviation and interval of each metric."""
+        return summarise_metrics([run.metrics for run in self.runs])
+
+
+def grid(axes: Axes) -> list[dict[str, object]]:
+    """Every combination of the axes' values, the last axis fastest."""
+    return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
+
+
+def points(scenario: Scenario, combinations: Iterable[Mapping[str, object]]) -> list[Point]:
+    """The scenario under each combination; wrong ones are found here, before anything runs."""
+    return [Point(overrides, scenario.with_overrides(overrides)) for overrides in combinations]

@@ -1,0 +1,64 @@
+"""Values of parameters as quantities: ``"500 B"`` is a size, 0.05 a plain number, ``"reno"`` neither."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+_UNITS = {
+    "ns": (1e-9, "time"),
+    "us": (1e-6, "time"),
+    "ms": (1e-3, "time"),
+    "s": (1.0, "time"),
+    "min": (60.0, "time"),
+    "h": (3600.0, "time"),
+    "bit/s": (1.0, "rate"),
+    "kbit/s": (1e3, "rate"),
+    "Mbit/s": (1e6, "rate"),
+    "B": (1.0, "size"),
+    "kB": (1e3, "size"),
+    "MB": (1e6, "size"),
+    "KiB": (1024.0, "size"),
+    "MiB": (1024.0**2, "size"),
+}
+_WRITTEN = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(\S.*?)?\s*")
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number with its unit as written; `unit` is empty for a plain number."""
+
+    number: float
+    unit: str
+
+    @property
+    def kind(self) -> str:
+        """What it measures (time, rate, size); for other units, the unit itself."""
+        return _UNITS[self.unit][1] if self.unit in _UNITS else self.unit
+
+    @property
+    def base(self) -> float:
+        """The number in seconds, bit/s or octets; as written for other units."""
+        scale = _UNITS[self.unit][0] if self.unit in _UNITS else 1.0
+        # Twelve digits: 3 ms and 0.003 s are the same quantity, whatever their products' last bits are.
+        return float(f"{self.number * scale:.12g}")
+
+
+def quantity(value: object) -> Quantity | None:
+    """A value as a quantity, or None if it is not one."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float):
+        return Quantity(float(value), "")
+    found = _WRITTEN.fullmatch(str(value))
+    return None if found is None else Quantity(float(found[1]), found[2] or "")
+
+
+def in_one_unit(values: list[object]) -> tuple[list[float], str] | None:
+    """The numbers of values, in the unit of the first of them; None if they are not of one kind."""
+    found = [quantity(value) for value in values]
+    known = [one for one in found if one is not None]
+    if not known or len(known) < len(found) or len({one.kind for one in known}) > 1:
+        return None
+    scale = known[0].base / known[0].number if known[0].number else Quantity(1.0, known[0].unit).base
+    return [one.number if one.unit == known[0].unit else one.base / scale for one in known], known[0].unit

@@ -1,0 +1,96 @@
+"""What a campaign gave, kept in the store under the campaign's name: ``campaigns/NAME.json``.
+
+The file holds no result, only which runs belong to which point; it can be made anew by running the campaign,
+which takes every run from the store.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from umtslab.analyse.statistics import Summary, summarise_metrics
+from umtslab.run import Run
+from umtslab.whole_files import whole_file
+
+if TYPE_CHECKING:
+    from umtslab.store import StoreReader
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One point: its parameters, and its runs in order of their numbers."""
+
+    parameters: Mapping[str, Any]
+    runs: tuple[Run, ...]
+
+    def summary(self) -> dict[str, Summary]:
+        """Mean, deviation and interval of each metric."""
+        return summarise_metrics([run.metrics for run in self.runs])
+
+    def values(self, metric: str) -> list[float | None]:
+        """One metric, by run."""
+        return [run.metrics.get(metric) for run in self.runs]
+
+    @property
+    def label(self) -> str:
+        """The parameters as words."""
+        return ", ".join(f"{key} = {value}" for key, value in self.parameters.items())
+
+
+@dataclass(frozen=True)
+class Record:
+    """A campaign's points with their runs."""
+
+    name: str
+    title: str
+    axes: tuple[str, ...]
+    seed: int
+    cells: tuple[Cell, ...]
+
+
+def save_record(store: Path, record: Record) -> Path:
+    """Write a campaign's record into a store, whole or not at all."""
+    folder = store / "campaigns"
+    folder.mkdir(exist_ok=True)
+    content = {
+        "format": FORMAT,
+        "name": record.name,
+        "title": record.title,
+        "axes": record.axes,
+        "seed": record.seed,
+        "points": [
+            {"parameters": dict(cell.parameters), "runs": [run.key for run in cell.runs]}
+            for cell in record.cells
+        ],
+    }
+    path = folder / f"{record.name}.json"
+    with whole_file(path) as file:
+        file.write((json.dumps(content, indent=1) + "\n").encode())
+    return path
+
+
+def recorded(store: Path) -> list[str]:
+    """Names of the campaigns in a store."""
+    return sorted(path.stem for path in (store / "campaigns").glob("*.json"))
+
+
+def load_record(store: StoreReader, name: str) -> Record | None:
+    """The campaign of that name, with those of its runs that are still there; None if there is none."""
+    path = store.path / "campaigns" / f"{name}.json"
+    if "/" in name or not path.is_file():
+        return None
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if content["format"] != FORMAT:
+        raise ValueError(f"{path}: layout {content['format']}, but this version reads layout {FORMAT}")
+    runs = {run.key: run for run in store.runs()}
+    cells = tuple(
+        Cell(point["parameters"], tuple(runs[key] for key in point["runs"] if key in runs))
+        for point in content["points"]
+    )
+    return Record(content["name"], content["title"], tuple(content["axes"]), content["seed"], cells)

@@ -1,0 +1,214 @@
+"""A campaign that is run: its points, and how many replications each of them gets."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from umtslab import _core
+from umtslab.campaign.engine import run_missing
+from umtslab.campaign.errors import CampaignError
+from umtslab.campaign.file import SCENARIO, Campaign, load_campaign
+from umtslab.campaign.points import Point
+from umtslab.campaign.record import Cell, Record, save_record
+from umtslab.run import Run
+from umtslab.scenario import Scenario
+from umtslab.simulation import Task, Watch
+
+if TYPE_CHECKING:
+    from umtslab.store import Store, StoreReader
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Where runs are made: threads here, or an executor with so many workers at the moment."""
+
+    jobs: int = 1
+    executor: Executor | None = None
+    count: Callable[[], int] | None = None
+
+
+@dataclass
+class Study:
+    """A campaign that is being run: its points, and what is finished of them.
+
+    Raises
+    ------
+    CampaignError
+        If the campaign makes no sense.
+    umtslab.ScenarioError
+        If a point makes no scenario.
+    """
+
+    campaign: Campaign
+    points: list[Point] = field(init=False)
+    seed: int = field(init=False)
+    finished: dict[str, Run] = field(default_factory=dict)
+    taken: int = 0
+
+    def __post_init__(self) -> None:
+        self.points = campaign_points(self.campaign)
+        # One seed for all: run k of every point meets the same radio and the same traffic.
+        chosen = self.campaign.seed
+        self.seed = self.points[0].scenario.seed if chosen is None else chosen
+        if self.seed >= 2**64:
+            raise CampaignError(f"{self.campaign}: seed {self.seed} is not below 2^64")
+
+    def tasks(self) -> list[Task]:
+        """The runs that are wanted as far as is known now, finished ones included; once each."""
+        found = [task for point in self.points for task in self.tasks_of(point)]
+        return list({task.identity.key: task for task in found}.values())
+
+    def lacking(self, store: StoreReader) -> list[Task]:
+        """Those of the runs wanted now that the store does not have."""
+        return [task for task in self.tasks() if store.get(task.identity, series=task.series) is None]
+
+    def run(
+        self,
+        store: Store,
+        workers: Workers,
+        watch: Watch | None = None,
+        expect: Callable[[int], None] | None = None,
+    ) -> None:
+        """Run what the store lacks until every point has its replications or its precision.
+
+        How many replications a point gets depends on results alone, never on the order in which they came.
+        """
+        while todo := [task for task in self.tasks() if task.identity.key not in self.finished]:
+            lacking = []
+            for task in todo:
+                found = store.get(task.identity, series=task.series)
+                if found is None:
+                    lacking.append(task)
+                else:
+                    self.finished[found.key] = found
+                    self.taken += 1
+            if expect is not None:
+                expect(len(lacking))
+            for key, run in run_missing(
+                lacking, store, workers.jobs, workers.executor, watch, workers=workers.count
+            ):
+                self.finished[key] = run
+
+    def collect(self, store: Store) -> None:
+        """After an interruption: take the runs that reached the store before the workers stopped."""
+        for task in self.tasks():
+            found = store.get(task.identity, series=task.series)
+            if found is not None:
+                self.finished[found.key] = found
+
+    def record(self) -> Record:
+        """What there is by now, for the store and for people."""
+        cells = [Cell(dict(point.overrides), tuple(self._runs_of(point))) for point in self.points]
+        return Record(self.campaign.name, self.campaign.title, self.campaign.axes, self.seed, tuple(cells))
+
+    def missed(self) -> list[Cell]:
+        """The points that the asked-for precision was missed at."""
+        wanted = self.campaign.precision
+        if wanted is None:
+            return []
+        return [
+            cell
+            for cell in self.record().cells
+            if not wanted.is_met([run.metrics.get(wanted.metric) for run in cell.runs])
+        ]
+
+    def tasks_of(self, point: Point) -> list[Task]:
+        """The runs of a point that are wanted as far as is known now."""
+        return [self._task(point, number) for number in range(self._wanted(point))]
+
+    def _task(self, point: Point, number: int) -> Task:
+        return Task(point.scenario, self.seed, number, self.campaign.series)
+
+    def _wanted(self, point: Point) -> int:
+        precision = self.campaign.precision
+        if precision is None:
+            return self.campaign.runs
+        runs = self._runs_of(point)
+        values = [run.metrics.get(precision.metric) for run in runs]
+        if precision.is_met(values) or len(values) >= precision.most:
+            return len(values)
+        return precision.next_total(values)
+
+    def _runs_of(self, point: Point) -> list[Run]:
+        """The point's finished runs without a gap, from number 0."""
+        runs: list[Run] = []
+        while (run := self.finished.get(self._task(point, len(runs)).identity.key)) is not None:
+            runs.append(run)
+        return runs
+
+
+def campaign_points(campaign: Campaign) -> list[Point]:
+    """Every point with its scenario; wrong ones are found here, before anything runs.
+
+    Raises
+    ------
+    CampaignError
+        If the campaign varies nothing, or a point makes no scenario; the message names the point.
+    """
+    if not campaign.axes:
+        raise CampaignError(f"{campaign}: nothing is varied: give it a [grid], or say -P KEY=VALUE,VALUE")
+    bases: dict[Path, Scenario] = {}
+    found = []
+    for combination in campaign.combinations():
+        values = dict(combination)
+        named = values.pop(SCENARIO, None)
+        place = campaign.scenario if named is None else _beside(campaign, str(named))
+        if place not in bases:
+            bases[place] = Scenario.load(place, campaign.settings)
+        try:
+            found.append(Point(combination, bases[place].with_overrides(values)))
+        except _core.ScenarioError as error:
+            listed = ", ".join(f"{key} = {value}" for key, value in combination.items())
+            raise CampaignError(f"{campaign}: the point {listed} makes no scenario\n{error}") from error
+    return found
+
+
+def run_campaign(
+    campaign: Campaign | str | os.PathLike[str],
+    *,
+    store: Store,
+    parameters: Mapping[str, Sequence[str | int | float | bool]] | None = None,
+    workers: Workers | None = None,
+    watch: Watch | None = None,
+) -> Record:
+    """Run a campaign, as ``umts sweep`` does; runs that the store has are taken from it.
+
+    Parameters
+    ----------
+    campaign : Campaign or path
+        What is to be run: `umtslab.campaign.load_campaign`.
+    store : Store
+        Where runs are looked up and kept, and where the campaign can be found under its name.
+    parameters : mapping, optional
+        Other values for keys of the grid, or more keys.
+    workers : Workers, optional
+        Where runs are made; one thread by default.
+    watch : callable, optional
+        Told the progress of each run.
+
+    Returns
+    -------
+    Record
+        The points in their order, with their runs.
+
+    Raises
+    ------
+    CampaignError, umtslab.ScenarioError
+        If the campaign is wrong; nothing is run then.
+    OSError
+        If results cannot be written.
+    """
+    chosen = campaign if isinstance(campaign, Campaign) else load_campaign(Path(campaign))
+    study = Study(chosen.with_parameters(parameters or {}))
+    study.run(store, workers or Workers(), watch)
+    save_record(store.path, study.record())
+    return study.record()
+
+
+def _beside(campaign: Campaign, name: str) -> Path:
+    return (campaign.source.parent if campaign.source is not None else Path()) / name

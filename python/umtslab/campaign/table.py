@@ -1,0 +1,177 @@
+"""Tables of a TOML file, taken apart key by key: what is left over at the end is a mistake in the file."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Collection, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from umtslab.campaign.errors import CampaignError
+
+VERSION = 1
+"""The version of campaign and study files that this program reads."""
+
+Value = str | int | float | bool
+"""A value that a scenario key can be given."""
+
+
+def read_toml(path: Path) -> Table:
+    """A file as a table.
+
+    Raises
+    ------
+    CampaignError
+        If it cannot be read, or is not TOML.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+        content = tomllib.loads(text)
+    except OSError as error:
+        raise CampaignError(f"{path}: {error.strerror}") from error
+    except ValueError as error:  # not UTF-8, not TOML
+        raise CampaignError(f"{path}: not a TOML file: {error}") from error
+    return Table(content, "", path, text)
+
+
+class Table:
+    """One table of a file; errors name the file, the line if it can be told, and the key."""
+
+    def __init__(self, content: Mapping[str, Any], name: str, path: Path, text: str) -> None:
+        self.name = name
+        self.path = path
+        self._content = dict(content)
+        self._known: set[str] = set()
+        self._text = text
+
+    def wrong(self, key: str, why: str) -> CampaignError:
+        """An error about a key of this table."""
+        line = self._line(key)
+        place = f"{self.path}:{line}" if line else str(self.path)
+        where = f"[{self.name}] {key}" if self.name and key else key or f"[{self.name}]"
+        return CampaignError(f"{place}: {where}: {why}")
+
+    def version(self) -> None:
+        """Take the file's version, which must be the one that this program reads."""
+        found = self._take("version", None)
+        if found is None:
+            raise self.wrong("version", f"missing; the file begins with version = {VERSION}")
+        if found != VERSION or isinstance(found, bool):
+            raise self.wrong("version", f"{found!r} is not {VERSION}, the version that this program reads")
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """A text; without a default the key must be there."""
+        return str(self._of_type(key, default, str, "a text"))
+
+    def truth(self, key: str, default: bool) -> bool:
+        """True or false."""
+        return bool(self._of_type(key, default, bool, "true or false"))
+
+    def whole(self, key: str, default: int | None, least: int = 0) -> int:
+        """A whole number of at least `least`."""
+        found = self._of_type(key, default, int, "a whole number")
+        if isinstance(found, bool) or found < least:
+            raise self.wrong(key, f"{found!r} is not a whole number of at least {least}")
+        return int(found)
+
+    def table(self, key: str) -> Table:
+        """A table; an empty one if it is not there."""
+        found = self._take(key, {})
+        if not isinstance(found, dict):
+            raise self.wrong(key, f"it is a table: write [{key}]")
+        return Table(found, f"{self.name}.{key}" if self.name else key, self.path, self._text)
+
+    def rows(self, key: str) -> list[Table]:
+        """An array of tables; empty if it is not there."""
+        found = self._take(key, [])
+        if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+            raise self.wrong(key, f"it is a list of tables: write [[{key}]] before each")
+        return [Table(row, key, self.path, self._text) for row in found]
+
+    def values(self) -> dict[str, Value]:
+        """All keys of the table as scenario keys with one value each; tables in it are dotted keys."""
+        return {key: self._value(key, value) for key, value in self._flat().items()}
+
+    def lists(self) -> dict[str, list[Value]]:
+        """All keys of the table as scenario keys with a list of values each."""
+        found: dict[str, list[Value]] = {}
+        for key, values in self._flat().items():
+            if not isinstance(values, list):
+                raise self.wrong(key, f"it wants a list of values, as in {key} = [{values!r}]")
+            if not values:
+                raise self.wrong(key, "the list is empty, so there is nothing to run")
+            found[key] = [self._value(key, value) for value in values]
+            written = [str(value) for value in found[key]]
+            if twice := {one for one in written if written.count(one) > 1}:
+                raise self.wrong(key, f"{min(twice)} is listed twice")
+        return found
+
+    def tables(self) -> dict[str, Table]:
+        """All keys of the table with a table each, in their order."""
+        return {key: self.table(key) for key in list(self._content)}
+
+    def done(self) -> None:
+        """Refuse keys that nobody asked for."""
+        for key in self._content:
+            near = get_close_matches(key, self._known, 1)
+            hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(self._known))}"
+            raise self.wrong(key, f"unknown key; {hint}")
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._content
+
+    def _take(self, key: str, default: Any) -> Any:
+        self._known.add(key)
+        return self._content.pop(key, default)
+
+    def _of_type(self, key: str, default: Any, kind: type, words: str) -> Any:
+        if default is None and key not in self._content:
+            raise self.wrong(key, f"missing; it is {words}")
+        found = self._take(key, default)
+        if not isinstance(found, kind):
+            raise self.wrong(key, f"{found!r} is not {words}")
+        return found
+
+    def _flat(self) -> dict[str, Any]:
+        """The keys with dots between; TOML writes ``a.b = 1`` and ``[a]`` with ``b = 1`` alike."""
+        flat: dict[str, Any] = {}
+
+        def walk(prefix: str, content: Mapping[str, Any]) -> None:
+            for key, value in content.items():
+                if isinstance(value, dict):
+                    walk(f"{prefix}{key}.", value)
+                else:
+                    flat[prefix + key] = value
+
+        walk("", self._content)
+        self._content = {}
+        return flat
+
+    def _value(self, key: str, value: object) -> Value:
+        if not isinstance(value, str | int | float | bool):
+            raise self.wrong(key, f"{value!r} is not a text, a number, true or false")
+        return value
+
+    def _line(self, key: str) -> int | None:
+        """The line that a key is on: the first in this table that begins with it."""
+        inside = not self.name
+        for number, line in enumerate(self._text.splitlines(), 1):
+            if header := re.match(r"\s*\[+\s*([^\]]+?)\s*\]", line):
+                inside = header[1] == self.name or header[1] == (f"{self.name}.{key}" if self.name else key)
+                if inside and header[1] != self.name:
+                    return number
+            written = re.match(r"""\s*["']?([\w.\-"']+?)["']?\s*=""", line)
+            if inside and written and _same_key(written[1], key):
+                return number
+        return None
+
+
+def _same_key(written: str, key: str) -> bool:
+    return written.replace('"', "").replace("'", "") == key or key.startswith(written + ".")
+
+
+def no_overlap(first: Collection[str], second: Collection[str]) -> str | None:
+    """A key that is in both, or None."""
+    return next((key for key in first if key in second), None)

@@ -1,0 +1,69 @@
+"""A campaign as tables, with its parameters in front of each row."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from umtslab.campaign.record import Cell, Record
+from umtslab.export import connections_table, runs_table, summary_table
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from umtslab.store import StoreReader
+
+
+def campaign_runs(record: Record, store: StoreReader) -> pl.DataFrame:
+    """One row per run: parameters, who it is, the command that makes it again, then its metrics."""
+    import polars as pl
+
+    tables = []
+    for cell in _filled(record):
+        table = runs_table(cell.runs)
+        commands = pl.Series("command", [store.command(run) for run in cell.runs])
+        tables.append(_with_parameters(record, cell, table.insert_column(7, commands)))
+    return _stacked(tables)
+
+
+def campaign_summary(record: Record, metrics: Collection[str] = ()) -> pl.DataFrame:
+    """One row per point and metric: unit, n, mean, sd and the half width of the 95 % interval."""
+    return _stacked(
+        [_with_parameters(record, cell, summary_table(cell.runs, metrics)) for cell in _filled(record)]
+    )
+
+
+def campaign_connections(record: Record) -> pl.DataFrame:
+    """One row per connection of every run."""
+    return _stacked(
+        [_with_parameters(record, cell, connections_table(cell.runs)) for cell in _filled(record)]
+    )
+
+
+def _filled(record: Record) -> list[Cell]:
+    return [cell for cell in record.cells if cell.runs]
+
+
+def _with_parameters(record: Record, cell: Cell, table: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    columns = [_column(record, cell, key) for key in record.axes]
+    return table.select(*(pl.lit(value).alias(key) for key, value in columns), pl.all())
+
+
+def _column(record: Record, cell: Cell, key: str) -> tuple[str, object]:
+    """A parameter's value in the one type of its column: text as soon as one of the values is."""
+    values = [other.parameters.get(key) for other in record.cells]
+    value = cell.parameters.get(key)
+    numbers = all(
+        isinstance(one, int | float) and not isinstance(one, bool) for one in values if one is not None
+    )
+    if value is None:
+        return key, None
+    return key, float(str(value)) if numbers else str(value)
+
+
+def _stacked(tables: list[pl.DataFrame]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.concat(tables, how="diagonal_relaxed") if tables else pl.DataFrame()

@@ -1,0 +1,163 @@
+"""The condition of a campaign: ``where = "tcp.variant == 'reno' or radio.bler < 0.1"``.
+
+It knows comparisons, ``and``, ``or``, ``not``, ``in`` and the four operations on numbers, over the keys that
+the campaign varies. Values with units compare as quantities: ``"500 B" < "1 kB"``. Nothing of it is executed
+as a program: words are replaced by the keys' values, and whatever else the syntax tree holds is refused.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+import re
+from collections.abc import Callable, Collection, Mapping
+
+from umtslab.campaign.errors import CampaignError
+from umtslab.campaign.quantity import quantity
+
+_TOKEN = re.compile(
+    r"""(?P<text>'[^']*'|"[^"]*")|(?P<number>\d[\w.]*)|(?P<word>[A-Za-z_][\w-]*(?:\.[\w-]+)*)"""
+)
+_FORMS = "it may hold comparisons, and, or, not, in, and + - * / of numbers only"
+_WORDS = {"and", "or", "not", "in"}
+_TRUTHS = {"true": "True", "false": "False"}
+
+_COMPARE: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+}
+_COMPUTE: dict[type[ast.operator], Callable[[float, float], float]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+class Where:
+    """A condition over the parameters of a point.
+
+    Raises
+    ------
+    CampaignError
+        If the text is no condition, or names a key that is not in `keys`.
+    """
+
+    def __init__(self, text: str, keys: Collection[str]) -> None:
+        self.text = text
+        self._names: dict[str, str] = {}
+        try:
+            self._tree = ast.parse(
+                _TOKEN.sub(lambda found: self._token(found, keys), text.strip()), mode="eval"
+            )
+        except (SyntaxError, RecursionError, ValueError) as error:
+            if isinstance(error, CampaignError):
+                raise
+            raise self._wrong(
+                "it is not a condition, such as radio.bler < 0.1 and tcp.variant == 'reno'"
+            ) from None
+        self._refuse_unknown_forms()
+
+    def holds(self, point: Mapping[str, object]) -> bool:
+        """Whether a point is wanted."""
+        try:
+            value = self._value(self._tree.body, point)
+        except OverflowError:
+            raise self._wrong("it holds a number beyond all bounds") from None
+        if not isinstance(value, bool):
+            raise self._wrong(f"its value is {value!r}, neither true nor false")
+        return value
+
+    def _token(self, found: re.Match[str], keys: Collection[str]) -> str:
+        word = found["word"]
+        if word is None or word in _WORDS:
+            return found[0]
+        if word in _TRUTHS:
+            return _TRUTHS[word]
+        if word not in keys:
+            listed = ", ".join(sorted(keys)) or "nothing"
+            hint = (
+                f"write {word!r} if a text is meant" if "." not in word else "only these can be asked about"
+            )
+            raise self._wrong(f"{word} is not varied: the campaign varies {listed}; {hint}")
+        name = f"key_{len(self._names)}"
+        self._names[name] = word
+        return name
+
+    def _wrong(self, why: str) -> CampaignError:
+        return CampaignError(f"where = {self.text!r}: {why}")
+
+    def _refuse_unknown_forms(self) -> None:
+        allowed = (
+            ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.USub, ast.Compare, ast.Eq,
+            ast.NotEq, *_COMPARE, ast.In, ast.NotIn, ast.BinOp, *_COMPUTE, ast.Name, ast.Load, ast.Constant,
+            ast.Tuple, ast.List,
+        )  # fmt: skip
+        for node in ast.walk(self._tree):
+            strange = isinstance(node, ast.Name) and node.id not in self._names
+            if strange or not isinstance(node, allowed):
+                raise self._wrong(_FORMS)
+
+    def _value(self, node: ast.expr, point: Mapping[str, object]) -> object:
+        match node:
+            case ast.Constant(value=value):
+                return value
+            case ast.Name(id=name):
+                return point[self._names[name]]
+            case ast.Tuple(elts=elements) | ast.List(elts=elements):
+                return [self._value(element, point) for element in elements]
+            case ast.BoolOp(op=kind, values=parts):
+                truths = (self._truth(part, point) for part in parts)
+                return all(truths) if isinstance(kind, ast.And) else any(truths)
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return not self._truth(operand, point)
+            case ast.UnaryOp(operand=operand):
+                return -self._number(self._value(operand, point))
+            case ast.BinOp(left=left, op=kind, right=right):
+                return self._compute(type(kind), self._value(left, point), self._value(right, point))
+            case ast.Compare(left=left, ops=kinds, comparators=others):
+                values = [self._value(left, point), *(self._value(other, point) for other in others)]
+                return all(
+                    self._compare(type(kind), a, b)
+                    for kind, a, b in zip(kinds, values, values[1:], strict=False)
+                )
+        raise self._wrong(_FORMS)
+
+    def _truth(self, node: ast.expr, point: Mapping[str, object]) -> bool:
+        value = self._value(node, point)
+        if not isinstance(value, bool):
+            raise self._wrong(f"{value!r} is neither true nor false")
+        return value
+
+    def _compute(self, kind: type[ast.operator], a: object, b: object) -> float:
+        try:
+            return _COMPUTE[kind](self._number(a), self._number(b))
+        except ZeroDivisionError:
+            raise self._wrong("it divides by zero") from None
+
+    def _number(self, value: object) -> float:
+        found = quantity(value)
+        if found is None or found.unit:
+            raise self._wrong(f"{value!r} is not a number that can be computed with")
+        return found.number
+
+    def _compare(self, kind: type[ast.cmpop], a: object, b: object) -> bool:
+        if issubclass(kind, ast.In | ast.NotIn):
+            if not isinstance(b, list):
+                raise self._wrong("in wants a list, as in tcp.variant in ('reno', 'sack')")
+            return any(_equal(a, one) for one in b) == issubclass(kind, ast.In)
+        if issubclass(kind, ast.Eq | ast.NotEq):
+            return _equal(a, b) == issubclass(kind, ast.Eq)
+        left, right = quantity(a), quantity(b)
+        if left is None or right is None or left.kind != right.kind:
+            raise self._wrong(f"{a!r} and {b!r} have no order: both must be numbers, or of one unit")
+        return _COMPARE[kind](left.base, right.base)
+
+
+def _equal(a: object, b: object) -> bool:
+    left, right = quantity(a), quantity(b)
+    if left is not None and right is not None:
+        return left.kind == right.kind and left.base == right.base
+    return a == b

@@ -1,0 +1,211 @@
+"""``umts sweep``: a campaign, of which only what is missing is run."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+
+from umtslab.campaign.file import Campaign, load_campaign
+from umtslab.campaign.record import save_record
+from umtslab.campaign.study import Study, Workers
+from umtslab.cli.failures import FAILED, UsageError
+from umtslab.cli.options import overrides, relative_precision, workers
+from umtslab.cli.progress import ProgressBar
+from umtslab.cli.results import open_results
+from umtslab.metrics import units
+from umtslab.precision import Precision
+
+if TYPE_CHECKING:
+    from umtslab.store import Store
+
+INTERRUPTED = 130
+
+
+def sweep(
+    campaign: Path,
+    /,
+    *,
+    parameter: Annotated[tuple[str, ...], Parameter(name=["--parameter", "-P"], consume_multiple=False)] = (),
+    set_: Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=False)] = (),
+    seed: int | None = None,
+    runs: int | None = None,
+    precision: str | None = None,
+    metric: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
+    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
+    dask: str | None = None,
+    out: Path = Path("results"),
+    series: bool = False,
+    plan: bool = False,
+    json: bool = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
+) -> int:
+    """Run a campaign: every point of a grid, several times. Only what the results lack is run.
+
+    Ctrl-C and kill keep the runs that are finished; the same command goes on from there. Exit status: 0 done,
+    1 a run failed or a precision was missed, 2 wrong usage or input.
+
+    Parameters
+    ----------
+    campaign
+        A campaign file, or a scenario file to vary with -P (TOML).
+    parameter
+        KEY=VALUE,VALUE,…: values of a scenario key; may be repeated.
+    set_
+        KEY=VALUE: another value for a key that is not varied; may be repeated.
+    seed
+        Seed of all points' random streams (default: the campaign's, else the scenario's own).
+    runs
+        Replications of each point (default: the campaign's).
+    precision
+        Run each point until the half width of the 95 % interval is within this share of the mean, as in 5%.
+    metric
+        What to show, and what has to be that precise; may be repeated (default: goodput_kbps).
+    jobs
+        Worker threads (default: as many as there are processors).
+    dask
+        Run on the workers of the Dask scheduler at this address instead, as in tcp://host:8786.
+    out
+        Where results go.
+    series
+        Record time series.
+    plan
+        List the points and how many of their runs are missing, and run nothing.
+    json
+        Print one JSON object on standard output and nothing else there.
+    quiet
+        No progress bar and no remarks.
+    """
+    study = Study(_campaign(campaign, parameter, set_, seed, runs, precision, metric, series=series))
+    shown = metric or (_default_metric(study.campaign),)
+    if dask is not None and jobs is not None:
+        raise UsageError("--jobs are threads here, --dask are workers elsewhere: give one of them")
+    threads = workers(jobs, sys.maxsize)
+    if plan:
+        return _show_plan(study, out, as_json=json)
+    with (
+        _cluster(dask) if dask is not None else nullcontext(Workers(threads)) as where,
+        open_results(out) as store,
+        ProgressBar(study.campaign.name, quiet=quiet) as bar,
+    ):
+        interrupted = False
+        with _kept_on_interrupt(study, store) as stopped:
+            study.run(store, where, bar.watch, bar.expect)
+        interrupted = bool(stopped)
+        save_record(store.path, study.record())
+        return _report(study, store, shown, as_json=json, quiet=quiet, interrupted=interrupted)
+
+
+def _campaign(
+    path: Path,
+    parameter: Sequence[str],
+    set_: Sequence[str],
+    seed: int | None,
+    runs: int | None,
+    precision: str | None,
+    metric: Sequence[str],
+    *,
+    series: bool,
+) -> Campaign:
+    """The file's campaign with what the command line adds to it."""
+    for name in metric:
+        if name not in units():
+            raise UsageError(f"there is no metric {name!r}; `umts metrics` lists them")
+    chosen = load_campaign(path).with_parameters(_parameters(parameter)).with_settings(overrides(set_))
+    if runs is not None and precision is not None:
+        raise UsageError("--runs and --precision are two answers to one question: give one of them")
+    if runs is not None:
+        if runs < 1:
+            raise UsageError(f"--runs takes a number of at least 1, not {runs}")
+        chosen = replace(chosen, runs=runs, precision=None)
+    if precision is not None:
+        base = chosen.precision or Precision(0.05)
+        wanted = replace(base, relative=relative_precision(precision), metric=(*metric, base.metric)[0])
+        chosen = replace(chosen, precision=wanted)
+    if seed is not None:
+        if not 0 <= seed < 2**64:
+            raise UsageError(f"--seed takes a number from 0 to 2^64 - 1, not {seed}")
+        chosen = replace(chosen, seed=seed)
+    return replace(chosen, series=chosen.series or series)
+
+
+def _parameters(words: Sequence[str]) -> dict[str, list[str | int | float | bool]]:
+    found: dict[str, list[str | int | float | bool]] = {}
+    for word in words:
+        key, equals, values = word.partition("=")
+        listed = [value.strip() for value in values.split(",")]
+        if not equals or not key.strip() or not all(listed):
+            raise UsageError(f"-P takes KEY=VALUE,VALUE, as in -P radio.bler=0.01,0.1, not {word!r}")
+        if key.strip() == "seed":
+            raise UsageError("the seed stays the same at all points: use --runs for replications")
+        found[key.strip()] = list(dict.fromkeys(listed))
+    return found
+
+
+def _default_metric(campaign: Campaign) -> str:
+    return campaign.precision.metric if campaign.precision is not None else "goodput_kbps"
+
+
+@contextmanager
+def _cluster(address: str) -> Iterator[Workers]:
+    from umtslab.campaign.cluster import cluster
+
+    with cluster(address) as found:
+        yield found
+
+
+@contextmanager
+def _kept_on_interrupt(study: Study, store: Store) -> Iterator[list[bool]]:
+    stopped: list[bool] = []
+    try:
+        yield stopped
+    except KeyboardInterrupt:
+        stopped.append(True)
+        study.collect(store)
+
+
+def _show_plan(study: Study, out: Path, *, as_json: bool) -> int:
+    from umtslab.cli import sweep_report
+    from umtslab.cli.results import read_results
+    from umtslab.store.reader import is_store
+
+    if is_store(out):
+        with read_results(out) as reader:
+            missing = {task.identity.key for task in study.lacking(reader)}
+    else:
+        missing = {task.identity.key for task in study.tasks()}
+    sweep_report.print_plan(study, missing, as_json=as_json)
+    return 0
+
+
+def _report(
+    study: Study, store: Store, metrics: Sequence[str], *, as_json: bool, quiet: bool, interrupted: bool
+) -> int:
+    from umtslab.cli import sweep_report
+
+    record = study.record()
+    if as_json:
+        sweep_report.print_json(record, study)
+    else:
+        sweep_report.print_table(record, metrics)
+    total = sum(len(cell.runs) for cell in record.cells)
+    if not quiet:
+        if study.taken:
+            print(f"{study.taken} of these runs were there already", file=sys.stderr)
+        if not as_json:
+            sweep_report.print_next_steps(record, store.path, metrics[0])
+    if interrupted:
+        print(
+            f"umts: interrupted; {total} finished runs are kept in {store.path}, the same command goes on",
+            file=sys.stderr,
+        )
+        return INTERRUPTED
+    missed = study.missed()
+    for cell in missed:
+        print(f"umts: precision missed after {len(cell.runs)} runs at {cell.label}", file=sys.stderr)
+    return FAILED if missed else 0

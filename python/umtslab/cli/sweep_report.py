@@ -1,0 +1,95 @@
+"""What ``umts sweep`` prints: the points with their means, as a table or as one JSON object."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Collection, Sequence
+from pathlib import Path
+from typing import Any
+
+from umtslab.campaign.record import Record
+from umtslab.campaign.study import Study
+from umtslab.run import code_version
+
+
+def as_json(record: Record, study: Study) -> dict[str, Any]:
+    """The object that ``--json`` prints: as that of ``umts run``, for each point."""
+    return {
+        "campaign": record.name,
+        "version": str(code_version()),
+        "seed": record.seed,
+        "axes": list(record.axes),
+        "taken": study.taken,
+        "points": [
+            {
+                "parameters": dict(cell.parameters),
+                "scenario": point.scenario.name,
+                "runs": [
+                    {"seed": run.seed, "run": run.run, "key": run.key, "metrics": run.metrics}
+                    for run in cell.runs
+                ],
+                "summary": {name: summary.as_dict() for name, summary in cell.summary().items()},
+            }
+            for cell, point in zip(record.cells, study.points, strict=True)
+        ],
+    }
+
+
+def print_json(record: Record, study: Study) -> None:
+    """Print the object and nothing else."""
+    print(json.dumps(as_json(record, study), indent=1, allow_nan=False))
+
+
+def print_table(record: Record, metrics: Sequence[str]) -> None:
+    """Print a row per point: its parameters, the number of its runs, mean and interval of each metric."""
+    from umtslab.cli.tables import number, output, plain_table
+    from umtslab.metrics import units
+
+    unit_of = units()
+    headings = []
+    for name in metrics:
+        unit = unit_of.get(name, "")
+        headings += [f">{name} ({unit})" if unit else f">{name}", ">± 95 %"]
+    table = plain_table(*record.axes, ">n", *headings)
+    for cell in record.cells:
+        summary = cell.summary()
+        numbers = []
+        for name in metrics:
+            found = summary.get(name)
+            numbers += [number(found.mean if found else None), number(found.ci95 if found else None, 2)]
+        words = [str(cell.parameters.get(key, "")) for key in record.axes]
+        table.add_row(*words, str(len(cell.runs)), *numbers)
+    console = output()
+    console.print(f"[bold]{record.title or record.name}[/bold], seed {record.seed}", soft_wrap=True)
+    console.print()
+    console.print(table)
+
+
+def print_next_steps(record: Record, store: Path, metric: str) -> None:
+    """Print what can be done with the results."""
+    where = "" if store == Path("results") else f" --out {shlex.quote(str(store))}"
+    name = shlex.quote(record.name)
+    print(f"\nfigure:  umts plot {name} {metric}{where}\ntable:   umts export {name} --csv{where}")
+
+
+def print_plan(study: Study, missing: Collection[str], *, as_json: bool) -> None:
+    """Print the points, and how many of their runs are wanted and missing."""
+    rows = []
+    for point in study.points:
+        tasks = study.tasks_of(point)
+        lacking = sum(task.identity.key in missing for task in tasks)
+        rows.append((dict(point.overrides), len(tasks), lacking))
+    if as_json:
+        content = [{"parameters": p, "runs": runs, "missing": lacking} for p, runs, lacking in rows]
+        print(json.dumps({"campaign": study.campaign.name, "points": content}, indent=1))
+        return
+    from umtslab.cli.tables import output, plain_table
+
+    axes = study.campaign.axes
+    table = plain_table(*axes, ">runs", ">missing")
+    for parameters, runs, lacking in rows:
+        table.add_row(*(str(parameters.get(key, "")) for key in axes), str(runs), str(lacking))
+    console = output()
+    console.print(table)
+    console.print(f"{len(rows)} points, {len(missing)} runs missing")

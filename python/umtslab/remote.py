@@ -1,0 +1,176 @@
+"""Runs in other processes: batches of tasks go out, whole run folders come back.
+
+The process that asked writes the store, alone: a worker that dies leaves nothing in it, and workers on other
+machines need no file of this one. A scenario crosses as its whole text, defaults included.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
+
+from umtslab.run import Identity, Run
+from umtslab.scenario import Scenario
+from umtslab.simulation import Task, Watch, perform, simulate_task
+
+if TYPE_CHECKING:
+    from umtslab.store import Store
+
+LEAST_S = 1.0
+"""A batch should last so long at least: an executor's own work for it takes milliseconds."""
+
+MOST_RUNS = 512
+"""In one batch, however short runs are."""
+
+_BATCHES_AHEAD = 2
+
+
+class WorkersFailed(RuntimeError):
+    """Workers could not do their work; what was finished is kept."""
+
+
+class OtherCode(WorkersFailed):
+    """A worker has another version of the code, which would give other results."""
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """A finished run on its way home, with the files of its folder if it is to be kept."""
+
+    run: Run
+    files: dict[str, bytes]
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What came of a batch: the finished runs, how long they took, and what stopped it, if anything did."""
+
+    parcels: list[Parcel]
+    seconds: float
+    error: Exception | None
+
+
+def perform_batch(tasks: Sequence[tuple[Task, Identity]], *, keep: bool) -> Delivery:
+    """Make runs here, for somebody elsewhere who knows which identities they must have."""
+    begun = time.monotonic()
+    parcels: list[Parcel] = []
+    try:
+        for task, identity in tasks:
+            if task.identity != identity:
+                raise OtherCode(_difference(identity, task.identity))
+            parcels.append(_packed(task) if keep else Parcel(perform(task, None), {}))
+    except Exception as error:
+        return Delivery(parcels, time.monotonic() - begun, error)
+    return Delivery(parcels, time.monotonic() - begun, None)
+
+
+def execute_elsewhere(
+    tasks: Iterable[Task],
+    executor: Executor,
+    *,
+    store: Store | None,
+    workers: Callable[[], int],
+    watch: Watch | None,
+) -> Iterator[Run]:
+    """Perform tasks on an executor of other processes; yield each run when it is home and kept."""
+    waiting = list(tasks)
+    waiting.reverse()
+    size = BatchSize()
+    pending: dict[Future[Delivery], list[Task]] = {}
+    try:
+        while waiting or pending:
+            while waiting and len(pending) < _BATCHES_AHEAD * workers():
+                count = size.next(len(waiting), workers())
+                batch = [waiting.pop() for _ in range(min(count, len(waiting)))]
+                packed = [(_portable(task), task.identity) for task in batch]
+                pending[executor.submit(perform_batch, packed, keep=store is not None)] = batch
+            done, _ = wait(pending, return_when=FIRST_COMPLETED)
+            for future in done:
+                batch = pending.pop(future)
+                delivery = _result(future)
+                size.note(len(delivery.parcels), delivery.seconds)
+                yield from _unpacked(delivery, batch, store, watch)
+                if delivery.error is not None:
+                    raise delivery.error
+    finally:
+        for future in pending:
+            future.cancel()
+
+
+class BatchSize:
+    """How many runs go out together: enough to last `LEAST_S`, but no more than a worker's fair share."""
+
+    def __init__(self) -> None:
+        self._run_s: float | None = None
+
+    def note(self, runs: int, seconds: float) -> None:
+        """Learn from a batch that came back; the latest counts as much as all before."""
+        if runs:
+            mean = seconds / runs
+            self._run_s = mean if self._run_s is None else (self._run_s + mean) / 2
+
+    def next(self, remaining: int, workers: int) -> int:
+        """Size of the next batch; 1 as long as nothing is known."""
+        if self._run_s is None:
+            return 1
+        least = math.ceil(LEAST_S / self._run_s) if self._run_s > 0 else MOST_RUNS
+        most = int(4 * LEAST_S / self._run_s) if self._run_s > 0 else MOST_RUNS
+        fair = remaining // (_BATCHES_AHEAD * max(1, workers))
+        return max(1, min(max(least, min(fair, most)), remaining, MOST_RUNS))
+
+
+def _result(future: Future[Delivery]) -> Delivery:
+    try:
+        return future.result()
+    except Exception as error:  # the executor's own: the pool broke, too many workers died with this batch
+        raise WorkersFailed(f"the workers failed: {type(error).__name__}: {error}") from error
+
+
+def _packed(task: Task) -> Parcel:
+    from umtslab.store.folder import write_run
+
+    with TemporaryDirectory(prefix="umts-run-") as name:
+        folder = Path(name)
+        captures = None
+        if task.pcap:
+            captures = folder / "captures"
+            captures.mkdir()
+        run = simulate_task(task, captures, None)
+        write_run(folder, run, task.scenario)
+        files = sorted(path for path in folder.rglob("*") if path.is_file())
+        content = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
+        return Parcel(replace(run, tables={}), content)
+
+
+def _unpacked(
+    delivery: Delivery, batch: Sequence[Task], store: Store | None, watch: Watch | None
+) -> Iterator[Run]:
+    for parcel, task in zip(islice(delivery.parcels, len(batch)), batch, strict=False):
+        run = parcel.run
+        if store is not None:
+            run = store.take_in(parcel.run, parcel.files, task.scenario, series=task.series, pcap=task.pcap)
+        if watch is not None:
+            watch(task, 1.0)
+        yield run
+
+
+def _portable(task: Task) -> Task:
+    """The task with a scenario that needs no file of this machine but the traces that it names."""
+    origin = task.scenario
+    text = Scenario.parse(origin.to_toml(), name=origin.name, base_dir=origin.base_dir)
+    return replace(task, scenario=text)
+
+
+def _difference(wanted: Identity, found: Identity) -> str:
+    if wanted.code != found.code:
+        return f"a worker has umts {found.code}, code {found.code.code[:12]}; here it is {wanted.code}, " + (
+            f"code {wanted.code.code[:12]}: install the same version there"
+        )
+    return "a worker reads a scenario differently than it is read here; are its trace files the same there?"

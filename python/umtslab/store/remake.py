@@ -1,0 +1,53 @@
+"""What the catalogue says of a run beyond the run: its parameters, and the command that makes it again."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import tomllib
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from umtslab.run import Identity
+
+if TYPE_CHECKING:
+    from umtslab.scenario import Scenario
+
+
+def now() -> str:
+    """The time, as the catalogue writes it."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def parameters(scenario_toml: str) -> str:
+    """A whole scenario as JSON."""
+    return json.dumps(tomllib.loads(scenario_toml), sort_keys=True, default=str)
+
+
+def remaking_command(
+    scenario: Scenario, identity: Identity, store: Path, place: Path, *, series: bool, pcap: bool
+) -> str:
+    """The command for a run: with the scenario's file and overrides, else with its text, kept in `place`."""
+    if scenario.path is None:
+        return run_command(place / "scenario.toml", (), identity, store, series=series, pcap=pcap)
+    return run_command(Path(scenario.path), scenario.overrides, identity, store, series=series, pcap=pcap)
+
+
+def run_command(
+    scenario_file: Path,
+    overrides: Sequence[tuple[str, str]],
+    identity: Identity,
+    store: Path,
+    *,
+    series: bool,
+    pcap: bool,
+) -> str:
+    """The command for a run of a scenario file under overrides."""
+    words = ["umts", "run", str(scenario_file.absolute())]
+    for key, value in overrides:
+        words += ["--set", f"{key}={value}"]
+    words += ["--seed", str(identity.seed), "--first-run", str(identity.run)]
+    words += ["--series"] * series + ["--pcap"] * pcap
+    return shlex.join([*words, "--out", str(store.absolute())])

@@ -1,0 +1,179 @@
+"""A campaign that is killed again and again, and what must be left of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from conftest import FTP, command, tree
+
+CAMPAIGN = f"""
+version = 1
+scenario = "{FTP}"
+runs = 60
+[set]
+duration = "10 s"
+[grid]
+tcp.variant = ["reno", "newreno"]
+radio.bler = [0.1, 0.2, 0.3]
+"""
+"""Runs of a few milliseconds: much of the time goes into writing, where a kill could do harm."""
+
+WAIT_S = 120
+
+
+def write_campaign(folder: Path) -> Path:
+    """The campaign's file."""
+    file = folder / "killed.toml"
+    file.write_text(CAMPAIGN)
+    return file
+
+
+class Sweep:
+    """``umts sweep`` at work; it prints into files, so that it never waits for a reader."""
+
+    def __init__(self, campaign: Path, out: Path, *words: object) -> None:
+        self._printed = out.with_suffix(".json")
+        self._errors = out.with_suffix(".err")
+        with self._printed.open("wb") as printed, self._errors.open("wb") as errors:
+            self._process = subprocess.Popen(
+                command("sweep", campaign, "--out", out, "--json", "--quiet", *words),
+                stdout=printed,
+                stderr=errors,
+            )
+
+    def ends_within(self, moment_s: float) -> bool:
+        """Whether it ends by itself within so long."""
+        try:
+            self._process.wait(moment_s)
+        except subprocess.TimeoutExpired:
+            return False
+        return True
+
+    def kill(self) -> None:
+        """``kill -9``."""
+        self._process.kill()
+        self._process.wait(WAIT_S)
+
+    def finish(self) -> str:
+        """Wait for the end, which must be a good one; what it printed."""
+        if not self.ends_within(WAIT_S):
+            self.kill()
+            raise AssertionError(f"still at work after {WAIT_S} s")
+        assert self._process.returncode == 0, self._errors.read_text()
+        return self._printed.read_text()
+
+
+def kill_coordinator(campaign: Path, out: Path, moment_s: float, *words: object) -> bool:
+    """Start a sweep, and end it with ``kill -9`` so long after; whether it was still at work."""
+    process = Sweep(campaign, out, *words)
+    at_work = not process.ends_within(moment_s)
+    if at_work:
+        process.kill()
+    return at_work
+
+
+def moments(seed: int) -> random.Random:
+    """The random moments of the kills, the same in every test run; what they hit differs."""
+    return random.Random(seed)
+
+
+def rows(out: Path) -> list[tuple[object, ...]]:
+    """The catalogue without the times of creation, and without the folder in the commands."""
+    names = (
+        "key, result, scenario, scenario_hash, parameters, version, code_commit, code, seed, run, events, "
+        "duration_s, metrics, command"
+    )
+    db = sqlite3.connect(out / "catalogue.sqlite")
+    found = db.execute(f"SELECT {names} FROM runs ORDER BY key").fetchall()
+    db.close()
+    return [(*row[:-1], str(row[-1]).replace(str(out.absolute()), "OUT")) for row in found]
+
+
+def whole_runs(out: Path) -> dict[str, bytes]:
+    """The files of all runs, each of which must be whole."""
+    files = tree(out / "runs")
+    names = {name.split("/")[0] for name in files}
+    wanted = {"run.json", "scenario.toml", "metrics.json", "connections.parquet"}
+    for name in names:
+        present = {path.split("/", 1)[1] for path in files if path.startswith(name)}
+        assert present == wanted, (name, present)
+    return files
+
+
+@contextmanager
+def cluster(folder: Path, workers: int = 2) -> Iterator[Cluster]:
+    """A Dask scheduler with workers, on loopback, ended with the block."""
+    found = Cluster(folder)
+    try:
+        found.start(workers)
+        yield found
+    finally:
+        found.end()
+
+
+class Cluster:
+    """Processes of a Dask cluster; only these are ever killed."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.address = ""
+        self.workers: list[subprocess.Popen[bytes]] = []
+        self._scheduler: subprocess.Popen[bytes] | None = None
+
+    def start(self, workers: int) -> None:
+        """Start the scheduler, then the workers."""
+        contact = self.folder / "scheduler.json"
+        self._scheduler = self._process(
+            "dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", contact
+        )
+        deadline = time.monotonic() + WAIT_S
+        while not (contact.exists() and contact.stat().st_size):
+            assert self._scheduler.poll() is None, "the scheduler ended"
+            assert time.monotonic() < deadline, "no scheduler"
+            time.sleep(0.05)
+        self.address = json.loads(contact.read_text())["address"]
+        for _ in range(workers):
+            self.add_worker()
+
+    def add_worker(self) -> None:
+        """One more worker, of one thread."""
+        words = ("--host", "127.0.0.1", "--nthreads", "1", "--no-nanny")
+        place = self.folder / "workers"
+        place.mkdir(exist_ok=True)
+        self.workers.append(self._process("dask_worker", self.address, *words, "--local-directory", place))
+
+    def kill_worker(self) -> None:
+        """``kill -9`` of the oldest worker."""
+        worker = self.workers.pop(0)
+        os.kill(worker.pid, signal.SIGKILL)
+        worker.wait(WAIT_S)
+
+    def end(self) -> None:
+        """End all processes that are left."""
+        left = [*self.workers, *([self._scheduler] if self._scheduler is not None else [])]
+        for process in left:
+            process.kill()
+        for process in left:
+            process.wait(WAIT_S)
+
+    def _process(self, module: str, *words: object) -> subprocess.Popen[bytes]:
+        log = (self.folder / f"{module}.log").open("ab")
+        try:
+            return subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.{module}", "--no-dashboard", *map(str, words)],
+                stdout=log,
+                stderr=log,
+                cwd=self.folder,
+            )
+        finally:
+            log.close()

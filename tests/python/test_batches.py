@@ -1,0 +1,73 @@
+"""Batches for executors of other processes: as large as they need to be, and nothing lost of a bad one."""
+
+from __future__ import annotations
+
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+
+import pytest
+from conftest import short, tree
+from umtslab import Scenario, open_store, simulate
+from umtslab.remote import LEAST_S, MOST_RUNS, BatchSize, OtherCode, perform_batch
+from umtslab.run import Identity
+from umtslab.simulation import Task
+from umtslab.store import Store
+
+
+def learned(run_s: float) -> BatchSize:
+    size = BatchSize()
+    size.note(10, 10 * run_s)
+    return size
+
+
+def test_a_first_batch_is_one_run() -> None:
+    assert BatchSize().next(1000, 2) == 1
+
+
+@pytest.mark.parametrize("run_s", [0.003, 0.01, 0.3])
+def test_batches_last_as_long_as_they_should_while_there_is_work(run_s: float) -> None:
+    size = learned(run_s)
+    assert LEAST_S <= size.next(100_000, 2) * run_s < 6 * LEAST_S
+
+
+def test_long_runs_go_out_alone() -> None:
+    assert learned(5.0).next(100, 8) == 1
+
+
+def test_no_batch_is_larger_than_what_is_left_or_allowed() -> None:
+    assert learned(0.001).next(7, 1) == 7
+    assert learned(1e-9).next(10**6, 1) == MOST_RUNS
+    assert learned(0.0).next(10**6, 1) == MOST_RUNS
+
+
+def test_the_latest_batch_counts_most() -> None:
+    size = learned(1.0)
+    for _ in range(12):
+        size.note(1, 0.01)
+    assert size.next(10_000, 1) > 50
+
+
+def test_a_process_pool_gives_the_bytes_of_one_thread(store: Store, scenario: Scenario) -> None:
+    with ProcessPoolExecutor(2, get_context("spawn")) as executor:
+        simulate(scenario, runs=3, store=store, executor=executor, series=True, pcap=True)
+    with open_store(store.path.parent / "here") as here:
+        simulate(scenario, runs=3, store=here, series=True, pcap=True)
+    assert tree(store.path / "runs") == tree(store.path.parent / "here" / "runs")
+
+
+def test_runs_before_a_failure_come_home(scenario: Scenario) -> None:
+    good = Task(scenario, 1, 0)
+    other = Identity(scenario.content_hash, good.identity.code, 2, 0)
+    delivery = perform_batch([(good, good.identity), (good, other)], keep=True)
+    assert [parcel.run.run for parcel in delivery.parcels] == [0]
+    assert isinstance(delivery.error, OtherCode)
+
+
+def test_another_version_of_the_code_is_refused() -> None:
+    task = Task(short(), 1, 0)
+    mine = task.identity
+    theirs = replace(mine, code=replace(mine.code, code="0" * 64))
+    delivery = perform_batch([(task, theirs)], keep=True)
+    assert delivery.parcels == []
+    assert "install the same version" in str(delivery.error)

@@ -1,0 +1,203 @@
+"""Campaign files: which points they mean, and what is wrong with wrong ones."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from conftest import FTP, Umts, tree
+from hypothesis import given
+from hypothesis import strategies as st
+from umtslab.campaign import CampaignError, load_campaign
+from umtslab.campaign.quantity import in_one_unit, quantity
+from umtslab.campaign.where import Where
+from umtslab.cli import main
+
+HEAD = f'version = 1\nscenario = "{FTP}"\n'
+
+
+def combinations(tmp_path: Path, text: str) -> list[dict[str, object]]:
+    file = tmp_path / "campaign.toml"
+    file.write_text(HEAD + text)
+    return [dict(point) for point in load_campaign(file).combinations()]
+
+
+def test_points_are_grid_times_zip_times_list(tmp_path: Path) -> None:
+    points = combinations(
+        tmp_path,
+        """
+        [grid]
+        a.x = [1, 2]
+        [zip]
+        b = ["p", "q"]
+        c = ["P", "Q"]
+        [[list]]
+        d = true
+        [[list]]
+        e = 0.5
+        """,
+    )
+    assert len(points) == 2 * 2 * 2
+    assert points[:3] == [
+        {"a.x": 1, "b": "p", "c": "P", "d": True},
+        {"a.x": 1, "b": "p", "c": "P", "e": 0.5},
+        {"a.x": 1, "b": "q", "c": "Q", "d": True},
+    ]
+    assert all((point["b"], point["c"]) in {("p", "P"), ("q", "Q")} for point in points)
+
+
+def test_where_keeps_the_points_that_it_holds_for(tmp_path: Path) -> None:
+    text = "where = \"a > 1 and b != 'p'\"\n[grid]\na = [1, 2]\nb = ['p', 'q']\n"
+    assert combinations(tmp_path, text) == [{"a": 2, "b": "q"}]
+
+
+CONDITIONS = [
+    ("x < 2", {"x": 1}, True),
+    ("1 < x <= 2", {"x": 2}, True),
+    ("x == '0.5 s'", {"x": "500 ms"}, True),
+    ("x < '1 kB'", {"x": "500 B"}, True),
+    ("x in ('reno', 'sack')", {"x": "sack"}, True),
+    ("x not in ['reno']", {"x": "sack"}, True),
+    ("not (x == 1 or x == 2)", {"x": 2}, False),
+    ("2 * x + 1 == 7", {"x": 3}, True),
+    ("x == true", {"x": True}, True),
+    ("measure.from == '10 s'", {"measure.from": "10 s"}, True),
+    ("ue.0.in == 1", {"ue.0.in": 1}, True),
+]
+
+
+@pytest.mark.parametrize(("text", "point", "wanted"), CONDITIONS)
+def test_conditions(text: str, point: dict[str, object], wanted: bool) -> None:
+    assert Where(text, point.keys()).holds(point) is wanted
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "x +", "x.__class__", "x()", "[y for y in x]", "lambda: x", "'a'.upper() == x", "x < 'a'",
+     "x / 0 == 1", "x < '1 s'", "f'{x}' == x", "__import__('os') == x", "x ** 9 == 1", "x if x else x"],
+)  # fmt: skip
+def test_what_is_no_condition_is_refused(text: str) -> None:
+    with pytest.raises(CampaignError):
+        Where(text, {"x"}).holds({"x": 1})
+
+
+@given(st.text(max_size=40))
+def test_no_text_makes_the_condition_do_anything_but_answer_or_refuse(text: str) -> None:
+    with suppress(CampaignError):
+        assert Where(text, {"x", "radio.bler"}).holds({"x": 1, "radio.bler": "a"}) in {True, False}
+
+
+def test_quantities_of_one_kind_share_a_unit() -> None:
+    assert in_one_unit(["500 ms", "2 s"]) == ([500.0, 2000.0], "ms")
+    assert in_one_unit([1, 2.5]) == ([1.0, 2.5], "")
+    assert in_one_unit(["1 s", "1 kB"]) is None
+    assert in_one_unit(["reno", 1]) is None
+    assert quantity(True) is None
+
+
+WRONG = {
+    "no TOML": ("version = = 1", "TOML"),
+    "missing version": (f'scenario = "{FTP}"\n[grid]\nradio.bler = [0.1]', "version"),
+    "version of tomorrow": (HEAD.replace("1", "2", 1) + "[grid]\nradio.bler = [0.1]", "version"),
+    "unknown key": (HEAD + "rusn = 3\n[grid]\nradio.bler = [0.1]", "runs"),
+    "unknown key in precision": (HEAD + "[precision]\nrelative = '5%'\nmots = 9", "most"),
+    "missing scenario": ("version = 1\n[grid]\nradio.bler = [0.1]", "scenario"),
+    "no such scenario": (HEAD.replace("fach", "hcaf") + "[grid]\nradio.bler = [0.1]", "hcaf"),
+    "nothing varied": (HEAD, "-P"),
+    "empty grid": (HEAD + "[grid]\n", "-P"),
+    "empty list of values": (HEAD + "[grid]\nradio.bler = []", "c.toml:4"),
+    "value listed twice": (HEAD + "[grid]\nradio.bler = [0.1, 0.1]", "twice"),
+    "one value for a list": (HEAD + "[grid]\nradio.bler = 0.1", "[0.1]"),
+    "a table as value": (HEAD + "[grid]\nradio.bler = [{ a = 1 }]", "radio.bler"),
+    "bad scenario key": (HEAD + "[grid]\nradio.blre = [0.1]", "blre"),
+    "bad scenario value": (HEAD + "[grid]\nradio.bler = [0.1, 1.5]", "1.5"),
+    "bad key in set": (HEAD + "[set]\ntcp.varaint = 'reno'\n[grid]\nradio.bler = [0.1]", "varaint"),
+    "set and varied": (HEAD + "[set]\nradio.bler = 0.2\n[grid]\nradio.bler = [0.1]", "[grid]"),
+    "zip of unequal lengths": (HEAD + "[zip]\nradio.bler = [0.1]\nrlc.max_dat = [1, 2]", "equally long"),
+    "impossible where": (HEAD + "where = 'radio.bler > 1'\n[grid]\nradio.bler = [0.1]", "none of the 1"),
+    "where about a stranger": (HEAD + "where = 'blre > 1'\n[grid]\nradio.bler = [0.1]", "blre"),
+    "where that is no condition": (HEAD + "where = 'radio.bler >'\n[grid]\nradio.bler = [0.1]", "condition"),
+    "seed varied": (HEAD + "[grid]\nseed = [1, 2]", "seed"),
+    "no runs": (HEAD + "runs = 0\n[grid]\nradio.bler = [0.1]", "runs"),
+    "runs as text": (HEAD + "runs = '5'\n[grid]\nradio.bler = [0.1]", "whole number"),
+    "precision of 0": (HEAD + "[precision]\nrelative = '0%'\n[grid]\nradio.bler = [0.1]", "percentage"),
+    "precision of nothing known": (
+        HEAD + "[precision]\nrelative = '5%'\nmetric = 'speed'\n[grid]\nradio.bler = [0.1]",
+        "speed",
+    ),
+    "name that is a path": (HEAD + "name = '../up'\n[grid]\nradio.bler = [0.1]", "../up"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_campaign_leaves_no_store(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, hint = WRONG[case]
+    (tmp_path / "c.toml").write_text(text)
+    monkeypatch.chdir(tmp_path)
+    assert main(["sweep", "c.toml", "--json"]) == 2
+    printed = capsys.readouterr()
+    assert hint in printed.err
+    assert printed.out == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["c.toml"]
+
+
+WORDS = {
+    "missing file": (("nothing.toml",), "nothing.toml"),
+    "a folder": ((".",), "directory"),
+    "-P without values": ((FTP, "-P", "radio.bler"), "KEY=VALUE"),
+    "-P with an empty value": ((FTP, "-P", "radio.bler=0.1,,0.2"), "KEY=VALUE"),
+    "-P of the seed": ((FTP, "-P", "seed=1,2"), "seed"),
+    "nothing varied": ((FTP,), "-P"),
+    "set what is varied": ((FTP, "-P", "radio.bler=0.1", "--set", "radio.bler=0.2"), "radio.bler"),
+    "runs and precision": ((FTP, "-P", "radio.bler=0.1", "--runs", "3", "--precision", "5%"), "--precision"),
+    "no runs": ((FTP, "-P", "radio.bler=0.1", "--runs", "0"), "--runs"),
+    "no such metric": ((FTP, "-P", "radio.bler=0.1", "--metric", "speed"), "speed"),
+    "jobs and dask": ((FTP, "-P", "radio.bler=0.1", "--jobs", "2", "--dask", "tcp://127.0.0.1:1"), "--dask"),
+    "nobody at the address": ((FTP, "-P", "radio.bler=0.1", "--dask", "tcp://127.0.0.1:1"), "127.0.0.1:1"),
+    "no address": ((FTP, "-P", "radio.bler=0.1", "--dask", "nonsense://x"), "nonsense"),
+}
+
+
+@pytest.mark.parametrize("case", WORDS)
+def test_wrong_words_leave_no_store(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words, hint = WORDS[case]
+    monkeypatch.chdir(tmp_path)
+    assert main(["sweep", *map(str, words)]) == 2
+    assert hint in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+def other_layout(store: Path) -> None:
+    with sqlite3.connect(store / "catalogue.sqlite") as db:
+        db.execute("PRAGMA user_version = 7")
+    db.close()
+
+
+def other_layout_without_catalogue(store: Path) -> None:
+    for file in store.glob("catalogue*"):
+        file.unlink()
+    for card in store.glob("runs/*/run.json"):
+        card.write_text(card.read_text().replace('"format": 1', '"format": 7'))
+
+
+@pytest.mark.parametrize("change", [other_layout, other_layout_without_catalogue])
+@pytest.mark.parametrize(
+    "words", [("sweep", FTP, "-P", "radio.bler=0.1"), ("run", FTP), ("export", "ftp-on-fach", "--csv")]
+)
+def test_a_store_of_another_layout_is_refused_and_left_as_it_is(
+    change: object, words: tuple[object, ...], umts: Umts, tmp_path: Path
+) -> None:
+    umts("run", FTP, "--duration", "1 s")
+    assert callable(change)
+    change(tmp_path / "results")
+    before = tree(tmp_path / "results")
+    done = umts(*words, status=2)
+    assert "layout 7" in done.stderr
+    after = {name: content for name, content in tree(tmp_path / "results").items() if "-" not in name[:20]}
+    assert after == {name: content for name, content in before.items() if "-" not in name[:20]}

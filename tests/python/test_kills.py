@@ -1,0 +1,84 @@
+"""Kills: no finished run is lost, none is there in part, and what resumes equals what was not killed."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import kills
+import pytest
+from conftest import tree
+
+KILLS = int(os.environ.get("UMTS_KILLS", "3"))
+"""How many of each kind; `make soak` asks for many."""
+
+
+@pytest.fixture(scope="module")
+def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return kills.write_campaign(tmp_path_factory.mktemp("campaign"))
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(campaign: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """A store without kills, and what was printed."""
+    out = tmp_path_factory.mktemp("uninterrupted") / "store"
+    return out, kills.Sweep(campaign, out, "--jobs", "2").finish()
+
+
+def assert_equal(out: Path, uninterrupted: tuple[Path, str]) -> None:
+    whole, _ = uninterrupted
+    assert kills.whole_runs(out) == kills.whole_runs(whole)
+    assert tree(out / "campaigns") == tree(whole / "campaigns")
+    assert kills.rows(out) == kills.rows(whole)
+    assert [path.name for path in (out / ".staging").iterdir()] in ([], ["lock"])
+
+
+def test_a_killed_coordinator_loses_no_finished_run(
+    campaign: Path, uninterrupted: tuple[Path, str], tmp_path: Path
+) -> None:
+    draw = kills.moments(1)
+    killed = begun = 0
+    while killed < KILLS:
+        out = tmp_path / f"store{begun}"
+        before: set[str] = set()
+        begun += 1
+        at_work = True
+        while at_work and killed < KILLS:
+            at_work = kills.kill_coordinator(campaign, out, draw.uniform(0.3, 3.0), "--jobs", "2")
+            killed += at_work
+            if (out / "runs").is_dir():
+                after = set(kills.whole_runs(out))
+                assert before <= after
+                before = after
+        kills.Sweep(campaign, out, "--jobs", "2").finish()
+        assert_equal(out, uninterrupted)
+
+
+def test_killed_workers_of_a_cluster_lose_no_run(
+    campaign: Path, uninterrupted: tuple[Path, str], tmp_path: Path
+) -> None:
+    draw = kills.moments(2)
+    killed = begun = 0
+    with kills.cluster(tmp_path) as cluster:
+        while killed < KILLS or begun == 0:
+            out = tmp_path / f"store{begun}"
+            begun += 1
+            process = kills.Sweep(campaign, out, "--dask", cluster.address)
+            while killed < KILLS and not process.ends_within(draw.uniform(0.5, 3.0)):
+                cluster.kill_worker()
+                cluster.add_worker()
+                killed += 1
+            assert process.finish() == uninterrupted[1]
+            assert_equal(out, uninterrupted)
+
+
+def test_a_killed_coordinator_of_a_cluster_loses_no_finished_run(
+    campaign: Path, uninterrupted: tuple[Path, str], tmp_path: Path
+) -> None:
+    draw = kills.moments(3)
+    out = tmp_path / "store"
+    with kills.cluster(tmp_path) as cluster:
+        for _ in range(max(1, KILLS // 3)):
+            kills.kill_coordinator(campaign, out, draw.uniform(1.5, 4.0), "--dask", cluster.address)
+        kills.Sweep(campaign, out, "--dask", cluster.address).finish()
+    assert_equal(out, uninterrupted)

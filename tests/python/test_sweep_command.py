@@ -1,0 +1,131 @@
+"""``umts sweep``: the same results by any road, and what can be done with them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+from conftest import FTP, Umts, tree
+from umtslab import open_store
+
+CAMPAIGN = f"""
+version = 1
+title = "Two versions, two error rates"
+scenario = "{FTP}"
+runs = 3
+[set]
+duration = "20 s"
+[grid]
+tcp.variant = ["reno", "tahoe"]
+radio.bler = [0.1, 0.3]
+"""
+
+
+@pytest.fixture
+def campaign(tmp_path: Path) -> str:
+    (tmp_path / "pair.toml").write_text(CAMPAIGN)
+    return "pair.toml"
+
+
+def test_one_and_two_jobs_give_the_same_bytes(campaign: str, umts: Umts, tmp_path: Path) -> None:
+    one = umts("sweep", campaign, "--jobs", "1", "--out", "one", "--json")
+    two = umts("sweep", campaign, "--jobs", "2", "--out", "two", "--json")
+    assert json.loads(one.stdout)["points"] == json.loads(two.stdout)["points"]
+    assert tree(tmp_path / "one/runs") == tree(tmp_path / "two/runs")
+    assert tree(tmp_path / "one/campaigns") == tree(tmp_path / "two/campaigns")
+
+
+def test_points_meet_the_same_radio(campaign: str, umts: Umts) -> None:
+    points = json.loads(umts("sweep", campaign, "--json").stdout)["points"]
+    assert [[(run["seed"], run["run"]) for run in point["runs"]] for point in points] == [
+        [(1, 0), (1, 1), (1, 2)]
+    ] * 4
+    # Only TCP differs: of the TTIs that both use the same are lost, so the shares are nearly equal.
+    lost = [[run["metrics"]["bler_pct"] for run in point["runs"]] for point in points]
+    for reno, tahoe in zip(lost[1], lost[3], strict=True):
+        assert reno == pytest.approx(tahoe, rel=0.02)
+
+
+def test_only_what_is_missing_is_run(campaign: str, umts: Umts) -> None:
+    assert "6 runs missing" not in umts("sweep", campaign, "--plan").stdout
+    assert "12 runs missing" in umts("sweep", campaign, "--plan").stdout
+    umts("sweep", campaign, "-P", "radio.bler=0.1", "--jobs", "1")
+    assert "6 runs missing" in umts("sweep", campaign, "--plan").stdout
+    assert "6 of these runs were there already" in umts("sweep", campaign, "--jobs", "1").stderr
+    assert "12 of these runs were there already" in umts("sweep", campaign).stderr
+
+
+def test_every_row_names_the_command_that_makes_it_again(campaign: str, umts: Umts, tmp_path: Path) -> None:
+    umts("sweep", campaign)
+    rows = list(csv.DictReader(io.StringIO(umts("export", "pair", "--csv").stdout)))
+    assert [(row["tcp.variant"], row["radio.bler"], row["run"]) for row in rows[2:5]] == [
+        ("reno", "0.1", "2"),
+        ("reno", "0.3", "0"),
+        ("reno", "0.3", "1"),
+    ]
+    _, *words = shlex.split(rows[4]["command"])
+    words[words.index("--out") + 1] = str(tmp_path / "again")
+    umts(*words)
+    with open_store(tmp_path / "again") as store:
+        [run] = store.runs()
+    assert run.key == rows[4]["key"]
+    assert run.metrics["goodput_kbps"] == float(rows[4]["goodput_kbps"])
+
+
+def test_a_campaign_is_exported_plotted_and_compared_by_name(
+    campaign: str, umts: Umts, tmp_path: Path
+) -> None:
+    umts("sweep", campaign)
+    summary = umts("export", "pair", "--csv", "--table", "summary", "--metric", "goodput_kbps").stdout
+    rows = list(csv.DictReader(io.StringIO(summary)))
+    assert [(row["tcp.variant"], row["radio.bler"], row["n"]) for row in rows] == [
+        ("reno", "0.1", "3"),
+        ("reno", "0.3", "3"),
+        ("tahoe", "0.1", "3"),
+        ("tahoe", "0.3", "3"),
+    ]
+    umts("plot", "pair", "goodput_kbps", "-o", "figure.svg")
+    svg = (tmp_path / "figure.svg").read_text()
+    assert svg.startswith("<?xml")
+    umts("plot", "pair", "goodput_kbps", "--over", "tcp.variant", "-o", "variants.png")
+    words = ("compare", "pair@tcp.variant=reno", "pair@tcp.variant=tahoe", "--json")
+    points = json.loads(umts(*words).stdout)["points"]
+    assert [point["parameters"] for point in points] == [{"radio.bler": 0.1}, {"radio.bler": 0.3}]
+    assert points[0]["pairs"] == 3
+    means = {(row["tcp.variant"], row["radio.bler"]): float(row["mean"]) for row in rows}
+    difference = means["tahoe", "0.1"] - means["reno", "0.1"]
+    assert points[0]["goodput_kbps"]["difference"] == pytest.approx(difference)
+
+
+def test_precision_stops_each_point_by_its_own_results(umts: Umts, tmp_path: Path) -> None:
+    (tmp_path / "precise.toml").write_text(
+        CAMPAIGN.replace("runs = 3", "[precision]\nrelative = '20%'\nleast = 3\nmost = 12")
+    )
+    one = umts("sweep", "precise.toml", "--jobs", "1", "--json", "--out", "one")
+    two = umts("sweep", "precise.toml", "--jobs", "2", "--json", "--out", "two")
+    points = json.loads(one.stdout)["points"]
+    assert points == json.loads(two.stdout)["points"]
+    for point in points:
+        summary = point["summary"]["goodput_kbps"]
+        assert 3 <= len(point["runs"]) <= 12
+        assert summary["ci95"] <= 0.2 * summary["mean"]
+
+
+def test_a_precision_that_is_missed_is_told(campaign: str, umts: Umts) -> None:
+    words = ("sweep", campaign, "--precision", "0.01%", "-P", "radio.bler=0.3", "-P", "tcp.variant=reno")
+    done = umts(*words, "--quiet", "--set", "duration=2 s", status=1)
+    assert "precision missed after 200 runs at tcp.variant = reno, radio.bler = 0.3" in done.stderr
+
+
+def test_a_scenario_file_is_varied_from_the_command_line(umts: Umts) -> None:
+    done = umts("sweep", FTP, "-P", "radio.bler=0.1,0.2", "--set", "duration=5 s", "--json")
+    printed = json.loads(done.stdout)
+    assert printed["campaign"] == "ftp-on-fach-sweep"
+    assert [point["parameters"] for point in printed["points"]] == [
+        {"radio.bler": "0.1"},
+        {"radio.bler": "0.2"},
+    ]
