@@ -32,7 +32,9 @@ class StoreReader:
     def get(self, identity: Identity, *, series: bool = False, pcap: bool = False) -> Run | None:
         """The run of that identity, if it is there and has the series and captures wanted."""
         run = self._catalogue.find(identity.key)
-        if run is None or (series and not run.series_kinds()) or (pcap and not run.captures()):
+        if run is None or run.folder is None or not is_run_folder(run.folder):
+            return None
+        if (series and not run.series_kinds()) or (pcap and not run.captures()):
             return None
         return run
 

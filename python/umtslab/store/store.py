@@ -45,7 +45,8 @@ class Store(StoreReader):
         self._staging = Staging(self.path)
         try:
             self._catalogue = Catalogue(self.path)
-            reconcile(self.path, self._catalogue)
+            with self._staging.exclusively():
+                reconcile(self.path, self._catalogue)
         except BaseException:
             self._staging.close()
             raise
@@ -80,10 +81,17 @@ class Store(StoreReader):
 
     def _settle(self, draft: Draft, run: Run, scenario: Scenario, *, series: bool, pcap: bool) -> Run:
         place = self._runs / run.key
-        self._move_in(draft.folder, place)
         kept = replace(run, folder=place, tables={})
         command = remaking_command(scenario, run.identity, self.path, place, series=series, pcap=pcap)
-        self._catalogue.add(kept, Row(parameters(scenario.to_toml()), now(), command))
+        row = Row(parameters(scenario.to_toml()), now(), command)
+        # The row first: a row without a folder is struck off when the store is opened next, whereas a folder
+        # without a row would come back without its command.
+        with self._staging.exclusively():
+            self._catalogue.add(kept, row)
+            if place.exists():
+                _carry_over(place, draft.folder)
+                self._staging.swap_out(place)
+            draft.folder.rename(place)
         return kept
 
     # ── Upkeep ──────────────────────────────────────────────────────────────────────────────────────────
@@ -92,13 +100,6 @@ class Store(StoreReader):
         """Give up the staging area and close the catalogue."""
         self._staging.close()
         self._catalogue.close()
-
-    def _move_in(self, folder: Path, place: Path) -> None:
-        with self._staging.exclusively():
-            if place.exists():
-                _carry_over(place, folder)
-                self._staging.swap_out(place)
-            folder.rename(place)
 
 
 def open_store(path: str | os.PathLike[str]) -> Store:
