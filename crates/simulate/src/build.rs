@@ -386,6 +386,7 @@ pub fn tcp_config(tcp: &scenario::Tcp) -> TcpConfig {
             scenario::TcpVariant::Fack => Variant::Fack,
             scenario::TcpVariant::Westwood => Variant::Westwood,
             scenario::TcpVariant::Cubic => Variant::Cubic,
+            scenario::TcpVariant::Bbr => Variant::Bbr,
         },
         one_way: tcp.connection == scenario::TcpConnection::OneWay,
         segment_payload: mss,

@@ -183,6 +183,8 @@ pub enum TcpVariant {
     Westwood,
     /// CUBIC: the window is a cubic function of the time since the last loss (RFC 9438).
     Cubic,
+    /// BBR version 1: paced at the bandwidth that the path has shown (draft-cardwell-iccrg-bbr-congestion-control-00).
+    Bbr,
 }
 
 /// How connections open and close.

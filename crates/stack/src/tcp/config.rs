@@ -26,6 +26,8 @@ pub enum Variant {
     Westwood,
     /// Window by time since the last loss (RFC 9438).
     Cubic,
+    /// By a model of the path: its bandwidth and its least round trip (draft-cardwell-iccrg-bbr-congestion-control-00).
+    Bbr,
 }
 
 /// How the retransmission timeout is computed.

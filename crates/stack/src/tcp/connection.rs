@@ -96,7 +96,7 @@ impl Connection {
             ue,
             end,
             config: *config,
-            sender: Sender::new(config),
+            sender: Sender::new(config, id),
             receiver: if config.vegas_without_header() {
                 Receiver::synchronised()
             } else {
@@ -158,11 +158,13 @@ impl Connection {
         self.check_closed(cx, was);
     }
 
-    /// Whatever is due expires: the retransmission timer, a delayed acknowledgment.
+    /// Whatever is due expires: the retransmission timer, a delayed acknowledgment, the wait of a paced segment.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
         if self.timers.take_due(Timer::DelayedAck, cx.now) {
             self.ack_due = self.ack_due.max(AckDue::Now);
         }
+        // What was held back may leave, which `poll_transmit` sees to.
+        self.timers.take_due(Timer::Pacing, cx.now);
         if self.timers.take_due(Timer::Rto, cx.now) {
             self.handle_retransmission_timeout(cx);
         }

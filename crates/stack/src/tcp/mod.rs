@@ -26,6 +26,7 @@ pub mod config;
 pub mod congestion;
 pub mod connection;
 pub mod outstanding;
+mod pacing;
 mod receiver;
 pub mod rto;
 mod scoreboard;

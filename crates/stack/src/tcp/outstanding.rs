@@ -97,6 +97,17 @@ impl Outstanding {
         self.ring.is_empty()
     }
 
+    /// Whether the segment at this place from the oldest is selectively acknowledged.
+    #[inline]
+    pub fn is_sacked(&self, index: usize) -> bool {
+        self.ring.get(index).is_some_and(|sent| sent.sacked)
+    }
+
+    /// Segments that have left, since the last go-back, and are not selectively acknowledged.
+    pub fn on_the_way(&self) -> usize {
+        self.ring.iter().take(self.next).filter(|sent| !sent.sacked).count()
+    }
+
     /// How many segments lie before the one to send next: what the window is compared with.
     #[inline]
     pub fn next(&self) -> usize {

@@ -4,13 +4,14 @@ use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
 use crate::cx::Cx;
+use crate::ids::ConnectionId;
 use crate::packet::Segment;
 use crate::trace::{SendCause, TraceEvent};
 
 use super::config::TcpConfig;
 use super::congestion::{
-    Backoff, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, Heard, Law, NewAck, Reaction, Resend,
-    Rules, Sample, Turn, Version, Window,
+    Backoff, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, Law, NewAck, Reaction, Resend, Rules,
+    Sample, Turn, Version, Window,
 };
 use super::connection::Connection;
 use super::outstanding::{Acknowledged, Outstanding, Sent};
@@ -32,9 +33,9 @@ pub(super) struct Sender {
     pub mss: u32,
     /// The other end's window, in bytes.
     pub peer_window: u32,
-    window: Window,
+    pub window: Window,
     version: Version,
-    estimator: RttEstimator,
+    pub estimator: RttEstimator,
     /// The one segment being timed: the sequence number after it, and when it left.
     timed: Option<(u64, Time)>,
     /// Limited transmit may send one segment (RFC 3042).
@@ -51,7 +52,7 @@ pub(super) struct Sender {
 }
 
 impl Sender {
-    pub fn new(config: &TcpConfig) -> Self {
+    pub fn new(config: &TcpConfig, connection: ConnectionId) -> Self {
         let rules = if config.one_way { Rules::Ns2 } else { Rules::Rfc5681 };
         // Without a SYN the first byte is the first number.
         let first = u64::from(config.vegas_without_header());
@@ -63,7 +64,7 @@ impl Sender {
             fin_acked: false,
             mss: config.segment_payload,
             peer_window: config.advertised_window,
-            window: Window::new(config.initial_ssthresh, rules, Law::new(config)),
+            window: Window::new(config.initial_ssthresh, rules, Law::new(config, connection)),
             version: Version::new(config),
             estimator: RttEstimator::new(&config.rto),
             timed: None,
@@ -135,6 +136,9 @@ impl Connection {
         &mut self,
         cx: &mut Cx<'_, T>,
     ) -> Option<(Sent, SendCause)> {
+        if self.is_held_back() {
+            return None;
+        }
         let turn = self.turn();
         let number = self.sender.outstanding.number_of(turn);
         let sent = match turn {
@@ -150,6 +154,7 @@ impl Connection {
             }
         };
         self.sender.version.on_sent(turn, number, cx.now);
+        self.tell_departure(cx.now, number, &sent);
         let again = match turn {
             Turn::First | Turn::Hole(_) => SendCause::DupAck,
             _ => self.sender.go_back_cause,
@@ -193,7 +198,10 @@ impl Connection {
     /// Puts a new segment, about to be sent, behind those outstanding.
     #[inline]
     fn add_segment(&mut self, now: Time) -> Option<()> {
-        let new = self.new_segment()?;
+        let Some(new) = self.new_segment() else {
+            self.tell_nothing_to_send();
+            return None;
+        };
         self.sender.outstanding.push(new);
         // One segment is timed at a time (RFC 6298 §3), and none that was sent before.
         self.sender.timed.get_or_insert((new.end(), now));
@@ -282,6 +290,7 @@ impl Connection {
             self.handle_duplicate_ack(cx, segment);
         }
         self.sender.burst = self.sender.version.burst(&self.sender.window);
+        self.tell_settled(cx.now);
         if before != (self.sender.window.cwnd, self.sender.window.ssthresh) {
             self.record_window(cx);
         }
@@ -292,7 +301,7 @@ impl Connection {
         let flight = self.sender.outstanding.len() as u32;
         let done = self.sender.outstanding.acknowledge(una);
         if !done.syn {
-            self.tell_law(cx.now, flight, done.segments, false);
+            self.tell_acknowledgment(cx.now, flight, done.segments, false);
         }
         cx.record(|| TraceEvent::Acked { connection, end, una, payload: done.payload });
         self.sender.limited_sent = 0;
@@ -321,7 +330,7 @@ impl Connection {
 
     fn handle_duplicate_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
         let (connection, end, flight) = (self.id, self.end, self.flight());
-        self.tell_law(cx.now, self.sender.outstanding.len() as u32, 0, true);
+        self.tell_acknowledgment(cx.now, self.sender.outstanding.len() as u32, 0, true);
         let Sender { version, window, outstanding, limited, .. } = &mut self.sender;
         let counted = version.count_duplicate(window, outstanding, segment.ack, &segment.sack);
         let count = window.duplicates;
@@ -332,15 +341,6 @@ impl Connection {
         let ack = Duplicate { flight, sack: segment.sack, counted, now: cx.now };
         let reaction = version.on_duplicate_ack(window, outstanding, &ack);
         self.react(cx, segment, reaction);
-    }
-
-    /// A law of its own hears of every acknowledgment, the SYN's apart, before the version reacts to it.
-    #[inline]
-    fn tell_law(&mut self, now: Time, flight: u32, segments: u32, duplicate: bool) {
-        let Sender { window, estimator, .. } = &mut self.sender;
-        if let Some(law) = window.law.own() {
-            law.on_ack(&Heard { now, segments, duplicate, flight, srtt: estimator.srtt() });
-        }
     }
 
     /// Does what a version asks for: first the round-trip time, then the timer that follows from it.

@@ -9,15 +9,17 @@ pub(super) enum Timer {
     Rto,
     /// Delayed acknowledgment (RFC 5681 §4.2).
     DelayedAck,
+    /// The next segment of a paced version.
+    Pacing,
 }
 
 /// Every deadline, `Time::NEVER` if it is not running.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Timers([Time; Timer::DelayedAck as usize + 1]);
+pub(super) struct Timers([Time; Timer::Pacing as usize + 1]);
 
 impl Timers {
     pub fn new() -> Self {
-        Timers([Time::NEVER; Timer::DelayedAck as usize + 1])
+        Timers([Time::NEVER; Timer::Pacing as usize + 1])
     }
 
     #[inline]

@@ -9,13 +9,15 @@
 //!                                   ├─ a loss was found:     reduce (also when the timer expires)
 //!                                   └─ the loss was none:    undo
 //!   on_round_trip, when one was measured
+//!   settle: when all that is done, a law may name the window itself
 //! ```
 
 use std::fmt;
 
 use umts_units::{Duration, Time};
 
-use super::{Cubic, Westwood};
+use super::{Bbr, Cubic, Outstanding, Westwood};
+use crate::ids::ConnectionId;
 use crate::tcp::config::{TcpConfig, Variant};
 
 /// An acknowledgment, as a law hears of it before anything else is decided.
@@ -57,6 +59,30 @@ pub enum Loss {
     Timeout,
 }
 
+/// A segment that leaves, for the first time or not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Departure {
+    /// The present instant.
+    pub now: Time,
+    /// Its number, counted from the SYN.
+    pub number: u64,
+    /// Its payload, in bytes.
+    pub payload: u32,
+    /// Nothing else is on the way.
+    pub idle: bool,
+}
+
+/// The sender when an acknowledgment has been dealt with.
+#[derive(Debug, Clone, Copy)]
+pub struct Settled<'a> {
+    /// The present instant.
+    pub now: Time,
+    /// Segments outstanding.
+    pub sent: &'a Outstanding,
+    /// Segments that duplicate ACKs have shown to be off the network, without saying which.
+    pub inflation: u32,
+}
+
 /// How a window grows and shrinks. All windows are in segments.
 pub trait WindowLaw: fmt::Debug {
     /// An acknowledgment arrived.
@@ -75,6 +101,27 @@ pub trait WindowLaw: fmt::Debug {
 
     /// The last reduction answered no loss: window and threshold are what they were before it.
     fn undo(&mut self) {}
+
+    /// A segment leaves.
+    fn on_sent(&mut self, departure: &Departure) {
+        let _ = departure;
+    }
+
+    /// The window would let more leave than the application has, with `flight` bytes of payload under way.
+    fn on_nothing_to_send(&mut self, flight: u64) {
+        let _ = flight;
+    }
+
+    /// An acknowledgment has been dealt with: the window, if this law names it itself.
+    fn settle(&mut self, settled: &Settled<'_>) -> Option<f64> {
+        let _ = settled;
+        None
+    }
+
+    /// Bytes of payload that may leave in a second; none if the window alone decides.
+    fn pacing_rate(&self) -> Option<f64> {
+        None
+    }
 }
 
 /// The law of a connection.
@@ -86,14 +133,19 @@ pub enum Law {
     Westwood(Box<Westwood>),
     /// See [`Cubic`].
     Cubic(Box<Cubic>),
+    /// See [`Bbr`].
+    Bbr(Box<Bbr>),
 }
 
 impl Law {
     /// The law of the version that `config` names, at the start of a connection.
-    pub fn new(config: &TcpConfig) -> Self {
+    pub fn new(config: &TcpConfig, connection: ConnectionId) -> Self {
         match config.version {
             Variant::Westwood => Law::Westwood(Box::default()),
             Variant::Cubic => Law::Cubic(Box::new(Cubic::new(config.cubic))),
+            Variant::Bbr => {
+                Law::Bbr(Box::new(Bbr::new(config.segment_payload, config.initial_window, connection.0)))
+            }
             _ => Law::Standard,
         }
     }
@@ -105,6 +157,7 @@ impl Law {
             Law::Standard => None,
             Law::Westwood(law) => Some(&mut **law),
             Law::Cubic(law) => Some(&mut **law),
+            Law::Bbr(law) => Some(&mut **law),
         }
     }
 }

@@ -7,10 +7,12 @@
 //! cwnd and ssthresh are counted in segments and real valued. Fast recovery's inflation by duplicate ACKs is kept
 //! beside cwnd, not in it: RFC 5681's "cwnd" in recovery is `cwnd + inflation` here.
 
+mod bbr;
 mod cubic;
 mod fack;
 mod law;
 mod newreno;
+mod rate;
 mod reaction;
 mod reno;
 mod rules;
@@ -19,10 +21,12 @@ mod tahoe;
 mod vegas;
 mod westwood;
 
+pub use bbr::{Bbr, Mode};
 pub use cubic::{Cubic, CubicConfig};
 pub use fack::Fack;
-pub use law::{Heard, Law, Loss, WindowLaw};
+pub use law::{Departure, Heard, Law, Loss, Settled, WindowLaw};
 pub use newreno::NewReno;
+pub use rate::{RateSample, RateSampler};
 pub use reaction::{Backoff, Reaction, Resend, Sample, Turn};
 pub use reno::Reno;
 pub use rules::Rules;
@@ -173,8 +177,10 @@ impl Version {
             Variant::Fack => Version::Fack(Fack::default()),
             Variant::Vegas => Version::Vegas(Vegas::new(config)),
             // Their law is the window's; losses they repair as others do.
-            Variant::Westwood | Variant::Cubic if config.sack_blocks > 0 => Version::Sack(Sack::default()),
-            Variant::Westwood | Variant::Cubic => Version::NewReno(NewReno::default()),
+            Variant::Westwood | Variant::Cubic | Variant::Bbr if config.sack_blocks > 0 => {
+                Version::Sack(Sack::default())
+            }
+            Variant::Westwood | Variant::Cubic | Variant::Bbr => Version::NewReno(NewReno::default()),
         }
     }
 }

@@ -23,6 +23,7 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
         Just(Variant::NewReno),
         Just(Variant::Westwood),
         Just(Variant::Cubic),
+        Just(Variant::Bbr),
     ];
     (version, any::<bool>(), any::<bool>(), any::<bool>(), 1u32..12, 1u32..30, any::<bool>()).prop_map(
         |(version, one_way, delayed, limited_transmit, initial_window, window, ns2)| {

@@ -1,0 +1,424 @@
+//! BBR version 1 (Cardwell, Cheng, Yeganeh and Jacobson: draft-cardwell-iccrg-bbr-congestion-control-00).
+//!
+//! The sender keeps a model of the path: the largest delivery rate of the last ten round trips (BtlBw) and the least round
+//! trip of the last ten seconds (RTprop). It paces at a gain on the one and keeps a gain on their product outstanding;
+//! losses do not move the model.
+//!
+//! ```text
+//!   Startup ──rate stopped growing──► Drain ──queue is gone──► ProbeBW ──────┐
+//!    2.89 · BtlBw     for 3 rounds     /2.89                   1.25, 0.75, 1 … │ RTprop 10 s old
+//!      ▲                                                          ▲        ▼
+//!      └───────────────── if the pipe was never full ────────── ProbeRTT: 4 segments for 200 ms
+//! ```
+//!
+//! Which segments are lost, and when they leave again, is decided as for every other version. Left out: the model of
+//! long-term policers (of Linux, not of the draft), and the lowering of cwnd by each loss in recovery (§4.2.3.4), since
+//! the first round of a recovery sends no more than what arrives anyway. The phase in which ProbeBW begins follows from
+//! the number of the connection in place of a random one, so a run is the same each time.
+
+use std::collections::VecDeque;
+
+use umts_units::{Duration, Time};
+
+use super::law::{Departure, Heard, Loss, Settled, WindowLaw};
+use super::rate::{RateSample, RateSampler};
+
+/// 2/ln 2: the least gain that doubles the rate in each round.
+const HIGH_GAIN: f64 = 2.885_390_081_777_927;
+/// Gain on the window outside Startup and Drain.
+const CWND_GAIN: f64 = 2.0;
+/// Gains of a cycle of ProbeBW.
+const CYCLE: [f64; 8] = [1.25, 0.75, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+/// Round trips that the maximum of the rate covers.
+const RATE_ROUNDS: u64 = 10;
+/// How long a round trip counts as the least.
+const RTPROP_AGE: Duration = Duration::from_secs(10);
+/// How long ProbeRTT keeps the window small.
+const PROBE_RTT: Duration = Duration::from_millis(200);
+/// The window of ProbeRTT, and the least window, in segments.
+const MIN_WINDOW: f64 = 4.0;
+/// Growth below which a round of Startup counts as none, and how many end it.
+const STILL_GROWING: f64 = 1.25;
+const FLAT_ROUNDS: u32 = 3;
+/// Round trip assumed for the first pacing rate.
+const NOMINAL_RTT_S: f64 = 0.001;
+
+/// What BBR is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Doubles the rate in each round.
+    Startup,
+    /// Lets the queue of Startup run empty.
+    Drain,
+    /// Cycles through gains around 1.
+    ProbeBw,
+    /// Lets all queues run empty, to see the least round trip.
+    ProbeRtt,
+}
+
+/// BBR's state. Rates are in bytes per second, windows in segments.
+#[derive(Debug, Clone)]
+pub struct Bbr {
+    mode: Mode,
+    sampler: RateSampler,
+    rates: MaxRate,
+    rtprop: Option<Duration>,
+    rtprop_at: Time,
+    rounds: Rounds,
+    pacing_gain: f64,
+    pacing_rate: f64,
+    cwnd_gain: f64,
+    cwnd: f64,
+    /// The window before a loss or ProbeRTT.
+    prior_cwnd: f64,
+    full_rate: f64,
+    full_rounds: u32,
+    filled_pipe: bool,
+    cycle_index: usize,
+    cycle_at: Time,
+    /// Chooses the phases in which ProbeBW begins.
+    phase: u32,
+    /// When ProbeRTT may end, once its window is reached, and whether a round has passed in it.
+    probe_rtt_until: Option<Time>,
+    probe_rtt_round_done: bool,
+    idle_restart: bool,
+    recovery: Option<Recovery>,
+    /// A loss was found since the last ACK.
+    loss_seen: bool,
+    /// What was on the way before this ACK, in segments.
+    prior_flight: f64,
+    mss: f64,
+    initial_window: f64,
+}
+
+/// A recovery of lost segments, which does not concern the model.
+#[derive(Debug, Clone, Copy)]
+struct Recovery {
+    /// The segment after the last that had left when it began.
+    until: Option<u64>,
+    /// Only as much leaves as arrives, in the first round.
+    conserves: bool,
+}
+
+/// The largest of the rates of recent rounds, the largest first.
+#[derive(Debug, Clone, Default)]
+struct MaxRate(VecDeque<(u64, f64)>);
+
+impl MaxRate {
+    fn add(&mut self, round: u64, rate: f64) {
+        while self.0.back().is_some_and(|(_, smaller)| *smaller <= rate) {
+            self.0.pop_back();
+        }
+        self.0.push_back((round, rate));
+        while self.0.front().is_some_and(|(at, _)| at + RATE_ROUNDS <= round) {
+            self.0.pop_front();
+        }
+    }
+
+    fn get(&self) -> f64 {
+        self.0.front().map_or(0.0, |(_, rate)| *rate)
+    }
+}
+
+/// Counts round trips by what was delivered (§4.1.1.3).
+#[derive(Debug, Clone, Default)]
+struct Rounds {
+    count: u64,
+    /// A round ends when a segment is acknowledged that left after so much had been delivered.
+    ends_at: u64,
+    just_began: bool,
+}
+
+impl Rounds {
+    fn update(&mut self, sample: &RateSample, delivered: u64) {
+        self.just_began = sample.newly_delivered > 0 && sample.prior_delivered >= self.ends_at;
+        if self.just_began {
+            self.ends_at = delivered;
+            self.count += 1;
+        }
+    }
+}
+
+impl Bbr {
+    /// At the start of a connection that sends segments of `mss` bytes; `phase` tells connections apart.
+    pub fn new(mss: u32, initial_window: u32, phase: u32) -> Self {
+        let (mss, initial_window) = (f64::from(mss), f64::from(initial_window));
+        Bbr {
+            mode: Mode::Startup,
+            sampler: RateSampler::default(),
+            rates: MaxRate::default(),
+            rtprop: None,
+            rtprop_at: Time::ZERO,
+            rounds: Rounds::default(),
+            pacing_gain: HIGH_GAIN,
+            pacing_rate: HIGH_GAIN * initial_window * mss / NOMINAL_RTT_S,
+            cwnd_gain: HIGH_GAIN,
+            cwnd: initial_window,
+            prior_cwnd: 0.0,
+            full_rate: 0.0,
+            full_rounds: 0,
+            filled_pipe: false,
+            cycle_index: 0,
+            cycle_at: Time::ZERO,
+            phase,
+            probe_rtt_until: None,
+            probe_rtt_round_done: false,
+            idle_restart: false,
+            recovery: None,
+            loss_seen: false,
+            prior_flight: 0.0,
+            mss,
+            initial_window,
+        }
+    }
+
+    /// What it is doing.
+    pub fn mode(&self) -> Mode {
+        self.mode
+    }
+
+    /// BtlBw, in bytes per second; 0 before the first sample.
+    pub fn bandwidth(&self) -> f64 {
+        self.rates.get()
+    }
+
+    /// §4.2.3.2: what a gain on the path's product holds, and room for three bursts, in segments.
+    fn inflight(&self, gain: f64) -> f64 {
+        let Some(rtprop) = self.rtprop else { return self.initial_window };
+        gain * self.rates.get() * rtprop.as_secs() / self.mss + 3.0 * self.quantum()
+    }
+
+    /// §4.2.2, in segments: what may leave in one burst.
+    fn quantum(&self) -> f64 {
+        match self.pacing_rate * 8.0 {
+            ..1.2e6 => 1.0,
+            ..24e6 => 2.0,
+            _ => (self.pacing_rate * 0.001).min(65_536.0) / self.mss,
+        }
+    }
+
+    fn enter(&mut self, mode: Mode) {
+        self.mode = mode;
+        (self.pacing_gain, self.cwnd_gain) = match mode {
+            Mode::Startup => (HIGH_GAIN, HIGH_GAIN),
+            Mode::Drain => (1.0 / HIGH_GAIN, HIGH_GAIN),
+            Mode::ProbeBw => (1.0, CWND_GAIN),
+            Mode::ProbeRtt => (1.0, 1.0),
+        };
+    }
+
+    /// §4.3.4.4: begins in any phase but that below 1.
+    fn enter_probe_bw(&mut self, now: Time) {
+        self.enter(Mode::ProbeBw);
+        self.phase = self.phase.wrapping_mul(0x9e37_79b1).wrapping_add(0x7f4a_7c15);
+        self.cycle_index = CYCLE.len() - 1 - (self.phase >> 16) as usize % (CYCLE.len() - 1);
+        self.advance_cycle(now);
+    }
+
+    fn advance_cycle(&mut self, now: Time) {
+        self.cycle_at = now;
+        self.cycle_index = (self.cycle_index + 1) % CYCLE.len();
+        self.pacing_gain = CYCLE[self.cycle_index];
+    }
+
+    /// §4.3.4.3: a phase lasts RTprop; above 1 until its extra queue is there or something is lost; below 1 until that
+    /// queue is gone.
+    fn check_cycle(&mut self, now: Time) {
+        let full_length = self.rtprop.is_some_and(|rtprop| now.saturating_since(self.cycle_at) > rtprop);
+        let over = if self.pacing_gain > 1.0 {
+            full_length && (self.loss_seen || self.prior_flight >= self.inflight(self.pacing_gain))
+        } else if self.pacing_gain < 1.0 {
+            full_length || self.prior_flight <= self.inflight(1.0)
+        } else {
+            full_length
+        };
+        if self.mode == Mode::ProbeBw && over {
+            self.advance_cycle(now);
+        }
+    }
+
+    /// §4.3.2.2.
+    fn check_full_pipe(&mut self, sample: &RateSample) {
+        if self.filled_pipe || !self.rounds.just_began || sample.app_limited {
+            return;
+        }
+        let rate = self.rates.get();
+        if rate >= self.full_rate * STILL_GROWING {
+            (self.full_rate, self.full_rounds) = (rate, 0);
+            return;
+        }
+        self.full_rounds += 1;
+        self.filled_pipe = self.full_rounds >= FLAT_ROUNDS;
+    }
+
+    /// §4.3.3.
+    fn check_drain(&mut self, flight: f64, now: Time) {
+        if self.mode == Mode::Startup && self.filled_pipe {
+            self.enter(Mode::Drain);
+        }
+        if self.mode == Mode::Drain && flight <= self.inflight(1.0) {
+            self.enter_probe_bw(now);
+        }
+    }
+
+    /// §4.1.2.3; whether the least round trip had become too old.
+    fn update_rtprop(&mut self, sample: &RateSample, now: Time) -> bool {
+        let expired = now.saturating_since(self.rtprop_at) > RTPROP_AGE;
+        if let Some(rtt) = sample.rtt
+            && (expired || self.rtprop.is_none_or(|least| rtt <= least))
+        {
+            self.rtprop = Some(rtt);
+            self.rtprop_at = now;
+        }
+        expired
+    }
+
+    /// §4.3.5.
+    fn check_probe_rtt(&mut self, expired: bool, flight: f64, now: Time) {
+        if self.mode != Mode::ProbeRtt && expired && !self.idle_restart {
+            self.save_cwnd();
+            self.enter(Mode::ProbeRtt);
+            self.probe_rtt_until = None;
+        }
+        self.idle_restart = false;
+        if self.mode != Mode::ProbeRtt {
+            return;
+        }
+        self.sampler.limit_by_application((flight * self.mss) as u64);
+        match self.probe_rtt_until {
+            None if flight <= MIN_WINDOW => {
+                self.probe_rtt_until = Some(now + PROBE_RTT);
+                self.probe_rtt_round_done = false;
+                self.rounds.ends_at = self.sampler.delivered();
+            }
+            None => {}
+            Some(until) => {
+                self.probe_rtt_round_done |= self.rounds.just_began;
+                if self.probe_rtt_round_done && now > until {
+                    self.rtprop_at = now;
+                    self.cwnd = self.cwnd.max(self.prior_cwnd);
+                    if self.filled_pipe { self.enter_probe_bw(now) } else { self.enter(Mode::Startup) }
+                }
+            }
+        }
+    }
+
+    /// §4.2.1: before the pipe was full the rate is never lowered.
+    fn set_pacing_rate(&mut self, gain: f64) {
+        let rate = gain * self.rates.get();
+        if rate > 0.0 && (self.filled_pipe || rate > self.pacing_rate) {
+            self.pacing_rate = rate;
+        }
+    }
+
+    fn save_cwnd(&mut self) {
+        let untouched = self.recovery.is_none() && self.mode != Mode::ProbeRtt;
+        self.prior_cwnd = if untouched { self.cwnd } else { self.prior_cwnd.max(self.cwnd) };
+    }
+
+    /// §4.2.3.
+    fn set_cwnd(&mut self, delivered: f64, flight: f64) {
+        let target = self.inflight(self.cwnd_gain);
+        if self.recovery.is_some_and(|recovery| recovery.conserves) {
+            self.cwnd = self.cwnd.max(flight + delivered);
+        } else {
+            if self.filled_pipe {
+                self.cwnd = (self.cwnd + delivered).min(target);
+            } else if self.cwnd < target || (self.sampler.delivered() as f64) < self.initial_window * self.mss
+            {
+                self.cwnd += delivered;
+            }
+            self.cwnd = self.cwnd.max(MIN_WINDOW);
+        }
+        if self.mode == Mode::ProbeRtt {
+            self.cwnd = self.cwnd.min(MIN_WINDOW);
+        }
+    }
+
+    /// A recovery ends when everything is acknowledged that had left when it began.
+    fn check_recovery(&mut self, settled: &Settled<'_>, flight: f64) {
+        let Some(recovery) = &mut self.recovery else { return };
+        match recovery.until {
+            None => {
+                // §4.2.3.4: the ACK that found the loss begins it.
+                recovery.until = Some(settled.sent.first_number() + settled.sent.len() as u64);
+                if recovery.conserves {
+                    self.cwnd = flight + 1.0;
+                    self.rounds.ends_at = self.sampler.delivered();
+                }
+            }
+            Some(until) if settled.sent.first_number() >= until => {
+                self.recovery = None;
+                self.cwnd = self.cwnd.max(self.prior_cwnd);
+            }
+            Some(_) => recovery.conserves &= !self.rounds.just_began,
+        }
+    }
+}
+
+impl WindowLaw for Bbr {
+    fn on_ack(&mut self, _heard: &Heard) {}
+
+    fn grow(&mut self, cwnd: f64, _ssthresh: f64) -> f64 {
+        cwnd
+    }
+
+    fn reduce(&mut self, _cwnd: f64, load: f64, loss: Loss) -> f64 {
+        self.save_cwnd();
+        self.loss_seen = true;
+        self.recovery = Some(Recovery { until: None, conserves: loss == Loss::Acks });
+        if loss == Loss::Timeout {
+            self.cwnd = 1.0;
+        }
+        load
+    }
+
+    fn undo(&mut self) {
+        self.recovery = None;
+        self.cwnd = self.cwnd.max(self.prior_cwnd);
+    }
+
+    fn on_sent(&mut self, departure: &Departure) {
+        let Departure { now, number, payload, idle } = *departure;
+        if idle && self.sampler.is_app_limited() {
+            // §4.3.4.5: after a pause the queue is empty, and so is the reason for a gain.
+            self.idle_restart = true;
+            if self.mode == Mode::ProbeBw {
+                self.set_pacing_rate(1.0);
+            }
+        }
+        self.sampler.on_sent(number, payload, idle, now);
+    }
+
+    fn on_nothing_to_send(&mut self, flight: u64) {
+        self.sampler.limit_by_application(flight);
+    }
+
+    fn settle(&mut self, settled: &Settled<'_>) -> Option<f64> {
+        let now = settled.now;
+        let sample = self.sampler.sample(settled.sent, self.rtprop, now);
+        let flight = settled.sent.on_the_way().saturating_sub(settled.inflation as usize) as f64;
+        let delivered = sample.newly_delivered as f64 / self.mss;
+        self.prior_flight = flight + delivered;
+        self.rounds.update(&sample, self.sampler.delivered());
+        if let Some(rate) = sample.rate
+            && (rate >= self.rates.get() || !sample.app_limited)
+        {
+            self.rates.add(self.rounds.count, rate);
+        }
+        self.check_cycle(now);
+        self.check_full_pipe(&sample);
+        self.check_drain(flight, now);
+        let expired = self.update_rtprop(&sample, now);
+        self.check_probe_rtt(expired, flight, now);
+        self.check_recovery(settled, flight);
+        self.set_pacing_rate(self.pacing_gain);
+        self.set_cwnd(delivered, flight);
+        self.loss_seen = false;
+        Some(self.cwnd)
+    }
+
+    fn pacing_rate(&self) -> Option<f64> {
+        Some(self.pacing_rate)
+    }
+}

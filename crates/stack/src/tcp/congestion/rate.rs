@@ -1,0 +1,218 @@
+//! Delivery rate samples (Cheng, Cardwell, Yeganeh and Jacobson: draft-cheng-iccrg-delivery-rate-estimation).
+//!
+//! Each segment remembers, when it leaves, how much had been delivered by then and when. Its acknowledgment then tells
+//! how much was delivered meanwhile. The rate is that amount over the longer of the time in which it was sent and the time
+//! in which it was acknowledged, so neither a burst of sending nor a burst of ACKs makes it too high.
+
+use std::collections::VecDeque;
+
+use umts_units::{Duration, Time};
+
+use super::Outstanding;
+
+/// What an acknowledgment says about the path.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct RateSample {
+    /// Payload that it shows to have arrived, in bytes.
+    pub newly_delivered: u64,
+    /// What had been delivered when the latest of these segments left, in bytes.
+    pub prior_delivered: u64,
+    /// Bytes in a second; none if nothing was delivered, or in less than the least round trip.
+    pub rate: Option<f64>,
+    /// Round trip of the latest segment, if it was sent once.
+    pub rtt: Option<Duration>,
+    /// The application, not the path, may have limited the rate.
+    pub app_limited: bool,
+}
+
+/// A segment when it left.
+#[derive(Debug, Clone, Copy)]
+struct Snapshot {
+    payload: u32,
+    sent_at: Time,
+    delivered: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+    app_limited: bool,
+    again: bool,
+    is_delivered: bool,
+}
+
+/// Keeps what the samples are made from, for the segments outstanding.
+#[derive(Debug, Clone, Default)]
+pub struct RateSampler {
+    delivered: u64,
+    delivered_at: Time,
+    first_sent_at: Time,
+    /// Samples are limited by the application until this much is delivered; 0 if they are not.
+    app_limited_until: u64,
+    snapshots: VecDeque<Snapshot>,
+    /// Number of the first of them.
+    first: u64,
+}
+
+impl RateSampler {
+    /// Payload delivered so far, in bytes.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
+
+    /// The application has nothing to send although the window would let it, with `flight` bytes under way.
+    pub fn limit_by_application(&mut self, flight: u64) {
+        self.app_limited_until = (self.delivered + flight).max(1);
+    }
+
+    /// Whether the last that left was limited by the application.
+    pub fn is_app_limited(&self) -> bool {
+        self.app_limited_until > 0
+    }
+
+    /// Segment `number` leaves, for the first time or not; `idle`: nothing else is on the way.
+    pub fn on_sent(&mut self, number: u64, payload: u32, idle: bool, now: Time) {
+        if idle {
+            (self.first_sent_at, self.delivered_at) = (now, now);
+        }
+        let mut snapshot = Snapshot {
+            payload,
+            sent_at: now,
+            delivered: self.delivered,
+            delivered_at: self.delivered_at,
+            first_sent_at: self.first_sent_at,
+            app_limited: self.is_app_limited(),
+            again: false,
+            is_delivered: false,
+        };
+        if self.snapshots.is_empty() {
+            self.first = number;
+        }
+        let Some(index) = number.checked_sub(self.first) else { return };
+        match self.snapshots.get_mut(index as usize) {
+            Some(before) => {
+                (snapshot.again, snapshot.is_delivered) = (true, before.is_delivered);
+                *before = snapshot;
+            }
+            None => self.snapshots.push_back(snapshot),
+        }
+    }
+
+    /// What an acknowledgment that has been dealt with says; `sent` are the segments still outstanding.
+    pub fn sample(&mut self, sent: &Outstanding, rtt_min: Option<Duration>, now: Time) -> RateSample {
+        let before = self.delivered;
+        let mut latest: Option<Snapshot> = None;
+        while self.first < sent.first_number() {
+            let Some(snapshot) = self.snapshots.pop_front() else { break };
+            self.first += 1;
+            if !snapshot.is_delivered {
+                self.deliver(snapshot, &mut latest, now);
+            }
+        }
+        for index in 0..self.snapshots.len().min(sent.len()) {
+            let snapshot = self.snapshots[index];
+            if sent.is_sacked(index) && !snapshot.is_delivered {
+                self.snapshots[index].is_delivered = true;
+                self.deliver(snapshot, &mut latest, now);
+            }
+        }
+        if self.app_limited_until > 0 && self.delivered > self.app_limited_until {
+            self.app_limited_until = 0;
+        }
+        let newly_delivered = self.delivered - before;
+        let Some(latest) = latest else { return RateSample { newly_delivered, ..RateSample::default() } };
+        self.first_sent_at = latest.sent_at;
+        let interval = (latest.sent_at.saturating_since(latest.first_sent_at))
+            .max(self.delivered_at.saturating_since(latest.delivered_at));
+        let usable = !interval.is_zero() && rtt_min.is_none_or(|least| interval >= least);
+        RateSample {
+            newly_delivered,
+            prior_delivered: latest.delivered,
+            rate: usable.then(|| (self.delivered - latest.delivered) as f64 / interval.as_secs()),
+            rtt: (!latest.again).then(|| now.saturating_since(latest.sent_at)),
+            app_limited: latest.app_limited,
+        }
+    }
+
+    fn deliver(&mut self, snapshot: Snapshot, latest: &mut Option<Snapshot>, now: Time) {
+        self.delivered += u64::from(snapshot.payload);
+        self.delivered_at = now;
+        // The one that left last: by what was delivered before it, then by when.
+        let order = |snapshot: &Snapshot| (snapshot.delivered, snapshot.sent_at);
+        if latest.as_ref().is_none_or(|latest| order(&snapshot) >= order(latest)) {
+            *latest = Some(snapshot);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::SackBlocks;
+    use crate::tcp::outstanding::Sent;
+
+    fn ms(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    struct Flow {
+        sampler: RateSampler,
+        sent: Outstanding,
+    }
+
+    impl Flow {
+        fn send(&mut self, at: u64) {
+            let (number, idle) = (self.sent.next_number(), self.sent.is_empty());
+            self.sent.push(Sent { seq: self.sent.max_sent(), payload: 1000, ..Sent::default() });
+            self.sent.send_next(ms(at));
+            self.sampler.on_sent(number, 1000, idle, ms(at));
+        }
+
+        fn ack(&mut self, at: u64, ack: u64) -> RateSample {
+            self.sent.acknowledge(ack);
+            self.sampler.sample(&self.sent, None, ms(at))
+        }
+    }
+
+    fn flow() -> Flow {
+        Flow { sampler: RateSampler::default(), sent: Outstanding::starting_at(1) }
+    }
+
+    #[test]
+    fn the_rate_is_what_came_through_over_the_longer_of_two_times() {
+        let mut flow = flow();
+        // Four leave at once and come through 10 ms apart.
+        (0..4).for_each(|_| flow.send(0));
+        let rates: Vec<_> =
+            (1..=4).map(|i| flow.ack(100 + 10 * i, 1 + 1000 * i).rate.expect("a rate")).collect();
+        for (i, rate) in (1..).zip(&rates) {
+            let expected = 1000.0 * f64::from(i) / (0.1 + 0.01 * f64::from(i));
+            assert!((rate - expected).abs() < 1e-6, "{rate} and {expected}");
+        }
+        // ACKs that come all at once do not make it faster than it was sent.
+        (0..4).for_each(|i| flow.send(200 + 100 * i));
+        let rate = flow.ack(501, 8001).rate.expect("a rate");
+        assert!((rate - 4000.0 / 0.301).abs() < 1.0, "{rate}");
+    }
+
+    #[test]
+    fn a_segment_counts_when_it_is_sacked_and_not_again() {
+        let mut flow = flow();
+        (0..3).for_each(|_| flow.send(0));
+        flow.sent.note_sack(1, &SackBlocks::new(1, [(2001, 3001)]));
+        let sample = flow.sampler.sample(&flow.sent, None, ms(100));
+        assert_eq!((sample.newly_delivered, sample.rtt), (1000, Some(Duration::from_millis(100))));
+        flow.sampler.on_sent(0, 1000, false, ms(100));
+        let sample = flow.ack(200, 3001);
+        assert_eq!((sample.newly_delivered, sample.rtt), (2000, None), "the latest was sent twice");
+        assert_eq!(flow.sampler.delivered(), 3000);
+    }
+
+    #[test]
+    fn what_the_application_limited_is_marked_until_it_is_through() {
+        let mut flow = flow();
+        flow.send(0);
+        flow.sampler.limit_by_application(1000);
+        flow.send(10);
+        assert!(!flow.ack(100, 1001).app_limited, "it left before");
+        assert!(flow.ack(110, 2001).app_limited);
+        assert!(!flow.sampler.is_app_limited());
+    }
+}

@@ -1,0 +1,66 @@
+//! What a law of its own needs beyond acknowledgments: it hears what leaves, spreads it over time, and may name the window
+//! itself. All of it costs a comparison where the standard law rules.
+
+use umts_units::{Duration, Time};
+
+use super::congestion::{Departure, Heard, Settled};
+use super::connection::Connection;
+use super::outstanding::Sent;
+use super::sender::Sender;
+use super::timers::Timer;
+
+impl Connection {
+    /// The time of the next paced segment has not come.
+    #[inline]
+    pub(super) fn is_held_back(&self) -> bool {
+        self.timers.is_running(Timer::Pacing)
+    }
+
+    /// Every acknowledgment, the SYN's apart, before the version reacts to it.
+    #[inline]
+    pub(super) fn tell_acknowledgment(&mut self, now: Time, flight: u32, segments: u32, duplicate: bool) {
+        let Sender { window, estimator, .. } = &mut self.sender;
+        if let Some(law) = window.law.own() {
+            law.on_ack(&Heard { now, segments, duplicate, flight, srtt: estimator.srtt() });
+        }
+    }
+
+    /// The same acknowledgment after that.
+    #[inline]
+    pub(super) fn tell_settled(&mut self, now: Time) {
+        let Sender { window, outstanding, .. } = &mut self.sender;
+        let inflation = window.inflation;
+        if let Some(law) = window.law.own()
+            && let Some(cwnd) = law.settle(&Settled { now, sent: outstanding, inflation })
+        {
+            window.cwnd = cwnd;
+        }
+    }
+
+    /// Segment `number` left; the next one waits for as long as it takes at the law's rate.
+    #[inline]
+    pub(super) fn tell_departure(&mut self, now: Time, number: u64, sent: &Sent) {
+        let Sender { window, outstanding, .. } = &mut self.sender;
+        let Some(law) = window.law.own() else { return };
+        let payload = sent.payload;
+        law.on_sent(&Departure { now, number, payload, idle: outstanding.len() == 1 });
+        let wait = law.pacing_rate().map_or(Duration::ZERO, |rate| {
+            // A rate of next to nothing waits for the retransmission timer's longest time, not for ever.
+            Duration::from_secs_f64((f64::from(payload) / rate).min(60.0))
+        });
+        if !wait.is_zero() {
+            self.timers.set(Timer::Pacing, now + wait);
+        }
+    }
+
+    /// Something might leave, but the application has written nothing more.
+    #[inline]
+    pub(super) fn tell_nothing_to_send(&mut self) {
+        let sender = &mut self.sender;
+        let flight = sender.outstanding.max_sent() - sender.outstanding.una();
+        let all_sent = sender.written <= sender.outstanding.max_sent();
+        if let Some(law) = sender.window.law.own().filter(|_| all_sent) {
+            law.on_nothing_to_send(flight);
+        }
+    }
+}
