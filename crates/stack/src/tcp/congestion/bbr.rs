@@ -40,7 +40,7 @@ const MIN_WINDOW: f64 = 4.0;
 /// Growth below which a round of Startup counts as none, and how many end it.
 const STILL_GROWING: f64 = 1.25;
 const FLAT_ROUNDS: u32 = 3;
-/// Round trip assumed for the first pacing rate.
+/// Round trip assumed before the handshake has told one.
 const NOMINAL_RTT_S: f64 = 0.001;
 
 /// What BBR is doing.
@@ -358,6 +358,13 @@ impl Bbr {
 
 impl WindowLaw for Bbr {
     fn on_ack(&mut self, _heard: &Heard) {}
+
+    fn on_round_trip(&mut self, rtt: Duration) {
+        // §4.2.1: the first rate is the initial window over the round trip of the handshake.
+        if self.rtprop.is_none() && !rtt.is_zero() {
+            self.pacing_rate = HIGH_GAIN * self.initial_window * self.mss / rtt.as_secs();
+        }
+    }
 
     fn grow(&mut self, cwnd: f64, _ssthresh: f64) -> f64 {
         cwnd

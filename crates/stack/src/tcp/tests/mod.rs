@@ -1,5 +1,6 @@
 //! Conversations of two ends over an ideal pipe.
 
+mod bottleneck;
 mod laws;
 mod loss;
 mod opening;

@@ -1,0 +1,131 @@
+//! BBR over a link that carries a segment each 10 ms, with as much queue as it wants.
+
+use umts_units::{Duration, Time};
+
+use super::pair::{Fate, MSS, Pair, config, ms};
+use crate::ids::End;
+use crate::packet::Segment;
+use crate::tcp::congestion::{Bbr, Law, Mode};
+use crate::tcp::{TcpConfig, Variant};
+use crate::trace::TraceEvent;
+
+const GREEDY: u64 = u64::MAX;
+/// The link's time for a full segment: 100 kB/s.
+const SLOT: Duration = Duration::from_millis(10);
+
+/// The server's data passes the link, one segment after another; every `lost`-th is dropped behind it.
+fn link(lost: Option<u64>) -> impl FnMut(&Segment) -> Fate {
+    let (mut free, mut count) = (Time::ZERO, 0);
+    move |segment| {
+        if segment.direction != End::Server.sends() || segment.payload == 0 {
+            return Fate::Deliver;
+        }
+        count += 1;
+        free = free.max(segment.timestamp) + SLOT;
+        if lost.is_some_and(|every| count % every == 0) {
+            return Fate::Drop;
+        }
+        Fate::HoldUp(free - segment.timestamp)
+    }
+}
+
+fn bbr(pair: &Pair) -> &Bbr {
+    match &pair.server.sender.window.law {
+        Law::Bbr(bbr) => bbr,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn pair(version: Variant, lost: Option<u64>) -> Pair {
+    let config = TcpConfig { advertised_window: 200 * MSS, initial_window: 10, ..config(version) };
+    Pair::sending(&config, GREEDY, link(lost))
+}
+
+/// Bytes that arrived in the ten seconds from `from_s` on.
+fn ten_seconds(pair: &mut Pair, from_s: u64) -> u64 {
+    pair.run_until(ms(1000 * from_s));
+    let before = pair.delivered(End::Ue);
+    pair.run_until(ms(1000 * from_s + 10_000));
+    pair.delivered(End::Ue) - before
+}
+
+fn round_trips_ms(pair: &Pair, from_s: u64) -> Vec<u64> {
+    let samples = pair.trace.iter().filter(|(at, _)| *at >= ms(1000 * from_s));
+    samples
+        .filter_map(|(_, event)| match event {
+            TraceEvent::RttSample { rtt, end: End::Server, .. } => Some(rtt.as_nanos() / 1_000_000),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn startup_doubles_until_the_pipe_is_full_then_drains() {
+    let mut pair = pair(Variant::Bbr, None);
+    pair.run_until(ms(150));
+    assert_eq!(bbr(&pair).mode(), Mode::Startup);
+    let mut modes = vec![Mode::Startup];
+    for step in 15..300 {
+        pair.run_until(ms(10 * step));
+        if modes.last() != Some(&bbr(&pair).mode()) {
+            modes.push(bbr(&pair).mode());
+        }
+    }
+    assert_eq!(modes, [Mode::Startup, Mode::Drain, Mode::ProbeBw]);
+    let bandwidth = bbr(&pair).bandwidth();
+    assert!((95_000.0..=105_000.0).contains(&bandwidth), "{bandwidth}");
+}
+
+#[test]
+fn the_link_stays_full_and_its_queue_short() {
+    let mut paced = pair(Variant::Bbr, None);
+    let bytes = ten_seconds(&mut paced, 20);
+    assert!(bytes >= 950_000, "{bytes} of 1,000,000");
+    // 110 ms are propagation and a slot; a probe at 1.25 adds a quarter of that.
+    let mut round_trips = round_trips_ms(&paced, 20);
+    round_trips.sort_unstable();
+    let median = round_trips[round_trips.len() / 2];
+    assert!(median <= 150, "{median} ms");
+    // NewReno fills the queue to its window: 200 segments of 10 ms.
+    let mut filling = pair(Variant::NewReno, None);
+    ten_seconds(&mut filling, 20);
+    assert!(round_trips_ms(&filling, 20).iter().all(|&rtt| rtt > 1000));
+}
+
+#[test]
+fn after_ten_seconds_the_window_falls_to_four_segments_for_a_look_at_the_round_trip() {
+    let mut pair = pair(Variant::Bbr, None);
+    pair.run_until(ms(25_000));
+    let small: Vec<u64> = pair
+        .trace
+        .iter()
+        .filter_map(|(at, event)| match event {
+            TraceEvent::Window { end: End::Server, cwnd, .. } if *cwnd == 4.0 => {
+                Some(at.as_nanos() / 1_000_000_000)
+            }
+            _ => None,
+        })
+        .collect();
+    assert!(!small.is_empty(), "ProbeRTT never came");
+    assert!(small.iter().all(|&second| second >= 10), "{small:?}");
+}
+
+#[test]
+fn losses_that_are_no_congestion_cost_little() {
+    // Two percent: NewReno's window stays near 1.2 / sqrt(0.02) = 8.6 segments, less than the ten of the pipe.
+    let mut paced = pair(Variant::Bbr, Some(50));
+    let bytes = ten_seconds(&mut paced, 10);
+    let mut halving = pair(Variant::NewReno, Some(50));
+    let halved = ten_seconds(&mut halving, 10);
+    assert!(bytes > 900_000 && halved < 700_000, "{bytes} and {halved} of 980,000");
+}
+
+#[test]
+fn the_same_connection_probes_in_the_same_way_every_time() {
+    let run = || {
+        let mut pair = pair(Variant::Bbr, Some(70));
+        pair.run_until(ms(30_000));
+        pair.trace
+    };
+    assert_eq!(run(), run());
+}
