@@ -23,6 +23,8 @@ pub enum Fate {
     Drop,
     Double,
     HoldUp(Duration),
+    /// A link that takes so long for a packet, one after another, is on the way.
+    Link(Duration),
 }
 
 #[derive(Debug)]
@@ -40,6 +42,8 @@ pub struct Pair {
     script: Box<dyn FnMut(&Segment) -> Fate>,
     queue: EventQueue<Event>,
     packets: u64,
+    /// When that link has sent all that it was given.
+    link_free: Time,
 }
 
 pub fn ms(ms: u64) -> Time {
@@ -95,6 +99,7 @@ impl Pair {
             script: Box::new(script),
             queue: EventQueue::new(),
             packets: 0,
+            link_free: Time::ZERO,
         }
     }
 
@@ -195,6 +200,10 @@ impl Pair {
             Fate::Deliver => (1, Duration::ZERO),
             Fate::Double => (2, Duration::ZERO),
             Fate::HoldUp(extra) => (1, extra),
+            Fate::Link(slot) => {
+                self.link_free = self.link_free.max(self.now) + slot;
+                (1, self.link_free - self.now)
+            }
         };
         for _ in 0..copies {
             self.queue.push(self.now + DELAY + extra, Phase::Receive, Event::Arrive(to, packet));
