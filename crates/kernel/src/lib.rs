@@ -9,4 +9,4 @@ mod trace;
 
 pub use clock::{Clock, VirtualClock, Wake};
 pub use queue::{EventHandle, EventQueue, Phase};
-pub use trace::{NoTrace, TraceSink};
+pub use trace::{NoTrace, Observable, TraceSink};

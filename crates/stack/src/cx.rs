@@ -3,6 +3,7 @@
 use umts_kernel::TraceSink;
 use umts_units::Time;
 
+use crate::detail::Detail;
 use crate::trace::TraceEvent;
 
 /// The context of one call.
@@ -24,6 +25,21 @@ impl<'a, T: TraceSink<TraceEvent>> Cx<'a, T> {
     pub fn record(&mut self, event: impl FnOnce() -> TraceEvent) {
         if T::ENABLED {
             self.trace.record(self.now, &event());
+        }
+    }
+
+    /// Shows a detail that was built elsewhere.
+    pub(crate) fn pass_on(&mut self, detail: &Detail<'_>) {
+        if T::WANTS_DETAIL {
+            self.trace.show(self.now, detail);
+        }
+    }
+
+    /// Shows what `detail` builds; nothing is built unless somebody asks for details.
+    #[inline(always)]
+    pub fn show<'d>(&mut self, detail: impl FnOnce() -> Detail<'d>) {
+        if T::WANTS_DETAIL {
+            self.trace.show(self.now, &detail());
         }
     }
 }

@@ -11,6 +11,7 @@
 
 pub mod core_network;
 pub mod cx;
+pub mod detail;
 pub mod ids;
 pub mod network;
 pub mod nodeb;

@@ -68,6 +68,7 @@ impl Network {
             pdcp: DIRECTIONS.map(|_| Pdcp::new(config.pdcp)),
             legs,
             wake: [Time::NEVER; 2],
+            shown: [0; 2],
         });
     }
 

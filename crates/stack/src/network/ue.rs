@@ -6,11 +6,12 @@ use umts_units::Time;
 
 use super::flight::Flight;
 use crate::Cx;
+use crate::detail::{Detail, Stage};
 use crate::ids::{Direction, UeId};
 use crate::radio::pdcp::Pdcp;
 use crate::radio::phy::BlockErrors;
-use crate::radio::rlc::Rlc;
-use crate::trace::TraceEvent;
+use crate::radio::rlc::{BlockSet, Rlc};
+use crate::trace::{Channel, TraceEvent};
 
 /// A UE's transport channel in one direction.
 #[derive(Debug)]
@@ -36,6 +37,8 @@ pub(super) struct UeContext {
     pub legs: [Leg; 2],
     /// When the sending RLC entity is next woken; one wake-up at a time is outstanding.
     pub wake: [Time; 2],
+    /// Block sets that were shown to somebody.
+    pub shown: [u64; 2],
 }
 
 impl UeContext {
@@ -50,6 +53,7 @@ impl UeContext {
         blocks: u32,
         flight: &mut Flight,
     ) -> u32 {
+        let channel = flight.channel;
         let sent = flight.add(self.id);
         self.rlc[direction.index()].poll_transmit(cx, blocks, &mut sent.set);
         let blocks = sent.set.blocks;
@@ -57,6 +61,7 @@ impl UeContext {
             flight.drop_last();
             return 0;
         }
+        show_leaving(cx, self.id, direction, channel, &mut self.shown, &mut sent.set);
         sent.lost = self.legs[direction.index()].errors.verdict(frame, blocks);
         self.cross_iub(cx, direction, blocks);
         blocks
@@ -67,5 +72,22 @@ impl UeContext {
     pub fn cross_iub<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, direction: Direction, blocks: u32) {
         let (ue, bits) = (self.id, self.legs[direction.index()].block_bits);
         cx.record(|| TraceEvent::IubSent { ue, direction, blocks, bits });
+    }
+}
+
+/// Numbers a set that leaves RLC and shows it, if anybody looks at block sets.
+#[inline]
+pub(super) fn show_leaving<T: TraceSink<TraceEvent>>(
+    cx: &mut Cx<'_, T>,
+    ue: UeId,
+    direction: Direction,
+    channel: Channel,
+    shown: &mut [u64; 2],
+    set: &mut BlockSet,
+) {
+    if T::WANTS_DETAIL {
+        shown[direction.index()] += 1;
+        set.serial = shown[direction.index()];
+        cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::Leaves });
     }
 }

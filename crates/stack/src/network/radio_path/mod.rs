@@ -19,6 +19,7 @@ use super::carrier::Sharing;
 use super::event::{CarrierId, Event, FlightId};
 use super::flight::Flight;
 use crate::Cx;
+use crate::detail::{Detail, Stage};
 use crate::trace::{DropPlace, TraceEvent};
 
 impl Network {
@@ -69,6 +70,8 @@ impl Network {
         for sent in flight.sets() {
             let (ue, blocks, errors) = (sent.ue, sent.set.blocks, sent.lost.count());
             cx.record(|| TraceEvent::BlocksReceived { ue, direction, channel, blocks, errors });
+            let (set, stage) = (&sent.set, Stage::Arrives(sent.lost));
+            cx.show(|| Detail::Blocks { ue, direction, channel, set, stage });
             self.ues[ue.index()].rlc[receiving.index()].handle_blocks(cx, &sent.set, sent.lost);
             while let Some(sdu) = self.ues[ue.index()].rlc[receiving.index()].poll_delivered() {
                 self.leave_rlc(cx, direction, sdu.packet, queue);

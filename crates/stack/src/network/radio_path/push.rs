@@ -6,7 +6,9 @@ use umts_units::{Bytes, Duration, Time};
 use super::super::Network;
 use super::super::carrier::{Carrier, Sharing};
 use super::super::event::{CarrierId, Event};
+use super::super::ue::show_leaving;
 use crate::Cx;
+use crate::detail::{Detail, Stage};
 use crate::ids::UeId;
 use crate::nodeb::Pushed;
 use crate::trace::TraceEvent;
@@ -22,7 +24,8 @@ impl Network {
         queue: &mut EventQueue<Event>,
     ) {
         let carrier = &mut self.carriers[usize::from(id.0)];
-        let (direction, blocks) = (carrier.plan.direction, carrier.plan.shared_blocks);
+        let (direction, channel) = (carrier.plan.direction, carrier.plan.channel);
+        let blocks = carrier.plan.shared_blocks;
         let iub_rate = carrier.plan.iub_rate;
         let sending = |bits: u32| {
             let octets = Bytes(u64::from(bits).div_ceil(8));
@@ -43,6 +46,7 @@ impl Network {
                     self.flights.return_set(spare);
                     break;
                 }
+                show_leaving(cx, ue, direction, channel, &mut context.shown, &mut spare);
                 context.cross_iub(cx, direction, 1);
                 let late = push.jitter.as_nanos() as f64 * draws.uniform(u32::from(ue.0) * blocks + block);
                 let at = cx.now + sending(bits) + iub_delay + Duration::from_nanos(late as u64);
@@ -60,7 +64,7 @@ impl Network {
         queue: &mut EventQueue<Event>,
     ) {
         let carrier = &mut self.carriers[usize::from(id.0)];
-        let (direction, tti) = (carrier.plan.direction, carrier.plan.tti);
+        let (direction, tti, channel) = (carrier.plan.direction, carrier.plan.tti, carrier.plan.channel);
         let frame = cx.now.as_nanos() / tti.as_nanos();
         let mut flight = self.flights.begin(direction, carrier.plan.channel);
         let Sharing::Push(ref mut push) = carrier.sharing else {
@@ -69,7 +73,9 @@ impl Network {
         push.frame_scheduled = false;
         let flights = &mut self.flights;
         push.queue.settle(cx.now, |block| {
-            cx.record(|| TraceEvent::FachQueueDropped { ue: block.ue, blocks: 1 });
+            let (ue, set) = (block.ue, &block.set);
+            cx.record(|| TraceEvent::FachQueueDropped { ue, blocks: 1 });
+            cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::Dropped });
             flights.return_set(block.set);
         });
         for block in 0..carrier.plan.shared_blocks {

@@ -7,6 +7,7 @@ use super::config::AmConfig;
 use super::sender::Sender;
 use super::timers::{Timer, Timers};
 use crate::Cx;
+use crate::detail::{Detail, PollCauses};
 use crate::trace::TraceEvent;
 
 /// What the sender remembers of its polls.
@@ -16,8 +17,8 @@ pub(super) struct Polls {
     vt_pdu: u32,
     /// VT(SDU): SDUs sent since the last poll for Poll_SDU.
     vt_sdu: u32,
-    /// A poll was triggered and no PDU has carried it yet.
-    due: bool,
+    /// What triggered a poll that no PDU has carried yet.
+    due: PollCauses,
     /// No PDU polls before this instant.
     prohibited_until: Time,
     /// VT(S) just after the last poll.
@@ -28,20 +29,20 @@ impl Polls {
     /// A poll waits for a PDU and is not prohibited.
     #[inline]
     pub fn is_due(&self, now: Time) -> bool {
-        self.due && self.prohibited_until <= now
+        self.due.any() && self.prohibited_until <= now
     }
 
     /// Forgets the poll that waits.
     #[inline]
     pub fn forget(&mut self, timers: &mut Timers) {
-        if self.due {
-            self.due = false;
+        if self.due.any() {
+            self.due = PollCauses::default();
             timers.stop(Timer::PollProhibit);
         }
     }
 
-    fn trigger(&mut self, now: Time, timers: &mut Timers) {
-        self.due = true;
+    fn trigger(&mut self, now: Time, timers: &mut Timers, causes: PollCauses) {
+        self.due |= causes;
         if now < self.prohibited_until {
             timers.set(Timer::PollProhibit, self.prohibited_until);
         }
@@ -86,27 +87,30 @@ impl Sender {
     /// Whether the last of `pdus` PDUs just taken polls; `wanted` if anything but their number asks for it. A poll that
     /// is prohibited waits.
     #[inline]
-    pub(super) fn decide_poll<T>(
+    pub(super) fn decide_poll<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &Cx<'_, T>,
+        cx: &mut Cx<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
         pdus: u32,
-        wanted: bool,
+        wanted: PollCauses,
     ) -> bool {
         self.polls.vt_pdu += pdus;
         let counted = config.poll_pdu.is_some_and(|poll_pdu| self.polls.vt_pdu >= poll_pdu);
         if counted {
             self.polls.vt_pdu = 0;
         }
-        if !(counted | wanted | self.polls.due) {
+        let causes = PollCauses::POLL_PDU.when(counted) | wanted | self.polls.due;
+        if !causes.any() {
             return false;
         }
         if cx.now < self.polls.prohibited_until {
-            self.polls.trigger(cx.now, timers);
+            self.polls.trigger(cx.now, timers, causes);
             return false;
         }
-        self.polls.due = false;
+        let (ue, direction) = (self.ue, self.direction);
+        cx.show(|| Detail::Poll { ue, direction, causes });
+        self.polls.due = PollCauses::default();
         self.polls.up_to = self.vt_s;
         if let Some(timer_poll) = config.timer_poll {
             timers.set(Timer::Poll, cx.now + timer_poll);
@@ -122,7 +126,7 @@ impl Sender {
         if self.vt_a == self.vt_s {
             return;
         }
-        self.polls.trigger(cx.now, timers);
+        self.polls.trigger(cx.now, timers, PollCauses::TIMER_POLL);
         let (ue, direction) = (self.ue, self.direction);
         cx.record(|| TraceEvent::TimerPollExpired { ue, direction });
     }
@@ -130,7 +134,7 @@ impl Sender {
     /// Timer_Poll_Periodic expired: poll if there is something to send or to be acknowledged.
     pub fn poll_period_ended<T>(&mut self, cx: &Cx<'_, T>, config: &AmConfig, timers: &mut Timers) {
         if self.vt_a < self.vt_s || !self.buffer.is_empty() {
-            self.polls.trigger(cx.now, timers);
+            self.polls.trigger(cx.now, timers, PollCauses::PERIODIC);
             self.await_poll_period(cx.now, config, timers);
         }
     }

@@ -9,6 +9,7 @@ use umts_units::Time;
 use super::config::{AmConfig, GapWhileProhibited, MissingPduIndication, MrwAcknowledgment};
 use super::timers::{Timer, Timers};
 use crate::Cx;
+use crate::detail::Detail;
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::window::Flags;
 use crate::radio::rlc::{BlockSet, DataRun, Mrw, MrwAck, Sdu, SduEnd, Sn, SnRun, Status};
@@ -113,6 +114,7 @@ impl Receiver {
         if in_sequence && count <= u64::from(config.rx_window) && self.given_up_ends == 0 {
             self.vr_r += count;
             self.vr_h = self.vr_r;
+            self.show_in_sequence(cx, count);
             self.ends.extend(ends.iter().map(|end| KnownEnd::find(end, self.vr_r)));
             self.deliver(cx);
         } else {
@@ -152,7 +154,7 @@ impl Receiver {
                 ends_here.iter().for_each(|end| self.keep_end(KnownEnd::find(end, pdu + 1)));
             }
         }
-        self.advance();
+        self.advance(cx);
         if self.vr_r < self.vr_h && config.missing_pdu_indication == MissingPduIndication::EveryPdu {
             self.trigger(cx.now, config, timers, Trigger::Gap);
         }
@@ -186,10 +188,18 @@ impl Receiver {
     }
 
     /// VR(R) moves over what has arrived.
-    fn advance(&mut self) {
+    fn advance<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
         let next = self.arrived.first_gap(self.vr_r, self.vr_h);
         self.arrived.remove_range(self.vr_r, next);
-        self.vr_r = next;
+        let count = next - std::mem::replace(&mut self.vr_r, next);
+        self.show_in_sequence(cx, count);
+    }
+
+    /// The last `count` PDUs below VR(R) have just come to lie there.
+    #[inline(always)]
+    fn show_in_sequence<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, count: u64) {
+        let (ue, direction, vr_r) = (self.ue, self.direction, self.vr_r);
+        cx.show(|| Detail::InSequence { ue, direction, first: Sn::of(vr_r - count), count });
     }
 
     /// Hands up, in sequence, the SDUs that are whole.
@@ -264,9 +274,12 @@ impl Receiver {
         self.given_up_ends = if arrived { 0 } else { mrw.n_length };
         self.arrived.remove_range(self.vr_r, target);
         self.given_up_below = target;
+        let (ue, direction, ends) = (self.ue, self.direction, mrw.n_length);
+        let (first, count) = (Sn::of(self.vr_r), target - self.vr_r);
+        cx.show(|| Detail::Skipped { ue, direction, first, count, ends });
         self.vr_r = target;
         self.vr_h = self.vr_h.max(target);
-        self.advance();
+        self.advance(cx);
         self.deliver(cx);
     }
 

@@ -14,6 +14,7 @@ use super::discard::GivenUp;
 use super::polling::Polls;
 use super::timers::{Timer, Timers};
 use crate::Cx;
+use crate::detail::PollCauses;
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::buffer::{Buffer, Cutting};
 use crate::radio::rlc::window::Flags;
@@ -205,7 +206,8 @@ impl Sender {
             let count = (end - first) as u32;
             self.nacked_count -= self.nacked.remove_range(first, end);
             let last = self.nacked_count == 0 && config.poll_last_retransmitted_pdu;
-            self.send_again(cx, config, timers, first..end, last, status, set);
+            let wanted = PollCauses::LAST_RETRANSMITTED_PDU.when(last);
+            self.send_again(cx, config, timers, first..end, wanted, status, set);
             sent += count;
             from = end;
         }
@@ -218,7 +220,7 @@ impl Sender {
         config: &AmConfig,
         timers: &mut Timers,
         pdus: Range<u64>,
-        last_of_buffer: bool,
+        wanted: PollCauses,
         status: Option<Status>,
         set: &mut BlockSet,
     ) {
@@ -230,7 +232,7 @@ impl Sender {
         for pdu in pdus {
             *self.transmissions(pdu) += 1;
         }
-        let poll = self.decide_poll(cx, config, timers, count, last_of_buffer);
+        let poll = self.decide_poll(cx, config, timers, count, wanted);
         let run = DataRun {
             first: Sn::of(first),
             count: count as u16,
@@ -309,7 +311,9 @@ impl Sender {
             }
             self.vt_s += u64::from(count);
             let last = self.buffer.is_empty() && config.poll_last_pdu;
-            let wanted = last | sdus_poll | self.window_polls(config);
+            let wanted = PollCauses::LAST_PDU.when(last)
+                | PollCauses::POLL_SDU.when(sdus_poll)
+                | PollCauses::WINDOW.when(self.window_polls(config));
             let run = DataRun {
                 first: Sn::of(first),
                 count: count as u16,
@@ -346,7 +350,7 @@ impl Sender {
         }
         let last = self.vt_s - 1;
         if config.may_send_again(*self.transmissions(last)) {
-            self.send_again(cx, config, timers, last..self.vt_s, false, None, set);
+            self.send_again(cx, config, timers, last..self.vt_s, PollCauses::default(), None, set);
         } else {
             self.polls.forget(timers);
             self.reach_max_dat(cx, config, timers, last);

@@ -7,6 +7,7 @@ use super::composer::Composer;
 use super::encoding::{Encoding, NoEncoding};
 use super::verifier::Verifier;
 use crate::Cx;
+use crate::detail::Detail;
 use crate::ids::{Direction, PacketId, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::{BlockSet, Rlc, RlcConfig, Sdu};
@@ -42,8 +43,7 @@ impl Wired {
         act: impl FnOnce(&mut Rlc, &mut Cx<'_, Watch<'_>>) -> R,
     ) -> R {
         let now = cx.now;
-        let mut pass_on = |event: &TraceEvent| cx.record(|| *event);
-        let mut watch = Watch { composer: &mut self.composer, pass_on: &mut pass_on };
+        let mut watch = Watch { composer: &mut self.composer, pass_on: cx };
         act(&mut self.inner, &mut Cx::new(now, &mut watch))
     }
 
@@ -95,10 +95,28 @@ impl Wired {
 /// Sees the events of an entity before they go where they would go without it.
 pub(in crate::radio::rlc) struct Watch<'a> {
     composer: &'a mut Composer,
-    pass_on: &'a mut dyn FnMut(&TraceEvent),
+    pass_on: &'a mut dyn PassOn,
+}
+
+/// Where events and details go.
+trait PassOn {
+    fn record(&mut self, event: &TraceEvent);
+    fn show(&mut self, detail: &Detail<'_>);
+}
+
+impl<T: TraceSink<TraceEvent>> PassOn for Cx<'_, T> {
+    fn record(&mut self, event: &TraceEvent) {
+        Cx::record(self, || *event);
+    }
+
+    fn show(&mut self, detail: &Detail<'_>) {
+        self.pass_on(detail);
+    }
 }
 
 impl TraceSink<TraceEvent> for Watch<'_> {
+    const WANTS_DETAIL: bool = true;
+
     fn record(&mut self, _: Time, event: &TraceEvent) {
         match *event {
             TraceEvent::SduQueued { sdu, size, .. } => {
@@ -106,7 +124,11 @@ impl TraceSink<TraceEvent> for Watch<'_> {
             }
             _ => self.composer.observe(event),
         }
-        (self.pass_on)(event);
+        self.pass_on.record(event);
+    }
+
+    fn show(&mut self, _: Time, detail: &Detail<'_>) {
+        self.pass_on.show(detail);
     }
 }
 

@@ -1,0 +1,107 @@
+//! What is shown beside events to a sink that asks for it ([`TraceSink::WANTS_DETAIL`](umts_kernel::TraceSink)): things
+//! too large to be recorded, and causes. Captures of PDUs are made of these. Nobody else pays for them.
+
+use std::fmt;
+
+use umts_kernel::Observable;
+
+use crate::ids::{Direction, UeId};
+use crate::radio::phy::Lost;
+use crate::radio::rlc::{BlockSet, Sn};
+use crate::trace::{Channel, TraceEvent};
+
+/// Something that is shown and not kept. `direction` is that of the data or blocks.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "the variants' sentences name their fields")]
+pub enum Detail<'a> {
+    /// A block set of `ue` is on its way; its `serial` tells it from others of the same UE and direction.
+    Blocks { ue: UeId, direction: Direction, channel: Channel, set: &'a BlockSet, stage: Stage },
+    /// The last PDU sent so far polls, for these reasons. Shown before the block set that it is in.
+    Poll { ue: UeId, direction: Direction, causes: PollCauses },
+    /// The receiving entity has all PDUs of acknowledged mode up to these, which are `count` from `first` on.
+    InSequence { ue: UeId, direction: Direction, first: Sn, count: u64 },
+    /// The receiving entity obeyed an MRW: it does not wait for `count` PDUs from `first` on, whether they came or not, and
+    /// takes no notice of the first `ends` SDUs that end in the PDU after those.
+    Skipped { ue: UeId, direction: Direction, first: Sn, count: u64, ends: u8 },
+}
+
+/// Where a block set is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stage {
+    /// It leaves its RLC entity.
+    Leaves,
+    /// The Node B has no room for it.
+    Dropped,
+    /// It is about to be taken by the peer, without the lost blocks.
+    Arrives(Lost),
+}
+
+impl Observable for TraceEvent {
+    type Detail<'a> = Detail<'a>;
+}
+
+/// Why a PDU polls (TS 25.322 §9.7.1): one reason or several at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PollCauses(u8);
+
+impl PollCauses {
+    /// Last PDU in buffer.
+    pub const LAST_PDU: Self = PollCauses(1);
+    /// Last PDU in retransmission buffer.
+    pub const LAST_RETRANSMITTED_PDU: Self = PollCauses(1 << 1);
+    /// Every Poll_PDU PDUs.
+    pub const POLL_PDU: Self = PollCauses(1 << 2);
+    /// Every Poll_SDU SDUs.
+    pub const POLL_SDU: Self = PollCauses(1 << 3);
+    /// Window based.
+    pub const WINDOW: Self = PollCauses(1 << 4);
+    /// Timer_Poll expired.
+    pub const TIMER_POLL: Self = PollCauses(1 << 5);
+    /// Timer_Poll_Periodic expired.
+    pub const PERIODIC: Self = PollCauses(1 << 6);
+
+    const NAMES: [(Self, &'static str); 7] = [
+        (Self::LAST_PDU, "last PDU"),
+        (Self::LAST_RETRANSMITTED_PDU, "last retransmitted PDU"),
+        (Self::POLL_PDU, "Poll_PDU"),
+        (Self::POLL_SDU, "Poll_SDU"),
+        (Self::WINDOW, "window"),
+        (Self::TIMER_POLL, "Timer_Poll"),
+        (Self::PERIODIC, "Timer_Poll_Periodic"),
+    ];
+
+    /// This cause if `holds`, else none.
+    #[inline]
+    #[must_use]
+    pub fn when(self, holds: bool) -> Self {
+        PollCauses(self.0 * u8::from(holds))
+    }
+
+    /// Whether there is one.
+    #[inline]
+    pub fn any(self) -> bool {
+        self.0 != 0
+    }
+}
+
+impl std::ops::BitOr for PollCauses {
+    type Output = Self;
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        PollCauses(self.0 | other.0)
+    }
+}
+
+impl std::ops::BitOrAssign for PollCauses {
+    #[inline]
+    fn bitor_assign(&mut self, other: Self) {
+        *self = *self | other;
+    }
+}
+
+impl fmt::Display for PollCauses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names = Self::NAMES.iter().filter(|(cause, _)| self.0 & cause.0 != 0);
+        f.write_str(&names.map(|&(_, name)| name).collect::<Vec<_>>().join(", "))
+    }
+}
