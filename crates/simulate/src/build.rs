@@ -162,6 +162,7 @@ fn ue(scenario: &Scenario, group: &scenario::Ue) -> UeConfig {
         cell: scenario.cell.iter().position(|cell| cell.name == group.cell).expect(CHECKED),
         pdcp: pdcp(&scenario.pdcp),
         rlc: rlc_config(rlc, arrivals),
+        wire_mode: rlc.wire_mode,
         channels,
         errors: [errors(&radio.downlink), errors(uplink)],
     }

@@ -2,7 +2,10 @@
 
 use super::Inspection;
 use crate::error::Problem;
-use crate::model::{FachScheduling, MaxDatReading, Rlc, RlcMode, SduDiscard};
+use crate::model::{
+    FachScheduling, LengthIndicators, MaxDatReading, MissingPduIndication, MrwAcknowledgment, Piggyback, Rlc,
+    RlcHeader, RlcMode, SduDiscard, StatusFormat,
+};
 
 impl Inspection<'_> {
     pub(super) fn rlc(&self) -> Result<(), Problem> {
@@ -12,17 +15,43 @@ impl Inspection<'_> {
                 self.discard(&format!("ue.{i}.rlc"), rlc)?;
             }
             let rlc = ue.rlc.as_ref().unwrap_or(&self.scenario.rlc);
+            let path = if ue.rlc.is_some() { format!("ue.{i}.rlc") } else { "rlc".to_owned() };
+            self.wire_mode(&path, rlc)?;
             let cell = self.scenario.cell.iter().find(|cell| cell.name == ue.cell);
             let fach = cell.and_then(|cell| cell.fach.as_ref()).filter(|_| ue.bearer == "common");
             let pushed = fach.is_some_and(|fach| fach.scheduling == FachScheduling::PerUePush);
             if pushed && rlc.mode == RlcMode::Tm && rlc.tm_segmentation {
-                let path = if ue.rlc.is_some() { format!("ue.{i}.rlc.mode") } else { "rlc.mode".to_owned() };
+                let path = format!("{path}.mode");
                 let message = "transparent mode sends the blocks of an SDU together, EURANE's FACH pushes them one by one";
                 let help = "choose scheduling = \"pull\", or tm_segmentation = false".to_owned();
                 return Err(self.problem(&path, message).label("this mode").help(help));
             }
         }
         Ok(())
+    }
+
+    /// What has no encoding, or lets a receiver know more than bits tell.
+    fn wire_mode(&self, path: &str, rlc: &Rlc) -> Result<(), Problem> {
+        if !rlc.wire_mode || rlc.mode != RlcMode::Am {
+            return Ok(());
+        }
+        let options = [
+            (rlc.header == RlcHeader::Uncounted, "header", "uncounted"),
+            (rlc.length_indicators == LengthIndicators::Eurane, "length_indicators", "eurane"),
+            (rlc.status_format == StatusFormat::Eurane, "status_format", "eurane"),
+            (rlc.piggyback == Piggyback::BuildAround, "piggyback", "build_around"),
+            (
+                rlc.missing_pdu_indication == MissingPduIndication::EveryPdu,
+                "missing_pdu_indication",
+                "every_pdu",
+            ),
+            (rlc.mrw_acknowledgment == MrwAcknowledgment::Implicit, "mrw_acknowledgment", "implicit"),
+        ];
+        let Some((_, key, value)) = options.into_iter().find(|(chosen, ..)| *chosen) else { return Ok(()) };
+        let message =
+            format!("{key} = \"{value}\" cannot be written as PDUs of TS 25.322, which wire_mode asks for");
+        let help = "leave wire_mode out, or choose what 3GPP has".to_owned();
+        Err(self.problem(&format!("{path}.{key}"), &message).label("no bits can say this").help(help))
     }
 
     fn discard(&self, path: &str, rlc: &Rlc) -> Result<(), Problem> {

@@ -190,6 +190,10 @@ pub struct Rlc {
     /// Which SDUs take room in that buffer.
     #[schemars(extend("x-source" = "TS 25.322 §4.2.1.3; EURANE for unsent"))]
     pub buffer_counts: BufferCounts,
+    /// Whether both ends exchange octets instead of descriptions: the same results, slower, with every PDU written, read
+    /// again and checked. Options of other simulators that no bits can express are refused.
+    #[schemars(extend("x-source" = "TS 25.322 §9.2"))]
+    pub wire_mode: bool,
 }
 
 impl Default for Rlc {
@@ -235,6 +239,7 @@ impl Default for Rlc {
             max_rst: 8,
             buffer: Some(Bytes(100_000)),
             buffer_counts: BufferCounts::Unacknowledged,
+            wire_mode: false,
         }
     }
 }

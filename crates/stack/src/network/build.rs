@@ -64,7 +64,7 @@ impl Network {
         });
         self.ues.push(UeContext {
             id: ue,
-            rlc: DIRECTIONS.map(|sends| Rlc::new(ue, sends, &config.rlc, legs[sends.index()].blocks)),
+            rlc: DIRECTIONS.map(|sends| rlc(ue, sends, config, legs[sends.index()].blocks)),
             pdcp: DIRECTIONS.map(|_| Pdcp::new(config.pdcp)),
             legs,
             wake: [Time::NEVER; 2],
@@ -97,6 +97,14 @@ impl Network {
             self.carriers.len() - 1
         });
         u16::try_from(index).expect("there are few combinations of cell, channel and TTI")
+    }
+}
+
+fn rlc(ue: UeId, sends: Direction, config: &UeConfig, blocks: u32) -> Rlc {
+    if config.wire_mode {
+        Rlc::wired(ue, sends, &config.rlc, blocks).expect("a scenario was checked for that")
+    } else {
+        Rlc::new(ue, sends, &config.rlc, blocks)
     }
 }
 

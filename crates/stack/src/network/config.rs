@@ -88,6 +88,8 @@ pub struct UeConfig {
     pub pdcp: Option<PdcpConfig>,
     /// RLC, both ends alike.
     pub rlc: RlcConfig,
+    /// Whether they exchange octets.
+    pub wire_mode: bool,
     /// What it uses in each direction.
     pub channels: [ChannelConfig; 2],
     /// Block errors in each direction.
