@@ -108,9 +108,36 @@ class Table:
                 raise self.wrong(key, f"{min(twice)} is listed twice")
         return found
 
-    def tables(self) -> dict[str, Table]:
-        """All keys of the table with a table each, in their order."""
-        return {key: self.table(key) for key in list(self._content)}
+    def value(self, key: str) -> Value:
+        """A text, a number, true or false, which must be there."""
+        if key not in self._content:
+            raise self.wrong(key, "missing")
+        return self._value(key, self._take(key, None))
+
+    def listed(self, key: str) -> list[Value]:
+        """A list of values, not empty."""
+        found = self._of_type(key, None, list, "a list of values")
+        if not found:
+            raise self.wrong(key, "the list is empty")
+        return [self._value(key, value) for value in found]
+
+    def tables(self, marks: Collection[str]) -> dict[str, Table]:
+        """All keys of the table as scenario keys with a table each: those tables that hold one of `marks`."""
+        found: dict[str, Table] = {}
+
+        def walk(prefix: str, content: Mapping[str, Any]) -> None:
+            for key, value in content.items():
+                name = prefix + key
+                if not isinstance(value, dict):
+                    raise self.wrong(name, f"it wants a table with {' or '.join(sorted(marks))}")
+                if any(mark in value for mark in marks):
+                    found[name] = Table(value, f"{self.name}.{name}", self.path, self._text)
+                else:
+                    walk(f"{name}.", value)
+
+        walk("", self._content)
+        self._content = {}
+        return found
 
     def done(self) -> None:
         """Refuse keys that nobody asked for."""

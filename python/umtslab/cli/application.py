@@ -49,6 +49,14 @@ VERBS = {
 - `umts sweep scenarios/ftp-on-fach.toml -P radio.bler=0.01,0.1 -P tcp.variant=reno,vegas --runs 10`
 - `umts sweep campaigns/fach-error-rate.toml --dask tcp://host:8786`""",
     ),
+    "optimise": Verb(
+        "Find the best parameters of a scenario under constraints.",
+        """- `umts optimise campaigns/rlc-best-goodput.toml`""",
+    ),
+    "sensitivity": Verb(
+        "Find out which parameters of a scenario matter.",
+        """- `umts sensitivity campaigns/rlc-sensitivity.toml -o effects.pdf`""",
+    ),
     "plot": Verb(
         "Draw a figure of a run that was recorded with --series, or of a campaign.",
         f"""{_RESULT} Of several runs the first is drawn.

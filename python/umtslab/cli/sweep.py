@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,11 +13,12 @@ from cyclopts import Parameter
 
 from umtslab.campaign.file import Campaign, load_campaign
 from umtslab.campaign.record import save_record
-from umtslab.campaign.study import Study, Workers
+from umtslab.campaign.study import Study
 from umtslab.cli.failures import FAILED, UsageError
-from umtslab.cli.options import overrides, relative_precision, workers
+from umtslab.cli.options import overrides, relative_precision
 from umtslab.cli.progress import ProgressBar
 from umtslab.cli.results import open_results
+from umtslab.cli.where import chosen_workers
 from umtslab.metrics import units
 from umtslab.precision import Precision
 
@@ -83,13 +84,10 @@ def sweep(
     """
     study = Study(_campaign(campaign, parameter, set_, seed, runs, precision, metric, series=series))
     shown = metric or (_default_metric(study.campaign),)
-    if dask is not None and jobs is not None:
-        raise UsageError("--jobs are threads here, --dask are workers elsewhere: give one of them")
-    threads = workers(jobs, sys.maxsize)
     if plan:
         return _show_plan(study, out, as_json=json)
     with (
-        _cluster(dask) if dask is not None else nullcontext(Workers(threads)) as where,
+        chosen_workers(jobs, dask) as where,
         open_results(out) as store,
         ProgressBar(study.campaign.name, quiet=quiet) as bar,
     ):
@@ -149,14 +147,6 @@ def _parameters(words: Sequence[str]) -> dict[str, list[str | int | float | bool
 
 def _default_metric(campaign: Campaign) -> str:
     return campaign.precision.metric if campaign.precision is not None else "goodput_kbps"
-
-
-@contextmanager
-def _cluster(address: str) -> Iterator[Workers]:
-    from umtslab.campaign.cluster import cluster
-
-    with cluster(address) as found:
-        yield found
 
 
 @contextmanager

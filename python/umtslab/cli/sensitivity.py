@@ -1,0 +1,126 @@
+"""``umts sensitivity``: which parameters matter."""
+
+from __future__ import annotations
+
+import json as json_text
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from umtslab.cli.failures import UsageError
+from umtslab.cli.progress import ProgressBar
+from umtslab.cli.results import open_results
+from umtslab.cli.where import chosen_workers
+from umtslab.plot import FORMATS
+from umtslab.run import code_version
+from umtslab.studies.sensitivity import Findings, analyse_sensitivity, load_sensitivity
+
+INTERRUPTED = 130
+
+
+def sensitivity(
+    study: Path,
+    /,
+    *,
+    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
+    dask: str | None = None,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    out: Path = Path("results"),
+    json: bool = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
+) -> int:
+    """Find out which parameters matter to a metric, by Morris's or by Sobol's method.
+
+    The same command goes on where it was interrupted.
+
+    Parameters
+    ----------
+    study
+        A study file (TOML).
+    jobs
+        Worker threads (default: as many as there are processors).
+    dask
+        Run on the workers of the Dask scheduler at this address instead.
+    output
+        Draw the effects into this file, PNG, SVG or PDF by its suffix.
+    out
+        Where results go.
+    json
+        Print one JSON object on standard output and nothing else there.
+    quiet
+        No progress bar and no remarks.
+    """
+    if output is not None and output.suffix not in FORMATS:
+        raise UsageError(f"{output}: the suffix says the format, one of {', '.join(FORMATS)}")
+    wanted = load_sensitivity(study)
+    try:
+        with (
+            chosen_workers(jobs, dask) as workers,
+            open_results(out) as store,
+            ProgressBar(wanted.frame.name, quiet=quiet or json) as bar,
+        ):
+            findings = analyse_sensitivity(wanted, store, workers, bar.watch, bar.expect)
+    except KeyboardInterrupt:
+        print(
+            f"umts: interrupted; finished runs are kept in {out}, the same command goes on", file=sys.stderr
+        )
+        return INTERRUPTED
+    if output is not None:
+        from umtslab.plot import save
+        from umtslab.plot.effects import draw_effects
+
+        save(draw_effects(findings), output)
+    if json:
+        print(json_text.dumps(_as_json(findings), indent=1, allow_nan=False))
+    else:
+        _print(findings)
+    return 0
+
+
+def _as_json(findings: Findings) -> dict[str, Any]:
+    names = ("first_order", "total") if findings.study.method == "sobol" else ("mu_star", "sigma")
+    return {
+        "study": findings.study.frame.name,
+        "version": str(code_version()),
+        "seed": findings.seed,
+        "method": findings.study.method,
+        "points": findings.points,
+        "runs": findings.study.frame.runs,
+        "effects": {
+            metric: {
+                effect.parameter: {
+                    names[0]: effect.first,
+                    f"{names[0]}_ci95": effect.first_ci95,
+                    names[1]: effect.total,
+                    f"{names[1]}_ci95": effect.total_ci95,
+                }
+                for effect in effects
+            }
+            for metric, effects in findings.effects.items()
+        },
+    }
+
+
+def _print(findings: Findings) -> None:
+    from umtslab.cli.tables import number, output, plain_table
+    from umtslab.metrics import units
+
+    study = findings.study
+    console = output()
+    console.print(f"[bold]{study.frame.title or study.frame.name}[/bold]", soft_wrap=True)
+    points = f"{findings.points} points of {study.frame.runs} runs"
+    console.print(f"{study.method.capitalize()}, {points}, seed {findings.seed}")
+    morris = study.method == "morris"
+    for metric, effects in findings.effects.items():
+        unit = f" ({units()[metric]})" if morris and units().get(metric) else ""
+        headings = (f">mu*{unit}", ">± 95 %", f">sigma{unit}") if morris else (
+            ">first order", ">± 95 %", ">total", ">± 95 %"
+        )  # fmt: skip
+        table = plain_table(metric, *headings)
+        for effect in sorted(effects, key=lambda e: -(e.first if morris else e.total)):
+            row = [number(effect.first, 3), number(effect.first_ci95, 2), number(effect.total, 3)]
+            table.add_row(effect.parameter, *row, *([] if morris else [number(effect.total_ci95, 2)]))
+        console.print()
+        console.print(table)

@@ -1,0 +1,320 @@
+"""The best parameters under constraints, by Optuna's tree-structured Parzen estimator.
+
+Every trial is one point, run with the same seed and numbers as all others, so that trials differ by their
+parameters and not by their luck. Trials come one after the other, the runs of a trial in parallel. What is
+asked for next depends on the seed, the trial's number and the trials before it, and on nothing else: a study
+that was interrupted goes on as if it had not been.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from umtslab.analyse.statistics import Summary, difference_paired, summarise
+from umtslab.campaign.errors import CampaignError
+from umtslab.campaign.file import SCENARIO, check_metric
+from umtslab.campaign.record import Cell
+from umtslab.campaign.study import Study, Workers
+from umtslab.campaign.table import Table, Value, read_toml
+from umtslab.run import Run, code_version
+from umtslab.studies.file import Frame, read_frame, run_points
+from umtslab.studies.parameters import Parameter
+
+if TYPE_CHECKING:
+    from umtslab.simulation import Watch
+    from umtslab.store import Store
+
+_STARTUP_TRIALS = 10
+"""Trials drawn at random before the estimator has something to learn from."""
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A bound on the mean of a metric."""
+
+    metric: str
+    least: float | None
+    most: float | None
+
+    def violation(self, mean: float) -> float:
+        """By how much a mean breaks it; 0 or below if it does not."""
+        if self.least is not None:
+            return self.least - mean
+        assert self.most is not None, "it has one bound"
+        return mean - self.most
+
+    def __str__(self) -> str:
+        bound = f"at least {self.least:g}" if self.least is not None else f"at most {self.most:g}"
+        return f"{self.metric} {bound}"
+
+
+@dataclass(frozen=True)
+class Optimisation:
+    """What is to be found: the best mean of a metric among the points that keep the constraints."""
+
+    frame: Frame
+    metric: str
+    maximise: bool
+    constraints: tuple[Constraint, ...]
+    trials: int
+
+    def fingerprint(self) -> str:
+        """Name of all that decides a trial; the number of trials does not."""
+        base = Study(self.frame.campaign([_first(self.frame)]))
+        parts = {
+            "code": code_version().code,
+            "scenario": base.points[0].scenario.content_hash,
+            "seed": base.seed,
+            "runs": self.frame.runs,
+            "parameters": [parameter.as_dict() for parameter in self.frame.parameters],
+            "objective": [self.metric, self.maximise],
+            "constraints": [str(constraint) for constraint in self.constraints],
+        }
+        return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=8).hexdigest()
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A point with its runs; `feasible` if the means keep every constraint, `sure` if the intervals do."""
+
+    number: int
+    parameters: Mapping[str, Value]
+    runs: tuple[Run, ...]
+    objective: Summary
+    limits: Mapping[str, Summary]
+    feasible: bool
+    sure: bool
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Trials in their order, and what the scenario gives as it is."""
+
+    study: Optimisation
+    seed: int
+    trials: tuple[Trial, ...]
+    as_it_is: Trial
+
+    def ranking(self) -> list[Trial]:
+        """The feasible trials, the best first; of equal ones (the same point twice) the earlier only."""
+        found = {tuple(trial.parameters.items()): trial for trial in reversed(self.trials) if trial.feasible}
+        sign = -1 if self.study.maximise else 1
+        return sorted(found.values(), key=lambda t: (sign * (t.objective.mean or 0.0), t.number))
+
+    def gain(self, trial: Trial) -> Summary:
+        """By how much a trial's objective exceeds that of the scenario as it is, pair by pair."""
+        pairs = zip(self.as_it_is.runs, trial.runs, strict=True)
+        return difference_paired(
+            (one.metrics.get(self.study.metric), two.metrics.get(self.study.metric)) for one, two in pairs
+        )
+
+
+def load_optimisation(path: Path) -> Optimisation:
+    """Read a study file.
+
+    Raises
+    ------
+    CampaignError
+        If the file cannot be read, a key is unknown, or a value makes no sense.
+    """
+    table = read_toml(path)
+    frame = read_frame(table)
+    trials = table.whole("trials", 40, least=1)
+    objective = table.table("objective")
+    metric = objective.text("metric")
+    check_metric(objective, "metric", metric)
+    goal = objective.text("goal", "maximise")
+    if goal not in {"maximise", "minimise"}:
+        raise objective.wrong("goal", f"{goal!r} is neither maximise nor minimise")
+    objective.done()
+    constraints = tuple(_constraint(row) for row in table.rows("constraint"))
+    table.done()
+    return Optimisation(frame, metric, goal == "maximise", constraints, trials)
+
+
+def optimise(
+    study: Optimisation,
+    store: Store,
+    workers: Workers,
+    watch: Watch | None = None,
+    told: Callable[[Trial], None] | None = None,
+) -> Outcome:
+    """Run the trials that there are not yet, and give all of them back.
+
+    Raises
+    ------
+    CampaignError
+        If Optuna is not installed, or a point makes no scenario.
+    OSError
+        If results cannot be written.
+    """
+    base = Study(study.frame.campaign([_first(study.frame)]))
+    past = _storage(study, store.path)
+    search = _Search(study, base.seed, past)
+    trials = [_evaluated(study, n, values, store, workers, watch) for n, values in enumerate(search.past())]
+    while len(trials) < study.trials:
+        values = search.ask()
+        trial = _evaluated(study, len(trials), values, store, workers, watch)
+        search.tell(trial)
+        trials.append(trial)
+        if told is not None:
+            told(trial)
+    plain = _evaluated(study, -1, {}, store, workers, watch)
+    return Outcome(study, base.seed, tuple(trials[: study.trials]), plain)
+
+
+class _Search:
+    """The trials so far in memory, and their copies in the study's file, where each appears whole."""
+
+    def __init__(self, study: Optimisation, seed: int, past: Any) -> None:
+        import optuna
+
+        self._study = study
+        self._seed = seed
+        self._past = past
+        self._now = optuna.create_study(direction="maximize" if study.maximise else "minimize")
+        self._now.add_trials(past.get_trials(deepcopy=False))
+        self._asked: Any = None
+
+    def past(self) -> list[dict[str, Value]]:
+        """Parameters of the trials so far."""
+        return [self._values(trial.params) for trial in self._now.get_trials(deepcopy=False)]
+
+    def ask(self) -> dict[str, Value]:
+        """Parameters of the next trial."""
+        import optuna
+
+        number = len(self._now.get_trials(deepcopy=False))
+        words = f"{self._seed}/{number}".encode()
+        # A sampler of its own for each trial: its state need not outlive an interruption.
+        self._now.sampler = optuna.samplers.TPESampler(
+            seed=int.from_bytes(hashlib.blake2b(words, digest_size=4).digest()),
+            n_startup_trials=_STARTUP_TRIALS,
+            constant_liar=False,
+        )
+        self._asked = self._now.ask({p.key: _distribution(p) for p in self._study.frame.parameters})
+        return self._values(self._asked.params)
+
+    def tell(self, trial: Trial) -> None:
+        """Note what the asked-for trial gave."""
+        import optuna
+
+        for constraint in self._study.constraints:
+            mean = trial.limits[str(constraint)].mean
+            if mean is not None:
+                self._asked.set_constraint(str(constraint), constraint.violation(mean))
+        if trial.objective.mean is None:
+            self._now.tell(self._asked, state=optuna.trial.TrialState.FAIL)
+        else:
+            self._now.tell(self._asked, trial.objective.mean)
+        self._past.add_trial(self._now.get_trials(deepcopy=False)[-1])
+
+    def _values(self, params: Mapping[str, Any]) -> dict[str, Value]:
+        """Drawn numbers as values of scenario keys."""
+        return {
+            p.key: params[p.key] if p.choices else p.value(params[p.key])
+            for p in self._study.frame.parameters
+        }
+
+
+def _storage(study: Optimisation, store: Path) -> Any:
+    """Optuna's study of that fingerprint in the store, made if it is not there."""
+    try:
+        import optuna
+    except ImportError as error:
+        advice = "pip install 'umtslab[optimise]'"
+        raise CampaignError(f"optimising needs Optuna, which is not installed: {advice} ({error})") from None
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    folder = store / "studies"
+    folder.mkdir(exist_ok=True)
+    return optuna.create_study(
+        storage=f"sqlite:///{(folder / study.frame.name).absolute()}.sqlite",
+        study_name=f"{study.frame.name}-{study.fingerprint()}",
+        direction="maximize" if study.maximise else "minimize",
+        load_if_exists=True,
+    )
+
+
+def _distribution(parameter: Parameter) -> Any:
+    import optuna
+
+    if parameter.choices:
+        return optuna.distributions.CategoricalDistribution(parameter.choices)
+    if parameter.whole:
+        step = int(parameter.step or 1)
+        return optuna.distributions.IntDistribution(
+            int(parameter.low), int(parameter.high), log=parameter.log, step=step
+        )
+    return optuna.distributions.FloatDistribution(
+        parameter.low, parameter.high, log=parameter.log, step=parameter.step
+    )
+
+
+def _evaluated(
+    study: Optimisation,
+    number: int,
+    values: Mapping[str, Value],
+    store: Store,
+    workers: Workers,
+    watch: Watch | None,
+) -> Trial:
+    if values:
+        [cell] = run_points(study.frame.campaign([values]), store, workers, watch)
+    else:
+        cell = _plain(study, store, workers, watch)
+    limits = {str(constraint): summarise(cell.values(constraint.metric)) for constraint in study.constraints}
+    kept = [_kept(constraint, limits[str(constraint)]) for constraint in study.constraints]
+    objective = summarise(cell.values(study.metric))
+    return Trial(
+        number,
+        values,
+        cell.runs,
+        objective,
+        limits,
+        feasible=objective.mean is not None and all(mean for mean, _ in kept),
+        sure=all(surely for _, surely in kept),
+    )
+
+
+def _plain(study: Optimisation, store: Store, workers: Workers, watch: Watch | None) -> Cell:
+    """The scenario as it is, with the study's settings."""
+    campaign = study.frame.campaign([])
+    alone: Sequence[Mapping[str, Value]] = [{SCENARIO: str(study.frame.scenario.absolute())}]
+    [cell] = run_points(replace(campaign, listed=alone), store, workers, watch)
+    return cell
+
+
+def _kept(constraint: Constraint, summary: Summary) -> tuple[bool, bool]:
+    """Whether a mean keeps a constraint, and whether its whole interval does."""
+    if summary.mean is None:
+        return False, False
+    half = summary.ci95 or 0.0
+    ends = (summary.mean - half, summary.mean + half)
+    return constraint.violation(summary.mean) <= 0, all(constraint.violation(end) <= 0 for end in ends)
+
+
+def _constraint(row: Table) -> Constraint:
+    metric = row.text("metric")
+    check_metric(row, "metric", metric)
+    bounds = {name: _number(row, name) for name in ("at_least", "at_most") if name in row}
+    row.done()
+    if len(bounds) != 1:
+        raise row.wrong("metric", f"give {metric} one of at_least and at_most")
+    return Constraint(metric, bounds.get("at_least"), bounds.get("at_most"))
+
+
+def _number(row: Table, name: str) -> float:
+    value = row.value(name)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise row.wrong(name, f"{value!r} is not a number; it is in the metric's unit, see `umts metrics`")
+    return float(value)
+
+
+def _first(frame: Frame) -> dict[str, Value]:
+    """A point to check the study by: every parameter at its beginning."""
+    return {p.key: p.choices[0] if p.choices else p.value(p.low) for p in frame.parameters}

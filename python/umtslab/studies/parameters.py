@@ -1,0 +1,110 @@
+"""Parameters with a range or choices, and the values that a scenario gets from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from umtslab.campaign.errors import CampaignError
+from umtslab.campaign.quantity import Quantity, quantity
+from umtslab.campaign.table import Table, Value
+
+_DIGITS = 6
+"""Significant digits of a drawn number: what is simulated is what is printed."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A scenario key that is to be chosen: from `low` to `high` in `unit`, or one of `choices`."""
+
+    key: str
+    low: float = 0.0
+    high: float = 0.0
+    unit: str = ""
+    whole: bool = False
+    log: bool = False
+    step: float | None = None
+    choices: tuple[Value, ...] = ()
+
+    def value(self, drawn: float) -> Value:
+        """A drawn number as a scenario has it: on the step, with its unit."""
+        number = min(max(drawn, self.low), self.high)
+        if self.step is not None:
+            number = min(self.low + round((number - self.low) / self.step) * self.step, self.high)
+        number = float(f"{number:.{_DIGITS}g}")
+        if self.whole:
+            number = round(number)
+        if not self.unit:
+            return number
+        return f"{number:g} {self.unit}" if not self.whole else f"{number} {self.unit}"
+
+    def as_dict(self) -> dict[str, object]:
+        """All that decides which values it takes."""
+        return {name: getattr(self, name) for name in self.__dataclass_fields__}
+
+
+def read_parameters(table: Table) -> tuple[Parameter, ...]:
+    """The table ``[parameters]``.
+
+    Raises
+    ------
+    CampaignError
+        If there is none, or a parameter makes no sense.
+    """
+    inner = table.table("parameters")
+    found = tuple(_parameter(key, row) for key, row in inner.tables({"from", "to", "choices"}).items())
+    if not found:
+        raise inner.wrong(
+            "", 'nothing to choose: give it KEY = { from = 1, to = 10 } or { choices = ["a", "b"] }'
+        )
+    return found
+
+
+def _parameter(key: str, row: Table) -> Parameter:
+    if "choices" in row:
+        choices = row.listed("choices")
+        row.done()
+        if len(choices) < 2:
+            raise row.wrong("choices", "fewer than two leave nothing to choose")
+        return Parameter(key, choices=tuple(choices))
+    written = {name: row.value(name) for name in ("from", "to")}
+    low, high = (_bound(row, name, value) for name, value in written.items())
+    step = _bound(row, "step", row.value("step")) if "step" in row else None
+    log = row.truth("log", False)
+    row.done()
+    if low.unit != high.unit or (step is not None and step.unit != low.unit):
+        raise row.wrong("to", f"write the bounds in one unit: {written['from']!r}, {written['to']!r}")
+    if not low.number < high.number:
+        raise row.wrong("to", f"{written['to']!r} is not above {written['from']!r}")
+    if log and low.number <= 0:
+        raise row.wrong("log", "a logarithmic range begins above 0")
+    if log and step is not None:
+        raise row.wrong("step", "a logarithmic range has no steps")
+    if step is not None and not 0 < step.number <= high.number - low.number:
+        raise row.wrong("step", f"{step.number:g} is no step between {low.number:g} and {high.number:g}")
+    whole = all(_is_whole(value) for value in written.values()) and (step is None or step.number.is_integer())
+    return Parameter(key, low.number, high.number, low.unit, whole, log, step.number if step else None)
+
+
+def _bound(row: Table, name: str, value: Value) -> Quantity:
+    found = quantity(value)
+    if found is None or not math.isfinite(found.number):
+        raise row.wrong(name, f"{value!r} is not a number")
+    return found
+
+
+def _is_whole(value: Value) -> bool:
+    """Whether a bound is written as a whole number: 2 and "50 ms", not 2.0 and "0.05 s"."""
+    return isinstance(value, int) or (
+        isinstance(value, str) and "." not in value and "e" not in value.split()[0]
+    )
+
+
+def no_clash(table: Table, parameters: tuple[Parameter, ...], settings: Mapping[str, Value]) -> None:
+    """Refuse a key that is both set and to be chosen."""
+    for parameter in parameters:
+        if parameter.key in settings:
+            raise table.wrong(parameter.key, "it is in [set] and in [parameters]")
+        if parameter.key == "seed":
+            raise CampaignError(f"{table.path}: the seed stays the same at all points")

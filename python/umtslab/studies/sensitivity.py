@@ -1,0 +1,189 @@
+"""Which parameters matter, by SALib: Morris's elementary effects or Sobol's variance shares.
+
+A metric's value at a point is its mean over the same runs as at every other point, so that effects are of the
+parameters and not of the draw.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from umtslab.analyse.statistics import summarise
+from umtslab.campaign.errors import CampaignError
+from umtslab.campaign.file import check_metric
+from umtslab.campaign.study import Study, Workers
+from umtslab.campaign.table import Value, read_toml
+from umtslab.studies.file import Frame, read_frame, run_points
+from umtslab.studies.parameters import Parameter
+
+if TYPE_CHECKING:
+    from umtslab.simulation import Watch
+    from umtslab.store import Store
+
+METHODS = ("morris", "sobol")
+_LEVELS = 4
+_SEED_BITS = 2**32
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """What is asked: the effect of each parameter on each metric."""
+
+    frame: Frame
+    method: str
+    samples: int
+    metrics: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a parameter does to a metric; intervals are 95 %.
+
+    Morris: `first` is mu*, the mean absolute effect of crossing the range, in the metric's unit; `total` is
+    sigma, their deviation (interaction, curvature). Sobol: first-order and total share of the variance.
+    """
+
+    parameter: str
+    first: float
+    first_ci95: float | None
+    total: float
+    total_ci95: float | None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """The effects by metric, in the order of the parameters, and how many points and runs they rest on."""
+
+    study: Sensitivity
+    seed: int
+    points: int
+    effects: dict[str, tuple[Effect, ...]]
+
+
+def load_sensitivity(path: Path) -> Sensitivity:
+    """Read a study file.
+
+    Raises
+    ------
+    CampaignError
+        If the file cannot be read, a key is unknown, or a value makes no sense.
+    """
+    table = read_toml(path)
+    frame = read_frame(table)
+    method = table.text("method", "morris")
+    if method not in METHODS:
+        raise table.wrong("method", f"{method!r} is none of {', '.join(METHODS)}")
+    samples = table.whole("samples", 8, least=2)
+    if method == "sobol" and samples & (samples - 1):
+        raise table.wrong("samples", f"Sobol's sequence wants a power of 2, such as 64, not {samples}")
+    metrics = tuple(str(metric) for metric in table.listed("metrics"))
+    for metric in metrics:
+        check_metric(table, "metrics", metric)
+    table.done()
+    for parameter in frame.parameters:
+        if parameter.choices:
+            raise table.wrong(
+                parameter.key, "choices have no order, so they have no effect to measure: give a range"
+            )
+    if len(frame.parameters) < 2:
+        raise table.wrong("parameters", "with one parameter there is nothing to compare: use umts sweep")
+    return Sensitivity(frame, method, samples, metrics)
+
+
+def analyse_sensitivity(
+    study: Sensitivity,
+    store: Store,
+    workers: Workers,
+    watch: Watch | None = None,
+    expect: Callable[[int], None] | None = None,
+) -> Findings:
+    """Run the points that the store lacks, and find the effects.
+
+    Raises
+    ------
+    CampaignError
+        If SALib is not installed, a point makes no scenario, or a run could not measure a metric.
+    OSError
+        If results cannot be written.
+    """
+    seed = Study(study.frame.campaign([_corner(study.frame)])).seed
+    problem = {
+        "num_vars": len(study.frame.parameters),
+        "names": [parameter.key for parameter in study.frame.parameters],
+        "bounds": [_bounds(parameter) for parameter in study.frame.parameters],
+    }
+    drawn = _sample(study, problem, seed)
+    rows = [_row(study.frame, numbers) for numbers in drawn.tolist()]
+    distinct = list({tuple(row.items()): row for row in rows}.values())
+    cells = run_points(study.frame.campaign(distinct), store, workers, watch, expect)
+    by_row = {tuple(cell.parameters.items()): cell for cell in cells}
+    found = {}
+    for metric in study.metrics:
+        means = [summarise(by_row[tuple(row.items())].values(metric)).mean for row in rows]
+        if None in means:
+            raise CampaignError(
+                f"no run measured {metric} at {by_row[tuple(rows[means.index(None)].items())].label}"
+            )
+        found[metric] = _effects(study, problem, drawn, means, seed)
+    return Findings(study, seed, len(distinct), found)
+
+
+def _sample(study: Sensitivity, problem: dict[str, Any], seed: int) -> Any:
+    try:
+        from SALib.sample import morris, sobol
+    except ImportError as error:
+        advice = "pip install 'umtslab[sensitivity]'"
+        raise CampaignError(f"this needs SALib, which is not installed: {advice} ({error})") from None
+    if study.method == "morris":
+        return morris.sample(problem, study.samples, num_levels=_LEVELS, seed=seed % _SEED_BITS)
+    return sobol.sample(problem, study.samples, calc_second_order=False, seed=seed % _SEED_BITS)
+
+
+def _effects(
+    study: Sensitivity, problem: dict[str, Any], drawn: Any, means: Sequence[float | None], seed: int
+) -> tuple[Effect, ...]:
+    import numpy as np
+
+    values = np.array(means, dtype=float)
+    keys = problem["names"]
+    if float(np.ptp(values)) == 0.0:
+        return tuple(Effect(key, 0.0, 0.0, 0.0, 0.0) for key in keys)
+    if study.method == "morris":
+        from SALib.analyze import morris
+
+        found = morris.analyze(problem, drawn, values, num_levels=_LEVELS, seed=seed % _SEED_BITS)
+        columns = found["mu_star"], found["mu_star_conf"], found["sigma"], [None] * len(keys)
+    else:
+        from SALib.analyze import sobol
+
+        found = sobol.analyze(problem, values, calc_second_order=False, seed=seed % _SEED_BITS)
+        columns = found["S1"], found["S1_conf"], found["ST"], found["ST_conf"]
+    return tuple(
+        Effect(key, float(first), _finite(first_ci), float(total), _finite(total_ci))
+        for key, first, first_ci, total, total_ci in zip(keys, *columns, strict=True)
+    )
+
+
+def _finite(value: Any) -> float | None:
+    return None if value is None or not math.isfinite(float(value)) else float(value)
+
+
+def _bounds(parameter: Parameter) -> list[float]:
+    """The range that numbers are drawn from: of a logarithmic one, the exponents."""
+    ends = [parameter.low, parameter.high]
+    return [math.log10(end) for end in ends] if parameter.log else ends
+
+
+def _row(frame: Frame, numbers: Sequence[float]) -> dict[str, Value]:
+    return {
+        parameter.key: parameter.value(10**number if parameter.log else number)
+        for parameter, number in zip(frame.parameters, numbers, strict=True)
+    }
+
+
+def _corner(frame: Frame) -> dict[str, Value]:
+    return {parameter.key: parameter.value(parameter.low) for parameter in frame.parameters}

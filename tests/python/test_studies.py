@@ -1,0 +1,185 @@
+"""Studies: the best parameters, and those that matter; the same by any road."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import FTP, Umts, tree
+from umtslab import open_store
+from umtslab.campaign import CampaignError, Study, Workers, load_campaign
+from umtslab.cli import main
+from umtslab.studies.optimise import load_optimisation, optimise
+from umtslab.studies.parameters import Parameter
+from umtslab.studies.sensitivity import analyse_sensitivity, load_sensitivity
+
+HEAD = f'version = 1\nscenario = "{FTP}"\nruns = 2\n[set]\nduration = "20 s"\nradio.bler = 0.2\n'
+BEST = (
+    HEAD.replace("[set]", "trials = 14\n[set]")
+    + """
+[parameters]
+rlc.max_dat = { from = 1, to = 6 }
+tcp.variant = { choices = ["reno", "tahoe"] }
+[objective]
+metric = "goodput_kbps"
+[[constraint]]
+metric = "mean_outstanding_segments"
+at_most = 12
+"""
+)
+RANGE = "from = 1, to = 6"
+LEAD = 'cell.rlc_lead = { from = "0.5 ms", to = "1.0 ms" }'
+LIMIT = "mean_outstanding_segments at most 12"
+
+MATTERS = (
+    HEAD.replace("[set]", 'samples = 4\nmetrics = ["goodput_kbps"]\n[set]').replace("radio.bler = 0.2\n", "")
+    + """
+[parameters]
+radio.bler = { from = 0.0, to = 0.3 }
+cell.rlc_lead = { from = "0.5 ms", to = "1.0 ms" }
+"""
+)
+
+
+def changed(text: str, old: str, new: str) -> str:
+    assert old in text
+    return text.replace(old, new)
+
+
+def written(folder: Path, text: str, name: str = "study.toml") -> Path:
+    (folder / name).write_text(text)
+    return folder / name
+
+
+def test_drawn_numbers_become_values_with_units() -> None:
+    assert Parameter("k", 50, 500, "ms", whole=True, step=10).value(123.4) == "120 ms"
+    assert Parameter("k", 0.01, 0.2).value(0.123456789) == 0.123457
+    assert Parameter("k", 2, 10, whole=True).value(10.7) == 10
+    assert Parameter("k", 0.5, 1.0, "ms").value(0.75) == "0.75 ms"
+
+
+def test_the_best_keeps_the_constraint_and_beats_the_others_that_do(umts: Umts, tmp_path: Path) -> None:
+    printed = json.loads(umts("optimise", written(tmp_path, BEST), "--json").stdout)
+    assert len(printed["trials"]) == 14
+    feasible = [trial for trial in printed["trials"] if trial["feasible"]]
+    infeasible = [trial for trial in printed["trials"] if not trial["feasible"]]
+    assert feasible
+    assert infeasible
+    assert all(
+        trial["constraints"]["mean_outstanding_segments at most 12"]["mean"] <= 12 for trial in feasible
+    )
+    best = printed["best"]
+    assert best["objective"]["mean"] == max(trial["objective"]["mean"] for trial in feasible)
+    assert best["gain"]["mean"] == pytest.approx(
+        best["objective"]["mean"] - printed["as_it_is"]["objective"]["mean"]
+    )
+    assert f"--set rlc.max_dat={best['parameters']['rlc.max_dat']}" in best["command"]
+
+
+def test_a_study_goes_on_as_if_it_had_not_stopped(umts: Umts, tmp_path: Path) -> None:
+    study = written(tmp_path, BEST)
+    whole = umts("optimise", study, "--jobs", "1", "--out", "whole", "--json").stdout
+    for trials in (4, 11):
+        umts("optimise", study, "--trials", trials, "--jobs", "2", "--out", "parts", "--json")
+    parts = umts("optimise", study, "--jobs", "2", "--out", "parts", "--json").stdout
+    assert parts.replace("/parts", "/whole") == whole
+    assert tree(tmp_path / "parts/runs") == tree(tmp_path / "whole/runs")
+
+
+def test_trials_meet_the_same_radio(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store") as store:
+        outcome = optimise(load_optimisation(written(tmp_path, BEST)), store, Workers(2))
+    assert {tuple((run.seed, run.run) for run in trial.runs) for trial in outcome.trials} == {
+        ((1, 0), (1, 1))
+    }
+
+
+def test_nothing_feasible_is_status_1(umts: Umts, tmp_path: Path) -> None:
+    study = written(
+        tmp_path, BEST.replace("at_most = 12", "at_most = 0.001").replace("trials = 14", "trials = 2")
+    )
+    done = umts("optimise", study, "--json", status=1)
+    assert json.loads(done.stdout)["best"] is None
+    assert "none of 2 trials" in done.stderr
+
+
+@pytest.mark.parametrize("method", ["morris", "sobol"])
+def test_the_error_rate_matters_and_the_lead_of_a_millisecond_does_not(method: str, tmp_path: Path) -> None:
+    study = load_sensitivity(written(tmp_path, MATTERS.replace("[set]", f'method = "{method}"\n[set]')))
+    with open_store(tmp_path / "one") as store:
+        one = analyse_sensitivity(study, store, Workers(1))
+    with open_store(tmp_path / "two") as store:
+        two = analyse_sensitivity(study, store, Workers(2))
+    assert one == two
+    bler, lead = one.effects["goodput_kbps"]
+    assert bler.parameter == "radio.bler"
+    assert bler.first > 5 * abs(lead.first)
+
+
+def test_sensitivity_prints_and_draws(umts: Umts, tmp_path: Path) -> None:
+    study = written(tmp_path, MATTERS)
+    done = umts("sensitivity", study, "-o", "effects.svg")
+    assert "mu* (kbit/s)" in done.stdout
+    assert (tmp_path / "effects.svg").read_text().startswith("<?xml")
+    effects = json.loads(umts("sensitivity", study, "--json").stdout)["effects"]["goodput_kbps"]
+    assert effects["radio.bler"]["mu_star"] > effects["cell.rlc_lead"]["mu_star"]
+
+
+WRONG = {
+    "no parameters": ("optimise", HEAD + "[objective]\nmetric = 'goodput_kbps'", "parameters"),
+    "bounds the wrong way": ("optimise", changed(BEST, RANGE, "from = 6, to = 1"), "not above"),
+    "bounds in two units": ("optimise", changed(BEST, RANGE, "from = '1 s', to = '6 B'"), "one unit"),
+    "a bound that is no number": ("optimise", changed(BEST, "from = 1,", "from = 'x',"), "number"),
+    "one choice": ("optimise", changed(BEST, '["reno", "tahoe"]', '["reno"]'), "two"),
+    "unknown key of a parameter": ("optimise", changed(BEST, "to = 6", "to = 6, stepp = 2"), "step"),
+    "unknown scenario key": ("optimise", changed(BEST, "rlc.max_dat", "rlc.max_dta"), "max_dta"),
+    "impossible value": ("optimise", changed(BEST, "from = 1,", "from = -5,"), "max_dat"),
+    "no such metric": ("optimise", changed(BEST, '"goodput_kbps"', '"speed"'), "speed"),
+    "no objective": ("optimise", changed(BEST, "[objective]\nmetric = \"goodput_kbps\"\n", ""), "metric"),
+    "goal unknown": ("optimise", changed(BEST, "[[constraint]]", "goal = 'up'\n[[constraint]]"), "maximise"),
+    "constraint with two bounds": ("optimise", BEST + "at_least = 3", "one of"),
+    "set and chosen": ("optimise", changed(BEST, "[set]", "[set]\nrlc.max_dat = 2"), "[set]"),
+    "unknown key": ("optimise", changed(BEST, "trials", "trails"), "trials"),
+    "choices have no effect": (
+        "sensitivity",
+        MATTERS + "tcp.variant = { choices = ['reno', 'tahoe'] }",
+        "choices",
+    ),
+    "one parameter": ("sensitivity", changed(MATTERS, LEAD, ""), "sweep"),
+    "unknown method": ("sensitivity", changed(MATTERS, "[set]", "method = 'guess'\n[set]"), "morris"),
+    "no metrics": ("sensitivity", changed(MATTERS, '["goodput_kbps"]', "[]"), "empty"),
+    "Sobol with 5 samples": (
+        "sensitivity",
+        changed(MATTERS, "samples = 4", 'method = "sobol"\nsamples = 5'),
+        "power of 2",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_study_leaves_no_store(
+    case: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    verb, text, hint = WRONG[case]
+    written(tmp_path, text)
+    monkeypatch.chdir(tmp_path)
+    assert main([verb, "study.toml", "--json"]) == 2
+    printed = capsys.readouterr()
+    assert hint in printed.err
+    assert printed.out == ""
+    assert [path.name for path in tmp_path.iterdir()] == ["study.toml"]
+
+
+def test_the_shipped_studies_and_campaigns_are_whole() -> None:
+    folder = Path(__file__).parents[2] / "campaigns"
+    for path in sorted(folder.glob("*.toml")):
+        text = path.read_text()
+        if "[objective]" in text:
+            load_optimisation(path).fingerprint()
+        elif "[parameters]" in text:
+            load_sensitivity(path)
+        else:
+            Study(load_campaign(path))
+    with pytest.raises(CampaignError):
+        load_campaign(folder / "rlc-best-goodput.toml").combinations()
