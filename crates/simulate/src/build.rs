@@ -18,7 +18,9 @@ use umts_stack::radio::rlc::am::{
 };
 use umts_stack::radio::rlc::tm::{ErroneousSdus, TmConfig};
 use umts_stack::radio::rlc::um::UmConfig;
-use umts_stack::tcp::{CubicConfig, RtoConfig, RtoRule, TcpConfig, Variant, VegasConfig};
+use umts_stack::tcp::{
+    ChargedOptions, CubicConfig, FackConfig, RtoConfig, RtoRule, TcpConfig, Variant, VegasConfig,
+};
 use umts_stack::trace::Channel;
 use umts_stack::traffic::TrafficConfig;
 use umts_units::{BitRate, Duration, Time};
@@ -399,8 +401,19 @@ pub fn tcp_config(tcp: &scenario::Tcp) -> TcpConfig {
         limited_transmit: tcp.limited_transmit,
         sack_blocks: match tcp.variant {
             scenario::TcpVariant::Sack | scenario::TcpVariant::Fack => tcp.sack_blocks,
+            _ if tcp.sack => tcp.sack_blocks,
             _ => 0,
         },
+        dsack: tcp.dsack,
+        timestamps: tcp.timestamps,
+        timestamp_tick: tcp.timestamp_tick,
+        window_scaling: tcp.window_scaling,
+        charged_options: match tcp.charged_options {
+            scenario::ChargedOptions::All => ChargedOptions::All,
+            scenario::ChargedOptions::AfterSyn => ChargedOptions::AfterSyn,
+            scenario::ChargedOptions::None => ChargedOptions::None,
+        },
+        fack: FackConfig { data_smoothing: tcp.fack_data_smoothing, over_damping: tcp.fack_over_damping },
         vegas: VegasConfig {
             alpha: tcp.vegas_alpha,
             beta: tcp.vegas_beta,

@@ -17,10 +17,38 @@ pub struct Flags {
     pub psh: bool,
     /// Reset the connection.
     pub rst: bool,
+    /// Congestion was experienced (RFC 3168 §6.1); in a SYN: capable of ECN.
+    pub ece: bool,
+    /// The congestion window was reduced.
+    pub cwr: bool,
 }
 
-/// Selective acknowledgments (RFC 2018): at most [`SackBlocks::MAX`] ranges of sequence numbers above the cumulative
-/// acknowledgment, in the order in which they are reported.
+/// The ECN field of the IP header (RFC 3168 §5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Ecn {
+    /// 00: a router that wants to slow the sender down has to drop.
+    #[default]
+    NotCapable,
+    /// 10, ECT(0): a router may mark in place of dropping.
+    Capable,
+    /// 11, CE: a router has marked it.
+    Experienced,
+}
+
+/// Options of a segment beside the maximum segment size and the blocks of selective acknowledgment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Options {
+    /// The shift of every later window of this end (RFC 7323 §2), on a SYN.
+    pub window_scale: Option<u8>,
+    /// Selective acknowledgments may be sent to this end (RFC 2018 §2), on a SYN.
+    pub sack_permitted: bool,
+    /// `timestamp` and `echo` of the segment are on the wire (RFC 7323 §3).
+    pub timestamps: bool,
+}
+
+/// Selective acknowledgments (RFC 2018): at most [`SackBlocks::MAX`] ranges of sequence numbers in the order in which
+/// they are reported. All lie above the cumulative acknowledgment but perhaps the first, which may report a duplicate
+/// (RFC 2883). They are kept as distances from the acknowledgment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SackBlocks([(u32, u32); SackBlocks::MAX]);
 
@@ -31,12 +59,12 @@ impl SackBlocks {
     /// No block.
     pub const NONE: SackBlocks = SackBlocks([(0, 0); SackBlocks::MAX]);
 
-    /// The first `MAX` of some ranges `start..end` that lie above `ack`, less than 4 GiB from it.
+    /// The first `MAX` of some ranges `start..end`, none empty, less than 2 GiB from `ack`.
     pub fn new(ack: u64, ranges: impl IntoIterator<Item = (u64, u64)>) -> Self {
         let mut blocks = SackBlocks::NONE;
         for (block, (start, end)) in blocks.0.iter_mut().zip(ranges) {
-            debug_assert!(ack < start && start < end, "{start}..{end} above {ack}");
-            *block = ((start - ack) as u32, (end - ack) as u32);
+            debug_assert!(start < end, "{start}..{end}");
+            *block = (start.wrapping_sub(ack) as u32, end.wrapping_sub(ack) as u32);
         }
         blocks
     }
@@ -44,20 +72,29 @@ impl SackBlocks {
     /// How many there are.
     #[inline]
     pub fn len(&self) -> usize {
-        self.0.iter().take_while(|(_, end)| *end > 0).count()
+        self.0.iter().take_while(|(start, end)| start != end).count()
     }
 
     /// Whether there is none.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.0[0].1 == 0
+        self.0[0] == (0, 0)
     }
 
     /// The ranges `start..end` of a segment that acknowledges `ack`.
     #[inline]
     pub fn ranges(&self, ack: u64) -> impl Iterator<Item = (u64, u64)> {
-        let reported = self.0.into_iter().take_while(|(_, end)| *end > 0);
-        reported.map(move |(start, end)| (ack + u64::from(start), ack + u64::from(end)))
+        let reported = self.0.into_iter().take_while(|(start, end)| start != end);
+        let at = move |distance: u32| ack.wrapping_add_signed(i64::from(distance as i32));
+        reported.map(move |(start, end)| (at(start), at(end)))
+    }
+
+    /// The first range if it reports a duplicate: it lies below the acknowledgment or inside the second (RFC 2883 §4).
+    pub fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {
+        let mut ranges = self.ranges(ack);
+        let first = ranges.next()?;
+        let inside = |(start, end): (u64, u64)| start <= first.0 && first.1 <= end;
+        (first.1 <= ack || ranges.next().is_some_and(inside)).then_some(first)
     }
 }
 
@@ -85,7 +122,12 @@ pub struct Segment {
     pub mss: u16,
     /// Selective acknowledgments.
     pub sack: SackBlocks,
-    /// When it left.
+    /// Other options.
+    pub options: Options,
+    /// The ECN field of its IP header.
+    pub ecn: Ecn,
+    /// When it left: in whole ticks of the sender's clock with the timestamps option, else exact and unknown to the other
+    /// end (but for ns-2's one-way connections, which use it).
     pub timestamp: Time,
     /// The timestamp of the segment that it answers.
     pub echo: Time,
@@ -94,6 +136,35 @@ pub struct Segment {
 }
 
 impl Segment {
+    /// A segment with a header of 40 octets and nothing else.
+    pub const fn new(connection: ConnectionId, direction: Direction) -> Self {
+        Segment {
+            connection,
+            direction,
+            flags: Flags {
+                syn: false,
+                ack: false,
+                fin: false,
+                psh: false,
+                rst: false,
+                ece: false,
+                cwr: false,
+            },
+            seq: 0,
+            ack: 0,
+            payload: 0,
+            window: 0,
+            header: 40,
+            mss: 0,
+            sack: SackBlocks::NONE,
+            options: Options { window_scale: None, sack_permitted: false, timestamps: false },
+            ecn: Ecn::NotCapable,
+            timestamp: Time::ZERO,
+            echo: Time::ZERO,
+            transmission: 0,
+        }
+    }
+
     /// Sequence numbers that it takes: payload, and one each for SYN and FIN.
     #[inline]
     pub fn sequence_length(&self) -> u64 {

@@ -6,7 +6,7 @@ use std::path::Path;
 use umts_scenario::Scenario;
 use umts_stack::Cx;
 use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, UeId};
-use umts_stack::packet::{Flags, SackBlocks, Segment};
+use umts_stack::packet::{Flags, Options, SackBlocks, Segment};
 use umts_stack::tcp::{Connection, TcpConfig, TcpEvent};
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
@@ -184,19 +184,18 @@ impl Talk {
         self.ack = ack.or(self.ack);
         let answered = self.sent.iter().rev().find(|(end, _)| Some(*end) == ack);
         let segment = Segment {
-            connection: ConnectionId(0),
-            direction: End::Ue.sends(),
             flags: Flags { syn: arriving.syn, fin: arriving.fin, ack: ack.is_some(), ..Flags::default() },
             seq,
             ack: ack.unwrap_or_default(),
             payload,
             window: self.window,
-            header: 40,
             mss: arriving.mss.unwrap_or_default(),
             sack: SackBlocks::new(ack.unwrap_or_default(), arriving.sack.iter().copied()),
+            // What the script does not say is offered; what our end did not offer it does not take.
+            options: Options { sack_permitted: arriving.syn, ..Options::default() },
             timestamp: self.now,
             echo: answered.map_or(Time::ZERO, |(_, at)| *at),
-            transmission: 0,
+            ..Segment::new(ConnectionId(0), End::Ue.sends())
         };
         self.seq = self.seq.max(segment.end());
         segment

@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 use std::net::Ipv4Addr;
 
-use etherparse::{IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
+use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use thiserror::Error;
 use umts_stack::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
-use umts_stack::packet::{Content, Datagram, Packet, Segment};
+use umts_stack::packet::{Content, Datagram, Ecn, Packet, SackBlocks, Segment};
 use umts_stack::trace::SendCause;
+use umts_units::Time;
 
 const FIRST_UE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
 const FIRST_SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
@@ -87,6 +88,8 @@ impl Headers {
         tcp.psh = segment.flags.psh;
         tcp.rst = segment.flags.rst;
         tcp.ack = segment.flags.ack;
+        tcp.ece = segment.flags.ece;
+        tcp.cwr = segment.flags.cwr;
         if segment.flags.ack {
             let other = initial_number(segment.connection, segment.direction.reversed());
             tcp.acknowledgment_number = other.wrapping_add(segment.ack as u32);
@@ -124,13 +127,13 @@ impl Headers {
         segment
     }
 
-    /// The shift of this direction's windows; zero for the SYN's own, whose window is never scaled.
+    /// The shift of this direction's windows: what the SYN says, or for the windows of a one-way connection, which have
+    /// no bound, what they need.
     fn shift(&mut self, segment: &Segment) -> u8 {
         let way = &mut self.connections.entry(segment.connection).or_default()[segment.direction.index()];
         if segment.flags.syn {
-            way.shift = (0..MAX_SHIFT)
-                .find(|&shift| segment.window >> shift <= u32::from(u16::MAX))
-                .unwrap_or(MAX_SHIFT);
+            let needed = (0..MAX_SHIFT).find(|&shift| segment.window >> shift <= u32::from(u16::MAX));
+            way.shift = segment.options.window_scale.unwrap_or(needed.unwrap_or(MAX_SHIFT));
         }
         way.shift
     }
@@ -177,7 +180,7 @@ fn sequence_number(segment: &Segment) -> u32 {
 }
 
 /// A hash (the finaliser of SplitMix64), so that numbers look like those of a real stack and are the same in every run.
-fn initial_number(connection: ConnectionId, direction: Direction) -> u32 {
+pub(super) fn initial_number(connection: ConnectionId, direction: Direction) -> u32 {
     let mut x = (u64::from(connection.0) << 1 | direction.index() as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -189,18 +192,57 @@ fn window(segment: &Segment, shift: u8) -> u16 {
     u16::try_from(segment.window >> shift).unwrap_or(u16::MAX)
 }
 
-/// A SYN's options, and no-operations up to the header that the model charges.
+/// The segment's options as real stacks lay them out, and no-operations up to the header that the model charges.
 fn set_options(tcp: &mut TcpHeader, segment: &Segment, shift: u8) {
-    if segment.flags.syn {
-        let scale = TcpOptionElement::WindowScale(shift);
-        let options = [TcpOptionElement::MaximumSegmentSize(segment.mss), TcpOptionElement::Noop, scale];
-        let absent = usize::from(segment.mss == 0);
-        tcp.set_options(&options[absent..]).expect("eight octets fit");
-    } else {
-        let charged = usize::from(segment.header).saturating_sub(PLAIN).min(MAX_OPTIONS);
-        let no_operations = [1; MAX_OPTIONS];
-        tcp.set_options_raw(&no_operations[..charged & !3]).expect("they fit");
+    use TcpOptionElement::{MaximumSegmentSize, Noop, SelectiveAcknowledgementPermitted, WindowScale};
+    let (options, syn) = (segment.options, segment.flags.syn);
+    let mut elements = Vec::new();
+    if syn && segment.mss > 0 {
+        elements.push(MaximumSegmentSize(segment.mss));
     }
+    match (syn && options.sack_permitted, options.timestamps) {
+        (true, true) => elements.push(SelectiveAcknowledgementPermitted),
+        (true, false) => elements.extend([Noop, Noop, SelectiveAcknowledgementPermitted]),
+        (false, true) => elements.extend([Noop, Noop]),
+        (false, false) => {}
+    }
+    if options.timestamps {
+        elements.push(timestamps(segment));
+    }
+    if syn && (options.window_scale.is_some() || shift > 0) {
+        elements.extend([Noop, WindowScale(shift)]);
+    }
+    if let Some(blocks) = blocks(segment) {
+        elements.extend([Noop, Noop, blocks]);
+    }
+    tcp.set_options(&elements).expect("the stack never sends more than 40 octets");
+    let charged = usize::from(segment.header).saturating_sub(PLAIN).min(MAX_OPTIONS) & !3;
+    let written = tcp.options.len();
+    if !syn && charged > written {
+        let mut padded = [1; MAX_OPTIONS];
+        padded[..written].copy_from_slice(tcp.options.as_slice());
+        tcp.set_options_raw(&padded[..charged]).expect("they fit");
+    }
+}
+
+/// Clocks in milliseconds (RFC 7323 §5.4), each with an offset of its own.
+fn timestamps(segment: &Segment) -> TcpOptionElement {
+    let clock = |direction, at: Time| {
+        let offset = initial_number(segment.connection, direction).rotate_left(16);
+        offset.wrapping_add((at.as_nanos() / 1_000_000) as u32)
+    };
+    let echo = if segment.flags.ack { clock(segment.direction.reversed(), segment.echo) } else { 0 };
+    TcpOptionElement::Timestamp(clock(segment.direction, segment.timestamp), echo)
+}
+
+fn blocks(segment: &Segment) -> Option<TcpOptionElement> {
+    let first = initial_number(segment.connection, segment.direction.reversed());
+    let number = |seq: u64| first.wrapping_add(seq as u32);
+    let mut ranges = segment.sack.ranges(segment.ack).map(|(start, end)| (number(start), number(end)));
+    let newest = ranges.next()?;
+    let mut others = [None; SackBlocks::MAX - 1];
+    others.iter_mut().zip(ranges).for_each(|(other, range)| *other = Some(range));
+    Some(TcpOptionElement::SelectiveAcknowledgement(newest, others))
 }
 
 /// A datagram of a flow, between ports of its own.
@@ -245,6 +287,11 @@ impl Hosts {
         let mut ip = Ipv4Header::new(length, TIME_TO_LIVE, protocol, source, destination).ok()?;
         ip.identification = packet.id.0 as u16;
         ip.dont_fragment = true;
+        ip.ecn = match packet.segment().map_or(Ecn::NotCapable, |segment| segment.ecn) {
+            Ecn::NotCapable => IpEcn::ZERO,
+            Ecn::Capable => IpEcn::TWO,
+            Ecn::Experienced => IpEcn::THREE,
+        };
         ip.header_checksum = ip.calc_header_checksum();
         Some(ip)
     }

@@ -11,9 +11,10 @@
 //!   has port 49152 + n mod 16384 at the UE, and so have the datagrams of flow n. Initial sequence numbers are hashes of connection and direction.
 //! - The IP identification is the packet's number in the run modulo 2^16: fresh for every packet, and the same at
 //!   every capture point. The time to live is 64 everywhere, since links count no hops.
-//! - A SYN carries the window scale option (RFC 7323), with the shift that its window needs. Other windows are rounded
-//!   down to that scale. The model may charge less than these headers: TCP options of a SYN, or an ns-2 segment
-//!   without header. Where it charges more than 40 octets, no-operation options fill the header up.
+//! - Options are those of the segment: maximum segment size, window scale, SACK permitted and blocks, timestamps (in
+//!   milliseconds, each end's from a number of its own). A one-way connection, whose windows have no bound, has a window
+//!   scale if they need one. The model may charge less than these headers: options of a SYN, or an ns-2 segment without
+//!   header. Where it charges more than there is, no-operation options fill the header up.
 //! - Each packet has a comment with what its ends cannot know: its number, how often its bytes were sent, why they
 //!   were sent again, and the size that the model charged where the headers differ.
 //!

@@ -5,11 +5,13 @@ use std::process::Command;
 
 use tempfile::TempDir;
 use umts_stack::ids::{ConnectionId, Direction, FlowId, UeId};
-use umts_stack::packet::{Content, Datagram, Flags, Packet, SackBlocks, Segment};
+use umts_stack::packet::{Content, Datagram, Flags, Options, Packet, SackBlocks, Segment};
 
+use super::headers::initial_number;
 use super::*;
 
-const SYN: Flags = Flags { syn: true, ack: false, fin: false, psh: false, rst: false };
+const SYN: Flags =
+    Flags { syn: true, ack: false, fin: false, psh: false, rst: false, ece: false, cwr: false };
 const SYN_ACK: Flags = Flags { ack: true, ..SYN };
 const ACK: Flags = Flags { syn: false, ..SYN_ACK };
 const FIN: Flags = Flags { fin: true, ..ACK };
@@ -37,21 +39,9 @@ impl Conversation {
     fn segment(&self, direction: Direction, flags: Flags, seq: u64, ack: u64, payload: u32) -> Segment {
         let mss = if flags.syn { 1000 } else { 0 };
         let connection = ConnectionId(self.connection);
-        Segment {
-            connection,
-            direction,
-            flags,
-            seq,
-            ack,
-            payload,
-            window: 20_000,
-            header: 40,
-            mss,
-            sack: SackBlocks::NONE,
-            timestamp: Time::ZERO,
-            echo: Time::ZERO,
-            transmission: 0,
-        }
+        let options = Options { window_scale: flags.syn.then_some(0), ..Options::default() };
+        let segment = Segment::new(connection, direction);
+        Segment { flags, seq, ack, payload, window: 20_000, mss, options, ..segment }
     }
 
     fn passes(&mut self, segment: Segment) -> &mut Self {
@@ -183,17 +173,103 @@ fn payload_is_cut_but_its_length_is_known() {
 #[test]
 fn windows_above_64_kib_are_scaled() {
     let mut conversation = Conversation::with_payload();
-    let mut with_window = |flags, seq, ack, direction, window| {
-        let segment = conversation.segment(direction, flags, seq, ack, 0);
+    let mut with_window = |flags: Flags, seq, ack, direction, window| {
+        let mut segment = conversation.segment(direction, flags, seq, ack, 0);
+        segment.options.window_scale =
+            flags.syn.then_some(if direction == Direction::Uplink { 4 } else { 0 });
         conversation.passes(Segment { window, ..segment });
     };
-    with_window(SYN, 0, 0, Direction::Uplink, 1_000_000);
+    with_window(SYN, 0, 0, Direction::Uplink, 65_535);
     with_window(SYN_ACK, 0, 1, Direction::Downlink, 20_000);
     with_window(ACK, 1, 1, Direction::Uplink, 1_000_000);
     let (_folder, files) = conversation.finish();
     let fields = ["tcp.options.wscale.shift", "tcp.window_size"];
     let Some(packets) = tshark(&files[0], "tcp", &fields) else { return };
     assert_eq!(packets, [["4", "65535"], ["0", "20000"], ["", "1000000"]]);
+}
+
+/// What the segments of a connection with every option carry, as tshark reads it.
+#[test]
+fn tshark_reads_the_options_of_the_segments() {
+    let mut conversation = Conversation::with_payload();
+    let at = |ms| Time::from_nanos(ms * 1_000_000);
+    let offered = Options { window_scale: Some(3), sack_permitted: true, timestamps: true };
+    let later = Options { timestamps: true, ..Options::default() };
+    let mut with = |direction, flags: Flags, numbers: (u64, u64), payload, sack, stamps: (u64, u64)| {
+        let options = if flags.syn { offered } else { later };
+        let segment = conversation.segment(direction, flags, numbers.0, numbers.1, payload);
+        let (timestamp, echo) = (at(stamps.0), at(stamps.1));
+        conversation.passes(Segment { options, sack, timestamp, echo, ..segment });
+    };
+    let (up, down, none) = (Direction::Uplink, Direction::Downlink, SackBlocks::NONE);
+    let congested = Flags { ece: true, cwr: true, ..ACK };
+    with(up, SYN, (0, 0), 0, none, (10, 0));
+    with(down, SYN_ACK, (0, 1), 0, none, (60, 10));
+    with(up, ACK, (1, 1), 0, none, (110, 60));
+    for (seq, sent) in [(1, 160), (2001, 180), (2001, 190)] {
+        with(down, ACK, (seq, 1), 1000, none, (sent, 110));
+    }
+    with(up, ACK, (1, 1001), 0, SackBlocks::new(1001, [(2001, 3001)]), (240, 160));
+    with(up, congested, (1, 1001), 0, SackBlocks::new(1001, [(2001, 3001), (1, 3001)]), (250, 160));
+    let (_folder, files) = conversation.finish();
+    let fields = [
+        "tcp.options.mss_val",
+        "tcp.options.wscale.shift",
+        "tcp.option_kind",
+        "tcp.options.sack.dsack_le",
+        "tcp.options.sack.count",
+        "tcp.flags.ece",
+        "tcp.flags.cwr",
+        "tcp.hdr_len",
+    ];
+    let Some(packets) = tshark(&files[0], "tcp", &fields) else { return };
+    // Maximum segment size, SACK permitted, timestamps, no-operation, window scale: as Linux has them.
+    let syn = ["1000", "3", "2,4,8,1,3", "", "", "0", "0", "40"];
+    assert_eq!(
+        (&packets[0][..], &packets[1][..]),
+        (&syn.map(str::to_owned)[..], &syn.map(str::to_owned)[..])
+    );
+    assert!(packets[2..6].iter().all(|packet| packet[..3] == ["", "", "1,1,8"] && packet[7] == "32"));
+    assert_eq!(packets[6][4..], ["1", "0", "0", "44"]);
+    assert_eq!(packets[7][4..], ["2", "1", "1", "52"]);
+    // What is echoed is what was sent: on the way back, the first data segment's stamp.
+    let stamps = ["tcp.options.timestamp.tsval", "tcp.options.timestamp.tsecr"];
+    let Some(stamps) = tshark(&files[0], "tcp", &stamps) else { return };
+    assert_eq!(stamps[0][1], "0");
+    assert_eq!((&stamps[1][1], &stamps[2][1]), (&stamps[0][0], &stamps[1][0]));
+    assert_eq!((&stamps[6][1], &stamps[7][1]), (&stamps[3][0], &stamps[3][0]));
+    let edges = ["tcp.options.sack_le", "tcp.options.sack_re"];
+    let Some(edges) = tshark(&files[0], "tcp.options.sack.count == 1", &edges) else { return };
+    assert_eq!(edges, [["2001", "3001"]]);
+    let wrong = "_ws.malformed || tcp.options.wscale.shift.invalid || tcp.checksum.status != 1";
+    assert_eq!(tshark(&files[0], wrong, &["frame.number"]), Some(vec![]));
+}
+
+#[test]
+fn sequence_numbers_and_blocks_wrap_around() {
+    const STEP: u64 = 1000;
+    let mut conversation = Conversation::with_payload();
+    conversation.up(SYN, 0, 0).down(SYN_ACK, 0, 1, 0).up(ACK, 1, 1);
+    // The model goes on counting where 32 bits of the downlink begin again.
+    let first = u64::from(initial_number(ConnectionId(0), Direction::Downlink));
+    let wrap = (1_u64 << 32) - first;
+    for n in 0..6 {
+        let seq = wrap - 3 * STEP + n * STEP;
+        conversation.down(ACK, seq, 1, STEP as u32);
+        let sack = SackBlocks::new(seq, [(seq + STEP, seq + 3 * STEP)]);
+        let ack = Segment { sack, ..conversation.segment(Direction::Uplink, ACK, 1, seq, 0) };
+        conversation.passes(ack);
+    }
+    let (_folder, files) = conversation.finish();
+    let fields = ["tcp.seq_raw", "tcp.ack_raw", "tcp.options.sack_le", "tcp.options.sack_re"];
+    let Some(packets) = tshark(&files[0], "frame.number > 3", &fields) else { return };
+    let wire = |distance: i64| (distance * STEP as i64).rem_euclid(1 << 32).to_string();
+    for (n, pair) in (-3..).zip(packets.chunks(2)) {
+        assert_eq!(pair[0][0], wire(n));
+        // tshark counts blocks from the initial number.
+        let edge = |n: i64| (wrap as i64 + n * STEP as i64).to_string();
+        assert_eq!(pair[1][1..], [wire(n), edge(n + 1), edge(n + 3)]);
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use umts_kernel::TraceSink;
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
-use umts_stack::packet::{Content, Datagram, Flags, Packet, SackBlocks, Segment};
+use umts_stack::packet::{Content, Datagram, Flags, Packet, Segment};
 use umts_stack::trace::{Channel, DropPlace, PduDrop, SendCause, TraceEvent};
 use umts_units::{BitRate, Bytes, Duration, Time};
 
@@ -85,21 +85,9 @@ impl Story {
 }
 
 fn data(connection: u32, seq: u64) -> Segment {
-    Segment {
-        connection: ConnectionId(connection),
-        direction: Direction::Downlink,
-        flags: Flags { ack: true, ..Flags::default() },
-        seq,
-        ack: 1,
-        payload: MSS,
-        window: 20_000,
-        header: 40,
-        mss: 0,
-        sack: SackBlocks::NONE,
-        timestamp: Time::ZERO,
-        echo: Time::ZERO,
-        transmission: 0,
-    }
+    let flags = Flags { ack: true, ..Flags::default() };
+    let segment = Segment::new(ConnectionId(connection), Direction::Downlink);
+    Segment { flags, seq, ack: 1, payload: MSS, window: 20_000, ..segment }
 }
 
 fn syn(connection: u32) -> Segment {

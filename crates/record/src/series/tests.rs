@@ -1,5 +1,5 @@
 use umts_stack::ids::{Direction, FlowId, PacketId, UeId};
-use umts_stack::packet::{Flags, SackBlocks};
+use umts_stack::packet::Flags;
 
 use super::*;
 
@@ -10,21 +10,9 @@ fn at(ms: u64) -> Time {
 }
 
 fn data(seq: u64) -> Segment {
-    Segment {
-        connection: CONNECTION,
-        direction: Direction::Downlink,
-        flags: Flags { ack: true, ..Flags::default() },
-        seq,
-        ack: 1,
-        payload: 500,
-        window: 10_000,
-        header: 40,
-        mss: 0,
-        sack: SackBlocks::NONE,
-        timestamp: Time::ZERO,
-        echo: Time::ZERO,
-        transmission: 0,
-    }
+    let flags = Flags { ack: true, ..Flags::default() };
+    let segment = Segment::new(CONNECTION, Direction::Downlink);
+    Segment { flags, seq, ack: 1, payload: 500, window: 10_000, ..segment }
 }
 
 fn open() -> Series {

@@ -4,10 +4,13 @@ use umts_units::{Bytes, Duration};
 
 use super::Inspection;
 use crate::error::Problem;
-use crate::model::{Flow, QueueLimit, Tcp, TcpConnection, TcpVariant, Window};
+use crate::model::{Flow, QueueLimit, Tcp, TcpConnection, Window};
 
 /// The largest window of TCP, with the largest scale (RFC 7323 §2.2), in round figures.
 const LARGEST: Bytes = Bytes(1_000_000_000);
+
+/// The largest window that is not scaled (RFC 9293 §3.1).
+const UNSCALED: Bytes = Bytes(65_535);
 
 impl Inspection<'_> {
     pub(super) fn traffic(&mut self) -> Result<(), Problem> {
@@ -67,6 +70,12 @@ impl Inspection<'_> {
             }
         }
         self.tcp_version(path, tcp)?;
+        let unscaled = tcp.connection == TcpConnection::FullDuplex && !tcp.window_scaling;
+        if unscaled && tcp.advertised_window.in_bytes(tcp.segment_payload) > UNSCALED {
+            let message =
+                format!("{} is above {UNSCALED}, the most without window_scaling", tcp.advertised_window);
+            self.warn(&self.written(&format!("{path}.advertised_window")), &message);
+        }
         if larger(tcp.initial_window, tcp.advertised_window, tcp) {
             let message = format!(
                 "{} is above the advertised window of {}, which limits it",
@@ -78,12 +87,6 @@ impl Inspection<'_> {
     }
 
     fn tcp_version(&self, path: &str, tcp: &Tcp) -> Result<(), Problem> {
-        let only_one_way = matches!(tcp.variant, TcpVariant::Vegas | TcpVariant::Sack | TcpVariant::Fack);
-        if only_one_way && tcp.connection == TcpConnection::FullDuplex {
-            let message = "this version of TCP has one-way connections only".to_owned();
-            let help = "it needs connection = \"one_way\" until it has full duplex connections".to_owned();
-            return Err(self.problem(&format!("{path}.variant"), message).label("this version").help(help));
-        }
         if tcp.vegas_alpha > tcp.vegas_beta {
             let message =
                 format!("vegas_alpha = {} is above vegas_beta = {}", tcp.vegas_alpha, tcp.vegas_beta);

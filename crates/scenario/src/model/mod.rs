@@ -29,7 +29,7 @@ pub use rlc::{
     BufferCounts, ErroneousSdus, ErroneousSn, GapWhileProhibited, LengthIndicators, MaxDatReading,
     MissingPduIndication, MrwAcknowledgment, Piggyback, Rlc, RlcHeader, RlcMode, SduDiscard, StatusFormat,
 };
-pub use tcp::{RtoRule, Tcp, TcpConnection, TcpVariant, Window};
+pub use tcp::{ChargedOptions, RtoRule, Tcp, TcpConnection, TcpVariant, Window};
 pub(crate) use users::FlowTable;
 pub use users::{Flow, FlowDirection, Traffic, Ue};
 

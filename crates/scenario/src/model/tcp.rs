@@ -14,7 +14,7 @@ use crate::text::{as_text, count_of, word_unlimited};
 #[serde(default, deny_unknown_fields)]
 pub struct Tcp {
     /// Congestion control and loss recovery.
-    #[schemars(extend("x-source" = "RFC 5681, RFC 6582, RFC 9438; ns-2 for vegas, sack and fack"))]
+    #[schemars(extend("x-source" = "RFC 5681, RFC 6582, RFC 6675, RFC 9438; ns-2 for vegas and one_way"))]
     pub variant: TcpVariant,
     /// How connections open and close.
     #[schemars(extend("x-source" = "RFC 9293 §3.5, §3.6; ns-2 for one_way"))]
@@ -26,7 +26,7 @@ pub struct Tcp {
     #[schemars(extend("x-min" = "1 B", "x-max" = "120 B", "x-source" = "RFC 791, RFC 9293: 20 B each"))]
     pub header: Bytes,
     /// The receiver's window, in segments or octets.
-    #[schemars(extend("x-min" = "1 segments", "x-source" = "RFC 9293 §3.1: 16 bits, no scaling"))]
+    #[schemars(extend("x-min" = "1 segments", "x-source" = "RFC 9293 §3.1, RFC 7323 §2"))]
     pub advertised_window: Window,
     /// The congestion window of a new connection, in segments or octets.
     #[schemars(extend("x-min" = "1 segments", "x-source" = "RFC 3390: 3 segments of 1460 B"))]
@@ -65,9 +65,34 @@ pub struct Tcp {
     /// How far the clock of `rto_rule = "ns2"` is past a tick when the run begins; less than `rto_granularity`.
     #[schemars(extend("x-source" = "ns-2 draws it at random"))]
     pub rto_clock_phase: Duration,
-    /// Blocks that an acknowledgement of `sack` and `fack` may carry.
+    /// Acknowledge selectively also for variants that need not: `sack` and `fack` always do.
+    #[schemars(extend("x-source" = "RFC 2018 §2"))]
+    pub sack: bool,
+    /// Blocks that a selective acknowledgement may carry; three where there are timestamps.
     #[schemars(extend("x-min" = 1, "x-max" = 4, "x-source" = "RFC 2018 §3; ns-2: 3"))]
     pub sack_blocks: u8,
+    /// Report duplicates in the first block (not `one_way`).
+    #[schemars(extend("x-source" = "RFC 2883"))]
+    pub dsack: bool,
+    /// Offer timestamps: a round trip is measured with every acknowledgement, old segments are told by their age.
+    #[schemars(extend("x-source" = "RFC 7323 §3"))]
+    pub timestamps: bool,
+    /// Tick of the clock of the timestamps.
+    #[schemars(extend("x-min" = "1 ms", "x-max" = "1 s", "x-source" = "RFC 7323 §5.4: 1 ms to 1 s"))]
+    pub timestamp_tick: Duration,
+    /// Offer to scale windows; without, they end at 65535 B (`one_way` windows have no bound).
+    #[schemars(extend("x-source" = "RFC 7323 §2"))]
+    pub window_scaling: bool,
+    /// Which segments are charged for the octets of their options, beside `header`. In `one_way` connections each block
+    /// of a selective acknowledgement is charged 8 B, as in ns-2.
+    #[schemars(extend("x-source" = "RFC 9293 §3.2; what ns-2 and EURANE leave out"))]
+    pub charged_options: ChargedOptions,
+    /// FACK: the window falls by half a segment with each acknowledgement, not at once (not `one_way`).
+    #[schemars(extend("x-source" = "Mathis and Mahdavi 1996; Dubois (2005), section 3.2.6"))]
+    pub fack_data_smoothing: bool,
+    /// FACK: a loss of what left in slow start halves the window twice (not `one_way`).
+    #[schemars(extend("x-source" = "Mathis and Mahdavi 1996; Dubois (2005), section 3.2.6"))]
+    pub fack_over_damping: bool,
     /// Vegas: with fewer segments in queues the window grows.
     #[schemars(extend("x-source" = "Brakmo and Peterson 1995; ns-2"))]
     pub vegas_alpha: u32,
@@ -107,7 +132,15 @@ impl Default for Tcp {
             rto_min: Duration::from_secs(1),
             rto_max: Duration::from_secs(60),
             rto_clock_phase: Duration::ZERO,
+            sack: false,
             sack_blocks: 3,
+            dsack: true,
+            timestamps: false,
+            timestamp_tick: Duration::from_millis(1),
+            window_scaling: true,
+            charged_options: ChargedOptions::AfterSyn,
+            fack_data_smoothing: false,
+            fack_over_damping: false,
             vegas_alpha: 1,
             vegas_beta: 3,
             vegas_gamma: 1,
@@ -175,7 +208,7 @@ pub enum TcpVariant {
     NewReno,
     /// By delay (Brakmo and Peterson 1995).
     Vegas,
-    /// Reno with selective acknowledgements (Fall and Floyd 1996).
+    /// With selective acknowledgements (RFC 6675; `one_way`: Fall and Floyd 1996).
     Sack,
     /// Forward acknowledgement (Mathis and Mahdavi 1996).
     Fack,
@@ -195,6 +228,18 @@ pub enum TcpConnection {
     FullDuplex,
     /// ns-2: a SYN and its acknowledgement, data one way, no FIN.
     OneWay,
+}
+
+/// Which segments are charged for their options.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ChargedOptions {
+    /// All.
+    All,
+    /// All but the SYNs.
+    AfterSyn,
+    /// None.
+    None,
 }
 
 /// How the retransmission timeout follows from the round trips.

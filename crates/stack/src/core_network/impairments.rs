@@ -113,29 +113,15 @@ impl Impairments {
 
 #[cfg(test)]
 mod tests {
-    use umts_units::Time;
 
     use super::*;
     use crate::ids::{ConnectionId, Direction, PacketId, UeId};
-    use crate::packet::{Content, Flags, SackBlocks, Segment};
+    use crate::packet::{Content, Flags, Segment};
 
     fn packet(flow: u32, payload: u32, transmission: u16) -> Packet {
         let flags = Flags { ack: true, ..Flags::default() };
-        let segment = Segment {
-            connection: ConnectionId(flow),
-            direction: Direction::Downlink,
-            flags,
-            seq: 0,
-            ack: 0,
-            payload,
-            window: 0,
-            header: 40,
-            mss: 0,
-            sack: SackBlocks::NONE,
-            timestamp: Time::ZERO,
-            echo: Time::ZERO,
-            transmission,
-        };
+        let segment = Segment::new(ConnectionId(flow), Direction::Downlink);
+        let segment = Segment { flags, payload, transmission, ..segment };
         Packet { id: PacketId(0), flow: FlowId(flow), ue: UeId(0), content: Content::Segment(segment) }
     }
 

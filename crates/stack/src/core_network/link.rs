@@ -126,24 +126,10 @@ mod tests {
 
     use super::*;
     use crate::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
-    use crate::packet::{Content, Flags, SackBlocks, Segment};
+    use crate::packet::{Content, Segment};
 
     fn packet(payload: u32) -> Packet {
-        let segment = Segment {
-            connection: ConnectionId(0),
-            direction: Direction::Downlink,
-            flags: Flags::default(),
-            seq: 0,
-            ack: 0,
-            payload,
-            window: 0,
-            header: 40,
-            mss: 0,
-            sack: SackBlocks::NONE,
-            timestamp: Time::ZERO,
-            echo: Time::ZERO,
-            transmission: 0,
-        };
+        let segment = Segment { payload, ..Segment::new(ConnectionId(0), Direction::Downlink) };
         Packet { id: PacketId(0), flow: FlowId(0), ue: UeId(0), content: Content::Segment(segment) }
     }
 

@@ -16,7 +16,7 @@ pub enum Variant {
     Reno,
     /// With fast recovery through partial acknowledgments (RFC 6582).
     NewReno,
-    /// Reno with selective acknowledgments (Fall and Floyd 1996).
+    /// With selective acknowledgments (RFC 6675; one way Fall and Floyd 1996).
     Sack,
     /// Forward acknowledgment (Mathis and Mahdavi 1996).
     Fack,
@@ -77,14 +77,47 @@ pub struct TcpConfig {
     pub delayed_ack: Option<Duration>,
     /// New data on the first and second duplicate ACK (RFC 3042).
     pub limited_transmit: bool,
-    /// Blocks of selective acknowledgments that an ACK may carry (at most [`SackBlocks::MAX`]); 0 for none.
+    /// Blocks of selective acknowledgments that an ACK may carry (at most [`SackBlocks::MAX`]); 0 for none, and full
+    /// duplex for not offering any.
     pub sack_blocks: u8,
+    /// Report duplicates in the first block (RFC 2883).
+    pub dsack: bool,
+    /// Offer timestamps (RFC 7323).
+    pub timestamps: bool,
+    /// Tick of the timestamps' clock.
+    pub timestamp_tick: Duration,
+    /// Offer to scale windows (RFC 7323); without, they end at 65,535 bytes. (One way they have no bound.)
+    pub window_scaling: bool,
+    /// Which options full duplex segments are charged for; one way it is 8 octets for each block, as in ns-2.
+    pub charged_options: ChargedOptions,
+    /// FACK over full duplex.
+    pub fack: FackConfig,
     /// What Vegas aims at.
     pub vegas: VegasConfig,
     /// What CUBIC uses.
     pub cubic: CubicConfig,
     /// The retransmission timeout.
     pub rto: RtoConfig,
+}
+
+/// Which segments are charged for their options, beside the header.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChargedOptions {
+    /// All.
+    All,
+    /// All but the SYNs.
+    AfterSyn,
+    /// None.
+    None,
+}
+
+/// The refinements of FACK (Dubois 2005, section 3.2.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FackConfig {
+    /// cwnd falls by half a segment with each ACK, down to ssthresh.
+    pub data_smoothing: bool,
+    /// A loss of what left in slow start halves twice.
+    pub over_damping: bool,
 }
 
 /// The bounds of TCP Vegas on the segments that it keeps in queues.
@@ -143,6 +176,12 @@ impl Default for TcpConfig {
             delayed_ack: Some(Duration::from_millis(200)),
             limited_transmit: true,
             sack_blocks: 0,
+            dsack: true,
+            timestamps: false,
+            timestamp_tick: Duration::from_millis(1),
+            window_scaling: true,
+            charged_options: ChargedOptions::AfterSyn,
+            fack: FackConfig::default(),
             vegas: VegasConfig::default(),
             cubic: CubicConfig::default(),
             rto: RtoConfig::default(),

@@ -6,16 +6,14 @@ use umts_units::Time;
 
 use crate::cx::Cx;
 use crate::ids::{ConnectionId, End, FlowId, PacketId, UeId};
-use crate::packet::{Content, Flags, Packet, Segment};
+use crate::packet::{Content, Ecn, Flags, Packet, Segment};
 use crate::trace::{SendCause, TraceEvent};
 
 use super::config::TcpConfig;
+use super::options::Agreed;
 use super::receiver::{AckDue, Arrival, Receiver};
 use super::sender::Sender;
 use super::timers::{Timer, Timers};
-
-/// Octets of a block of the SACK option (RFC 2018 §3).
-const SACK_BLOCK: u16 = 8;
 
 /// One end of a connection.
 ///
@@ -36,6 +34,9 @@ pub struct Connection {
     pub(super) receiver: Receiver,
     pub(super) timers: Timers,
     pub(super) ack_due: AckDue,
+    pub(super) agreed: Agreed,
+    /// The other end's SYN had a window scale option.
+    pub(super) peer_scales: bool,
     /// Payload received in order since the last acknowledgment, in bytes.
     unacknowledged: u64,
     events: Events,
@@ -97,13 +98,11 @@ impl Connection {
             end,
             config: *config,
             sender: Sender::new(config, id),
-            receiver: if config.vegas_without_header() {
-                Receiver::synchronised()
-            } else {
-                Receiver::default()
-            },
+            receiver: Receiver::new(config),
             timers: Timers::new(),
             ack_due: AckDue::No,
+            agreed: Agreed::before_syn(config),
+            peer_scales: false,
             unacknowledged: 0,
             events: Events::default(),
             established: false,
@@ -137,7 +136,8 @@ impl Connection {
         let Some(segment) = packet.segment() else { return };
         let was = self.state();
         let was_finished = self.receiver.is_finished();
-        let arrival = self.receiver.receive(segment);
+        let arrival =
+            if self.is_old(segment) { self.receiver.refuse(segment) } else { self.receiver.receive(segment) };
         let Arrival { delivered, duplicate, .. } = arrival;
         cx.record(|| TraceEvent::SegmentReceived {
             packet: packet.id,
@@ -151,7 +151,7 @@ impl Connection {
         self.decide_ack(cx.now, segment, &arrival);
         self.events.delivered += delivered;
         self.events.peer_closed |= !was_finished && self.receiver.is_finished();
-        if segment.flags.ack {
+        if segment.flags.ack && !arrival.refused {
             self.handle_ack(cx, segment);
         }
         self.check_established(cx);
@@ -182,14 +182,10 @@ impl Connection {
             if sent.fin && sent.transmissions == 0 {
                 self.fin_answers = self.receiver.is_finished();
             }
-            let mut segment = self.segment(cx.now, sent.seq, sent.payload);
-            segment.flags.syn = sent.syn;
+            let mut segment = self.segment(cx.now, sent.seq, sent.payload, sent.syn);
             segment.flags.fin = sent.fin;
             segment.flags.psh = sent.payload > 0 && sent.seq + u64::from(sent.payload) == self.sender.written;
             segment.transmission = sent.transmissions;
-            if sent.syn {
-                segment.mss = u16::try_from(self.config.segment_payload).unwrap_or(u16::MAX);
-            }
             return Some((segment, cause));
         }
         (self.ack_due == AckDue::Now).then(|| self.pure_ack(cx.now))
@@ -261,9 +257,7 @@ impl Connection {
     /// A SYN tells the other end's segment size and window; the passive end answers with its own.
     fn handle_syn(&mut self, segment: &Segment) {
         self.sender.peer_window = segment.window;
-        if segment.mss > 0 {
-            self.sender.mss = self.config.segment_payload.min(u32::from(segment.mss));
-        }
+        self.agree(segment);
         self.sender.opened |= !self.config.one_way;
     }
 
@@ -330,11 +324,11 @@ impl Connection {
     }
 
     fn pure_ack(&mut self, now: Time) -> (Segment, SendCause) {
-        (self.segment(now, self.sender.outstanding.max_sent(), 0), SendCause::Ack)
+        (self.segment(now, self.sender.outstanding.max_sent(), 0, false), SendCause::Ack)
     }
 
     /// A segment that acknowledges all that has come, which is then no longer due.
-    fn segment(&mut self, now: Time, seq: u64, payload: u32) -> Segment {
+    fn segment(&mut self, now: Time, seq: u64, payload: u32, syn: bool) -> Segment {
         let synchronised = self.receiver.is_synchronised();
         if synchronised {
             self.ack_due = AckDue::No;
@@ -343,20 +337,24 @@ impl Connection {
         }
         let without = payload > 0 && self.config.vegas_without_header();
         let header = if without { 0 } else { self.config.header };
-        let sack = self.receiver.report(usize::from(self.config.sack_blocks));
+        let options = if syn { self.syn_options() } else { self.agreed.options() };
+        let sack = self.receiver.report(self.room_for_blocks(payload));
+        let echoes = synchronised && (self.config.one_way || options.timestamps);
         Segment {
             connection: self.id,
             direction: self.end.sends(),
-            flags: Flags { ack: synchronised, ..Flags::default() },
+            flags: Flags { syn, ack: synchronised, ..Flags::default() },
             seq,
             ack: self.receiver.next(),
             payload,
-            window: self.config.advertised_window,
-            header: header + SACK_BLOCK * sack.len() as u16,
-            mss: 0,
+            window: self.sayable(self.config.advertised_window, syn),
+            header: header + self.charged_options(&options, &sack, syn),
+            mss: if syn { u16::try_from(self.config.segment_payload).unwrap_or(u16::MAX) } else { 0 },
             sack,
-            timestamp: now,
-            echo: self.receiver.echo(),
+            options,
+            ecn: Ecn::NotCapable,
+            timestamp: self.timestamp(now, options.timestamps),
+            echo: if echoes { self.receiver.echo() } else { Time::ZERO },
             transmission: 0,
         }
     }

@@ -19,12 +19,12 @@
 //! TIME-WAIT), and one way as ns-2's agents have it (a SYN that is packet number 0, its ACK, data, no FIN). Where
 //! ns-2 departs from the RFCs in the window rules, [`congestion::Rules`] names the difference.
 //!
-//! Left out for now: SACK, timestamps, window scaling (windows are 32 bits wide as they are), Nagle's algorithm,
-//! zero-window probes (the application reads at once, so the window never closes), RST and simultaneous open.
+//! Left out for now: Nagle's algorithm, zero-window probes (the application reads at once, so the window never closes), RST and simultaneous open.
 
 pub mod config;
 pub mod congestion;
 pub mod connection;
+mod options;
 pub mod outstanding;
 mod pacing;
 mod receiver;
@@ -33,7 +33,7 @@ mod scoreboard;
 mod sender;
 mod timers;
 
-pub use config::{RtoConfig, RtoRule, TcpConfig, Variant, VegasConfig};
+pub use config::{ChargedOptions, FackConfig, RtoConfig, RtoRule, TcpConfig, Variant, VegasConfig};
 pub use congestion::CubicConfig;
 pub use connection::{Connection, State, TcpEvent};
 pub use scoreboard::Noted;

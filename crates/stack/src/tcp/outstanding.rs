@@ -70,6 +70,8 @@ pub struct Outstanding {
     acknowledged: u64,
     /// The first sequence number after all that is selectively acknowledged; 0 if nothing is.
     pub(super) sacked_to: u64,
+    /// New data may leave: there is some, and the receiver has room. Told only while something is SACKed.
+    pub(super) more: bool,
 }
 
 impl Outstanding {
@@ -137,7 +139,7 @@ impl Outstanding {
     pub(super) fn number_of(&self, turn: Turn) -> u64 {
         match turn {
             Turn::First => self.acknowledged,
-            Turn::Hole(index) => self.acknowledged + index as u64,
+            Turn::Hole(index) | Turn::Onward(index) | Turn::Rescue(index) => self.acknowledged + index as u64,
             Turn::InOrder | Turn::ByWindow | Turn::Wait => self.next_number(),
         }
     }
@@ -172,6 +174,13 @@ impl Outstanding {
         let before = self.send_again(index, now);
         self.next = self.next.max(index + 1);
         before
+    }
+
+    /// Counts a transmission of a segment further on, which takes the turn; returns it as it was before.
+    #[inline]
+    pub(super) fn send_onward(&mut self, index: usize, now: Time) -> Option<Sent> {
+        self.next = self.next.max(index);
+        self.send_next(now)
     }
 
     /// Counts a transmission of a segment out of turn; returns it as it was before.

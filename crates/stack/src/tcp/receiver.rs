@@ -2,6 +2,7 @@
 
 use umts_units::Time;
 
+use super::config::TcpConfig;
 use crate::packet::{SackBlocks, Segment};
 
 /// Whether an acknowledgment is owed.
@@ -26,9 +27,11 @@ pub(super) struct Arrival {
     pub duplicate: bool,
     /// How soon the other end must hear of it.
     pub ack: AckDue,
+    /// It was not accepted, so neither is its acknowledgment.
+    pub refused: bool,
 }
 
-const NOTHING: Arrival = Arrival { delivered: 0, duplicate: false, ack: AckDue::No };
+const NOTHING: Arrival = Arrival { delivered: 0, duplicate: false, ack: AckDue::No, refused: false };
 
 /// The reception buffer. The application reads at once, so only what came out of order is held.
 #[derive(Debug, Clone, Default)]
@@ -43,6 +46,12 @@ pub(super) struct Receiver {
     reported: Vec<Range>,
     /// The segment that came last.
     latest: Range,
+    /// Ranges that are remembered for reports.
+    most_reported: usize,
+    /// Report duplicates (RFC 2883).
+    reports_duplicates: bool,
+    /// The last duplicate, until an acknowledgment reports it.
+    duplicate: Option<Range>,
     /// What the last acknowledgment said was expected, and the timestamp that the next one answers (RFC 7323 §4.3).
     acknowledged: u64,
     echo: Time,
@@ -62,9 +71,14 @@ impl Range {
 }
 
 impl Receiver {
-    /// As after a SYN.
-    pub fn synchronised() -> Self {
-        Receiver { next: 1, ..Receiver::default() }
+    /// Nothing has come. Without a SYN the first byte is expected at once.
+    pub fn new(config: &TcpConfig) -> Self {
+        Receiver {
+            next: u64::from(config.vegas_without_header()),
+            most_reported: usize::from(config.sack_blocks),
+            reports_duplicates: config.dsack && !config.one_way && config.sack_blocks > 0,
+            ..Receiver::default()
+        }
     }
 
     #[inline]
@@ -99,8 +113,10 @@ impl Receiver {
         let covered = latest.unwrap_or(Range { start: 0, end: self.next });
         self.reported.retain(|range| !covered.contains(*range));
         self.reported.splice(0..0, latest);
-        self.reported.truncate(most);
-        SackBlocks::new(self.next, self.reported.iter().map(|range| (range.start, range.end)))
+        self.reported.truncate(self.most_reported);
+        let duplicate = self.duplicate.take();
+        let blocks = duplicate.iter().chain(&self.reported);
+        SackBlocks::new(self.next, blocks.take(most).map(|range| (range.start, range.end)))
     }
 
     /// The timestamp to answer: of the last segment that began at or below what the last acknowledgment expected.
@@ -126,6 +142,9 @@ impl Receiver {
         let duplicate = segment.payload > 0 && self.has(range);
         let had_hole = !self.above.is_empty();
         self.latest = range;
+        if self.reports_duplicates {
+            self.duplicate = self.repeated(range).or(self.duplicate);
+        }
         self.insert(range);
         let delivered = self.next - before;
         let fin = self.receive_fin(segment);
@@ -137,7 +156,26 @@ impl Receiver {
             (false, _) if self.next > before => AckDue::Now,
             (false, _) => AckDue::Alone,
         };
-        Arrival { delivered, duplicate, ack }
+        Arrival { delivered, duplicate, ack, refused: false }
+    }
+
+    /// A segment that is too old to be accepted: answered at once (RFC 7323 §5.3, R1).
+    pub fn refuse(&mut self, segment: &Segment) -> Arrival {
+        let range = Range { start: segment.seq, end: segment.seq + u64::from(segment.payload) };
+        if self.reports_duplicates {
+            self.duplicate = self.repeated(range).or(self.duplicate);
+        }
+        let duplicate = segment.payload > 0 && self.has(range);
+        Arrival { delivered: 0, duplicate, ack: AckDue::Alone, refused: true }
+    }
+
+    /// The first part of `range` that has come before.
+    fn repeated(&self, range: Range) -> Option<Range> {
+        if range.start < self.next.min(range.end) {
+            return Some(Range { start: range.start, end: range.end.min(self.next) });
+        }
+        let held = self.above.iter().find(|held| held.start < range.end && range.start < held.end)?;
+        Some(Range { start: held.start.max(range.start), end: held.end.min(range.end) })
     }
 
     fn receive_syn(&mut self) -> Arrival {
@@ -194,21 +232,7 @@ mod tests {
     use super::*;
 
     fn segment(seq: u64, payload: u32, flags: Flags) -> Segment {
-        Segment {
-            connection: ConnectionId(0),
-            direction: Direction::Downlink,
-            flags,
-            seq,
-            ack: 0,
-            payload,
-            window: 0,
-            header: 40,
-            mss: 0,
-            sack: SackBlocks::NONE,
-            timestamp: Time::ZERO,
-            echo: Time::ZERO,
-            transmission: 0,
-        }
+        Segment { flags, seq, payload, ..Segment::new(ConnectionId(0), Direction::Downlink) }
     }
 
     fn data(seq: u64, payload: u32) -> Segment {
@@ -224,7 +248,7 @@ mod tests {
     #[test]
     fn a_hole_holds_back_what_follows() {
         let mut receiver = synchronised();
-        let arrival = |delivered, duplicate, ack| Arrival { delivered, duplicate, ack };
+        let arrival = |delivered, duplicate, ack| Arrival { delivered, duplicate, ack, refused: false };
         assert_eq!(receiver.receive(&data(1, 10)), arrival(10, false, AckDue::Delayed));
         assert_eq!(receiver.receive(&data(21, 10)), arrival(0, false, AckDue::Alone));
         assert_eq!(receiver.receive(&data(41, 10)), arrival(0, false, AckDue::Alone));

@@ -41,10 +41,19 @@ impl RttEstimator {
         self.sample_echo(sent, now);
     }
 
+    /// One of `expected` samples in this round trip, by a timestamp; ends the back-off (RFC 7323 §4 and appendix G).
+    pub fn sample_often(&mut self, rtt: Duration, expected: u32) {
+        self.backoff = 1;
+        self.base = match &mut self.rule {
+            Rule::Rfc6298(rule) => rule.sample(rtt, u64::from(expected)),
+            Rule::Ns2(rule) => rule.sample(Time::ZERO, Time::ZERO + rtt),
+        };
+    }
+
     /// A segment that left at `sent` is echoed at `now`; the back-off goes on.
     pub fn sample_echo(&mut self, sent: Time, now: Time) {
         self.base = match &mut self.rule {
-            Rule::Rfc6298(rule) => rule.sample(now - sent),
+            Rule::Rfc6298(rule) => rule.sample(now - sent, 1),
             Rule::Ns2(rule) => rule.sample(sent, now),
         };
     }
@@ -130,7 +139,8 @@ impl Rfc6298 {
         Rfc6298 { srtt: Duration::ZERO, rttvar: Duration::ZERO, granularity: config.granularity }
     }
 
-    fn sample(&mut self, rtt: Duration) -> Duration {
+    /// `expected`: samples in a round trip, by which the gains are divided.
+    fn sample(&mut self, rtt: Duration, expected: u64) -> Duration {
         if self.srtt.is_zero() {
             // §2.2
             self.srtt = rtt.max(Duration::from_nanos(1));
@@ -138,8 +148,9 @@ impl Rfc6298 {
         } else {
             // §2.3: RTTVAR first, with the old SRTT.
             let (srtt, rttvar, rtt) = (self.srtt.as_nanos(), self.rttvar.as_nanos(), rtt.as_nanos());
-            self.rttvar = Duration::from_nanos((3 * rttvar + srtt.abs_diff(rtt)) / 4);
-            self.srtt = Duration::from_nanos(((7 * srtt + rtt) / 8).max(1));
+            let (beta, alpha) = (4 * expected, 8 * expected);
+            self.rttvar = Duration::from_nanos(((beta - 1) * rttvar + srtt.abs_diff(rtt)) / beta);
+            self.srtt = Duration::from_nanos((((alpha - 1) * srtt + rtt) / alpha).max(1));
         }
         self.srtt + (self.rttvar * 4).max(self.granularity)
     }

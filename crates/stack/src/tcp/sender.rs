@@ -14,6 +14,7 @@ use super::congestion::{
     Sample, Turn, Version, Window,
 };
 use super::connection::Connection;
+use super::options::whole_ticks;
 use super::outstanding::{Acknowledged, Outstanding, Sent};
 use super::rto::RttEstimator;
 use super::timers::Timer;
@@ -64,7 +65,12 @@ impl Sender {
             fin_acked: false,
             mss: config.segment_payload,
             peer_window: config.advertised_window,
-            window: Window::new(config.initial_ssthresh, rules, Law::new(config, connection)),
+            window: Window::new(
+                config.initial_ssthresh,
+                rules,
+                Law::new(config, connection),
+                config.segment_payload,
+            ),
             version: Version::new(config),
             estimator: RttEstimator::new(&config.rto),
             timed: None,
@@ -85,6 +91,19 @@ impl Sender {
                 self.limited = false;
                 self.limited_sent += 1;
             }
+        }
+    }
+
+    /// Both ends have said what they take.
+    pub fn set_segment_size(&mut self, bytes: u32) {
+        self.mss = bytes;
+        self.window.smss = bytes;
+    }
+
+    /// The other end does not acknowledge selectively.
+    pub fn do_without_sack(&mut self) {
+        if let Some(version) = self.version.without_sack() {
+            self.version = version;
         }
     }
 
@@ -144,7 +163,8 @@ impl Connection {
         let sent = match turn {
             Turn::Wait => return None,
             Turn::First => self.first_again(cx.now),
-            Turn::Hole(index) => self.sender.outstanding.send_hole(index, cx.now)?,
+            Turn::Hole(index) | Turn::Rescue(index) => self.sender.outstanding.send_hole(index, cx.now)?,
+            Turn::Onward(index) => self.sender.outstanding.send_onward(index, cx.now)?,
             Turn::InOrder => self.next_in_order(cx.now)?,
             Turn::ByWindow => {
                 let permission = self.permission()?;
@@ -156,7 +176,7 @@ impl Connection {
         self.sender.version.on_sent(turn, number, cx.now);
         self.tell_departure(cx.now, number, &sent);
         let again = match turn {
-            Turn::First | Turn::Hole(_) => SendCause::DupAck,
+            Turn::First | Turn::Hole(_) | Turn::Rescue(_) => SendCause::DupAck,
             _ => self.sender.go_back_cause,
         };
         if !self.timers.is_running(Timer::Rto) {
@@ -179,10 +199,13 @@ impl Connection {
     #[inline]
     fn turn(&mut self) -> Turn {
         let advertised = self.advertised();
-        let sender = &mut self.sender;
-        if std::mem::take(&mut sender.resend_first) {
+        if std::mem::take(&mut self.sender.resend_first) {
             return Turn::First;
         }
+        if self.sender.outstanding.sacked_to > self.sender.outstanding.una() {
+            self.sender.outstanding.more = self.new_segment().is_some();
+        }
+        let sender = &self.sender;
         sender.version.turn(&sender.window, &sender.outstanding, advertised)
     }
 
@@ -281,11 +304,14 @@ impl Connection {
         }
         let same_window = segment.window == sender.peer_window;
         sender.peer_window = segment.window;
+        // With SACK a duplicate is what says something new (RFC 6675 §2), whatever else it carries.
+        let may_say_news = self.agreed.blocks > 0 && !self.config.one_way && !segment.sack.is_empty();
         sender.limited = false;
         let before = (sender.window.cwnd, sender.window.ssthresh);
         if segment.ack > outstanding.una() {
             self.handle_new_ack(cx, segment);
-        } else if !outstanding.is_empty() && segment.sequence_length() == 0 && same_window {
+        } else if !outstanding.is_empty() && ((segment.sequence_length() == 0 && same_window) || may_say_news)
+        {
             // RFC 5681 §2, the five conditions of a duplicate.
             self.handle_duplicate_ack(cx, segment);
         }
@@ -307,6 +333,9 @@ impl Connection {
         self.sender.limited_sent = 0;
         let reaction = self.count_new_ack(cx.now, segment, done);
         self.sender.resend_first = false;
+        if self.agreed.timestamps && segment.options.timestamps {
+            self.measure_echo(cx, segment, done.segments);
+        }
         self.react(cx, segment, reaction);
         self.sender.fin_acked |= done.fin;
         if done.payload > 0 && una >= self.sender.written {
@@ -360,11 +389,12 @@ impl Connection {
             Sample::Cancel => self.sender.timed = None,
             Sample::EchoAndCancel => {
                 self.sender.timed = None;
-                self.measure(cx, segment.echo, RttEstimator::sample_echo);
+                self.measure_since(cx, segment.echo, RttEstimator::sample_echo);
             }
+            Sample::Timed if self.agreed.timestamps => self.sender.timed = None,
             Sample::Timed => {
                 if let Some((_, sent)) = self.sender.timed.take_if(|(end, _)| *end <= segment.ack) {
-                    self.measure(cx, sent, RttEstimator::sample);
+                    self.measure_since(cx, sent, RttEstimator::sample);
                 }
             }
         }
@@ -377,25 +407,44 @@ impl Connection {
             self.restart_timer(cx.now);
         }
         if reaction.sample == Sample::Echo {
-            self.measure(cx, segment.echo, RttEstimator::sample_echo);
+            self.measure_since(cx, segment.echo, RttEstimator::sample_echo);
         }
     }
 
+    /// RTTM (RFC 7323 §4): every ACK of something new tells a round trip, retransmissions included, and weighs the less
+    /// the more of them a window brings (appendix G).
+    fn measure_echo<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment, acked: u32) {
+        let flight = self.sender.outstanding.len() as u32 + acked;
+        let tick = self.config.timestamp_tick;
+        let rtt = whole_ticks(cx.now, tick).saturating_since(segment.echo).max(tick);
+        self.measure(cx, rtt, |estimator, _| estimator.sample_often(rtt, flight.div_ceil(2).max(1)));
+    }
+
     /// The round trip of a segment that left at `sent` is complete.
-    fn measure<T: TraceSink<TraceEvent>>(
+    fn measure_since<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
         sent: Time,
         sample: impl FnOnce(&mut RttEstimator, Time, Time),
     ) {
-        let (connection, end, rtt) = (self.id, self.end, cx.now - sent);
+        self.measure(cx, cx.now - sent, |estimator, now| sample(estimator, sent, now));
+    }
+
+    /// A round trip was measured.
+    fn measure<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        rtt: Duration,
+        sample: impl FnOnce(&mut RttEstimator, Time),
+    ) {
+        let (connection, end) = (self.id, self.end);
         cx.record(|| TraceEvent::RttSample { connection, end, rtt });
         if let Some(law) = self.sender.window.law.own() {
             law.on_round_trip(rtt);
         }
         let estimator = &mut self.sender.estimator;
         let before = (estimator.srtt(), estimator.timeout());
-        sample(estimator, sent, cx.now);
+        sample(estimator, cx.now);
         if before != (estimator.srtt(), estimator.timeout()) {
             self.record_rto(cx);
         }

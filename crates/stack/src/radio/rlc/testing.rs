@@ -1,9 +1,7 @@
 //! What the tests of all modes need.
 
-use umts_units::Time;
-
 use crate::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
-use crate::packet::{Content, Flags, Packet, SackBlocks, Segment};
+use crate::packet::{Content, Packet, Segment};
 
 /// A packet of `octets`.
 pub fn packet(id: u64, octets: u32) -> Packet {
@@ -12,20 +10,6 @@ pub fn packet(id: u64, octets: u32) -> Packet {
 
 /// A packet of a flow with so much payload and header.
 pub fn packet_of_flow(flow: FlowId, payload: u32, header: u16) -> Packet {
-    let segment = Segment {
-        connection: ConnectionId(0),
-        direction: Direction::Downlink,
-        flags: Flags::default(),
-        seq: 0,
-        ack: 0,
-        payload,
-        window: 0,
-        header,
-        mss: 0,
-        sack: SackBlocks::NONE,
-        timestamp: Time::ZERO,
-        echo: Time::ZERO,
-        transmission: 0,
-    };
+    let segment = Segment { payload, header, ..Segment::new(ConnectionId(0), Direction::Downlink) };
     Packet { id: PacketId(0), flow, ue: UeId(0), content: Content::Segment(segment) }
 }

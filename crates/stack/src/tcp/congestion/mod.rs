@@ -10,13 +10,16 @@
 mod bbr;
 mod cubic;
 mod fack;
+mod forward;
 mod law;
 mod newreno;
 mod rate;
 mod reaction;
 mod reno;
+mod rfc6675;
 mod rules;
 mod sack;
+mod selective;
 mod tahoe;
 mod vegas;
 mod westwood;
@@ -24,13 +27,16 @@ mod westwood;
 pub use bbr::{Bbr, Mode};
 pub use cubic::{Cubic, CubicConfig};
 pub use fack::Fack;
+pub use forward::Forward;
 pub use law::{Departure, Heard, Law, Loss, Settled, WindowLaw};
 pub use newreno::NewReno;
 pub use rate::{RateSample, RateSampler};
 pub use reaction::{Backoff, Reaction, Resend, Sample, Turn};
 pub use reno::Reno;
+pub use rfc6675::Rfc6675;
 pub use rules::Rules;
 pub use sack::Sack;
+pub use selective::{LossRule, Selective};
 pub use tahoe::Tahoe;
 pub use vegas::Vegas;
 pub use westwood::Westwood;
@@ -160,8 +166,12 @@ pub enum Version {
     NewReno(NewReno),
     /// See [`Sack`].
     Sack(Sack),
+    /// See [`Rfc6675`].
+    Rfc6675(Rfc6675),
     /// See [`Fack`].
     Fack(Fack),
+    /// See [`Forward`].
+    Forward(Forward),
     /// See [`Vegas`].
     Vegas(Vegas),
 }
@@ -173,15 +183,26 @@ impl Version {
             Variant::Tahoe => Version::Tahoe(Tahoe),
             Variant::Reno => Version::Reno(Reno::default()),
             Variant::NewReno => Version::NewReno(NewReno::default()),
-            Variant::Sack => Version::Sack(Sack::default()),
-            Variant::Fack => Version::Fack(Fack::default()),
+            Variant::Sack if config.one_way => Version::Sack(Sack::default()),
+            Variant::Sack => Version::Rfc6675(Rfc6675::default()),
+            Variant::Fack if config.one_way => Version::Fack(Fack::default()),
+            Variant::Fack => Version::Forward(Forward::new(config.fack)),
             Variant::Vegas => Version::Vegas(Vegas::new(config)),
             // Their law is the window's; losses they repair as others do.
-            Variant::Westwood | Variant::Cubic | Variant::Bbr if config.sack_blocks > 0 => {
+            Variant::Westwood | Variant::Cubic | Variant::Bbr if config.sack_blocks == 0 => {
+                Version::NewReno(NewReno::default())
+            }
+            Variant::Westwood | Variant::Cubic | Variant::Bbr if config.one_way => {
                 Version::Sack(Sack::default())
             }
-            Variant::Westwood | Variant::Cubic | Variant::Bbr => Version::NewReno(NewReno::default()),
+            Variant::Westwood | Variant::Cubic | Variant::Bbr => Version::Rfc6675(Rfc6675::default()),
         }
+    }
+
+    /// What takes its place when the other end does not acknowledge selectively.
+    pub(super) fn without_sack(&self) -> Option<Self> {
+        matches!(self, Version::Rfc6675(_) | Version::Forward(_))
+            .then(|| Version::NewReno(NewReno::default()))
     }
 }
 
@@ -192,7 +213,9 @@ macro_rules! each_version {
             Version::Reno($version) => $call,
             Version::NewReno($version) => $call,
             Version::Sack($version) => $call,
+            Version::Rfc6675($version) => $call,
             Version::Fack($version) => $call,
+            Version::Forward($version) => $call,
             Version::Vegas($version) => $call,
         }
     };
@@ -273,11 +296,13 @@ pub struct Window {
     pub rules: Rules,
     /// How it grows and shrinks.
     pub law: Law,
+    /// Payload of a full segment (SMSS), in bytes.
+    pub smss: u32,
 }
 
 impl Window {
     /// Before the SYN is acknowledged: one segment.
-    pub fn new(ssthresh: Option<u32>, rules: Rules, law: Law) -> Self {
+    pub fn new(ssthresh: Option<u32>, rules: Rules, law: Law, smss: u32) -> Self {
         Window {
             cwnd: 1.0,
             ssthresh: ssthresh.map_or(f64::INFINITY, f64::from),
@@ -287,6 +312,7 @@ impl Window {
             timed_out_at: u64::MAX,
             rules,
             law,
+            smss,
         }
     }
 

@@ -81,6 +81,10 @@ pub enum Turn {
     Hole(usize),
     /// The oldest, because of a [`Resend::First`].
     First,
+    /// The one at this place, after a timeout: those between it and the last that left are selectively acknowledged.
+    Onward(usize),
+    /// The one at this place, once in a recovery, so that its ACK tells what is missing (RFC 6675 §4).
+    Rescue(usize),
     /// None.
     Wait,
 }

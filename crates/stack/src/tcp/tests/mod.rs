@@ -4,6 +4,8 @@ mod bottleneck;
 mod laws;
 mod loss;
 mod opening;
+mod options;
 mod pair;
 mod properties;
+mod sack;
 mod windows;

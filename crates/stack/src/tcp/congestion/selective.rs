@@ -1,0 +1,283 @@
+//! Loss recovery by selective acknowledgments (RFC 6675), which SACK, FACK and other versions over full duplex share.
+//!
+//! `pipe` is the estimate of what is on the way: every segment that is neither SACKed nor lost, and every one that was
+//! sent again in this recovery. While it is below cwnd a segment leaves, by NextSeg (§4):
+//!
+//! 1. the lowest hole that is lost and above HighRxt, all that has been sent again;
+//! 2. else new data;
+//! 3. else the lowest hole above HighRxt that is not known to be lost;
+//! 4. else, once in a recovery, the highest segment that is not SACKed, so that its ACK tells what is missing ("rescue");
+//!    not one that was sent again already in this recovery, which the RFC would let leave twice.
+//!
+//! After a timeout the sender goes on from the oldest segment in order and leaves out what is SACKed (§5.1). Marks
+//! survive the timeout unless the oldest segment has one: then the receiver has dropped what it had reported, and all
+//! marks go (RFC 2018 §8 lets any timeout do that).
+
+use super::{DUPLICATE_THRESHOLD, Outstanding, Turn, Window};
+
+/// Which holes count as lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LossRule {
+    /// IsLost of RFC 6675 §4: three SACKed runs above it, or more than two full segments.
+    Rfc6675,
+    /// FACK: all below the forward-most segment that is SACKed (Mathis and Mahdavi 1996).
+    Forward,
+}
+
+/// Scoreboard and state of a recovery. Segments are numbered from the SYN, which is 0.
+#[derive(Debug, Clone)]
+pub struct Selective {
+    rule: LossRule,
+    in_recovery: bool,
+    /// Segments on the way, as SetPipe has it.
+    pipe: u32,
+    /// The number after the highest hole sent again in this recovery (HighRxt).
+    high_rxt: u64,
+    /// The rescue retransmission of this recovery has left (RescueRxt).
+    rescued: bool,
+    /// Holes that begin below this sequence number are lost.
+    lost_below: u64,
+}
+
+impl Selective {
+    /// Nothing is known and nothing is lost.
+    pub fn new(rule: LossRule) -> Self {
+        Selective { rule, in_recovery: false, pipe: 0, high_rxt: 0, rescued: false, lost_below: 0 }
+    }
+
+    /// A recovery is going on.
+    #[inline]
+    pub fn in_recovery(&self) -> bool {
+        self.in_recovery
+    }
+
+    /// Segments on the way, if a recovery is going on.
+    pub fn pipe(&self) -> u32 {
+        self.pipe
+    }
+
+    /// Whether the oldest segment is lost, by the duplicates in a row or by what lies above it (§5 steps 1 and 2).
+    pub fn sees_loss(&mut self, window: &Window, sent: &Outstanding) -> bool {
+        if self.rule == LossRule::Forward && sent.sacked_reach() as u32 > DUPLICATE_THRESHOLD {
+            return true;
+        }
+        self.find_lost(window, sent);
+        window.duplicates >= DUPLICATE_THRESHOLD || sent.una() < self.lost_below
+    }
+
+    /// Step 4 of §5, but for the window, which the caller cuts.
+    pub fn begin(&mut self, window: &Window, sent: &Outstanding) {
+        (self.in_recovery, self.rescued) = (true, false);
+        self.high_rxt = sent.first_number();
+        self.update(window, sent);
+    }
+
+    /// An acknowledgment came in a recovery, its blocks are noted: SetPipe.
+    pub fn update(&mut self, window: &Window, sent: &Outstanding) {
+        self.find_lost(window, sent);
+        let first = sent.first_number();
+        let unsacked = sent.ring.iter().zip(first..).filter(|(segment, _)| !segment.sacked);
+        self.pipe = unsacked
+            .map(|(segment, number)| {
+                u32::from(segment.seq >= self.lost_below) + u32::from(number < self.high_rxt)
+            })
+            .sum();
+    }
+
+    /// All that was outstanding at the beginning is acknowledged, or the timer expired, or there was no loss.
+    pub fn end(&mut self) {
+        *self = Selective::new(self.rule);
+    }
+
+    /// The timer expired.
+    pub fn time_out(&mut self, sent: &mut Outstanding) {
+        self.end();
+        if sent.first().is_some_and(|first| first.sacked) {
+            sent.forget_sacks();
+        }
+    }
+
+    /// IsLost: below the third SACKed run from the top, or where more than two full segments are SACKed above.
+    fn find_lost(&mut self, window: &Window, sent: &Outstanding) {
+        self.lost_below = match self.rule {
+            LossRule::Forward => sent.sacked_to,
+            LossRule::Rfc6675 => lost_below(sent, u64::from(window.smss)),
+        };
+    }
+
+    /// Which segment leaves: NextSeg in a recovery, the lowest that is not SACKed after a timeout, else by the window.
+    #[inline]
+    pub fn turn(&self, window: &Window, sent: &Outstanding) -> Turn {
+        if self.in_recovery {
+            return if self.pipe < window.cwnd as u32 { self.next_segment(sent) } else { Turn::Wait };
+        }
+        if sent.next() < sent.len() && sent.sacked_to > sent.una() {
+            return after_timeout(window, sent);
+        }
+        Turn::ByWindow
+    }
+
+    fn next_segment(&self, sent: &Outstanding) -> Turn {
+        let from = self.high_rxt.saturating_sub(sent.first_number()) as usize;
+        let mut holes = sent.ring.iter().enumerate().skip(from).filter(|(_, segment)| !segment.sacked);
+        let hole = holes.next().filter(|(_, segment)| segment.seq < sent.sacked_to);
+        match hole {
+            Some((index, segment)) if segment.seq < self.lost_below => Turn::Hole(index),
+            _ if sent.more => Turn::InOrder,
+            Some((index, _)) => Turn::Hole(index),
+            None if self.rescued => Turn::Wait,
+            None => {
+                let highest = sent.ring.iter().rposition(|segment| !segment.sacked);
+                highest.filter(|&index| index >= from).map_or(Turn::Wait, Turn::Rescue)
+            }
+        }
+    }
+
+    /// A segment left.
+    #[inline]
+    pub fn on_sent(&mut self, turn: Turn, number: u64) {
+        if !self.in_recovery {
+            return;
+        }
+        self.pipe += 1;
+        match turn {
+            Turn::First | Turn::Hole(_) => self.high_rxt = self.high_rxt.max(number + 1),
+            Turn::Rescue(_) => self.rescued = true,
+            _ => {}
+        }
+    }
+}
+
+/// The first sequence number at or above which nothing is lost by IsLost; 0 if nothing is SACKed so high.
+fn lost_below(sent: &Outstanding, smss: u64) -> u64 {
+    if sent.sacked_to <= sent.una() {
+        return 0;
+    }
+    let (mut runs, mut octets, mut in_run) = (0, 0, false);
+    for segment in sent.ring.iter().rev() {
+        if segment.sacked {
+            runs += u32::from(!in_run);
+            octets += u64::from(segment.payload);
+        }
+        in_run = segment.sacked;
+        if segment.sacked && (runs >= DUPLICATE_THRESHOLD || octets > 2 * smss) {
+            return segment.seq;
+        }
+    }
+    0
+}
+
+/// As the window allows, counting what is on the way: all before the turn that is not SACKed.
+fn after_timeout(window: &Window, sent: &Outstanding) -> Turn {
+    let on_the_way = sent.ring.iter().take(sent.next()).filter(|segment| !segment.sacked).count();
+    if on_the_way as u32 >= window.cwnd as u32 {
+        return Turn::Wait;
+    }
+    let unsacked = |index: &usize| !sent.ring[*index].sacked;
+    (sent.next()..sent.len()).find(unsacked).map_or(Turn::InOrder, Turn::Onward)
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_units::Time;
+
+    use super::*;
+    use crate::packet::SackBlocks;
+    use crate::tcp::congestion::{Law, Rules};
+    use crate::tcp::outstanding::Sent;
+
+    const SMSS: u32 = 100;
+
+    /// Segments of 100 octets from 0, all sent, of which these are SACKed.
+    fn sent(count: u64, sacked: &[(u64, u64)]) -> Outstanding {
+        let mut sent = Outstanding::default();
+        for i in 0..count {
+            sent.push(Sent { seq: 100 * i, payload: SMSS, ..Sent::default() });
+            sent.send_next(Time::ZERO);
+        }
+        for &(from, to) in sacked {
+            sent.note_sack(0, &SackBlocks::new(0, [(100 * from, 100 * to)]));
+        }
+        sent
+    }
+
+    fn window(cwnd: f64) -> Window {
+        Window { cwnd, ..Window::new(None, Rules::Rfc5681, Law::Standard, SMSS) }
+    }
+
+    #[test]
+    fn a_segment_is_lost_with_three_runs_or_more_than_two_segments_above() {
+        assert_eq!(lost_below(&sent(9, &[(2, 4)]), 100), 0, "two segments are not more than two");
+        assert_eq!(lost_below(&sent(9, &[(2, 5)]), 100), 200);
+        assert_eq!(lost_below(&sent(9, &[(2, 3), (5, 7)]), 100), 200);
+        assert_eq!(lost_below(&sent(9, &[(2, 3), (4, 5), (6, 7)]), 1000), 200, "runs, whatever they hold");
+        // Segment 5 has one SACKed segment above it: not lost, while segments 0, 1 and 3 are.
+        assert_eq!(lost_below(&sent(9, &[(4, 5), (2, 3), (6, 8)]), 100), 400);
+    }
+
+    /// The numbers that leave as long as pipe is below cwnd, none of them acknowledged.
+    fn leaving(board: &mut Selective, window: &Window, sent: &mut Outstanding) -> Vec<u64> {
+        let mut numbers = Vec::new();
+        loop {
+            let turn = board.turn(window, sent);
+            match turn {
+                Turn::Hole(index) | Turn::Rescue(index) => {
+                    numbers.push(sent.number_of(turn));
+                    sent.send_hole(index, Time::ZERO);
+                    board.on_sent(turn, *numbers.last().expect("pushed"));
+                }
+                _ => return numbers,
+            }
+        }
+    }
+
+    #[test]
+    fn holes_leave_before_new_data_and_the_rescue_comes_last() {
+        // 0 and 2 are lost, 5 is a hole not known to be lost, 7 to 9 are not reported.
+        let mut sent = sent(10, &[(6, 7), (3, 5), (1, 2)]);
+        let mut board = Selective::new(LossRule::Rfc6675);
+        let window = window(20.0);
+        board.begin(&window, &sent);
+        // 5, 7, 8 and 9 are on the way.
+        assert_eq!(board.pipe(), 4);
+        sent.more = true;
+        let mut before_new = board.clone();
+        let mut with_new = sent.clone();
+        assert_eq!(leaving(&mut before_new, &window, &mut with_new), [0, 2]);
+        assert_eq!(before_new.turn(&window, &with_new), Turn::InOrder);
+        sent.more = false;
+        assert_eq!(leaving(&mut board, &window, &mut sent), [0, 2, 5, 9], "9 is the rescue, once");
+        assert_eq!(board.pipe(), 8);
+    }
+
+    #[test]
+    fn forward_acknowledgment_takes_every_hole_for_lost() {
+        let sent = sent(10, &[(6, 7)]);
+        let mut board = Selective::new(LossRule::Forward);
+        let window = window(8.0);
+        assert!(board.sees_loss(&window, &sent));
+        board.begin(&window, &sent);
+        // snd.nxt - snd.fack: 7, 8 and 9.
+        assert_eq!(board.pipe(), 3);
+        assert!(!Selective::new(LossRule::Rfc6675).sees_loss(&window, &sent));
+    }
+
+    #[test]
+    fn after_a_timeout_what_is_sacked_is_left_out() {
+        let mut sent = sent(6, &[(1, 3), (4, 5)]);
+        let mut board = Selective::new(LossRule::Rfc6675);
+        board.time_out(&mut sent);
+        sent.go_back();
+        let mut numbers = Vec::new();
+        let window = window(3.0);
+        while let Turn::Onward(index) = board.turn(&window, &sent) {
+            numbers.push(index);
+            sent.send_onward(index, Time::ZERO);
+        }
+        assert_eq!(numbers, [0, 3, 5]);
+        // The receiver that reported the oldest one has dropped it.
+        sent.ring[0].sacked = true;
+        board.time_out(&mut sent);
+        assert_eq!(sent.sacked_reach(), 0);
+    }
+}

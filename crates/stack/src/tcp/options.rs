@@ -1,0 +1,191 @@
+//! Options of TCP: what a SYN offers, what both ends have agreed on, and how many octets they take.
+//!
+//! A passive end answers with what it was offered and wants itself, so what its SYN+ACK carries is agreed. Octets are
+//! those that real stacks send: padded with no-operations to whole words (RFC 7323 appendix A).
+//!
+//! | option | octets on a SYN | later |
+//! |---|---|---|
+//! | maximum segment size (RFC 9293 §3.2) | 4 | |
+//! | window scale (RFC 7323 §2.2) | 3 + 1 | |
+//! | SACK permitted (RFC 2018 §2) | 2, with timestamps in one word, else 2 + 2 | |
+//! | timestamps (RFC 7323 §3.2) | 10 + 2 | 10 + 2 |
+//! | blocks (RFC 2018 §3) | | 2 + 2 + 8 for each |
+
+use umts_units::{Duration, Time};
+
+use super::config::{ChargedOptions, TcpConfig};
+use super::connection::Connection;
+use crate::packet::{Options, SackBlocks, Segment};
+
+/// Timestamps and the no-operations before them.
+pub(super) const TIMESTAMPS: u16 = 12;
+/// A block of the SACK option.
+const BLOCK: u16 = 8;
+/// Kind and length of the SACK option, and the no-operations before them.
+const BEFORE_BLOCKS: u16 = 4;
+/// Room for options in a TCP header (RFC 9293 §3.1).
+const MOST_OCTETS: u16 = 40;
+/// The largest window that is not scaled.
+const UNSCALED: u32 = 65_535;
+/// The largest shift (RFC 7323 §2.3).
+const MAX_SHIFT: u8 = 14;
+
+/// What both ends have agreed on in their SYNs.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Agreed {
+    /// Blocks that fit into our acknowledgments; 0 if the other end wants none.
+    pub blocks: u8,
+    pub timestamps: bool,
+    /// The shift of the windows that we advertise.
+    pub shift: u8,
+}
+
+impl Agreed {
+    /// A one-way connection agrees on nothing: it has what its ends are told.
+    pub fn before_syn(config: &TcpConfig) -> Self {
+        Agreed { blocks: if config.one_way { config.sack_blocks } else { 0 }, ..Agreed::default() }
+    }
+
+    /// The options of a segment after the SYNs.
+    #[inline]
+    pub fn options(&self) -> Options {
+        Options { timestamps: self.timestamps, ..Options::default() }
+    }
+}
+
+/// The least shift with which a window of `window` can be said in 16 bits.
+fn shift_for(window: u32) -> u8 {
+    (0..MAX_SHIFT).find(|&shift| window >> shift <= UNSCALED).unwrap_or(MAX_SHIFT)
+}
+
+/// `at` as a clock of `tick` shows it.
+#[inline]
+pub(super) fn whole_ticks(at: Time, tick: Duration) -> Time {
+    Time::from_nanos(at.as_nanos() - at.as_nanos() % tick.as_nanos().max(1))
+}
+
+impl Connection {
+    /// The options of our SYN: all that we want, but in answer to a SYN nothing that was not offered.
+    pub(super) fn syn_options(&self) -> Options {
+        let (config, agreed) = (&self.config, &self.agreed);
+        if config.one_way {
+            return Options::default();
+        }
+        let answers = self.receiver.is_synchronised();
+        Options {
+            window_scale: (config.window_scaling && (!answers || self.peer_scales))
+                .then(|| shift_for(config.advertised_window)),
+            sack_permitted: config.sack_blocks > 0 && (!answers || agreed.blocks > 0),
+            timestamps: config.timestamps && (!answers || agreed.timestamps),
+        }
+    }
+
+    /// The other end's SYN says what it takes.
+    pub(super) fn agree(&mut self, syn: &Segment) {
+        if self.config.one_way {
+            return;
+        }
+        let config = &self.config;
+        self.peer_scales = syn.options.window_scale.is_some();
+        let timestamps = config.timestamps && syn.options.timestamps;
+        let fitting = (MOST_OCTETS - BEFORE_BLOCKS - if timestamps { TIMESTAMPS } else { 0 }) / BLOCK;
+        let blocks = if syn.options.sack_permitted { config.sack_blocks.min(fitting as u8) } else { 0 };
+        let shift =
+            if config.window_scaling && self.peer_scales { shift_for(config.advertised_window) } else { 0 };
+        self.agreed = Agreed { blocks, timestamps, shift };
+        // RFC 6691 §2: the options of every segment come out of the payload.
+        let largest = config.segment_payload.min(if syn.mss > 0 { u32::from(syn.mss) } else { u32::MAX });
+        let octets = if timestamps { u32::from(TIMESTAMPS) } else { 0 };
+        self.sender.set_segment_size(largest.saturating_sub(octets).max(1));
+        if self.agreed.blocks == 0 {
+            self.sender.do_without_sack();
+        }
+    }
+
+    /// A window as its field can say it: 16 bits, shifted once both ends have said that they do.
+    #[inline]
+    pub(super) fn sayable(&self, window: u32, syn: bool) -> u32 {
+        if self.config.one_way {
+            return window;
+        }
+        let shift = if syn { 0 } else { self.agreed.shift };
+        (window >> shift).min(UNSCALED) << shift
+    }
+
+    /// How many blocks fit into a segment: as the options have room, and with data only what its payload leaves.
+    #[inline]
+    pub(super) fn room_for_blocks(&self, payload: u32) -> usize {
+        let most = usize::from(self.agreed.blocks);
+        if payload == 0 || self.config.one_way || most == 0 {
+            return most;
+        }
+        let left = self.sender.mss.saturating_sub(payload + u32::from(BEFORE_BLOCKS));
+        most.min((left / u32::from(BLOCK)) as usize)
+    }
+
+    /// Octets of options that are charged on a segment with these options and blocks.
+    #[inline]
+    pub(super) fn charged_options(&self, options: &Options, blocks: &SackBlocks, syn: bool) -> u16 {
+        let count = blocks.len() as u16;
+        if self.config.one_way {
+            return BLOCK * count;
+        }
+        match self.config.charged_options {
+            ChargedOptions::None => 0,
+            ChargedOptions::AfterSyn if syn => 0,
+            _ => octets(options, count, syn),
+        }
+    }
+
+    /// PAWS (RFC 7323 §5.3): an old segment that came late has a timestamp from before TS.Recent. (The model's clock never
+    /// wraps, so TS.Recent never becomes invalid.)
+    #[inline]
+    pub(super) fn is_old(&self, segment: &Segment) -> bool {
+        self.agreed.timestamps
+            && segment.options.timestamps
+            && !segment.flags.syn
+            && !segment.flags.rst
+            && segment.timestamp < self.receiver.echo()
+    }
+
+    /// The timestamp of a segment that leaves at `now`.
+    #[inline]
+    pub(super) fn timestamp(&self, now: Time, present: bool) -> Time {
+        if present { whole_ticks(now, self.config.timestamp_tick) } else { now }
+    }
+}
+
+/// The table of the module documentation.
+fn octets(options: &Options, blocks: u16, syn: bool) -> u16 {
+    let timestamps = if options.timestamps { TIMESTAMPS } else { 0 };
+    let reported = if blocks > 0 { BEFORE_BLOCKS + BLOCK * blocks } else { 0 };
+    if !syn {
+        return timestamps + reported;
+    }
+    let scale = if options.window_scale.is_some() { 4 } else { 0 };
+    let permitted = if options.sack_permitted && !options.timestamps { 4 } else { 0 };
+    4 + scale + permitted + timestamps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn octets_are_whole_words() {
+        let all = Options { window_scale: Some(2), sack_permitted: true, timestamps: true };
+        // MSS 4, SACK permitted and timestamps 12, window scale 4: the 20 octets of a SYN of Linux.
+        assert_eq!(octets(&all, 0, true), 20);
+        assert_eq!(octets(&Options { timestamps: false, ..all }, 0, true), 12);
+        assert_eq!(octets(&Options::default(), 0, true), 4);
+        let later = Options { timestamps: true, ..Options::default() };
+        assert_eq!((octets(&later, 0, false), octets(&later, 3, false)), (12, MOST_OCTETS));
+        assert_eq!(octets(&Options::default(), 4, false), 36);
+    }
+
+    #[test]
+    fn the_shift_is_the_least_that_does() {
+        assert_eq!([0, 65_535, 65_536, 1_000_000].map(shift_for), [0, 0, 1, 4]);
+        assert_eq!(shift_for(u32::MAX), MAX_SHIFT);
+    }
+}

@@ -1,0 +1,166 @@
+//! What SYNs offer, and what follows from it: RFC 7323, RFC 2018, RFC 2883, RFC 6691.
+
+use umts_units::Duration;
+
+use super::pair::{DELAY, Fate, MSS, Pair, config, lose, ms, nth};
+use crate::ids::{End, FlowId, UeId};
+use crate::packet::{Options, Segment};
+use crate::tcp::{ChargedOptions, Connection, TcpConfig, Variant};
+use crate::trace::TraceEvent;
+
+/// Everything on.
+fn all() -> TcpConfig {
+    TcpConfig {
+        sack_blocks: 4,
+        timestamps: true,
+        window_scaling: true,
+        advertised_window: 1_000_000,
+        charged_options: ChargedOptions::All,
+        ..config(Variant::NewReno)
+    }
+}
+
+/// A pair whose ends are configured apart.
+fn between(server: &TcpConfig, ue: &TcpConfig) -> Pair {
+    let mut pair = Pair::new(server);
+    pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, ue);
+    pair
+}
+
+fn segments(pair: &Pair, end: End) -> Vec<Segment> {
+    pair.sent(end).into_iter().map(|(_, segment, _)| segment).collect()
+}
+
+#[test]
+fn a_syn_offers_and_the_answer_agrees() {
+    let mut pair = between(&all(), &TcpConfig { timestamps: false, ..all() });
+    pair.open(End::Server);
+    pair.run();
+    let offered = Options { window_scale: Some(4), sack_permitted: true, timestamps: true };
+    assert_eq!(segments(&pair, End::Server)[0].options, offered);
+    assert_eq!(segments(&pair, End::Ue)[0].options, Options { timestamps: false, ..offered });
+    assert_eq!(segments(&pair, End::Server)[1].options, Options::default());
+    // Nothing is answered that was not offered.
+    let mut pair = between(&config(Variant::NewReno), &all());
+    pair.open(End::Server);
+    pair.run();
+    assert_eq!(segments(&pair, End::Ue)[0].options, Options { window_scale: Some(4), ..Options::default() });
+}
+
+#[test]
+fn windows_above_64_kib_need_both_ends_to_scale() {
+    for (scales, expected) in [(true, 1_000_000), (false, 65_535)] {
+        let mut pair = between(&all(), &TcpConfig { window_scaling: scales, ..all() });
+        pair.open(End::Server);
+        pair.run();
+        let sent = segments(&pair, End::Server);
+        assert_eq!((sent[0].window, sent[1].window), (65_535, expected), "the SYN's own is never scaled");
+    }
+    // 1,000,001 is no multiple of 16.
+    let mut pair = Pair::new(&TcpConfig { advertised_window: 1_000_001, ..all() });
+    pair.open(End::Server);
+    pair.run();
+    assert_eq!(segments(&pair, End::Server)[1].window, 1_000_000);
+}
+
+#[test]
+fn options_come_out_of_the_payload_and_count_on_the_wire() {
+    let mut pair = Pair::sending(&all(), 5 * u64::from(MSS), lose(&[(1, 0)]));
+    pair.run();
+    let data = segments(&pair, End::Server);
+    assert_eq!((data[0].header, data[2].header, data[2].payload), (40 + 20, 40 + 12, MSS - 12));
+    let blocks: Vec<_> =
+        segments(&pair, End::Ue).iter().map(|segment| (segment.sack.len(), segment.header)).collect();
+    assert_eq!(blocks[..2], [(0, 60), (1, 40 + 12 + 12)]);
+    for (charged, syn, later) in [(ChargedOptions::AfterSyn, 40, 52), (ChargedOptions::None, 40, 40)] {
+        let mut pair =
+            Pair::sending(&TcpConfig { charged_options: charged, ..all() }, 100, |_| Fate::Deliver);
+        pair.run();
+        let headers: Vec<_> = segments(&pair, End::Server).iter().map(|segment| segment.header).collect();
+        assert_eq!(headers[..2], [syn, later]);
+    }
+}
+
+#[test]
+fn every_ack_measures_a_round_trip_with_timestamps_also_of_what_was_sent_again() {
+    let timed = TcpConfig { timestamps: true, ..config(Variant::NewReno) };
+    let samples = |config: &TcpConfig| {
+        let mut pair = Pair::sending(config, 20 * u64::from(MSS), lose(&[(1, 0)]));
+        pair.run();
+        let of_server = |event: &TraceEvent| match event {
+            TraceEvent::RttSample { end: End::Server, rtt, .. } => Some(rtt.as_nanos() / 1_000_000),
+            _ => None,
+        };
+        pair.trace.iter().filter_map(|(_, event)| of_server(event)).collect::<Vec<_>>()
+    };
+    let (with, without) = (samples(&timed), samples(&config(Variant::NewReno)));
+    assert!(with.len() > 2 * without.len(), "{with:?} and {without:?}");
+    // Two segments are too few for a fast retransmit; the ACK of the timeout's retransmission echoes that one.
+    assert!(with.iter().all(|&rtt| rtt == 100), "{with:?}");
+}
+
+#[test]
+fn the_echo_is_of_the_first_segment_that_a_delayed_ack_answers() {
+    // Two segments 10 ms apart, one ACK: its echo is of the first (RFC 7323 §4.3).
+    let config = TcpConfig {
+        timestamps: true,
+        delayed_ack: Some(Duration::from_millis(200)),
+        ..config(Variant::NewReno)
+    };
+    let mut pair = Pair::new(&config);
+    pair.open(End::Server);
+    pair.run_until(ms(200));
+    pair.write(End::Server, u64::from(MSS) - 12);
+    pair.run_until(ms(210));
+    pair.write(End::Server, u64::from(MSS) - 12);
+    pair.run();
+    let last = *segments(&pair, End::Ue).last().expect("it acknowledges");
+    assert_eq!((last.echo, last.timestamp), (ms(200), ms(260)));
+}
+
+#[test]
+fn a_segment_from_before_the_last_timestamp_is_refused() {
+    // A copy of the first segment arrives long after what followed it.
+    let config = TcpConfig { timestamps: true, sack_blocks: 3, ..config(Variant::NewReno) };
+    let mut first = true;
+    let mut pair = Pair::sending(&config, 4 * u64::from(MSS), move |segment| {
+        if segment.seq == 1 && segment.payload > 0 && std::mem::take(&mut first) {
+            Fate::HoldUp(Duration::from_secs(4))
+        } else {
+            Fate::Deliver
+        }
+    });
+    pair.run();
+    let late: Vec<_> = pair.sent(End::Ue).into_iter().filter(|(at, ..)| *at > ms(4000)).collect();
+    let (_, answer, _) = late[0];
+    assert_eq!((late.len(), answer.ack), (1, 1 + 4 * u64::from(MSS)));
+    // And told as a duplicate.
+    assert_eq!(answer.sack.duplicate(answer.ack), Some((1, u64::from(MSS) - 11)));
+    assert_eq!(pair.delivered(End::Ue), 4 * u64::from(MSS));
+}
+
+#[test]
+fn duplicates_are_reported_first() {
+    let config = TcpConfig { sack_blocks: 3, initial_window: 6, ..config(Variant::NewReno) };
+    // Segment 0 is lost, segment 2 comes twice.
+    let mut pair =
+        Pair::sending(&config, 6 * u64::from(MSS), |segment| match (segment.seq, segment.transmission) {
+            (seq, 0) if seq == nth(0) && segment.payload > 0 => Fate::Drop,
+            (seq, _) if seq == nth(2) => Fate::Double,
+            _ => Fate::Deliver,
+        });
+    pair.run_until(ms(100) + DELAY);
+    let acks = segments(&pair, End::Ue);
+    let ranges = |ack: &Segment| ack.sack.ranges(ack.ack).collect::<Vec<_>>();
+    assert_eq!(ranges(&acks[1]), [(nth(1), nth(2))]);
+    assert_eq!(ranges(&acks[2]), [(nth(1), nth(3))]);
+    // RFC 2883 §4.2: the duplicate, then the block that holds it.
+    assert_eq!(ranges(&acks[3]), [(nth(2), nth(3)), (nth(1), nth(3))]);
+    assert_eq!(acks[3].sack.duplicate(acks[3].ack), Some((nth(2), nth(3))));
+    assert_eq!(acks[4].sack.duplicate(acks[4].ack), None);
+    let mut off = Pair::sending(&TcpConfig { dsack: false, ..config }, 6 * u64::from(MSS), |segment| {
+        if segment.seq == nth(2) { Fate::Double } else { Fate::Deliver }
+    });
+    off.run();
+    assert!(segments(&off, End::Ue).iter().all(|ack| ack.sack.is_empty()));
+}

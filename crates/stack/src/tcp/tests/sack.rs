@@ -1,0 +1,147 @@
+//! Selective acknowledgments over full duplex: RFC 6675, FACK with its refinements; Vegas over full duplex.
+
+use super::pair::{Fate, MSS, Pair, config, lose, ms, nth};
+use crate::ids::{End, FlowId, UeId};
+use crate::tcp::{Connection, FackConfig, TcpConfig, Variant};
+use crate::trace::SendCause::{DupAck, Rto};
+
+const GREEDY: u64 = u64::MAX;
+const SEGMENT: u64 = MSS as u64;
+
+/// Ten segments leave at 100 ms, their ACKs return at 200 ms.
+fn ten(version: Variant) -> TcpConfig {
+    TcpConfig { initial_window: 10, sack_blocks: 3, ..config(version) }
+}
+
+/// Three losses in one window of ten.
+const THREE: &[(u64, u16)] = &[(nth(0), 0), (nth(2), 0), (nth(4), 0)];
+
+#[test]
+fn sack_fetches_all_holes_in_one_round_trip() {
+    let mut pair = Pair::sending(&ten(Variant::Sack), 30 * SEGMENT, lose(THREE));
+    pair.run();
+    let expected = [(200, nth(0), DupAck), (200, nth(2), DupAck), (200, nth(4), DupAck)];
+    assert_eq!((pair.sent_again(), pair.timeouts()), (expected.to_vec(), 0));
+    assert_eq!(pair.delivered(End::Ue), 30 * SEGMENT);
+}
+
+#[test]
+fn sack_halves_once_and_sends_what_pipe_lets() {
+    let mut pair = Pair::sending(&ten(Variant::Sack), GREEDY, lose(THREE));
+    pair.run_until(ms(200));
+    assert_eq!((pair.server.cwnd(), pair.server.ssthresh(), pair.server.inflation()), (5.0, 5.0, 0));
+    // All seven that arrived are SACKed: what is on the way is three retransmissions and two new ones.
+    assert_eq!((pair.sent_again().len(), pair.new_segments(200, 201)), (3, 2));
+    pair.run_until(ms(300));
+    // The ACK that ends the recovery does not raise the window, those of the two new segments do.
+    assert_eq!(pair.server.cwnd(), 5.2 + 1.0 / 5.2);
+    pair.run_until(ms(400));
+    assert_eq!((pair.server.cwnd() > 5.0, pair.server.ssthresh(), pair.timeouts()), (true, 5.0, 0));
+}
+
+#[test]
+fn sack_leaves_a_retransmission_that_is_lost_again_to_the_timer() {
+    let mut pair = Pair::sending(&ten(Variant::Sack), GREEDY, lose(&[(nth(0), 0), (nth(0), 1)]));
+    pair.run_until(ms(2000));
+    let again = pair.sent_again();
+    assert_eq!(again, [(200, nth(0), DupAck), (1200, nth(0), Rto)], "nothing that is SACKed leaves again");
+    assert_eq!(pair.timeouts(), 1);
+}
+
+#[test]
+fn sack_begins_with_fewer_than_three_duplicates_when_what_lies_above_shows_the_loss() {
+    // ACKs for segments 1 and 2 are lost; the duplicate that 3 causes SACKs three segments.
+    let mut duplicates = 0;
+    let mut pair = Pair::sending(&ten(Variant::Sack), 4 * SEGMENT, move |segment| {
+        let duplicate = segment.direction == End::Ue.sends() && !segment.sack.is_empty();
+        duplicates += u32::from(duplicate);
+        let lost = (segment.seq == nth(0) && segment.payload > 0 && segment.transmission == 0)
+            || (duplicate && duplicates <= 2);
+        if lost { Fate::Drop } else { Fate::Deliver }
+    });
+    pair.run();
+    assert_eq!((pair.sent_again(), pair.timeouts()), (vec![(200, nth(0), DupAck)], 0));
+}
+
+#[test]
+fn the_rescue_fetches_a_lost_tail() {
+    // Of ten the first and the last two are lost. With no new data, NextSeg rule 4 sends the last, whose ACK (of a SACKed
+    // run above) shows the one before it to be missing.
+    let lost: &[(u64, u16)] = &[(nth(0), 0), (nth(8), 0), (nth(9), 0)];
+    let mut pair = Pair::sending(&ten(Variant::Sack), 10 * SEGMENT, lose(lost));
+    pair.run();
+    let expected = [(200, nth(0), DupAck), (200, nth(9), DupAck), (300, nth(8), DupAck)];
+    assert_eq!((pair.sent_again(), pair.timeouts()), (expected.to_vec(), 0));
+}
+
+#[test]
+fn without_sack_at_the_other_end_newreno_takes_over() {
+    let mut pair = Pair::with_script(&ten(Variant::Sack), lose(THREE));
+    let plain = TcpConfig { sack_blocks: 0, ..ten(Variant::NewReno) };
+    pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, &plain);
+    pair.open(End::Server);
+    pair.write(End::Server, 30 * SEGMENT);
+    pair.run();
+    let expected = [(200, nth(0), DupAck), (300, nth(2), DupAck), (400, nth(4), DupAck)];
+    assert_eq!((pair.sent_again(), pair.timeouts()), (expected.to_vec(), 0));
+}
+
+#[test]
+fn fack_is_triggered_by_a_gap() {
+    // Segments 0 to 3 of five are lost: the one ACK of the fifth tells of a gap of four.
+    let lost: Vec<_> = (0..4).map(|n| (nth(n), 0)).collect();
+    let five = |version| TcpConfig { initial_window: 5, ..ten(version) };
+    let mut fack = Pair::sending(&five(Variant::Fack), 5 * SEGMENT, lose(&lost));
+    fack.run_until(ms(250));
+    assert_eq!(fack.sent_again()[..2], [(200, nth(0), DupAck), (200, nth(1), DupAck)]);
+    fack.run();
+    assert_eq!((fack.timeouts(), fack.delivered(End::Ue)), (0, 5 * SEGMENT));
+    let mut sack = Pair::sending(&five(Variant::Sack), 5 * SEGMENT, lose(&lost));
+    sack.run();
+    assert_eq!(sack.timeouts(), 1, "one duplicate and one SACKed segment are not enough for RFC 6675");
+}
+
+#[test]
+fn data_smoothing_spreads_the_halving_over_a_round_trip() {
+    let smooth = |data_smoothing| {
+        let fack = FackConfig { data_smoothing, over_damping: false };
+        let config = TcpConfig { initial_window: 20, fack, ..ten(Variant::Fack) };
+        let mut pair = Pair::sending(&config, GREEDY, lose(&[(nth(0), 0)]));
+        pair.run_until(ms(200));
+        let left = pair.new_segments(200, 201);
+        pair.run_until(ms(350));
+        (left, pair.server.cwnd(), pair.server.ssthresh())
+    };
+    // At the third duplicate 20 are outstanding and pipe is 17 (16 and the retransmission). At once: nothing leaves until
+    // pipe is below 10. Smoothed: the window falls from 20 by a half for each ACK, so one leaves for every two.
+    let (at_once, ..) = smooth(false);
+    let (smoothed, cwnd, ssthresh) = smooth(true);
+    assert!(smoothed > at_once, "{smoothed} and {at_once}");
+    assert!((10.0..11.0).contains(&cwnd) && ssthresh == 10.0, "{cwnd}");
+}
+
+#[test]
+fn over_damping_halves_twice_what_was_lost_in_slow_start() {
+    let run = |over_damping, initial_ssthresh| {
+        let fack = FackConfig { data_smoothing: false, over_damping };
+        let config = TcpConfig { initial_window: 4, initial_ssthresh, fack, ..ten(Variant::Fack) };
+        let mut pair = Pair::sending(&config, GREEDY, lose(&[(nth(4), 0)]));
+        pair.run_until(ms(350));
+        (pair.server.ssthresh(), pair.timeouts())
+    };
+    // Segment 4 is the first of the second round, in which the window is 8 (and 8 leave).
+    assert_eq!((run(false, None), run(true, None)), ((4.0, 0), (2.0, 0)));
+    assert_eq!(run(true, Some(2)), run(false, Some(2)), "no slow start, no second halving");
+}
+
+#[test]
+fn vegas_over_full_duplex_keeps_a_few_segments_in_the_queue() {
+    // Nothing queues in this pipe, so the window grows by a segment in a round trip once slow start has ended.
+    let config = TcpConfig { initial_ssthresh: Some(6), ..config(Variant::Vegas) };
+    let mut pair = Pair::sending(&config, 300 * SEGMENT, lose(&[(nth(60), 0)]));
+    pair.close(End::Server);
+    pair.close(End::Ue);
+    pair.run();
+    assert_eq!((pair.delivered(End::Ue), pair.timeouts()), (300 * SEGMENT, 0));
+    assert_eq!(pair.sent_again().len(), 1, "found by its age at the first duplicate, or by the third");
+}
