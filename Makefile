@@ -58,6 +58,8 @@ soak: setup ## Kill campaigns and workers a hundred times at random moments; KIL
 bench: setup ## Measure simulated seconds per CPU second and count instructions; nothing passes or fails.
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/instructions.py
+	$(BIN)/python benches/analyse.py
+	$(BIN)/python benches/ns2.py
 
 format: setup ## Format all sources.
 	cargo fmt --all

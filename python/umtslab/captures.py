@@ -86,7 +86,7 @@ def analyse_captures(
     Parameters
     ----------
     paths : sequence of path-like
-        pcap or pcapng files, of any size.
+        pcap or pcapng files, of any size; ``-`` is standard input.
     time_sequence : int, optional
         Number of a connection whose course is wanted as ``series``.
     progress : callable, optional

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 import umtslab
-from conftest import Umts
+from conftest import Umts, command
 from umtslab import analyse_captures
 from umtslab.captures import units
 from umtslab.run import Run
@@ -50,6 +51,19 @@ def test_the_table_names_the_connection_and_has_units(umts: Umts, server: Path) 
     [goodput] = [line.split() for line in text.splitlines() if line.startswith("goodput_kbps")]
     assert goodput[-1] == "kbit/s"
     assert len(umts("analyse", server, "--all", "-c", 0).stdout) > len(text)
+
+
+def test_standard_input_is_analysed_as_the_file_is(umts: Umts, server: Path) -> None:
+    named = json.loads(umts("analyse", server, "--json").stdout)["runs"][0]
+    words = command("analyse", "-", "--json")
+    with server.open("rb") as capture:
+        piped = subprocess.run(words, stdin=capture, capture_output=True, check=True)
+    assert json.loads(piped.stdout)["runs"][0] == {**named, "file": "-"}
+    with server.open("rb") as capture:
+        words = command("analyse", "-", "--plot", "x.svg")
+        drawn = subprocess.run(words, stdin=capture, capture_output=True, check=False)
+    assert drawn.returncode == 2
+    assert b"--plot needs --connection" in drawn.stderr
 
 
 def test_the_figure_is_of_the_connection_that_was_asked_for(umts: Umts, server: Path, tmp_path: Path) -> None:

@@ -1,17 +1,17 @@
 //! All connections of a capture: finds the one that a packet belongs to, and lets go of those that are over.
 
-use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
-use foldhash::fast::RandomState;
 use umts_units::{Duration, Time};
 
 use crate::clock::BusyClock;
 use crate::connection::{Connection, Position, Side};
+use crate::ends::Ends;
 use crate::link::LinkType;
 use crate::metrics::MetricSet;
-use crate::packet::{Segment, Skipped, parse};
+use crate::packet::{Packet, Skipped, parse};
+use crate::table::Table;
 use crate::timeseq::{TimeSequence, TimeSequenceTables};
 use crate::totals::Totals;
 
@@ -24,8 +24,6 @@ const LATEST: Time = Time::from_nanos(i64::MAX as u64);
 /// Pairs of hosts without a connection whose last closing is remembered.
 const MOST_PAIRS: usize = 1 << 16;
 
-/// Both ends, the smaller address first: the same for both directions.
-type Key = (SocketAddr, SocketAddr);
 /// Two hosts, and the server's port.
 type Pair = (IpAddr, IpAddr, u16);
 
@@ -113,10 +111,10 @@ pub struct Analysis {
 /// [`take_finished`](Analyser::take_finished).
 #[derive(Debug, Default)]
 pub struct Analyser {
-    open: HashMap<Key, Box<Connection>, RandomState>,
+    open: Table,
     /// When to look whether a connection is over: sorted, since all wait equally long.
-    closing: VecDeque<(Time, Key, u64)>,
-    opening: VecDeque<(Time, Key, u64)>,
+    closing: VecDeque<(Time, Ends, u64)>,
+    opening: VecDeque<(Time, Ends, u64)>,
     pairs: HashMap<Pair, Idle>,
     idle_pairs: VecDeque<(Pair, Time)>,
     next: u64,
@@ -149,14 +147,27 @@ impl Analyser {
     /// Takes in a packet: `bytes` of it were captured at `time` since 1970, of `original_length` octets on the link.
     /// Nothing in it is trusted; what cannot be read is counted.
     pub fn packet(&mut self, time: Time, link: LinkType, bytes: &[u8], original_length: u32) {
+        let mut packet = Packet::default();
+        let read = parse(link, bytes, original_length, &mut packet);
+        self.read(time, original_length, read, &packet);
+    }
+
+    /// Takes in a packet that was read, with what came of that.
+    pub(crate) fn read(
+        &mut self,
+        time: Time,
+        original_length: u32,
+        read: Result<(), Skipped>,
+        packet: &Packet,
+    ) {
         self.counts.packets += 1;
         self.counts.bytes += u64::from(original_length);
         let time = time.min(LATEST);
         self.first.get_or_insert(time);
         self.counts.out_of_time += u64::from(time < self.now);
         self.now = self.now.max(time);
-        match parse(link, bytes, original_length) {
-            Ok(segment) => self.segment(&segment),
+        match read {
+            Ok(()) => self.segment(packet),
             Err(Skipped::LinkType) => self.counts.unknown_link += 1,
             Err(Skipped::NotIp) => self.counts.not_ip += 1,
             Err(Skipped::Fragment) => self.counts.fragments += 1,
@@ -172,10 +183,8 @@ impl Analyser {
 
     /// Closes what is open, and adds up.
     pub fn finish(mut self) -> Analysis {
-        let mut open: Vec<_> = std::mem::take(&mut self.open).into_values().collect();
-        open.sort_by_key(|connection| connection.number);
-        for connection in open {
-            self.fold(*connection);
+        for connection in self.open.take_all() {
+            self.fold(connection);
         }
         self.totals.window = self.window();
         self.totals.active_union = u128::from(self.together.total().as_nanos());
@@ -191,44 +200,47 @@ impl Analyser {
         }
     }
 
-    fn segment(&mut self, segment: &Segment) {
+    fn segment(&mut self, packet: &Packet) {
         self.counts.tcp += 1;
-        let key = key(segment);
         self.let_go();
-        // Only a SYN can end a connection; every other packet needs one look.
-        if segment.flags.syn
-            && self.open.get(&key).is_some_and(|connection| connection.is_succeeded_by(segment))
-            && let Some(over) = self.open.remove(&key)
-        {
-            self.fold(*over);
-        }
-        let connection = match self.open.entry(key) {
-            Entry::Occupied(entry) => entry.into_mut(),
-            Entry::Vacant(entry) => {
-                let number = self.next;
-                self.next += 1;
-                let mut connection = Box::new(Connection::new(number, self.now, segment));
-                connection.off = pair_opened(&mut self.pairs, pair(&connection), self.now);
-                if segment.flags.syn {
-                    self.opening.push_back((self.now + HALF_OPEN, key, number));
-                }
-                entry.insert(connection)
-            }
-        };
+        let slot = self.connection_of(packet);
+        let connection = self.open.at(slot);
+        let number = connection.number;
         let was_closed = connection.closed.is_some();
-        let Some(seen) = connection.packet(self.now, segment, &mut self.together) else {
+        let is_watched = self.time_sequence.as_ref().is_some_and(|wanted| wanted.is_of(number));
+        let Some(seen) = connection.packet(self.now, packet, is_watched, &mut self.together) else {
             self.counts.captured_twice += 1;
             return;
         };
-        let (number, sender) = (connection.number, seen.from);
         if !was_closed && connection.closed.is_some() {
-            self.closing.push_back((self.now + LINGER, key, number));
             let pair = pair(connection);
-            self.pair_closed(pair);
+            self.closing.push_back((self.now + LINGER, packet.ends, number));
+            self.pair_closed_at(pair, self.now);
         }
-        if let Some(wanted) = &mut self.time_sequence {
-            wanted.seen(number, self.now, sender, &seen);
+        if is_watched && let Some(wanted) = &mut self.time_sequence {
+            wanted.seen(self.now, &seen);
         }
+    }
+
+    /// The place of the connection that the packet belongs to, or begins.
+    fn connection_of(&mut self, packet: &Packet) -> usize {
+        let found = self.open.find(&packet.ends);
+        if let Some(slot) = found {
+            // Only a SYN can end a connection.
+            if !packet.segment.flags.syn() || !self.open.at(slot).is_succeeded_by(packet) {
+                return slot;
+            }
+            let over = self.open.remove(&packet.ends).expect("it was found");
+            self.fold(over);
+        }
+        let number = self.next;
+        self.next += 1;
+        let mut connection = Box::new(Connection::new(number, self.now, packet));
+        connection.off = pair_opened(&mut self.pairs, pair(&connection), self.now);
+        if packet.segment.flags.syn() {
+            self.opening.push_back((self.now + HALF_OPEN, packet.ends, number));
+        }
+        self.open.insert(connection)
     }
 
     /// Lets go of connections that closed, or never opened, long enough ago.
@@ -246,12 +258,12 @@ impl Analyser {
                     && connection.last + HALF_OPEN <= self.now
             });
             if is_half_open && let Some(over) = self.open.remove(&key) {
-                self.fold(*over);
+                self.fold(over);
             }
         }
     }
 
-    fn let_go_of(&mut self, key: Key, number: u64, later: impl Fn(&Connection, Time) -> Option<Time>) {
+    fn let_go_of(&mut self, key: Ends, number: u64, later: impl Fn(&Connection, Time) -> Option<Time>) {
         let Some(connection) = self.open.get(&key).filter(|connection| connection.number == number) else {
             return;
         };
@@ -259,14 +271,14 @@ impl Analyser {
             Some(time) => self.closing.push_back((time.max(self.now), key, number)),
             None => {
                 if let Some(over) = self.open.remove(&key) {
-                    self.fold(*over);
+                    self.fold(over);
                 }
             }
         }
     }
 
     /// Adds a connection to the sums and writes its row.
-    fn fold(&mut self, mut connection: Connection) {
+    fn fold(&mut self, mut connection: Box<Connection>) {
         let mut totals = connection.close(self.now, &mut self.together);
         if connection.closed.is_none() {
             let pair = pair(&connection);
@@ -285,8 +297,8 @@ impl Analyser {
         let since_first = |time: Time| time.saturating_since(self.first.unwrap_or(time)).as_secs();
         ConnectionRow {
             connection: connection.number,
-            client: connection.client,
-            server: connection.server,
+            client: connection.address(Side::Client),
+            server: connection.address(Side::Server),
             sender: if sender == Side::Client { "client" } else { "server" },
             position: connection.position(),
             opened_s: since_first(connection.first),
@@ -306,10 +318,6 @@ impl Analyser {
 
     fn window(&self) -> Duration {
         self.first.map_or(Duration::ZERO, |first| self.now.saturating_since(first))
-    }
-
-    fn pair_closed(&mut self, pair: Pair) {
-        self.pair_closed_at(pair, self.now);
     }
 
     fn pair_closed_at(&mut self, pair: Pair, at: Time) {
@@ -353,15 +361,11 @@ fn pair_opened(pairs: &mut HashMap<Pair, Idle>, pair: Pair, now: Time) -> Durati
     idle.since.take().map_or(Duration::ZERO, |since| now.saturating_since(since))
 }
 
-fn key(segment: &Segment) -> Key {
-    let (a, b) = (segment.source, segment.destination);
-    if a <= b { (a, b) } else { (b, a) }
-}
-
 fn pair(connection: &Connection) -> Pair {
-    (connection.client.ip(), connection.server.ip(), connection.server.port())
+    let server = connection.address(Side::Server);
+    (connection.address(Side::Client).ip(), server.ip(), server.port())
 }
 
-fn pop_due(queue: &mut VecDeque<(Time, Key, u64)>, now: Time) -> Option<(Time, Key, u64)> {
-    queue.pop_front_if(|(due, ..)| *due <= now)
+fn pop_due(queue: &mut VecDeque<(Time, Ends, u64)>, now: Time) -> Option<(Time, Ends, u64)> {
+    if queue.front().is_none_or(|(due, ..)| *due > now) { None } else { queue.pop_front() }
 }

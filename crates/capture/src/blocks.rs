@@ -13,7 +13,7 @@ use crate::link::LinkType;
 use crate::reader::Reason;
 
 /// What is read at once.
-const BUFFER: usize = 1 << 20;
+const BUFFER: usize = 1 << 18;
 /// No packet or block is larger (libpcap's limit is 256 KiB for packets), so a length beyond this is damage.
 const LARGEST: usize = 16 << 20;
 /// Octets of pcap's file header, and of the smallest block of pcapng.

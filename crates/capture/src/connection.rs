@@ -5,7 +5,8 @@ use std::net::SocketAddr;
 use umts_units::{Duration, Time};
 
 use crate::clock::BusyClock;
-use crate::packet::{Options, Segment};
+use crate::ends::Ends;
+use crate::packet::{Options, Packet, Segment};
 use crate::totals::Totals;
 use crate::way::Way;
 
@@ -59,8 +60,9 @@ const MUCH_FARTHER: u64 = 4;
 #[derive(Debug, Clone)]
 pub(crate) struct Connection {
     pub number: u64,
-    pub client: SocketAddr,
-    pub server: SocketAddr,
+    pub ends: Ends,
+    /// The client is the first of the ends.
+    client_is_first: bool,
     /// The client's data, and the server's.
     ways: [Way; 2],
     syn: [Option<(Time, Options)>; 2],
@@ -72,6 +74,10 @@ pub(crate) struct Connection {
     pub reset: bool,
     pub closed: Option<Time>,
     pub off: Duration,
+    /// What follows from the handshake and is needed for each packet: the whole round trip, and what the windows that
+    /// each end announces are shifted by.
+    shortest: Option<Duration>,
+    shift: [u8; 2],
 }
 
 /// What a packet was to a connection, for a figure.
@@ -85,22 +91,19 @@ pub(crate) struct Seen {
 }
 
 impl Connection {
-    /// The connection that begins with `segment`.
-    pub fn new(number: u64, now: Time, segment: &Segment) -> Self {
-        let is_from_client = match (segment.flags.syn, segment.flags.ack) {
+    /// The connection that begins with `packet`.
+    pub fn new(number: u64, now: Time, packet: &Packet) -> Self {
+        let Packet { ends, is_from_first, segment } = packet;
+        let (source, destination) = if *is_from_first { (ends.0, ends.1) } else { (ends.1, ends.0) };
+        let is_from_client = match (segment.flags.syn(), segment.flags.ack()) {
             (true, is_answer) => !is_answer,
             // No handshake: servers listen at low ports.
-            (false, _) => segment.source.port() >= segment.destination.port(),
-        };
-        let (client, server) = if is_from_client {
-            (segment.source, segment.destination)
-        } else {
-            (segment.destination, segment.source)
+            (false, _) => source.port() >= destination.port(),
         };
         Connection {
             number,
-            client,
-            server,
+            ends: *ends,
+            client_is_first: is_from_client == *is_from_first,
             ways: Default::default(),
             syn: [None; 2],
             syn_was_repeated: false,
@@ -110,22 +113,31 @@ impl Connection {
             reset: false,
             closed: None,
             off: Duration::ZERO,
+            shortest: None,
+            shift: [0; 2],
         }
     }
 
-    pub fn side_of(&self, source: SocketAddr) -> Side {
-        if source == self.client { Side::Client } else { Side::Server }
+    /// Who sent `packet`.
+    pub fn side_of(&self, packet: &Packet) -> Side {
+        if packet.is_from_first == self.client_is_first { Side::Client } else { Side::Server }
+    }
+
+    /// Address and port of an end.
+    pub fn address(&self, side: Side) -> SocketAddr {
+        let is_first = (side == Side::Client) == self.client_is_first;
+        if is_first { self.ends.0 } else { self.ends.1 }.socket_address()
     }
 
     pub fn way(&self, side: Side) -> &Way {
         &self.ways[side as usize]
     }
 
-    /// Whether `segment` opens another connection between the same ports.
-    pub fn is_succeeded_by(&self, segment: &Segment) -> bool {
-        let side = self.side_of(segment.source);
+    /// Whether `packet` opens another connection between the same ports.
+    pub fn is_succeeded_by(&self, packet: &Packet) -> bool {
+        let (side, segment) = (self.side_of(packet), &packet.segment);
         let known = self.way(side).isn;
-        match (segment.flags.syn, segment.flags.ack) {
+        match (segment.flags.syn(), segment.flags.ack()) {
             (false, _) => false,
             // The second SYN of a simultaneous open, or one that comes after its answer.
             (true, false) if !self.way(side).is_heard() && self.way(side.other()).isn.is_some() => false,
@@ -135,28 +147,37 @@ impl Connection {
         }
     }
 
-    /// Takes the next packet in; none if it is the one before, captured twice.
-    pub fn packet(&mut self, now: Time, segment: &Segment, together: &mut BusyClock) -> Option<Seen> {
-        let from = self.side_of(segment.source);
+    /// Takes the next packet in, and tells what it was, with the selective acknowledgments if it `is_watched`; none if
+    /// it is the one before, captured twice.
+    pub fn packet(
+        &mut self,
+        now: Time,
+        packet: &Packet,
+        is_watched: bool,
+        together: &mut BusyClock,
+    ) -> Option<Seen> {
+        let (from, segment) = (self.side_of(packet), &packet.segment);
         if self.ways[from as usize].repeats_last(segment) {
             return None;
         }
         self.last = now;
-        self.shake_hands(now, from, segment);
+        if segment.flags.syn() || self.answer[1].is_none() {
+            self.shake_hands(now, from, segment);
+        }
         let mut ack = None;
         let mut sack = Vec::new();
-        if segment.flags.ack && !segment.flags.rst {
+        if segment.flags.ack() && !segment.flags.rst() {
             let window = self.window(from, segment);
-            let shortest = self.handshake_rtt();
+            let shortest = self.shortest;
             let other = &mut self.ways[from.other() as usize];
             ack = other.acked(now, segment, window, shortest, together);
-            if segment.options.sack[0].is_some() {
+            if is_watched {
                 sack.extend(other.sack_blocks(segment));
             }
         }
         let sender_delay = self.answer[answer_of(from)].unwrap_or_default();
         let sent = self.ways[from as usize].sent(now, segment, sender_delay, together);
-        if segment.flags.rst {
+        if segment.flags.rst() {
             self.reset = true;
             for way in &mut self.ways {
                 way.close(now, together);
@@ -201,8 +222,8 @@ impl Connection {
     }
 
     /// Options of an end's SYN.
-    pub fn options(&self, side: Side) -> Option<Options> {
-        self.syn[side as usize].map(|(_, options)| options)
+    pub fn options(&self, side: Side) -> Option<&Options> {
+        self.syn[side as usize].as_ref().map(|(_, options)| options)
     }
 
     /// The shift of the windows that an end announces: none where the handshake does not tell.
@@ -238,12 +259,12 @@ impl Connection {
     }
 
     fn window(&self, from: Side, segment: &Segment) -> u32 {
-        let shift = if segment.flags.syn { 0 } else { self.window_scale(from).unwrap_or(0) };
+        let shift = if segment.flags.syn() { 0 } else { self.shift[from as usize] };
         u32::from(segment.window) << shift
     }
 
     fn shake_hands(&mut self, now: Time, from: Side, segment: &Segment) {
-        if segment.flags.syn {
+        if segment.flags.syn() {
             let index = from as usize;
             self.syn_was_repeated |= self.syn[index].is_some();
             self.syn[index] = Some((now, segment.options));
@@ -258,6 +279,8 @@ impl Connection {
         {
             self.answer[1] = Some(now.saturating_since(answered));
         }
+        self.shortest = self.handshake_rtt();
+        self.shift = [Side::Client, Side::Server].map(|side| self.window_scale(side).unwrap_or(0));
     }
 }
 

@@ -1,7 +1,5 @@
 //! Link layers: from the first captured byte to the IP header.
 
-use etherparse::{Ethernet2HeaderSlice, SingleVlanHeaderSlice};
-
 use crate::packet::Skipped;
 
 /// How a capture's packets begin (LINKTYPE numbers of the tcpdump group).
@@ -44,10 +42,7 @@ impl LinkType {
     pub(crate) fn ip_of(self, bytes: &[u8]) -> Result<&[u8], Skipped> {
         match self {
             LinkType::Raw => Ok(bytes),
-            LinkType::Ethernet => {
-                let header = Ethernet2HeaderSlice::from_slice(bytes).map_err(|_| Skipped::Short)?;
-                of_ether_type(header.ether_type().0, &bytes[header.slice().len()..])
-            }
+            LinkType::Ethernet => of_ether_type(word(bytes, 12)?, &bytes[14..]),
             LinkType::LinuxSll => of_ether_type(word(bytes, 14)?, &bytes[16..]),
             LinkType::LinuxSll2 => match (word(bytes, 0)?, bytes.get(20..)) {
                 (protocol, Some(rest)) => of_ether_type(protocol, rest),
@@ -72,9 +67,8 @@ fn of_ether_type(mut ether_type: u16, mut bytes: &[u8]) -> Result<&[u8], Skipped
             0x0800 | 0x86dd => return Ok(bytes),
             // IEEE 802.1Q, 802.1ad and the number that was used for the latter before it had one.
             0x8100 | 0x88a8 | 0x9100 => {
-                let tag = SingleVlanHeaderSlice::from_slice(bytes).map_err(|_| Skipped::Short)?;
-                ether_type = tag.ether_type().0;
-                bytes = &bytes[tag.slice().len()..];
+                ether_type = word(bytes, 2)?;
+                bytes = &bytes[4..];
             }
             0x8864 => return of_ppp(bytes.get(6..).ok_or(Skipped::Short)?),
             _ => return Err(Skipped::NotIp),

@@ -26,6 +26,11 @@ impl MetricSet {
         METRICS.iter().map(|metric| metric.definition.name).zip(self.0.iter().copied())
     }
 
+    /// The values alone, in the order of the definitions.
+    pub fn values(&self) -> &[Option<f64>] {
+        &self.0
+    }
+
     /// The value of the metric called `name`: none if it has none or there is no such metric.
     pub fn value(&self, name: &str) -> Option<f64> {
         self.iter().find(|(known, _)| *known == name)?.1
@@ -67,11 +72,11 @@ metrics! {
     "throughput_kbps" ["kbit/s"] "Payload sent, repetitions included, per time of the capture."
         => |t| kbps(of_sender(t, t.tally.sent)? * 8, t.window);
     "mean_rtt_s" ["s"] "Mean round-trip time from data to acknowledgment: with timestamps a sample for each acknowledgment, else of one segment at a time (RFC 6298 §3), and of none that was sent again (Karn)."
-        => |t| t.rtt.mean_s();
+        => |t| t.rtt.sums.mean_s();
     "mean_rtt_time_avg_s" ["s"] "The last sample, averaged over the time in which data were outstanding."
         => |t| ratio(t.tally.rtt_integral as f64 / 1e9, t.tally.rtt_known as f64);
-    "min_rtt_s" ["s"] "Smallest of these samples." => |t| t.rtt.min_s();
-    "max_rtt_s" ["s"] "Largest of these samples." => |t| t.rtt.max_s();
+    "min_rtt_s" ["s"] "Smallest of these samples." => |t| t.rtt.sums.min_s();
+    "max_rtt_s" ["s"] "Largest of these samples." => |t| t.rtt.sums.max_s();
     "p50_rtt_s" ["s"] "Median of these samples, to three digits." => |t| t.rtt.quantile_s(0.50);
     "p95_rtt_s" ["s"] "Exceeded by one of these samples in twenty." => |t| t.rtt.quantile_s(0.95);
     "p99_rtt_s" ["s"] "Exceeded by one of these samples in a hundred." => |t| t.rtt.quantile_s(0.99);
@@ -112,6 +117,7 @@ metrics! {
         => |t| ratio(seconds(t.download_time), t.downloads as f64);
     "download_time_data_s" ["s"] "Unknown in a capture at the sender; not told." => |_| None;
     "packet_call_time_s" ["s"] "Unknown: packets do not tell what belongs together for the application." => |_| None;
+    "packet_calls" ["1"] "Unknown, for the same reason." => |_| None;
     "link_utilization_pct" ["%"] "Unknown: packets do not tell the bearer's rate." => |_| None;
 
     "handshake_rtt_s" ["s"] "From SYN to the acknowledgment of the SYN+ACK, a whole round trip from any capture point; of the capture, the mean."
@@ -143,7 +149,7 @@ metrics! {
         => |t| count(of_both(t, t.tally.max_outstanding)?);
     "active_time_s" ["s"] "Time with data outstanding, summed over connections."
         => |t| Some(seconds(of_both(t, t.tally.active)?));
-    "rtt_samples" ["1"] "Samples behind the round-trip times above." => |t| count(t.rtt.count());
+    "rtt_samples" ["1"] "Samples behind the round-trip times above." => |t| count(t.rtt.sums.count());
     "mean_rtt_every_ack_s" ["s"] "Mean of samples taken of each acknowledgment, as tcptrace takes them."
         => |t| t.rtt_every.mean_s();
     "min_rtt_every_ack_s" ["s"] "Smallest of them." => |t| t.rtt_every.min_s();

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 use crate::analyser::{Analyser, Analysis, ConnectionRow};
-use crate::blocks::{Blocks, Ending};
+use crate::blocks::Ending;
+use crate::reading::{Next, Reading, Record};
 
 /// Progress is told, and rows are handed out, once for so many bytes.
 const STEP: u64 = 8 << 20;
@@ -51,58 +52,77 @@ pub enum Reason {
 pub struct ReadOptions<'a> {
     /// The number of a connection whose course is wanted.
     pub time_sequence: Option<u64>,
-    /// Told the part of the file that is read, from 0 to 1; `Break` stops.
+    /// Told the part of the file that is read, from 0 to 1, every few megabytes and while a source is slow; `Break` stops.
     pub progress: Option<&'a mut dyn FnMut(f64) -> ControlFlow<()>>,
     /// Takes the rows of connections that are over, so that a long capture does not keep them.
     pub finished: Option<&'a mut dyn FnMut(Vec<ConnectionRow>)>,
 }
 
-/// Analyses a file. One that is cut off or damaged is analysed up to there, with a warning.
+/// The name under which standard input is analysed.
+const STANDARD_INPUT: &str = "-";
+
+/// Analyses a file, or standard input if `path` is `-`. One that is cut off or damaged is analysed up to there, with a
+/// warning.
 ///
 /// # Errors
 /// If the file cannot be opened or read, or does not begin as a capture.
 pub fn analyse_file(path: &Path, options: ReadOptions<'_>) -> Result<Analysis, ReadError> {
+    if path == Path::new(STANDARD_INPUT) {
+        return analyse(path, io::stdin(), u64::MAX, options);
+    }
     let at_start = |source: io::Error| ReadError { path: path.to_owned(), offset: 0, reason: source.into() };
     let file = File::open(path).map_err(at_start)?;
     let size = file.metadata().map_err(at_start)?.len();
     analyse(path, file, size, options)
 }
 
-/// Analyses what `source` holds, `size` bytes of it as far as is known; `path` is for messages.
+/// Analyses what `source` holds, about `size` octets, which progress is measured by; `path` is for messages.
+///
+/// A thread of its own reads, and looks into the packets' headers, while this one analyses what was read before.
 ///
 /// # Errors
 /// As [`analyse_file`].
-pub fn analyse<R: Read>(
+pub fn analyse<R: Read + Send + 'static>(
     path: &Path,
     source: R,
     size: u64,
     mut options: ReadOptions<'_>,
 ) -> Result<Analysis, ReadError> {
     let error = |offset: u64, reason: Reason| ReadError { path: path.to_owned(), offset, reason };
-    let mut blocks = Blocks::open(source).map_err(|reason| error(0, reason))?;
+    let mut reading = Reading::start(source);
     let mut analyser = options.time_sequence.map_or_else(Analyser::new, Analyser::with_time_sequence);
     let mut told = 0;
-    let ending = loop {
-        match blocks.next(|packet| analyser.packet(packet.time, packet.link, packet.bytes, packet.length)) {
-            Ok(None) => {}
-            Ok(Some(ending)) => break ending,
-            Err(source) => return Err(error(blocks.offset(), source.into())),
-        }
-        if blocks.offset() - told >= STEP {
-            told = blocks.offset();
+    let end = loop {
+        let offset = match reading.next() {
+            Next::Batch(batch) => {
+                for Record { time, length, read, packet } in batch.records() {
+                    analyser.read(*time, *length, *read, packet);
+                }
+                let offset = batch.offset;
+                reading.give_back(batch);
+                offset
+            }
+            Next::End(end) => break end,
+            Next::Nothing => told,
+        };
+        if offset - told >= STEP {
+            told = offset;
             if let Some(finished) = options.finished.as_mut() {
                 finished(analyser.take_finished());
             }
-            let fraction = (told as f64 / size.max(1) as f64).min(1.0);
-            if let Some(progress) = options.progress.as_mut()
-                && progress(fraction).is_break()
-            {
-                return Err(error(told, Reason::Stopped));
-            }
+        } else if offset > told {
+            continue;
+        }
+        let fraction = (told as f64 / size.max(1) as f64).min(1.0);
+        if let Some(progress) = options.progress.as_mut()
+            && progress(fraction).is_break()
+        {
+            return Err(error(told, Reason::Stopped));
         }
     };
-    let offset = blocks.offset();
+    let ending = end.ending.map_err(|reason| error(end.offset, reason))?;
     let mut analysis = analyser.finish();
+    let offset = end.offset;
     let damage = match ending {
         Ending::Complete => None,
         Ending::CutOff => {
@@ -110,6 +130,6 @@ pub fn analyse<R: Read>(
         }
         Ending::Damaged => Some(format!("the file is damaged at byte {offset}: analysed up to there")),
     };
-    analysis.warnings.splice(0..0, damage.into_iter().chain(blocks.warnings()));
+    analysis.warnings.splice(0..0, damage.into_iter().chain(end.warnings));
     Ok(analysis)
 }

@@ -6,48 +6,32 @@ use umts_units::Duration;
 /// Samples that are kept as they are: most connections have no more, and a histogram takes a thousand times the room.
 const FEW: usize = 32;
 
-/// Samples, and what they amount to.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct RttSamples {
+/// What samples amount to.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct RttSums {
     count: u64,
-    sum_ns: u128,
+    ns: u128,
     min: Duration,
     max: Duration,
-    /// Microseconds.
-    few: Vec<u64>,
-    histogram: Option<Box<Histogram<u64>>>,
 }
 
-impl RttSamples {
+impl RttSums {
     pub fn record(&mut self, rtt: Duration) {
         self.min = if self.count == 0 { rtt } else { self.min.min(rtt) };
         self.max = self.max.max(rtt);
         self.count += 1;
-        self.sum_ns += u128::from(rtt.as_nanos());
-        let us = rtt.as_nanos().div_ceil(1_000);
-        if self.histogram.is_none() && self.few.len() < FEW {
-            self.few.push(us);
-        } else {
-            add(self.as_histogram(), us);
-        }
+        self.ns += u128::from(rtt.as_nanos());
     }
 
     /// Adds the samples of another connection.
-    pub fn merge(&mut self, other: &RttSamples) {
+    pub fn merge(&mut self, other: &RttSums) {
         if other.count == 0 {
             return;
         }
         self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
         self.max = self.max.max(other.max);
         self.count += other.count;
-        self.sum_ns += other.sum_ns;
-        let histogram = self.as_histogram();
-        other.few.iter().for_each(|&us| add(histogram, us));
-        if let Some(theirs) = &other.histogram {
-            histogram
-                .add(theirs.as_ref())
-                .expect("a histogram that resizes takes any other of its precision");
-        }
+        self.ns += other.ns;
     }
 
     pub fn count(&self) -> u64 {
@@ -55,7 +39,7 @@ impl RttSamples {
     }
 
     pub fn mean_s(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64 / 1e9)
+        (self.count > 0).then(|| self.ns as f64 / self.count as f64 / 1e9)
     }
 
     pub fn min(&self) -> Option<Duration> {
@@ -69,16 +53,60 @@ impl RttSamples {
     pub fn max_s(&self) -> Option<f64> {
         (self.count > 0).then(|| self.max.as_secs())
     }
+}
+
+/// Samples with their percentiles.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct RttSamples {
+    pub sums: RttSums,
+    /// Microseconds.
+    few: Vec<u64>,
+    histogram: Option<Box<Histogram<u64>>>,
+}
+
+impl RttSamples {
+    pub fn record(&mut self, rtt: Duration) {
+        self.sums.record(rtt);
+        let us = rtt.as_nanos().div_ceil(1_000);
+        match &mut self.histogram {
+            Some(histogram) => add(histogram, us),
+            None if self.few.len() < FEW => self.few.push(us),
+            None => add(self.as_histogram(), us),
+        }
+    }
+
+    /// Adds the samples of another connection.
+    pub fn merge(&mut self, other: &RttSamples) {
+        if other.sums.count == 0 {
+            return;
+        }
+        self.sums.merge(&other.sums);
+        let histogram = self.as_histogram();
+        other.few.iter().for_each(|&us| add(histogram, us));
+        if let Some(theirs) = &other.histogram {
+            histogram
+                .add(theirs.as_ref())
+                .expect("a histogram that resizes takes any other of its precision");
+        }
+    }
 
     /// The smallest sample that at least the fraction `quantile` of all samples does not exceed.
     pub fn quantile_s(&self, quantile: f64) -> Option<f64> {
-        if self.count == 0 {
+        if self.sums.count == 0 {
             return None;
         }
-        let mut samples = self.clone();
-        let histogram = samples.as_histogram();
-        let us = histogram.median_equivalent(histogram.value_at_quantile(quantile));
-        Some((us as f64 / 1e6).clamp(self.min.as_secs(), self.max.as_secs()))
+        let us = match &self.histogram {
+            Some(histogram) => histogram.median_equivalent(histogram.value_at_quantile(quantile)),
+            None => {
+                let mut few = [0; FEW];
+                let few = &mut few[..self.few.len()];
+                few.copy_from_slice(&self.few);
+                few.sort_unstable();
+                let rank = (quantile * few.len() as f64).ceil() as usize;
+                few[rank.clamp(1, few.len()) - 1]
+            }
+        };
+        Some((us as f64 / 1e6).clamp(self.sums.min.as_secs(), self.sums.max.as_secs()))
     }
 
     fn as_histogram(&mut self) -> &mut Histogram<u64> {
@@ -117,8 +145,8 @@ mod tests {
                 let found = samples.quantile_s(quantile).expect("there are samples");
                 assert!((found / expected - 1.0).abs() < 0.001, "{quantile}: {found}");
             }
-            assert_eq!((samples.min_s(), samples.max_s()), (Some(0.001), Some(1.0)));
-            assert_eq!((samples.mean_s(), samples.count()), (Some(0.5005), 1000));
+            assert_eq!((samples.sums.min_s(), samples.sums.max_s()), (Some(0.001), Some(1.0)));
+            assert_eq!((samples.sums.mean_s(), samples.sums.count()), (Some(0.5005), 1000));
         }
         let median = ramp(1, 9).quantile_s(0.5).expect("there are samples");
         assert!((median / 0.005 - 1.0).abs() < 0.001, "{median}");
@@ -127,6 +155,9 @@ mod tests {
     #[test]
     fn without_samples_nothing_is_claimed() {
         let samples = RttSamples::default();
-        assert_eq!((samples.mean_s(), samples.min_s(), samples.quantile_s(0.5)), (None, None, None));
+        assert_eq!(
+            (samples.sums.mean_s(), samples.sums.min_s(), samples.quantile_s(0.5)),
+            (None, None, None)
+        );
     }
 }

@@ -78,11 +78,13 @@ impl Retransmissions {
         self.recent.push_back(Resent { start, end, at, timestamp, is_acknowledged: has_arrived, evidence });
     }
 
+    /// Whether an acknowledgment can tell something of one.
+    pub fn is_waiting(&self) -> bool {
+        self.waiting > 0
+    }
+
     /// All below `una` is acknowledged now, with this echo of a timestamp.
     pub fn acknowledged(&mut self, now: Time, una: u64, echo: Option<u32>, shortest: Option<Duration>) {
-        if self.waiting == 0 {
-            return;
-        }
         for resent in self.recent.iter_mut().filter(|r| !r.is_acknowledged && r.end <= una) {
             resent.is_acknowledged = true;
             self.waiting -= 1;

@@ -2,7 +2,7 @@
 
 use umts_units::Time;
 
-use crate::connection::{Seen, Side};
+use crate::connection::Seen;
 use crate::recovery::Cause;
 
 /// A segment of the connection's sender.
@@ -44,10 +44,14 @@ impl TimeSequence {
         TimeSequence { connection, begin: None, ways: Default::default() }
     }
 
-    pub fn seen(&mut self, connection: u64, now: Time, from: Side, seen: &Seen) {
-        if connection != self.connection {
-            return;
-        }
+    /// Whether it is about the connection with this number.
+    pub fn is_of(&self, connection: u64) -> bool {
+        connection == self.connection
+    }
+
+    /// A packet of the connection was seen.
+    pub fn seen(&mut self, now: Time, seen: &Seen) {
+        let from = seen.from;
         let time_s = now.saturating_since(*self.begin.get_or_insert(now)).as_secs();
         if let Some(sent) = seen.sent {
             let (seq, end) = (sent.start, sent.end);

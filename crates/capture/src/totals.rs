@@ -3,7 +3,7 @@
 use umts_units::{Duration, Time};
 
 use crate::connection::{Connection, Position, Side};
-use crate::rtt::RttSamples;
+use crate::rtt::{RttSamples, RttSums};
 use crate::spurious::Unneeded;
 use crate::way::Tally;
 
@@ -24,8 +24,8 @@ pub(crate) struct Totals {
     pub max_outstanding_segments: f64,
     pub unneeded: Unneeded,
     pub rtt: RttSamples,
-    pub rtt_every: RttSamples,
-    pub rtt_timestamps: RttSamples,
+    pub rtt_every: RttSums,
+    pub rtt_timestamps: RttSums,
     pub handshakes: u64,
     pub handshake_ns: u128,
     pub syn_again: u64,
@@ -68,8 +68,8 @@ impl Totals {
             max_outstanding_segments: tally.max_outstanding as f64 / segment,
             unneeded: way.unneeded(),
             rtt: way.samples().clone(),
-            rtt_every: way.rtt_every.clone(),
-            rtt_timestamps: way.rtt_timestamps.clone(),
+            rtt_every: way.rtt_every.sums,
+            rtt_timestamps: way.rtt_timestamps,
             handshakes: u64::from(handshake.is_some()),
             handshake_ns: handshake.map_or(0, |rtt| u128::from(rtt.as_nanos())),
             syn_again: tally.syn_again + back.tally.syn_again,

@@ -10,8 +10,9 @@ use crate::clock::BusyClock;
 use crate::packet::Segment;
 use crate::ranges::Ranges;
 use crate::recovery::{Cause, DUPLICATE_THRESHOLD, Recoveries, Repetition};
-use crate::rtt::RttSamples;
+use crate::rtt::{RttSamples, RttSums};
 use crate::spurious::Retransmissions;
+use crate::timestamps::Timestamps;
 
 /// Room below the first sequence number seen.
 const ORIGIN: u64 = 1 << 32;
@@ -20,8 +21,6 @@ const LARGEST_WINDOW: u64 = 1 << 30;
 /// Segments whose time of sending is remembered: beyond any window in flight, and few where nobody acknowledges.
 const MOST_TIMED: usize = 1 << 17;
 const MOST_TIMED_UNHEARD: usize = 64;
-/// Timestamps whose time is remembered.
-const MOST_TIMESTAMPS: usize = 1024;
 /// A segment that arrives later than others which left after it was reordered if it is not later than this; else it
 /// was sent again, and the first copy did not pass here. tshark uses the same limit.
 const REORDERING: Duration = Duration::from_millis(3);
@@ -106,14 +105,14 @@ pub(crate) struct Way {
     sacked: Ranges,
     in_flight: VecDeque<Sent>,
     timed: Option<Timed>,
-    timestamps: VecDeque<(u32, Time)>,
+    timestamps: Timestamps,
     has_timestamps: bool,
     last_rtt: Option<Duration>,
     recoveries: Recoveries,
     retransmissions: Retransmissions,
     /// The receiver's window, in octets.
     window: Option<u32>,
-    last: Option<Segment>,
+    last: Segment,
     settled: Time,
     is_active: bool,
     is_over: bool,
@@ -123,7 +122,7 @@ pub(crate) struct Way {
     /// A sample for each acknowledgment.
     pub rtt_every: RttSamples,
     /// From timestamps.
-    pub rtt_timestamps: RttSamples,
+    pub rtt_timestamps: RttSums,
     pub last_data: Option<Time>,
     pub fin_acked: bool,
 }
@@ -150,7 +149,7 @@ impl Way {
 
     /// The same segment as the one before it, captured twice: at two interfaces, say.
     pub fn repeats_last(&self, segment: &Segment) -> bool {
-        segment.identification != 0 && self.last.as_ref() == Some(segment)
+        segment.identification != 0 && self.last == *segment
     }
 
     /// Octets since the first byte of payload.
@@ -166,13 +165,13 @@ impl Way {
         sender_delay: Duration,
         together: &mut BusyClock,
     ) -> Option<SentAs> {
-        self.last = Some(*segment);
+        self.last = *segment;
         self.tally.packets += 1;
-        self.tally.resets += u64::from(segment.flags.rst);
-        let (start, length) = (self.unwrap(segment.seq), u64::from(segment.sequence_length()));
-        if segment.flags.rst {
+        self.tally.resets += u64::from(segment.flags.rst());
+        if segment.flags.rst() {
             return None;
         }
+        let (start, length) = (self.unwrap(segment.seq), u64::from(segment.sequence_length()));
         let end = start + length;
         if self.is_keep_alive(start, end, segment) {
             self.tally.keep_alives += 1;
@@ -189,7 +188,7 @@ impl Way {
         self.begin(start, segment);
         self.tally.sent += u64::from(segment.payload);
         self.tally.largest_segment = self.tally.largest_segment.max(segment.payload);
-        if segment.flags.fin {
+        if segment.flags.fin() {
             self.tally.fins += 1;
             self.fin = Some(end - 1);
         }
@@ -197,7 +196,9 @@ impl Way {
             self.last_data = Some(now);
         }
         let cause = self.place(now, start, end, segment, sender_delay);
-        self.note_timestamp(now, segment);
+        if let Some((value, _)) = segment.options.timestamps {
+            self.timestamps.sent(now, value);
+        }
         self.update_activity(now, together);
         Some(SentAs { start: self.relative(start), end: self.relative(end), cause })
     }
@@ -219,7 +220,7 @@ impl Way {
         self.settle(now);
         let takes_nothing = segment.sequence_length() == 0;
         self.tally.acks_received += u64::from(takes_nothing);
-        self.tally.zero_windows += u64::from(window == 0 && !segment.flags.syn);
+        self.tally.zero_windows += u64::from(window == 0 && !segment.flags.syn());
         let same_window = self.window.replace(window) == Some(window);
         self.has_timestamps = segment.options.timestamps.is_some() && !self.timestamps.is_empty();
         self.note_unseen(ack);
@@ -245,8 +246,7 @@ impl Way {
 
     /// Selective acknowledgments of a segment, in octets since the first byte of payload.
     pub fn sack_blocks(&self, segment: &Segment) -> impl Iterator<Item = (i64, i64)> {
-        let blocks = segment.options.sack.into_iter().flatten();
-        blocks.map(|(left, right)| {
+        segment.options.sack.as_slice().iter().map(|&(left, right)| {
             let left = self.unwrap(left);
             (self.relative(left), self.relative(unwrap(right, left)))
         })
@@ -262,7 +262,7 @@ impl Way {
     }
 
     fn begin(&mut self, start: u64, segment: &Segment) {
-        if segment.flags.syn {
+        if segment.flags.syn() {
             self.isn = Some(segment.seq);
             self.base = Some(start + 1);
             self.una = Some(self.una.map_or(start, |una| una.max(start)));
@@ -283,7 +283,7 @@ impl Way {
         let is_reordered = fills && now.saturating_since(self.missing_since) <= REORDERING;
         let is_new = start >= highest || is_reordered;
         self.highest = Some(highest.max(end));
-        let payload_end = end - u64::from(segment.flags.fin);
+        let payload_end = end - u64::from(segment.flags.fin());
         if is_new {
             self.tally.out_of_order += u64::from(is_reordered);
             self.tally.data_segments += u64::from(segment.payload > 0);
@@ -321,7 +321,7 @@ impl Way {
         let tally = &mut self.tally;
         tally.retransmissions += 1;
         tally.retransmitted += u64::from(segment.payload);
-        tally.syn_again += u64::from(segment.flags.syn);
+        tally.syn_again += u64::from(segment.flags.syn());
         tally.by_rto += u64::from(cause.is_by_rto());
         tally.by_dupack += u64::from(cause.is_by_dupack());
         tally.expiries += u64::from(cause == Cause::Rto);
@@ -369,9 +369,10 @@ impl Way {
         self.sacked.remove_below(ack);
         self.take_samples(now, ack, segment);
         let echo = segment.options.timestamps.map(|(_, echo)| echo);
-        let own = self.rtt_every.min();
-        let shortest = own.into_iter().chain(shortest).min();
-        self.retransmissions.acknowledged(now, ack, echo, shortest);
+        if self.retransmissions.is_waiting() {
+            let shortest = self.rtt_every.sums.min().into_iter().chain(shortest).min();
+            self.retransmissions.acknowledged(now, ack, echo, shortest);
+        }
         self.recoveries.new_ack(now, ack);
     }
 
@@ -397,42 +398,31 @@ impl Way {
         }
         // RFC 7323 §4.1: a sample is taken of an acknowledgment of new data.
         if let Some((_, echo)) = segment.options.timestamps
-            && let Some(index) = self.timestamps.iter().position(|&(value, _)| value == echo)
+            && let Some(at) = self.timestamps.echoed(echo)
         {
-            self.rtt_timestamps.record(now.saturating_since(self.timestamps[index].1));
-            // Echoes do not go back while data are acknowledged in order.
-            self.timestamps.drain(..index);
-        }
-    }
-
-    fn note_timestamp(&mut self, now: Time, segment: &Segment) {
-        let Some((value, _)) = segment.options.timestamps else { return };
-        if self.timestamps.back().is_none_or(|&(last, _)| last != value) {
-            if self.timestamps.len() == MOST_TIMESTAMPS {
-                self.timestamps.pop_front();
-            }
-            self.timestamps.push_back((value, now));
+            self.rtt_timestamps.record(now.saturating_since(at));
         }
     }
 
     /// Takes selective acknowledgments in; tells whether one is news.
     fn note_sack(&mut self, segment: &Segment, ack: u64, una: u64) -> bool {
-        let [first, second, ..] = segment.options.sack;
-        let Some(first) = first else { return false };
+        let blocks = segment.options.sack.as_slice();
+        let Some(&first) = blocks.first() else { return false };
         let unwrapped = |(left, right): (u32, u32)| {
             let left = unwrap(left, ack);
             (left, unwrap(right, left))
         };
         let (left, right) = unwrapped(first);
         // RFC 2883 §4: a first block below the acknowledgment, or inside of the second, is of what came twice.
-        let is_inside = second.map(unwrapped).is_some_and(|(from, to)| from <= left && right <= to);
+        let is_inside =
+            blocks.get(1).copied().map(unwrapped).is_some_and(|(from, to)| from <= left && right <= to);
         let is_dsack = left < right && (right <= ack || is_inside);
         if is_dsack {
             self.retransmissions.duplicated(left, right);
         }
         let Some(highest) = self.highest else { return false };
         let mut is_news = false;
-        for (left, right) in segment.options.sack.into_iter().flatten().map(unwrapped) {
+        for (left, right) in blocks.iter().copied().map(unwrapped) {
             if ack.max(una) <= left && left < right && right <= highest {
                 is_news |= self.sacked.insert(left, right);
             }
@@ -453,7 +443,7 @@ impl Way {
 
     /// RFC 9293 §3.8.4: one before the next number, with nothing outstanding.
     fn is_keep_alive(&self, start: u64, end: u64, segment: &Segment) -> bool {
-        let is_plain = !segment.flags.syn && !segment.flags.fin && segment.payload <= 1;
+        let is_plain = !segment.flags.syn() && !segment.flags.fin() && segment.payload <= 1;
         is_plain
             && end <= start + 1
             && self
@@ -463,7 +453,7 @@ impl Way {
 
     /// RFC 9293 §3.8.6.1: an octet of new data into a window that is shut.
     fn is_probe_of_zero_window(&self, start: u64, segment: &Segment) -> bool {
-        self.window == Some(0) && segment.payload == 1 && self.highest == Some(start) && !segment.flags.fin
+        self.window == Some(0) && segment.payload == 1 && self.highest == Some(start) && !segment.flags.fin()
     }
 
     fn is_far(&self, number: u64) -> bool {

@@ -6,7 +6,7 @@ import json as json_text
 import math
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 from cyclopts import Parameter
 
@@ -17,9 +17,11 @@ from umtslab.cli.progress import FileBar
 from umtslab.run import code_version
 
 if TYPE_CHECKING:
+    import polars as pl
     from rich.table import Table
 
 _MOST_CONNECTIONS = 20
+_ROWS_AT_ONCE = 1000
 
 _HEADLINE = (
     "goodput_kbps",
@@ -46,7 +48,7 @@ _OF_CONNECTIONS = ("goodput_active_kbps", "mean_rtt_s", "total_packets", "tcp_re
 
 
 def analyse(
-    *captures: Path,
+    *captures: Annotated[Path, Parameter(allow_leading_hyphen=True)],
     connection: Annotated[int | None, Parameter(name=["--connection", "-c"])] = None,
     plot: Path | None = None,
     all_: Annotated[bool, Parameter(name="--all")] = False,
@@ -61,7 +63,7 @@ def analyse(
     Parameters
     ----------
     captures
-        pcap or pcapng files, each analysed for itself.
+        pcap or pcapng files, each analysed for itself; `-` is standard input.
     connection
         Number of a connection, counted from 0 as by tshark: the one to show, and to draw with `--plot`.
     plot
@@ -87,32 +89,39 @@ def analyse(
             for warning in analysis.warnings:
                 print(f"warning: {analysis.file}: {warning}", file=sys.stderr)
     if json:
-        print(json_text.dumps(as_json(analyses, connection), indent=1, allow_nan=False))
+        _write_json(analyses, connection, sys.stdout)
     else:
         _print(analyses, connection, show_all=all_)
     return 0
 
 
-def as_json(analyses: list[CaptureAnalysis], connection: int | None = None) -> dict[str, Any]:
-    """The object that ``--json`` prints: that of ``umts run``, with a file in place of scenario and seed."""
+def _write_json(analyses: list[CaptureAnalysis], connection: int | None, out: TextIO) -> None:
+    """Write the object of ``umts run``, with a file in place of scenario and seed.
+
+    A capture may have a million connections: their rows are written piece by piece, one a line.
+    """
     metrics = [_plain(analysis.metrics) for analysis in analyses]
-    return {
-        "scenario": None,
-        "version": str(code_version()),
-        "runs": [
-            {
-                "file": analysis.file,
-                "start_s": analysis.start_s,
-                "duration_s": analysis.duration_s,
-                "counts": analysis.counts,
-                "warnings": analysis.warnings,
-                "metrics": found,
-                "connections": [_plain(row) for row in _rows(analysis, connection)],
-            }
-            for analysis, found in zip(analyses, metrics, strict=True)
-        ],
-        "summary": {name: summary.as_dict() for name, summary in summarise_metrics(metrics).items()},
-    }
+    version = json_text.dumps(str(code_version()))
+    out.write(f'{{\n "scenario": null,\n "version": {version},\n "runs": [')
+    for index, (analysis, found) in enumerate(zip(analyses, metrics, strict=True)):
+        head = {
+            "file": analysis.file,
+            "start_s": analysis.start_s,
+            "duration_s": analysis.duration_s,
+            "counts": analysis.counts,
+            "warnings": analysis.warnings,
+            "metrics": found,
+        }
+        text = json_text.dumps(head, indent=1, allow_nan=False).removesuffix("\n}")
+        out.write(f'{"," if index else ""}\n{text},\n "connections": [')
+        separator = "\n  "
+        for piece in _chosen(analysis, connection).iter_slices(_ROWS_AT_ONCE):
+            for row in piece.write_ndjson().splitlines():
+                out.write(separator + row)
+                separator = ",\n  "
+        out.write("]\n}")
+    summary = {name: summary.as_dict() for name, summary in summarise_metrics(metrics).items()}
+    out.write(f'],\n "summary": {json_text.dumps(summary, indent=1, allow_nan=False)}\n}}\n')
 
 
 def _check(captures: tuple[Path, ...], connection: int | None, plot: Path | None) -> None:
@@ -120,12 +129,25 @@ def _check(captures: tuple[Path, ...], connection: int | None, plot: Path | None
 
     if not captures:
         raise UsageError("analyse takes captures: umts analyse CAPTURE.pcapng")
+    for capture in captures:
+        # A hyphen alone is a capture, so the parser takes any word that begins with one for a capture.
+        if str(capture).startswith("-") and str(capture) != "-":
+            raise UsageError(f"unknown option {capture}; a file of that name is ./{capture}")
     if connection is not None and connection < 0:
         raise UsageError(f"--connection takes a number of at least 0, not {connection}")
     if plot is not None and plot.suffix not in FORMATS:
         raise UsageError(f"{plot}: the suffix says the format, one of {', '.join(FORMATS)}")
     if plot is not None and len(captures) > 1:
         raise UsageError("--plot draws a connection of one capture: name one")
+    standard_input = sum(str(capture) == "-" for capture in captures)
+    if standard_input > 1:
+        raise UsageError("standard input can be read once: name '-' once")
+    if standard_input and sys.stdin.isatty():
+        raise UsageError(
+            "standard input is a terminal: pipe a capture into it, tcpdump -w - | umts analyse -"
+        )
+    if standard_input and plot is not None and connection is None:
+        raise UsageError("--plot needs --connection to draw from standard input, which can be read once")
 
 
 def _check_connection(analyses: list[CaptureAnalysis], connection: int) -> None:
@@ -159,7 +181,9 @@ def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all:
     for index, analysis in enumerate(analyses):
         if index:
             console.print()
-        rows = _rows(analysis, connection)
+        # A capture may have a million connections: rows are made only of those that are shown.
+        count = len(analysis.core.connections)
+        rows = _rows(analysis, connection) if connection is not None or count <= _MOST_CONNECTIONS else []
         console.print(f"[bold]{analysis.file}[/bold]", soft_wrap=True)
         console.print(_what(analysis), soft_wrap=True, markup=False)
         console.print()
@@ -171,7 +195,7 @@ def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all:
         if len(rows) == 1:
             console.print()
             console.print(_who(rows[0]), soft_wrap=True, markup=False)
-        elif 1 < len(rows) <= _MOST_CONNECTIONS:
+        elif rows:
             console.print()
             console.print(_connections_table(rows))
 
@@ -238,12 +262,14 @@ def _connections_table(rows: list[dict[str, Any]]) -> Table:
 
 
 def _rows(analysis: CaptureAnalysis, connection: int | None) -> list[dict[str, Any]]:
+    return _chosen(analysis, connection).to_dicts()
+
+
+def _chosen(analysis: CaptureAnalysis, connection: int | None) -> pl.DataFrame:
     import polars as pl
 
     table = analysis.connections()
-    if connection is not None:
-        table = table.filter(pl.col("connection") == connection)
-    return table.to_dicts()
+    return table if connection is None else table.filter(pl.col("connection") == connection)
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:

@@ -1,0 +1,68 @@
+//! Between whom a connection is, small and quick to compare: every packet is looked up by it.
+
+use std::hash::{Hash, Hasher};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// Address and port of one end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(crate) struct End {
+    /// Upper and lower half; an IPv4 address is in the lower one.
+    address: [u64; 2],
+    port: u16,
+    is_ipv6: bool,
+}
+
+/// Both ends, the smaller one first: the same for both directions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Ends(pub End, pub End);
+
+impl End {
+    pub fn of_ipv4(address: u32, port: u16) -> Self {
+        End { address: [0, u64::from(address)], port, is_ipv6: false }
+    }
+
+    pub fn of_ipv6(address: [u8; 16], port: u16) -> Self {
+        let address = u128::from_be_bytes(address);
+        End { address: [(address >> 64) as u64, address as u64], port, is_ipv6: true }
+    }
+
+    pub fn port(self) -> u16 {
+        self.port
+    }
+
+    pub fn socket_address(self) -> SocketAddr {
+        let [upper, lower] = self.address;
+        let ip = if self.is_ipv6 {
+            IpAddr::from(Ipv6Addr::from(u128::from(upper) << 64 | u128::from(lower)))
+        } else {
+            IpAddr::from(Ipv4Addr::from(lower as u32))
+        };
+        SocketAddr::new(ip, self.port)
+    }
+}
+
+impl Ends {
+    /// Bits that differ between most connections: not a hash.
+    pub fn few_bits(&self) -> usize {
+        let Ends(a, b) = self;
+        let mix =
+            a.address[1] ^ b.address[1].rotate_left(16) ^ u64::from(a.port) << 32 ^ u64::from(b.port) << 48;
+        // The golden ratio spreads them over the upper bits (Knuth's multiplicative hashing).
+        (mix.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 48) as usize
+    }
+}
+
+impl Hash for Ends {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        let Ends(a, b) = self;
+        if a.is_ipv6 {
+            state.write_u64(a.address[0]);
+            state.write_u64(b.address[0]);
+            state.write_u64(a.address[1]);
+            state.write_u64(b.address[1]);
+        } else {
+            state.write_u64(a.address[1] << 32 | b.address[1]);
+        }
+        state.write_u32(u32::from(a.port) << 16 | u32::from(b.port));
+    }
+}

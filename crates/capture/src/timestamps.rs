@@ -1,0 +1,86 @@
+//! When the values of timestamps left (RFC 7323), to take round-trip samples of their echoes.
+
+use std::collections::VecDeque;
+
+use umts_units::Time;
+
+/// Values whose time is remembered.
+const MOST: usize = 1024;
+
+/// Values of one end's timestamps, each with the time at which it left first: in the order of their clock.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Timestamps(VecDeque<(u32, Time)>);
+
+impl Timestamps {
+    /// Whether nothing was sent with timestamps.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// `value` leaves. One that is not after the last is known already, or of a clock that went back.
+    pub fn sent(&mut self, now: Time, value: u32) {
+        if self.0.back().is_some_and(|&(last, _)| ticks(last, value) <= 0) {
+            return;
+        }
+        if self.0.len() == MOST {
+            self.0.pop_front();
+        }
+        self.0.push_back((value, now));
+    }
+
+    /// `value` is echoed: tells when it left, and forgets those before it, since echoes do not go back while data are
+    /// acknowledged in order.
+    pub fn echoed(&mut self, value: u32) -> Option<Time> {
+        let &(first, _) = self.0.front()?;
+        let wanted = ticks(first, value);
+        let index = match wanted {
+            0 => 0,
+            ..0 => return None,
+            _ => self.0.partition_point(|&(known, _)| ticks(first, known) < wanted),
+        };
+        let &(known, at) = self.0.get(index)?;
+        if known != value {
+            return None;
+        }
+        self.0.drain(..index);
+        Some(at)
+    }
+}
+
+/// From one value to a later one: they wrap around (RFC 7323 §5.2).
+fn ticks(from: u32, to: u32) -> i32 {
+    to.wrapping_sub(from) as i32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ns: u64) -> Time {
+        Time::from_nanos(ns)
+    }
+
+    #[test]
+    fn an_echo_finds_the_first_packet_of_its_value_across_the_wrap() {
+        let mut timestamps = Timestamps::default();
+        for (ns, value) in [(1, u32::MAX - 1), (2, u32::MAX - 1), (3, u32::MAX), (4, 1), (5, 9)] {
+            timestamps.sent(at(ns), value);
+        }
+        assert_eq!(timestamps.echoed(u32::MAX - 2), None, "older than all");
+        assert_eq!(timestamps.echoed(u32::MAX - 1), Some(at(1)));
+        assert_eq!(timestamps.echoed(0), None, "never sent");
+        assert_eq!(timestamps.echoed(1), Some(at(4)));
+        assert_eq!(timestamps.echoed(u32::MAX), None, "echoes do not go back");
+        assert_eq!(timestamps.echoed(1), Some(at(4)), "the same may come again");
+        assert_eq!(timestamps.echoed(9), Some(at(5)));
+        assert_eq!(timestamps.echoed(10), None, "not sent yet");
+    }
+
+    #[test]
+    fn memory_is_bounded_and_keeps_the_latest() {
+        let mut timestamps = Timestamps::default();
+        (0..3000).for_each(|value| timestamps.sent(at(u64::from(value)), value));
+        assert_eq!(timestamps.0.len(), MOST);
+        assert_eq!(timestamps.echoed(2500), Some(at(2500)));
+    }
+}
