@@ -419,6 +419,7 @@ pub fn tcp_config(tcp: &scenario::Tcp) -> TcpConfig {
             beta: tcp.vegas_beta,
             gamma: tcp.vegas_gamma,
             ns2_no_header: tcp.ns2_vegas_no_header,
+            ..VegasConfig::default()
         },
         cubic: CubicConfig {
             fast_convergence: tcp.cubic_fast_convergence,

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use crate::losses::{LongRun, LossList};
-use crate::replay::rows;
+use crate::replay::{Totals, rows};
 use crate::row::{HEADER, Row, first_difference};
 use crate::run::{Entry, Skip};
 
@@ -16,6 +16,8 @@ pub enum Outcome {
     Equal,
     /// The first difference.
     Unequal(String),
+    /// It is not expected to be equal: both totals.
+    Shown(String),
     /// It was not compared, and why.
     Skipped(Skip),
 }
@@ -48,17 +50,34 @@ pub fn compare(entry: &Entry, events: &str, losses: &[LossList]) -> Result<(Outc
         Err(skip) => return Ok((Outcome::Skipped(skip), Vec::new())),
     };
     let ours = rows(&run);
+    if entry.is_of_linux() {
+        let (totals, theirs) = (Totals::of(&ours), Totals::of(&expected));
+        let end = |rows: &[Row]| rows.last().map_or(0.0, |row| row.at_s);
+        let words = format!(
+            "{totals} by {:.2} s; ns-2's copy of Linux: {theirs} by {:.2} s",
+            end(&ours),
+            end(&expected)
+        );
+        return Ok((Outcome::Shown(words), ours));
+    }
     let outcome = first_difference(&ours, &expected).map_or(Outcome::Equal, Outcome::Unequal);
     Ok((outcome, ours))
 }
 
-/// Compares the totals of a long transfer.
+/// Compares the totals of a long transfer; if they differ, says how a tie would have to be broken to make them equal.
 pub fn compare_totals(long: &LongRun, losses: &[LossList]) -> Outcome {
-    match long.totals(losses) {
-        Err(skip) => Outcome::Skipped(skip),
-        Ok(totals) if totals == long.expected => Outcome::Equal,
-        Ok(totals) => Outcome::Unequal(format!("got {totals:?} in place of {:?}", long.expected)),
-    }
+    let unequal = |totals: Totals| {
+        let reason = match long.tie(losses)? {
+            Some(nudge) => format!("a tie: equal with {nudge}"),
+            None => "reason unknown".to_owned(),
+        };
+        Ok(Outcome::Unequal(format!("got {totals} in place of {}; {reason}", long.expected)))
+    };
+    let outcome = long.totals(losses).and_then(|totals| match totals == long.expected {
+        true => Ok(Outcome::Equal),
+        false => unequal(totals),
+    });
+    outcome.unwrap_or_else(Outcome::Skipped)
 }
 
 /// A folder in the form of the golden runs, in memory but for the event files.

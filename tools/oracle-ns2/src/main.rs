@@ -35,6 +35,7 @@ fn run(folder: &Path, out: Option<&Path>) -> Result<bool, FolderError> {
             compared += 1;
             println!("{name}: {difference}");
         }
+        Outcome::Shown(totals) => println!("{name}: not counted: {totals}"),
         Outcome::Skipped(reason) => println!("{name}: not compared: {reason}"),
     };
     for entry in &folder.runs {

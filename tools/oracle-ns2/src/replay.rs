@@ -1,6 +1,7 @@
 //! The network of the golden runs with two ends of ours in it.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use umts_kernel::NoTrace;
 use umts_stack::Cx;
@@ -27,6 +28,31 @@ pub struct Totals {
     pub timeouts: u64,
     /// Highest packet acknowledged.
     pub acked_through: i64,
+}
+
+impl Totals {
+    /// Those of an event file.
+    pub fn of(rows: &[Row]) -> Self {
+        let count = |meant: &dyn Fn(&Row) -> bool| rows.iter().filter(|row| meant(row)).count() as u64;
+        Totals {
+            sent: count(&|row| row.event == 'S'),
+            sent_again: count(&|row| row.again == Some(true)),
+            timeouts: count(&|row| row.event == 'T'),
+            acked_through: rows
+                .iter()
+                .filter(|row| row.event == 'A')
+                .map(|row| row.packet)
+                .max()
+                .unwrap_or(-1),
+        }
+    }
+}
+
+impl fmt::Display for Totals {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Totals { sent, sent_again, timeouts, acked_through } = self;
+        write!(f, "{sent} sent, {sent_again} again, {timeouts} timeouts, {acked_through} acknowledged")
+    }
 }
 
 /// Replays a run and hands each row to `record`.

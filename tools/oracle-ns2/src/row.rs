@@ -119,14 +119,16 @@ fn parse(line: &str) -> Option<Row> {
 
 fn parse_state(fields: &[&str]) -> Option<State> {
     let [cwnd, ssthresh, duplicates, srtt8, rttvar4, backoff, rto] = fields else { return None };
+    // The agents taken from Linux have an estimator of their own.
+    let registers = |text: &str| if text.is_empty() { Some(0) } else { text.parse().ok() };
     Some(State {
         cwnd: cwnd.parse().ok()?,
         ssthresh: ssthresh.parse().ok()?,
         duplicates: duplicates.parse().ok()?,
-        srtt8: srtt8.parse().ok()?,
-        rttvar4: rttvar4.parse().ok()?,
+        srtt8: registers(srtt8)?,
+        rttvar4: registers(rttvar4)?,
         backoff: backoff.parse().ok()?,
-        rto_s: rto.parse().ok()?,
+        rto_s: if rto.is_empty() { 0.0 } else { rto.parse().ok()? },
     })
 }
 

@@ -97,8 +97,8 @@ pub struct Spike {
 /// Why a run is not compared.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Skip {
-    /// Its agent is none of the six.
-    #[error("the agent {0} is not one of the one-way agents")]
+    /// Its agent is none of those known.
+    #[error("the agent {0} is not known")]
     Agent(String),
     /// A parameter has a value that the one-way connections do not have.
     #[error("{0} = {1} is not modelled")]
@@ -120,6 +120,8 @@ pub fn version(agent: &str) -> Result<Variant, Skip> {
         "Sack1" => Ok(Variant::Sack),
         "Fack" => Ok(Variant::Fack),
         "Vegas" => Ok(Variant::Vegas),
+        "cubic" => Ok(Variant::Cubic),
+        "westwood" => Ok(Variant::Westwood),
         other => Err(Skip::Agent(other.to_owned())),
     }
 }
@@ -144,7 +146,10 @@ pub fn one_way(version: Variant, window: u32, phase: Duration) -> TcpConfig {
         initial_ssthresh: Some(window),
         delayed_ack: None,
         limited_transmit: true,
-        sack_blocks: if matches!(version, Variant::Sack | Variant::Fack) { 3 } else { 0 },
+        sack_blocks: match version {
+            Variant::Sack | Variant::Fack | Variant::Cubic | Variant::Westwood => 3,
+            _ => 0,
+        },
         vegas: VegasConfig { ns2_no_header: true, ..VegasConfig::default() },
         rto,
         ..TcpConfig::default()
@@ -152,6 +157,12 @@ pub fn one_way(version: Variant, window: u32, phase: Duration) -> TcpConfig {
 }
 
 impl Entry {
+    /// The agent is ns-2's copy of Linux code, which has another handshake, estimator and recovery than the agents that the
+    /// one-way connections follow.
+    pub fn is_of_linux(&self) -> bool {
+        matches!(self.algo.as_str(), "cubic" | "westwood")
+    }
+
     /// The run as this project models it, or why it does not. `losses` are the folder's lists of random losses.
     pub fn run(&self, losses: &[LossList]) -> Result<Run, Skip> {
         let p = &self.params;

@@ -38,15 +38,26 @@ fn every_row_of_every_event_run_is_met() {
 }
 
 /// Five versions have ns-2's totals in all runs; Vegas in all but two, where a round lasts exactly two least round trips
-/// and ns-2's rounding noise decides about the window.
+/// and ns-2's rounding noise decides about the window: rounded a millionth earlier, these two are equal as well.
 #[test]
 fn long_transfers_with_random_losses_have_the_same_totals() {
     let runs =
         LongRun::parse_all(&unpacked(include_bytes!("../golden/f3_runs.csv.gz"))).expect("lines of runs");
     let losses = LossList::parse_all(&unpacked(include_bytes!("../golden/f3_losslists.csv.gz")))
         .expect("lines of losses");
-    let unequal: Vec<String> =
-        runs.iter().filter(|run| compare_totals(run, &losses) != Outcome::Equal).map(LongRun::name).collect();
+    let unequal: Vec<String> = runs
+        .iter()
+        .filter_map(|run| match compare_totals(run, &losses) {
+            Outcome::Unequal(why) => {
+                assert!(why.ends_with("a tie: equal with segments in queues rounded from 0.499999"), "{why}");
+                Some(run.name())
+            }
+            outcome => {
+                assert_eq!(outcome, Outcome::Equal, "{}", run.name());
+                None
+            }
+        })
+        .collect();
     let ties = [1, 6].map(|seed| format!("Vegas 384000 bit/s 0.25 s loss 0.05 seed {seed}"));
     assert_eq!((runs.len(), unequal), (126, ties.to_vec()));
 }

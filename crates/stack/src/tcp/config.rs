@@ -121,7 +121,7 @@ pub struct FackConfig {
 }
 
 /// The bounds of TCP Vegas on the segments that it keeps in queues.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VegasConfig {
     /// With fewer the window grows.
     pub alpha: u32,
@@ -131,12 +131,15 @@ pub struct VegasConfig {
     pub gamma: u32,
     /// ns-2: a one-way connection of Vegas has no SYN, and its data no TCP and IP header.
     pub ns2_no_header: bool,
+    /// What is added to the segments in queues before they are cut to a whole number. ns-2 leaves ties to the noise of its
+    /// clock; a little less or more decides them here.
+    pub rounding: f64,
 }
 
 impl Default for VegasConfig {
     /// Bounds of 1, 3 and 1 segments.
     fn default() -> Self {
-        VegasConfig { alpha: 1, beta: 3, gamma: 1, ns2_no_header: false }
+        VegasConfig { alpha: 1, beta: 3, gamma: 1, ns2_no_header: false, rounding: 0.5 }
     }
 }
 

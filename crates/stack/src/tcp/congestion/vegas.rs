@@ -155,7 +155,7 @@ impl Vegas {
             }
             let actual = sent_in_round / rtt;
             let expected = next.saturating_sub(before) as f64 / self.base_rtt;
-            self.adjust(window, ((expected - actual) * self.base_rtt + 0.5).trunc());
+            self.adjust(window, ((expected - actual) * self.base_rtt + self.config.rounding).trunc());
         }
         self.marked = next;
         self.marked_at = now;
