@@ -62,6 +62,12 @@ impl Stream {
     pub fn exponential(&mut self) -> f64 {
         -libm::log1p(-self.uniform())
     }
+
+    /// Normal with mean 0 and deviation 1, from two uniform draws (Box and Muller, 1958).
+    pub fn normal(&mut self) -> f64 {
+        let radius = libm::sqrt(2.0 * self.exponential());
+        radius * libm::cos(std::f64::consts::TAU * self.uniform())
+    }
 }
 
 /// Draws that do not depend on each other's order: the same address gives the same number.
@@ -183,5 +189,17 @@ mod tests {
         let mean = (0..200_000).map(|_| stream.exponential()).sum::<f64>() / 200_000.0;
         // One standard error is 0.0022.
         assert!((mean - 1.0).abs() < 0.012, "{mean}");
+    }
+
+    #[test]
+    fn normal_has_its_first_four_moments() {
+        let mut stream = Streams::new(1, 0).stream("x");
+        let draws: Vec<f64> = (0..200_000).map(|_| stream.normal()).collect();
+        // One standard error of the mean of x^k is sqrt(E[x^2k] - E[x^k]^2) / sqrt(n); the bound is five of them.
+        for (power, expected, variance) in [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)] {
+            let moment = draws.iter().map(|x: &f64| x.powi(power)).sum::<f64>() / 200_000.0;
+            let error = f64::sqrt(variance / 200_000.0);
+            assert!((moment - expected).abs() < 5.0 * error, "moment {power} is {moment}");
+        }
     }
 }

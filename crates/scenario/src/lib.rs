@@ -22,6 +22,7 @@ mod load;
 pub mod model;
 mod overrides;
 mod range;
+mod recordings;
 mod reference_bearers;
 mod schema;
 mod suggest;

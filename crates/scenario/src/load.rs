@@ -8,7 +8,7 @@ use crate::error::{Problem, ScenarioError};
 use crate::extends::{Files, read_text};
 use crate::model::{Cell, Link, Scenario, VERSION};
 use crate::tree::{Node, Source, Table, Value, join, merge};
-use crate::{check, model, overrides, range, verdicts};
+use crate::{check, model, overrides, range, recordings, verdicts};
 
 /// A scenario that may be run, and what to look at before its results are trusted.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,6 +72,7 @@ fn resolve(
         let mut scenario = read(&tree)?;
         fill_cells(&mut scenario, &tree)?;
         verdicts::read_all(&mut scenario, &tree, &files.sources)?;
+        recordings::read_all(&mut scenario, &tree, &files.sources)?;
         let warnings = check::check(&scenario, &tree)?;
         Ok(Loaded { scenario, warnings })
     })();

@@ -3,13 +3,13 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::model::{BlockErrors, FlowTable, Radio, Scenario};
+use crate::model::{BlockErrors, FlowTable, Radio, Scenario, Traffic};
 
 /// Keys that change no result.
 const LABELS: [&str; 4] = ["name", "title", "source", "seed"];
 
 impl Scenario {
-    /// The scenario as a TOML file that stands alone (but for error traces) and loads to the same scenario.
+    /// The scenario as a TOML file that stands alone (but for error traces and recordings) and loads to the same scenario.
     ///
     /// A flow gets a table `[flow.tcp]` only if its TCP differs from `[tcp]`, so that overrides of `[tcp]` still reach it.
     pub fn to_toml(&self) -> String {
@@ -29,11 +29,16 @@ impl Scenario {
     }
 
     /// A hash (BLAKE3, in hexadecimal) of all that decides a run but its seed: the same for two files that mean the
-    /// same. The content of error traces counts, the names of their files do not.
+    /// same. The content of error traces and recordings counts, the names of their files do not.
     pub fn content_hash(&self) -> String {
         let mut scenario = self.clone();
         name_by_content(&mut scenario.radio);
         scenario.ue.iter_mut().filter_map(|ue| ue.radio.as_mut()).for_each(name_by_content);
+        for flow in &mut scenario.flow {
+            if let Traffic::Replay(replay) = &mut flow.traffic {
+                replay.file = blake3::hash(format!("{:?}", replay.records).as_bytes()).to_hex().to_string();
+            }
+        }
         let mut json = scenario.to_json();
         if let Some(object) = json.as_object_mut() {
             object.retain(|key, _| !LABELS.contains(&key.as_str()));

@@ -64,7 +64,7 @@ fn the_first_example_stands_alone_and_says_what_it_says() {
     assert_eq!(scenario.radio.downlink, BlockErrors::Independent { bler, unit: ErrorUnit::Pdu });
     assert_eq!(scenario.radio.uplink, None);
     let flow = &scenario.flow[0];
-    assert_eq!((flow.traffic, flow.tcp.connection), (Traffic::Ftp, TcpConnection::OneWay));
+    assert_eq!((&flow.traffic, flow.tcp.connection), (&Traffic::Ftp, TcpConnection::OneWay));
     assert_eq!((flow.tcp.advertised_window, flow.tcp.segment_payload), (Window::Segments(20), Bytes(1000)));
     assert_eq!(flow.tcp, scenario.tcp);
 }

@@ -22,10 +22,11 @@ use umts_stack::tcp::{
     ChargedOptions, CubicConfig, FackConfig, RtoConfig, RtoRule, TcpConfig, Variant, VegasConfig,
 };
 use umts_stack::trace::Channel;
-use umts_stack::traffic::TrafficConfig;
 use umts_units::{BitRate, Duration, Time};
 
-const CHECKED: &str = "the scenario was checked when it was loaded";
+use crate::build_traffic::traffic;
+
+pub(crate) const CHECKED: &str = "the scenario was checked when it was loaded";
 
 /// The network that a checked scenario describes, its groups of UEs spelled out one by one.
 pub fn network_config(scenario: &Scenario) -> NetworkConfig {
@@ -359,10 +360,8 @@ fn flow_of(flow: &scenario::Flow, ue: UeId) -> FlowConfig {
     FlowConfig {
         ue,
         direction,
-        traffic: match flow.traffic {
-            scenario::Traffic::Ftp => TrafficConfig::Ftp { bytes: u64::MAX },
-            scenario::Traffic::File { size } => TrafficConfig::Ftp { bytes: size.0 },
-        },
+        traffic: traffic(&flow.traffic),
+        window_in_segments: matches!(flow.tcp.advertised_window, scenario::Window::Segments(_)),
         start: Time::ZERO + flow.start,
         tcp: tcp_config(&flow.tcp),
     }

@@ -1,6 +1,7 @@
 //! Way 1: the stack on a virtual clock. A scenario, a seed and a run number give the same results to the bit, always.
 
 mod build;
+mod build_traffic;
 mod drive;
 mod run;
 

@@ -69,6 +69,15 @@ pub enum End {
 }
 
 impl End {
+    /// The end that it talks to.
+    #[inline]
+    pub fn other(self) -> Self {
+        match self {
+            End::Server => End::Ue,
+            End::Ue => End::Server,
+        }
+    }
+
     /// The direction in which this end sends.
     #[inline]
     pub fn sends(self) -> Direction {

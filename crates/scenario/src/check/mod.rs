@@ -1,6 +1,7 @@
 //! What no single key can say: names that must exist, chains that must hold together, rates that must carry a PDU.
 
 mod channels;
+mod models;
 mod names;
 mod network;
 mod rlc;

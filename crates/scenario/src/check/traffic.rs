@@ -25,6 +25,7 @@ impl Inspection<'_> {
         for i in 0..self.scenario.flow.len() {
             let flow = &self.scenario.flow[i];
             self.tcp(&format!("flow.{i}.tcp"), &flow.tcp)?;
+            self.traffic_model(i, flow)?;
             self.flow(i, flow);
         }
         self.impairments()

@@ -12,6 +12,7 @@ mod pdcp;
 mod radio;
 mod rlc;
 mod tcp;
+mod traffic;
 mod users;
 
 use schemars::JsonSchema;
@@ -30,6 +31,10 @@ pub use rlc::{
     MissingPduIndication, MrwAcknowledgment, Piggyback, Rlc, RlcHeader, RlcMode, SduDiscard, StatusFormat,
 };
 pub use tcp::{ChargedOptions, RtoRule, Tcp, TcpConnection, TcpVariant, Window};
+pub use traffic::{
+    Cbr, EtsiWww, FtpSessions, OnOff, Pace, ParetoWww, Record, Replay, Rounding, Segments, Transport,
+    Truncation, Web, WebVariant,
+};
 pub(crate) use users::FlowTable;
 pub use users::{Flow, FlowDirection, Traffic, Ue};
 

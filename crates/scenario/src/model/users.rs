@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umts_units::{Bytes, Duration};
 
+use super::traffic::{Cbr, EtsiWww, FtpSessions, OnOff, ParetoWww, Replay, Web};
 use super::{Radio, Rlc, Tcp};
 use crate::text::KeyError;
 
@@ -52,7 +53,7 @@ pub struct Flow {
 }
 
 /// What a flow transfers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Traffic {
     /// Greedy: never runs out of data.
     Ftp,
@@ -61,6 +62,20 @@ pub enum Traffic {
         /// Octets of payload.
         size: Bytes,
     },
+    /// Web pages.
+    Web(Web),
+    /// Files with pauses between.
+    FtpSessions(FtpSessions),
+    /// Requests for files with a heavy tail.
+    ParetoWww(ParetoWww),
+    /// Sessions of datagrams.
+    EtsiWww(EtsiWww),
+    /// Datagrams at a constant rate.
+    Cbr(Cbr),
+    /// Voice or video with silences.
+    OnOff(OnOff),
+    /// A recording.
+    Replay(Replay),
 }
 
 /// Which way the data of a flow goes.
@@ -93,35 +108,124 @@ pub(crate) struct FlowTable {
     #[serde(default)]
     #[schemars(extend("x-max" = "1000000 h"))]
     start: Duration,
+    /// The web (`traffic = "web"`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Web")]
+    web: Option<Web>,
+    /// Files with pauses between (`traffic = "ftp_sessions"`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "FtpSessions")]
+    ftp_sessions: Option<FtpSessions>,
+    /// Files with a heavy tail (`traffic = "pareto_www"`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "ParetoWww")]
+    pareto_www: Option<ParetoWww>,
+    /// Sessions of datagrams (`traffic = "etsi_www"`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "EtsiWww")]
+    etsi_www: Option<EtsiWww>,
+    /// A constant rate (`traffic = "cbr"`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Cbr")]
+    cbr: Option<Cbr>,
+    /// Voice or video (`traffic = "on_off"`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "OnOff")]
+    on_off: Option<OnOff>,
+    /// A recording (`traffic = "replay"`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Replay")]
+    replay: Option<Replay>,
     /// Keys of `[tcp]` that differ for this flow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Tcp", extend("x-default" = "[tcp]", "x-overrides" = "tcp"))]
     tcp: Option<Tcp>,
 }
 
-#[derive(Clone, Copy, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum TrafficKind {
     /// Greedy: never runs out of data.
     Ftp,
     /// One file of `size`.
     File,
+    /// Web pages, with reading times between.
+    Web,
+    /// One file after another, with reading times between.
+    FtpSessions,
+    /// Requests for files whose sizes have a heavy tail.
+    ParetoWww,
+    /// WWW sessions of UDP datagrams as in UMTS 30.03.
+    EtsiWww,
+    /// UDP datagrams at a constant rate.
+    Cbr,
+    /// UDP datagrams in spurts: voice or video.
+    OnOff,
+    /// What a file says: so many bytes at such a time.
+    Replay,
+}
+
+impl TrafficKind {
+    fn keyword(self) -> &'static str {
+        match self {
+            TrafficKind::Ftp => "ftp",
+            TrafficKind::File => "file",
+            TrafficKind::Web => "web",
+            TrafficKind::FtpSessions => "ftp_sessions",
+            TrafficKind::ParetoWww => "pareto_www",
+            TrafficKind::EtsiWww => "etsi_www",
+            TrafficKind::Cbr => "cbr",
+            TrafficKind::OnOff => "on_off",
+            TrafficKind::Replay => "replay",
+        }
+    }
+}
+
+impl FlowTable {
+    /// An error if there is a key of another kind of traffic.
+    fn check_kind(&self) -> Result<(), KeyError> {
+        let keys = [
+            ("size", self.size.is_some(), TrafficKind::File),
+            ("web", self.web.is_some(), TrafficKind::Web),
+            ("ftp_sessions", self.ftp_sessions.is_some(), TrafficKind::FtpSessions),
+            ("pareto_www", self.pareto_www.is_some(), TrafficKind::ParetoWww),
+            ("etsi_www", self.etsi_www.is_some(), TrafficKind::EtsiWww),
+            ("cbr", self.cbr.is_some(), TrafficKind::Cbr),
+            ("on_off", self.on_off.is_some(), TrafficKind::OnOff),
+            ("replay", self.replay.is_some(), TrafficKind::Replay),
+        ];
+        match keys.iter().find(|(_, is_present, owner)| *is_present && *owner != self.traffic) {
+            None => Ok(()),
+            Some((key, _, owner)) => {
+                let (owner, kind) = (owner.keyword(), self.traffic.keyword());
+                Err(KeyError::new(key, format!("belongs to traffic = \"{owner}\", not to \"{kind}\"")))
+            }
+        }
+    }
 }
 
 impl TryFrom<FlowTable> for Flow {
     type Error = KeyError;
     fn try_from(table: FlowTable) -> Result<Self, KeyError> {
-        let traffic = match (table.traffic, table.size) {
-            (TrafficKind::Ftp, None) => Traffic::Ftp,
-            (TrafficKind::File, Some(size)) => Traffic::File { size },
-            (TrafficKind::Ftp, Some(_)) => {
-                return Err(KeyError::new("size", "belongs to traffic = \"file\"; \"ftp\" never ends"));
-            }
-            (TrafficKind::File, None) => {
-                return Err(KeyError::new("traffic", "= \"file\" needs a size, as in size = \"100 kB\""));
-            }
-        };
+        table.check_kind()?;
         let FlowTable { ue, direction, start, tcp, .. } = table;
+        let traffic = match table.traffic {
+            TrafficKind::Ftp => Traffic::Ftp,
+            TrafficKind::File => Traffic::File {
+                size: table.size.ok_or_else(|| {
+                    KeyError::new("traffic", "= \"file\" needs a size, as in size = \"100 kB\"")
+                })?,
+            },
+            TrafficKind::Web => Traffic::Web(table.web.unwrap_or_default()),
+            TrafficKind::FtpSessions => Traffic::FtpSessions(table.ftp_sessions.unwrap_or_default()),
+            TrafficKind::ParetoWww => Traffic::ParetoWww(table.pareto_www.unwrap_or_default()),
+            TrafficKind::EtsiWww => Traffic::EtsiWww(table.etsi_www.unwrap_or_default()),
+            TrafficKind::Cbr => Traffic::Cbr(table.cbr.unwrap_or_default()),
+            TrafficKind::OnOff => Traffic::OnOff(table.on_off.unwrap_or_default()),
+            TrafficKind::Replay => Traffic::Replay(table.replay.ok_or_else(|| {
+                KeyError::new("traffic", "= \"replay\" needs a file, as in replay.file = \"voice.txt\"")
+            })?),
+        };
         Ok(Flow { ue, traffic, direction, start, tcp: tcp.unwrap_or_default() })
     }
 }
@@ -136,12 +240,38 @@ impl Flow {
 
 impl From<Flow> for FlowTable {
     fn from(flow: Flow) -> Self {
-        let (traffic, size) = match flow.traffic {
-            Traffic::Ftp => (TrafficKind::Ftp, None),
-            Traffic::File { size } => (TrafficKind::File, Some(size)),
+        let Flow { ue, direction, start, tcp, traffic } = flow;
+        let mut table = FlowTable {
+            ue,
+            traffic: TrafficKind::Ftp,
+            size: None,
+            direction,
+            start,
+            web: None,
+            ftp_sessions: None,
+            pareto_www: None,
+            etsi_www: None,
+            cbr: None,
+            on_off: None,
+            replay: None,
+            tcp: Some(tcp),
         };
-        let Flow { ue, direction, start, tcp, .. } = flow;
-        FlowTable { ue, traffic, size, direction, start, tcp: Some(tcp) }
+        match traffic {
+            Traffic::Ftp => {}
+            Traffic::File { size } => (table.traffic, table.size) = (TrafficKind::File, Some(size)),
+            Traffic::Web(web) => (table.traffic, table.web) = (TrafficKind::Web, Some(web)),
+            Traffic::FtpSessions(sessions) => {
+                (table.traffic, table.ftp_sessions) = (TrafficKind::FtpSessions, Some(sessions));
+            }
+            Traffic::ParetoWww(www) => {
+                (table.traffic, table.pareto_www) = (TrafficKind::ParetoWww, Some(www));
+            }
+            Traffic::EtsiWww(www) => (table.traffic, table.etsi_www) = (TrafficKind::EtsiWww, Some(www)),
+            Traffic::Cbr(cbr) => (table.traffic, table.cbr) = (TrafficKind::Cbr, Some(cbr)),
+            Traffic::OnOff(on_off) => (table.traffic, table.on_off) = (TrafficKind::OnOff, Some(on_off)),
+            Traffic::Replay(replay) => (table.traffic, table.replay) = (TrafficKind::Replay, Some(replay)),
+        }
+        table
     }
 }
 

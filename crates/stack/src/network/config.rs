@@ -120,4 +120,6 @@ pub struct FlowConfig {
     pub start: Time,
     /// Both ends' TCP.
     pub tcp: TcpConfig,
+    /// The advertised window is so many segments, whatever segment size a connection has.
+    pub window_in_segments: bool,
 }

@@ -21,6 +21,7 @@ pub(super) struct Flow {
     /// The end whose data the flow is about.
     pub sender: End,
     pub tcp: TcpConfig,
+    window_in_segments: bool,
     pub traffic: Traffic,
     /// When the traffic model is next woken.
     pub traffic_wake: Time,
@@ -55,12 +56,23 @@ impl Flow {
             ue: config.ue,
             sender,
             tcp: config.tcp,
+            window_in_segments: config.window_in_segments,
             traffic: Traffic::new(&config.traffic, sender, id, streams),
             traffic_wake: Time::NEVER,
             tcp_wake: [Time::NEVER; 2],
             datagrams: [0; 2],
             connections: Vec::new(),
         }
+    }
+
+    /// The TCP of a connection whose full segments carry `segment_payload`.
+    pub fn tcp_with(&self, segment_payload: Option<u32>) -> TcpConfig {
+        let Some(segment_payload) = segment_payload else { return self.tcp };
+        let advertised_window = match self.window_in_segments {
+            true => self.tcp.advertised_window / self.tcp.segment_payload * segment_payload,
+            false => self.tcp.advertised_window,
+        };
+        TcpConfig { segment_payload, advertised_window, ..self.tcp }
     }
 
     /// A new connection takes the place of those that are long over.
@@ -128,6 +140,7 @@ mod tests {
             traffic: TrafficConfig::Ftp { bytes: 1 },
             start: Time::ZERO,
             tcp: TcpConfig::default(),
+            window_in_segments: false,
         };
         let mut flow = Flow::new(FlowId(0), &config, &Streams::new(1, 0));
         let at = |s| Time::ZERO + Duration::from_secs(s);

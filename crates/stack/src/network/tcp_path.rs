@@ -11,7 +11,6 @@ use crate::core_network::{LinkId, Treatment, Verdict};
 use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId};
 use crate::packet::{Content, Datagram, Packet};
 use crate::radio::rlc::Sdu;
-use crate::tcp::TcpConfig;
 use crate::trace::{CapturePoint, DropPlace, TraceEvent};
 use crate::traffic::{Action, Nth, Report};
 
@@ -105,8 +104,7 @@ impl Network {
         segment_payload: Option<u32>,
     ) -> ConnectionId {
         let flow = &mut self.flows[id.index()];
-        let tcp =
-            TcpConfig { segment_payload: segment_payload.unwrap_or(flow.tcp.segment_payload), ..flow.tcp };
+        let tcp = flow.tcp_with(segment_payload);
         let (connection, ue, sender) = (ConnectionId(self.connections), flow.ue, flow.sender);
         self.connections += 1;
         let mss = tcp.segment_payload;

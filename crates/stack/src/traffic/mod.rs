@@ -5,9 +5,18 @@
 //! gives nothing more) and when it wants to be woken ([`Traffic::poll_timeout`]). Its random draws come from streams
 //! of its own, one per flow and purpose, so that another TCP version meets the same pages and the same pauses.
 
+mod browsing;
+mod etsi_www;
+mod frames;
 mod ftp;
+pub mod laws;
+mod replay;
 
+pub use browsing::{Browsing, BrowsingConfig, MixedSegments, Pace};
+pub use etsi_www::{EtsiWww, EtsiWwwConfig};
+pub use frames::{Frames, FramesConfig};
 pub use ftp::Ftp;
+pub use replay::{Record, Replay, ReplayConfig};
 
 use umts_kernel::random::Streams;
 use umts_units::Time;
@@ -93,6 +102,14 @@ pub enum TrafficConfig {
         /// How many.
         bytes: u64,
     },
+    /// Pages or files, with pauses between.
+    Browsing(BrowsingConfig),
+    /// WWW sessions of UMTS 30.03.
+    EtsiWww(EtsiWwwConfig),
+    /// Voice or video.
+    Frames(FramesConfig),
+    /// A recording.
+    Replay(ReplayConfig),
 }
 
 /// The traffic models.
@@ -100,52 +117,97 @@ pub enum TrafficConfig {
 pub enum Traffic {
     /// See [`Ftp`].
     Ftp(Ftp),
+    /// See [`Browsing`].
+    Browsing(Box<Browsing>),
+    /// See [`EtsiWww`].
+    EtsiWww(Box<EtsiWww>),
+    /// See [`Frames`].
+    Frames(Box<Frames>),
+    /// See [`Replay`].
+    Replay(Replay),
 }
 
 impl Traffic {
     /// The user of `flow`, whose data come from `sender`.
     pub fn new(config: &TrafficConfig, sender: End, flow: FlowId, streams: &Streams) -> Self {
-        let _ = (flow, streams);
         match config {
             TrafficConfig::Ftp { bytes } => Traffic::Ftp(Ftp::new(sender, *bytes)),
+            TrafficConfig::Browsing(config) => {
+                Traffic::Browsing(Box::new(Browsing::new(config, sender, flow, streams)))
+            }
+            TrafficConfig::EtsiWww(config) => {
+                Traffic::EtsiWww(Box::new(EtsiWww::new(config, sender, flow, streams)))
+            }
+            TrafficConfig::Frames(config) => {
+                Traffic::Frames(Box::new(Frames::new(config, sender, flow, streams)))
+            }
+            TrafficConfig::Replay(config) => Traffic::Replay(Replay::new(config, sender)),
         }
     }
 
     /// The flow starts.
     pub fn handle_start(&mut self, now: Time) {
-        let _ = now;
         match self {
             Traffic::Ftp(ftp) => ftp.handle_start(),
+            Traffic::Browsing(browsing) => browsing.handle_start(now),
+            Traffic::EtsiWww(etsi) => etsi.handle_start(now),
+            Traffic::Frames(frames) => frames.handle_start(now),
+            Traffic::Replay(replay) => replay.handle_start(now),
         }
     }
 
     /// TCP has told the application at `end` of a connection something.
     pub fn handle_event(&mut self, now: Time, connection: Nth, end: End, event: TcpEvent) {
-        let _ = (now, connection);
         match self {
             Traffic::Ftp(ftp) => ftp.handle_event(end, event),
+            Traffic::Browsing(browsing) => browsing.handle_event(now, connection, end, event),
+            Traffic::Replay(replay) => replay.handle_event(end, event),
+            Traffic::EtsiWww(_) | Traffic::Frames(_) => {}
         }
     }
 
     /// All that was written at `end` of a connection has left for the first time.
     pub fn handle_all_sent(&mut self, now: Time, connection: Nth, end: End) {
-        let _ = (now, connection, end);
+        if let Traffic::Browsing(browsing) = self {
+            browsing.handle_all_sent(now, connection, end);
+        }
     }
 
     /// The time has come that [`Traffic::poll_timeout`] named.
     pub fn handle_timeout(&mut self, now: Time) {
-        let _ = now;
+        match self {
+            Traffic::Ftp(_) => {}
+            Traffic::Browsing(browsing) => browsing.handle_timeout(now),
+            Traffic::EtsiWww(etsi) => etsi.handle_timeout(now),
+            Traffic::Frames(frames) => frames.handle_timeout(now),
+            Traffic::Replay(replay) => replay.handle_timeout(now),
+        }
     }
 
     /// The next thing to do now.
     pub fn poll_action(&mut self) -> Option<Action> {
         match self {
             Traffic::Ftp(ftp) => ftp.poll_action(),
+            Traffic::Browsing(browsing) => browsing.poll_action(),
+            Traffic::EtsiWww(etsi) => etsi.poll_action(),
+            Traffic::Frames(frames) => frames.poll_action(),
+            Traffic::Replay(replay) => replay.poll_action(),
         }
     }
 
     /// When the model wants to be woken.
     pub fn poll_timeout(&self) -> Option<Time> {
-        None
+        match self {
+            Traffic::Ftp(_) => None,
+            Traffic::Browsing(browsing) => browsing.poll_timeout(),
+            Traffic::EtsiWww(etsi) => etsi.poll_timeout(),
+            Traffic::Frames(frames) => frames.poll_timeout(),
+            Traffic::Replay(replay) => replay.poll_timeout(),
+        }
     }
+}
+
+/// The name of a flow's stream of draws.
+fn stream_name(flow: FlowId, purpose: &str) -> String {
+    format!("traffic/flow{}/{purpose}", flow.0)
 }

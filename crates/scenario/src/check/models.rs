@@ -1,0 +1,94 @@
+//! The traffic models: limits in their order, and what the flow's TCP must be able to do.
+
+use umts_units::Bytes;
+
+use super::Inspection;
+use crate::error::Problem;
+use crate::model::{Flow, FtpSessions, ParetoWww, Replay, TcpConnection, Traffic, Transport, Web};
+
+impl Inspection<'_> {
+    pub(super) fn traffic_model(&self, i: usize, flow: &Flow) -> Result<(), Problem> {
+        let path = |key: &str| format!("flow.{i}.{key}");
+        match &flow.traffic {
+            Traffic::Web(web) => self.web(&path("web"), web, flow),
+            Traffic::FtpSessions(sessions) => self.ftp_sessions(&path("ftp_sessions"), sessions),
+            Traffic::ParetoWww(www) => self.pareto_www(&path("pareto_www"), www, flow),
+            Traffic::Replay(replay) => self.replay(&path("replay"), replay, flow),
+            Traffic::Ftp
+            | Traffic::File { .. }
+            | Traffic::EtsiWww(_)
+            | Traffic::Cbr(_)
+            | Traffic::OnOff(_) => Ok(()),
+        }
+    }
+
+    fn web(&self, path: &str, web: &Web, flow: &Flow) -> Result<(), Problem> {
+        let Web { main_min, main_max, main_mean, embedded_min, embedded_max, embedded_mean, .. } = *web;
+        self.limits(path, "main", [main_min, main_mean, main_max])?;
+        self.limits(path, "embedded", [embedded_min, embedded_mean, embedded_max])?;
+        if web.embedded_most < web.embedded_least {
+            let (least, most) = (web.embedded_least, web.embedded_most);
+            let message = format!("embedded_most = {most} is below embedded_least = {least}");
+            let help = "with both alike, a page has no embedded object".to_owned();
+            return Err(self.problem(&format!("{path}.embedded_most"), message).help(help));
+        }
+        if web.connections > 1 && web.request.is_none() {
+            let message = "data that are pushed come over one connection".to_owned();
+            let help = "choose connections = 1, or a request, as in request = \"350 B\"".to_owned();
+            return Err(self.problem(&format!("{path}.connections"), message).help(help));
+        }
+        self.request(path, web.request, flow)
+    }
+
+    fn ftp_sessions(&self, path: &str, sessions: &FtpSessions) -> Result<(), Problem> {
+        self.limits(path, "file", [sessions.file_min, sessions.file_mean, sessions.file_max])
+    }
+
+    fn pareto_www(&self, path: &str, www: &ParetoWww, flow: &Flow) -> Result<(), Problem> {
+        if www.file_mean >= www.file_max {
+            let message = format!("no law up to {} has a mean of {}", www.file_max, www.file_mean);
+            let help = "raise file_max, or lower file_mean".to_owned();
+            return Err(self.problem(&format!("{path}.file_max"), message).help(help));
+        }
+        self.request(path, www.request, flow)
+    }
+
+    /// A one-way connection carries data from the end that opened it and nothing the other way.
+    fn request(&self, path: &str, request: Option<Bytes>, flow: &Flow) -> Result<(), Problem> {
+        if request.is_none() || flow.tcp.connection == TcpConnection::FullDuplex {
+            return Ok(());
+        }
+        let message = "a request goes the other way than the data, and a one-way connection has one way";
+        let help = "choose request = \"none\", or connection = \"full_duplex\" for the flow's TCP".to_owned();
+        Err(self.problem(&format!("{path}.request"), message).label("this request").help(help))
+    }
+
+    fn replay(&self, path: &str, replay: &Replay, flow: &Flow) -> Result<(), Problem> {
+        let downlink = flow.direction == crate::model::FlowDirection::Downlink;
+        let is_other = |record: &crate::model::Record| record.is_downlink != downlink;
+        if replay.transport == Transport::Tcp
+            && flow.tcp.connection == TcpConnection::OneWay
+            && replay.records.iter().any(is_other)
+        {
+            let message = "the recording sends both ways, and a one-way connection has one way";
+            let help =
+                "choose connection = \"full_duplex\" for the flow's TCP, or transport = \"udp\"".to_owned();
+            return Err(self.problem(&format!("{path}.transport"), message).help(help));
+        }
+        Ok(())
+    }
+
+    /// Least size, mean and largest size of a law of truncated sizes.
+    fn limits(&self, path: &str, what: &str, [min, mean, max]: [Bytes; 3]) -> Result<(), Problem> {
+        for (key, wrong, message) in [
+            ("min", min > max, format!("the least size, {min}, is above the largest, {max}")),
+            ("mean", mean < min || mean > max, format!("a mean of {mean} is not between {min} and {max}")),
+        ] {
+            if wrong {
+                let help = format!("choose {what}_min <= {what}_mean <= {what}_max");
+                return Err(self.problem(&format!("{path}.{what}_{key}"), message).help(help));
+            }
+        }
+        Ok(())
+    }
+}

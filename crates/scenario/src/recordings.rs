@@ -1,0 +1,131 @@
+//! Recordings for `traffic = "replay"`: text files of `TIME BYTES DIRECTION`, one line for each thing sent.
+
+use std::fs;
+
+use umts_units::Duration;
+
+use crate::check;
+use crate::error::Problem;
+use crate::extends::reason;
+use crate::model::{Record, Scenario, Traffic, Transport};
+use crate::tree::{Node, Source};
+
+/// The largest payload of UDP over IPv4.
+const LARGEST_DATAGRAM: u32 = 65_507;
+/// As long as the longest run, in seconds.
+const LATEST_S: f64 = 3.6e9;
+
+/// Reads the files of every recording in `scenario`.
+pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
+    for (i, flow) in scenario.flow.iter_mut().enumerate() {
+        let Traffic::Replay(replay) = &mut flow.traffic else { continue };
+        let path = format!("flow.{i}.replay.file");
+        let fail = |message: String| check::problem(tree, &path, message).label("this file");
+        let source = &sources[tree.find(&path).0.at.source];
+        let place = source.folder.join(&replay.file);
+        let bytes = fs::read(&place).map_err(|error| {
+            fail(format!("cannot read {}: {}", place.display(), reason(&error)))
+                .help("the name is relative to the folder of the file that it stands in".to_owned())
+        })?;
+        let most = if replay.transport == Transport::Udp { LARGEST_DATAGRAM } else { u32::MAX };
+        replay.records = parse(&String::from_utf8_lossy(&bytes), most).map_err(|(line, wrong)| {
+            fail(format!("{}, line {line}: {wrong}", place.display())).help(
+                "a line is a time in seconds, a number of bytes and `down` or `up`, as in 0.125 1460 down"
+                    .to_owned(),
+            )
+        })?;
+        if replay.records.is_empty() {
+            return Err(fail(format!("{} holds no line to send", place.display())));
+        }
+        replay.file = source.relative_folder.join(&replay.file).display().to_string();
+    }
+    Ok(())
+}
+
+/// The records, or the number of the first line that is wrong and what is wrong with it.
+fn parse(text: &str, most: u32) -> Result<Vec<Record>, (usize, String)> {
+    let mut records: Vec<Record> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if words.is_empty() {
+            continue;
+        }
+        let record = record(&words, most).map_err(|wrong| (number + 1, wrong))?;
+        if records.last().is_some_and(|last| record.at < last.at) {
+            return Err((number + 1, format!("{} is before the line above", words[0])));
+        }
+        records.push(record);
+    }
+    Ok(records)
+}
+
+fn record(words: &[&str], most: u32) -> Result<Record, String> {
+    let [time, bytes, direction] = words else {
+        return Err(format!("{} words where three are expected", words.len()));
+    };
+    let at = time.parse().ok().filter(|at: &f64| (0.0..=LATEST_S).contains(at));
+    let at = at.ok_or_else(|| format!("`{time}` is no time in seconds from 0 on"))?;
+    let bytes = bytes.parse().ok().filter(|number| (1..=most).contains(number));
+    let bytes = bytes.ok_or_else(|| format!("`{}` is no number of bytes from 1 to {most}", words[1]))?;
+    let is_downlink = match *direction {
+        "down" => true,
+        "up" => false,
+        other => return Err(format!("`{other}` is neither down nor up")),
+    };
+    Ok(Record { at: Duration::from_secs_f64(at), bytes, is_downlink })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn lines_are_times_bytes_and_directions() {
+        let text = "# a comment\n0 100 down\n\n0.125 65507 up # voice\r\n0.125 1 down";
+        let at = Duration::from_millis(125);
+        let expected = [
+            Record { at: Duration::ZERO, bytes: 100, is_downlink: true },
+            Record { at, bytes: 65_507, is_downlink: false },
+            Record { at, bytes: 1, is_downlink: true },
+        ];
+        assert_eq!(parse(text, LARGEST_DATAGRAM), Ok(expected.to_vec()));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        for (text, line, wrong) in [
+            ("0 1 down\n1 1", 2, "2 words where three are expected"),
+            ("-1 1 down", 1, "`-1` is no time in seconds from 0 on"),
+            ("nan 1 down", 1, "`nan` is no time in seconds from 0 on"),
+            ("0 0 down", 1, "`0` is no number of bytes from 1 to 65507"),
+            ("0 65508 down", 1, "`65508` is no number of bytes from 1 to 65507"),
+            ("0 1 left", 1, "`left` is neither down nor up"),
+            ("\n1 1 up\n0.5 1 up", 3, "0.5 is before the line above"),
+        ] {
+            assert_eq!(parse(text, LARGEST_DATAGRAM), Err((line, wrong.to_owned())), "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "([0-9.e+-]{0,8} ){0,3}(down|up|.{0,4})\n?([0-9]{0,12} )*") {
+            let _ = parse(&text, LARGEST_DATAGRAM);
+        }
+
+        #[test]
+        fn what_was_written_is_read(lines in proptest::collection::vec((0u32..1000, 1u32..65_507, any::<bool>()), 0..50)) {
+            let mut at = Duration::ZERO;
+            let (mut text, mut expected) = (String::new(), Vec::new());
+            for (wait, bytes, is_downlink) in lines {
+                at += Duration::from_millis(u64::from(wait));
+                let direction = if is_downlink { "down" } else { "up" };
+                text += &format!("{} {bytes} {direction}\n", at.as_secs());
+                expected.push(Record { at, bytes, is_downlink });
+            }
+            prop_assert_eq!(parse(&text, LARGEST_DATAGRAM), Ok(expected));
+        }
+    }
+}

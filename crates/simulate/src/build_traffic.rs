@@ -1,0 +1,151 @@
+//! Traffic models from the words of a scenario to those of the stack.
+
+use umts_scenario::model as scenario;
+use umts_stack::ids::Direction;
+use umts_stack::traffic::laws::{Count, Law, Truncation};
+use umts_stack::traffic::{
+    BrowsingConfig, EtsiWwwConfig, FramesConfig, MixedSegments, Pace, Record, ReplayConfig, TrafficConfig,
+};
+use umts_units::{Bytes, Probability};
+
+use crate::build::CHECKED;
+
+pub(crate) fn traffic(traffic: &scenario::Traffic) -> TrafficConfig {
+    match traffic {
+        scenario::Traffic::Ftp => TrafficConfig::Ftp { bytes: u64::MAX },
+        scenario::Traffic::File { size } => TrafficConfig::Ftp { bytes: size.0 },
+        scenario::Traffic::Web(config) => TrafficConfig::Browsing(web(config)),
+        scenario::Traffic::FtpSessions(sessions) => TrafficConfig::Browsing(ftp_sessions(sessions)),
+        scenario::Traffic::ParetoWww(www) => TrafficConfig::Browsing(pareto_www(www)),
+        scenario::Traffic::EtsiWww(www) => TrafficConfig::EtsiWww(EtsiWwwConfig {
+            calls: www.calls,
+            reading: www.reading_time,
+            datagrams: www.datagrams,
+            interval: www.interval,
+            between_sessions: www.between_sessions,
+            truncation: truncation(www.truncation),
+            packet: octets(www.packet),
+        }),
+        scenario::Traffic::Cbr(cbr) => TrafficConfig::Frames(FramesConfig {
+            payload: octets(cbr.payload),
+            interval: cbr.interval,
+            random_phase: cbr.random_phase,
+            spurts: None,
+            length: cbr.length,
+        }),
+        scenario::Traffic::OnOff(on_off) => TrafficConfig::Frames(FramesConfig {
+            payload: octets(on_off.payload),
+            interval: on_off.interval,
+            random_phase: on_off.random_phase,
+            spurts: Some((on_off.on, on_off.off)),
+            length: on_off.length,
+        }),
+        scenario::Traffic::Replay(replay) => TrafficConfig::Replay(ReplayConfig {
+            records: replay.records.iter().map(record).collect(),
+            over_tcp: replay.transport == scenario::Transport::Tcp,
+            repeat_after: replay.repeat_after,
+        }),
+    }
+}
+
+fn web(web: &scenario::Web) -> BrowsingConfig {
+    let (least, most) = (f64::from(web.embedded_least), f64::from(web.embedded_most));
+    let count = Count {
+        law: Law::pareto(web.embedded_shape, least, most, truncation(web.embedded_truncation)),
+        least,
+        nearest: web.embedded_rounding == scenario::Rounding::Nearest,
+    };
+    let lognormal = |mean: Bytes, deviation: Bytes, min: Bytes, max: Bytes| {
+        let [mean, deviation, min, max] = [mean, deviation, min, max].map(|size| size.0 as f64);
+        Law::lognormal(mean, deviation, min, max, truncation(web.truncation))
+    };
+    let embedded = lognormal(web.embedded_mean, web.embedded_deviation, web.embedded_min, web.embedded_max);
+    BrowsingConfig {
+        main: lognormal(web.main_mean, web.main_deviation, web.main_min, web.main_max),
+        embedded: Some((count, embedded)),
+        object_per_call: web.variant == scenario::WebVariant::ObjectPerCall,
+        parsing: web.parsing_time,
+        pause: web.reading_time,
+        pace: Pace::AfterCall,
+        begins_with_pause: web.start_with_reading,
+        segments: segments(web.segments, web.large_share, web.large_segment, web.small_segment),
+        request: web.request.map(octets),
+        connections: web.connections,
+        persistent: web.persistent,
+    }
+}
+
+fn ftp_sessions(sessions: &scenario::FtpSessions) -> BrowsingConfig {
+    let scenario::FtpSessions { file_mean, file_deviation, file_min, file_max, .. } = *sessions;
+    let [mean, deviation, min, max] =
+        [file_mean, file_deviation, file_min, file_max].map(|size| size.0 as f64);
+    let (large, small) = (sessions.large_segment, sessions.small_segment);
+    BrowsingConfig {
+        pause: sessions.reading_time,
+        begins_with_pause: sessions.start_with_reading,
+        segments: segments(sessions.segments, sessions.large_share, large, small),
+        ..one_object(Law::lognormal(mean, deviation, min, max, truncation(sessions.truncation)))
+    }
+}
+
+fn pareto_www(www: &scenario::ParetoWww) -> BrowsingConfig {
+    let (mean, max) = (www.file_mean.0 as f64, www.file_max.0 as f64);
+    let law = Law::pareto_with_mean(www.file_shape, mean, max, truncation(www.truncation));
+    BrowsingConfig {
+        pause: www.interarrival,
+        pace: match www.pace {
+            scenario::Pace::RequestToRequest => Pace::RequestToRequest,
+            scenario::Pace::AfterFile => Pace::AfterCall,
+        },
+        begins_with_pause: www.start_with_pause,
+        request: www.request.map(octets),
+        ..one_object(law.expect(CHECKED))
+    }
+}
+
+/// Objects of `size` that refer to nothing, pushed over a connection each.
+fn one_object(size: Law) -> BrowsingConfig {
+    BrowsingConfig {
+        main: size,
+        embedded: None,
+        object_per_call: false,
+        parsing: umts_units::Duration::ZERO,
+        pause: umts_units::Duration::ZERO,
+        pace: Pace::AfterCall,
+        begins_with_pause: false,
+        segments: None,
+        request: None,
+        connections: 1,
+        persistent: true,
+    }
+}
+
+fn segments(
+    segments: scenario::Segments,
+    share: Probability,
+    large: Bytes,
+    small: Bytes,
+) -> Option<MixedSegments> {
+    match segments {
+        scenario::Segments::Tcp => None,
+        scenario::Segments::Mixed => {
+            Some(MixedSegments { large_share: share.value(), large: octets(large), small: octets(small) })
+        }
+    }
+}
+
+fn truncation(truncation: scenario::Truncation) -> Truncation {
+    match truncation {
+        scenario::Truncation::Redraw => Truncation::Redraw,
+        scenario::Truncation::Clip => Truncation::Clip,
+    }
+}
+
+fn record(record: &scenario::Record) -> Record {
+    let direction = if record.is_downlink { Direction::Downlink } else { Direction::Uplink };
+    Record { at: record.at, bytes: record.bytes, direction }
+}
+
+fn octets(size: Bytes) -> u32 {
+    u32::try_from(size.0).expect(CHECKED)
+}

@@ -1,0 +1,288 @@
+//! Users on a whole network: what they ask for, what they get, and that the network does not change what they ask for.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use common::{load, metrics, output, value};
+use umts_kernel::TraceSink;
+use umts_scenario::Scenario;
+use umts_simulate::{RunOptions, observe, run};
+use umts_stack::ids::{ConnectionId, Direction, End, FlowId};
+use umts_stack::trace::TraceEvent;
+use umts_units::Time;
+
+/// What applications do and get.
+#[derive(Default)]
+struct Application(Vec<(Time, TraceEvent)>);
+
+impl TraceSink<TraceEvent> for Application {
+    fn record(&mut self, at: Time, event: &TraceEvent) {
+        match event {
+            TraceEvent::ConnectionOpened { .. }
+            | TraceEvent::ConnectionClosed { .. }
+            | TraceEvent::AppWrote { .. }
+            | TraceEvent::DatagramSent { .. }
+            | TraceEvent::PageEnded { .. } => self.0.push((at, *event)),
+            _ => {}
+        }
+    }
+}
+
+impl Application {
+    fn of(scenario: &Scenario) -> Self {
+        let go_on = |_: f64, _: &mut Self| ControlFlow::Continue(());
+        observe(scenario, scenario.seed, 0, Application::default(), go_on).expect("nothing stops it").1
+    }
+
+    /// Segment size and bytes written at `end`, connection by connection, for each flow.
+    fn pages(&self, end: End) -> BTreeMap<FlowId, Vec<(u32, Vec<u64>)>> {
+        let mut pages: BTreeMap<FlowId, Vec<(u32, Vec<u64>)>> = BTreeMap::new();
+        let mut places: BTreeMap<ConnectionId, (FlowId, usize)> = BTreeMap::new();
+        for (_, event) in &self.0 {
+            match *event {
+                TraceEvent::ConnectionOpened { connection, flow, mss, .. } => {
+                    let of_flow = pages.entry(flow).or_default();
+                    places.insert(connection, (flow, of_flow.len()));
+                    of_flow.push((mss, Vec::new()));
+                }
+                TraceEvent::AppWrote { connection, end: at, bytes } if at == end => {
+                    let (flow, place) = places[&connection];
+                    pages.get_mut(&flow).expect("it was opened")[place].1.push(bytes);
+                }
+                _ => {}
+            }
+        }
+        pages
+    }
+
+    /// The most connections that were opened for a page; there is one user.
+    fn most_per_page(&self) -> usize {
+        let (mut opened, mut most) = (0, 0);
+        for (_, event) in &self.0 {
+            match event {
+                TraceEvent::ConnectionOpened { .. } => opened += 1,
+                TraceEvent::PageEnded { .. } => opened = 0,
+                _ => {}
+            }
+            most = most.max(opened);
+        }
+        most
+    }
+}
+
+/// A scenario of the repository with the traffic of its only flow in `[[flow]]`.
+fn with_flow(base: &str, flow: &str, overrides: &[(&str, &str)]) -> Scenario {
+    with_file(base, flow, overrides, "")
+}
+
+fn with_file(base: &str, flow: &str, overrides: &[(&str, &str)], recording: &str) -> Scenario {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let scenarios = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let base = scenarios.join(format!("{base}.toml")).canonicalize().expect("it exists");
+    let text = format!("version = 1\nextends = {base:?}\n[[flow]]\nue = \"user\"\n{flow}\n");
+    std::fs::write(folder.path().join("recording.txt"), recording).expect("the folder is ours");
+    let path = folder.path().join("with-flow.toml");
+    std::fs::write(&path, text).expect("the folder is ours");
+    load(&path, overrides)
+}
+
+#[test]
+fn another_tcp_and_another_radio_meet_the_same_pages() {
+    let flow = "traffic = \"web\"\nweb.request = \"none\"\nweb.variant = \"object_per_call\"";
+    let pages = |overrides: &[(&str, &str)]| {
+        let mut all = vec![("duration", "1500 s"), ("rlc.max_dat", "2")];
+        all.extend(overrides);
+        Application::of(&with_flow("web-on-dch", flow, &all)).pages(End::Server)
+    };
+    let reno = pages(&[]);
+    assert_eq!(reno.len(), 30);
+    for other in [
+        &[("tcp.variant", "tahoe")] as &[_],
+        &[("radio.p_good_to_bad", "0.05")],
+        &[("rlc.max_dat", "5")],
+        &[("ue.0.count", "29")],
+    ] {
+        let found = pages(other);
+        let (mut compared, mut different) = (0, 0);
+        for (flow, of_flow) in &found {
+            let same = reno[flow].len().min(of_flow.len());
+            different += usize::from(reno[flow].len() != of_flow.len());
+            assert_eq!(reno[flow][..same], of_flow[..same], "flow {flow:?} under {other:?}");
+            compared += same;
+        }
+        assert!(compared > 300, "{compared}");
+        assert!(different > 0 || found.len() < 30, "{other:?} has no effect at all");
+    }
+}
+
+#[test]
+fn a_pushed_page_is_one_packet_call_on_one_connection() {
+    let flow = "traffic = \"web\"\nweb.request = \"none\"\ndirection = \"downlink\"";
+    let scenario = with_flow("web-on-dch", flow, &[("duration", "1000 s"), ("ue.0.count", "5")]);
+    let application = Application::of(&scenario);
+    let pages = application.pages(End::Server);
+    let objects: Vec<usize> = pages.values().flatten().map(|(_, objects)| objects.len()).collect();
+    assert!(objects.iter().max() > Some(&5), "{objects:?}");
+    assert!(pages.values().flatten().all(|(mss, _)| [1460, 536].contains(mss)));
+    let result = output(&scenario).metrics;
+    let calls = value(&result.network, "packet_calls");
+    assert!((calls - value(&result.network, "pages")).abs() <= 1.0);
+    let rows = result.connections.iter().filter(|row| row.closed_s.is_some());
+    let of_rows: Vec<f64> = rows.map(|row| value(&row.metrics, "packet_calls")).collect();
+    assert!(of_rows.iter().all(|calls| *calls == 1.0), "{of_rows:?}");
+    // Objects follow each other after parsing times, so a call is longer than its bytes take.
+    assert!(value(&result.network, "packet_call_time_s") > value(&result.network, "page_time_s"));
+}
+
+#[test]
+fn a_requested_page_comes_over_as_many_connections_as_are_allowed() {
+    let page = |connections: u32, persistent: bool| {
+        let flow = format!(
+            "traffic = \"web\"\nweb.connections = {connections}\nweb.persistent = {persistent}\nweb.segments = \"tcp\""
+        );
+        let error_free = [("radio.model", "error_free"), ("duration", "2000 s"), ("ue.0.count", "1")];
+        let scenario = with_flow("ftp-on-dch-384-3gpp", &flow, &error_free);
+        let application = Application::of(&scenario);
+        let requests: usize =
+            application.pages(End::Ue).values().flatten().map(|(_, requests)| requests.len()).sum();
+        let answers: usize =
+            application.pages(End::Server).values().flatten().map(|(_, objects)| objects.len()).sum();
+        assert_eq!(requests, answers, "a request for each object");
+        let time = value(&metrics_of(&scenario), "page_time_s");
+        (application.most_per_page(), requests, time)
+    };
+    let (one, four, alone) = (page(1, true), page(4, true), page(4, false));
+    assert_eq!((one.0, four.0), (1, 4));
+    assert!(alone.0 > 20, "{} connections for a page", alone.0);
+    assert!(four.1 >= one.1 && four.1 < one.1 + 100);
+    // Several small objects share the round trips; a connection for each costs a handshake and a slow start more.
+    assert!(four.2 < one.2, "{} and {} s", four.2, one.2);
+    assert!(four.2 < alone.2, "{} and {} s", four.2, alone.2);
+}
+
+fn metrics_of(scenario: &Scenario) -> umts_record::metrics::MetricSet {
+    output(scenario).metrics.network
+}
+
+#[test]
+fn requests_keep_their_own_pace_or_wait_for_the_file() {
+    let clients = |pace: &str| {
+        let flow = format!("traffic = \"pareto_www\"\npareto_www.pace = {pace:?}");
+        let overrides = [("radio.model", "error_free"), ("duration", "4000 s"), ("ue.0.count", "10")];
+        let scenario = with_flow("ftp-on-dch-384-3gpp", &flow, &overrides);
+        (value(&metrics_of(&scenario), "packet_calls"), value(&metrics_of(&scenario), "packet_call_time_s"))
+    };
+    // A Poisson number of 10 x 4000 / 21.5 = 1,860 requests, with a deviation of 43.
+    let (own, _) = clients("request_to_request");
+    assert!((own - 1860.0).abs() < 4.0 * 43.0, "{own}");
+    let (after, took) = clients("after_file");
+    let expected = 40_000.0 / (21.5 + took);
+    assert!((after - expected).abs() < 4.0 * 43.0, "{after}, not {expected}");
+    assert!(after < own);
+}
+
+#[test]
+fn files_of_a_session_follow_each_other() {
+    let flow = "traffic = \"ftp_sessions\"\nftp_sessions.file_mean = \"200 kB\"\nftp_sessions.file_deviation = \"72 kB\"";
+    let scenario = with_flow("ftp-on-dch-384-3gpp", flow, &[("duration", "4000 s")]);
+    let pages = Application::of(&scenario).pages(End::Server);
+    let files = &pages[&FlowId(0)];
+    assert!((12..=30).contains(&files.len()), "{}", files.len());
+    assert!(files.iter().all(|(_, sizes)| sizes.len() == 1));
+    assert!(value(&metrics_of(&scenario), "connection_off_time_s") > 2000.0);
+}
+
+#[test]
+fn datagrams_cross_the_network_both_ways() {
+    for (direction, twin) in [("downlink", ""), ("uplink", "_uplink")] {
+        let flow = format!(
+            "traffic = \"cbr\"\ndirection = {direction:?}\ncbr.random_phase = false\ncbr.payload = \"80 B\""
+        );
+        let overrides = [("radio.model", "error_free"), ("duration", "20 s"), ("rlc.mode", "um")];
+        let found = metrics_of(&with_flow("ftp-on-dch-384-3gpp", &flow, &overrides));
+        let value = |name: &str| value(&found, &format!("{name}{twin}"));
+        assert_eq!(value("udp_sent"), 1000.0);
+        assert_eq!(value("udp_loss_pct"), 0.0);
+        assert!((990.0..1000.0).contains(&value("udp_received")), "{}", value("udp_received"));
+        // Frames of 20 ms in TTIs of 10 or 20 ms: each waits alike.
+        assert!(value("udp_jitter_ms") < 0.01, "{}", value("udp_jitter_ms"));
+        assert!((60.4..200.0).contains(&value("udp_delay_ms")), "{}", value("udp_delay_ms"));
+    }
+}
+
+#[test]
+fn a_source_that_is_too_fast_fills_the_buffer_and_loses() {
+    // 160 + 28 octets every 20 ms are 75.2 kbit/s; the FACH carries 32 less RLC's length indicators.
+    let overrides =
+        [("radio.model", "error_free"), ("duration", "200 s"), ("rlc.mode", "um"), ("rlc.buffer", "20 kB")];
+    let found = metrics_of(&with_flow("ftp-on-fach-3gpp", "traffic = \"cbr\"", &overrides));
+    let loss = value(&found, "udp_loss_pct");
+    // What has arrived after 200 s left in the first 195.
+    assert!((100.0 * (1.0 - 32.0 * 200.0 / 195.0 / 75.2)..62.0).contains(&loss), "{loss}");
+    // A full buffer of 20 kB in front of 4 kB/s.
+    assert!((4.0e3..5.5e3).contains(&value(&found, "udp_p95_delay_ms")));
+    assert!(value(&found, "rlc_buffer_sdu_drops") > 1000.0);
+}
+
+#[test]
+fn a_recording_is_sent_again_as_it_was() {
+    let recording = "0.0 500 down\n0.25 1000 up\n0.25 20 up\n2.0 1200 down\n";
+    let flow = "traffic = \"replay\"\nreplay.file = \"recording.txt\"\nstart = \"1 s\"";
+    let base = [("radio.model", "error_free"), ("duration", "30 s")];
+    let udp = with_file("ftp-on-dch-384-3gpp", flow, &base, recording);
+    let sent: Vec<_> = Application::of(&udp)
+        .0
+        .iter()
+        .filter_map(|(at, event)| match event {
+            TraceEvent::DatagramSent { datagram, .. } => {
+                Some((at.as_secs(), datagram.payload, datagram.direction))
+            }
+            _ => None,
+        })
+        .collect();
+    let (down, up) = (Direction::Downlink, Direction::Uplink);
+    assert_eq!(sent, [(1.0, 500, down), (1.25, 1000, up), (1.25, 20, up), (3.0, 1200, down)]);
+    let mut overrides = base.to_vec();
+    overrides.push(("flow.replay.transport", "tcp"));
+    let tcp = with_file("ftp-on-dch-384-3gpp", flow, &overrides, recording);
+    let application = Application::of(&tcp);
+    assert_eq!(application.pages(End::Server)[&FlowId(0)][0].1, [500, 1200]);
+    assert_eq!(application.pages(End::Ue)[&FlowId(0)][0].1, [1000, 20]);
+    assert!(output(&tcp).metrics.connections[0].closed_s.is_some());
+}
+
+#[test]
+fn many_short_connections_leave_their_rows_and_nothing_else() {
+    let flow = "traffic = \"web\"\nweb.variant = \"object_per_call\"\nweb.reading_time = \"1 s\"\nweb.main_mean = \"1 kB\"\n\
+                web.main_deviation = \"1 kB\"\nweb.embedded_mean = \"1 kB\"\nweb.embedded_deviation = \"1 kB\"";
+    let scenario = with_flow("ftp-on-dch-384-3gpp", flow, &[("duration", "3000 s")]);
+    let mut batches = Vec::new();
+    let mut rows = 0;
+    let mut finished = |new: Vec<umts_record::metrics::ConnectionRow>| {
+        rows += new.len();
+        batches.push(new.len());
+    };
+    let options = RunOptions { seed: 1, finished: Some(&mut finished), ..RunOptions::default() };
+    let left = run(&scenario, options).unwrap();
+    assert!(rows > 1500, "{rows}");
+    assert!(batches.iter().all(|batch| *batch < 60), "{batches:?}");
+    assert!(left.metrics.connections.len() < 60);
+    // The last connection may not have its page yet.
+    let pages = value(&left.metrics.network, "pages") as usize;
+    let all = rows + left.metrics.connections.len();
+    assert!((pages..=pages + 1).contains(&all), "{all} for {pages}");
+}
+
+#[test]
+fn the_web_on_its_own_channels_has_the_load_that_the_study_reports() {
+    let found = metrics("web-on-dch", &[]);
+    // Dubois (2005), chapter 7, with switching: 63.1 kbit/s and 2.75 s a call, so a cycle of 32.75 s with 8.61 kB. Here
+    // a call is shorter, and so is the cycle. One run of 4,000 s has a standard error of about 5 %.
+    let (goodput, call) = (value(&found, "goodput_kbps"), value(&found, "packet_call_time_s"));
+    let load = 30.0 * 8.592 * 8.0 / (30.0 + call);
+    assert!((goodput / load - 1.0).abs() < 0.2, "{goodput} of {load} kbit/s");
+    assert!((1.0..2.7).contains(&call), "{call}");
+}

@@ -1,0 +1,375 @@
+//! A user who asks for something, gets it, looks at it for a while and asks again: web pages, files.
+//!
+//! Two ways to get it:
+//!
+//! - **Pushed**: the end that has the data opens the connection and writes, as ns-2's applications do. The objects of a
+//!   call go over one connection; when one has left, the next follows after the parsing time (Dubois 2005, §5.3.2).
+//! - **Requested**: the other end opens connections and sends a request for each object. What a page refers to is asked
+//!   for one parsing time after the page itself is there, over several connections at once if they are allowed.
+//!
+//! A call ends when all of it is acknowledged, and then the pause begins; the page is the user's when its last byte has
+//! been delivered.
+
+use std::collections::VecDeque;
+
+use umts_kernel::random::{Stream, Streams};
+use umts_units::{Duration, Time};
+
+use super::laws::{Count, Law, exponential};
+use super::{Action, Nth, Report, stream_name};
+use crate::ids::{End, FlowId};
+use crate::tcp::TcpEvent;
+
+/// What is asked for, and when.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BrowsingConfig {
+    /// Size of what the user asks for, in bytes.
+    pub main: Law,
+    /// How many objects it refers to, and their sizes.
+    pub embedded: Option<(Count, Law)>,
+    /// Each object is a call of its own, with a pause behind it.
+    pub object_per_call: bool,
+    /// Mean time between a page and what it refers to, exponential.
+    pub parsing: Duration,
+    /// Mean pause, exponential.
+    pub pause: Duration,
+    /// From what the pause is counted.
+    pub pace: Pace,
+    /// Whether the flow begins with a pause.
+    pub begins_with_pause: bool,
+    /// Payload of full segments, drawn for each call; that of the flow's TCP if absent.
+    pub segments: Option<MixedSegments>,
+    /// Bytes of a request; `None`: the data are pushed.
+    pub request: Option<u32>,
+    /// Most connections at once, where there are requests.
+    pub connections: u32,
+    /// A connection carries one object after another; otherwise each object has its own.
+    pub persistent: bool,
+}
+
+/// From what a pause is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pace {
+    /// From the end of a call to the next.
+    AfterCall,
+    /// From one request to the next; who is still busy then asks as soon as possible.
+    RequestToRequest,
+}
+
+/// Two segment sizes, one of which is drawn for each call.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MixedSegments {
+    /// Share of calls with large ones.
+    pub large_share: f64,
+    /// Payload of a large segment.
+    pub large: u32,
+    /// Payload of a small one.
+    pub small: u32,
+}
+
+/// One user.
+#[derive(Debug)]
+pub struct Browsing {
+    config: BrowsingConfig,
+    /// The end that has the data.
+    sender: End,
+    draws: Draws,
+    /// Objects of the page that belong to calls yet to come.
+    rest: VecDeque<u64>,
+    call: Option<Call>,
+    opened: u32,
+    /// When the next thing happens by itself.
+    timer: Option<Time>,
+    /// When the next request is due, where requests have a pace of their own.
+    due: Time,
+    actions: VecDeque<Action>,
+}
+
+#[derive(Debug)]
+struct Draws {
+    main: Stream,
+    count: Stream,
+    embedded: Stream,
+    parsing: Stream,
+    pause: Stream,
+    segments: Stream,
+}
+
+/// What the user waits for.
+#[derive(Debug)]
+struct Call {
+    since: Time,
+    segment_payload: Option<u32>,
+    /// Objects not yet written (pushed) or asked for (requested).
+    pending: VecDeque<u64>,
+    /// Bytes not yet delivered, of all objects.
+    undelivered: u64,
+    /// The page itself is there, so what it refers to is known.
+    is_parsed: bool,
+    connections: Vec<Transfer>,
+}
+
+/// One connection of a call.
+#[derive(Debug)]
+struct Transfer {
+    connection: Nth,
+    /// Size of the object that is under way.
+    object: u64,
+    /// Bytes of it that are delivered.
+    delivered: u64,
+    /// Bytes of its request that have reached the other end.
+    requested: u64,
+    is_busy: bool,
+    is_acked: bool,
+}
+
+impl Browsing {
+    /// The user of `flow`, whose data come from `sender`.
+    pub fn new(config: &BrowsingConfig, sender: End, flow: FlowId, streams: &Streams) -> Self {
+        let stream = |purpose| streams.stream(&stream_name(flow, purpose));
+        Browsing {
+            config: config.clone(),
+            sender,
+            draws: Draws {
+                main: stream("main"),
+                count: stream("count"),
+                embedded: stream("embedded"),
+                parsing: stream("parsing"),
+                pause: stream("pause"),
+                segments: stream("segments"),
+            },
+            rest: VecDeque::new(),
+            call: None,
+            opened: 0,
+            timer: None,
+            due: Time::ZERO,
+            actions: VecDeque::new(),
+        }
+    }
+
+    /// The flow starts, with a pause or with a call.
+    pub fn handle_start(&mut self, now: Time) {
+        self.due = now;
+        if self.config.begins_with_pause {
+            self.due += exponential(self.config.pause, &mut self.draws.pause);
+            self.timer = Some(self.due);
+        } else {
+            self.begin_call(now);
+        }
+    }
+
+    /// A pause or the parsing time is over.
+    pub fn handle_timeout(&mut self, now: Time) {
+        self.timer = None;
+        match (&mut self.call, self.config.request) {
+            (None, _) => self.begin_call(now),
+            (Some(call), Some(_)) => {
+                call.is_parsed = true;
+                self.ask(now);
+            }
+            (Some(_), None) => self.push(),
+        }
+    }
+
+    /// TCP has told one end something.
+    pub fn handle_event(&mut self, now: Time, connection: Nth, end: End, event: TcpEvent) {
+        match event {
+            TcpEvent::Delivered(bytes) if end == self.sender => self.requested(connection, bytes),
+            TcpEvent::Delivered(bytes) => self.delivered(now, connection, bytes),
+            TcpEvent::AllAcked if end == self.sender => self.acked(now, connection),
+            TcpEvent::PeerClosed if end == self.closes_second() => {
+                self.actions.push_back(Action::Close { connection, end });
+            }
+            _ => {}
+        }
+    }
+
+    /// All that was written has left: the next pushed object follows after a while.
+    pub fn handle_all_sent(&mut self, now: Time, connection: Nth, end: End) {
+        let Some(call) = &self.call else { return };
+        let is_ours = call.connections.iter().any(|transfer| transfer.connection == connection);
+        if self.config.request.is_none() && is_ours && end == self.sender && !call.pending.is_empty() {
+            self.timer = Some(now + exponential(self.config.parsing, &mut self.draws.parsing));
+        }
+    }
+
+    /// The next thing to do now.
+    pub fn poll_action(&mut self) -> Option<Action> {
+        self.actions.pop_front()
+    }
+
+    /// When a pause or the parsing time is over.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        self.timer
+    }
+
+    /// The end that answers the other one's close: the receiver, unless it keeps its connections for the whole page.
+    fn closes_second(&self) -> End {
+        match self.config.request.is_some() && self.config.persistent {
+            true => self.sender,
+            false => self.sender.other(),
+        }
+    }
+
+    fn begin_call(&mut self, now: Time) {
+        if self.rest.is_empty() {
+            self.draw_page();
+        }
+        let objects = if self.config.object_per_call { 1 } else { self.rest.len() };
+        let pending: VecDeque<u64> = self.rest.drain(..objects).collect();
+        let segment_payload = self.config.segments.map(|mixed| {
+            if self.draws.segments.uniform() < mixed.large_share { mixed.large } else { mixed.small }
+        });
+        self.call = Some(Call {
+            since: now,
+            segment_payload,
+            undelivered: pending.iter().sum(),
+            pending,
+            is_parsed: false,
+            connections: Vec::new(),
+        });
+        match self.config.request {
+            Some(_) => self.ask(now),
+            None => {
+                self.open();
+                self.push();
+            }
+        }
+    }
+
+    /// The objects of a page. All of its draws are made now: what happens to the call does not shift them.
+    fn draw_page(&mut self) {
+        let draws = &mut self.draws;
+        self.rest.push_back(self.config.main.draw_octets(&mut draws.main));
+        if let Some((count, size)) = &self.config.embedded {
+            for _ in 0..count.draw(&mut draws.count) {
+                self.rest.push_back(size.draw_octets(&mut draws.embedded));
+            }
+        }
+    }
+
+    /// A new connection for the call that is under way; its number in the call.
+    fn open(&mut self) -> usize {
+        let end = if self.config.request.is_some() { self.sender.other() } else { self.sender };
+        let call = self.call.as_mut().expect("connections are opened for a call");
+        let connection = Nth(self.opened);
+        self.opened += 1;
+        let segment_payload = call.segment_payload;
+        self.actions.push_back(Action::Open { connection, end, segment_payload });
+        self.actions.push_back(Action::Report(Report::CallStarted { connection }));
+        call.connections.push(Transfer {
+            connection,
+            object: 0,
+            delivered: 0,
+            requested: 0,
+            is_busy: false,
+            is_acked: true,
+        });
+        call.connections.len() - 1
+    }
+
+    /// The next object is written, asked for by nobody.
+    fn push(&mut self) {
+        let Some(call) = &mut self.call else { return };
+        let Some(bytes) = call.pending.pop_front() else { return };
+        let transfer = &mut call.connections[0];
+        transfer.is_acked = false;
+        let (connection, end) = (transfer.connection, self.sender);
+        self.actions.push_back(Action::Write { connection, end, bytes });
+    }
+
+    /// Asks for as many objects as there are connections for: the page first, alone, then what it refers to.
+    fn ask(&mut self, now: Time) {
+        let Some(request) = self.config.request else { return };
+        let most = self.config.connections as usize;
+        loop {
+            let Some(call) = &mut self.call else { return };
+            let is_page = call.connections.is_empty();
+            if call.pending.is_empty() || !(is_page || call.is_parsed) {
+                break;
+            }
+            let busy = call.connections.iter().filter(|transfer| transfer.is_busy).count();
+            let idle = call.connections.iter().position(|transfer| !transfer.is_busy);
+            let at = match idle.filter(|_| self.config.persistent) {
+                Some(at) => at,
+                None if busy < most => self.open(),
+                None => break,
+            };
+            let call = self.call.as_mut().expect("it is under way");
+            let object = call.pending.pop_front().expect("it was looked at");
+            let transfer = &mut call.connections[at];
+            (transfer.object, transfer.delivered, transfer.requested) = (object, 0, 0);
+            (transfer.is_busy, transfer.is_acked) = (true, false);
+            let (connection, end) = (transfer.connection, self.sender.other());
+            self.actions.push_back(Action::Write { connection, end, bytes: u64::from(request) });
+        }
+        self.check_end(now);
+    }
+
+    /// A part of a request has come; the answer to a whole one is written.
+    fn requested(&mut self, connection: Nth, bytes: u64) {
+        let Some(transfer) = self.transfer(connection) else { return };
+        transfer.requested += bytes;
+        let (requested, object, end) = (transfer.requested, transfer.object, self.sender);
+        if requested < self.config.request.map_or(0, u64::from) {
+            return;
+        }
+        self.actions.push_back(Action::Write { connection, end, bytes: object });
+        if !self.config.persistent {
+            self.actions.push_back(Action::Close { connection, end });
+        }
+    }
+
+    fn delivered(&mut self, now: Time, connection: Nth, bytes: u64) {
+        let Some(transfer) = self.transfer(connection) else { return };
+        transfer.delivered += bytes;
+        let is_whole = transfer.is_busy && transfer.delivered >= transfer.object;
+        if is_whole {
+            transfer.is_busy = false;
+        }
+        let call = self.call.as_mut().expect("the connection belongs to it");
+        call.undelivered = call.undelivered.saturating_sub(bytes);
+        if call.undelivered == 0 {
+            self.actions.push_back(Action::Report(Report::PageEnded { since: call.since }));
+        } else if is_whole && !call.is_parsed {
+            self.timer = Some(now + exponential(self.config.parsing, &mut self.draws.parsing));
+        } else if is_whole {
+            self.ask(now);
+        }
+        self.check_end(now);
+    }
+
+    fn acked(&mut self, now: Time, connection: Nth) {
+        let Some(transfer) = self.transfer(connection) else { return };
+        transfer.is_acked = true;
+        self.check_end(now);
+    }
+
+    /// The call is over when nothing is to be written, delivered or acknowledged any more.
+    fn check_end(&mut self, now: Time) {
+        let is_over = |call: &mut Call| {
+            let is_idle = |transfer: &Transfer| transfer.is_acked && !transfer.is_busy;
+            call.pending.is_empty() && call.undelivered == 0 && call.connections.iter().all(is_idle)
+        };
+        let Some(call) = self.call.take_if(is_over) else { return };
+        let last = call.connections.last().expect("a call has a connection").connection;
+        self.actions.push_back(Action::Report(Report::CallEnded { connection: last, since: call.since }));
+        if self.config.request.is_none() || self.config.persistent {
+            let end = self.closes_second().other();
+            for Transfer { connection, .. } in call.connections {
+                self.actions.push_back(Action::Close { connection, end });
+            }
+        }
+        let from = match self.config.pace {
+            Pace::AfterCall => now,
+            Pace::RequestToRequest => self.due,
+        };
+        self.due = from + exponential(self.config.pause, &mut self.draws.pause);
+        self.timer = Some(self.due.max(now));
+    }
+
+    fn transfer(&mut self, connection: Nth) -> Option<&mut Transfer> {
+        let connections = &mut self.call.as_mut()?.connections;
+        connections.iter_mut().find(|transfer| transfer.connection == connection)
+    }
+}

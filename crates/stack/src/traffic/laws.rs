@@ -1,0 +1,256 @@
+//! The laws of sizes, counts and times.
+//!
+//! Moments are those of the law before it is truncated, as TR 25.892 and the studies after it state them. What lies
+//! outside the limits is either drawn again or moved to the limit; the two have other means, and for a heavy tail other
+//! by a lot.
+
+use umts_kernel::random::Stream;
+use umts_units::Duration;
+
+/// What becomes of a draw outside the limits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Truncation {
+    /// It is drawn again: the law inside the limits, with more of it.
+    Redraw,
+    /// It is moved to the limit: the law keeps its shape, and the limits get what lay beyond.
+    Clip,
+}
+
+/// A law between two limits.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Law {
+    shape: Shape,
+    min: f64,
+    max: f64,
+    truncation: Truncation,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Shape {
+    /// With mean and deviation of the logarithm.
+    Lognormal { mu: f64, sigma: f64 },
+    /// With P(X > x) = (least/x)^alpha.
+    Pareto { alpha: f64, least: f64 },
+}
+
+impl Law {
+    /// Lognormal, with mean and standard deviation before truncation.
+    pub fn lognormal(mean: f64, deviation: f64, min: f64, max: f64, truncation: Truncation) -> Self {
+        let variance = libm::log1p((deviation / mean) * (deviation / mean));
+        let mu = libm::log(mean) - variance / 2.0;
+        Law { shape: Shape::Lognormal { mu, sigma: libm::sqrt(variance) }, min, max, truncation }
+    }
+
+    /// Pareto from `least` on, up to `max`.
+    pub fn pareto(alpha: f64, least: f64, max: f64, truncation: Truncation) -> Self {
+        Law { shape: Shape::Pareto { alpha, least }, min: least, max, truncation }
+    }
+
+    /// Pareto up to `max` whose mean after truncation is `mean`: its least value is sought. `None` if `mean` is not
+    /// below `max`, since no least value gives it then.
+    pub fn pareto_with_mean(alpha: f64, mean: f64, max: f64, truncation: Truncation) -> Option<Self> {
+        if mean.is_nan() || mean >= max {
+            return None;
+        }
+        let (mut low, mut high) = (0.0, mean);
+        // The mean rises with the least value, and a least value of `mean` gives more than it.
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            if pareto_mean(alpha, middle, max, truncation) < mean { low = middle } else { high = middle }
+        }
+        Some(Law::pareto(alpha, 0.5 * (low + high), max, truncation))
+    }
+
+    /// One value.
+    pub fn draw(&self, stream: &mut Stream) -> f64 {
+        loop {
+            let value = match self.shape {
+                Shape::Lognormal { mu, sigma } => libm::exp(mu + sigma * stream.normal()),
+                Shape::Pareto { alpha, least } => least * libm::exp(stream.exponential() / alpha),
+            };
+            match self.truncation {
+                Truncation::Clip => return value.clamp(self.min, self.max),
+                Truncation::Redraw if (self.min..=self.max).contains(&value) => return value,
+                Truncation::Redraw => {}
+            }
+        }
+    }
+
+    /// A size in whole octets, at least one.
+    pub fn draw_octets(&self, stream: &mut Stream) -> u64 {
+        libm::round(self.draw(stream)).max(1.0) as u64
+    }
+}
+
+fn pareto_mean(alpha: f64, least: f64, max: f64, truncation: Truncation) -> f64 {
+    if least <= 0.0 {
+        return 0.0;
+    }
+    let beyond = libm::pow(least / max, alpha);
+    // The integral of x dF from `least` to `max`.
+    let inside = match alpha == 1.0 {
+        true => least * libm::log(max / least),
+        false => alpha * (least - max * beyond) / (alpha - 1.0),
+    };
+    match truncation {
+        Truncation::Clip => inside + max * beyond,
+        Truncation::Redraw => inside / (1.0 - beyond),
+    }
+}
+
+/// Embedded objects of a page: a Pareto law, made whole, less its least value (TR 25.892, Annex A.2).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Count {
+    /// The law.
+    pub law: Law,
+    /// Its least value.
+    pub least: f64,
+    /// Whether it is rounded to the nearest number, which keeps the mean, or down.
+    pub nearest: bool,
+}
+
+impl Count {
+    /// One number.
+    pub fn draw(&self, stream: &mut Stream) -> u32 {
+        let value = self.law.draw(stream);
+        let whole = if self.nearest { libm::round(value) } else { libm::floor(value) };
+        (whole - self.least).max(0.0) as u32
+    }
+}
+
+/// An exponential time.
+pub fn exponential(mean: Duration, stream: &mut Stream) -> Duration {
+    let ns = libm::round(mean.as_nanos() as f64 * stream.exponential());
+    Duration::from_nanos(ns as u64)
+}
+
+/// A geometric number from 1 on.
+pub fn geometric(mean: u32, stream: &mut Stream) -> u32 {
+    let draw = stream.exponential();
+    if mean <= 1 {
+        return 1;
+    }
+    let number = 1.0 + libm::floor(draw / -libm::log1p(-1.0 / f64::from(mean)));
+    number as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_kernel::random::Streams;
+
+    use super::*;
+
+    /// Draws of each law, a number fixed before any of them was looked at.
+    const DRAWS: usize = 1_000_000;
+    /// How many standard errors a moment may lie off.
+    const ERRORS: f64 = 4.0;
+
+    struct Sample {
+        mean: f64,
+        deviation: f64,
+        /// Standard errors of the two, from the sample's second and fourth moments.
+        mean_error: f64,
+        deviation_error: f64,
+        min: f64,
+        max: f64,
+    }
+
+    fn sample(mut draw: impl FnMut(&mut Stream) -> f64) -> Sample {
+        let mut stream = Streams::new(2005, 0).stream("laws");
+        let values: Vec<f64> = (0..DRAWS).map(|_| draw(&mut stream)).collect();
+        let n = DRAWS as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let moment = |power| values.iter().map(|x| (x - mean).powi(power)).sum::<f64>() / n;
+        let (second, fourth) = (moment(2), moment(4));
+        Sample {
+            mean,
+            deviation: second.sqrt(),
+            mean_error: (second / n).sqrt(),
+            deviation_error: ((fourth - second * second) / n).sqrt() / (2.0 * second.sqrt()),
+            min: values.iter().copied().fold(f64::INFINITY, f64::min),
+            max: values.iter().copied().fold(0.0, f64::max),
+        }
+    }
+
+    /// The moment of the law, known to half a unit of its last digit.
+    fn is(found: f64, law: f64, digit: f64, error: f64) {
+        assert!((found - law).abs() < ERRORS * error + 0.5 * digit, "{found}, not {law} ± {error}");
+    }
+
+    /// Mean and deviation by quadrature of the density (Dubois 2005, Tables 5.1 and 5.2; TR 25.892).
+    #[test]
+    fn truncated_lognormal_laws_have_their_moments() {
+        use Truncation::{Clip, Redraw};
+        for (mean, deviation, min, max, truncation, expected) in [
+            (10_710.0, 25_032.0, 100.0, 2e6, Redraw, (10_734.0, 24_504.0)),
+            (10_710.0, 25_032.0, 100.0, 2e6, Clip, (10_708.0, 24_732.0)),
+            (7_758.0, 126_168.0, 50.0, 2e6, Redraw, (8_212.0, 46_606.0)),
+            (7_758.0, 126_168.0, 50.0, 2e6, Clip, (7_236.0, 51_310.0)),
+        ] {
+            let law = Law::lognormal(mean, deviation, min, max, truncation);
+            let sample = sample(|stream| law.draw(stream));
+            is(sample.mean, expected.0, 1.0, sample.mean_error);
+            is(sample.deviation, expected.1, 1.0, sample.deviation_error);
+            assert!(sample.min >= min && sample.max <= max);
+        }
+        for (truncation, expected) in [(Redraw, (1.9906e6, 0.6987e6)), (Clip, (1.9985e6, 0.7144e6))] {
+            let law = Law::lognormal(2e6, 0.722e6, 0.0, 5e6, truncation);
+            let sample = sample(|stream| law.draw(stream));
+            is(sample.mean, expected.0, 100.0, sample.mean_error);
+            is(sample.deviation, expected.1, 100.0, sample.deviation_error);
+        }
+    }
+
+    #[test]
+    fn embedded_objects_have_their_mean_and_their_most() {
+        // Sums over the distribution function; before it is made whole, the mean is 5.642 and 4.37.
+        for (truncation, nearest, expected) in [
+            (Truncation::Clip, true, 5.6200),
+            (Truncation::Clip, false, 5.1996),
+            (Truncation::Redraw, true, 4.3499),
+            (Truncation::Redraw, false, 3.9183),
+        ] {
+            let count = Count { law: Law::pareto(1.1, 2.0, 55.0, truncation), least: 2.0, nearest };
+            let sample = sample(|stream| f64::from(count.draw(stream)));
+            is(sample.mean, expected, 1e-4, sample.mean_error);
+            assert_eq!(sample.min, 0.0);
+            assert!(sample.max <= 53.0, "{}", sample.max);
+        }
+    }
+
+    #[test]
+    fn datagrams_of_umts_30_03_have_their_mean() {
+        let law = Law::pareto(1.1, 81.5, 66_666.0, Truncation::Clip);
+        let sample = sample(|stream| law.draw(stream));
+        is(sample.mean, 479.7, 0.1, sample.mean_error);
+        assert_eq!(sample.max, 66_666.0);
+    }
+
+    #[test]
+    fn a_pareto_law_can_be_made_for_a_mean() {
+        for truncation in [Truncation::Redraw, Truncation::Clip] {
+            for alpha in [1.0, 1.2, 1.76] {
+                let law = Law::pareto_with_mean(alpha, 40_000.0, 2e6, truncation).unwrap();
+                let sample = sample(|stream| law.draw(stream));
+                is(sample.mean, 40_000.0, 1.0, sample.mean_error);
+            }
+            assert_eq!(Law::pareto_with_mean(1.2, 2e6, 2e6, truncation), None);
+        }
+    }
+
+    #[test]
+    fn times_are_exponential_and_numbers_geometric() {
+        let time = sample(|stream| exponential(Duration::from_millis(130), stream).as_secs());
+        is(time.mean, 0.13, 0.0, time.mean_error);
+        is(time.deviation, 0.13, 0.0, time.deviation_error);
+        for mean in [5, 25] {
+            let number = sample(|stream| f64::from(geometric(mean, stream)));
+            let m = f64::from(mean);
+            is(number.mean, m, 0.0, number.mean_error);
+            is(number.deviation, (m * (m - 1.0)).sqrt(), 0.0, number.deviation_error);
+            assert_eq!(number.min, 1.0);
+        }
+        let one = sample(|stream| f64::from(geometric(1, stream)));
+        assert_eq!((one.min, one.max), (1.0, 1.0));
+    }
+}

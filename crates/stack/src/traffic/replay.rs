@@ -1,0 +1,190 @@
+//! What was once recorded, sent again: so many bytes at such a time, at either end.
+
+use std::sync::Arc;
+
+use umts_units::{Duration, Time};
+
+use super::{Action, Nth};
+use crate::ids::{Direction, End};
+use crate::tcp::TcpEvent;
+
+/// Once the recorded length, then from the beginning again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplayConfig {
+    /// What is sent, in the order of its times.
+    pub records: Arc<[Record]>,
+    /// In datagrams, or over one TCP connection.
+    pub over_tcp: bool,
+    /// Begins again so long after the last record; `None`: ends with it.
+    pub repeat_after: Option<Duration>,
+}
+
+/// One line of a recording.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record {
+    /// Since the flow's start.
+    pub at: Duration,
+    /// Payload, in bytes.
+    pub bytes: u32,
+    /// The way it goes.
+    pub direction: Direction,
+}
+
+/// One user who repeats what was recorded.
+#[derive(Debug)]
+pub struct Replay {
+    config: ReplayConfig,
+    sender: End,
+    start: Time,
+    /// The next record.
+    next: usize,
+    /// Actions: due records before `due` are to be sent now.
+    due: usize,
+    step: Step,
+    answer_close: Option<End>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Step {
+    Waiting,
+    Open,
+    Running,
+    Close,
+    Done,
+}
+
+/// The only connection.
+const CONNECTION: Nth = Nth(0);
+
+impl Replay {
+    /// A replay, whose connection `sender` opens.
+    pub fn new(config: &ReplayConfig, sender: End) -> Self {
+        Replay {
+            config: config.clone(),
+            sender,
+            start: Time::ZERO,
+            next: 0,
+            due: 0,
+            step: Step::Waiting,
+            answer_close: None,
+        }
+    }
+
+    /// The flow starts.
+    pub fn handle_start(&mut self, now: Time) {
+        self.start = now;
+        self.step = if self.config.over_tcp { Step::Open } else { Step::Running };
+        self.handle_timeout(now);
+    }
+
+    /// One or more records are due.
+    pub fn handle_timeout(&mut self, now: Time) {
+        let records = &self.config.records;
+        while self.due < records.len() && self.start + records[self.due].at <= now {
+            self.due += 1;
+        }
+    }
+
+    /// The other end closes when the one that opened has closed.
+    pub fn handle_event(&mut self, end: End, event: TcpEvent) {
+        if event == TcpEvent::PeerClosed && end != self.sender {
+            self.answer_close = Some(end);
+        }
+    }
+
+    /// The next thing to do now.
+    pub fn poll_action(&mut self) -> Option<Action> {
+        let connection = CONNECTION;
+        if let Some(end) = self.answer_close.take() {
+            return Some(Action::Close { connection, end });
+        }
+        match self.step {
+            Step::Open => {
+                self.step = Step::Running;
+                Some(Action::Open { connection, end: self.sender, segment_payload: None })
+            }
+            Step::Running if self.next < self.due => Some(self.send()),
+            Step::Close => {
+                self.step = Step::Done;
+                Some(Action::Close { connection, end: self.sender })
+            }
+            Step::Running | Step::Waiting | Step::Done => None,
+        }
+    }
+
+    /// When the next record is due.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let record = self.config.records.get(self.due)?;
+        (self.step != Step::Done).then_some(self.start + record.at)
+    }
+
+    fn send(&mut self) -> Action {
+        let Record { at, bytes, direction } = self.config.records[self.next];
+        self.next += 1;
+        if self.next == self.config.records.len() {
+            match self.config.repeat_after {
+                Some(pause) => {
+                    self.start = self.start + at + pause;
+                    (self.next, self.due) = (0, 0);
+                }
+                None => self.step = if self.config.over_tcp { Step::Close } else { Step::Done },
+            }
+        }
+        let end = End::sending(direction);
+        match self.config.over_tcp {
+            true => Action::Write { connection: CONNECTION, end, bytes: u64::from(bytes) },
+            false => Action::Send { end, bytes },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn record(ms: u64, bytes: u32, direction: Direction) -> Record {
+        Record { at: Duration::from_millis(ms), bytes, direction }
+    }
+
+    fn replay(over_tcp: bool, repeat_after: Option<Duration>, most: usize) -> Vec<(u64, Action)> {
+        use Direction::{Downlink, Uplink};
+        let records = [record(0, 10, Downlink), record(5, 20, Uplink), record(5, 30, Downlink)].into();
+        let mut replay = Replay::new(&ReplayConfig { records, over_tcp, repeat_after }, End::Server);
+        let mut now = Time::ZERO + Duration::from_millis(100);
+        replay.handle_start(now);
+        let mut actions = Vec::new();
+        loop {
+            while let Some(action) = replay.poll_action() {
+                actions.push((now.as_nanos() / 1_000_000, action));
+            }
+            match replay.poll_timeout() {
+                Some(at) if actions.len() < most => now = at,
+                _ => return actions,
+            }
+            replay.handle_timeout(now);
+        }
+    }
+
+    #[test]
+    fn datagrams_leave_at_their_times_and_once() {
+        let send = |end, bytes| Action::Send { end, bytes };
+        let once = [(100, send(End::Server, 10)), (105, send(End::Ue, 20)), (105, send(End::Server, 30))];
+        assert_eq!(replay(false, None, 9), once);
+        let again = replay(false, Some(Duration::from_millis(45)), 5);
+        assert_eq!(again[..3], once);
+        assert_eq!(again[3..5], [(150, send(End::Server, 10)), (155, send(End::Ue, 20))]);
+    }
+
+    #[test]
+    fn a_connection_is_opened_written_at_both_ends_and_closed() {
+        let (connection, end) = (CONNECTION, End::Server);
+        let expected = [
+            (100, Action::Open { connection, end, segment_payload: None }),
+            (100, Action::Write { connection, end, bytes: 10 }),
+            (105, Action::Write { connection, end: End::Ue, bytes: 20 }),
+            (105, Action::Write { connection, end, bytes: 30 }),
+            (105, Action::Close { connection, end }),
+        ];
+        assert_eq!(replay(true, None, 9), expected);
+    }
+}
