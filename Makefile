@@ -60,6 +60,7 @@ bench: setup ## Measure simulated seconds per CPU second and count instructions;
 	$(BIN)/python benches/instructions.py
 	$(BIN)/python benches/analyse.py
 	$(BIN)/python benches/ns2.py
+	cargo bench --locked --quiet --package umts-stack --bench rlc_am
 
 format: setup ## Format all sources.
 	cargo fmt --all

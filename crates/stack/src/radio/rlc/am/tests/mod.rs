@@ -1,5 +1,6 @@
 //! Acknowledged mode as conversations, and as properties of two entities joined by a bad pipe.
 
+mod closed_forms;
 mod conversation;
 mod discard;
 mod pair;
