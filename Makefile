@@ -17,7 +17,7 @@ unexport CONDA_PREFIX
 unexport PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup lint test-rust test-python soak bench oracle-ns2 format clean
+.PHONY: help demo test setup lint test-rust test-python soak fuzz bench oracle-ns2 format clean
 
 help: ## List the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +54,9 @@ oracle-ns2: ## Replay the ns-2 runs of DIR (runs.json and its event files) and c
 
 soak: setup ## Kill campaigns and workers a hundred times at random moments; KILLS= says how many.
 	UMTS_KILLS=$(or $(KILLS),100) $(BIN)/pytest tests/python/test_kills.py
+
+fuzz: ## Fuzz the decoders and RLC's procedures for SECONDS (120) from execution SEED (1) on.
+	@cargo run --release --locked --quiet --package umts-fuzz -- --seconds $(or $(SECONDS),120) --seed $(or $(SEED),1)
 
 bench: setup ## Measure simulated seconds per CPU second and count instructions; nothing passes or fails.
 	$(BIN)/python benches/speed.py

@@ -11,10 +11,7 @@ use umts_stack::Cx;
 use umts_stack::ids::{Direction, FlowId, PacketId, UeId};
 use umts_stack::packet::{Content, Datagram, Packet};
 use umts_stack::radio::phy::Lost;
-use umts_stack::radio::rlc::am::{
-    AmConfig, AmEntity, BufferCounts, Discard, ErroneousSn, GapWhileProhibited, Header, LengthIndicators,
-    MaxDatReading, MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
-};
+use umts_stack::radio::rlc::am::{AmConfig, AmEntity};
 use umts_stack::radio::rlc::{BlockSet, Sdu};
 use umts_units::{Bytes, Duration, Time};
 
@@ -71,8 +68,9 @@ impl Bearer {
             Lost((0..BLOCKS[0]).fold(0, |lost, block| lost | u128::from(tti.uniform(block) < BLER) << block))
         });
         let ends = [Direction::Downlink, Direction::Uplink];
+        let config = AmConfig { buffer: None, ..AmConfig::default() };
         Bearer {
-            ends: ends.map(|sends| AmEntity::new(UeId(0), sends, config())),
+            ends: ends.map(|sends| AmEntity::new(UeId(0), sends, config.clone())),
             on_the_way: [(); 2].map(|()| vec![Default::default(); ON_THE_WAY]),
             losses: losses.collect(),
             now: Time::ZERO,
@@ -123,45 +121,4 @@ fn packet(id: u64) -> Packet {
     let direction = Direction::Downlink;
     let datagram = Datagram { direction, number: id, payload: SDU, header: 28, timestamp: Time::ZERO };
     Packet { id: PacketId(id), flow: FlowId(0), ue: UeId(0), content: Content::Datagram(datagram) }
-}
-
-/// What a scenario has by default.
-fn config() -> AmConfig {
-    AmConfig {
-        pdu_payload: 40,
-        header: Header::Counted,
-        length_indicators: LengthIndicators::Ts25322,
-        status_format: StatusFormat::Bitmap,
-        piggyback: Piggyback::Padding,
-        piggyback_wait: Duration::ZERO,
-        window: 1024,
-        rx_window: 1024,
-        granted_window: None,
-        in_sequence: true,
-        discard: Discard::AfterMaxDat,
-        max_dat: Some(15),
-        max_dat_reading: MaxDatReading::Transmissions,
-        poll_last_pdu: true,
-        poll_last_retransmitted_pdu: true,
-        poll_pdu: Some(32),
-        poll_sdu: None,
-        poll_window: None,
-        timer_poll: Some(Duration::from_millis(300)),
-        timer_poll_prohibit: None,
-        timer_poll_periodic: None,
-        timer_status_prohibit: Some(Duration::from_millis(100)),
-        timer_status_periodic: None,
-        epc: None,
-        missing_pdu_indication: MissingPduIndication::NewGap,
-        gap_while_prohibited: GapWhileProhibited::Remembered,
-        mrw_acknowledgment: MrwAcknowledgment::Explicit,
-        send_mrw: false,
-        timer_mrw: Duration::from_millis(300),
-        max_mrw: Some(6),
-        erroneous_sn: ErroneousSn::Reset,
-        timer_rst: Duration::from_millis(300),
-        max_rst: 8,
-        buffer: None,
-        buffer_counts: BufferCounts::Unacknowledged,
-    }
 }

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use umts_scenario::{Scenario, reference_bearers};
 use umts_simulate::network_config;
+use umts_stack::radio::rlc::RlcConfig;
+use umts_stack::radio::rlc::am::AmConfig;
 
 fn scenario(bearer: &str, more: &str) -> Scenario {
     let text = format!(
@@ -39,4 +41,10 @@ fn a_named_bearer_runs_like_a_declared_one() {
         format!("{:?}", output.metrics)
     };
     assert_eq!(metrics(&scenario("ps-384", "")), metrics(&scenario("b", declared)));
+}
+
+#[test]
+fn the_defaults_of_a_scenario_are_those_of_the_entity() {
+    let network = network_config(&scenario("ps-384", ""));
+    assert_eq!(network.ues[0].rlc, RlcConfig::Am(AmConfig::default()));
 }

@@ -80,6 +80,50 @@ pub struct AmConfig {
     pub buffer_counts: BufferCounts,
 }
 
+impl Default for AmConfig {
+    /// What a scenario has by default: 3GPP formats, polls and timers in the range that TS 25.331 signals, and SDU discard
+    /// after 15 transmissions.
+    fn default() -> Self {
+        AmConfig {
+            pdu_payload: 40,
+            header: Header::Counted,
+            length_indicators: LengthIndicators::Ts25322,
+            status_format: StatusFormat::Bitmap,
+            piggyback: Piggyback::Padding,
+            piggyback_wait: Duration::ZERO,
+            window: 1024,
+            rx_window: 1024,
+            granted_window: None,
+            in_sequence: true,
+            discard: Discard::AfterMaxDat,
+            max_dat: Some(15),
+            max_dat_reading: MaxDatReading::Transmissions,
+            poll_last_pdu: true,
+            poll_last_retransmitted_pdu: true,
+            poll_pdu: Some(32),
+            poll_sdu: None,
+            poll_window: None,
+            timer_poll: Some(Duration::from_millis(300)),
+            timer_poll_prohibit: None,
+            timer_poll_periodic: None,
+            timer_status_prohibit: Some(Duration::from_millis(100)),
+            timer_status_periodic: None,
+            epc: None,
+            missing_pdu_indication: MissingPduIndication::NewGap,
+            gap_while_prohibited: GapWhileProhibited::Remembered,
+            mrw_acknowledgment: MrwAcknowledgment::Explicit,
+            send_mrw: false,
+            timer_mrw: Duration::from_millis(300),
+            max_mrw: Some(6),
+            erroneous_sn: ErroneousSn::Reset,
+            timer_rst: Duration::from_millis(300),
+            max_rst: 8,
+            buffer: Some(Bytes(100_000)),
+            buffer_counts: BufferCounts::Unacknowledged,
+        }
+    }
+}
+
 /// When a report that asked for PDUs is repeated: Timer_EPC after it, and as long as those PDUs take then, if not all of
 /// them have come. Releases 99 and 4 count them down by what the transport format of each TTI tells; here that is the
 /// full transport format of the bearer.

@@ -137,7 +137,10 @@ impl Receiver {
             let (mut ends_here, rest) = ends.split_at(here);
             ends = rest;
             if !sn.is_within(Sn::of(self.vr_r), u64::from(config.rx_window)) {
-                self.dropped(cx, 1, PduDrop::OutsideWindow);
+                // A window below VR(R) are repetitions of what was received, or given up.
+                if sn.is_within(Sn::of(self.vr_r), Sn::MODULUS - u64::from(config.rx_window)) {
+                    self.dropped(cx, 1, PduDrop::OutsideWindow);
+                }
                 continue;
             }
             let pdu = sn.count_from(self.vr_r);
@@ -254,11 +257,7 @@ impl Receiver {
         } else {
             self.mrw = Some((mrw.sn, mrw.n_length));
         }
-        // One that lies behind VR(R) is a repetition of an MRW already obeyed.
-        if !mrw.beyond_window && !self.is_ahead(config, mrw.sn, discarded) {
-            return;
-        }
-        let target = mrw.sn.count_from(self.vr_r);
+        let Some(target) = self.target_of(config, mrw, discarded) else { return };
         while self.ends.front().is_some_and(|end| end.sn < target) {
             let end = self.ends.pop_front().expect("it was looked at");
             if implicit && !end.delivered && self.is_whole(&end) {
@@ -283,13 +282,17 @@ impl Receiver {
         self.deliver(cx);
     }
 
-    /// Whether the last SN_MRW lies at VR(R) or ahead: within the window, or above it when SN_MRW before it are not, in
-    /// which case VR(R) is at most a window behind the last one.
-    fn is_ahead(&self, config: &AmConfig, last: Sn, before: &[Sn]) -> bool {
-        let (base, window) = (Sn::of(self.vr_r), u64::from(config.rx_window));
-        last.is_within(base, window + 1)
-            || before.first().is_some_and(|first| first.is_within(base, window))
-                && last.is_within(base, Sn::MODULUS - window)
+    /// Which PDU the last SN_MRW means; `None` if one below VR(R), as in a repetition of an MRW that was obeyed. The first
+    /// SN_MRW lies at VR(MR) or below, the others follow it; alone and with LENGTH = 0 it lies at VR(R) or above
+    /// (TS 25.322 §11.6.3).
+    fn target_of(&self, config: &AmConfig, mrw: Mrw, before: &[Sn]) -> Option<u64> {
+        if mrw.beyond_window {
+            return Some(mrw.sn.count_from(self.vr_r));
+        }
+        let first = before.first().copied().unwrap_or(mrw.sn);
+        let vr_mr = self.vr_r + u64::from(config.rx_window);
+        let below = Sn::of(vr_mr).steps_from(first);
+        (vr_mr + mrw.sn.steps_from(first)).checked_sub(below).filter(|&target| target >= self.vr_r)
     }
 
     /// A report was sent: what it asked for is counted down (EPC). It ends when all of that has come.

@@ -124,6 +124,14 @@ fn an_mrw_that_names_several_sdus_may_end_above_the_window() {
     both.discarded.push(Sn::of(1));
     peer.at(100).hears(&both, &[]);
     assert_eq!(describe(&peer.at(110).transmits(1).pdus[0]), "STATUS MRW ACK 27 ack 27");
+    // Also where the first of them is already behind.
+    let mut peer = Talk::new(AmConfig { rx_window: 8, ..config() });
+    peer.at(80).hears(&data(0, 3, false, &[]), &[]).hears(&data(5, 7, false, &[]), &[]);
+    peer.at(100).hears(&both, &[]);
+    assert_eq!(describe(&peer.at(110).transmits(1).pdus[0]), "STATUS MRW ACK 27 ack 27");
+    // An old one stays an old one.
+    peer.at(200).hears(&data(27, 30, false, &[]), &[]).hears(&both, &[]);
+    assert_eq!(describe(&peer.at(210).transmits(1).pdus[0]), "STATUS MRW ACK 31");
 }
 
 #[test]

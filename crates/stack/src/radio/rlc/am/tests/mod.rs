@@ -18,41 +18,15 @@ use crate::radio::rlc::{BlockSet, DataRun, Mrw, Pdu, Sn, SnRun, Status};
 /// 3GPP accounting: 40 octets of payload, everything reported at once, no discard.
 pub(in crate::radio::rlc) fn config() -> AmConfig {
     AmConfig {
-        pdu_payload: 40,
-        header: Header::Counted,
-        length_indicators: LengthIndicators::Ts25322,
-        status_format: StatusFormat::Bitmap,
         piggyback: Piggyback::Off,
-        piggyback_wait: Duration::ZERO,
-        window: 1024,
-        rx_window: 1024,
-        granted_window: None,
-        in_sequence: true,
-        discard: Discard::AfterMaxDat,
         max_dat: None,
-        max_dat_reading: MaxDatReading::Transmissions,
-        poll_last_pdu: true,
-        poll_last_retransmitted_pdu: true,
         poll_pdu: None,
-        poll_sdu: None,
-        poll_window: None,
         timer_poll: Some(Duration::from_millis(170)),
-        timer_poll_prohibit: None,
-        timer_poll_periodic: None,
         timer_status_prohibit: None,
-        timer_status_periodic: None,
-        epc: None,
-        missing_pdu_indication: MissingPduIndication::NewGap,
-        gap_while_prohibited: GapWhileProhibited::Remembered,
-        mrw_acknowledgment: MrwAcknowledgment::Explicit,
-        send_mrw: false,
         timer_mrw: Duration::from_millis(500),
         max_mrw: None,
-        erroneous_sn: ErroneousSn::Reset,
-        timer_rst: Duration::from_millis(300),
-        max_rst: 8,
         buffer: None,
-        buffer_counts: BufferCounts::Unacknowledged,
+        ..AmConfig::default()
     }
 }
 

@@ -171,9 +171,11 @@ fn with_one_recovery_trigger(config: AmConfig) -> impl Strategy<Value = AmConfig
         ..config
     };
     let timer = Some(Duration::from_millis(200));
-    let last = AmConfig { poll_last_pdu: true, timer_poll: timer, ..off.clone() };
+    let last =
+        AmConfig { poll_last_pdu: true, poll_last_retransmitted_pdu: true, timer_poll: timer, ..off.clone() };
     prop_oneof![
-        // Timer_Poll repeats a poll that was lost; another trigger has to make the first before the window closes.
+        // Timer_Poll repeats a poll that was lost; another trigger has to make the first before the window closes, and one
+        // when what a NACK asked for, which stopped the timer, is sent again.
         Just(AmConfig { poll_window: Some(50), ..last.clone() }),
         Just(AmConfig { poll_pdu: Some(last.window.min(32) / 2), ..last }),
         Just(AmConfig { timer_poll_periodic: timer, ..off }),
@@ -281,6 +283,21 @@ proptest! {
                 prop_assert!(pair.held(end) <= most, "{} elements at TTI {}", pair.held(end), tti);
             }
         }
+    }
+}
+
+/// Why Timer_Poll needs a poll with the last PDU that is sent again: a NACK of the polled PDU answers the poll.
+#[test]
+fn a_lost_repetition_that_polled_nobody_is_never_missed() {
+    for (poll_last_retransmitted_pdu, recovers) in [(false, false), (true, true)] {
+        let mut talk = Talk::new(AmConfig { poll_last_retransmitted_pdu, ..config() });
+        talk.queues(0, 79).unwrap();
+        assert_eq!(talk.at(10).sends(4), ["0-1 P"]);
+        talk.at(80).hears_status(2, &[1]);
+        assert_eq!(talk.at(90).transmits(4).blocks, 1);
+        // It is lost.
+        assert_eq!(talk.am.poll_timeout().is_some(), recovers);
+        assert_eq!(talk.at(10_000).transmits(4).blocks > 0, recovers);
     }
 }
 

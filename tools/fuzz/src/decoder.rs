@@ -1,0 +1,95 @@
+//! Any bytes parse without a panic, and what parses gives the same bytes again.
+
+use std::sync::LazyLock;
+
+use umts_stack::radio::mac::header::{CameOn, MacHeader, MacHsHeader};
+use umts_stack::radio::rlc::wire::{AmPdu, AmdFormat, LiWidth, StatusPdu, TmdPdu, UmdFormat, UmdPdu};
+
+use crate::draw::Draw;
+
+/// Every PDU of the captures that the codec is tested with.
+const MANIFEST: &str = include_str!("../../../crates/stack/tests/rlc_wire/manifest.json");
+
+static PDUS: LazyLock<Vec<&str>> = LazyLock::new(|| {
+    MANIFEST.split("\"pdu\": \"").skip(1).filter_map(|rest| rest.split('"').next()).collect()
+});
+
+/// Bytes that mean nothing, as long as a PDU or longer.
+pub fn random_bytes(draw: &mut Draw) {
+    let count = if draw.one_in(8) { draw.below(400) } else { draw.below(48) };
+    let mut octets = draw.octets(count);
+    // Most first octets are no control PDU of this release: three in four are made one, or data.
+    if let Some(first) = octets.first_mut() {
+        match draw.below(4) {
+            0 => *first &= 0x0f,
+            1 => *first |= 0x80,
+            2 => *first = *first & 0x0f | (draw.below(4) as u8) << 4,
+            _ => {}
+        }
+    }
+    parse_all(draw, &octets);
+}
+
+/// PDUs that mean something, with errors in them.
+pub fn mutated_pdus(draw: &mut Draw) {
+    let mut octets = from_hex(draw.of(&PDUS));
+    for _ in 0..draw.below(6) {
+        let at = draw.below(octets.len().max(1) as u64) as usize;
+        match draw.below(5) {
+            _ if octets.is_empty() => {}
+            0 => octets[at] ^= 1 << draw.below(8),
+            1 => octets[at] = draw.of(&[0x00, 0x7c, 0x7d, 0x7e, 0x7f, 0x80, 0xfe, 0xff]),
+            2 => octets.truncate(at),
+            3 => octets.insert(at, draw.below(256) as u8),
+            _ => {
+                let other = from_hex(draw.of(&PDUS));
+                octets.truncate(at);
+                octets.extend(other.into_iter().skip(at));
+            }
+        }
+    }
+    parse_all(draw, &octets);
+}
+
+fn from_hex(text: &str) -> Vec<u8> {
+    let digit =
+        |at: usize| u8::from_str_radix(&text[at..at + 2], 16).expect("the manifest holds hexadecimal");
+    (0..text.len() / 2).map(|octet| digit(octet * 2)).collect()
+}
+
+fn parse_all(draw: &mut Draw, octets: &[u8]) {
+    let same = |name: &str, emit: &dyn Fn(&mut Vec<u8>)| {
+        let mut again = Vec::new();
+        emit(&mut again);
+        assert_eq!(again, octets, "{name} gives other bytes again");
+    };
+    for width in [LiWidth::Seven, LiWidth::Fifteen] {
+        for flag in [false, true] {
+            if let Ok(pdu) = AmPdu::parse(octets, AmdFormat { width, special_he: flag }) {
+                same("AM", &|out| pdu.emit(out));
+            }
+            if let Ok(pdu) = UmdPdu::parse(octets, UmdFormat { width, alternative_e_bit: flag }) {
+                same("UMD", &|out| pdu.emit(out));
+            }
+        }
+    }
+    // A piggybacked STATUS, too, is read from the middle of a PDU.
+    if let Ok(pdu) = StatusPdu::parse(octets) {
+        same("STATUS", &|out| pdu.emit(out));
+    }
+    let bits = draw.below(octets.len() as u64 * 8 + 9) as usize;
+    if let Ok(pdu) = TmdPdu::parse(octets, bits) {
+        same("TMD", &|out| pdu.emit(out));
+    }
+    for on in [
+        CameOn::Headless,
+        CameOn::SharedDch,
+        CameOn::Rach,
+        CameOn::Fach,
+        CameOn::Dsch { multiplexed: false },
+        CameOn::Dsch { multiplexed: true },
+    ] {
+        let _ = MacHeader::parse(octets, on);
+    }
+    let _ = MacHsHeader::parse(octets);
+}

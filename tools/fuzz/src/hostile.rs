@@ -1,0 +1,132 @@
+//! One entity and a peer without manners: PDUs of any mode, any numbers in them, in any order, between operations of the
+//! upper layers. Nothing of it may panic, leave a deadline in the past, overfill a TTI, or make the entity hold more
+//! than it was given.
+
+use std::num::NonZeroU16;
+
+use umts_kernel::NoTrace;
+use umts_stack::Cx;
+use umts_stack::ids::{Direction, UeId};
+use umts_stack::radio::phy::Lost;
+use umts_stack::radio::rlc::{BlockSet, DataRun, Mrw, MrwAck, Pdu, Rlc, Sdu, SduEnd, Sn, SnRun, Status};
+use umts_units::{Duration, Time};
+
+use crate::draw::Draw;
+use crate::pair::{any_config, packet};
+
+const ROOM: u64 = 20_000;
+
+pub fn entity(draw: &mut Draw) {
+    let config = any_config(draw, Some(ROOM));
+    let most = draw.range(1, 24) as u32;
+    let mut rlc = Rlc::new(UeId(0), Direction::Downlink, &config, most);
+    let mut now = Time::ZERO;
+    // Around here hostile numbers lie: near those in use, or anywhere.
+    let mut near = 0;
+    for id in 0..draw.range(1, 200) {
+        now += Duration::from_micros(draw.below(30_000));
+        let mut trace = NoTrace;
+        let mut cx = Cx::new(now, &mut trace);
+        match draw.below(12) {
+            0..=2 => {
+                let sdu = Sdu::new(packet(id, draw.range(1, 1_500) as u32), now);
+                let _ = rlc.handle_sdu(&mut cx, sdu);
+            }
+            3..=5 => {
+                let mut set = BlockSet::default();
+                rlc.poll_transmit(&mut cx, most, &mut set);
+                assert!(set.blocks <= most, "{} blocks in a TTI of {most}", set.blocks);
+                assert_eq!(set.blocks, set.pdus.iter().map(Pdu::blocks).sum::<u32>());
+                for pdu in &set.pdus {
+                    if let Pdu::Data(run) | Pdu::Umd(run) = pdu {
+                        near = u64::from(run.first.value());
+                    }
+                }
+                assert!(rlc.poll_timeout().is_none_or(|at| at > now), "a deadline in the past");
+            }
+            6..=9 => {
+                let set = any_set(draw, near);
+                let lost = if draw.bool() { Lost(0) } else { Lost(draw.sparse_bits()) };
+                rlc.handle_blocks(&mut cx, &set, lost);
+            }
+            10 => rlc.suspend(),
+            _ if draw.bool() => drop(rlc.suspend_after(draw.below(20) as u32)),
+            _ => rlc.resume(most),
+        }
+        rlc.handle_timeout(&mut Cx::new(now, &mut NoTrace));
+        while rlc.poll_delivered().is_some() || rlc.poll_erroneous().is_some() {}
+        assert!(rlc.buffer_occupancy().0 <= ROOM, "{} octets held", rlc.buffer_occupancy().0);
+    }
+}
+
+fn any_sn(draw: &mut Draw, near: u64) -> Sn {
+    if draw.one_in(3) {
+        Sn::of(draw.below(Sn::MODULUS))
+    } else {
+        Sn::of(near + Sn::MODULUS - 8 + draw.below(40))
+    }
+}
+
+/// A set that hangs together, whatever it says.
+fn any_set(draw: &mut Draw, near: u64) -> BlockSet {
+    let mut set = BlockSet::default();
+    for _ in 0..draw.range(1, 4) {
+        let pdu = match draw.below(8) {
+            0..=2 => Pdu::Data(any_run(draw, near, &mut set)),
+            3 => Pdu::Umd(any_run(draw, near, &mut set)),
+            4 => Pdu::Tmd(any_run(draw, near, &mut set)),
+            5 => Pdu::Reset(draw.bool()),
+            6 => Pdu::ResetAck(draw.bool()),
+            _ => Pdu::Status(any_status(draw, near, &mut set)),
+        };
+        set.blocks += pdu.blocks();
+        set.pdus.push(pdu);
+    }
+    set
+}
+
+fn any_run(draw: &mut Draw, near: u64, set: &mut BlockSet) -> DataRun {
+    let first = any_sn(draw, near);
+    let count = draw.range(1, 12);
+    let mark = set.ends.len() as u16;
+    let mut at = 0;
+    while at < count && draw.one_in(2) {
+        at += draw.below(count - at);
+        let sn = first.plus(at);
+        let began = if draw.one_in(5) {
+            any_sn(draw, near)
+        } else {
+            Sn::of(u64::from(sn.value()) + Sn::MODULUS - draw.below(4))
+        };
+        let sdu = Sdu::new(packet(draw.below(1_000), draw.range(1, 1_500) as u32), Time::ZERO);
+        set.ends.push(SduEnd { first: began, sn, sdu });
+        at += 1;
+    }
+    let ends = (mark, set.ends.len() as u16);
+    let piggyback = (count == 1 && draw.bool()).then(|| any_status(draw, near, set));
+    DataRun { first, count: count as u16, poll: draw.bool(), retransmission: draw.bool(), ends, piggyback }
+}
+
+fn any_status(draw: &mut Draw, near: u64, set: &mut BlockSet) -> Status {
+    let mark = set.missing.len() as u16;
+    for _ in 0..draw.below(4) {
+        let run = SnRun { first: any_sn(draw, near), count: draw.range(1, 20) as u16 };
+        set.missing.push(run);
+    }
+    let mrw = draw.one_in(3).then(|| {
+        set.discarded.clear();
+        for _ in 0..draw.below(4) {
+            let sn = any_sn(draw, near);
+            set.discarded.push(sn);
+        }
+        Mrw { sn: any_sn(draw, near), n_length: draw.below(16) as u8, beyond_window: draw.one_in(3) }
+    });
+    Status {
+        lsn: (!draw.one_in(3)).then(|| any_sn(draw, near)),
+        missing: (mark, set.missing.len() as u16),
+        mrw,
+        mrw_ack: draw.one_in(4).then(|| MrwAck { sn: any_sn(draw, near), n: draw.below(16) as u8 }),
+        window: NonZeroU16::new(if draw.one_in(4) { draw.below(4_096) as u16 } else { 0 }),
+        octets: 5,
+    }
+}

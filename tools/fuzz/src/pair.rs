@@ -1,0 +1,269 @@
+//! Two entities joined by a bad pipe, and random operations of the upper layers. When the pipe has been good for a while
+//! every SDU has arrived, once and in order, or was reported as given up; no entity is idle with something undelivered.
+
+use umts_stack::Cx;
+use umts_stack::ids::{Direction, FlowId, PacketId, UeId};
+use umts_stack::packet::{Content, Datagram, Packet};
+use umts_stack::radio::phy::Lost;
+use umts_stack::radio::rlc::am::{
+    AmConfig, Arrivals, Discard, Epc, MaxDatReading, MissingPduIndication, Piggyback, StatusFormat,
+};
+use umts_stack::radio::rlc::tm::{ErroneousSdus, TmConfig};
+use umts_stack::radio::rlc::um::UmConfig;
+use umts_stack::radio::rlc::{BlockSet, Rlc, RlcConfig, Sdu};
+use umts_stack::trace::TraceEvent;
+use umts_units::{Bytes, Duration, Time};
+
+use crate::draw::Draw;
+
+const TTI: Duration = Duration::from_millis(10);
+/// A good pipe repairs everything in this time, a window of four PDUs for each period of polls included.
+const REST_TTIS: u64 = 400_000;
+
+/// A packet of so many octets.
+pub fn packet(id: u64, octets: u32) -> Packet {
+    let direction = Direction::Downlink;
+    let datagram = Datagram { direction, number: id, payload: octets, header: 0, timestamp: Time::ZERO };
+    Packet { id: PacketId(id), flow: FlowId(0), ue: UeId(0), content: Content::Datagram(datagram) }
+}
+
+fn timer(draw: &mut Draw, from_ms: u64) -> Option<Duration> {
+    draw.bool().then(|| Duration::from_millis(draw.range(from_ms, 400)))
+}
+
+/// A configuration of acknowledged mode with at least one trigger that recovers from any loss.
+fn any_am(draw: &mut Draw, room: Option<u64>) -> AmConfig {
+    let window = draw.of(&[4, 8, 64, 1024, 2047]);
+    let arrivals = [Arrivals { pdus: draw.range(0, 12) as u32, tti: TTI }; 2];
+    let by_timer_poll = draw.bool();
+    let granted_window = if draw.one_in(4) { Some(draw.range(2, 2_047) as u32) } else { None };
+    // A poll is needed before the window closes, the granted one too.
+    let least = granted_window.unwrap_or(window).min(window).min(32) / 2;
+    let (poll_pdu, poll_window) = if draw.bool() { (Some(least), None) } else { (None, Some(50)) };
+    AmConfig {
+        pdu_payload: draw.of(&[16, 40, 160, 123, 124, 125]),
+        status_format: draw.of(&[StatusFormat::Bitmap, StatusFormat::List, StatusFormat::Rlist]),
+        piggyback: draw.of(&[Piggyback::Off, Piggyback::Padding]),
+        window,
+        rx_window: window,
+        granted_window,
+        in_sequence: !draw.one_in(4),
+        discard: match draw.below(4) {
+            0 => Discard::Timer(Duration::from_millis(draw.range(50, 2_000))),
+            1 => Discard::Never,
+            _ => Discard::AfterMaxDat,
+        },
+        max_dat: if draw.bool() { Some(draw.range(2, 6) as u32) } else { None },
+        max_dat_reading: draw.of(&[MaxDatReading::Transmissions, MaxDatReading::Ts25322]),
+        poll_last_pdu: by_timer_poll || draw.bool(),
+        // A NACK stops Timer_Poll; the PDU that is sent again then has to poll, or its loss stays unknown.
+        poll_last_retransmitted_pdu: by_timer_poll || draw.bool(),
+        poll_pdu: poll_pdu.filter(|_| by_timer_poll),
+        poll_sdu: draw.bool().then(|| draw.range(1, 6) as u32),
+        poll_window: poll_window.filter(|_| by_timer_poll),
+        timer_poll: by_timer_poll.then(|| Duration::from_millis(draw.range(20, 400))),
+        timer_poll_prohibit: timer(draw, 10),
+        timer_poll_periodic: if by_timer_poll {
+            None
+        } else {
+            Some(Duration::from_millis(draw.range(20, 400)))
+        },
+        timer_status_prohibit: timer(draw, 10),
+        // Reports in every TTI would leave no room for data where a TTI holds one block.
+        timer_status_periodic: timer(draw, 60),
+        epc: draw.one_in(3).then(|| Epc { timer_epc: Duration::from_millis(draw.range(50, 300)), arrivals }),
+        missing_pdu_indication: draw.of(&[MissingPduIndication::Off, MissingPduIndication::NewGap]),
+        send_mrw: draw.bool(),
+        max_mrw: if draw.bool() { Some(draw.range(3, 8) as u32) } else { None },
+        max_rst: u32::MAX,
+        buffer: room.map(Bytes),
+        ..AmConfig::default()
+    }
+}
+
+fn any_um(draw: &mut Draw, room: Option<u64>) -> UmConfig {
+    UmConfig {
+        pdu_payload: draw.of(&[16, 40, 160, 124]),
+        timer_discard: timer(draw, 50),
+        buffer: room.map(Bytes),
+    }
+}
+
+fn any_tm(draw: &mut Draw, room: Option<u64>) -> TmConfig {
+    TmConfig {
+        pdu_payload: draw.of(&[16, 40, 160]),
+        segmentation: draw.bool(),
+        erroneous_sdus: draw.of(&[ErroneousSdus::Dropped, ErroneousSdus::Marked, ErroneousSdus::Undetected]),
+        timer_discard: timer(draw, 50),
+        buffer: room.map(Bytes),
+    }
+}
+
+/// Any mode.
+pub fn any_config(draw: &mut Draw, room: Option<u64>) -> RlcConfig {
+    match draw.below(4) {
+        0 => RlcConfig::Um(any_um(draw, room)),
+        1 => RlcConfig::Tm(any_tm(draw, room)),
+        _ => RlcConfig::Am(any_am(draw, room)),
+    }
+}
+
+pub fn acknowledged(draw: &mut Draw) {
+    let config = any_am(draw, None);
+    let (in_sequence, no_loss) =
+        (config.in_sequence, config.max_dat.is_none() && !matches!(config.discard, Discard::Timer(_)));
+    let bearer = Bearer::played(draw, &RlcConfig::Am(config));
+    for from in 0..2 {
+        let discarded = bearer.discarded(from);
+        let mut delivered = bearer.delivered[from].clone();
+        if !in_sequence {
+            delivered.sort_unstable();
+        }
+        assert!(delivered.is_sorted_by(|a, b| a < b), "twice or out of order: {delivered:?}");
+        for id in &bearer.queued[from] {
+            assert!(delivered.contains(id) || discarded.contains(id), "SDU {id} vanished");
+        }
+        if no_loss {
+            assert_eq!(delivered, bearer.queued[from]);
+        }
+    }
+}
+
+pub fn unacknowledged(draw: &mut Draw) {
+    let config = RlcConfig::Um(any_um(draw, None));
+    check_unrepaired(&Bearer::played(draw, &config));
+}
+
+pub fn transparent(draw: &mut Draw) {
+    let config = RlcConfig::Tm(any_tm(draw, None));
+    check_unrepaired(&Bearer::played(draw, &config));
+}
+
+/// Nothing twice, nothing out of order, nothing that was not queued; what was given up did not arrive.
+fn check_unrepaired(bearer: &Bearer) {
+    for from in 0..2 {
+        let (delivered, discarded) = (&bearer.delivered[from], bearer.discarded(from));
+        assert!(delivered.is_sorted_by(|a, b| a < b), "twice or out of order: {delivered:?}");
+        assert!(delivered.iter().all(|id| bearer.queued[from].contains(id) && !discarded.contains(id)));
+    }
+}
+
+struct Bearer {
+    ends: [Rlc; 2],
+    traces: [Vec<(Time, TraceEvent)>; 2],
+    pipe: [Vec<(u64, BlockSet, Lost)>; 2],
+    blocks: [u32; 2],
+    tti: u64,
+    queued: [Vec<u64>; 2],
+    delivered: [Vec<u64>; 2],
+}
+
+impl Bearer {
+    /// Plays random operations, then lets both ends come to rest.
+    fn played(draw: &mut Draw, config: &RlcConfig) -> Self {
+        let blocks = [draw.range(1, 24) as u32, draw.range(1, 6) as u32];
+        let ends = [(Direction::Downlink, 0), (Direction::Uplink, 1)];
+        let mut bearer = Bearer {
+            ends: ends.map(|(sends, end)| Rlc::new(UeId(0), sends, config, blocks[end])),
+            traces: Default::default(),
+            pipe: Default::default(),
+            blocks,
+            tti: 0,
+            queued: Default::default(),
+            delivered: Default::default(),
+        };
+        for id in 0..draw.range(1, 200) {
+            bearer.operate(draw, id);
+        }
+        bearer.ends.iter_mut().zip(bearer.blocks).for_each(|(end, blocks)| end.resume(blocks));
+        bearer.rest();
+        bearer
+    }
+
+    fn operate(&mut self, draw: &mut Draw, id: u64) {
+        let end = draw.below(2) as usize;
+        match draw.below(16) {
+            0..=3 => {
+                let octets = if draw.bool() { draw.range(1, 200) } else { draw.range(1, 2_000) };
+                let sdu = Sdu::new(packet(id, octets as u32), self.now());
+                let mut cx = Cx::new(sdu.entered, &mut self.traces[end]);
+                self.ends[end].handle_sdu(&mut cx, sdu).expect("the buffer has no limit");
+                self.queued[end].push(id);
+            }
+            4 => self.ends[end].suspend(),
+            5 => drop(self.ends[end].suspend_after(draw.below(20) as u32)),
+            // The transport channel changes, and what a TTI holds with it.
+            6 => {
+                self.blocks[end] = draw.range(1, 24) as u32;
+                self.ends[end].resume(self.blocks[end]);
+            }
+            _ => {
+                let lost = match draw.below(6) {
+                    0 => u128::MAX,
+                    1 => draw.bits(),
+                    2 => draw.sparse_bits(),
+                    _ => 0,
+                };
+                let late = if draw.one_in(5) { draw.below(12) } else { 0 };
+                let doubled = draw.one_in(10);
+                self.step([
+                    (lost, late, doubled),
+                    if draw.bool() { (lost, late, doubled) } else { (0, 0, false) },
+                ]);
+            }
+        }
+    }
+
+    fn now(&self) -> Time {
+        Time::ZERO + TTI * self.tti
+    }
+
+    /// One TTI: what has arrived is taken, then both ends send. Order is kept; a fate is loss, delay, doubling.
+    fn step(&mut self, fates: [(u128, u64, bool); 2]) {
+        let now = self.now();
+        for from in 0..2 {
+            let due = self.pipe[from].partition_point(|&(at, ..)| at <= self.tti);
+            let (to, trace) = (&mut self.ends[1 - from], &mut self.traces[1 - from]);
+            for (_, set, lost) in self.pipe[from].drain(..due) {
+                to.handle_blocks(&mut Cx::new(now, trace), &set, lost);
+            }
+            self.delivered[from]
+                .extend(std::iter::from_fn(|| to.poll_delivered()).map(|sdu| sdu.packet.id.0));
+            while to.poll_erroneous().is_some() {}
+        }
+        for (from, (lost, late, doubled)) in fates.into_iter().enumerate() {
+            let mut set = BlockSet::default();
+            let mut cx = Cx::new(now, &mut self.traces[from]);
+            self.ends[from].poll_transmit(&mut cx, self.blocks[from], &mut set);
+            assert!(set.blocks <= self.blocks[from]);
+            assert!(self.ends[from].poll_timeout().is_none_or(|at| at > now), "a deadline in the past");
+            // Only acknowledged mode is made for a set that comes twice.
+            let copies = 1 + usize::from(doubled && matches!(self.ends[from], Rlc::Am(_)));
+            let at = (self.tti + 4 + late).max(self.pipe[from].last().map_or(0, |&(at, ..)| at));
+            let lost = Lost(lost & Lost::all(set.blocks).0);
+            self.pipe[from].extend(std::iter::repeat_n((at, set, lost), copies));
+        }
+        self.tti += 1;
+    }
+
+    /// Lets the good pipe run until nothing is held, and all that is on its way has arrived.
+    fn rest(&mut self) {
+        let from = self.tti;
+        while self.ends.iter().any(|end| end.buffer_occupancy() > Bytes(0)) {
+            assert!(self.tti - from < REST_TTIS, "undelivered after {REST_TTIS} good TTIs");
+            self.step([(0, 0, false); 2]);
+        }
+        for _ in 0..20 {
+            self.step([(0, 0, false); 2]);
+        }
+    }
+
+    fn discarded(&self, end: usize) -> Vec<u64> {
+        let events = self.traces[end].iter();
+        let ids = events.filter_map(|(_, event)| match event {
+            TraceEvent::SduDiscarded { sdu, .. } => Some(sdu.0),
+            _ => None,
+        });
+        ids.collect()
+    }
+}
