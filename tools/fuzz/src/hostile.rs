@@ -104,7 +104,15 @@ fn any_run(draw: &mut Draw, near: u64, set: &mut BlockSet) -> DataRun {
     }
     let ends = (mark, set.ends.len() as u16);
     let piggyback = (count == 1 && draw.bool()).then(|| any_status(draw, near, set));
-    DataRun { first, count: count as u16, poll: draw.bool(), retransmission: draw.bool(), ends, piggyback }
+    DataRun {
+        first,
+        count: count as u16,
+        poll: draw.bool(),
+        retransmission: draw.bool(),
+        ends,
+        starts: draw.bool(),
+        piggyback,
+    }
 }
 
 fn any_status(draw: &mut Draw, near: u64, set: &mut BlockSet) -> Status {

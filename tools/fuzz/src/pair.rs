@@ -39,7 +39,9 @@ fn any_am(draw: &mut Draw, room: Option<u64>) -> AmConfig {
     let granted_window = if draw.one_in(4) { Some(draw.range(2, 2_047) as u32) } else { None };
     // A poll is needed before the window closes, the granted one too.
     let least = granted_window.unwrap_or(window).min(window).min(32) / 2;
-    let (poll_pdu, poll_window) = if draw.bool() { (Some(least), None) } else { (None, Some(50)) };
+    // A window that is granted smaller closes without the poll that a share of the larger one would have brought.
+    let by_pdus = granted_window.is_some() || draw.bool();
+    let (poll_pdu, poll_window) = if by_pdus { (Some(least), None) } else { (None, Some(50)) };
     AmConfig {
         pdu_payload: draw.of(&[16, 40, 160, 123, 124, 125]),
         status_format: draw.of(&[StatusFormat::Bitmap, StatusFormat::List, StatusFormat::Rlist]),
@@ -150,6 +152,8 @@ fn check_unrepaired(bearer: &Bearer) {
 
 struct Bearer {
     ends: [Rlc; 2],
+    /// Only acknowledged mode is made for a set that comes twice.
+    takes_doubles: bool,
     traces: [Vec<(Time, TraceEvent)>; 2],
     pipe: [Vec<(u64, BlockSet, Lost)>; 2],
     blocks: [u32; 2],
@@ -163,8 +167,15 @@ impl Bearer {
     fn played(draw: &mut Draw, config: &RlcConfig) -> Self {
         let blocks = [draw.range(1, 24) as u32, draw.range(1, 6) as u32];
         let ends = [(Direction::Downlink, 0), (Direction::Uplink, 1)];
+        // As octets, where the options have an encoding.
+        let in_octets = draw.one_in(3) && Rlc::wired(UeId(0), Direction::Downlink, config, 1).is_ok();
+        let entity = |sends, blocks| match in_octets {
+            true => Rlc::wired(UeId(0), sends, config, blocks).expect("one could be made"),
+            false => Rlc::new(UeId(0), sends, config, blocks),
+        };
         let mut bearer = Bearer {
-            ends: ends.map(|(sends, end)| Rlc::new(UeId(0), sends, config, blocks[end])),
+            ends: ends.map(|(sends, end)| entity(sends, blocks[end])),
+            takes_doubles: matches!(config, RlcConfig::Am(_)),
             traces: Default::default(),
             pipe: Default::default(),
             blocks,
@@ -237,8 +248,7 @@ impl Bearer {
             self.ends[from].poll_transmit(&mut cx, self.blocks[from], &mut set);
             assert!(set.blocks <= self.blocks[from]);
             assert!(self.ends[from].poll_timeout().is_none_or(|at| at > now), "a deadline in the past");
-            // Only acknowledged mode is made for a set that comes twice.
-            let copies = 1 + usize::from(doubled && matches!(self.ends[from], Rlc::Am(_)));
+            let copies = 1 + usize::from(doubled && self.takes_doubles);
             let at = (self.tti + 4 + late).max(self.pipe[from].last().map_or(0, |&(at, ..)| at));
             let lost = Lost(lost & Lost::all(set.blocks).0);
             self.pipe[from].extend(std::iter::repeat_n((at, set, lost), copies));
