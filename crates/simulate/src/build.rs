@@ -19,7 +19,8 @@ use umts_stack::radio::rlc::am::{
 use umts_stack::radio::rlc::tm::{ErroneousSdus, TmConfig};
 use umts_stack::radio::rlc::um::UmConfig;
 use umts_stack::tcp::{
-    ChargedOptions, CubicConfig, FackConfig, RtoConfig, RtoRule, TcpConfig, Variant, VegasConfig,
+    ChargedOptions, CubicConfig, FackConfig, Nagle, RtoConfig, RtoRule, SpuriousConfig, TcpConfig, Variant,
+    VegasConfig,
 };
 use umts_stack::trace::Channel;
 use umts_units::{BitRate, Duration, Time};
@@ -412,6 +413,15 @@ pub fn tcp_config(tcp: &scenario::Tcp) -> TcpConfig {
             scenario::ChargedOptions::AfterSyn => ChargedOptions::AfterSyn,
             scenario::ChargedOptions::None => ChargedOptions::None,
         },
+        spurious: SpuriousConfig { eifel: tcp.eifel, frto: tcp.frto, dsack: tcp.dsack_undo },
+        abc: tcp.abc,
+        slow_start_restart: tcp.slow_start_restart,
+        nagle: match tcp.nagle {
+            scenario::Nagle::Off => Nagle::Off,
+            scenario::Nagle::On => Nagle::On,
+            scenario::Nagle::Minshall => Nagle::Minshall,
+        },
+        quick_acks: tcp.quick_acks,
         fack: FackConfig { data_smoothing: tcp.fack_data_smoothing, over_damping: tcp.fack_over_damping },
         vegas: VegasConfig {
             alpha: tcp.vegas_alpha,
@@ -428,6 +438,7 @@ pub fn tcp_config(tcp: &scenario::Tcp) -> TcpConfig {
             rule: match tcp.rto_rule {
                 scenario::RtoRule::Rfc6298 => RtoRule::Rfc6298,
                 scenario::RtoRule::Ns2 => RtoRule::Ns2,
+                scenario::RtoRule::Linux => RtoRule::Linux,
             },
             granularity: tcp.rto_granularity,
             clock_phase: tcp.rto_clock_phase,

@@ -24,6 +24,17 @@ pub enum SendCause {
     Rto,
 }
 
+/// How a retransmission was found out to be needless.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpuriousBy {
+    /// By the timestamp that an ACK echoed (RFC 3522).
+    Eifel,
+    /// By the ACKs of what was not sent again (RFC 5682).
+    FRto,
+    /// By duplicate reports (RFC 3708).
+    Dsack,
+}
+
 /// Where a packet was dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DropPlace {
@@ -110,6 +121,9 @@ pub enum TraceEvent {
     RtoUpdated { connection: ConnectionId, end: End, srtt: Duration, rto: Duration },
     /// The retransmission timer expired with data outstanding.
     RtoExpired { connection: ConnectionId, end: End, backoff: u32 },
+    /// `end` found out that what it sent again after a timeout, or else after duplicate ACKs, had arrived the first time;
+    /// its window is what it was.
+    SpuriousRetransmission { connection: ConnectionId, end: End, by: SpuriousBy, timeout: bool },
     /// Congestion window or slow start threshold changed, in segments.
     Window { connection: ConnectionId, end: End, cwnd: f64, ssthresh: f64 },
 

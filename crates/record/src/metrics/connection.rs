@@ -218,6 +218,10 @@ impl Connection {
         self.totals.dupack_runs += u64::from(moment.measured && count == 3);
     }
 
+    pub fn spurious_undone(&mut self, moment: Moment) {
+        self.totals.spurious_undone += u64::from(moment.measured);
+    }
+
     pub fn rto_expired(&mut self, moment: Moment) {
         self.totals.expiries += u64::from(moment.measured);
     }

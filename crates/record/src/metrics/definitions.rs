@@ -165,6 +165,9 @@ metrics! { TCP: TcpTotals;
         => |t| per(t.expiries, t.retransmissions);
     "rto_per_segment_pct" ["%"] "Expiries compared with segments." = "rto_count" / "total_packets"
         => |t| percent(t.expiries, t.data_segments);
+    "spurious_undone" ["1"] "Reactions to a loss that the sender found out to be needless and undid."
+        = "found by timestamps, F-RTO or duplicate reports" / ""
+        => |t| count(t.spurious_undone);
     "dupack_runs" ["1"] "Times that three or more duplicate acknowledgments reached the sender in a row."
         = "runs, counted at their third" / ""
         => |t| count(t.dupack_runs);

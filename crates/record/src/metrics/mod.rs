@@ -105,7 +105,8 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::RttSample { .. }
             | TraceEvent::PacketCallStarted { .. }
             | TraceEvent::PacketCallEnded { .. }
-            | TraceEvent::RtoExpired { .. } => self.tcp.record(at, event),
+            | TraceEvent::RtoExpired { .. }
+            | TraceEvent::SpuriousRetransmission { .. } => self.tcp.record(at, event),
             TraceEvent::DatagramSent { .. }
             | TraceEvent::DatagramReceived { .. }
             | TraceEvent::PageEnded { .. }

@@ -97,6 +97,11 @@ impl TcpRecorder {
                     connection.rto_expired(moment);
                 }
             }
+            TraceEvent::SpuriousRetransmission { connection, end, .. } => {
+                if let Some((connection, _)) = self.find_sender(*connection, *end) {
+                    connection.spurious_undone(moment);
+                }
+            }
             _ => {}
         }
     }

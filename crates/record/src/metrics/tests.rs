@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use umts_kernel::TraceSink;
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use umts_stack::packet::{Content, Datagram, Flags, Packet, Segment};
-use umts_stack::trace::{Channel, DropPlace, PduDrop, SendCause, TraceEvent};
+use umts_stack::trace::{Channel, DropPlace, PduDrop, SendCause, SpuriousBy, TraceEvent};
 use umts_units::{BitRate, Bytes, Duration, Time};
 
 use super::*;
@@ -259,6 +259,7 @@ fn retransmissions_have_a_cause_and_some_were_not_needed() {
     story.at(4000).arrives(3, again(1), 3000).acked(0, 3001, 3000);
     // What the other end does is not the sender's.
     story.event(TraceEvent::RtoExpired { connection, end: End::Ue, backoff: 1 });
+    story.event(TraceEvent::SpuriousRetransmission { connection, end, by: SpuriousBy::Eifel, timeout: true });
     let result = story.result(0, 10_000);
     check(
         &result.network,
@@ -270,6 +271,7 @@ fn retransmissions_have_a_cause_and_some_were_not_needed() {
             ("tcp_retransmissions_per_connection", 2.0),
             ("tcp_retransmissions_pct", 200.0 / 3.0),
             ("rto_count", 1.0),
+            ("spurious_undone", 1.0),
             ("rto_per_connection", 1.0),
             ("rto_per_retransmission", 0.5),
             ("rto_per_segment_pct", 100.0 / 3.0),

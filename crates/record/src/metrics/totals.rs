@@ -45,6 +45,8 @@ pub(super) struct TcpTotals {
     pub by_rto: u64,
     pub unneeded: u64,
     pub expiries: u64,
+    /// Reactions to a loss that were undone.
+    pub spurious_undone: u64,
     pub dupack_runs: u64,
     pub acks_received: u64,
     // ── Integrals over active time, summed over connections ──
@@ -78,6 +80,7 @@ impl TcpTotals {
         self.by_rto += other.by_rto;
         self.unneeded += other.unneeded;
         self.expiries += other.expiries;
+        self.spurious_undone += other.spurious_undone;
         self.dupack_runs += other.dupack_runs;
         self.acks_received += other.acks_received;
         self.active += other.active;

@@ -71,6 +71,11 @@ impl Inspection<'_> {
             }
         }
         self.tcp_version(path, tcp)?;
+        if tcp.eifel && !tcp.timestamps {
+            let message = "eifel compares timestamps, and there are none".to_owned();
+            let help = "it needs timestamps = true".to_owned();
+            return Err(self.problem(&format!("{path}.eifel"), message).help(help));
+        }
         let unscaled = tcp.connection == TcpConnection::FullDuplex && !tcp.window_scaling;
         if unscaled && tcp.advertised_window.in_bytes(tcp.segment_payload) > UNSCALED {
             let message =

@@ -47,8 +47,31 @@ pub struct Tcp {
     /// Send new data on the first two duplicate acknowledgements.
     #[schemars(extend("x-source" = "RFC 3042"))]
     pub limited_transmit: bool,
+    /// Segments at the start of a connection that are acknowledged at once, whatever `delayed_ack`.
+    #[schemars(extend("x-max" = 1000000, "x-source" = "Linux: 16 at most; none in the RFCs"))]
+    pub quick_acks: u32,
+    /// Whether small segments wait for acknowledgements.
+    #[schemars(extend("x-source" = "RFC 9293 §3.7.4; off as servers of files and pages set it"))]
+    pub nagle: Nagle,
+    /// Grow the window by what an acknowledgement covers, in slow start by two segments at most (not the laws of
+    /// `westwood`, `cubic` and `bbr`).
+    #[schemars(extend("x-source" = "RFC 3465"))]
+    pub abc: bool,
+    /// Fall back to the initial window after a pause longer than the retransmission timeout.
+    #[schemars(extend("x-source" = "RFC 5681 §4.1"))]
+    pub slow_start_restart: bool,
+    /// Find needless retransmissions by the timestamps of acknowledgements, and undo their effect; needs `timestamps`.
+    #[schemars(extend("x-source" = "RFC 3522, RFC 4015"))]
+    pub eifel: bool,
+    /// Find needless timeouts by the acknowledgements that follow, and undo their effect.
+    #[schemars(extend("x-source" = "RFC 5682, RFC 4015"))]
+    pub frto: bool,
+    /// Find needless retransmissions by the receiver's reports of duplicates, and undo their effect; needs `dsack` and
+    /// `sack`, or a variant with selective acknowledgements.
+    #[schemars(extend("x-source" = "RFC 3708, RFC 4015"))]
+    pub dsack_undo: bool,
     /// How the retransmission timeout follows from the round trips.
-    #[schemars(extend("x-source" = "RFC 6298; ns-2 for ns2"))]
+    #[schemars(extend("x-source" = "RFC 6298; ns-2 for ns2; tcp_rtt_estimator of Linux for linux"))]
     pub rto_rule: RtoRule,
     /// Clock granularity G of the retransmission timer.
     #[schemars(extend("x-min" = "1 us", "x-max" = "10 s", "x-source" = "RFC 6298 §4: 100 ms or finer"))]
@@ -126,6 +149,13 @@ impl Default for Tcp {
             delayed_ack: true,
             delayed_ack_timeout: Duration::from_millis(200),
             limited_transmit: true,
+            quick_acks: 0,
+            nagle: Nagle::Off,
+            abc: false,
+            slow_start_restart: true,
+            eifel: false,
+            frto: false,
+            dsack_undo: false,
             rto_rule: RtoRule::Rfc6298,
             rto_granularity: Duration::from_millis(1),
             rto_initial: Duration::from_secs(1),
@@ -242,6 +272,18 @@ pub enum ChargedOptions {
     None,
 }
 
+/// Whether small segments wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Nagle {
+    /// They leave at once.
+    Off,
+    /// While anything is unacknowledged (RFC 896).
+    On,
+    /// While another small segment is unacknowledged (Minshall).
+    Minshall,
+}
+
 /// How the retransmission timeout follows from the round trips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -250,4 +292,6 @@ pub enum RtoRule {
     Rfc6298,
     /// ns-2: the same in whole clock ticks.
     Ns2,
+    /// Linux: `rto_min` bounds the deviation, which rises at once and falls once in a round trip.
+    Linux,
 }

@@ -37,6 +37,8 @@ pub enum RtoRule {
     Rfc6298,
     /// ns-2: samples in whole clock ticks, integer shifts.
     Ns2,
+    /// Linux: the least timeout bounds the deviation, which falls once in a round trip only.
+    Linux,
 }
 
 /// The retransmission timeout.
@@ -92,12 +94,52 @@ pub struct TcpConfig {
     pub charged_options: ChargedOptions,
     /// FACK over full duplex.
     pub fack: FackConfig,
+    /// How needless retransmissions are found out (full duplex).
+    pub spurious: SpuriousConfig,
+    /// Count bytes, not ACKs, when the window grows (RFC 3465; Tahoe to FACK).
+    pub abc: bool,
+    /// The window falls to the initial one after a pause longer than a timeout (RFC 5681 §4.1).
+    pub slow_start_restart: bool,
+    /// Whether small segments wait.
+    pub nagle: Nagle,
+    /// So many segments are acknowledged at once at the start of a connection, whatever `delayed_ack` (Linux).
+    pub quick_acks: u32,
     /// What Vegas aims at.
     pub vegas: VegasConfig,
     /// What CUBIC uses.
     pub cubic: CubicConfig,
     /// The retransmission timeout.
     pub rto: RtoConfig,
+}
+
+/// How needless retransmissions are found out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SpuriousConfig {
+    /// By timestamps (RFC 3522).
+    pub eifel: bool,
+    /// By the ACKs after a timeout (RFC 5682).
+    pub frto: bool,
+    /// By duplicate reports (RFC 3708).
+    pub dsack: bool,
+}
+
+impl SpuriousConfig {
+    /// Whether any is on.
+    #[inline]
+    pub fn any(self) -> bool {
+        self.eifel || self.frto || self.dsack
+    }
+}
+
+/// Whether small segments wait for acknowledgments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Nagle {
+    /// They leave at once.
+    Off,
+    /// While anything is unacknowledged (RFC 896, RFC 9293 §3.7.4).
+    On,
+    /// While another small segment is unacknowledged (Minshall).
+    Minshall,
 }
 
 /// Which segments are charged for their options, beside the header.
@@ -185,6 +227,11 @@ impl Default for TcpConfig {
             window_scaling: true,
             charged_options: ChargedOptions::AfterSyn,
             fack: FackConfig::default(),
+            spurious: SpuriousConfig::default(),
+            abc: false,
+            slow_start_restart: true,
+            nagle: Nagle::Off,
+            quick_acks: 0,
             vegas: VegasConfig::default(),
             cubic: CubicConfig::default(),
             rto: RtoConfig::default(),

@@ -39,6 +39,8 @@ pub struct Connection {
     pub(super) peer_scales: bool,
     /// Payload received in order since the last acknowledgment, in bytes.
     unacknowledged: u64,
+    /// Segments that are still acknowledged at once.
+    quick_acks: u32,
     events: Events,
     established: bool,
     closed: bool,
@@ -104,6 +106,7 @@ impl Connection {
             agreed: Agreed::before_syn(config),
             peer_scales: false,
             unacknowledged: 0,
+            quick_acks: config.quick_acks,
             events: Events::default(),
             established: false,
             closed: false,
@@ -279,6 +282,10 @@ impl Connection {
 
     fn delay_ack(&mut self, now: Time, segment: &Segment) -> AckDue {
         self.unacknowledged += u64::from(segment.payload);
+        if self.quick_acks > 0 {
+            self.quick_acks -= 1;
+            return AckDue::Now;
+        }
         match self.config.delayed_ack {
             Some(wait) if self.unacknowledged < 2 * u64::from(self.sender.mss) => {
                 if !self.timers.is_running(Timer::DelayedAck) {

@@ -21,6 +21,7 @@
 //!
 //! Left out for now: Nagle's algorithm, zero-window probes (the application reads at once, so the window never closes), RST and simultaneous open.
 
+mod acks;
 pub mod config;
 pub mod congestion;
 pub mod connection;
@@ -31,9 +32,12 @@ mod receiver;
 pub mod rto;
 mod scoreboard;
 mod sender;
+mod spurious;
 mod timers;
 
-pub use config::{ChargedOptions, FackConfig, RtoConfig, RtoRule, TcpConfig, Variant, VegasConfig};
+pub use config::{
+    ChargedOptions, FackConfig, Nagle, RtoConfig, RtoRule, SpuriousConfig, TcpConfig, Variant, VegasConfig,
+};
 pub use congestion::CubicConfig;
 pub use connection::{Connection, State, TcpEvent};
 pub use scoreboard::Noted;

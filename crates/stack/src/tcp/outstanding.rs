@@ -48,6 +48,10 @@ pub struct Acknowledged {
     pub fin: bool,
     /// Segments among them that had been sent out of turn and not selectively acknowledged.
     pub resent: u32,
+    /// When the first of them last left.
+    pub first_sent_at: Time,
+    /// One of them had been sent again.
+    pub again: bool,
     /// The last of them as it was sent.
     pub last: Option<Sent>,
 }
@@ -155,6 +159,11 @@ impl Outstanding {
         self.next = 0;
     }
 
+    /// Nothing outstanding is to be sent again.
+    pub(super) fn go_to_end(&mut self) {
+        self.next = self.ring.len();
+    }
+
     /// A new segment behind all others, about to be sent.
     #[inline]
     pub(super) fn push(&mut self, sent: Sent) {
@@ -222,7 +231,11 @@ impl Outstanding {
                 done.payload += payload;
                 break;
             }
+            if done.segments == 0 {
+                done.first_sent_at = front.sent_at;
+            }
             done.segments += 1;
+            done.again |= front.transmissions > 1;
             done.payload += u64::from(front.payload);
             done.syn |= front.syn;
             done.fin |= front.fin;

@@ -23,6 +23,7 @@ pub struct RttEstimator {
 enum Rule {
     Rfc6298(Rfc6298),
     Ns2(Ns2),
+    Linux(Linux),
 }
 
 impl RttEstimator {
@@ -31,8 +32,11 @@ impl RttEstimator {
         let rule = match config.rule {
             RtoRule::Rfc6298 => Rule::Rfc6298(Rfc6298::new(config)),
             RtoRule::Ns2 => Rule::Ns2(Ns2::new(config)),
+            RtoRule::Linux => Rule::Linux(Linux::new(config)),
         };
-        RttEstimator { rule, backoff: 1, base: config.initial, min: config.min, max: config.max }
+        // Linux' least timeout is a bound on the deviation.
+        let min = if config.rule == RtoRule::Linux { Duration::ZERO } else { config.min };
+        RttEstimator { rule, backoff: 1, base: config.initial, min, max: config.max }
     }
 
     /// A segment sent once at `sent` is acknowledged at `now`; ends the back-off.
@@ -47,6 +51,7 @@ impl RttEstimator {
         self.base = match &mut self.rule {
             Rule::Rfc6298(rule) => rule.sample(rtt, u64::from(expected)),
             Rule::Ns2(rule) => rule.sample(Time::ZERO, Time::ZERO + rtt),
+            Rule::Linux(rule) => rule.sample(rtt),
         };
     }
 
@@ -55,13 +60,14 @@ impl RttEstimator {
         self.base = match &mut self.rule {
             Rule::Rfc6298(rule) => rule.sample(now - sent, 1),
             Rule::Ns2(rule) => rule.sample(sent, now),
+            Rule::Linux(rule) => rule.sample(now - sent),
         };
     }
 
     /// The timer expired: the next timeout is twice as long, up to the maximum (RFC 6298 §5.5).
     pub fn back_off(&mut self) {
         match &mut self.rule {
-            Rule::Rfc6298(_) => {
+            Rule::Rfc6298(_) | Rule::Linux(_) => {
                 if self.timeout() < self.max {
                     self.backoff = self.backoff.saturating_mul(2);
                 }
@@ -99,7 +105,7 @@ impl RttEstimator {
         let bounded = self.base.max(self.min).as_nanos().saturating_mul(u64::from(self.backoff));
         let timeout = Duration::from_nanos(bounded.min(self.max.as_nanos()));
         match &self.rule {
-            Rule::Rfc6298(_) => timeout,
+            Rule::Rfc6298(_) | Rule::Linux(_) => timeout,
             Rule::Ns2(rule) => timeout.max(rule.tick * 2),
         }
     }
@@ -109,15 +115,56 @@ impl RttEstimator {
         match &self.rule {
             Rule::Rfc6298(rule) => rule.srtt,
             Rule::Ns2(rule) => rule.smoothed,
+            Rule::Linux(rule) => Duration::from_nanos((rule.srtt8 / 8) as u64),
         }
     }
 
     /// ns-2's registers: 8 SRTT and 4 RTTVAR in clock ticks; `None` under another rule.
     pub fn ns2_registers(&self) -> Option<(i64, i64)> {
         match &self.rule {
-            Rule::Rfc6298(_) => None,
             Rule::Ns2(rule) => Some((rule.srtt8, rule.rttvar4)),
+            _ => None,
         }
+    }
+
+    /// What has been acknowledged and sent, before a sample: Linux' deviation falls once for each window.
+    #[inline]
+    pub fn tell_progress(&mut self, una: u64, max_sent: u64) {
+        if let Rule::Linux(rule) = &mut self.rule {
+            (rule.una, rule.max_sent) = (una, max_sent);
+        }
+    }
+
+    /// SRTT with twice the granularity, and RTTVAR (RFC 4015 §3.2, step 0); `None` without a sample, and in ns-2.
+    pub fn registers(&self) -> Option<(Duration, Duration)> {
+        match &self.rule {
+            Rule::Rfc6298(rule) if !rule.srtt.is_zero() => {
+                Some((rule.srtt + rule.granularity * 2, rule.rttvar))
+            }
+            Rule::Linux(rule) if rule.srtt8 > 0 => {
+                Some((self.srtt(), Duration::from_nanos((rule.rttvar4 / 4) as u64)))
+            }
+            _ => None,
+        }
+    }
+
+    /// The first round trip after a spurious timeout: the timer is no less careful than before it, or than this round trip
+    /// asks for (RFC 4015 §3.2, step 6).
+    pub fn be_careful(&mut self, before: (Duration, Duration), rtt: Duration) {
+        let srtt = before.0.max(rtt);
+        let rttvar = before.1.max(Duration::from_nanos(rtt.as_nanos() / 2));
+        self.base = match &mut self.rule {
+            Rule::Rfc6298(rule) => {
+                (rule.srtt, rule.rttvar) = (srtt, rttvar);
+                rule.timeout()
+            }
+            Rule::Linux(rule) => {
+                rule.srtt8 = 8 * srtt.as_nanos() as i64;
+                rule.rttvar4 = (4 * rttvar.as_nanos() as i64).max(rule.min);
+                rule.timeout()
+            }
+            Rule::Ns2(_) => return,
+        };
     }
 
     /// The factor on the timeout: 1, or a power of 2 after expiries.
@@ -152,6 +199,10 @@ impl Rfc6298 {
             self.rttvar = Duration::from_nanos(((beta - 1) * rttvar + srtt.abs_diff(rtt)) / beta);
             self.srtt = Duration::from_nanos((((alpha - 1) * srtt + rtt) / alpha).max(1));
         }
+        self.timeout()
+    }
+
+    fn timeout(&self) -> Duration {
         self.srtt + (self.rttvar * 4).max(self.granularity)
     }
 }
@@ -208,6 +259,62 @@ impl Ns2 {
     }
 }
 
+/// Linux (2.4 and later, `tcp_rtt_estimator`), in nanoseconds in place of jiffies or microseconds.
+///
+/// Beside the mean deviation it keeps the largest one of a window of data, at least the least timeout, and lets the
+/// deviation in use rise at once but fall only by a quarter of the difference for each window. A round trip shorter than
+/// expected counts an eighth, so that the timeout does not grow because the path became faster.
+#[derive(Debug, Clone)]
+struct Linux {
+    srtt8: i64,
+    /// 4 times the mean deviation, the largest of this window, and the one in use.
+    mdev4: i64,
+    mdev4_max: i64,
+    rttvar4: i64,
+    min: i64,
+    /// The window ends when this sequence number is acknowledged.
+    round_end: u64,
+    una: u64,
+    max_sent: u64,
+}
+
+impl Linux {
+    fn new(config: &RtoConfig) -> Self {
+        let min = config.min.as_nanos() as i64;
+        Linux { srtt8: 0, mdev4: 0, mdev4_max: 0, rttvar4: 0, min, round_end: 0, una: 0, max_sent: 0 }
+    }
+
+    fn sample(&mut self, rtt: Duration) -> Duration {
+        let rtt = (rtt.as_nanos() as i64).max(1);
+        if self.srtt8 == 0 {
+            self.srtt8 = rtt << 3;
+            self.mdev4 = rtt << 1;
+            self.rttvar4 = self.mdev4.max(self.min);
+            self.mdev4_max = self.rttvar4;
+            self.round_end = self.max_sent;
+            return self.timeout();
+        }
+        let error = rtt - (self.srtt8 >> 3);
+        self.srtt8 = (self.srtt8 + error).max(8);
+        let change = error.abs() - (self.mdev4 >> 2);
+        self.mdev4 += if error < 0 && change > 0 { change >> 3 } else { change };
+        if self.mdev4 > self.mdev4_max {
+            self.mdev4_max = self.mdev4;
+            self.rttvar4 = self.rttvar4.max(self.mdev4_max);
+        }
+        if self.una > self.round_end {
+            self.rttvar4 -= (self.rttvar4 - self.mdev4_max).max(0) >> 2;
+            self.round_end = self.max_sent;
+            self.mdev4_max = self.min;
+        }
+        self.timeout()
+    }
+
+    fn timeout(&self) -> Duration {
+        Duration::from_nanos(((self.srtt8 >> 3) + self.rttvar4) as u64)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -260,6 +367,46 @@ mod tests {
             assert_eq!(timeouts, [3000, 6000, 12_000, 24_000, 48_000, 60_000].map(ms));
             estimator.sample(time(0), time(100));
             assert_eq!((estimator.backoff(), estimator.timeout()), (1, ms(300)));
+        }
+    }
+
+    #[test]
+    fn linux_bounds_the_deviation_and_lets_it_fall_once_in_a_window() {
+        let mut estimator = estimator(RtoRule::Linux);
+        estimator.tell_progress(1, 1001);
+        estimator.sample(time(0), time(400));
+        // SRTT 400, mdev 200: 4 mdev = 800.
+        assert_eq!((estimator.srtt(), estimator.timeout()), (ms(400), ms(1200)));
+        // Equal round trips: mdev falls by a quarter each, the deviation in use not before the window ends.
+        estimator.tell_progress(501, 1501);
+        estimator.sample(time(0), time(400));
+        assert_eq!(estimator.timeout(), ms(1200));
+        estimator.tell_progress(1002, 2002);
+        estimator.sample(time(0), time(400));
+        // The largest of the window was 800 (its first): nothing to fall yet; the next window's is the least, 200.
+        assert_eq!(estimator.timeout(), ms(1200));
+        for window in 2..60 {
+            estimator.tell_progress(1000 * window + 3, 1000 * window + 1002);
+            estimator.sample(time(0), time(400));
+        }
+        // Never below SRTT + 200, however steady: the RFC's rule would be at 400 and the granularity.
+        assert_eq!(estimator.timeout().as_nanos() / 1_000_000, 600);
+        // A shorter round trip hardly moves it, a longer one at once: 400 + (800 - 400) / 8 + 400.
+        estimator.sample(time(0), time(200));
+        assert!(estimator.timeout() < ms(600));
+        estimator.sample(time(0), time(800));
+        assert!(estimator.timeout() > ms(800), "{:?}", estimator.timeout());
+    }
+
+    #[test]
+    fn after_a_spurious_timeout_the_timer_is_careful() {
+        for rule in [RtoRule::Rfc6298, RtoRule::Linux] {
+            let mut estimator = estimator(rule);
+            estimator.sample(time(0), time(400));
+            let before = estimator.registers().expect("a sample");
+            estimator.be_careful(before, ms(2000));
+            // SRTT 2 s, RTTVAR 1 s.
+            assert_eq!(estimator.timeout(), ms(6000), "{rule:?}");
         }
     }
 

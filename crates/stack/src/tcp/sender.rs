@@ -1,22 +1,18 @@
-//! The sending half: what to send, what acknowledgments mean, and the retransmission timer.
+//! The sending half: what to send, and the retransmission timer. What acknowledgments mean is in `acks.rs`.
 
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
 use crate::cx::Cx;
 use crate::ids::ConnectionId;
-use crate::packet::Segment;
 use crate::trace::{SendCause, TraceEvent};
 
-use super::config::TcpConfig;
-use super::congestion::{
-    Backoff, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, Law, NewAck, Reaction, Resend, Rules,
-    Sample, Turn, Version, Window,
-};
+use super::config::{Nagle, TcpConfig};
+use super::congestion::{ByteCounting, CongestionControl, Flight, Law, Rules, Turn, Version, Window};
 use super::connection::Connection;
-use super::options::whole_ticks;
-use super::outstanding::{Acknowledged, Outstanding, Sent};
+use super::outstanding::{Outstanding, Sent};
 use super::rto::RttEstimator;
+use super::spurious::{Adaptation, Episode};
 use super::timers::Timer;
 
 /// State of the sending half.
@@ -35,21 +31,29 @@ pub(super) struct Sender {
     /// The other end's window, in bytes.
     pub peer_window: u32,
     pub window: Window,
-    version: Version,
+    pub version: Version,
     pub estimator: RttEstimator,
     /// The one segment being timed: the sequence number after it, and when it left.
-    timed: Option<(u64, Time)>,
+    pub timed: Option<(u64, Time)>,
     /// Limited transmit may send one segment (RFC 3042).
-    limited: bool,
+    pub limited: bool,
     /// Segments that limited transmit has sent since the last new acknowledgment.
-    limited_sent: u32,
+    pub limited_sent: u32,
     /// Segments that may still leave in answer to this ACK.
-    burst: u32,
+    pub burst: u32,
     /// The oldest segment is to be sent again, whatever the window says.
-    resend_first: bool,
+    pub resend_first: bool,
     /// Why the last go-back happened.
     go_back_cause: SendCause,
-    syn_lost: bool,
+    pub syn_lost: bool,
+    /// The last reaction to a loss, while it may still turn out to have been needless.
+    pub episode: Option<Box<Episode>>,
+    /// What the timer does after a spurious timeout.
+    pub adaptation: Option<Adaptation>,
+    /// When something that is not just an acknowledgment last left.
+    last_sent: Time,
+    /// The sequence number after the last small segment that left (Minshall's variant of Nagle's algorithm).
+    small_end: u64,
 }
 
 impl Sender {
@@ -65,12 +69,15 @@ impl Sender {
             fin_acked: false,
             mss: config.segment_payload,
             peer_window: config.advertised_window,
-            window: Window::new(
-                config.initial_ssthresh,
-                rules,
-                Law::new(config, connection),
-                config.segment_payload,
-            ),
+            window: Window {
+                abc: config.abc.then(ByteCounting::default),
+                ..Window::new(
+                    config.initial_ssthresh,
+                    rules,
+                    Law::new(config, connection),
+                    config.segment_payload,
+                )
+            },
             version: Version::new(config),
             estimator: RttEstimator::new(&config.rto),
             timed: None,
@@ -80,6 +87,10 @@ impl Sender {
             resend_first: false,
             go_back_cause: SendCause::Rto,
             syn_lost: false,
+            episode: None,
+            adaptation: None,
+            last_sent: Time::ZERO,
+            small_end: 0,
         }
     }
 
@@ -158,6 +169,7 @@ impl Connection {
         if self.is_held_back() {
             return None;
         }
+        self.restart_after_idle(cx);
         let turn = self.turn();
         let number = self.sender.outstanding.number_of(turn);
         let sent = match turn {
@@ -175,6 +187,10 @@ impl Connection {
         };
         self.sender.version.on_sent(turn, number, cx.now);
         self.tell_departure(cx.now, number, &sent);
+        self.sender.last_sent = cx.now;
+        if sent.transmissions > 0 && self.sender.episode.is_some() {
+            self.count_sent_again(sent.payload);
+        }
         let again = match turn {
             Turn::First | Turn::Hole(_) | Turn::Rescue(_) => SendCause::DupAck,
             _ => self.sender.go_back_cause,
@@ -183,6 +199,22 @@ impl Connection {
             self.restart_timer(cx.now);
         }
         Some((sent, if sent.transmissions == 0 { SendCause::New } else { again }))
+    }
+
+    /// RFC 5681 §4.1: what was learnt before a pause longer than a timeout is not believed.
+    #[inline]
+    fn restart_after_idle<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        let sender = &self.sender;
+        if !self.config.slow_start_restart || !sender.outstanding.is_empty() || sender.outstanding.una() == 0
+        {
+            return;
+        }
+        let restart = f64::from(self.config.initial_window);
+        let idle = cx.now.saturating_since(sender.last_sent) > sender.estimator.timeout();
+        if idle && sender.window.cwnd > restart && self.new_segment().is_some() {
+            self.sender.window.cwnd = restart;
+            self.record_window(cx);
+        }
     }
 
     /// The oldest segment; with nothing outstanding a new one, which stays in turn, or at the end of the data an empty one
@@ -199,6 +231,9 @@ impl Connection {
     #[inline]
     fn turn(&mut self) -> Turn {
         let advertised = self.advertised();
+        if let Some(may_leave) = self.probe() {
+            return if may_leave { Turn::InOrder } else { Turn::Wait };
+        }
         if std::mem::take(&mut self.sender.resend_first) {
             return Turn::First;
         }
@@ -226,6 +261,9 @@ impl Connection {
             return None;
         };
         self.sender.outstanding.push(new);
+        if new.payload > 0 && new.payload < self.sender.mss {
+            self.sender.small_end = new.end();
+        }
         // One segment is timed at a time (RFC 6298 §3), and none that was sent before.
         self.sender.timed.get_or_insert((new.end(), now));
         Some(())
@@ -254,7 +292,7 @@ impl Connection {
 
     /// Bytes of new data that fit into the other end's window.
     #[inline]
-    fn room(&self) -> u64 {
+    pub(super) fn room(&self) -> u64 {
         let sender = &self.sender;
         if self.config.one_way {
             return u64::MAX;
@@ -263,9 +301,20 @@ impl Connection {
             .saturating_sub(sender.outstanding.max_sent())
     }
 
+    /// RFC 9293 §3.7.4: a small segment waits while something is unacknowledged; Minshall: while a small one is.
+    #[inline]
+    fn is_held_by_nagle(&self) -> bool {
+        let outstanding = &self.sender.outstanding;
+        match self.config.nagle {
+            Nagle::Off => false,
+            Nagle::On => !outstanding.is_empty(),
+            Nagle::Minshall => self.sender.small_end > outstanding.una(),
+        }
+    }
+
     /// The next segment never sent, if there is one.
     #[inline]
-    fn new_segment(&self) -> Option<Sent> {
+    pub(super) fn new_segment(&self) -> Option<Sent> {
         let sender = &self.sender;
         let seq = sender.outstanding.max_sent();
         let sent = Sent { seq, ..Sent::default() };
@@ -291,168 +340,16 @@ impl Connection {
             || payload == available
             || (payload > 0 && 2 * payload >= u64::from(sender.peer_window));
         let fin = may_finish && payload == available;
+        if payload < u64::from(sender.mss) && !fin && self.is_held_by_nagle() {
+            return None;
+        }
         worthwhile.then_some(Sent { payload: payload as u32, fin, ..sent })
-    }
-
-    /// The acknowledgment in a segment.
-    #[inline]
-    pub(super) fn handle_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
-        let sender = &mut self.sender;
-        let outstanding = &sender.outstanding;
-        if segment.ack > outstanding.max_sent() || segment.ack < outstanding.una() {
-            return;
-        }
-        let same_window = segment.window == sender.peer_window;
-        sender.peer_window = segment.window;
-        // With SACK a duplicate is what says something new (RFC 6675 §2), whatever else it carries.
-        let may_say_news = self.agreed.blocks > 0 && !self.config.one_way && !segment.sack.is_empty();
-        sender.limited = false;
-        let before = (sender.window.cwnd, sender.window.ssthresh);
-        if segment.ack > outstanding.una() {
-            self.handle_new_ack(cx, segment);
-        } else if !outstanding.is_empty() && ((segment.sequence_length() == 0 && same_window) || may_say_news)
-        {
-            // RFC 5681 §2, the five conditions of a duplicate.
-            self.handle_duplicate_ack(cx, segment);
-        }
-        self.sender.burst = self.sender.version.burst(&self.sender.window);
-        self.tell_settled(cx.now);
-        if before != (self.sender.window.cwnd, self.sender.window.ssthresh) {
-            self.record_window(cx);
-        }
-    }
-
-    fn handle_new_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
-        let (connection, end, una) = (self.id, self.end, segment.ack);
-        let flight = self.sender.outstanding.len() as u32;
-        let done = self.sender.outstanding.acknowledge(una);
-        if !done.syn {
-            self.tell_acknowledgment(cx.now, flight, done.segments, false);
-        }
-        cx.record(|| TraceEvent::Acked { connection, end, una, payload: done.payload });
-        self.sender.limited_sent = 0;
-        let reaction = self.count_new_ack(cx.now, segment, done);
-        self.sender.resend_first = false;
-        if self.agreed.timestamps && segment.options.timestamps {
-            self.measure_echo(cx, segment, done.segments);
-        }
-        self.react(cx, segment, reaction);
-        self.sender.fin_acked |= done.fin;
-        if done.payload > 0 && una >= self.sender.written {
-            self.report_all_acked();
-        }
-    }
-
-    fn count_new_ack(&mut self, now: Time, segment: &Segment, done: Acknowledged) -> Reaction {
-        let ack = NewAck { segments: done.segments, flight: self.flight(), done, sack: segment.sack, now };
-        let Sender { version, window, outstanding, estimator, syn_lost, .. } = &mut self.sender;
-        if !done.syn {
-            return version.on_new_ack(window, outstanding, &ack);
-        }
-        // The initial window, of one segment if a SYN was lost (RFC 5681 §3.1).
-        if *syn_lost {
-            estimator.restart_after_lost_syn();
-            return version.on_syn_ack(window, outstanding, &ack, 1);
-        }
-        version.on_syn_ack(window, outstanding, &ack, self.config.initial_window)
-    }
-
-    fn handle_duplicate_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
-        let (connection, end, flight) = (self.id, self.end, self.flight());
-        self.tell_acknowledgment(cx.now, self.sender.outstanding.len() as u32, 0, true);
-        let Sender { version, window, outstanding, limited, .. } = &mut self.sender;
-        let counted = version.count_duplicate(window, outstanding, segment.ack, &segment.sack);
-        let count = window.duplicates;
-        if counted {
-            cx.record(|| TraceEvent::DupAck { connection, end, count });
-            *limited = self.config.limited_transmit && count < DUPLICATE_THRESHOLD;
-        }
-        let ack = Duplicate { flight, sack: segment.sack, counted, now: cx.now };
-        let reaction = version.on_duplicate_ack(window, outstanding, &ack);
-        self.react(cx, segment, reaction);
-    }
-
-    /// Does what a version asks for: first the round-trip time, then the timer that follows from it.
-    fn react<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment, reaction: Reaction) {
-        match reaction.resend {
-            Resend::Nothing => {}
-            Resend::First => self.sender.resend_first = true,
-            Resend::GoBack => self.go_back(SendCause::DupAck),
-        }
-        match reaction.sample {
-            Sample::Nothing => {}
-            Sample::Echo => {
-                if self.sender.timed.take_if(|(end, _)| *end <= segment.ack).is_some() {
-                    self.sender.estimator.end_back_off();
-                }
-            }
-            Sample::Cancel => self.sender.timed = None,
-            Sample::EchoAndCancel => {
-                self.sender.timed = None;
-                self.measure_since(cx, segment.echo, RttEstimator::sample_echo);
-            }
-            Sample::Timed if self.agreed.timestamps => self.sender.timed = None,
-            Sample::Timed => {
-                if let Some((_, sent)) = self.sender.timed.take_if(|(end, _)| *end <= segment.ack) {
-                    self.measure_since(cx, sent, RttEstimator::sample);
-                }
-            }
-        }
-        match reaction.backoff {
-            Backoff::Keep => {}
-            Backoff::Clear => self.sender.estimator.end_back_off(),
-            Backoff::Double => self.sender.estimator.back_off(),
-        }
-        if reaction.restart_timer {
-            self.restart_timer(cx.now);
-        }
-        if reaction.sample == Sample::Echo {
-            self.measure_since(cx, segment.echo, RttEstimator::sample_echo);
-        }
-    }
-
-    /// RTTM (RFC 7323 §4): every ACK of something new tells a round trip, retransmissions included, and weighs the less
-    /// the more of them a window brings (appendix G).
-    fn measure_echo<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment, acked: u32) {
-        let flight = self.sender.outstanding.len() as u32 + acked;
-        let tick = self.config.timestamp_tick;
-        let rtt = whole_ticks(cx.now, tick).saturating_since(segment.echo).max(tick);
-        self.measure(cx, rtt, |estimator, _| estimator.sample_often(rtt, flight.div_ceil(2).max(1)));
-    }
-
-    /// The round trip of a segment that left at `sent` is complete.
-    fn measure_since<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        sent: Time,
-        sample: impl FnOnce(&mut RttEstimator, Time, Time),
-    ) {
-        self.measure(cx, cx.now - sent, |estimator, now| sample(estimator, sent, now));
-    }
-
-    /// A round trip was measured.
-    fn measure<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        rtt: Duration,
-        sample: impl FnOnce(&mut RttEstimator, Time),
-    ) {
-        let (connection, end) = (self.id, self.end);
-        cx.record(|| TraceEvent::RttSample { connection, end, rtt });
-        if let Some(law) = self.sender.window.law.own() {
-            law.on_round_trip(rtt);
-        }
-        let estimator = &mut self.sender.estimator;
-        let before = (estimator.srtt(), estimator.timeout());
-        sample(estimator, cx.now);
-        if before != (estimator.srtt(), estimator.timeout()) {
-            self.record_rto(cx);
-        }
     }
 
     /// RFC 6298 §5.4 to §5.6; everything outstanding counts as lost (RFC 5681 §3.1).
     pub(super) fn handle_retransmission_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
         let flight = self.flight();
+        self.begin_episode(cx.now, &flight, self.sender.window.ssthresh, true);
         let sender = &mut self.sender;
         let before = (sender.window.cwnd, sender.window.ssthresh);
         sender.version.on_timeout(&mut sender.window, &mut sender.outstanding, &flight);
@@ -473,14 +370,14 @@ impl Connection {
         }
     }
 
-    fn go_back(&mut self, cause: SendCause) {
+    pub(super) fn go_back(&mut self, cause: SendCause) {
         self.sender.outstanding.go_back();
         self.sender.go_back_cause = cause;
     }
 
     /// RFC 6298 §5.1 to §5.3: runs while something is outstanding.
     #[inline]
-    fn restart_timer(&mut self, now: Time) {
+    pub(super) fn restart_timer(&mut self, now: Time) {
         let sender = &self.sender;
         if sender.outstanding.is_empty() && !sender.version.times_silence(&sender.window) {
             self.timers.stop(Timer::Rto);
@@ -490,7 +387,7 @@ impl Connection {
     }
 
     #[inline]
-    fn flight(&self) -> Flight {
+    pub(super) fn flight(&self) -> Flight {
         let sender = &self.sender;
         Flight {
             una: sender.outstanding.una(),
@@ -505,7 +402,7 @@ impl Connection {
         cx.record(|| TraceEvent::Window { connection, end, cwnd: window.cwnd, ssthresh: window.ssthresh });
     }
 
-    fn record_rto<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>) {
+    pub(super) fn record_rto<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>) {
         let (connection, end, estimator) = (self.id, self.end, &self.sender.estimator);
         let (srtt, rto) = (estimator.srtt(), estimator.timeout());
         cx.record(|| TraceEvent::RtoUpdated { connection, end, srtt, rto });

@@ -102,6 +102,10 @@ impl CongestionControl for Forward {
         Reaction::RETRANSMIT
     }
 
+    fn on_undo(&mut self) {
+        self.recovery.end();
+    }
+
     fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
         self.recovery.time_out(sent);
         window.duplicates = 0;

@@ -133,6 +133,9 @@ pub trait CongestionControl {
         window.collapse_after_timeout(flight);
     }
 
+    /// The last reaction to a loss answered none: no recovery is going on any more.
+    fn on_undo(&mut self) {}
+
     /// How many segments may leave in answer to one ACK by the window's rule, those of [`Reaction::resend`] apart.
     fn burst(&self, _window: &Window) -> u32 {
         u32::MAX
@@ -256,6 +259,10 @@ impl CongestionControl for Version {
         each_version!(self, version => version.on_timeout(window, sent, flight))
     }
 
+    fn on_undo(&mut self) {
+        each_version!(self, version => version.on_undo())
+    }
+
     #[inline]
     fn burst(&self, window: &Window) -> u32 {
         each_version!(self, version => version.burst(window))
@@ -291,13 +298,44 @@ pub struct Window {
     /// The sequence number after the highest sent at the last timeout or fast retransmit (RFC 6582 `recover` + 1).
     pub recover: u64,
     /// `una` at the last timeout: a second timeout there concerns the same segment.
-    timed_out_at: u64,
+    pub(super) timed_out_at: u64,
     /// RFC 5681 or ns-2.
     pub rules: Rules,
     /// How it grows and shrinks.
     pub law: Law,
     /// Payload of a full segment (SMSS), in bytes.
     pub smss: u32,
+    /// What the acknowledgment being dealt with covers, in full segments.
+    pub acked: f64,
+    /// Growth by bytes in place of ACKs.
+    pub abc: Option<ByteCounting>,
+}
+
+/// Appropriate byte counting (RFC 3465): cwnd grows by what an ACK covers, not by one for each ACK.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct ByteCounting {
+    /// Full segments acknowledged since the last growth in congestion avoidance.
+    acked: f64,
+    /// In the slow start after a timeout an ACK of much may be of what had arrived before (§2.3).
+    after_timeout: bool,
+}
+
+impl ByteCounting {
+    /// L of §2.2: most segments by which one ACK raises the window in slow start.
+    const LIMIT: f64 = 2.0;
+
+    fn grow(&mut self, cwnd: f64, ssthresh: f64, acked: f64) -> f64 {
+        if cwnd < ssthresh {
+            return cwnd + acked.min(if self.after_timeout { 1.0 } else { Self::LIMIT });
+        }
+        self.after_timeout = false;
+        self.acked += acked;
+        if self.acked < cwnd {
+            return cwnd;
+        }
+        self.acked -= cwnd;
+        cwnd + 1.0
+    }
 }
 
 impl Window {
@@ -313,6 +351,8 @@ impl Window {
             rules,
             law,
             smss,
+            acked: 0.0,
+            abc: None,
         }
     }
 
@@ -327,7 +367,10 @@ impl Window {
     #[inline]
     pub fn increase(&mut self) {
         match self.law.own() {
-            None => self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd },
+            None => match &mut self.abc {
+                None => self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd },
+                Some(abc) => self.cwnd = abc.grow(self.cwnd, self.ssthresh, self.acked),
+            },
             Some(law) => self.cwnd = law.grow(self.cwnd, self.ssthresh),
         }
     }
@@ -381,6 +424,9 @@ impl Window {
             self.ssthresh = self.rules.threshold(reduced);
         }
         self.timed_out_at = flight.una;
+        if let Some(abc) = &mut self.abc {
+            *abc = ByteCounting { acked: 0.0, after_timeout: true };
+        }
         self.collapse(flight);
     }
 

@@ -63,6 +63,10 @@ impl CongestionControl for NewReno {
         Reaction::RETRANSMIT
     }
 
+    fn on_undo(&mut self) {
+        *self = NewReno::default();
+    }
+
     fn on_timeout(&mut self, window: &mut Window, _sent: &mut Outstanding, flight: &Flight) {
         window.duplicates = 0;
         self.in_recovery = false;

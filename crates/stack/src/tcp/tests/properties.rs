@@ -5,7 +5,10 @@ use umts_units::Duration;
 
 use super::pair::{Fate, MSS, Pair, config};
 use crate::ids::End;
-use crate::tcp::{ChargedOptions, FackConfig, RtoRule, State, TcpConfig, TcpEvent, Variant};
+use crate::tcp::{
+    ChargedOptions, FackConfig, Nagle, RtoConfig, RtoRule, SpuriousConfig, State, TcpConfig, TcpEvent,
+    Variant,
+};
 
 fn fate() -> impl Strategy<Value = Fate> {
     prop_oneof![
@@ -49,7 +52,10 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
 
 /// Any options on top.
 fn with_options() -> impl Strategy<Value = TcpConfig> {
-    (any_config(), 0u8..5, any::<[bool; 5]>()).prop_map(|(config, blocks, on)| {
+    let nagle = prop_oneof![Just(Nagle::Off), Just(Nagle::On), Just(Nagle::Minshall)];
+    let rule = prop_oneof![Just(RtoRule::Rfc6298), Just(RtoRule::Ns2), Just(RtoRule::Linux)];
+    (any_config(), 0u8..5, any::<[bool; 9]>(), nagle, rule).prop_map(|(config, blocks, on, nagle, rule)| {
+        let rto = RtoConfig { rule: if config.one_way { config.rto.rule } else { rule }, ..config.rto };
         let needs_sack = matches!(config.version, Variant::Sack | Variant::Fack);
         let blocks = if needs_sack { blocks.max(1) } else { blocks };
         TcpConfig {
@@ -59,6 +65,10 @@ fn with_options() -> impl Strategy<Value = TcpConfig> {
             timestamps: on[1],
             window_scaling: on[2],
             fack: FackConfig { data_smoothing: on[3], over_damping: on[4] },
+            spurious: SpuriousConfig { eifel: on[5], frto: on[6], dsack: on[7] },
+            abc: on[8],
+            nagle,
+            rto,
             charged_options: ChargedOptions::All,
             ..config
         }

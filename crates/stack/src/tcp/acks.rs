@@ -1,0 +1,200 @@
+//! What acknowledgments mean to the sending half: progress, duplicates, round trips.
+
+use umts_kernel::TraceSink;
+use umts_units::{Duration, Time};
+
+use crate::cx::Cx;
+use crate::packet::Segment;
+use crate::trace::{SendCause, TraceEvent};
+
+use super::config::RtoRule;
+use super::congestion::{
+    Backoff, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, NewAck, Reaction, Resend, Sample,
+};
+use super::connection::Connection;
+use super::options::whole_ticks;
+use super::outstanding::Acknowledged;
+use super::rto::RttEstimator;
+use super::sender::Sender;
+
+impl Connection {
+    /// The acknowledgment in a segment.
+    #[inline]
+    pub(super) fn handle_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
+        let sender = &mut self.sender;
+        let outstanding = &sender.outstanding;
+        if segment.ack > outstanding.max_sent() || segment.ack < outstanding.una() {
+            return;
+        }
+        let same_window = segment.window == sender.peer_window;
+        sender.peer_window = segment.window;
+        // With SACK a duplicate is what says something new (RFC 6675 §2), whatever else it carries.
+        let may_say_news = self.agreed.blocks > 0 && !self.config.one_way && !segment.sack.is_empty();
+        sender.limited = false;
+        let before = (sender.window.cwnd, sender.window.ssthresh);
+        if segment.ack > outstanding.una() {
+            self.handle_new_ack(cx, segment);
+        } else if !outstanding.is_empty() && ((segment.sequence_length() == 0 && same_window) || may_say_news)
+        {
+            // RFC 5681 §2, the five conditions of a duplicate.
+            self.handle_duplicate_ack(cx, segment);
+        }
+        self.sender.burst = self.sender.version.burst(&self.sender.window);
+        self.tell_settled(cx.now);
+        if before != (self.sender.window.cwnd, self.sender.window.ssthresh) {
+            self.record_window(cx);
+        }
+    }
+
+    fn handle_new_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
+        let (connection, end, una) = (self.id, self.end, segment.ack);
+        let flight = self.sender.outstanding.len() as u32;
+        let done = self.sender.outstanding.acknowledge(una);
+        self.sender.window.acked = done.payload as f64 / f64::from(self.sender.window.smss);
+        if !done.syn {
+            self.tell_acknowledgment(cx.now, flight, done.segments, false);
+        }
+        cx.record(|| TraceEvent::Acked { connection, end, una, payload: done.payload });
+        self.sender.limited_sent = 0;
+        let reaction = self.count_new_ack(cx.now, segment, done);
+        self.sender.resend_first = false;
+        if self.agreed.timestamps && segment.options.timestamps {
+            self.measure_echo(cx, segment, done.segments);
+        } else if self.times_every_segment() && done.segments > 0 && !done.again {
+            self.measure_since(cx, done.first_sent_at, RttEstimator::sample);
+        }
+        self.react(cx, segment, reaction);
+        if self.sender.episode.is_some() {
+            self.judge(cx, segment, true, done.segments);
+        }
+        self.sender.fin_acked |= done.fin;
+        if done.payload > 0 && una >= self.sender.written {
+            self.report_all_acked();
+        }
+    }
+
+    fn count_new_ack(&mut self, now: Time, segment: &Segment, done: Acknowledged) -> Reaction {
+        let ack = NewAck { segments: done.segments, flight: self.flight(), done, sack: segment.sack, now };
+        let Sender { version, window, outstanding, estimator, syn_lost, .. } = &mut self.sender;
+        if !done.syn {
+            return version.on_new_ack(window, outstanding, &ack);
+        }
+        // The initial window, of one segment if a SYN was lost (RFC 5681 §3.1).
+        if *syn_lost {
+            estimator.restart_after_lost_syn();
+            return version.on_syn_ack(window, outstanding, &ack, 1);
+        }
+        version.on_syn_ack(window, outstanding, &ack, self.config.initial_window)
+    }
+
+    fn handle_duplicate_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
+        let (connection, end, flight) = (self.id, self.end, self.flight());
+        self.tell_acknowledgment(cx.now, self.sender.outstanding.len() as u32, 0, true);
+        let Sender { version, window, outstanding, limited, .. } = &mut self.sender;
+        let counted = version.count_duplicate(window, outstanding, segment.ack, &segment.sack);
+        let count = window.duplicates;
+        if counted {
+            cx.record(|| TraceEvent::DupAck { connection, end, count });
+            *limited = self.config.limited_transmit && count < DUPLICATE_THRESHOLD;
+        }
+        let ack = Duplicate { flight, sack: segment.sack, counted, now: cx.now };
+        let ssthresh = window.ssthresh;
+        let reaction = version.on_duplicate_ack(window, outstanding, &ack);
+        if reaction.resend != Resend::Nothing {
+            self.begin_episode(cx.now, &flight, ssthresh, false);
+        }
+        self.react(cx, segment, reaction);
+        if self.sender.episode.is_some() {
+            self.judge(cx, segment, false, 0);
+        }
+    }
+
+    /// Linux times every ACK of what was sent once, by the first segment that it covers; others one segment at a time.
+    #[inline]
+    fn times_every_segment(&self) -> bool {
+        self.config.rto.rule == RtoRule::Linux
+    }
+
+    /// Does what a version asks for: first the round-trip time, then the timer that follows from it.
+    fn react<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment, reaction: Reaction) {
+        match reaction.resend {
+            Resend::Nothing => {}
+            Resend::First => self.sender.resend_first = true,
+            Resend::GoBack => self.go_back(SendCause::DupAck),
+        }
+        match reaction.sample {
+            Sample::Nothing => {}
+            Sample::Echo => {
+                if self.sender.timed.take_if(|(end, _)| *end <= segment.ack).is_some() {
+                    self.sender.estimator.end_back_off();
+                }
+            }
+            Sample::Cancel => self.sender.timed = None,
+            Sample::EchoAndCancel => {
+                self.sender.timed = None;
+                self.measure_since(cx, segment.echo, RttEstimator::sample_echo);
+            }
+            Sample::Timed if self.agreed.timestamps || self.times_every_segment() => self.sender.timed = None,
+            Sample::Timed => {
+                if let Some((_, sent)) = self.sender.timed.take_if(|(end, _)| *end <= segment.ack) {
+                    self.measure_since(cx, sent, RttEstimator::sample);
+                }
+            }
+        }
+        match reaction.backoff {
+            Backoff::Keep => {}
+            Backoff::Clear => self.sender.estimator.end_back_off(),
+            Backoff::Double => self.sender.estimator.back_off(),
+        }
+        if reaction.restart_timer {
+            self.restart_timer(cx.now);
+        }
+        if reaction.sample == Sample::Echo {
+            self.measure_since(cx, segment.echo, RttEstimator::sample_echo);
+        }
+    }
+
+    /// RTTM (RFC 7323 §4): every ACK of something new tells a round trip, retransmissions included, and weighs the less
+    /// the more of them a window brings (appendix G).
+    fn measure_echo<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment, acked: u32) {
+        let flight = self.sender.outstanding.len() as u32 + acked;
+        let tick = self.config.timestamp_tick;
+        let rtt = whole_ticks(cx.now, tick).saturating_since(segment.echo).max(tick);
+        self.measure(cx, rtt, |estimator, _| estimator.sample_often(rtt, flight.div_ceil(2).max(1)));
+    }
+
+    /// The round trip of a segment that left at `sent` is complete.
+    fn measure_since<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        sent: Time,
+        sample: impl FnOnce(&mut RttEstimator, Time, Time),
+    ) {
+        self.measure(cx, cx.now - sent, |estimator, now| sample(estimator, sent, now));
+    }
+
+    /// A round trip was measured.
+    fn measure<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        rtt: Duration,
+        sample: impl FnOnce(&mut RttEstimator, Time),
+    ) {
+        let (connection, end) = (self.id, self.end);
+        cx.record(|| TraceEvent::RttSample { connection, end, rtt });
+        if let Some(law) = self.sender.window.law.own() {
+            law.on_round_trip(rtt);
+        }
+        let Sender { estimator, outstanding, adaptation, .. } = &mut self.sender;
+        estimator.tell_progress(outstanding.una(), outstanding.max_sent());
+        let before = (estimator.srtt(), estimator.timeout());
+        sample(estimator, cx.now);
+        // RFC 4015 §3.2, step 6.
+        if let Some(adaptation) = adaptation.take_if(|adaptation| outstanding.una() > adaptation.after) {
+            estimator.be_careful(adaptation.registers, rtt);
+        }
+        if before != (estimator.srtt(), estimator.timeout()) {
+            self.record_rto(cx);
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! Duplicate reports (RFC 2883) as RFC 3708 uses them: when everything that was sent again in a recovery is reported to have
+//! come twice, nothing had been lost.
+
+use crate::packet::Segment;
+
+/// Counts what was sent again and what of it came twice.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Duplicates {
+    /// Sequence numbers between which the recovery sends again.
+    from: u64,
+    to: u64,
+    /// Octets sent again and not yet reported.
+    left: u64,
+    sent_again: bool,
+}
+
+impl Duplicates {
+    pub fn new(una: u64, max_sent: u64) -> Self {
+        Duplicates { from: una, to: max_sent, left: 0, sent_again: false }
+    }
+
+    /// So many octets leave again.
+    pub fn on_sent_again(&mut self, payload: u32) {
+        self.left += u64::from(payload);
+        self.sent_again = true;
+    }
+
+    /// Whether with this ACK all of it is reported.
+    pub fn on_ack(&mut self, ack: &Segment) -> bool {
+        let Some((start, end)) = ack.sack.duplicate(ack.ack) else { return false };
+        if start < self.from || end > self.to {
+            return false;
+        }
+        self.left = self.left.saturating_sub(end - start);
+        self.sent_again && self.left == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids::{ConnectionId, Direction};
+    use crate::packet::SackBlocks;
+
+    fn report(start: u64, end: u64) -> Segment {
+        let sack = SackBlocks::new(900, [(start, end)]);
+        Segment { ack: 900, sack, ..Segment::new(ConnectionId(0), Direction::Uplink) }
+    }
+
+    #[test]
+    fn all_that_was_sent_again_must_come_twice() {
+        let mut duplicates = Duplicates::new(100, 900);
+        assert!(!duplicates.on_ack(&report(100, 200)), "nothing was sent again yet");
+        duplicates.on_sent_again(100);
+        duplicates.on_sent_again(100);
+        assert!(!duplicates.on_ack(&report(100, 200)));
+        assert!(!duplicates.on_ack(&report(0, 100)), "from before the recovery");
+        assert!(duplicates.on_ack(&report(200, 300)));
+    }
+}

@@ -1,0 +1,56 @@
+//! The Eifel detection (RFC 3522): the ACK of the original, which comes late, echoes a timestamp from before the
+//! retransmission.
+
+use umts_units::Time;
+
+use crate::packet::Segment;
+
+/// What is remembered from a retransmission until the next ACK of something new.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Eifel {
+    /// The timestamp of the retransmission (RetransmitTS).
+    retransmitted: Time,
+    waiting: bool,
+}
+
+impl Eifel {
+    pub fn new(retransmitted: Time) -> Self {
+        Eifel { retransmitted, waiting: true }
+    }
+
+    /// An ACK of something new, the first after the retransmission decides (§3.2 steps 3 to 5).
+    pub fn on_new_ack(&mut self, ack: &Segment) -> bool {
+        let first = std::mem::take(&mut self.waiting);
+        // A duplicate report says that both arrived: the ACK is of the second.
+        first
+            && ack.options.timestamps
+            && ack.echo < self.retransmitted
+            && ack.sack.duplicate(ack.ack).is_none()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_units::Duration;
+
+    use super::*;
+    use crate::ids::{ConnectionId, Direction};
+    use crate::packet::{Options, SackBlocks};
+
+    fn ack(echo_ms: u64) -> Segment {
+        let options = Options { timestamps: true, ..Options::default() };
+        let echo = Time::ZERO + Duration::from_millis(echo_ms);
+        Segment { ack: 1000, options, echo, ..Segment::new(ConnectionId(0), Direction::Uplink) }
+    }
+
+    #[test]
+    fn the_first_new_ack_decides_by_what_it_echoes() {
+        let eifel = Eifel::new(Time::ZERO + Duration::from_millis(50));
+        assert!(eifel.clone().on_new_ack(&ack(49)));
+        assert!(!eifel.clone().on_new_ack(&ack(50)));
+        let mut decided = eifel;
+        assert!(!decided.on_new_ack(&ack(60)) && !decided.on_new_ack(&ack(10)));
+        let sack = SackBlocks::new(1000, [(1, 500)]);
+        assert!(!eifel.clone().on_new_ack(&Segment { sack, ..ack(49) }));
+    }
+}

@@ -1,0 +1,137 @@
+//! F-RTO (RFC 5682): after a timeout one segment leaves again; if the next ACKs acknowledge what was not sent again, the
+//! originals have arrived and the timeout was spurious.
+//!
+//! ```text
+//!   timeout: the oldest leaves again ─► first ACK ─► two new segments ─► second ACK ─► advances: spurious
+//!                                          │                                │
+//!                                          └─ all, or nothing new:          └─ nothing new: slow start, at most 3
+//!                                             as after any timeout
+//! ```
+
+/// Where the algorithm is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Step {
+    /// The oldest segment has left again (step 1).
+    Resent,
+    /// New segments have left (step 2).
+    Probing,
+    Over,
+}
+
+/// What follows from an ACK.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Nothing yet.
+    Undecided,
+    /// Up to two new segments leave now, and nothing else before the next ACK.
+    Probe,
+    /// Everything outstanding is to be sent again, with a window of three segments at most.
+    Conventional,
+    /// The timeout was spurious.
+    Spurious,
+}
+
+/// F-RTO's state after a timeout.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct FRto {
+    step: Step,
+    /// The sequence number after the highest sent before the timeout.
+    recover: u64,
+    /// Selective acknowledgments help (§3).
+    with_sack: bool,
+    /// Segments SACKed that were sent once, when the probe left.
+    sacked: usize,
+}
+
+/// An acknowledgment and what it leaves.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Heard {
+    /// Oldest unacknowledged sequence number.
+    pub una: u64,
+    pub advances: bool,
+    /// Segments below `recover` that are SACKed and were sent once.
+    pub sacked: usize,
+    /// There is new data, and room for it.
+    pub has_new_data: bool,
+}
+
+impl FRto {
+    pub fn new(recover: u64, with_sack: bool) -> Self {
+        FRto { step: Step::Resent, recover, with_sack, sacked: 0 }
+    }
+
+    pub fn recover(&self) -> u64 {
+        self.recover
+    }
+
+    /// Nothing but new segments may leave.
+    pub fn is_probing(&self) -> bool {
+        self.step == Step::Probing
+    }
+
+    pub fn on_ack(&mut self, heard: &Heard) -> Verdict {
+        match self.step {
+            Step::Over => Verdict::Undecided,
+            Step::Resent if heard.advances && heard.una < self.recover && heard.has_new_data => {
+                self.step = Step::Probing;
+                self.sacked = heard.sacked;
+                Verdict::Probe
+            }
+            // §3 step 2: with SACK a duplicate may still be followed by an ACK that decides.
+            Step::Resent if !heard.advances && self.with_sack => Verdict::Undecided,
+            Step::Resent => {
+                self.step = Step::Over;
+                Verdict::Undecided
+            }
+            Step::Probing if heard.advances || (self.with_sack && heard.sacked > self.sacked) => {
+                self.step = Step::Over;
+                Verdict::Spurious
+            }
+            Step::Probing => {
+                self.step = Step::Over;
+                Verdict::Conventional
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn advance(una: u64) -> Heard {
+        Heard { una, advances: true, sacked: 0, has_new_data: true }
+    }
+
+    fn duplicate(una: u64) -> Heard {
+        Heard { advances: false, ..advance(una) }
+    }
+
+    fn verdicts(with_sack: bool, heard: &[Heard]) -> Vec<Verdict> {
+        let mut frto = FRto::new(1000, with_sack);
+        heard.iter().map(|heard| frto.on_ack(heard)).collect()
+    }
+
+    use Verdict::{Conventional, Probe, Spurious, Undecided};
+
+    #[test]
+    fn two_acks_that_advance_tell_that_the_timeout_was_spurious() {
+        assert_eq!(verdicts(false, &[advance(200), advance(300)]), [Probe, Spurious]);
+        assert_eq!(verdicts(false, &[advance(200), duplicate(200)]), [Probe, Conventional]);
+    }
+
+    #[test]
+    fn an_ack_of_all_or_of_nothing_or_without_new_data_decides_nothing() {
+        assert_eq!(verdicts(false, &[advance(1000), advance(1100)]), [Undecided, Undecided]);
+        assert_eq!(verdicts(false, &[duplicate(100), advance(200)]), [Undecided, Undecided]);
+        let without = Heard { has_new_data: false, ..advance(200) };
+        assert_eq!(verdicts(false, &[without, advance(300)]), [Undecided, Undecided]);
+    }
+
+    #[test]
+    fn with_sack_blocks_of_originals_count() {
+        let sacked = Heard { sacked: 1, ..duplicate(200) };
+        assert_eq!(verdicts(true, &[duplicate(100), advance(200), sacked]), [Undecided, Probe, Spurious]);
+        assert_eq!(verdicts(true, &[advance(200), duplicate(200)]), [Probe, Conventional]);
+    }
+}

@@ -1,0 +1,186 @@
+//! Retransmissions that were not needed: three ways to find out, one answer.
+//!
+//! - [`eifel`](self): by the timestamp that an ACK echoes (RFC 3522).
+//! - [`frto`](self): by the ACKs of what was not sent again, after a timeout (RFC 5682).
+//! - [`dsack`](self): by the receiver's reports of duplicates (RFC 2883, RFC 3708).
+//!
+//! The answer is that of RFC 4015 §3.2: the threshold is what it was, the window what is under way and an ACK's worth;
+//! after a spurious timeout the sender goes on with new data, and the next round trip makes the timer careful.
+//!
+//! With none of them on nothing is remembered and nothing is asked.
+
+mod dsack;
+mod eifel;
+mod frto;
+
+use umts_kernel::TraceSink;
+use umts_units::{Duration, Time};
+
+use self::dsack::Duplicates;
+use self::eifel::Eifel;
+use self::frto::{FRto, Heard, Verdict};
+use super::congestion::{CongestionControl, Flight};
+use super::connection::Connection;
+use crate::cx::Cx;
+use crate::packet::Segment;
+use crate::trace::{SendCause, SpuriousBy, TraceEvent};
+
+/// New segments of F-RTO's step 2.
+const PROBES: u8 = 2;
+/// The largest window after a probe that tells nothing (RFC 5682 §2.1, step 3a).
+const CONVENTIONAL_WINDOW: f64 = 3.0;
+
+/// What is remembered of a reaction to a loss until it is known whether there was one.
+#[derive(Debug)]
+pub(super) struct Episode {
+    timeout: bool,
+    /// Oldest unacknowledged sequence number when it began.
+    una: u64,
+    /// The larger of what was under way and the threshold (RFC 4015: pipe_prev), in segments.
+    pipe: f64,
+    /// SRTT and RTTVAR before.
+    registers: Option<(Duration, Duration)>,
+    eifel: Option<Eifel>,
+    frto: Option<FRto>,
+    duplicates: Option<Duplicates>,
+    /// New segments that may leave.
+    probes: u8,
+}
+
+/// What the timer does with the first round trip of data that left after a spurious timeout.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Adaptation {
+    pub after: u64,
+    pub registers: (Duration, Duration),
+}
+
+impl Connection {
+    /// The sender is about to send something again because of a timeout, or of duplicate ACKs. `flight` and `ssthresh` are
+    /// from before the window was cut.
+    pub(super) fn begin_episode(&mut self, now: Time, flight: &Flight, ssthresh: f64, timeout: bool) {
+        let detection = self.config.spurious;
+        if !detection.any() || self.config.one_way || flight.una == 0 {
+            return;
+        }
+        if timeout
+            && let Some(episode) = &mut self.sender.episode
+            && episode.timeout
+            && episode.una == flight.una
+        {
+            // The same segment times out again: F-RTO is for the first time (RFC 5682 §2.1, step 1).
+            episode.frto = None;
+            return;
+        }
+        let stamp = self.timestamp(now, self.agreed.timestamps);
+        let duplicates = detection.dsack && self.agreed.blocks > 0;
+        let episode = Episode {
+            timeout,
+            una: flight.una,
+            pipe: f64::from(flight.segments).max(ssthresh),
+            registers: self.sender.estimator.registers(),
+            eifel: (detection.eifel && self.agreed.timestamps).then(|| Eifel::new(stamp)),
+            frto: (detection.frto && timeout).then(|| FRto::new(flight.max_sent, self.agreed.blocks > 0)),
+            duplicates: duplicates.then(|| Duplicates::new(flight.una, flight.max_sent)),
+            probes: 0,
+        };
+        self.sender.episode = Some(Box::new(episode));
+    }
+
+    /// What F-RTO lets leave: a new segment, nothing, or (`None`) what the version says.
+    pub(super) fn probe(&mut self) -> Option<bool> {
+        let episode = self.sender.episode.as_mut()?;
+        if !episode.frto.is_some_and(|frto| frto.is_probing()) {
+            return None;
+        }
+        let left = episode.probes > 0;
+        episode.probes = episode.probes.saturating_sub(1);
+        Some(left)
+    }
+
+    /// A segment left again.
+    #[inline]
+    pub(super) fn count_sent_again(&mut self, payload: u32) {
+        if let Some(episode) = &mut self.sender.episode
+            && let Some(duplicates) = &mut episode.duplicates
+        {
+            duplicates.on_sent_again(payload);
+        }
+    }
+
+    /// An acknowledgment has been dealt with; `advances` if it was of something new, `acked` segments of it.
+    pub(super) fn judge<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        segment: &Segment,
+        advances: bool,
+        acked: u32,
+    ) {
+        let Some(mut episode) = self.sender.episode.take() else { return };
+        let by_duplicates = episode.duplicates.as_mut().is_some_and(|duplicates| duplicates.on_ack(segment));
+        let by_timestamp = advances && episode.eifel.as_mut().is_some_and(|eifel| eifel.on_new_ack(segment));
+        if by_timestamp || by_duplicates {
+            let by = if by_timestamp { SpuriousBy::Eifel } else { SpuriousBy::Dsack };
+            return self.respond(cx, &episode, by, acked);
+        }
+        let verdict = self.ask_frto(&mut episode, advances);
+        match verdict {
+            Verdict::Spurious => return self.respond(cx, &episode, SpuriousBy::FRto, acked),
+            Verdict::Probe => {
+                episode.probes = PROBES;
+                self.sender.outstanding.go_to_end();
+            }
+            Verdict::Conventional => {
+                let window = &mut self.sender.window;
+                window.cwnd = window.cwnd.min(CONVENTIONAL_WINDOW);
+                self.go_back(SendCause::Rto);
+            }
+            Verdict::Undecided => {}
+        }
+        self.sender.episode = Some(episode);
+    }
+
+    fn ask_frto(&self, episode: &mut Episode, advances: bool) -> Verdict {
+        let Some(frto) = &mut episode.frto else { return Verdict::Undecided };
+        let outstanding = &self.sender.outstanding;
+        let below = outstanding.ring.iter().take_while(|sent| sent.end() <= frto.recover());
+        frto.on_ack(&Heard {
+            una: outstanding.una(),
+            advances,
+            sacked: below.filter(|sent| sent.sacked && sent.transmissions == 1).count(),
+            has_new_data: self.new_segment().is_some(),
+        })
+    }
+
+    /// RFC 4015 §3.2, steps 3 to 6.
+    fn respond<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        episode: &Episode,
+        by: SpuriousBy,
+        acked: u32,
+    ) {
+        let sender = &mut self.sender;
+        let initial = self.config.initial_window;
+        sender.version.on_undo();
+        let window = &mut sender.window;
+        let under_way = (sender.outstanding.len() as u32).saturating_add(acked.min(initial));
+        window.cwnd = f64::from(under_way).max(window.cwnd);
+        window.ssthresh = episode.pipe.max(2.0);
+        window.inflation = 0;
+        window.duplicates = 0;
+        window.recover = sender.outstanding.una().saturating_sub(1);
+        if let Some(law) = window.law.own() {
+            law.undo();
+        }
+        sender.resend_first = false;
+        if episode.timeout {
+            sender.outstanding.go_to_end();
+            sender.estimator.end_back_off();
+            let after = sender.outstanding.max_sent();
+            sender.adaptation = episode.registers.map(|registers| Adaptation { after, registers });
+        }
+        let (connection, end, timeout) = (self.id, self.end, episode.timeout);
+        cx.record(|| TraceEvent::SpuriousRetransmission { connection, end, by, timeout });
+        self.restart_timer(cx.now);
+    }
+}

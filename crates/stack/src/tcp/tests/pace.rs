@@ -1,0 +1,93 @@
+//! What leaves when beyond the congestion window: small segments, pauses, byte counting, quick acknowledgments.
+
+use umts_units::Duration;
+
+use super::pair::{Fate, MSS, Pair, config, ms, nth};
+use crate::ids::End;
+use crate::tcp::{Nagle, TcpConfig, Variant};
+
+const SEGMENT: u64 = MSS as u64;
+
+/// Instants in ms and payloads of the server's data.
+fn data(pair: &Pair) -> Vec<(u64, u32)> {
+    let sent = pair.sent(End::Server).into_iter().filter(|(_, segment, _)| segment.payload > 0);
+    sent.map(|(at, segment, _)| (at.as_nanos() / 1_000_000, segment.payload)).collect()
+}
+
+#[test]
+fn small_segments_wait_for_acknowledgments() {
+    let run = |nagle| {
+        let mut pair = Pair::new(&TcpConfig { nagle, initial_window: 10, ..config(Variant::NewReno) });
+        pair.open(End::Server);
+        pair.run_until(ms(200));
+        pair.write(End::Server, 2 * SEGMENT + 300);
+        pair.run_until(ms(220));
+        pair.write(End::Server, 100);
+        pair.run();
+        data(&pair)
+    };
+    assert_eq!(run(Nagle::Off), [(200, 1000), (200, 1000), (200, 300), (220, 100)]);
+    assert_eq!(run(Nagle::On), [(200, 1000), (200, 1000), (300, 400)], "what comes in between joins");
+    assert_eq!(run(Nagle::Minshall), [(200, 1000), (200, 1000), (200, 300), (300, 100)]);
+}
+
+#[test]
+fn the_last_segment_before_a_close_does_not_wait() {
+    let config = TcpConfig { nagle: Nagle::On, initial_window: 10, ..config(Variant::NewReno) };
+    let mut pair = Pair::sending(&config, SEGMENT + 300, |_| Fate::Deliver);
+    pair.close(End::Server);
+    pair.run_until(ms(150));
+    assert_eq!(data(&pair), [(100, 1000), (100, 300)]);
+}
+
+#[test]
+fn after_a_pause_the_window_is_the_initial_one() {
+    let run = |slow_start_restart| {
+        let config = TcpConfig { slow_start_restart, ..config(Variant::NewReno) };
+        let mut pair = Pair::sending(&config, 30 * SEGMENT, |_| Fate::Deliver);
+        pair.run_until(ms(900));
+        pair.write(End::Server, 30 * SEGMENT);
+        pair.run_until(ms(5000));
+        let busy = pair.new_segments(900, 901);
+        pair.write(End::Server, 30 * SEGMENT);
+        (busy, pair.new_segments(5000, 5001))
+    };
+    // 400 ms are less than the timeout of 1 s.
+    let (busy, after) = run(false);
+    assert!(busy > 20 && after > 20, "{busy} and {after}");
+    assert_eq!(run(true), (busy, 2));
+}
+
+#[test]
+fn byte_counting_makes_up_for_delayed_acks() {
+    let rounds = |abc| {
+        let delayed_ack = Some(Duration::from_millis(200));
+        let config = TcpConfig { abc, delayed_ack, initial_window: 4, ..config(Variant::NewReno) };
+        let mut pair = Pair::sending(&config, u64::MAX, |_| Fate::Deliver);
+        pair.run_until(ms(450));
+        (1..4).map(|n| pair.new_segments(100 * n, 100 * n + 100)).collect::<Vec<_>>()
+    };
+    assert_eq!(rounds(false), [4, 6, 9]);
+    assert_eq!(rounds(true), [4, 8, 16]);
+    // Congestion avoidance: a segment for each window of segments acknowledged.
+    let config =
+        TcpConfig { abc: true, initial_window: 4, initial_ssthresh: Some(4), ..config(Variant::NewReno) };
+    let mut pair = Pair::sending(&config, u64::MAX, |_| Fate::Deliver);
+    pair.run_until(ms(550));
+    let rounds: Vec<_> = (1..5).map(|n| pair.new_segments(100 * n, 100 * n + 100)).collect();
+    assert_eq!(rounds, [4, 5, 6, 7]);
+}
+
+#[test]
+fn the_first_segments_are_acknowledged_at_once_if_asked() {
+    let acks = |quick_acks| {
+        let delayed_ack = Some(Duration::from_millis(200));
+        let config = TcpConfig { quick_acks, delayed_ack, initial_window: 4, ..config(Variant::NewReno) };
+        let mut pair = Pair::sending(&config, 4 * SEGMENT, |_| Fate::Deliver);
+        pair.run_until(ms(160));
+        let sent = pair.sent(End::Ue).into_iter().filter(|(_, segment, _)| !segment.flags.syn);
+        sent.map(|(_, segment, _)| segment.ack).collect::<Vec<_>>()
+    };
+    assert_eq!(acks(0), [nth(2), nth(4)]);
+    assert_eq!(acks(2), [nth(1), nth(2), nth(4)]);
+}

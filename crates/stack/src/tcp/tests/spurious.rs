@@ -1,0 +1,152 @@
+//! Retransmissions that were not needed, found out and undone: RFC 3522, RFC 5682, RFC 3708, RFC 4015.
+
+use umts_units::Duration;
+
+use super::pair::{Fate, MSS, Pair, config, lose, ms, nth};
+use crate::ids::End;
+use crate::packet::Segment;
+use crate::tcp::{SpuriousConfig, TcpConfig, Variant};
+use crate::trace::SendCause::{DupAck, Rto};
+use crate::trace::{SpuriousBy, TraceEvent};
+
+const GREEDY: u64 = u64::MAX;
+
+const OFF: SpuriousConfig = SpuriousConfig { eifel: false, frto: false, dsack: false };
+const EIFEL: SpuriousConfig = SpuriousConfig { eifel: true, ..OFF };
+const FRTO: SpuriousConfig = SpuriousConfig { frto: true, ..OFF };
+const DSACK: SpuriousConfig = SpuriousConfig { dsack: true, ..OFF };
+
+fn ten(version: Variant, spurious: SpuriousConfig) -> TcpConfig {
+    TcpConfig {
+        initial_window: 10,
+        timestamps: spurious.eifel,
+        // Timestamps come out of the payload, which is the same with and without them.
+        segment_payload: MSS + if spurious.eifel { 12 } else { 0 },
+        sack_blocks: if spurious.dsack { 3 } else { 0 },
+        spurious,
+        ..config(version)
+    }
+}
+
+/// The path stands still for 1.5 s: what would arrive between 150 ms and 1650 ms arrives then, in order.
+fn standstill(segment: &Segment) -> Fate {
+    let arrives = segment.timestamp + Duration::from_millis(50);
+    let still = ms(140)..ms(1650);
+    if segment.direction == End::Server.sends() && segment.payload > 0 && still.contains(&arrives) {
+        Fate::HoldUp(ms(1650) - arrives)
+    } else {
+        Fate::Deliver
+    }
+}
+
+/// Of the server. (What acknowledges the handshake is held up as well, so the other end's timer expires once.)
+fn timeouts(pair: &Pair) -> usize {
+    pair.count(|event| matches!(event, TraceEvent::RtoExpired { end: End::Server, .. }))
+}
+
+/// What was found out: when in ms, how, and whether of a timeout.
+fn found(pair: &Pair) -> Vec<(u64, SpuriousBy, bool)> {
+    let found = pair.trace.iter().filter_map(|(at, event)| match event {
+        TraceEvent::SpuriousRetransmission { by, timeout, .. } => {
+            Some((at.as_nanos() / 1_000_000, *by, *timeout))
+        }
+        _ => None,
+    });
+    found.collect()
+}
+
+#[test]
+fn a_standstill_costs_a_whole_window_without_detection() {
+    let mut pair = Pair::sending(&ten(Variant::NewReno, OFF), GREEDY, standstill);
+    pair.run_until(ms(2500));
+    // Timeout at 1100 ms; the originals' ACKs of 1700 ms then move what is sent again along.
+    assert_eq!((timeouts(&pair), pair.sent_again()[0]), (1, (1100, nth(0), Rto)));
+    assert!(pair.sent_again().len() > 5, "go-back-N sends what has arrived");
+    assert_eq!((pair.server.ssthresh(), found(&pair)), (5.0, vec![]));
+}
+
+#[test]
+fn eifel_takes_the_first_ack_after_the_timeout_back() {
+    let mut pair = Pair::sending(&ten(Variant::NewReno, EIFEL), GREEDY, standstill);
+    pair.run_until(ms(1700));
+    assert_eq!(found(&pair), [(1700, SpuriousBy::Eifel, true)]);
+    assert_eq!((timeouts(&pair), pair.sent_again().len()), (1, 1), "only the oldest left again");
+    assert_eq!(pair.server.ssthresh(), f64::INFINITY);
+    // RFC 4015: the next round trip makes the timer careful: SRTT >= 1.55 s would be the late one's.
+    pair.run_until(ms(2500));
+    assert_eq!((timeouts(&pair), pair.sent_again().len()), (1, 1));
+    assert!(pair.server.rto() >= Duration::from_secs(1));
+}
+
+#[test]
+fn frto_sends_new_data_and_learns_from_the_second_ack() {
+    let mut pair = Pair::sending(&ten(Variant::NewReno, FRTO), GREEDY, standstill);
+    pair.run_until(ms(1700));
+    assert_eq!(found(&pair), [(1700, SpuriousBy::FRto, true)]);
+    assert_eq!((timeouts(&pair), pair.sent_again().len()), (1, 1));
+    assert_eq!(pair.server.ssthresh(), f64::INFINITY);
+    pair.run_until(ms(2500));
+    assert_eq!(pair.sent_again().len(), 1);
+}
+
+#[test]
+fn frto_lets_a_needed_timeout_be_one() {
+    // Segments 0 to 7 of ten are lost, then the network delivers.
+    let lost: Vec<_> = (0..8).map(|n| (nth(n), 0)).collect();
+    for version in [Variant::Reno, Variant::NewReno, Variant::Sack] {
+        let config = TcpConfig { sack_blocks: 3, ..ten(version, FRTO) };
+        let mut pair = Pair::sending(&config, 20 * u64::from(MSS), lose(&lost));
+        pair.run();
+        assert_eq!(
+            (pair.delivered(End::Ue), timeouts(&pair), found(&pair)),
+            (20 * u64::from(MSS), 1, vec![])
+        );
+    }
+}
+
+#[test]
+fn frto_without_an_advance_goes_back() {
+    // 0 and 1 are lost with all but the last: the first ACK advances over 0 only, the probe brings a duplicate.
+    let mut pair = Pair::sending(
+        &TcpConfig { initial_window: 4, ..ten(Variant::NewReno, FRTO) },
+        20 * u64::from(MSS),
+        lose(&[(nth(0), 0), (nth(1), 0), (nth(2), 0), (nth(3), 0)]),
+    );
+    pair.run();
+    assert_eq!((timeouts(&pair), found(&pair)), (1, vec![]));
+    // Step 2: two new segments at 1200 ms, step 3a: back to segment 1 at 1300 ms.
+    assert_eq!((pair.new_segments(1200, 1201), pair.sent_again()[1]), (2, (1300, nth(1), Rto)));
+    assert_eq!(pair.delivered(End::Ue), 20 * u64::from(MSS));
+}
+
+#[test]
+fn reordering_that_looked_like_a_loss_is_undone() {
+    // Segment 3 comes after segment 9: six duplicates, one needless fast retransmit.
+    let late = |segment: &Segment| {
+        let first = segment.seq == nth(3) && segment.transmission == 0;
+        if first { Fate::HoldUp(Duration::from_millis(30)) } else { Fate::Deliver }
+    };
+    let run = |version, spurious| {
+        let mut pair = Pair::sending(&ten(version, spurious), GREEDY, late);
+        pair.run_until(ms(400));
+        (found(&pair), pair.server.ssthresh(), pair.sent_again()[0].2)
+    };
+    // Three ACKs come first: 13 segments are under way, half of them.
+    assert_eq!(run(Variant::NewReno, OFF).1, 6.5);
+    // The late original's ACK leaves at 180 ms and comes at 230 ms; the second copy's report at 300 ms.
+    assert_eq!(run(Variant::NewReno, EIFEL), (vec![(230, SpuriousBy::Eifel, false)], f64::INFINITY, DupAck));
+    assert_eq!(run(Variant::Sack, DSACK), (vec![(300, SpuriousBy::Dsack, false)], f64::INFINITY, DupAck));
+}
+
+#[test]
+fn a_report_of_one_of_two_undoes_nothing() {
+    // Segment 3 is late, segment 5 lost: two leave again, one comes twice.
+    let script = |segment: &Segment| match (segment.seq, segment.transmission) {
+        (seq, 0) if seq == nth(3) => Fate::HoldUp(Duration::from_millis(30)),
+        (seq, 0) if seq == nth(5) => Fate::Drop,
+        _ => Fate::Deliver,
+    };
+    let mut pair = Pair::sending(&ten(Variant::Sack, DSACK), GREEDY, script);
+    pair.run_until(ms(600));
+    assert_eq!((pair.sent_again().len(), found(&pair), pair.server.ssthresh()), (2, vec![], 6.5));
+}
