@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import csv
 import json
+from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from reproduce_synthetic import NOISE, Synthetic, claim, plan_in
 from umtslab.reproduce.figuredata import figure_data
 from umtslab.reproduce.figures import draw
+from umtslab.reproduce.html import html
 from umtslab.reproduce.plan import Plan, Point
 from umtslab.reproduce.report import (
     markdown,
@@ -128,3 +131,71 @@ def test_reasons_are_given_with_mismatches_only(plan: Plan) -> None:
     for entry, there in [(known, True), (fitting, False)]:
         chapter = Chapter("paper", plan, False, 5, (score(entry, plan, results),))
         assert ("The header is missing." in markdown(chapter)) is there
+
+
+class Page(HTMLParser):
+    """What a browser would see: open tags, addresses, words."""
+
+    VOID = frozenset({"meta", "input", "img", "br"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.addresses: list[str] = []
+        self.ids: list[str] = []
+        self.words: list[str] = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        self.addresses += [value for name in ("src", "href", "action") if (value := found.get(name))]
+        self.ids += [value for value in [found.get("id")] if value]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.words.append(data)
+
+
+def test_the_report_needs_nothing_from_anywhere(chapter: Chapter) -> None:
+    text = html([chapter], version="1.2.3")
+    page = Page(text)
+    assert page.open == []
+    assert "http" not in text.replace("http-equiv", "")
+    assert all(address.startswith(("#", "data:image/svg+xml;base64,")) for address in page.addresses)
+    pictures = [address for address in page.addresses if address.startswith("data:")]
+    assert len(pictures) == sum(data.figure.kind != "table" for data in chapter.figures)
+    for picture in pictures:
+        assert b"<svg" in base64.b64decode(picture.split(",", 1)[1])
+    assert {address[1:] for address in page.addresses if address.startswith("#")} <= set(page.ids)
+
+
+def test_the_report_shows_every_claim_once_with_its_verdict(chapter: Chapter) -> None:
+    text = html([chapter], version="1.2.3")
+    page = Page(text)
+    for scored in chapter.scored:
+        assert page.ids.count(scored.claim.id) == 1
+        assert f'data-verdict="{scored.verdict}"' in text
+    words = " ".join(" ".join(page.words).split())
+    assert "4 claims, 15 runs." in words
+    assert "30.0 (tolerance ± 5 %)" in words
+    assert "TCP Vegas is missing | so far" in words
+    assert "3 runs of each point instead of 5" in words
+
+
+def test_the_report_of_several_documents_has_a_line_for_each_and_for_all(chapter: Chapter) -> None:
+    other = Chapter("other", None, False, 0, (not_yet(claim("value", 1, paper="other"), "<no> plan"),))
+    text = html([chapter, other], version="1")
+    words = " ".join(" ".join(Page(text).words).split())
+    assert "paper 4 15" in words
+    assert "other 1 0" in words
+    assert "all 5 15" in words
+    assert "&lt;no&gt; plan" in text
+
+
+def test_the_same_results_give_the_same_report(chapter: Chapter) -> None:
+    assert html([chapter], version="1") == html([chapter], version="1")

@@ -48,6 +48,19 @@ def test_the_wheel_is_what_answers(clean: Path) -> None:
     assert Path(where.strip()).is_relative_to(clean)
 
 
+def test_umts_reproduces_without_a_source_tree(clean: Path) -> None:
+    out = sh(clean / "venv/bin/umts", "reproduce", "hu-split", "--json", "--out", "report", cwd=clean)
+    [chapter] = json.loads(out)["chapters"]
+    assert len(chapter["claims"]) == 30
+    assert (clean / "report/report.html").read_text().startswith("<!doctype html>")
+    place = "import umtslab.reproduce as r; print(r.find_data())"
+    share = Path(sh(clean / "venv/bin/python", "-c", place, cwd=clean).strip())
+    assert share.is_relative_to(clean)
+    for folder in ("reproductions", "scenarios", "campaigns"):
+        mine = {path.relative_to(ROOT) for path in (ROOT / folder).rglob("*") if path.is_file()}
+        assert {path.relative_to(share) for path in (share / folder).rglob("*") if path.is_file()} == mine
+
+
 def test_every_package_it_brings_is_pinned(clean: Path) -> None:
     def names(freeze: str) -> set[str]:
         lines = (line.split("#")[0].strip() for line in freeze.splitlines())

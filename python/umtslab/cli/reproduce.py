@@ -41,7 +41,7 @@ def reproduce(
     quick
         Small grids and few runs: under a minute, with provisional verdicts.
     out
-        Where pages, figures and tables go, and the runs; only what it lacks is run.
+        Where the report (report.html), pages, figures and tables go, and the runs; only what it lacks is run.
     jobs
         Worker threads (default: as many as there are processors).
     json
@@ -49,6 +49,7 @@ def reproduce(
     quiet
         No progress bar.
     """
+    from umtslab.reproduce.html import write_html
     from umtslab.reproduce.report import to_json, totals, write_chapter
     from umtslab.reproduce.reproduction import find_data
     from umtslab.reproduce.reproduction import reproduce as run_again
@@ -63,11 +64,13 @@ def reproduce(
         raise UsageError(str(error)) from error
     with open_results(out / "store") as store, _progress(quiet=quiet or json) as progress:
         chapters = run_again(parts, store=store, data=root, quick=quick, jobs=threads, progress=progress)
+    version = str(code_version())
     files = [path for chapter in chapters if chapter.plan is not None for path in write_chapter(chapter, out)]
+    files.append(write_html(chapters, out / "report.html", version=version))
     if json:
         import json as encoder
 
-        print(encoder.dumps(to_json(chapters, files, version=str(code_version())), allow_nan=False))
+        print(encoder.dumps(to_json(chapters, files, version=version), allow_nan=False))
     else:
         _show(chapters, files)
     return FAILED if totals(chapters)["fail"] else 0
@@ -87,10 +90,13 @@ def _show(chapters: list[Chapter], files: list[Path]) -> None:
         for missing, claims in open_reasons(chapter):
             console.print(f"not yet ({claims}): {missing}", style="dim", markup=False)
         console.print(f"{chapter.title}. {summary_line([chapter])}\n", markup=False)
-    if len(chapters) > 1:
+    papers = list(dict.fromkeys(chapter.paper for chapter in chapters))
+    for paper in papers if len(chapters) > 1 else []:
+        line = summary_line([chapter for chapter in chapters if chapter.paper == paper])
+        console.print(f"{paper}: {line}", markup=False)
+    if len(papers) > 1:
         console.print(summary_line(chapters))
-    for page in (path for path in files if path.name == "README.md"):
-        console.print(f"Figures, tables and verdicts: {page}", markup=False, soft_wrap=True)
+    console.print(f"Report: {files[-1]}", markup=False, soft_wrap=True)
 
 
 @contextmanager

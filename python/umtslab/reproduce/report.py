@@ -106,6 +106,7 @@ def _claim_table(scored: Sequence[Scored], known: Sequence[str]) -> Iterable[str
     yield "|---|---|---|---|---|---|---|---|"
     for entry in scored:
         claim = entry.claim
+        numbers = [f"[{known.index(reason) + 1}]" for reason in scored_reasons(entry)]
         cells = [
             f"`{claim.id.removeprefix(claim.paper + '.')}` ({claim.confidence})",
             f"{claim.statement} ({claim.where})",
@@ -114,7 +115,7 @@ def _claim_table(scored: Sequence[Scored], known: Sequence[str]) -> Iterable[str
             _readings(entry.ours),
             _readings(entry.beside),
             "" if entry.honest is None else f"{entry.honest.verdict}; {_readings(entry.honest.ours)}",
-            " ".join(filter(None, [entry.detail, *(f"[{known.index(r) + 1}]" for r in _reasons(entry))])),
+            " ".join(filter(None, [entry.detail, *numbers])),
         ]
         yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
@@ -166,7 +167,7 @@ def table(chapter: Chapter) -> Table:
         prefix = chapter.plan.claims if chapter.plan is not None else chapter.paper
         tolerance = "" if entry.claim.tolerance is None else f" (±{100 * entry.claim.tolerance:g} %)"
         detail = entry.detail if entry.verdict is not Verdict.PASS else ""
-        why = " ".join(filter(None, [detail, *(f"[{known.index(r) + 1}]" for r in _reasons(entry))]))
+        why = " ".join(filter(None, [detail, *(f"[{known.index(r) + 1}]" for r in scored_reasons(entry))]))
         view.add_row(
             f"[{colours[entry.verdict]}]{entry.verdict}[/]",
             _plain(entry.claim.id.removeprefix(prefix + ".")),
@@ -179,7 +180,7 @@ def table(chapter: Chapter) -> Table:
 
 def reasons(chapter: Chapter) -> list[str]:
     """What was found out about the chapter's mismatches; tables refer to it by number, from 1."""
-    return list(dict.fromkeys(reason for entry in chapter.scored for reason in _reasons(entry)))
+    return list(dict.fromkeys(reason for entry in chapter.scored for reason in scored_reasons(entry)))
 
 
 def open_reasons(chapter: Chapter) -> list[tuple[str, int]]:
@@ -245,7 +246,7 @@ def _claim_json(entry: Scored) -> dict[str, Any]:
         "note": claim.note,
         "verdict": str(entry.verdict),
         "detail": entry.detail,
-        "reasons": list(_reasons(entry)),
+        "reasons": list(scored_reasons(entry)),
         "ours": [_reading_json(reading) for reading in entry.ours],
         "beside": [_reading_json(reading) for reading in entry.beside],
         "honest": None
@@ -268,6 +269,6 @@ def _readings(readings: Sequence[Reading]) -> str:
     return f"{readings[0]}; … {len(readings) - 2} more …; {readings[-1]}"
 
 
-def _reasons(entry: Scored) -> Sequence[str]:
+def scored_reasons(entry: Scored) -> Sequence[str]:
     """Written reasons belong to a mismatch; beside a pass or a gap they would mislead."""
     return entry.claim.reasons if entry.verdict in {Verdict.FAIL, Verdict.INCONCLUSIVE} else ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sysconfig
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -114,7 +113,7 @@ def find_data() -> Path:
     """The folder that holds ``reproductions`` and ``scenarios``.
 
     The one above the working directory comes first, then the source tree that this package lies in, then the
-    installation's ``share/umtslab``.
+    ``share`` that a wheel brings.
 
     Raises
     ------
@@ -122,8 +121,9 @@ def find_data() -> Path:
         If there is none; the message says where it was looked for.
     """
     here = Path.cwd()
-    installed = Path(sysconfig.get_path("data")) / "share" / "umtslab"
-    candidates = [here, *here.parents, *Path(__file__).resolve().parents, installed]
+    package = Path(__file__).resolve().parents[1]
+    installed = package / "share"
+    candidates = [here, *here.parents, *package.parents, installed]
     for folder in candidates:
         if (folder / "reproductions").is_dir() and (folder / "scenarios").is_dir():
             return folder

@@ -1,0 +1,209 @@
+"""The report as one HTML file that needs nothing else: it opens offline, with its figures inside."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from umtslab.analyse.statistics import Summary
+from umtslab.reproduce.claims import Claim
+from umtslab.reproduce.compare import Verdict, show
+from umtslab.reproduce.figuredata import FigureData, Row
+from umtslab.reproduce.figures import draw
+from umtslab.reproduce.plan import Plan, text
+from umtslab.reproduce.report import scored_reasons, totals
+from umtslab.reproduce.reproduction import Chapter
+from umtslab.reproduce.verdict import Reading, Scored
+
+ORDER = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.NOT_YET)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A figure or table with the claims about it; without a figure, claims about a section of the text."""
+
+    anchor: str
+    title: str
+    picture: str
+    rows: Sequence[Mapping[str, Any]]
+    x: str
+    gaps: Sequence[str]
+    claims: Sequence[Mapping[str, Any]]
+
+
+def html(chapters: Sequence[Chapter], *, version: str) -> str:
+    """The whole report.
+
+    Parameters
+    ----------
+    chapters : sequence of Chapter
+        What was reproduced.
+    version : str
+        The version that did it.
+    """
+    from jinja2 import Environment, PackageLoader
+
+    environment = Environment(loader=PackageLoader("umtslab.reproduce", "templates"), autoescape=True,
+                              trim_blocks=True, lstrip_blocks=True)  # fmt: skip
+    papers = list(dict.fromkeys(chapter.paper for chapter in chapters))
+    return environment.get_template("report.html").render(
+        version=version,
+        quick=any(chapter.quick for chapter in chapters),
+        verdicts=[str(verdict) for verdict in ORDER],
+        total=totals(chapters),
+        papers=[_paper(name, [c for c in chapters if c.paper == name]) for name in papers],
+    )
+
+
+def _paper(name: str, chapters: Sequence[Chapter]) -> dict[str, Any]:
+    counts = totals(chapters)
+    return {
+        "name": name,
+        "totals": counts,
+        "claims": sum(counts.values()),
+        "runs": sum(chapter.runs for chapter in chapters),
+        "chapters": [_chapter(chapter) for chapter in chapters if chapter.plan is not None],
+        "open": [_claim(scored) for chapter in chapters if chapter.plan is None for scored in chapter.scored],
+    }
+
+
+def _chapter(chapter: Chapter) -> dict[str, Any]:
+    assert chapter.plan is not None, "chapters without a plan are listed apart"
+    counts = totals([chapter])
+    return {
+        "anchor": f"{chapter.paper}-{chapter.plan.name}",
+        "title": chapter.title,
+        "runs": chapter.runs,
+        "totals": counts,
+        "claims": sum(counts.values()),
+        "subset": _subset(chapter.plan) if chapter.quick else [],
+        "sections": list(_sections(chapter)),
+    }
+
+
+def _subset(plan: Plan) -> list[str]:
+    """What a quick run leaves out of the plan."""
+    words = [f"{plan.quick_runs} runs of each point instead of {plan.runs}"]
+    for sweep in plan.sweeps:
+        for name, values in sweep.quick.items():
+            label = plan.dimensions[name].label
+            of = f" (of {len(sweep.grid[name])})" if name in sweep.grid else ""
+            words.append(f"{sweep.name}: {label} {', '.join(text(value) for value in values)}{of}")
+    return words
+
+
+def _sections(chapter: Chapter) -> Iterable[Section]:
+    """Figures with their claims, in the order of the plan; then the claims about text, by section."""
+    shown = {data.figure.id for data in chapter.figures}
+    for data in chapter.figures:
+        about = [scored for scored in chapter.scored if data.figure.id in scored.claim.places]
+        rows = [_row(row) for row in data.rows()] if data.figure.kind != "time" else []
+        yield Section(
+            anchor=f"{chapter.paper}-{data.figure.id}",
+            title=f"{_place(data.figure.id)}: {data.figure.title}",
+            picture=_picture(data),
+            rows=rows,
+            x=data.x_label,
+            gaps=data.gaps,
+            claims=_sorted(about),
+        )
+    places: dict[str, list[Scored]] = {}
+    for scored in chapter.scored:
+        if not shown & set(scored.claim.places):
+            places.setdefault(scored.claim.places[-1] if scored.claim.places else "", []).append(scored)
+    for place, about in places.items():
+        yield Section(f"{chapter.paper}-{place}", _place(place), "", (), "", (), _sorted(about))
+
+
+def _sorted(scored: Sequence[Scored]) -> list[dict[str, Any]]:
+    return [_claim(entry) for entry in sorted(scored, key=lambda entry: ORDER.index(entry.verdict))]
+
+
+def _claim(scored: Scored) -> dict[str, Any]:
+    claim, honest = scored.claim, scored.honest
+    return {
+        "id": claim.id,
+        "where": claim.where,
+        "statement": claim.statement,
+        "confidence": claim.confidence,
+        "kind": claim.kind,
+        "metric": claim.metric,
+        "expected": claim.expected,
+        "tolerance": "" if claim.tolerance is None else f"(tolerance ± {100 * claim.tolerance:.3g} %)",
+        "conditions": _conditions(claim),
+        "note": claim.note,
+        "verdict": str(scored.verdict),
+        "detail": scored.detail,
+        "reasons": scored_reasons(scored),
+        "ours": [_reading(reading) for reading in scored.ours],
+        "beside": [_reading(reading) for reading in scored.beside],
+        "honest": None
+        if honest is None
+        else {
+            "verdict": str(honest.verdict),
+            "detail": honest.detail,
+            "ours": [_reading(reading) for reading in honest.ours],
+        },
+    }
+
+
+def _conditions(claim: Claim) -> str:
+    words = []
+    for name, value in claim.conditions.items():
+        values = value if isinstance(value, list) else [value]
+        words.append(f"{name} {', '.join(map(str, values))}")
+    return "; ".join(words)
+
+
+def _reading(reading: Reading) -> dict[str, Any]:
+    return {"label": reading.label, "value": show(reading.summary), "n": reading.summary.n}
+
+
+def _row(row: Row) -> dict[str, Any]:
+    """A point of a figure, with how far it is from the document's number."""
+    mean, stated = row["mean"], row["stated"]
+    off = 100 * (mean / stated - 1) if mean is not None and stated else None
+    return {
+        "curve": row["curve"],
+        "accounting": row["accounting"],
+        "at": text(row["at"]),
+        "quantity": row["quantity"],
+        "n": row["n"],
+        "ours": show(Summary(row["n"], mean, row["sd"], row["ci95"])),
+        "stated": "" if stated is None else f"{stated:.4g}",
+        "off": "" if off is None else f"{off:+.1f} %",
+    }
+
+
+def _picture(data: FigureData) -> str:
+    """The figure as an address that holds it; empty for a table."""
+    if data.figure.kind == "table" or not data.lines:
+        return ""
+    from umtslab.plot.style import printable
+
+    content = io.BytesIO()
+    with printable():
+        draw(data).savefig(content, format="svg", metadata={"Date": None})
+    return "data:image/svg+xml;base64," + base64.b64encode(content.getvalue()).decode("ascii")
+
+
+def _place(word: str) -> str:
+    """``fig6_1`` as ``Figure 6.1``."""
+    for prefix, name in (("fig", "Figure"), ("tab", "Table"), ("sec", "Section")):
+        if word.startswith(prefix) and word[len(prefix) :][:1].isdigit():
+            return f"{name} {word[len(prefix) :].replace('_', '.')}"
+    return word or "General"
+
+
+def write_html(chapters: Sequence[Chapter], path: Path, *, version: str) -> Path:
+    """Write the report, whole or not at all."""
+    from umtslab.whole_files import whole_file
+
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with whole_file(path) as file:
+        file.write(html(chapters, version=version).encode())
+    return path
