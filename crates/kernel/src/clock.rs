@@ -11,6 +11,8 @@ pub enum Wake<P> {
     Reached,
     /// A packet came in from outside at this instant, before the one waited for.
     Packet(Time, P),
+    /// Something outside wants the run to end, or at least to be asked.
+    Stopped,
 }
 
 /// Passes the time until the next event.
@@ -24,8 +26,8 @@ pub trait Clock {
 
 /// Simulated time: the next event is always now.
 ///
-/// The wall clock of `umts emulate` will be the other implementation: it sleeps until the next event, wakes early for a
-/// packet and records how late each event ran.
+/// The wall clock of `umts emulate` is another implementation: it sleeps until the next event, wakes early for a packet
+/// and records how late each event ran.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct VirtualClock;
 

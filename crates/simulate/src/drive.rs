@@ -1,21 +1,60 @@
 //! The loop that every run goes through, whatever its clock.
 
+use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-use umts_kernel::{Clock, EventQueue, TraceSink, Wake};
+use umts_kernel::{Clock, EventQueue, TraceSink, VirtualClock, Wake};
 use umts_stack::Cx;
 use umts_stack::network::{Event, Network};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
-/// Takes events until the end of the run. `outside` puts a packet that the clock brought into the network; `progress`
-/// is told the time about a hundred times and may stop the run early, which is answered with `Break`.
-pub fn drive<C: Clock, T: TraceSink<TraceEvent>>(
+/// What is beyond the model, and passes its time: nothing in a simulation, real programs in an emulation.
+pub trait Outside: Clock {
+    /// Puts a packet that came in into the network.
+    fn enter<T: TraceSink<TraceEvent>>(
+        &mut self,
+        network: &mut Network,
+        cx: &mut Cx<'_, T>,
+        packet: Self::Packet,
+        queue: &mut EventQueue<Event>,
+    );
+
+    /// Takes what came out of the network; what it answers goes back in at once, and it is asked again.
+    fn leave(&mut self, network: &mut Network, now: Time) -> Option<Self::Packet>;
+
+    /// Whether the run ends, after [`Wake::Stopped`].
+    fn is_over(&mut self) -> bool;
+}
+
+impl Outside for VirtualClock {
+    fn enter<T: TraceSink<TraceEvent>>(
+        &mut self,
+        _: &mut Network,
+        _: &mut Cx<'_, T>,
+        packet: Infallible,
+        _: &mut EventQueue<Event>,
+    ) {
+        match packet {}
+    }
+
+    #[inline(always)]
+    fn leave(&mut self, _: &mut Network, _: Time) -> Option<Infallible> {
+        None
+    }
+
+    fn is_over(&mut self) -> bool {
+        true
+    }
+}
+
+/// Takes events until the end of the run. `progress` is told the time, next when that it answers has come, and may stop
+/// the run early with `Break`.
+pub fn drive<O: Outside, T: TraceSink<TraceEvent>>(
     network: &mut Network,
     queue: &mut EventQueue<Event>,
-    clock: &mut C,
+    outside: &mut O,
     trace: &mut T,
-    mut outside: impl FnMut(&mut Network, Time, C::Packet),
     mut progress: impl FnMut(Time, &mut T) -> ControlFlow<(), Time>,
 ) -> ControlFlow<()> {
     let mut next_report = match progress(queue.now(), trace) {
@@ -23,9 +62,14 @@ pub fn drive<C: Clock, T: TraceSink<TraceEvent>>(
         ControlFlow::Break(()) => return ControlFlow::Break(()),
     };
     while let Some(next) = queue.next_time() {
-        if let Wake::Packet(at, packet) = clock.wait(next) {
-            outside(network, at, packet);
-            continue;
+        match outside.wait(next) {
+            Wake::Reached => {}
+            Wake::Packet(at, packet) => {
+                outside.enter(network, &mut Cx::new(at, trace), packet, queue);
+                continue;
+            }
+            Wake::Stopped if outside.is_over() => break,
+            Wake::Stopped => continue,
         }
         let (now, event) = queue.pop().expect("next_time saw it");
         if now >= next_report {
@@ -38,6 +82,9 @@ pub fn drive<C: Clock, T: TraceSink<TraceEvent>>(
             break;
         }
         network.handle(&mut Cx::new(now, trace), event, queue);
+        while let Some(packet) = outside.leave(network, now) {
+            outside.enter(network, &mut Cx::new(now, trace), packet, queue);
+        }
     }
     ControlFlow::Continue(())
 }

@@ -5,6 +5,6 @@ mod build_traffic;
 mod drive;
 mod run;
 
-pub use build::{network_config, tcp_config};
-pub use drive::drive;
+pub use build::{metrics_config, network_config, tcp_config};
+pub use drive::{Outside, drive};
 pub use run::{RunError, RunOptions, RunOutput, observe, run};

@@ -1,6 +1,5 @@
 //! One run: a scenario under a seed, from nothing to its metrics.
 
-use std::convert::Infallible;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
@@ -125,8 +124,7 @@ pub fn observe<T: TraceSink<TraceEvent>>(
         progress(now.as_secs() / end.as_secs(), trace)?;
         ControlFlow::Continue(now + step)
     };
-    let nothing_outside = |_: &mut Network, _, packet: Infallible| match packet {};
-    match drive(&mut network, &mut queue, &mut VirtualClock, &mut trace, nothing_outside, report) {
+    match drive(&mut network, &mut queue, &mut VirtualClock, &mut trace, report) {
         ControlFlow::Continue(()) => Ok((queue.scheduled(), trace)),
         ControlFlow::Break(()) => Err(RunError::Stopped),
     }

@@ -1,0 +1,26 @@
+//! How far an emulation can be trusted.
+
+use crate::exchange::Counts;
+use crate::lateness::Lateness;
+
+/// What the machine did to the emulation, as opposed to the model.
+#[derive(Debug, Clone)]
+pub struct Fidelity {
+    /// How late TTIs and other events ran.
+    pub lateness: Lateness,
+    /// Packets that left the network later than the limit of the lateness.
+    pub released_late: u64,
+    /// Packets that programs sent and the kernel dropped, since they were not read in time.
+    pub tun_drops: u64,
+    /// What became of the packets.
+    pub counts: Counts,
+    /// Whether the process had a real-time priority (SCHED_FIFO).
+    pub is_real_time: bool,
+}
+
+impl Fidelity {
+    /// The machine was too slow: TTIs ran late, or packets were lost outside of the model.
+    pub fn is_degraded(&self) -> bool {
+        self.lateness.is_degraded() || self.tun_drops > 0 || self.counts.refused > 0
+    }
+}

@@ -1,0 +1,70 @@
+//! A process of its own world: user, mount, process and network namespaces, so that nothing of it is left when it ends
+//! and nothing of the host is changed.
+//!
+//! It takes two steps, since the kernel puts the *children* of whoever asks into the new process namespace: the
+//! launcher calls [`leave_host`] and starts the emulator, which calls [`settle`]. The emulator is then process 1 of the
+//! namespace: when it ends, however it ends, the kernel ends every process that it started.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sched::{CloneFlags, unshare};
+use nix::unistd::{Gid, Uid};
+
+/// Leaves the host's namespaces; the caller has one thread. Without root a user namespace gives the rights, and this
+/// user is called root in it. With `keep_network` (root alone) the host's network stays in sight.
+///
+/// # Errors
+/// Where the kernel does not allow it; the message says what to do.
+pub fn leave_host(keep_network: bool) -> io::Result<()> {
+    let (user, group) = (Uid::effective(), Gid::effective());
+    let mut flags = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID;
+    if !keep_network {
+        flags |= CloneFlags::CLONE_NEWNET;
+    }
+    if user.is_root() {
+        return unshare(flags)
+            .map_err(|error| refused(error, "root lacks CAP_SYS_ADMIN here (a container?)"));
+    }
+    let hint = "this kernel lets no plain user make namespaces: set user.max_user_namespaces (and, on Ubuntu, \
+                kernel.apparmor_restrict_unprivileged_userns=0), or run as root";
+    unshare(flags | CloneFlags::CLONE_NEWUSER).map_err(|error| refused(error, hint))?;
+    fs::write("/proc/thread-self/setgroups", "deny")?;
+    fs::write("/proc/thread-self/uid_map", format!("0 {user} 1"))?;
+    fs::write("/proc/thread-self/gid_map", format!("0 {group} 1"))
+}
+
+fn refused(error: nix::Error, hint: &str) -> io::Error {
+    let error = io::Error::from(error);
+    io::Error::new(error.kind(), format!("cannot make namespaces: {error}; {hint}"))
+}
+
+/// Makes the mounts fit the new namespaces: `/proc` shows its processes, and names are asked of `name_server`.
+///
+/// # Errors
+/// If a mount is refused.
+pub fn settle(name_server: Option<&str>) -> io::Result<()> {
+    mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
+    mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), None::<&str>)?;
+    match name_server {
+        Some(address) => replace_resolver(&format!("nameserver {address}\noptions timeout:20 attempts:3\n")),
+        None => Ok(()),
+    }
+}
+
+/// Puts another `/etc/resolv.conf` over the host's, for the processes of this mount namespace.
+fn replace_resolver(content: &str) -> io::Result<()> {
+    let (resolver, scratch) = (Path::new("/etc/resolv.conf"), Path::new("/mnt"));
+    if !resolver.exists() {
+        return Ok(());
+    }
+    mount(Some("tmpfs"), scratch, Some("tmpfs"), MsFlags::empty(), Some("size=64k"))?;
+    let file = scratch.join("resolv.conf");
+    fs::write(&file, content)?;
+    mount(Some(&file), resolver, None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
+    // The file stays as long as it is mounted.
+    umount2(scratch, MntFlags::MNT_DETACH)?;
+    Ok(())
+}

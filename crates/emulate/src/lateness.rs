@@ -1,0 +1,93 @@
+//! How late the wall clock was: what decides whether an emulation can be trusted.
+
+use hdrhistogram::Histogram;
+use umts_units::Duration;
+
+/// Longest lateness told apart: a minute.
+const MOST_NS: u64 = 60_000_000_000;
+
+/// Lateness of the instants at which something was due, to three digits.
+#[derive(Debug, Clone)]
+pub struct Lateness {
+    histogram: Histogram<u64>,
+    limit: Duration,
+    beyond: u64,
+}
+
+impl Lateness {
+    /// Nothing measured yet; instants later than `limit` are counted apart.
+    pub fn new(limit: Duration) -> Self {
+        let histogram = Histogram::new_with_max(MOST_NS, 3).expect("three digits of a minute fit");
+        Lateness { histogram, limit, beyond: 0 }
+    }
+
+    /// Something happened this late.
+    pub fn record(&mut self, late: Duration) {
+        self.histogram.saturating_record(late.as_nanos());
+        self.beyond += u64::from(late > self.limit);
+    }
+
+    /// How many instants there were.
+    pub fn count(&self) -> u64 {
+        self.histogram.len()
+    }
+
+    /// How many were later than the limit.
+    pub fn beyond_limit(&self) -> u64 {
+        self.beyond
+    }
+
+    /// The limit.
+    pub fn limit(&self) -> Duration {
+        self.limit
+    }
+
+    /// The lateness that this share of the instants did not exceed; 1 gives the largest.
+    pub fn quantile(&self, share: f64) -> Duration {
+        if self.histogram.is_empty() {
+            return Duration::ZERO;
+        }
+        Duration::from_nanos(self.histogram.value_at_quantile(share))
+    }
+
+    /// Too late to be trusted: p99 beyond half the limit, or more than one instant in a thousand beyond it.
+    pub fn is_degraded(&self) -> bool {
+        self.quantile(0.99).as_nanos() * 2 > self.limit.as_nanos() || self.beyond * 1000 > self.count()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn late(values_us: &[u64]) -> Lateness {
+        let mut lateness = Lateness::new(Duration::from_millis(10));
+        values_us.iter().for_each(|&us| lateness.record(Duration::from_micros(us)));
+        lateness
+    }
+
+    #[test]
+    fn nothing_measured_is_not_degraded() {
+        assert!(!late(&[]).is_degraded());
+        assert_eq!(late(&[]).quantile(1.0), Duration::ZERO);
+    }
+
+    #[test]
+    fn one_late_instant_in_a_thousand_is_forgiven_two_are_not() {
+        let mut values = vec![100; 998];
+        values.push(20_000);
+        values.push(100);
+        assert!(!late(&values).is_degraded());
+        values[0] = 20_000;
+        assert!(late(&values).is_degraded());
+    }
+
+    #[test]
+    fn a_slow_percentile_degrades() {
+        let values: Vec<u64> = (0..100).map(|n| if n < 97 { 100 } else { 6_000 }).collect();
+        let lateness = late(&values);
+        assert!(lateness.is_degraded());
+        assert_eq!(lateness.beyond_limit(), 0);
+        assert_eq!(lateness.quantile(0.5).as_nanos() / 1000, 100);
+    }
+}

@@ -1,0 +1,70 @@
+//! The outside of an emulation: real programs on the wall clock.
+
+use umts_kernel::{Clock, EventQueue, TraceSink, Wake};
+use umts_simulate::Outside;
+use umts_stack::Cx;
+use umts_stack::network::{Event, Network};
+use umts_stack::trace::TraceEvent;
+use umts_units::Time;
+
+use crate::children::{ChildId, Children};
+use crate::exchange::{Exchange, Incoming};
+use crate::recording::Recording;
+use crate::wall_clock::{Ending, WallClock};
+
+/// Real programs and the time that passes for them.
+pub struct Live {
+    /// The clock and the devices.
+    pub clock: WallClock,
+    /// The border to the network.
+    pub exchange: Exchange,
+    /// The programs.
+    pub children: Children,
+    /// The one whose end is the end of the emulation.
+    pub command: ChildId,
+    /// Where packets are noted for a replay.
+    pub recording: Option<Recording>,
+    /// Whoever wanted the emulation is gone.
+    pub is_abandoned: bool,
+}
+
+impl Clock for Live {
+    type Packet = Incoming;
+
+    fn wait(&mut self, until: Time) -> Wake<Incoming> {
+        match self.clock.wait(until) {
+            Wake::Packet(at, arrival) => Wake::Packet(at, Incoming::Program(arrival)),
+            Wake::Reached => Wake::Reached,
+            Wake::Stopped => Wake::Stopped,
+        }
+    }
+}
+
+impl Outside for Live {
+    fn enter<T: TraceSink<TraceEvent>>(
+        &mut self,
+        network: &mut Network,
+        cx: &mut Cx<'_, T>,
+        packet: Incoming,
+        queue: &mut EventQueue<Event>,
+    ) {
+        if let (Some(recording), Incoming::Program(arrival)) = (&mut self.recording, &packet) {
+            recording.note(cx.now, arrival);
+        }
+        self.exchange.enter(network, cx, packet, queue);
+    }
+
+    fn leave(&mut self, network: &mut Network, _now: Time) -> Option<Incoming> {
+        let tuns = self.clock.tuns();
+        self.exchange.leave(network, |port, bytes| tuns[port].write(bytes))
+    }
+
+    fn is_over(&mut self) -> bool {
+        if self.clock.take_ending() == Some(Ending::Abandoned) {
+            self.is_abandoned = true;
+            return true;
+        }
+        self.children.reap();
+        self.children.status(self.command).is_some()
+    }
+}

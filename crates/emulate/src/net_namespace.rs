@@ -1,0 +1,83 @@
+//! Network namespaces without names: they are gone with the last process and descriptor that holds them.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::Path;
+
+use nix::sched::{CloneFlags, setns, unshare};
+
+use crate::netlink::Netlink;
+
+/// One of them.
+#[derive(Debug)]
+pub struct NetNamespace {
+    file: File,
+}
+
+impl NetNamespace {
+    /// A new one, its loopback up. Nothing of its own accord is sent in it: no router solicitation, no address of its
+    /// own making, which would wake a radio bearer.
+    ///
+    /// # Errors
+    /// If this process may not make namespaces.
+    pub fn new() -> io::Result<Self> {
+        let home = current()?;
+        unshare(CloneFlags::CLONE_NEWNET)?;
+        let made = current().map(|file| NetNamespace { file });
+        setns(&home, CloneFlags::CLONE_NEWNET)?;
+        let made = made?;
+        made.within(|| {
+            for (key, value) in
+                [("accept_ra", "0"), ("autoconf", "0"), ("addr_gen_mode", "1"), ("accept_dad", "0")]
+            {
+                set_sysctl(&format!("net/ipv6/conf/default/{key}"), value)?;
+            }
+            Netlink::open()?.set_up(LOOPBACK)
+        })?;
+        Ok(made)
+    }
+
+    /// The one in which this process is.
+    ///
+    /// # Errors
+    /// If `/proc` is not there.
+    pub fn current() -> io::Result<Self> {
+        Ok(NetNamespace { file: current()? })
+    }
+
+    /// Does something inside: sockets, devices and processes made there stay there.
+    ///
+    /// # Errors
+    /// Those of `action`, and of changing namespaces.
+    pub fn within<R>(&self, action: impl FnOnce() -> io::Result<R>) -> io::Result<R> {
+        let home = current()?;
+        setns(&self.file, CloneFlags::CLONE_NEWNET)?;
+        let result = action();
+        setns(&home, CloneFlags::CLONE_NEWNET)?;
+        result
+    }
+}
+
+/// Index of the loopback device in every namespace.
+pub const LOOPBACK: u32 = 1;
+
+fn current() -> io::Result<File> {
+    File::open("/proc/thread-self/ns/net")
+}
+
+/// Sets a kernel variable of the namespace in which this thread is: `net/ipv4/tcp_sack`.
+///
+/// # Errors
+/// If there is no such variable or the kernel does not take the value; the message names both.
+pub fn set_sysctl(key: &str, value: &str) -> io::Result<()> {
+    fs::write(Path::new("/proc/sys").join(key), value)
+        .map_err(|error| io::Error::new(error.kind(), format!("cannot set {key} to {value}: {error}")))
+}
+
+/// A kernel variable of the namespace in which this thread is.
+///
+/// # Errors
+/// If there is no such variable.
+pub fn sysctl(key: &str) -> io::Result<String> {
+    Ok(fs::read_to_string(Path::new("/proc/sys").join(key))?.split_whitespace().collect::<Vec<_>>().join(" "))
+}

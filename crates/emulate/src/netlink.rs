@@ -1,0 +1,152 @@
+//! Addresses, links and routes of the namespace in which a socket was opened (rtnetlink, RFC 3549).
+
+use std::io;
+use std::net::IpAddr;
+
+use netlink_packet_core::{
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage, AddressScope};
+use netlink_packet_route::link::{LinkFlags, LinkMessage};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope,
+    RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::protocols::NETLINK_ROUTE;
+use netlink_sys::{Socket, SocketAddr};
+
+/// Where packets for some addresses go.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Route {
+    /// The addresses: the first `length` bits of this one.
+    pub to: IpAddr,
+    /// Bits that count.
+    pub length: u8,
+    /// Index of the device.
+    pub device: u32,
+    /// The kernel answers for these addresses itself (`ip route add local`).
+    pub is_local: bool,
+    /// What TCP does on this route.
+    pub metrics: Vec<RouteMetric>,
+}
+
+impl Route {
+    /// To every address, over `device`; of the family of `like`.
+    pub fn default(like: IpAddr, device: u32) -> Self {
+        let to = match like {
+            IpAddr::V4(_) => IpAddr::from([0; 4]),
+            IpAddr::V6(_) => IpAddr::from([0; 16]),
+        };
+        Route { to, length: 0, device, is_local: false, metrics: Vec::new() }
+    }
+
+    /// To one address, over `device`.
+    pub fn host(to: IpAddr, device: u32) -> Self {
+        let length = if to.is_ipv4() { 32 } else { 128 };
+        Route { to, length, device, is_local: false, metrics: Vec::new() }
+    }
+}
+
+/// A socket to the kernel's routing.
+pub struct Netlink {
+    socket: Socket,
+    sequence: u32,
+}
+
+impl Netlink {
+    /// Opens it in the present namespace.
+    ///
+    /// # Errors
+    /// If the kernel has no netlink.
+    pub fn open() -> io::Result<Self> {
+        let mut socket = Socket::new(NETLINK_ROUTE)?;
+        socket.bind_auto()?;
+        socket.connect(&SocketAddr::new(0, 0))?;
+        Ok(Netlink { socket, sequence: 0 })
+    }
+
+    /// Brings a device up.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn set_up(&mut self, device: u32) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = device;
+        message.header.flags = LinkFlags::Up;
+        message.header.change_mask = LinkFlags::Up;
+        self.ask(RouteNetlinkMessage::SetLink(message), 0)
+    }
+
+    /// Gives a device an address of its own, without looking for others that have it.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn add_address(&mut self, device: u32, address: IpAddr) -> io::Result<()> {
+        let mut message = AddressMessage::default();
+        message.header.family = family(address);
+        message.header.prefix_len = if address.is_ipv4() { 32 } else { 128 };
+        message.header.scope = AddressScope::Universe;
+        message.header.index = device;
+        message.header.flags = AddressHeaderFlags::Nodad;
+        message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
+        self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// Adds a route.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn add_route(&mut self, route: &Route) -> io::Result<()> {
+        let mut message = RouteMessage::default();
+        message.header.address_family = family(route.to);
+        message.header.destination_prefix_length = route.length;
+        message.header.table = RouteHeader::RT_TABLE_MAIN;
+        message.header.protocol = RouteProtocol::Boot;
+        message.header.kind = if route.is_local { RouteType::Local } else { RouteType::Unicast };
+        message.header.scope = match (route.is_local, route.to) {
+            (true, IpAddr::V4(_)) => RouteScope::Host,
+            (false, IpAddr::V4(_)) => RouteScope::Link,
+            (_, IpAddr::V6(_)) => RouteScope::Universe,
+        };
+        if route.length > 0 {
+            let to = match route.to {
+                IpAddr::V4(address) => RouteAddress::Inet(address),
+                IpAddr::V6(address) => RouteAddress::Inet6(address),
+            };
+            message.attributes.push(RouteAttribute::Destination(to));
+        }
+        message.attributes.push(RouteAttribute::Oif(route.device));
+        if !route.metrics.is_empty() {
+            message.attributes.push(RouteAttribute::Metrics(route.metrics.clone()));
+        }
+        self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// Sends one request and waits for the kernel's answer.
+    fn ask(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        self.sequence += 1;
+        let mut header = NetlinkHeader::default();
+        header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        header.sequence_number = self.sequence;
+        let mut request = NetlinkMessage::new(header, NetlinkPayload::from(message));
+        request.finalize();
+        let mut bytes = vec![0; request.buffer_len()];
+        request.serialize(&mut bytes);
+        self.socket.send(&bytes, 0)?;
+        let (answer, _) = self.socket.recv_from_full()?;
+        let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer).map_err(io::Error::other)?;
+        match answer.payload {
+            NetlinkPayload::Error(error) if error.code.is_some() => Err(error.to_io()),
+            NetlinkPayload::Error(_) => Ok(()),
+            other => Err(io::Error::other(format!("netlink answered with {other:?}"))),
+        }
+    }
+}
+
+fn family(address: IpAddr) -> AddressFamily {
+    match address {
+        IpAddr::V4(_) => AddressFamily::Inet,
+        IpAddr::V6(_) => AddressFamily::Inet6,
+    }
+}

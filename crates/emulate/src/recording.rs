@@ -1,0 +1,128 @@
+//! The packets of an emulation as they came in: a pcapng file, an interface for each port, the run's own time.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter};
+use std::path::Path;
+use std::time::Duration as StdDuration;
+
+use pcap_file::DataLink;
+use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
+use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::pcapng::{Block, PcapNgReader, PcapNgWriter};
+use umts_units::Time;
+
+use crate::topology::SERVER_PORT;
+use crate::tun::MTU;
+use crate::wall_clock::Arrival;
+
+/// Being written.
+pub struct Recording {
+    writer: PcapNgWriter<BufWriter<File>>,
+    error: Option<io::Error>,
+}
+
+impl Recording {
+    /// Begins a file for the ports `0..ports`.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn create(path: &Path, ports: usize) -> io::Result<Self> {
+        let mut writer = PcapNgWriter::new(BufWriter::new(File::create(path)?)).map_err(io::Error::other)?;
+        for port in 0..ports {
+            let name = if port == SERVER_PORT { "server side".to_owned() } else { format!("UE {}", port - 1) };
+            let block = InterfaceDescriptionBlock {
+                linktype: DataLink::RAW,
+                snaplen: u32::from(MTU),
+                // Nanoseconds, and where time begins: with the run.
+                options: vec![
+                    InterfaceDescriptionOption::IfName(Cow::Owned(name)),
+                    InterfaceDescriptionOption::IfTsResol(9),
+                ],
+            };
+            writer.write_pcapng_block(block).map_err(io::Error::other)?;
+        }
+        Ok(Recording { writer, error: None })
+    }
+
+    /// A packet came in. Errors are told by [`finish`](Self::finish).
+    pub fn note(&mut self, at: Time, arrival: &Arrival) {
+        if self.error.is_some() {
+            return;
+        }
+        let block = EnhancedPacketBlock {
+            interface_id: arrival.port as u32,
+            timestamp: StdDuration::from_nanos(at.as_nanos()),
+            original_len: arrival.bytes.len() as u32,
+            data: Cow::Borrowed(&arrival.bytes),
+            options: Vec::new(),
+        };
+        self.error = self.writer.write_pcapng_block(block).err().map(io::Error::other);
+    }
+
+    /// Completes the file.
+    ///
+    /// # Errors
+    /// The first since it was made.
+    pub fn finish(self) -> io::Result<()> {
+        match self.error {
+            Some(error) => Err(error),
+            None => self.writer.into_inner().into_inner().map_err(io::IntoInnerError::into_error)?.sync_all(),
+        }
+    }
+}
+
+/// The packets of a recording, in the order in which they came.
+///
+/// # Errors
+/// If the file is no recording of `ports` ports; the message says why.
+pub fn read(path: &Path, ports: usize) -> io::Result<Vec<(Time, Arrival)>> {
+    let wrong = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
+    let mut reader = PcapNgReader::new(BufReader::new(File::open(path)?))
+        .map_err(|error| wrong(format!("this is no pcapng file: {error}")))?;
+    let mut arrivals: Vec<(Time, Arrival)> = Vec::new();
+    while let Some(block) = reader.next_block() {
+        let place = arrivals.len() + 1;
+        let Block::EnhancedPacket(packet) = block.map_err(|error| wrong(format!("packet {place}: {error}")))? else {
+            continue;
+        };
+        let port = packet.interface_id as usize;
+        if port >= ports {
+            return Err(wrong(format!("packet {place} is of port {port}, but there are {ports}")));
+        }
+        let nanos = u64::try_from(packet.timestamp.as_nanos());
+        let at = Time::from_nanos(nanos.map_err(|_| wrong(format!("packet {place} has no possible time")))?);
+        if arrivals.last().is_some_and(|&(last, _)| last > at) {
+            return Err(wrong(format!("packet {place} is before the one ahead of it")));
+        }
+        arrivals.push((at, Arrival { port, bytes: packet.data.into_owned() }));
+    }
+    Ok(arrivals)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_noted_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("packets.pcapng");
+        let arrivals: Vec<(Time, Arrival)> = (0..50_u64)
+            .map(|n| (Time::from_nanos(n * n * 1_000_003), Arrival { port: n as usize % 3, bytes: vec![n as u8; n as usize] }))
+            .collect();
+        let mut recording = Recording::create(&path, 3).unwrap();
+        arrivals.iter().for_each(|(at, arrival)| recording.note(*at, arrival));
+        recording.finish().unwrap();
+        assert_eq!(read(&path, 3).unwrap(), arrivals);
+        assert_eq!(read(&path, 2).unwrap_err().to_string(), "packet 3 is of port 2, but there are 2");
+    }
+
+    #[test]
+    fn what_is_no_recording_is_an_error() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("packets.pcapng");
+        std::fs::write(&path, b"nothing of the kind").unwrap();
+        assert!(read(&path, 1).unwrap_err().to_string().starts_with("this is no pcapng file"));
+    }
+}

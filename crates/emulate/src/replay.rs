@@ -1,0 +1,61 @@
+//! The outside of a replay: the packets of an emulation, at the instants at which they came then.
+
+use std::collections::VecDeque;
+
+use umts_kernel::{Clock, EventQueue, TraceSink, Wake};
+use umts_simulate::Outside;
+use umts_stack::Cx;
+use umts_stack::network::{Event, Network};
+use umts_stack::trace::TraceEvent;
+use umts_units::Time;
+
+use crate::exchange::{Exchange, Incoming};
+use crate::wall_clock::Arrival;
+
+/// Packets to come, on simulated time.
+pub struct Replay {
+    arrivals: VecDeque<(Time, Arrival)>,
+    end: Time,
+    /// The border to the network.
+    pub exchange: Exchange,
+}
+
+impl Replay {
+    /// Of these packets, in the order of their times, until `end`.
+    pub fn new(arrivals: Vec<(Time, Arrival)>, end: Time, exchange: Exchange) -> Self {
+        Replay { arrivals: arrivals.into(), end, exchange }
+    }
+}
+
+impl Clock for Replay {
+    type Packet = Incoming;
+
+    fn wait(&mut self, until: Time) -> Wake<Incoming> {
+        // As the wall clock does it: what is due at the instant of a packet comes before the packet.
+        if self.arrivals.front().is_some_and(|&(at, _)| at < until) {
+            let (at, arrival) = self.arrivals.pop_front().expect("it was just seen");
+            return Wake::Packet(at, Incoming::Program(arrival));
+        }
+        if until > self.end { Wake::Stopped } else { Wake::Reached }
+    }
+}
+
+impl Outside for Replay {
+    fn enter<T: TraceSink<TraceEvent>>(
+        &mut self,
+        network: &mut Network,
+        cx: &mut Cx<'_, T>,
+        packet: Incoming,
+        queue: &mut EventQueue<Event>,
+    ) {
+        self.exchange.enter(network, cx, packet, queue);
+    }
+
+    fn leave(&mut self, network: &mut Network, _now: Time) -> Option<Incoming> {
+        self.exchange.leave(network, |_, _| true)
+    }
+
+    fn is_over(&mut self) -> bool {
+        true
+    }
+}

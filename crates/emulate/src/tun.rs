@@ -1,0 +1,104 @@
+//! TUN devices: how IP packets of real programs come in and go out.
+
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use tun_rs::{DeviceBuilder, SyncDevice};
+
+use crate::net_namespace::NetNamespace;
+use crate::netlink::{Netlink, Route};
+
+/// Largest packet: what the model's MTU is for.
+pub const MTU: u16 = 1500;
+
+/// Packets that the kernel keeps for us while we are busy; what comes after them is dropped and counted.
+const KERNEL_QUEUE: u32 = 2000;
+
+/// A device in a namespace, read and written by this process. It vanishes with this value.
+pub struct Tun {
+    device: SyncDevice,
+    index: u32,
+    name: String,
+    namespace: NetNamespace,
+}
+
+impl Tun {
+    /// Makes `name` in `namespace`, with these addresses, and brings it up.
+    ///
+    /// # Errors
+    /// If `/dev/net/tun` cannot be opened or the kernel refuses.
+    pub fn new(namespace: NetNamespace, name: &str, addresses: &[IpAddr]) -> io::Result<Self> {
+        let (device, index) = namespace.within(|| {
+            let device = DeviceBuilder::new().name(name).mtu(MTU).enable(false).build_sync()?;
+            device.set_tx_queue_len(KERNEL_QUEUE)?;
+            device.set_nonblocking(true)?;
+            let index = device.if_index()?;
+            let mut netlink = Netlink::open()?;
+            for &address in addresses {
+                netlink.add_address(index, address)?;
+            }
+            netlink.set_up(index)?;
+            Ok((device, index))
+        })?;
+        Ok(Tun { device, index, name: name.to_owned(), namespace })
+    }
+
+    /// Its namespace.
+    pub fn namespace(&self) -> &NetNamespace {
+        &self.namespace
+    }
+
+    /// Its index there.
+    pub fn index(&self) -> u32 {
+        self.index
+    }
+
+    /// Adds routes in its namespace.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn add_routes(&self, routes: &[Route]) -> io::Result<()> {
+        self.namespace.within(|| {
+            let mut netlink = Netlink::open()?;
+            routes.iter().try_for_each(|route| netlink.add_route(route))
+        })
+    }
+
+    /// The next packet that a program sent, if there is one: its length.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<usize>> {
+        match self.device.recv(packet) {
+            Ok(length) => Ok(Some(length)),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Hands a packet to the programs of the namespace; whether the kernel took it.
+    pub fn write(&self, packet: &[u8]) -> bool {
+        self.device.send(packet).is_ok_and(|length| length == packet.len())
+    }
+
+    /// Packets that programs sent and the kernel dropped because nobody read them.
+    ///
+    /// # Errors
+    /// If the device is gone.
+    pub fn dropped(&self) -> io::Result<u64> {
+        // sysfs shows the namespace of its mount; this table is of the thread's.
+        let table = self.namespace.within(|| std::fs::read_to_string("/proc/thread-self/net/dev"))?;
+        let line =
+            table.lines().find_map(|line| line.trim_start().strip_prefix(&self.name)?.strip_prefix(':'));
+        // Eight columns of what was received, then bytes, packets, errors and drops of what was sent.
+        let dropped = line.and_then(|line| line.split_whitespace().nth(11)?.parse().ok());
+        dropped.ok_or_else(|| io::Error::other(format!("the kernel's table has no {}", self.name)))
+    }
+}
+
+impl AsFd for Tun {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.device.as_fd()
+    }
+}

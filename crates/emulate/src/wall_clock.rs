@@ -1,0 +1,213 @@
+//! The wall clock: sleeps until the next event is due, and wakes early for a packet of a real program.
+//!
+//! One thread, one epoll set: the TUN devices, a timer, the signals of children and a pipe to whoever started the
+//! emulation. Overdue events run in order at the instants at which they were due; how late they were is recorded.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+
+use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId as TimerClock, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use nix::time::{ClockId, clock_gettime};
+use umts_kernel::{Clock, Wake};
+use umts_units::{Duration, Time};
+
+use crate::lateness::Lateness;
+use crate::tun::{MTU, Tun};
+
+/// Packets read from one device before the others have their turn.
+const BURST: usize = 64;
+
+/// A clock that is behind still looks for packets and signals this often.
+const LOOK_EVERY: Duration = Duration::from_millis(1);
+
+const TIMER: u64 = u64::MAX;
+const SIGNALS: u64 = u64::MAX - 1;
+const PARENT: u64 = u64::MAX - 2;
+
+/// A packet of a real program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Arrival {
+    /// Which device it came from, in the order in which they were given.
+    pub port: usize,
+    /// The whole packet, from the first octet of the IP header.
+    pub bytes: Vec<u8>,
+}
+
+/// Why the emulation ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// A child ended: its status may be asked.
+    ChildEnded,
+    /// Whoever started the emulation is gone, or asks it to stop.
+    Abandoned,
+}
+
+/// Time as it passes outside.
+pub struct WallClock {
+    /// CLOCK_MONOTONIC when the run's time was zero.
+    start: Duration,
+    epoll: Epoll,
+    timer: TimerFd,
+    signals: SignalFd,
+    _parent: OwnedFd,
+    tuns: Vec<Tun>,
+    waiting: VecDeque<(Time, Arrival)>,
+    lateness: Lateness,
+    last_due: Option<Time>,
+    last_look: Time,
+    ending: Option<Ending>,
+}
+
+impl WallClock {
+    /// Starts now. `parent` is a pipe of which the other end is open as long as the emulation is wanted; instants later
+    /// than `limit` are counted apart. SIGCHLD, SIGTERM and SIGINT come to this clock from now on.
+    ///
+    /// # Errors
+    /// If the kernel refuses one of the descriptors.
+    pub fn new(tuns: Vec<Tun>, parent: OwnedFd, limit: Duration) -> io::Result<Self> {
+        let mut wanted = SigSet::empty();
+        [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGINT].into_iter().for_each(|signal| wanted.add(signal));
+        wanted.thread_block()?;
+        let signals = SignalFd::with_flags(&wanted, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        let timer =
+            TimerFd::new(TimerClock::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
+        let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
+        let readable = |data: u64| EpollEvent::new(EpollFlags::EPOLLIN, data);
+        epoll.add(&timer, readable(TIMER))?;
+        epoll.add(&signals, readable(SIGNALS))?;
+        epoll.add(&parent, readable(PARENT))?;
+        for (port, tun) in tuns.iter().enumerate() {
+            epoll.add(tun, readable(port as u64))?;
+        }
+        Ok(WallClock {
+            start: monotonic()?,
+            epoll,
+            timer,
+            signals,
+            _parent: parent,
+            tuns,
+            waiting: VecDeque::new(),
+            lateness: Lateness::new(limit),
+            last_due: None,
+            last_look: Time::ZERO,
+            ending: None,
+        })
+    }
+
+    /// The devices, in their order.
+    pub fn tuns(&self) -> &[Tun] {
+        &self.tuns
+    }
+
+    /// The present instant of the run.
+    ///
+    /// # Panics
+    /// If the kernel's clock goes back.
+    pub fn now(&self) -> Time {
+        let now = monotonic().expect("CLOCK_MONOTONIC is always there");
+        Time::ZERO + Duration::from_nanos(now.as_nanos() - self.start.as_nanos())
+    }
+
+    /// How late events were.
+    pub fn lateness(&self) -> &Lateness {
+        &self.lateness
+    }
+
+    /// Why the clock stopped; `None` while it goes. It goes on when asked again.
+    pub fn take_ending(&mut self) -> Option<Ending> {
+        self.ending.take()
+    }
+
+    fn note_lateness(&mut self, due: Time, now: Time) {
+        if self.last_due != Some(due) {
+            self.last_due = Some(due);
+            self.lateness.record(now - due);
+        }
+    }
+
+    /// Sleeps until `until` at most, and takes in what came.
+    fn sleep(&mut self, until: Time) -> io::Result<()> {
+        let at = self.start + (until - Time::ZERO);
+        let at =
+            TimeSpec::new((at.as_nanos() / 1_000_000_000) as i64, (at.as_nanos() % 1_000_000_000) as i64);
+        self.timer.set(Expiration::OneShot(at), TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
+        self.look(EpollTimeout::NONE)
+    }
+
+    fn look(&mut self, timeout: EpollTimeout) -> io::Result<()> {
+        self.last_look = self.now();
+        let mut events = [EpollEvent::empty(); 16];
+        let count = match self.epoll.wait(&mut events, timeout) {
+            Ok(count) => count,
+            Err(nix::Error::EINTR) => 0,
+            Err(error) => return Err(error.into()),
+        };
+        for event in &events[..count] {
+            match event.data() {
+                // Setting the timer again forgets what it told before.
+                TIMER => {}
+                SIGNALS => self.take_signals()?,
+                PARENT => self.ending = Some(Ending::Abandoned),
+                port => self.read(port as usize)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn take_signals(&mut self) -> io::Result<()> {
+        while let Some(signal) = self.signals.read_signal()? {
+            // Ctrl-C reaches the command too, and what it makes of it decides.
+            if signal.ssi_signo == Signal::SIGCHLD as u32 && self.ending.is_none() {
+                self.ending = Some(Ending::ChildEnded);
+            } else if signal.ssi_signo == Signal::SIGTERM as u32 {
+                self.ending = Some(Ending::Abandoned);
+            }
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, port: usize) -> io::Result<()> {
+        let mut buffer = [0; MTU as usize + 1];
+        for _ in 0..BURST {
+            let Some(length) = self.tuns[port].read(&mut buffer)? else { break };
+            let arrival = Arrival { port, bytes: buffer[..length].to_vec() };
+            self.waiting.push_back((self.now(), arrival));
+        }
+        Ok(())
+    }
+}
+
+impl Clock for WallClock {
+    type Packet = Arrival;
+
+    fn wait(&mut self, until: Time) -> Wake<Arrival> {
+        loop {
+            if self.waiting.front().is_some_and(|&(at, _)| at < until) {
+                let (at, arrival) = self.waiting.pop_front().expect("it was just seen");
+                return Wake::Packet(at, arrival);
+            }
+            if self.ending.is_some() {
+                return Wake::Stopped;
+            }
+            let now = self.now();
+            if until > now {
+                self.sleep(until).expect("the descriptors are ours");
+            } else if now - self.last_look > LOOK_EVERY {
+                self.look(EpollTimeout::ZERO).expect("the descriptors are ours");
+            } else {
+                self.note_lateness(until, now);
+                return Wake::Reached;
+            }
+        }
+    }
+}
+
+fn monotonic() -> io::Result<Duration> {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
+    Ok(Duration::from_nanos(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64))
+}

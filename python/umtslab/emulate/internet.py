@@ -1,0 +1,206 @@
+"""The Internet of a hermetic emulation: every name has an address, and every address serves objects over HTTP.
+
+Run in the namespace of the server side, where the kernel takes every address for its own.
+
+=================  ====================================================================================
+``/``              what there is
+``/bytes/N``       N octets
+``/page``          a page; ``?objects=8&size=20000`` embeds that many images of that many octets
+``/sleep/MS``      an answer after MS milliseconds
+``/upload``        takes a body (POST or PUT) and tells its length
+=================  ====================================================================================
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import socket
+import sys
+import threading
+import time
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import parse_qs, urlsplit
+
+import dns.exception
+import dns.flags
+import dns.message
+import dns.rdatatype
+import dns.rrset
+
+DNS_PORT = 53
+HTTP_PORT = 80
+TTL_S = 3600
+
+MOST_BYTES = 10**10
+MOST_OBJECTS = 1000
+MOST_SLEEP_MS = 600_000
+CHUNK = bytes(65536)
+
+_NAMES_V4 = ipaddress.IPv4Network("198.18.0.0/15")  # for tests of networks: RFC 2544
+_NAMES_V6 = ipaddress.IPv6Network("2001:db8::/32")  # for documentation: RFC 3849
+
+
+def address_of(name: str, version: int) -> str:
+    """Address of a name: the same whenever it is asked, another for another name."""
+    network: ipaddress.IPv4Network | ipaddress.IPv6Network = _NAMES_V4 if version == 4 else _NAMES_V6
+    digest = int.from_bytes(hashlib.sha256(name.lower().rstrip(".").encode()).digest()[:8])
+    return str(network[1 + digest % (2**17 - 2)])
+
+
+def answer(query: bytes) -> bytes | None:
+    """Answer to a DNS query; None for what is none."""
+    try:
+        asked = dns.message.from_wire(query)
+    except dns.exception.DNSException:
+        return None
+    if asked.flags & dns.flags.QR:
+        return None
+    response = dns.message.make_response(asked, recursion_available=True)
+    for question in asked.question:
+        version = {dns.rdatatype.A: 4, dns.rdatatype.AAAA: 6}.get(question.rdtype)
+        if version is not None:
+            address = address_of(question.name.to_text(), version)
+            kind = dns.rdatatype.to_text(question.rdtype)
+            response.answer.append(dns.rrset.from_text(question.name, TTL_S, "IN", kind, address))
+    return response.to_wire()
+
+
+def serve_names(listening: socket.socket) -> None:
+    """Answer queries until the process ends."""
+    while True:
+        query, asker = listening.recvfrom(4096)
+        response = answer(query)
+        if response is not None:
+            listening.sendto(response, asker)
+
+
+class ObjectServer(ThreadingHTTPServer):
+    """HTTP over IPv4 and IPv6."""
+
+    address_family = socket.AF_INET6
+    daemon_threads = True
+    request_queue_size = 256
+
+    def server_bind(self) -> None:
+        """Bind for both families."""
+        self.socket.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+        super().server_bind()
+
+
+class Objects(BaseHTTPRequestHandler):
+    """Answers one connection's requests."""
+
+    protocol_version = "HTTP/1.1"
+    server_version = "umts-objects"
+    sys_version = ""
+
+    def do_GET(self) -> None:
+        """Send an object."""
+        url = urlsplit(self.path)
+        options = {name: values[-1] for name, values in parse_qs(url.query).items()}
+        kind, _, argument = url.path.lstrip("/").partition("/")
+        try:
+            if kind == "":
+                self._send_text(__doc__ or "", "text/plain")
+            elif kind == "bytes":
+                self._send_bytes(_number(argument, MOST_BYTES), "application/octet-stream")
+            elif kind == "image":
+                self._send_bytes(_number(argument.partition("-")[0], MOST_BYTES), "image/png")
+            elif kind == "page":
+                objects = _number(options.get("objects", "8"), MOST_OBJECTS)
+                size = _number(options.get("size", "20000"), MOST_BYTES)
+                self._send_text(page(objects, size), "text/html")
+            elif kind == "sleep":
+                time.sleep(_number(argument, MOST_SLEEP_MS) / 1000)
+                self._send_text("done\n", "text/plain")
+            else:
+                self.send_error(HTTPStatus.NOT_FOUND, "there is /bytes/N, /page, /sleep/MS and /upload")
+        except ValueError as error:
+            self.send_error(HTTPStatus.BAD_REQUEST, str(error))
+
+    do_HEAD = do_GET
+
+    def do_POST(self) -> None:
+        """Take a body."""
+        try:
+            left = length = _number(self.headers.get("Content-Length", "0"), MOST_BYTES)
+        except ValueError as error:
+            self.send_error(HTTPStatus.LENGTH_REQUIRED, str(error))
+            return
+        while left > 0:
+            part = self.rfile.read(min(left, len(CHUNK)))
+            if not part:
+                break
+            left -= len(part)
+        self._send_text(f"{length - left}\n", "text/plain")
+
+    do_PUT = do_POST
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Say nothing: what happens is in the captures."""
+
+    def _send_bytes(self, size: int, kind: str) -> None:
+        self._send_head(size, kind)
+        if self.command == "HEAD":
+            return
+        for _ in range(size // len(CHUNK)):
+            self.wfile.write(CHUNK)
+        self.wfile.write(CHUNK[: size % len(CHUNK)])
+
+    def _send_text(self, text: str, kind: str) -> None:
+        body = text.encode()
+        self._send_head(len(body), f"{kind}; charset=utf-8")
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def _send_head(self, size: int, kind: str) -> None:
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(size))
+        self.send_header("Cache-Control", "no-store")
+        self.end_headers()
+
+
+def page(objects: int, size: int) -> str:
+    """A page with embedded images, and a script that notes when all are there."""
+    images = "\n".join(f'<img src="/image/{size}-{number}" alt="{number}">' for number in range(objects))
+    return f"""<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>loading</title>
+<script>addEventListener("load", () => {{
+  setTimeout(() => {{
+    const load = performance.getEntriesByType("navigation")[0].loadEventStart;
+    document.title = `loaded in ${{Math.round(load)}} ms`;
+    document.getElementById("load").textContent = document.title;
+  }});
+}});</script></head>
+<body><h1>{objects} objects of {size} octets</h1><p id="load">loading</p>
+{images}
+</body>
+</html>
+"""
+
+
+def _number(text: str, most: int) -> int:
+    if not text.isdecimal() or int(text) > most:
+        raise ValueError(f"a number from 0 to {most} is wanted, not {text!r}")
+    return int(text)
+
+
+def main() -> None:
+    """Serve until the process is ended; one line on standard output says when it begins."""
+    for family, any_address in ((socket.AF_INET, "0.0.0.0"), (socket.AF_INET6, "::")):
+        listening = socket.socket(family, socket.SOCK_DGRAM)
+        if family == socket.AF_INET6:
+            listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listening.bind((any_address, DNS_PORT))
+        threading.Thread(target=serve_names, args=(listening,), daemon=True).start()
+    server = ObjectServer(("::", HTTP_PORT), Objects)
+    print("serving", flush=True)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,37 @@
+"""The launcher: leaves the host's namespaces, starts the emulator as process 1 of the new ones, and waits for it.
+
+It has one thread and imports next to nothing, since the kernel lets no other process into a user namespace.
+"""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+from umtslab import _core
+
+OWN_FAILURE = 125
+"""Exit status of an emulation that failed itself, as ``env`` and ``timeout`` have it."""
+
+
+def main(arguments: list[str]) -> int:
+    """Launch; `arguments` are the descriptors of the parent's pipe and of the session, and the network to be in."""
+    parent, session, network = arguments
+    # Ctrl-C is for the command; what it makes of it decides when the emulation ends.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        _core.leave_host(keep_network=network == "host")
+    except OSError as error:
+        print(f"umts: {error.strerror or error}", file=sys.stderr)
+        return OWN_FAILURE
+    emulator = subprocess.Popen(
+        [sys.executable, "-m", "umtslab.emulate.emulator", parent, session],
+        pass_fds=(int(parent), int(session)),
+    )
+    status = emulator.wait()
+    return OWN_FAILURE if status < 0 else status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,49 @@
+"""What one emulation is asked for, as it crosses from process to process."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+
+
+@dataclass(frozen=True)
+class Session:
+    """An emulation: the network, the programs in it, and what is kept of it."""
+
+    scenario: str
+    """The whole scenario, as TOML."""
+    base_dir: str
+    """Where files are that it names."""
+    seed: int
+    command: tuple[str, ...]
+    """Runs in the first UE; its exit status is the emulation's."""
+    ues: tuple[str, ...] = ()
+    """Run in the second UE and those after it, by the shell."""
+    servers: tuple[str, ...] = ()
+    """Run on the server side, by the shell."""
+    tcp: tuple[tuple[str, str], ...] = ()
+    """Kernel variables below ``net/ipv4``, and route metrics as ``route.NAME``."""
+    store: str = "results"
+    series: bool = False
+    pcap: bool = False
+    record: bool = False
+    strict: bool = False
+    meter: bool = True
+    has_internet: bool = False
+    """The host's network is reached by NAT, which takes root; otherwise every address answers inside."""
+    variables: tuple[tuple[str, str], ...] = field(default=())
+    """Environment variables for the programs, besides those of the user."""
+
+    def to_json(self) -> str:
+        """As one JSON object."""
+        return json.dumps(asdict(self))
+
+    @classmethod
+    def from_json(cls, text: str) -> Session:
+        """Inverse of `to_json`."""
+        content = json.loads(text)
+        for name in ("command", "ues", "servers"):
+            content[name] = tuple(content[name])
+        for name in ("tcp", "variables"):
+            content[name] = tuple((key, value) for key, value in content[name])
+        return cls(**content)
