@@ -6,6 +6,7 @@
 
 mod analyse;
 mod columns;
+mod emulate;
 mod errors;
 mod reference;
 mod run;
@@ -18,6 +19,10 @@ mod _core {
     use super::analyse::{Analysis, analyse, capture_metric_definitions};
     #[pymodule_export]
     use super::columns::Columns;
+    #[pymodule_export]
+    use super::emulate::{
+        EmulationError, EmulationResult, emulate, leave_host, measure_lateness, replay, settle,
+    };
     #[pymodule_export]
     use super::errors::{CaptureReadError, OutputError, ScenarioError};
     #[pymodule_export]

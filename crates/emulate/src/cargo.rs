@@ -37,11 +37,6 @@ impl Cargo {
     pub fn look(&self, id: PacketId) -> Option<Vec<u8>> {
         self.0.borrow().packets.get(&id).cloned()
     }
-
-    /// Packets on their way.
-    pub fn len(&self) -> usize {
-        self.0.borrow().packets.len()
-    }
 }
 
 impl TraceSink<TraceEvent> for Cargo {

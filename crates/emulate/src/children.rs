@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
-use std::process::{Command, Stdio};
+use std::io::{self, BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
 
 use nix::errno::Errno;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
@@ -24,6 +24,17 @@ pub struct Program {
     pub environment: Vec<(OsString, OsString)>,
     /// It gets the terminal; another one reads nothing and writes to standard error.
     pub has_terminal: bool,
+}
+
+impl Program {
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.words[0]);
+        command.args(&self.words[1..]).envs(self.environment.iter().cloned());
+        if !self.has_terminal {
+            command.stdin(Stdio::null()).stdout(io::stderr());
+        }
+        command
+    }
 }
 
 /// All programs of an emulation.
@@ -49,14 +60,31 @@ impl Children {
     /// # Panics
     /// If no word is given.
     pub fn start(&mut self, namespace: &NetNamespace, program: &Program) -> io::Result<ChildId> {
-        let mut command = Command::new(&program.words[0]);
-        command.args(&program.words[1..]).envs(program.environment.iter().cloned());
-        if !program.has_terminal {
-            command.stdin(Stdio::null()).stdout(io::stderr());
-        }
+        let mut command = program.command();
         let child = namespace.within(|| command.spawn())?;
+        Ok(self.note(&child))
+    }
+
+    fn note(&mut self, child: &Child) -> ChildId {
         let id = ChildId(child.id() as i32);
         self.running.push(id);
+        id
+    }
+
+    /// Starts a program that says on its standard output when it is ready, and waits for its first line.
+    ///
+    /// # Errors
+    /// If it cannot be started, or ends without a word.
+    pub fn start_and_wait(&mut self, namespace: &NetNamespace, program: &Program) -> io::Result<ChildId> {
+        let mut command = program.command();
+        let mut child = namespace.within(|| command.stdout(Stdio::piped()).spawn())?;
+        let id = self.note(&child);
+        let output = child.stdout.take().expect("it was asked for");
+        let mut line = String::new();
+        if BufReader::new(output).read_line(&mut line)? == 0 {
+            let name = program.words[0].to_string_lossy();
+            return Err(io::Error::other(format!("{name} ended before it was ready")));
+        }
         Ok(id)
     }
 

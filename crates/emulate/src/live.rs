@@ -26,6 +26,8 @@ pub struct Live {
     pub recording: Option<Recording>,
     /// Whoever wanted the emulation is gone.
     pub is_abandoned: bool,
+    /// Packets that came out later than the limit of the lateness.
+    pub released_late: u64,
 }
 
 impl Clock for Live {
@@ -54,9 +56,12 @@ impl Outside for Live {
         self.exchange.enter(network, cx, packet, queue);
     }
 
-    fn leave(&mut self, network: &mut Network, _now: Time) -> Option<Incoming> {
-        let tuns = self.clock.tuns();
-        self.exchange.leave(network, |port, bytes| tuns[port].write(bytes))
+    fn leave(&mut self, network: &mut Network, now: Time) -> Option<Incoming> {
+        let (clock, late) = (&self.clock, &mut self.released_late);
+        self.exchange.leave(network, |port, bytes| {
+            *late += u64::from(clock.now() - now > clock.lateness().limit());
+            clock.tuns()[port].write(bytes)
+        })
     }
 
     fn is_over(&mut self) -> bool {

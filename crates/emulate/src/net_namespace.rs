@@ -37,14 +37,6 @@ impl NetNamespace {
         Ok(made)
     }
 
-    /// The one in which this process is.
-    ///
-    /// # Errors
-    /// If `/proc` is not there.
-    pub fn current() -> io::Result<Self> {
-        Ok(NetNamespace { file: current()? })
-    }
-
     /// Does something inside: sockets, devices and processes made there stay there.
     ///
     /// # Errors
@@ -72,12 +64,4 @@ fn current() -> io::Result<File> {
 pub fn set_sysctl(key: &str, value: &str) -> io::Result<()> {
     fs::write(Path::new("/proc/sys").join(key), value)
         .map_err(|error| io::Error::new(error.kind(), format!("cannot set {key} to {value}: {error}")))
-}
-
-/// A kernel variable of the namespace in which this thread is.
-///
-/// # Errors
-/// If there is no such variable.
-pub fn sysctl(key: &str) -> io::Result<String> {
-    Ok(fs::read_to_string(Path::new("/proc/sys").join(key))?.split_whitespace().collect::<Vec<_>>().join(" "))
 }

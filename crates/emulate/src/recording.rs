@@ -8,7 +8,9 @@ use std::time::Duration as StdDuration;
 
 use pcap_file::DataLink;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
-use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
+use pcap_file::pcapng::blocks::interface_description::{
+    InterfaceDescriptionBlock, InterfaceDescriptionOption,
+};
 use pcap_file::pcapng::{Block, PcapNgReader, PcapNgWriter};
 use umts_units::Time;
 
@@ -30,7 +32,8 @@ impl Recording {
     pub fn create(path: &Path, ports: usize) -> io::Result<Self> {
         let mut writer = PcapNgWriter::new(BufWriter::new(File::create(path)?)).map_err(io::Error::other)?;
         for port in 0..ports {
-            let name = if port == SERVER_PORT { "server side".to_owned() } else { format!("UE {}", port - 1) };
+            let name =
+                if port == SERVER_PORT { "server side".to_owned() } else { format!("UE {}", port - 1) };
             let block = InterfaceDescriptionBlock {
                 linktype: DataLink::RAW,
                 snaplen: u32::from(MTU),
@@ -83,7 +86,9 @@ pub fn read(path: &Path, ports: usize) -> io::Result<Vec<(Time, Arrival)>> {
     let mut arrivals: Vec<(Time, Arrival)> = Vec::new();
     while let Some(block) = reader.next_block() {
         let place = arrivals.len() + 1;
-        let Block::EnhancedPacket(packet) = block.map_err(|error| wrong(format!("packet {place}: {error}")))? else {
+        let Block::EnhancedPacket(packet) =
+            block.map_err(|error| wrong(format!("packet {place}: {error}")))?
+        else {
             continue;
         };
         let port = packet.interface_id as usize;
@@ -109,7 +114,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("packets.pcapng");
         let arrivals: Vec<(Time, Arrival)> = (0..50_u64)
-            .map(|n| (Time::from_nanos(n * n * 1_000_003), Arrival { port: n as usize % 3, bytes: vec![n as u8; n as usize] }))
+            .map(|n| {
+                (
+                    Time::from_nanos(n * n * 1_000_003),
+                    Arrival { port: n as usize % 3, bytes: vec![n as u8; n as usize] },
+                )
+            })
             .collect();
         let mut recording = Recording::create(&path, 3).unwrap();
         arrivals.iter().for_each(|(at, arrival)| recording.note(*at, arrival));

@@ -149,7 +149,9 @@ pub fn emulate(
     let recording = recording.transpose().map_err(system("cannot write the recording"))?;
     let mut children = Children::default();
     for server in &programs.servers {
-        children.start_and_wait(tuns[SERVER_PORT].namespace(), server).map_err(system("cannot run a server"))?;
+        children
+            .start_and_wait(tuns[SERVER_PORT].namespace(), server)
+            .map_err(system("cannot run a server"))?;
     }
     let clock = WallClock::new(tuns, programs.parent, limit).map_err(system("cannot start the clock"))?;
     let command = children.start(clock.tuns()[ue_port(0)].namespace(), &programs.command);
@@ -223,7 +225,11 @@ fn run<O: Outside>(
     let captures = match &keep.pcap_dir {
         Some(folder) => {
             let cargo = cargo.clone();
-            Some(Captures::of_real_packets(folder, &CaptureConfig::default(), Box::new(move |id| cargo.look(id)))?)
+            Some(Captures::of_real_packets(
+                folder,
+                &CaptureConfig::default(),
+                Box::new(move |id| cargo.look(id)),
+            )?)
         }
         None => None,
     };
@@ -243,7 +249,7 @@ fn run<O: Outside>(
     }
     let (_, (_, (digest, (metrics, (series, captures))))) = sinks;
     Ok(Results {
-        metrics: metrics.finish(end),
+        metrics: metrics.finish_early(end),
         series: series.map(|series| series.finish(end)),
         files: captures.map(Captures::finish).transpose()?.unwrap_or_default(),
         events: queue.scheduled(),

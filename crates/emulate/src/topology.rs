@@ -32,6 +32,43 @@ pub struct TcpSettings {
     pub metrics: Vec<RouteMetric>,
 }
 
+impl TcpSettings {
+    /// From names and values: `tcp_sack = 0` is a variable below `net/ipv4`, `route.initcwnd = 3` belongs to a route.
+    ///
+    /// # Errors
+    /// A sentence about the pair that makes no sense.
+    pub fn from_pairs(pairs: &[(String, String)]) -> Result<Self, String> {
+        let mut settings = TcpSettings::default();
+        for (name, value) in pairs {
+            match name.strip_prefix("route.") {
+                None if name.starts_with("tcp_") && !name.contains('/') => {
+                    settings.variables.push((name.clone(), value.clone()));
+                }
+                None => return Err(format!("{name} is no variable of TCP: tcp_sack and the like are")),
+                Some(metric) => settings.metrics.push(route_metric(metric, value)?),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+fn route_metric(name: &str, value: &str) -> Result<RouteMetric, String> {
+    let number = || value.parse::<u32>().map_err(|_| format!("route.{name} takes a number, not {value:?}"));
+    Ok(match name {
+        "congctl" => RouteMetric::CcAlgo(value.to_owned()),
+        "initcwnd" => RouteMetric::InitCwnd(number()?),
+        "initrwnd" => RouteMetric::InitRwnd(number()?),
+        "advmss" => RouteMetric::Advmss(number()?),
+        // The kernel takes milliseconds.
+        "rto_min" => RouteMetric::RtoMin(number()?),
+        "quickack" => RouteMetric::QuickAck(number()?),
+        _ => {
+            let known = "congctl, initcwnd, initrwnd, advmss, rto_min (milliseconds) and quickack";
+            return Err(format!("routes have no {name} here: they have {known}"));
+        }
+    })
+}
+
 /// Makes the server side and `ues` UEs; the devices in the order of their ports.
 ///
 /// Hermetic: in the server side's namespace the kernel takes every address but the UEs' for its own, so that a server

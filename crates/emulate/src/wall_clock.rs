@@ -10,13 +10,13 @@ use std::os::fd::OwnedFd;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId as TimerClock, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::{ClockId, clock_gettime};
 use umts_kernel::{Clock, Wake};
 use umts_units::{Duration, Time};
 
 use crate::lateness::Lateness;
+use crate::probe::time_spec;
 use crate::tun::{MTU, Tun};
 
 /// Packets read from one device before the others have their turn.
@@ -133,9 +133,7 @@ impl WallClock {
     /// Sleeps until `until` at most, and takes in what came.
     fn sleep(&mut self, until: Time) -> io::Result<()> {
         let at = self.start + (until - Time::ZERO);
-        let at =
-            TimeSpec::new((at.as_nanos() / 1_000_000_000) as i64, (at.as_nanos() % 1_000_000_000) as i64);
-        self.timer.set(Expiration::OneShot(at), TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
+        self.timer.set(Expiration::OneShot(time_spec(at)), TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
         self.look(EpollTimeout::NONE)
     }
 
@@ -207,7 +205,8 @@ impl Clock for WallClock {
     }
 }
 
-fn monotonic() -> io::Result<Duration> {
+/// CLOCK_MONOTONIC.
+pub fn monotonic() -> io::Result<Duration> {
     let now = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
     Ok(Duration::from_nanos(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64))
 }

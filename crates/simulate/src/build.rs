@@ -50,7 +50,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
 }
 
 /// What the metrics of a run need to know of its scenario.
-pub(crate) fn metrics_config(scenario: &Scenario) -> MetricsConfig {
+pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
     let end = Time::ZERO + scenario.duration;
     let mut rates = Vec::new();
     let mut dedicated = 0;

@@ -193,6 +193,15 @@ pub struct Datagram {
     pub timestamp: Time,
 }
 
+/// A packet of a real program: its octets are kept by whoever put it into the network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Foreign {
+    /// The way it goes.
+    pub direction: Direction,
+    /// Its size, the IP header included, in bytes.
+    pub size: u32,
+}
+
 /// What an IP packet carries. Whoever only moves packets asks [`Packet`] for size and direction and never looks inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Content {
@@ -200,6 +209,8 @@ pub enum Content {
     Segment(Segment),
     /// A datagram of the packet's flow.
     Datagram(Datagram),
+    /// Whatever a real program sent, from the IP header on.
+    Foreign(Foreign),
 }
 
 /// An IP packet on its way.
@@ -228,15 +239,17 @@ impl Packet {
         match &self.content {
             Content::Segment(segment) => segment.direction,
             Content::Datagram(datagram) => datagram.direction,
+            Content::Foreign(foreign) => foreign.direction,
         }
     }
 
-    /// Payload of the transport protocol, in bytes.
+    /// Payload of the transport protocol, in bytes; all of a foreign packet.
     #[inline]
     pub fn payload(&self) -> u32 {
         match &self.content {
             Content::Segment(segment) => segment.payload,
             Content::Datagram(datagram) => datagram.payload,
+            Content::Foreign(foreign) => foreign.size,
         }
     }
 
@@ -246,6 +259,7 @@ impl Packet {
         match &self.content {
             Content::Segment(segment) => segment.header,
             Content::Datagram(datagram) => datagram.header,
+            Content::Foreign(_) => 0,
         }
     }
 
@@ -254,7 +268,7 @@ impl Packet {
     pub fn segment(&self) -> Option<&Segment> {
         match &self.content {
             Content::Segment(segment) => Some(segment),
-            Content::Datagram(_) => None,
+            Content::Datagram(_) | Content::Foreign(_) => None,
         }
     }
 }

@@ -74,6 +74,12 @@ or lower only if 0 lies outside the 95 % interval of the differences.
 
 - `umts compare reno tahoe`""",
     ),
+    "emulate": Verb(
+        "Run a real command over the emulated radio access network.",
+        """- `umts emulate -- curl -s -o page.bin http://example.com/bytes/100000`
+- `umts emulate --bearer fach --pcap -- ping -c 5 server.example`
+- `umts emulate --ue "curl -so other.bin http://b.example/bytes/50000" -- wget http://a.example/bytes/50000`""",
+    ),
     "analyse": Verb(
         "TCP metrics of packet captures, simulated or real.",
         """- `umts analyse trace.pcapng`

@@ -43,9 +43,19 @@ pub(super) struct Encoded {
 #[error("a packet with {0} bytes of payload does not fit into an IP packet of 65,535 bytes")]
 pub(super) struct TooLong(u32);
 
+/// Gives the octets of a real program's packet, which the model only describes.
+pub(super) struct RealPackets(pub Box<dyn Fn(PacketId) -> Option<Vec<u8>>>);
+
+impl std::fmt::Debug for RealPackets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RealPackets")
+    }
+}
+
 /// What a header needs to know of the packets before it.
 #[derive(Debug, Default)]
 pub(super) struct Headers {
+    pub real: Option<RealPackets>,
     connections: BTreeMap<ConnectionId, [Way; 2]>,
     /// Connections that are closed, of which something may still be on its way.
     closed: VecDeque<ConnectionId>,
@@ -65,6 +75,10 @@ impl Headers {
         let encoded = match &packet.content {
             Content::Segment(segment) => self.tcp(packet, segment),
             Content::Datagram(datagram) => udp(packet, datagram),
+            Content::Foreign(foreign) => {
+                let octets = self.real.as_ref().and_then(|real| (real.0)(packet.id));
+                Some(Encoded { headers: octets.unwrap_or_default(), length: foreign.size })
+            }
         };
         encoded.ok_or(TooLong(packet.payload()))
     }
@@ -161,6 +175,7 @@ impl Encoded {
             }
             Content::Segment(_) => {}
             Content::Datagram(datagram) => add(format_args!(", datagram {}", datagram.number)),
+            Content::Foreign(_) => {}
         }
         match cause {
             Some(SendCause::DupAck) => add(format_args!(" after duplicate acknowledgments")),

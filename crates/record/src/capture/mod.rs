@@ -34,11 +34,12 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use umts_kernel::TraceSink;
 use umts_stack::ids::PacketId;
+use umts_stack::packet::Content;
 use umts_stack::trace::{CapturePoint, SendCause, TraceEvent};
 use umts_units::Time;
 
 use file::CaptureFile;
-use headers::Headers;
+use headers::{Headers, RealPackets};
 
 /// Retransmissions whose cause is remembered until they have passed all capture points.
 const REMEMBERED: usize = 4096;
@@ -100,6 +101,21 @@ impl Captures {
         })
     }
 
+    /// As [`create`](Self::create), with packets of real programs among the others: `octets` has them while they are on
+    /// their way.
+    ///
+    /// # Errors
+    /// If one of the files cannot be made.
+    pub fn of_real_packets(
+        folder: &Path,
+        config: &CaptureConfig,
+        octets: Box<dyn Fn(PacketId) -> Option<Vec<u8>>>,
+    ) -> Result<Self, CaptureError> {
+        let mut captures = Captures::create(folder, config)?;
+        captures.headers.real = Some(RealPackets(octets));
+        Ok(captures)
+    }
+
     /// Gives the files their names and returns them, in the order of the capture points.
     ///
     /// # Errors
@@ -138,7 +154,8 @@ impl TraceSink<TraceEvent> for Captures {
             TraceEvent::PacketSeen { at: point, packet } => {
                 let Some(file) = self.files.iter_mut().find(|file| file.point == *point) else { return };
                 let cause = self.causes.get(&packet.id).copied();
-                let payload = if self.payload { packet.payload() } else { 0 };
+                let is_real = matches!(packet.content, Content::Foreign(_));
+                let payload = if self.payload && !is_real { packet.payload() } else { 0 };
                 let written = match self.headers.encode(packet) {
                     Ok(headers) => file.write(at, &headers, payload, headers.comment(packet, cause)),
                     Err(too_long) => Err(file.error(io::Error::new(io::ErrorKind::InvalidInput, too_long))),

@@ -22,7 +22,7 @@ struct Way {
 
 #[derive(Debug)]
 pub(super) struct ApplicationRecorder {
-    window: Window,
+    pub window: Window,
     ways: Vec<[Way; 2]>,
     datagrams: [DatagramTotals; 2],
     totals: ApplicationTotals,

@@ -77,6 +77,14 @@ impl Metrics {
         std::mem::take(&mut self.tcp.finished)
     }
 
+    /// As [`finish`](Self::finish), of a run whose end nobody knew: the window ends with it.
+    pub fn finish_early(mut self, end: Time) -> RunMetrics {
+        for window in [&mut self.tcp.window, &mut self.radio.window, &mut self.application.window] {
+            window.to = window.to.min(end).max(window.from);
+        }
+        self.finish(end)
+    }
+
     /// The results of a run that ended at `end`. Rates refer to the whole window, also if the run ended before it.
     pub fn finish(mut self, end: Time) -> RunMetrics {
         let (tcp, fairness) = self.tcp.finish(end, self.capacity);

@@ -9,7 +9,7 @@ use super::window::{BusyClock, Window};
 
 #[derive(Debug)]
 pub(super) struct RadioRecorder {
-    window: Window,
+    pub window: Window,
     /// Downlink, uplink.
     totals: [RadioTotals; 2],
     /// Whether each UE's buffer holds data, in each direction.

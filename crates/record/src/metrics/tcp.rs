@@ -22,7 +22,7 @@ struct Flow {
 
 #[derive(Debug)]
 pub(super) struct TcpRecorder {
-    window: Window,
+    pub window: Window,
     rates: Vec<Option<BitRate>>,
     open: Open<Connection>,
     flows: Vec<Flow>,

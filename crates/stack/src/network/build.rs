@@ -1,6 +1,6 @@
 //! A network from its configuration.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use umts_kernel::random::Streams;
 use umts_units::Time;
@@ -29,9 +29,10 @@ impl Network {
     /// # Panics
     /// If a UE or flow names what does not exist: a scenario was checked for that.
     pub fn new(config: &NetworkConfig, streams: &Streams) -> Self {
+        // Each flow has a server, and the programs of an emulation have one.
         let flows = config.flows.len() as u32;
         let mut network = Network {
-            core: CoreNetwork::new(&config.core, flows, streams),
+            core: CoreNetwork::new(&config.core, flows + 1, streams),
             carriers: Vec::new(),
             ues: Vec::new(),
             flights: Flights::default(),
@@ -40,6 +41,7 @@ impl Network {
             delayed: BTreeMap::new(),
             packets: 0,
             connections: 0,
+            foreign_out: VecDeque::new(),
             active: Vec::new(),
         };
         for (index, ue) in config.ues.iter().enumerate() {

@@ -14,11 +14,12 @@ mod config;
 mod event;
 mod flight;
 mod flow;
+mod foreign;
 mod radio_path;
 mod tcp_path;
 mod ue;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use umts_kernel::{EventQueue, Phase, TraceSink};
 
@@ -51,6 +52,8 @@ pub struct Network {
     packets: u64,
     /// Connections opened so far.
     connections: u32,
+    /// Packets of real programs that have come through.
+    foreign_out: VecDeque<Packet>,
     /// Scratch: who is asked in a tick.
     active: Vec<UeId>,
 }

@@ -151,7 +151,7 @@ impl Network {
     }
 
     /// A packet leaves the host at `end`.
-    fn leave_host<T: TraceSink<TraceEvent>>(
+    pub(super) fn leave_host<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
         end: End,
@@ -394,6 +394,7 @@ impl Network {
                 None => cx.record(|| TraceEvent::PacketDropped { place: DropPlace::NoConnection, packet }),
             },
             Content::Datagram(datagram) => cx.record(|| TraceEvent::DatagramReceived { flow, datagram }),
+            Content::Foreign(_) => self.foreign_out.push_back(packet),
         }
     }
 }

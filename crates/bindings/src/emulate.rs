@@ -1,0 +1,225 @@
+//! Emulations: the namespaces around them, one function that runs one, one that replays it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fs::File;
+use std::ops::ControlFlow;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use umts_emulate::{Counts, Fidelity, Keep, Program, Programs, Reading, Results, TcpSettings};
+use umts_units::{Duration, Time};
+
+use crate::columns::{Columns, Connections};
+use crate::scenario::Scenario;
+
+pyo3::create_exception!(
+    umtslab._core,
+    EmulationError,
+    pyo3::exceptions::PyException,
+    "An emulation failed; ``error.status`` is what to exit with."
+);
+
+/// Leaves the host's namespaces; what this process starts next is process 1 of new ones.
+#[pyfunction]
+pub fn leave_host(keep_network: bool) -> PyResult<()> {
+    Ok(umts_emulate::leave_host(keep_network)?)
+}
+
+/// Mounts what fits the new namespaces: ``/proc``, and a resolver that asks `name_server`.
+#[pyfunction]
+#[pyo3(signature = (name_server=None))]
+pub fn settle(name_server: Option<&str>) -> PyResult<()> {
+    Ok(umts_emulate::settle(name_server)?)
+}
+
+/// Lateness in seconds of a bare timer that expires every `period_s`, for `duration_s`: (p50, p99, largest).
+#[pyfunction]
+pub fn measure_lateness(py: Python<'_>, period_s: f64, duration_s: f64) -> PyResult<(f64, f64, f64)> {
+    let (period, duration) = (Duration::from_secs_f64(period_s), Duration::from_secs_f64(duration_s));
+    let lateness = py.detach(|| umts_emulate::measure_lateness(period, duration))?;
+    let quantile = |share: f64| lateness.quantile(share).as_secs();
+    Ok((quantile(0.5), quantile(0.99), quantile(1.0)))
+}
+
+/// What was measured of an emulation or its replay. `connections` and the values of `series` are Arrow streams.
+#[pyclass(frozen, module = "umtslab._core", get_all)]
+pub struct EmulationResult {
+    /// Exit status of the command; none of a replay.
+    status: Option<i32>,
+    /// Whoever started it went away before the command ended.
+    abandoned: bool,
+    /// When it ended, in seconds since it began.
+    duration_s: f64,
+    /// Metrics of the network.
+    metrics: BTreeMap<String, Option<f64>>,
+    /// One row per simulated connection.
+    connections: Py<Columns>,
+    /// Time series by name; empty if they were not asked for.
+    series: BTreeMap<String, Py<Columns>>,
+    /// Captures written.
+    files: Vec<OsString>,
+    /// Events handled.
+    events: u64,
+    /// Fingerprint of all that happened in the network: equal for an emulation and its replay.
+    digest: String,
+    /// Packets and octets in and out, and those dropped at the border.
+    packets: BTreeMap<&'static str, u64>,
+    /// How late the emulation ran; empty for a replay.
+    fidelity: BTreeMap<&'static str, f64>,
+    /// The machine was too slow for the results to be trusted.
+    degraded: bool,
+}
+
+/// Runs programs over the network of a scenario until `command` ends.
+///
+/// About twice a second `meter` is told the state: time, rates (bits per second, down and up), octets in the RLC buffers
+/// (down and up), mean RLC delay (seconds, or None).
+#[pyfunction]
+#[pyo3(signature = (
+    scenario, seed, command, *, parent, ues=vec![], servers=vec![], variables=vec![], tcp=vec![], recording=None,
+    real_time=false, series=false, pcap_dir=None, meter=None
+))]
+#[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
+pub fn emulate(
+    py: Python<'_>,
+    scenario: &Scenario,
+    seed: u64,
+    command: Vec<OsString>,
+    parent: i32,
+    ues: Vec<Vec<OsString>>,
+    servers: Vec<Vec<OsString>>,
+    variables: Vec<(OsString, OsString)>,
+    tcp: Vec<(String, String)>,
+    recording: Option<PathBuf>,
+    real_time: bool,
+    series: bool,
+    pcap_dir: Option<PathBuf>,
+    meter: Option<Py<PyAny>>,
+) -> PyResult<EmulationResult> {
+    let program =
+        |words: Vec<OsString>, has_terminal| Program { words, environment: variables.clone(), has_terminal };
+    if command.is_empty() {
+        return Err(PyValueError::new_err("no command"));
+    }
+    let programs = Programs {
+        command: program(command, true),
+        ues: ues.into_iter().map(|words| program(words, false)).collect(),
+        servers: servers.into_iter().map(|words| program(words, false)).collect(),
+        tcp: TcpSettings::from_pairs(&tcp).map_err(PyValueError::new_err)?,
+        // Opened again, so that the descriptor that Python knows stays Python's.
+        parent: OwnedFd::from(File::open(format!("/proc/self/fd/{parent}"))?),
+        recording,
+        is_real_time: real_time,
+    };
+    let mut raised = None;
+    let outcome = py.detach(|| {
+        let mut tell = |reading: &Reading| match show(meter.as_ref(), reading) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                raised = Some(error);
+                ControlFlow::Break(())
+            }
+        };
+        umts_emulate::emulate(scenario.inner(), seed, programs, &Keep { series, pcap_dir }, &mut tell)
+    });
+    if let Some(raised) = raised {
+        return Err(raised);
+    }
+    let outcome = outcome.map_err(|error| failure(py, &error))?;
+    let mut result = measured(py, outcome.results, outcome.fidelity.counts)?;
+    result.status = Some(outcome.status);
+    result.abandoned = outcome.is_abandoned;
+    result.degraded = outcome.fidelity.is_degraded();
+    result.fidelity = fidelity(&outcome.fidelity);
+    Ok(result)
+}
+
+/// Runs the network of an emulation again, with the packets of its recording, until `end_s`.
+#[pyfunction]
+#[pyo3(signature = (scenario, seed, recording, *, real_ues, end_s, series=false, pcap_dir=None))]
+#[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
+pub fn replay(
+    py: Python<'_>,
+    scenario: &Scenario,
+    seed: u64,
+    recording: PathBuf,
+    real_ues: usize,
+    end_s: f64,
+    series: bool,
+    pcap_dir: Option<PathBuf>,
+) -> PyResult<EmulationResult> {
+    let end = Time::ZERO + Duration::from_secs_f64(end_s);
+    let keep = Keep { series, pcap_dir };
+    let replayed =
+        py.detach(|| umts_emulate::replay(scenario.inner(), seed, real_ues, &recording, end, &keep));
+    let (results, counts) = replayed.map_err(|error| failure(py, &error))?;
+    measured(py, results, counts)
+}
+
+fn failure(py: Python<'_>, error: &umts_emulate::EmulationError) -> PyErr {
+    let exception = EmulationError::new_err(error.to_string());
+    match exception.value(py).setattr("status", error.exit_status()) {
+        Ok(()) => exception,
+        Err(unexpected) => unexpected,
+    }
+}
+
+fn show(meter: Option<&Py<PyAny>>, reading: &Reading) -> PyResult<()> {
+    let Some(meter) = meter else { return Ok(()) };
+    let delay = reading.rlc_delay.map(Duration::as_secs);
+    Python::attach(|py| {
+        let [down, up] = reading.rate_bps;
+        let [buffer_down, buffer_up] = reading.rlc_buffer;
+        meter.call1(py, (reading.at.as_secs(), down, up, buffer_down, buffer_up, delay))?;
+        Ok(())
+    })
+}
+
+fn measured(py: Python<'_>, results: Results, counts: Counts) -> PyResult<EmulationResult> {
+    let mut connections = Connections::new();
+    connections.add(&results.metrics.connections);
+    let mut series = BTreeMap::new();
+    for table in results.series.map_or_else(Vec::new, |series| series.tables) {
+        series.insert(table.name.to_owned(), Py::new(py, Columns::of_series(table))?);
+    }
+    Ok(EmulationResult {
+        status: None,
+        abandoned: false,
+        duration_s: results.end.as_secs(),
+        metrics: results.metrics.network.iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        connections: Py::new(py, connections.finish())?,
+        series,
+        files: results.files.into_iter().map(PathBuf::into_os_string).collect(),
+        events: results.events,
+        digest: results.digest,
+        packets: BTreeMap::from([
+            ("packets_in", counts.packets_in),
+            ("bytes_in", counts.bytes_in),
+            ("packets_out", counts.packets_out),
+            ("bytes_out", counts.bytes_out),
+            ("malformed", counts.malformed),
+            ("unroutable", counts.unroutable),
+            ("refused", counts.refused),
+        ]),
+        fidelity: BTreeMap::new(),
+        degraded: false,
+    })
+}
+
+fn fidelity(fidelity: &Fidelity) -> BTreeMap<&'static str, f64> {
+    let late = &fidelity.lateness;
+    BTreeMap::from([
+        ("lateness_p50_s", late.quantile(0.5).as_secs()),
+        ("lateness_p99_s", late.quantile(0.99).as_secs()),
+        ("lateness_max_s", late.quantile(1.0).as_secs()),
+        ("lateness_limit_s", late.limit().as_secs()),
+        ("instants", late.count() as f64),
+        ("late_instants", late.beyond_limit() as f64),
+        ("released_late", fidelity.released_late as f64),
+        ("tun_drops", fidelity.tun_drops as f64),
+        ("real_time", f64::from(u8::from(fidelity.is_real_time))),
+    ])
+}

@@ -1,0 +1,36 @@
+//! A bare timer, to tell what a machine can do at best.
+
+use std::io;
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use std::os::fd::AsFd;
+use umts_units::Duration;
+
+use crate::lateness::Lateness;
+use crate::wall_clock::monotonic;
+
+/// How late a timer wakes this process that expires every `period`, over `duration`.
+///
+/// # Errors
+/// If the kernel has no timer.
+pub fn measure_lateness(period: Duration, duration: Duration) -> io::Result<Lateness> {
+    let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, TimerFlags::TFD_CLOEXEC)?;
+    let mut lateness = Lateness::new(period);
+    let start = monotonic()?;
+    let mut due = start;
+    while due - start < duration {
+        due = due + period;
+        timer.set(Expiration::OneShot(time_spec(due)), TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
+        poll(&mut [PollFd::new(timer.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE)?;
+        let now = monotonic()?;
+        lateness.record(if now > due { now - due } else { Duration::ZERO });
+    }
+    Ok(lateness)
+}
+
+/// For the kernel.
+pub fn time_spec(at: Duration) -> TimeSpec {
+    TimeSpec::new((at.as_nanos() / 1_000_000_000) as i64, (at.as_nanos() % 1_000_000_000) as i64)
+}

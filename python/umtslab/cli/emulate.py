@@ -1,0 +1,116 @@
+"""``umts emulate``: real programs over the modelled network."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from umtslab.cli.failures import UsageError
+from umtslab.cli.options import overrides
+from umtslab.scenario import Scenario
+
+FOREVER = "1000000 h"
+
+
+def emulate(
+    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
+    bearer: str | None = None,
+    scenario: Path | None = None,
+    ue: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
+    server: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
+    set_: Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=False)] = (),
+    tcp: str | None = None,
+    tcp_set: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
+    seed: int | None = None,
+    out: Path = Path("results"),
+    series: bool = False,
+    pcap: bool = False,
+    record: bool = False,
+    strict: bool = False,
+    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
+) -> int:
+    """Run a command over the emulated radio access network.
+
+    The command runs in a network of its own, of which the only way out is the modelled bearer. Behind it every name
+    and every address answers over HTTP (`curl http://any.name/` tells what), and nothing else is in reach.
+
+    Exit status: that of the command; 125 if the emulation itself failed, 126 or 127 if the command cannot be run or is
+    not there, 2 for wrong usage or input.
+
+    Parameters
+    ----------
+    command
+        What to run, behind `--`.
+    bearer
+        A reference bearer (`umts bearers`), or `fach` for the common channels (default: ps-384).
+    scenario
+        A scenario file instead: its first UEs are the programs', its flows are background traffic.
+    ue
+        Another command, run by the shell in the next UE; may be repeated.
+    server
+        A command run by the shell at the server side; may be repeated.
+    set_
+        KEY=VALUE: another value for a scenario key; may be repeated.
+    tcp
+        How the kernel's TCP behaves: cubic, reno, bbr or linux-2.4 (default: cubic).
+    tcp_set
+        NAME=VALUE: one kernel setting, as in tcp_sack=0 or route.initcwnd=3; may be repeated.
+    seed
+        Seed of the random streams (default: the scenario's own).
+    out
+        Where results go.
+    series
+        Record time series, which `umts plot` draws.
+    pcap
+        Keep captures (pcapng) at server, RNC and UE.
+    record
+        Keep the packets that came in, for `umts replay`.
+    strict
+        Exit with 125 if the machine was too slow for the results to be trusted.
+    quiet
+        No meter, no summary.
+    """
+    from umtslab.emulate.command import emulate as run
+    from umtslab.emulate.session import Session
+    from umtslab.emulate.tcp import settings
+
+    if not command:
+        raise UsageError("no command: put it behind --, as in umts emulate -- curl http://example.com/bytes/100000")
+    loaded = _scenario(bearer, scenario, 1 + len(ue), overrides(set_))
+    try:
+        pairs = settings(tcp, tcp_set)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    session = Session(
+        scenario=loaded.to_toml(),
+        base_dir=os.path.abspath(scenario.parent if scenario is not None else Path()),
+        seed=loaded.seed if seed is None else seed,
+        command=command,
+        ues=ue,
+        servers=server,
+        tcp=pairs,
+        store=os.path.abspath(out),
+        series=series,
+        pcap=pcap,
+        record=record,
+        strict=strict,
+        meter=not quiet,
+    )
+    return run(session)
+
+
+def _scenario(
+    bearer: str | None, file: Path | None, ues: int, changes: tuple[tuple[str, str], ...]
+) -> Scenario:
+    forever = (*changes, ("duration", FOREVER))
+    if file is not None:
+        if bearer is not None:
+            raise UsageError("--bearer and --scenario both name the network: give one of them")
+        return Scenario.load(file, forever)
+    name = bearer or "ps-384"
+    channel = "" if name == "fach" else f'bearer = "{name}"\n'
+    text = f'version = 1\nname = "{name}"\n[[ue]]\nname = "ue"\ncount = {ues}\n{channel}'
+    return Scenario.parse(text, name=f"--bearer {name}", overrides=forever)

@@ -1,0 +1,111 @@
+"""The emulator: process 1 of the new namespaces, which are gone when it ends."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from umtslab import _core
+from umtslab.emulate.launcher import OWN_FAILURE
+from umtslab.emulate.meter import Meter
+from umtslab.emulate.session import Session
+
+NAME_SERVER = "10.45.0.1"
+"""The server side's own address, where names are answered."""
+
+PRIORITY = 50
+"""Of SCHED_FIFO: above all that is not real-time, below what the kernel itself needs."""
+
+
+def main(arguments: list[str]) -> int:
+    """Emulate; `arguments` are the descriptors of the parent's pipe and of the session."""
+    parent, session_pipe = (int(word) for word in arguments)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with open(session_pipe, encoding="utf-8") as pipe:
+        session = Session.from_json(pipe.read())
+    try:
+        _core.settle(NAME_SERVER)
+        return _emulate(session, parent)
+    except _core.EmulationError as error:
+        print(f"umts: {error}", file=sys.stderr)
+        status: int = error.status
+        return status
+    except OSError as error:
+        print(f"umts: {error}", file=sys.stderr)
+        return OWN_FAILURE
+
+
+def _emulate(session: Session, parent: int) -> int:
+    from umtslab.emulate.results import keep
+    from umtslab.scenario import Scenario
+    from umtslab.store import open_store
+
+    scenario = Scenario.parse(session.scenario, base_dir=session.base_dir)
+    # Imported here: once the emulation has ended, nothing may fail for want of a library.
+    with open_store(session.store) as store, store.draft() as draft:
+        recording = draft.folder / "packets-in.pcapng" if session.record else None
+        with _real_time() as is_real_time, Meter(shown=session.meter) as meter:
+            result = _core.emulate(
+                scenario.core,
+                session.seed,
+                list(session.command),
+                parent=parent,
+                ues=[_shell(words) for words in session.ues],
+                servers=[_internet()],
+                variables=list(session.variables),
+                tcp=list(session.tcp),
+                recording=None if recording is None else str(recording),
+                real_time=is_real_time,
+                series=session.series,
+                # Always: metrics of the programs' TCP are those of the capture at the server side.
+                pcap_dir=str(draft.captures),
+                meter=meter.show if session.meter else None,
+            )
+        if result.abandoned:
+            return OWN_FAILURE
+        run = keep(session, scenario, result, draft, store)
+    return _report(session, result, run)
+
+
+def _report(session: Session, result: Any, run: Any) -> int:
+    from umtslab.emulate.report import print_summary
+
+    if session.meter:
+        print_summary(result, run)
+    if result.degraded and session.strict:
+        print("umts: degraded: the machine was too slow, see above (--strict)", file=sys.stderr)
+        return OWN_FAILURE
+    status: int = result.status
+    return status
+
+
+def _shell(words: str) -> list[str]:
+    return ["/bin/sh", "-c", words]
+
+
+def _internet() -> list[str]:
+    return [sys.executable, "-m", "umtslab.emulate.internet"]
+
+
+@contextmanager
+def _real_time() -> Iterator[bool]:
+    """SCHED_FIFO where this user may have it; programs started inside do not inherit it."""
+    usual = os.sched_param(0)
+    policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
+    try:
+        os.sched_setscheduler(0, policy, os.sched_param(PRIORITY))
+    except OSError:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        os.sched_setscheduler(0, os.SCHED_OTHER, usual)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,74 @@
+"""What is kept of an emulation: the same files as of a simulation, and how far it can be trusted."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from umtslab import _core
+from umtslab.emulate.session import Session
+from umtslab.run import Identity, Run, code_version, finite
+
+if TYPE_CHECKING:
+    from umtslab.scenario import Scenario
+    from umtslab.store import Store
+    from umtslab.store.store import Draft
+
+
+def keep(
+    session: Session, scenario: Scenario, result: _core.EmulationResult, draft: Draft, store: Store
+) -> Run:
+    """Put an emulation into the store.
+
+    The metrics of TCP are those of the programs' connections, from the capture at the server side; the
+    table of connections has them alone.
+    """
+    metrics = dict(result.metrics)
+    connections: Any = result.connections
+    server = draft.captures / "server.pcapng"
+    analysis = _core.analyse([str(server)])[0]
+    if analysis.metrics.get("packets"):
+        metrics |= analysis.metrics
+        connections = analysis.connections
+    name = f"{scenario.name} (emulated)"
+    run = Run(
+        name,
+        _identity(session, scenario, store),
+        finite(metrics),
+        result.events,
+        result.duration_s,
+        None,
+        {"connections": connections, **result.series},
+    )
+    if not session.pcap:
+        _drop(draft.folder / "captures")
+    card = {
+        "session": asdict(replace(session, scenario="")),
+        "status": result.status,
+        "digest": result.digest,
+        "packets": result.packets,
+        "fidelity": result.fidelity,
+        "degraded": result.degraded,
+    }
+    text = json.dumps(card, indent=1, sort_keys=True) + "\n"
+    (draft.folder / "emulation.json").write_text(text, encoding="utf-8")
+    return store.keep(draft, run, scenario, series=session.series, pcap=session.pcap)
+
+
+def _identity(session: Session, scenario: Scenario, store: Store) -> Identity:
+    """No two emulations are the same run, so each gets the next free number."""
+    words = json.dumps([session.command, session.ues, session.servers, session.tcp])
+    digest = blake2b(f"emulated\0{scenario.content_hash}\0{words}".encode(), digest_size=16).hexdigest()
+    number = 0
+    while store.get(found := Identity(digest, code_version(), session.seed, number)) is not None:
+        number += 1
+    return found
+
+
+def _drop(folder: Path) -> None:
+    for file in folder.iterdir():
+        file.unlink()
+    folder.rmdir()

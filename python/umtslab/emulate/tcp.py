@@ -1,0 +1,52 @@
+"""Settings for the kernel's TCP: presets by name, and single values over them.
+
+Names are those of the kernel: variables below ``net/ipv4``, and the metrics of a route as ``route.NAME``. A namespace
+of its own has its own of both, so nothing of the host changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+PRESETS: dict[str, tuple[tuple[str, str], ...]] = {
+    # What the kernel of this machine does; its congestion control alone differs from host to host.
+    "cubic": (("route.congctl", "cubic"),),
+    "reno": (("route.congctl", "reno"),),
+    "bbr": (("route.congctl", "bbr"),),
+    # Linux 2.4 as the emulators of 2004 had it: SACK, FACK and timestamps, two segments to begin with, no scaling
+    # of windows with 32 kB of buffer, nothing that came later (RACK, TLP, F-RTO).
+    "linux-2.4": (
+        ("tcp_sack", "1"),
+        ("tcp_dsack", "1"),
+        ("tcp_timestamps", "1"),
+        ("tcp_window_scaling", "0"),
+        ("tcp_ecn", "0"),
+        ("tcp_frto", "0"),
+        ("tcp_recovery", "0"),
+        ("tcp_early_retrans", "0"),
+        ("tcp_rmem", "4096 65536 65536"),
+        ("tcp_wmem", "4096 65536 65536"),
+        ("route.congctl", "reno"),
+        ("route.initcwnd", "2"),
+        ("route.rto_min", "200"),
+    ),
+}
+
+
+def settings(preset: str | None, changes: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Pairs for an emulation: those of the preset, with the changes (``NAME=VALUE``) over them.
+
+    Raises
+    ------
+    ValueError
+        If there is no such preset or a change is no pair.
+    """
+    if preset is not None and preset not in PRESETS:
+        raise ValueError(f"there is no preset {preset!r}: there are {', '.join(PRESETS)}")
+    pairs = dict(PRESETS[preset or "cubic"])
+    for change in changes:
+        name, equals, value = change.partition("=")
+        if not (name and equals and value):
+            raise ValueError(f"{change!r} is no NAME=VALUE, as in tcp_sack=0 or route.initcwnd=3")
+        pairs[name] = value
+    return tuple(pairs.items())
