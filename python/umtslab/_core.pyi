@@ -7,6 +7,8 @@ __all__ = [
     "Analysis",
     "CaptureReadError",
     "Columns",
+    "EmulationError",
+    "EmulationResult",
     "OutputError",
     "RunResult",
     "Scenario",
@@ -14,9 +16,14 @@ __all__ = [
     "analyse",
     "bearers",
     "capture_metric_definitions",
+    "emulate",
+    "leave_host",
+    "measure_lateness",
     "metric_definitions",
     "params",
+    "replay",
     "schema",
+    "settle",
     "simulate",
     "version",
 ]
@@ -29,6 +36,11 @@ class ScenarioError(ValueError):
     column: int | None
     key: str | None
     help: str | None
+
+class EmulationError(Exception):
+    """An emulation failed; ``error.status`` is what to exit with."""
+
+    status: int
 
 class OutputError(OSError):
     """The captures could not be written."""
@@ -111,6 +123,54 @@ def simulate(
     pcap_dir: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> RunResult: ...
+
+@final
+class EmulationResult:
+    """What was measured of an emulation or its replay."""
+
+    status: int | None
+    abandoned: bool
+    duration_s: float
+    metrics: dict[str, float | None]
+    connections: Columns
+    series: dict[str, Columns]
+    files: list[str]
+    events: int
+    digest: str
+    packets: dict[str, int]
+    fidelity: dict[str, float]
+    degraded: bool
+
+def leave_host(keep_network: bool) -> None: ...
+def settle(name_server: str | None = None) -> None: ...
+def measure_lateness(period_s: float, duration_s: float) -> tuple[float, float, float]: ...
+def emulate(
+    scenario: Scenario,
+    seed: int,
+    command: Sequence[str],
+    *,
+    parent: int,
+    ues: Sequence[Sequence[str]] = [],
+    servers: Sequence[Sequence[str]] = [],
+    internet: Sequence[str] | None = None,
+    variables: Sequence[tuple[str, str]] = [],
+    tcp: Sequence[tuple[str, str]] = [],
+    recording: str | None = None,
+    real_time: bool = False,
+    series: bool = False,
+    pcap_dir: str | None = None,
+    meter: Callable[[float, float, float, int, int, float | None], None] | None = None,
+) -> EmulationResult: ...
+def replay(
+    scenario: Scenario,
+    seed: int,
+    recording: str,
+    *,
+    real_ues: int,
+    end_s: float,
+    series: bool = False,
+    pcap_dir: str | None = None,
+) -> EmulationResult: ...
 def schema() -> str: ...
 def bearers() -> list[dict[str, Any]]: ...
 def params() -> list[dict[str, str]]: ...

@@ -79,7 +79,7 @@ pub struct EmulationResult {
 /// (down and up), mean RLC delay (seconds, or None).
 #[pyfunction]
 #[pyo3(signature = (
-    scenario, seed, command, *, parent, ues=vec![], servers=vec![], variables=vec![], tcp=vec![], recording=None,
+    scenario, seed, command, *, parent, ues=vec![], servers=vec![], internet=None, variables=vec![], tcp=vec![], recording=None,
     real_time=false, series=false, pcap_dir=None, meter=None
 ))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
@@ -91,6 +91,7 @@ pub fn emulate(
     parent: i32,
     ues: Vec<Vec<OsString>>,
     servers: Vec<Vec<OsString>>,
+    internet: Option<Vec<OsString>>,
     variables: Vec<(OsString, OsString)>,
     tcp: Vec<(String, String)>,
     recording: Option<PathBuf>,
@@ -107,6 +108,7 @@ pub fn emulate(
     let programs = Programs {
         command: program(command, true),
         ues: ues.into_iter().map(|words| program(words, false)).collect(),
+        internet: internet.map(|words| program(words, false)),
         servers: servers.into_iter().map(|words| program(words, false)).collect(),
         tcp: TcpSettings::from_pairs(&tcp).map_err(PyValueError::new_err)?,
         // Opened again, so that the descriptor that Python knows stays Python's.

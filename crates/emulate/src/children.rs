@@ -2,10 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs;
 use std::io::{self, BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
+use nix::sys::signal::SigSet;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
@@ -61,7 +65,7 @@ impl Children {
     /// If no word is given.
     pub fn start(&mut self, namespace: &NetNamespace, program: &Program) -> io::Result<ChildId> {
         let mut command = program.command();
-        let child = namespace.within(|| command.spawn())?;
+        let child = namespace.within(|| spawn(&mut command))?;
         Ok(self.note(&child))
     }
 
@@ -77,13 +81,27 @@ impl Children {
     /// If it cannot be started, or ends without a word.
     pub fn start_and_wait(&mut self, namespace: &NetNamespace, program: &Program) -> io::Result<ChildId> {
         let mut command = program.command();
-        let mut child = namespace.within(|| command.stdout(Stdio::piped()).spawn())?;
+        let mut child = namespace.within(|| spawn(command.stdout(Stdio::piped())))?;
         let id = self.note(&child);
         let output = child.stdout.take().expect("it was asked for");
         let mut line = String::new();
         if BufReader::new(output).read_line(&mut line)? == 0 {
             let name = program.words[0].to_string_lossy();
             return Err(io::Error::other(format!("{name} ended before it was ready")));
+        }
+        Ok(id)
+    }
+
+    /// Starts a server of whose making nothing is known, and waits until it listens, for a while at most.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn start_server(&mut self, namespace: &NetNamespace, program: &Program) -> io::Result<ChildId> {
+        let before = namespace.within(listening_sockets)?;
+        let id = self.start(namespace, program)?;
+        let deadline = Instant::now() + LONGEST_START;
+        while namespace.within(listening_sockets)? <= before && Instant::now() < deadline {
+            sleep(Duration::from_millis(10));
         }
         Ok(id)
     }
@@ -115,4 +133,29 @@ impl Children {
 /// What to exit with if a program could not be started.
 pub fn exit_status_of(error: &io::Error) -> i32 {
     if error.kind() == io::ErrorKind::NotFound { NOT_FOUND } else { NOT_EXECUTABLE }
+}
+
+/// Starts a process that has no signal blocked, whatever this one has. A signal of a child that comes meanwhile is lost, so
+/// [`Children::reap`] is to be asked once afterwards.
+fn spawn(command: &mut Command) -> io::Result<Child> {
+    let ours = SigSet::thread_get_mask()?;
+    SigSet::empty().thread_set_mask()?;
+    let child = command.spawn();
+    ours.thread_set_mask()?;
+    child
+}
+
+/// How long a server is waited for that does not listen: it may not be one that does.
+const LONGEST_START: Duration = Duration::from_secs(3);
+
+/// Sockets of this namespace that take connections or datagrams.
+fn listening_sockets() -> io::Result<usize> {
+    let mut count = 0;
+    for table in ["tcp", "tcp6", "udp", "udp6"] {
+        let text = fs::read_to_string(format!("/proc/thread-self/net/{table}"))?;
+        // A heading, then a line for each socket; the fourth column is its state: 0A listens, 07 is an open UDP one.
+        let states = text.lines().skip(1).filter_map(|line| line.split_whitespace().nth(3));
+        count += states.filter(|state| ["0A", "07"].contains(state)).count();
+    }
+    Ok(count)
 }

@@ -5,6 +5,7 @@ use umts_stack::Cx;
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::network::{Event, Network};
 use umts_stack::trace::TraceEvent;
+use umts_units::Time;
 
 use crate::addresses;
 use crate::cargo::Cargo;
@@ -47,12 +48,14 @@ pub struct Exchange {
     cargo: Cargo,
     /// What became of the packets so far.
     pub counts: Counts,
+    /// When the last one entered.
+    pub last_entry: Time,
 }
 
 impl Exchange {
     /// Between the network and the programs of its first `ues` UEs and of the server side.
     pub fn new(ues: usize, cargo: Cargo) -> Self {
-        Exchange { ues, cargo, counts: Counts::default() }
+        Exchange { ues, cargo, counts: Counts::default(), last_entry: Time::ZERO }
     }
 
     /// Takes in a packet.
@@ -63,6 +66,7 @@ impl Exchange {
         incoming: Incoming,
         queue: &mut EventQueue<Event>,
     ) {
+        self.last_entry = cx.now;
         let (port, bytes) = match incoming {
             Incoming::Turned(bytes) => (SERVER_PORT, bytes),
             Incoming::Program(Arrival { port, bytes }) => {

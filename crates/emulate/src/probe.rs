@@ -21,7 +21,7 @@ pub fn measure_lateness(period: Duration, duration: Duration) -> io::Result<Late
     let start = monotonic()?;
     let mut due = start;
     while due - start < duration {
-        due = due + period;
+        due += period;
         timer.set(Expiration::OneShot(time_spec(due)), TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
         poll(&mut [PollFd::new(timer.as_fd(), PollFlags::POLLIN)], PollTimeout::NONE)?;
         let now = monotonic()?;

@@ -84,7 +84,9 @@ pub struct Programs {
     pub command: Program,
     /// Run in the second UE and those after it.
     pub ues: Vec<Program>,
-    /// Run at the server side. Those that say so on standard output are waited for.
+    /// Answers names and HTTP at the server side; says a line on standard output when it does.
+    pub internet: Option<Program>,
+    /// Run at the server side.
     pub servers: Vec<Program>,
     /// What the kernel's TCP is told.
     pub tcp: TcpSettings,
@@ -148,10 +150,12 @@ pub fn emulate(
     let recording = programs.recording.as_deref().map(|path| Recording::create(path, tuns.len()));
     let recording = recording.transpose().map_err(system("cannot write the recording"))?;
     let mut children = Children::default();
+    let server_side = tuns[SERVER_PORT].namespace();
+    if let Some(internet) = &programs.internet {
+        children.start_and_wait(server_side, internet).map_err(system("cannot start the servers inside"))?;
+    }
     for server in &programs.servers {
-        children
-            .start_and_wait(tuns[SERVER_PORT].namespace(), server)
-            .map_err(system("cannot run a server"))?;
+        children.start_server(server_side, server).map_err(system("cannot run a server"))?;
     }
     let clock = WallClock::new(tuns, programs.parent, limit).map_err(system("cannot start the clock"))?;
     let command = children.start(clock.tuns()[ue_port(0)].namespace(), &programs.command);
@@ -167,7 +171,7 @@ pub fn emulate(
     let exchange = Exchange::new(real_ues, cargo.clone());
     let mut live =
         Live { clock, exchange, children, command, recording, is_abandoned: false, released_late: 0 };
-    let results = run(scenario, seed, &mut live, cargo, keep, meter)?;
+    let results = run(scenario, seed, &mut live, cargo, keep, meter, |live| &live.exchange)?;
     if let Some(recording) = live.recording.take() {
         recording.finish().map_err(system("cannot write the recording"))?;
     }
@@ -203,7 +207,10 @@ pub fn replay(
         recording::read(recording, ue_port(real_ues)).map_err(system("cannot read the recording"))?;
     let cargo = Cargo::default();
     let mut outside = Replay::new(arrivals, end, Exchange::new(real_ues, cargo.clone()));
-    let results = run(scenario, seed, &mut outside, cargo, keep, &mut |_| ControlFlow::Continue(()))?;
+    let results =
+        run(scenario, seed, &mut outside, cargo, keep, &mut |_| ControlFlow::Continue(()), |replay| {
+            &replay.exchange
+        })?;
     Ok((results, outside.exchange.counts))
 }
 
@@ -217,6 +224,7 @@ fn run<O: Outside>(
     cargo: Cargo,
     keep: &Keep,
     meter: &mut dyn FnMut(&Reading) -> ControlFlow<()>,
+    exchange_of: impl Fn(&O) -> &Exchange,
 ) -> Result<Results, EmulationError> {
     let mut network = Network::new(&network_config(scenario), &Streams::new(seed, 0));
     let mut queue = EventQueue::new();
@@ -236,14 +244,13 @@ fn run<O: Outside>(
     let series = keep.series.then(|| Series::new(SeriesConfig::default()));
     let metrics = Metrics::new(metrics_config(scenario));
     let mut sinks: Sinks = (cargo, (Gauge::default(), (Digest::default(), (metrics, (series, captures)))));
-    let mut end = Time::ZERO;
     let mut progress = |now: Time, sinks: &mut Sinks| {
-        end = now;
         meter(&sinks.1.0.read(now))?;
         ControlFlow::Continue(now + METER_EVERY)
     };
     let stopped = drive(&mut network, &mut queue, outside, &mut sinks, &mut progress).is_break();
-    let end = queue.now();
+    // A packet may have come in after the last event.
+    let end = queue.now().max(exchange_of(outside).last_entry);
     if stopped {
         return Err(EmulationError::Stopped);
     }

@@ -95,7 +95,8 @@ impl WallClock {
             lateness: Lateness::new(limit),
             last_due: None,
             last_look: Time::ZERO,
-            ending: None,
+            // A child may have ended before its signal was waited for.
+            ending: Some(Ending::ChildEnded),
         })
     }
 
@@ -189,7 +190,8 @@ impl Clock for WallClock {
                 let (at, arrival) = self.waiting.pop_front().expect("it was just seen");
                 return Wake::Packet(at, arrival);
             }
-            if self.ending.is_some() {
+            // An instant that has begun is completed, so that a replay can stop at the same event.
+            if self.ending.is_some() && self.last_due != Some(until) {
                 return Wake::Stopped;
             }
             let now = self.now();

@@ -80,6 +80,10 @@ or lower only if 0 lies outside the 95 % interval of the differences.
 - `umts emulate --bearer fach --pcap -- ping -c 5 server.example`
 - `umts emulate --ue "curl -so other.bin http://b.example/bytes/50000" -- wget http://a.example/bytes/50000`""",
     ),
+    "replay": Verb(
+        "Run a recorded emulation again, in simulated time.",
+        """- `umts replay results`""",
+    ),
     "analyse": Verb(
         "TCP metrics of packet captures, simulated or real.",
         """- `umts analyse trace.pcapng`

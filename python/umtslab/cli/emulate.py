@@ -34,11 +34,12 @@ def emulate(
 ) -> int:
     """Run a command over the emulated radio access network.
 
-    The command runs in a network of its own, of which the only way out is the modelled bearer. Behind it every name
-    and every address answers over HTTP (`curl http://any.name/` tells what), and nothing else is in reach.
+    The command runs in a network of its own, of which the only way out is the modelled bearer. Behind it
+    every name and every address answers over HTTP (`curl http://any.name/` tells what), and nothing else
+    is in reach.
 
-    Exit status: that of the command; 125 if the emulation itself failed, 126 or 127 if the command cannot be run or is
-    not there, 2 for wrong usage or input.
+    Exit status: that of the command; 125 if the emulation itself failed, 126 or 127 if the command cannot
+    be run or is not there, 2 for wrong usage or input.
 
     Parameters
     ----------
@@ -78,7 +79,9 @@ def emulate(
     from umtslab.emulate.tcp import settings
 
     if not command:
-        raise UsageError("no command: put it behind --, as in umts emulate -- curl http://example.com/bytes/100000")
+        raise UsageError(
+            "no command: put it behind --, as in umts emulate -- curl http://example.com/bytes/100000"
+        )
     loaded = _scenario(bearer, scenario, 1 + len(ue), overrides(set_))
     try:
         pairs = settings(tcp, tcp_set)

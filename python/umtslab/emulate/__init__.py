@@ -6,6 +6,6 @@ Three processes, so that nothing is left behind however one of them ends:
 ``launcher``  leaves the host's namespaces and starts the emulator in the new ones.
 ``emulator``  process 1 there: devices, routes, programs, and the loop (``crates/emulate``).
 
-Whoever starts one of them holds the writing end of a pipe; when it is closed, the emulator ends, and with process 1 the
+The command holds the writing end of a pipe. When it is closed, the emulator ends, and with process 1 the
 kernel ends all that ran in its namespace.
 """

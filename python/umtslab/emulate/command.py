@@ -25,7 +25,7 @@ def emulate(session: Session) -> int:
     )
     os.close(parent_read)
     os.close(session_read)
-    # While `parent_write` is open, the emulator knows that it is wanted; the kernel closes it with this process.
+    # While `parent_write` is open, the emulator is wanted; the kernel closes it with this process.
     usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         with open(session_write, "w", encoding="utf-8") as pipe:

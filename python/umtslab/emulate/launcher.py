@@ -1,4 +1,4 @@
-"""The launcher: leaves the host's namespaces, starts the emulator as process 1 of the new ones, and waits for it.
+"""The launcher: leaves the host's namespaces, starts the emulator as process 1 of new ones, and waits for it.
 
 It has one thread and imports next to nothing, since the kernel lets no other process into a user namespace.
 """
@@ -16,7 +16,7 @@ OWN_FAILURE = 125
 
 
 def main(arguments: list[str]) -> int:
-    """Launch; `arguments` are the descriptors of the parent's pipe and of the session, and the network to be in."""
+    """Launch; `arguments` are the descriptors of the parent's pipe and of the session, and the network."""
     parent, session, network = arguments
     # Ctrl-C is for the command; what it makes of it decides when the emulation ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)

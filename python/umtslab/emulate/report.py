@@ -36,9 +36,7 @@ def print_summary(result: _core.EmulationResult, run: Run) -> None:
 def fidelity_lines(result: _core.EmulationResult) -> list[str]:
     """The fidelity block."""
     found = result.fidelity
-    p50, p99, largest, limit = (
-        1000 * found[f"lateness_{name}_s"] for name in ("p50", "p99", "max", "limit")
-    )
+    p50, p99, largest, limit = (1000 * found[f"lateness_{name}_s"] for name in ("p50", "p99", "max", "limit"))
     priority = "real-time priority" if found["real_time"] else "no real-time priority"
     verdict = "DEGRADED: the machine was too slow" if result.degraded else "ok"
     return [

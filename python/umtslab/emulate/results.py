@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -55,7 +56,22 @@ def keep(
     }
     text = json.dumps(card, indent=1, sort_keys=True) + "\n"
     (draft.folder / "emulation.json").write_text(text, encoding="utf-8")
-    return store.keep(draft, run, scenario, series=session.series, pcap=session.pcap)
+    again = (
+        ["replay", str(store.path / "runs" / run.key)] if session.record else ["emulate", *_options(session)]
+    )
+    command = shlex.join(["umts", *again])
+    return store.keep(draft, run, scenario, series=session.series, pcap=session.pcap, command=command)
+
+
+def _options(session: Session) -> list[str]:
+    """The words that start such an emulation again, with the scenario that the run folder keeps."""
+    words = ["--scenario", "scenario.toml", "--seed", str(session.seed)]
+    for option, values in (("--ue", session.ues), ("--server", session.servers)):
+        for value in values:
+            words += [option, value]
+    for name, value in session.tcp:
+        words += ["--tcp-set", f"{name}={value}"]
+    return [*words, "--", *session.command]
 
 
 def _identity(session: Session, scenario: Scenario, store: Store) -> Identity:

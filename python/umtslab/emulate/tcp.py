@@ -1,7 +1,7 @@
 """Settings for the kernel's TCP: presets by name, and single values over them.
 
-Names are those of the kernel: variables below ``net/ipv4``, and the metrics of a route as ``route.NAME``. A namespace
-of its own has its own of both, so nothing of the host changes.
+Names are those of the kernel: variables below ``net/ipv4``, metrics of a route as ``route.NAME``. Each
+namespace has its own of both, so nothing of the host changes.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ PRESETS: dict[str, tuple[tuple[str, str], ...]] = {
     "cubic": (("route.congctl", "cubic"),),
     "reno": (("route.congctl", "reno"),),
     "bbr": (("route.congctl", "bbr"),),
-    # Linux 2.4 as the emulators of 2004 had it: SACK, FACK and timestamps, two segments to begin with, no scaling
-    # of windows with 32 kB of buffer, nothing that came later (RACK, TLP, F-RTO).
+    # Linux 2.4 as the emulators of 2004 had it: SACK and timestamps, two segments to begin with, windows of
+    # 32 kB without scaling (half of a receive buffer is window), nothing of later (RACK, TLP, F-RTO).
     "linux-2.4": (
         ("tcp_sack", "1"),
         ("tcp_dsack", "1"),

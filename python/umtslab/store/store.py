@@ -59,14 +59,23 @@ class Store(StoreReader):
         with self._staging.folder() as folder:
             yield Draft(folder)
 
-    def keep(self, draft: Draft, run: Run, scenario: Scenario, *, series: bool, pcap: bool) -> Run:
-        """Write the run's tables, move it into place and catalogue it.
+    def keep(
+        self,
+        draft: Draft,
+        run: Run,
+        scenario: Scenario,
+        *,
+        series: bool,
+        pcap: bool,
+        command: str | None = None,
+    ) -> Run:
+        """Write the run's tables, move it into place and catalogue it, with the `command` that remakes it.
 
         A run of the same key is replaced. What the old one has beyond the new (series, captures) is carried
         over if their results are the same.
         """
         write_run(draft.folder, run, scenario)
-        return self._settle(draft, run, scenario, series=series, pcap=pcap)
+        return self._settle(draft, run, scenario, series=series, pcap=pcap, command=command)
 
     def take_in(
         self, run: Run, files: Mapping[str, bytes], scenario: Scenario, *, series: bool, pcap: bool
@@ -79,10 +88,20 @@ class Store(StoreReader):
                 place.write_bytes(content)
             return self._settle(draft, run, scenario, series=series, pcap=pcap)
 
-    def _settle(self, draft: Draft, run: Run, scenario: Scenario, *, series: bool, pcap: bool) -> Run:
+    def _settle(
+        self,
+        draft: Draft,
+        run: Run,
+        scenario: Scenario,
+        *,
+        series: bool,
+        pcap: bool,
+        command: str | None = None,
+    ) -> Run:
         place = self._runs / run.key
         kept = replace(run, folder=place, tables={})
-        command = remaking_command(scenario, run.identity, self.path, place, series=series, pcap=pcap)
+        if command is None:
+            command = remaking_command(scenario, run.identity, self.path, place, series=series, pcap=pcap)
         row = Row(parameters(scenario.to_toml()), now(), command)
         # The row first: a row without a folder is struck off when the store is opened next, whereas a folder
         # without a row would come back without its command.

@@ -1,0 +1,56 @@
+"""``umts replay``: an emulation again, in simulated time."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+from umtslab import _core
+from umtslab.cli.failures import FAILED, UsageError
+from umtslab.cli.results import find_runs
+from umtslab.scenario import Scenario
+
+RECORDING = "packets-in.pcapng"
+
+
+def replay(result: str, /, *, out: Path = Path("results"), pcap: Path | None = None) -> int:
+    """Run a recorded emulation again: the same packets at the same instants through the same network.
+
+    It takes as long as a simulation does. Exit status: 0 if every event was the same, 1 if not, 2 for wrong
+    input.
+
+    Parameters
+    ----------
+    result
+        An emulation that was run with --record: its run folder, its key, or a results folder.
+    out
+        The results folder in which keys are looked up.
+    pcap
+        Write captures (pcapng) into this folder.
+    """
+    run = find_runs(result, out)[0]
+    folder = run.folder
+    if folder is None or not (folder / RECORDING).is_file():
+        raise UsageError(f"{result} is no recorded emulation: umts emulate --record makes one")
+    card = json.loads((folder / "emulation.json").read_text(encoding="utf-8"))
+    if pcap is not None:
+        pcap.mkdir(parents=True, exist_ok=True)
+    again = _core.replay(
+        Scenario.load(folder / "scenario.toml").core,
+        run.seed,
+        str(folder / RECORDING),
+        real_ues=1 + len(card["session"]["ues"]),
+        end_s=run.duration_s,
+        pcap_dir=None if pcap is None else str(pcap),
+    )
+    print(f"replayed {again.duration_s:.3f} s with {again.events} events")
+    if again.digest == card["digest"]:
+        print("every event as in the emulation")
+        return 0
+    print(
+        f"umts: the replay went another way than the emulation, which {run.identity.code} made "
+        f"({run.events} events)",
+        file=sys.stderr,
+    )
+    return FAILED
