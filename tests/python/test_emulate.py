@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Umts, command
+from umtslab.cli.doctor import emulation
 from umtslab.emulate import internet
 from umtslab.emulate.session import Session
 from umtslab.emulate.tcp import settings
@@ -23,17 +24,13 @@ MARK = "UMTS_TEST_MARK"
 FETCH = "import urllib.request, sys; sys.stdout.write(str(len(urllib.request.urlopen(sys.argv[1]).read())))"
 
 
-def _may_emulate() -> str | None:
-    """Why not, if not."""
-    probe = "from umtslab import _core; _core.leave_host(False); open('/dev/net/tun', 'r+b', 0)"
-    done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=False)
-    return None if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
-
-
 @pytest.fixture(scope="module", autouse=True)
 def _privileges() -> None:
-    if (why_not := _may_emulate()) is not None:
-        pytest.skip(f"this user may not emulate: {why_not}")
+    found = {what: (answer, advice) for what, answer, advice in emulation()}
+    for needed in ("namespaces", "TUN devices"):
+        answer, advice = found[needed]
+        if answer != "yes":
+            pytest.skip(f"this user may not emulate: {answer}; {advice}")
 
 
 def fetch(url: str) -> list[str]:

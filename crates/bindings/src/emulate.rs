@@ -78,11 +78,14 @@ pub struct EmulationResult {
 /// About twice a second `meter` is told the state: time, rates (bits per second, down and up), octets in the RLC buffers
 /// (down and up), mean RLC delay (seconds, or None).
 #[pyfunction]
-#[pyo3(signature = (
-    scenario, seed, command, *, parent, ues=vec![], servers=vec![], internet=None, variables=vec![], tcp=vec![], recording=None,
-    real_time=false, series=false, pcap_dir=None, meter=None
-))]
-#[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
+#[pyo3(
+    signature = (
+        scenario, seed, command, *, parent, ues=vec![], servers=vec![], internet=None, variables=vec![], tcp=vec![],
+        recording=None, real_time=false, series=false, pcap_dir=None, meter=None
+    ),
+    text_signature = "(scenario, seed, command, *, parent, ues=[], servers=[], internet=None, variables=[], tcp=[], \
+                      recording=None, real_time=False, series=False, pcap_dir=None, meter=None)"
+)]#[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
 pub fn emulate(
     py: Python<'_>,
     scenario: &Scenario,
