@@ -30,6 +30,7 @@ mod recovery;
 mod rtt;
 mod spurious;
 mod table;
+mod tally;
 mod timeseq;
 mod timestamps;
 mod totals;

@@ -123,6 +123,8 @@ metrics! {
     "handshake_rtt_s" ["s"] "From SYN to the acknowledgment of the SYN+ACK, a whole round trip from any capture point; of the capture, the mean."
         => |t| ratio(t.handshake_ns as f64 / 1e9, t.handshakes as f64);
     "syn_retransmissions" ["1"] "SYN and SYN+ACK sent again, by either end." => |t| count(t.syn_again);
+    "retransmitted_segments" ["1"] "Those of the retransmissions that carry payload, as tcptrace counts them."
+        => |t| count(of_sender(t, t.tally.retransmitted_segments)?);
     "retransmitted_bytes" ["B"] "Payload of the retransmissions."
         => |t| count(of_sender(t, t.tally.retransmitted)?);
     "fast_retransmissions" ["1"] "Fast retransmissions, each the beginning of a recovery: the next two together."

@@ -5,7 +5,7 @@ use umts_units::{Duration, Time};
 use crate::connection::{Connection, Position, Side};
 use crate::rtt::{RttSamples, RttSums};
 use crate::spurious::Unneeded;
-use crate::way::Tally;
+use crate::tally::Tally;
 
 /// Sums over the data of one connection's sender, or over those of all connections.
 #[derive(Debug, Clone, Default)]
@@ -119,39 +119,5 @@ impl Totals {
         self.off += other.off;
         self.downloads += other.downloads;
         self.download_time += other.download_time;
-    }
-}
-
-impl Tally {
-    fn add(&mut self, other: &Tally) {
-        self.packets += other.packets;
-        self.data_segments += other.data_segments;
-        self.sent += other.sent;
-        self.sent_once += other.sent_once;
-        self.acknowledged += other.acknowledged;
-        self.unseen += other.unseen;
-        self.retransmissions += other.retransmissions;
-        self.retransmitted += other.retransmitted;
-        self.by_dupack += other.by_dupack;
-        self.by_rto += other.by_rto;
-        self.expiries += other.expiries;
-        self.fast_by_dupacks += other.fast_by_dupacks;
-        self.fast_by_sack += other.fast_by_sack;
-        self.probes += other.probes;
-        self.dupack_runs += other.dupack_runs;
-        self.acks_received += other.acks_received;
-        self.syn_again += other.syn_again;
-        self.out_of_order += other.out_of_order;
-        self.zero_windows += other.zero_windows;
-        self.zero_window_probes += other.zero_window_probes;
-        self.keep_alives += other.keep_alives;
-        self.fins += other.fins;
-        self.resets += other.resets;
-        self.active += other.active;
-        self.outstanding_integral += other.outstanding_integral;
-        self.max_outstanding = self.max_outstanding.max(other.max_outstanding);
-        self.rtt_integral = self.rtt_integral.saturating_add(other.rtt_integral);
-        self.rtt_known += other.rtt_known;
-        self.largest_segment = self.largest_segment.max(other.largest_segment);
     }
 }

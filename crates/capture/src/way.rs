@@ -12,6 +12,7 @@ use crate::ranges::Ranges;
 use crate::recovery::{Cause, DUPLICATE_THRESHOLD, Recoveries, Repetition};
 use crate::rtt::{RttSamples, RttSums};
 use crate::spurious::Retransmissions;
+use crate::tally::Tally;
 use crate::timestamps::Timestamps;
 
 /// Room below the first sequence number seen.
@@ -48,44 +49,6 @@ pub(crate) struct SentAs {
     pub start: i64,
     pub end: i64,
     pub cause: Cause,
-}
-
-/// Counters and sums; see `metrics.rs` for what they mean.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Tally {
-    pub packets: u64,
-    pub data_segments: u64,
-    pub sent: u64,
-    pub sent_once: u64,
-    pub acknowledged: u64,
-    pub unseen: u64,
-    pub retransmissions: u64,
-    pub retransmitted: u64,
-    pub by_dupack: u64,
-    pub by_rto: u64,
-    pub expiries: u64,
-    pub fast_by_dupacks: u64,
-    pub fast_by_sack: u64,
-    pub probes: u64,
-    pub dupack_runs: u64,
-    pub acks_received: u64,
-    pub syn_again: u64,
-    pub out_of_order: u64,
-    pub zero_windows: u64,
-    pub zero_window_probes: u64,
-    pub keep_alives: u64,
-    pub fins: u64,
-    pub resets: u64,
-    /// Nanoseconds.
-    pub active: u128,
-    /// Octets times nanoseconds.
-    pub outstanding_integral: u128,
-    pub max_outstanding: u64,
-    /// Nanoseconds squared.
-    pub rtt_integral: u128,
-    /// Nanoseconds.
-    pub rtt_known: u128,
-    pub largest_segment: u32,
 }
 
 /// One direction of a connection.
@@ -320,6 +283,7 @@ impl Way {
         self.mark_again(now, start, end);
         let tally = &mut self.tally;
         tally.retransmissions += 1;
+        tally.retransmitted_segments += u64::from(segment.payload > 0);
         tally.retransmitted += u64::from(segment.payload);
         tally.syn_again += u64::from(segment.flags.syn());
         tally.by_rto += u64::from(cause.is_by_rto());
@@ -377,17 +341,18 @@ impl Way {
     }
 
     fn take_samples(&mut self, now: Time, ack: u64, segment: &Segment) {
-        let mut newest = None;
-        let mut is_ambiguous = false;
+        let mut newest: Option<Sent> = None;
         while let Some(sent) = self.in_flight.front().copied().filter(|sent| sent.end <= ack) {
             self.in_flight.pop_front();
-            is_ambiguous |= sent.again;
-            newest = newest.max(Some(sent.at));
+            if newest.is_none_or(|newest| newest.at <= sent.at) {
+                newest = Some(sent);
+            }
         }
-        if let Some(at) = newest.filter(|_| !is_ambiguous) {
-            self.rtt_every.record(now.saturating_since(at));
+        // Karn: none if what left last of it was sent before.
+        if let Some(sent) = newest.filter(|sent| !sent.again) {
+            self.rtt_every.record(now.saturating_since(sent.at));
             if self.has_timestamps {
-                self.last_rtt = Some(now.saturating_since(at));
+                self.last_rtt = Some(now.saturating_since(sent.at));
             }
         }
         if let Some(timed) = self.timed.take_if(|timed| timed.end <= ack) {

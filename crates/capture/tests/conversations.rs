@@ -438,6 +438,17 @@ fn half_open_connections_are_let_go_of() {
 }
 
 #[test]
+fn the_segment_that_left_last_decides_whether_a_round_trip_is_sampled() {
+    let mut talk = Talk::opened();
+    // The first of two is sent again, then a third one leaves; one acknowledgment covers all three.
+    talk.flight(110, 2).data(400, 0).data(410, 2).ack(530, 3);
+    // And here what is sent again leaves last: no sample, however it is acknowledged (Karn).
+    talk.data(600, 3).data(610, 4).data(900, 3).ack(1010, 5);
+    let row = talk.row();
+    expect(&row, &[("rtt_samples", 2.0), ("min_rtt_every_ack_s", 0.1), ("max_rtt_every_ack_s", 0.12)]);
+}
+
+#[test]
 fn names_are_those_of_the_simulation() {
     let ours: Vec<_> = definitions().map(|metric| metric.name).collect();
     let theirs = umts_record::metrics::definitions()

@@ -1,0 +1,76 @@
+//! What is counted of the data of one end, of one connection or of all.
+
+/// Counters and sums; see `metrics.rs` for what they mean.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Tally {
+    pub packets: u64,
+    pub data_segments: u64,
+    pub sent: u64,
+    pub sent_once: u64,
+    pub acknowledged: u64,
+    pub unseen: u64,
+    pub retransmissions: u64,
+    pub retransmitted_segments: u64,
+    pub retransmitted: u64,
+    pub by_dupack: u64,
+    pub by_rto: u64,
+    pub expiries: u64,
+    pub fast_by_dupacks: u64,
+    pub fast_by_sack: u64,
+    pub probes: u64,
+    pub dupack_runs: u64,
+    pub acks_received: u64,
+    pub syn_again: u64,
+    pub out_of_order: u64,
+    pub zero_windows: u64,
+    pub zero_window_probes: u64,
+    pub keep_alives: u64,
+    pub fins: u64,
+    pub resets: u64,
+    /// Nanoseconds.
+    pub active: u128,
+    /// Octets times nanoseconds.
+    pub outstanding_integral: u128,
+    pub max_outstanding: u64,
+    /// Nanoseconds squared.
+    pub rtt_integral: u128,
+    /// Nanoseconds.
+    pub rtt_known: u128,
+    pub largest_segment: u32,
+}
+
+impl Tally {
+    /// Adds those of another connection.
+    pub fn add(&mut self, other: &Tally) {
+        self.packets += other.packets;
+        self.data_segments += other.data_segments;
+        self.sent += other.sent;
+        self.sent_once += other.sent_once;
+        self.acknowledged += other.acknowledged;
+        self.unseen += other.unseen;
+        self.retransmissions += other.retransmissions;
+        self.retransmitted_segments += other.retransmitted_segments;
+        self.retransmitted += other.retransmitted;
+        self.by_dupack += other.by_dupack;
+        self.by_rto += other.by_rto;
+        self.expiries += other.expiries;
+        self.fast_by_dupacks += other.fast_by_dupacks;
+        self.fast_by_sack += other.fast_by_sack;
+        self.probes += other.probes;
+        self.dupack_runs += other.dupack_runs;
+        self.acks_received += other.acks_received;
+        self.syn_again += other.syn_again;
+        self.out_of_order += other.out_of_order;
+        self.zero_windows += other.zero_windows;
+        self.zero_window_probes += other.zero_window_probes;
+        self.keep_alives += other.keep_alives;
+        self.fins += other.fins;
+        self.resets += other.resets;
+        self.active += other.active;
+        self.outstanding_integral += other.outstanding_integral;
+        self.max_outstanding = self.max_outstanding.max(other.max_outstanding);
+        self.rtt_integral = self.rtt_integral.saturating_add(other.rtt_integral);
+        self.rtt_known += other.rtt_known;
+        self.largest_segment = self.largest_segment.max(other.largest_segment);
+    }
+}
