@@ -65,6 +65,19 @@ def test_metrics_are_listed_with_their_meaning(umts: Umts) -> None:
     assert len(json.loads(umts("metrics", "--json").stdout)) == len(definitions())
 
 
+def test_a_profile_is_printed_with_the_source_of_each_value(umts: Umts) -> None:
+    profile = json.loads(umts("profiles", "linux-2.4", "--json").stdout)
+    keys = {row["key"]: row for row in profile["keys"]}
+    assert keys["segment_payload"]["value"] == '"530 B"'
+    assert "Rendon" in keys["segment_payload"]["source"]
+    assert all(row["source"] for row in profile["keys"])
+    names = [profile["name"] for profile in json.loads(umts("profiles", "--json").stdout)]
+    text = umts("profiles").stdout
+    assert len(names) == 6
+    assert all(name in text for name in names)
+    assert "linux-2.4" in umts("profiles", "linux-9", status=2).stderr
+
+
 def test_reference_bearers_are_listed_with_their_blocks(umts: Umts) -> None:
     [bearer] = json.loads(umts("bearers", "ps-384-20ms", "--json").stdout)
     assert bearer["downlink"]["block_bits"] == 336
@@ -91,7 +104,19 @@ def test_doctor_names_the_libraries(umts: Umts) -> None:
 
 @pytest.mark.parametrize(
     "verb",
-    ["run", "plot", "compare", "export", "params", "metrics", "bearers", "schema", "doctor", "reproduce"],
+    [
+        "run",
+        "plot",
+        "compare",
+        "export",
+        "params",
+        "metrics",
+        "bearers",
+        "profiles",
+        "schema",
+        "doctor",
+        "reproduce",
+    ],
 )
 def test_every_verb_has_help(umts: Umts, verb: str) -> None:
     assert f"umts {verb}" in umts(verb, "--help").stdout

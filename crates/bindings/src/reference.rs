@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 use umts_record::metrics::{Definition, Scope, definitions};
-use umts_scenario::{Param, ReferenceBearer, ReferenceChannel, reference_bearers};
+use umts_scenario::{Param, Profile, ReferenceBearer, ReferenceChannel, reference_bearers};
 
 /// A dictionary in the order given.
 type Row<'py> = PyResult<Bound<'py, PyDict>>;
@@ -87,6 +87,23 @@ pub fn bearers(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         Ok(row)
     };
     reference_bearers().iter().map(row).collect()
+}
+
+/// Every profile of TCP: its name, what it stands for, and each key of `[tcp]` with its value and its source.
+#[pyfunction]
+pub fn profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let row = |profile: &Profile| -> Row<'_> {
+        let row = PyDict::new(py);
+        row.set_item("name", profile.name)?;
+        row.set_item("description", profile.description)?;
+        let keys = profile
+            .keys()
+            .into_iter()
+            .map(|key| [("key", key.key), ("value", key.value), ("source", key.source)].into_py_dict(py));
+        row.set_item("keys", keys.collect::<PyResult<Vec<_>>>()?)?;
+        Ok(row)
+    };
+    umts_scenario::profiles().iter().map(row).collect()
 }
 
 /// The version of the package, the commit that it was built from ("unknown" outside git), and the fingerprint of its

@@ -12,6 +12,7 @@
 //! `title` belong to their own file and are not taken over. A circle of files is an error.
 //!
 //! `[ue.rlc]`, `[ue.radio]` and `[flow.tcp]` merge over the top-level tables in the same way, after the overrides.
+//! A `profile` in `[tcp]` or `[flow.tcp]` gives every key there a value that is not written beside it.
 //! `[ue.radio]` with a `model` of its own replaces `[radio]`, since each model has its own keys.
 
 mod check;
@@ -21,6 +22,7 @@ mod extends;
 mod load;
 pub mod model;
 mod overrides;
+mod profiles;
 mod range;
 mod recordings;
 mod reference_bearers;
@@ -34,5 +36,6 @@ mod write;
 pub use error::ScenarioError;
 pub use load::Loaded;
 pub use model::Scenario;
+pub use profiles::{Profile, ProfileKey, profiles};
 pub use reference_bearers::{Coding, ReferenceBearer, ReferenceChannel, reference_bearers};
 pub use schema::{Choice, Param, params, schema};

@@ -8,7 +8,7 @@ use crate::error::{Problem, ScenarioError};
 use crate::extends::{Files, read_text};
 use crate::model::{Cell, Link, Scenario, VERSION};
 use crate::tree::{Node, Source, Table, Value, join, merge};
-use crate::{check, model, overrides, range, recordings, verdicts};
+use crate::{check, model, overrides, profiles, range, recordings, verdicts};
 
 /// A scenario that may be run, and what to look at before its results are trusted.
 #[derive(Debug, Clone, PartialEq)]
@@ -65,6 +65,7 @@ fn resolve(
     for (key, value) in overrides {
         overrides::apply(&mut tree, &mut files, key, value)?;
     }
+    profiles::apply(&mut tree, &mut files)?;
     let checked = (|| {
         check_version(&tree)?;
         inherit_tables(&mut tree);

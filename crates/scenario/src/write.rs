@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::model::{BlockErrors, FlowTable, Radio, Scenario, Traffic};
+use crate::model::{BlockErrors, FlowTable, Radio, Scenario, TcpProfile, Traffic};
 
 /// Keys that change no result.
 const LABELS: [&str; 4] = ["name", "title", "source", "seed"];
@@ -39,6 +39,9 @@ impl Scenario {
                 replay.file = blake3::hash(format!("{:?}", replay.records).as_bytes()).to_hex().to_string();
             }
         }
+        // A profile is the values that it gave.
+        scenario.tcp.profile = TcpProfile::None;
+        scenario.flow.iter_mut().for_each(|flow| flow.tcp.profile = TcpProfile::None);
         let mut json = scenario.to_json();
         if let Some(object) = json.as_object_mut() {
             object.retain(|key, _| !LABELS.contains(&key.as_str()));

@@ -110,6 +110,11 @@ or lower only if 0 lies outside the 95 % interval of the differences.
         """- `umts bearers ps-384`
 - `umts run scenarios/ftp-on-fach-3gpp.toml --set ue.bearer=ps-384`""",
     ),
+    "profiles": Verb(
+        "All of TCP under one name: ns-2, Linux, the RFCs; each value with its source.",
+        """- `umts profiles linux-2.4`
+- `umts run scenarios/ftp-on-fach-3gpp.toml --set tcp.profile=linux-2.4`""",
+    ),
     "metrics": Verb("Every metric: unit, meaning, formula.", """- `umts metrics rtt`"""),
     "schema": Verb("The JSON Schema of scenario files."),
     "doctor": Verb("Versions, and what is installed of what can be used."),

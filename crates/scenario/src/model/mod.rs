@@ -30,7 +30,7 @@ pub use rlc::{
     BufferCounts, ErroneousSdus, ErroneousSn, GapWhileProhibited, LengthIndicators, MaxDatReading,
     MissingPduIndication, MrwAcknowledgment, Piggyback, Rlc, RlcHeader, RlcMode, SduDiscard, StatusFormat,
 };
-pub use tcp::{ChargedOptions, Nagle, RtoRule, Tcp, TcpConnection, TcpVariant, Window};
+pub use tcp::{ChargedOptions, Nagle, RtoRule, Tcp, TcpConnection, TcpProfile, TcpVariant, Window};
 pub use traffic::{
     Cbr, EtsiWww, FtpSessions, OnOff, Pace, ParetoWww, Record, Replay, Rounding, Segments, Transport,
     Truncation, Web, WebVariant,

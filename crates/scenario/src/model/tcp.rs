@@ -13,6 +13,9 @@ use crate::text::{as_text, count_of, word_unlimited};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Tcp {
+    /// Sets every other key that is not written beside it: `umts profiles` shows to what.
+    #[schemars(extend("x-source" = "umts profiles"))]
+    pub profile: TcpProfile,
     /// Congestion control and loss recovery.
     #[schemars(extend("x-source" = "RFC 5681, RFC 6582, RFC 6675, RFC 9438; ns-2 for vegas and one_way"))]
     pub variant: TcpVariant,
@@ -139,6 +142,7 @@ pub struct Tcp {
 impl Default for Tcp {
     fn default() -> Self {
         Tcp {
+            profile: TcpProfile::None,
             variant: TcpVariant::NewReno,
             connection: TcpConnection::FullDuplex,
             segment_payload: Bytes(1460),
@@ -225,6 +229,32 @@ as_text!(
     "a window in segments or octets with its unit, as in \"20 segments\" or \"32 kB\"",
     r"^\+?[0-9]*\.?[0-9]*\s*(segments?|B|kB|MB|GB|KiB|MiB|GiB)$"
 );
+
+/// All of TCP under one name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum TcpProfile {
+    /// The defaults of each key.
+    #[serde(rename = "none")]
+    None,
+    /// ns-2.29, on which EURANE runs.
+    #[serde(rename = "ns2-2.29")]
+    Ns2V29,
+    /// ns-2.35.
+    #[serde(rename = "ns2-2.35")]
+    Ns2V35,
+    /// Linux 2.4.16 as Rendon et al. (2004) set it up.
+    #[serde(rename = "linux-2.4")]
+    Linux24,
+    /// Linux 2.6.19 to 2.6.38.
+    #[serde(rename = "linux-2.6")]
+    Linux26,
+    /// The RFCs in force in 2026.
+    #[serde(rename = "rfc-2026")]
+    Rfc2026,
+    /// The parameter table of Hu's study of TCP over WCDMA.
+    #[serde(rename = "seed-004")]
+    Seed004,
+}
 
 /// The version of TCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]

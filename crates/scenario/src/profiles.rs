@@ -1,0 +1,315 @@
+//! TCP as a whole under one name: `[tcp] profile = "linux-2.4"`. A profile gives every key of `[tcp]` a value, those that it
+//! does not list their default; keys that are written beside it go before.
+
+use serde::Serialize;
+
+use crate::error::{Problem, ScenarioError};
+use crate::extends::Files;
+use crate::model::{Tcp, TcpProfile};
+use crate::tree::{Node, Reader, merge};
+
+/// A profile of TCP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    /// What scenarios call it.
+    pub name: &'static str,
+    /// What it stands for.
+    pub description: &'static str,
+    settings: &'static [Setting],
+}
+
+/// A key of `[tcp]`, its value as a scenario writes it, and where the value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Setting {
+    key: &'static str,
+    value: &'static str,
+    source: &'static str,
+}
+
+/// A key of a profile.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct ProfileKey {
+    /// Its name in `[tcp]`.
+    pub key: String,
+    /// Its value, as a scenario writes it.
+    pub value: String,
+    /// Where the value comes from; "default" if the profile does not set it.
+    pub source: String,
+}
+
+impl Profile {
+    /// Every key of `[tcp]` with its value and source, those that the profile sets first.
+    pub fn keys(&self) -> Vec<ProfileKey> {
+        let set = self.settings.iter().map(|setting| ProfileKey {
+            key: setting.key.to_owned(),
+            value: setting.value.to_owned(),
+            source: setting.source.to_owned(),
+        });
+        let is_set = |key: &str| self.settings.iter().any(|setting| setting.key == key);
+        let defaults = default_table().into_iter().filter(|(key, _)| !is_set(key));
+        let rest = defaults.map(|(key, value)| ProfileKey {
+            key,
+            value: value.to_string(),
+            source: "default".to_owned(),
+        });
+        set.chain(rest).collect()
+    }
+
+    fn text(&self) -> String {
+        let lines: Vec<String> =
+            self.keys().iter().map(|row| format!("{} = {} # {}\n", row.key, row.value, row.source)).collect();
+        format!("[tcp]\n{}", lines.concat())
+    }
+}
+
+/// The defaults of `[tcp]`, without the profile itself.
+fn default_table() -> toml::Table {
+    let mut table = toml::Table::try_from(Tcp::default()).expect("defaults can be written");
+    table.remove("profile");
+    table
+}
+
+/// Puts the profile that `[tcp]` or a flow's own `tcp` names under what is written there.
+pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<(), ScenarioError> {
+    let Some(table) = tree.as_table_mut() else { return Ok(()) };
+    let mut nodes: Vec<&mut Node> = Vec::new();
+    for (key, node) in table.iter_mut() {
+        match key.as_str() {
+            "tcp" => nodes.push(node),
+            "flow" => {
+                let flows = node.elements_mut().iter_mut();
+                nodes.extend(flows.filter_map(|flow| flow.as_table_mut()?.get_mut("tcp")));
+            }
+            _ => {}
+        }
+    }
+    for node in nodes {
+        let name = node.get("profile").and_then(Node::as_text);
+        // A name that nobody knows is an error of its key, found when the key is read.
+        let Some(profile) = profiles().iter().find(|profile| Some(profile.name) == name) else { continue };
+        let base = read(profile, files).map_err(|problem| ScenarioError::new(problem, &files.sources))?;
+        *node = merge(base, node.clone());
+    }
+    Ok(())
+}
+
+fn read(profile: &Profile, files: &mut Files) -> Result<Node, Problem> {
+    let text = profile.text();
+    let source = files.add(&format!("profile {}", profile.name), text.clone());
+    let tree = Reader { source, by_override: false, shift: 0 }.read(&text)?;
+    Ok(tree.get("tcp").expect("the text has this table").clone())
+}
+
+/// Every profile.
+pub fn profiles() -> &'static [Profile] {
+    PROFILES
+}
+
+impl TcpProfile {
+    /// The profile of this name; none for [`TcpProfile::None`].
+    pub fn profile(self) -> Option<&'static Profile> {
+        let name = serde_json::to_value(self).expect("a word");
+        profiles().iter().find(|profile| Some(profile.name) == name.as_str())
+    }
+}
+
+const fn set(key: &'static str, value: &'static str, source: &'static str) -> Setting {
+    Setting { key, value, source }
+}
+
+/// ns-2's defaults are those of `tcl/lib/ns-default.tcl`.
+const PROFILES: &[Profile] = &[
+    Profile {
+        name: "ns2-2.29",
+        description: "ns-2.29 (2005): one-way agents with windows in packets; the variant is the agent. EURANE runs on it.",
+        settings: &[
+            set("variant", "\"reno\"", "Agent/TCP/Reno; choose the agent with tcp.variant"),
+            set("connection", "\"one_way\"", "syn_ 1; no FIN"),
+            set("segment_payload", "\"1000 B\"", "packetSize_ 1000"),
+            set("header", "\"40 B\"", "tcpip_base_hdr_size_ 40"),
+            set("advertised_window", "\"20 segments\"", "window_ 20"),
+            set("initial_window", "\"2 segments\"", "windowInit_ 2, windowInitOption_ 1"),
+            set("initial_ssthresh", "\"20 segments\"", "window_: ssthresh begins there"),
+            set("delayed_ack", "false", "Agent/TCPSink"),
+            set("delayed_ack_timeout", "\"100 ms\"", "Agent/TCPSink/DelAck interval_"),
+            set("limited_transmit", "true", "singledup_ 1"),
+            set("rto_rule", "\"ns2\"", "timerfix_ 1, rfc2988_ 1, updated_rttvar_ 1"),
+            set("rto_granularity", "\"10 ms\"", "tcpTick_ 0.01"),
+            set("rto_initial", "\"6 s\"", "rtxcur_init_ 6.0 until January 2006"),
+            set("rto_min", "\"200 ms\"", "minrto_ 0.2 since October 2004"),
+            set("rto_max", "\"100000 s\"", "maxrto_ 100000 until January 2006"),
+            set("sack_blocks", "3", "Agent/TCPSink/Sack1 maxSackBlocks_ 3"),
+            set("dsack", "false", "generateDSacks_ 0"),
+            set("timestamps", "false", "timestamps_ 0"),
+            set("vegas_alpha", "1", "v_alpha_ 1"),
+            set("vegas_beta", "3", "v_beta_ 3"),
+            set("vegas_gamma", "1", "v_gamma_ 1"),
+            set("ns2_vegas_no_header", "true", "the Vegas agent adds no header to its packets"),
+        ],
+    },
+    Profile {
+        name: "ns2-2.35",
+        description: "ns-2.35 (2011): as ns-2.29, with the retransmission timeouts of RFC 2988's time.",
+        settings: &[
+            set("variant", "\"reno\"", "Agent/TCP/Reno; choose the agent with tcp.variant"),
+            set("connection", "\"one_way\"", "syn_ 1; no FIN"),
+            set("segment_payload", "\"1000 B\"", "packetSize_ 1000"),
+            set("header", "\"40 B\"", "tcpip_base_hdr_size_ 40"),
+            set("advertised_window", "\"20 segments\"", "window_ 20"),
+            set("initial_window", "\"2 segments\"", "windowInit_ 2, windowInitOption_ 1"),
+            set("initial_ssthresh", "\"20 segments\"", "window_: ssthresh begins there"),
+            set("delayed_ack", "false", "Agent/TCPSink"),
+            set("delayed_ack_timeout", "\"100 ms\"", "Agent/TCPSink/DelAck interval_"),
+            set("limited_transmit", "true", "singledup_ 1"),
+            set("rto_rule", "\"ns2\"", "timerfix_ 1, rfc2988_ 1, updated_rttvar_ 1"),
+            set("rto_granularity", "\"10 ms\"", "tcpTick_ 0.01"),
+            set("rto_initial", "\"3 s\"", "rtxcur_init_ 3.0"),
+            set("rto_min", "\"200 ms\"", "minrto_ 0.2"),
+            set("rto_max", "\"60 s\"", "maxrto_ 60"),
+            set("sack_blocks", "3", "Agent/TCPSink/Sack1 maxSackBlocks_ 3"),
+            set("dsack", "false", "generateDSacks_ 0"),
+            set("timestamps", "false", "timestamps_ 0"),
+            set("vegas_alpha", "1", "v_alpha_ 1"),
+            set("vegas_beta", "3", "v_beta_ 3"),
+            set("vegas_gamma", "1", "v_gamma_ 1"),
+            set("ns2_vegas_no_header", "true", "the Vegas agent adds no header to its packets"),
+        ],
+    },
+    Profile {
+        name: "linux-2.4",
+        description: "Linux 2.4.16 as the web study of Rendon et al. (2004) sets it up.",
+        settings: &[
+            set("variant", "\"fack\"", "Rendon et al. (2004), section 3: SACK and FACK enabled"),
+            set("connection", "\"full_duplex\"", "RFC 9293"),
+            set("segment_payload", "\"530 B\"", "Rendon et al. (2004): MSS 530; timestamps take 12 B of it"),
+            set("header", "\"40 B\"", "RFC 791, RFC 9293"),
+            set("advertised_window", "\"32 KiB\"", "Rendon et al. (2004): maximum receiver window 32 KB"),
+            set("initial_window", "\"4 segments\"", "tcp_init_cwnd: 4 for an MSS up to 1095 B"),
+            set("initial_ssthresh", "\"unlimited\"", "TCP_INFINITE_SSTHRESH"),
+            set("delayed_ack", "true", "tcp_send_delayed_ack"),
+            set("delayed_ack_timeout", "\"40 ms\"", "TCP_DELACK_MIN: HZ/25"),
+            set("limited_transmit", "true", "RFC 3042"),
+            set("rto_rule", "\"rfc6298\"", "RFC 2988"),
+            set("rto_granularity", "\"10 ms\"", "HZ 100"),
+            set("rto_initial", "\"3 s\"", "TCP_TIMEOUT_INIT: 3 HZ"),
+            set("rto_min", "\"200 ms\"", "TCP_RTO_MIN: HZ/5"),
+            set("rto_max", "\"120 s\"", "TCP_RTO_MAX: 120 HZ"),
+            set("sack", "true", "Rendon et al. (2004)"),
+            set("sack_blocks", "3", "room beside timestamps (RFC 2018 §3)"),
+            set("dsack", "false", "Rendon et al. (2004): disabled"),
+            set("timestamps", "true", "Rendon et al. (2004)"),
+            set("timestamp_tick", "\"10 ms\"", "HZ 100"),
+            set("window_scaling", "false", "Rendon et al. (2004): disabled"),
+            set("charged_options", "\"all\"", "what is on the wire"),
+            set("fack_data_smoothing", "true", "rate halving: tcp_cwnd_down"),
+            set("fack_over_damping", "false", "not in the kernel"),
+        ],
+    },
+    Profile {
+        name: "linux-2.6",
+        description: "Linux 2.6.19 to 2.6.38 with its own defaults.",
+        settings: &[
+            set("variant", "\"cubic\"", "default since 2.6.19"),
+            set("connection", "\"full_duplex\"", "RFC 9293"),
+            set("segment_payload", "\"1460 B\"", "1500 B less headers; timestamps take 12 B of it"),
+            set("header", "\"40 B\"", "RFC 791, RFC 9293"),
+            set(
+                "advertised_window",
+                "\"65535 B\"",
+                "tcp_rmem 87380 B, of which tcp_adv_win_scale leaves 3/4; before it grows",
+            ),
+            set("initial_window", "\"3 segments\"", "RFC 3390, until 2.6.39 took 10"),
+            set("initial_ssthresh", "\"unlimited\"", "TCP_INFINITE_SSTHRESH"),
+            set("delayed_ack", "true", "tcp_send_delayed_ack"),
+            set("delayed_ack_timeout", "\"40 ms\"", "TCP_DELACK_MIN: HZ/25"),
+            set("limited_transmit", "true", "RFC 3042"),
+            set("rto_rule", "\"rfc6298\"", "RFC 2988"),
+            set("rto_granularity", "\"4 ms\"", "HZ 250"),
+            set("rto_initial", "\"3 s\"", "TCP_TIMEOUT_INIT: 3 HZ"),
+            set("rto_min", "\"200 ms\"", "TCP_RTO_MIN: HZ/5"),
+            set("rto_max", "\"120 s\"", "TCP_RTO_MAX: 120 HZ"),
+            set("sack", "true", "tcp_sack 1"),
+            set("sack_blocks", "3", "room beside timestamps (RFC 2018 §3)"),
+            set("dsack", "true", "tcp_dsack 1"),
+            set("timestamps", "true", "tcp_timestamps 1"),
+            set("timestamp_tick", "\"4 ms\"", "HZ 250"),
+            set("window_scaling", "true", "tcp_window_scaling 1"),
+            set("charged_options", "\"all\"", "what is on the wire"),
+            set("cubic_fast_convergence", "true", "fast_convergence 1"),
+            set("cubic_reno_friendly", "true", "tcp_friendliness 1"),
+        ],
+    },
+    Profile {
+        name: "rfc-2026",
+        description: "What the RFCs in force ask for or allow.",
+        settings: &[
+            set("variant", "\"cubic\"", "RFC 9438"),
+            set("connection", "\"full_duplex\"", "RFC 9293"),
+            set("segment_payload", "\"1460 B\"", "RFC 9293 §3.7.1; timestamps take 12 B of it (RFC 6691)"),
+            set("header", "\"40 B\"", "RFC 791, RFC 9293"),
+            set("advertised_window", "\"1 MB\"", "RFC 7323 §2: more than any bearer fills"),
+            set("initial_window", "\"10 segments\"", "RFC 6928"),
+            set("initial_ssthresh", "\"unlimited\"", "RFC 5681 §3.1: arbitrarily high"),
+            set("delayed_ack", "true", "RFC 9293 §3.8.6.3"),
+            set("delayed_ack_timeout", "\"200 ms\"", "RFC 9293 §3.8.6.3: less than 500 ms"),
+            set("limited_transmit", "true", "RFC 3042"),
+            set("rto_rule", "\"rfc6298\"", "RFC 6298"),
+            set("rto_granularity", "\"1 ms\"", "RFC 6298 §4: 100 ms or finer"),
+            set("rto_initial", "\"1 s\"", "RFC 6298 (2.1)"),
+            set("rto_min", "\"1 s\"", "RFC 6298 (2.4)"),
+            set("rto_max", "\"60 s\"", "RFC 6298 (2.5)"),
+            set("sack", "true", "RFC 2018, RFC 6675"),
+            set("sack_blocks", "3", "room beside timestamps (RFC 2018 §3)"),
+            set("dsack", "true", "RFC 2883"),
+            set("timestamps", "true", "RFC 7323"),
+            set("timestamp_tick", "\"1 ms\"", "RFC 7323 §5.4"),
+            set("window_scaling", "true", "RFC 7323"),
+            set("charged_options", "\"all\"", "what is on the wire"),
+            set("cubic_fast_convergence", "true", "RFC 9438 §4.7"),
+            set("cubic_reno_friendly", "true", "RFC 9438 §4.3"),
+        ],
+    },
+    Profile {
+        name: "seed-004",
+        description: "The parameter table of Hu's study of TCP over WCDMA; what it leaves open follows RFC 2581.",
+        settings: &[
+            set("variant", "\"reno\"", "Hu, table: Version"),
+            set("connection", "\"full_duplex\"", "RFC 9293"),
+            set("segment_payload", "\"536 B\"", "Hu, table: MSS"),
+            set("header", "\"40 B\"", "RFC 791, RFC 9293; the study compresses it: [pdcp]"),
+            set("advertised_window", "\"32768 B\"", "Hu, table: awnd"),
+            set("initial_window", "\"1 segments\"", "Hu, table: initial cwnd"),
+            set("initial_ssthresh", "\"32768 B\"", "Hu, table: initial ssthresh is awnd"),
+            set("delayed_ack", "false", "not stated; an ACK for each segment"),
+            set("limited_transmit", "false", "not stated; RFC 2581 has none"),
+            set("rto_rule", "\"rfc6298\"", "RFC 2988"),
+            set("rto_initial", "\"3 s\"", "Hu, table: initial RTO"),
+            set("rto_min", "\"1 s\"", "Hu, table: minimum RTO"),
+            set("rto_max", "\"60 s\"", "Hu, table: maximum RTO"),
+            set("sack", "false", "Reno"),
+            set("timestamps", "false", "not stated"),
+            set("window_scaling", "false", "awnd needs none"),
+        ],
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_has_its_profile_and_every_key_is_one_of_tcp() {
+        let known = default_table();
+        for profile in profiles() {
+            let word: TcpProfile = serde_json::from_value(profile.name.into()).expect(profile.name);
+            assert_eq!(word.profile(), Some(profile));
+            for setting in profile.settings {
+                assert!(known.contains_key(setting.key), "{}: {}", profile.name, setting.key);
+                assert!(!setting.source.is_empty());
+            }
+            let keys = profile.keys();
+            assert_eq!(keys.len(), known.len(), "{}: each key once", profile.name);
+        }
+        assert_eq!(TcpProfile::None.profile(), None);
+    }
+}

@@ -1,0 +1,67 @@
+//! Profiles of TCP: what they set, and what goes before them.
+
+use std::path::Path;
+
+use umts_scenario::model::{TcpProfile, TcpVariant, Window};
+use umts_scenario::{Scenario, profiles};
+use umts_units::{Bytes, Duration};
+
+fn load(tcp: &str, overrides: &[(&str, &str)]) -> Scenario {
+    let text = format!(
+        "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[flow]]\nue = \"u\"\n[[flow]]\nue = \"u\"\n{tcp}"
+    );
+    let overrides: Vec<_> =
+        overrides.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+    Scenario::parse(&text, "x", Path::new(""), &overrides).expect(tcp).scenario
+}
+
+#[test]
+fn a_profile_sets_what_is_not_written_beside_it() {
+    let scenario = load("[tcp]\nprofile = \"linux-2.4\"\nadvertised_window = \"16 kB\"\n", &[]);
+    let tcp = &scenario.flow[0].tcp;
+    assert_eq!((tcp.variant, tcp.segment_payload), (TcpVariant::Fack, Bytes(530)));
+    assert_eq!((tcp.rto_min, tcp.rto_max), (Duration::from_millis(200), Duration::from_secs(120)));
+    assert_eq!((tcp.timestamps, tcp.dsack, tcp.window_scaling), (true, false, false));
+    assert_eq!(tcp.advertised_window, Window::Bytes(Bytes(16_000)));
+}
+
+#[test]
+fn an_override_can_name_a_profile_and_change_a_key_of_it() {
+    let scenario = load("", &[("tcp.variant", "vegas"), ("tcp.profile", "ns2-2.35")]);
+    let tcp = &scenario.flow[0].tcp;
+    assert_eq!((tcp.variant, tcp.ns2_vegas_no_header), (TcpVariant::Vegas, true));
+    assert_eq!(tcp.initial_ssthresh, Some(Window::Segments(20)));
+}
+
+#[test]
+fn a_flow_with_a_profile_of_its_own_takes_nothing_from_the_others() {
+    let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[flow]]\nue = \"u\"\n[[flow]]\nue = \"u\"\n\
+                tcp = { profile = \"rfc-2026\" }\n[tcp]\nprofile = \"seed-004\"\n";
+    let scenario = Scenario::parse(text, "x", Path::new(""), &[]).expect("it loads").scenario;
+    assert_eq!(scenario.flow[0].tcp.segment_payload, Bytes(536));
+    assert_eq!(scenario.flow[1].tcp.variant, TcpVariant::Cubic);
+    assert_eq!(scenario.flow[1].tcp.segment_payload, Bytes(1460));
+}
+
+#[test]
+fn a_profile_is_the_same_run_as_its_values_spelled_out() {
+    for profile in profiles() {
+        let named = load(&format!("[tcp]\nprofile = \"{}\"\n", profile.name), &[]);
+        assert_ne!(named.tcp.profile, TcpProfile::None);
+        let spelled: String =
+            profile.keys().iter().map(|row| format!("{} = {}\n", row.key, row.value)).collect();
+        let spelled = load(&format!("[tcp]\n{spelled}"), &[]);
+        assert_eq!(named.content_hash(), spelled.content_hash(), "{}", profile.name);
+        let again =
+            Scenario::parse(&named.to_toml(), "x", Path::new(""), &[]).expect("it loads again").scenario;
+        assert_eq!(again.content_hash(), named.content_hash(), "{}", profile.name);
+    }
+}
+
+#[test]
+fn a_profile_that_nobody_knows_is_an_error_where_it_stands() {
+    let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[tcp]\nprofile = \"linux-2.5\"\n";
+    let error = Scenario::parse(text, "x.toml", Path::new(""), &[]).expect_err("unknown");
+    assert_eq!((error.key(), error.line()), ("tcp.profile", Some(6)));
+    assert!(error.help().is_some_and(|help| help.contains("linux-2.4")), "{:?}", error.help());
+}
