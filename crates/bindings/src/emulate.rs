@@ -85,7 +85,8 @@ pub struct EmulationResult {
     ),
     text_signature = "(scenario, seed, command, *, parent, ues=[], servers=[], internet=None, variables=[], tcp=[], \
                       recording=None, real_time=False, series=False, pcap_dir=None, meter=None)"
-)]#[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
+)]
+#[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
 pub fn emulate(
     py: Python<'_>,
     scenario: &Scenario,
