@@ -19,8 +19,8 @@ use umts_stack::radio::rlc::am::{
 use umts_stack::radio::rlc::tm::{ErroneousSdus, TmConfig};
 use umts_stack::radio::rlc::um::UmConfig;
 use umts_stack::tcp::{
-    ChargedOptions, CubicConfig, FackConfig, Nagle, RtoConfig, RtoRule, SpuriousConfig, TcpConfig, Variant,
-    VegasConfig,
+    ChargedOptions, CubicConfig, FackConfig, Nagle, Retries, RtoConfig, RtoRule, SpuriousConfig, TcpConfig,
+    Variant, VegasConfig,
 };
 use umts_stack::trace::Channel;
 use umts_units::{BitRate, Duration, Time};
@@ -421,6 +421,9 @@ pub fn tcp_config(tcp: &scenario::Tcp) -> TcpConfig {
             scenario::Nagle::On => Nagle::On,
             scenario::Nagle::Minshall => Nagle::Minshall,
         },
+        read_rate: tcp.read_rate,
+        retries: Retries { syn: tcp.syn_retries, syn_ack: tcp.syn_ack_retries, data: tcp.data_retries },
+        listens: tcp.listens,
         quick_acks: tcp.quick_acks,
         fack: FackConfig { data_smoothing: tcp.fack_data_smoothing, over_damping: tcp.fack_over_damping },
         vegas: VegasConfig {

@@ -10,6 +10,7 @@ use umts_units::Time;
 
 use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use crate::packet::{Datagram, Packet, Segment};
+use crate::tcp::Failure;
 
 /// Why a segment left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,10 @@ pub enum SendCause {
     DupAck,
     /// Sent again after an expiry of the retransmission timer, go-back-N included.
     Rto,
+    /// Asks whether a closed window has opened.
+    WindowProbe,
+    /// A RST.
+    Reset,
 }
 
 /// How a retransmission was found out to be needless.
@@ -104,6 +109,8 @@ pub enum TraceEvent {
     AppWrote { connection: ConnectionId, end: End, bytes: u64 },
     /// The handshake is complete, seen from `end`.
     Established { connection: ConnectionId, end: End },
+    /// `end` gave the connection up, or was told that there is none (any more).
+    ConnectionFailed { connection: ConnectionId, end: End, failure: Failure },
     /// Both directions are closed, or a one-way transfer is wholly acknowledged.
     ConnectionClosed { connection: ConnectionId },
     /// A segment left TCP.

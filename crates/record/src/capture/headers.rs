@@ -180,7 +180,8 @@ impl Encoded {
         match cause {
             Some(SendCause::DupAck) => add(format_args!(" after duplicate acknowledgments")),
             Some(SendCause::Rto) => add(format_args!(" after a timeout")),
-            Some(SendCause::New | SendCause::Ack) | None => {}
+            Some(SendCause::WindowProbe) => add(format_args!(", asks for the window")),
+            Some(SendCause::New | SendCause::Ack | SendCause::Reset) | None => {}
         }
         let charged = packet.size();
         if charged.0 != u64::from(self.length) {

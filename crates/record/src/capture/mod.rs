@@ -146,7 +146,9 @@ impl TraceSink<TraceEvent> for Captures {
         }
         match event {
             TraceEvent::SegmentSent {
-                packet, cause: cause @ (SendCause::DupAck | SendCause::Rto), ..
+                packet,
+                cause: cause @ (SendCause::DupAck | SendCause::Rto | SendCause::WindowProbe),
+                ..
             } => {
                 self.remember(*packet, *cause);
             }

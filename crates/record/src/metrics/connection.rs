@@ -218,6 +218,11 @@ impl Connection {
         self.totals.dupack_runs += u64::from(moment.measured && count == 3);
     }
 
+    /// It was refused, reset or given up.
+    pub fn failed(&mut self, moment: Moment) {
+        self.totals.failed += u64::from(moment.measured);
+    }
+
     pub fn spurious_undone(&mut self, moment: Moment) {
         self.totals.spurious_undone += u64::from(moment.measured);
     }

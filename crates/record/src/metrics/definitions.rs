@@ -165,6 +165,8 @@ metrics! { TCP: TcpTotals;
         => |t| per(t.expiries, t.retransmissions);
     "rto_per_segment_pct" ["%"] "Expiries compared with segments." = "rto_count" / "total_packets"
         => |t| percent(t.expiries, t.data_segments);
+    "connections_failed" ["1"] "Connections that were refused, reset or given up." = "connections" / ""
+        => |t| count(t.failed);
     "spurious_undone" ["1"] "Reactions to a loss that the sender found out to be needless and undid."
         = "found by timestamps, F-RTO or duplicate reports" / ""
         => |t| count(t.spurious_undone);

@@ -114,6 +114,7 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::PacketCallStarted { .. }
             | TraceEvent::PacketCallEnded { .. }
             | TraceEvent::RtoExpired { .. }
+            | TraceEvent::ConnectionFailed { .. }
             | TraceEvent::SpuriousRetransmission { .. } => self.tcp.record(at, event),
             TraceEvent::DatagramSent { .. }
             | TraceEvent::DatagramReceived { .. }

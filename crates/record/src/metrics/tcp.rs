@@ -97,6 +97,12 @@ impl TcpRecorder {
                     connection.rto_expired(moment);
                 }
             }
+            TraceEvent::ConnectionFailed { connection, .. } => {
+                if let Some((failed, _)) = self.find(*connection) {
+                    failed.failed(moment);
+                }
+                self.closed(moment, *connection);
+            }
             TraceEvent::SpuriousRetransmission { connection, end, .. } => {
                 if let Some((connection, _)) = self.find_sender(*connection, *end) {
                     connection.spurious_undone(moment);

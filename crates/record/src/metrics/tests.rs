@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use umts_kernel::TraceSink;
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use umts_stack::packet::{Content, Datagram, Flags, Packet, Segment};
+use umts_stack::tcp::Failure;
 use umts_stack::trace::{Channel, DropPlace, PduDrop, SendCause, SpuriousBy, TraceEvent};
 use umts_units::{BitRate, Bytes, Duration, Time};
 
@@ -97,6 +98,20 @@ fn syn(connection: u32) -> Segment {
 
 fn ack(connection: u32) -> Segment {
     Segment { direction: Direction::Uplink, payload: 0, ..data(connection, 1) }
+}
+
+/// A connection that is refused is one that failed, and is over.
+#[test]
+fn a_connection_that_fails_is_counted_and_ends() {
+    let mut story = Story::default();
+    story.at(0).opens(0, 0).writes(0, 3000);
+    story.at(1000).sends(0, syn(0), SendCause::New);
+    let (connection, failure) = (ConnectionId(0), Failure::Refused);
+    story.at(2000).event(TraceEvent::ConnectionFailed { connection, end: End::Server, failure });
+    story.at(3000).event(TraceEvent::ConnectionFailed { connection, end: End::Ue, failure: Failure::Reset });
+    let result = story.result(0, 10_000);
+    check(&result.network, &[("connections_failed", 1.0), ("total_packets", 0.0)]);
+    assert_eq!(result.connections[0].closed_s, Some(2.0));
 }
 
 /// A file of three segments: SYN at 1 s, data from 2 s on, all delivered at 4.5 s and acknowledged at 6 s.

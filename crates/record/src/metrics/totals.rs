@@ -47,6 +47,8 @@ pub(super) struct TcpTotals {
     pub expiries: u64,
     /// Reactions to a loss that were undone.
     pub spurious_undone: u64,
+    /// Connections that failed.
+    pub failed: u64,
     pub dupack_runs: u64,
     pub acks_received: u64,
     // ── Integrals over active time, summed over connections ──
@@ -81,6 +83,7 @@ impl TcpTotals {
         self.unneeded += other.unneeded;
         self.expiries += other.expiries;
         self.spurious_undone += other.spurious_undone;
+        self.failed += other.failed;
         self.dupack_runs += other.dupack_runs;
         self.acks_received += other.acks_received;
         self.active += other.active;

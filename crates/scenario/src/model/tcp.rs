@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umts_units::{Bytes, Duration};
+use umts_units::{BitRate, Bytes, Duration};
 
 use crate::text::{as_text, count_of, word_unlimited};
 
@@ -50,6 +50,26 @@ pub struct Tcp {
     /// Send new data on the first two duplicate acknowledgements.
     #[schemars(extend("x-source" = "RFC 3042"))]
     pub limited_transmit: bool,
+    /// Rate at which the receiving application reads what has arrived, or `"unlimited"`: the buffer is `advertised_window`
+    /// (not `one_way`).
+    #[serde(with = "word_unlimited")]
+    #[schemars(with = "crate::text::Unlimited<BitRate>", extend("x-source" = "RFC 9293 §3.8.6"))]
+    pub read_rate: Option<BitRate>,
+    /// Whether the other end takes connections; if not, it refuses them with a RST (not `one_way`).
+    #[schemars(extend("x-source" = "RFC 9293 §3.5.2"))]
+    pub listens: bool,
+    /// How often a SYN is sent again before the connection is given up, or `"unlimited"` (not `one_way`).
+    #[serde(with = "word_unlimited")]
+    #[schemars(with = "crate::text::Unlimited<u32>", extend("x-source" = "RFC 9293 §3.8.3: for 3 min at least; Linux: 6"))]
+    pub syn_retries: Option<u32>,
+    /// How often a SYN with acknowledgement is sent again, or `"unlimited"` (not `one_way`).
+    #[serde(with = "word_unlimited")]
+    #[schemars(with = "crate::text::Unlimited<u32>", extend("x-source" = "Linux: 5"))]
+    pub syn_ack_retries: Option<u32>,
+    /// How often data is sent again in a row before the connection is given up, or `"unlimited"` (not `one_way`).
+    #[serde(with = "word_unlimited")]
+    #[schemars(with = "crate::text::Unlimited<u32>", extend("x-source" = "RFC 9293 §3.8.3: for 100 s at least; Linux: 15"))]
+    pub data_retries: Option<u32>,
     /// Segments at the start of a connection that are acknowledged at once, whatever `delayed_ack`.
     #[schemars(extend("x-max" = 1000000, "x-source" = "Linux: 16 at most; none in the RFCs"))]
     pub quick_acks: u32,
@@ -153,6 +173,11 @@ impl Default for Tcp {
             delayed_ack: true,
             delayed_ack_timeout: Duration::from_millis(200),
             limited_transmit: true,
+            read_rate: None,
+            listens: true,
+            syn_retries: Some(6),
+            syn_ack_retries: Some(5),
+            data_retries: Some(15),
             quick_acks: 0,
             nagle: Nagle::Off,
             abc: false,

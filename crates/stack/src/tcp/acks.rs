@@ -27,7 +27,12 @@ impl Connection {
             return;
         }
         let same_window = segment.window == sender.peer_window;
-        sender.peer_window = segment.window;
+        // RFC 9293 §3.10.7.4: not a window from before the one that is known.
+        if segment.seq >= sender.window_seq || segment.ack > outstanding.una() {
+            sender.window_seq = segment.seq;
+            sender.peer_window = segment.window;
+            sender.largest_window = sender.largest_window.max(segment.window);
+        }
         // With SACK a duplicate is what says something new (RFC 6675 §2), whatever else it carries.
         let may_say_news = self.agreed.blocks > 0 && !self.config.one_way && !segment.sack.is_empty();
         sender.limited = false;
@@ -56,6 +61,7 @@ impl Connection {
         }
         cx.record(|| TraceEvent::Acked { connection, end, una, payload: done.payload });
         self.sender.limited_sent = 0;
+        self.sender.expiries = 0;
         let reaction = self.count_new_ack(cx.now, segment, done);
         self.sender.resend_first = false;
         if self.agreed.timestamps && segment.options.timestamps {

@@ -1,6 +1,6 @@
 //! What a TCP end is told when it is made.
 
-use umts_units::Duration;
+use umts_units::{BitRate, Duration};
 
 use super::congestion::CubicConfig;
 
@@ -102,6 +102,12 @@ pub struct TcpConfig {
     pub slow_start_restart: bool,
     /// Whether small segments wait.
     pub nagle: Nagle,
+    /// How fast the application reads; `None` at once (and one way).
+    pub read_rate: Option<BitRate>,
+    /// When an end gives up (full duplex).
+    pub retries: Retries,
+    /// Whether the passive end takes connections; if not, it answers a SYN with a RST.
+    pub listens: bool,
     /// So many segments are acknowledged at once at the start of a connection, whatever `delayed_ack` (Linux).
     pub quick_acks: u32,
     /// What Vegas aims at.
@@ -129,6 +135,29 @@ impl SpuriousConfig {
     pub fn any(self) -> bool {
         self.eifel || self.frto || self.dsack
     }
+}
+
+/// How often the same segment is sent again before the connection is given up; `None` for ever.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retries {
+    /// A SYN.
+    pub syn: Option<u32>,
+    /// A SYN+ACK.
+    pub syn_ack: Option<u32>,
+    /// Data, or a FIN.
+    pub data: Option<u32>,
+}
+
+impl Default for Retries {
+    /// As Linux: more than the 3 minutes for a SYN and the 100 s for data that RFC 9293 §3.8.3 asks for.
+    fn default() -> Self {
+        Retries { syn: Some(6), syn_ack: Some(5), data: Some(15) }
+    }
+}
+
+impl Retries {
+    /// Nothing is ever given up.
+    pub const FOR_EVER: Retries = Retries { syn: None, syn_ack: None, data: None };
 }
 
 /// Whether small segments wait for acknowledgments.
@@ -231,6 +260,9 @@ impl Default for TcpConfig {
             abc: false,
             slow_start_restart: true,
             nagle: Nagle::Off,
+            read_rate: None,
+            retries: Retries::default(),
+            listens: true,
             quick_acks: 0,
             vegas: VegasConfig::default(),
             cubic: CubicConfig::default(),

@@ -10,7 +10,9 @@ use crate::packet::{Content, Ecn, Flags, Packet, Segment};
 use crate::trace::{SendCause, TraceEvent};
 
 use super::config::TcpConfig;
+use super::failure::{Failure, Rst};
 use super::options::Agreed;
+use super::reading::Reading;
 use super::receiver::{AckDue, Arrival, Receiver};
 use super::sender::Sender;
 use super::timers::{Timer, Timers};
@@ -20,8 +22,8 @@ use super::timers::{Timer, Timers};
 /// After any `handle_*` call, drain [`poll_transmit`](Self::poll_transmit) and [`poll_event`](Self::poll_event), then
 /// sleep until [`poll_timeout`](Self::poll_timeout) and call [`handle_timeout`](Self::handle_timeout).
 ///
-/// Make one for each end; the one that opens calls [`handle_open`](Self::handle_open), the other answers the SYN. (Both
-/// ends opening at once is not modelled.) An end that is closed still acknowledges a FIN that comes again, in place of
+/// Make one for each end; the one that opens calls [`handle_open`](Self::handle_open), the other answers the SYN; or both
+/// open. An end that is closed still acknowledges a FIN that comes again, in place of
 /// TIME-WAIT: keep both until both have reported [`TcpEvent::Closed`].
 #[derive(Debug)]
 pub struct Connection {
@@ -46,6 +48,10 @@ pub struct Connection {
     closed: bool,
     /// Our FIN left after the other end's had come.
     fin_answers: bool,
+    /// An application that does not read at once.
+    pub(super) reading: Option<Reading>,
+    pub(super) failure: Option<Failure>,
+    pub(super) rst_due: Option<Rst>,
 }
 
 /// What the application hears.
@@ -59,6 +65,8 @@ pub enum TcpEvent {
     PeerClosed,
     /// Everything written so far is acknowledged.
     AllAcked,
+    /// The connection is refused, reset or given up; [`TcpEvent::Closed`] follows.
+    Failed(Failure),
     /// This end is closed (one way: everything is acknowledged and no more will be written).
     Closed,
 }
@@ -70,6 +78,7 @@ pub(super) struct Events {
     delivered: u64,
     peer_closed: bool,
     pub(super) all_acked: bool,
+    failed: Option<Failure>,
     closed: bool,
 }
 
@@ -111,6 +120,9 @@ impl Connection {
             established: false,
             closed: false,
             fin_answers: false,
+            reading: Reading::new(config),
+            failure: None,
+            rst_due: None,
         }
     }
 
@@ -137,6 +149,9 @@ impl Connection {
     /// A packet from the other end; one that carries no segment is none of TCP's.
     pub fn handle_packet<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, packet: &Packet) {
         let Some(segment) = packet.segment() else { return };
+        if self.is_dealt_with(cx, segment) {
+            return;
+        }
         let was = self.state();
         let was_finished = self.receiver.is_finished();
         let arrival =
@@ -149,10 +164,13 @@ impl Connection {
             duplicate,
         });
         if segment.flags.syn {
-            self.handle_syn(segment);
+            self.handle_syn(segment, was);
         }
         self.decide_ack(cx.now, segment, &arrival);
         self.events.delivered += delivered;
+        if delivered > 0 && self.reading.is_some() {
+            self.note_arrival(cx.now, delivered);
+        }
         self.events.peer_closed |= !was_finished && self.receiver.is_finished();
         if segment.flags.ack && !arrival.refused {
             self.handle_ack(cx, segment);
@@ -168,6 +186,12 @@ impl Connection {
         }
         // What was held back may leave, which `poll_transmit` sees to.
         self.timers.take_due(Timer::Pacing, cx.now);
+        if self.timers.take_due(Timer::Reading, cx.now) {
+            self.handle_reading(cx.now);
+        }
+        if self.timers.take_due(Timer::Persist, cx.now) {
+            self.handle_persist_timeout();
+        }
         if self.timers.take_due(Timer::Rto, cx.now) {
             self.handle_retransmission_timeout(cx);
         }
@@ -178,6 +202,12 @@ impl Connection {
         &mut self,
         cx: &mut Cx<'_, T>,
     ) -> Option<(Segment, SendCause)> {
+        if self.rst_due.is_some() {
+            return self.take_rst();
+        }
+        if self.failure.is_some() {
+            return None;
+        }
         if self.ack_due == AckDue::Alone {
             return Some(self.pure_ack(cx.now));
         }
@@ -189,7 +219,14 @@ impl Connection {
             segment.flags.fin = sent.fin;
             segment.flags.psh = sent.payload > 0 && sent.seq + u64::from(sent.payload) == self.sender.written;
             segment.transmission = sent.transmissions;
-            return Some((segment, cause));
+            // Its second SYN is the answer to the other one, not a repetition.
+            let answers = sent.syn && cause == SendCause::DupAck;
+            return Some((segment, if answers { SendCause::Ack } else { cause }));
+        }
+        self.watch_window(cx.now);
+        if self.take_probe() {
+            let before = self.sender.outstanding.una() - 1;
+            return Some((self.segment(cx.now, before, 0, false), SendCause::WindowProbe));
         }
         (self.ack_due == AckDue::Now).then(|| self.pure_ack(cx.now))
     }
@@ -205,6 +242,8 @@ impl Connection {
             Some(TcpEvent::PeerClosed)
         } else if std::mem::take(&mut events.all_acked) {
             Some(TcpEvent::AllAcked)
+        } else if let Some(failure) = events.failed.take() {
+            Some(TcpEvent::Failed(failure))
         } else if std::mem::take(&mut events.closed) {
             Some(TcpEvent::Closed)
         } else {
@@ -258,9 +297,14 @@ impl Connection {
     }
 
     /// A SYN tells the other end's segment size and window; the passive end answers with its own.
-    fn handle_syn(&mut self, segment: &Segment) {
+    fn handle_syn(&mut self, segment: &Segment, was: State) {
         self.sender.peer_window = segment.window;
+        self.sender.largest_window = self.sender.largest_window.max(segment.window);
         self.agree(segment);
+        // Both ends opened at once: our SYN leaves once more, now with an acknowledgment (RFC 9293 §3.5, figure 7).
+        if was == State::SynSent && !segment.flags.ack && !self.config.one_way {
+            self.sender.resend_first = true;
+        }
         self.sender.opened |= !self.config.one_way;
     }
 
@@ -326,6 +370,18 @@ impl Connection {
         }
     }
 
+    /// The end is closed without ceremony; whether it was already.
+    pub(super) fn mark_failed(&mut self, failure: Failure) -> bool {
+        self.failure = Some(failure);
+        self.ack_due = AckDue::No;
+        let was_closed = std::mem::replace(&mut self.closed, true);
+        if !was_closed {
+            self.events.failed = Some(failure);
+            self.events.closed = true;
+        }
+        was_closed
+    }
+
     pub(super) fn report_all_acked(&mut self) {
         self.events.all_acked = true;
     }
@@ -354,7 +410,7 @@ impl Connection {
             seq,
             ack: self.receiver.next(),
             payload,
-            window: self.sayable(self.config.advertised_window, syn),
+            window: self.window_now(now, syn),
             header: header + self.charged_options(&options, &sack, syn),
             mss: if syn { u16::try_from(self.config.segment_payload).unwrap_or(u16::MAX) } else { 0 },
             sack,

@@ -13,21 +13,25 @@
 //!
 //! - [`connection`]: opening, closing and the calls from outside; [`sender`](connection) and receiver halves beside it.
 //! - [`congestion`]: the versions of TCP, one file each, to be held against their RFC.
-//! - [`rto`]: round-trip estimators, RFC 6298 and ns-2's whole clock ticks.
+//! - [`rto`]: round-trip estimators, RFC 6298, Linux' and ns-2's whole clock ticks.
 //!
 //! Two kinds of connection ([`TcpConfig::one_way`]): full duplex as RFC 9293 has it (handshake, FIN both ways, no
 //! TIME-WAIT), and one way as ns-2's agents have it (a SYN that is packet number 0, its ACK, data, no FIN). Where
 //! ns-2 departs from the RFCs in the window rules, [`congestion::Rules`] names the difference.
 //!
-//! Left out for now: Nagle's algorithm, zero-window probes (the application reads at once, so the window never closes), RST and simultaneous open.
+//! One file for each mechanism beside these: what SYNs agree on ([`options`](self)), closed windows (`persist`, `reading`),
+//! needless retransmissions (`spurious`), connections that fail (`failure`), rates of their own (`pacing`).
 
 mod acks;
 pub mod config;
 pub mod congestion;
 pub mod connection;
+mod failure;
 mod options;
 pub mod outstanding;
 mod pacing;
+mod persist;
+mod reading;
 mod receiver;
 pub mod rto;
 mod scoreboard;
@@ -36,10 +40,12 @@ mod spurious;
 mod timers;
 
 pub use config::{
-    ChargedOptions, FackConfig, Nagle, RtoConfig, RtoRule, SpuriousConfig, TcpConfig, Variant, VegasConfig,
+    ChargedOptions, FackConfig, Nagle, Retries, RtoConfig, RtoRule, SpuriousConfig, TcpConfig, Variant,
+    VegasConfig,
 };
 pub use congestion::CubicConfig;
 pub use connection::{Connection, State, TcpEvent};
+pub use failure::Failure;
 pub use scoreboard::Noted;
 
 #[cfg(test)]

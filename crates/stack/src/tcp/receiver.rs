@@ -135,7 +135,9 @@ impl Receiver {
             return self.receive_syn();
         }
         if !self.is_synchronised() || segment.sequence_length() == 0 {
-            return NOTHING;
+            // A probe of the window lies just below it (RFC 9293 §3.10.7.4: what is not acceptable is answered).
+            let is_probe = segment.seq > 0 && segment.seq + 1 == self.next;
+            return if is_probe { Arrival { ack: AckDue::Now, ..NOTHING } } else { NOTHING };
         }
         let range = Range { start: segment.seq, end: segment.seq + u64::from(segment.payload) };
         let before = self.next;

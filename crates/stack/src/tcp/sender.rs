@@ -11,6 +11,7 @@ use super::config::{Nagle, TcpConfig};
 use super::congestion::{ByteCounting, CongestionControl, Flight, Law, Rules, Turn, Version, Window};
 use super::connection::Connection;
 use super::outstanding::{Outstanding, Sent};
+use super::persist::Persist;
 use super::rto::RttEstimator;
 use super::spurious::{Adaptation, Episode};
 use super::timers::Timer;
@@ -46,6 +47,14 @@ pub(super) struct Sender {
     /// Why the last go-back happened.
     go_back_cause: SendCause,
     pub syn_lost: bool,
+    /// The persist timer's state.
+    pub persist: Persist,
+    /// Expiries of the retransmission timer since something new was acknowledged.
+    pub expiries: u32,
+    /// The largest window that the other end has advertised, in bytes.
+    pub largest_window: u32,
+    /// The number of the segment that last told the window (RFC 9293 SND.WL1).
+    pub window_seq: u64,
     /// The last reaction to a loss, while it may still turn out to have been needless.
     pub episode: Option<Box<Episode>>,
     /// What the timer does after a spurious timeout.
@@ -87,6 +96,10 @@ impl Sender {
             resend_first: false,
             go_back_cause: SendCause::Rto,
             syn_lost: false,
+            persist: Persist::default(),
+            expiries: 0,
+            largest_window: 0,
+            window_seq: 0,
             episode: None,
             adaptation: None,
             last_sent: Time::ZERO,
@@ -260,6 +273,7 @@ impl Connection {
             self.tell_nothing_to_send();
             return None;
         };
+        self.end_persist();
         self.sender.outstanding.push(new);
         if new.payload > 0 && new.payload < self.sender.mss {
             self.sender.small_end = new.end();
@@ -335,10 +349,10 @@ impl Connection {
         }
         let room = self.room();
         let payload = available.min(u64::from(sender.mss)).min(room);
-        // RFC 9293 §3.8.6.2.1: no silly window; a full segment, all there is, or half of the window.
+        // RFC 9293 §3.8.6.2.1: no silly window; a full segment, all there is, or half of the largest window seen.
         let worthwhile = payload == u64::from(sender.mss)
             || payload == available
-            || (payload > 0 && 2 * payload >= u64::from(sender.peer_window));
+            || (payload > 0 && (2 * payload >= u64::from(sender.largest_window) || sender.persist.any_size));
         let fin = may_finish && payload == available;
         if payload < u64::from(sender.mss) && !fin && self.is_held_by_nagle() {
             return None;
@@ -348,6 +362,9 @@ impl Connection {
 
     /// RFC 6298 §5.4 to §5.6; everything outstanding counts as lost (RFC 5681 §3.1).
     pub(super) fn handle_retransmission_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        if self.gives_up(cx) {
+            return;
+        }
         let flight = self.flight();
         self.begin_episode(cx.now, &flight, self.sender.window.ssthresh, true);
         let sender = &mut self.sender;

@@ -11,15 +11,19 @@ pub(super) enum Timer {
     DelayedAck,
     /// The next segment of a paced version.
     Pacing,
+    /// A closed window (RFC 9293 §3.8.6.1).
+    Persist,
+    /// The application has read enough to say so.
+    Reading,
 }
 
 /// Every deadline, `Time::NEVER` if it is not running.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Timers([Time; Timer::Pacing as usize + 1]);
+pub(super) struct Timers([Time; Timer::Reading as usize + 1]);
 
 impl Timers {
     pub fn new() -> Self {
-        Timers([Time::NEVER; Timer::Pacing as usize + 1])
+        Timers([Time::NEVER; Timer::Reading as usize + 1])
     }
 
     #[inline]

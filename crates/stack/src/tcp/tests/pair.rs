@@ -5,7 +5,7 @@ use umts_units::{Duration, Time};
 
 use crate::cx::Cx;
 use crate::ids::{ConnectionId, End, FlowId, PacketId, UeId};
-use crate::packet::{Packet, Segment};
+use crate::packet::{Content, Packet, Segment};
 use crate::tcp::{Connection, State, TcpConfig, TcpEvent, Variant};
 use crate::trace::{SendCause, TraceEvent};
 
@@ -121,6 +121,17 @@ impl Pair {
 
     pub fn close(&mut self, end: End) {
         self.call(end, |connection, cx| connection.handle_close(cx));
+    }
+
+    /// A segment reaches `end` now, from wherever.
+    pub fn arrive(&mut self, end: End, segment: Segment) {
+        let packet = Packet {
+            id: PacketId(u64::MAX),
+            flow: FlowId(0),
+            ue: UeId(0),
+            content: Content::Segment(segment),
+        };
+        self.call(end, |connection, cx| connection.handle_packet(cx, &packet));
     }
 
     /// Runs until `until`, that instant included.

@@ -1,13 +1,13 @@
 //! Whatever the network does to packets, as long as it delivers some in the end.
 
 use proptest::prelude::*;
-use umts_units::Duration;
+use umts_units::{BitRate, Duration};
 
 use super::pair::{Fate, MSS, Pair, config};
 use crate::ids::End;
 use crate::tcp::{
-    ChargedOptions, FackConfig, Nagle, RtoConfig, RtoRule, SpuriousConfig, State, TcpConfig, TcpEvent,
-    Variant,
+    ChargedOptions, FackConfig, Nagle, Retries, RtoConfig, RtoRule, SpuriousConfig, State, TcpConfig,
+    TcpEvent, Variant,
 };
 
 fn fate() -> impl Strategy<Value = Fate> {
@@ -54,7 +54,9 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
 fn with_options() -> impl Strategy<Value = TcpConfig> {
     let nagle = prop_oneof![Just(Nagle::Off), Just(Nagle::On), Just(Nagle::Minshall)];
     let rule = prop_oneof![Just(RtoRule::Rfc6298), Just(RtoRule::Ns2), Just(RtoRule::Linux)];
-    (any_config(), 0u8..5, any::<[bool; 9]>(), nagle, rule).prop_map(|(config, blocks, on, nagle, rule)| {
+    let read_rate = proptest::option::weighted(0.3, 40_000u64..2_000_000);
+    let any = (any_config(), 0u8..5, any::<[bool; 9]>(), nagle, rule, read_rate);
+    any.prop_map(|(config, blocks, on, nagle, rule, read_rate)| {
         let rto = RtoConfig { rule: if config.one_way { config.rto.rule } else { rule }, ..config.rto };
         let needs_sack = matches!(config.version, Variant::Sack | Variant::Fack);
         let blocks = if needs_sack { blocks.max(1) } else { blocks };
@@ -69,6 +71,9 @@ fn with_options() -> impl Strategy<Value = TcpConfig> {
             abc: on[8],
             nagle,
             rto,
+            read_rate: read_rate.and_then(BitRate::from_bps),
+            // The network delivers in the end, however late.
+            retries: Retries::FOR_EVER,
             charged_options: ChargedOptions::All,
             ..config
         }

@@ -1,0 +1,126 @@
+//! Connections that fail: refused, reset, or given up (RFC 9293 §3.5.2, §3.8.3, §3.10.7; RFC 5961 §3.2).
+
+use umts_kernel::TraceSink;
+
+use super::connection::Connection;
+use super::receiver::AckDue;
+use super::timers::Timers;
+use crate::cx::Cx;
+use crate::packet::{Flags, Segment};
+use crate::trace::{SendCause, TraceEvent};
+
+/// Why a connection came to an end before both sides had closed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// The other end answered the SYN with a RST.
+    Refused,
+    /// The other end sent a RST.
+    Reset,
+    /// The same segment was sent again too often.
+    TimedOut,
+}
+
+/// A RST that is due.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rst {
+    seq: u64,
+    /// What it acknowledges, where there is no number to go by.
+    ack: Option<u64>,
+}
+
+impl Rst {
+    /// In answer to a segment that no connection takes (RFC 9293 §3.10.7.1).
+    fn answering(segment: &Segment) -> Self {
+        if segment.flags.ack {
+            Rst { seq: segment.ack, ack: None }
+        } else {
+            Rst { seq: 0, ack: Some(segment.end()) }
+        }
+    }
+}
+
+impl Connection {
+    /// Why the connection failed, if it did.
+    pub fn failure(&self) -> Option<Failure> {
+        self.failure
+    }
+
+    /// What happens before anything else looks at a segment: whether that was all.
+    #[inline]
+    pub(super) fn is_dealt_with<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        segment: &Segment,
+    ) -> bool {
+        if segment.flags.rst {
+            self.handle_rst(cx, segment);
+            return true;
+        }
+        let refused = segment.flags.syn && !segment.flags.ack && !self.sender.opened && !self.config.listens;
+        if self.failure.is_none() && !refused {
+            return false;
+        }
+        self.rst_due = Some(Rst::answering(segment));
+        true
+    }
+
+    fn handle_rst<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
+        if self.failure.is_some() || self.config.one_way {
+            return;
+        }
+        if !self.receiver.is_synchronised() {
+            // In SYN-SENT a RST counts if it acknowledges the SYN.
+            let ours = segment.flags.ack && segment.ack == self.sender.outstanding.max_sent();
+            if ours && self.sender.opened {
+                self.fail(cx, Failure::Refused);
+            }
+        } else if segment.seq == self.receiver.next() {
+            self.fail(cx, Failure::Reset);
+        } else if segment.seq > self.receiver.next() {
+            // RFC 5961 §3.2: a challenge; the answer to it has the number that counts.
+            self.ack_due = AckDue::Now;
+        }
+    }
+
+    /// The retransmission timer expired once more: whether the end gives up.
+    pub(super) fn gives_up<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) -> bool {
+        let sender = &mut self.sender;
+        sender.expiries = sender.expiries.saturating_add(1);
+        if self.config.one_way {
+            return false;
+        }
+        let retries = match (sender.outstanding.una(), self.receiver.is_synchronised()) {
+            (0, false) => self.config.retries.syn,
+            (0, true) => self.config.retries.syn_ack,
+            _ => self.config.retries.data,
+        };
+        if retries.is_none_or(|retries| sender.expiries <= retries) {
+            return false;
+        }
+        // RFC 9293 §3.10.5: an abort tells the other end if it can.
+        if self.receiver.is_synchronised() {
+            self.rst_due = Some(Rst { seq: self.sender.outstanding.max_sent(), ack: None });
+        }
+        self.fail(cx, Failure::TimedOut);
+        true
+    }
+
+    fn fail<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, failure: Failure) {
+        let already_closed = self.mark_failed(failure);
+        self.timers = Timers::new();
+        if !already_closed {
+            let (connection, end) = (self.id, self.end);
+            cx.record(|| TraceEvent::ConnectionFailed { connection, end, failure });
+        }
+    }
+
+    /// The RST that leaves now.
+    pub(super) fn take_rst(&mut self) -> Option<(Segment, SendCause)> {
+        let rst = self.rst_due.take()?;
+        let flags = Flags { rst: true, ack: rst.ack.is_some(), ..Flags::default() };
+        let (seq, ack) = (rst.seq, rst.ack.unwrap_or_default());
+        let header = self.config.header;
+        let segment = Segment { flags, seq, ack, header, ..Segment::new(self.id, self.end.sends()) };
+        Some((segment, SendCause::Reset))
+    }
+}

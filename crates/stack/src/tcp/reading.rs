@@ -1,0 +1,172 @@
+//! The reception buffer and the application that reads it: the window that is advertised (RFC 9293 §3.8.6).
+//!
+//! Without a reading rate the application reads at once and the window never changes. With one, what has arrived in order
+//! fills the buffer until it is read, at that rate. The right edge of the window moves only by as much as is worth a
+//! segment (the receiver's part of silly window avoidance, RFC 1122 §4.2.3.3), and when it has moved by two segments or
+//! half of the buffer without any other reason to write, the sender is told.
+
+use umts_units::{BitRate, Bytes, Duration, Time};
+
+use super::config::TcpConfig;
+use super::connection::Connection;
+use super::receiver::AckDue;
+use super::timers::Timer;
+
+/// Bits times nanoseconds per second in one octet.
+const OCTET: u128 = 8 * 1_000_000_000;
+
+/// An application that reads at a rate.
+#[derive(Debug, Clone)]
+pub(super) struct Reading {
+    rate: BitRate,
+    buffer: u64,
+    /// What is not read yet, in bits times nanoseconds per second, at `since`.
+    backlog: u128,
+    since: Time,
+    /// The right edge of the window as advertised: the sequence number after the last that may be sent.
+    edge: u64,
+}
+
+impl Reading {
+    pub fn new(config: &TcpConfig) -> Option<Self> {
+        let rate = config.read_rate.filter(|_| !config.one_way)?;
+        let buffer = u64::from(config.advertised_window);
+        Some(Reading { rate, buffer, backlog: 0, since: Time::ZERO, edge: 0 })
+    }
+
+    fn read_until(&mut self, now: Time) {
+        let elapsed = now.saturating_since(self.since).as_nanos();
+        self.since = now;
+        self.backlog = self.backlog.saturating_sub(u128::from(self.rate.bps()) * u128::from(elapsed));
+    }
+
+    /// So many octets arrived in order.
+    fn add(&mut self, now: Time, octets: u64) {
+        self.read_until(now);
+        self.backlog += OCTET * u128::from(octets);
+    }
+
+    /// How far the edge could move with the next octet expected being `next`.
+    fn gain(&self, next: u64) -> u64 {
+        let unread = u64::try_from(self.backlog.div_ceil(OCTET)).unwrap_or(u64::MAX);
+        (next + self.buffer.saturating_sub(unread)).saturating_sub(self.edge)
+    }
+
+    /// The least move that is worth telling.
+    fn worthwhile(&self, mss: u32) -> u64 {
+        u64::from(mss).min(self.buffer / 2).max(1)
+    }
+
+    /// The window to advertise.
+    fn window(&mut self, now: Time, next: u64, mss: u32) -> u32 {
+        self.read_until(now);
+        let gain = self.gain(next);
+        if gain >= self.worthwhile(mss) {
+            self.edge += gain;
+        }
+        u32::try_from(self.edge.saturating_sub(next)).unwrap_or(u32::MAX)
+    }
+
+    /// The edge can move by enough to tell it unasked.
+    fn has_update(&mut self, now: Time, next: u64, mss: u32) -> bool {
+        self.read_until(now);
+        self.gain(next) >= self.update(mss)
+    }
+
+    fn update(&self, mss: u32) -> u64 {
+        (2 * u64::from(mss)).min(self.buffer / 2).max(1)
+    }
+
+    /// When there will be such an update if nothing more arrives; `None` if all is read and told.
+    fn next_update(&self, next: u64, mss: u32) -> Option<Time> {
+        let missing = self.update(mss).saturating_sub(self.gain(next));
+        let unread = u64::try_from(self.backlog.div_ceil(OCTET)).unwrap_or(u64::MAX);
+        (missing > 0 && missing <= unread).then(|| {
+            // A nanosecond more, since the backlog is kept to a fraction of an octet.
+            self.since + self.rate.time_to_send(Bytes(missing)) + Duration::from_nanos(1)
+        })
+    }
+}
+
+impl Connection {
+    /// The window that a segment leaving now advertises.
+    #[inline]
+    pub(super) fn window_now(&mut self, now: Time, syn: bool) -> u32 {
+        let window = match &mut self.reading {
+            None => self.config.advertised_window,
+            Some(reading) => {
+                let window = reading.window(now, self.receiver.next(), self.sender.mss);
+                self.sleep_until_update();
+                window
+            }
+        };
+        self.sayable(window, syn)
+    }
+
+    /// So many octets arrived in order.
+    pub(super) fn note_arrival(&mut self, now: Time, octets: u64) {
+        if let Some(reading) = &mut self.reading {
+            reading.add(now, octets);
+            self.sleep_until_update();
+        }
+    }
+
+    /// The application has read on.
+    pub(super) fn handle_reading(&mut self, now: Time) {
+        let (next, mss) = (self.receiver.next(), self.sender.mss);
+        let Some(reading) = &mut self.reading else { return };
+        if reading.has_update(now, next, mss) && !self.receiver.is_finished() {
+            self.ack_due = self.ack_due.max(AckDue::Now);
+        } else {
+            self.sleep_until_update();
+        }
+    }
+
+    fn sleep_until_update(&mut self) {
+        let Some(reading) = &self.reading else { return };
+        match reading.next_update(self.receiver.next(), self.sender.mss) {
+            Some(at) if !self.receiver.is_finished() => self.timers.set(Timer::Reading, at),
+            _ => self.timers.stop(Timer::Reading),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    /// A buffer of 4,000 octets, read at 1,000 octets a second.
+    fn reading() -> Reading {
+        let rate = BitRate::from_bps(8000).expect("positive");
+        let config = TcpConfig { advertised_window: 4000, read_rate: Some(rate), ..TcpConfig::default() };
+        Reading::new(&config).expect("there is a rate")
+    }
+
+    #[test]
+    fn the_edge_moves_by_segments_not_by_octets() {
+        let mut reading = reading();
+        assert_eq!(reading.window(ms(0), 1, 1000), 4000);
+        reading.add(ms(0), 4000);
+        assert_eq!(reading.window(ms(0), 4001, 1000), 0);
+        assert_eq!(reading.window(ms(999), 4001, 1000), 0, "999 octets are read");
+        assert_eq!(reading.window(ms(1000), 4001, 1000), 1000);
+        assert_eq!(reading.window(ms(1500), 4001, 1000), 1000);
+    }
+
+    #[test]
+    fn an_update_is_due_after_two_segments_or_half_of_the_buffer() {
+        let mut reading = reading();
+        reading.window(ms(0), 1, 1000);
+        reading.add(ms(0), 4000);
+        let at = reading.next_update(4001, 1000).expect("it is being read");
+        assert!(!reading.clone().has_update(ms(1999), 4001, 1000));
+        assert!((ms(2000)..=ms(2001)).contains(&at) && reading.has_update(at, 4001, 1000));
+        reading.window(at, 4001, 1000);
+        assert_eq!(reading.window(ms(9000), 4001, 1000), 4000);
+        assert_eq!(reading.next_update(4001, 1000), None, "all is read and told");
+    }
+}

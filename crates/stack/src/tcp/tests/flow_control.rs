@@ -1,0 +1,179 @@
+//! Flow control and failure: closed windows, reading applications, RST, giving up, both ends opening at once.
+
+use umts_units::{BitRate, Duration, Time};
+
+use super::pair::{Fate, MSS, Pair, config, lose_from, ms};
+use crate::ids::End;
+use crate::packet::Segment;
+use crate::tcp::{Failure, Retries, State, TcpConfig, TcpEvent, Variant};
+use crate::trace::{SendCause, TraceEvent};
+
+const SEGMENT: u64 = MSS as u64;
+
+/// A buffer of eight segments, read at 10 segments a second: the pipe could carry 80.
+fn slow_reader() -> TcpConfig {
+    let read_rate = BitRate::from_bps(80_000);
+    TcpConfig { read_rate, advertised_window: 8 * MSS, initial_window: 10, ..config(Variant::NewReno) }
+}
+
+fn windows(pair: &Pair) -> Vec<u32> {
+    pair.sent(End::Ue).into_iter().map(|(_, segment, _)| segment.window).collect()
+}
+
+fn failures(pair: &Pair) -> Vec<(u64, End, Failure)> {
+    let failed = pair.trace.iter().filter_map(|(at, event)| match event {
+        TraceEvent::ConnectionFailed { end, failure, .. } => {
+            Some((at.as_nanos() / 1_000_000, *end, *failure))
+        }
+        _ => None,
+    });
+    failed.collect()
+}
+
+#[test]
+fn a_slow_reader_slows_the_sender_down() {
+    let mut pair = Pair::sending(&slow_reader(), 100 * SEGMENT, |_| Fate::Deliver);
+    pair.run_until(ms(5150));
+    // The buffer, and 5 s of reading.
+    let delivered = pair.delivered(End::Ue) / SEGMENT;
+    assert!((55..=60).contains(&delivered), "{delivered}");
+    pair.run();
+    assert_eq!((pair.delivered(End::Ue), pair.timeouts()), (100 * SEGMENT, 0));
+    assert_eq!(pair.sent_again(), []);
+}
+
+#[test]
+fn the_window_closes_and_opens_by_segments() {
+    let mut pair = Pair::sending(&slow_reader(), 20 * SEGMENT, |_| Fate::Deliver);
+    pair.run();
+    let windows = windows(&pair);
+    assert!(windows.contains(&0), "the buffer was full: {windows:?}");
+    // Silly window avoidance: never less than a segment at a time, so no segment is small.
+    let payloads = pair.sent(End::Server).into_iter().map(|(_, segment, _)| segment.payload);
+    assert!(payloads.filter(|&payload| payload > 0).all(|payload| payload == MSS));
+}
+
+#[test]
+fn a_lost_window_update_is_asked_for() {
+    // From 180 ms to 2 s everything from the UE is lost, the updates among it.
+    let lost = |segment: &Segment| {
+        let gone = segment.direction == End::Ue.sends() && (ms(180)..ms(2000)).contains(&segment.timestamp);
+        if gone { Fate::Drop } else { Fate::Deliver }
+    };
+    let mut pair = Pair::sending(&slow_reader(), 20 * SEGMENT, lost);
+    pair.run();
+    let probes: Vec<_> =
+        pair.sent(End::Server).into_iter().filter(|sent| sent.2 == SendCause::WindowProbe).collect();
+    // The window closed at 200 ms; the probe of 1.2 s is not answered, that after 2 s more is.
+    assert_eq!(probes.iter().map(|(at, ..)| at.as_nanos() / 100_000_000).collect::<Vec<_>>(), [12, 32]);
+    assert!(probes.iter().all(|(_, segment, _)| segment.payload == 0));
+    assert_eq!((pair.delivered(End::Ue), pair.timeouts()), (20 * SEGMENT, 0));
+}
+
+#[test]
+fn probes_back_off_and_never_end() {
+    // Nothing is read for an hour or so: 1 bit/s.
+    let config = TcpConfig { read_rate: BitRate::from_bps(1), ..slow_reader() };
+    let mut pair = Pair::sending(&config, 20 * SEGMENT, |_| Fate::Deliver);
+    pair.run_until(ms(600_000));
+    let probes: Vec<_> =
+        pair.sent(End::Server).into_iter().filter(|sent| sent.2 == SendCause::WindowProbe).collect();
+    let gaps: Vec<_> =
+        probes.windows(2).map(|pair| (pair[1].0 - pair[0].0).as_nanos() / 1_000_000_000).collect();
+    assert_eq!(gaps[..7], [2, 4, 8, 16, 32, 60, 60]);
+    assert_eq!((pair.timeouts(), failures(&pair)), (0, vec![]));
+}
+
+#[test]
+fn a_refused_connection_is_reported() {
+    let mut pair = Pair::new(&TcpConfig { listens: false, ..config(Variant::NewReno) });
+    pair.open(End::Server);
+    pair.write(End::Server, 1000);
+    pair.run();
+    assert_eq!(failures(&pair), [(100, End::Server, Failure::Refused)]);
+    assert_eq!(pair.heard(End::Server, TcpEvent::Failed(Failure::Refused)), 1);
+    assert_eq!((pair.heard(End::Server, TcpEvent::Closed), pair.states().0), (1, State::Closed));
+    let rst = pair.sent(End::Ue)[0].1;
+    assert!(rst.flags.rst && rst.flags.ack && rst.ack == 1);
+}
+
+#[test]
+fn a_syn_that_nobody_answers_is_given_up() {
+    let all: Vec<_> = (0..20).map(|n| (0, n)).collect();
+    let retries = Retries { syn: Some(3), ..Retries::default() };
+    let config = TcpConfig { retries, ..config(Variant::NewReno) };
+    let mut pair = Pair::with_script(&config, super::pair::lose(&all));
+    pair.open(End::Server);
+    pair.run();
+    // Sent at 0, 1, 3 and 7 s; given up when the fourth has waited for 8.
+    assert_eq!(failures(&pair), [(15_000, End::Server, Failure::TimedOut)]);
+    assert_eq!(pair.sent(End::Server).len(), 4);
+    // And so is a SYN+ACK.
+    let mut pair = Pair::with_script(
+        &TcpConfig { retries: Retries { syn_ack: Some(1), ..retries }, ..config },
+        lose_from(End::Ue, &all),
+    );
+    pair.open(End::Server);
+    pair.run();
+    assert_eq!(failures(&pair)[0], (3050, End::Ue, Failure::TimedOut));
+}
+
+#[test]
+fn data_that_does_not_get_through_ends_the_connection_and_the_other_end_is_told() {
+    // Everything from the server that carries data is lost.
+    let retries = Retries { data: Some(2), ..Retries::default() };
+    let config = TcpConfig { retries, ..config(Variant::NewReno) };
+    let mut pair =
+        Pair::with_script(&config, |segment| if segment.payload > 0 { Fate::Drop } else { Fate::Deliver });
+    pair.open(End::Server);
+    pair.run();
+    pair.write(End::Server, 1000);
+    pair.run();
+    let failures = failures(&pair);
+    assert_eq!((failures[0].1, failures[0].2), (End::Server, Failure::TimedOut));
+    assert_eq!((failures[1].1, failures[1].2), (End::Ue, Failure::Reset));
+    assert_eq!(pair.states(), (State::Closed, State::Closed));
+    assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
+    // What comes for it later is answered with a RST.
+    let sent_before = pair.sent(End::Server).len();
+    let late = Segment {
+        flags: crate::packet::Flags { ack: true, ..Default::default() },
+        seq: 1,
+        ack: 1,
+        ..late_segment()
+    };
+    pair.arrive(End::Server, late);
+    let answer = pair.sent(End::Server)[sent_before].1;
+    assert!(answer.flags.rst && answer.seq == 1);
+}
+
+fn late_segment() -> Segment {
+    Segment::new(crate::ids::ConnectionId(0), End::Ue.sends())
+}
+
+#[test]
+fn both_ends_may_open_at_once() {
+    let config = TcpConfig { sack_blocks: 3, timestamps: true, ..config(Variant::Sack) };
+    let mut pair = Pair::new(&config);
+    pair.open(End::Server);
+    pair.open(End::Ue);
+    pair.run_until(ms(50));
+    assert_eq!(pair.states(), (State::SynReceived, State::SynReceived));
+    pair.write(End::Server, 3000);
+    pair.write(End::Ue, 2000);
+    pair.run();
+    assert_eq!((pair.delivered(End::Ue), pair.delivered(End::Server)), (3000, 2000));
+    assert_eq!((pair.states(), pair.timeouts()), ((State::Established, State::Established), 0));
+    // SYN, then SYN+ACK, from both; no timer was needed.
+    for end in [End::Server, End::Ue] {
+        let flags: Vec<_> = pair
+            .sent(end)
+            .iter()
+            .take(2)
+            .map(|(at, segment, _)| (*at, segment.flags.syn, segment.flags.ack))
+            .collect();
+        assert_eq!(flags, [(Time::ZERO, true, false), (ms(50), true, true)]);
+        assert_eq!(pair.heard(end, TcpEvent::Established), 1);
+    }
+    let _ = Duration::ZERO;
+}
