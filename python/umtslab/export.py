@@ -127,3 +127,37 @@ def _number(value: float) -> str:
         return text
     mantissa, exponent = text.split("e")
     return rf"${mantissa} \times 10^{{{int(exponent)}}}$"
+
+
+OPPORTUNITY = 1500
+"""Octets that pass at one line of a mahimahi trace."""
+
+
+def mahimahi_trace(run: Run, ue: int = 0, direction: str = "downlink") -> str:
+    """What a user's bearer carried in a run, as a capacity trace of mahimahi: one time in milliseconds a line.
+
+    A line stands for 1,500 octets that came out of RLC by then. A user who always has something to send makes it the
+    bearer's capacity; otherwise it is what was used of it. The trace is as long as its last line says.
+
+    Raises
+    ------
+    MissingSeries
+        If the run was made without time series.
+    ValueError
+        If the user got less than one opportunity's worth.
+    """
+    import polars as pl
+
+    delivered = run.series("rlc_delivered").filter(
+        (pl.col("ue") == ue) & (pl.col("direction") == direction)
+    )
+    lines: list[str] = []
+    octets = 0
+    for time_s, size in delivered.select("time_s", "octets").iter_rows():
+        before = octets // OPPORTUNITY
+        octets += size
+        ms = -(-round(time_s * 1e9) // 1_000_000)
+        lines.extend([f"{ms}\n"] * (octets // OPPORTUNITY - before))
+    if not lines:
+        raise ValueError(f"user {ue} got less than {OPPORTUNITY} octets over RLC in the {direction}")
+    return "".join(lines)

@@ -57,3 +57,28 @@ def test_the_command_writes_files_whole(umts: Umts, tmp_path: Path) -> None:
     assert (tmp_path / "runs.tex").read_text().startswith(r"\begin{table}")
     umts("export", "results", "--csv", "-o", "missing/runs.csv", status=1)
     assert sorted(os.listdir(tmp_path)) == ["results", "runs.csv", "runs.tex"]
+
+
+def test_a_saturated_bearer_is_exported_as_the_trace_that_it_is(tmp_path: Path, umts: Umts) -> None:
+    scenario = FTP.parent / "measured-radio.toml"
+    saturating = ("--set", "flow.1.cbr.payload=1472 B", "--set", "flow.1.cbr.interval=10 ms")
+    umts("run", scenario, "--duration", "100 s", "--series", *saturating)
+    umts("export", "results", "--mahimahi", "-o", "trace.down")
+    found = [int(line) for line in (tmp_path / "trace.down").read_text().splitlines()]
+    once = [int(line) for line in (FTP.parents[1] / "traces" / "drive.down").read_text().splitlines()]
+    twice = once + [once[-1] + at for at in once]
+    begins = twice.index(found[0])
+    assert begins < 3, "nothing comes before the first packet"
+    assert found == [at for at in twice[begins:] if at <= 100_000][: len(found)]
+    assert found[-1] > 99_900
+
+
+def test_a_trace_needs_one_run_with_series(umts: Umts) -> None:
+    umts("run", FTP, "--duration", "10 s", "--runs", 2)
+    assert "2 runs and a trace is of one" in umts("export", "results", "--mahimahi", status=2).stderr
+    umts("run", FTP, "--duration", "10 s", "--out", "one")
+    assert "--series" in umts("export", "one", "--mahimahi", status=2).stderr
+    umts("run", FTP, "--duration", "10 s", "--series", "--out", "with")
+    assert umts("export", "with", "--mahimahi").stdout.splitlines()[0].isdigit()
+    assert "user 5" in umts("export", "with", "--mahimahi", "--ue", 5, status=2).stderr
+    assert "one of" in umts("export", "with", "--mahimahi", "--csv", status=2).stderr

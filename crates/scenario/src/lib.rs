@@ -15,6 +15,7 @@
 //! A `profile` in `[tcp]` or `[flow.tcp]` gives every key there a value that is not written beside it.
 //! `[ue.radio]` with a `model` of its own replaces `[radio]`, since each model has its own keys.
 
+mod capacity_traces;
 mod check;
 mod de;
 mod error;

@@ -8,7 +8,7 @@ use crate::error::{Problem, ScenarioError};
 use crate::extends::{Files, read_text};
 use crate::model::{Cell, Link, Scenario, VERSION};
 use crate::tree::{Node, Source, Table, Value, join, merge};
-use crate::{check, model, overrides, profiles, range, recordings, verdicts};
+use crate::{capacity_traces, check, model, overrides, profiles, range, recordings, verdicts};
 
 /// A scenario that may be run, and what to look at before its results are trusted.
 #[derive(Debug, Clone, PartialEq)]
@@ -74,6 +74,7 @@ fn resolve(
         fill_cells(&mut scenario, &tree)?;
         verdicts::read_all(&mut scenario, &tree, &files.sources)?;
         recordings::read_all(&mut scenario, &tree, &files.sources)?;
+        capacity_traces::read_all(&mut scenario, &tree, &files.sources)?;
         let warnings = check::check(&scenario, &tree)?;
         Ok(Loaded { scenario, warnings })
     })();

@@ -9,7 +9,7 @@ use crate::model::{BlockErrors, FlowTable, Radio, Scenario, TcpProfile, Traffic}
 const LABELS: [&str; 4] = ["name", "title", "source", "seed"];
 
 impl Scenario {
-    /// The scenario as a TOML file that stands alone (but for error traces and recordings) and loads to the same scenario.
+    /// The scenario as a TOML file that stands alone (but for the files that it names) and loads to the same scenario.
     ///
     /// A flow gets a table `[flow.tcp]` only if its TCP differs from `[tcp]`, so that overrides of `[tcp]` still reach it.
     pub fn to_toml(&self) -> String {
@@ -29,7 +29,7 @@ impl Scenario {
     }
 
     /// A hash (BLAKE3, in hexadecimal) of all that decides a run but its seed: the same for two files that mean the
-    /// same. The content of error traces and recordings counts, the names of their files do not.
+    /// same. The content of the files that it names counts, their names do not.
     pub fn content_hash(&self) -> String {
         let mut scenario = self.clone();
         name_by_content(&mut scenario.radio);
@@ -42,6 +42,10 @@ impl Scenario {
         // A profile is the values that it gave.
         scenario.tcp.profile = TcpProfile::None;
         scenario.flow.iter_mut().for_each(|flow| flow.tcp.profile = TcpProfile::None);
+        for capacity in scenario.ue.iter_mut().filter_map(|ue| ue.capacity.as_mut()) {
+            let hash = |trace: &Vec<u32>| blake3::hash(format!("{trace:?}").as_bytes()).to_hex().to_string();
+            [capacity.downlink, capacity.uplink] = [0, 1].map(|way| hash(&capacity.traces[way]));
+        }
         let mut json = scenario.to_json();
         if let Some(object) = json.as_object_mut() {
             object.retain(|key, _| !LABELS.contains(&key.as_str()));

@@ -8,6 +8,7 @@ use umts_stack::ids::{Direction, FlowId, UeId};
 use umts_stack::network::{
     CellConfig, ChannelConfig, FachMode, FlowConfig, IubTiming, NetworkConfig, RachMode, UeConfig,
 };
+use umts_stack::radio::capacity::{CapacityConfig, CapacityTrace};
 use umts_stack::radio::mac::{TransportFormat, block_bits};
 use umts_stack::radio::pdcp::PdcpConfig;
 use umts_stack::radio::phy::{ErrorModel, ErrorUnit};
@@ -55,6 +56,10 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
     let mut rates = Vec::new();
     let mut dedicated = 0;
     for group in &scenario.ue {
+        if group.capacity.is_some() {
+            rates.extend(std::iter::repeat_n(None, usize::from(group.count)));
+            continue;
+        }
         let (rate, _, channel) = channel_of(scenario, group, Direction::Downlink);
         rates.extend(std::iter::repeat_n(Some(rate), usize::from(group.count)));
         if channel == Channel::Dch {
@@ -65,7 +70,7 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
         let here = |group: &&scenario::Ue| group.cell == cell.name;
         let common =
             |group: &scenario::Ue| channel_of(scenario, group, Direction::Downlink).2 == Channel::Fach;
-        scenario.ue.iter().filter(here).any(common)
+        scenario.ue.iter().filter(|group| group.capacity.is_none()).filter(here).any(common)
     };
     let used = scenario.cell.iter().filter(has_common_user);
     let common: u64 = used.filter_map(|cell| cell.fach.as_ref()).map(|fach| fach.rate.bps()).sum();
@@ -73,7 +78,9 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
         from: Time::ZERO + scenario.measure.from,
         to: scenario.measure.to.map_or(end, |to| (Time::ZERO + to).min(end)),
         ue_downlink_rate: rates,
-        downlink_capacity: BitRate::from_bps(dedicated + common),
+        // What a measured radio could have carried is no one number.
+        downlink_capacity: BitRate::from_bps(dedicated + common)
+            .filter(|_| scenario.ue.iter().all(|group| group.capacity.is_none())),
     }
 }
 
@@ -81,12 +88,16 @@ fn link(link: &scenario::Link) -> LinkConfig {
     LinkConfig {
         rate: link.rate,
         delay: link.delay,
-        queue: link.queue.map(|limit| match limit {
-            scenario::QueueLimit::Packets(packets) => QueueLimit::Packets(packets),
-            scenario::QueueLimit::Bytes(bytes) => QueueLimit::Bytes(bytes),
-        }),
+        queue: link.queue.map(queue_limit),
         loss: link.loss.value(),
         outages: link.outage.iter().map(outage).collect(),
+    }
+}
+
+fn queue_limit(limit: scenario::QueueLimit) -> QueueLimit {
+    match limit {
+        scenario::QueueLimit::Packets(packets) => QueueLimit::Packets(packets),
+        scenario::QueueLimit::Bytes(bytes) => QueueLimit::Bytes(bytes),
     }
 }
 
@@ -169,6 +180,14 @@ fn ue(scenario: &Scenario, group: &scenario::Ue) -> UeConfig {
         wire_mode: rlc.wire_mode,
         channels,
         errors: [errors(&radio.downlink), errors(uplink)],
+        capacity: group.capacity.as_ref().map(capacity),
+    }
+}
+
+fn capacity(capacity: &scenario::Capacity) -> CapacityConfig {
+    CapacityConfig {
+        traces: [0, 1].map(|way| CapacityTrace::new(capacity.traces[way].as_slice()).expect(CHECKED)),
+        queue: capacity.queue.map(queue_limit),
     }
 }
 

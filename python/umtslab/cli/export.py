@@ -28,12 +28,15 @@ def export(
     *,
     csv: bool = False,
     latex: bool = False,
+    mahimahi: bool = False,
+    ue: int = 0,
+    direction: Literal["downlink", "uplink"] = "downlink",
     table: Literal["runs", "summary", "connections"] | None = None,
     metric: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     out: Path = Path("results"),
 ) -> int:
-    """Write a result or a campaign as CSV or as a LaTeX (booktabs) table.
+    """Write a result or a campaign as CSV or as a LaTeX (booktabs) table, or a bearer as a capacity trace.
 
     Parameters
     ----------
@@ -43,6 +46,13 @@ def export(
         Comma-separated values; by default one row per run.
     latex
         A booktabs table; by default one row per metric, with mean, deviation and 95 % half width.
+    mahimahi
+        When 1,500 octets came over a user's bearer, as mahimahi's traces have it; needs a run with `--series`, in which
+        the user always had something to send.
+    ue
+        Of a trace, the number of the user, from 0.
+    direction
+        Of a trace, the way that the packets went.
     table
         Which table.
     metric
@@ -52,11 +62,14 @@ def export(
     out
         Where results are looked up by name.
     """
-    if csv == latex:
-        raise UsageError("say one of --csv and --latex")
-    chosen = table or ("runs" if csv else "summary")
-    content, caption = _content(result, out, chosen, metric)
-    text = to_latex(content, caption=caption) if latex else to_csv(content)
+    if [csv, latex, mahimahi].count(True) != 1:
+        raise UsageError("say one of --csv, --latex and --mahimahi")
+    if mahimahi:
+        text = _trace(result, out, ue, direction)
+    else:
+        chosen = table or ("runs" if csv else "summary")
+        content, caption = _content(result, out, chosen, metric)
+        text = to_latex(content, caption=caption) if latex else to_csv(content)
     if output is None:
         sys.stdout.write(text)
         return 0
@@ -65,6 +78,16 @@ def export(
     with whole_file(output) as file:
         file.write(text.encode())
     return 0
+
+
+def _trace(result: str, out: Path, ue: int, direction: str) -> str:
+    runs = find_runs(result, out)
+    if len(runs) > 1:
+        raise UsageError(f"{result} has {len(runs)} runs and a trace is of one: name the folder of a run")
+    try:
+        return export_tables.mahimahi_trace(runs[0], ue, direction)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def _content(result: str, out: Path, table: str, metrics: Sequence[str]) -> tuple[pl.DataFrame, str]:

@@ -7,6 +7,7 @@
 //! | `srtt`, `rto` | connection | smoothed round-trip time and timeout |
 //! | `rtt` | connection | each sample |
 //! | `rlc_buffer` | UE and direction | SDU octets in the sender's buffer |
+//! | `rlc_delivered` | SDU | its octets, when it came up at the other end |
 //! | `goodput` | connection | acknowledged payload per window of a constant grid |
 //! | `sent`, `acked` | connection | sequence numbers, for the time-sequence diagram: a row per segment |
 //!
@@ -19,7 +20,7 @@ mod steps;
 mod table;
 
 use umts_kernel::TraceSink;
-use umts_stack::ids::{ConnectionId, End};
+use umts_stack::ids::{ConnectionId, Direction, End};
 use umts_stack::packet::Segment;
 use umts_stack::trace::{SendCause, TraceEvent};
 use umts_units::{Duration, Time};
@@ -56,6 +57,7 @@ pub struct Series {
     srtt: Steps,
     rto: Steps,
     rlc_buffer: Steps,
+    rlc_delivered: Delivered,
     rtt: Samples,
     sent: Sent,
     acked: Acked,
@@ -90,6 +92,14 @@ struct Sent {
 }
 
 #[derive(Debug, Default)]
+struct Delivered {
+    time_s: Vec<f64>,
+    ue: Vec<u32>,
+    direction: Vec<&'static str>,
+    octets: Vec<u64>,
+}
+
+#[derive(Debug, Default)]
 struct Acked {
     time_s: Vec<f64>,
     connection: Vec<u32>,
@@ -112,6 +122,7 @@ impl Series {
             srtt: Steps::default(),
             rto: Steps::default(),
             rlc_buffer: Steps::default(),
+            rlc_delivered: Delivered::default(),
             rtt: Samples::default(),
             sent: Sent::default(),
             acked: Acked::default(),
@@ -131,6 +142,7 @@ impl Series {
             steps("rto", self.rto, ("rto_s", "s")),
             self.rtt.into_table(),
             rlc_buffer(self.rlc_buffer),
+            self.rlc_delivered.into_table(),
             goodput,
             self.sent.into_table(),
             self.acked.into_table(),
@@ -241,6 +253,9 @@ impl TraceSink<TraceEvent> for Series {
             TraceEvent::RlcBuffer { ue, direction, octets } => {
                 self.rlc_buffer.set(at, 2 * ue.index() + direction.index(), octets as f64);
             }
+            TraceEvent::SduDelivered { ue, direction, size, .. } => {
+                self.rlc_delivered.push(at, ue.0, direction, size.0);
+            }
             _ => {}
         }
     }
@@ -290,6 +305,26 @@ impl Sent {
             values: Values::Flag(self.retransmission),
         });
         table
+    }
+}
+
+impl Delivered {
+    fn push(&mut self, at: Time, ue: u16, direction: Direction, octets: u64) {
+        self.time_s.push(at.as_secs());
+        self.ue.push(u32::from(ue));
+        self.direction.push(if direction == Direction::Downlink { "downlink" } else { "uplink" });
+        self.octets.push(octets);
+    }
+
+    fn into_table(self) -> Table {
+        let column = |name, unit, values| Column { name, unit, values };
+        let columns = vec![
+            column("time_s", "s", Values::Float(self.time_s)),
+            column("ue", "", Values::Id(self.ue)),
+            column("direction", "", Values::Word(self.direction)),
+            column("octets", "B", Values::Count(self.octets)),
+        ];
+        Table { name: "rlc_delivered", columns }
     }
 }
 

@@ -1,5 +1,6 @@
-use umts_stack::ids::{Direction, FlowId, PacketId, UeId};
+use umts_stack::ids::{FlowId, PacketId, UeId};
 use umts_stack::packet::Flags;
+use umts_units::Bytes;
 
 use super::*;
 
@@ -120,6 +121,22 @@ fn the_rlc_buffer_has_a_user_and_a_direction() {
     let buffer = tables.table("rlc_buffer").expect("it is always there");
     assert_eq!(buffer.column("ue"), Some(&Values::Id(vec![1, 1, 0])));
     assert_eq!(buffer.column("direction"), Some(&Values::Word(vec!["downlink", "uplink", "downlink"])));
+}
+
+#[test]
+fn deliveries_have_a_user_a_direction_and_a_size() {
+    let mut series = open();
+    for (ms, ue, direction, octets) in [(600, 1, Direction::Downlink, 1500), (610, 0, Direction::Uplink, 40)]
+    {
+        let (ue, sdu, size, entered) = (UeId(ue), PacketId(0), Bytes(octets), at(500));
+        series.record(at(ms), &TraceEvent::SduDelivered { ue, direction, sdu, size, entered });
+    }
+    let tables = series.finish(at(4000));
+    let delivered = tables.table("rlc_delivered").expect("it is always there");
+    assert_eq!(delivered.column("time_s"), Some(&Values::Float(vec![0.6, 0.61])));
+    assert_eq!(delivered.column("ue"), Some(&Values::Id(vec![1, 0])));
+    assert_eq!(delivered.column("direction"), Some(&Values::Word(vec!["downlink", "uplink"])));
+    assert_eq!(delivered.column("octets"), Some(&Values::Count(vec![1500, 40])));
 }
 
 #[test]

@@ -30,6 +30,7 @@ pub(crate) fn check(scenario: &Scenario, tree: &Node) -> Result<Vec<String>, Pro
     inspection.channels()?;
     inspection.rlc()?;
     inspection.radio();
+    inspection.capacity()?;
     inspection.traffic()?;
     Ok(inspection.warnings)
 }

@@ -3,10 +3,30 @@
 use umts_units::Bytes;
 
 use super::Inspection;
+use crate::capacity_traces::long_silence;
 use crate::error::Problem;
 use crate::model::{Flow, FtpSessions, ParetoWww, Replay, TcpConnection, Traffic, Transport, Web};
 
 impl Inspection<'_> {
+    /// A measured radio stands for the bearer.
+    pub(super) fn capacity(&mut self) -> Result<(), Problem> {
+        for (i, ue) in self.scenario.ue.iter().enumerate() {
+            let Some(capacity) = &ue.capacity else { continue };
+            if ue.bearer != "common" {
+                let message = format!("these users have the bearer `{}` and a measured radio", ue.bearer);
+                let help = "the trace stands for the bearer: leave one of the two out".to_owned();
+                return Err(self.problem(&format!("ue.{i}.bearer"), message).help(help));
+            }
+            for (way, trace) in ["downlink", "uplink"].iter().zip(&capacity.traces) {
+                if let Some(silence) = long_silence(trace) {
+                    let message = format!("nothing can pass for {silence} at a time");
+                    self.warn(&format!("ue.{i}.capacity.{way}"), &message);
+                }
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn traffic_model(&self, i: usize, flow: &Flow) -> Result<(), Problem> {
         let path = |key: &str| format!("flow.{i}.{key}");
         match &flow.traffic {

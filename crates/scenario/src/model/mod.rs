@@ -36,7 +36,7 @@ pub use traffic::{
     Truncation, Web, WebVariant,
 };
 pub(crate) use users::FlowTable;
-pub use users::{Flow, FlowDirection, Traffic, Ue};
+pub use users::{Capacity, Flow, FlowDirection, Traffic, Ue};
 
 use crate::reference_bearers::dedicated;
 use crate::text::{seed, word_end};

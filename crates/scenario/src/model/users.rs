@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use umts_units::{Bytes, Duration};
 
 use super::traffic::{Cbr, EtsiWww, FtpSessions, OnOff, ParetoWww, Replay, Web};
-use super::{Radio, Rlc, Tcp};
-use crate::text::KeyError;
+use super::{QueueLimit, Radio, Rlc, Tcp};
+use crate::text::{KeyError, word_unlimited};
 
 /// `count` user equipments alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,6 +34,30 @@ pub struct Ue {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Radio", extend("x-default" = "[radio]", "x-overrides" = "radio"))]
     pub radio: Option<Radio>,
+    /// A measured radio in place of bearer, RLC and block errors.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Capacity", extend("x-default" = "none"))]
+    pub capacity: Option<Capacity>,
+}
+
+/// A radio that was measured above RLC: when 1,500 octets can pass, in each direction (mahimahi's traces).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Capacity {
+    /// Trace towards the user, relative to the folder of the scenario file: a time in milliseconds on each line; at its end
+    /// it begins again.
+    #[schemars(extend("x-source" = "mahimahi, mm-link"))]
+    pub downlink: String,
+    /// Trace from the user.
+    #[schemars(extend("x-source" = "mahimahi, mm-link"))]
+    pub uplink: String,
+    /// Room for packets that wait, in each direction; unlimited if absent.
+    #[serde(default, with = "word_unlimited")]
+    #[schemars(with = "crate::text::Unlimited<QueueLimit>", extend("x-min" = "1 packets", "x-source" = "mahimahi: infinite by default"))]
+    pub queue: Option<QueueLimit>,
+    /// What the files say, downlink and uplink. Read by the loader, never empty in a loaded scenario.
+    #[serde(skip)]
+    pub traces: [Vec<u32>; 2],
 }
 
 /// One flow for every UE of the named group.

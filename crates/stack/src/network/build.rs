@@ -14,6 +14,7 @@ use super::ue::{Leg, UeContext};
 use crate::core_network::{CoreNetwork, Impairments};
 use crate::ids::{Direction, FlowId, UeId};
 use crate::nodeb::FachQueue;
+use crate::radio::capacity::CapacityLink;
 use crate::radio::mac::RachAccess;
 use crate::radio::pdcp::Pdcp;
 use crate::radio::phy::BlockErrors;
@@ -67,6 +68,9 @@ impl Network {
         self.ues.push(UeContext {
             id: ue,
             rlc: DIRECTIONS.map(|sends| rlc(ue, sends, config, legs[sends.index()].blocks)),
+            capacity: config.capacity.as_ref().map(|capacity| {
+                Box::new(DIRECTIONS.map(|direction| CapacityLink::new(ue, direction, capacity)))
+            }),
             pdcp: DIRECTIONS.map(|_| Pdcp::new(config.pdcp)),
             legs,
             wake: [Time::NEVER; 2],

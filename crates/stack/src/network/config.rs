@@ -4,6 +4,7 @@ use umts_units::{BitRate, Duration, Time};
 
 use crate::core_network::{Impairment, LinkConfig};
 use crate::ids::{Direction, UeId};
+use crate::radio::capacity::CapacityConfig;
 use crate::radio::mac::TransportFormat;
 use crate::radio::pdcp::PdcpConfig;
 use crate::radio::phy::ErrorModel;
@@ -94,6 +95,8 @@ pub struct UeConfig {
     pub channels: [ChannelConfig; 2],
     /// Block errors in each direction.
     pub errors: [ErrorModel; 2],
+    /// A measured radio in place of RLC, MAC and the air.
+    pub capacity: Option<CapacityConfig>,
 }
 
 /// A transport channel as one UE uses it.

@@ -30,6 +30,8 @@ pub enum Event {
     NodeBTick(CarrierId),
     /// Block sets end on the air or reach the RNC.
     BlocksArrive(FlightId),
+    /// An opportunity of a measured radio has come, for what waits in this direction.
+    Opportunity(UeId, Direction),
     /// A timer of an RLC entity may be due: that of `ue`'s bearer which sends in this direction.
     RlcWake(UeId, Direction),
     /// A timer of a TCP endpoint may be due, at this end of one of the flow's connections.

@@ -5,10 +5,12 @@
 //!
 //! ```text
 //!   tcp_path:    applications and TCP ⇄ links of the core network ⇄ RLC buffers
+//!   capacity_path: a measured radio, in place of RLC and all below it
 //!   radio_path:  RLC entities ⇄ ticks of the transport channels ⇄ block sets on their way
 //! ```
 
 mod build;
+mod capacity_path;
 mod carrier;
 mod config;
 mod event;
@@ -78,6 +80,7 @@ impl Network {
             Event::Tick(carrier) => self.tick(cx, carrier, queue),
             Event::BlocksArrive(flight) => self.blocks_arrive(cx, flight, queue),
             Event::NodeBTick(carrier) => self.nodeb_tick(cx, carrier, queue),
+            Event::Opportunity(ue, direction) => self.opportunity(cx, ue, direction, queue),
             Event::LinkArrival(link) => self.link_arrival(cx, link, queue),
             Event::HeldPacketEnters(held) => self.held_packet_enters(cx, held, queue),
             Event::RlcWake(ue, direction) => self.rlc_wake(cx, ue, direction, queue),

@@ -349,6 +349,9 @@ impl Network {
     ) {
         let direction = packet.direction();
         let ue = &mut self.ues[packet.ue.index()];
+        if ue.capacity.is_some() {
+            return self.enter_capacity(cx, packet, queue);
+        }
         let compressed = ue.pdcp[direction.index()].compress(&packet);
         match ue.rlc[direction.index()].handle_sdu(cx, Sdu { packet, entered: cx.now, compressed }) {
             Ok(()) => self.rlc_changed(cx.now, packet.ue, direction, queue),

@@ -8,6 +8,7 @@ use super::flight::Flight;
 use crate::Cx;
 use crate::detail::{Detail, Stage};
 use crate::ids::{Direction, UeId};
+use crate::radio::capacity::CapacityLink;
 use crate::radio::pdcp::Pdcp;
 use crate::radio::phy::BlockErrors;
 use crate::radio::rlc::{BlockSet, Rlc};
@@ -31,6 +32,8 @@ pub(super) struct UeContext {
     pub id: UeId,
     /// The RLC entities that send: the RNC's downlink, the UE's own uplink.
     pub rlc: [Rlc; 2],
+    /// A measured radio in place of them and of all below.
+    pub capacity: Option<Box<[CapacityLink; 2]>>,
     /// Header compression in front of them.
     pub pdcp: [Pdcp; 2],
     /// The channels in use.

@@ -1,6 +1,7 @@
 //! Machines and messages that both ends of the air interface share, each written once.
 
 mod bits;
+pub mod capacity;
 pub mod mac;
 pub mod pdcp;
 pub mod phy;

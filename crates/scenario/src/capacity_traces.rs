@@ -1,0 +1,117 @@
+//! Capacity traces in mahimahi's format: one time in milliseconds a line, each an opportunity for 1,500 octets.
+
+use std::fs;
+
+use umts_units::Duration;
+
+use crate::check;
+use crate::error::Problem;
+use crate::extends::reason;
+use crate::model::Scenario;
+use crate::tree::{Node, Source};
+
+/// A silence that a user may not expect.
+const LONG: Duration = Duration::from_secs(10);
+
+/// Reads the files of every capacity trace in `scenario`.
+pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
+    for (i, ue) in scenario.ue.iter_mut().enumerate() {
+        let Some(capacity) = &mut ue.capacity else { continue };
+        let files = [("downlink", &mut capacity.downlink), ("uplink", &mut capacity.uplink)];
+        for ((way, file), trace) in files.into_iter().zip(&mut capacity.traces) {
+            let path = format!("ue.{i}.capacity.{way}");
+            let fail = |message: String| check::problem(tree, &path, message).label("this file");
+            let source = &sources[tree.find(&path).0.at.source];
+            let place = source.folder.join(&*file);
+            let bytes = fs::read(&place).map_err(|error| {
+                fail(format!("cannot read {}: {}", place.display(), reason(&error)))
+                    .help("the name is relative to the folder of the file that it stands in".to_owned())
+            })?;
+            *trace = parse(&bytes).map_err(|(line, wrong)| {
+                fail(format!("{}, line {line}: {wrong}", place.display())).help(
+                    "a line is a whole number of milliseconds, not below the line above: 1,500 octets can pass then"
+                        .to_owned(),
+                )
+            })?;
+            *file = source.relative_folder.join(&*file).display().to_string();
+        }
+    }
+    Ok(())
+}
+
+/// The longest time between two opportunities of a trace that begins again at its end, if it is long.
+pub(crate) fn long_silence(trace: &[u32]) -> Option<Duration> {
+    let from_zero = std::iter::once(0).chain(trace.iter().copied());
+    let longest = from_zero.zip(trace).map(|(before, at)| at - before).max()?;
+    Some(Duration::from_millis(u64::from(longest))).filter(|silence| *silence > LONG)
+}
+
+/// The opportunities, or the number of the first line that is wrong and what is wrong with it.
+fn parse(bytes: &[u8]) -> Result<Vec<u32>, (usize, String)> {
+    let text = String::from_utf8_lossy(bytes);
+    let mut trace: Vec<u32> = Vec::new();
+    let mut lines = 0;
+    for line in text.trim_end().lines() {
+        lines += 1;
+        let at = line.trim().parse().map_err(|_| {
+            let shown: String = line.chars().take(20).collect();
+            (lines, format!("`{}` is no number of milliseconds below 2^32", shown.escape_debug()))
+        })?;
+        if let Some(before) = trace.last().filter(|before| at < **before) {
+            return Err((lines, format!("{at} is before {before} in the line above")));
+        }
+        trace.push(at);
+    }
+    match trace.last() {
+        None => Err((1, "the file is empty".to_owned())),
+        Some(0) => Err((lines, "the trace ends at 0: its last line says how long it is".to_owned())),
+        Some(_) => Ok(trace),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_line_is_an_opportunity() {
+        assert_eq!(parse(b"0\n3\r\n3\n10\n\n"), Ok(vec![0, 3, 3, 10]));
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        for (text, line, wrong) in [
+            ("", 1, "the file is empty"),
+            ("1\n\n2", 2, "`` is no number of milliseconds below 2^32"),
+            ("1\n2.5", 2, "`2.5` is no number of milliseconds below 2^32"),
+            ("-1", 1, "`-1` is no number of milliseconds below 2^32"),
+            ("4294967296", 1, "`4294967296` is no number of milliseconds below 2^32"),
+            ("5\n4", 2, "4 is before 5 in the line above"),
+            ("0\n0", 2, "the trace ends at 0: its last line says how long it is"),
+        ] {
+            assert_eq!(parse(text.as_bytes()), Err((line, wrong.to_owned())), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn long_silences_are_found_at_the_beginning_too() {
+        assert_eq!(long_silence(&[1, 9_000, 18_000]), None);
+        assert_eq!(long_silence(&[11_000, 11_001]), Some(Duration::from_secs(11)));
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+            let _ = parse(&bytes);
+        }
+
+        #[test]
+        fn what_was_written_is_read(mut trace in proptest::collection::vec(1u32.., 1..50)) {
+            trace.sort_unstable();
+            let text: String = trace.iter().map(|at| format!("{at}\n")).collect();
+            prop_assert_eq!(parse(text.as_bytes()), Ok(trace));
+        }
+    }
+}

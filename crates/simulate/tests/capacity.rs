@@ -1,0 +1,94 @@
+//! A measured radio: what passes, when, and what waits.
+
+mod common;
+
+use std::path::Path;
+
+use common::{load, output, scenario, value};
+use umts_record::series::{SeriesTables, Values};
+use umts_scenario::Scenario;
+use umts_simulate::{RunOptions, run};
+
+/// Links that take no time.
+const CHAIN: &str = "link = [{ from = \"server\", to = \"ggsn\" }, { from = \"ggsn\", to = \"sgsn\" }, \
+                     { from = \"sgsn\", to = \"rnc\" }]\n";
+
+/// One user whose radio is `trace` both ways, with `flow` over it.
+fn measured(trace: &str, flow: &str) -> Result<Scenario, String> {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    std::fs::write(folder.path().join("trace"), trace).expect("the folder is ours");
+    let text = format!(
+        "version = 1\nduration = \"20 s\"\n{CHAIN}[[ue]]\nname = \"user\"\n\
+         capacity = {{ downlink = \"trace\", uplink = \"trace\" }}\n[[flow]]\nue = \"user\"\n{flow}\n"
+    );
+    let path = folder.path().join("measured.toml");
+    std::fs::write(&path, text).expect("the folder is ours");
+    Scenario::load(&path, &[]).map(|loaded| loaded.scenario).map_err(|error| error.render(false))
+}
+
+fn series(scenario: &Scenario) -> SeriesTables {
+    let options = RunOptions { seed: 1, series: true, ..RunOptions::default() };
+    run(scenario, options).expect("nothing stops it").series.expect("it was asked for")
+}
+
+/// Milliseconds at which packets came up.
+fn deliveries(series: &SeriesTables) -> Vec<u64> {
+    match series.table("rlc_delivered").and_then(|table| table.column("time_s")) {
+        Some(Values::Float(times)) => times.iter().map(|time| (time * 1e3).round() as u64).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Packets of 1,500 octets, more than any of these traces carries.
+const SATURATING: &str =
+    "traffic = \"cbr\"\ncbr = { payload = \"1472 B\", interval = \"1 ms\", random_phase = false }";
+
+#[test]
+fn a_sender_that_never_stops_gets_every_opportunity() {
+    let trace = [3, 10, 10, 11, 40, 700, 701, 1000];
+    let text: String = trace.iter().map(|at| format!("{at}\n")).collect();
+    let found = deliveries(&series(&measured(&text, SATURATING).unwrap()));
+    let expected: Vec<u64> = (0..20)
+        .flat_map(|n| trace.iter().map(move |at| n * 1000 + at))
+        .take_while(|at| *at < 20_000)
+        .collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn an_idle_radio_costs_nothing_and_a_lone_packet_waits_for_the_next_opportunity() {
+    let every_ms: String = (1..=1000).map(|at| format!("{at}\n")).collect();
+    let lone = "traffic = \"cbr\"\ncbr = { payload = \"100 B\", interval = \"5 s\", random_phase = false }\nstart = \"500 us\"";
+    let result = output(&measured(&every_ms, lone).unwrap());
+    assert_eq!(value(&result.metrics.network, "udp_received"), 4.0);
+    assert!((value(&result.metrics.network, "udp_delay_ms") - 0.5).abs() < 1e-9);
+    assert!(result.events < 30, "{}", result.events);
+}
+
+#[test]
+fn tcp_fills_a_measured_radio() {
+    let found = output(&scenario("measured-radio", &[])).metrics.network;
+    // A minute carries 1,621 opportunities of 1,500 octets, of which 1,460 are payload: 315.8 kbit/s.
+    let goodput = value(&found, "goodput_kbps");
+    assert!((0.8 * 315.8..315.8).contains(&goodput), "{goodput}");
+    assert!(value(&found, "udp_max_delay_ms") > 3000.0, "the gap of three seconds is seen");
+    assert_eq!(found.value("link_utilization_pct"), None);
+}
+
+#[test]
+fn a_file_that_is_no_trace_is_refused_with_its_line() {
+    for (trace, says) in [
+        ("1\n2\nx\n", "line 3: `x` is no number of milliseconds"),
+        ("5\n4\n", "line 2: 4 is before 5"),
+        ("", "line 1: the file is empty"),
+        ("0\n", "the trace ends at 0"),
+    ] {
+        let error = measured(trace, SATURATING).unwrap_err();
+        assert!(error.contains(says) && error.contains("capacity"), "{error}");
+    }
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/measured-radio.toml");
+    let with_bearer = [("ue.0.bearer".to_owned(), "ps-64".to_owned())];
+    let error = Scenario::load(&path, &with_bearer).unwrap_err().render(false);
+    assert!(error.contains("the bearer `ps-64` and a measured radio"), "{error}");
+    assert!(load(&path, &[]).ue[0].capacity.is_some());
+}

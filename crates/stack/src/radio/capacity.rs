@@ -1,0 +1,268 @@
+//! A radio that was measured: so many octets can pass at such instants, whatever was behind them.
+//!
+//! Traces of this kind are recorded above RLC, with a sender that never stops: each entry is an opportunity for one
+//! packet of 1,500 octets. They stand for RLC, MAC and the air together, so a UE with such a radio has none of these. The
+//! rules are those of mahimahi's `mm-link`: an opportunity is spent octet by octet on the packets that wait, what is left
+//! of it is lost, and at its end the trace begins again.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use umts_kernel::TraceSink;
+use umts_units::{Bytes, Time};
+
+use super::rlc::Sdu;
+use crate::Cx;
+use crate::core_network::QueueLimit;
+use crate::ids::{Direction, UeId};
+use crate::packet::Packet;
+use crate::trace::TraceEvent;
+
+/// What passes at one opportunity.
+pub const OPPORTUNITY: u64 = 1500;
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// The opportunities of one direction, in milliseconds since the trace began: in order, the last of them above zero. The
+/// last is where the trace ends and begins again.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CapacityTrace(Arc<[u32]>);
+
+impl CapacityTrace {
+    /// A trace; `None` if it has no length or runs backwards.
+    pub fn new(milliseconds: impl Into<Arc<[u32]>>) -> Option<Self> {
+        let milliseconds = milliseconds.into();
+        let has_length = milliseconds.last().is_some_and(|last| *last > 0);
+        (has_length && milliseconds.is_sorted()).then_some(CapacityTrace(milliseconds))
+    }
+
+    /// When opportunity number `n` comes, counted over all repetitions.
+    fn at(&self, n: u64) -> Time {
+        let length = self.0.len() as u64;
+        let period = u64::from(self.0[self.0.len() - 1]);
+        let in_cycle = u64::from(self.0[(n % length) as usize]);
+        Time::from_nanos((n / length * period + in_cycle) * MILLISECOND)
+    }
+
+    /// The number of the first opportunity at `now` or later.
+    fn next(&self, now: Time) -> u64 {
+        let ms = now.as_nanos().div_ceil(MILLISECOND);
+        let period = u64::from(self.0[self.0.len() - 1]);
+        // The end of a repetition is an instant of that one, and its entries may stand there.
+        let cycle = ms.saturating_sub(1) / period;
+        let within = (ms - cycle * period) as u32;
+        cycle * self.0.len() as u64 + self.0.partition_point(|at| *at < within) as u64
+    }
+}
+
+/// What a UE's measured radio is told when it is made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CapacityConfig {
+    /// Downlink, uplink.
+    pub traces: [CapacityTrace; 2],
+    /// Room for packets that wait, in each direction; unlimited if absent.
+    pub queue: Option<QueueLimit>,
+}
+
+/// One direction of a measured radio.
+#[derive(Debug)]
+pub struct CapacityLink {
+    ue: UeId,
+    direction: Direction,
+    trace: CapacityTrace,
+    limit: Option<QueueLimit>,
+    waiting: VecDeque<Sdu>,
+    octets: u64,
+    /// Octets of the first packet that have passed.
+    passed: u64,
+    /// The opportunity that is waited for, or the first that is not used up.
+    next: u64,
+    is_waiting: bool,
+}
+
+impl CapacityLink {
+    /// A link over which nothing has passed yet.
+    pub fn new(ue: UeId, direction: Direction, config: &CapacityConfig) -> Self {
+        CapacityLink {
+            ue,
+            direction,
+            trace: config.traces[direction.index()].clone(),
+            limit: config.queue,
+            waiting: VecDeque::new(),
+            octets: 0,
+            passed: 0,
+            next: 0,
+            is_waiting: false,
+        }
+    }
+
+    /// A packet waits for its opportunity; it is given back if there is no room.
+    ///
+    /// # Errors
+    /// The packet, if the queue is full.
+    pub fn handle_packet<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        packet: Packet,
+    ) -> Result<(), Packet> {
+        let size = packet.size();
+        let has_room = match self.limit {
+            None => true,
+            Some(QueueLimit::Packets(packets)) => self.waiting.len() < packets as usize,
+            Some(QueueLimit::Bytes(octets)) => Bytes(self.octets) + size <= octets,
+        };
+        if !has_room {
+            return Err(packet);
+        }
+        let (ue, direction, sdu) = (self.ue, self.direction, packet.id);
+        cx.record(|| TraceEvent::SduQueued { ue, direction, sdu, size });
+        self.waiting.push_back(Sdu::new(packet, cx.now));
+        self.octets += size.0;
+        self.record_buffer(cx);
+        Ok(())
+    }
+
+    /// When the next opportunity comes, if something waits for it and it was not asked for before.
+    pub fn poll_opportunity(&mut self, now: Time) -> Option<Time> {
+        if self.is_waiting || self.waiting.is_empty() {
+            return None;
+        }
+        self.next = self.next.max(self.trace.next(now));
+        self.is_waiting = true;
+        Some(self.trace.at(self.next))
+    }
+
+    /// An opportunity has come: the packets whose last octet passes go into `through`.
+    pub fn handle_opportunity<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        through: &mut Vec<Packet>,
+    ) {
+        self.is_waiting = false;
+        self.next += 1;
+        let mut left = OPPORTUNITY;
+        while let Some(&first) = self.waiting.front() {
+            let passes = (first.size().0 - self.passed).min(left);
+            left -= passes;
+            self.passed += passes;
+            if self.passed < first.size().0 {
+                break;
+            }
+            self.waiting.pop_front();
+            (self.passed, self.octets) = (0, self.octets - first.size().0);
+            let (ue, direction, sdu, size) = (self.ue, self.direction, first.packet.id, first.size());
+            cx.record(|| TraceEvent::SduDelivered { ue, direction, sdu, size, entered: first.entered });
+            through.push(first.packet);
+        }
+        self.record_buffer(cx);
+    }
+
+    /// Octets of the packets that wait.
+    pub fn occupancy(&self) -> Bytes {
+        Bytes(self.octets)
+    }
+
+    fn record_buffer<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>) {
+        let (ue, direction, octets) = (self.ue, self.direction, self.octets);
+        cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use umts_kernel::NoTrace;
+    use umts_units::Duration;
+
+    use super::*;
+    use crate::radio::rlc::testing::packet;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    fn link(trace: &[u32], queue: Option<QueueLimit>) -> CapacityLink {
+        let trace = CapacityTrace::new(trace).expect("it is in order");
+        let config = CapacityConfig { traces: [trace.clone(), trace], queue };
+        CapacityLink::new(UeId(0), Direction::Downlink, &config)
+    }
+
+    /// Lets everything through that waits; returns when each packet came, in ms, with its id.
+    fn drain(link: &mut CapacityLink, now: Time) -> Vec<(u64, u64)> {
+        let (mut came, mut through) = (Vec::new(), Vec::new());
+        let mut from = now;
+        while let Some(at) = link.poll_opportunity(from) {
+            assert!(at >= from);
+            link.handle_opportunity(&mut Cx::new(at, &mut NoTrace), &mut through);
+            came.extend(through.drain(..).map(|packet| (at.as_nanos() / MILLISECOND, packet.id.0)));
+            from = at;
+        }
+        came
+    }
+
+    fn send(link: &mut CapacityLink, at: Time, id: u64, octets: u32) -> bool {
+        link.handle_packet(&mut Cx::new(at, &mut NoTrace), packet(id, octets)).is_ok()
+    }
+
+    #[test]
+    fn a_full_packet_takes_an_opportunity_and_small_ones_share_it() {
+        let mut link = link(&[5, 5, 20], None);
+        for (id, octets) in [(0, 1500), (1, 100), (2, 1400), (3, 1500)] {
+            assert!(send(&mut link, ms(0), id, octets));
+        }
+        assert_eq!(drain(&mut link, ms(0)), [(5, 0), (5, 1), (5, 2), (20, 3)]);
+        assert_eq!(link.occupancy(), Bytes::ZERO);
+    }
+
+    #[test]
+    fn a_packet_may_need_two_and_what_is_left_is_lost() {
+        let mut link = link(&[10, 20, 30], None);
+        assert!(send(&mut link, ms(0), 0, 1600));
+        assert_eq!(drain(&mut link, ms(0)), [(20, 0)]);
+        // The 1,400 octets that were left at 20 ms do not wait.
+        assert!(send(&mut link, ms(20), 1, 1500));
+        assert_eq!(drain(&mut link, ms(20)), [(30, 1)]);
+    }
+
+    #[test]
+    fn the_trace_begins_again_at_its_end() {
+        let mut link = link(&[0, 3, 10], None);
+        for id in 0..6 {
+            assert!(send(&mut link, ms(2), id, 1500));
+        }
+        assert_eq!(drain(&mut link, ms(2)), [(3, 0), (10, 1), (10, 2), (13, 3), (20, 4), (20, 5)]);
+        assert!(send(&mut link, ms(1_000_000_011), 9, 40));
+        assert_eq!(drain(&mut link, ms(1_000_000_011)), [(1_000_000_013, 9)]);
+    }
+
+    #[test]
+    fn a_full_queue_takes_nothing() {
+        let mut packets = link(&[10], Some(QueueLimit::Packets(1)));
+        assert_eq!([0, 1].map(|id| send(&mut packets, ms(0), id, 40)), [true, false]);
+        let mut octets = link(&[10], Some(QueueLimit::Bytes(Bytes(100))));
+        assert_eq!([0, 1].map(|id| send(&mut octets, ms(0), id, 60)), [true, false]);
+    }
+
+    #[test]
+    fn a_trace_has_a_length_and_goes_forwards() {
+        for wrong in [&[] as &[u32], &[0], &[0, 0], &[5, 4]] {
+            assert_eq!(CapacityTrace::new(wrong), None, "{wrong:?}");
+        }
+    }
+
+    proptest! {
+        /// Against the list of all opportunities: the next one is the first that is not past.
+        #[test]
+        fn the_next_opportunity_is_the_first(mut trace in proptest::collection::vec(0u32..30, 1..8), now_us in 0u64..200_000) {
+            trace.sort_unstable();
+            prop_assume!(trace.last() > Some(&0));
+            let period = u64::from(trace[trace.len() - 1]);
+            let all: Vec<u64> = (0..400).flat_map(|n| trace.iter().map(move |at| n * period + u64::from(*at))).collect();
+            let now = Time::ZERO + Duration::from_micros(now_us);
+            let expected = all.iter().position(|at| *at * 1000 >= now_us).expect("the list is long");
+            let trace = CapacityTrace::new(trace).expect("it is in order");
+            prop_assert_eq!(trace.next(now), expected as u64);
+            prop_assert_eq!(trace.at(expected as u64), ms(all[expected]));
+        }
+    }
+}
