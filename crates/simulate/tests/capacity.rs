@@ -4,7 +4,7 @@ mod common;
 
 use std::path::Path;
 
-use common::{load, output, scenario, value};
+use common::{load, metrics, output, value};
 use umts_record::series::{SeriesTables, Values};
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, run};
@@ -67,7 +67,7 @@ fn an_idle_radio_costs_nothing_and_a_lone_packet_waits_for_the_next_opportunity(
 
 #[test]
 fn tcp_fills_a_measured_radio() {
-    let found = output(&scenario("measured-radio", &[])).metrics.network;
+    let found = metrics("measured-radio", &[]);
     // A minute carries 1,621 opportunities of 1,500 octets, of which 1,460 are payload: 315.8 kbit/s.
     let goodput = value(&found, "goodput_kbps");
     assert!((0.8 * 315.8..315.8).contains(&goodput), "{goodput}");
@@ -90,5 +90,7 @@ fn a_file_that_is_no_trace_is_refused_with_its_line() {
     let with_bearer = [("ue.0.bearer".to_owned(), "ps-64".to_owned())];
     let error = Scenario::load(&path, &with_bearer).unwrap_err().render(false);
     assert!(error.contains("the bearer `ps-64` and a measured radio"), "{error}");
-    assert!(load(&path, &[]).ue[0].capacity.is_some());
+    assert!(
+        load(&path, &[]).ue[0].capacity.is_some() && common::scenario("measured-radio", &[]).ue.len() == 1
+    );
 }
