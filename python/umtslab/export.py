@@ -136,8 +136,8 @@ OPPORTUNITY = 1500
 def mahimahi_trace(run: Run, ue: int = 0, direction: str = "downlink") -> str:
     """What a user's bearer carried in a run, as a capacity trace of mahimahi: a time in milliseconds a line.
 
-    A line stands for 1,500 octets that came out of RLC by then. A user who always has something to send makes it
-    the bearer's capacity; otherwise it is what was used of it. The trace is as long as its last line says.
+    A line stands for 1,500 octets that came out of RLC by then. A user who always has something to send makes
+    it the bearer's capacity; otherwise it is what was used of it. The trace is as long as its last line says.
 
     Raises
     ------
