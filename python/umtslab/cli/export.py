@@ -47,8 +47,8 @@ def export(
     latex
         A booktabs table; by default one row per metric, with mean, deviation and 95 % half width.
     mahimahi
-        When 1,500 octets came over a user's bearer, as mahimahi's traces have it; needs a run with `--series`,
-        in which the user always had something to send.
+        When 1,500 octets came over a user's bearer, as mahimahi's traces have it; needs `--series` and a
+        user who always had something to send.
     ue
         Of a trace, the number of the user, from 0.
     direction
