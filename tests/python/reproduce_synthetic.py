@@ -124,6 +124,7 @@ marks = [{ claim = "paper.ch1.fig3.window", from_s = 0, to_s = 1000 }]
 id = "tab1"
 kind = "table"
 title = "A table"
+text = "What the table shows."
 x = "bler"
 y = ["goodput_kbps"]
 curves = { bler = [0.01, 0.5], tcp = ["reno", "newreno"] }

@@ -189,7 +189,7 @@ def test_series_are_recorded_where_one_sweep_wants_them(ch6: Plan) -> None:
 @pytest.mark.parametrize(
     ("selection", "claims", "figures"),
     [
-        ("dubois2005/ch6", 92, 9),
+        ("dubois2005/ch6", 92, 11),
         ("dubois2005/ch6/fig6_2", 3, 1),
         ("dubois2005/fig6.2", 3, 1),
         ("dubois2005/tab6_2", 30, 1),

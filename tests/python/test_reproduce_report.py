@@ -107,6 +107,11 @@ def test_the_page_has_verdict_ours_theirs_and_reason(chapter: Chapter) -> None:
     assert "TCP Vegas is missing \\| so far" in page
 
 
+def test_what_a_figure_shows_is_said_in_page_and_report(chapter: Chapter) -> None:
+    assert "## tab1: A table\n\nWhat the table shows.\n" in markdown(chapter)
+    assert "<p>What the table shows.</p>" in html([chapter], version="1")
+
+
 def test_totals_and_json(chapter: Chapter) -> None:
     assert totals([chapter]) == {"pass": 2, "fail": 1, "inconclusive": 0, "not yet": 1}
     assert summary_line([chapter]).startswith("4 claims: 2 pass, 1 fail")

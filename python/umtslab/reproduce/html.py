@@ -28,6 +28,7 @@ class Section:
 
     anchor: str
     title: str
+    text: str
     picture: str
     rows: Sequence[Mapping[str, Any]]
     x: str
@@ -105,6 +106,7 @@ def _sections(chapter: Chapter) -> Iterable[Section]:
         yield Section(
             anchor=f"{chapter.paper}-{data.figure.id}",
             title=f"{_place(data.figure.id)}: {data.figure.title}",
+            text=data.figure.text.strip(),
             picture=_picture(data),
             rows=rows,
             x=data.x_label,
@@ -116,7 +118,7 @@ def _sections(chapter: Chapter) -> Iterable[Section]:
         if not shown & set(scored.claim.places):
             places.setdefault(scored.claim.places[-1] if scored.claim.places else "", []).append(scored)
     for place, about in places.items():
-        yield Section(f"{chapter.paper}-{place}", _place(place), "", (), "", (), _sorted(about))
+        yield Section(f"{chapter.paper}-{place}", _place(place), "", "", (), "", (), _sorted(about))
 
 
 def _sorted(scored: Sequence[Scored]) -> list[dict[str, Any]]:

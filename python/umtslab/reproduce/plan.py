@@ -129,11 +129,12 @@ class Level:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure or table to regenerate."""
+    """A figure or table to regenerate; `text` says in the page what it shows."""
 
     id: str
     kind: str
     title: str
+    text: str
     x: str
     y: tuple[str, ...]
     label: str
@@ -309,7 +310,9 @@ class _Reader:
 
     def figure(self, entry: Mapping[str, Any]) -> Figure:
         self.table(
-            entry, f"figure {entry.get('id')}", "id kind title x y label curves at log window_s marks levels"
+            entry,
+            f"figure {entry.get('id')}",
+            "id kind title text x y label curves at log window_s marks levels",
         )
         kind = entry.get("kind", "curves")
         if kind not in {"curves", "time", "table"}:
@@ -318,6 +321,7 @@ class _Reader:
             id=entry["id"],
             kind=kind,
             title=entry["title"],
+            text=entry.get("text", ""),
             x=entry.get("x", "time"),
             y=tuple(entry["y"]),
             label=entry.get("label", ""),

@@ -124,6 +124,9 @@ def _figure_section(data: FigureData) -> Iterable[str]:
     figure = data.figure
     yield f"## {figure.id}: {figure.title}"
     yield ""
+    if figure.text:
+        yield figure.text.strip()
+        yield ""
     if figure.kind == "table":
         yield f"| {figure.x} | curve | accounting | quantity | ours | stated |"
         yield "|---|---|---|---|---|---|"
