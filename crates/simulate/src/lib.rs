@@ -1,10 +1,12 @@
 //! Way 1: the stack on a virtual clock. A scenario, a seed and a run number give the same results to the bit, always.
 
+mod bearers;
 mod build;
 mod build_traffic;
 mod drive;
 mod run;
 
+pub use bearers::{capture_notes, encodings};
 pub use build::{metrics_config, network_config, tcp_config};
 pub use drive::{Outside, drive};
 pub use run::{RunError, RunOptions, RunOutput, observe, run};

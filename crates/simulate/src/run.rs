@@ -14,6 +14,7 @@ use umts_stack::network::{Event, Network};
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
 
+use crate::bearers::encodings;
 use crate::build::{metrics_config, network_config};
 use crate::drive::drive;
 
@@ -63,7 +64,10 @@ pub fn run(scenario: &Scenario, mut options: RunOptions<'_>) -> Result<RunOutput
     let metrics = Metrics::new(metrics_config(scenario));
     let series = options.series.then(|| Series::new(SeriesConfig::default()));
     let captures = match &options.pcap_dir {
-        Some(folder) => Some(Captures::create(folder, &CaptureConfig::default())?),
+        Some(folder) => {
+            let config = CaptureConfig { bearers: encodings(scenario), ..CaptureConfig::default() };
+            Some(Captures::create(folder, &config)?)
+        }
         None => None,
     };
     // Metrics alone are the common case, and then nothing else is looked at in the loop.

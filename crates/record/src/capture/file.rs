@@ -11,11 +11,9 @@ use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
 use pcap_file::{DataLink, Endianness, PcapError};
-use umts_stack::trace::CapturePoint;
 use umts_units::Time;
 
 use super::CaptureError;
-use super::headers::Encoded;
 
 /// 2005-01-01 00:00:00 UTC in seconds since 1970.
 const TIME_ZERO: std::time::Duration = std::time::Duration::from_secs(1_104_537_600);
@@ -28,13 +26,23 @@ const NANOSECONDS: u8 = 9;
 
 #[derive(Debug)]
 pub(super) struct CaptureFile {
-    pub point: CapturePoint,
     path: PathBuf,
     /// Until the file has its name.
     temporary: Option<PathBuf>,
     writer: Option<Writer>,
-    /// Used again for each packet.
-    data: Vec<u8>,
+}
+
+/// A packet as it stands in a file.
+pub(super) struct Frame<'a> {
+    pub at: Time,
+    /// Number of the interface.
+    pub interface: u32,
+    /// What was captured.
+    pub data: &'a [u8],
+    /// Octets that there were.
+    pub length: u32,
+    /// What its ends cannot know.
+    pub comments: Vec<String>,
 }
 
 struct Writer(PcapNgWriter<BufWriter<File>>);
@@ -46,34 +54,32 @@ impl std::fmt::Debug for Writer {
 }
 
 impl CaptureFile {
-    pub fn create(folder: &Path, point: CapturePoint) -> Result<Self, CaptureError> {
-        let path = folder.join(format!("{}.pcapng", name(point)));
-        let temporary = folder.join(format!("{}.pcapng.tmp", name(point)));
+    /// Makes `NAME.pcapng` with these interfaces, all of one link type.
+    pub fn create(
+        folder: &Path,
+        name: &str,
+        link: DataLink,
+        interfaces: &[String],
+    ) -> Result<Self, CaptureError> {
+        let path = folder.join(format!("{name}.pcapng"));
+        let temporary = folder.join(format!("{name}.pcapng.tmp"));
         let created = File::create(&temporary);
         let temporary = created.is_ok().then_some(temporary);
-        let mut file = CaptureFile { point, path, temporary, writer: None, data: Vec::new() };
-        let opened = created.and_then(|created| open(created, point));
+        let mut file = CaptureFile { path, temporary, writer: None };
+        let opened = created.and_then(|created| open(created, link, interfaces));
         file.writer = Some(opened.map_err(|source| file.error(source))?);
         Ok(file)
     }
 
-    /// Writes a packet and `payload` zeros behind its headers.
-    pub fn write(
-        &mut self,
-        at: Time,
-        packet: &Encoded,
-        payload: u32,
-        comment: String,
-    ) -> Result<(), CaptureError> {
-        self.data.clear();
-        self.data.extend_from_slice(&packet.headers);
-        self.data.resize(packet.headers.len() + payload as usize, 0);
+    /// Writes a packet.
+    pub fn write(&mut self, frame: Frame<'_>) -> Result<(), CaptureError> {
+        let comments = frame.comments.into_iter();
         let block = EnhancedPacketBlock {
-            interface_id: 0,
-            timestamp: TIME_ZERO + std::time::Duration::from_nanos(at.as_nanos()),
-            original_len: packet.length,
-            data: Cow::Borrowed(&self.data),
-            options: vec![EnhancedPacketOption::Comment(Cow::Owned(comment))],
+            interface_id: frame.interface,
+            timestamp: TIME_ZERO + std::time::Duration::from_nanos(frame.at.as_nanos()),
+            original_len: frame.length,
+            data: Cow::Borrowed(frame.data),
+            options: comments.map(|comment| EnhancedPacketOption::Comment(Cow::Owned(comment))).collect(),
         };
         let Some(Writer(writer)) = &mut self.writer else { return Ok(()) };
         let written = writer.write_pcapng_block(block);
@@ -112,24 +118,18 @@ impl Drop for CaptureFile {
     }
 }
 
-fn name(point: CapturePoint) -> &'static str {
-    match point {
-        CapturePoint::Server => "server",
-        CapturePoint::Rnc => "rnc",
-        CapturePoint::Ue => "ue",
-    }
-}
-
 /// Little-endian on every machine: the same run gives the same bytes.
-fn open(file: File, point: CapturePoint) -> io::Result<Writer> {
+fn open(file: File, link: DataLink, interfaces: &[String]) -> io::Result<Writer> {
     let mut writer =
         PcapNgWriter::with_endianness(BufWriter::new(file), Endianness::Little).map_err(io_error)?;
-    let mut interface = InterfaceDescriptionBlock::new(DataLink::RAW, NO_SNAPLEN);
-    interface.options = vec![
-        InterfaceDescriptionOption::IfName(Cow::Borrowed(name(point))),
-        InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
-    ];
-    writer.write_pcapng_block(interface).map_err(io_error)?;
+    for name in interfaces {
+        let mut interface = InterfaceDescriptionBlock::new(link, NO_SNAPLEN);
+        interface.options = vec![
+            InterfaceDescriptionOption::IfName(Cow::Borrowed(name)),
+            InterfaceDescriptionOption::IfTsResol(NANOSECONDS),
+        ];
+        writer.write_pcapng_block(interface).map_err(io_error)?;
+    }
     writer.get_mut().flush()?;
     Ok(Writer(writer))
 }

@@ -160,6 +160,13 @@ impl Encoded {
         Encoded { headers, length: u32::from(ip.total_len) }
     }
 
+    /// The packet with `payload` zeros behind its headers.
+    pub fn with_payload(&self, payload: u32) -> Vec<u8> {
+        let mut octets = self.headers.clone();
+        octets.resize(octets.len() + payload as usize, 0);
+        octets
+    }
+
     /// Ground truth, for the packet's comment.
     pub fn comment(&self, packet: &Packet, cause: Option<SendCause>) -> String {
         let Packet { id: PacketId(id), flow: FlowId(flow), ue: UeId(ue), content } = packet;

@@ -24,8 +24,12 @@
 //! acknowledges, and the answering side goes on at number 1. Times and sizes are untouched, but for the options of that
 //! SYN+ACK.
 
+//!
+//! PDUs are captured too: [`rlc`].
+
 mod file;
 mod headers;
+pub mod rlc;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -33,13 +37,17 @@ use std::path::{Path, PathBuf};
 
 use thiserror::Error;
 use umts_kernel::TraceSink;
-use umts_stack::ids::PacketId;
-use umts_stack::packet::Content;
+use umts_stack::ids::{Direction, PacketId};
+use umts_stack::packet::{Content, Packet};
 use umts_stack::trace::{CapturePoint, SendCause, TraceEvent};
 use umts_units::Time;
 
-use file::CaptureFile;
+use file::{CaptureFile, Frame};
 use headers::{Headers, RealPackets};
+use pcap_file::DataLink;
+use rlc::RlcCaptures;
+use umts_stack::detail::Detail;
+use umts_stack::radio::rlc::octets::Encoding;
 
 /// Retransmissions whose cause is remembered until they have passed all capture points.
 const REMEMBERED: usize = 4096;
@@ -55,12 +63,14 @@ pub struct CaptureError {
 }
 
 /// What to capture.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct CaptureConfig {
     /// Where; one file each: `server.pcapng`, `rnc.pcapng`, `ue.pcapng` (all UEs).
     pub points: Vec<CapturePoint>,
     /// Whether to write the payload, which is all zeros.
     pub payload: bool,
+    /// By UE, the formats of its bearer's PDUs, if these are to be captured.
+    pub bearers: Vec<Option<Encoding>>,
 }
 
 impl Default for CaptureConfig {
@@ -68,6 +78,7 @@ impl Default for CaptureConfig {
         CaptureConfig {
             points: vec![CapturePoint::Server, CapturePoint::Rnc, CapturePoint::Ue],
             payload: false,
+            bearers: Vec::new(),
         }
     }
 }
@@ -78,7 +89,8 @@ impl Default for CaptureConfig {
 /// error there, leaves none behind.
 #[derive(Debug)]
 pub struct Captures {
-    files: Vec<CaptureFile>,
+    files: Vec<(CapturePoint, CaptureFile)>,
+    rlc: Option<RlcCaptures>,
     headers: Headers,
     payload: bool,
     causes: BTreeMap<PacketId, SendCause>,
@@ -91,9 +103,13 @@ impl Captures {
     /// # Errors
     /// If one of them cannot be made.
     pub fn create(folder: &Path, config: &CaptureConfig) -> Result<Self, CaptureError> {
-        let files = config.points.iter().map(|&point| CaptureFile::create(folder, point));
+        let files = config.points.iter().map(|&point| {
+            let name = name(point);
+            Ok((point, CaptureFile::create(folder, name, DataLink::RAW, &[name.to_owned()])?))
+        });
         Ok(Captures {
             files: files.collect::<Result<_, _>>()?,
+            rlc: RlcCaptures::create(folder, &config.bearers)?,
             headers: Headers::default(),
             payload: config.payload,
             causes: BTreeMap::new(),
@@ -125,10 +141,36 @@ impl Captures {
             return Err(error);
         }
         // All are complete on the disk before the first gets its name.
-        for file in &mut self.files {
+        let of_rlc = self.rlc.take().map_or(Ok(Vec::new()), RlcCaptures::finish)?;
+        let mut files: Vec<_> = self.files.drain(..).map(|(_, file)| file).chain(of_rlc).collect();
+        for file in &mut files {
             file.complete()?;
         }
-        self.files.drain(..).map(CaptureFile::publish).collect()
+        files.into_iter().map(CaptureFile::publish).collect()
+    }
+
+    /// A packet passes a capture point.
+    fn see(&mut self, at: Time, point: CapturePoint, packet: &Packet) -> Result<(), CaptureError> {
+        let Some((_, file)) = self.files.iter_mut().find(|(of, _)| *of == point) else { return Ok(()) };
+        let encoded = self.headers.encode(packet);
+        let encoded =
+            encoded.map_err(|too_long| file.error(io::Error::new(io::ErrorKind::InvalidInput, too_long)))?;
+        let comment = encoded.comment(packet, self.causes.get(&packet.id).copied());
+        // Real packets have their payload already.
+        let payload = if matches!(packet.content, Content::Foreign(_)) { 0 } else { packet.payload() };
+        let data = encoded.with_payload(if self.payload { payload } else { 0 });
+        let comments = vec![comment];
+        file.write(Frame { at, interface: 0, data: &data, length: encoded.length, comments })?;
+        let enters_rlc = match packet.direction() {
+            Direction::Downlink => CapturePoint::Rnc,
+            Direction::Uplink => CapturePoint::Ue,
+        };
+        if let Some(rlc) = &mut self.rlc
+            && point == enters_rlc
+        {
+            rlc.packet_at_hand(packet, encoded.with_payload(payload));
+        }
+        Ok(())
     }
 
     fn remember(&mut self, packet: PacketId, cause: SendCause) {
@@ -140,6 +182,8 @@ impl Captures {
 }
 
 impl TraceSink<TraceEvent> for Captures {
+    const WANTS_DETAIL: bool = true;
+
     fn record(&mut self, at: Time, event: &TraceEvent) {
         if self.error.is_some() {
             return;
@@ -154,18 +198,30 @@ impl TraceSink<TraceEvent> for Captures {
             }
             TraceEvent::ConnectionClosed { connection } => self.headers.closed(*connection),
             TraceEvent::PacketSeen { at: point, packet } => {
-                let Some(file) = self.files.iter_mut().find(|file| file.point == *point) else { return };
-                let cause = self.causes.get(&packet.id).copied();
-                let is_real = matches!(packet.content, Content::Foreign(_));
-                let payload = if self.payload && !is_real { packet.payload() } else { 0 };
-                let written = match self.headers.encode(packet) {
-                    Ok(headers) => file.write(at, &headers, payload, headers.comment(packet, cause)),
-                    Err(too_long) => Err(file.error(io::Error::new(io::ErrorKind::InvalidInput, too_long))),
-                };
-                self.error = written.err();
+                self.error = self.see(at, *point, packet).err();
             }
-            _ => {}
+            event => {
+                if let Some(rlc) = &mut self.rlc {
+                    self.error = rlc.record(at, event).err();
+                }
+            }
         }
+    }
+
+    fn show(&mut self, at: Time, detail: &Detail<'_>) {
+        if self.error.is_none()
+            && let Some(rlc) = &mut self.rlc
+        {
+            self.error = rlc.show(at, detail).err();
+        }
+    }
+}
+
+fn name(point: CapturePoint) -> &'static str {
+    match point {
+        CapturePoint::Server => "server",
+        CapturePoint::Rnc => "rnc",
+        CapturePoint::Ue => "ue",
     }
 }
 

@@ -33,7 +33,11 @@ impl Conversation {
     }
 
     fn with_payload() -> Self {
-        Conversation::new(&CaptureConfig { points: vec![CapturePoint::Server], payload: true })
+        Conversation::new(&CaptureConfig {
+            points: vec![CapturePoint::Server],
+            payload: true,
+            ..CaptureConfig::default()
+        })
     }
 
     fn segment(&self, direction: Direction, flags: Flags, seq: u64, ack: u64, payload: u32) -> Segment {
@@ -319,8 +323,8 @@ fn datagrams_have_udp_headers() {
 #[test]
 fn tcptrace_sees_one_complete_connection() {
     for config in [
-        CaptureConfig { points: vec![CapturePoint::Server], payload: true },
-        CaptureConfig { points: vec![CapturePoint::Server], payload: false },
+        CaptureConfig { points: vec![CapturePoint::Server], payload: true, ..CaptureConfig::default() },
+        CaptureConfig { points: vec![CapturePoint::Server], payload: false, ..CaptureConfig::default() },
     ] {
         let (_folder, files) = Conversation::new(&config).download().finish();
         let Some(text) = output("tcptrace", &["-l", "-n"], &files[0]) else { return };
@@ -379,7 +383,7 @@ fn a_full_disk_is_reported() {
     }
     let folder = tempfile::tempdir().expect("there is room for temporary files");
     std::os::unix::fs::symlink(full, folder.path().join("ue.pcapng.tmp")).expect("a link can be made");
-    let config = CaptureConfig { points: vec![CapturePoint::Ue], payload: false };
+    let config = CaptureConfig { points: vec![CapturePoint::Ue], payload: false, ..CaptureConfig::default() };
     let error = Captures::create(folder.path(), &config).expect_err("the first block goes to the disk");
     assert_eq!(error.source.kind(), io::ErrorKind::StorageFull);
     assert_eq!(fs::read_dir(folder.path()).expect("it exists").count(), 0);

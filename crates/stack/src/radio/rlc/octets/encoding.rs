@@ -19,6 +19,17 @@ pub struct Encoding {
     pub(super) pdu_octets: usize,
 }
 
+/// A mode of RLC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PduMode {
+    /// Acknowledged.
+    Am,
+    /// Unacknowledged.
+    Um,
+    /// Transparent.
+    Tm,
+}
+
 /// What differs between the modes.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Mode {
@@ -99,6 +110,25 @@ impl Encoding {
         };
         let mode = Mode::Tm { segmentation: config.segmentation };
         Encoding { mode, cutting, pdu_octets: usize::from(config.pdu_payload) }
+    }
+
+    /// The mode of the bearer.
+    pub fn pdu_mode(&self) -> PduMode {
+        match self.mode {
+            Mode::Am { .. } => PduMode::Am,
+            Mode::Um(_) => PduMode::Um,
+            Mode::Tm { .. } => PduMode::Tm,
+        }
+    }
+
+    /// That of AMD PDUs, if it has them.
+    pub fn amd_format(&self) -> Option<AmdFormat> {
+        if let Mode::Am { format, .. } = self.mode { Some(format) } else { None }
+    }
+
+    /// That of UMD PDUs, if it has them.
+    pub fn umd_format(&self) -> Option<UmdFormat> {
+        if let Mode::Um(format) = self.mode { Some(format) } else { None }
     }
 
     /// Octets of a PDU.

@@ -25,7 +25,7 @@ mod wired;
 mod tests;
 
 pub use composer::{Composed, Composer};
-pub use encoding::{Encoding, NoEncoding};
+pub use encoding::{Encoding, NoEncoding, PduMode};
 #[cfg(test)]
 pub(in crate::radio::rlc) use sufis::missing_sufis;
 pub use wired::Wired;

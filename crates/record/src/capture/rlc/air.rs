@@ -1,0 +1,111 @@
+//! The view of the air: every block, with what nobody there knows in the comments.
+
+use std::fmt::Write;
+
+use umts_stack::detail::PollCauses;
+use umts_stack::ids::{Direction, UeId};
+use umts_stack::radio::phy::Lost;
+use umts_stack::radio::rlc::octets::{Composed, Encoding};
+use umts_stack::radio::rlc::{BlockSet, Pdu, Sn};
+use umts_stack::trace::Channel;
+use umts_units::Time;
+
+use super::exported::{self, Width};
+use super::mac;
+
+/// One block and what is to be said of it.
+#[derive(Debug, Clone)]
+pub(super) struct Block {
+    /// The RLC PDU.
+    pub octets: Vec<u8>,
+    /// Number of a data PDU, as it was described.
+    pub sn: Option<Sn>,
+    pub comment: String,
+}
+
+/// A frame of the file.
+pub(super) struct AirFrame {
+    pub octets: Vec<u8>,
+    pub comments: Vec<String>,
+}
+
+impl Block {
+    pub fn new(
+        set: &BlockSet,
+        pdu: &Pdu,
+        step: u32,
+        composed: Composed,
+        polls: Option<PollCauses>,
+        channel: Channel,
+    ) -> Self {
+        let mut comment = String::new();
+        let mut add = |text: std::fmt::Arguments<'_>| comment.write_fmt(text).expect("a string takes all");
+        let mut sn = None;
+        match pdu {
+            Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) => {
+                let this = run.first.plus(u64::from(step));
+                sn = Some(this);
+                match pdu {
+                    Pdu::Data(_) => {
+                        add(format_args!(
+                            "AMD PDU {}, transmission {}",
+                            this.value(),
+                            composed.transmissions
+                        ));
+                    }
+                    Pdu::Umd(_) => add(format_args!("UMD PDU {}", this.value() % 128)),
+                    _ => add(format_args!("TMD PDU")),
+                }
+                if let Some(causes) = polls {
+                    add(format_args!(", polls: {causes}"));
+                }
+                for end in set.ends_of(run).iter().filter(|end| end.sn == this) {
+                    add(format_args!(", end of packet {}", end.sdu.packet.id.0));
+                }
+            }
+            Pdu::Status(_) => add(format_args!("STATUS PDU")),
+            Pdu::Reset(_) => add(format_args!("RESET PDU")),
+            Pdu::ResetAck(_) => add(format_args!("RESET ACK PDU")),
+        }
+        add(format_args!(", {}", channel_name(channel)));
+        Block { octets: composed.octets, sn, comment }
+    }
+}
+
+/// A transport channel, and the RRC state in which a UE uses it.
+fn channel_name(channel: Channel) -> &'static str {
+    match channel {
+        Channel::Fach => "FACH (CELL_FACH)",
+        Channel::Rach => "RACH (CELL_FACH)",
+        Channel::Dch => "DCH (CELL_DCH)",
+    }
+}
+
+/// The blocks of one TTI: one frame with their MAC headers, or one for each.
+pub(super) fn frames(
+    at: Time,
+    ue: UeId,
+    direction: Direction,
+    channel: Channel,
+    encoding: &Encoding,
+    blocks: &[Block],
+    lost: Lost,
+) -> Vec<AirFrame> {
+    let comments = blocks.iter().enumerate().map(|(at, block)| {
+        let fate = if lost.contains(at as u32) { ", lost" } else { "" };
+        format!("UE {}: {}{fate}", ue.0, block.comment)
+    });
+    let comments: Vec<_> = comments.collect();
+    let pdus: Vec<_> = blocks.iter().map(|block| block.octets.as_slice()).collect();
+    let mode = encoding.pdu_mode();
+    if let Some(octets) = mac::frame(at, ue, direction, channel, mode, &pdus) {
+        return vec![AirFrame { octets, comments }];
+    }
+    let u_rnti = u32::from(ue.0) + 1;
+    let width = if encoding.length_indicator_octets() == 2 { Width::Fifteen } else { Width::Seven };
+    let single = pdus.into_iter().zip(comments).map(|(pdu, comment)| AirFrame {
+        octets: exported::frame(mode, direction, u_rnti, width, pdu),
+        comments: vec![comment],
+    });
+    single.collect()
+}

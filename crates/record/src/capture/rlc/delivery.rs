@@ -1,0 +1,300 @@
+//! The view of delivery: PDUs in sequence, arranged so that Wireshark puts every SDU together that our receiver did.
+//!
+//! PDUs are held back from the one in which an SDU begins until it is whole. If it never is (discard, RESET, the end of the
+//! run), or if the sequence numbers begin again inside it, its parts are taken out of the PDUs held back; in the latter case
+//! they are put in front of the PDU with number 0.
+
+use umts_stack::ids::{Direction, UeId};
+use umts_stack::radio::phy::Lost;
+use umts_stack::radio::rlc::octets::{Encoding, PduMode};
+use umts_stack::radio::rlc::wire::{LengthIndicator, UmSn};
+use umts_stack::radio::rlc::{BlockSet, Pdu, Sn};
+use umts_units::Time;
+
+use super::air::Block;
+use super::exported::{self, Width};
+use super::pieces::{Format, Pieces};
+
+/// A frame of the file.
+#[derive(Debug)]
+pub(super) struct Shown {
+    pub at: Time,
+    pub octets: Vec<u8>,
+    pub comments: Vec<String>,
+}
+
+/// A data PDU that arrived.
+#[derive(Debug, Clone)]
+struct Kept {
+    at: Time,
+    sn: Sn,
+    octets: Vec<u8>,
+    width: Width,
+    comments: Vec<String>,
+    pieces: Pieces,
+}
+
+/// The receiving end of one direction of a bearer.
+#[derive(Debug)]
+pub(super) struct Delivery {
+    ue: UeId,
+    direction: Direction,
+    mode: PduMode,
+    /// `None` in transparent mode.
+    format: Option<Format>,
+    /// Rounds of the sequence numbers, and RESETs, so far.
+    round: u16,
+    /// No PDU of this round was taken.
+    is_fresh: bool,
+    /// AM: PDUs that arrived and were not taken in sequence, by number.
+    arrived: Vec<Option<(Time, Block)>>,
+    /// AM: so many ends in this PDU are not wanted.
+    unwanted: Option<(Sn, u8)>,
+    /// UM: VR(US), and whether the beginning of the SDU that goes on there was seen.
+    vr_us: u64,
+    knows_start: bool,
+    /// PDUs from the one on in which the SDU begins that is not whole yet.
+    held: Vec<Kept>,
+    shown: Vec<Shown>,
+}
+
+const SKIPPED: &str = "never on the air: fills the place of a PDU that was given up";
+const LOST: &str = "never on the air: fills the place of a PDU that was lost";
+const CUT: &str = "changed: the SDU that begins or goes on here was never whole, its part is left out";
+const MOVED: &str = "changed: what is here of the SDU that reaches into the next round stands there";
+const CARRIED: &str = "changed: an SDU that began in the round before stands here from its first octet on";
+const TRIMMED: &str = "changed: the octet behind the last SDU, of which nothing is said, is left out";
+const HEADLESS: &str = "changed: parts of SDUs that are not whole are left out";
+
+impl Delivery {
+    pub fn new(ue: UeId, direction: Direction, encoding: &Encoding) -> Self {
+        let numbers = if encoding.pdu_mode() == PduMode::Am { Sn::MODULUS as usize } else { 0 };
+        Delivery {
+            ue,
+            direction,
+            mode: encoding.pdu_mode(),
+            format: Format::of(encoding),
+            round: 0,
+            is_fresh: true,
+            arrived: vec![None; numbers],
+            unwanted: None,
+            vr_us: 0,
+            knows_start: true,
+            held: Vec::new(),
+            shown: Vec::new(),
+        }
+    }
+
+    /// What is to be written now.
+    pub fn take_shown(&mut self) -> impl Iterator<Item = Shown> + use<'_> {
+        self.shown.drain(..)
+    }
+
+    /// A block set is about to be taken, without the lost blocks.
+    pub fn arrive(&mut self, at: Time, set: &BlockSet, blocks: &[Block], lost: Lost) {
+        match self.mode {
+            PduMode::Am => {
+                for (_, block) in good(blocks, lost) {
+                    if let Some(sn) = block.sn {
+                        self.arrived[usize::from(sn.value())] = Some((at, block.clone()));
+                    }
+                }
+            }
+            PduMode::Um => {
+                for (_, block) in good(blocks, lost) {
+                    if let Some(sn) = block.sn {
+                        self.take_unacknowledged(at, sn, block);
+                    }
+                }
+            }
+            PduMode::Tm => self.take_transparent(at, set, blocks, lost),
+        }
+    }
+
+    /// AM: the receiver has `count` PDUs more in sequence.
+    pub fn in_sequence(&mut self, first: Sn, count: u64) {
+        for step in 0..count {
+            let sn = first.plus(step);
+            let arrived = self.arrived[usize::from(sn.value())].take();
+            let (at, block) = arrived.expect("a PDU arrives before it is in sequence");
+            self.take(at, sn, block);
+        }
+    }
+
+    /// AM: the receiver does not wait for `count` PDUs, nor for the first `ends` SDUs that end in the next one.
+    pub fn skip(&mut self, at: Time, first: Sn, count: u64, ends: u8) {
+        self.close(CUT);
+        for step in 0..count {
+            let sn = first.plus(step);
+            self.arrived[usize::from(sn.value())] = None;
+            self.begin_round_at(sn);
+            self.fill(at, sn, SKIPPED);
+        }
+        self.unwanted = (ends > 0).then_some((first.plus(count), ends));
+    }
+
+    /// Everything begins anew.
+    pub fn reset(&mut self) {
+        if self.mode != PduMode::Am {
+            return;
+        }
+        self.close(CUT);
+        self.next_round();
+        self.unwanted = None;
+    }
+
+    /// The run is over: an SDU that is not whole is none.
+    pub fn finish(&mut self) {
+        self.close(CUT);
+    }
+
+    fn next_round(&mut self) {
+        self.round = self.round.wrapping_add(1);
+        self.is_fresh = true;
+    }
+
+    /// Number 0 begins a round, unless it is the first anyway. Returns what is carried over of an SDU.
+    fn begin_round_at(&mut self, sn: Sn) -> Vec<u8> {
+        let mut carried = Vec::new();
+        if sn == Sn::of(0) && !self.is_fresh {
+            carried = self.close(MOVED);
+            self.next_round();
+        }
+        self.is_fresh = false;
+        carried
+    }
+
+    /// AM: the next PDU in sequence.
+    fn take(&mut self, at: Time, sn: Sn, block: Block) {
+        let carried = self.begin_round_at(sn);
+        let mut kept = self.keep(at, sn, block);
+        if let Some((_, ends)) = self.unwanted.take_if(|(unwanted, _)| *unwanted == sn) {
+            kept.pieces.drop_ends(ends);
+            self.rewrite(&mut kept, HEADLESS);
+        }
+        if !carried.is_empty() {
+            kept.pieces.prepend(carried);
+            self.rewrite(&mut kept, CARRIED);
+        }
+        self.put(kept);
+    }
+
+    /// UM: the PDU that arrives next.
+    fn take_unacknowledged(&mut self, at: Time, sn: Sn, block: &Block) {
+        let numbers = UmSn::MODULUS;
+        let missing = (u64::from(sn.value()) + numbers - self.vr_us % numbers) % numbers;
+        if missing > 0 {
+            self.close(CUT);
+            self.knows_start = false;
+            for _ in 0..missing {
+                self.begin_round_at(Sn::of(self.vr_us));
+                self.fill(at, Sn::of(self.vr_us % numbers), LOST);
+                self.vr_us += 1;
+            }
+        }
+        let this = Sn::of(self.vr_us);
+        self.vr_us += 1;
+        let carried = self.begin_round_at(this);
+        let mut kept = self.keep(at, Sn::of(self.vr_us - 1), block.clone());
+        if kept.pieces.leading == Some(LengthIndicator::StartsHere) {
+            self.close(CUT);
+            self.knows_start = true;
+        } else if !carried.is_empty() {
+            kept.pieces.prepend(carried);
+            self.rewrite(&mut kept, CARRIED);
+        }
+        if !self.knows_start {
+            if kept.pieces.tells_end() {
+                kept.pieces.drop_ends(1);
+                self.knows_start = true;
+            } else {
+                kept.pieces.open.clear();
+            }
+            self.rewrite(&mut kept, HEADLESS);
+        }
+        self.put(kept);
+    }
+
+    /// TM: a block is an SDU, or all good blocks of a TTI are.
+    fn take_transparent(&mut self, at: Time, set: &BlockSet, blocks: &[Block], lost: Lost) {
+        let mut block = 0;
+        for pdu in &set.pdus {
+            let count = pdu.blocks() as usize;
+            let these = &blocks[block..(block + count).min(blocks.len())];
+            let is_good = !(block..block + count).any(|block| lost.contains(block as u32));
+            block += count;
+            if let Pdu::Tmd(_) = pdu
+                && is_good
+            {
+                let octets = these.iter().flat_map(|block| block.octets.iter().copied()).collect();
+                let comments = these.iter().map(|block| block.comment.clone()).collect();
+                self.show(at, octets, Width::Seven, comments);
+            }
+        }
+    }
+
+    fn keep(&self, at: Time, sn: Sn, block: Block) -> Kept {
+        let format = self.format.expect("its PDUs have headers");
+        let pieces = Pieces::read(format, &block.octets);
+        let comments = vec![format!("UE {}: {}", self.ue.0, block.comment)];
+        Kept { at, sn, octets: block.octets, width: format.width(), comments, pieces }
+    }
+
+    /// Writes a PDU anew from its pieces.
+    fn rewrite(&self, kept: &mut Kept, why: &str) {
+        let format = self.format.expect("its PDUs have headers");
+        kept.octets = kept.pieces.write(format, kept.sn);
+        kept.width = Width::Fifteen;
+        kept.comments.push(why.to_owned());
+    }
+
+    /// Shows what is whole now, and holds what is not.
+    fn put(&mut self, mut kept: Kept) {
+        if kept.pieces.has_silent_octet {
+            kept.pieces.has_silent_octet = false;
+            self.rewrite(&mut kept, TRIMMED);
+        }
+        if kept.pieces.tells_end() {
+            for whole in std::mem::take(&mut self.held) {
+                self.show_kept(whole);
+            }
+        }
+        if kept.pieces.open.is_empty() && self.held.is_empty() {
+            self.show_kept(kept);
+        } else {
+            self.held.push(kept);
+        }
+    }
+
+    /// Takes the parts of the SDU that is not whole out of the PDUs held back and shows these; returns the parts.
+    fn close(&mut self, why: &str) -> Vec<u8> {
+        let mut taken = Vec::new();
+        for mut kept in std::mem::take(&mut self.held) {
+            taken.append(&mut kept.pieces.open);
+            self.rewrite(&mut kept, why);
+            self.show_kept(kept);
+        }
+        taken
+    }
+
+    fn fill(&mut self, at: Time, sn: Sn, why: &str) {
+        let format = self.format.expect("its PDUs have headers");
+        let octets = Pieces::default().write(format, sn);
+        self.show(at, octets, Width::Fifteen, vec![format!("UE {}: {why}", self.ue.0)]);
+    }
+
+    fn show_kept(&mut self, kept: Kept) {
+        self.show(kept.at, kept.octets, kept.width, kept.comments);
+    }
+
+    fn show(&mut self, at: Time, pdu: Vec<u8>, width: Width, comments: Vec<String>) {
+        let u_rnti = (u32::from(self.ue.0) + 1) << 16 | u32::from(self.round);
+        let octets = exported::frame(self.mode, self.direction, u_rnti, width, &pdu);
+        self.shown.push(Shown { at, octets, comments });
+    }
+}
+
+/// The blocks that are not lost, with their places.
+fn good(blocks: &[Block], lost: Lost) -> impl Iterator<Item = (usize, &Block)> {
+    blocks.iter().enumerate().filter(move |(at, _)| !lost.contains(*at as u32))
+}

@@ -1,0 +1,46 @@
+//! RLC PDUs as Wireshark's heuristic `rlc_udp` reads them, without IP and UDP around them: link type 252, exported PDU.
+//!
+//! ```text
+//!   │ tag 13, "rlc_udp" │ end │ "umts-rlc" │ 02 channel │ 03 mode │ 04 direction │ 05 U-RNTI │ 06 bearer │ 07 LI │ 01 │ PDU │
+//! ```
+
+use umts_stack::ids::Direction;
+use umts_stack::radio::rlc::octets::PduMode;
+
+/// The radio bearer, the same for all.
+pub(super) const RADIO_BEARER: u8 = 5;
+/// Exported PDU, tag 13: name of a heuristic, padded to a multiple of four.
+const DISSECTOR: &[u8] = b"\x00\x0d\x00\x08rlc_udp\0";
+const END_OF_TAGS: [u8; 4] = [0; 4];
+const START: &[u8] = b"umts-rlc";
+const PS_DTCH: u8 = 4;
+
+/// Width of length indicators, as the format says it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Width {
+    Seven = 1,
+    Fifteen = 2,
+}
+
+/// Wireshark's number of a mode.
+pub(super) fn mode_number(mode: PduMode) -> u8 {
+    match mode {
+        PduMode::Tm => 0,
+        PduMode::Um => 1,
+        PduMode::Am => 2,
+    }
+}
+
+/// A frame with one PDU.
+pub(super) fn frame(mode: PduMode, direction: Direction, u_rnti: u32, width: Width, pdu: &[u8]) -> Vec<u8> {
+    let direction = match direction {
+        Direction::Uplink => 0,
+        Direction::Downlink => 1,
+    };
+    let mut frame = [DISSECTOR, &END_OF_TAGS, START].concat();
+    frame.extend([0x02, PS_DTCH, 0x03, mode_number(mode), 0x04, direction, 0x05]);
+    frame.extend(u_rnti.to_be_bytes());
+    frame.extend([0x06, RADIO_BEARER, 0x07, width as u8, 0x01]);
+    frame.extend_from_slice(pdu);
+    frame
+}

@@ -1,0 +1,125 @@
+//! A TTI's blocks with their MAC headers in a frame of the Iub, as Wireshark's `fp_hint` reads them: link type 252.
+//!
+//! ```text
+//!   │ tag 12, "fp_hint" │ tag 35, direction │ end │ what the RNC knows of the frame │ AAL2, ATM │ FP data frame │
+//!
+//!   FP data frame (TS 25.427, TS 25.435):
+//!   │ header CRC 7 │ FT 1 │ CFN 8 │ 0 3 │ TFI 5 │ (FACH, RACH: 8) │ blocks, whole octets each │ (uplink: quality, CRCI) │ CRC 16 │
+//! ```
+//!
+//! The frame is the one that carries the blocks from or to the Node B, before the air decides: its CRC indicators call all
+//! blocks good, comments tell which are lost.
+
+use umts_stack::ids::{Direction, UeId};
+use umts_stack::radio::mac::header::{LogicalChannel, MacHeader};
+use umts_stack::radio::rlc::octets::PduMode;
+use umts_stack::trace::Channel;
+use umts_units::Time;
+
+use super::exported::{RADIO_BEARER, mode_number};
+
+/// Exported PDU, tag 12: name of a dissector.
+const DISSECTOR: &[u8] = b"\x00\x0c\x00\x08fp_hint\0";
+/// Tag 35: direction between two ends.
+const DIRECTION: &[u8] = b"\x00\x23\x00\x04";
+const END_OF_TAGS: [u8; 4] = [0; 4];
+/// A logical channel that readers take for a PS DTCH of acknowledged mode.
+const PS_DTCH: u8 = 9;
+const PS_DTCH_CONTENT: u8 = 2;
+const AAL2_CID: u32 = 8;
+const ATM: u32 = 1 << 20 | 40 << 4;
+/// A radio frame in milliseconds, of which CFN counts 256.
+const FRAME_MS: u64 = 10;
+/// The largest block that the hint can name, in bits.
+const MOST_BITS: usize = (1 << 13) - 1;
+
+/// A frame with the blocks of one TTI, whose RLC PDUs are all of one size; `None` if a reader would take them for others.
+pub(super) fn frame(
+    at: Time,
+    ue: UeId,
+    direction: Direction,
+    channel: Channel,
+    mode: PduMode,
+    pdus: &[&[u8]],
+) -> Option<Vec<u8>> {
+    if channel != Channel::Dch && mode != PduMode::Am {
+        return None;
+    }
+    let c_rnti = ue.0.wrapping_add(1);
+    let logical = LogicalChannel::new(PS_DTCH).expect("there are fifteen");
+    let header = MacHeader::of_bearer(channel, c_rnti, logical);
+    let bits = header.bits() as usize + pdus.first()?.len() * 8;
+    if bits > MOST_BITS {
+        return None;
+    }
+    let p2p: u32 = if direction == Direction::Uplink { 1 } else { 0 };
+    let mut frame = [DISSECTOR, DIRECTION, &p2p.to_be_bytes(), &END_OF_TAGS].concat();
+    frame.extend(hint(ue, channel, mode, pdus.len(), bits));
+    frame.extend(AAL2_CID.to_be_bytes());
+    frame.extend(ATM.to_be_bytes());
+    let mut blocks = Vec::new();
+    for pdu in pdus {
+        header.emit(pdu, pdu.len() * 8, &mut blocks);
+    }
+    frame.extend(data_frame(at, direction, channel, pdus.len(), blocks));
+    Some(frame)
+}
+
+/// What the RNC was told of the channel: little-endian.
+fn hint(ue: UeId, channel: Channel, mode: PduMode, blocks: usize, bits: usize) -> Vec<u8> {
+    let (count, bits) = (blocks as u32, bits as u32);
+    let (kind, formats) = match channel {
+        Channel::Rach => (1, (count | bits << 9).to_le_bytes().to_vec()),
+        Channel::Fach => (2, (count | bits << 9).to_le_bytes().to_vec()),
+        Channel::Dch => (3, [&[1], (count << 5 | bits << 14).to_le_bytes().as_slice()].concat()),
+    };
+    let mut bearer = (u32::from(ue.0) + 1).to_le_bytes().to_vec();
+    bearer.extend([mode_number(mode) | PS_DTCH_CONTENT << 2 | RADIO_BEARER << 4, RADIO_BEARER >> 4, 0, 0]);
+    let length = 4 + formats.len() + 1 + blocks * bearer.len();
+    let mut hint = (length as u16).to_le_bytes().to_vec();
+    // Frame type 0: ATM AAL2.
+    hint.extend([0, kind]);
+    hint.extend(formats);
+    hint.push(blocks as u8);
+    (0..blocks).for_each(|_| hint.extend_from_slice(&bearer));
+    hint
+}
+
+fn data_frame(at: Time, direction: Direction, channel: Channel, count: usize, blocks: Vec<u8>) -> Vec<u8> {
+    let common = channel != Channel::Dch;
+    let cfn = (at.as_nanos() / 1_000_000 / FRAME_MS) as u8;
+    let tfi = count.min(31) as u8;
+    let mut header = vec![0, cfn, tfi];
+    header.extend(common.then_some(0));
+    header[0] = crc7(&header) << 1;
+    let mut payload = blocks;
+    if direction == Direction::Uplink {
+        // Quality estimate of a DCH, then a bit for each block.
+        payload.extend((!common).then_some(0));
+        payload.resize(payload.len() + count.div_ceil(8), 0);
+    }
+    let crc = crc(&payload, 0x8005, 16);
+    let mut frame = header;
+    frame.extend(payload);
+    frame.extend((crc as u16).to_be_bytes());
+    frame
+}
+
+/// Over all of the header but the CRC itself: its first seven bits.
+fn crc7(header: &[u8]) -> u8 {
+    let bits = header.iter().flat_map(|octet| (0..8).map(move |bit| octet >> (7 - bit) & 1)).skip(7);
+    divide(bits, 0x45, 7) as u8
+}
+
+fn crc(octets: &[u8], polynomial: u32, width: u32) -> u32 {
+    divide(octets.iter().flat_map(|octet| (0..8).map(move |bit| octet >> (7 - bit) & 1)), polynomial, width)
+}
+
+/// The remainder of `bits` by a polynomial, bit by bit.
+fn divide(bits: impl Iterator<Item = u8>, polynomial: u32, width: u32) -> u32 {
+    bits.fold(0, |register, bit| {
+        let top = register >> (width - 1) & 1;
+        let shifted = register << 1 & ((1 << width) - 1);
+        if top ^ u32::from(bit) == 1 { shifted ^ polynomial } else { shifted }
+    })
+}

@@ -1,0 +1,276 @@
+//! Captures of RLC PDUs for Wireshark: two views of the bearers in each direction.
+//!
+//! | file | shows |
+//! |---|---|
+//! | `rlc-DIRECTION-air.pcapng` | every block in the order of transmission, lost ones included, when it reaches its receiver or would: for headers, polls and reports |
+//! | `rlc-DIRECTION-delivery.pcapng` | PDUs as the receiving entity took them in sequence, so that Wireshark puts the IP packets together |
+//!
+//! An interface of the file is a bearer (`ue0`, `ue1`, …). Comments hold what nobody on the air knows: how often a PDU was
+//! sent, why it polls, the channel and the RRC state, whether the block was lost, and the packets that end in it.
+//!
+//! **Air.** A frame is a TTI of one UE with MAC headers, in a frame of the Iub protocol ([`mac`]); no setting is needed. A
+//! bearer on a common channel that is not of acknowledged mode is shown without MAC, since a reader takes the logical
+//! channel for one of acknowledged mode. Do not let Wireshark put SDUs together there: it needs PDUs in order.
+//!
+//! **Delivery.** A frame is one PDU behind a header that names UE, mode, direction and width of length indicators
+//! ([`exported`]); the heuristic `rlc_udp` must be on. To Wireshark a bearer begins with number 0 and has no holes. So each
+//! round of the sequence numbers, and what follows a RESET, has a U-RNTI of its own: the UE's number plus one in the upper
+//! half, the round in the lower. What the sender gave up is filled with PDUs of padding. An SDU that goes over the end of a
+//! round is shown whole in the round in which it ends. Comments tell what was changed so.
+//!
+//! Payload is that of the IP capture: headers and zeros. Where the model charges a SYN less than its options take, its SDU is
+//! the same packet without options.
+
+mod air;
+mod delivery;
+mod exported;
+mod mac;
+mod packets;
+mod pieces;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::path::Path;
+
+use pcap_file::DataLink;
+use umts_stack::detail::{Detail, PollCauses, Stage};
+use umts_stack::ids::{Direction, PacketId, UeId};
+use umts_stack::packet::Packet;
+use umts_stack::radio::rlc::octets::{Composer, Encoding};
+use umts_stack::radio::rlc::{BlockSet, Pdu};
+use umts_stack::trace::{Channel, TraceEvent};
+use umts_units::Time;
+
+use self::air::Block;
+use self::delivery::{Delivery, Shown};
+use super::CaptureError;
+use super::file::{CaptureFile, Frame};
+
+/// Both views of all bearers, and what is needed to write them.
+#[derive(Debug)]
+pub(super) struct RlcCaptures {
+    /// By direction.
+    files: [Files; 2],
+    /// By direction and UE.
+    bearers: [Vec<Option<Bearer>>; 2],
+    /// The packet that enters RLC next.
+    at_hand: Option<(PacketId, Vec<u8>)>,
+}
+
+#[derive(Debug)]
+struct Files {
+    air: CaptureFile,
+    delivery: CaptureFile,
+}
+
+/// One direction of a bearer.
+#[derive(Debug)]
+struct Bearer {
+    composer: Composer,
+    /// Why the PDUs of the next block set poll.
+    causes: VecDeque<PollCauses>,
+    /// Block sets on their way, by number.
+    flying: BTreeMap<u64, Vec<Block>>,
+    delivery: Delivery,
+}
+
+impl RlcCaptures {
+    /// Opens the files; `None` if no bearer can be captured.
+    pub fn create(folder: &Path, encodings: &[Option<Encoding>]) -> Result<Option<Self>, CaptureError> {
+        if encodings.iter().all(Option::is_none) {
+            return Ok(None);
+        }
+        let interfaces: Vec<_> = (0..encodings.len()).map(|ue| format!("ue{ue}")).collect();
+        let file = |direction: Direction, view: &str| {
+            let name = format!("rlc-{}-{view}", name(direction));
+            CaptureFile::create(folder, &name, DataLink::WIRESHARK_UPPER_PDU, &interfaces)
+        };
+        let files =
+            |direction| Ok(Files { air: file(direction, "air")?, delivery: file(direction, "delivery")? });
+        let bearers = |direction| {
+            let ues = encodings.iter().enumerate();
+            ues.map(|(ue, encoding)| {
+                let encoding = encoding.as_ref()?;
+                Some(Bearer::new(UeId(ue as u16), direction, encoding))
+            })
+            .collect()
+        };
+        Ok(Some(RlcCaptures {
+            files: [files(Direction::Downlink)?, files(Direction::Uplink)?],
+            bearers: [bearers(Direction::Downlink), bearers(Direction::Uplink)],
+            at_hand: None,
+        }))
+    }
+
+    /// What is still held is written; returns the files, not yet complete.
+    pub fn finish(mut self) -> Result<Vec<CaptureFile>, CaptureError> {
+        for (of_direction, files) in self.bearers.iter_mut().zip(&mut self.files) {
+            for (ue, bearer) in of_direction.iter_mut().enumerate() {
+                if let Some(bearer) = bearer {
+                    bearer.delivery.finish();
+                    files.write_delivery(ue, &mut bearer.delivery)?;
+                }
+            }
+        }
+        let [down, up] = self.files;
+        Ok(vec![down.air, down.delivery, up.air, up.delivery])
+    }
+
+    /// The octets of a packet that is about to enter RLC.
+    pub fn packet_at_hand(&mut self, packet: &Packet, octets: Vec<u8>) {
+        self.at_hand = Some((packet.id, octets));
+    }
+
+    fn bearer(&mut self, ue: UeId, direction: Direction) -> Option<&mut Bearer> {
+        self.bearers[direction.index()].get_mut(ue.index())?.as_mut()
+    }
+
+    pub fn record(&mut self, _: Time, event: &TraceEvent) -> Result<(), CaptureError> {
+        match *event {
+            TraceEvent::SduQueued { ue, direction, sdu, size } => {
+                let at_hand = self.at_hand.take().filter(|(id, _)| *id == sdu);
+                if let Some(bearer) = self.bearer(ue, direction) {
+                    let octets = at_hand.map_or_else(Vec::new, |(_, octets)| octets);
+                    bearer.composer.queue(sdu, packets::of_size(octets, size.0 as usize));
+                }
+            }
+            TraceEvent::PdusSent { ue, direction, .. } | TraceEvent::SduDiscarded { ue, direction, .. } => {
+                if let Some(bearer) = self.bearer(ue, direction) {
+                    bearer.composer.observe(event);
+                }
+            }
+            TraceEvent::RlcInitialState { ue, direction } => {
+                if let Some(bearer) = self.bearer(ue, direction) {
+                    bearer.composer.observe(event);
+                }
+                // The same entity receives in the other direction.
+                return self.deliver(ue, direction.reversed(), Delivery::reset);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    pub fn show(&mut self, at: Time, detail: &Detail<'_>) -> Result<(), CaptureError> {
+        match *detail {
+            Detail::Poll { ue, direction, causes } => {
+                if let Some(bearer) = self.bearer(ue, direction) {
+                    bearer.causes.push_back(causes);
+                }
+                Ok(())
+            }
+            Detail::Blocks { ue, direction, channel, set, stage } => {
+                self.blocks(at, (ue, direction, channel), set, stage)
+            }
+            Detail::InSequence { ue, direction, first, count } => {
+                self.deliver(ue, direction, |delivery| delivery.in_sequence(first, count))
+            }
+            Detail::Skipped { ue, direction, first, count, ends } => {
+                self.deliver(ue, direction, |delivery| delivery.skip(at, first, count, ends))
+            }
+        }
+    }
+
+    fn blocks(
+        &mut self,
+        at: Time,
+        (ue, direction, channel): (UeId, Direction, Channel),
+        set: &BlockSet,
+        stage: Stage,
+    ) -> Result<(), CaptureError> {
+        let Some(bearer) = self.bearers[direction.index()].get_mut(ue.index()).and_then(Option::as_mut)
+        else {
+            return Ok(());
+        };
+        match stage {
+            Stage::Leaves => {
+                let blocks = bearer.describe(set, channel);
+                bearer.flying.insert(set.serial, blocks);
+            }
+            Stage::Dropped => {
+                bearer.flying.remove(&set.serial);
+            }
+            Stage::Arrives(lost) => {
+                let blocks = bearer.flying.remove(&set.serial).unwrap_or_default();
+                let files = &mut self.files[direction.index()];
+                let encoding = bearer.composer.encoding();
+                for frame in air::frames(at, ue, direction, channel, encoding, &blocks, lost) {
+                    files.air.write(Frame {
+                        at,
+                        interface: u32::from(ue.0),
+                        data: &frame.octets,
+                        length: frame.octets.len() as u32,
+                        comments: frame.comments,
+                    })?;
+                }
+                bearer.delivery.arrive(at, set, &blocks, lost);
+                files.write_delivery(ue.index(), &mut bearer.delivery)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The receiver does something, of which the delivery view shows the outcome.
+    fn deliver(
+        &mut self,
+        ue: UeId,
+        direction: Direction,
+        act: impl FnOnce(&mut Delivery),
+    ) -> Result<(), CaptureError> {
+        let Some(bearer) = self.bearers[direction.index()].get_mut(ue.index()).and_then(Option::as_mut)
+        else {
+            return Ok(());
+        };
+        act(&mut bearer.delivery);
+        self.files[direction.index()].write_delivery(ue.index(), &mut bearer.delivery)
+    }
+}
+
+impl Files {
+    fn write_delivery(&mut self, ue: usize, delivery: &mut Delivery) -> Result<(), CaptureError> {
+        for Shown { at, octets, comments } in delivery.take_shown() {
+            let length = octets.len() as u32;
+            self.delivery.write(Frame { at, interface: ue as u32, data: &octets, length, comments })?;
+        }
+        Ok(())
+    }
+}
+
+impl Bearer {
+    fn new(ue: UeId, direction: Direction, encoding: &Encoding) -> Self {
+        Bearer {
+            composer: Composer::new(encoding.clone()),
+            causes: VecDeque::new(),
+            flying: BTreeMap::new(),
+            delivery: Delivery::new(ue, direction, encoding),
+        }
+    }
+
+    /// The octets of a set that leaves, and what is to be said of them.
+    fn describe(&mut self, set: &BlockSet, channel: Channel) -> Vec<Block> {
+        let composed = self.composer.compose(set);
+        let mut blocks = Vec::with_capacity(composed.len());
+        let mut composed = composed.into_iter();
+        for pdu in &set.pdus {
+            for step in 0..pdu.blocks() {
+                let octets = composed.next().expect("there is an entry for each block");
+                let polls = match pdu {
+                    Pdu::Data(run) if run.poll && step + 1 == pdu.blocks() => self.causes.pop_front(),
+                    _ => None,
+                };
+                blocks.push(Block::new(set, pdu, step, octets, polls, channel));
+            }
+        }
+        self.causes.clear();
+        blocks
+    }
+}
+
+fn name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Downlink => "downlink",
+        Direction::Uplink => "uplink",
+    }
+}

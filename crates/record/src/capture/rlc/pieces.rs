@@ -1,0 +1,149 @@
+//! A data PDU as parts of SDUs, which can be moved into another PDU.
+
+use umts_stack::radio::rlc::Sn;
+use umts_stack::radio::rlc::octets::Encoding;
+use umts_stack::radio::rlc::wire::{
+    AmPdu, AmdFormat, AmdPdu, LengthIndicator, LiWidth, Payload, UmSn, UmdFormat, UmdPdu,
+};
+
+use super::exported::Width;
+
+/// What a data PDU carries.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Pieces {
+    poll: bool,
+    /// What it says of the PDU before, or of its own beginning.
+    pub leading: Option<LengthIndicator>,
+    /// Parts of SDUs that end in it.
+    pub ended: Vec<Vec<u8>>,
+    /// The beginning or the middle of an SDU that goes on in the next PDU.
+    pub open: Vec<u8>,
+    /// A STATUS in the rest.
+    status: Option<Vec<u8>>,
+    /// An octet is left behind the last end of which nothing is said: Wireshark takes it for data.
+    pub has_silent_octet: bool,
+}
+
+/// Which PDUs are read and written.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Format {
+    Am(AmdFormat),
+    Um(UmdFormat),
+}
+
+impl Format {
+    /// Wide indicators hold any length.
+    const WIDE: LiWidth = LiWidth::Fifteen;
+
+    /// That of a bearer, unless its PDUs have no header.
+    pub fn of(encoding: &Encoding) -> Option<Self> {
+        encoding.amd_format().map(Format::Am).or(encoding.umd_format().map(Format::Um))
+    }
+
+    pub fn width(self) -> Width {
+        match self {
+            Format::Am(AmdFormat { width, .. }) | Format::Um(UmdFormat { width, .. }) => match width {
+                LiWidth::Seven => Width::Seven,
+                LiWidth::Fifteen => Width::Fifteen,
+            },
+        }
+    }
+}
+
+impl Pieces {
+    /// Reads a PDU that we wrote.
+    pub fn read(format: Format, octets: &[u8]) -> Self {
+        const OURS: &str = "what was composed can be read";
+        match format {
+            Format::Am(format) => match AmPdu::parse(octets, format).expect(OURS) {
+                AmPdu::Data(pdu) => Self::of(pdu.payload(), pdu.poll()),
+                AmPdu::Status(_) | AmPdu::Reset(_) => Pieces::default(),
+            },
+            Format::Um(format) => Self::of(UmdPdu::parse(octets, format).expect(OURS).payload(), false),
+        }
+    }
+
+    fn of(payload: &Payload<'_>, poll: bool) -> Self {
+        use LengthIndicator as Li;
+        let first = payload.indicators().first().copied();
+        let last = payload.indicators().last();
+        let leads = |li: &Li| matches!(li, Li::PreviousFilled | Li::PreviousOneShort | Li::StartsHere);
+        let mut pieces = Pieces { poll, leading: first.filter(leads), ..Pieces::default() };
+        for segment in payload.segments() {
+            let octets = segment.octets.to_vec();
+            if segment.ends { pieces.ended.push(octets) } else { pieces.open = octets }
+        }
+        match last {
+            Some(Li::PiggybackedStatus) => pieces.status = Some(payload.rest().to_vec()),
+            Some(Li::End(_)) => pieces.has_silent_octet = !payload.rest().is_empty(),
+            _ => {}
+        }
+        pieces
+    }
+
+    /// Whether it tells the end of an SDU.
+    pub fn tells_end(&self) -> bool {
+        !self.ended.is_empty() || self.tells_previous()
+    }
+
+    fn tells_previous(&self) -> bool {
+        matches!(self.leading, Some(LengthIndicator::PreviousFilled | LengthIndicator::PreviousOneShort))
+    }
+
+    /// Takes the first `count` ends away, with their data.
+    pub fn drop_ends(&mut self, count: u8) {
+        for _ in 0..count {
+            if self.tells_previous() {
+                self.leading = None;
+            } else if !self.ended.is_empty() {
+                self.ended.remove(0);
+            }
+        }
+    }
+
+    /// Puts the beginning of the SDU that goes on or ends here in front of it.
+    pub fn prepend(&mut self, mut carried: Vec<u8>) {
+        if self.tells_previous() {
+            let short = self.leading == Some(LengthIndicator::PreviousOneShort);
+            carried.truncate(carried.len() - usize::from(short));
+            self.leading = None;
+            self.ended.insert(0, carried);
+            return;
+        }
+        let first = self.ended.first_mut().unwrap_or(&mut self.open);
+        carried.append(first);
+        *first = carried;
+    }
+
+    /// A PDU of just these pieces, with wide length indicators and no more padding than it needs.
+    pub fn write(&self, format: Format, sn: Sn) -> Vec<u8> {
+        use LengthIndicator as Li;
+        let mut indicators: Vec<Li> = self.leading.into_iter().collect();
+        let mut data = Vec::new();
+        for part in &self.ended {
+            data.extend_from_slice(part);
+            indicators.push(Li::End(data.len() as u16));
+        }
+        data.extend_from_slice(&self.open);
+        if let Some(status) = self.status.as_ref().filter(|_| self.open.is_empty()) {
+            indicators.push(Li::PiggybackedStatus);
+            data.extend_from_slice(status);
+        } else if self.ended.is_empty() && self.open.is_empty() {
+            indicators.push(Li::Padding);
+        }
+        let mut out = Vec::new();
+        const VALID: &str = "pieces make a PDU";
+        match format {
+            Format::Am(format) => {
+                let format = AmdFormat { width: Format::WIDE, ..format };
+                AmdPdu::new(format, sn, self.poll, indicators, &data).expect(VALID).emit(&mut out);
+            }
+            Format::Um(format) => {
+                let format = UmdFormat { width: Format::WIDE, ..format };
+                let sn = UmSn::of(sn.value().into());
+                UmdPdu::new(format, sn, indicators, &data).expect(VALID).emit(&mut out);
+            }
+        }
+        out
+    }
+}
