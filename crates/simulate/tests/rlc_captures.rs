@@ -13,13 +13,31 @@ use umts_simulate::{RunOptions, observe, run};
 use umts_stack::ids::Direction;
 use umts_stack::trace::TraceEvent;
 
-/// Complaints of any dissector from warnings on, and frames without a PDU.
-const COMPLAINTS: &str = "_ws.malformed || _ws.expert.severity >= 0x600000 || !rlc";
+/// The least severity that is a complaint: a warning.
+const WARNING: u32 = 0x60_0000;
 
-/// Frames of `file` that match `filter`, with the values of `fields`; `None` where there is no tshark.
-fn tshark(file: &Path, options: &[&str], filter: &str, fields: &[&str]) -> Option<Vec<Vec<String>>> {
+/// A frame as tshark sees it.
+struct Judged {
+    number: String,
+    comments: String,
+    /// What experts say from warnings on, and "malformed".
+    complaints: String,
+    has_pdu: bool,
+    segments: usize,
+}
+
+/// The frames of `file`; `None` where there is no tshark.
+fn tshark(file: &Path, options: &[&str]) -> Option<Vec<Judged>> {
+    let fields = [
+        "frame.number",
+        "frame.comment",
+        "frame.protocols",
+        "_ws.expert.severity",
+        "_ws.expert.message",
+        "tcp.seq_raw",
+    ];
     let mut command = Command::new("tshark");
-    command.args(["-2", "-Y", filter, "-T", "fields", "-E", "separator=|", "-r"]).arg(file).args(options);
+    command.args(["-T", "fields", "-E", "separator=|", "-r"]).arg(file).args(options);
     for field in fields {
         command.args(["-e", field]);
     }
@@ -31,19 +49,38 @@ fn tshark(file: &Path, options: &[&str], filter: &str, fields: &[&str]) -> Optio
         }
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    Some(text.lines().map(|line| line.split('|').map(str::to_owned).collect()).collect())
+    Some(String::from_utf8_lossy(&output.stdout).lines().map(Judged::read).collect())
 }
 
-/// As the page on captures says.
-const AIR: &[&str] = &["-o", "rlc.perform_reassembly:FALSE", "--enable-heuristic", "rlc_udp"];
-const DELIVERY: &[&str] = &["--enable-heuristic", "rlc_udp"];
+impl Judged {
+    fn read(line: &str) -> Self {
+        let values: Vec<_> = line.split('|').collect();
+        let [number, comments, protocols, severities, messages, sequence] = values[..] else {
+            panic!("six fields: {line}")
+        };
+        let is_warning = |severity: &str| severity.parse::<u32>().is_ok_and(|severity| severity >= WARNING);
+        let complains = severities.split(',').any(is_warning) || protocols.contains("malformed");
+        Judged {
+            number: number.to_owned(),
+            comments: comments.to_owned(),
+            complaints: if complains { format!("{protocols} {messages}") } else { String::new() },
+            has_pdu: protocols.contains("rlc"),
+            segments: sequence.split(',').filter(|number| !number.is_empty()).count(),
+        }
+    }
+}
+
+/// As docs/guide.md says. What TCP makes of losses is not judged here.
+const AIR: &[&str] = &["--enable-heuristic", "rlc_udp", "-o", "rlc.perform_reassembly:FALSE"];
+const DELIVERY: &[&str] =
+    &["--enable-heuristic", "rlc_udp", "-2", "-o", "tcp.analyze_sequence_numbers:FALSE"];
 
 struct Captured {
     folder: TempDir,
     /// SDUs that RLC handed up, and blocks that arrived, by direction.
     delivered: [usize; 2],
-    blocks: [u64; 2],
+    blocks: [usize; 2],
+    discarded: usize,
     initial_states: usize,
 }
 
@@ -54,18 +91,20 @@ fn capture(name: &str, overrides: &[(&str, &str)]) -> Captured {
     run(&scenario, options).expect("nothing stops it");
     let (_, trace) =
         observe(&scenario, 1, 0, Vec::new(), |_, _| ControlFlow::Continue(())).expect("nothing stops it");
-    let (mut delivered, mut blocks, mut initial_states) = ([0; 2], [0; 2], 0);
+    let (mut delivered, mut blocks) = ([0; 2], [0; 2]);
+    let (mut discarded, mut initial_states) = (0, 0);
     for (_, event) in trace {
         match event {
             TraceEvent::SduDelivered { direction, .. } => delivered[direction.index()] += 1,
             TraceEvent::BlocksReceived { direction, blocks: count, .. } => {
-                blocks[direction.index()] += u64::from(count);
+                blocks[direction.index()] += count as usize;
             }
+            TraceEvent::SduDiscarded { .. } => discarded += 1,
             TraceEvent::RlcInitialState { .. } => initial_states += 1,
             _ => {}
         }
     }
-    Captured { folder, delivered, blocks, initial_states }
+    Captured { folder, delivered, blocks, discarded, initial_states }
 }
 
 impl Captured {
@@ -74,18 +113,19 @@ impl Captured {
         for direction in [Direction::Downlink, Direction::Uplink] {
             let name = format!("{direction:?}").to_lowercase();
             let file = |view: &str| self.folder.path().join(format!("rlc-{name}-{view}.pcapng"));
-            let (air, delivery) = (file("air"), file("delivery"));
-            let complaints = ["frame.number", "_ws.expert.message", "frame.comment"];
-            for (file, options) in [(&air, AIR), (&delivery, DELIVERY)] {
-                let Some(complaints) = tshark(file, options, COMPLAINTS, &complaints) else { return };
-                let first = complaints.first();
-                assert_eq!(first, None, "{what}, {}: {} complaints", file.display(), complaints.len());
+            let Some(air) = tshark(&file("air"), AIR) else { return };
+            let Some(delivery) = tshark(&file("delivery"), DELIVERY) else { return };
+            for (view, frames) in [("air", &air), ("delivery", &delivery)] {
+                for frame in frames {
+                    let Judged { number, comments, complaints, has_pdu, .. } = frame;
+                    let place = format!("{what}, {name} {view}, frame {number}: {comments}");
+                    assert!(*has_pdu, "{place}: no PDU is seen");
+                    assert!(complaints.is_empty(), "{place}: {complaints}");
+                }
             }
-            let Some(frames) = tshark(&air, AIR, "frame", &["frame.comment"]) else { return };
-            let blocks: usize = frames.iter().map(|frame| frame[0].matches("UE ").count()).sum();
-            assert_eq!(blocks as u64, self.blocks[direction.index()], "{what}, {name}: blocks on the air");
-            let Some(frames) = tshark(&delivery, DELIVERY, "tcp", &["tcp.seq_raw"]) else { return };
-            let segments: usize = frames.iter().map(|frame| frame[0].split(',').count()).sum();
+            let blocks: usize = air.iter().map(|frame| frame.comments.matches("UE ").count()).sum();
+            assert_eq!(blocks, self.blocks[direction.index()], "{what}, {name}: blocks on the air");
+            let segments: usize = delivery.iter().map(|frame| frame.segments).sum();
             assert_eq!(segments, self.delivered[direction.index()], "{what}, {name}: segments put together");
         }
     }
@@ -93,8 +133,51 @@ impl Captured {
 
 #[test]
 fn a_lossy_download_at_384_kbit_s_is_read_without_complaint() {
-    // 4096 PDUs take 3.4 s: several rounds.
-    let captured = capture("ftp-on-dch-384-3gpp", &[("radio.bler", "0.1"), ("duration", "20 s")]);
-    assert!(captured.delivered[0] > 400, "{:?}", captured.delivered);
+    // 4096 PDUs take 3.4 s: two rounds and more.
+    let captured = capture("ftp-on-dch-384-3gpp", &[("radio.bler", "0.1"), ("duration", "10 s")]);
+    assert!(captured.delivered[0] > 200, "{:?}", captured.delivered);
     captured.is_judged("AM");
+}
+
+#[test]
+fn what_is_given_up_leaves_no_hole() {
+    let discard = [("radio.bler", "0.2"), ("rlc.max_dat", "2"), ("duration", "6 s")];
+    let captured = capture("ftp-on-dch-384-3gpp", &discard);
+    assert!(captured.discarded > 5, "{}", captured.discarded);
+    captured.is_judged("discard after MaxDAT");
+    let timer = [
+        ("radio.bler", "0.2"),
+        ("rlc.sdu_discard", "timer"),
+        ("rlc.timer_discard", "300 ms"),
+        ("duration", "6 s"),
+    ];
+    let captured = capture("ftp-on-dch-384-3gpp", &timer);
+    assert!(captured.discarded > 5, "{}", captured.discarded);
+    captured.is_judged("discard by timer");
+}
+
+#[test]
+fn a_reset_begins_a_bearer_anew() {
+    let never =
+        [("radio.bler", "0.1"), ("rlc.sdu_discard", "never"), ("rlc.max_dat", "3"), ("duration", "10 s")];
+    let captured = capture("ftp-on-dch-384-3gpp", &never);
+    assert!(captured.initial_states > 4, "{}", captured.initial_states);
+    captured.is_judged("RESET");
+}
+
+#[test]
+fn other_modes_widths_and_channels_are_read_too() {
+    let um = [("rlc.mode", "um"), ("radio.bler", "0.01"), ("duration", "10 s")];
+    let captured = capture("ftp-on-dch-384-3gpp", &um);
+    assert!(captured.delivered[0] > 30, "{:?}", captured.delivered);
+    captured.is_judged("UM");
+    let wide = [
+        ("rlc.pdu_payload", "160 B"),
+        ("radio.bler", "0.05"),
+        ("rlc.status_format", "rlist"),
+        ("duration", "5 s"),
+    ];
+    capture("ftp-on-dch-384-3gpp", &wide).is_judged("15-bit length indicators");
+    let common = [("radio.bler", "0.1"), ("rlc.status_format", "list"), ("duration", "30 s")];
+    capture("ftp-on-fach-two-users-3gpp", &common).is_judged("FACH and RACH");
 }

@@ -1,5 +1,7 @@
 //! Scenarios of the repository, run with overrides.
 
+#![allow(dead_code, reason = "no test uses all of it")]
+
 use std::path::Path;
 
 use umts_record::metrics::MetricSet;

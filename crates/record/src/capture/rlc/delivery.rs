@@ -2,7 +2,7 @@
 //!
 //! PDUs are held back from the one in which an SDU begins until it is whole. If it never is (discard, RESET, the end of the
 //! run), or if the sequence numbers begin again inside it, its parts are taken out of the PDUs held back; in the latter case
-//! they are put in front of the PDU with number 0.
+//! they are put in front of the PDU with number 0. In unacknowledged mode the same is done with SDUs of many PDUs.
 
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::phy::Lost;
@@ -51,18 +51,21 @@ pub(super) struct Delivery {
     /// AM: so many ends in this PDU are not wanted.
     unwanted: Option<(Sn, u8)>,
     /// UM: VR(US), and whether the beginning of the SDU that goes on there was seen.
-    vr_us: u64,
+    vr_us: UmSn,
     knows_start: bool,
     /// PDUs from the one on in which the SDU begins that is not whole yet.
     held: Vec<Kept>,
     shown: Vec<Shown>,
 }
 
+/// Wireshark gives up an SDU over more than a quarter of the sequence numbers, which are 128 in unacknowledged mode.
+const UM_MOST_PDUS: usize = 30;
+
 const SKIPPED: &str = "never on the air: fills the place of a PDU that was given up";
 const LOST: &str = "never on the air: fills the place of a PDU that was lost";
 const CUT: &str = "changed: the SDU that begins or goes on here was never whole, its part is left out";
-const MOVED: &str = "changed: what is here of the SDU that reaches into the next round stands there";
-const CARRIED: &str = "changed: an SDU that began in the round before stands here from its first octet on";
+const MOVED: &str = "changed: what was here of an SDU stands in a PDU further on";
+const CARRIED: &str = "changed: an SDU that began further back stands here from its first octet on";
 const TRIMMED: &str = "changed: the octet behind the last SDU, of which nothing is said, is left out";
 const HEADLESS: &str = "changed: parts of SDUs that are not whole are left out";
 
@@ -78,7 +81,7 @@ impl Delivery {
             is_fresh: true,
             arrived: vec![None; numbers],
             unwanted: None,
-            vr_us: 0,
+            vr_us: UmSn::default(),
             knows_start: true,
             held: Vec::new(),
             shown: Vec::new(),
@@ -181,21 +184,21 @@ impl Delivery {
 
     /// UM: the PDU that arrives next.
     fn take_unacknowledged(&mut self, at: Time, sn: Sn, block: &Block) {
-        let numbers = UmSn::MODULUS;
-        let missing = (u64::from(sn.value()) + numbers - self.vr_us % numbers) % numbers;
-        if missing > 0 {
+        let this = UmSn::of(sn.value().into());
+        if this != self.vr_us {
             self.close(CUT);
             self.knows_start = false;
-            for _ in 0..missing {
-                self.begin_round_at(Sn::of(self.vr_us));
-                self.fill(at, Sn::of(self.vr_us % numbers), LOST);
-                self.vr_us += 1;
-            }
         }
-        let this = Sn::of(self.vr_us);
-        self.vr_us += 1;
-        let carried = self.begin_round_at(this);
-        let mut kept = self.keep(at, Sn::of(self.vr_us - 1), block.clone());
+        while this != self.vr_us {
+            let lost = Sn::of(self.vr_us.value().into());
+            self.begin_round_at(lost);
+            self.fill(at, lost, LOST);
+            self.vr_us = UmSn::of(u64::from(self.vr_us.value()) + 1);
+        }
+        self.vr_us = UmSn::of(u64::from(this.value()) + 1);
+        let sn = Sn::of(this.value().into());
+        let carried = self.begin_round_at(sn);
+        let mut kept = self.keep(at, sn, block.clone());
         if kept.pieces.leading == Some(LengthIndicator::StartsHere) {
             self.close(CUT);
             self.knows_start = true;
@@ -253,6 +256,11 @@ impl Delivery {
         if kept.pieces.has_silent_octet {
             kept.pieces.has_silent_octet = false;
             self.rewrite(&mut kept, TRIMMED);
+        }
+        if kept.pieces.tells_end() && self.mode == PduMode::Um && self.held.len() >= UM_MOST_PDUS {
+            let carried = self.close(MOVED);
+            kept.pieces.prepend(carried);
+            self.rewrite(&mut kept, CARRIED);
         }
         if kept.pieces.tells_end() {
             for whole in std::mem::take(&mut self.held) {

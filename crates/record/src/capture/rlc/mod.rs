@@ -15,7 +15,7 @@
 //! **Delivery.** A frame is one PDU behind a header that names UE, mode, direction and width of length indicators
 //! ([`exported`]); the heuristic `rlc_udp` must be on. To Wireshark a bearer begins with number 0 and has no holes. So each
 //! round of the sequence numbers, and what follows a RESET, has a U-RNTI of its own: the UE's number plus one in the upper
-//! half, the round in the lower. What the sender gave up is filled with PDUs of padding. An SDU that goes over the end of a
+//! half, the round in the lower. What the sender gave up is filled with PDUs that carry nothing. An SDU that goes over the end of a
 //! round is shown whole in the round in which it ends. Comments tell what was changed so.
 //!
 //! Payload is that of the IP capture: headers and zeros. Where the model charges a SYN less than its options take, its SDU is

@@ -115,10 +115,13 @@ impl Pieces {
         *first = carried;
     }
 
-    /// A PDU of just these pieces, with wide length indicators and no more padding than it needs.
+    /// A PDU of just these pieces, with wide length indicators and no more padding than it needs. One without any begins with
+    /// "the PDU before was filled": of a PDU with nothing but padding Wireshark takes no notice, and waits for it.
     pub fn write(&self, format: Format, sn: Sn) -> Vec<u8> {
         use LengthIndicator as Li;
-        let mut indicators: Vec<Li> = self.leading.into_iter().collect();
+        let is_empty = self.ended.is_empty() && self.open.is_empty();
+        let leading = if is_empty { Some(Li::PreviousFilled) } else { self.leading };
+        let mut indicators: Vec<Li> = leading.into_iter().collect();
         let mut data = Vec::new();
         for part in &self.ended {
             data.extend_from_slice(part);
@@ -128,7 +131,7 @@ impl Pieces {
         if let Some(status) = self.status.as_ref().filter(|_| self.open.is_empty()) {
             indicators.push(Li::PiggybackedStatus);
             data.extend_from_slice(status);
-        } else if self.ended.is_empty() && self.open.is_empty() {
+        } else if is_empty {
             indicators.push(Li::Padding);
         }
         let mut out = Vec::new();
