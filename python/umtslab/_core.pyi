@@ -62,6 +62,7 @@ class Scenario:
     seed: int
     duration_s: float
     warnings: list[str]
+    def capture_notes(self) -> list[str]: ...
     @staticmethod
     def load(path: str, overrides: Sequence[tuple[str, str]] = []) -> Scenario: ...
     @staticmethod

@@ -116,7 +116,7 @@ class Run:
         return self._table(kind, f"series/{kind}.parquet")
 
     def captures(self) -> list[Path]:
-        """Packet captures of the run, one file per capture point."""
+        """Captures of the run: a file per capture point, and per direction and view of RLC PDUs."""
         return [] if self.folder is None else sorted((self.folder / "captures").glob("*"))
 
     def _table(self, name: str, file: str) -> pl.DataFrame:

@@ -115,6 +115,11 @@ class Scenario:
         """What to look at before trusting the results."""
         return self.core.warnings
 
+    @property
+    def capture_notes(self) -> list[str]:
+        """Of which users captures hold IP packets only, and why."""
+        return self.core.capture_notes()
+
     @cached_property
     def content_hash(self) -> str:
         """Hash of the scenario after defaults and overrides, without its comments."""

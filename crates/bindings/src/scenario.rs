@@ -112,6 +112,11 @@ impl Scenario {
         self.warnings.clone()
     }
 
+    /// Of which UEs `pcap` captures IP packets only, and why.
+    fn capture_notes(&self) -> Vec<String> {
+        umts_simulate::capture_notes(&self.scenario)
+    }
+
     /// The whole scenario, defaults included, as a file that loads again.
     fn to_toml(&self) -> String {
         self.scenario.to_toml()

@@ -58,7 +58,7 @@ def print_tables(
         console.print(connections_table(connections))
     if not quiet:
         console.print()
-        for line in _where(runs, store):
+        for line in _where(runs, store) + _not_captured(scenario, runs):
             console.print(line, soft_wrap=True, markup=False)
 
 
@@ -66,6 +66,10 @@ def _what_was_run(scenario: Scenario, runs: Sequence[Run]) -> str:
     source = f"{scenario.source}; " if scenario.source else ""
     count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
     return f"{source}{count} of {scenario.duration_s:g} s, seed {runs[0].seed}"
+
+
+def _not_captured(scenario: Scenario, runs: Sequence[Run]) -> list[str]:
+    return [f"note: {note}" for note in scenario.capture_notes] if runs[0].captures() else []
 
 
 def _where(runs: Sequence[Run], store: Store) -> list[str]:
@@ -76,6 +80,9 @@ def _where(runs: Sequence[Run], store: Store) -> list[str]:
         lines.append(
             "captures: " + ", ".join(file.name for file in runs[0].captures()) + f" in {folder}/captures"
         )
+    for pdus in runs[0].captures():
+        if pdus.name == "rlc-downlink-delivery.pcapng":
+            lines.append(f"PDUs:     wireshark --enable-heuristic rlc_udp {shlex.quote(str(pdus))}")
     place = shlex.quote(str(store.path))
     if runs[0].series_kinds():
         lines.append(f"figures: umts plot {place} outstanding")

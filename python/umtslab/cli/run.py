@@ -78,7 +78,7 @@ def run(
     series
         Record time series, which `umts plot` draws.
     pcap
-        Write IP captures (pcapng) at server, RNC and UE.
+        Write captures (pcapng): IP packets at server, RNC and UE, and RLC PDUs in both directions.
     all_
         Show every metric.
     json
