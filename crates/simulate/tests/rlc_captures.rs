@@ -133,15 +133,15 @@ impl Captured {
 
 #[test]
 fn a_lossy_download_at_384_kbit_s_is_read_without_complaint() {
-    // 4096 PDUs take 3.4 s: two rounds and more.
-    let captured = capture("ftp-on-dch-384-3gpp", &[("radio.bler", "0.1"), ("duration", "10 s")]);
-    assert!(captured.delivered[0] > 200, "{:?}", captured.delivered);
+    // 150 packets of 38 PDUs are more than a round of the sequence numbers.
+    let captured = capture("ftp-on-dch-384-3gpp", &[("radio.bler", "0.1"), ("duration", "8 s")]);
+    assert!(captured.delivered[0] > 150, "{:?}", captured.delivered);
     captured.is_judged("AM");
 }
 
 #[test]
 fn what_is_given_up_leaves_no_hole() {
-    let discard = [("radio.bler", "0.2"), ("rlc.max_dat", "2"), ("duration", "6 s")];
+    let discard = [("radio.bler", "0.2"), ("rlc.max_dat", "2"), ("duration", "5 s")];
     let captured = capture("ftp-on-dch-384-3gpp", &discard);
     assert!(captured.discarded > 5, "{}", captured.discarded);
     captured.is_judged("discard after MaxDAT");
@@ -149,7 +149,7 @@ fn what_is_given_up_leaves_no_hole() {
         ("radio.bler", "0.2"),
         ("rlc.sdu_discard", "timer"),
         ("rlc.timer_discard", "300 ms"),
-        ("duration", "6 s"),
+        ("duration", "5 s"),
     ];
     let captured = capture("ftp-on-dch-384-3gpp", &timer);
     assert!(captured.discarded > 5, "{}", captured.discarded);
@@ -178,6 +178,6 @@ fn other_modes_widths_and_channels_are_read_too() {
         ("duration", "5 s"),
     ];
     capture("ftp-on-dch-384-3gpp", &wide).is_judged("15-bit length indicators");
-    let common = [("radio.bler", "0.1"), ("rlc.status_format", "list"), ("duration", "30 s")];
+    let common = [("radio.bler", "0.1"), ("rlc.status_format", "list"), ("duration", "20 s")];
     capture("ftp-on-fach-two-users-3gpp", &common).is_judged("FACH and RACH");
 }
