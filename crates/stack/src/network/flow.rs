@@ -109,6 +109,10 @@ impl Flow {
     pub fn poll_event(&mut self, now: Time, id: ConnectionId, end: End) -> Option<(Nth, TcpEvent)> {
         let connection = self.connection(id)?;
         let event = connection.end(end).poll_event()?;
+        if matches!(event, TcpEvent::Failed(_)) {
+            // The other end may never hear of it.
+            connection.expires = now + TIME_WAIT;
+        }
         if event == TcpEvent::Closed {
             connection.closed[end as usize] = true;
             if connection.closed == [true; 2] || connection.one_way {

@@ -8,7 +8,7 @@
 //!   for one parsing time after the page itself is there, over several connections at once if they are allowed.
 //!
 //! A call ends when all of it is acknowledged, and then the pause begins; the page is the user's when its last byte has
-//! been delivered.
+//! been delivered. If one of its connections fails, the user gives the call up, pauses, and asks for something else.
 
 use std::collections::VecDeque;
 
@@ -180,6 +180,7 @@ impl Browsing {
             TcpEvent::PeerClosed if end == self.closes_second() => {
                 self.actions.push_back(Action::Close { connection, end });
             }
+            TcpEvent::Failed(_) => self.failed(now, connection),
             _ => {}
         }
     }
@@ -355,11 +356,31 @@ impl Browsing {
         let last = call.connections.last().expect("a call has a connection").connection;
         self.actions.push_back(Action::Report(Report::CallEnded { connection: last, since: call.since }));
         if self.config.request.is_none() || self.config.persistent {
-            let end = self.closes_second().other();
-            for Transfer { connection, .. } in call.connections {
-                self.actions.push_back(Action::Close { connection, end });
-            }
+            self.close(&call.connections, self.closes_second().other());
         }
+        self.pause(now);
+    }
+
+    /// A connection is refused, reset or given up, and with it the call.
+    fn failed(&mut self, now: Time, connection: Nth) {
+        if self.transfer(connection).is_none() {
+            return;
+        }
+        let Some(mut call) = self.call.take() else { return };
+        self.rest.clear();
+        call.connections.retain(|transfer| transfer.connection != connection);
+        self.close(&call.connections, self.closes_second().other());
+        self.pause(now);
+    }
+
+    fn close(&mut self, transfers: &[Transfer], end: End) {
+        for Transfer { connection, .. } in transfers {
+            self.actions.push_back(Action::Close { connection: *connection, end });
+        }
+    }
+
+    /// The user looks at what there is, or does something else.
+    fn pause(&mut self, now: Time) {
         let from = match self.config.pace {
             Pace::AfterCall => now,
             Pace::RequestToRequest => self.due,
@@ -373,3 +394,6 @@ impl Browsing {
         connections.iter_mut().find(|transfer| transfer.connection == connection)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+use super::*;
+use crate::tcp::Failure;
+use crate::traffic::laws::Truncation;
+
+/// Pages of 1,000 bytes with two embedded objects of 500, asked for over two connections.
+fn user(request: Option<u32>) -> Browsing {
+    let size = |bytes| Law::pareto(1.0, bytes, bytes, Truncation::Clip);
+    let two = Count { law: size(4.0), least: 2.0, nearest: true };
+    let config = BrowsingConfig {
+        main: size(1000.0),
+        embedded: Some((two, size(500.0))),
+        object_per_call: false,
+        parsing: Duration::from_millis(100),
+        pause: Duration::from_secs(30),
+        pace: Pace::AfterCall,
+        begins_with_pause: false,
+        segments: None,
+        request,
+        connections: 2,
+        persistent: true,
+    };
+    Browsing::new(&config, End::Server, FlowId(0), &Streams::new(1, 0))
+}
+
+fn drain(user: &mut Browsing) -> Vec<Action> {
+    std::iter::from_fn(|| user.poll_action()).collect()
+}
+
+fn open(nth: u32, end: End) -> [Action; 2] {
+    let connection = Nth(nth);
+    let open = Action::Open { connection, end, segment_payload: None };
+    [open, Action::Report(Report::CallStarted { connection })]
+}
+
+fn write(nth: u32, end: End, bytes: u64) -> Action {
+    Action::Write { connection: Nth(nth), end, bytes }
+}
+
+#[test]
+fn a_page_is_asked_for_alone_and_what_it_refers_to_over_all_connections() {
+    let (mut user, now) = (user(Some(300)), Time::ZERO);
+    user.handle_start(now);
+    let [first, told] = open(0, End::Ue);
+    assert_eq!(drain(&mut user), [first, told, write(0, End::Ue, 300)]);
+    // Half a request is none.
+    user.handle_event(now, Nth(0), End::Server, TcpEvent::Delivered(150));
+    assert_eq!(drain(&mut user), []);
+    user.handle_event(now, Nth(0), End::Server, TcpEvent::Delivered(150));
+    assert_eq!(drain(&mut user), [write(0, End::Server, 1000)]);
+    user.handle_event(now, Nth(0), End::Ue, TcpEvent::Delivered(1000));
+    assert_eq!(drain(&mut user), [], "the page is parsed first");
+    let parsed = user.poll_timeout().expect("it takes a while");
+    user.handle_timeout(parsed);
+    let [second, told] = open(1, End::Ue);
+    assert_eq!(drain(&mut user), [write(0, End::Ue, 300), second, told, write(1, End::Ue, 300)]);
+    for nth in [0, 1] {
+        user.handle_event(parsed, Nth(nth), End::Server, TcpEvent::Delivered(300));
+        assert_eq!(drain(&mut user), [write(nth, End::Server, 500)]);
+        user.handle_event(parsed, Nth(nth), End::Ue, TcpEvent::Delivered(500));
+    }
+    assert_eq!(drain(&mut user), [Action::Report(Report::PageEnded { since: now })]);
+    user.handle_event(parsed, Nth(0), End::Server, TcpEvent::AllAcked);
+    assert_eq!((drain(&mut user), user.poll_timeout()), (vec![], None), "one is not acknowledged");
+    user.handle_event(parsed, Nth(1), End::Server, TcpEvent::AllAcked);
+    let close = |nth| Action::Close { connection: Nth(nth), end: End::Ue };
+    let ended = Action::Report(Report::CallEnded { connection: Nth(1), since: now });
+    assert_eq!(drain(&mut user), [ended, close(0), close(1)]);
+    assert!(user.poll_timeout() > Some(parsed), "the user reads");
+}
+
+#[test]
+fn a_pushed_object_follows_one_parsing_time_after_the_one_before_has_left() {
+    let (mut user, end) = (user(None), End::Server);
+    user.handle_start(Time::ZERO);
+    let [first, told] = open(0, end);
+    assert_eq!(drain(&mut user), [first, told, write(0, end, 1000)]);
+    let mut now = Time::ZERO;
+    for _ in 0..2 {
+        // That what has left is acknowledged does not matter.
+        user.handle_event(now, Nth(0), end, TcpEvent::AllAcked);
+        assert_eq!(user.poll_timeout(), None);
+        user.handle_all_sent(now, Nth(0), end);
+        now = user.poll_timeout().expect("there is another object");
+        user.handle_timeout(now);
+        assert_eq!(drain(&mut user), [write(0, end, 500)]);
+    }
+    user.handle_all_sent(now, Nth(0), end);
+    assert_eq!(user.poll_timeout(), None, "that was the last");
+    user.handle_event(now, Nth(0), End::Ue, TcpEvent::Delivered(2000));
+    user.handle_event(now, Nth(0), end, TcpEvent::AllAcked);
+    let since = Time::ZERO;
+    let page = Action::Report(Report::PageEnded { since });
+    let call = Action::Report(Report::CallEnded { connection: Nth(0), since });
+    assert_eq!(drain(&mut user), [page, call, Action::Close { connection: Nth(0), end }]);
+}
+
+#[test]
+fn a_connection_that_fails_ends_the_call_and_not_the_user() {
+    let (mut user, now) = (user(Some(300)), Time::ZERO);
+    user.handle_start(now);
+    drain(&mut user);
+    user.handle_event(now, Nth(0), End::Ue, TcpEvent::Failed(Failure::Reset));
+    user.handle_event(now, Nth(0), End::Server, TcpEvent::Failed(Failure::Reset));
+    assert_eq!(drain(&mut user), []);
+    let later = user.poll_timeout().expect("the user tries again");
+    user.handle_timeout(later);
+    let [again, told] = open(1, End::Ue);
+    assert_eq!(drain(&mut user), [again, told, write(1, End::Ue, 300)]);
+    // What is late from the old connection is nobody's.
+    user.handle_event(later, Nth(0), End::Ue, TcpEvent::Delivered(1000));
+    assert_eq!(drain(&mut user), []);
+}
