@@ -88,6 +88,14 @@ def test_reference_bearers_are_listed_with_their_blocks(umts: Umts) -> None:
     assert "UNSURE" in text
 
 
+def test_rrc_profiles_are_listed_with_keys_and_source(umts: Umts) -> None:
+    [profile] = json.loads(umts("rrc", "att", "--json").stdout)
+    assert 'idle_to_dch = "2 s"' in profile["keys"]
+    assert "IMC 2010" in profile["source"]
+    assert "dubois2005-ch8" in umts("rrc").stdout
+    assert umts("rrc", "no-such-network", status=2).stdout == ""
+
+
 def test_the_schema_is_json(umts: Umts) -> None:
     assert json.loads(umts("schema").stdout) == json.loads(_core.schema())
 
@@ -113,6 +121,7 @@ def test_doctor_names_the_libraries(umts: Umts) -> None:
         "metrics",
         "bearers",
         "profiles",
+        "rrc",
         "schema",
         "doctor",
         "reproduce",

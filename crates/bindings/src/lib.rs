@@ -26,7 +26,7 @@ mod _core {
     #[pymodule_export]
     use super::errors::{CaptureReadError, OutputError, ScenarioError};
     #[pymodule_export]
-    use super::reference::{bearers, metric_definitions, params, profiles, schema, version};
+    use super::reference::{bearers, metric_definitions, params, profiles, rrc_profiles, schema, version};
     #[pymodule_export]
     use super::run::{RunResult, simulate};
     #[pymodule_export]

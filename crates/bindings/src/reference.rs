@@ -3,7 +3,7 @@
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 use umts_record::metrics::{Definition, Scope, definitions};
-use umts_scenario::{Param, Profile, ReferenceBearer, ReferenceChannel, reference_bearers};
+use umts_scenario::{Param, Profile, ReferenceBearer, ReferenceChannel, RrcProfile, reference_bearers};
 
 /// A dictionary in the order given.
 type Row<'py> = PyResult<Bound<'py, PyDict>>;
@@ -44,6 +44,7 @@ pub fn metric_definitions(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             Scope::Connection => "connection",
             Scope::Radio => "radio",
             Scope::Datagram => "datagram",
+            Scope::Cell => "cell",
             Scope::Network => "network",
         };
         [
@@ -104,6 +105,21 @@ pub fn profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         Ok(row)
     };
     umts_scenario::profiles().iter().map(row).collect()
+}
+
+/// Every profile of radio resource control: its name, what it describes, its keys of `[rrc]` as text, and its source.
+#[pyfunction]
+pub fn rrc_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let row = |profile: &RrcProfile| -> Row<'_> {
+        [
+            ("name", profile.name),
+            ("description", profile.description),
+            ("keys", profile.keys.trim()),
+            ("source", profile.source),
+        ]
+        .into_py_dict(py)
+    };
+    umts_scenario::rrc_profiles().iter().map(row).collect()
 }
 
 /// The version of the package, the commit that it was built from ("unknown" outside git), and the fingerprint of its

@@ -11,8 +11,9 @@
 //! that name, new names are appended; every other array (`[[link]]`, `[[flow]]`) replaces the one it extends. `name` and
 //! `title` belong to their own file and are not taken over. A circle of files is an error.
 //!
-//! `[ue.rlc]`, `[ue.radio]` and `[flow.tcp]` merge over the top-level tables in the same way, after the overrides.
-//! A `profile` in `[tcp]` or `[flow.tcp]` gives every key there a value that is not written beside it.
+//! `[ue.rlc]`, `[ue.rrc]`, `[ue.radio]` and `[flow.tcp]` merge over the top-level tables in the same way, after the overrides.
+//! A `profile` in `[tcp]` or `[flow.tcp]` gives every key there a value that is not written beside it; one in `[rrc]` or
+//! `[ue.rrc]` gives those a value that it names.
 //! `[ue.radio]` with a `model` of its own replaces `[radio]`, since each model has its own keys.
 
 mod capacity_traces;
@@ -27,6 +28,7 @@ mod profiles;
 mod range;
 mod recordings;
 mod reference_bearers;
+mod rrc_profiles;
 mod schema;
 mod suggest;
 mod text;
@@ -39,4 +41,5 @@ pub use load::Loaded;
 pub use model::Scenario;
 pub use profiles::{Profile, ProfileKey, profiles};
 pub use reference_bearers::{Coding, ReferenceBearer, ReferenceChannel, reference_bearers};
+pub use rrc_profiles::{RrcProfile, rrc_profiles};
 pub use schema::{Choice, Param, params, schema};

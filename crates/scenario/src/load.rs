@@ -8,7 +8,7 @@ use crate::error::{Problem, ScenarioError};
 use crate::extends::{Files, read_text};
 use crate::model::{Cell, Link, Scenario, VERSION};
 use crate::tree::{Node, Source, Table, Value, join, merge};
-use crate::{capacity_traces, check, model, overrides, profiles, range, recordings, verdicts};
+use crate::{capacity_traces, check, model, overrides, profiles, range, recordings, rrc_profiles, verdicts};
 
 /// A scenario that may be run, and what to look at before its results are trusted.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,6 +68,7 @@ fn resolve(
     profiles::apply(&mut tree, &mut files)?;
     let checked = (|| {
         check_version(&tree)?;
+        rrc_profiles::apply(&mut tree, &mut files)?;
         inherit_tables(&mut tree);
         range::check(&tree)?;
         let mut scenario = read(&tree)?;
@@ -133,13 +134,15 @@ fn check_version(tree: &Node) -> Result<(), Problem> {
     }
 }
 
-/// Completes `[ue.rlc]`, `[ue.radio]` and `[flow.tcp]` from the top-level tables.
+/// Completes `[ue.rlc]`, `[ue.rrc]`, `[ue.radio]` and `[flow.tcp]` from the top-level tables.
 fn inherit_tables(tree: &mut Node) {
     let top = |tree: &Node, key: &str| tree.get(key).cloned().filter(|node| node.as_table().is_some());
-    let (rlc, radio, tcp) = (top(tree, "rlc"), top(tree, "radio"), top(tree, "tcp"));
+    let (rlc, rrc) = (top(tree, "rlc"), top(tree, "rrc"));
+    let (radio, tcp) = (top(tree, "radio"), top(tree, "tcp"));
     let Some(table) = tree.as_table_mut() else { return };
     for ue in table.get_mut("ue").map(Node::elements_mut).unwrap_or_default() {
         inherit(ue, "rlc", rlc.as_ref());
+        inherit(ue, "rrc", rrc.as_ref());
         inherit(ue, "radio", radio.as_ref());
     }
     for flow in table.get_mut("flow").map(Node::elements_mut).unwrap_or_default() {

@@ -75,7 +75,9 @@ fn collect(table: &Value, prefix: &str, params: &mut Vec<Param>) {
         let is_table = inner.get("properties").is_some();
         // A table that may be a word instead is a key of its own; one that repeats another table is only that.
         let is_key = !is_table || property.get("anyOf").is_some() || property.get("x-overrides").is_some();
-        if is_key && inner["type"] != "array" {
+        // An array of tables is its tables' keys; one of plain values is a key.
+        let is_list = inner["type"] == "array" && resolve(&inner["items"]).get("properties").is_some();
+        if is_key && !is_list {
             params.push(param(path.clone(), property, is_required));
         }
         if property.get("x-overrides").is_some() {
@@ -126,6 +128,7 @@ fn kind(property: &Value) -> String {
         }
         (Some("integer"), _) => "a whole number".to_owned(),
         (Some("boolean"), _) => "true or false".to_owned(),
+        (Some("array"), _) => "a list of texts".to_owned(),
         _ => "a text".to_owned(),
     };
     match words(property)[..] {

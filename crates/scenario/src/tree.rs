@@ -177,6 +177,14 @@ impl Node {
         self.as_table()?.get(key)
     }
 
+    /// The elements of an array, none of anything else.
+    pub fn elements(&self) -> &[Node] {
+        match &self.value {
+            Value::Array(elements) => elements,
+            _ => &[],
+        }
+    }
+
     /// The elements of an array, none for anything else.
     pub fn elements_mut(&mut self) -> &mut [Node] {
         match &mut self.value {

@@ -26,6 +26,7 @@ use umts_stack::tcp::{
 use umts_stack::trace::Channel;
 use umts_units::{BitRate, Duration, Time};
 
+use crate::build_rrc as rrc;
 use crate::build_traffic::traffic;
 
 pub(crate) const CHECKED: &str = "the scenario was checked when it was loaded";
@@ -43,7 +44,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
     }
     NetworkConfig {
         core: scenario.link.iter().map(link).collect(),
-        cells: scenario.cell.iter().map(cell).collect(),
+        cells: scenario.cell.iter().map(|of| cell(scenario, of)).collect(),
         ues,
         flows,
         impairments: scenario.impairment.iter().map(|line| impairment(scenario, line)).collect(),
@@ -53,14 +54,19 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
 /// What the metrics of a run need to know of its scenario.
 pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
     let end = Time::ZERO + scenario.duration;
-    let mut rates = Vec::new();
+    let (mut rates, mut powers) = (Vec::new(), Vec::new());
     let mut dedicated = 0;
     for group in &scenario.ue {
         if group.capacity.is_some() {
             rates.extend(std::iter::repeat_n(None, usize::from(group.count)));
+            powers.extend(std::iter::repeat_n(None, usize::from(group.count)));
             continue;
         }
         let (rate, _, channel) = channel_of(scenario, group, Direction::Downlink);
+        let largest = scenario.rrc_of(group).and_then(|rrc| scenario.dedicated_bearer(&rrc.dch[0]));
+        let rate = largest.map_or(rate, |dch| dch.downlink.rate);
+        let power = scenario.rrc_of(group).map(|of| rrc::state_power(&of.power));
+        powers.extend(std::iter::repeat_n(power, usize::from(group.count)));
         rates.extend(std::iter::repeat_n(Some(rate), usize::from(group.count)));
         if channel == Channel::Dch {
             dedicated += rate.bps() * u64::from(group.count);
@@ -74,13 +80,15 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
     };
     let used = scenario.cell.iter().filter(has_common_user);
     let common: u64 = used.filter_map(|cell| cell.fach.as_ref()).map(|fach| fach.rate.bps()).sum();
+    let switched: u64 = scenario.cell.iter().map(|cell| rrc::dch_capacity(scenario, cell)).sum();
     MetricsConfig {
         from: Time::ZERO + scenario.measure.from,
         to: scenario.measure.to.map_or(end, |to| (Time::ZERO + to).min(end)),
         ue_downlink_rate: rates,
         // What a measured radio could have carried is no one number.
-        downlink_capacity: BitRate::from_bps(dedicated + common)
+        downlink_capacity: BitRate::from_bps(dedicated + common + switched)
             .filter(|_| scenario.ue.iter().all(|group| group.capacity.is_none())),
+        ue_power: powers,
     }
 }
 
@@ -140,7 +148,7 @@ fn flow_number(scenario: &Scenario, wanted: usize) -> u32 {
     unreachable!("{CHECKED}")
 }
 
-fn cell(cell: &scenario::Cell) -> CellConfig {
+fn cell(scenario: &Scenario, cell: &scenario::Cell) -> CellConfig {
     let fach = match &cell.fach {
         Some(fach) if fach.scheduling == scenario::FachScheduling::PerUePush => {
             FachMode::PerUePush { nodeb_queue: fach.nodeb_queue, jitter: fach.rnc_jitter }
@@ -163,6 +171,8 @@ fn cell(cell: &scenario::Cell) -> CellConfig {
         rlc_lead: cell.rlc_lead,
         fach,
         rach,
+        limits: rrc::limits(&cell.admission),
+        reserved: rrc::reserved(scenario, cell),
     }
 }
 
@@ -179,6 +189,7 @@ fn ue(scenario: &Scenario, group: &scenario::Ue) -> UeConfig {
         rlc: rlc_config(rlc, arrivals),
         wire_mode: rlc.wire_mode,
         channels,
+        switching: scenario.rrc_of(group).map(|of| rrc::switching(scenario, rlc, of)),
         errors: [errors(&radio.downlink), errors(uplink)],
         capacity: group.capacity.as_ref().map(capacity),
     }
@@ -224,6 +235,15 @@ fn channel(
     direction: Direction,
 ) -> ChannelConfig {
     let (rate, tti, kind) = channel_of(scenario, group, direction);
+    channel_config(rlc, rate, tti, kind)
+}
+
+pub(crate) fn channel_config(
+    rlc: &scenario::Rlc,
+    rate: BitRate,
+    tti: Duration,
+    kind: Channel,
+) -> ChannelConfig {
     ChannelConfig {
         dedicated: kind == Channel::Dch,
         format: TransportFormat::new(rate, tti, rlc.pdu_payload).expect(CHECKED),

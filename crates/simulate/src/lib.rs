@@ -2,6 +2,7 @@
 
 mod bearers;
 mod build;
+mod build_rrc;
 mod build_traffic;
 mod drive;
 mod run;

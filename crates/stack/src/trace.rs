@@ -10,6 +10,7 @@ use umts_units::Time;
 
 use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use crate::packet::{Datagram, Packet, Segment};
+use crate::rnc::rrc::RrcState;
 use crate::tcp::Failure;
 
 /// Why a segment left.
@@ -96,6 +97,21 @@ pub enum Channel {
     Rach,
     /// Dedicated channel.
     Dch,
+}
+
+/// Why a UE is switched to another RRC state or DCH.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SwitchCause {
+    /// There is data to send.
+    Data,
+    /// There was none for long enough.
+    Inactivity,
+    /// Another UE needs the DCH.
+    Preempted,
+    /// A larger DCH is free, and there is data for it.
+    LargerRate,
+    /// A smaller DCH is enough.
+    SmallerRate,
 }
 
 /// Something that happened. Sizes are octets unless the name says bits.
@@ -190,4 +206,23 @@ pub enum TraceEvent {
     BlocksReceived { ue: UeId, direction: Direction, channel: Channel, blocks: u32, errors: u32 },
     /// Two UEs met on the RACH with the same access slot and signature.
     RachCollision { ue: UeId },
+
+    // ── RRC (of UEs that are switched between channels) ──────────────────────────────────────────────────────────
+    /// A UE is in `state` from now on: at the beginning, and at the end of every switch.
+    RrcState { ue: UeId, state: RrcState },
+    /// A switch begins: no user data moves until the state is entered, unless the scenario lets it.
+    RrcSwitch { ue: UeId, from: RrcState, to: RrcState, cause: SwitchCause },
+    /// A UE asks for a DCH; `again` if the same need was refused before.
+    DchRequested { ue: UeId, again: bool },
+    /// It will get one; `after_release` tells that another UE's is released first.
+    DchGranted { ue: UeId, after_release: bool },
+    /// It gets none.
+    DchRefused { ue: UeId },
+    /// It waits for one.
+    DchQueued { ue: UeId },
+    /// It no longer needs the one that it asked for.
+    DchWithdrawn { ue: UeId },
+    /// What a cell has reserved: bit/s by direction, the common channel included, and the number of DCHs. `is_full` tells
+    /// that no further DCH fits.
+    CellReserved { cell: u16, rates: [u64; 2], dchs: u32, is_full: bool },
 }

@@ -43,6 +43,28 @@ impl Add for Db {
     }
 }
 
+/// An electrical power in milliwatts, not negative: what a device draws.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
+pub struct MilliWatts(f64);
+
+impl MilliWatts {
+    /// `None` below zero (and for what is not a finite number).
+    pub fn new(milliwatts: f64) -> Option<Self> {
+        (milliwatts >= 0.0 && milliwatts.is_finite()).then_some(MilliWatts(milliwatts))
+    }
+
+    /// The number.
+    pub const fn value(self) -> f64 {
+        self.0
+    }
+}
+
+const DRAW: Quantity = Quantity {
+    name: "a power",
+    example: "460 mW",
+    rule: "a number that is not negative",
+    units: &[("mW", 1)],
+};
 const RATIO: Quantity =
     Quantity { name: "a ratio", example: "6.8 dB", rule: "a number", units: &[("dB", 1)] };
 const POWER: Quantity =
@@ -62,6 +84,25 @@ impl FromStr for Dbm {
     }
 }
 
+impl FromStr for MilliWatts {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let power = parse_float(text, "mW", &DRAW)?;
+        let rule = DRAW.rule;
+        MilliWatts::new(power).ok_or_else(|| UnitError::OutOfRange {
+            text: text.to_owned(),
+            quantity: DRAW.name,
+            rule,
+        })
+    }
+}
+
+impl fmt::Display for MilliWatts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} mW", self.0)
+    }
+}
+
 impl fmt::Display for Db {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} dB", self.0)
@@ -75,6 +116,7 @@ impl fmt::Display for Dbm {
 }
 
 as_text!(Db, "Db", "a ratio in decibels, as in \"6.8 dB\"", r"^[+-]?[0-9]*\.?[0-9]*\s*dB$");
+as_text!(MilliWatts, "MilliWatts", "a power, as in \"460 mW\"", r"^[0-9]*\.?[0-9]*\s*mW$");
 as_text!(Dbm, "Dbm", "a power level, as in \"-104 dBm\"", r"^[+-]?[0-9]*\.?[0-9]*\s*dBm$");
 
 /// A probability: a plain number from 0 to 1.

@@ -10,7 +10,7 @@ mod size;
 mod text;
 mod time;
 
-pub use level::{Db, Dbm, Probability};
+pub use level::{Db, Dbm, MilliWatts, Probability};
 pub use rate::BitRate;
 pub use size::Bytes;
 pub use text::UnitError;

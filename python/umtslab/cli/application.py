@@ -115,6 +115,11 @@ or lower only if 0 lies outside the 95 % interval of the differences.
         """- `umts profiles linux-2.4`
 - `umts run scenarios/ftp-on-fach-3gpp.toml --set tcp.profile=linux-2.4`""",
     ),
+    "rrc": Verb(
+        "Timers and delays of real networks and of studies that scenarios can name: `rrc.profile`.",
+        """- `umts rrc att`
+- `umts run scenarios/ftp-fach-dch-3gpp.toml --set rrc.profile=att-2010`""",
+    ),
     "metrics": Verb("Every metric: unit, meaning, formula.", """- `umts metrics rtt`"""),
     "schema": Verb("The JSON Schema of scenario files."),
     "doctor": Verb("Versions, and what is installed of what can be used."),

@@ -4,7 +4,7 @@ use umts_units::Duration;
 
 use super::radio::{deviation_ms, mean_ms};
 use super::results::MetricSet;
-use super::totals::{DatagramTotals, NetworkTotals, RadioTotals, TcpTotals};
+use super::totals::{CellTotals, DatagramTotals, NetworkTotals, RadioTotals, TcpTotals};
 
 /// What a metric is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +15,8 @@ pub enum Scope {
     Radio,
     /// UDP, all flows together: the downlink under this name, the uplink under the name with `_uplink`.
     Datagram,
+    /// Cells with users that are switched between channels, all together.
+    Cell,
     /// The network only.
     Network,
 }
@@ -41,7 +43,11 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
     let tcp = TCP.iter().map(|metric| metric.definition(Scope::Connection));
     let radio = RADIO.iter().map(|metric| metric.definition(Scope::Radio));
     let datagrams = DATAGRAM.iter().map(|metric| metric.definition(Scope::Datagram));
-    tcp.chain(radio).chain(datagrams).chain(NETWORK.iter().map(|metric| metric.definition(Scope::Network)))
+    let cell = CELL.iter().map(|metric| metric.definition(Scope::Cell));
+    tcp.chain(radio)
+        .chain(datagrams)
+        .chain(cell)
+        .chain(NETWORK.iter().map(|metric| metric.definition(Scope::Network)))
 }
 
 pub(super) fn connection_metrics(totals: &TcpTotals) -> MetricSet {
@@ -52,6 +58,7 @@ pub(super) fn network_metrics(
     tcp: &TcpTotals,
     radio: &[RadioTotals; 2],
     datagrams: &[DatagramTotals; 2],
+    cell: &CellTotals,
     network: &NetworkTotals,
 ) -> MetricSet {
     let [downlink, uplink] = radio;
@@ -61,11 +68,12 @@ pub(super) fn network_metrics(
         .chain(RADIO.iter().map(|metric| (metric.uplink, (metric.formula)(uplink))))
         .chain(DATAGRAM.iter().map(|metric| (metric.name, (metric.formula)(&datagrams[0]))))
         .chain(DATAGRAM.iter().map(|metric| (metric.uplink, (metric.formula)(&datagrams[1]))))
+        .chain(CELL.iter().map(|metric| (metric.name, (metric.formula)(cell))))
         .chain(NETWORK.iter().map(|metric| (metric.name, (metric.formula)(network))))
         .collect()
 }
 
-struct Metric<T> {
+pub(super) struct Metric<T> {
     name: &'static str,
     uplink: &'static str,
     unit: &'static str,
@@ -85,7 +93,7 @@ impl<T> Metric<T> {
 macro_rules! metrics {
     ($table:ident: $totals:ty; $($name:literal [$unit:literal] $meaning:literal
         = $numerator:literal / $denominator:literal => $formula:expr;)*) => {
-        static $table: &[Metric<$totals>] = &[$(Metric {
+        pub(super) static $table: &[Metric<$totals>] = &[$(Metric {
             name: $name,
             uplink: concat!($name, "_uplink"),
             unit: $unit,
@@ -96,6 +104,10 @@ macro_rules! metrics {
         },)*];
     };
 }
+
+mod cell;
+
+use cell::CELL;
 
 metrics! { TCP: TcpTotals;
     "goodput_kbps" ["kbit/s"] "Acknowledged payload per time: the default for every comparison."

@@ -15,6 +15,7 @@ mod open;
 mod radio;
 mod reference;
 mod results;
+mod rrc;
 mod rtt;
 mod tcp;
 mod totals;
@@ -27,9 +28,11 @@ use umts_units::{BitRate, Time};
 pub use definitions::{Definition, Scope, definitions};
 pub use reference::reference_page;
 pub use results::{ConnectionRow, MetricSet, RunMetrics};
+pub use rrc::StatePower;
 
 use application::ApplicationRecorder;
 use radio::RadioRecorder;
+use rrc::RrcRecorder;
 use tcp::TcpRecorder;
 use window::Window;
 
@@ -45,6 +48,8 @@ pub struct MetricsConfig {
     pub ue_downlink_rate: Vec<Option<BitRate>>,
     /// Payload rate of all downlink channels together, each counted once, for the network's utilisation.
     pub downlink_capacity: Option<BitRate>,
+    /// What each UE's device draws, by the UE's number; none for UEs whose channels never change.
+    pub ue_power: Vec<Option<StatePower>>,
 }
 
 /// Adds up events.
@@ -53,6 +58,7 @@ pub struct Metrics {
     capacity: Option<BitRate>,
     tcp: TcpRecorder,
     radio: RadioRecorder,
+    rrc: RrcRecorder,
     application: ApplicationRecorder,
 }
 
@@ -68,6 +74,7 @@ impl Metrics {
             capacity: config.downlink_capacity,
             tcp: TcpRecorder::new(window, config.ue_downlink_rate),
             radio: RadioRecorder::new(window),
+            rrc: RrcRecorder::new(window, config.ue_power),
             application: ApplicationRecorder::new(window),
         }
     }
@@ -90,10 +97,12 @@ impl Metrics {
         let (tcp, fairness) = self.tcp.finish(end, self.capacity);
         let (radio, mut network) = self.radio.finish(end);
         let (datagrams, applications) = self.application.finish();
+        let mut cell = self.rrc.finish(end);
+        (cell.acknowledged, cell.connections_with_data) = (tcp.acknowledged, tcp.connections_with_data);
         network.jain_fairness = fairness;
         network.applications = applications;
         RunMetrics {
-            network: definitions::network_metrics(&tcp, &radio, &datagrams, &network),
+            network: definitions::network_metrics(&tcp, &radio, &datagrams, &cell, &network),
             connections: self.tcp.finished,
         }
     }
@@ -120,6 +129,14 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::DatagramReceived { .. }
             | TraceEvent::PageEnded { .. }
             | TraceEvent::SessionEnded { .. } => self.application.record(at, event),
+            TraceEvent::RrcState { .. }
+            | TraceEvent::RrcSwitch { .. }
+            | TraceEvent::DchRequested { .. }
+            | TraceEvent::DchGranted { .. }
+            | TraceEvent::DchRefused { .. }
+            | TraceEvent::DchQueued { .. }
+            | TraceEvent::DchWithdrawn { .. }
+            | TraceEvent::CellReserved { .. } => self.rrc.record(at, event),
             _ => self.radio.record(at, event),
         }
     }

@@ -30,6 +30,7 @@ pub fn reference_page() -> String {
             "RLC, Iub and air: all users; downlink under this name, uplink with `_uplink` behind it",
         ),
         (Scope::Datagram, "UDP: all flows; downlink under this name, uplink with `_uplink` behind it"),
+        (Scope::Cell, "Cells: users with `bearer = \"switched\"`, and what is reserved for them"),
         (Scope::Network, "The network only"),
     ];
     for (scope, title) in sections {

@@ -77,6 +77,7 @@ impl Story {
             to: ms(to),
             ue_downlink_rate: vec![rate],
             downlink_capacity: rate,
+            ue_power: Vec::new(),
         });
         for (at, event) in &self.events {
             metrics.record(*at, event);
@@ -339,8 +340,13 @@ fn two_flows_are_pooled_and_a_flow_has_off_time_between_its_connections() {
 
 #[test]
 fn rows_of_closed_connections_leave_during_the_run() {
-    let config =
-        MetricsConfig { from: ms(0), to: ms(9000), ue_downlink_rate: vec![], downlink_capacity: None };
+    let config = MetricsConfig {
+        from: ms(0),
+        to: ms(9000),
+        ue_downlink_rate: vec![],
+        downlink_capacity: None,
+        ue_power: vec![],
+    };
     let mut metrics = Metrics::new(config);
     for (at, event) in &file().events {
         metrics.record(*at, event);
@@ -515,7 +521,10 @@ fn results_list_what_the_definitions_list() {
     assert_eq!(found, named(&[Scope::Connection]));
     let found: Vec<_> =
         result.network.iter().map(|(name, _)| name).filter(|name| !name.ends_with("_uplink")).collect();
-    assert_eq!(found, named(&[Scope::Connection, Scope::Radio, Scope::Datagram, Scope::Network]));
+    assert_eq!(
+        found,
+        named(&[Scope::Connection, Scope::Radio, Scope::Datagram, Scope::Cell, Scope::Network])
+    );
     let unique: std::collections::BTreeSet<_> = result.network.iter().map(|(name, _)| name).collect();
     assert_eq!(unique.len(), result.network.iter().count());
 }

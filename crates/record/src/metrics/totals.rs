@@ -153,6 +153,37 @@ pub(super) struct RadioTotals {
     pub delay_squares: u128,
 }
 
+/// Users that are switched between channels, and the cells that they are in.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct CellTotals {
+    pub window: Duration,
+    /// How many such users there are.
+    pub switched: u64,
+    /// Payload bytes acknowledged in the whole network.
+    pub acknowledged: u64,
+    pub connections_with_data: u64,
+    /// By state, summed over users; on the way between states.
+    pub time_in: [Duration; 5],
+    pub switching: Duration,
+    /// By state left and state sought.
+    pub switches: [[u64; 5]; 5],
+    pub preemptions: u64,
+    /// Requests; those that began a need; and what became of them.
+    pub dch_requests: u64,
+    pub dch_needs: u64,
+    pub dch_grants: u64,
+    pub dch_grants_after_release: u64,
+    pub dch_refusals: u64,
+    pub dch_queued: u64,
+    pub dch_waits: Intervals,
+    /// Reserved downlink bit/s times nanoseconds, DCHs times time, summed over cells.
+    pub reserved_bit_ns: u128,
+    pub dch_time: Duration,
+    pub most_dchs: u64,
+    pub full: Duration,
+    pub energy_j: f64,
+}
+
 /// What only the network as a whole has.
 #[derive(Debug, Default)]
 pub(super) struct NetworkTotals {

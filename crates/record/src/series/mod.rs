@@ -6,6 +6,8 @@
 //! | `outstanding` | connection | (highest payload byte sent - cumulative acknowledgment) / MSS |
 //! | `srtt`, `rto` | connection | smoothed round-trip time and timeout |
 //! | `rtt` | connection | each sample |
+//! | `rrc_state` | UE | RRC state, and the state sought while the UE is switched |
+//! | `cell` | cell | what is reserved: rates, DCHs, whether another fits |
 //! | `rlc_buffer` | UE and direction | SDU octets in the sender's buffer |
 //! | `rlc_delivered` | SDU | its octets, when it came up at the other end |
 //! | `goodput` | connection | acknowledged payload per window of a constant grid |
@@ -16,6 +18,7 @@
 //! to its closing, with zeros where nothing was acknowledged; `time_s` is the window's start. A window that the end of
 //! the run cuts short is divided by what there is of it.
 
+mod rrc;
 mod steps;
 mod table;
 
@@ -58,6 +61,8 @@ pub struct Series {
     rto: Steps,
     rlc_buffer: Steps,
     rlc_delivered: Delivered,
+    states: rrc::States,
+    reserved: rrc::Reserved,
     rtt: Samples,
     sent: Sent,
     acked: Acked,
@@ -123,6 +128,8 @@ impl Series {
             rto: Steps::default(),
             rlc_buffer: Steps::default(),
             rlc_delivered: Delivered::default(),
+            states: rrc::States::default(),
+            reserved: rrc::Reserved::default(),
             rtt: Samples::default(),
             sent: Sent::default(),
             acked: Acked::default(),
@@ -143,6 +150,8 @@ impl Series {
             self.rtt.into_table(),
             rlc_buffer(self.rlc_buffer),
             self.rlc_delivered.into_table(),
+            self.states.into_table(),
+            self.reserved.into_table(),
             goodput,
             self.sent.into_table(),
             self.acked.into_table(),
@@ -249,6 +258,11 @@ impl TraceSink<TraceEvent> for Series {
             }
             TraceEvent::RttSample { connection, end, rtt } if self.sender(connection, end).is_some() => {
                 self.rtt.push(at, connection, rtt);
+            }
+            TraceEvent::RrcState { ue, state } => self.states.push(at, ue, state, None),
+            TraceEvent::RrcSwitch { ue, from, to, .. } => self.states.push(at, ue, from, Some(to)),
+            TraceEvent::CellReserved { cell, rates, dchs, is_full } => {
+                self.reserved.push(at, cell, rates, dchs, is_full);
             }
             TraceEvent::RlcBuffer { ue, direction, octets } => {
                 self.rlc_buffer.set(at, 2 * ue.index() + direction.index(), octets as f64);

@@ -84,23 +84,37 @@ impl Inspection<'_> {
         })
     }
 
-    /// Both channels of a user group; names are known to exist by now.
-    fn channels_of(&self, i: usize, ue: &Ue) -> Result<[Channel; 2], Problem> {
-        if let Some(bearer) = self.scenario.bearer.iter().position(|bearer| bearer.name == ue.bearer) {
-            return Ok(self.dchs(bearer));
+    /// The channels of a user group, downlink and uplink; names are known to exist by now.
+    fn channels_of(&self, i: usize, ue: &Ue) -> Result<Vec<Channel>, Problem> {
+        if let Some(dchs) = self.dedicated_channels(&format!("ue.{i}.bearer"), &ue.bearer) {
+            return Ok(dchs.into());
         }
-        if let Some(bearer) = self.scenario.dedicated_bearer(&ue.bearer) {
-            let path = format!("ue.{i}.bearer");
-            return Ok([("downlink", bearer.downlink), ("uplink", bearer.uplink)].map(|(way, dch)| {
-                Channel {
-                    path: path.clone(),
-                    written: false,
-                    name: format!("the {way} of bearer `{}`", bearer.name),
-                    rate: dch.rate,
-                    tti: dch.tti,
-                }
-            }));
+        let mut channels: Vec<Channel> = self.common_channels(i, ue)?.into();
+        for (number, name) in self.scenario.rrc_of(ue).into_iter().flat_map(|rrc| rrc.dch.iter().enumerate())
+        {
+            let path = format!("{}.dch.{number}", self.rrc_path(i));
+            channels.extend(self.dedicated_channels(&path, name).into_iter().flatten());
         }
+        Ok(channels)
+    }
+
+    /// The DCHs of the bearer that is named at `path`, if it is a dedicated one.
+    fn dedicated_channels(&self, path: &str, name: &str) -> Option<[Channel; 2]> {
+        if let Some(bearer) = self.scenario.bearer.iter().position(|bearer| bearer.name == name) {
+            return Some(self.dchs(bearer));
+        }
+        let bearer = self.scenario.dedicated_bearer(name)?;
+        Some([("downlink", bearer.downlink), ("uplink", bearer.uplink)].map(|(way, dch)| Channel {
+            path: path.to_owned(),
+            written: false,
+            name: format!("the {way} of bearer `{}`", bearer.name),
+            rate: dch.rate,
+            tti: dch.tti,
+        }))
+    }
+
+    /// FACH and RACH of the cell of a user group.
+    fn common_channels(&self, i: usize, ue: &Ue) -> Result<[Channel; 2], Problem> {
         let cell = self.scenario.cell.iter().position(|cell| cell.name == ue.cell);
         let missing = |name: &str| {
             let message = format!("cell `{}` has no {name}, which these users need", ue.cell);

@@ -5,6 +5,7 @@ mod models;
 mod names;
 mod network;
 mod rlc;
+mod rrc;
 mod traffic;
 
 use crate::error::Problem;
@@ -29,6 +30,7 @@ pub(crate) fn check(scenario: &Scenario, tree: &Node) -> Result<Vec<String>, Pro
     inspection.outages()?;
     inspection.channels()?;
     inspection.rlc()?;
+    inspection.rrc()?;
     inspection.radio();
     inspection.capacity()?;
     inspection.traffic()?;

@@ -2,7 +2,7 @@
 
 use super::Inspection;
 use crate::error::Problem;
-use crate::model::Scenario;
+use crate::model::{SWITCHED, Scenario};
 use crate::reference_bearers;
 use crate::suggest::nearest;
 
@@ -34,16 +34,24 @@ impl Inspection<'_> {
         for (kind, names) in [("cell", &cells), ("bearer", &bearers), ("ue", &ues)] {
             self.distinct(kind, names)?;
         }
-        if let Some(i) = bearers.iter().position(|name| *name == COMMON) {
-            let message = "`common` is the bearer of FACH and RACH and cannot be defined";
-            let help = "choose another name".to_owned();
-            return Err(self.problem(&format!("bearer.{i}.name"), message).help(help));
+        for (taken, meaning) in [(COMMON, "FACH and RACH"), (SWITCHED, "users whose channels RRC chooses")] {
+            if let Some(i) = bearers.iter().position(|name| *name == taken) {
+                let message = format!("`{taken}` is the bearer of {meaning} and cannot be defined");
+                let help = "choose another name".to_owned();
+                return Err(self.problem(&format!("bearer.{i}.name"), message).help(help));
+            }
         }
         let reference = reference_bearers::dedicated().map(|bearer| bearer.name);
-        let known_bearers: Vec<&str> = std::iter::once(COMMON).chain(bearers).chain(reference).collect();
+        let dedicated: Vec<&str> = bearers.into_iter().chain(reference).collect();
+        let known_bearers: Vec<&str> = [COMMON, SWITCHED].into_iter().chain(dedicated.clone()).collect();
         for (i, ue) in ue.iter().enumerate() {
             self.known(&format!("ue.{i}.cell"), "cell", &ue.cell, &cells)?;
             self.known(&format!("ue.{i}.bearer"), "bearer", &ue.bearer, &known_bearers)?;
+            for (number, name) in
+                self.scenario.rrc_of(ue).into_iter().flat_map(|rrc| rrc.dch.iter().enumerate())
+            {
+                self.known(&format!("{}.dch.{number}", self.rrc_path(i)), "bearer", name, &dedicated)?;
+            }
         }
         for (i, flow) in flow.iter().enumerate() {
             self.known(&format!("flow.{i}.ue"), "ue", &flow.ue, &ues)?;

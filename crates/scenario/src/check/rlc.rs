@@ -18,7 +18,9 @@ impl Inspection<'_> {
             let path = if ue.rlc.is_some() { format!("ue.{i}.rlc") } else { "rlc".to_owned() };
             self.wire_mode(&path, rlc)?;
             let cell = self.scenario.cell.iter().find(|cell| cell.name == ue.cell);
-            let fach = cell.and_then(|cell| cell.fach.as_ref()).filter(|_| ue.bearer == "common");
+            let fach = cell
+                .and_then(|cell| cell.fach.as_ref())
+                .filter(|_| ue.bearer == "common" || ue.is_switched());
             let pushed = fach.is_some_and(|fach| fach.scheduling == FachScheduling::PerUePush);
             if pushed && rlc.mode == RlcMode::Tm && rlc.tm_segmentation {
                 let path = format!("{path}.mode");

@@ -32,6 +32,30 @@ pub struct Cell {
     #[serde(default = "default_rach", with = "word_none")]
     #[schemars(with = "crate::text::OrNone<Rach>", extend("x-default" = "present, with the values below", "x-source" = "TS 25.211 §5.2.2.1, TS 25.321 §11.2"))]
     pub rach: Option<Rach>,
+    /// How much of the cell is given away to DCHs.
+    #[serde(default)]
+    pub admission: Admission,
+}
+
+/// Admission of DCHs. The FACH counts in the downlink, and so do DCHs that users have for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Admission {
+    /// The most that the downlink's rates may add up to.
+    #[serde(with = "word_unlimited")]
+    #[schemars(with = "crate::text::Unlimited<BitRate>", extend("x-max" = "100 Gbit/s", "x-source" = "Dubois (2005), Table 7.2: 800 kbit/s"))]
+    pub downlink: Option<BitRate>,
+    /// The most that the uplink's DCHs may add up to.
+    #[serde(with = "word_unlimited")]
+    #[schemars(with = "crate::text::Unlimited<BitRate>", extend("x-max" = "100 Gbit/s", "x-source" = "Dubois (2005): no limit"))]
+    pub uplink: Option<BitRate>,
+    /// The most DCHs at a time, as the codes of a cell allow.
+    #[serde(with = "word_unlimited")]
+    #[schemars(with = "crate::text::Unlimited<u32>", extend("x-min" = 1, "x-max" = 65535, "x-source" = "TS 25.213 §4.3.1"))]
+    pub dchs: Option<u32>,
+    /// Requests that wait for a DCH; a request beyond is refused and repeated after `rrc.retry`.
+    #[schemars(extend("x-max" = 65535, "x-source" = "Dubois (2005), §5.2: none waits"))]
+    pub queue: u32,
 }
 
 /// The Iub link between RNC and Node B, both ways alike.
@@ -193,5 +217,6 @@ pub(crate) fn default_cells() -> Vec<Cell> {
         rlc_lead: Duration::ZERO,
         fach: default_fach(),
         rach: default_rach(),
+        admission: Admission::default(),
     }]
 }

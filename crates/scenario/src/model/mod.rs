@@ -11,6 +11,7 @@ mod network;
 mod pdcp;
 mod radio;
 mod rlc;
+mod rrc;
 mod tcp;
 mod traffic;
 mod users;
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use umts_units::Duration;
 
 pub(crate) use cell::default_cells;
-pub use cell::{Bearer, Cell, Dch, Fach, FachScheduling, Iub, IubTiming, Rach, RachAccess, TTIS};
+pub use cell::{Admission, Bearer, Cell, Dch, Fach, FachScheduling, Iub, IubTiming, Rach, RachAccess, TTIS};
 pub use impairment::{Action, Impairment, PacketChoice, PacketKind};
 pub(crate) use network::default_chain;
 pub use network::{Link, Outage, QueueLimit};
@@ -30,13 +31,14 @@ pub use rlc::{
     BufferCounts, ErroneousSdus, ErroneousSn, GapWhileProhibited, LengthIndicators, MaxDatReading,
     MissingPduIndication, MrwAcknowledgment, Piggyback, Rlc, RlcHeader, RlcMode, SduDiscard, StatusFormat,
 };
+pub use rrc::{DataWhileSwitching, Promotion, RestingState, RlcAtSwitch, Rrc, StatePower};
 pub use tcp::{ChargedOptions, Nagle, RtoRule, Tcp, TcpConnection, TcpProfile, TcpVariant, Window};
 pub use traffic::{
     Cbr, EtsiWww, FtpSessions, OnOff, Pace, ParetoWww, Record, Replay, Rounding, Segments, Transport,
     Truncation, Web, WebVariant,
 };
-pub(crate) use users::FlowTable;
 pub use users::{Capacity, Flow, FlowDirection, Traffic, Ue};
+pub(crate) use users::{FlowTable, SWITCHED};
 
 use crate::reference_bearers::dedicated;
 use crate::text::{seed, word_end};
@@ -86,6 +88,9 @@ pub struct Scenario {
     /// Radio link control.
     #[serde(default)]
     pub rlc: Rlc,
+    /// Radio resource control.
+    #[serde(default)]
+    pub rrc: Rrc,
     /// Block errors of the radio.
     #[serde(default)]
     pub radio: Radio,
@@ -103,6 +108,11 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// RRC of a group, where it is switched between channels.
+    pub fn rrc_of<'a>(&'a self, ue: &'a Ue) -> Option<&'a Rrc> {
+        ue.is_switched().then(|| ue.rrc.as_ref().unwrap_or(&self.rrc))
+    }
+
     /// The dedicated bearer of this name: that of a `[[bearer]]`, else the reference bearer; `None` for FACH and RACH.
     pub fn dedicated_bearer(&self, name: &str) -> Option<Bearer> {
         let declared = self.bearer.iter().find(|bearer| bearer.name == name).cloned();

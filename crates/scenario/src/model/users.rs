@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use umts_units::{Bytes, Duration};
 
 use super::traffic::{Cbr, EtsiWww, FtpSessions, OnOff, ParetoWww, Replay, Web};
-use super::{QueueLimit, Radio, Rlc, Tcp};
+use super::{QueueLimit, Radio, Rlc, Rrc, Tcp};
 use crate::text::{KeyError, word_unlimited};
 
 /// `count` user equipments alike.
@@ -22,14 +22,19 @@ pub struct Ue {
     #[serde(default)]
     #[schemars(extend("x-default" = "the only cell", "x-range" = "the name of a [[cell]]"))]
     pub cell: String,
-    /// `"common"` for FACH and RACH, the name of a `[[bearer]]`, or that of a reference bearer (`umts bearers`).
+    /// `"common"` for FACH and RACH, `"switched"` for those and a DCH by turns (`[rrc]`), the name of a `[[bearer]]`, or
+    /// that of a reference bearer (`umts bearers`).
     #[serde(default = "common")]
-    #[schemars(extend("x-range" = "common, the name of a [[bearer]], or a name of `umts bearers`"))]
+    #[schemars(extend("x-range" = "common, switched, the name of a [[bearer]], or a name of `umts bearers`"))]
     pub bearer: String,
     /// Keys of `[rlc]` that differ for these users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Rlc", extend("x-default" = "[rlc]", "x-overrides" = "rlc"))]
     pub rlc: Option<Rlc>,
+    /// Keys of `[rrc]` that differ for these users.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Rrc", extend("x-default" = "[rrc]", "x-overrides" = "rrc"))]
+    pub rrc: Option<Rrc>,
     /// Keys of `[radio]` that differ for these users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Radio", extend("x-default" = "[radio]", "x-overrides" = "radio"))]
@@ -59,6 +64,16 @@ pub struct Capacity {
     #[serde(skip)]
     pub traces: [Vec<u32>; 2],
 }
+
+impl Ue {
+    /// Whether RRC switches these users between FACH and RACH, and a DCH.
+    pub fn is_switched(&self) -> bool {
+        self.bearer == SWITCHED && self.capacity.is_none()
+    }
+}
+
+/// The bearer of users whose channels RRC chooses.
+pub(crate) const SWITCHED: &str = "switched";
 
 /// One flow for every UE of the named group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]

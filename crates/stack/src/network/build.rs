@@ -5,12 +5,12 @@ use std::collections::{BTreeMap, VecDeque};
 use umts_kernel::random::Streams;
 use umts_units::Time;
 
-use super::Network;
 use super::carrier::{Carrier, Plan, Push, Sharing};
 use super::config::{CellConfig, ChannelConfig, FachMode, NetworkConfig, RachMode, UeConfig};
 use super::flight::Flights;
 use super::flow::Flow;
-use super::ue::{Leg, UeContext};
+use super::ue::{Control, Leg, UeContext};
+use super::{CellContext, Network};
 use crate::core_network::{CoreNetwork, Impairments};
 use crate::ids::{Direction, FlowId, UeId};
 use crate::nodeb::FachQueue;
@@ -19,7 +19,8 @@ use crate::radio::mac::RachAccess;
 use crate::radio::pdcp::Pdcp;
 use crate::radio::phy::BlockErrors;
 use crate::radio::rlc::Rlc;
-use crate::rnc::RoundRobin;
+use crate::rnc::rrc::Rrc;
+use crate::rnc::{Admission, RoundRobin};
 use crate::trace::Channel;
 
 const DIRECTIONS: [Direction; 2] = [Direction::Downlink, Direction::Uplink];
@@ -35,6 +36,7 @@ impl Network {
         let mut network = Network {
             core: CoreNetwork::new(&config.core, flows + 1, streams),
             carriers: Vec::new(),
+            cells: config.cells.iter().map(cell_context).collect(),
             ues: Vec::new(),
             flights: Flights::default(),
             flows: Vec::new(),
@@ -55,18 +57,26 @@ impl Network {
     }
 
     fn add_ue(&mut self, ue: UeId, config: &UeConfig, cell: &CellConfig, streams: &Streams) {
-        let legs = DIRECTIONS.map(|direction| {
-            let channel = config.channels[direction.index()];
-            let name = format!("radio/{direction:?}/ue{}", ue.0);
-            Leg {
-                carrier: self.carrier_for(direction, config, cell, streams),
-                blocks: channel.format.blocks,
-                block_bits: channel.block_bits,
-                errors: BlockErrors::new(config.errors[direction.index()].clone(), streams.addressed(&name)),
-            }
+        let radio = |direction: Direction| format!("radio/{direction:?}/ue{}", ue.0);
+        let legs = self.legs(config, config.channels, cell, streams, radio);
+        let control = config.switching.as_ref().map(|switching| {
+            // Each pair of channels meets a radio of its own.
+            let dchs: Vec<[Leg; 2]> = switching
+                .dchs
+                .iter()
+                .enumerate()
+                .map(|(number, channels)| {
+                    let radio = |direction| format!("{}/dch{number}", radio(direction));
+                    self.legs(config, *channels, cell, streams, radio)
+                })
+                .collect();
+            let admission = &mut self.cells[config.cell].admission;
+            switching.rrc.dchs.iter().for_each(|dch| admission.offer(*dch));
+            Box::new(Control::new(Rrc::new(ue, switching.rrc.clone()), dchs.into_iter()))
         });
         self.ues.push(UeContext {
             id: ue,
+            cell: config.cell as u16,
             rlc: DIRECTIONS.map(|sends| rlc(ue, sends, config, legs[sends.index()].blocks)),
             capacity: config.capacity.as_ref().map(|capacity| {
                 Box::new(DIRECTIONS.map(|direction| CapacityLink::new(ue, direction, capacity)))
@@ -75,34 +85,57 @@ impl Network {
             legs,
             wake: [Time::NEVER; 2],
             shown: [0; 2],
+            epoch: 0,
+            control,
         });
+    }
+
+    /// A UE's `channels`, with radio streams of these names.
+    fn legs(
+        &mut self,
+        ue: &UeConfig,
+        channels: [ChannelConfig; 2],
+        cell: &CellConfig,
+        streams: &Streams,
+        radio: impl Fn(Direction) -> String,
+    ) -> [Leg; 2] {
+        DIRECTIONS.map(|direction| {
+            let (channel, errors) = (channels[direction.index()], ue.errors[direction.index()].clone());
+            Leg {
+                carrier: self.carrier_for(direction, ue.cell, channel, cell, streams),
+                blocks: channel.format.blocks,
+                tti: channel.format.tti,
+                block_bits: channel.block_bits,
+                errors: BlockErrors::new(errors, streams.addressed(&radio(direction))),
+            }
+        })
     }
 
     /// The carrier that a UE uses, made if it is the first to use it.
     fn carrier_for(
         &mut self,
         direction: Direction,
-        ue: &UeConfig,
+        index: usize,
+        channel: ChannelConfig,
         cell: &CellConfig,
         streams: &Streams,
     ) -> u16 {
-        let channel = ue.channels[direction.index()];
         let kind = match (channel.dedicated, direction) {
             (true, _) => Channel::Dch,
             (false, Direction::Downlink) => Channel::Fach,
             (false, Direction::Uplink) => Channel::Rach,
         };
         let same = |carrier: &Carrier| {
-            carrier.plan.cell == ue.cell
+            carrier.plan.cell == index
                 && carrier.plan.direction == direction
                 && carrier.plan.channel == kind
                 && carrier.plan.tti == channel.format.tti
         };
-        let index = self.carriers.iter().position(same).unwrap_or_else(|| {
-            self.carriers.push(new_carrier(ue.cell, direction, kind, channel, cell, streams));
+        let carrier = self.carriers.iter().position(same).unwrap_or_else(|| {
+            self.carriers.push(new_carrier(index, direction, kind, channel, cell, streams));
             self.carriers.len() - 1
         });
-        u16::try_from(index).expect("there are few combinations of cell, channel and TTI")
+        u16::try_from(carrier).expect("there are few combinations of cell, channel and TTI")
     }
 }
 
@@ -112,6 +145,11 @@ fn rlc(ue: UeId, sends: Direction, config: &UeConfig, blocks: u32) -> Rlc {
     } else {
         Rlc::new(ue, sends, &config.rlc, blocks)
     }
+}
+
+fn cell_context(config: &CellConfig) -> CellContext {
+    let admission = Admission::new(config.limits, config.reserved);
+    CellContext { admission, wake: Time::NEVER, announced: false }
 }
 
 fn new_carrier(

@@ -148,8 +148,9 @@ impl Members {
     #[inline]
     fn remove(&mut self, ue: UeId) {
         let (word, bit) = (ue.index() / 64, 1 << (ue.index() % 64));
-        self.count -= u32::from(self.words[word] & bit != 0);
-        self.words[word] &= !bit;
+        let Some(word) = self.words.get_mut(word) else { return };
+        self.count -= u32::from(*word & bit != 0);
+        *word &= !bit;
     }
 
     #[inline]

@@ -1,5 +1,7 @@
 //! What a network is made of, in the words of the stack.
 
+use std::sync::Arc;
+
 use umts_units::{BitRate, Duration, Time};
 
 use crate::core_network::{Impairment, LinkConfig};
@@ -9,6 +11,8 @@ use crate::radio::mac::TransportFormat;
 use crate::radio::pdcp::PdcpConfig;
 use crate::radio::phy::ErrorModel;
 use crate::radio::rlc::RlcConfig;
+use crate::rnc::rrc::RrcConfig;
+use crate::rnc::{Limits, Reserved};
 use crate::tcp::TcpConfig;
 use crate::traffic::TrafficConfig;
 
@@ -42,6 +46,10 @@ pub struct CellConfig {
     pub fach: FachMode,
     /// How the RACH is shared.
     pub rach: RachMode,
+    /// The most that is given away to DCHs.
+    pub limits: Limits,
+    /// What is reserved for good: the common channel, and the DCHs of UEs that are not switched.
+    pub reserved: Reserved,
 }
 
 /// When blocks leave the RNC.
@@ -91,12 +99,23 @@ pub struct UeConfig {
     pub rlc: RlcConfig,
     /// Whether they exchange octets.
     pub wire_mode: bool,
-    /// What it uses in each direction.
+    /// What it uses in each direction; where it is switched, at the beginning: FACH and RACH.
     pub channels: [ChannelConfig; 2],
+    /// RRC, if it is switched.
+    pub switching: Option<SwitchingConfig>,
     /// Block errors in each direction.
     pub errors: [ErrorModel; 2],
     /// A measured radio in place of RLC, MAC and the air.
     pub capacity: Option<CapacityConfig>,
+}
+
+/// How a UE is switched between channels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SwitchingConfig {
+    /// Thresholds, timers, delays.
+    pub rrc: Arc<RrcConfig>,
+    /// The channels of each of [`RrcConfig::dchs`].
+    pub dchs: Vec<[ChannelConfig; 2]>,
 }
 
 /// A transport channel as one UE uses it.

@@ -34,6 +34,10 @@ pub enum Event {
     Opportunity(UeId, Direction),
     /// A timer of an RLC entity may be due: that of `ue`'s bearer which sends in this direction.
     RlcWake(UeId, Direction),
+    /// A timer of the UE's RRC may be due.
+    RrcWake(UeId),
+    /// A UE that waits for a DCH of this cell may get one.
+    CellWake(u16),
     /// A timer of a TCP endpoint may be due, at this end of one of the flow's connections.
     TcpWake(FlowId, End),
     /// A traffic model may have something to do.

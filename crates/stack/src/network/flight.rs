@@ -12,6 +12,8 @@ pub(super) struct FlightSet {
     pub ue: UeId,
     pub set: BlockSet,
     pub lost: Lost,
+    /// The life of the UE's RLC entities that it belongs to.
+    pub epoch: u16,
 }
 
 /// What arrives at one instant.

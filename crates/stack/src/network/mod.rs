@@ -7,6 +7,7 @@
 //!   tcp_path:    applications and TCP ⇄ links of the core network ⇄ RLC buffers
 //!   capacity_path: a measured radio, in place of RLC and all below it
 //!   radio_path:  RLC entities ⇄ ticks of the transport channels ⇄ block sets on their way
+//!   rrc_path:    RLC buffers ⇄ RRC of each UE ⇄ admission of the cell ⇄ channels in use
 //! ```
 
 mod build;
@@ -18,15 +19,18 @@ mod flight;
 mod flow;
 mod foreign;
 mod radio_path;
+mod rrc_path;
 mod tcp_path;
 mod ue;
 
 use std::collections::{BTreeMap, VecDeque};
 
 use umts_kernel::{EventQueue, Phase, TraceSink};
+use umts_units::Time;
 
 pub use config::{
-    CellConfig, ChannelConfig, FachMode, FlowConfig, IubTiming, NetworkConfig, RachMode, UeConfig,
+    CellConfig, ChannelConfig, FachMode, FlowConfig, IubTiming, NetworkConfig, RachMode, SwitchingConfig,
+    UeConfig,
 };
 pub use event::{CarrierId, Event, FlightId, HeldId};
 
@@ -38,6 +42,7 @@ use crate::Cx;
 use crate::core_network::{CoreNetwork, Impairments};
 use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
+use crate::rnc::Admission;
 use crate::trace::TraceEvent;
 
 /// Everything between and including the two ends of every connection.
@@ -45,6 +50,7 @@ use crate::trace::TraceEvent;
 pub struct Network {
     core: CoreNetwork,
     carriers: Vec<Carrier>,
+    cells: Vec<CellContext>,
     ues: Vec<UeContext>,
     flights: Flights,
     flows: Vec<Flow>,
@@ -60,9 +66,22 @@ pub struct Network {
     active: Vec<UeId>,
 }
 
+/// What the network keeps of one cell, besides its carriers.
+#[derive(Debug)]
+struct CellContext {
+    admission: Admission,
+    /// When the UEs that wait for a DCH next ask; one wake-up at a time is outstanding.
+    wake: Time,
+    /// Whether what is reserved at the beginning was told.
+    announced: bool,
+}
+
 impl Network {
-    /// Schedules the beginning of every flow.
+    /// Schedules the beginning of every flow, and of every RRC.
     pub fn start(&self, queue: &mut EventQueue<Event>) {
+        for ue in self.ues.iter().filter(|ue| ue.control.is_some()) {
+            queue.push(Time::ZERO, Phase::Rrc, Event::RrcWake(ue.id));
+        }
         for flow in &self.flows {
             queue.push(flow.start, Phase::Transmit, Event::FlowStarts(flow.id));
         }
@@ -83,6 +102,8 @@ impl Network {
             Event::Opportunity(ue, direction) => self.opportunity(cx, ue, direction, queue),
             Event::LinkArrival(link) => self.link_arrival(cx, link, queue),
             Event::HeldPacketEnters(held) => self.held_packet_enters(cx, held, queue),
+            Event::RrcWake(ue) => self.rrc_wake(cx, ue, queue),
+            Event::CellWake(cell) => self.cell_wake(cx, cell, queue),
             Event::RlcWake(ue, direction) => self.rlc_wake(cx, ue, direction, queue),
             Event::TcpWake(flow, end) => self.tcp_wake(cx, flow, end, queue),
             Event::TrafficWake(flow) => self.traffic_wake(cx, flow, queue),

@@ -354,7 +354,10 @@ impl Network {
         }
         let compressed = ue.pdcp[direction.index()].compress(&packet);
         match ue.rlc[direction.index()].handle_sdu(cx, Sdu { packet, entered: cx.now, compressed }) {
-            Ok(()) => self.rlc_changed(cx.now, packet.ue, direction, queue),
+            Ok(()) => {
+                self.rlc_changed(cx.now, packet.ue, direction, queue);
+                self.buffers_changed(cx, packet.ue, queue);
+            }
             Err(_) => cx.record(|| TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet }),
         }
     }

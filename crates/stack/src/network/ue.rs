@@ -2,7 +2,7 @@
 //! and the channels that carry them. It can move as a whole.
 
 use umts_kernel::TraceSink;
-use umts_units::Time;
+use umts_units::{Duration, Time};
 
 use super::flight::Flight;
 use crate::Cx;
@@ -12,7 +12,11 @@ use crate::radio::capacity::CapacityLink;
 use crate::radio::pdcp::Pdcp;
 use crate::radio::phy::BlockErrors;
 use crate::radio::rlc::{BlockSet, Rlc};
+use crate::rnc::rrc::{DchRates, Measured, Rrc};
 use crate::trace::{Channel, TraceEvent};
+
+/// The channels of a switched UE have numbers: FACH and RACH this one, the DCHs of bearer n the number n + 1.
+pub(super) const COMMON: usize = 0;
 
 /// A UE's transport channel in one direction.
 #[derive(Debug)]
@@ -21,6 +25,7 @@ pub(super) struct Leg {
     pub carrier: u16,
     /// Blocks in one TTI, where the channel is the UE's own.
     pub blocks: u32,
+    pub tti: Duration,
     /// Bits of a block on the Iub.
     pub block_bits: u32,
     pub errors: BlockErrors,
@@ -30,6 +35,8 @@ pub(super) struct Leg {
 #[derive(Debug)]
 pub(super) struct UeContext {
     pub id: UeId,
+    /// The cell that it is in.
+    pub cell: u16,
     /// The RLC entities that send: the RNC's downlink, the UE's own uplink.
     pub rlc: [Rlc; 2],
     /// A measured radio in place of them and of all below.
@@ -42,9 +49,90 @@ pub(super) struct UeContext {
     pub wake: [Time; 2],
     /// Block sets that were shown to somebody.
     pub shown: [u64; 2],
+    /// How often RLC began anew: what was sent before does not concern it.
+    pub epoch: u16,
+    /// RRC; none where the channels never change.
+    pub control: Option<Box<Control>>,
+}
+
+/// The RRC of a UE and what it needs to know.
+#[derive(Debug)]
+pub(super) struct Control {
+    pub rrc: Rrc,
+    pub started: bool,
+    /// When it is next woken; one wake-up at a time is outstanding.
+    pub wake: Time,
+    /// The end of the last TTI with data, either way.
+    pub active_until: Time,
+    /// Blocks sent, by direction.
+    sent: [u64; 2],
+    /// The number of the channels in use, …
+    in_use: usize,
+    /// … and those that are not, by their numbers.
+    others: Vec<Option<[Leg; 2]>>,
+}
+
+impl Control {
+    /// RRC of a UE that begins on the common channels; `dchs` are those that it may be given.
+    pub fn new(rrc: Rrc, dchs: impl Iterator<Item = [Leg; 2]>) -> Self {
+        Control {
+            rrc,
+            started: false,
+            wake: Time::NEVER,
+            active_until: Time::ZERO,
+            sent: [0; 2],
+            in_use: COMMON,
+            others: std::iter::once(None).chain(dchs.map(Some)).collect(),
+        }
+    }
 }
 
 impl UeContext {
+    /// What RRC is told of the UE.
+    pub fn measured(&self) -> Measured {
+        let control = self.control.as_ref();
+        Measured {
+            buffered: [self.rlc[0].buffer_occupancy(), self.rlc[1].buffer_occupancy()],
+            active_until: control.map_or(Time::ZERO, |control| control.active_until),
+            carried: [0, 1].map(|way| {
+                control.map_or(0, |control| control.sent[way]) * self.rlc[way].pdu_payload().bits()
+            }),
+        }
+    }
+
+    /// Rates of the DCHs that it may be given.
+    pub fn dchs(&self) -> &[DchRates] {
+        self.control.as_ref().map_or(&[], |control| &control.rrc.config().dchs)
+    }
+
+    /// Puts the channels of number `wanted` in the place of those in use.
+    pub fn change_legs(&mut self, wanted: usize) {
+        let Some(control) = &mut self.control else { return };
+        if let Some(legs) = control.others[wanted].take() {
+            let before = std::mem::replace(&mut self.legs, legs);
+            control.others[control.in_use] = Some(before);
+            control.in_use = wanted;
+        }
+    }
+
+    /// RLC begins anew at both ends; what is on its way is lost.
+    pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        self.epoch = self.epoch.wrapping_add(1);
+        self.rlc.iter_mut().for_each(|rlc| rlc.reestablish(cx));
+    }
+
+    /// Blocks were sent.
+    #[inline]
+    pub fn note_activity(&mut self, now: Time, direction: Direction, blocks: u32) {
+        let Some(control) = &mut self.control else { return };
+        control.sent[direction.index()] += u64::from(blocks);
+        let least = control.rrc.config().inactivity.counts_above;
+        if least.is_none_or(|least| self.rlc[direction.index()].buffer_occupancy() > least) {
+            let end = now + self.legs[direction.index()].tti;
+            control.active_until = control.active_until.max(end);
+        }
+    }
+
     /// Asks RLC for `blocks` blocks of TTI number `frame` and takes them aboard `flight`, with what the radio says of them.
     /// Returns how many there were.
     #[inline]
@@ -65,7 +153,9 @@ impl UeContext {
             return 0;
         }
         show_leaving(cx, self.id, direction, channel, &mut self.shown, &mut sent.set);
+        sent.epoch = self.epoch;
         sent.lost = self.legs[direction.index()].errors.verdict(frame, blocks);
+        self.note_activity(cx.now, direction, blocks);
         self.cross_iub(cx, direction, blocks);
         blocks
     }

@@ -20,6 +20,8 @@ pub struct Pushed {
     pub ue: UeId,
     /// The block.
     pub set: BlockSet,
+    /// The life of the UE's RLC entities that it belongs to.
+    pub epoch: u16,
 }
 
 /// The Iub towards the queue, and the queue.
@@ -72,7 +74,12 @@ mod tests {
     use super::*;
 
     fn block(us: u64, ue: u16) -> Pushed {
-        Pushed { at: Time::ZERO + Duration::from_micros(us), ue: UeId(ue), set: BlockSet::default() }
+        Pushed {
+            at: Time::ZERO + Duration::from_micros(us),
+            ue: UeId(ue),
+            set: BlockSet::default(),
+            epoch: 0,
+        }
     }
 
     #[test]

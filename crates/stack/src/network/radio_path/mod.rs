@@ -72,6 +72,9 @@ impl Network {
             cx.record(|| TraceEvent::BlocksReceived { ue, direction, channel, blocks, errors });
             let (set, stage) = (&sent.set, Stage::Arrives(sent.lost));
             cx.show(|| Detail::Blocks { ue, direction, channel, set, stage });
+            if sent.epoch != self.ues[ue.index()].epoch {
+                continue;
+            }
             self.ues[ue.index()].rlc[receiving.index()].handle_blocks(cx, &sent.set, sent.lost);
             while let Some(sdu) = self.ues[ue.index()].rlc[receiving.index()].poll_delivered() {
                 self.leave_rlc(cx, direction, sdu.packet, queue);
@@ -82,6 +85,7 @@ impl Network {
                 cx.record(|| TraceEvent::PacketDropped { place, packet: sdu.packet });
             }
             self.rlc_changed(cx.now, ue, receiving, queue);
+            self.buffers_changed(cx, ue, queue);
         }
         self.flights.finish(flight);
     }

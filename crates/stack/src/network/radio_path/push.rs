@@ -47,10 +47,11 @@ impl Network {
                     break;
                 }
                 show_leaving(cx, ue, direction, channel, &mut context.shown, &mut spare);
+                context.note_activity(cx.now, direction, 1);
                 context.cross_iub(cx, direction, 1);
                 let late = push.jitter.as_nanos() as f64 * draws.uniform(u32::from(ue.0) * blocks + block);
                 let at = cx.now + sending(bits) + iub_delay + Duration::from_nanos(late as u64);
-                push.queue.push(Pushed { at, ue, set: spare });
+                push.queue.push(Pushed { at, ue, set: spare, epoch: context.epoch });
             }
         }
         schedule_frame(carrier, cx.now, id, queue);
@@ -84,6 +85,7 @@ impl Network {
             let sent = flight.add(next.ue);
             let emptied = std::mem::replace(&mut sent.set, next.set);
             flights.return_set(emptied);
+            sent.epoch = next.epoch;
             sent.lost = errors.verdict_from(frame, block, 1);
         }
         self.depart(flight, cx.now + tti, queue);

@@ -62,6 +62,7 @@ impl Network {
         context.wake[direction.index()] = Time::NEVER;
         context.rlc[direction.index()].handle_timeout(cx);
         self.rlc_changed(cx.now, ue, direction, queue);
+        self.buffers_changed(cx, ue, queue);
     }
 }
 

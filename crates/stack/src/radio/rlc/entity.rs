@@ -183,6 +183,16 @@ impl Rlc {
         }
     }
 
+    /// Begins anew, as the peer does at the same instant : SDUs of which something was sent are lost, the
+    /// others stay.
+    pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        in_any_mode!(
+            self,
+            entity => entity.reestablish(cx),
+            wired => wired.watched(cx, |rlc, cx| rlc.reestablish(cx))
+        );
+    }
+
     /// SDU octets that it holds: what RRC measures for channel switching.
     pub fn buffer_occupancy(&self) -> Bytes {
         in_any_mode!(self, entity => entity.buffer_occupancy(), wired => wired.inner.buffer_occupancy())

@@ -194,6 +194,9 @@ impl TmEntity {
         self.blocks = blocks;
     }
 
+    /// Begins anew: there is nothing to forget, since every SDU leaves in one TTI.
+    pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, _: &mut Cx<'_, T>) {}
+
     /// SDU octets that wait.
     pub fn buffer_occupancy(&self) -> Bytes {
         self.queue.occupancy()

@@ -227,6 +227,17 @@ impl UmEntity {
         self.suspended_from = u64::MAX;
     }
 
+    /// Begins anew, as both ends must: numbers from zero. An SDU of which something was sent is lost; the others stay.
+    pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        let mut given_up = Vec::new();
+        self.queue.buffer.discard_started(|_, _| true, |sdu| given_up.push(sdu));
+        given_up.iter().for_each(|sdu| self.queue.record_discarded(cx, sdu));
+        (self.vt_us, self.vr_us, self.knows_start, self.unbroken_from) = (0, 0, true, 0);
+        let (ue, direction) = (self.queue.ue, self.queue.sends);
+        cx.record(|| TraceEvent::RlcInitialState { ue, direction });
+        self.queue.record_level(cx);
+    }
+
     /// SDU octets that wait.
     pub fn buffer_occupancy(&self) -> Bytes {
         self.queue.occupancy()

@@ -1,0 +1,86 @@
+//! Cells with users that are switched between channels. Where there are none, these metrics have no value.
+
+use umts_stack::rnc::rrc::RrcState::{self, CellDch, CellFach, CellPch, Idle, UraPch};
+
+use super::{Metric, count, kbps, per, ratio};
+use crate::metrics::totals::CellTotals;
+
+const RESTING: &[RrcState] = &[Idle, UraPch, CellPch];
+
+metrics! { CELL: CellTotals;
+    "cell_occupancy_kbps" ["kbit/s"] "Downlink rate that is reserved: the FACH, and every DCH from its allocation to its release; all cells together."
+        = "integral of the reserved rates" / "run window"
+        => |t| occupancy(t);
+    "cell_efficiency" ["1"] "How much of what is reserved is goodput (Dubois 2005, §7.2)."
+        = "goodput_kbps" / "cell_occupancy_kbps"
+        => |t| ratio(kbps(t.acknowledged * 8, t.window)?, occupancy(t)?);
+    "full_cell_time_s" ["s"] "Time in which no further DCH, not even the smallest, fits into the cell; of several cells the sum."
+        = "time with the cell full" / ""
+        => |t| known(t, t.full.as_secs());
+    "simultaneous_dch" ["1"] "DCHs that are allocated at a time, on average." = "integral of the number of DCHs" / "run window"
+        => |t| known(t, ratio(t.dch_time.as_secs(), t.window.as_secs())?);
+    "max_simultaneous_dch" ["1"] "Most DCHs that were allocated in a cell at a time." = "largest number" / ""
+        => |t| whole(t, t.most_dchs);
+    "dch_requests" ["1"] "Requests for a DCH, repeated ones included." = "requests" / ""
+        => |t| whole(t, t.dch_requests);
+    "dch_refusals" ["1"] "Requests for a DCH that were refused." = "refusals" / ""
+        => |t| whole(t, t.dch_refusals);
+    "dch_queued" ["1"] "Requests for a DCH that had to wait in the cell's queue." = "requests queued" / ""
+        => |t| whole(t, t.dch_queued);
+    "dch_allocations" ["1"] "DCHs that were given, larger ones in place of smaller ones included." = "allocations" / ""
+        => |t| whole(t, t.dch_grants);
+    "dch_allocations_after_release" ["1"] "Those of them for which another user lost a DCH." = "allocations" / ""
+        => |t| whole(t, t.dch_grants_after_release);
+    "dch_allocations_per_connection" ["1"] "DCHs given per TCP connection." = "dch_allocations" / "connections that sent data"
+        => |t| known(t, per(t.dch_grants, t.connections_with_data)?);
+    "dch_wait_s" ["s"] "Time from the first request to CELL_DCH; mean of the users that got there in the window. Needs that end on FACH do not count."
+        = "sum of the times" / "users that reached CELL_DCH"
+        => |t| t.dch_waits.mean_s();
+    "dch_needs_met_pct" ["%"] "How many needs of a DCH led to one." = "dch_allocations" / "needs: requests that repeat no other"
+        => |t| ratio(100.0 * t.dch_grants as f64, t.dch_needs as f64);
+    "rrc_switches" ["1"] "Switches of users between RRC states or DCHs." = "switches begun" / ""
+        => |t| whole(t, t.switches_of(&RrcState::ALL, &RrcState::ALL));
+    "rrc_switches_fach_to_dch" ["1"] "Switches from CELL_FACH to CELL_DCH." = "switches begun" / ""
+        => |t| whole(t, t.switches_of(&[CellFach], &[CellDch]));
+    "rrc_switches_dch_to_fach" ["1"] "Switches from CELL_DCH to CELL_FACH." = "switches begun" / ""
+        => |t| whole(t, t.switches_of(&[CellDch], &[CellFach]));
+    "rrc_switches_dch_to_dch" ["1"] "Changes to a DCH of another rate." = "switches begun" / ""
+        => |t| whole(t, t.switches_of(&[CellDch], &[CellDch]));
+    "rrc_switches_to_rest" ["1"] "Switches to CELL_PCH, URA_PCH or idle mode." = "switches begun" / ""
+        => |t| whole(t, t.switches_of(&RrcState::ALL, RESTING));
+    "rrc_promotions" ["1"] "Switches from CELL_PCH, URA_PCH or idle mode to a state in which data moves." = "switches begun" / ""
+        => |t| whole(t, t.switches_of(RESTING, &[CellFach, CellDch]));
+    "dch_preemptions" ["1"] "DCHs that were taken away for another user." = "DCHs taken away" / ""
+        => |t| whole(t, t.preemptions);
+    "time_in_cell_dch_s" ["s"] "Time that a user spends in CELL_DCH." = "time of all switched users" / "their number"
+        => |t| t.per_user_s(t.time_in[CellDch as usize]);
+    "time_in_cell_fach_s" ["s"] "Time that a user spends in CELL_FACH." = "time of all switched users" / "their number"
+        => |t| t.per_user_s(t.time_in[CellFach as usize]);
+    "time_in_cell_pch_s" ["s"] "Time that a user spends in CELL_PCH." = "time of all switched users" / "their number"
+        => |t| t.per_user_s(t.time_in[CellPch as usize]);
+    "time_in_ura_pch_s" ["s"] "Time that a user spends in URA_PCH." = "time of all switched users" / "their number"
+        => |t| t.per_user_s(t.time_in[UraPch as usize]);
+    "time_in_idle_s" ["s"] "Time that a user spends in idle mode." = "time of all switched users" / "their number"
+        => |t| t.per_user_s(t.time_in[Idle as usize]);
+    "time_switching_s" ["s"] "Time that a user spends between two states, which count for neither."
+        = "time of all switched users" / "their number"
+        => |t| t.per_user_s(t.switching);
+    "energy_j" ["J"] "Energy that a user's radio needs, by the power of each state (`rrc.power`): an estimate."
+        = "sum of power x time over states and switched users" / "their number"
+        => |t| known(t, ratio(t.energy_j, t.switched as f64)?);
+    "energy_j_per_mb" ["J/MB"] "The same per megabyte of acknowledged payload." = "energy of all switched users" / "goodput in MB"
+        => |t| known(t, ratio(t.energy_j, t.acknowledged as f64 / 1e6)?);
+}
+
+fn occupancy(totals: &CellTotals) -> Option<f64> {
+    known(totals, ratio(totals.reserved_bit_ns as f64 / 1e3, totals.window.as_nanos() as f64)?)
+}
+
+/// A value, where there are such users.
+fn known(totals: &CellTotals, value: f64) -> Option<f64> {
+    (totals.switched > 0).then_some(value)
+}
+
+fn whole(totals: &CellTotals, number: u64) -> Option<f64> {
+    known(totals, count(number)?)
+}

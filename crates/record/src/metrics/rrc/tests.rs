@@ -1,0 +1,137 @@
+use umts_units::BitRate;
+
+use super::*;
+use crate::metrics::{Metrics, MetricsConfig, RunMetrics};
+use umts_kernel::TraceSink;
+
+fn at(ms: u64) -> Time {
+    Time::from_nanos(ms * 1_000_000)
+}
+
+const POWER: StatePower = StatePower {
+    idle: 0.0,
+    ura_pch: 0.01,
+    cell_pch: 0.02,
+    cell_fach: 0.4,
+    cell_dch: 0.8,
+    promotion_from_idle: 0.5,
+    promotion_from_fach: 0.6,
+};
+
+/// Two users of which only the second is switched, measured from 10 s to 20 s.
+fn measured(events: &[(u64, TraceEvent)]) -> RunMetrics {
+    let mut metrics = Metrics::new(MetricsConfig {
+        from: at(10_000),
+        to: at(20_000),
+        ue_downlink_rate: vec![BitRate::from_bps(64_000); 2],
+        downlink_capacity: None,
+        ue_power: vec![None, Some(POWER)],
+    });
+    for (ms, event) in events {
+        metrics.record(at(*ms), event);
+    }
+    metrics.finish(at(20_000))
+}
+
+const UE: UeId = UeId(1);
+
+fn state(ms: u64, state: RrcState) -> (u64, TraceEvent) {
+    (ms, TraceEvent::RrcState { ue: UE, state })
+}
+
+fn switch(ms: u64, from: RrcState, to: RrcState, cause: SwitchCause) -> (u64, TraceEvent) {
+    (ms, TraceEvent::RrcSwitch { ue: UE, from, to, cause })
+}
+
+fn reserved(ms: u64, dchs: u32) -> (u64, TraceEvent) {
+    let rates = [32_000 + 64_000 * u64::from(dchs), 0];
+    (ms, TraceEvent::CellReserved { cell: 0, rates, dchs, is_full: dchs == 2 })
+}
+
+#[track_caller]
+fn expect(run: &RunMetrics, name: &str, expected: f64) {
+    let value = run.network.value(name).unwrap_or_else(|| panic!("{name} has no value"));
+    assert!((value - expected).abs() < 1e-9, "{name}: {value}, not {expected}");
+}
+
+#[test]
+fn times_and_energy_count_inside_the_window_only() {
+    use RrcState::{CellDch, CellFach, CellPch};
+    let run = measured(&[
+        state(0, CellPch),
+        switch(9_000, CellPch, CellFach, SwitchCause::Data),
+        // 1 s of promotion before the window, 1 s in it.
+        state(11_000, CellFach),
+        switch(13_000, CellFach, CellDch, SwitchCause::Data),
+        state(14_000, CellDch),
+        switch(17_000, CellDch, CellFach, SwitchCause::Preempted),
+        state(18_000, CellFach),
+    ]);
+    expect(&run, "time_switching_s", 3.0);
+    expect(&run, "time_in_cell_fach_s", 4.0);
+    expect(&run, "time_in_cell_dch_s", 3.0);
+    expect(&run, "time_in_cell_pch_s", 0.0);
+    // Promotion from PCH and FACH, FACH, DCH, and the release at the power of the state that is left.
+    expect(&run, "energy_j", 0.5 + 0.6 + 4.0 * 0.4 + 3.0 * 0.8 + 0.8);
+    expect(&run, "rrc_switches", 2.0);
+    expect(&run, "rrc_promotions", 0.0);
+    expect(&run, "rrc_switches_fach_to_dch", 1.0);
+    expect(&run, "dch_preemptions", 1.0);
+}
+
+#[test]
+fn a_cell_is_occupied_from_allocation_to_release() {
+    let run =
+        measured(&[state(0, RrcState::CellFach), reserved(0, 0), reserved(5_000, 2), reserved(12_000, 1)]);
+    // 160 kbit/s for 2 s and 96 for 8 s.
+    expect(&run, "cell_occupancy_kbps", (2.0 * 160.0 + 8.0 * 96.0) / 10.0);
+    expect(&run, "simultaneous_dch", (2.0 * 2.0 + 8.0) / 10.0);
+    expect(&run, "max_simultaneous_dch", 2.0);
+    expect(&run, "full_cell_time_s", 2.0);
+    expect(&run, "cell_efficiency", 0.0);
+}
+
+#[test]
+fn the_wait_for_a_dch_begins_with_the_first_request_of_a_need() {
+    let request = |ms, again| (ms, TraceEvent::DchRequested { ue: UE, again });
+    let run = measured(&[
+        state(0, RrcState::CellFach),
+        request(10_000, false),
+        (10_000, TraceEvent::DchRefused { ue: UE }),
+        // The need went away, and came back.
+        (10_500, TraceEvent::DchWithdrawn { ue: UE }),
+        request(11_000, false),
+        (11_000, TraceEvent::DchRefused { ue: UE }),
+        request(11_250, true),
+        (11_250, TraceEvent::DchGranted { ue: UE, after_release: true }),
+        switch(11_250, RrcState::CellFach, RrcState::CellDch, SwitchCause::Data),
+        state(12_250, RrcState::CellDch),
+        // A larger rate is no wait.
+        request(13_000, false),
+        (13_000, TraceEvent::DchGranted { ue: UE, after_release: false }),
+        switch(13_000, RrcState::CellDch, RrcState::CellDch, SwitchCause::LargerRate),
+        state(14_000, RrcState::CellDch),
+    ]);
+    expect(&run, "dch_wait_s", 1.25);
+    expect(&run, "dch_requests", 4.0);
+    expect(&run, "dch_refusals", 2.0);
+    expect(&run, "dch_allocations", 2.0);
+    expect(&run, "dch_allocations_after_release", 1.0);
+    expect(&run, "dch_needs_met_pct", 100.0 * 2.0 / 3.0);
+    assert_eq!(run.network.value("dch_allocations_per_connection"), None, "there was no connection");
+}
+
+#[test]
+fn without_switched_users_there_is_nothing_to_say() {
+    let config = MetricsConfig {
+        from: at(0),
+        to: at(1000),
+        ue_downlink_rate: Vec::new(),
+        downlink_capacity: None,
+        ue_power: vec![None],
+    };
+    let run = Metrics::new(config).finish(at(1000));
+    for name in ["cell_occupancy_kbps", "cell_efficiency", "dch_requests", "time_in_cell_dch_s", "energy_j"] {
+        assert_eq!(run.network.value(name), None, "{name}");
+    }
+}

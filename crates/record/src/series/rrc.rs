@@ -1,0 +1,69 @@
+//! Where users are, and what cells have reserved: a row for every change.
+
+use umts_stack::ids::UeId;
+use umts_stack::rnc::rrc::RrcState;
+use umts_units::Time;
+
+use super::table::{Column, Table, Values};
+
+/// States of users by time. Between two states `towards` names the one sought.
+#[derive(Debug, Default)]
+pub(super) struct States {
+    time_s: Vec<f64>,
+    ue: Vec<u32>,
+    state: Vec<&'static str>,
+    towards: Vec<&'static str>,
+}
+
+impl States {
+    pub fn push(&mut self, at: Time, ue: UeId, state: RrcState, towards: Option<RrcState>) {
+        self.time_s.push(at.as_secs());
+        self.ue.push(u32::from(ue.0));
+        self.state.push(state.name());
+        self.towards.push(towards.map_or("", RrcState::name));
+    }
+
+    pub fn into_table(self) -> Table {
+        let columns = vec![
+            Column { name: "time_s", unit: "s", values: Values::Float(self.time_s) },
+            Column { name: "ue", unit: "", values: Values::Id(self.ue) },
+            Column { name: "state", unit: "", values: Values::Word(self.state) },
+            Column { name: "towards", unit: "", values: Values::Word(self.towards) },
+        ];
+        Table { name: "rrc_state", columns }
+    }
+}
+
+/// Reserved rates of cells by time.
+#[derive(Debug, Default)]
+pub(super) struct Reserved {
+    time_s: Vec<f64>,
+    cell: Vec<u32>,
+    downlink: Vec<f64>,
+    uplink: Vec<f64>,
+    dchs: Vec<u64>,
+    is_full: Vec<bool>,
+}
+
+impl Reserved {
+    pub fn push(&mut self, at: Time, cell: u16, rates: [u64; 2], dchs: u32, is_full: bool) {
+        self.time_s.push(at.as_secs());
+        self.cell.push(u32::from(cell));
+        self.downlink.push(rates[0] as f64 / 1e3);
+        self.uplink.push(rates[1] as f64 / 1e3);
+        self.dchs.push(u64::from(dchs));
+        self.is_full.push(is_full);
+    }
+
+    pub fn into_table(self) -> Table {
+        let columns = vec![
+            Column { name: "time_s", unit: "s", values: Values::Float(self.time_s) },
+            Column { name: "cell", unit: "", values: Values::Id(self.cell) },
+            Column { name: "downlink_kbps", unit: "kbit/s", values: Values::Float(self.downlink) },
+            Column { name: "uplink_kbps", unit: "kbit/s", values: Values::Float(self.uplink) },
+            Column { name: "dchs", unit: "", values: Values::Count(self.dchs) },
+            Column { name: "is_full", unit: "", values: Values::Flag(self.is_full) },
+        ];
+        Table { name: "cell", columns }
+    }
+}

@@ -1,0 +1,124 @@
+//! Radio resource control: states that follow one another, DCHs that fit their cell.
+
+use umts_units::{BitRate, Bytes};
+
+use super::Inspection;
+use crate::error::Problem;
+use crate::model::{Cell, RestingState, Rrc, Ue};
+
+impl Inspection<'_> {
+    /// Where the `[rrc]` of user group `i` is written.
+    pub(super) fn rrc_path(&self, i: usize) -> String {
+        match self.scenario.ue[i].rrc {
+            Some(_) => format!("ue.{i}.rrc"),
+            None => "rrc".to_owned(),
+        }
+    }
+
+    pub(super) fn rrc(&mut self) -> Result<(), Problem> {
+        for i in 0..self.scenario.ue.len() {
+            let ue = &self.scenario.ue[i];
+            match self.scenario.rrc_of(ue) {
+                Some(rrc) => {
+                    let path = self.rrc_path(i);
+                    self.states(&path, rrc)?;
+                    self.order_of_dchs(&path, rrc)?;
+                    self.threshold(&path, rrc);
+                }
+                None if ue.rrc.is_some() => {
+                    let message = "these users are not switched, so their [rrc] says nothing: set bearer = \"switched\"";
+                    self.warn(&format!("ue.{i}.rrc"), message);
+                }
+                None => {}
+            }
+        }
+        (0..self.scenario.cell.len()).try_for_each(|i| self.admission(i, &self.scenario.cell[i]))
+    }
+
+    /// Every timer leads down.
+    fn states(&self, path: &str, rrc: &Rrc) -> Result<(), Problem> {
+        let down = [
+            ("after_fach", rrc.after_fach, RestingState::CellFach, "CELL_FACH"),
+            ("after_cell_pch", rrc.after_cell_pch, RestingState::CellPch, "CELL_PCH"),
+        ];
+        for (key, after, state, name) in down {
+            if after >= state {
+                let message = format!("the state after {name} must cost less than {name}");
+                return Err(self
+                    .problem(&format!("{path}.{key}"), message)
+                    .label("this state")
+                    .help("the states in their order are cell_fach, cell_pch, ura_pch, idle".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    fn order_of_dchs(&self, path: &str, rrc: &Rrc) -> Result<(), Problem> {
+        if rrc.dch.is_empty() {
+            return Err(self
+                .problem(&format!("{path}.dch"), "there is no DCH that these users could be given")
+                .help("name a bearer, as in dch = [\"ps-64\"], or choose bearer = \"common\"".to_owned()));
+        }
+        let rates: Vec<BitRate> = rrc.dch.iter().filter_map(|name| self.downlink_rate(name)).collect();
+        match rates.windows(2).position(|pair| pair[0] <= pair[1]) {
+            None => Ok(()),
+            Some(i) => Err(self
+                .problem(
+                    &format!("{path}.dch.{}", i + 1),
+                    format!("{} is not smaller than {}", rates[i + 1], rates[i]),
+                )
+                .label("this bearer")
+                .help("name the bearers from the largest downlink rate to the smallest".to_owned())),
+        }
+    }
+
+    /// A threshold above what the RLC buffer holds is never passed.
+    fn threshold(&mut self, path: &str, rrc: &Rrc) {
+        let room = self.scenario.rlc.buffer.unwrap_or(Bytes(u64::MAX));
+        if rrc.upswitch_threshold.is_some_and(|threshold| threshold >= room) {
+            self.warn(&format!("{path}.upswitch_threshold"), "the RLC buffer never holds that much");
+        }
+    }
+
+    fn downlink_rate(&self, bearer: &str) -> Option<BitRate> {
+        self.scenario.dedicated_bearer(bearer).map(|bearer| bearer.downlink.rate)
+    }
+
+    /// DCHs that users have for good fit, and each user that is switched can get one.
+    fn admission(&self, i: usize, cell: &Cell) -> Result<(), Problem> {
+        let limits = cell.admission;
+        let mut held = [cell.fach.as_ref().map_or(0, |fach| fach.rate.bps()), 0, 0];
+        let here: Vec<&Ue> = self.scenario.ue.iter().filter(|ue| ue.cell == cell.name).collect();
+        for ue in &here {
+            if let Some(bearer) = self.scenario.dedicated_bearer(&ue.bearer) {
+                let count = u64::from(ue.count);
+                held[0] += bearer.downlink.rate.bps() * count;
+                held[1] += bearer.uplink.rate.bps() * count;
+                held[2] += count;
+            }
+        }
+        let most =
+            [limits.downlink.map(BitRate::bps), limits.uplink.map(BitRate::bps), limits.dchs.map(u64::from)];
+        let keys = ["downlink", "uplink", "dchs"];
+        let over =
+            |wanted: [u64; 3]| (0..3).find(|&k| most[k].is_some_and(|most| held[k] + wanted[k] > most));
+        let problem = |key: usize, message: &str| {
+            self.problem(&format!("cell.{i}.admission.{}", keys[key]), message).label("this limit")
+        };
+        if let Some(key) = over([0; 3]) {
+            let message = "the FACH and the DCHs that users have for good are more than the cell gives away";
+            return Err(problem(key, message).help("raise the limit, or have fewer such users".to_owned()));
+        }
+        for rrc in here.iter().filter_map(|ue| self.scenario.rrc_of(ue)) {
+            let Some(bearer) = rrc.dch.last().and_then(|name| self.scenario.dedicated_bearer(name)) else {
+                continue;
+            };
+            if let Some(key) = over([bearer.downlink.rate.bps(), bearer.uplink.rate.bps(), 1]) {
+                let message =
+                    format!("not one DCH of bearer `{}` fits beside what is always reserved", bearer.name);
+                return Err(problem(key, &message).help("raise the limit, or offer a smaller DCH".to_owned()));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,255 @@
+//! Radio resource control (TS 25.331): when users change their channel, and how long that takes.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use umts_units::{Bytes, Duration, MilliWatts, Probability};
+
+use crate::text::{word_none, word_off};
+
+/// Radio resource control of the users with `bearer = "switched"`: FACH and RACH for little data, a DCH for more.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rrc {
+    /// Timers and delays of a real network or of a study by name (`umts rrc`); the keys here go on top of it.
+    #[serde(with = "word_none")]
+    #[schemars(with = "crate::text::OrNone<String>", extend("x-range" = "a name of `umts rrc`"))]
+    pub profile: Option<String>,
+    /// The bearers that a user may be given, the largest first: names as for `ue.bearer`. Of several the largest is given
+    /// that is free.
+    #[schemars(extend("x-default" = "[\"ps-64\"]", "x-range" = "names of [[bearer]]s, or of `umts bearers`", "x-source" = "Dubois (2005), Table 7.2: 64 kbit/s; more than one: §9.2"))]
+    pub dch: Vec<String>,
+    /// The state at the beginning.
+    #[schemars(extend("x-source" = "Dubois (2005), §7.2"))]
+    pub initial_state: RestingState,
+
+    /// More octets of SDUs than this in the downlink's RLC buffer (not sent, or not acknowledged) want a DCH.
+    #[serde(with = "word_off")]
+    #[schemars(with = "crate::text::Off<Bytes>", extend("x-max" = "1 GB", "x-source" = "TS 25.331 §14.4.2.1, event 4a; Dubois (2005), Table 7.2: 500 to 1500 B"))]
+    pub upswitch_threshold: Option<Bytes>,
+    /// The same in the uplink.
+    #[serde(with = "word_off")]
+    #[schemars(with = "crate::text::Off<Bytes>", extend("x-max" = "1 GB", "x-source" = "TS 25.331 §14.4.2.1, event 4a; EURANE: 265 B"))]
+    pub upswitch_threshold_uplink: Option<Bytes>,
+    /// The buffers are looked at on multiples of this; `"0 s"`: whenever they change.
+    #[schemars(extend("x-max" = "10 s", "x-source" = "EURANE: 10 ms"))]
+    pub measurement_interval: Duration,
+    /// For how long a buffer must stay above its threshold.
+    #[schemars(extend("x-max" = "5 s", "x-source" = "TS 25.331 §10.3.7.64: 0 to 5000 ms"))]
+    pub time_to_trigger: Duration,
+    /// After how long a refused user asks again while its buffer stays above the threshold: the pending time after trigger.
+    #[schemars(extend("x-min" = "1 ms", "x-max" = "60 s", "x-source" = "TS 25.331 §14.4.2.2, §10.3.7.64: 250 ms to 16 s"))]
+    pub retry: Duration,
+
+    /// Time without a block in either direction after which a user in CELL_DCH gives its DCH up, or, with
+    /// `preemptive_inactivity`, after which others may take it.
+    #[schemars(extend("x-max" = "1 h", "x-source" = "Dubois (2005), Table 7.2: 2 to 10 s; Table 8.1: 0 to 8 s"))]
+    pub inactivity: Duration,
+    /// Time after that in which a DCH is kept, unless another user's request needs it.
+    #[schemars(extend("x-max" = "1 h", "x-source" = "Dubois (2005), §5.2.2, Table 8.1: 4 to 16 s"))]
+    pub preemptive_inactivity: Duration,
+    /// Blocks count as activity only while the RLC buffer of their direction holds more than this; `"off"`: all blocks.
+    #[serde(with = "word_off")]
+    #[schemars(with = "crate::text::Off<Bytes>", extend("x-max" = "1 GB", "x-source" = "TS 25.331 §14.4.2.2, event 4b"))]
+    pub activity_threshold: Option<Bytes>,
+    /// The state after CELL_DCH.
+    #[schemars(extend("x-source" = "TS 25.331 §7.1"))]
+    pub after_dch: RestingState,
+    /// Time without a block after which a user leaves CELL_FACH; `"off"`: never.
+    #[serde(with = "word_off")]
+    #[schemars(with = "crate::text::Off<Duration>", extend("x-max" = "24 h", "x-source" = "Qian et al., IMC 2010: 4 to 12 s"))]
+    pub fach_inactivity: Option<Duration>,
+    /// The state after CELL_FACH.
+    #[schemars(extend("x-source" = "TS 25.331 §7.1"))]
+    pub after_fach: RestingState,
+    /// Time after which a user leaves CELL_PCH; `"off"`: never.
+    #[serde(with = "word_off")]
+    #[schemars(with = "crate::text::Off<Duration>", extend("x-max" = "24 h", "x-source" = "TS 25.331 §7.1"))]
+    pub cell_pch_inactivity: Option<Duration>,
+    /// The state after CELL_PCH.
+    #[schemars(extend("x-source" = "TS 25.331 §7.1"))]
+    pub after_cell_pch: RestingState,
+    /// Time after which a user leaves URA_PCH for idle mode; `"off"`: never.
+    #[serde(with = "word_off")]
+    #[schemars(with = "crate::text::Off<Duration>", extend("x-max" = "24 h", "x-source" = "TS 25.331 §7.1"))]
+    pub ura_pch_inactivity: Option<Duration>,
+
+    /// Allocation of a DCH. If another user's must be released first, that user's `dch_to_fach` comes on top.
+    #[schemars(extend("x-max" = "60 s", "x-source" = "Dubois (2005), Tables 7.2 and 8.1: 0.9 s and 0.5 s"))]
+    pub fach_to_dch: Duration,
+    /// Release of a DCH.
+    #[schemars(extend("x-max" = "60 s", "x-source" = "Dubois (2005), §5.2: each change takes its time"))]
+    pub dch_to_fach: Duration,
+    /// Change of the rate of a DCH.
+    #[schemars(extend("x-max" = "60 s", "x-source" = "umtslab: as long as an allocation in Dubois (2005), Table 8.1"))]
+    pub dch_to_dch: Duration,
+    /// From CELL_FACH to a PCH state or idle mode.
+    #[schemars(extend("x-max" = "60 s", "x-source" = "umtslab"))]
+    pub fach_to_pch: Duration,
+    /// Cell or URA update and return to CELL_FACH.
+    #[schemars(extend("x-max" = "60 s", "x-source" = "umtslab: shorter than from idle mode, where a connection is set up"))]
+    pub pch_to_fach: Duration,
+    /// The same with a DCH at its end.
+    #[schemars(extend("x-max" = "60 s", "x-source" = "umtslab: pch_to_fach and fach_to_dch"))]
+    pub pch_to_dch: Duration,
+    /// RRC connection and bearer set-up on the common channels.
+    #[schemars(extend("x-max" = "60 s", "x-source" = "Qian et al., IMC 2010, carrier 2: 0.6 s"))]
+    pub idle_to_fach: Duration,
+    /// RRC connection and bearer set-up on a DCH.
+    #[schemars(extend("x-max" = "60 s", "x-source" = "Qian et al., IMC 2010, carrier 1: 2 s"))]
+    pub idle_to_dch: Duration,
+    /// Where data leads from a PCH state or idle mode.
+    #[schemars(extend("x-source" = "Qian et al., IMC 2010: carrier 2 and carrier 1"))]
+    pub promotion: Promotion,
+    /// A user in a PCH state or idle mode hears of downlink data once in this time, at an instant of its own; `"0 s"`: at once.
+    #[schemars(extend("x-max" = "6 s", "x-source" = "TS 25.304 §8.3: DRX cycles of 80 ms to 5.12 s"))]
+    pub paging_cycle: Duration,
+
+    /// Whether data moves while a user changes between CELL_FACH and CELL_DCH.
+    #[schemars(extend("x-source" = "Dubois (2005), §5.2: none does"))]
+    pub data_while_switching: DataWhileSwitching,
+    /// What becomes of RLC at such a change.
+    #[schemars(extend("x-source" = "TS 25.331 §8.6.4.9, RLC re-establish indicator"))]
+    pub rlc_at_switch: RlcAtSwitch,
+
+    /// A user on a DCH that is not the largest asks for a larger one when its downlink buffer holds more than this.
+    #[serde(with = "word_off")]
+    #[schemars(with = "crate::text::Off<Bytes>", extend("x-max" = "1 GB", "x-source" = "Dubois (2005), §9.2, names dynamic rates as future work"))]
+    pub rate_upswitch_threshold: Option<Bytes>,
+    /// A user takes the next smaller DCH when its throughput stays below this part of that DCH's rate.
+    #[serde(with = "word_off")]
+    #[schemars(with = "crate::text::Off<Probability>", extend("x-range" = "0 to 1", "x-source" = "Dubois (2005), §9.2"))]
+    pub rate_downswitch_utilisation: Option<Probability>,
+    /// The time over which that throughput is taken.
+    #[schemars(extend("x-min" = "100 ms", "x-max" = "1 h", "x-source" = "umtslab"))]
+    pub rate_downswitch_window: Duration,
+
+    /// What a user's device draws in each state, for the estimate of its energy.
+    pub power: StatePower,
+}
+
+impl Default for Rrc {
+    fn default() -> Self {
+        let ms = Duration::from_millis;
+        Rrc {
+            profile: None,
+            dch: vec!["ps-64".to_owned()],
+            initial_state: RestingState::CellFach,
+            upswitch_threshold: Some(Bytes(500)),
+            upswitch_threshold_uplink: Some(Bytes(500)),
+            measurement_interval: Duration::ZERO,
+            time_to_trigger: Duration::ZERO,
+            retry: ms(250),
+            inactivity: ms(5000),
+            preemptive_inactivity: Duration::ZERO,
+            activity_threshold: None,
+            after_dch: RestingState::CellFach,
+            fach_inactivity: None,
+            after_fach: RestingState::CellPch,
+            cell_pch_inactivity: None,
+            after_cell_pch: RestingState::UraPch,
+            ura_pch_inactivity: None,
+            fach_to_dch: ms(900),
+            dch_to_fach: ms(900),
+            dch_to_dch: ms(500),
+            fach_to_pch: ms(300),
+            pch_to_fach: ms(300),
+            pch_to_dch: ms(1200),
+            idle_to_fach: ms(600),
+            idle_to_dch: ms(2000),
+            promotion: Promotion::CellFach,
+            paging_cycle: ms(640),
+            data_while_switching: DataWhileSwitching::Suspended,
+            rlc_at_switch: RlcAtSwitch::Kept,
+            rate_upswitch_threshold: None,
+            rate_downswitch_utilisation: None,
+            rate_downswitch_window: ms(5000),
+            power: StatePower::default(),
+        }
+    }
+}
+
+/// A state without a channel of one's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RestingState {
+    /// No RRC connection: RLC begins anew after it.
+    Idle,
+    /// Connected; heard by paging in the registration area.
+    UraPch,
+    /// Connected; heard by paging in the cell.
+    CellPch,
+    /// On FACH and RACH.
+    CellFach,
+}
+
+/// Where data leads from a PCH state or idle mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Promotion {
+    /// To the common channels first.
+    CellFach,
+    /// To a DCH at once, if one is free.
+    CellDch,
+}
+
+/// Whether data moves during a switch between CELL_FACH and CELL_DCH.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DataWhileSwitching {
+    /// None does.
+    Suspended,
+    /// The old channel carries it until the new one is ready.
+    Continues,
+}
+
+/// What becomes of RLC at a switch between CELL_FACH and CELL_DCH.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RlcAtSwitch {
+    /// Its state and its buffers stay.
+    Kept,
+    /// It begins anew: packets of which something was sent are lost.
+    Reestablished,
+}
+
+/// Power that a device draws above its base, by state: a handset's radio part.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StatePower {
+    /// In idle mode.
+    #[schemars(extend("x-source" = "AT&T ARO, 3G profile"))]
+    pub idle: MilliWatts,
+    /// In URA_PCH.
+    #[schemars(extend("x-source" = "1 to 2 % of CELL_DCH: as CELL_PCH"))]
+    pub ura_pch: MilliWatts,
+    /// In CELL_PCH.
+    #[schemars(extend("x-source" = "1 to 2 % of CELL_DCH (Haverinen, Siren, Eronen, VTC 2007)"))]
+    pub cell_pch: MilliWatts,
+    /// In CELL_FACH.
+    #[schemars(extend("x-source" = "AT&T ARO, 3G profile"))]
+    pub cell_fach: MilliWatts,
+    /// In CELL_DCH.
+    #[schemars(extend("x-source" = "AT&T ARO, 3G profile"))]
+    pub cell_dch: MilliWatts,
+    /// During a promotion from a PCH state or idle mode.
+    #[schemars(extend("x-source" = "AT&T ARO, 3G profile: idle to DCH"))]
+    pub promotion_from_idle: MilliWatts,
+    /// During a promotion from CELL_FACH. Other switches draw what the state that they leave does.
+    #[schemars(extend("x-source" = "AT&T ARO, 3G profile: FACH to DCH"))]
+    pub promotion_from_fach: MilliWatts,
+}
+
+impl Default for StatePower {
+    fn default() -> Self {
+        let mw = |number: f64| MilliWatts::new(number).expect("not negative");
+        StatePower {
+            idle: mw(0.0),
+            ura_pch: mw(10.0),
+            cell_pch: mw(10.0),
+            cell_fach: mw(350.0),
+            cell_dch: mw(700.0),
+            promotion_from_idle: mw(530.0),
+            promotion_from_fach: mw(550.0),
+        }
+    }
+}

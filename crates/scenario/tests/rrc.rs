@@ -1,0 +1,135 @@
+//! Radio resource control in scenario files: profiles, names, limits.
+
+use std::path::Path;
+
+use umts_scenario::model::{Promotion, RestingState, Rrc};
+use umts_scenario::{Loaded, Scenario, ScenarioError, rrc_profiles};
+use umts_units::{Bytes, Duration, MilliWatts};
+
+fn load(more: &str, overrides: &[(&str, &str)]) -> Result<Loaded, ScenarioError> {
+    let text = format!(
+        "version = 1\nduration = \"10 s\"\n{more}\n[[ue]]\nname = \"user\"\nbearer = \"switched\"\n[[flow]]\nue = \"user\"\n"
+    );
+    let overrides: Vec<_> =
+        overrides.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    Scenario::parse(&text, "test.toml", Path::new(""), &overrides)
+}
+
+fn rrc(more: &str, overrides: &[(&str, &str)]) -> Rrc {
+    let loaded = load(more, overrides).unwrap_or_else(|error| panic!("{}", error.render(false)));
+    loaded.scenario.rrc_of(&loaded.scenario.ue[0]).expect("the users are switched").clone()
+}
+
+fn refused(more: &str) -> String {
+    match load(more, &[]) {
+        Ok(loaded) => panic!("accepted, with {:?}", loaded.warnings),
+        Err(error) => error.render(false),
+    }
+}
+
+const CELL: &str = "[[cell]]\nname = \"cell\"\n[cell.admission]\n";
+
+#[test]
+fn every_profile_loads_says_its_keys_and_survives_being_written_out() {
+    for profile in rrc_profiles() {
+        let name = format!("profile = \"{}\"", profile.name);
+        let loaded =
+            load(&format!("[rrc]\n{name}"), &[]).unwrap_or_else(|error| panic!("{}", error.render(false)));
+        assert!(loaded.warnings.is_empty(), "{}: {:?}", profile.name, loaded.warnings);
+        let written = load(&format!("[rrc]\n{}", profile.keys), &[]).expect("the keys are keys").scenario;
+        assert_eq!(loaded.scenario.rrc, Rrc { profile: Some(profile.name.to_owned()), ..written.rrc });
+        let again = Scenario::parse(&loaded.scenario.to_toml(), "again.toml", Path::new(""), &[]);
+        assert_eq!(again.expect("it loads again").scenario, loaded.scenario, "{}", profile.name);
+        assert!(!profile.source.is_empty() && !profile.description.is_empty());
+    }
+}
+
+#[test]
+fn keys_go_on_top_of_the_profile_and_overrides_on_top_of_both() {
+    let att = rrc("[rrc]\nprofile = \"att-2010\"\ninactivity = \"7 s\"", &[]);
+    assert_eq!((att.initial_state, att.promotion), (RestingState::Idle, Promotion::CellDch));
+    assert_eq!((att.inactivity, att.fach_to_dch), (Duration::from_secs(7), Duration::from_millis(1500)));
+    assert_eq!(att.power.cell_dch, MilliWatts::new(700.0).unwrap());
+    assert_eq!(att.power.cell_pch, Rrc::default().power.cell_pch, "what it does not name is a default");
+    let overridden = rrc(
+        "[rrc]\ninactivity = \"7 s\"",
+        &[("rrc.profile", "t-mobile-us-2010"), ("rrc.fach_to_dch", "1 s")],
+    );
+    assert_eq!(
+        (overridden.inactivity, overridden.fach_to_dch),
+        (Duration::from_secs(7), Duration::from_secs(1))
+    );
+    assert_eq!(overridden.upswitch_threshold, Some(Bytes(119)));
+}
+
+#[test]
+fn a_group_may_have_its_own() {
+    let text = "version = 1\nduration = \"10 s\"\n[rrc]\ninactivity = \"3 s\"\nretry = \"1 s\"\n\
+                [[ue]]\nname = \"a\"\nbearer = \"switched\"\nrrc = { profile = \"att-2010\", idle_to_dch = \"9 s\" }\n\
+                [[ue]]\nname = \"b\"\nbearer = \"switched\"\n[[flow]]\nue = \"a\"\n[[flow]]\nue = \"b\"\n";
+    let scenario = Scenario::parse(text, "test.toml", Path::new(""), &[]).expect("it loads").scenario;
+    let [a, b] = [0, 1].map(|i| scenario.rrc_of(&scenario.ue[i]).unwrap());
+    assert_eq!((a.inactivity, a.idle_to_dch), (Duration::from_secs(5), Duration::from_secs(9)));
+    assert_eq!(a.retry, Duration::from_secs(1), "from the top, since the profile does not name it");
+    assert_eq!((b.inactivity, b.initial_state), (Duration::from_secs(3), RestingState::CellFach));
+}
+
+#[test]
+fn mistakes_are_told_with_their_repair() {
+    let cases = [
+        ("[rrc]\nprofile = \"at-2010\"", "there is no RRC profile `at-2010`", "did you mean \"att-2010\"?"),
+        ("[rrc]\nprofile = \"x\"", "there is no RRC profile `x`", "the known profiles are dubois2005-ch7"),
+        ("[rrc]\ndch = []", "there is no DCH that these users could be given", "dch = [\"ps-64\"]"),
+        ("[rrc]\ndch = [\"ps-65\"]", "there is no bearer `ps-65`", "did you mean \"ps-64\"?"),
+        ("[rrc]\ndch = [\"common\"]", "there is no bearer `common`", ""),
+        (
+            "[rrc]\ndch = [\"ps-64\", \"ps-384\"]",
+            "384 kbit/s is not smaller than 64 kbit/s",
+            "from the largest",
+        ),
+        ("[rrc]\nafter_fach = \"cell_fach\"", "must cost less than CELL_FACH", "cell_fach, cell_pch"),
+        ("[rrc]\nafter_cell_pch = \"cell_pch\"", "must cost less than CELL_PCH", ""),
+        ("[rrc]\ninitial_state = \"cell_dch\"", "`cell_dch` is not a known", "\"cell_fach\""),
+        ("[rrc]\nretry = \"0 s\"", "rrc.retry cannot be 0 s", "1 ms to 60 s"),
+        ("[rrc]\ninactivity = \"off\"", "`off` does not start with a number", ""),
+        ("[rrc.power]\ncell_dch = \"0.7 W\"", "`W` is not a unit of a power", "use one of mW"),
+        ("[rrc.power]\ncell_dch = \"-1 mW\"", "out of range", ""),
+        ("[rrc.power]\ncell_dch = \"inf mW\"", "does not start with a number", ""),
+        (
+            "[[cell]]\nname = \"cell\"\nadmission = { downlink = \"90 kbit/s\" }",
+            "not one DCH of bearer `ps-64` fits",
+            "raise the limit",
+        ),
+        ("[[cell]]\nname = \"cell\"\nrach = \"none\"", "has no RACH", ""),
+        (
+            "[[bearer]]\nname = \"switched\"\ndownlink = { rate = \"64 kbit/s\", tti = \"10 ms\" }\nuplink = { rate = \"64 kbit/s\", tti = \"10 ms\" }",
+            "cannot be defined",
+            "choose another name",
+        ),
+    ];
+    for (more, message, help) in cases {
+        let error = refused(more);
+        assert!(error.contains(message), "{more}\n{error}");
+        assert!(error.contains(help), "{more}\n{error}");
+    }
+}
+
+#[test]
+fn dchs_that_users_have_for_good_count() {
+    let fixed = "[[ue]]\nname = \"fixed\"\ncount = 2\nbearer = \"ps-64\"\n";
+    assert!(load(&format!("{CELL}downlink = \"224 kbit/s\"\n{fixed}"), &[]).is_ok(), "32 + 2 x 64 + 64");
+    assert!(refused(&format!("{CELL}downlink = \"223 kbit/s\"\n{fixed}")).contains("not one DCH"));
+    assert!(refused(&format!("{CELL}dchs = 1\n{fixed}")).contains("more than the cell gives away"));
+    assert!(refused(&format!("{CELL}uplink = \"191 kbit/s\"\n{fixed}")).contains("not one DCH"));
+}
+
+#[test]
+fn what_says_nothing_is_worth_a_word() {
+    let warned = load("[rrc]\nupswitch_threshold = \"1 MB\"\n[rlc]\nbuffer = \"100 kB\"", &[])
+        .expect("it loads")
+        .warnings;
+    assert!(warned.iter().any(|warning| warning.contains("never holds that much")), "{warned:?}");
+    let fixed = "[[ue]]\nname = \"fixed\"\nrrc = { inactivity = \"1 s\" }\n";
+    let warned = load(fixed, &[]).expect("it loads").warnings;
+    assert!(warned.iter().any(|warning| warning.contains("not switched")), "{warned:?}");
+}

@@ -1,0 +1,334 @@
+//! Users that are switched between FACH and DCH, over whole runs.
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+use common::{metrics, output, scenario, value};
+use proptest::prelude::*;
+use umts_scenario::Scenario;
+use umts_simulate::observe;
+use umts_stack::ids::{Direction, UeId};
+use umts_stack::rnc::rrc::RrcState;
+use umts_stack::trace::{Channel, SwitchCause, TraceEvent};
+use umts_units::Time;
+
+/// All events of a run.
+fn events(scenario: &Scenario) -> Vec<(Time, TraceEvent)> {
+    observe(scenario, scenario.seed, 0, Vec::new(), |_, _| ControlFlow::Continue(()))
+        .expect("nothing stops it")
+        .1
+}
+
+/// Two directions of PDUs and the switches in between: called with every PDU that a UE's entities send, and whether that UE is
+/// being switched.
+fn sent_while(events: &[(Time, TraceEvent)], mut sent: impl FnMut(Time, UeId, bool)) {
+    let mut switching = BTreeMap::new();
+    for &(at, ref event) in events {
+        match *event {
+            TraceEvent::RrcSwitch { ue, .. } => drop(switching.insert(ue, true)),
+            TraceEvent::RrcState { ue, .. } => drop(switching.insert(ue, false)),
+            TraceEvent::PdusSent { ue, .. } | TraceEvent::StatusSent { ue, .. } => {
+                sent(at, ue, switching.get(&ue) == Some(&true));
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn no_data_moves_during_a_switch_unless_it_may() {
+    for name in ["ftp-fach-dch", "ftp-fach-dch-3gpp"] {
+        for (option, some_moves) in [("suspended", false), ("continues", true)] {
+            let run = events(&scenario(name, &[("rrc.data_while_switching", option)]));
+            let (mut during, mut all) = (0, 0);
+            sent_while(&run, |_, _, switching| {
+                all += 1;
+                during += u32::from(switching);
+            });
+            assert!(all > 10_000, "{name}: {all}");
+            assert_eq!(during > 0, some_moves, "{name}, {option}: {during} of {all}");
+        }
+    }
+}
+
+#[test]
+fn data_is_on_the_channel_of_the_state() {
+    let run = events(&scenario("ftp-fach-dch-3gpp", &[]));
+    let (mut state, mut blocks) = (BTreeMap::new(), BTreeMap::new());
+    for (_, event) in &run {
+        match *event {
+            TraceEvent::RrcState { ue, state: entered } => drop(state.insert(ue, entered)),
+            TraceEvent::BlocksReceived { ue, channel, .. } => {
+                *blocks.entry((state[&ue] == RrcState::CellDch, channel == Channel::Dch)).or_insert(0) += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(blocks[&(true, true)] > 1000 && blocks[&(false, false)] > 100, "{blocks:?}");
+    // What was on its way when the switch began arrives within the 0.5 s that it takes.
+    assert_eq!((blocks.get(&(true, false)), blocks.get(&(false, true))), (None, None), "{blocks:?}");
+}
+
+#[test]
+fn what_is_reserved_never_exceeds_the_cell_and_a_switch_takes_its_time() {
+    let run = events(&scenario("ftp-fach-dch", &[]));
+    let (mut most, mut began, mut kinds) = (0, BTreeMap::new(), BTreeMap::new());
+    let mut after_release = BTreeMap::new();
+    for (at, event) in &run {
+        match *event {
+            TraceEvent::CellReserved { rates, dchs, is_full, .. } => {
+                most = most.max(rates[0]);
+                assert_eq!((rates[0], is_full), (32_000 + 64_000 * u64::from(dchs), dchs == 12));
+            }
+            TraceEvent::DchGranted { ue, after_release: waits } => drop(after_release.insert(ue, waits)),
+            TraceEvent::RrcSwitch { ue, to, cause, .. } => drop(began.insert(ue, (*at, to, cause))),
+            TraceEvent::RrcState { ue, state } => {
+                let Some((since, to, cause)) = began.remove(&ue) else { continue };
+                assert_eq!(state, to);
+                let waited = state == RrcState::CellDch && after_release[&ue];
+                let took = (*at - since).as_secs();
+                assert_eq!(took, if waited { 1.0 } else { 0.5 });
+                *kinds.entry((format!("{cause:?}"), waited)).or_insert(0) += 1;
+            }
+            _ => {}
+        }
+    }
+    assert_eq!(most, 800_000, "the cell was full");
+    let kind = |cause: SwitchCause, waited| kinds.get(&(format!("{cause:?}"), waited)).copied().unwrap_or(0);
+    assert!(kind(SwitchCause::Data, false) > 10 && kind(SwitchCause::Inactivity, false) > 10, "{kinds:?}");
+    assert!(kind(SwitchCause::Data, true) > 0, "{kinds:?}");
+    assert_eq!(kind(SwitchCause::Data, true), kind(SwitchCause::Preempted, false), "each for one other");
+}
+
+/// The SDUs of each user's downlink in the order of delivery, by their places in the order in which RLC got them.
+fn delivered(run: &[(Time, TraceEvent)]) -> BTreeMap<UeId, Vec<usize>> {
+    let (mut places, mut delivered) = (BTreeMap::new(), BTreeMap::<UeId, Vec<usize>>::new());
+    for (_, event) in run {
+        match *event {
+            TraceEvent::SduQueued { direction: Direction::Downlink, sdu, .. } => {
+                places.insert(sdu, places.len());
+            }
+            TraceEvent::SduDelivered { ue, direction: Direction::Downlink, sdu, .. } => {
+                delivered.entry(ue).or_default().push(places[&sdu]);
+            }
+            _ => {}
+        }
+    }
+    delivered
+}
+
+#[test]
+fn every_packet_arrives_once_and_in_order_across_switches_under_losses() {
+    let never_given_up =
+        [("rlc.max_dat", "unlimited"), ("rrc.upswitch_threshold", "300 B"), ("rrc.inactivity", "0.2 s")];
+    for more in [("rrc.preemptive_inactivity", "0.3 s"), ("rrc.data_while_switching", "continues")] {
+        let mut overrides = never_given_up.to_vec();
+        overrides.push(more);
+        let run = events(&scenario("ftp-fach-dch-3gpp", &overrides));
+        let count = |wanted: fn(&TraceEvent) -> bool| run.iter().filter(|(_, event)| wanted(event)).count();
+        let discards = count(|event| matches!(event, TraceEvent::SduDiscarded { .. }));
+        let switches = count(|event| matches!(event, TraceEvent::RrcSwitch { .. }));
+        let queued =
+            count(|event| matches!(event, TraceEvent::SduQueued { direction: Direction::Downlink, .. }));
+        let delivered = delivered(&run);
+        assert_eq!((discards, delivered.values().map(Vec::len).sum::<usize>()), (0, queued));
+        assert!(switches > 60, "{switches}");
+        for (ue, sdus) in delivered {
+            assert!(sdus.is_sorted_by(|a, b| a < b), "{ue:?}: {sdus:?}");
+        }
+    }
+}
+
+#[test]
+fn reestablishment_loses_packets_and_doubles_none() {
+    let overrides = [
+        ("rrc.rlc_at_switch", "reestablished"),
+        ("rrc.data_while_switching", "continues"),
+        ("rrc.fach_to_dch", "0 s"),
+        ("rrc.dch_to_fach", "0 s"),
+        ("rrc.inactivity", "0.2 s"),
+        ("rrc.preemptive_inactivity", "0 s"),
+    ];
+    let scenario = scenario("ftp-fach-dch-3gpp", &overrides);
+    let run = events(&scenario);
+    for (ue, sdus) in delivered(&run) {
+        assert!(sdus.is_sorted_by(|a, b| a < b), "{ue:?}: {sdus:?}");
+    }
+    let lost = run.iter().filter(|(_, event)| matches!(event, TraceEvent::SduDiscarded { .. })).count();
+    assert!(lost > 0, "{lost}");
+    // TCP repairs it: all sixteen got both files.
+    let kilobytes = value(&output(&scenario).metrics.network, "goodput_delivered_kbps") * 120.0 / 8.0;
+    assert!((kilobytes - 16.0 * 70.0).abs() < 1e-6, "{kilobytes} kB");
+}
+
+#[test]
+fn times_in_states_add_up_and_energy_follows_from_them() {
+    let end = [("duration", "600 s"), ("rrc.fach_inactivity", "10 s"), ("rrc.cell_pch_inactivity", "60 s")];
+    let metrics = metrics("ftp-fach-dch", &end);
+    let of = |name: &str| value(&metrics, name);
+    let states = [
+        "time_in_cell_dch_s",
+        "time_in_cell_fach_s",
+        "time_in_cell_pch_s",
+        "time_in_ura_pch_s",
+        "time_in_idle_s",
+    ];
+    let sum: f64 = states.map(of).iter().sum::<f64>() + of("time_switching_s");
+    assert!((sum - 600.0).abs() < 1e-6, "{sum}");
+    assert!(of("time_in_ura_pch_s") > 300.0 && of("time_in_idle_s") == 0.0);
+    // Between what the states alone would draw and that with every switch at the highest power.
+    let least = 0.7 * of("time_in_cell_dch_s") + 0.35 * of("time_in_cell_fach_s");
+    let most = least + 0.7 * of("time_switching_s") + 0.01 * 600.0;
+    assert!((least..most).contains(&of("energy_j")), "{least} {} {most}", of("energy_j"));
+    let switches =
+        ["fach_to_dch", "dch_to_fach", "dch_to_dch"].map(|kind| of(&format!("rrc_switches_{kind}")));
+    let others = of("rrc_switches_to_rest") + of("rrc_promotions");
+    assert_eq!(switches.iter().sum::<f64>() + others, of("rrc_switches"));
+    assert_eq!(of("dch_allocations"), of("rrc_switches_fach_to_dch"));
+    assert!(of("cell_efficiency") > 0.0 && of("full_cell_time_s") > 0.0);
+    assert_eq!(of("max_simultaneous_dch"), 12.0);
+}
+
+#[test]
+fn a_user_without_data_costs_no_event_in_any_state() {
+    let one =
+        [("flow.0.start", "1 s"), ("flow.1.start", "1 s"), ("flow.2.start", "2 s"), ("flow.3.start", "2 s")];
+    let for_a = |duration, more: &[(&'static str, &'static str)]| {
+        let mut overrides = one.to_vec();
+        overrides.extend(more);
+        overrides.push(("duration", duration));
+        output(&scenario("ftp-fach-dch-3gpp", &overrides)).events
+    };
+    let down_to_idle = [
+        ("rrc.fach_inactivity", "10 s"),
+        ("rrc.cell_pch_inactivity", "60 s"),
+        ("rrc.ura_pch_inactivity", "600 s"),
+    ];
+    assert_eq!(for_a("2 h", &[]), for_a("720 h", &[]));
+    assert_eq!(for_a("2 h", &down_to_idle), for_a("720 h", &down_to_idle));
+}
+
+#[test]
+fn fixed_channels_have_no_rrc() {
+    let run = events(&scenario("ftp-on-fach-3gpp", &[("duration", "20 s")]));
+    let rrc = |event: &TraceEvent| {
+        matches!(
+            event,
+            TraceEvent::RrcState { .. } | TraceEvent::RrcSwitch { .. } | TraceEvent::CellReserved { .. }
+        )
+    };
+    assert!(run.iter().all(|(_, event)| !rrc(event)));
+    let metrics = metrics("ftp-on-fach-3gpp", &[("duration", "20 s")]);
+    assert_eq!((metrics.value("cell_occupancy_kbps"), metrics.value("energy_j")), (None, None));
+}
+
+#[test]
+fn requests_that_wait_are_served_in_their_order() {
+    let queue = [("cell.admission.queue", "16"), ("rrc.preemptive_inactivity", "0 s")];
+    let run = events(&scenario("ftp-fach-dch-3gpp", &queue));
+    let (mut waiting, mut served) = (Vec::new(), 0);
+    for (_, event) in &run {
+        match *event {
+            TraceEvent::DchQueued { ue } if !waiting.contains(&ue) => waiting.push(ue),
+            TraceEvent::DchWithdrawn { ue } => waiting.retain(|&waits| waits != ue),
+            TraceEvent::DchGranted { ue, .. } if !waiting.is_empty() => {
+                assert_eq!(waiting.remove(0), ue, "first come, first served");
+                served += 1;
+            }
+            _ => {}
+        }
+    }
+    assert!(served > 0);
+    let queued = metrics("ftp-fach-dch-3gpp", &queue);
+    assert_eq!(value(&queued, "dch_refusals"), 0.0);
+    assert!(value(&queued, "dch_queued") > 0.0);
+    // A waiting request is served when somebody's DCH can be taken, not only when one is released.
+    let preempting = [("cell.admission.queue", "16"), ("cell.admission.dchs", "4")];
+    assert!(value(&metrics("ftp-fach-dch-3gpp", &preempting), "dch_preemptions") > 0.0);
+}
+
+#[test]
+fn dchs_change_their_rate_with_the_load() {
+    let overrides = [
+        ("rrc.dch", "[\"ps-384\", \"ps-128\", \"web-64\"]"),
+        ("rrc.rate_upswitch_threshold", "1 kB"),
+        ("rrc.rate_downswitch_utilisation", "0.9"),
+        ("rrc.rate_downswitch_window", "1 s"),
+    ];
+    let dynamic = metrics("ftp-fach-dch-3gpp", &overrides);
+    assert!(value(&dynamic, "rrc_switches_dch_to_dch") > 0.0);
+    let kilobytes = value(&dynamic, "goodput_delivered_kbps") * 120.0 / 8.0;
+    assert!((kilobytes - 16.0 * 70.0).abs() < 1e-6, "{kilobytes} kB");
+}
+
+#[test]
+fn profiles_of_networks_run_from_idle_to_idle() {
+    for (profile, direct) in [("att-2010", true), ("t-mobile-us-2010", false)] {
+        let of = metrics("ftp-fach-dch-3gpp", &[("rrc.profile", profile), ("duration", "300 s")]);
+        assert!(value(&of, "rrc_promotions") >= 16.0, "{profile}");
+        assert!(value(&of, "time_in_idle_s") > 150.0, "{profile}");
+        let kilobytes = value(&of, "goodput_delivered_kbps") * 300.0 / 8.0;
+        assert!((kilobytes - 16.0 * 70.0).abs() < 1e-6, "{profile}: {kilobytes} kB");
+        let from_fach = value(&of, "rrc_switches_fach_to_dch");
+        assert_eq!(value(&of, "dch_allocations") > from_fach, direct, "{profile}");
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bits_and_watching_changes_nothing() {
+    for name in ["ftp-fach-dch", "ftp-fach-dch-3gpp"] {
+        let scenario = scenario(name, &[]);
+        let once = format!("{:?}", output(&scenario).metrics);
+        assert_eq!(once, format!("{:?}", output(&scenario).metrics), "{name}");
+        let other = Scenario { seed: scenario.seed + 1, ..scenario };
+        assert_ne!(once, format!("{:?}", output(&other).metrics), "{name}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Whatever the timers and limits: nothing is sent during a switch, the cell is never over its limit, and all that RLC did
+    /// not give up is delivered once and in order.
+    #[test]
+    fn rules_hold_for_any_timers_and_limits(
+        dchs in 1..6u32,
+        queue in 0..3u32,
+        [inactivity, preemptive, switch] in [0..3000u64, 0..5000u64, 0..1500u64],
+        threshold in 0..3000u64,
+        seed in 0..1000u64,
+    ) {
+        let ms = |ms: u64| format!("{ms} ms");
+        let (dchs, queue, threshold) = (dchs.to_string(), queue.to_string(), format!("{threshold} B"));
+        let (inactivity, preemptive, switch) = (ms(inactivity), ms(preemptive), ms(switch));
+        let scenario = scenario("ftp-fach-dch-3gpp", &[
+            ("duration", "30 s"),
+            ("ue.user.count", "3"),
+            ("ue.late.count", "3"),
+            ("flow.2.start", "12 s"),
+            ("flow.3.start", "13 s"),
+            ("cell.admission.dchs", &dchs),
+            ("cell.admission.queue", &queue),
+            ("rrc.upswitch_threshold", &threshold),
+            ("rrc.inactivity", &inactivity),
+            ("rrc.preemptive_inactivity", &preemptive),
+            ("rrc.fach_to_dch", &switch),
+            ("rrc.dch_to_fach", &switch),
+            ("seed", &seed.to_string()),
+        ]);
+        let run = events(&scenario);
+        let mut during = 0;
+        sent_while(&run, |_, _, switching| during += u32::from(switching));
+        prop_assert_eq!(during, 0);
+        for (_, event) in &run {
+            if let TraceEvent::CellReserved { dchs: reserved, .. } = *event {
+                prop_assert!(reserved <= dchs.parse().unwrap());
+            }
+        }
+        for (ue, sdus) in delivered(&run) {
+            prop_assert!(sdus.is_sorted_by(|a, b| a < b), "{:?}: {:?}", ue, sdus);
+        }
+    }
+}

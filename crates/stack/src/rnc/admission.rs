@@ -1,0 +1,305 @@
+//! Who gets a DCH: the rates that a cell has for them, and whose DCH is taken away for whom (Dubois 2005, §5.2).
+//!
+//! A DCH counts from the decision that gives it until its release is complete. One that is taken from another UE counts as
+//! the other's until that is released: at no instant do the reserved rates exceed the limits.
+
+use std::collections::VecDeque;
+
+use umts_units::{BitRate, Duration, Time};
+
+use super::rrc::DchRates;
+use crate::ids::UeId;
+
+/// The most that a cell gives away; `None`: no limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// Sum of rates by direction.
+    pub rates: [Option<BitRate>; 2],
+    /// Number of DCHs.
+    pub dchs: Option<u32>,
+    /// Requests that wait for a DCH; others are refused.
+    pub queue: u32,
+}
+
+/// What is reserved in a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Reserved {
+    /// Bit/s by direction, those of the common channel included.
+    pub rates: [u64; 2],
+    /// DCHs.
+    pub dchs: u32,
+}
+
+impl Reserved {
+    fn plus(self, other: Reserved) -> Reserved {
+        Reserved {
+            rates: [self.rates[0] + other.rates[0], self.rates[1] + other.rates[1]],
+            dchs: self.dchs + other.dchs,
+        }
+    }
+
+    fn minus(self, other: Reserved) -> Reserved {
+        Reserved {
+            rates: [0, 1].map(|way| self.rates[way].saturating_sub(other.rates[way])),
+            dchs: self.dchs.saturating_sub(other.dchs),
+        }
+    }
+
+    fn of(dch: DchRates) -> Reserved {
+        Reserved { rates: dch.0.map(BitRate::bps), dchs: 1 }
+    }
+
+    fn fits(self, limits: &Limits) -> bool {
+        let within = |way: usize| limits.rates[way].is_none_or(|limit| self.rates[way] <= limit.bps());
+        within(0) && within(1) && limits.dchs.is_none_or(|limit| self.dchs <= limit)
+    }
+}
+
+/// The DCH of one UE.
+#[derive(Debug, Clone, PartialEq)]
+struct Holding {
+    ue: UeId,
+    dch: Reserved,
+    /// UEs whose DCHs it waits for, and what they still hold of what it was promised.
+    takes_from: Vec<UeId>,
+    covered: Reserved,
+}
+
+impl Holding {
+    fn counts(&self) -> Reserved {
+        self.dch.minus(self.covered)
+    }
+}
+
+/// A UE whose DCH can be taken away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Preemptible {
+    /// Since when: the longest goes first.
+    pub since: Time,
+    /// How long its release takes.
+    pub release: Duration,
+}
+
+/// What becomes of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Decision {
+    /// The DCH of this number in the list, after so long.
+    Granted {
+        /// Index into the rates that were asked for.
+        dch: u8,
+        /// Time until the last of `preempted` is released.
+        after: Duration,
+        /// These UEs lose theirs now.
+        preempted: Vec<UeId>,
+    },
+    /// It waits.
+    Queued,
+    /// No.
+    Refused,
+}
+
+/// Admission to the DCHs of one cell.
+#[derive(Debug, Clone)]
+pub struct Admission {
+    limits: Limits,
+    /// The common channel and the DCHs that are never released.
+    base: Reserved,
+    /// The least that anybody asks for.
+    smallest: Option<Reserved>,
+    /// By UE.
+    holdings: Vec<Holding>,
+    waiting: VecDeque<UeId>,
+    /// Sum of what counts.
+    reserved: Reserved,
+    /// Nothing can be taken away before, unless something is released.
+    nothing_before: Time,
+}
+
+impl Admission {
+    /// A cell in which `base` is reserved for good.
+    pub fn new(limits: Limits, base: Reserved) -> Self {
+        Admission {
+            limits,
+            base,
+            smallest: None,
+            holdings: Vec::new(),
+            waiting: VecDeque::new(),
+            reserved: base,
+            nothing_before: Time::ZERO,
+        }
+    }
+
+    /// Users of this cell may ask for `dch`.
+    pub fn offer(&mut self, dch: DchRates) {
+        let dch = Reserved::of(dch);
+        let smaller = self.smallest.is_none_or(|least| dch.rates < least.rates);
+        if smaller {
+            self.smallest = Some(dch);
+        }
+    }
+
+    /// What is reserved now.
+    pub fn reserved(&self) -> Reserved {
+        self.reserved
+    }
+
+    /// Whether not even the smallest DCH is free.
+    pub fn is_full(&self) -> bool {
+        self.smallest.is_some_and(|least| !self.reserved.plus(least).fits(&self.limits))
+    }
+
+    /// Decides on a request of `ue` for one of `dchs`, the largest first. The largest that is free is given; if none is,
+    /// the smallest is taken from those whom `preemptible` names, or the request waits if it may. A UE that has a DCH asks
+    /// for a larger one, which is never taken from anybody and never waited for.
+    pub fn request(
+        &mut self,
+        now: Time,
+        ue: UeId,
+        dchs: &[DchRates],
+        preemptible: impl Fn(UeId) -> Option<Preemptible>,
+    ) -> Decision {
+        let own = self.holdings.binary_search_by_key(&ue, |holding| holding.ue);
+        let others = own.map_or(self.reserved, |at| self.reserved.minus(self.holdings[at].counts()));
+        let fits = |dch: &DchRates| others.plus(Reserved::of(*dch)).fits(&self.limits);
+        if let Some(dch) = dchs.iter().position(fits) {
+            self.give(ue, Reserved::of(dchs[dch]), Vec::new(), Reserved::default());
+            return Decision::Granted { dch: dch as u8, after: Duration::ZERO, preempted: Vec::new() };
+        }
+        if own.is_ok() {
+            return Decision::Refused;
+        }
+        if let Some(granted) = self.preempt(now, ue, dchs, preemptible) {
+            return granted;
+        }
+        if self.waiting.contains(&ue) {
+            return Decision::Queued;
+        }
+        if self.waiting.len() < self.limits.queue as usize {
+            self.waiting.push_back(ue);
+            return Decision::Queued;
+        }
+        Decision::Refused
+    }
+
+    fn preempt(
+        &mut self,
+        now: Time,
+        ue: UeId,
+        dchs: &[DchRates],
+        preemptible: impl Fn(UeId) -> Option<Preemptible>,
+    ) -> Option<Decision> {
+        let wanted = Reserved::of(*dchs.last()?);
+        if now < self.nothing_before {
+            return None;
+        }
+        let mut candidates: Vec<(Preemptible, usize)> = Vec::new();
+        let mut next = Time::NEVER;
+        for (at, holding) in self.holdings.iter().enumerate() {
+            match preemptible(holding.ue) {
+                Some(holder) if holder.since <= now => candidates.push((holder, at)),
+                Some(holder) => next = next.min(holder.since),
+                None => {}
+            }
+        }
+        candidates.sort_by_key(|&(holder, at)| (holder.since, at));
+        let (mut freed, mut after, mut count) = (Reserved::default(), Duration::ZERO, 0);
+        let fits = |freed| self.reserved.minus(freed).plus(wanted).fits(&self.limits);
+        for (holder, at) in &candidates {
+            if fits(freed) {
+                break;
+            }
+            freed = freed.plus(self.holdings[*at].dch);
+            after = after.max(holder.release);
+            count += 1;
+        }
+        if !fits(freed) {
+            // Those that can go are too few: the next moment at which there is one more.
+            self.nothing_before = next;
+            return None;
+        }
+        let preempted: Vec<UeId> = candidates[..count].iter().map(|&(_, at)| self.holdings[at].ue).collect();
+        self.give(ue, wanted, preempted.clone(), freed);
+        Some(Decision::Granted { dch: dchs.len() as u8 - 1, after, preempted })
+    }
+
+    fn give(&mut self, ue: UeId, dch: Reserved, takes_from: Vec<UeId>, freed: Reserved) {
+        let covered = Reserved {
+            rates: [0, 1].map(|way| freed.rates[way].min(dch.rates[way])),
+            dchs: freed.dchs.min(dch.dchs),
+        };
+        let holding = Holding { ue, dch, takes_from, covered };
+        match self.holdings.binary_search_by_key(&ue, |holding| holding.ue) {
+            Ok(at) => self.holdings[at] = holding,
+            Err(at) => self.holdings.insert(at, holding),
+        }
+        self.waiting.retain(|&waits| waits != ue);
+        self.count_again();
+    }
+
+    /// The DCH of `ue` is that of this rate from now on.
+    pub fn change(&mut self, ue: UeId, dch: DchRates) {
+        if let Ok(at) = self.holdings.binary_search_by_key(&ue, |holding| holding.ue) {
+            self.holdings[at].dch = Reserved::of(dch);
+            self.count_again();
+        }
+    }
+
+    /// The DCH of `ue` is free, or goes to whom it was promised.
+    pub fn release(&mut self, ue: UeId) {
+        let Ok(at) = self.holdings.binary_search_by_key(&ue, |holding| holding.ue) else { return };
+        self.holdings.remove(at);
+        if let Some(taker) = self.holdings.iter_mut().find(|holding| holding.takes_from.contains(&ue)) {
+            taker.takes_from.retain(|&from| from != ue);
+            // What is still to be released covers it, up to its own size.
+            let from = std::mem::take(&mut taker.takes_from);
+            let taker = taker.ue;
+            let left = from
+                .iter()
+                .filter_map(|from| self.holding(*from))
+                .fold(Reserved::default(), |sum, holding| sum.plus(holding.dch));
+            let at = self.holdings.binary_search_by_key(&taker, |holding| holding.ue).expect("it was found");
+            let taker = &mut self.holdings[at];
+            taker.covered = Reserved {
+                rates: [0, 1].map(|way| left.rates[way].min(taker.dch.rates[way])),
+                dchs: left.dchs.min(taker.dch.dchs),
+            };
+            taker.takes_from = from;
+        }
+        self.count_again();
+    }
+
+    fn holding(&self, ue: UeId) -> Option<&Holding> {
+        let at = self.holdings.binary_search_by_key(&ue, |holding| holding.ue).ok()?;
+        Some(&self.holdings[at])
+    }
+
+    fn count_again(&mut self) {
+        let counts = self.holdings.iter().map(Holding::counts);
+        self.reserved = counts.fold(self.base, Reserved::plus);
+        self.nothing_before = Time::ZERO;
+    }
+
+    /// `ue` no longer waits.
+    pub fn withdraw(&mut self, ue: UeId) {
+        self.waiting.retain(|&waits| waits != ue);
+    }
+
+    /// Whose turn it is to ask again, if somebody waits.
+    pub fn first_waiting(&self) -> Option<UeId> {
+        self.waiting.front().copied()
+    }
+
+    /// When the first that waits should ask again, if nothing is released before: somebody's DCH can be taken away then.
+    pub fn look_again_at(&self) -> Option<Time> {
+        let known = self.nothing_before != Time::ZERO && self.nothing_before != Time::NEVER;
+        (known && !self.waiting.is_empty()).then_some(self.nothing_before)
+    }
+
+    /// A UE has begun to use its DCH, which may be taken away one day.
+    pub fn holder_settled(&mut self) {
+        self.nothing_before = Time::ZERO;
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,293 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn rate(kbps: u64) -> BitRate {
+    BitRate::from_bps(kbps * 1000).unwrap()
+}
+
+fn dch(down: u64, up: u64) -> DchRates {
+    DchRates([rate(down), rate(up)])
+}
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Duration::from_millis(ms)
+}
+
+/// The cell of Dubois (2005), Table 7.2: 800 kbit/s, of which the FACH has 32.
+fn cell(queue: u32) -> Admission {
+    let limits = Limits { rates: [Some(rate(800)), None], dchs: None, queue };
+    let mut admission = Admission::new(limits, Reserved { rates: [32_000, 0], dchs: 0 });
+    admission.offer(dch(64, 32));
+    admission
+}
+
+fn nobody(_: UeId) -> Option<Preemptible> {
+    None
+}
+
+const FREE: Decision = Decision::Granted { dch: 0, after: Duration::ZERO, preempted: Vec::new() };
+
+#[test]
+fn twelve_dchs_of_64_kbps_fit_beside_the_fach() {
+    let mut cell = cell(0);
+    for ue in 0..12 {
+        assert!(!cell.is_full());
+        assert_eq!(cell.request(ms(0), UeId(ue), &[dch(64, 32)], nobody), FREE);
+    }
+    assert_eq!(cell.reserved(), Reserved { rates: [800_000, 384_000], dchs: 12 });
+    assert!(cell.is_full());
+    assert_eq!(cell.request(ms(0), UeId(12), &[dch(64, 32)], nobody), Decision::Refused);
+    cell.release(UeId(5));
+    assert_eq!(cell.request(ms(0), UeId(12), &[dch(64, 32)], nobody), FREE);
+}
+
+#[test]
+fn each_limit_holds_for_itself() {
+    let of = |rates, dchs| {
+        let mut cell = Admission::new(Limits { rates, dchs, queue: 0 }, Reserved::default());
+        let mut given = 0;
+        while cell.request(ms(0), UeId(given), &[dch(64, 32)], nobody) == FREE {
+            given += 1;
+            if given == 100 {
+                break;
+            }
+        }
+        given
+    };
+    assert_eq!(of([Some(rate(200)), None], None), 3);
+    assert_eq!(of([None, Some(rate(64))], None), 2);
+    assert_eq!(of([None, None], Some(5)), 5);
+    assert_eq!(of([None, None], None), 100);
+}
+
+#[test]
+fn the_largest_rate_that_is_free_is_given() {
+    let mut cell = cell(0);
+    let offers = [dch(384, 64), dch(128, 64), dch(64, 64)];
+    let given: Vec<u8> = (0..6)
+        .map_while(|ue| match cell.request(ms(0), UeId(ue), &offers, nobody) {
+            Decision::Granted { dch, .. } => Some(dch),
+            _ => None,
+        })
+        .collect();
+    // 32 + 2 x 384 are 800.
+    assert_eq!(given, [0, 0]);
+    cell.release(UeId(0));
+    cell.request(ms(0), UeId(7), &[dch(64, 64)], nobody);
+    let next = |cell: &mut Admission, ue| cell.request(ms(0), UeId(ue), &offers, nobody);
+    let second = Decision::Granted { dch: 1, after: Duration::ZERO, preempted: vec![] };
+    assert_eq!([next(&mut cell, 8), next(&mut cell, 9)], [second.clone(), second]);
+    let third = Decision::Granted { dch: 2, after: Duration::ZERO, preempted: vec![] };
+    assert_eq!(next(&mut cell, 10), third);
+    assert_eq!(next(&mut cell, 11), Decision::Refused);
+}
+
+#[test]
+fn the_user_longest_in_its_preemptive_period_loses_its_dch() {
+    let mut cell = cell(0);
+    for ue in 0..12 {
+        cell.request(ms(0), UeId(ue), &[dch(64, 32)], nobody);
+    }
+    let since = |ue: UeId| match ue.0 {
+        3 => Some(ms(900)),
+        7 => Some(ms(800)),
+        9 => Some(ms(1001)),
+        _ => None,
+    };
+    let holder = |ue| since(ue).map(|since| Preemptible { since, release: Duration::from_millis(500) });
+    let decision = cell.request(ms(1000), UeId(20), &[dch(64, 32)], holder);
+    let after = Duration::from_millis(500);
+    assert_eq!(decision, Decision::Granted { dch: 0, after, preempted: vec![UeId(7)] });
+    // It counts once, before and after its release.
+    assert_eq!(cell.reserved().rates[0], 800_000);
+    cell.release(UeId(7));
+    assert_eq!(cell.reserved(), Reserved { rates: [800_000, 384_000], dchs: 12 });
+}
+
+#[test]
+fn a_holder_in_its_non_preemptive_period_keeps_its_dch() {
+    let mut cell = cell(0);
+    for ue in 0..12 {
+        cell.request(ms(0), UeId(ue), &[dch(64, 32)], nobody);
+    }
+    let holder = |_| Some(Preemptible { since: ms(2000), release: Duration::ZERO });
+    assert_eq!(cell.request(ms(1999), UeId(20), &[dch(64, 32)], holder), Decision::Refused);
+    let granted = cell.request(ms(2000), UeId(20), &[dch(64, 32)], holder);
+    assert!(matches!(granted, Decision::Granted { ref preempted, .. } if preempted == &[UeId(0)]));
+}
+
+#[test]
+fn as_many_lose_theirs_as_the_request_needs_and_no_more() {
+    let mut cell = cell(0);
+    for ue in 0..12 {
+        cell.request(ms(0), UeId(ue), &[dch(64, 32)], nobody);
+    }
+    let holder = |_| Some(Preemptible { since: ms(0), release: Duration::ZERO });
+    let Decision::Granted { preempted, .. } = cell.request(ms(1), UeId(20), &[dch(128, 64)], holder) else {
+        panic!("two make room for 128 kbit/s")
+    };
+    assert_eq!(preempted, [UeId(0), UeId(1)]);
+    cell.release(UeId(1));
+    assert_eq!(cell.reserved().rates[0], 800_000, "the first still has its 64, and 64 are promised");
+    cell.release(UeId(0));
+    assert_eq!((cell.reserved().rates[0], cell.reserved().dchs), (800_000, 11));
+    let all_kept = cell.request(ms(1), UeId(21), &[dch(1000, 64)], holder);
+    assert_eq!(all_kept, Decision::Refused, "nobody loses anything for what never fits");
+    assert_eq!(cell.reserved().dchs, 11);
+}
+
+#[test]
+fn requests_wait_in_their_order_up_to_the_queues_length() {
+    let mut cell = cell(2);
+    for ue in 0..12 {
+        cell.request(ms(0), UeId(ue), &[dch(64, 32)], nobody);
+    }
+    let ask = |cell: &mut Admission, ue| cell.request(ms(1), UeId(ue), &[dch(64, 32)], nobody);
+    let answers = [20, 21, 20, 22].map(|ue| ask(&mut cell, ue));
+    assert_eq!(answers, [Decision::Queued, Decision::Queued, Decision::Queued, Decision::Refused]);
+    assert_eq!(cell.first_waiting(), Some(UeId(20)));
+    cell.release(UeId(0));
+    assert_eq!(ask(&mut cell, 20), FREE);
+    assert_eq!(cell.first_waiting(), Some(UeId(21)));
+    cell.withdraw(UeId(21));
+    assert_eq!(cell.first_waiting(), None);
+}
+
+#[test]
+fn a_larger_dch_takes_the_place_of_the_smaller_one() {
+    let mut cell = cell(0);
+    cell.request(ms(0), UeId(0), &[dch(64, 32)], nobody);
+    assert_eq!(cell.request(ms(0), UeId(0), &[dch(768, 32)], nobody), FREE);
+    assert_eq!(cell.reserved(), Reserved { rates: [800_000, 32_000], dchs: 1 });
+    assert_eq!(cell.request(ms(0), UeId(0), &[dch(769, 32)], nobody), Decision::Refused);
+    cell.change(UeId(0), dch(64, 32));
+    assert_eq!(cell.reserved().rates[0], 96_000);
+}
+
+/// What can happen in a cell.
+#[derive(Debug, Clone)]
+enum Step {
+    Request { ue: u16, smallest: usize },
+    Release(u16),
+    Shrink(u16),
+    Withdraw(u16),
+    Pass(u64),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (0..20u16, 0..3usize).prop_map(|(ue, smallest)| Step::Request { ue, smallest }),
+        3 => (0..20u16).prop_map(Step::Release),
+        1 => (0..20u16).prop_map(Step::Shrink),
+        1 => (0..20u16).prop_map(Step::Withdraw),
+        2 => (0..3000u64).prop_map(Step::Pass),
+    ]
+}
+
+/// A cell and what an observer knows of it: who really has a DCH on the air, from its first use to its release.
+struct Observed {
+    cell: Admission,
+    on_air: BTreeMap<u16, usize>,
+    /// Granted, but waiting for the release of these.
+    promised: BTreeMap<u16, (usize, Vec<u16>)>,
+    /// Told to go, not gone yet.
+    leaving: Vec<u16>,
+}
+
+const OFFERS: [(u64, u64); 3] = [(384, 64), (128, 64), (64, 32)];
+
+impl Observed {
+    fn request(&mut self, now: Time, ue: u16, smallest: usize) {
+        if self.promised.contains_key(&ue) || self.leaving.contains(&ue) {
+            return;
+        }
+        let offers: Vec<_> = OFFERS[..=smallest].iter().map(|&(down, up)| dch(down, up)).collect();
+        let offers = match self.on_air.get(&ue) {
+            Some(0) => return,
+            Some(&has) => &offers[..has.min(offers.len())],
+            None => &offers[..],
+        };
+        let (on_air, leaving) = (&self.on_air, &self.leaving);
+        let holder = |ue: UeId| {
+            let keeps = !on_air.contains_key(&ue.0) || leaving.contains(&ue.0);
+            let since = ms(u64::from(ue.0) * 700);
+            (!keeps).then_some(Preemptible { since, release: Duration::from_millis(500) })
+        };
+        if let Decision::Granted { dch, preempted, .. } = self.cell.request(now, UeId(ue), offers, holder) {
+            let victims: Vec<u16> = preempted.iter().map(|ue| ue.0).collect();
+            self.leaving.extend(&victims);
+            if victims.is_empty() {
+                self.on_air.insert(ue, usize::from(dch));
+            } else {
+                self.promised.insert(ue, (usize::from(dch), victims));
+            }
+        }
+    }
+
+    fn release(&mut self, ue: u16) {
+        if self.promised.contains_key(&ue) || self.on_air.remove(&ue).is_none() {
+            return;
+        }
+        self.leaving.retain(|&gone| gone != ue);
+        self.cell.release(UeId(ue));
+        for (_, victims) in self.promised.values_mut() {
+            victims.retain(|&victim| victim != ue);
+        }
+        let ready = |(_, (_, victims)): &(&u16, &(usize, Vec<u16>))| victims.is_empty();
+        let settled: Vec<u16> = self.promised.iter().filter(ready).map(|(&ue, _)| ue).collect();
+        for ue in settled {
+            let (dch, _) = self.promised.remove(&ue).unwrap();
+            self.on_air.insert(ue, dch);
+            self.cell.holder_settled();
+        }
+    }
+
+    /// Really on the air in the downlink, in bit/s.
+    fn downlink(&self) -> u64 {
+        32_000 + self.on_air.values().map(|&dch| OFFERS[dch].0 * 1000).sum::<u64>()
+    }
+}
+
+proptest! {
+    #[test]
+    fn neither_the_reserved_rates_nor_the_real_ones_ever_exceed_the_limits(
+        steps in proptest::collection::vec(step(), 1..200),
+        dchs in proptest::option::of(1..8u32),
+        queue in 0..4u32,
+    ) {
+        let limits = Limits { rates: [Some(rate(800)), Some(rate(400))], dchs, queue };
+        let cell = Admission::new(limits, Reserved { rates: [32_000, 0], dchs: 0 });
+        let mut observed =
+            Observed { cell, on_air: BTreeMap::new(), promised: BTreeMap::new(), leaving: Vec::new() };
+        let mut now = ms(0);
+        for step in steps {
+            match step {
+                Step::Request { ue, smallest } => observed.request(now, ue, smallest),
+                Step::Release(ue) => observed.release(ue),
+                Step::Shrink(ue) if !observed.leaving.contains(&ue) => {
+                    if let Some(dch @ 0..2) = observed.on_air.get_mut(&ue) {
+                        *dch += 1;
+                        let (down, up) = OFFERS[*dch];
+                        observed.cell.change(UeId(ue), super::tests::dch(down, up));
+                    }
+                }
+                Step::Shrink(_) => {}
+                Step::Withdraw(ue) => observed.cell.withdraw(UeId(ue)),
+                Step::Pass(by) => now += Duration::from_millis(by),
+            }
+            let reserved = observed.cell.reserved();
+            prop_assert!(reserved.fits(&limits), "{reserved:?}");
+            prop_assert!(observed.downlink() <= 800_000);
+            prop_assert!(observed.downlink() <= reserved.rates[0], "what is on the air is reserved");
+            prop_assert!(dchs.is_none_or(|most| observed.on_air.len() as u32 <= most));
+        }
+        // All let go: nothing stays reserved.
+        for _ in 0..2 {
+            (0..20).for_each(|ue| observed.release(ue));
+        }
+        prop_assert_eq!(observed.cell.reserved(), Reserved { rates: [32_000, 0], dchs: 0 });
+    }
+}

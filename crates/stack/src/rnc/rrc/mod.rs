@@ -1,0 +1,455 @@
+//! Radio resource control of one UE: TS 25.331 §7 (states), §14.4 (traffic volume), as far as it decides which channels
+//! carry user data and when none do.
+//!
+//! ```text
+//!                 buffer above the threshold, DCH admitted
+//!   CELL_FACH ────────────────────────────────────────────► CELL_DCH
+//!     │   ▲   ◄────────────────────────────────────────────
+//!     │   │          no data for both timers, or preempted
+//!     │   │ data from the UE, or paging          (promotion may lead to CELL_DCH at once)
+//!     ▼   │
+//!   CELL_PCH ─► URA_PCH ─► idle                  by timers; each may be skipped
+//! ```
+//!
+//! Messages are not exchanged: a switch takes its configured delay and nothing on the air. The RNC's view and the UE's are
+//! one. After any `handle_*`: drain [`Rrc::poll_order`], call again at [`Rrc::poll_timeout`].
+
+mod config;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use umts_kernel::TraceSink;
+use umts_units::{Duration, Time};
+
+pub use config::{
+    DchRates, Delays, Inactivity, Measured, RateChange, RateDown, RrcConfig, RrcState, Upswitch,
+};
+
+use crate::Cx;
+use crate::ids::{Direction, UeId};
+use crate::trace::{SwitchCause, TraceEvent};
+
+/// A radio frame.
+const FRAME: Duration = Duration::from_millis(10);
+
+/// What is to be done for the UE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Order {
+    /// Nothing is sent any more.
+    Suspend,
+    /// From now on the common channels carry its data.
+    UseCommon,
+    /// From now on the DCHs of this bearer do.
+    UseDch(u8),
+    /// RLC begins anew at both ends.
+    Reestablish,
+    /// Admission is asked for a DCH: any, or one larger than this bearer's. The answer goes to [`Rrc::handle_answer`].
+    RequestDch {
+        /// The bearer in use, whose place the new one takes.
+        instead_of: Option<u8>,
+    },
+    /// The request that waits is taken back.
+    Withdraw,
+    /// The DCH is free from now on.
+    ReleaseDch,
+    /// The DCH is that of this bearer now, in place of another.
+    ChangeDch(u8),
+}
+
+/// What admission says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// This bearer, once another UE's DCH is released in so long.
+    Granted {
+        /// Its number in [`RrcConfig::dchs`].
+        dch: u8,
+        /// Zero if it is free.
+        after: Duration,
+    },
+    /// Not now; another answer follows.
+    Queued,
+    /// No.
+    Refused,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    In(RrcState),
+    Switching { from: RrcState, to: RrcState, until: Time },
+}
+
+/// RRC of one UE.
+#[derive(Debug, Clone)]
+pub struct Rrc {
+    ue: UeId,
+    config: Arc<RrcConfig>,
+    phase: Phase,
+    since: Time,
+    /// The DCH in use or under way.
+    dch: u8,
+    /// When the need of a DCH is told, if it lasts until then.
+    trigger: Option<Time>,
+    /// No request before.
+    barred_until: Time,
+    /// A request was made since the need began; it waits in the cell's queue.
+    requested: bool,
+    queued: bool,
+    /// When the UE hears that there is downlink data.
+    paged_at: Option<Time>,
+    /// The window over which throughput is measured: its end, and what had been carried at its beginning.
+    window: (Time, [u64; 2]),
+    active_until: Time,
+    orders: VecDeque<Order>,
+}
+
+impl Rrc {
+    /// RRC of `ue`, before [`handle_start`](Self::handle_start).
+    ///
+    /// # Panics
+    /// If it should begin in CELL_DCH, or if it has no DCH to switch to.
+    pub fn new(ue: UeId, config: Arc<RrcConfig>) -> Self {
+        assert!(config.initial != RrcState::CellDch, "CELL_DCH needs admission");
+        assert!(!config.dchs.is_empty(), "there is a DCH to switch to");
+        Rrc {
+            ue,
+            phase: Phase::In(config.initial),
+            config,
+            since: Time::ZERO,
+            dch: 0,
+            trigger: None,
+            barred_until: Time::ZERO,
+            requested: false,
+            queued: false,
+            paged_at: None,
+            window: (Time::NEVER, [0; 2]),
+            active_until: Time::ZERO,
+            orders: VecDeque::new(),
+        }
+    }
+
+    /// The run begins.
+    pub fn handle_start<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, measured: Measured) {
+        self.enter(cx, self.config.initial, measured);
+    }
+
+    /// The RLC buffers changed. Returns whether that may have changed something here.
+    #[inline]
+    pub fn handle_buffers<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        measured: Measured,
+    ) -> bool {
+        match self.phase {
+            Phase::Switching { .. } => return false,
+            Phase::In(RrcState::CellDch) if self.config.rate_change.up_above.is_none() => return false,
+            Phase::In(RrcState::CellFach) if self.trigger.is_none() && !self.wants_dch(&measured) => {
+                return false;
+            }
+            Phase::In(_) => {}
+        }
+        self.active_until = measured.active_until;
+        self.evaluate(cx, measured);
+        true
+    }
+
+    /// Lets the timers expire that are due.
+    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, measured: Measured) {
+        self.active_until = measured.active_until;
+        match self.phase {
+            Phase::Switching { to, until, .. } if until <= cx.now => self.enter(cx, to, measured),
+            Phase::Switching { .. } => {}
+            Phase::In(state) => {
+                let expired = self.inactive_at(state).filter(|&(at, _)| at <= cx.now);
+                let holds_data = measured.buffered.iter().any(|octets| octets.0 > 0);
+                match expired {
+                    // Whoever waits for his turn on the common channels is not inactive.
+                    Some(_) if holds_data && state != RrcState::CellDch => {
+                        self.since = cx.now;
+                        self.evaluate(cx, measured);
+                    }
+                    Some((_, below)) => {
+                        self.begin_switch(cx, below, Duration::ZERO, SwitchCause::Inactivity);
+                    }
+                    None => self.evaluate(cx, measured),
+                }
+            }
+        }
+    }
+
+    /// Admission answers, at once or later.
+    pub fn handle_answer<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, answer: Answer) {
+        let ue = self.ue;
+        self.queued = answer == Answer::Queued;
+        match (answer, self.phase) {
+            (Answer::Granted { dch, after }, Phase::In(state)) => {
+                let cause = match state {
+                    RrcState::CellDch => SwitchCause::LargerRate,
+                    _ => SwitchCause::Data,
+                };
+                self.dch = dch;
+                cx.record(|| TraceEvent::DchGranted { ue, after_release: !after.is_zero() });
+                self.begin_switch(cx, RrcState::CellDch, after, cause);
+            }
+            (Answer::Granted { .. }, Phase::Switching { .. }) => {
+                debug_assert!(false, "nothing is granted to a UE that is switching");
+            }
+            (Answer::Queued | Answer::Refused, Phase::In(state)) => {
+                if self.queued {
+                    cx.record(|| TraceEvent::DchQueued { ue });
+                } else {
+                    cx.record(|| TraceEvent::DchRefused { ue });
+                    self.barred_until = cx.now + self.config.upswitch.retry;
+                }
+                // It does not wait where it can send nothing; on the common channels it asks again.
+                if !state.carries_data() {
+                    self.begin_switch(cx, RrcState::CellFach, Duration::ZERO, SwitchCause::Data);
+                }
+            }
+            (Answer::Queued | Answer::Refused, Phase::Switching { .. }) => {}
+        }
+    }
+
+    /// Another UE takes the DCH.
+    pub fn handle_preemption<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        self.begin_switch(cx, self.config.inactivity.after_dch, Duration::ZERO, SwitchCause::Preempted);
+    }
+
+    /// The next thing to do.
+    #[inline]
+    pub fn poll_order(&mut self) -> Option<Order> {
+        self.orders.pop_front()
+    }
+
+    /// When something may be due.
+    pub fn poll_timeout(&self) -> Option<Time> {
+        let state = match self.phase {
+            Phase::Switching { until, .. } => return Some(until),
+            Phase::In(state) => state,
+        };
+        let asks = self.trigger.filter(|_| !self.queued).map(|at| at.max(self.barred_until));
+        let leaves = self.inactive_at(state).map(|(at, _)| at);
+        let window = (state == RrcState::CellDch && self.window.0 != Time::NEVER).then_some(self.window.0);
+        [asks, leaves, self.paged_at, window].into_iter().flatten().min()
+    }
+
+    /// The state, `None` during a switch.
+    pub fn state(&self) -> Option<RrcState> {
+        match self.phase {
+            Phase::In(state) => Some(state),
+            Phase::Switching { .. } => None,
+        }
+    }
+
+    /// From when on its DCH can be taken away, if the UE stays inactive from `active_until` on.
+    pub fn preemptible_from(&self, active_until: Time) -> Option<Time> {
+        let timers = &self.config.inactivity;
+        let holds = self.phase == Phase::In(RrcState::CellDch) && !timers.preemptive.is_zero();
+        // Longer than the timer: a UE that sends in every TTI is never inactive, not even between two of them.
+        let instant = Duration::from_nanos(1);
+        holds.then(|| active_until.max(self.since) + timers.non_preemptive + instant)
+    }
+
+    /// How long its DCH takes to be released.
+    pub fn release_time(&self) -> Duration {
+        self.config.delays.dch_to_fach
+    }
+
+    /// What it is configured with.
+    pub fn config(&self) -> &RrcConfig {
+        &self.config
+    }
+
+    /// When the inactivity timer of `state` expires, and where that leads.
+    fn inactive_at(&self, state: RrcState) -> Option<(Time, RrcState)> {
+        let (timer, below) = self.config.inactivity.of(state)?;
+        Some((self.active_until.max(self.since) + timer, below))
+    }
+
+    #[inline]
+    fn wants_dch(&self, measured: &Measured) -> bool {
+        let thresholds = self.config.upswitch.threshold.iter();
+        thresholds
+            .zip(measured.buffered)
+            .any(|(threshold, octets)| threshold.is_some_and(|threshold| octets > threshold))
+    }
+
+    /// Looks at the buffers in the light of the state.
+    fn evaluate<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, measured: Measured) {
+        match self.phase {
+            Phase::Switching { .. } => {}
+            Phase::In(RrcState::CellDch) => self.evaluate_rate(cx, measured),
+            Phase::In(RrcState::CellFach) => {
+                let wants = self.wants_dch(&measured);
+                self.evaluate_need(cx, wants, None);
+            }
+            Phase::In(_) => self.evaluate_promotion(cx, measured),
+        }
+    }
+
+    /// CELL_FACH: asks for a DCH once the need has lasted. CELL_DCH: the same for a larger one.
+    fn evaluate_need<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        wants: bool,
+        instead_of: Option<u8>,
+    ) {
+        if !wants {
+            return self.forget_need(cx);
+        }
+        let Upswitch { measurement_interval, time_to_trigger, .. } = self.config.upswitch;
+        let measured_at =
+            if measurement_interval.is_zero() { cx.now } else { cx.now.round_up_to(measurement_interval) };
+        let trigger = *self.trigger.get_or_insert(measured_at + time_to_trigger);
+        if trigger <= cx.now && self.barred_until <= cx.now && !self.queued {
+            self.request(cx, instead_of);
+        }
+    }
+
+    fn request<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, instead_of: Option<u8>) {
+        let (ue, again) = (self.ue, self.requested);
+        self.requested = true;
+        cx.record(|| TraceEvent::DchRequested { ue, again });
+        self.orders.push_back(Order::RequestDch { instead_of });
+    }
+
+    fn forget_need<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        self.trigger = None;
+        if std::mem::take(&mut self.queued) {
+            self.orders.push_back(Order::Withdraw);
+        }
+        if std::mem::take(&mut self.requested) {
+            let ue = self.ue;
+            cx.record(|| TraceEvent::DchWithdrawn { ue });
+        }
+    }
+
+    /// CELL_DCH: another rate.
+    fn evaluate_rate<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, measured: Measured) {
+        let change = self.config.rate_change;
+        if let Some(down) = change.down
+            && self.window.0 <= cx.now
+        {
+            let carried = [0, 1].map(|way| measured.carried[way] - self.window.1[way]);
+            self.open_window(cx.now, measured);
+            if let Some(next) = self.config.dchs.get(usize::from(self.dch) + 1) {
+                let fits = |way: usize| {
+                    let most = next.0[way].bps() as f64 * down.window.as_secs() * down.utilisation;
+                    (carried[way] as f64) < most
+                };
+                if fits(0) && fits(1) {
+                    self.dch += 1;
+                    return self.begin_switch(
+                        cx,
+                        RrcState::CellDch,
+                        Duration::ZERO,
+                        SwitchCause::SmallerRate,
+                    );
+                }
+            }
+        }
+        if let Some(threshold) = change.up_above
+            && self.dch > 0
+        {
+            let wants = measured.buffered[Direction::Downlink.index()] > threshold;
+            self.evaluate_need(cx, wants, Some(self.dch));
+        }
+    }
+
+    fn open_window(&mut self, now: Time, measured: Measured) {
+        let can_shrink = usize::from(self.dch) + 1 < self.config.dchs.len();
+        let down = self.config.rate_change.down.filter(|_| can_shrink);
+        self.window = (down.map_or(Time::NEVER, |down| now + down.window), measured.carried);
+    }
+
+    /// PCH states and idle mode: data of the UE's own promotes it at once, downlink data once it was paged.
+    fn evaluate_promotion<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, measured: Measured) {
+        let [down, up] = measured.buffered;
+        if down.0 > 0 && self.paged_at.is_none() {
+            self.paged_at = Some(self.paging_occasion(cx.now));
+        }
+        if up.0 == 0 && self.paged_at.is_none_or(|at| at > cx.now) {
+            return;
+        }
+        self.paged_at = None;
+        if self.config.promotes_to_dch {
+            self.request(cx, None);
+        } else {
+            self.begin_switch(cx, RrcState::CellFach, Duration::ZERO, SwitchCause::Data);
+        }
+    }
+
+    /// The first instant from `now` on at which the UE listens for paging (TS 25.304 §8.3: in a frame that its identity
+    /// gives).
+    fn paging_occasion(&self, now: Time) -> Time {
+        let cycle = self.config.paging_cycle;
+        let frames = cycle / FRAME;
+        if frames == 0 {
+            return now;
+        }
+        let offset = FRAME * (u64::from(self.ue.0) * 37 % frames);
+        if now <= Time::ZERO + offset {
+            return Time::ZERO + offset;
+        }
+        (now - offset).round_up_to(cycle) + offset
+    }
+
+    fn begin_switch<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        to: RrcState,
+        after: Duration,
+        cause: SwitchCause,
+    ) {
+        let Phase::In(from) = self.phase else { return };
+        let ue = self.ue;
+        cx.record(|| TraceEvent::RrcSwitch { ue, from, to, cause });
+        self.trigger = None;
+        self.paged_at = None;
+        if to != RrcState::CellDch {
+            self.forget_need(cx);
+        }
+        if !(self.config.data_continues && from.carries_data() && to.carries_data()) {
+            self.orders.push_back(Order::Suspend);
+        }
+        let until = cx.now + after + self.config.delays.of(from, to);
+        self.phase = Phase::Switching { from, to, until };
+    }
+
+    /// The end of a switch.
+    fn enter<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, state: RrcState, measured: Measured) {
+        let from = match self.phase {
+            Phase::Switching { from, .. } => Some(from),
+            Phase::In(_) => None,
+        };
+        self.phase = Phase::In(state);
+        self.since = cx.now;
+        self.barred_until = cx.now;
+        self.window.0 = Time::NEVER;
+        let ue = self.ue;
+        cx.record(|| TraceEvent::RrcState { ue, state });
+        match (from, state) {
+            (Some(RrcState::CellDch), RrcState::CellDch) => self.orders.push_back(Order::ChangeDch(self.dch)),
+            (Some(RrcState::CellDch), _) => self.orders.push_back(Order::ReleaseDch),
+            _ => {}
+        }
+        // Without an RRC connection there is no bearer: the next one begins anew.
+        let changes_channel = from.is_some_and(|from| from.carries_data() && state.carries_data());
+        if from.is_some() && (state == RrcState::Idle || (changes_channel && self.config.reestablishes)) {
+            self.orders.push_back(Order::Reestablish);
+        }
+        match state {
+            RrcState::CellDch => {
+                self.requested = false;
+                self.open_window(cx.now, measured);
+                self.orders.push_back(Order::UseDch(self.dch));
+            }
+            RrcState::CellFach => self.orders.push_back(Order::UseCommon),
+            RrcState::CellPch | RrcState::UraPch | RrcState::Idle => self.orders.push_back(Order::Suspend),
+        }
+        self.evaluate(cx, measured);
+    }
+}
