@@ -80,6 +80,18 @@ def test_every_place_gets_the_sweeps_that_its_claims_need(ch6: Plan, ledger: lis
             assert (narrow.verdict is Verdict.NOT_YET) == whole, f"{claim.id}: {narrow.detail}"
 
 
+def test_every_download_of_teyeb_is_scored_and_only_the_worked_examples_are_open() -> None:
+    (plan,) = plans(ROOT, "teyeb2005")
+    results = _anything(plan)
+    scores = [score(claim, plan, results) for claim in load_claims(ROOT, "teyeb2005")]
+    unscored = [entry for entry in scores if entry.verdict is Verdict.NOT_YET]
+    assert {entry.detail for entry in unscored} == {"no plan for scenario = rlc_unit"}
+    assert len(unscored) == 12
+    name, _ = plan.scenario_of(plan.point({}))
+    base = tomllib.loads((SCENARIOS / name).read_text(encoding="utf-8"))
+    assert (base["rlc"]["max_dat"], base["flow"][0]["size"]) == (10, "100 KiB")
+
+
 def test_the_base_scenario_is_there_and_says_the_defaults(ch6: Plan) -> None:
     name, overrides = ch6.scenario_of(ch6.point({}))
     assert name == "ftp-on-fach.toml"
