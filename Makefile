@@ -58,7 +58,7 @@ soak: setup ## Kill campaigns and workers a hundred times at random moments; KIL
 fuzz: ## Fuzz the decoders and RLC's procedures for SECONDS (120) from execution SEED (1) on.
 	@cargo run --release --locked --quiet --package umts-fuzz -- --seconds $(or $(SECONDS),120) --seed $(or $(SEED),1)
 
-bench: setup ## Measure simulated seconds per CPU second and count instructions; nothing passes or fails.
+bench: setup ## Measure speed and memory, against tcptrace and ns-2 where they are installed; nothing passes or fails.
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/instructions.py
 	$(BIN)/python benches/analyse.py

@@ -73,7 +73,7 @@ def shown(values: list[float]) -> str:
     return f"{statistics.median(values):7.2f} ({min(values):.2f} to {max(values):.2f})"
 
 
-def compare(folder: Path, kind: str, megabytes: int, start_s: float) -> None:
+def compare(folder: Path, kind: str, megabytes: int, start: list[Took]) -> None:
     """Let both tools read a capture of a kind in turn."""
     capture = folder / f"{kind}.pcap"
     content = make(kind, megabytes, capture)
@@ -87,10 +87,13 @@ def compare(folder: Path, kind: str, megabytes: int, start_s: float) -> None:
     for name, took in (("tcptrace -l -r -n", theirs), ("umts analyse --json", ours)):
         elapsed, cpu = ([getattr(one, part) for one in took] for part in ("elapsed_s", "cpu_s"))
         print(f"{name:24}{shown(elapsed):>24}{shown(cpu):>24}")
-    tcptrace_s = statistics.median(one.elapsed_s for one in theirs)
-    umts_s = statistics.median(one.elapsed_s for one in ours)
-    print(f"times as fast: {tcptrace_s / umts_s:.1f}; without starting: ", end="")
-    print(f"{tcptrace_s / (umts_s - start_s):.1f}" if umts_s > 1.1 * start_s else "too short to tell")
+    for part, name in (("elapsed_s", "elapsed"), ("cpu_s", "CPU")):
+        tcptrace_s, umts_s = (
+            statistics.median(getattr(one, part) for one in took) for took in (theirs, ours)
+        )
+        own_s = umts_s - statistics.median(getattr(one, part) for one in start)
+        without = f"{tcptrace_s / own_s:.1f}" if own_s > 0.1 * umts_s else "too short to tell"
+        print(f"times as fast, {name:8} {tcptrace_s / umts_s:.1f}; without starting: {without}")
     capture.unlink()
 
 
@@ -118,11 +121,12 @@ def main() -> None:
         folder = Path(name)
         tiny = folder / "tiny.pcap"
         make("long", 1, tiny)
-        start_s = statistics.median(analyse(tiny).elapsed_s for _ in range(REPEATS))
-        print(f"starting umts: {start_s:.2f} s")
+        start = [analyse(tiny) for _ in range(REPEATS)]
+        cpu_s = statistics.median(one.cpu_s for one in start)
+        print(f"starting umts: {cpu_s:.2f} s of CPU time")
         if shutil.which("tcptrace"):
             for kind in KINDS:
-                compare(folder, kind, megabytes, start_s)
+                compare(folder, kind, megabytes, start)
         else:
             print("SKIPPED: tcptrace is not installed (Debian: apt-get install tcptrace)")
         print("\nMost memory that `umts analyse --json` took:")
