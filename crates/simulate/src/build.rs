@@ -97,6 +97,7 @@ fn link(link: &scenario::Link) -> LinkConfig {
         rate: link.rate,
         delay: link.delay,
         queue: link.queue.map(queue_limit),
+        mark_from: link.ecn_threshold.map(queue_limit),
         loss: link.loss.value(),
         outages: link.outage.iter().map(outage).collect(),
     }
@@ -463,6 +464,7 @@ pub fn tcp_config(tcp: &scenario::Tcp) -> TcpConfig {
         read_rate: tcp.read_rate,
         retries: Retries { syn: tcp.syn_retries, syn_ack: tcp.syn_ack_retries, data: tcp.data_retries },
         listens: tcp.listens,
+        ecn: tcp.ecn,
         quick_acks: tcp.quick_acks,
         fack: FackConfig { data_smoothing: tcp.fack_data_smoothing, over_damping: tcp.fack_over_damping },
         vegas: VegasConfig {

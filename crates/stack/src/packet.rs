@@ -233,6 +233,18 @@ impl Packet {
         Bytes(u64::from(self.payload()) + u64::from(self.header()))
     }
 
+    /// A router marks it, if its sender allows (RFC 3168 §5); tells whether it is marked now.
+    #[inline]
+    pub fn mark(&mut self) -> bool {
+        match &mut self.content {
+            Content::Segment(segment) if segment.ecn != Ecn::NotCapable => {
+                segment.ecn = Ecn::Experienced;
+                true
+            }
+            _ => false,
+        }
+    }
+
     /// The way it goes.
     #[inline]
     pub fn direction(&self) -> Direction {

@@ -147,6 +147,8 @@ pub enum TraceEvent {
     /// `end` found out that what it sent again after a timeout, or else after duplicate ACKs, had arrived the first time;
     /// its window is what it was.
     SpuriousRetransmission { connection: ConnectionId, end: End, by: SpuriousBy, timeout: bool },
+    /// `end` reduced its window because a router had marked a segment.
+    EcnReduction { connection: ConnectionId, end: End },
     /// Congestion window or slow start threshold changed, in segments.
     Window { connection: ConnectionId, end: End, cwnd: f64, ssthresh: f64 },
 

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umts_units::{BitRate, Bytes, Duration, Probability};
 
-use crate::text::{as_text, count_of, word_unlimited};
+use crate::text::{as_text, count_of, word_off, word_unlimited};
 
 /// One hop of the chain server → … → ggsn → sgsn → rnc, both ways alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -29,6 +29,11 @@ pub struct Link {
     #[serde(default, with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<QueueLimit>", extend("x-min" = "1 packets"))]
     pub queue: Option<QueueLimit>,
+    /// A packet that finds so much in front of the link is marked in place of dropped, if its TCP has `ecn`; `"off"`: none
+    /// is.
+    #[serde(default, with = "word_off", skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "crate::text::Off<QueueLimit>", extend("x-min" = "1 packets", "x-source" = "RFC 3168 §5"))]
+    pub ecn_threshold: Option<QueueLimit>,
     /// Random loss of IP packets, each way.
     #[serde(default)]
     pub loss: Probability,
@@ -92,6 +97,7 @@ pub(crate) fn default_chain() -> Vec<Link> {
         rate: BitRate::from_bps(mbps * 1_000_000),
         delay: Duration::from_micros(delay_us),
         queue: Some(QueueLimit::Packets(50)),
+        ecn_threshold: None,
         loss: Probability::ZERO,
         outage: Vec::new(),
     };

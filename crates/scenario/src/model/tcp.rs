@@ -70,6 +70,9 @@ pub struct Tcp {
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<u32>", extend("x-source" = "RFC 9293 §3.8.3: for 100 s at least; Linux: 15"))]
     pub data_retries: Option<u32>,
+    /// Ask for explicit congestion notification; links mark by their `ecn_threshold` (not `one_way`; `bbr` does not react).
+    #[schemars(extend("x-source" = "RFC 3168"))]
+    pub ecn: bool,
     /// Segments at the start of a connection that are acknowledged at once, whatever `delayed_ack`.
     #[schemars(extend("x-max" = 1000000, "x-source" = "Linux: 16 at most; none in the RFCs"))]
     pub quick_acks: u32,
@@ -178,6 +181,7 @@ impl Default for Tcp {
             syn_retries: Some(6),
             syn_ack_retries: Some(5),
             data_retries: Some(15),
+            ecn: false,
             quick_acks: 0,
             nagle: Nagle::Off,
             abc: false,

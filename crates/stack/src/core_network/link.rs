@@ -25,6 +25,8 @@ pub struct LinkConfig {
     pub delay: Duration,
     /// `None`: no packet is dropped for lack of room.
     pub queue: Option<QueueLimit>,
+    /// A packet that finds so much in front of it is marked, if its sender allows (RFC 3168).
+    pub mark_from: Option<QueueLimit>,
     /// Probability that a packet is lost on the way.
     pub loss: f64,
     /// When the link is down.
@@ -80,7 +82,7 @@ impl Link {
     }
 
     /// Takes a packet at `now`. If it arrives, [`Link::arrive`] gives it back then.
-    pub fn send(&mut self, now: Time, packet: Packet) -> Verdict {
+    pub fn send(&mut self, now: Time, mut packet: Packet) -> Verdict {
         if self.config.outages.iter().any(|outage| (outage.from..outage.to).contains(&now)) {
             return Verdict::Down;
         }
@@ -88,9 +90,12 @@ impl Link {
         if !self.has_room(now, size) {
             return Verdict::QueueFull;
         }
+        if self.marks(now) {
+            packet.mark();
+        }
         let sending = self.config.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
         self.free_at = self.free_at.max(now) + sending;
-        if self.config.queue.is_some() {
+        if self.config.queue.is_some() || self.config.mark_from.is_some() {
             self.waiting.push_back((self.free_at, size));
             self.waiting_octets += size;
         }
@@ -103,14 +108,28 @@ impl Link {
 
     fn has_room(&mut self, now: Time, size: Bytes) -> bool {
         let Some(limit) = self.config.queue else { return true };
+        self.forget_what_is_through(now);
+        match limit {
+            QueueLimit::Packets(packets) => self.waiting.len() < packets as usize,
+            QueueLimit::Bytes(octets) => self.waiting_octets + size <= octets,
+        }
+    }
+
+    /// Whether a packet that comes now finds the queue so long that it is marked.
+    fn marks(&mut self, now: Time) -> bool {
+        let Some(from) = self.config.mark_from else { return false };
+        self.forget_what_is_through(now);
+        match from {
+            QueueLimit::Packets(packets) => self.waiting.len() >= packets as usize,
+            QueueLimit::Bytes(octets) => self.waiting_octets >= octets,
+        }
+    }
+
+    fn forget_what_is_through(&mut self, now: Time) {
         // A packet that is through at this very instant still takes its place, as in ns-2.
         while self.waiting.front().is_some_and(|&(through, _)| through < now) {
             let (_, size) = self.waiting.pop_front().expect("it was looked at");
             self.waiting_octets = self.waiting_octets - size;
-        }
-        match limit {
-            QueueLimit::Packets(packets) => self.waiting.len() < packets as usize,
-            QueueLimit::Bytes(octets) => self.waiting_octets + size <= octets,
         }
     }
 
@@ -126,7 +145,7 @@ mod tests {
 
     use super::*;
     use crate::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
-    use crate::packet::{Content, Segment};
+    use crate::packet::{Content, Ecn, Segment};
 
     fn packet(payload: u32) -> Packet {
         let segment = Segment { payload, ..Segment::new(ConnectionId(0), Direction::Downlink) };
@@ -136,7 +155,8 @@ mod tests {
     fn link(queue: Option<QueueLimit>, loss: f64) -> Link {
         let rate = BitRate::from_bps(1_000_000);
         let outages = vec![Outage { from: ms(90), to: ms(95) }];
-        let config = LinkConfig { rate, delay: Duration::from_millis(10), queue, loss, outages };
+        let delay = Duration::from_millis(10);
+        let config = LinkConfig { rate, delay, queue, mark_from: None, loss, outages };
         Link::new(config, Streams::new(1, 0).stream("link"))
     }
 
@@ -169,6 +189,29 @@ mod tests {
         assert_eq!(link.send(ms(0), packet(1210)), Verdict::Arrives(ms(20)));
         assert_eq!(link.send(ms(0), packet(11)), Verdict::QueueFull);
         assert!(matches!(link.send(ms(0), packet(10)), Verdict::Arrives(_)));
+    }
+
+    #[test]
+    fn a_long_queue_marks_what_may_be_marked() {
+        let mut link = link(None, 0.0);
+        link.config.mark_from = Some(QueueLimit::Packets(2));
+        let capable = || {
+            let segment = Segment {
+                payload: 1210,
+                ecn: Ecn::Capable,
+                ..Segment::new(ConnectionId(0), Direction::Downlink)
+            };
+            Packet { content: Content::Segment(segment), ..packet(0) }
+        };
+        let mut marks = Vec::new();
+        for (at, packet) in
+            [(0, capable()), (1, capable()), (2, capable()), (3, packet(1210)), (60, capable())]
+        {
+            assert!(matches!(link.send(ms(at), packet), Verdict::Arrives(_)));
+            marks.push(link.on_the_way.back().and_then(Packet::segment).expect("a segment").ecn);
+        }
+        use Ecn::{Capable, Experienced, NotCapable};
+        assert_eq!(marks, [Capable, Capable, Experienced, NotCapable, Capable]);
     }
 
     #[test]

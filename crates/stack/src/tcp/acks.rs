@@ -44,6 +44,9 @@ impl Connection {
             // RFC 5681 §2, the five conditions of a duplicate.
             self.handle_duplicate_ack(cx, segment);
         }
+        if segment.flags.ece && !segment.flags.syn {
+            self.handle_echo(cx, before.0);
+        }
         self.sender.burst = self.sender.version.burst(&self.sender.window);
         self.tell_settled(cx.now);
         if before != (self.sender.window.cwnd, self.sender.window.ssthresh) {

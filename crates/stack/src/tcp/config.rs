@@ -108,6 +108,8 @@ pub struct TcpConfig {
     pub retries: Retries,
     /// Whether the passive end takes connections; if not, it answers a SYN with a RST.
     pub listens: bool,
+    /// Ask for explicit congestion notification (RFC 3168; full duplex).
+    pub ecn: bool,
     /// So many segments are acknowledged at once at the start of a connection, whatever `delayed_ack` (Linux).
     pub quick_acks: u32,
     /// What Vegas aims at.
@@ -263,6 +265,7 @@ impl Default for TcpConfig {
             read_rate: None,
             retries: Retries::default(),
             listens: true,
+            ecn: false,
             quick_acks: 0,
             vegas: VegasConfig::default(),
             cubic: CubicConfig::default(),

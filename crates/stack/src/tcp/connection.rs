@@ -10,6 +10,7 @@ use crate::packet::{Content, Ecn, Flags, Packet, Segment};
 use crate::trace::{SendCause, TraceEvent};
 
 use super::config::TcpConfig;
+use super::ecn::Marks;
 use super::failure::{Failure, Rst};
 use super::options::Agreed;
 use super::reading::Reading;
@@ -50,6 +51,7 @@ pub struct Connection {
     fin_answers: bool,
     /// An application that does not read at once.
     pub(super) reading: Option<Reading>,
+    pub(super) marks: Marks,
     pub(super) failure: Option<Failure>,
     pub(super) rst_due: Option<Rst>,
 }
@@ -121,6 +123,7 @@ impl Connection {
             closed: false,
             fin_answers: false,
             reading: Reading::new(config),
+            marks: Marks::default(),
             failure: None,
             rst_due: None,
         }
@@ -166,6 +169,7 @@ impl Connection {
         if segment.flags.syn {
             self.handle_syn(segment, was);
         }
+        self.note_mark(segment);
         self.decide_ack(cx.now, segment, &arrival);
         self.events.delivered += delivered;
         if delivered > 0 && self.reading.is_some() {
@@ -219,6 +223,7 @@ impl Connection {
             segment.flags.fin = sent.fin;
             segment.flags.psh = sent.payload > 0 && sent.seq + u64::from(sent.payload) == self.sender.written;
             segment.transmission = sent.transmissions;
+            self.set_ecn(&mut segment, sent.transmissions == 0);
             // Its second SYN is the answer to the other one, not a repetition.
             let answers = sent.syn && cause == SendCause::DupAck;
             return Some((segment, if answers { SendCause::Ack } else { cause }));
@@ -301,6 +306,7 @@ impl Connection {
         self.sender.peer_window = segment.window;
         self.sender.largest_window = self.sender.largest_window.max(segment.window);
         self.agree(segment);
+        self.agree_on_ecn(segment);
         // Both ends opened at once: our SYN leaves once more, now with an acknowledgment (RFC 9293 §3.5, figure 7).
         if was == State::SynSent && !segment.flags.ack && !self.config.one_way {
             self.sender.resend_first = true;
@@ -387,7 +393,9 @@ impl Connection {
     }
 
     fn pure_ack(&mut self, now: Time) -> (Segment, SendCause) {
-        (self.segment(now, self.sender.outstanding.max_sent(), 0, false), SendCause::Ack)
+        let mut segment = self.segment(now, self.sender.outstanding.max_sent(), 0, false);
+        self.set_ecn(&mut segment, false);
+        (segment, SendCause::Ack)
     }
 
     /// A segment that acknowledges all that has come, which is then no longer due.
@@ -406,7 +414,7 @@ impl Connection {
         Segment {
             connection: self.id,
             direction: self.end.sends(),
-            flags: Flags { syn, ack: synchronised, ..Flags::default() },
+            flags: Flags { syn, ack: synchronised, ..if syn { self.ecn_of_syn() } else { Flags::default() } },
             seq,
             ack: self.receiver.next(),
             payload,

@@ -20,12 +20,14 @@
 //! ns-2 departs from the RFCs in the window rules, [`congestion::Rules`] names the difference.
 //!
 //! One file for each mechanism beside these: what SYNs agree on ([`options`](self)), closed windows (`persist`, `reading`),
-//! needless retransmissions (`spurious`), connections that fail (`failure`), rates of their own (`pacing`).
+//! needless retransmissions (`spurious`), connections that fail (`failure`), rates of their own (`pacing`),
+//! explicit congestion notification (`ecn`).
 
 mod acks;
 pub mod config;
 pub mod congestion;
 pub mod connection;
+mod ecn;
 mod failure;
 mod options;
 pub mod outstanding;

@@ -401,6 +401,18 @@ impl Window {
         self.recover = flight.max_sent;
     }
 
+    /// A router has marked a segment: the window falls as after a loss, but nothing is to be sent again (RFC 3168 §6.1.2).
+    /// Not with a law that names the window itself; tells whether it fell.
+    pub fn reduce_for_mark(&mut self, flight: &Flight) -> bool {
+        if matches!(self.law, Law::Bbr(_)) {
+            return false;
+        }
+        let reduced = self.reduced(flight, Loss::Acks);
+        self.ssthresh = self.rules.threshold(reduced);
+        self.cwnd = self.ssthresh;
+        true
+    }
+
     /// Slow start from one segment after duplicate ACKs: Tahoe's only answer.
     pub fn collapse_after_duplicates(&mut self, flight: &Flight) {
         let reduced = self.reduced(flight, Loss::Acks);

@@ -1,6 +1,7 @@
 //! Conversations of two ends over an ideal pipe.
 
 mod bottleneck;
+mod ecn;
 mod flow_control;
 mod laws;
 mod loss;

@@ -40,6 +40,8 @@ pub struct Pair {
     pub trace: Vec<(Time, TraceEvent)>,
     pub events: Vec<(End, TcpEvent)>,
     script: Box<dyn FnMut(&Segment) -> Fate>,
+    /// What a router on the way marks, if the segment may be marked.
+    pub mark: Box<dyn FnMut(&Segment) -> bool>,
     queue: EventQueue<Event>,
     packets: u64,
     /// When that link has sent all that it was given.
@@ -97,6 +99,7 @@ impl Pair {
             trace: Vec::new(),
             events: Vec::new(),
             script: Box::new(script),
+            mark: Box::new(|_| false),
             queue: EventQueue::new(),
             packets: 0,
             link_free: Time::ZERO,
@@ -204,7 +207,7 @@ impl Pair {
         }
     }
 
-    fn carry(&mut self, from: End, packet: Packet) {
+    fn carry(&mut self, from: End, mut packet: Packet) {
         let to = End::sending(from.sends().reversed());
         let (copies, extra) = match (self.script)(packet.segment().expect("TCP sends segments")) {
             Fate::Drop => (0, Duration::ZERO),
@@ -216,6 +219,9 @@ impl Pair {
                 (1, self.link_free - self.now)
             }
         };
+        if packet.segment().is_some_and(|segment| (self.mark)(segment)) {
+            packet.mark();
+        }
         for _ in 0..copies {
             self.queue.push(self.now + DELAY + extra, Phase::Receive, Event::Arrive(to, packet));
         }

@@ -55,7 +55,7 @@ fn with_options() -> impl Strategy<Value = TcpConfig> {
     let nagle = prop_oneof![Just(Nagle::Off), Just(Nagle::On), Just(Nagle::Minshall)];
     let rule = prop_oneof![Just(RtoRule::Rfc6298), Just(RtoRule::Ns2), Just(RtoRule::Linux)];
     let read_rate = proptest::option::weighted(0.3, 40_000u64..2_000_000);
-    let any = (any_config(), 0u8..5, any::<[bool; 9]>(), nagle, rule, read_rate);
+    let any = (any_config(), 0u8..5, any::<[bool; 10]>(), nagle, rule, read_rate);
     any.prop_map(|(config, blocks, on, nagle, rule, read_rate)| {
         let rto = RtoConfig { rule: if config.one_way { config.rto.rule } else { rule }, ..config.rto };
         let needs_sack = matches!(config.version, Variant::Sack | Variant::Fack);
@@ -69,6 +69,7 @@ fn with_options() -> impl Strategy<Value = TcpConfig> {
             fack: FackConfig { data_smoothing: on[3], over_damping: on[4] },
             spurious: SpuriousConfig { eifel: on[5], frto: on[6], dsack: on[7] },
             abc: on[8],
+            ecn: on[9],
             nagle,
             rto,
             read_rate: read_rate.and_then(BitRate::from_bps),
@@ -95,6 +96,11 @@ proptest! {
     ) {
         let mut fates = fates.into_iter();
         let mut pair = Pair::with_script(&config, move |_| fates.next().unwrap_or(Fate::Deliver));
+        let mut count = 0;
+        pair.mark = Box::new(move |_| {
+            count += 1;
+            count % 7 == 0
+        });
         pair.open(End::Server);
         pair.write(End::Server, down);
         if !config.one_way {

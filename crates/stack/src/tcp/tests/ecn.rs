@@ -1,0 +1,82 @@
+//! Explicit congestion notification: RFC 3168.
+
+use super::pair::{Fate, MSS, Pair, config, lose, ms, nth};
+use crate::ids::{End, FlowId, UeId};
+use crate::packet::{Ecn, Segment};
+use crate::tcp::{Connection, TcpConfig, Variant};
+use crate::trace::TraceEvent;
+
+fn ecn(version: Variant) -> TcpConfig {
+    TcpConfig { ecn: true, initial_window: 10, sack_blocks: 3, ..config(version) }
+}
+
+/// A router marks the first transmissions of these segments.
+fn marking(pair: &mut Pair, list: &[u64]) {
+    let list = list.to_vec();
+    pair.mark = Box::new(move |segment: &Segment| segment.payload > 0 && list.contains(&segment.seq));
+}
+
+fn reductions(pair: &Pair) -> usize {
+    pair.count(|event| matches!(event, TraceEvent::EcnReduction { .. }))
+}
+
+fn bits(pair: &Pair, end: End) -> Vec<(u64, bool, bool)> {
+    let sent = pair.sent(end).into_iter();
+    sent.map(|(at, segment, _)| (at.as_nanos() / 1_000_000, segment.flags.ece, segment.flags.cwr)).collect()
+}
+
+#[test]
+fn both_ends_must_want_it() {
+    let mut pair = Pair::sending(&ecn(Variant::NewReno), 3000, |_| Fate::Deliver);
+    pair.run();
+    assert_eq!((bits(&pair, End::Server)[0], bits(&pair, End::Ue)[0]), ((0, true, true), (50, true, false)));
+    let data = pair.sent(End::Server);
+    assert!(data.iter().all(|(_, segment, _)| (segment.ecn == Ecn::Capable) == (segment.payload > 0)));
+    assert!(pair.sent(End::Ue).iter().all(|(_, segment, _)| segment.ecn == Ecn::NotCapable));
+
+    let mut pair = Pair::new(&ecn(Variant::NewReno));
+    let without = TcpConfig { ecn: false, ..ecn(Variant::NewReno) };
+    pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, &without);
+    pair.open(End::Server);
+    pair.write(End::Server, 3000);
+    pair.run();
+    assert!(!bits(&pair, End::Ue)[0].1);
+    assert!(pair.sent(End::Server).iter().all(|(_, segment, _)| segment.ecn == Ecn::NotCapable));
+}
+
+#[test]
+fn a_mark_halves_the_window_once_and_nothing_is_sent_again() {
+    for version in [Variant::Reno, Variant::NewReno, Variant::Sack] {
+        let mut pair = Pair::sending(&ecn(version), 60 * u64::from(MSS), |_| Fate::Deliver);
+        marking(&mut pair, &[nth(2), nth(5)]);
+        pair.run_until(ms(200));
+        // 10 segments left at 100 ms; the first two ACKs let four more leave, the third halves what is under way.
+        assert_eq!((pair.server.ssthresh(), pair.server.cwnd()), (5.5, 5.5), "{version:?}");
+        pair.run();
+        assert_eq!((reductions(&pair), pair.sent_again()), (1, vec![]));
+        // The echo goes on until new data carries CWR.
+        let echoes = bits(&pair, End::Ue).iter().filter(|(at, ece, _)| *at > 50 && *ece).count();
+        assert!(echoes > 2, "{echoes}");
+        assert_eq!(bits(&pair, End::Server).iter().filter(|(at, _, cwr)| *at > 0 && *cwr).count(), 1);
+        assert_eq!(pair.delivered(End::Ue), 60 * u64::from(MSS));
+    }
+}
+
+#[test]
+fn marks_in_two_windows_of_data_count_twice() {
+    let mut pair = Pair::sending(&ecn(Variant::NewReno), 60 * u64::from(MSS), |_| Fate::Deliver);
+    marking(&mut pair, &[nth(2), nth(30)]);
+    pair.run();
+    assert_eq!(reductions(&pair), 2);
+}
+
+#[test]
+fn a_loss_and_a_mark_in_one_window_halve_once() {
+    let mut pair = Pair::sending(&ecn(Variant::NewReno), 60 * u64::from(MSS), lose(&[(nth(0), 0)]));
+    marking(&mut pair, &[nth(6)]);
+    pair.run_until(ms(280));
+    assert_eq!((pair.server.ssthresh(), reductions(&pair)), (5.0, 0));
+    pair.run();
+    assert_eq!((pair.delivered(End::Ue), pair.timeouts()), (60 * u64::from(MSS), 0));
+    assert_eq!(reductions(&pair), 0);
+}
