@@ -181,3 +181,18 @@ fn other_modes_widths_and_channels_are_read_too() {
     let common = [("radio.bler", "0.1"), ("rlc.status_format", "list"), ("duration", "20 s")];
     capture("ftp-on-fach-two-users-3gpp", &common).is_judged("FACH and RACH");
 }
+
+#[test]
+fn what_has_no_mac_header_that_a_reader_knows_is_read_too() {
+    let um = [("rlc.mode", "um"), ("radio.bler", "0.01"), ("duration", "20 s")];
+    capture("ftp-on-fach-3gpp", &um).is_judged("UM on FACH");
+    let tm = [
+        ("rlc.mode", "tm"),
+        ("bearer.0.downlink.tti", "40 ms"),
+        ("radio.bler", "0.001"),
+        ("duration", "5 s"),
+    ];
+    let captured = capture("ftp-on-dch-384-3gpp", &tm);
+    assert!(captured.delivered[0] > 15, "{:?}", captured.delivered);
+    captured.is_judged("TM");
+}

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use umts_stack::detail::PollCauses;
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::phy::Lost;
-use umts_stack::radio::rlc::octets::{Composed, Encoding};
+use umts_stack::radio::rlc::octets::{Composed, Encoding, PduMode};
 use umts_stack::radio::rlc::{BlockSet, Pdu, Sn};
 use umts_stack::trace::Channel;
 use umts_units::Time;
@@ -103,8 +103,9 @@ pub(super) fn frames(
     }
     let u_rnti = u32::from(ue.0) + 1;
     let width = if encoding.length_indicator_octets() == 2 { Width::Fifteen } else { Width::Seven };
+    let frame = if mode == PduMode::Tm { exported::part } else { exported::frame };
     let single = pdus.into_iter().zip(comments).map(|(pdu, comment)| AirFrame {
-        octets: exported::frame(mode, direction, u_rnti, width, pdu),
+        octets: frame(mode, direction, u_rnti, width, pdu),
         comments: vec![comment],
     });
     single.collect()

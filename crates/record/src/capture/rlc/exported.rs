@@ -13,6 +13,7 @@ pub(super) const RADIO_BEARER: u8 = 5;
 const DISSECTOR: &[u8] = b"\x00\x0d\x00\x08rlc_udp\0";
 const END_OF_TAGS: [u8; 4] = [0; 4];
 const START: &[u8] = b"umts-rlc";
+const UNSPECIFIED: u8 = 0;
 const PS_DTCH: u8 = 4;
 
 /// Width of length indicators, as the format says it.
@@ -31,14 +32,30 @@ pub(super) fn mode_number(mode: PduMode) -> u8 {
     }
 }
 
-/// A frame with one PDU.
+/// A frame with a PDU that is no IP packet by itself and is not to be taken for one.
+pub(super) fn part(mode: PduMode, direction: Direction, u_rnti: u32, width: Width, pdu: &[u8]) -> Vec<u8> {
+    on_channel(UNSPECIFIED, mode, direction, u_rnti, width, pdu)
+}
+
+/// A frame with one PDU of a bearer of IP packets.
 pub(super) fn frame(mode: PduMode, direction: Direction, u_rnti: u32, width: Width, pdu: &[u8]) -> Vec<u8> {
+    on_channel(PS_DTCH, mode, direction, u_rnti, width, pdu)
+}
+
+fn on_channel(
+    channel: u8,
+    mode: PduMode,
+    direction: Direction,
+    u_rnti: u32,
+    width: Width,
+    pdu: &[u8],
+) -> Vec<u8> {
     let direction = match direction {
         Direction::Uplink => 0,
         Direction::Downlink => 1,
     };
     let mut frame = [DISSECTOR, &END_OF_TAGS, START].concat();
-    frame.extend([0x02, PS_DTCH, 0x03, mode_number(mode), 0x04, direction, 0x05]);
+    frame.extend([0x02, channel, 0x03, mode_number(mode), 0x04, direction, 0x05]);
     frame.extend(u_rnti.to_be_bytes());
     frame.extend([0x06, RADIO_BEARER, 0x07, width as u8, 0x01]);
     frame.extend_from_slice(pdu);

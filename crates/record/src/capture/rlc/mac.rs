@@ -42,7 +42,8 @@ pub(super) fn frame(
     mode: PduMode,
     pdus: &[&[u8]],
 ) -> Option<Vec<u8>> {
-    if channel != Channel::Dch && mode != PduMode::Am {
+    // A TMD PDU would be taken for a whole IP packet.
+    if mode == PduMode::Tm || (channel != Channel::Dch && mode != PduMode::Am) {
         return None;
     }
     let c_rnti = ue.0.wrapping_add(1);

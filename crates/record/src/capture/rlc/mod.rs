@@ -9,8 +9,8 @@
 //! sent, why it polls, the channel and the RRC state, whether the block was lost, and the packets that end in it.
 //!
 //! **Air.** A frame is a TTI of one UE with MAC headers, in a frame of the Iub protocol ([`mac`]); no setting is needed. A
-//! bearer on a common channel that is not of acknowledged mode is shown without MAC, since a reader takes the logical
-//! channel for one of acknowledged mode. Do not let Wireshark put SDUs together there: it needs PDUs in order.
+//! bearer of unacknowledged mode on a common channel is shown without MAC, since a reader takes the logical channel for one of
+//! acknowledged mode; so is one of transparent mode, whose PDUs a reader takes for whole IP packets. Do not let Wireshark put SDUs together there: it needs PDUs in order.
 //!
 //! **Delivery.** A frame is one PDU behind a header that names UE, mode, direction and width of length indicators
 //! ([`exported`]); the heuristic `rlc_udp` must be on. To Wireshark a bearer begins with number 0 and has no holes. So each

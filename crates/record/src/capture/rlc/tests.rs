@@ -1,1 +1,84 @@
+//! Parts of the captures; whole ones are judged by tshark in `crates/simulate/tests/rlc_captures.rs`.
 
+use etherparse::{Ipv4Header, TcpHeader, TcpOptionElement};
+use umts_stack::ids::{Direction, UeId};
+use umts_stack::radio::rlc::Sn;
+use umts_stack::radio::rlc::octets::PduMode;
+use umts_stack::radio::rlc::wire::{AmdFormat, AmdPdu, LengthIndicator, LiWidth};
+use umts_stack::trace::Channel;
+use umts_units::Time;
+
+use super::pieces::{Format, Pieces};
+use super::{mac, packets};
+
+const NARROW: AmdFormat = AmdFormat { width: LiWidth::Seven, special_he: false };
+const WIDE: AmdFormat = AmdFormat { width: LiWidth::Fifteen, special_he: false };
+
+#[test]
+fn a_syn_that_is_charged_less_than_its_options_loses_them() {
+    let mut tcp = TcpHeader::new(5001, 49_152, 7, 1000);
+    tcp.syn = true;
+    tcp.set_options(&[TcpOptionElement::MaximumSegmentSize(1460)]).expect("four octets fit");
+    let length = tcp.header_len() as u16;
+    let ip = Ipv4Header::new(length, 64, etherparse::IpNumber::TCP, [10, 0, 0, 1], [198, 18, 0, 1]);
+    let mut octets = ip.expect("it fits").to_bytes().to_vec();
+    octets.extend_from_slice(&tcp.to_bytes());
+    let plain = packets::of_size(octets.clone(), 40);
+    let (ip, rest) = Ipv4Header::from_slice(&plain).expect("it is IP");
+    let (tcp, _) = TcpHeader::from_slice(rest).expect("it is TCP");
+    assert_eq!((plain.len(), ip.total_len, tcp.header_len()), (40, 40, 20));
+    assert_eq!(ip.header_checksum, ip.calc_header_checksum());
+    assert_eq!(Ok(tcp.checksum), tcp.calc_checksum_ipv4(&ip, &[]).map_err(|_| ()));
+    assert!(tcp.syn && tcp.sequence_number == 7);
+    // What has the right size stays as it is.
+    assert_eq!(packets::of_size(octets.clone(), 44), octets);
+}
+
+fn pdu(indicators: Vec<LengthIndicator>, data: &[u8]) -> Vec<u8> {
+    let mut out = Vec::new();
+    AmdPdu::new(NARROW, Sn::of(0), false, indicators, data).expect("it is valid").emit(&mut out);
+    out
+}
+
+#[test]
+fn an_sdu_of_the_round_before_is_put_in_front_of_what_ends_it() {
+    use LengthIndicator as Li;
+    let cases = [
+        // It ends here, it goes on here, and it ended exactly with the round.
+        (pdu(vec![Li::End(2)], b"cdEF"), vec![Li::End(4)], b"abcdEF".to_vec()),
+        (pdu(vec![], b"cdef"), vec![], b"abcdef".to_vec()),
+        (pdu(vec![Li::PreviousFilled], b"CD"), vec![Li::End(2)], b"abCD".to_vec()),
+    ];
+    for (octets, indicators, data) in cases {
+        let mut pieces = Pieces::read(Format::Am(NARROW), &octets);
+        pieces.prepend(b"ab".to_vec());
+        let written = pieces.write(Format::Am(NARROW), Sn::of(0));
+        let read = AmdPdu::parse(&written, WIDE).expect("it is valid");
+        assert_eq!((read.payload().indicators(), read.payload().octets()), (&indicators[..], &data[..]));
+    }
+}
+
+#[test]
+fn what_is_given_up_leaves_its_pdu_and_nothing_else_does() {
+    use LengthIndicator as Li;
+    let octets = pdu(vec![Li::PreviousFilled, Li::End(2), Li::End(3)], b"abcDE");
+    let mut pieces = Pieces::read(Format::Am(NARROW), &octets);
+    pieces.drop_ends(2);
+    assert_eq!((pieces.leading, &pieces.ended, &pieces.open), (None, &vec![b"c".to_vec()], &b"DE".to_vec()));
+    // Nothing is left: the PDU says that the one before was filled, which Wireshark takes notice of.
+    let written = Pieces::default().write(Format::Am(NARROW), Sn::of(9));
+    let read = AmdPdu::parse(&written, WIDE).expect("it is valid");
+    assert_eq!((read.sn(), read.payload().indicators()), (Sn::of(9), &[Li::PreviousFilled, Li::Padding][..]));
+}
+
+#[test]
+fn only_what_a_reader_understands_is_shown_with_mac() {
+    let frame = |channel, mode, octets: usize| {
+        let pdu = vec![0x80; octets];
+        mac::frame(Time::ZERO, UeId(0), Direction::Downlink, channel, mode, &[&pdu]).is_some()
+    };
+    assert!(frame(Channel::Dch, PduMode::Um, 42) && frame(Channel::Fach, PduMode::Am, 42));
+    assert!(!frame(Channel::Fach, PduMode::Um, 42) && !frame(Channel::Rach, PduMode::Tm, 42));
+    // The hint has 13 bits for the size of a block.
+    assert!(frame(Channel::Dch, PduMode::Am, 1023) && !frame(Channel::Dch, PduMode::Am, 1024));
+}
