@@ -36,7 +36,7 @@ fn main() {
     let (least, median, most) = (speeds[0], speeds[speeds.len() / 2], speeds[speeds.len() - 1]);
     println!("RLC AM between two entities, 12 PDUs in a TTI, 1 % lost, new and repeated PDUs received:");
     println!(
-        "  {median:.1} million PDUs/s of wall clock ({least:.1} to {most:.1} in {REPEATS} runs); aim 20.0"
+        "  {median:.1} million PDUs/s of CPU time ({least:.1} to {most:.1} in {REPEATS} runs); aim 20.0"
     );
 }
 
@@ -44,9 +44,18 @@ fn main() {
 fn measure() -> f64 {
     let mut bearer = Bearer::new();
     bearer.run(10_000);
-    let start = Instant::now();
+    let (start, cpu) = (Instant::now(), cpu_seconds());
     let pdus = bearer.run(TTIS);
-    pdus as f64 / start.elapsed().as_secs_f64() / 1e6
+    let wall = start.elapsed().as_secs_f64();
+    let seconds = cpu.zip(cpu_seconds()).map_or(wall, |(from, to)| to - from);
+    pdus as f64 / seconds / 1e6
+}
+
+/// Time on a processor so far, where Linux tells it: others may have the machine meanwhile.
+fn cpu_seconds() -> Option<f64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds: f64 = text.split_whitespace().next()?.parse().ok()?;
+    Some(nanoseconds / 1e9)
 }
 
 /// The RNC's entity, the UE's, and block sets on their way, used again and again.
