@@ -118,6 +118,8 @@ metrics! {
     "download_time_data_s" ["s"] "Unknown in a capture at the sender; not told." => |_| None;
     "packet_call_time_s" ["s"] "Unknown: packets do not tell what belongs together for the application." => |_| None;
     "packet_calls" ["1"] "Unknown, for the same reason." => |_| None;
+    "connections_failed" ["1"] "Unknown: a reset may end a connection that was done." => |_| None;
+    "spurious_undone" ["1"] "Unknown: packets do not show the sender's windows." => |_| None;
     "link_utilization_pct" ["%"] "Unknown: packets do not tell the bearer's rate." => |_| None;
 
     "handshake_rtt_s" ["s"] "From SYN to the acknowledgment of the SYN+ACK, a whole round trip from any capture point; of the capture, the mean."
