@@ -286,3 +286,20 @@ fn the_web_on_its_own_channels_has_the_load_that_the_study_reports() {
     assert!((goodput / load - 1.0).abs() < 0.2, "{goodput} of {load} kbit/s");
     assert!((1.0..2.7).contains(&call), "{call}");
 }
+
+#[test]
+fn a_switched_cell_carries_the_web_on_fewer_channels_and_takes_longer() {
+    let (switched, own) = (metrics("web-cell", &[]), metrics("web-on-dch", &[]));
+    assert!(value(&switched, "max_simultaneous_dch") <= 12.0);
+    assert!(value(&switched, "dch_allocations") > 500.0);
+    // The same pages (common random numbers), each waiting for a switch of 0.9 s or coming over the FACH.
+    let (goodput, bound) = (value(&switched, "goodput_kbps"), value(&own, "goodput_kbps"));
+    assert!((0.9 * bound..bound).contains(&goodput), "{goodput} of {bound}");
+    let longer = value(&switched, "packet_call_time_s") - value(&own, "packet_call_time_s");
+    assert!((0.3..1.8).contains(&longer), "{longer} s");
+    // A SYN that came over the FACH sets a timeout of 1 s or little more, and the switch takes 0.9 s: timeouts that
+    // nothing was lost for.
+    let needless = value(&switched, "tcp_retransmissions_unneeded") / value(&switched, "tcp_retransmissions");
+    assert!(needless > 0.8, "{needless}");
+    assert!(value(&switched, "rto_per_connection") > 10.0 * value(&own, "rto_per_connection"));
+}
