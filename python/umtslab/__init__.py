@@ -10,10 +10,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from umtslab._core import CaptureReadError, OutputError, ScenarioError
+    from umtslab._core import CaptureReadError, CongestionControlError, OutputError, ScenarioError
     from umtslab.campaign import run_campaign, sweep
     from umtslab.captures import CaptureAnalysis, analyse_captures
     from umtslab.comparison import compare
+    from umtslab.control import CongestionControl
     from umtslab.run import Run
     from umtslab.scenario import Scenario
     from umtslab.simulation import simulate
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 __all__ = [
     "CaptureAnalysis",
     "CaptureReadError",
+    "CongestionControl",
+    "CongestionControlError",
     "OutputError",
     "Run",
     "Scenario",
@@ -39,6 +42,8 @@ __all__ = [
 _HOME = {
     "CaptureAnalysis": "umtslab.captures",
     "CaptureReadError": "umtslab._core",
+    "CongestionControl": "umtslab.control",
+    "CongestionControlError": "umtslab._core",
     "OutputError": "umtslab._core",
     "Run": "umtslab.run",
     "Scenario": "umtslab.scenario",

@@ -7,6 +7,7 @@ __all__ = [
     "Analysis",
     "CaptureReadError",
     "Columns",
+    "CongestionControlError",
     "EmulationError",
     "EmulationResult",
     "OutputError",
@@ -43,6 +44,9 @@ class EmulationError(Exception):
     """An emulation failed; ``error.status`` is what to exit with."""
 
     status: int
+
+class CongestionControlError(RuntimeError):
+    """Congestion control in Python failed; ``__cause__`` is what it raised."""
 
 class OutputError(OSError):
     """The captures could not be written."""

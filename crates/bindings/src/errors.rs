@@ -1,6 +1,6 @@
 //! What goes wrong, as Python exceptions.
 
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use umts_record::capture::CaptureError;
 
@@ -9,6 +9,13 @@ pyo3::create_exception!(
     ScenarioError,
     PyValueError,
     "A scenario is wrong; ``str(error)`` is the rendered message, without colour."
+);
+
+pyo3::create_exception!(
+    umtslab._core,
+    CongestionControlError,
+    PyRuntimeError,
+    "Congestion control in Python failed; ``str(error)`` names file, class and method, ``__cause__`` is what it raised."
 );
 
 pyo3::create_exception!(umtslab._core, OutputError, PyOSError, "The captures could not be written.");

@@ -6,6 +6,7 @@
 
 mod analyse;
 mod columns;
+mod control;
 mod emulate;
 mod errors;
 mod reference;
@@ -24,7 +25,7 @@ mod _core {
         EmulationError, EmulationResult, emulate, leave_host, measure_lateness, replay, settle,
     };
     #[pymodule_export]
-    use super::errors::{CaptureReadError, OutputError, ScenarioError};
+    use super::errors::{CaptureReadError, CongestionControlError, OutputError, ScenarioError};
     #[pymodule_export]
     use super::reference::{bearers, metric_definitions, params, profiles, rrc_profiles, schema, version};
     #[pymodule_export]

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use umts_simulate::{RunError, RunOptions, RunOutput};
 
 use crate::columns::{Columns, Connections};
+use crate::control::{self, Failure};
 use crate::errors::output_error;
 use crate::scenario::Scenario;
 
@@ -54,26 +55,32 @@ pub fn simulate(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
     let mut interruption = None;
+    let failure = Failure::default();
+    let controls: Vec<_> = scenario.inner().flow.iter().map(|flow| flow.tcp.python_control.clone()).collect();
+    let written = controls.iter().any(Option::is_some);
+    let laws = written.then(|| control::laws(py, controls, &failure)).transpose()?;
     let mut connections = Connections::new();
     let finished = py.detach(|| {
-        let mut report = |fraction: f64| match tell(progress.as_ref(), fraction) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(raised) => {
-                interruption = Some(raised);
-                ControlFlow::Break(())
-            }
-        };
+        let mut report =
+            |fraction: f64| match failure.take().map_or_else(|| tell(progress.as_ref(), fraction), Err) {
+                Ok(()) => ControlFlow::Continue(()),
+                Err(raised) => {
+                    interruption = Some(raised);
+                    ControlFlow::Break(())
+                }
+            };
         let options = RunOptions {
             seed,
             run,
             series,
             pcap_dir,
+            laws,
             progress: Some(&mut report),
             finished: Some(&mut |rows| connections.add(&rows)),
         };
         umts_simulate::run(scenario.inner(), options)
     });
-    if let Some(raised) = interruption {
+    if let Some(raised) = interruption.or_else(|| failure.take()) {
         return Err(raised);
     }
     match finished {

@@ -18,6 +18,7 @@
 
 mod capacity_traces;
 mod check;
+mod controls;
 mod de;
 mod error;
 mod extends;

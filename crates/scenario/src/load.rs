@@ -8,7 +8,9 @@ use crate::error::{Problem, ScenarioError};
 use crate::extends::{Files, read_text};
 use crate::model::{Cell, Link, Scenario, VERSION};
 use crate::tree::{Node, Source, Table, Value, join, merge};
-use crate::{capacity_traces, check, model, overrides, profiles, range, recordings, rrc_profiles, verdicts};
+use crate::{
+    capacity_traces, check, controls, model, overrides, profiles, range, recordings, rrc_profiles, verdicts,
+};
 
 /// A scenario that may be run, and what to look at before its results are trusted.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,6 +75,7 @@ fn resolve(
         range::check(&tree)?;
         let mut scenario = read(&tree)?;
         fill_cells(&mut scenario, &tree)?;
+        controls::read_all(&mut scenario, &tree, &files.sources)?;
         verdicts::read_all(&mut scenario, &tree, &files.sources)?;
         recordings::read_all(&mut scenario, &tree, &files.sources)?;
         capacity_traces::read_all(&mut scenario, &tree, &files.sources)?;

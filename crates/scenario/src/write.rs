@@ -40,8 +40,14 @@ impl Scenario {
             }
         }
         // A profile is the values that it gave.
-        scenario.tcp.profile = TcpProfile::None;
-        scenario.flow.iter_mut().for_each(|flow| flow.tcp.profile = TcpProfile::None);
+        let tables = scenario.flow.iter_mut().map(|flow| &mut flow.tcp).chain([&mut scenario.tcp]);
+        for tcp in tables {
+            tcp.profile = TcpProfile::None;
+            // What the file of a control says counts, its name does not.
+            if let Some(control) = &tcp.python_control {
+                tcp.python = format!("{}:{}", blake3::hash(control.text.as_bytes()).to_hex(), control.class);
+            }
+        }
         for capacity in scenario.ue.iter_mut().filter_map(|ue| ue.capacity.as_mut()) {
             let hash = |trace: &Vec<u32>| blake3::hash(format!("{trace:?}").as_bytes()).to_hex().to_string();
             [capacity.downlink, capacity.uplink] = [0, 1].map(|way| hash(&capacity.traces[way]));

@@ -32,7 +32,8 @@ fn the_reference_says_unit_default_range_and_source() {
     let timer = param("rlc.timer_poll");
     assert_eq!((timer.kind.as_str(), timer.default.as_deref()), ("a time or \"off\"", Some("300 ms")));
     assert_eq!(param("cell.fach.tti").range.as_deref(), Some("10, 20, 40 or 80 ms"));
-    let variants = ["tahoe", "reno", "newreno", "vegas", "sack", "fack", "westwood", "cubic", "bbr"];
+    let variants =
+        ["tahoe", "reno", "newreno", "vegas", "sack", "fack", "westwood", "cubic", "bbr", "python"];
     assert_eq!(param("tcp.variant").kind, variants.map(|name| format!("\"{name}\"")).join(", "));
     assert_eq!(param("radio.uplink.bler").kind, "a probability from 0 to 1");
     assert_eq!(param("flow.tcp").kind, "a table like [tcp]");

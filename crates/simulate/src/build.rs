@@ -38,8 +38,9 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
     for group in &scenario.ue {
         let first = ues.len() as u16;
         ues.extend((0..group.count).map(|_| ue(scenario, group)));
-        for flow in scenario.flow.iter().filter(|flow| flow.ue == group.name) {
-            flows.extend((0..group.count).map(|n| flow_of(flow, UeId(first + n))));
+        let numbered = scenario.flow.iter().enumerate();
+        for (number, flow) in numbered.filter(|(_, flow)| flow.ue == group.name) {
+            flows.extend((0..group.count).map(|n| flow_of(number as u16, flow, UeId(first + n))));
         }
     }
     NetworkConfig {
@@ -393,7 +394,8 @@ fn errors(errors: &scenario::BlockErrors) -> ErrorModel {
     }
 }
 
-fn flow_of(flow: &scenario::Flow, ue: UeId) -> FlowConfig {
+/// The `number`-th flow of the scenario for one UE.
+fn flow_of(number: u16, flow: &scenario::Flow, ue: UeId) -> FlowConfig {
     let direction = match flow.direction {
         scenario::FlowDirection::Downlink => Direction::Downlink,
         scenario::FlowDirection::Uplink => Direction::Uplink,
@@ -404,7 +406,7 @@ fn flow_of(flow: &scenario::Flow, ue: UeId) -> FlowConfig {
         traffic: traffic(&flow.traffic),
         window_in_segments: matches!(flow.tcp.advertised_window, scenario::Window::Segments(_)),
         start: Time::ZERO + flow.start,
-        tcp: tcp_config(&flow.tcp),
+        tcp: TcpConfig { version: version(flow.tcp.variant, number), ..tcp_config(&flow.tcp) },
     }
 }
 
@@ -420,17 +422,7 @@ pub fn tcp_config(tcp: &scenario::Tcp) -> TcpConfig {
         scenario::Window::Bytes(bytes) => u32::try_from(bytes.0).expect(CHECKED),
     };
     TcpConfig {
-        version: match tcp.variant {
-            scenario::TcpVariant::Tahoe => Variant::Tahoe,
-            scenario::TcpVariant::Reno => Variant::Reno,
-            scenario::TcpVariant::NewReno => Variant::NewReno,
-            scenario::TcpVariant::Vegas => Variant::Vegas,
-            scenario::TcpVariant::Sack => Variant::Sack,
-            scenario::TcpVariant::Fack => Variant::Fack,
-            scenario::TcpVariant::Westwood => Variant::Westwood,
-            scenario::TcpVariant::Cubic => Variant::Cubic,
-            scenario::TcpVariant::Bbr => Variant::Bbr,
-        },
+        version: version(tcp.variant, 0),
         one_way: tcp.connection == scenario::TcpConnection::OneWay,
         segment_payload: mss,
         header: u16::try_from(tcp.header.0).expect(CHECKED),
@@ -490,5 +482,21 @@ pub fn tcp_config(tcp: &scenario::Tcp) -> TcpConfig {
             min: tcp.rto_min,
             max: tcp.rto_max,
         },
+    }
+}
+
+/// `number`: of the flow, by which a law from outside is asked for.
+fn version(variant: scenario::TcpVariant, number: u16) -> Variant {
+    match variant {
+        scenario::TcpVariant::Tahoe => Variant::Tahoe,
+        scenario::TcpVariant::Reno => Variant::Reno,
+        scenario::TcpVariant::NewReno => Variant::NewReno,
+        scenario::TcpVariant::Vegas => Variant::Vegas,
+        scenario::TcpVariant::Sack => Variant::Sack,
+        scenario::TcpVariant::Fack => Variant::Fack,
+        scenario::TcpVariant::Westwood => Variant::Westwood,
+        scenario::TcpVariant::Cubic => Variant::Cubic,
+        scenario::TcpVariant::Bbr => Variant::Bbr,
+        scenario::TcpVariant::Python => Variant::User(number),
     }
 }

@@ -11,6 +11,7 @@ use umts_record::metrics::{ConnectionRow, Metrics, RunMetrics};
 use umts_record::series::{Series, SeriesConfig, SeriesTables};
 use umts_scenario::Scenario;
 use umts_stack::network::{Event, Network};
+use umts_stack::tcp::congestion::UserLaws;
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
 
@@ -31,6 +32,8 @@ pub struct RunOptions<'a> {
     pub pcap_dir: Option<PathBuf>,
     /// Told the part of the run that is done, from 0 to 1, about a hundred times; `Break` stops the run.
     pub progress: Option<&'a mut dyn FnMut(f64) -> ControlFlow<()>>,
+    /// The laws of flows with `variant = "python"`, by their number in the scenario; without it they have that of RFC 5681.
+    pub laws: Option<UserLaws>,
     /// Takes the rows of connections that are closed, so that a long run does not keep them.
     pub finished: Option<&'a mut dyn FnMut(Vec<ConnectionRow>)>,
 }
@@ -100,8 +103,12 @@ fn run_loop<T: TraceSink<TraceEvent>>(
     sinks: T,
     metrics: impl Fn(&mut T) -> &mut Metrics,
 ) -> Result<(u64, T), RunError> {
+    let mut network = Network::new(&network_config(scenario), &Streams::new(options.seed, options.run));
+    if let Some(laws) = options.laws.take() {
+        network.set_laws(laws);
+    }
     let (finished, progress) = (&mut options.finished, &mut options.progress);
-    observe(scenario, options.seed, options.run, sinks, |done, sinks| {
+    observe_network(scenario, network, sinks, |done, sinks| {
         if let Some(finished) = finished.as_mut() {
             finished(metrics(sinks).take_finished());
         }
@@ -115,10 +122,19 @@ pub fn observe<T: TraceSink<TraceEvent>>(
     scenario: &Scenario,
     seed: u64,
     run: u64,
+    trace: T,
+    progress: impl FnMut(f64, &mut T) -> ControlFlow<()>,
+) -> Result<(u64, T), RunError> {
+    let network = Network::new(&network_config(scenario), &Streams::new(seed, run));
+    observe_network(scenario, network, trace, progress)
+}
+
+fn observe_network<T: TraceSink<TraceEvent>>(
+    scenario: &Scenario,
+    mut network: Network,
     mut trace: T,
     mut progress: impl FnMut(f64, &mut T) -> ControlFlow<()>,
 ) -> Result<(u64, T), RunError> {
-    let mut network = Network::new(&network_config(scenario), &Streams::new(seed, run));
     let mut queue = EventQueue::new();
     let end = Time::ZERO + scenario.duration;
     queue.push(end, Phase::Receive, Event::EndOfRun);

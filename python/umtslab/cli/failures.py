@@ -30,7 +30,7 @@ def status_of(error: Exception) -> int:
     """Tell the user, and give the exit status; what nobody expected is raised again."""
     from cyclopts import CycloptsError
 
-    from umtslab._core import CaptureReadError, OutputError, ScenarioError
+    from umtslab._core import CaptureReadError, CongestionControlError, OutputError, ScenarioError
     from umtslab.campaign.errors import CampaignError
     from umtslab.remote import WorkersFailed
     from umtslab.run import MissingSeries
@@ -54,7 +54,7 @@ def status_of(error: Exception) -> int:
         | UsageError,
     ):
         return complain(str(error), WRONG)
-    if isinstance(error, WorkersFailed):
+    if isinstance(error, WorkersFailed | CongestionControlError):
         return complain(str(error), FAILED)
     if isinstance(error, OutputError):
         return complain(f"cannot write captures: {error}", FAILED)

@@ -32,7 +32,9 @@ pub use rlc::{
     MissingPduIndication, MrwAcknowledgment, Piggyback, Rlc, RlcHeader, RlcMode, SduDiscard, StatusFormat,
 };
 pub use rrc::{DataWhileSwitching, Promotion, RestingState, RlcAtSwitch, Rrc, StatePower};
-pub use tcp::{ChargedOptions, Nagle, RtoRule, Tcp, TcpConnection, TcpProfile, TcpVariant, Window};
+pub use tcp::{
+    ChargedOptions, Nagle, PythonControl, RtoRule, Tcp, TcpConnection, TcpProfile, TcpVariant, Window,
+};
 pub use traffic::{
     Cbr, EtsiWww, FtpSessions, OnOff, Pace, ParetoWww, Record, Replay, Rounding, Segments, Transport,
     Truncation, Web, WebVariant,

@@ -1,6 +1,7 @@
 //! TCP.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::str::FromStr;
 
 use schemars::JsonSchema;
@@ -151,6 +152,12 @@ pub struct Tcp {
     /// Vegas: with more segments in queues slow start ends.
     #[schemars(extend("x-source" = "Brakmo and Peterson 1995; ns-2"))]
     pub vegas_gamma: u32,
+    /// A file and a class in it, `"my_control.py:MyControl"`, for `variant = "python"`; the file is relative to this one.
+    #[schemars(extend("x-source" = "the guide, section on congestion control in Python"))]
+    pub python: String,
+    /// What that file says. Read by the loader.
+    #[serde(skip)]
+    pub python_control: Option<PythonControl>,
     /// CUBIC: a flow whose window did not come back to its last maximum leaves more room for others.
     #[schemars(extend("x-source" = "RFC 9438 §4.7"))]
     pub cubic_fast_convergence: bool,
@@ -207,6 +214,8 @@ impl Default for Tcp {
             vegas_alpha: 1,
             vegas_beta: 3,
             vegas_gamma: 1,
+            python: String::new(),
+            python_control: None,
             cubic_fast_convergence: true,
             cubic_reno_friendly: true,
             ns2_vegas_no_header: false,
@@ -259,6 +268,17 @@ as_text!(
     r"^\+?[0-9]*\.?[0-9]*\s*(segments?|B|kB|MB|GB|KiB|MiB|GiB)$"
 );
 
+/// A class of congestion control in a Python file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PythonControl {
+    /// The file.
+    pub file: PathBuf,
+    /// The class in it.
+    pub class: String,
+    /// What the file says.
+    pub text: String,
+}
+
 /// All of TCP under one name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub enum TcpProfile {
@@ -307,6 +327,8 @@ pub enum TcpVariant {
     Cubic,
     /// BBR version 1: paced at the bandwidth that the path has shown (draft-cardwell-iccrg-bbr-congestion-control-00).
     Bbr,
+    /// The class of `python`: slow, for experiments.
+    Python,
 }
 
 /// How connections open and close.

@@ -40,6 +40,7 @@ impl Network {
             ues: Vec::new(),
             flights: Flights::default(),
             flows: Vec::new(),
+            laws: None,
             impairments: Impairments::new(&config.impairments),
             delayed: BTreeMap::new(),
             packets: 0,

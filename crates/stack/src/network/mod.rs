@@ -43,6 +43,7 @@ use crate::core_network::{CoreNetwork, Impairments};
 use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
 use crate::rnc::Admission;
+use crate::tcp::congestion::UserLaws;
 use crate::trace::TraceEvent;
 
 /// Everything between and including the two ends of every connection.
@@ -62,6 +63,8 @@ pub struct Network {
     connections: u32,
     /// Packets of real programs that have come through.
     foreign_out: VecDeque<Packet>,
+    /// Makes the laws of `Variant::User`.
+    laws: Option<UserLaws>,
     /// Scratch: who is asked in a tick.
     active: Vec<UeId>,
 }
@@ -77,6 +80,11 @@ struct CellContext {
 }
 
 impl Network {
+    /// Connections of [`Variant::User`](crate::tcp::Variant::User) that are opened from now on have these laws.
+    pub fn set_laws(&mut self, laws: UserLaws) {
+        self.laws = Some(laws);
+    }
+
     /// Schedules the beginning of every flow, and of every RRC.
     pub fn start(&self, queue: &mut EventQueue<Event>) {
         for ue in self.ues.iter().filter(|ue| ue.control.is_some()) {

@@ -11,6 +11,7 @@ use crate::core_network::{LinkId, Treatment, Verdict};
 use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId};
 use crate::packet::{Content, Datagram, Packet};
 use crate::radio::rlc::Sdu;
+use crate::tcp::Variant;
 use crate::trace::{CapturePoint, DropPlace, TraceEvent};
 use crate::traffic::{Action, Nth, Report};
 
@@ -109,7 +110,13 @@ impl Network {
         self.connections += 1;
         let mss = tcp.segment_payload;
         cx.record(|| TraceEvent::ConnectionOpened { connection, flow: id, ue, sender, mss });
-        flow.open(cx.now, connection, nth, &tcp).end(end).handle_open(cx);
+        let opened = flow.open(cx.now, connection, nth, &tcp);
+        if let (Variant::User(number), Some(laws)) = (tcp.version, &self.laws) {
+            for end in [End::Server, End::Ue] {
+                opened.end(end).set_law(laws.make(number, connection, end));
+            }
+        }
+        opened.end(end).handle_open(cx);
         connection
     }
 

@@ -5,6 +5,8 @@ use umts_units::{BitRate, Duration};
 use super::congestion::CubicConfig;
 
 #[cfg(doc)]
+use super::congestion::UserLaws;
+#[cfg(doc)]
 use crate::packet::SackBlocks;
 
 /// The version of TCP: what the sender does about congestion and loss.
@@ -28,6 +30,8 @@ pub enum Variant {
     Cubic,
     /// By a model of the path: its bandwidth and its least round trip (draft-cardwell-iccrg-bbr-congestion-control-00).
     Bbr,
+    /// By a law from outside, of this number; the standard one where none is given ([`UserLaws`]).
+    User(u16),
 }
 
 /// How the retransmission timeout is computed.

@@ -3,13 +3,18 @@
 
 use umts_units::{Duration, Time};
 
-use super::congestion::{Departure, Heard, Settled};
+use super::congestion::{Departure, Heard, Law, Settled, UserLaw};
 use super::connection::Connection;
 use super::outstanding::Sent;
 use super::sender::Sender;
 use super::timers::Timer;
 
 impl Connection {
+    /// A law from outside takes over; nothing has been sent yet.
+    pub fn set_law(&mut self, law: UserLaw) {
+        self.sender.window.law = Law::User(law);
+    }
+
     /// The time of the next paced segment has not come.
     #[inline]
     pub(super) fn is_held_back(&self) -> bool {

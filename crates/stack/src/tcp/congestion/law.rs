@@ -16,7 +16,7 @@ use std::fmt;
 
 use umts_units::{Duration, Time};
 
-use super::{Bbr, Cubic, Outstanding, Westwood};
+use super::{Bbr, Cubic, Outstanding, UserLaw, Westwood};
 use crate::ids::ConnectionId;
 use crate::tcp::config::{TcpConfig, Variant};
 
@@ -135,6 +135,8 @@ pub enum Law {
     Cubic(Box<Cubic>),
     /// See [`Bbr`].
     Bbr(Box<Bbr>),
+    /// From outside.
+    User(UserLaw),
 }
 
 impl Law {
@@ -158,6 +160,7 @@ impl Law {
             Law::Westwood(law) => Some(&mut **law),
             Law::Cubic(law) => Some(&mut **law),
             Law::Bbr(law) => Some(&mut **law),
+            Law::User(law) => Some(&mut **law),
         }
     }
 }

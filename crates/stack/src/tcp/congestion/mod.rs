@@ -21,6 +21,7 @@ mod rules;
 mod sack;
 mod selective;
 mod tahoe;
+mod user;
 mod vegas;
 mod westwood;
 
@@ -38,6 +39,7 @@ pub use rules::Rules;
 pub use sack::Sack;
 pub use selective::{LossRule, Selective};
 pub use tahoe::Tahoe;
+pub use user::{UserLaw, UserLaws};
 pub use vegas::Vegas;
 pub use westwood::Westwood;
 
@@ -192,13 +194,17 @@ impl Version {
             Variant::Fack => Version::Forward(Forward::new(config.fack)),
             Variant::Vegas => Version::Vegas(Vegas::new(config)),
             // Their law is the window's; losses they repair as others do.
-            Variant::Westwood | Variant::Cubic | Variant::Bbr if config.sack_blocks == 0 => {
+            Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_)
+                if config.sack_blocks == 0 =>
+            {
                 Version::NewReno(NewReno::default())
             }
-            Variant::Westwood | Variant::Cubic | Variant::Bbr if config.one_way => {
+            Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_) if config.one_way => {
                 Version::Sack(Sack::default())
             }
-            Variant::Westwood | Variant::Cubic | Variant::Bbr => Version::Rfc6675(Rfc6675::default()),
+            Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_) => {
+                Version::Rfc6675(Rfc6675::default())
+            }
         }
     }
 

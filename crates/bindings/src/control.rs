@@ -1,0 +1,158 @@
+//! Congestion control written in Python: a class of the user's as a law of the window.
+
+use std::ffi::CString;
+use std::sync::{Arc, Mutex};
+
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use umts_scenario::model::PythonControl;
+use umts_simulate::{Heard, Loss, UserLaw, UserLaws, WindowLaw};
+use umts_units::Duration;
+
+use crate::errors::CongestionControlError;
+
+/// The first thing that went wrong in a run; after it no Python is called any more.
+#[derive(Debug, Clone, Default)]
+pub struct Failure(Arc<Mutex<Option<PyErr>>>);
+
+impl Failure {
+    /// Takes it, if there is one.
+    pub fn take(&self) -> Option<PyErr> {
+        self.0.lock().expect("nobody panics with the lock").take()
+    }
+
+    fn is_there(&self) -> bool {
+        self.0.lock().expect("nobody panics with the lock").is_some()
+    }
+
+    fn keep(&self, py: Python<'_>, place: &str, cause: PyErr) {
+        let error = CongestionControlError::new_err(format!("{place} raised {cause}"));
+        error.set_cause(py, Some(cause));
+        self.0.lock().expect("nobody panics with the lock").get_or_insert(error);
+    }
+}
+
+/// The classes of a scenario's controls, by the number of the flow, ready to make laws.
+pub fn laws(py: Python<'_>, controls: Vec<Option<PythonControl>>, failure: &Failure) -> PyResult<UserLaws> {
+    let mut classes = Vec::new();
+    for control in controls {
+        classes.push(control.map(|control| load(py, &control, failure)).transpose()?);
+    }
+    let failure = failure.clone();
+    Ok(UserLaws::new(move |number, _, _| -> UserLaw {
+        let class = classes.get(usize::from(number)).and_then(Option::as_ref);
+        let (class, name) = class.expect("each flow of this variant has its class");
+        let object = Python::attach(|py| {
+            let made = class.call0(py).map_err(|error| failure.keep(py, &format!("{name}()"), error));
+            made.ok()
+        });
+        Box::new(Control { object, name: name.clone(), failure: failure.clone() })
+    }))
+}
+
+fn load(py: Python<'_>, control: &PythonControl, failure: &Failure) -> PyResult<(Py<PyAny>, String)> {
+    let file = control.file.display().to_string();
+    let name = format!("{file}:{}", control.class);
+    let text = |text: &str| {
+        CString::new(text).map_err(|_| CongestionControlError::new_err(format!("{file} holds a zero byte")))
+    };
+    let loaded = PyModule::from_code(py, &text(&control.text)?, &text(&file)?, c"umtslab_control")
+        .and_then(|module| module.getattr(control.class.as_str()));
+    loaded.map(|class| (class.unbind(), name.clone())).map_err(|error| {
+        failure.keep(py, &name, error);
+        failure.take().expect("it was just kept")
+    })
+}
+
+/// An object of the user's class.
+#[derive(Debug)]
+struct Control {
+    object: Option<Py<PyAny>>,
+    name: String,
+    failure: Failure,
+}
+
+impl Control {
+    /// Calls a method, if the object has it and nothing has gone wrong before.
+    fn call<R>(
+        &self,
+        method: &str,
+        arguments: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>>,
+        read: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<R>,
+    ) -> Option<R> {
+        let object = self.object.as_ref().filter(|_| !self.failure.is_there())?;
+        Python::attach(|py| {
+            let call = || {
+                let keywords = arguments(py)?;
+                let keywords = keywords.bind(py).cast::<PyDict>().map_err(PyErr::from)?;
+                read(&object.bind(py).getattr(method)?.call((), Some(keywords))?)
+            };
+            call().map_err(|error| self.failure.keep(py, &format!("{}.{method}", self.name), error)).ok()
+        })
+    }
+
+    /// A method that answers with a window.
+    fn window(&self, method: &str, arguments: impl FnOnce(Python<'_>) -> PyResult<Py<PyAny>>) -> Option<f64> {
+        self.call(method, arguments, |answer| {
+            let window: f64 = answer.extract()?;
+            if window.is_finite() && window >= 1.0 {
+                return Ok(window);
+            }
+            let message = format!("a window is a number of segments from 1 on, not {window}");
+            Err(pyo3::exceptions::PyValueError::new_err(message))
+        })
+    }
+}
+
+fn nothing(_: &Bound<'_, PyAny>) -> PyResult<()> {
+    Ok(())
+}
+
+impl WindowLaw for Control {
+    fn on_ack(&mut self, heard: &Heard) {
+        let arguments = |py: Python<'_>| -> PyResult<Py<PyAny>> {
+            let values = PyDict::new(py);
+            values.set_item("now_s", heard.now.as_secs())?;
+            values.set_item("segments", heard.segments)?;
+            values.set_item("duplicate", heard.duplicate)?;
+            values.set_item("flight", heard.flight)?;
+            values.set_item("srtt_s", heard.srtt.as_secs())?;
+            Ok(values.into_any().unbind())
+        };
+        self.call("on_ack", arguments, nothing);
+    }
+
+    fn on_round_trip(&mut self, rtt: Duration) {
+        let arguments = |py: Python<'_>| -> PyResult<Py<PyAny>> {
+            let values = PyDict::new(py);
+            values.set_item("rtt_s", rtt.as_secs())?;
+            Ok(values.into_any().unbind())
+        };
+        self.call("on_round_trip", arguments, nothing);
+    }
+
+    fn grow(&mut self, cwnd: f64, ssthresh: f64) -> f64 {
+        let arguments = |py: Python<'_>| -> PyResult<Py<PyAny>> {
+            let values = PyDict::new(py);
+            values.set_item("cwnd", cwnd)?;
+            values.set_item("ssthresh", ssthresh)?;
+            Ok(values.into_any().unbind())
+        };
+        self.window("grow", arguments).unwrap_or(cwnd)
+    }
+
+    fn reduce(&mut self, cwnd: f64, load: f64, loss: Loss) -> f64 {
+        let arguments = |py: Python<'_>| -> PyResult<Py<PyAny>> {
+            let values = PyDict::new(py);
+            values.set_item("cwnd", cwnd)?;
+            values.set_item("load", load)?;
+            values.set_item("timeout", loss == Loss::Timeout)?;
+            Ok(values.into_any().unbind())
+        };
+        self.window("reduce", arguments).unwrap_or(load / 2.0)
+    }
+
+    fn undo(&mut self) {
+        self.call("undo", |py| Ok(PyDict::new(py).into_any().unbind()), nothing);
+    }
+}
