@@ -12,9 +12,7 @@ class CongestionControl:
     but from a generator with a fixed seed, nothing shared between objects.
     """
 
-    def on_ack(
-        self, *, now_s: float, segments: int, duplicate: bool, flight: int, srtt_s: float
-    ) -> None:
+    def on_ack(self, *, now_s: float, segments: int, duplicate: bool, flight: int, srtt_s: float) -> None:
         """Hear of an acknowledgment before anything else is decided.
 
         Parameters

@@ -1,8 +1,8 @@
 //! Congestion control written in Python: a class of the user's as a law of the window.
 
-use std::ffi::CString;
 use std::sync::{Arc, Mutex};
 
+use pyo3::exceptions::{PyNameError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umts_scenario::model::PythonControl;
@@ -53,11 +53,17 @@ pub fn laws(py: Python<'_>, controls: Vec<Option<PythonControl>>, failure: &Fail
 fn load(py: Python<'_>, control: &PythonControl, failure: &Failure) -> PyResult<(Py<PyAny>, String)> {
     let file = control.file.display().to_string();
     let name = format!("{file}:{}", control.class);
-    let text = |text: &str| {
-        CString::new(text).map_err(|_| CongestionControlError::new_err(format!("{file} holds a zero byte")))
+    // In names of its own: two files, or two runs of one, have nothing in common.
+    let run = || -> PyResult<Bound<'_, PyAny>> {
+        let builtins = py.import("builtins")?;
+        let code = builtins.call_method1("compile", (&control.text, &file, "exec"))?;
+        let names = PyDict::new(py);
+        names.set_item("__name__", "umtslab_control")?;
+        builtins.call_method1("exec", (code, &names))?;
+        let class = names.get_item(&control.class)?;
+        class.ok_or_else(|| PyNameError::new_err(format!("the file has no class {:?}", control.class)))
     };
-    let loaded = PyModule::from_code(py, &text(&control.text)?, &text(&file)?, c"umtslab_control")
-        .and_then(|module| module.getattr(control.class.as_str()));
+    let loaded = run();
     loaded.map(|class| (class.unbind(), name.clone())).map_err(|error| {
         failure.keep(py, &name, error);
         failure.take().expect("it was just kept")
@@ -99,7 +105,7 @@ impl Control {
                 return Ok(window);
             }
             let message = format!("a window is a number of segments from 1 on, not {window}");
-            Err(pyo3::exceptions::PyValueError::new_err(message))
+            Err(PyValueError::new_err(message))
         })
     }
 }

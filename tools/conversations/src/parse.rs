@@ -117,7 +117,15 @@ fn read_arriving(words: &mut Words) -> Result<Arriving, String> {
             "mss" => segment.mss = Some(number(word, words.next())?),
             "sack" => segment.sack.push(range(word, words.next())?),
             "times" => segment.times = number(word, words.next())?,
-            other => return Err(unknown(other, "syn, ack, acks, data, fin, window, mss, sack and times")),
+            "timestamps" => segment.timestamps = true,
+            "echo" => {
+                let (digits, unit) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+                segment.echo = Some(read_moment(digits, unit)?.time);
+            }
+            other => {
+                let known = "syn, ack, acks, data, fin, window, mss, sack, timestamps, echo and times";
+                return Err(unknown(other, known));
+            }
         }
     }
     if any { Ok(segment) } else { Err("what comes from the other end?".to_owned()) }

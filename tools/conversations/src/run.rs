@@ -60,6 +60,8 @@ struct Talk {
     seq: u64,
     ack: Option<u64>,
     window: u32,
+    /// Segments of the other end carry timestamps.
+    timestamps: bool,
     /// When each of our segments last left, by the number after it.
     sent: Vec<(u64, Time)>,
     delivered: u64,
@@ -77,6 +79,7 @@ impl Talk {
             seq: 0,
             ack: None,
             window: 65_535,
+            timestamps: false,
             sent: Vec::new(),
             delivered: 0,
             timeouts: 0,
@@ -182,6 +185,7 @@ impl Talk {
         let payload = arriving.range.map_or(0, |(from, to)| (to - from) as u32);
         self.window = arriving.window.unwrap_or(self.window);
         self.ack = ack.or(self.ack);
+        self.timestamps |= arriving.timestamps;
         let answered = self.sent.iter().rev().find(|(end, _)| Some(*end) == ack);
         let segment = Segment {
             flags: Flags { syn: arriving.syn, fin: arriving.fin, ack: ack.is_some(), ..Flags::default() },
@@ -192,9 +196,16 @@ impl Talk {
             mss: arriving.mss.unwrap_or_default(),
             sack: SackBlocks::new(ack.unwrap_or_default(), arriving.sack.iter().copied()),
             // What the script does not say is offered; what our end did not offer it does not take.
-            options: Options { sack_permitted: arriving.syn, ..Options::default() },
+            options: Options {
+                sack_permitted: arriving.syn,
+                timestamps: self.timestamps,
+                ..Options::default()
+            },
             timestamp: self.now,
-            echo: answered.map_or(Time::ZERO, |(_, at)| *at),
+            echo: match arriving.echo {
+                Some(echo) => Time::ZERO + echo,
+                None => answered.map_or(Time::ZERO, |(_, at)| *at),
+            },
             ..Segment::new(ConnectionId(0), End::Ue.sends())
         };
         self.seq = self.seq.max(segment.end());

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use umts_stack::packet::Segment;
+use umts_units::Duration;
 
 /// What comes from the other end.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -17,6 +18,10 @@ pub(crate) struct Arriving {
     pub window: Option<u32>,
     pub mss: Option<u16>,
     pub sack: Vec<(u64, u64)>,
+    /// On a SYN: timestamps from here on.
+    pub timestamps: bool,
+    /// The timestamp that it answers, since the conversation began; that of what it acknowledges if it is not said.
+    pub echo: Option<Duration>,
     /// How often it comes.
     pub times: u32,
 }

@@ -1,0 +1,104 @@
+"""Congestion control in Python: runs, repeats itself, is keyed by what its file says, and fails clearly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Umts
+from umtslab import CongestionControlError, Scenario, ScenarioError, open_store, simulate
+
+SCENARIO = """\
+version = 1
+duration = "60 s"
+[[ue]]
+name = "user"
+[[flow]]
+ue = "user"
+[[impairment]]
+packet = "data 30"
+action = "drop"
+[tcp]
+variant = "python"
+python = "mine.py:Mine"
+"""
+
+RENO = """\
+from umtslab import CongestionControl
+
+class Mine(CongestionControl):
+    pass
+"""
+
+TIMID = """\
+class Mine:
+    def on_ack(self, **_): self.acks = getattr(self, "acks", 0) + 1
+    def on_round_trip(self, **_): pass
+    def grow(self, cwnd, ssthresh): return min(cwnd + 1.0, 4.0)
+    def reduce(self, cwnd, load, timeout): return 2.0
+    def undo(self): pass
+"""
+
+
+def scenario(folder: Path, source: str, **overrides: str) -> Scenario:
+    (folder / "mine.py").write_text(source)
+    (folder / "scenario.toml").write_text(SCENARIO)
+    return Scenario.load(
+        folder / "scenario.toml", [(f"tcp.{key}", value) for key, value in overrides.items()]
+    )
+
+
+def test_the_base_class_does_what_newreno_does(tmp_path: Path) -> None:
+    [mine] = simulate(scenario(tmp_path, RENO))
+    [newreno] = simulate(scenario(tmp_path, RENO, variant="newreno"))
+    assert mine.metrics == newreno.metrics
+    assert mine.metrics["tcp_retransmissions"]
+
+
+def test_a_class_of_ones_own_decides_and_repeats_itself(tmp_path: Path) -> None:
+    timid = scenario(tmp_path, TIMID)
+    first, again = simulate(timid), simulate(timid)
+    assert first[0].metrics == again[0].metrics
+    [newreno] = simulate(scenario(tmp_path, TIMID, variant="newreno"))
+    assert first[0].metrics != newreno.metrics
+
+
+def test_runs_are_kept_by_what_the_file_says(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "results")
+    reno = simulate(scenario(tmp_path, RENO), store=store)[0]
+    timid = simulate(scenario(tmp_path, TIMID), store=store)[0]
+    assert reno.key != timid.key
+    (tmp_path / "there").mkdir()
+    assert simulate(scenario(tmp_path / "there", RENO))[0].key == reno.key
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (RENO.replace("pass", "def on_ack(self, **_): raise KeyError('x')"), "Mine.on_ack raised KeyError"),
+        (TIMID.replace("return min(cwnd + 1.0, 4.0)", "return 0"), "Mine.grow raised ValueError"),
+        (TIMID.replace("return min(cwnd + 1.0, 4.0)", "return 'much'"), "Mine.grow raised TypeError"),
+        ("class Other: pass\n", 'has no class "Mine"'),
+        ("class Mine\n", "SyntaxError"),
+        ("class Mine:\n    def __init__(self, speed): pass\n", "Mine() raised TypeError"),
+    ],
+)
+def test_what_a_class_raises_ends_the_run_with_its_name(tmp_path: Path, source: str, expected: str) -> None:
+    with pytest.raises(CongestionControlError) as caught:
+        simulate(scenario(tmp_path, source))
+    assert "mine.py:Mine" in str(caught.value)
+    assert expected in str(caught.value)
+    assert caught.value.__cause__ is not None
+
+
+def test_a_missing_file_is_an_error_of_the_scenario(tmp_path: Path) -> None:
+    for python in ("nowhere.py:Mine", "mine.py"):
+        with pytest.raises(ScenarioError, match=r"tcp\.python|nowhere|file and a class"):
+            scenario(tmp_path, RENO, python=python)
+
+
+def test_the_command_says_it_and_fails(umts: Umts, tmp_path: Path) -> None:
+    scenario(tmp_path, RENO.replace("pass", "def on_ack(self, **_): raise KeyError('x')"))
+    done = umts("run", tmp_path / "scenario.toml", "--out", tmp_path / "results", status=1)
+    assert "Mine.on_ack raised KeyError" in done.stderr
+    assert "Traceback" not in done.stderr
