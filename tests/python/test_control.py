@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from conftest import Umts
 from umtslab import CongestionControlError, Scenario, ScenarioError, open_store, simulate
+from umtslab.cli.emulate import _scenario as emulated
+from umtslab.cli.failures import UsageError
 
 SCENARIO = """\
 version = 1
@@ -102,3 +104,9 @@ def test_the_command_says_it_and_fails(umts: Umts, tmp_path: Path) -> None:
     done = umts("run", tmp_path / "scenario.toml", "--out", tmp_path / "results", status=1)
     assert "Mine.on_ack raised KeyError" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_an_emulation_refuses_it(tmp_path: Path) -> None:
+    scenario(tmp_path, RENO)
+    with pytest.raises(UsageError, match="simulated time only"):
+        emulated(None, tmp_path / "scenario.toml", 1, ())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as json_text
 import os
 from pathlib import Path
 from typing import Annotated
@@ -112,7 +113,13 @@ def _scenario(
     if file is not None:
         if bearer is not None:
             raise UsageError("--bearer and --scenario both name the network: give one of them")
-        return Scenario.load(file, forever)
+        scenario = Scenario.load(file, forever)
+        flows = json_text.loads(scenario.core.to_json()).get("flow", [])
+        if any(flow["tcp"]["variant"] == "python" for flow in flows):
+            raise UsageError(
+                "congestion control in Python runs in simulated time only: choose another variant"
+            )
+        return scenario
     name = bearer or "ps-384"
     channel = "" if name == "fach" else f'bearer = "{name}"\n'
     text = f'version = 1\nname = "{name}"\n[[ue]]\nname = "ue"\ncount = {ues}\n{channel}'
