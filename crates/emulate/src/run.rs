@@ -12,7 +12,7 @@ use umts_record::capture::{CaptureConfig, CaptureError, Captures};
 use umts_record::metrics::{Metrics, RunMetrics};
 use umts_record::series::{Series, SeriesConfig, SeriesTables};
 use umts_scenario::Scenario;
-use umts_simulate::{Outside, drive, encodings, metrics_config, network_config};
+use umts_simulate::{Outside, drive, metrics_config, network_config};
 use umts_stack::network::{Event, Network};
 use umts_units::{Duration, Time};
 
@@ -233,7 +233,7 @@ fn run<O: Outside>(
     let captures = match &keep.pcap_dir {
         Some(folder) => {
             let cargo = cargo.clone();
-            let config = CaptureConfig { bearers: encodings(scenario), ..CaptureConfig::default() };
+            let config = CaptureConfig::default();
             Some(Captures::of_real_packets(folder, &config, Box::new(move |id| cargo.look(id)))?)
         }
         None => None,
