@@ -162,9 +162,8 @@ def _label_word(word: str, plan: Plan, vary: Sequence[str]) -> tuple[str, Value]
         for value in _known_values(plan, name):
             spelled = text(value)
             short = name.rsplit("_", 1)[0]
-            forms = {
-                f"{stem}{form}" for stem in ("", name, short) for form in (spelled, spelled.replace(".", "_"))
-            }
+            stems = ("", name, short, name[0])
+            forms = {f"{stem}{form}" for stem in stems for form in (spelled, spelled.replace(".", "_"))}
             if word in forms:
                 return name, value
     return None
