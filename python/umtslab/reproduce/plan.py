@@ -148,7 +148,10 @@ class Figure:
 
 @dataclass(frozen=True)
 class Plan:
-    """The experiments of one chapter or paper."""
+    """The experiments of one chapter or paper.
+
+    `averaged` names claims about the mean over all the points that their conditions list, not about each.
+    """
 
     paper: str
     name: str
@@ -160,6 +163,7 @@ class Plan:
     honest: Point
     fixed: Point
     ignore: frozenset[str]
+    averaged: frozenset[str]
     defaults: Point
     dimensions: Mapping[str, Dimension]
     metrics: tuple[Metric, ...]
@@ -254,6 +258,7 @@ class _Reader:
             honest=top.get("honest", {}),
             fixed=top.get("fixed", {}),
             ignore=frozenset(top.get("ignore", [])),
+            averaged=frozenset(top.get("averaged", [])),
             defaults=top["defaults"],
             dimensions={name: self.dimension(name, entry) for name, entry in top["dimension"].items()},
             metrics=tuple(self.metric(entry) for entry in top.get("metric", [])),
@@ -349,8 +354,8 @@ class _Reader:
                 raise BadData(f"{self.path}: {where} uses {min(unknown)!r}, which is no dimension")
 
 
-_PLAN_KEYS = """version title claims scenario runs quick_runs honest fixed ignore defaults dimension metric
-reading sweep figure"""
+_PLAN_KEYS = """version title claims scenario runs quick_runs honest fixed ignore averaged defaults dimension
+metric reading sweep figure"""
 
 
 def _lists(grid: Mapping[str, list[Value]]) -> dict[str, tuple[Value, ...]]:

@@ -67,7 +67,10 @@ def _score(claim: Claim, plan: Plan, results: Results, overrides: Point) -> Scor
             return not_yet(claim, "; ".join(dict.fromkeys(asked.gaps)))
     except Missing as missing:
         return not_yet(claim, str(missing))
-    findings = [judge.case(asked, case) for case in asked.cases]
+    if claim.id in plan.averaged:
+        findings = [judge.average(asked)]
+    else:
+        findings = [judge.case(asked, case) for case in asked.cases]
     findings += [Finding(Verdict.NOT_YET, gap) for gap in dict.fromkeys(asked.gaps)]
     found = conjunction(findings)
     return Scored(claim, found.verdict, found.detail, tuple(judge.ours), tuple(judge.beside))
@@ -103,6 +106,25 @@ class _Judge:
             raise Missing(f"no rule gives one value over several of {', '.join(asked.vary)}")
         sample = self.look(case, self.label(asked, case))
         return self.against_expected(sample, self.label(asked, case) or self.claim.metric)
+
+    def average(self, asked: Question) -> Finding:
+        """The mean over the cases that were run, in each run, against the expected value."""
+        columns: list[Sample] = []
+        gap = ""
+        for case in asked.cases:
+            try:
+                columns.append(measure(self.plan, self.results, self.claim.metric, case))
+            except Missing as missing:
+                gap = str(missing)
+        if not columns:
+            return Finding(Verdict.NOT_YET, gap)
+        means: Sample = []
+        for values in zip(*columns, strict=False):
+            known = [value for value in values if value is not None]
+            means.append(sum(known) / len(known) if len(known) == len(values) else None)
+        label = f"mean of {len(columns)} of {len(asked.cases)} points"
+        self.ours.append(Reading(label, summarise(means)))
+        return self.against_expected(means, label)
 
     def ratio(self, asked: Question, case: Point) -> Finding:
         conditions = self.claim.conditions
