@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -30,6 +31,9 @@ MOST_RUNS = 512
 """In one batch, however short runs are."""
 
 _BATCHES_AHEAD = 2
+
+_TRIES = 5
+"""How often a run may be lost with its worker before it is held to be what kills workers."""
 
 
 class WorkersFailed(RuntimeError):
@@ -84,6 +88,7 @@ def execute_elsewhere(
     waiting.reverse()
     size = BatchSize()
     pending: dict[Future[Delivery], list[Task]] = {}
+    losses: Counter[str] = Counter()
     try:
         while waiting or pending:
             while waiting and len(pending) < _BATCHES_AHEAD * workers():
@@ -94,7 +99,15 @@ def execute_elsewhere(
             done, _ = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
                 batch = pending.pop(future)
-                delivery = _result(future)
+                try:
+                    delivery = future.result()
+                except BrokenExecutor as error:
+                    raise WorkersFailed(f"the workers failed: {type(error).__name__}: {error}") from error
+                except Exception as error:  # the executor gave the batch up, for its workers died
+                    _note_losses(losses, batch, error)
+                    waiting += reversed(batch)
+                    size = BatchSize()  # small batches find out which run it is, if it is one
+                    continue
                 size.note(len(delivery.parcels), delivery.seconds)
                 yield from _unpacked(delivery, batch, store, watch)
                 if delivery.error is not None:
@@ -126,11 +139,11 @@ class BatchSize:
         return max(1, min(max(least, min(fair, most)), remaining, MOST_RUNS))
 
 
-def _result(future: Future[Delivery]) -> Delivery:
-    try:
-        return future.result()
-    except Exception as error:  # the executor's own: the pool broke, too many workers died with this batch
-        raise WorkersFailed(f"the workers failed: {type(error).__name__}: {error}") from error
+def _note_losses(losses: Counter[str], batch: Sequence[Task], error: Exception) -> None:
+    for task in batch:
+        losses[task.identity.key] += 1
+        if losses[task.identity.key] >= _TRIES:
+            raise WorkersFailed(f"the workers failed: {type(error).__name__}: {error}") from error
 
 
 def _packed(task: Task) -> Parcel:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ProcessPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from dataclasses import replace
 from multiprocessing import get_context
+from typing import Any, TypeVar
 
 import pytest
 from conftest import short, tree
 from umtslab import Scenario, open_store, simulate
-from umtslab.remote import LEAST_S, MOST_RUNS, BatchSize, OtherCode, perform_batch
+from umtslab.remote import LEAST_S, MOST_RUNS, BatchSize, OtherCode, WorkersFailed, perform_batch
 from umtslab.run import Identity
 from umtslab.simulation import Task
 from umtslab.store import Store
+
+T = TypeVar("T")
 
 
 def learned(run_s: float) -> BatchSize:
@@ -62,6 +66,33 @@ def test_runs_before_a_failure_come_home(scenario: Scenario) -> None:
     delivery = perform_batch([(good, good.identity), (good, other)], keep=True)
     assert [parcel.run.run for parcel in delivery.parcels] == [0]
     assert isinstance(delivery.error, OtherCode)
+
+
+class Unlucky(Executor):
+    """An executor that gives the first `losses` batches up, as if their workers had died."""
+
+    def __init__(self, losses: int) -> None:
+        self.losses = losses
+
+    def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
+        future: Future[T] = Future()
+        if self.losses > 0:
+            self.losses -= 1
+            future.set_exception(RuntimeError("the worker died"))
+        else:
+            future.set_result(fn(*args, **kwargs))
+        return future
+
+
+def test_what_dies_with_a_worker_is_run_again(store: Store, scenario: Scenario) -> None:
+    runs = simulate(scenario, runs=4, store=store, executor=Unlucky(6))
+    assert [run.run for run in runs] == [0, 1, 2, 3]
+    assert store.runs() == runs
+
+
+def test_a_run_that_kills_every_worker_ends_the_work(store: Store, scenario: Scenario) -> None:
+    with pytest.raises(WorkersFailed, match="the worker died"):
+        simulate(scenario, runs=2, store=store, executor=Unlucky(1000))
 
 
 def test_another_version_of_the_code_is_refused() -> None:
