@@ -12,7 +12,7 @@ from umtslab.campaign.quantity import quantity
 from umtslab.reproduce.claims import Claim, load_claims, papers
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.errors import BadData, UnknownSelection
-from umtslab.reproduce.plan import Plan, key, load_plan
+from umtslab.reproduce.plan import Plan, key, load_plan, plans
 from umtslab.reproduce.selection import select
 from umtslab.reproduce.study import wanted_points
 from umtslab.reproduce.verdict import score
