@@ -80,9 +80,11 @@ def _where(runs: Sequence[Run], store: Store) -> list[str]:
         lines.append(
             "captures: " + ", ".join(file.name for file in runs[0].captures()) + f" in {folder}/captures"
         )
-    for pdus in runs[0].captures():
-        if pdus.name == "rlc-downlink-delivery.pcapng":
-            lines.append(f"PDUs:     wireshark --enable-heuristic rlc_udp {shlex.quote(str(pdus))}")
+    lines += [
+        f"PDUs:     wireshark --enable-heuristic rlc_udp {shlex.quote(str(pdus))}"
+        for pdus in runs[0].captures()
+        if pdus.name == "rlc-downlink-delivery.pcapng"
+    ]
     place = shlex.quote(str(store.path))
     if runs[0].series_kinds():
         lines.append(f"figures: umts plot {place} outstanding")
