@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from umtslab.reproduce import reproduce, select
+from umtslab.reproduce.claims import papers
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.plan import plans
 from umtslab.reproduce.report import to_json
@@ -152,13 +153,14 @@ def test_what_plans_call_missing_the_model_refuses() -> None:
     """A version that was built must be taken off the list, or its claims stay open for ever."""
     from umtslab import ScenarioError
 
-    (plan,) = plans(ROOT / "reproductions", "dubois2005")
-    for dimension in plan.dimensions.values():
-        for value in dimension.missing:
-            point = {**plan.point({}), dimension.name: value}
-            name, overrides = plan.scenario_of(point)
-            with pytest.raises(ScenarioError):
-                Scenario.load(ROOT / "scenarios" / name, overrides)
+    data = ROOT / "reproductions"
+    for plan in (plan for paper in papers(data) for plan in plans(data, paper)):
+        for dimension in plan.dimensions.values():
+            for value in dimension.missing:
+                point = {**plan.point({}), dimension.name: value}
+                name, overrides = plan.scenario_of(point)
+                with pytest.raises(ScenarioError):
+                    Scenario.load(ROOT / "scenarios" / name, overrides)
 
 
 def _command(*words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
