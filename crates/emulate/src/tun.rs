@@ -31,10 +31,10 @@ impl Tun {
     pub fn new(namespace: NetNamespace, name: &str, addresses: &[IpAddr]) -> io::Result<Self> {
         let (device, index) = namespace.within(|| {
             let device = DeviceBuilder::new().name(name).mtu(MTU).enable(false).build_sync()?;
-            device.set_tx_queue_len(KERNEL_QUEUE)?;
             device.set_nonblocking(true)?;
             let index = device.if_index()?;
             let mut netlink = Netlink::open()?;
+            netlink.set_queue(index, KERNEL_QUEUE)?;
             for &address in addresses {
                 netlink.add_address(index, address)?;
             }
