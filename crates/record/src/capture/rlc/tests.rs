@@ -1,4 +1,4 @@
-//! Parts of the captures; whole ones are judged by tshark in `crates/simulate/tests/rlc_captures.rs`.
+//! Parts of the captures; whole ones are judged by tshark in `crates/simulate/tests/suite/rlc_captures.rs`.
 
 use etherparse::{Ipv4Header, TcpHeader, TcpOptionElement};
 use umts_stack::ids::{Direction, UeId};

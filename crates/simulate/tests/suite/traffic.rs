@@ -1,12 +1,10 @@
 //! Users on a whole network: what they ask for, what they get, and that the network does not change what they ask for.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use common::{load, metrics, output, value};
+use crate::common::{load, metrics, output, value};
 use umts_kernel::TraceSink;
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, observe, run};

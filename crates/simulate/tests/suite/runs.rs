@@ -1,10 +1,8 @@
 //! What holds for any run: determinism, idleness, observation without effect, stopping.
 
-mod common;
-
 use std::ops::ControlFlow;
 
-use common::{metrics, output, scenario, value};
+use crate::common::{metrics, output, scenario, value};
 use umts_simulate::{RunError, RunOptions, run};
 
 #[test]

@@ -1,12 +1,10 @@
 //! Capture files of every kind, whole, cut off, damaged and made up.
 
-mod common;
-
 use std::io::{self, Cursor, Read};
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use common::{End, Packet, Talk};
+use crate::common::{End, Packet, Talk};
 use proptest::prelude::*;
 use umts_capture::reader::{ReadError, ReadOptions, Reason, analyse, analyse_file};
 use umts_capture::{Analyser, Analysis, LinkType};
@@ -16,7 +14,7 @@ fn packets() -> Vec<(u64, Vec<u8>)> {
     let mut talk = Talk::opened();
     talk.flight(100, 6).ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1).ack(303, 6);
     let list = talk.packets.iter();
-    list.map(|(at, packet)| (common::ms(*at).as_nanos(), packet.ipv4())).collect()
+    list.map(|(at, packet)| (crate::common::ms(*at).as_nanos(), packet.ipv4())).collect()
 }
 
 /// The same analysis, without a file.

@@ -1,5 +1,4 @@
 //! Packets made by hand, and what the analyser says of them.
-#![allow(dead_code, reason = "each test uses its part")]
 
 use etherparse::{PacketBuilder, TcpOptionElement};
 use umts_capture::{Analyser, Analysis, ConnectionRow, LinkType};

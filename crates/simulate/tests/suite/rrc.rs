@@ -1,11 +1,9 @@
 //! Users that are switched between FACH and DCH, over whole runs.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use common::{metrics, output, scenario, value};
+use crate::common::{metrics, output, scenario, value};
 use proptest::prelude::*;
 use umts_scenario::Scenario;
 use umts_simulate::observe;

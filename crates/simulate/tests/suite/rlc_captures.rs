@@ -1,13 +1,11 @@
 //! tshark reads the captures of RLC PDUs: every header without complaint, and in the view of delivery as many packets as
 //! our RLC handed up. Skipped, with a message, where tshark is not installed.
 
-mod common;
-
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::Command;
 
-use common::scenario;
+use crate::common::scenario;
 use tempfile::TempDir;
 use umts_simulate::{RunOptions, observe, run};
 use umts_stack::ids::Direction;

@@ -1,8 +1,6 @@
 //! Every link type, IPv4 and IPv6, whole and cut.
 
-mod common;
-
-use common::{End, Packet, ms};
+use crate::common::{End, Packet, ms};
 use umts_capture::{Analyser, Analysis, LinkType};
 
 const ETHERTYPES: [u16; 2] = [0x0800, 0x86dd];

@@ -1,8 +1,6 @@
 //! Scripted impairments, from the scenario file to what TCP makes of them.
 
-mod common;
-
-use common::{metrics, value};
+use crate::common::{metrics, value};
 
 /// `three-losses` with other impairments, written as TOML.
 fn with(impairments: &str, variant: &str) -> umts_record::metrics::MetricSet {

@@ -1,9 +1,7 @@
 //! The scenarios of Dubois (2005), chapter 6, against the original simulator (ns-2.29 with EURANE), measured on a copy
 //! built from source: acknowledged payload over the run's length, minimum RTO irrelevant since nothing is lost.
 
-mod common;
-
-use common::{metrics, scenario, value};
+use crate::common::{metrics, scenario, value};
 
 #[track_caller]
 fn assert_within(what: &str, ours: f64, theirs: f64, relative: f64) {

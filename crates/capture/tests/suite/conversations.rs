@@ -1,8 +1,6 @@
 //! Conversations packet by packet, and what the analyser says of them.
 
-mod common;
-
-use common::{End, Packet, Talk, expect, ms, value};
+use crate::common::{End, Packet, Talk, expect, ms, value};
 use etherparse::TcpOptionElement;
 use umts_capture::{Analyser, Cause, LinkType, Position, definitions};
 

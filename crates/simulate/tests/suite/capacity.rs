@@ -1,10 +1,8 @@
 //! A measured radio: what passes, when, and what waits.
 
-mod common;
-
 use std::path::Path;
 
-use common::{load, metrics, output, value};
+use crate::common::{load, metrics, output, value};
 use umts_record::series::{SeriesTables, Values};
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, run};
@@ -91,6 +89,7 @@ fn a_file_that_is_no_trace_is_refused_with_its_line() {
     let error = Scenario::load(&path, &with_bearer).unwrap_err().render(false);
     assert!(error.contains("the bearer `ps-64` and a measured radio"), "{error}");
     assert!(
-        load(&path, &[]).ue[0].capacity.is_some() && common::scenario("measured-radio", &[]).ue.len() == 1
+        load(&path, &[]).ue[0].capacity.is_some()
+            && crate::common::scenario("measured-radio", &[]).ue.len() == 1
     );
 }

@@ -1,10 +1,8 @@
 //! RLC's modes and mechanisms in whole networks.
 
-mod common;
-
 use std::ops::ControlFlow;
 
-use common::{metrics, scenario, value};
+use crate::common::{metrics, scenario, value};
 use umts_simulate::observe;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;

@@ -1,0 +1,12 @@
+//! Scenario files: what is accepted, what is refused and how, and the reference that is made from them.
+//!
+//! One program: each further one would be linked on its own, which takes longer than its tests.
+
+mod errors;
+mod overrides;
+mod profiles;
+mod properties;
+mod reference;
+mod reference_bearers;
+mod rrc;
+mod scenarios;

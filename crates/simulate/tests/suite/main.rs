@@ -1,0 +1,14 @@
+//! Whole networks, from the scenario file to the metrics.
+//!
+//! One program: each further one would be linked on its own, which takes longer than its tests.
+
+mod capacity;
+mod common;
+mod eurane;
+mod impairments;
+mod reference_bearers;
+mod rlc;
+mod rlc_captures;
+mod rrc;
+mod runs;
+mod traffic;
