@@ -1,7 +1,15 @@
-//! Samples of round-trip times and other intervals in bounded memory: exact sums and extremes, percentiles to three significant digits.
+//! Samples of round-trip times and other intervals in bounded memory: exact sums and extremes, percentiles to three
+//! significant digits.
 
 use hdrhistogram::Histogram;
 use umts_units::Duration;
+
+/// Samples that are kept as they are: most connections have no more, and a histogram takes a hundred times the room and
+/// time.
+const FEW: usize = 32;
+
+/// A histogram of three digits tells values apart up to this; twice as large ones are rounded to 2, and so on.
+const EXACT_BELOW: u64 = 2_048;
 
 #[derive(Debug, Default)]
 pub(super) struct RttSamples {
@@ -9,7 +17,9 @@ pub(super) struct RttSamples {
     sum_ns: u128,
     min: Duration,
     max: Duration,
-    /// Microseconds; made with the first sample, because many short connections never have one.
+    /// Microseconds, as long as there are few.
+    few: Vec<u64>,
+    /// Microseconds of all samples, once there are many.
     histogram: Option<Box<Histogram<u32>>>,
 }
 
@@ -19,10 +29,19 @@ impl RttSamples {
         self.max = self.max.max(rtt);
         self.count += 1;
         self.sum_ns += u128::from(rtt.as_nanos());
-        let histogram =
-            self.histogram.get_or_insert_with(|| Box::new(Histogram::new(3).expect("3 digits are allowed")));
         let us = rtt.as_nanos().div_ceil(1_000);
-        histogram.record(us).expect("the histogram grows with its values");
+        match &mut self.histogram {
+            Some(histogram) => add(histogram, us),
+            None if self.few.len() < FEW => self.few.push(us),
+            None => self.begin_histogram(us),
+        }
+    }
+
+    #[cold]
+    fn begin_histogram(&mut self, us: u64) {
+        let mut histogram = Histogram::new(3).expect("three digits are allowed");
+        self.few.drain(..).chain([us]).for_each(|us| add(&mut histogram, us));
+        self.histogram = Some(Box::new(histogram));
     }
 
     pub fn count(&self) -> u64 {
@@ -43,14 +62,37 @@ impl RttSamples {
 
     /// The smallest sample that at least the fraction `quantile` of all samples does not exceed.
     pub fn quantile_s(&self, quantile: f64) -> Option<f64> {
-        let histogram = self.histogram.as_ref()?;
-        let us = histogram.median_equivalent(histogram.value_at_quantile(quantile));
+        if self.count == 0 {
+            return None;
+        }
+        let us = match &self.histogram {
+            Some(histogram) => histogram.median_equivalent(histogram.value_at_quantile(quantile)),
+            None => self.quantile_of_few(quantile),
+        };
         Some((us as f64 / 1e6).clamp(self.min.as_secs(), self.max.as_secs()))
     }
+
+    /// What a histogram would tell of the same samples, rounded as it rounds.
+    fn quantile_of_few(&self, quantile: f64) -> u64 {
+        let mut few = [0; FEW];
+        let few = &mut few[..self.few.len()];
+        few.copy_from_slice(&self.few);
+        few.sort_unstable();
+        let rank = (quantile * few.len() as f64).ceil() as usize;
+        let us = few[rank.clamp(1, few.len()) - 1];
+        let step = 1 << (us / EXACT_BELOW).checked_ilog2().map_or(0, |twice| twice + 1);
+        us / step * step + step / 2
+    }
+}
+
+fn add(histogram: &mut Histogram<u32>, us: u64) {
+    histogram.record(us).expect("the histogram grows with its values");
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -65,6 +107,24 @@ mod tests {
         }
         assert_eq!((samples.min_s(), samples.max_s()), (Some(0.001), Some(1.0)));
         assert_eq!(samples.mean_s(), Some(0.5005));
+    }
+
+    proptest! {
+        /// One sample more or less makes no difference of kind, at any magnitude.
+        #[test]
+        fn few_samples_are_rounded_as_many_are(ns in proptest::collection::vec((0u64..1 << 20, 0u32..24), 1..=FEW)) {
+            let mut samples = RttSamples::default();
+            let mut histogram = Histogram::<u32>::new(3).expect("three digits are allowed");
+            for (ns, magnitude) in ns {
+                samples.record(Duration::from_nanos(ns << magnitude));
+                add(&mut histogram, (ns << magnitude).div_ceil(1_000));
+            }
+            prop_assert!(samples.histogram.is_none());
+            for quantile in [0.0001, 0.25, 0.5, 0.95, 0.99, 1.0] {
+                let expected = histogram.median_equivalent(histogram.value_at_quantile(quantile));
+                prop_assert_eq!(samples.quantile_of_few(quantile), expected);
+            }
+        }
     }
 
     #[test]
