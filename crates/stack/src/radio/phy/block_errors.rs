@@ -87,6 +87,8 @@ pub struct BlockErrors {
     blocks_seen: u64,
     bad: Option<bool>,
     last_tti: u64,
+    /// Probability that the chain is bad one step after it was good, and after it was bad.
+    one_step: [f64; 2],
 }
 
 /// The blocks of a TTI have the addresses 0 to 127; the chain's own draw lies above them.
@@ -95,7 +97,13 @@ const CHAIN: u32 = Lost::MOST_BLOCKS;
 impl BlockErrors {
     /// A process whose draws come from `draws`.
     pub fn new(model: ErrorModel, draws: AddressedStream) -> Self {
-        BlockErrors { model, draws, blocks_seen: 0, bad: None, last_tti: 0 }
+        let one_step = match model {
+            ErrorModel::Gilbert { good_to_bad, bad_to_good, .. } => {
+                [false, true].map(|bad| bad_probability(Some(bad), good_to_bad, bad_to_good, 1))
+            }
+            _ => [0.0; 2],
+        };
+        BlockErrors { model, draws, blocks_seen: 0, bad: None, last_tti: 0, one_step }
     }
 
     /// Which of `blocks` blocks sent in TTI number `tti` are lost. TTIs do not go back.
@@ -148,11 +156,16 @@ impl BlockErrors {
                     ErrorUnit::Tti => (tti - self.last_tti, self.draws.tti(tti).uniform(CHAIN)),
                 };
                 if self.bad.is_none() || steps > 0 {
-                    self.bad = Some(draw < bad_probability(self.bad, good_to_bad, bad_to_good, steps));
+                    let bad = match self.bad {
+                        Some(bad) if steps == 1 => self.one_step[usize::from(bad)],
+                        bad => bad_probability(bad, good_to_bad, bad_to_good, steps),
+                    };
+                    self.bad = Some(draw < bad);
                     self.last_tti = tti;
                 }
                 let bler = if self.bad == Some(true) { bler_bad } else { bler_good };
-                self.draws.tti(tti).uniform(block) < bler
+                // Draws have addresses: one that cannot decide anything need not be made.
+                bler >= 1.0 || (bler > 0.0 && self.draws.tti(tti).uniform(block) < bler)
             }
             ErrorModel::ErrorFree | ErrorModel::Independent { .. } => unreachable!("these have no memory"),
         }
