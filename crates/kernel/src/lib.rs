@@ -8,5 +8,5 @@ pub mod random;
 mod trace;
 
 pub use clock::{Clock, VirtualClock, Wake};
-pub use queue::{EventHandle, EventQueue, Phase};
+pub use queue::{EventQueue, Phase};
 pub use trace::{NoTrace, Observable, TraceSink};

@@ -1,10 +1,18 @@
-//! The event queue: order by (time, phase, insertion), and events that can be cancelled.
+//! The event queue: order by (time, phase, insertion).
 //!
 //! The order is part of the model: of two events at one instant the earlier phase goes first, and inside a phase the
-//! one that was scheduled first. The three make one 128-bit key, so a comparison is one instruction pair.
+//! one that was scheduled first.
+//!
+//! ```text
+//!   calendar:  | now … |   |   | … |   |   256 days of a millisecond each, of which the first in use is kept in order
+//!   far:       a heap of what comes later than that
+//! ```
+//!
+//! Most events are due soon, and in the calendar they cost the same however many wait. What is far away stays in the heap
+//! until it is due: it does not move into the calendar.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use umts_units::Time;
 
@@ -23,26 +31,28 @@ pub enum Phase {
     Transmit = 4,
 }
 
-/// Names a scheduled event, to cancel it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct EventHandle(u128);
+const PHASE_SHIFT: u32 = 60;
 
-impl EventHandle {
-    /// When the event is due.
-    pub fn time(self) -> Time {
-        Time::from_nanos((self.0 >> 64) as u64)
-    }
-}
-
+/// An event with its place in the order. Two halves of 64 bits and an event of 8 octets make 24 octets.
 #[derive(Debug)]
 struct Entry<E> {
-    key: u128,
+    at: u64,
+    /// Phase and insertion.
+    order: u64,
     event: E,
+}
+
+impl<E> Entry<E> {
+    /// Both halves as one number, so that a comparison has no branch.
+    #[inline]
+    fn key(&self) -> u128 {
+        u128::from(self.at) << 64 | u128::from(self.order)
+    }
 }
 
 impl<E> PartialEq for Entry<E> {
     fn eq(&self, other: &Self) -> bool {
-        self.key == other.key
+        self.key() == other.key()
     }
 }
 impl<E> Eq for Entry<E> {}
@@ -53,27 +63,43 @@ impl<E> PartialOrd for Entry<E> {
 }
 impl<E> Ord for Entry<E> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key.cmp(&other.key)
+        self.key().cmp(&other.key())
     }
 }
+
+/// Days of the calendar, and nanoseconds of one as a power of two: the calendar spans a quarter of a second, more than
+/// a TTI, a link or a poll takes.
+const DAYS: usize = 256;
+const DAY_SHIFT: u32 = 20;
 
 /// Events still to come, in order of (time, phase, insertion).
 #[derive(Debug)]
 pub struct EventQueue<E> {
-    heap: BinaryHeap<Reverse<Entry<E>>>,
-    /// Keys of cancelled events that are still in the heap: few, so that a pop mostly looks at an empty set.
-    cancelled: BTreeSet<u128>,
+    /// Events of day `at >> DAY_SHIFT`, modulo the number of days; none is so far ahead that two days could meet here.
+    days: Vec<Vec<Entry<E>>>,
+    /// A bit for each day that has events.
+    used: [u64; DAYS / 64],
+    /// The day whose events are in order, the next one last.
+    in_order: usize,
+    far: BinaryHeap<Reverse<Entry<E>>>,
     now: Time,
     inserted: u64,
+    len: usize,
 }
 
 impl<E> Default for EventQueue<E> {
     fn default() -> Self {
-        EventQueue { heap: BinaryHeap::new(), cancelled: BTreeSet::new(), now: Time::ZERO, inserted: 0 }
+        EventQueue {
+            days: std::iter::repeat_with(Vec::new).take(DAYS).collect(),
+            used: [0; DAYS / 64],
+            in_order: 0,
+            far: BinaryHeap::new(),
+            now: Time::ZERO,
+            inserted: 0,
+            len: 0,
+        }
     }
 }
-
-const PHASE_SHIFT: u32 = 60;
 
 impl<E: std::fmt::Debug> EventQueue<E> {
     /// An empty queue at time zero.
@@ -82,6 +108,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     }
 
     /// The instant of the event popped last.
+    #[inline]
     pub fn now(&self) -> Time {
         self.now
     }
@@ -91,33 +118,44 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     /// # Panics
     /// If `at` lies in the past: a model that does so is wrong, and its results would be.
     #[inline]
-    pub fn push(&mut self, at: Time, phase: Phase, event: E) -> EventHandle {
+    pub fn push(&mut self, at: Time, phase: Phase, event: E) {
         assert!(at >= self.now, "{event:?} scheduled for {at}, but it is already {}", self.now);
         let order = (phase as u64) << PHASE_SHIFT | self.inserted;
         self.inserted += 1;
-        let key = u128::from(at.as_nanos()) << 64 | u128::from(order);
-        self.heap.push(Reverse(Entry { key, event }));
-        EventHandle(key)
-    }
-
-    /// Takes back an event that has not been popped yet; cancelling it twice is a caller's bug that is not noticed.
-    pub fn cancel(&mut self, handle: EventHandle) {
-        self.cancelled.insert(handle.0);
+        self.len += 1;
+        let entry = Entry { at: at.as_nanos(), order, event };
+        if (entry.at >> DAY_SHIFT) - (self.now.as_nanos() >> DAY_SHIFT) >= DAYS as u64 {
+            self.far.push(Reverse(entry));
+            return;
+        }
+        let day = day_of(entry.at);
+        self.used[day / 64] |= 1 << (day % 64);
+        let events = &mut self.days[day];
+        if day == self.in_order {
+            let place = events.partition_point(|other| other.key() > entry.key());
+            events.insert(place, entry);
+        } else {
+            events.push(entry);
+        }
     }
 
     /// When the next event is due.
     #[inline]
     pub fn next_time(&mut self) -> Option<Time> {
-        self.drop_cancelled();
-        self.heap.peek().map(|Reverse(entry)| Time::from_nanos((entry.key >> 64) as u64))
+        let far = self.far.peek().map(|Reverse(entry)| entry.at);
+        let near = self.first_day().and_then(|day| self.days[day].last()).map(|entry| entry.at);
+        far.into_iter().chain(near).min().map(Time::from_nanos)
     }
 
     /// The next event and its instant.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        self.drop_cancelled();
-        let Reverse(entry) = self.heap.pop()?;
-        self.now = Time::from_nanos((entry.key >> 64) as u64);
+        let entry = match self.first_day() {
+            Some(day) if !self.far_comes_before(day) => self.take_last(day),
+            _ => self.far.pop()?.0,
+        };
+        self.len -= 1;
+        self.now = Time::from_nanos(entry.at);
         Some((self.now, entry.event))
     }
 
@@ -128,25 +166,64 @@ impl<E: std::fmt::Debug> EventQueue<E> {
 
     /// How many events wait.
     pub fn len(&self) -> usize {
-        self.heap.len() - self.cancelled.len()
+        self.len
     }
 
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.len == 0
+    }
+
+    /// Whether the heap has something that comes before the last event of `day`.
+    #[inline]
+    fn far_comes_before(&self, day: usize) -> bool {
+        match (self.far.peek(), self.days[day].last()) {
+            (Some(Reverse(far)), Some(near)) => far.key() < near.key(),
+            _ => false,
+        }
     }
 
     #[inline]
-    fn drop_cancelled(&mut self) {
-        while !self.cancelled.is_empty() {
-            match self.heap.peek() {
-                Some(Reverse(entry)) if self.cancelled.remove(&entry.key) => {
-                    self.heap.pop();
-                }
-                _ => break,
-            }
+    fn take_last(&mut self, day: usize) -> Entry<E> {
+        let events = &mut self.days[day];
+        let entry = events.pop().expect("a used day has events");
+        if events.is_empty() {
+            self.used[day / 64] &= !(1 << (day % 64));
         }
+        entry
     }
+
+    /// The first day that has events, in order from now on.
+    #[inline]
+    fn first_day(&mut self) -> Option<usize> {
+        let day = self.first_used()?;
+        if day != self.in_order {
+            self.in_order = day;
+            self.days[day].sort_unstable_by_key(|entry| Reverse(entry.key()));
+        }
+        Some(day)
+    }
+
+    /// The first used day from today on, around the end of the calendar.
+    #[inline]
+    fn first_used(&self) -> Option<usize> {
+        let today = day_of(self.now.as_nanos());
+        let (word, bit) = (today / 64, today % 64);
+        let rest = self.used[word] >> bit << bit;
+        if rest != 0 {
+            return Some(word * 64 + rest.trailing_zeros() as usize);
+        }
+        // The last of these is the first word again, with the days before today.
+        (1..=DAYS / 64)
+            .map(|step| (word + step) % (DAYS / 64))
+            .find(|&word| self.used[word] != 0)
+            .map(|word| word * 64 + self.used[word].trailing_zeros() as usize)
+    }
+}
+
+#[inline]
+fn day_of(at: u64) -> usize {
+    (at >> DAY_SHIFT) as usize % DAYS
 }
 
 #[cfg(test)]
@@ -172,17 +249,6 @@ mod tests {
     }
 
     #[test]
-    fn a_cancelled_event_never_happens() {
-        let mut queue = EventQueue::new();
-        let gone = queue.push(at(1), Phase::Timers, "gone");
-        queue.push(at(2), Phase::Timers, "stays");
-        queue.cancel(gone);
-        assert_eq!((queue.len(), queue.next_time()), (1, Some(at(2))));
-        assert_eq!(queue.pop(), Some((at(2), "stays")));
-        assert!(queue.is_empty());
-    }
-
-    #[test]
     #[should_panic(expected = "already")]
     fn the_past_cannot_be_changed() {
         let mut queue = EventQueue::new();
@@ -192,23 +258,38 @@ mod tests {
     }
 
     proptest! {
+        /// Against a stable sort, with events that schedule others as they happen: at once, soon, and far away.
         #[test]
-        fn equals_a_stable_sort(events in proptest::collection::vec((0u64..20, 0usize..5, any::<bool>()), 0..200)) {
+        fn equals_a_stable_sort(events in proptest::collection::vec((0u64..20, 0usize..5), 0..100),
+                                following in proptest::collection::vec((0usize..7, 0u64..3, 0usize..5), 0..200)) {
             const PHASES: [Phase; 5] =
                 [Phase::Receive, Phase::Timers, Phase::Rrc, Phase::Schedule, Phase::Transmit];
+            const LATER: [u64; 7] = [0, 1, 300_000, 10_000_000, 255_000_000, 269_000_000, 3_000_000_000];
             let mut queue = EventQueue::new();
             let mut expected = Vec::new();
-            for (index, &(ms, phase, cancel)) in events.iter().enumerate() {
-                let handle = queue.push(at(ms), PHASES[phase], index);
-                if cancel {
-                    queue.cancel(handle);
-                } else {
-                    expected.push((ms, phase, index));
+            let schedule = |queue: &mut EventQueue<usize>, expected: &mut Vec<_>, at: u64, phase: usize| {
+                let index = queue.scheduled() as usize;
+                queue.push(Time::from_nanos(at), PHASES[phase], index);
+                expected.push((at, phase, index));
+            };
+            for (ms, phase) in events {
+                schedule(&mut queue, &mut expected, ms * 100_000_000 / 7, phase);
+            }
+            let mut following = following.into_iter();
+            loop {
+                prop_assert_eq!(queue.len(), expected.len());
+                expected.sort_unstable();
+                let next = queue.next_time();
+                let Some((now, index)) = queue.pop() else { break };
+                prop_assert_eq!(next, Some(now));
+                let (at, _, first) = expected.remove(0);
+                prop_assert_eq!((now.as_nanos(), index), (at, first));
+                if let Some((later, times, phase)) = following.next() {
+                    let at = at + LATER[later] * times;
+                    schedule(&mut queue, &mut expected, at, phase);
                 }
             }
-            expected.sort();
-            let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, index)| index).collect();
-            prop_assert_eq!(order, expected.into_iter().map(|(_, _, index)| index).collect::<Vec<_>>());
+            prop_assert!(expected.is_empty() && queue.is_empty());
         }
     }
 }

@@ -45,3 +45,6 @@ pub enum Event {
     /// The run ends.
     EndOfRun,
 }
+
+/// The queue holds thousands of them, and each is moved a few times.
+const _: () = assert!(size_of::<Event>() <= 8);
