@@ -2,12 +2,20 @@
 
 The captures are made here, of several kinds: few long downloads with whole frames, the same cut off behind
 the headers, and many short downloads. Both tools read them in turn, several times; the median is shown with
-the extremes, as elapsed time and as CPU time. tcptrace is asked for what gives the same metrics, `tcptrace
--l -r -n`: every connection in detail, with round-trip times, without looking up names. `umts analyse
---json` writes all metrics of all connections; what starting the interpreter and its libraries takes is
-shown apart, and is in the time of the command. Ratios are of elapsed time; on a machine that does other
-work, look at CPU time too. Nothing here passes or fails. Usage: analyse.py [MEGABYTES
-[MEGABYTES_FOR_MEMORY]]
+the extremes, as elapsed time and as CPU time. Ratios are of elapsed time; on a machine that does other work,
+look at CPU time too. What starting the interpreter and its libraries takes is shown apart, and is in the
+time of the command. Nothing here passes or fails.
+
+What the tools are asked for, so that the ratio can be judged:
+
+- `tcptrace -l -r -n`: every connection in detail (packets, octets, retransmissions, duplicate
+  acknowledgments, windows, idle times), with round-trip times of every segment, without looking up names.
+- `tcptrace -l -r -n -W`: the same with the outstanding window, its mean and its largest value.
+- `umts analyse --json`: all of these in both directions; and of every retransmission its cause and whether
+  it was needed (DSACK, timestamps, early acknowledgments), percentiles of the round-trip times, the
+  outstanding window averaged over time, the sums over all connections; some 80 numbers for each connection.
+
+Usage: analyse.py [MEGABYTES [MEGABYTES_FOR_MEMORY]]
 """
 
 from __future__ import annotations
@@ -27,6 +35,7 @@ UMTS = Path(sys.executable).with_name("umts")
 MEGABYTES = 300
 MEGABYTES_FOR_MEMORY = 1000
 REPEATS = 5
+TCPTRACE = ("tcptrace", "-l", "-r", "-n")
 KINDS = {
     "long": "16 long downloads, whole frames",
     "headers": "16 long downloads, 96 octets of each frame",
@@ -79,22 +88,35 @@ def compare(folder: Path, kind: str, megabytes: int, start: list[Took]) -> None:
     content = make(kind, megabytes, capture)
     print(f"\n{KINDS[kind]}: {megabytes} MB, {content}")
     print(f"{'':24}{'elapsed s':>24}{'CPU s':>24}")
-    ours: list[Took] = []
-    theirs: list[Took] = []
+    tools: dict[str, tuple[str | Path, ...]] = {
+        "tcptrace -l -r -n": (*TCPTRACE, capture),
+        "tcptrace -l -r -n -W": (*TCPTRACE, "-W", capture),
+        "umts analyse --json": (UMTS, "analyse", "--json", "--quiet", capture),
+    }
+    took: dict[str, list[Took]] = {name: [] for name in tools}
     for _ in range(REPEATS):
-        theirs.append(run("tcptrace", "-l", "-r", "-n", capture))
-        ours.append(analyse(capture))
-    for name, took in (("tcptrace -l -r -n", theirs), ("umts analyse --json", ours)):
-        elapsed, cpu = ([getattr(one, part) for one in took] for part in ("elapsed_s", "cpu_s"))
+        for name, words in tools.items():
+            took[name].append(run(*words))
+    for name, all_runs in took.items():
+        elapsed, cpu = ([getattr(one, part) for one in all_runs] for part in ("elapsed_s", "cpu_s"))
         print(f"{name:24}{shown(elapsed):>24}{shown(cpu):>24}")
-    for part, name in (("elapsed_s", "elapsed"), ("cpu_s", "CPU")):
-        tcptrace_s, umts_s = (
-            statistics.median(getattr(one, part) for one in took) for took in (theirs, ours)
-        )
-        own_s = umts_s - statistics.median(getattr(one, part) for one in start)
-        without = f"{tcptrace_s / own_s:.1f}" if own_s > 0.1 * umts_s else "too short to tell"
-        print(f"times as fast, {name:8} {tcptrace_s / umts_s:.1f}; without starting: {without}")
+    *theirs, ours = took
+    for name in theirs:
+        print(f"times as fast as {name}: {ratios(took[name], took[ours], start)}")
     capture.unlink()
+
+
+def ratios(theirs: list[Took], ours: list[Took], start: list[Took]) -> str:
+    """How many times as fast ours is, with what starting takes and without."""
+    words = []
+    for part, name in (("elapsed_s", "elapsed"), ("cpu_s", "CPU")):
+        theirs_s, ours_s, start_s = (
+            statistics.median(getattr(one, part) for one in took) for took in (theirs, ours, start)
+        )
+        own_s = ours_s - start_s
+        without = f"{theirs_s / own_s:.1f}" if own_s > 0.1 * ours_s else "too short to tell"
+        words.append(f"{name} {theirs_s / ours_s:.1f} (without starting: {without})")
+    return ", ".join(words)
 
 
 def memory(folder: Path, megabytes: int) -> None:
@@ -122,8 +144,10 @@ def main() -> None:
         tiny = folder / "tiny.pcap"
         make("long", 1, tiny)
         start = [analyse(tiny) for _ in range(REPEATS)]
-        cpu_s = statistics.median(one.cpu_s for one in start)
-        print(f"starting umts: {cpu_s:.2f} s of CPU time")
+        elapsed_s, cpu_s = (
+            statistics.median(getattr(one, part) for one in start) for part in ("elapsed_s", "cpu_s")
+        )
+        print(f"starting umts: {elapsed_s:.3f} s, {cpu_s:.3f} s of CPU time")
         if shutil.which("tcptrace"):
             for kind in KINDS:
                 compare(folder, kind, megabytes, start)

@@ -114,6 +114,8 @@ class Analysis:
     warnings: list[str]
     series: dict[str, Columns]
 
+    def connection_lines(self, first: int, count: int) -> str: ...
+
 def analyse(
     paths: Sequence[str],
     *,

@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,6 +58,8 @@ class Identity:
 
 
 def _digest(*parts: str) -> str:
+    from hashlib import blake2b
+
     return blake2b("\0".join(parts).encode(), digest_size=16).hexdigest()
 
 

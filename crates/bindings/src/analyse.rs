@@ -5,12 +5,16 @@ use std::ffi::OsString;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use arrow_array::RecordBatch;
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt64Type;
 use pyo3::prelude::*;
 use umts_capture::reader::{ReadError, ReadOptions, Reason, analyse_file};
 use umts_capture::{Analysis as Analysed, Counts, definitions};
 
 use crate::columns::{Columns, Rows};
 use crate::errors::input_error;
+use crate::lines::write_row;
 use crate::run::tell;
 
 /// One analysed capture. `connections` and the values of `series` are Arrow streams.
@@ -40,6 +44,21 @@ pub struct Analysis {
     /// `sent`, `acked` and `sacked` of the connection that was asked for; empty if none was.
     #[pyo3(get)]
     series: BTreeMap<&'static str, Py<Columns>>,
+    /// Batch and row of each connection, by its number: rows are in the order in which connections closed.
+    places: Vec<(u32, u32)>,
+}
+
+#[pymethods]
+impl Analysis {
+    /// The rows of the connections with the numbers from `first` on, at most `count`, as JSON: an object a line.
+    fn connection_lines(&self, first: usize, count: usize) -> String {
+        let batches = self.connections.get().batches();
+        let mut text = String::new();
+        for &(batch, row) in self.places.iter().skip(first).take(count) {
+            write_row(&mut text, &batches[batch as usize], row as usize);
+        }
+        text
+    }
 }
 
 /// Analyses captures, each for itself.
@@ -101,10 +120,13 @@ fn result(py: Python<'_>, file: PathBuf, analysed: Analysed, mut rows: Rows) -> 
     for (name, columns) in analysed.time_sequence.iter().flat_map(Columns::of_time_sequence) {
         series.insert(name, Py::new(py, columns)?);
     }
+    let rows = rows.finish();
+    let places = places(rows.batches(), analysed.connection_count as usize);
     Ok(Analysis {
         file: file.into_os_string(),
         metrics: analysed.metrics.iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-        connections: Py::new(py, rows.finish())?,
+        connections: Py::new(py, rows)?,
+        places,
         counts: counts(&analysed.counts),
         start_s: analysed.first.map(umts_units::Time::as_secs),
         duration_s: match (analysed.first, analysed.last) {
@@ -114,6 +136,18 @@ fn result(py: Python<'_>, file: PathBuf, analysed: Analysed, mut rows: Rows) -> 
         warnings: analysed.warnings,
         series,
     })
+}
+
+/// Where the row of each connection is: each has exactly one.
+fn places(batches: &[RecordBatch], connections: usize) -> Vec<(u32, u32)> {
+    let mut places = vec![(0, 0); connections];
+    for (index, batch) in batches.iter().enumerate() {
+        let numbers = batch.column(0).as_primitive::<UInt64Type>();
+        for (row, &number) in numbers.values().iter().enumerate() {
+            places[number as usize] = (index as u32, row as u32);
+        }
+    }
+    places
 }
 
 fn counts(counts: &Counts) -> BTreeMap<&'static str, u64> {

@@ -29,6 +29,11 @@ impl Columns {
 }
 
 impl Columns {
+    /// The parts of the table, in their order.
+    pub fn batches(&self) -> &[RecordBatch] {
+        &self.batches
+    }
+
     /// The tables of a time-sequence diagram, by name.
     pub fn of_time_sequence(tables: &TimeSequenceTables) -> [(&'static str, Self); 3] {
         let connection = |rows: usize| {

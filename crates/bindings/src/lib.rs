@@ -9,6 +9,7 @@ mod columns;
 mod control;
 mod emulate;
 mod errors;
+mod lines;
 mod reference;
 mod run;
 mod scenario;

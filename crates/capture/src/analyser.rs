@@ -207,18 +207,15 @@ impl Analyser {
         let connection = self.open.at(slot);
         let number = connection.number;
         let was_closed = connection.closed.is_some();
-        let is_watched = self.time_sequence.as_ref().is_some_and(|wanted| wanted.is_of(number));
-        let Some(seen) = connection.packet(self.now, packet, is_watched, &mut self.together) else {
+        let watcher = self.time_sequence.as_mut().filter(|wanted| wanted.is_of(number));
+        if !connection.packet(self.now, packet, watcher, &mut self.together) {
             self.counts.captured_twice += 1;
             return;
-        };
+        }
         if !was_closed && connection.closed.is_some() {
             let pair = pair(connection);
             self.closing.push_back((self.now + LINGER, packet.ends, number));
             self.pair_closed_at(pair, self.now);
-        }
-        if is_watched && let Some(wanted) = &mut self.time_sequence {
-            wanted.seen(self.now, &seen);
         }
     }
 

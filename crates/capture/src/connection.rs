@@ -7,8 +7,9 @@ use umts_units::{Duration, Time};
 use crate::clock::BusyClock;
 use crate::ends::Ends;
 use crate::packet::{Options, Packet, Segment};
+use crate::timeseq::TimeSequence;
 use crate::totals::Totals;
-use crate::way::Way;
+use crate::way::{SentAs, Way};
 
 /// Where a capture was taken, seen from the sender of the data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,7 +85,7 @@ pub(crate) struct Connection {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Seen {
     pub from: Side,
-    pub sent: Option<crate::way::SentAs>,
+    pub sent: Option<SentAs>,
     /// Of the other side's data.
     pub ack: Option<i64>,
     pub sack: Vec<(i64, i64)>,
@@ -147,18 +148,17 @@ impl Connection {
         }
     }
 
-    /// Takes the next packet in, and tells what it was, with the selective acknowledgments if it `is_watched`; none if
-    /// it is the one before, captured twice.
+    /// Takes the next packet in, and tells `watcher` what it was; false if it is the one before, captured twice.
     pub fn packet(
         &mut self,
         now: Time,
         packet: &Packet,
-        is_watched: bool,
+        watcher: Option<&mut TimeSequence>,
         together: &mut BusyClock,
-    ) -> Option<Seen> {
+    ) -> bool {
         let (from, segment) = (self.side_of(packet), &packet.segment);
         if self.ways[from as usize].repeats_last(segment) {
-            return None;
+            return false;
         }
         self.last = now;
         if segment.flags.syn() || self.answer[1].is_none() {
@@ -171,7 +171,7 @@ impl Connection {
             let shortest = self.shortest;
             let other = &mut self.ways[from.other() as usize];
             ack = other.acked(now, segment, window, shortest, together);
-            if is_watched {
+            if watcher.is_some() {
                 sack.extend(other.sack_blocks(segment));
             }
         }
@@ -187,7 +187,10 @@ impl Connection {
         if is_closed && self.closed.is_none() {
             self.closed = Some(now);
         }
-        Some(Seen { from, sent, ack, sack })
+        if let Some(watcher) = watcher {
+            watcher.seen(now, &Seen { from, sent, ack, sack });
+        }
+        true
     }
 
     /// From SYN to the acknowledgment of the SYN+ACK: a whole round trip wherever the capture was taken.

@@ -17,7 +17,7 @@ pub(crate) struct End {
 pub(crate) struct Ends(pub End, pub End);
 
 impl End {
-    pub fn of_ipv4(address: u32, port: u16) -> Self {
+    fn of_ipv4(address: u32, port: u16) -> Self {
         End { address: [0, u64::from(address)], port, is_ipv6: false }
     }
 
@@ -42,6 +42,21 @@ impl End {
 }
 
 impl Ends {
+    /// Between two ports of IPv4, and whether the source is the first of the ends. Without a branch, as the direction of
+    /// the next packet cannot be predicted.
+    pub fn of_ipv4(source: (u32, u16), destination: (u32, u16)) -> (Self, bool) {
+        let number = |(address, port): (u32, u16)| u64::from(address) << 16 | u64::from(port);
+        let end = |number: u64| End::of_ipv4((number >> 16) as u32, number as u16);
+        let (source, destination) = (number(source), number(destination));
+        (Ends(end(source.min(destination)), end(source.max(destination))), source <= destination)
+    }
+
+    /// The same of any two ends.
+    pub fn between(source: End, destination: End) -> (Self, bool) {
+        let is_from_first = source <= destination;
+        (if is_from_first { Ends(source, destination) } else { Ends(destination, source) }, is_from_first)
+    }
+
     /// Bits that differ between most connections: not a hash.
     pub fn few_bits(&self) -> usize {
         let Ends(a, b) = self;

@@ -142,7 +142,7 @@ fn parse_ipv4(ip: &[u8], on_link: u32, packet: &mut Packet) -> Result<(), Skippe
     let address = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
     let ports = parse_tcp(&ip[header_length..], tcp_length, &mut packet.segment)?;
     packet.segment.identification = u16::from_be_bytes([fixed[4], fixed[5]]);
-    packet.is_between(End::of_ipv4(address(12), ports.0), End::of_ipv4(address(16), ports.1));
+    (packet.ends, packet.is_from_first) = Ends::of_ipv4((address(12), ports.0), (address(16), ports.1));
     Ok(())
 }
 
@@ -180,15 +180,9 @@ fn parse_ipv6(ip: &[u8], on_link: u32, packet: &mut Packet) -> Result<(), Skippe
     let address = |from: usize| std::array::from_fn(|index| fixed[from + index]);
     let ports = parse_tcp(tcp, tcp_length, &mut packet.segment)?;
     packet.segment.identification = 0;
-    packet.is_between(End::of_ipv6(address(8), ports.0), End::of_ipv6(address(24), ports.1));
+    (packet.ends, packet.is_from_first) =
+        Ends::between(End::of_ipv6(address(8), ports.0), End::of_ipv6(address(24), ports.1));
     Ok(())
-}
-
-impl Packet {
-    fn is_between(&mut self, source: End, destination: End) {
-        self.is_from_first = source <= destination;
-        self.ends = if self.is_from_first { Ends(source, destination) } else { Ends(destination, source) };
-    }
 }
 
 /// Ports and segment. A capture may be cut inside of the options.

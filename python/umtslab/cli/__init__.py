@@ -12,11 +12,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: done. 1: a run failed, a precision was missed, results could not be written. 2: wrong usage or input.
     130: interrupted.
     """
-    from umtslab.cli.application import application
+    from umtslab.cli import direct
 
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        status = application()(words or ["--help"])
+        status = direct.run(words)
+        if status is None:
+            from umtslab.cli.application import application
+
+            status = application()(words or ["--help"])
         sys.stdout.flush()
     except Exception as error:
         from umtslab.cli.failures import status_of

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import sqlite3
 import sys
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
 
 FAILED = 1
 """A run failed, a precision was missed, or results could not be written."""
@@ -28,6 +31,8 @@ class CannotOpen(Exception):
 
 def status_of(error: Exception) -> int:
     """Tell the user, and give the exit status; what nobody expected is raised again."""
+    import sqlite3
+
     from cyclopts import CycloptsError
 
     from umtslab._core import CaptureReadError, CongestionControlError, OutputError, ScenarioError
@@ -78,6 +83,8 @@ def reason(error: OSError | sqlite3.Error) -> str:
 
 def is_disk_full(error: OSError | sqlite3.Error) -> bool:
     """Whether there was no room, rather than no permission."""
+    import sqlite3
+
     if isinstance(error, OSError):
         return error.errno in (errno.ENOSPC, errno.EDQUOT)
     return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL

@@ -1,0 +1,269 @@
+"""What ``umts analyse`` does: analyses captures, and prints what it found.
+
+Apart from the verb, and without any library that takes long to import, so that a small capture takes no
+longer than it must: `umtslab.cli.direct` calls it without the parser of the command line.
+"""
+
+from __future__ import annotations
+
+import json as json_text
+import math
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from umtslab.analyse.statistics import summarise_metrics
+from umtslab.captures import CaptureAnalysis, analyse_captures, draw_time_sequence, units
+from umtslab.cli.failures import UsageError
+from umtslab.cli.progress import FileBar
+from umtslab.run import code_version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rich.table import Table
+
+_MOST_CONNECTIONS = 20
+_ROWS_AT_ONCE = 1000
+
+_HEADLINE = (
+    "goodput_kbps",
+    "goodput_active_kbps",
+    "throughput_kbps",
+    "mean_rtt_s",
+    "p95_rtt_s",
+    "handshake_rtt_s",
+    "mean_outstanding_segments",
+    "max_outstanding_segments",
+    "total_packets",
+    "tcp_retransmissions",
+    "retransmitted_bytes",
+    "tcp_retransmissions_unneeded",
+    "rto_count",
+    "fast_retransmissions",
+    "dupack_runs",
+    "acks_received",
+    "out_of_order_packets",
+    "transmission_time_s",
+)
+
+_OF_CONNECTIONS = ("goodput_active_kbps", "mean_rtt_s", "total_packets", "tcp_retransmissions", "rto_count")
+
+
+def report(
+    captures: tuple[Path, ...],
+    connection: int | None = None,
+    plot: Path | None = None,
+    *,
+    show_all: bool = False,
+    json: bool = False,
+    quiet: bool = False,
+) -> int:
+    """Analyse captures and print the answer; parameters as the verb has them."""
+    _check(captures, connection, plot)
+    with FileBar("reading", quiet=quiet) as bar:
+        wanted = connection if plot is not None else None
+        analyses = analyse_captures(captures, time_sequence=wanted, progress=bar.update)
+        if plot is not None:
+            _draw(analyses[0], connection, plot, bar)
+    if connection is not None:
+        _check_connection(analyses, connection)
+    if not quiet:
+        for analysis in analyses:
+            for warning in analysis.warnings:
+                print(f"warning: {analysis.file}: {warning}", file=sys.stderr)
+    if json:
+        _write_json(analyses, connection, sys.stdout)
+    else:
+        _print(analyses, connection, show_all=show_all)
+    return 0
+
+
+def _write_json(analyses: list[CaptureAnalysis], connection: int | None, out: TextIO) -> None:
+    """Write the object of ``umts run``, with a file in place of scenario and seed.
+
+    A capture may have a million connections: their rows are written piece by piece, one a line.
+    """
+    metrics = [_plain(analysis.metrics) for analysis in analyses]
+    version = json_text.dumps(str(code_version()))
+    out.write(f'{{\n "scenario": null,\n "version": {version},\n "runs": [')
+    for index, (analysis, found) in enumerate(zip(analyses, metrics, strict=True)):
+        head = {
+            "file": analysis.file,
+            "start_s": analysis.start_s,
+            "duration_s": analysis.duration_s,
+            "counts": analysis.counts,
+            "warnings": analysis.warnings,
+            "metrics": found,
+        }
+        text = json_text.dumps(head, indent=1, allow_nan=False).removesuffix("\n}")
+        out.write(f'{"," if index else ""}\n{text},\n "connections": [')
+        separator = "\n  "
+        for piece in _pieces(analysis, connection):
+            out.write(separator + piece.rstrip("\n").replace("\n", ",\n  "))
+            separator = ",\n  "
+        out.write("]\n}")
+    summary = {name: summary.as_dict() for name, summary in summarise_metrics(metrics).items()}
+    out.write(f'],\n "summary": {json_text.dumps(summary, indent=1, allow_nan=False)}\n}}\n')
+
+
+def _check(captures: tuple[Path, ...], connection: int | None, plot: Path | None) -> None:
+    if not captures:
+        raise UsageError("analyse takes captures: umts analyse CAPTURE.pcapng")
+    for capture in captures:
+        # A hyphen alone is a capture, so the parser takes any word that begins with one for a capture.
+        if str(capture).startswith("-") and str(capture) != "-":
+            raise UsageError(f"unknown option {capture}; a file of that name is ./{capture}")
+    if connection is not None and connection < 0:
+        raise UsageError(f"--connection takes a number of at least 0, not {connection}")
+    if plot is not None:
+        _check_figure(captures, plot)
+    standard_input = sum(str(capture) == "-" for capture in captures)
+    if standard_input > 1:
+        raise UsageError("standard input can be read once: name '-' once")
+    if standard_input and sys.stdin.isatty():
+        raise UsageError(
+            "standard input is a terminal: pipe a capture into it, tcpdump -w - | umts analyse -"
+        )
+    if standard_input and plot is not None and connection is None:
+        raise UsageError("--plot needs --connection to draw from standard input, which can be read once")
+
+
+def _check_figure(captures: tuple[Path, ...], plot: Path) -> None:
+    from umtslab.plot import FORMATS
+
+    if plot.suffix not in FORMATS:
+        raise UsageError(f"{plot}: the suffix says the format, one of {', '.join(FORMATS)}")
+    if len(captures) > 1:
+        raise UsageError("--plot draws a connection of one capture: name one")
+
+
+def _check_connection(analyses: list[CaptureAnalysis], connection: int) -> None:
+    for analysis in analyses:
+        count = len(analysis.core.connections)
+        if connection >= count:
+            numbers = f"has connections 0 to {count - 1}" if count else "has no connection"
+            raise UsageError(f"there is no connection {connection}: {analysis.file} {numbers}")
+
+
+def _draw(analysis: CaptureAnalysis, connection: int | None, path: Path, bar: FileBar) -> None:
+    from umtslab.plot import save
+
+    number = connection
+    if number is None:
+        table = analysis.connections().sort("payload_bytes", "acknowledged_bytes", nulls_last=False)
+        if table.is_empty():
+            raise UsageError(f"{analysis.file} has no TCP connection to draw")
+        number = int(table["connection"][-1])
+        # Only now is it known which one: the file is read once more, so that no other's packets need be kept.
+        [analysis] = analyse_captures([analysis.file], time_sequence=number, progress=bar.update)
+    else:
+        _check_connection([analysis], number)
+    save(draw_time_sequence(analysis, number), path)
+
+
+def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all: bool) -> None:
+    from umtslab.cli.tables import output
+
+    console = output()
+    for index, analysis in enumerate(analyses):
+        if index:
+            console.print()
+        # A capture may have a million connections: rows are made only of those that are shown.
+        count = len(analysis.core.connections)
+        rows = _rows(analysis, connection) if connection is not None or count <= _MOST_CONNECTIONS else []
+        console.print(f"[bold]{analysis.file}[/bold]", soft_wrap=True)
+        console.print(_what(analysis), soft_wrap=True, markup=False)
+        console.print()
+        if connection is not None:
+            console.print(_who(rows[0]), soft_wrap=True, markup=False)
+            console.print(_metrics_table(rows[0], show_all=show_all))
+            continue
+        console.print(_metrics_table(analysis.metrics, show_all=show_all))
+        if len(rows) == 1:
+            console.print()
+            console.print(_who(rows[0]), soft_wrap=True, markup=False)
+        elif rows:
+            console.print()
+            console.print(_connections_table(rows))
+
+
+def _what(analysis: CaptureAnalysis) -> str:
+    counts = analysis.counts
+    connections = len(analysis.core.connections)
+    plural = "" if connections == 1 else "s"
+    return (
+        f"{counts['packets']} packets, {counts['tcp']} of TCP, in {analysis.duration_s:.6g} s; "
+        f"{connections} connection{plural}"
+    )
+
+
+def _who(row: dict[str, Any]) -> str:
+    """Who a connection was between, and what its handshake agreed upon."""
+    sender = row["sender"]
+    receiver = "server" if sender == "client" else "client"
+    words = [
+        f"connection {row['connection']}: data from {row[sender]} ({sender}) to {row[receiver]}",
+        f"captured {_PLACES[row['position']]}",
+        str(row["ended"]),
+    ]
+    if row["mss"] is not None:
+        words.append(f"MSS {row['mss']}")
+    if row["window_scale"] is not None:
+        words.append(f"window scale {row['window_scale']}")
+    for option, name in (("sack_permitted", "SACK"), ("timestamps", "timestamps")):
+        if row[option] is not None:
+            words.append(name if row[option] else f"no {name}")
+    return ", ".join(words)
+
+
+_PLACES = {
+    "sender": "at the sender",
+    "receiver": "at the receiver (round-trip times and outstanding data are not the sender's)",
+    "between": "between the ends (round-trip times and outstanding data are not the sender's)",
+    "unknown": "at an unknown place (no handshake)",
+}
+
+
+def _metrics_table(metrics: dict[str, Any], *, show_all: bool) -> Table:
+    from umtslab.cli.tables import number, plain_table
+
+    table = plain_table("metric", ">value", "unit")
+    for name, unit in units().items():
+        value = metrics.get(name)
+        if value is not None and (show_all or name in _HEADLINE):
+            table.add_row(name, number(value), "" if unit == "1" else unit)
+    return table
+
+
+def _connections_table(rows: list[dict[str, Any]]) -> Table:
+    from umtslab.cli.tables import number, plain_table
+
+    unit_of = units()
+    shown = {name: "" if unit_of[name] == "1" else f" ({unit_of[name]})" for name in _OF_CONNECTIONS}
+    headings = [f">{name}{unit}" for name, unit in shown.items()]
+    table = plain_table(">connection", "client", "server", "sender", "position", *headings)
+    for row in rows:
+        who = (str(row[name]) for name in ("connection", "client", "server", "sender", "position"))
+        table.add_row(*who, *(number(row[name]) for name in _OF_CONNECTIONS))
+    return table
+
+
+def _rows(analysis: CaptureAnalysis, connection: int | None) -> list[dict[str, Any]]:
+    return [json_text.loads(line) for piece in _pieces(analysis, connection) for line in piece.splitlines()]
+
+
+def _pieces(analysis: CaptureAnalysis, connection: int | None) -> Iterator[str]:
+    """Rows of all connections, or of one, as JSON: some at once, each a line."""
+    if connection is not None:
+        yield analysis.core.connection_lines(connection, 1)
+        return
+    for first in range(0, len(analysis.core.connections), _ROWS_AT_ONCE):
+        yield analysis.core.connection_lines(first, _ROWS_AT_ONCE)
+
+
+def _plain(row: dict[str, Any]) -> dict[str, Any]:
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in row.items()
+    }
