@@ -54,6 +54,13 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Run:
         return simulate(short(), store=store, series=True, pcap=True)[0]
 
 
+@pytest.fixture(scope="session")
+def switched() -> Run:
+    """A run with series in which users are switched between FACH and DCH, and some find the cell full."""
+    scenario = Scenario.load(FTP.with_name("ftp-fach-dch.toml"), [("duration", "40 s")])
+    return simulate(scenario, series=True)[0]
+
+
 def short(*overrides: tuple[str, str]) -> Scenario:
     return Scenario.load(FTP, [("duration", "20 s"), ("radio.bler", "0.2"), *overrides])
 

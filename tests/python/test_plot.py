@@ -10,7 +10,7 @@ from conftest import FTP, Umts
 from umtslab import simulate
 from umtslab.analyse.rates import sent_per_window
 from umtslab.analyse.steps import hold
-from umtslab.plot import FORMATS, KINDS, draw, save
+from umtslab.plot import FORMATS, KINDS, OF_SWITCHED, draw, save
 from umtslab.plot.style import COLOURS, DASHES, MOST_LINES
 from umtslab.run import MissingSeries, Run
 
@@ -18,12 +18,15 @@ BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_has_data_units_and_a_legend(kind: str, recorded: Run) -> None:
-    figure = draw(recorded, kind)
-    [axes] = figure.axes
-    assert axes.get_xlabel().endswith("(s)")
-    assert axes.get_ylabel().endswith(")")
-    assert any(len(line.get_xdata()) > 0 for line in axes.lines)  # type: ignore[arg-type]
+def test_every_kind_has_data_units_and_a_legend(kind: str, recorded: Run, switched: Run) -> None:
+    figure = draw(switched if OF_SWITCHED & set(KINDS[kind].series) else recorded, kind)
+    assert figure.axes[-1].get_xlabel().endswith("(s)")
+    for axes in figure.axes:
+        assert axes.get_ylabel().endswith(")")
+        drawn = [len(line.get_xdata()) for line in axes.lines]  # type: ignore[arg-type]
+        drawn += [len(area.get_paths()) for area in axes.collections]
+        drawn += [len(area.get_path()) for area in axes.patches]
+        assert any(drawn)
     [legend] = figure.legends
     assert len(legend.get_texts()) >= 1
     assert all(text.get_fontsize() == 10 for text in legend.get_texts())

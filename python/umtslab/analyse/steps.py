@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     import polars as pl
 
 
@@ -40,3 +42,18 @@ def hold(
     # A closing connection may have the last word after its closing.
     ends = last.with_columns(pl.max_horizontal("time_s", until).alias("time_s"))
     return pl.concat([table, ends.select(table.columns)])
+
+
+def integral(
+    times: npt.NDArray[np.float64], values: npt.NDArray[np.float64], until: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]:
+    """Integral of steps, each value holding until the next, from the first time to each of `until`.
+
+    The value before the first time counts as zero, and the last one holds on.
+    """
+    import numpy as np
+
+    sums = np.concatenate([[0.0], np.cumsum(values[:-1] * np.diff(times))])
+    places = np.searchsorted(times, until, side="right") - 1
+    inside = np.clip(places, 0, None)
+    return np.where(places < 0, 0.0, sums[inside] + values[inside] * (until - times[inside]))

@@ -61,7 +61,7 @@ VERBS = {
         "Draw a figure of a run that was recorded with --series, or of a campaign.",
         f"""{_RESULT} Of several runs the first is drawn.
 
-Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer.
+Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer, rrc, cell.
 
 - `umts plot results outstanding -o outstanding.pdf`""",
     ),

@@ -27,7 +27,7 @@ def plot(
 ) -> int:
     """Draw a figure of a run that was recorded with `--series`, or a metric of a campaign over a parameter.
 
-    Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer.
+    Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer, rrc, cell.
 
     Parameters
     ----------

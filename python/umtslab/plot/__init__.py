@@ -46,12 +46,22 @@ KINDS = {
         Kind("goodput", "acknowledged payload per second", ("goodput",)),
         Kind("throughput", "payload sent per second, retransmissions included", ("sent",)),
         Kind("rlc_buffer", "octets in the RLC transmission buffers", ("rlc_buffer",)),
+        Kind("rrc", "RRC states of switched users", ("rrc_state",)),
+        Kind("cell", "DCHs in use, and efficiency of the cells", ("cell", "goodput")),
     )
 }
 
 
-HELD = {"cwnd", "ssthresh", "outstanding", "srtt", "rto"}
-"""Series of connections whose values hold until the next row."""
+HELD: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("cwnd", "ssthresh", "outstanding", "srtt", "rto"), ("connection",)),
+    "rlc_buffer": ("ue", "direction"),
+    "rrc_state": ("ue",),
+    "cell": ("cell",),
+}
+"""Series whose values hold until the next row, and what tells their lines apart."""
+
+OF_SWITCHED = {"rrc_state", "cell"}
+"""Series that are empty where no user is switched between channels."""
 
 
 def draw(run: Run, kind: str) -> Figure:
@@ -62,7 +72,7 @@ def draw(run: Run, kind: str) -> Figure:
     KeyError
         If there is no such kind.
     umtslab.run.MissingSeries
-        If the run did not record what the figure shows.
+        If the run did not record what the figure shows, or has none of it.
     """
     from umtslab.plot.style import printable
 
@@ -75,12 +85,15 @@ def draw(run: Run, kind: str) -> Figure:
 def _to_the_end(run: Run, name: str) -> pl.DataFrame:
     """A series; one that was recorded on change with its last values held."""
     from umtslab.analyse.steps import hold
+    from umtslab.run import MissingSeries
 
     table = run.series(name)
-    if name == "rlc_buffer":
-        return hold(table, ("ue", "direction"), run.duration_s)
+    if name in OF_SWITCHED and table.is_empty():
+        raise MissingSeries(f'no user of {run.scenario} is switched between channels: bearer = "switched"')
     if name not in HELD:
         return table
+    if HELD[name] != ("connection",):
+        return hold(table, HELD[name], run.duration_s)
     closed = run.connections().select("connection", "closed_s")
     return hold(table, ("connection",), run.duration_s, closed)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -125,6 +125,22 @@ def finish(figure: Figure, axes: Axes) -> Figure:
     if shown:
         columns = min(len(shown), 2 if max(len(label) for _, label in shown) > 20 else 3)
         figure.legend(*zip(*shown, strict=True), loc="outside lower center", ncols=columns, frameon=False)
+    return figure
+
+
+def legend_below(figure: Figure, colours: Mapping[str, str], hatches: Mapping[str, str] = {}) -> Figure:
+    """Put a legend of areas below a figure: a patch for each name."""
+    from matplotlib.patches import Patch
+
+    patches = [
+        Patch(
+            facecolor=colour, edgecolor="#333333", linewidth=0.4, hatch=hatches.get(name) or None, label=name
+        )
+        for name, colour in colours.items()
+    ]
+    if patches:
+        columns = min(len(patches), 3)
+        figure.legend(handles=patches, loc="outside lower center", ncols=columns, frameon=False)
     return figure
 
 

@@ -1,0 +1,58 @@
+"""Efficiency of cells over windows of time, from series."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from umtslab.analyse.steps import integral
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_WINDOWS = 50
+_LENGTHS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
+
+
+def efficiency_per_window(
+    cell: pl.DataFrame, goodput: pl.DataFrame, length_s: float | None = None
+) -> pl.DataFrame:
+    """How much of what is reserved is goodput, of all cells together.
+
+    Parameters
+    ----------
+    cell : polars.DataFrame
+        ``time_s``, ``cell`` and ``downlink_kbps``, the reserved rate; one row per change, and a last one for
+        each cell at the end of the run.
+    goodput : polars.DataFrame
+        ``time_s`` (start of a window), ``connection`` and ``goodput_kbps``, which has windows of one second.
+    length_s : float, optional
+        Length of the windows, whole seconds; by default such that there are some fifty.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``time_s`` (start of the window), ``length_s`` and ``efficiency`` from 0 on; none where nothing was
+        reserved. The last window ends with the run.
+    """
+    import numpy as np
+    import polars as pl
+
+    end_s = float(str(cell["time_s"].max()))
+    if length_s is None:
+        length_s = next((length for length in _LENGTHS_S if end_s / length <= _WINDOWS), _LENGTHS_S[-1])
+    edges = np.append(np.arange(0.0, end_s, length_s), end_s)
+    reserved = np.zeros(len(edges) - 1)
+    for rows in cell.partition_by("cell", maintain_order=True):
+        reserved += np.diff(integral(rows["time_s"].to_numpy(), rows["downlink_kbps"].to_numpy(), edges))
+    # A window of goodput that the end of the run cuts short is a rate over what there is of it.
+    seconds = np.minimum(goodput["time_s"].to_numpy() + 1.0, end_s) - goodput["time_s"].to_numpy()
+    places = np.searchsorted(edges, goodput["time_s"].to_numpy(), side="right") - 1
+    kbit = np.bincount(
+        np.clip(places, 0, len(reserved) - 1),
+        weights=goodput["goodput_kbps"].to_numpy() * seconds,
+        minlength=len(reserved),
+    )
+    efficiency = np.divide(kbit, reserved, out=np.full(len(reserved), np.nan), where=reserved > 0)
+    return pl.DataFrame(
+        {"time_s": edges[:-1], "length_s": np.diff(edges), "efficiency": efficiency}
+    ).with_columns(pl.col("efficiency").fill_nan(None))

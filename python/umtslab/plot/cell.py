@@ -1,0 +1,84 @@
+"""What a cell has given away, and how much of it is used."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from umtslab.analyse.efficiency import efficiency_per_window
+from umtslab.plot.style import COLOURS, WIDTH_IN, style
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import polars as pl
+    from matplotlib.figure import Figure
+
+HEIGHT_IN = 5.0
+
+
+def figure(cell: pl.DataFrame, goodput: pl.DataFrame, *, title: str = "") -> Figure:
+    """Draw the DCHs in use and, below, the cell's efficiency.
+
+    Parameters
+    ----------
+    cell : polars.DataFrame
+        ``time_s``, ``cell``, ``downlink_kbps``, ``dchs``, ``is_full``; one row per change.
+    goodput : polars.DataFrame
+        ``time_s`` (start of the window), ``connection``, ``goodput_kbps``; one row per window.
+    title : str
+        Above the figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Two panels of one time axis. A band marks the time in which no further DCH fits. Efficiency is that
+        of the metric ``cell_efficiency``: all goodput, of all cells that is reserved, over windows.
+    """
+    from matplotlib.figure import Figure
+
+    drawing = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
+    upper, lower = drawing.subplots(2, 1, sharex=True)
+    cells = cell.partition_by("cell", as_dict=True, maintain_order=True)
+    for number, ((name,), rows) in enumerate(sorted(cells.items())):
+        label = "DCHs in use" if len(cells) == 1 else f"DCHs in use, cell {name}"
+        times = rows["time_s"].to_numpy()
+        upper.plot(times, rows["dchs"].to_numpy(), drawstyle="steps-post", label=label, **style(number))
+        full = _spans(times, rows["is_full"].to_numpy())
+        if full:
+            upper.broken_barh(
+                full, (0.0, 1.0), transform=upper.get_xaxis_transform(), zorder=0.5,
+                color="#E69F00", alpha=0.3, linewidth=0, label="no room for another",
+            )  # fmt: skip
+    windows = efficiency_per_window(cell, goodput)
+    lower.stairs(
+        100 * windows["efficiency"].to_numpy(),
+        [*windows["time_s"], windows["time_s"][-1] + windows["length_s"][-1]],
+        color=COLOURS[1],
+        baseline=None,
+        label=f"cell efficiency over {windows['length_s'][0]:g} s",
+    )
+    upper.yaxis.get_major_locator().set_params(integer=True)
+    upper.set_ylabel("DCHs (number)")
+    lower.set_ylabel("efficiency (%)")
+    lower.set_xlabel("time (s)")
+    for axes in (upper, lower):
+        axes.set_ylim(bottom=0)
+        axes.set_xlim(left=0, right=float(str(cell["time_s"].max() or 1.0)))
+    if title:
+        upper.set_title(title, loc="left")
+    handles = {
+        label: handle
+        for axes in (upper, lower)
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+    }
+    drawing.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3, frameon=False)
+    return drawing
+
+
+def _spans(times: npt.NDArray[np.float64], holds: npt.NDArray[np.bool_]) -> list[tuple[float, float]]:
+    """Begin and length of the times from a row that holds to the next one."""
+    return [
+        (float(begin), float(end - begin))
+        for begin, end, is_so in zip(times[:-1], times[1:], holds[:-1], strict=True)
+        if is_so and end > begin
+    ]

@@ -1,0 +1,87 @@
+"""RRC states of users over time, one strip for each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from umtslab.plot.style import legend_below, new_figure
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_UES = 60
+"""More strips than this are too thin to read: the first ones are drawn."""
+
+SWITCHING = "being switched"
+
+# The more a state costs, the higher and darker it is, so that it shows without colour too.
+STATES = {
+    "IDLE": ("#cccccc", 0.12),
+    "URA_PCH": ("#999999", 0.22),
+    "CELL_PCH": ("#777777", 0.32),
+    "CELL_FACH": ("#56B4E9", 0.55),
+    "CELL_DCH": ("#0072B2", 0.9),
+    SWITCHING: ("#D55E00", 0.9),
+}
+"""Colour of each state, and height of its strip."""
+
+_ROW_IN = 0.15
+_REST_IN = 1.3
+
+
+def figure(rrc_state: pl.DataFrame, *, title: str = "") -> Figure:
+    """Draw the state of each user, and when it was switched.
+
+    Parameters
+    ----------
+    rrc_state : polars.DataFrame
+        ``time_s``, ``ue``, ``state``, ``towards`` (the state sought, or empty); one row per change.
+    title : str
+        Above the figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A strip for each user, as high as its state costs; of many users the first ones.
+    """
+    ues = sorted(rrc_state["ue"].unique().to_list())
+    shown = ues[:MOST_UES]
+    drawing, axes = new_figure(title, "user equipment (number)")
+    drawing.set_figheight(max(2.4, _REST_IN + _ROW_IN * len(shown)))
+    for place, ue in enumerate(shown):
+        strip(axes, rrc_state.filter(rrc_state["ue"] == ue), place)
+    step = max(1, len(shown) // 30)
+    axes.set_yticks(range(0, len(shown), step), [str(ue) for ue in shown[::step]])
+    axes.set_ylim(len(shown) - 0.4, -0.6)
+    axes.set_xlim(left=0, right=float(str(rrc_state["time_s"].max() or 1.0)))
+    axes.grid(visible=False, axis="y")
+    if len(ues) > len(shown):
+        axes.set_ylabel(f"user equipment (number, the first {len(shown)} of {len(ues)})")
+    present = set(rrc_state["state"].unique())
+    if rrc_state.filter(rrc_state["towards"] != "").height:
+        present.add(SWITCHING)
+    return legend_below(drawing, {name: STATES[name][0] for name in STATES if name in present})
+
+
+def strip(axes: Axes, states: pl.DataFrame, place: float, height: float = 1.0) -> None:
+    """Draw the states of one user around `place` of the vertical axis.
+
+    The last row of `states` is at the time until which the state before it holds.
+    """
+    for name, of_state in spans(states).items():
+        colour, part = STATES[name]
+        high = part * height
+        axes.broken_barh(of_state, (place - high / 2, high), facecolors=colour, linewidth=0)
+
+
+def spans(states: pl.DataFrame) -> dict[str, list[tuple[float, float]]]:
+    """Begin and length of the times that one user spent in each state, switches apart."""
+    found: dict[str, list[tuple[float, float]]] = {}
+    times = states["time_s"].to_list()
+    rows = zip(times, times[1:], states["state"], states["towards"], strict=False)
+    for begin, end, state, towards in rows:
+        if end > begin:
+            found.setdefault(SWITCHING if towards else state, []).append((begin, end - begin))
+    return found

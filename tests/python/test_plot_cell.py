@@ -1,0 +1,75 @@
+"""Figures of RRC states and of the cell: what they show is what the metrics count."""
+
+from __future__ import annotations
+
+from math import fsum
+
+import polars as pl
+import pytest
+from umtslab.analyse.efficiency import efficiency_per_window
+from umtslab.analyse.steps import hold, integral
+from umtslab.plot import draw
+from umtslab.plot.rrc import MOST_UES, SWITCHING, figure, spans
+from umtslab.run import MissingSeries, Run
+
+
+def held(run: Run, name: str, key: str) -> pl.DataFrame:
+    return hold(run.series(name), (key,), run.duration_s)
+
+
+def test_strips_show_the_time_in_each_state_that_the_metrics_count(switched: Run) -> None:
+    table = held(switched, "rrc_state", "ue")
+    of_ues = [spans(rows) for rows in table.partition_by("ue")]
+    for found in of_ues:
+        lengths = [length for of_state in found.values() for _, length in of_state]
+        assert fsum(lengths) == pytest.approx(switched.duration_s, abs=1e-9)
+    for state, metric in (("CELL_DCH", "time_in_cell_dch_s"), ("CELL_FACH", "time_in_cell_fach_s")):
+        shown = fsum(length for found in of_ues for _, length in found.get(state, []))
+        assert shown > 0
+        assert shown / len(of_ues) == pytest.approx(switched.metrics[metric])
+    assert all(length > 0 for found in of_ues for _, length in found[SWITCHING])
+
+
+def test_efficiency_over_the_whole_run_is_the_metric(switched: Run) -> None:
+    cell, goodput = held(switched, "cell", "cell"), switched.series("goodput")
+    [whole] = efficiency_per_window(cell, goodput, length_s=switched.duration_s).to_dicts()
+    assert whole["efficiency"] == pytest.approx(switched.metrics["cell_efficiency"])
+    parts = efficiency_per_window(cell, goodput)
+    assert len(parts) == 40
+    reserved = integral(
+        cell["time_s"].to_numpy(), cell["downlink_kbps"].to_numpy(), pl.Series([0.0, 40.0]).to_numpy()
+    )
+    assert reserved[1] / 40 == pytest.approx(switched.metrics["cell_occupancy_kbps"])
+
+
+def test_a_window_cut_short_by_the_end_counts_what_there_is_of_it() -> None:
+    cell = pl.DataFrame({"time_s": [0.0, 2.0, 2.5], "cell": [0, 0, 0], "downlink_kbps": [10.0, 20.0, 20.0]})
+    goodput = pl.DataFrame(
+        {"time_s": [0.0, 1.0, 2.0], "connection": [0, 0, 0], "goodput_kbps": [5.0, 0, 8.0]}
+    )
+    rows = efficiency_per_window(cell, goodput, length_s=1.0).rows()
+    assert rows == [(0.0, 1.0, 0.5), (1.0, 1.0, 0.0), (2.0, 0.5, 0.4)]
+
+
+def test_where_nothing_is_reserved_there_is_no_efficiency() -> None:
+    cell = pl.DataFrame({"time_s": [1.0, 2.0], "cell": [0, 0], "downlink_kbps": [10.0, 10.0]})
+    goodput = pl.DataFrame({"time_s": [1.0], "connection": [0], "goodput_kbps": [4.0]})
+    assert efficiency_per_window(cell, goodput)["efficiency"].to_list() == [None, 0.4]
+
+
+@pytest.mark.parametrize("kind", ["rrc", "cell"])
+def test_a_run_without_switched_users_says_so(kind: str, recorded: Run) -> None:
+    with pytest.raises(MissingSeries, match="switched"):
+        draw(recorded, kind)
+
+
+def test_of_many_users_the_first_are_drawn_and_the_axis_says_so() -> None:
+    count = MOST_UES + 5
+    ues = [ue for ue in range(count) for _ in range(2)]
+    states = pl.DataFrame(
+        {"time_s": [0.0, 9.0] * count, "ue": ues, "state": "IDLE", "towards": ""},
+        schema_overrides={"ue": pl.UInt32},
+    )
+    [axes] = figure(states).axes
+    assert f"first {MOST_UES} of {count}" in axes.get_ylabel()
+    assert len(axes.collections) == MOST_UES
