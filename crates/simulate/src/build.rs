@@ -403,7 +403,7 @@ fn flow_of(number: u16, flow: &scenario::Flow, ue: UeId) -> FlowConfig {
     FlowConfig {
         ue,
         direction,
-        traffic: traffic(&flow.traffic),
+        traffic: traffic(&flow.traffic, u32::try_from(flow.tcp.segment_payload.0).expect(CHECKED)),
         window_in_segments: matches!(flow.tcp.advertised_window, scenario::Window::Segments(_)),
         start: Time::ZERO + flow.start,
         tcp: TcpConfig { version: version(flow.tcp.variant, number), ..tcp_config(&flow.tcp) },

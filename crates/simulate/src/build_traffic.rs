@@ -10,11 +10,12 @@ use umts_units::{Bytes, Probability};
 
 use crate::build::CHECKED;
 
-pub(crate) fn traffic(traffic: &scenario::Traffic) -> TrafficConfig {
+/// The traffic of a flow whose TCP has full segments of `segment_payload`.
+pub(crate) fn traffic(traffic: &scenario::Traffic, segment_payload: u32) -> TrafficConfig {
     match traffic {
         scenario::Traffic::Ftp => TrafficConfig::Ftp { bytes: u64::MAX },
         scenario::Traffic::File { size } => TrafficConfig::Ftp { bytes: size.0 },
-        scenario::Traffic::Web(config) => TrafficConfig::Browsing(web(config)),
+        scenario::Traffic::Web(config) => TrafficConfig::Browsing(web(config, segment_payload)),
         scenario::Traffic::FtpSessions(sessions) => TrafficConfig::Browsing(ftp_sessions(sessions)),
         scenario::Traffic::ParetoWww(www) => TrafficConfig::Browsing(pareto_www(www)),
         scenario::Traffic::EtsiWww(www) => TrafficConfig::EtsiWww(EtsiWwwConfig {
@@ -48,7 +49,7 @@ pub(crate) fn traffic(traffic: &scenario::Traffic) -> TrafficConfig {
     }
 }
 
-fn web(web: &scenario::Web) -> BrowsingConfig {
+fn web(web: &scenario::Web, segment_payload: u32) -> BrowsingConfig {
     let (least, most) = (f64::from(web.embedded_least), f64::from(web.embedded_most));
     let count = Count {
         law: Law::pareto(web.embedded_shape, least, most, truncation(web.embedded_truncation)),
@@ -69,6 +70,7 @@ fn web(web: &scenario::Web) -> BrowsingConfig {
         pace: Pace::AfterCall,
         begins_with_pause: web.start_with_reading,
         segments: segments(web.segments, web.large_share, web.large_segment, web.small_segment),
+        whole_segments: web.whole_segments.then_some(segment_payload),
         request: web.request.map(octets),
         connections: web.connections,
         persistent: web.persistent,
@@ -114,6 +116,7 @@ fn one_object(size: Law) -> BrowsingConfig {
         pace: Pace::AfterCall,
         begins_with_pause: false,
         segments: None,
+        whole_segments: None,
         request: None,
         connections: 1,
         persistent: true,

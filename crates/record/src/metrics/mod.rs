@@ -9,6 +9,7 @@
 
 mod application;
 mod arrivals;
+mod channels;
 mod connection;
 mod definitions;
 mod open;
@@ -31,6 +32,7 @@ pub use results::{ConnectionRow, MetricSet, RunMetrics};
 pub use rrc::StatePower;
 
 use application::ApplicationRecorder;
+use channels::ChannelRecorder;
 use radio::RadioRecorder;
 use rrc::RrcRecorder;
 use tcp::TcpRecorder;
@@ -59,6 +61,7 @@ pub struct Metrics {
     tcp: TcpRecorder,
     radio: RadioRecorder,
     rrc: RrcRecorder,
+    channels: Option<ChannelRecorder>,
     application: ApplicationRecorder,
 }
 
@@ -74,8 +77,19 @@ impl Metrics {
             capacity: config.downlink_capacity,
             tcp: TcpRecorder::new(window, config.ue_downlink_rate),
             radio: RadioRecorder::new(window),
+            channels: config
+                .ue_power
+                .iter()
+                .any(Option::is_some)
+                .then(|| ChannelRecorder::new(window, config.ue_power.iter().map(Option::is_some))),
             rrc: RrcRecorder::new(window, config.ue_power),
             application: ApplicationRecorder::new(window),
+        }
+    }
+
+    fn use_of_channels(&mut self, at: Time, event: &TraceEvent) {
+        if let Some(channels) = &mut self.channels {
+            channels.record(at, event);
         }
     }
 
@@ -98,6 +112,7 @@ impl Metrics {
         let (radio, mut network) = self.radio.finish(end);
         let (datagrams, applications) = self.application.finish();
         let mut cell = self.rrc.finish(end);
+        cell.channels = self.channels.map(|channels| channels.finish(end)).unwrap_or_default();
         (cell.acknowledged, cell.connections_with_data) = (tcp.acknowledged, tcp.connections_with_data);
         network.jain_fairness = fairness;
         network.applications = applications;
@@ -114,7 +129,11 @@ impl TraceSink<TraceEvent> for Metrics {
         match event {
             TraceEvent::ConnectionOpened { .. }
             | TraceEvent::ConnectionClosed { .. }
-            | TraceEvent::AppWrote { .. }
+            | TraceEvent::ConnectionFailed { .. } => {
+                self.use_of_channels(at, event);
+                self.tcp.record(at, event);
+            }
+            TraceEvent::AppWrote { .. }
             | TraceEvent::SegmentSent { .. }
             | TraceEvent::SegmentReceived { .. }
             | TraceEvent::Acked { .. }
@@ -123,7 +142,6 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::PacketCallStarted { .. }
             | TraceEvent::PacketCallEnded { .. }
             | TraceEvent::RtoExpired { .. }
-            | TraceEvent::ConnectionFailed { .. }
             | TraceEvent::SpuriousRetransmission { .. } => self.tcp.record(at, event),
             TraceEvent::DatagramSent { .. }
             | TraceEvent::DatagramReceived { .. }
@@ -136,7 +154,14 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::DchRefused { .. }
             | TraceEvent::DchQueued { .. }
             | TraceEvent::DchWithdrawn { .. }
-            | TraceEvent::CellReserved { .. } => self.rrc.record(at, event),
+            | TraceEvent::CellReserved { .. } => {
+                self.use_of_channels(at, event);
+                self.rrc.record(at, event);
+            }
+            TraceEvent::SduDelivered { .. } => {
+                self.use_of_channels(at, event);
+                self.radio.record(at, event);
+            }
             _ => self.radio.record(at, event),
         }
     }

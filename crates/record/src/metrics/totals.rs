@@ -182,6 +182,28 @@ pub(super) struct CellTotals {
     pub most_dchs: u64,
     pub full: Duration,
     pub energy_j: f64,
+    pub channels: ChannelTotals,
+}
+
+/// What connections of switched users make of their channels.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct ChannelTotals {
+    /// Connections that closed, those of them that had a DCH at some time, and those that found one.
+    pub connections: u64,
+    pub with_dch: u64,
+    pub reused_dch: u64,
+    /// From the opening of a connection to the first switch to a DCH.
+    pub until_switch: Intervals,
+    /// From the allocation of a DCH to its use; the second after a release.
+    pub set_ups: [Intervals; 2],
+    /// Downlink packets that RLC delivered, in octets, and those on the common channels.
+    pub octets: u64,
+    pub octets_on_common: u64,
+    /// Time on the common channels with a connection open, summed over users.
+    pub busy_on_common: Duration,
+    /// RLC's delays of downlink packets that waited for a switch to a DCH, and of the others.
+    pub delays_with_switch: Intervals,
+    pub delays_else: Intervals,
 }
 
 /// What only the network as a whole has.

@@ -82,6 +82,9 @@ pub struct Web {
     /// Payload of a small segment (`mixed`).
     #[schemars(extend("x-min" = "1 B", "x-max" = "65495 B", "x-source" = "TR 25.892, Annex A.2: 576 B with headers"))]
     pub small_segment: Bytes,
+    /// Whether each object fills whole segments: ns-2's one-way TCP counts packets and rounds every write up.
+    #[schemars(extend("x-source" = "ns-2, TcpAgent::sendmsg"))]
+    pub whole_segments: bool,
 }
 
 impl Default for Web {
@@ -112,6 +115,7 @@ impl Default for Web {
             large_share: Probability::new(0.76).expect("a share"),
             large_segment: Bytes(1460),
             small_segment: Bytes(536),
+            whole_segments: false,
         }
     }
 }

@@ -39,6 +39,9 @@ pub struct BrowsingConfig {
     pub begins_with_pause: bool,
     /// Payload of full segments, drawn for each call; that of the flow's TCP if absent.
     pub segments: Option<MixedSegments>,
+    /// Objects fill whole segments, of this payload where `segments` gives none: a sender that counts packets, as
+    /// ns-2's one-way TCP does, rounds every write up.
+    pub whole_segments: Option<u32>,
     /// Bytes of a request; `None`: the data are pushed.
     pub request: Option<u32>,
     /// Most connections at once, where there are requests.
@@ -217,10 +220,13 @@ impl Browsing {
             self.draw_page();
         }
         let objects = if self.config.object_per_call { 1 } else { self.rest.len() };
-        let pending: VecDeque<u64> = self.rest.drain(..objects).collect();
         let segment_payload = self.config.segments.map(|mixed| {
             if self.draws.segments.uniform() < mixed.large_share { mixed.large } else { mixed.small }
         });
+        let whole =
+            self.config.whole_segments.map_or(1, |of_tcp| u64::from(segment_payload.unwrap_or(of_tcp)));
+        let pending: VecDeque<u64> =
+            self.rest.drain(..objects).map(|size| size.next_multiple_of(whole)).collect();
         self.call = Some(Call {
             since: now,
             segment_payload,

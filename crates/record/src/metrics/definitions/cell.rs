@@ -36,6 +36,29 @@ metrics! { CELL: CellTotals;
     "dch_wait_s" ["s"] "Time from the first request to CELL_DCH; mean of the users that got there in the window. Needs that end on FACH do not count."
         = "sum of the times" / "users that reached CELL_DCH"
         => |t| t.dch_waits.mean_s();
+    "connections_with_dch_pct" ["%"] "Connections whose user had a DCH at some time while they were open."
+        = "such connections" / "connections of switched users that closed"
+        => |t| share(t.channels.with_dch, t.channels.connections);
+    "dch_reuse_pct" ["%"] "Connections that opened on a DCH which their user still had."
+        = "such connections" / "connections of switched users that closed"
+        => |t| share(t.channels.reused_dch, t.channels.connections);
+    "time_to_upswitch_s" ["s"] "Time from the opening of a connection to the beginning of a switch to a DCH; mean of the connections that saw one and had none before."
+        = "sum of the times" / "such connections"
+        => |t| t.channels.until_switch.mean_s();
+    "dch_set_up_s" ["s"] "Time from the allocation of a DCH to its use, where no other user had to lose one." = "sum of the times" / "such DCHs"
+        => |t| t.channels.set_ups[0].mean_s();
+    "dch_set_up_after_release_s" ["s"] "The same where another user had to." = "sum of the times" / "such DCHs"
+        => |t| t.channels.set_ups[1].mean_s();
+    "bytes_on_fach_pct" ["%"] "Downlink octets that RLC delivered to switched users on the FACH." = "octets of such packets" / "octets of all their packets"
+        => |t| share(t.channels.octets_on_common, t.channels.octets);
+    "fach_goodput_kbps" ["kbit/s"] "Rate at which downlink packets reach a switched user on the FACH that has a connection open."
+        = "octets of such packets" / "time in CELL_FACH with a connection open, summed over users"
+        => |t| t.channels.common_kbps();
+    "sdu_delay_switch_s" ["s"] "RLC's delay of downlink packets that waited for a switch from CELL_FACH to CELL_DCH."
+        = "sum of the delays" / "such packets"
+        => |t| t.channels.delays_with_switch.mean_s();
+    "sdu_delay_no_switch_s" ["s"] "The same of the other downlink packets of switched users." = "sum of the delays" / "such packets"
+        => |t| t.channels.delays_else.mean_s();
     "dch_needs_met_pct" ["%"] "How many needs of a DCH led to one." = "dch_allocations" / "needs: requests that repeat no other"
         => |t| ratio(100.0 * t.dch_grants as f64, t.dch_needs as f64);
     "rrc_switches" ["1"] "Switches of users between RRC states or DCHs." = "switches begun" / ""
@@ -83,4 +106,8 @@ fn known(totals: &CellTotals, value: f64) -> Option<f64> {
 
 fn whole(totals: &CellTotals, number: u64) -> Option<f64> {
     known(totals, count(number)?)
+}
+
+fn share(part: u64, whole: u64) -> Option<f64> {
+    ratio(100.0 * part as f64, whole as f64)
 }

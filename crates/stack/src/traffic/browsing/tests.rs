@@ -15,6 +15,7 @@ fn user(request: Option<u32>) -> Browsing {
         pace: Pace::AfterCall,
         begins_with_pause: false,
         segments: None,
+        whole_segments: None,
         request,
         connections: 2,
         persistent: true,
@@ -92,6 +93,24 @@ fn a_pushed_object_follows_one_parsing_time_after_the_one_before_has_left() {
     let page = Action::Report(Report::PageEnded { since });
     let call = Action::Report(Report::CallEnded { connection: Nth(0), since });
     assert_eq!(drain(&mut user), [page, call, Action::Close { connection: Nth(0), end }]);
+}
+
+#[test]
+fn objects_fill_whole_segments_where_the_sender_counts_packets() {
+    let sizes = |segments, whole| {
+        let config = BrowsingConfig { segments, whole_segments: Some(whole), ..user(None).config };
+        let mut user = Browsing::new(&config, End::Server, FlowId(0), &Streams::new(1, 0));
+        user.handle_start(Time::ZERO);
+        let page = drain(&mut user).pop();
+        user.handle_all_sent(Time::ZERO, Nth(0), End::Server);
+        user.handle_timeout(user.poll_timeout().expect("there is another object"));
+        [page, drain(&mut user).pop()]
+    };
+    let written = |bytes: [u64; 2]| bytes.map(|bytes| Some(write(0, End::Server, bytes)));
+    assert_eq!(sizes(None, 300), written([1200, 600]), "in segments of the flow's TCP");
+    let large = MixedSegments { large_share: 1.0, large: 800, small: 300 };
+    assert_eq!(sizes(Some(large), 300), written([1600, 800]), "in segments of the call");
+    assert_eq!(sizes(None, 500), written([1000, 500]), "what fits stays as it is");
 }
 
 #[test]

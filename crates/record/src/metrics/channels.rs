@@ -1,0 +1,172 @@
+//! What connections of switched users make of their channels: whether they got a DCH, when, and what came over which.
+
+use std::collections::BTreeMap;
+
+use umts_stack::ids::{ConnectionId, Direction, UeId};
+use umts_stack::rnc::rrc::RrcState;
+use umts_stack::trace::TraceEvent;
+use umts_units::{Duration, Time};
+
+use super::totals::ChannelTotals;
+use super::window::Window;
+
+/// An open connection.
+#[derive(Debug, Clone, Copy)]
+struct Open {
+    id: ConnectionId,
+    since: Time,
+    /// It found its user on a DCH.
+    began_on_dch: bool,
+    had_dch: bool,
+    /// A switch to a DCH has begun since it opened.
+    switched: bool,
+}
+
+#[derive(Debug, Default)]
+struct Ue {
+    is_switched: bool,
+    state: Option<RrcState>,
+    /// On its way out of `state`.
+    leaves: bool,
+    open: Vec<Open>,
+    /// Since when it has been on the common channels with a connection open.
+    busy_on_common: Option<Time>,
+    granted: Option<(Time, bool)>,
+    /// When it last came to a DCH from the common channels.
+    reached_dch: Option<Time>,
+}
+
+impl Ue {
+    fn is_at(&self, state: RrcState) -> bool {
+        self.state == Some(state) && !self.leaves
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct ChannelRecorder {
+    window: Window,
+    ues: Vec<Ue>,
+    of: BTreeMap<ConnectionId, UeId>,
+    totals: ChannelTotals,
+}
+
+impl ChannelRecorder {
+    /// For the UEs of which `is_switched` says that their channels change.
+    pub fn new(window: Window, is_switched: impl Iterator<Item = bool>) -> Self {
+        let ues = is_switched.map(|is_switched| Ue { is_switched, ..Ue::default() }).collect();
+        ChannelRecorder { window, ues, of: BTreeMap::new(), totals: ChannelTotals::default() }
+    }
+
+    fn opened(&mut self, at: Time, id: ConnectionId, number: UeId) {
+        let Some(ue) = self.ues.get_mut(number.index()).filter(|ue| ue.is_switched) else { return };
+        let began_on_dch = ue.is_at(RrcState::CellDch);
+        ue.open.push(Open { id, since: at, began_on_dch, had_dch: began_on_dch, switched: false });
+        self.of.insert(id, number);
+        self.settle(at, number);
+    }
+
+    fn closed(&mut self, at: Time, id: ConnectionId) {
+        let Some(number) = self.of.remove(&id) else { return };
+        let ue = &mut self.ues[number.index()];
+        let position = ue.open.iter().position(|open| open.id == id).expect("it was opened");
+        let open = ue.open.swap_remove(position);
+        self.settle(at, number);
+        if self.window.contains(at) {
+            self.totals.connections += 1;
+            self.totals.with_dch += u64::from(open.had_dch);
+            self.totals.reused_dch += u64::from(open.began_on_dch);
+        }
+    }
+
+    fn delivered(&mut self, at: Time, number: UeId, octets: u64, entered: Time) {
+        let Some(ue) = self.ues.get(number.index()).filter(|ue| ue.is_switched) else { return };
+        if !self.window.contains(at) {
+            return;
+        }
+        self.totals.octets += octets;
+        self.totals.octets_on_common += if ue.state == Some(RrcState::CellFach) { octets } else { 0 };
+        let met_switch = ue.reached_dch.is_some_and(|reached| entered <= reached);
+        let delays =
+            if met_switch { &mut self.totals.delays_with_switch } else { &mut self.totals.delays_else };
+        delays.add(at - entered);
+    }
+
+    pub fn record(&mut self, at: Time, event: &TraceEvent) {
+        let counts = self.window.contains(at);
+        match *event {
+            TraceEvent::RrcState { ue: number, state } => {
+                let Some(ue) = self.ues.get_mut(number.index()) else { return };
+                let came_from = ue.state.replace(state);
+                ue.leaves = false;
+                if state == RrcState::CellDch {
+                    for open in &mut ue.open {
+                        open.had_dch = true;
+                    }
+                    if came_from == Some(RrcState::CellFach) {
+                        ue.reached_dch = Some(at);
+                    }
+                    if let Some((granted, after_release)) = ue.granted.take()
+                        && counts
+                    {
+                        self.totals.set_ups[usize::from(after_release)].add(at - granted);
+                    }
+                }
+                self.settle(at, number);
+            }
+            TraceEvent::RrcSwitch { ue: number, to, .. } => {
+                let Some(ue) = self.ues.get_mut(number.index()) else { return };
+                ue.leaves = true;
+                if to == RrcState::CellDch {
+                    for open in ue.open.iter_mut().filter(|open| !open.switched && !open.had_dch) {
+                        open.switched = true;
+                        if counts {
+                            self.totals.until_switch.add(at - open.since);
+                        }
+                    }
+                }
+                self.settle(at, number);
+            }
+            TraceEvent::DchGranted { ue: number, after_release } => {
+                if let Some(ue) = self.ues.get_mut(number.index()) {
+                    ue.granted = Some((at, after_release));
+                }
+            }
+            TraceEvent::ConnectionOpened { connection, ue, .. } => self.opened(at, connection, ue),
+            TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. } => {
+                self.closed(at, connection);
+            }
+            TraceEvent::SduDelivered { ue, direction: Direction::Downlink, size, entered, .. } => {
+                self.delivered(at, ue, size.0, entered);
+            }
+            _ => {}
+        }
+    }
+
+    /// Makes up the time on the common channels with a connection open.
+    fn settle(&mut self, at: Time, number: UeId) {
+        let ue = &mut self.ues[number.index()];
+        let is_busy = ue.is_at(RrcState::CellFach) && !ue.open.is_empty();
+        if let Some(since) = ue.busy_on_common.take() {
+            self.totals.busy_on_common += self.window.overlap(since, at);
+        }
+        ue.busy_on_common = is_busy.then_some(at);
+    }
+
+    pub fn finish(mut self, end: Time) -> ChannelTotals {
+        for number in 0..self.ues.len() {
+            self.settle(end, UeId(number as u16));
+        }
+        self.totals
+    }
+}
+
+impl ChannelTotals {
+    /// Rate at which data came to users on the common channels while they had a connection open.
+    pub fn common_kbps(&self) -> Option<f64> {
+        let time = self.busy_on_common;
+        (time > Duration::ZERO).then(|| self.octets_on_common as f64 * 8.0 / time.as_secs() / 1e3)
+    }
+}
+
+#[cfg(test)]
+mod tests;

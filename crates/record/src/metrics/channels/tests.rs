@@ -1,0 +1,123 @@
+use RrcState::{CellDch, CellFach};
+use umts_kernel::TraceSink;
+use umts_stack::ids::{End, FlowId, PacketId};
+use umts_stack::trace::SwitchCause;
+use umts_units::Bytes;
+
+use super::*;
+use crate::metrics::{Metrics, MetricsConfig, RunMetrics, StatePower};
+
+fn at(ms: u64) -> Time {
+    Time::from_nanos(ms * 1_000_000)
+}
+
+const FIXED: UeId = UeId(0);
+const UE: UeId = UeId(1);
+
+/// Two users of which only the second is switched, measured from 10 s to 20 s.
+fn measured(events: &[(u64, TraceEvent)]) -> RunMetrics {
+    let mut metrics = Metrics::new(MetricsConfig {
+        from: at(10_000),
+        to: at(20_000),
+        ue_downlink_rate: vec![None; 2],
+        downlink_capacity: None,
+        ue_power: vec![None, Some(StatePower::default())],
+    });
+    for (ms, event) in events {
+        metrics.record(at(*ms), event);
+    }
+    metrics.finish(at(20_000))
+}
+
+fn state(ms: u64, state: RrcState) -> (u64, TraceEvent) {
+    (ms, TraceEvent::RrcState { ue: UE, state })
+}
+
+fn switch(ms: u64, from: RrcState, to: RrcState) -> (u64, TraceEvent) {
+    (ms, TraceEvent::RrcSwitch { ue: UE, from, to, cause: SwitchCause::Data })
+}
+
+fn opened(ms: u64, ue: UeId, number: u32) -> (u64, TraceEvent) {
+    let connection = ConnectionId(number);
+    (ms, TraceEvent::ConnectionOpened { connection, flow: FlowId(0), ue, sender: End::Server, mss: 1000 })
+}
+
+fn closed(ms: u64, number: u32) -> (u64, TraceEvent) {
+    (ms, TraceEvent::ConnectionClosed { connection: ConnectionId(number) })
+}
+
+fn delivered(ms: u64, ue: UeId, octets: u64, entered_ms: u64) -> (u64, TraceEvent) {
+    let (direction, size, entered) = (Direction::Downlink, Bytes(octets), at(entered_ms));
+    (ms, TraceEvent::SduDelivered { ue, direction, sdu: PacketId(0), size, entered })
+}
+
+#[track_caller]
+fn expect(run: &RunMetrics, name: &str, expected: f64) {
+    let value = run.network.value(name).unwrap_or_else(|| panic!("{name} has no value"));
+    assert!((value - expected).abs() < 1e-9, "{name}: {value}, not {expected}");
+}
+
+/// One connection is switched to a DCH, a second finds it, a third stays on FACH.
+fn three_connections() -> Vec<(u64, TraceEvent)> {
+    vec![
+        state(0, CellFach),
+        opened(9_500, UE, 1),
+        delivered(10_100, UE, 100, 10_000),
+        (10_500, TraceEvent::DchGranted { ue: UE, after_release: true }),
+        switch(10_500, CellFach, CellDch),
+        state(11_500, CellDch),
+        delivered(11_700, UE, 500, 10_400),
+        delivered(11_800, UE, 400, 11_600),
+        closed(12_000, 1),
+        opened(13_000, UE, 2),
+        closed(14_000, 2),
+        switch(15_000, CellDch, CellFach),
+        state(15_500, CellFach),
+        opened(16_000, UE, 3),
+        delivered(16_300, UE, 1000, 16_200),
+        closed(18_000, 3),
+    ]
+}
+
+#[test]
+fn connections_are_told_by_whether_they_got_a_dch_or_found_one() {
+    let run = measured(&three_connections());
+    expect(&run, "connections_with_dch_pct", 200.0 / 3.0);
+    expect(&run, "dch_reuse_pct", 100.0 / 3.0);
+    expect(&run, "time_to_upswitch_s", 1.0);
+    expect(&run, "dch_set_up_after_release_s", 1.0);
+    assert_eq!(run.network.value("dch_set_up_s"), None, "every DCH was another user's");
+}
+
+#[test]
+fn octets_and_time_on_the_fach_are_those_with_a_connection_open_and_no_switch() {
+    let run = measured(&three_connections());
+    expect(&run, "bytes_on_fach_pct", 100.0 * 1100.0 / 2000.0);
+    // From 10 s, where the window opens, to the switch at 10.5 s, and the third connection's 2 s.
+    expect(&run, "fach_goodput_kbps", 1100.0 * 8.0 / 2.5 / 1e3);
+}
+
+#[test]
+fn a_packet_waited_for_a_switch_if_it_was_there_when_the_dch_came() {
+    let run = measured(&three_connections());
+    expect(&run, "sdu_delay_switch_s", 1.3);
+    expect(&run, "sdu_delay_no_switch_s", (0.1 + 0.2 + 0.1) / 3.0);
+}
+
+#[test]
+fn users_with_fixed_channels_and_what_lies_outside_the_window_do_not_count() {
+    let run = measured(&[
+        state(0, CellFach),
+        opened(1_000, UE, 1),
+        delivered(2_000, UE, 70, 1_500),
+        closed(3_000, 1),
+        opened(11_000, FIXED, 2),
+        delivered(12_000, FIXED, 70, 11_500),
+        closed(13_000, 2),
+    ]);
+    for name in
+        ["connections_with_dch_pct", "bytes_on_fach_pct", "fach_goodput_kbps", "sdu_delay_no_switch_s"]
+    {
+        assert_eq!(run.network.value(name), None, "{name}");
+    }
+}
