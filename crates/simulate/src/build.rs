@@ -20,8 +20,8 @@ use umts_stack::radio::rlc::am::{
 use umts_stack::radio::rlc::tm::{ErroneousSdus, TmConfig};
 use umts_stack::radio::rlc::um::UmConfig;
 use umts_stack::tcp::{
-    ChargedOptions, CubicConfig, FackConfig, Nagle, Retries, RtoConfig, RtoRule, SpuriousConfig, TcpConfig,
-    Variant, VegasConfig,
+    ChargedOptions, CubicConfig, FackConfig, Nagle, NewRenoConfig, Retries, RtoConfig, RtoRule,
+    SpuriousConfig, TcpConfig, Variant, VegasConfig,
 };
 use umts_stack::trace::Channel;
 use umts_units::{BitRate, Duration, Time};
@@ -459,6 +459,7 @@ pub fn tcp_config(tcp: &scenario::Tcp) -> TcpConfig {
         ecn: tcp.ecn,
         quick_acks: tcp.quick_acks,
         fack: FackConfig { data_smoothing: tcp.fack_data_smoothing, over_damping: tcp.fack_over_damping },
+        newreno: NewRenoConfig { careful: tcp.newreno_careful, impatient: tcp.newreno_impatient },
         vegas: VegasConfig {
             alpha: tcp.vegas_alpha,
             beta: tcp.vegas_beta,

@@ -118,12 +118,16 @@ fn read_arriving(words: &mut Words) -> Result<Arriving, String> {
             "sack" => segment.sack.push(range(word, words.next())?),
             "times" => segment.times = number(word, words.next())?,
             "timestamps" => segment.timestamps = true,
+            "seq" => segment.seq = Some(number(word, words.next())?),
+            "ce" => segment.ce = true,
+            bit if segment.bits.set(bit) => {}
             "echo" => {
                 let (digits, unit) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
                 segment.echo = Some(read_moment(digits, unit)?.time);
             }
             other => {
-                let known = "syn, ack, acks, data, fin, window, mss, sack, timestamps, echo and times";
+                let known = "syn, rst, ece, cwr, ce, seq, ack, acks, data, fin, window, mss, sack, timestamps, echo \
+                    and times";
                 return Err(unknown(other, known));
             }
         }
@@ -145,7 +149,13 @@ fn read_leaving(words: &mut Words) -> Result<Leaving, String> {
             "mss" => segment.mss = Some(number(word, words.next())?),
             "sack" => segment.sack.get_or_insert_default().push(range(word, words.next())?),
             "again" => segment.again = true,
-            other => return Err(unknown(other, "syn, ack, data, fin, window, mss, sack and again")),
+            "seq" => segment.seq = Some(number(word, words.next())?),
+            "ect" => segment.ect = true,
+            bit if segment.bits.set(bit) => {}
+            other => {
+                let known = "syn, rst, ece, cwr, ect, seq, ack, data, fin, window, mss, sack and again";
+                return Err(unknown(other, known));
+            }
         }
     }
     if !any {
@@ -174,7 +184,7 @@ fn read_claims(words: &mut Words) -> Result<Vec<Claim>, String> {
         let known = || Quantity::ALL.iter().map(|quantity| quantity.word()).collect::<Vec<_>>().join(", ");
         let quantity = quantity.ok_or_else(|| unknown(word, &known()))?;
         let value = words.next().ok_or_else(|| format!("what is `{word}`?"))?;
-        if quantity != Quantity::State {
+        if !quantity.is_word() {
             value.parse::<f64>().map_err(|_| format!("`{word}` is a number, not `{value}`"))?;
         }
         claims.push(Claim { quantity, value: value.to_owned() });

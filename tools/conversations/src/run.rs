@@ -6,14 +6,14 @@ use std::path::Path;
 use umts_scenario::Scenario;
 use umts_stack::Cx;
 use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, UeId};
-use umts_stack::packet::{Flags, Options, SackBlocks, Segment};
+use umts_stack::packet::{Ecn, Flags, Options, SackBlocks, Segment};
 use umts_stack::tcp::{Connection, TcpConfig, TcpEvent};
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
 
 use crate::problem::Mistake;
 use crate::script::{Claim, Line, Moment, Quantity, Script, Setting, What, When};
-use crate::segment::{Arriving, Leaving, Words};
+use crate::segment::{Arriving, Bits, Leaving, Words};
 
 /// More expiries of timers between two lines than any script means.
 const EXPIRIES: usize = 10_000;
@@ -181,14 +181,24 @@ impl Talk {
     }
 
     fn segment(&mut self, arriving: &Arriving, ack: Option<u64>) -> Segment {
-        let seq = arriving.range.map_or(self.seq, |(from, _)| from);
+        let seq = arriving.range.map(|(from, _)| from).or(arriving.seq).unwrap_or(self.seq);
         let payload = arriving.range.map_or(0, |(from, to)| (to - from) as u32);
         self.window = arriving.window.unwrap_or(self.window);
         self.ack = ack.or(self.ack);
         self.timestamps |= arriving.timestamps;
+        let Bits { rst, ece, cwr } = arriving.bits;
         let answered = self.sent.iter().rev().find(|(end, _)| Some(*end) == ack);
         let segment = Segment {
-            flags: Flags { syn: arriving.syn, fin: arriving.fin, ack: ack.is_some(), ..Flags::default() },
+            flags: Flags {
+                syn: arriving.syn,
+                fin: arriving.fin,
+                ack: ack.is_some(),
+                rst,
+                ece,
+                cwr,
+                psh: false,
+            },
+            ecn: if arriving.ce { Ecn::Experienced } else { Ecn::NotCapable },
             seq,
             ack: ack.unwrap_or_default(),
             payload,
@@ -255,9 +265,11 @@ impl Talk {
             Quantity::Srtt => in_ms(self.end.estimator().srtt()),
             Quantity::Timeouts => self.timeouts as f64,
             Quantity::Delivered => self.delivered as f64,
-            Quantity::State => {
-                let state = format!("{:?}", self.end.state()).to_lowercase();
-                return if state == claim.value { Ok(()) } else { Err(differs(claim, &state)) };
+            Quantity::State | Quantity::Failure => {
+                let failure = self.end.failure().map_or("none".to_owned(), |failure| format!("{failure:?}"));
+                let state = format!("{:?}", self.end.state());
+                let word = if claim.quantity == Quantity::State { state } else { failure }.to_lowercase();
+                return if word == claim.value { Ok(()) } else { Err(differs(claim, &word)) };
             }
         };
         let expected: f64 = claim.value.parse().expect("it was read as a number");

@@ -104,6 +104,15 @@ quantities! {
     Delivered = "delivered",
     /// RFC 9293's word in lower case, without hyphens.
     State = "state",
+    /// Why the connection failed: `refused`, `reset`, `timedout`, or `none`.
+    Failure = "failure",
+}
+
+impl Quantity {
+    /// Whether its value is a word, not a number.
+    pub fn is_word(self) -> bool {
+        matches!(self, Quantity::State | Quantity::Failure)
+    }
 }
 
 impl fmt::Display for Quantity {

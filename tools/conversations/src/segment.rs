@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use umts_stack::packet::Segment;
+use umts_stack::packet::{Ecn, Flags, Segment};
 use umts_units::Duration;
 
 /// What comes from the other end.
@@ -24,6 +24,42 @@ pub(crate) struct Arriving {
     pub echo: Option<Duration>,
     /// How often it comes.
     pub times: u32,
+    pub bits: Bits,
+    /// The number of a segment without data; the next one if it is not said.
+    pub seq: Option<u64>,
+    /// A router on the way has marked it.
+    pub ce: bool,
+}
+
+/// The control bits that are rare.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub(crate) struct Bits {
+    pub rst: bool,
+    pub ece: bool,
+    pub cwr: bool,
+}
+
+impl Bits {
+    fn of(segment: &Segment) -> Self {
+        let Flags { rst, ece, cwr, .. } = segment.flags;
+        Bits { rst, ece, cwr }
+    }
+
+    /// Sets the bit of this word, if there is one.
+    pub fn set(&mut self, word: &str) -> bool {
+        match word {
+            "rst" => self.rst = true,
+            "ece" => self.ece = true,
+            "cwr" => self.cwr = true,
+            _ => return false,
+        }
+        true
+    }
+
+    fn words(self) -> impl Iterator<Item = String> {
+        let all = [(self.rst, "rst"), (self.ece, "ece"), (self.cwr, "cwr")];
+        all.into_iter().filter(|(set, _)| *set).map(|(_, word)| word.to_owned())
+    }
 }
 
 /// What must leave. What is not said is not looked at, except for flags.
@@ -39,6 +75,11 @@ pub(crate) struct Leaving {
     pub sack: Option<Vec<(u64, u64)>>,
     /// It has left before.
     pub again: bool,
+    pub bits: Bits,
+    /// The number of a segment without data.
+    pub seq: Option<u64>,
+    /// A router may mark it.
+    pub ect: bool,
 }
 
 impl Leaving {
@@ -52,7 +93,9 @@ impl Leaving {
         let end = self.range.map_or(from, |(_, end)| end);
         let data_end = segment.seq + u64::from(segment.payload);
         let is_last = data_end == end;
-        let flags = segment.flags.syn == self.syn && segment.flags.fin == (self.fin && is_last);
+        let flags = segment.flags.syn == self.syn
+            && segment.flags.fin == (self.fin && is_last)
+            && Bits::of(segment) == self.bits;
         let place = match self.range {
             Some((_, end)) => segment.seq == from && data_end <= end && (from == end || segment.payload > 0),
             None => segment.payload == 0,
@@ -62,6 +105,8 @@ impl Leaving {
         flags
             && place
             && again
+            && (!self.ect || segment.ecn == Ecn::Capable)
+            && self.seq.is_none_or(|seq| segment.seq == seq)
             && self.ack.is_none_or(|ack| segment.flags.ack && segment.ack == ack)
             && self.window.is_none_or(|window| segment.window == window)
             && self.mss.is_none_or(|mss| segment.mss == mss)
@@ -78,6 +123,10 @@ impl fmt::Display for Words<'_> {
         let mut words = Vec::new();
         if segment.flags.syn {
             words.push("syn".to_owned());
+        }
+        words.extend(Bits::of(segment).words());
+        if segment.flags.rst || (segment.payload == 0 && !segment.flags.syn && !segment.flags.fin) {
+            words.push(format!("seq {}", segment.seq));
         }
         if segment.payload > 0 {
             words.push(format!("data {}..{}", segment.seq, segment.seq + u64::from(segment.payload)));
@@ -101,6 +150,8 @@ impl fmt::Display for Leaving {
         let mut words = Vec::new();
         let mut say = |said: bool, word: String| words.extend(said.then_some(word));
         say(self.syn, "syn".to_owned());
+        self.bits.words().for_each(|word| say(true, word));
+        say(self.seq.is_some(), format!("seq {}", self.seq.unwrap_or_default()));
         match self.range {
             Some((from, to)) if from == to => say(true, format!("fin {from}")),
             Some((from, to)) => {
@@ -115,6 +166,7 @@ impl fmt::Display for Leaving {
         for (start, end) in self.sack.iter().flatten() {
             say(true, format!("sack {start}..{end}"));
         }
+        say(self.ect, "ect".to_owned());
         say(self.again, "again".to_owned());
         f.write_str(&words.join(" "))
     }

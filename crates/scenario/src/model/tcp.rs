@@ -137,6 +137,14 @@ pub struct Tcp {
     /// of a selective acknowledgement is charged 8 B, as in ns-2.
     #[schemars(extend("x-source" = "RFC 9293 §3.2; what ns-2 and EURANE leave out"))]
     pub charged_options: ChargedOptions,
+    /// NewReno: three duplicates after a timeout are a loss only if they acknowledge more than all that had left before it
+    /// (also for other variants without selective acknowledgements, not `reno` and `tahoe`); if not, just that is enough.
+    #[schemars(extend("x-source" = "RFC 6582 §3.2; false is \"less careful\" of RFC 2582 §5"))]
+    pub newreno_careful: bool,
+    /// NewReno: only the first partial acknowledgement restarts the timer, so many losses end in a timeout; if not, each does,
+    /// and one loss is repaired in a round trip.
+    #[schemars(extend("x-source" = "RFC 6582 §3.2; false is \"slow but steady\" of RFC 3782 §4"))]
+    pub newreno_impatient: bool,
     /// FACK: the window falls by half a segment with each acknowledgement, not at once (not `one_way`).
     #[schemars(extend("x-source" = "Mathis and Mahdavi 1996; Dubois (2005), section 3.2.6"))]
     pub fack_data_smoothing: bool,
@@ -209,6 +217,8 @@ impl Default for Tcp {
             timestamp_tick: Duration::from_millis(1),
             window_scaling: true,
             charged_options: ChargedOptions::AfterSyn,
+            newreno_careful: true,
+            newreno_impatient: true,
             fack_data_smoothing: false,
             fack_over_damping: false,
             vegas_alpha: 1,

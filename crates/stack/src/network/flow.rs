@@ -77,7 +77,7 @@ impl Flow {
 
     /// A new connection takes the place of those that are long over.
     pub fn open(&mut self, now: Time, id: ConnectionId, nth: Nth, tcp: &TcpConfig) -> &mut FlowConnection {
-        self.connections.retain(|connection| connection.expires > now);
+        self.connections.retain(|connection| connection.expires > now || connection.is_half_open());
         let end = |end| Connection::new(id, self.id, self.ue, end, tcp);
         let ends = [end(End::Server), end(End::Ue)];
         let connection =
@@ -110,7 +110,7 @@ impl Flow {
         let connection = self.connection(id)?;
         let event = connection.end(end).poll_event()?;
         if matches!(event, TcpEvent::Failed(_)) {
-            // The other end may never hear of it.
+            // The other end may never hear of it, unless it sends something.
             connection.expires = now + TIME_WAIT;
         }
         if event == TcpEvent::Closed {
@@ -124,6 +124,12 @@ impl Flow {
 }
 
 impl FlowConnection {
+    /// One end is closed, the other waits for something: it will hear of it by a RST, or give up.
+    fn is_half_open(&self) -> bool {
+        let waits = |end: usize| !self.closed[end] && self.ends[end].poll_timeout().is_some();
+        !self.one_way && (waits(0) || waits(1))
+    }
+
     #[inline]
     pub fn end(&mut self, end: End) -> &mut Connection {
         &mut self.ends[end as usize]
@@ -132,7 +138,10 @@ impl FlowConnection {
 
 #[cfg(test)]
 mod tests {
+    use umts_kernel::NoTrace;
+
     use super::*;
+    use crate::cx::Cx;
     use crate::ids::Direction;
     use crate::traffic::TrafficConfig;
 
@@ -159,5 +168,31 @@ mod tests {
         assert_eq!(flow.connection_from(ConnectionId(1)), Some(ConnectionId(20)));
         assert_eq!(flow.connection(ConnectionId(20)).map(|found| found.nth), Some(Nth(2)));
         assert_eq!(flow.nth(Nth(4)).map(|found| found.id), Some(ConnectionId(50)));
+    }
+
+    #[test]
+    fn a_half_open_connection_is_kept_while_its_live_end_waits_for_something() {
+        let config = FlowConfig {
+            ue: UeId(0),
+            direction: Direction::Downlink,
+            traffic: TrafficConfig::Ftp { bytes: 1 },
+            start: Time::ZERO,
+            tcp: TcpConfig::default(),
+            window_in_segments: false,
+        };
+        let mut flow = Flow::new(FlowId(0), &config, &Streams::new(1, 0));
+        let connection = flow.open(Time::ZERO, ConnectionId(0), Nth(0), &TcpConfig::default());
+        let mut sink = NoTrace;
+        let cx = &mut Cx::new(Time::ZERO, &mut sink);
+        connection.end(End::Server).handle_open(cx);
+        connection.end(End::Server).poll_transmit(cx).expect("the SYN, which is timed");
+        connection.closed[End::Ue as usize] = true;
+        connection.expires = Time::ZERO;
+        let later = Time::ZERO + Duration::from_secs(1);
+        flow.open(later, ConnectionId(1), Nth(1), &TcpConfig::default());
+        assert!(flow.connection(ConnectionId(0)).is_some());
+        flow.connection(ConnectionId(0)).expect("it is there").closed[End::Server as usize] = true;
+        flow.open(later, ConnectionId(2), Nth(2), &TcpConfig::default());
+        assert!(flow.connection(ConnectionId(0)).is_none());
     }
 }

@@ -9,9 +9,9 @@ use super::event::{Event, HeldId};
 use crate::Cx;
 use crate::core_network::{LinkId, Treatment, Verdict};
 use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId};
-use crate::packet::{Content, Datagram, Packet};
+use crate::packet::{Content, Datagram, Packet, Segment};
 use crate::radio::rlc::Sdu;
-use crate::tcp::Variant;
+use crate::tcp::{Variant, reset_for};
 use crate::trace::{CapturePoint, DropPlace, TraceEvent};
 use crate::traffic::{Action, Nth, Report};
 
@@ -404,10 +404,32 @@ impl Network {
                     connection.end(end).handle_packet(cx, &packet);
                     self.tcp_changed(cx, flow, segment.connection, end, queue);
                 }
-                None => cx.record(|| TraceEvent::PacketDropped { place: DropPlace::NoConnection, packet }),
+                None => {
+                    cx.record(|| TraceEvent::PacketDropped { place: DropPlace::NoConnection, packet });
+                    self.refuse(cx, end, packet, segment, queue);
+                }
             },
             Content::Datagram(datagram) => cx.record(|| TraceEvent::DatagramReceived { flow, datagram }),
             Content::Foreign(_) => self.foreign_out.push_back(packet),
         }
+    }
+
+    /// A segment came to a host that has forgotten its connection: a RST says so (RFC 9293 §3.5.2, group 1).
+    fn refuse<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        end: End,
+        about: Packet,
+        segment: Segment,
+        queue: &mut EventQueue<Event>,
+    ) {
+        let tcp = &self.flows[about.flow.index()].tcp;
+        if tcp.one_way || segment.flags.rst {
+            return;
+        }
+        let content = Content::Segment(reset_for(&segment, tcp.header));
+        let packet = Packet { id: PacketId(self.packets), content, ..about };
+        self.packets += 1;
+        self.leave_host(cx, end, packet, queue);
     }
 }

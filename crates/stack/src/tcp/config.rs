@@ -116,6 +116,8 @@ pub struct TcpConfig {
     pub ecn: bool,
     /// So many segments are acknowledged at once at the start of a connection, whatever `delayed_ack` (Linux).
     pub quick_acks: u32,
+    /// Where RFC 6582 and its predecessors leave NewReno a choice.
+    pub newreno: NewRenoConfig,
     /// What Vegas aims at.
     pub vegas: VegasConfig,
     /// What CUBIC uses.
@@ -197,6 +199,23 @@ pub struct FackConfig {
     pub over_damping: bool,
 }
 
+/// NewReno's variants, also for other laws of the window where there are no selective acknowledgments.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NewRenoConfig {
+    /// Three duplicates begin a recovery only if they acknowledge more than all that had left at the last timeout or
+    /// recovery (RFC 6582 §3.2, step 1); "less careful" (RFC 2582 §5): if they acknowledge all of it.
+    pub careful: bool,
+    /// Only the first partial ACK restarts the timer (RFC 6582 §3.2, step 3); "slow but steady" (RFC 3782 §4): each does.
+    pub impatient: bool,
+}
+
+impl Default for NewRenoConfig {
+    /// As RFC 6582 recommends.
+    fn default() -> Self {
+        NewRenoConfig { careful: true, impatient: true }
+    }
+}
+
 /// The bounds of TCP Vegas on the segments that it keeps in queues.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct VegasConfig {
@@ -271,6 +290,7 @@ impl Default for TcpConfig {
             listens: true,
             ecn: false,
             quick_acks: 0,
+            newreno: NewRenoConfig::default(),
             vegas: VegasConfig::default(),
             cubic: CubicConfig::default(),
             rto: RtoConfig::default(),

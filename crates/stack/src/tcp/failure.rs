@@ -6,6 +6,7 @@ use super::connection::Connection;
 use super::receiver::AckDue;
 use super::timers::Timers;
 use crate::cx::Cx;
+use crate::ids::{ConnectionId, Direction};
 use crate::packet::{Flags, Segment};
 use crate::trace::{SendCause, TraceEvent};
 
@@ -37,6 +38,17 @@ impl Rst {
             Rst { seq: 0, ack: Some(segment.end()) }
         }
     }
+
+    fn segment(self, connection: ConnectionId, direction: Direction, header: u16) -> Segment {
+        let flags = Flags { rst: true, ack: self.ack.is_some(), ..Flags::default() };
+        let (seq, ack) = (self.seq, self.ack.unwrap_or_default());
+        Segment { flags, seq, ack, header, ..Segment::new(connection, direction) }
+    }
+}
+
+/// The RST with `header` octets that answers a segment for which there is no connection (any more).
+pub fn reset_for(segment: &Segment, header: u16) -> Segment {
+    Rst::answering(segment).segment(segment.connection, segment.direction.reversed(), header)
 }
 
 impl Connection {
@@ -56,12 +68,25 @@ impl Connection {
             self.handle_rst(cx, segment);
             return true;
         }
-        let refused = segment.flags.syn && !segment.flags.ack && !self.sender.opened && !self.config.listens;
-        if self.failure.is_none() && !refused {
+        if self.failure.is_none() && !self.belongs_to_no_connection(segment) {
             return false;
         }
         self.rst_due = Some(Rst::answering(segment));
         true
+    }
+
+    /// Before the handshake has told what to expect: a SYN where none is taken, an acknowledgment where nothing was sent
+    /// (RFC 9293 §3.10.7.2), or in SYN-SENT one of something else than our SYN (§3.10.7.3), as a half-open connection at the
+    /// other end sends it.
+    #[inline]
+    fn belongs_to_no_connection(&self, segment: &Segment) -> bool {
+        if self.config.one_way || self.receiver.is_synchronised() {
+            return false;
+        }
+        if !self.sender.opened {
+            return segment.flags.ack || (segment.flags.syn && !self.config.listens);
+        }
+        segment.flags.ack && segment.ack != self.sender.outstanding.max_sent()
     }
 
     fn handle_rst<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
@@ -117,10 +142,6 @@ impl Connection {
     /// The RST that leaves now.
     pub(super) fn take_rst(&mut self) -> Option<(Segment, SendCause)> {
         let rst = self.rst_due.take()?;
-        let flags = Flags { rst: true, ack: rst.ack.is_some(), ..Flags::default() };
-        let (seq, ack) = (rst.seq, rst.ack.unwrap_or_default());
-        let header = self.config.header;
-        let segment = Segment { flags, seq, ack, header, ..Segment::new(self.id, self.end.sends()) };
-        Some((segment, SendCause::Reset))
+        Some((rst.segment(self.id, self.end.sends(), self.config.header), SendCause::Reset))
     }
 }

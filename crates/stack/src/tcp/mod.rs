@@ -42,12 +42,12 @@ mod spurious;
 mod timers;
 
 pub use config::{
-    ChargedOptions, FackConfig, Nagle, Retries, RtoConfig, RtoRule, SpuriousConfig, TcpConfig, Variant,
-    VegasConfig,
+    ChargedOptions, FackConfig, Nagle, NewRenoConfig, Retries, RtoConfig, RtoRule, SpuriousConfig, TcpConfig,
+    Variant, VegasConfig,
 };
 pub use congestion::CubicConfig;
 pub use connection::{Connection, State, TcpEvent};
-pub use failure::Failure;
+pub use failure::{Failure, reset_for};
 pub use scoreboard::Noted;
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ impl Connection {
         let octets = if timestamps { u32::from(TIMESTAMPS) } else { 0 };
         self.sender.set_segment_size(largest.saturating_sub(octets).max(1));
         if self.agreed.blocks == 0 {
-            self.sender.do_without_sack();
+            self.sender.do_without_sack(&self.config);
         }
     }
 

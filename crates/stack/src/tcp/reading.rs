@@ -95,7 +95,8 @@ impl Connection {
         let window = match &mut self.reading {
             None => self.config.advertised_window,
             Some(reading) => {
-                let window = reading.window(now, self.receiver.next(), self.sender.mss);
+                // The SYN takes no room.
+                let window = reading.window(now, self.receiver.next().max(1), self.sender.mss);
                 self.sleep_until_update();
                 window
             }

@@ -125,8 +125,8 @@ impl Sender {
     }
 
     /// The other end does not acknowledge selectively.
-    pub fn do_without_sack(&mut self) {
-        if let Some(version) = self.version.without_sack() {
+    pub fn do_without_sack(&mut self, config: &TcpConfig) {
+        if let Some(version) = self.version.without_sack(config.newreno) {
             self.version = version;
         }
     }

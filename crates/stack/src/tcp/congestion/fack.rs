@@ -134,4 +134,10 @@ impl CongestionControl for Fack {
     fn on_sent(&mut self, turn: Turn, _number: u64, _now: Time) {
         self.resent += u32::from(matches!(turn, Turn::Hole(_) | Turn::First));
     }
+
+    /// All that was outstanding may be acknowledged while a segment that was lost again holds everything up.
+    #[inline]
+    fn times_silence(&self, _window: &Window) -> bool {
+        self.held || self.stopped || self.resent > 0
+    }
 }

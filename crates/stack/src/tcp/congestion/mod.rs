@@ -45,7 +45,7 @@ pub use westwood::Westwood;
 
 use umts_units::Time;
 
-use super::config::{TcpConfig, Variant};
+use super::config::{NewRenoConfig, TcpConfig, Variant};
 use super::outstanding::{Acknowledged, Outstanding};
 use crate::packet::SackBlocks;
 
@@ -187,7 +187,7 @@ impl Version {
         match config.version {
             Variant::Tahoe => Version::Tahoe(Tahoe),
             Variant::Reno => Version::Reno(Reno::default()),
-            Variant::NewReno => Version::NewReno(NewReno::default()),
+            Variant::NewReno => Version::NewReno(NewReno::new(config.newreno)),
             Variant::Sack if config.one_way => Version::Sack(Sack::default()),
             Variant::Sack => Version::Rfc6675(Rfc6675::default()),
             Variant::Fack if config.one_way => Version::Fack(Fack::default()),
@@ -197,7 +197,7 @@ impl Version {
             Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_)
                 if config.sack_blocks == 0 =>
             {
-                Version::NewReno(NewReno::default())
+                Version::NewReno(NewReno::new(config.newreno))
             }
             Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_) if config.one_way => {
                 Version::Sack(Sack::default())
@@ -209,9 +209,9 @@ impl Version {
     }
 
     /// What takes its place when the other end does not acknowledge selectively.
-    pub(super) fn without_sack(&self) -> Option<Self> {
+    pub(super) fn without_sack(&self, config: NewRenoConfig) -> Option<Self> {
         matches!(self, Version::Rfc6675(_) | Version::Forward(_))
-            .then(|| Version::NewReno(NewReno::default()))
+            .then(|| Version::NewReno(NewReno::new(config)))
     }
 }
 

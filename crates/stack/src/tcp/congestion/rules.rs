@@ -34,11 +34,12 @@ impl Rules {
     }
 
     /// cwnd at the start of fast recovery: ssthresh (RFC 5681 §3.2, step 3, its three segments being the inflation);
-    /// ns-2 keeps the fraction and has no lower bound.
+    /// ns-2 keeps the fraction. It has no lower bound, but a window below one segment, which a law other than half of the
+    /// load can ask for, would end a recovery with nothing under way and nothing allowed to leave: for ever.
     pub(super) fn reduced_cwnd(self, reduced: f64) -> f64 {
         match self {
             Rules::Rfc5681 => self.threshold(reduced),
-            Rules::Ns2 => reduced,
+            Rules::Ns2 => reduced.max(1.0),
         }
     }
 

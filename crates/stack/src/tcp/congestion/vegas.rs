@@ -6,9 +6,10 @@
 //! ends above `gamma`. Losses are found early: a segment older than a fine-grained timeout leaves again on the first
 //! duplicate ACK, and on the two ACKs after a retransmission.
 //!
-//! ns-2's own: the difference is rounded; a fast retransmit doubles the back-off; and after a timeout the window to
-//! return to is forgotten, so that more than three duplicate ACKs (of what go-back-N sent needlessly) and a new one close
-//! the window altogether, until the next timeout.
+//! ns-2's own: the difference is rounded; and a fast retransmit doubles the back-off. One way only: after a timeout, and
+//! before the first cut, the window to return to is unknown, so that more than three duplicate ACKs (of what go-back-N
+//! sent needlessly) and a new one close the window altogether, until the next timeout. Over full duplex it is then the
+//! window before the duplicates.
 
 use umts_units::Time;
 
@@ -45,7 +46,7 @@ pub struct Vegas {
     /// Slow start grows in this round.
     growing_round: bool,
     fine: FineTimeout,
-    /// The window after the last cut, without duplicates; 0 after a timeout.
+    /// The window to return to when the duplicates end: after the last cut; in ns-2 0 after a timeout.
     target: f64,
     cut_at: Option<Time>,
     worried: u32,
@@ -274,6 +275,9 @@ impl CongestionControl for Vegas {
     }
 
     fn on_duplicate_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &Duplicate) -> Reaction {
+        if window.duplicates == 1 && window.rules == Rules::Rfc5681 {
+            self.target = window.cwnd;
+        }
         let Some(first) = self.first(window, sent) else { return Reaction::NOTHING };
         let again = first.count > 1;
         if window.duplicates == DUPLICATE_THRESHOLD || self.is_overdue(first, ack.now) {
@@ -300,7 +304,7 @@ impl CongestionControl for Vegas {
         window.duplicates = 0;
         window.collapse_after_timeout(flight);
         window.cwnd = 2.0;
-        self.target = 0.0;
+        self.target = if window.rules == Rules::Ns2 { 0.0 } else { window.cwnd };
         self.timed_out = true;
     }
 
@@ -317,6 +321,7 @@ impl CongestionControl for Vegas {
         *record = Transmissions { count: record.count + 1, last: Some(now) };
     }
 
+    /// ns-2's closed window.
     #[inline]
     fn times_silence(&self, window: &Window) -> bool {
         window.cwnd < 1.0

@@ -12,4 +12,5 @@ mod pair;
 mod properties;
 mod sack;
 mod spurious;
+mod stuck;
 mod windows;

@@ -5,7 +5,7 @@ use umts_units::Duration;
 use super::pair::{DELAY, Fate, MSS, Pair, config, lose, lose_from, ms, nth};
 use crate::ids::End;
 use crate::packet::{Flags, Segment};
-use crate::tcp::{State, TcpConfig, TcpEvent, Variant};
+use crate::tcp::{Failure, Retries, State, TcpConfig, TcpEvent, Variant};
 use crate::trace::{SendCause, TraceEvent};
 
 fn flags(segment: &Segment) -> String {
@@ -203,4 +203,25 @@ fn the_other_end_may_open_and_the_fin_keeps_its_place() {
     pair.run();
     assert_eq!((pair.delivered(End::Ue), pair.heard(End::Ue, TcpEvent::PeerClosed)), (1001, 1));
     assert_eq!(pair.sent_again()[0].1, nth(0));
+}
+
+/// RFC 9293 §3.5.1: the RST of the end that gives up is lost, so the other one still takes the connection for open, until it
+/// sends something.
+#[test]
+fn a_half_open_connection_is_found_out_when_its_live_end_sends() {
+    let retries = Retries { data: Some(2), ..Retries::default() };
+    let config = TcpConfig { retries, ..config(Variant::NewReno) };
+    let mut pair = Pair::with_timed_script(&config, |now, _| {
+        if (ms(150)..ms(20_000)).contains(&now) { Fate::Drop } else { Fate::Deliver }
+    });
+    pair.open(End::Server);
+    pair.run_until(ms(200));
+    pair.write(End::Server, 1000);
+    pair.run_until(ms(20_000));
+    assert_eq!(pair.states(), (State::Closed, State::Established));
+    assert_eq!(pair.server.failure(), Some(Failure::TimedOut));
+    pair.write(End::Ue, 500);
+    pair.run();
+    assert_eq!(pair.ue.failure(), Some(Failure::Reset));
+    assert_eq!(pair.heard(End::Ue, TcpEvent::Failed(Failure::Reset)), 1);
 }

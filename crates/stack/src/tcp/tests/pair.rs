@@ -39,11 +39,13 @@ pub struct Pair {
     pub now: Time,
     pub trace: Vec<(Time, TraceEvent)>,
     pub events: Vec<(End, TcpEvent)>,
-    script: Box<dyn FnMut(&Segment) -> Fate>,
+    script: Box<dyn FnMut(Time, &Segment) -> Fate>,
     /// What a router on the way marks, if the segment may be marked.
     pub mark: Box<dyn FnMut(&Segment) -> bool>,
     queue: EventQueue<Event>,
     packets: u64,
+    /// How far ahead an end wanted to be woken at most.
+    pub longest_wait: Duration,
     /// When that link has sent all that it was given.
     link_free: Time,
 }
@@ -90,7 +92,15 @@ impl Pair {
         Self::with_script(config, |_| Fate::Deliver)
     }
 
-    pub fn with_script(config: &TcpConfig, script: impl FnMut(&Segment) -> Fate + 'static) -> Self {
+    pub fn with_script(config: &TcpConfig, mut script: impl FnMut(&Segment) -> Fate + 'static) -> Self {
+        Self::with_timed_script(config, move |_, segment| script(segment))
+    }
+
+    /// The script is told when a segment leaves.
+    pub fn with_timed_script(
+        config: &TcpConfig,
+        script: impl FnMut(Time, &Segment) -> Fate + 'static,
+    ) -> Self {
         let end = |end| Connection::new(ConnectionId(7), FlowId(0), UeId(0), end, config);
         Pair {
             server: end(End::Server),
@@ -102,6 +112,7 @@ impl Pair {
             mark: Box::new(|_| false),
             queue: EventQueue::new(),
             packets: 0,
+            longest_wait: Duration::ZERO,
             link_free: Time::ZERO,
         }
     }
@@ -203,13 +214,14 @@ impl Pair {
         }
         if let Some(at) = self.end(end).poll_timeout() {
             assert!(at >= self.now, "a timeout that was missed");
+            self.longest_wait = self.longest_wait.max(at - self.now);
             self.queue.push(at, Phase::Timers, Event::Wake(end));
         }
     }
 
     fn carry(&mut self, from: End, mut packet: Packet) {
         let to = End::sending(from.sends().reversed());
-        let (copies, extra) = match (self.script)(packet.segment().expect("TCP sends segments")) {
+        let (copies, extra) = match (self.script)(self.now, packet.segment().expect("TCP sends segments")) {
             Fate::Drop => (0, Duration::ZERO),
             Fate::Deliver => (1, Duration::ZERO),
             Fate::Double => (2, Duration::ZERO),

@@ -33,8 +33,6 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
     ];
     (version, any::<bool>(), any::<bool>(), any::<bool>(), 1u32..12, 1u32..30, any::<bool>()).prop_map(
         |(version, one_way, delayed, limited_transmit, initial_window, window, ns2)| {
-            // One way, SACK, FACK and Vegas are ns-2's to the packet, its faults included.
-            let one_way = one_way && !matches!(version, Variant::Sack | Variant::Fack | Variant::Vegas);
             let mut config = TcpConfig {
                 one_way,
                 delayed_ack: delayed.then(|| Duration::from_millis(100)),
@@ -61,8 +59,7 @@ fn with_options() -> impl Strategy<Value = TcpConfig> {
         let needs_sack = matches!(config.version, Variant::Sack | Variant::Fack);
         let blocks = if needs_sack { blocks.max(1) } else { blocks };
         TcpConfig {
-            // One way, recovery by blocks is ns-2's as well.
-            sack_blocks: if config.one_way { 0 } else { blocks },
+            sack_blocks: blocks,
             dsack: on[0],
             timestamps: on[1],
             window_scaling: on[2],

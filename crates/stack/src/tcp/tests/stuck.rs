@@ -1,0 +1,274 @@
+//! No connection stands still while the network delivers: every congestion control, with and without selective
+//! acknowledgments, one way and full duplex, under every kind of impairment.
+
+use proptest::prelude::*;
+use umts_units::{BitRate, Duration, Time};
+
+use super::pair::{Fate, MSS, Pair, config};
+use crate::ids::End;
+use crate::packet::Segment;
+use crate::tcp::{
+    ChargedOptions, FackConfig, Nagle, NewRenoConfig, Retries, RtoRule, SpuriousConfig, State, TcpConfig,
+    TcpEvent, Variant, VegasConfig,
+};
+
+const VARIANTS: [Variant; 9] = [
+    Variant::Tahoe,
+    Variant::Reno,
+    Variant::NewReno,
+    Variant::Sack,
+    Variant::Fack,
+    Variant::Vegas,
+    Variant::Westwood,
+    Variant::Cubic,
+    Variant::Bbr,
+];
+
+/// The longest that anything takes after the network is repaired: two of the longest timeouts, then the rest at a segment in a
+/// round trip, with a reader of 40 kbit/s.
+const LATEST: Duration = Duration::from_secs(200);
+
+/// What the pipe does to packets, in parts of a thousand, until it is repaired.
+#[derive(Debug, Clone)]
+struct Trouble {
+    loss: u32,
+    double: u32,
+    reorder: u32,
+    /// How long a packet that is overtaken is held up.
+    hold: Duration,
+    /// A packet's time on the slowest link.
+    slot: Option<Duration>,
+    /// Everything is lost in this interval.
+    outage: (Time, Duration),
+    /// From here on everything is delivered.
+    repaired: Time,
+    seed: u64,
+}
+
+impl Trouble {
+    /// The fate of packets, drawn one after another.
+    fn script(&self) -> impl FnMut(Time, &Segment) -> Fate + use<> {
+        let trouble = self.clone();
+        let mut state = trouble.seed;
+        move |now, _| {
+            // A linear congruential generator: any sequence does.
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let draw = (state >> 33) as u32 % 1000;
+            let straight = trouble.slot.map_or(Fate::Deliver, Fate::Link);
+            if now >= trouble.repaired {
+                return straight;
+            }
+            let (from, length) = trouble.outage;
+            if (from..from + length).contains(&now) || draw < trouble.loss {
+                Fate::Drop
+            } else if draw < trouble.loss + trouble.double {
+                Fate::Double
+            } else if draw < trouble.loss + trouble.double + trouble.reorder {
+                Fate::HoldUp(trouble.hold)
+            } else {
+                straight
+            }
+        }
+    }
+}
+
+fn trouble() -> impl Strategy<Value = Trouble> {
+    let slot = proptest::option::weighted(0.5, 1u64..60);
+    let parts = (0u32..400, 0u32..150, 0u32..300);
+    (parts, 1u64..3000, slot, (0u64..8000, 0u64..20_000), 0u64..120_000, any::<u64>()).prop_map(
+        |((loss, double, reorder), hold, slot, (from, length), repaired, seed)| Trouble {
+            loss,
+            double,
+            reorder,
+            hold: Duration::from_millis(hold),
+            slot: slot.map(Duration::from_millis),
+            outage: (super::pair::ms(from), Duration::from_millis(length)),
+            repaired: super::pair::ms(repaired),
+            seed,
+        },
+    )
+}
+
+fn any_config() -> impl Strategy<Value = TcpConfig> {
+    let nagle = prop_oneof![Just(Nagle::Off), Just(Nagle::On), Just(Nagle::Minshall)];
+    let rule = prop_oneof![Just(RtoRule::Rfc6298), Just(RtoRule::Ns2), Just(RtoRule::Linux)];
+    let read_rate = proptest::option::weighted(0.2, 40_000u64..2_000_000);
+    let on = any::<[bool; 18]>();
+    let numbers = (0..VARIANTS.len(), 0u8..=4, 1u32..12, 1u32..40, 1u64..1500);
+    (numbers, on, nagle, rule, read_rate).prop_map(
+        |((version, blocks, initial_window, window, rto_min), on, nagle, rule, read_rate)| {
+            let version = VARIANTS[version];
+            let needs_sack = matches!(version, Variant::Sack | Variant::Fack);
+            let mut config = TcpConfig {
+                one_way: on[0],
+                delayed_ack: on[1].then(|| Duration::from_millis(200)),
+                limited_transmit: on[2],
+                initial_window,
+                advertised_window: window * MSS,
+                initial_ssthresh: on[3].then_some(window),
+                sack_blocks: if needs_sack { blocks.max(1) } else { blocks },
+                dsack: on[4],
+                timestamps: on[5],
+                window_scaling: on[6],
+                fack: FackConfig { data_smoothing: on[7], over_damping: on[8] },
+                spurious: SpuriousConfig { eifel: on[9], frto: on[10], dsack: on[11] },
+                abc: on[12],
+                ecn: on[13],
+                slow_start_restart: on[14],
+                vegas: VegasConfig { ns2_no_header: on[15], ..VegasConfig::default() },
+                newreno: NewRenoConfig { careful: on[16], impatient: on[17] },
+                nagle,
+                read_rate: read_rate.and_then(BitRate::from_bps),
+                retries: Retries::FOR_EVER,
+                charged_options: ChargedOptions::All,
+                ..config(version)
+            };
+            config.rto.rule = rule;
+            config.rto.min = Duration::from_millis(rto_min);
+            config
+        },
+    )
+}
+
+/// Writes `pieces` (bytes, and a pause in ms after them), and the other way `up` bytes; everything arrives, both ends hear of
+/// it, and it does not take long once the network delivers.
+fn goes_on(
+    config: &TcpConfig,
+    trouble: &Trouble,
+    pieces: &[(u64, u64)],
+    up: u64,
+) -> Result<(), TestCaseError> {
+    let mut pair = Pair::with_timed_script(config, trouble.script());
+    let mut count = 0;
+    pair.mark = Box::new(move |_| {
+        count += 1;
+        count % 7 == 0
+    });
+    pair.open(End::Server);
+    if !config.one_way {
+        pair.write(End::Ue, up);
+        pair.close(End::Ue);
+    }
+    for &(bytes, pause) in pieces {
+        pair.write(End::Server, bytes);
+        pair.run_until(pair.now + Duration::from_millis(pause));
+    }
+    pair.close(End::Server);
+    pair.run();
+    prop_assert_eq!(pair.delivered(End::Ue), pieces.iter().map(|(bytes, _)| bytes).sum::<u64>());
+    prop_assert_eq!(pair.server.outstanding_bytes(), 0);
+    prop_assert_eq!(pair.heard(End::Server, TcpEvent::Closed), 1);
+    prop_assert_eq!((pair.server.poll_timeout(), pair.ue.poll_timeout()), (None, None));
+    if !config.one_way {
+        prop_assert_eq!((pair.delivered(End::Server), pair.ue.state()), (up, State::Closed));
+    }
+    let repaired = trouble.repaired.max(trouble.outage.0 + trouble.outage.1);
+    let late = pair.now.saturating_since(repaired);
+    prop_assert!(late < LATEST, "it took {late:?} after the repair");
+    // Retransmission and persist timers have a bound, and a delayed ACK, a paced segment and a reader wait no longer.
+    prop_assert!(pair.longest_wait <= config.rto.max, "a timer of {:?}", pair.longest_wait);
+    Ok(())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn nothing_stands_still_while_the_network_delivers(
+        config in any_config(),
+        trouble in trouble(),
+        pieces in proptest::collection::vec((1u64..30_000, 0u64..4000), 1..4),
+        up in 0u64..20_000,
+    ) {
+        goes_on(&config, &trouble, &pieces, up)?;
+    }
+}
+
+/// A path that delivers from the beginning, to be made worse.
+fn quiet(seed: u64) -> Trouble {
+    Trouble {
+        loss: 0,
+        double: 0,
+        reorder: 0,
+        hold: Duration::ZERO,
+        slot: None,
+        outage: (Time::ZERO, Duration::ZERO),
+        repaired: Time::ZERO,
+        seed,
+    }
+}
+
+fn one_way(version: Variant, window: u32, rule: RtoRule, rto_min: u64) -> TcpConfig {
+    let mut config = TcpConfig {
+        one_way: true,
+        advertised_window: window * MSS,
+        initial_window: 1,
+        sack_blocks: 1,
+        slow_start_restart: false,
+        retries: Retries::FOR_EVER,
+        ..config(version)
+    };
+    config.rto.rule = rule;
+    config.rto.min = Duration::from_millis(rto_min);
+    config
+}
+
+/// Its estimate of the bandwidth was below one segment in a round trip, and so was its window after the recovery.
+#[test]
+fn westwood_goes_on_after_a_recovery_with_a_low_estimate() {
+    let config = TcpConfig { limited_transmit: true, ..one_way(Variant::Westwood, 5, RtoRule::Ns2, 1) };
+    let trouble = Trouble {
+        loss: 10,
+        double: 4,
+        reorder: 188,
+        hold: Duration::from_millis(2130),
+        slot: Some(Duration::from_millis(4)),
+        outage: (super::pair::ms(981), Duration::from_millis(6954)),
+        repaired: super::pair::ms(24_613),
+        ..quiet(12_295_128_814_752_223_007)
+    };
+    goes_on(&config, &trouble, &[(19_001, 0)], 0).expect("it goes on");
+}
+
+/// ns-2's FACK had stopped for the timer, which no longer ran since all that had left was acknowledged.
+#[test]
+fn fack_goes_on_after_it_has_stopped() {
+    let config = one_way(Variant::Fack, 4, RtoRule::Rfc6298, 384);
+    let trouble = Trouble {
+        loss: 198,
+        double: 39,
+        reorder: 190,
+        hold: Duration::from_millis(435),
+        repaired: super::pair::ms(301),
+        ..quiet(15_478_238_836_257_214_015)
+    };
+    goes_on(&config, &trouble, &[(6001, 0)], 0).expect("it goes on");
+}
+
+/// Its window was closed by duplicates after a timeout, and an ACK with ECE took back what reopened it.
+#[test]
+fn vegas_goes_on_after_a_timeout_and_a_mark() {
+    let mut config = TcpConfig {
+        advertised_window: 4 * MSS,
+        sack_blocks: 1,
+        slow_start_restart: false,
+        dsack: false,
+        window_scaling: false,
+        ecn: true,
+        retries: Retries::FOR_EVER,
+        charged_options: ChargedOptions::All,
+        ..config(Variant::Vegas)
+    };
+    config.rto.rule = RtoRule::Linux;
+    config.rto.min = Duration::from_millis(325);
+    let trouble = Trouble {
+        loss: 142,
+        double: 108,
+        reorder: 179,
+        hold: Duration::from_millis(1151),
+        outage: (super::pair::ms(3235), Duration::from_millis(3068)),
+        repaired: super::pair::ms(30_655),
+        ..quiet(17_381_151_828_513_657_254)
+    };
+    goes_on(&config, &trouble, &[(23_001, 0)], 9001).expect("it goes on");
+}
