@@ -94,7 +94,7 @@ pub(crate) struct Seen {
 impl Connection {
     /// The connection that begins with `packet`.
     pub fn new(number: u64, now: Time, packet: &Packet) -> Self {
-        let Packet { ends, is_from_first, segment } = packet;
+        let Packet { ends, is_from_first, segment, .. } = packet;
         let (source, destination) = if *is_from_first { (ends.0, ends.1) } else { (ends.1, ends.0) };
         let is_from_client = match (segment.flags.syn(), segment.flags.ack()) {
             (true, is_answer) => !is_answer,
@@ -175,6 +175,7 @@ impl Connection {
                 sack.extend(other.sack_blocks(segment));
             }
         }
+        self.ways[from as usize].tally.ecn_marks += u64::from(packet.is_marked);
         let sender_delay = self.answer[answer_of(from)].unwrap_or_default();
         let sent = self.ways[from as usize].sent(now, segment, sender_delay, together);
         if segment.flags.rst() {

@@ -108,6 +108,16 @@ metrics! {
         => |t| count(of_both(t, t.tally.dupack_runs)?);
     "acks_received" ["1"] "Acknowledgments without payload, SYN or FIN."
         => |t| count(of_acks(t, t.tally.acks_received)?);
+    "ecn_marks" ["1"] "Segments of the data's sender that were marked when they passed (CE): all of them at the receiver, none at the sender."
+        => |t| count(of_sender(t, t.tally.ecn_marks)?);
+    "ecn_echoes" ["1"] "Acknowledgments with ECE, without SYN." => |t| count(of_acks(t, t.tally.ecn_echoes)?);
+    "ecn_answers" ["1"] "Segments of the data's sender with CWR, without SYN." => |t| count(of_sender(t, t.tally.ecn_answers)?);
+    "ecn_reductions" ["1"] "Unknown: packets do not show the sender's windows." => |_| None;
+    "zero_windows" ["1"] "Acknowledgments that announce no room." => |t| count(of_acks(t, t.tally.zero_windows)?);
+    "zero_window_probes" ["1"] "Segments that ask whether a shut window has opened: an octet beyond it, or nothing new."
+        => |t| count(of_both(t, t.tally.zero_window_probes)?);
+    "zero_window_time_s" ["s"] "Time from an acknowledgment that announces no room to the next that announces some; of the capture, summed over connections."
+        => |t| Some(seconds(of_acks(t, t.tally.zero_window_time)?));
     "total_packets" ["1"] "Data segments, each once." => |t| count(of_sender(t, t.tally.data_segments)?);
     "transmission_time_s" ["s"] "From the first packet to the last, either way."
         => |t| Some(t.last?.saturating_since(t.first?).as_secs());
@@ -162,8 +172,6 @@ metrics! {
         => |t| t.rtt_timestamps.mean_s();
     "min_rtt_timestamps_s" ["s"] "Smallest of them." => |t| t.rtt_timestamps.min_s();
     "max_rtt_timestamps_s" ["s"] "Largest of them." => |t| t.rtt_timestamps.max_s();
-    "zero_windows" ["1"] "Acknowledgments that announce no room." => |t| count(of_acks(t, t.tally.zero_windows)?);
-    "zero_window_probes" ["1"] "Single octets sent into no room." => |t| count(of_sender(t, t.tally.zero_window_probes)?);
     "keep_alives" ["1"] "Segments that only ask whether the other end is there."
         => |t| count(of_sender(t, t.tally.keep_alives)?);
     "fin_packets" ["1"] "Segments with FIN, either way." => |t| count(t.fins);

@@ -25,6 +25,8 @@ pub(crate) struct Packet {
     pub ends: Ends,
     /// The source is the first one of the ends.
     pub is_from_first: bool,
+    /// A router has marked it (RFC 3168 §5: CE).
+    pub is_marked: bool,
     pub segment: Segment,
 }
 
@@ -61,6 +63,14 @@ impl Flags {
 
     pub fn ack(self) -> bool {
         self.0 & 0x10 != 0
+    }
+
+    pub fn ece(self) -> bool {
+        self.0 & 0x40 != 0
+    }
+
+    pub fn cwr(self) -> bool {
+        self.0 & 0x80 != 0
     }
 }
 
@@ -142,6 +152,7 @@ fn parse_ipv4(ip: &[u8], on_link: u32, packet: &mut Packet) -> Result<(), Skippe
     let address = |at: usize| u32::from_be_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
     let ports = parse_tcp(&ip[header_length..], tcp_length, &mut packet.segment)?;
     packet.segment.identification = u16::from_be_bytes([fixed[4], fixed[5]]);
+    packet.is_marked = is_marked(fixed[1]);
     (packet.ends, packet.is_from_first) = Ends::of_ipv4((address(12), ports.0), (address(16), ports.1));
     Ok(())
 }
@@ -180,9 +191,15 @@ fn parse_ipv6(ip: &[u8], on_link: u32, packet: &mut Packet) -> Result<(), Skippe
     let address = |from: usize| std::array::from_fn(|index| fixed[from + index]);
     let ports = parse_tcp(tcp, tcp_length, &mut packet.segment)?;
     packet.segment.identification = 0;
+    packet.is_marked = is_marked(fixed[1] >> 4);
     (packet.ends, packet.is_from_first) =
         Ends::between(End::of_ipv6(address(8), ports.0), End::of_ipv6(address(24), ports.1));
     Ok(())
+}
+
+/// Both bits of the ECN field are set.
+fn is_marked(bits: u8) -> bool {
+    bits & 0x03 == 0x03
 }
 
 /// Ports and segment. A capture may be cut inside of the options.
@@ -199,8 +216,8 @@ fn parse_tcp(tcp: &[u8], length: u32, segment: &mut Segment) -> Result<(u16, u16
     segment.seq = word(4);
     segment.ack = word(8);
     segment.payload = payload;
-    // FIN, SYN, RST and ACK; the others change nothing here, and a copy of a packet may differ in them.
-    segment.flags = Flags(fixed[13] & 0x17);
+    // FIN, SYN, RST, ACK, ECE and CWR; the others change nothing here, and a copy of a packet may differ in them.
+    segment.flags = Flags(fixed[13] & 0xd7);
     segment.options = Options::default();
     segment.options.read(&rest[..(header - TCP_FIXED).min(rest.len())]);
     Ok((half(0), half(2)))

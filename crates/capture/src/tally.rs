@@ -25,6 +25,11 @@ pub(crate) struct Tally {
     pub zero_windows: u64,
     pub zero_window_probes: u64,
     pub keep_alives: u64,
+    /// Nanoseconds.
+    pub zero_window_time: u128,
+    pub ecn_marks: u64,
+    pub ecn_echoes: u64,
+    pub ecn_answers: u64,
     pub fins: u64,
     pub resets: u64,
     /// Nanoseconds.
@@ -64,6 +69,10 @@ impl Tally {
         self.zero_windows += other.zero_windows;
         self.zero_window_probes += other.zero_window_probes;
         self.keep_alives += other.keep_alives;
+        self.zero_window_time += other.zero_window_time;
+        self.ecn_marks += other.ecn_marks;
+        self.ecn_echoes += other.ecn_echoes;
+        self.ecn_answers += other.ecn_answers;
         self.fins += other.fins;
         self.resets += other.resets;
         self.active += other.active;

@@ -75,6 +75,8 @@ pub(crate) struct Way {
     retransmissions: Retransmissions,
     /// The receiver's window, in octets.
     window: Option<u32>,
+    /// It was announced to be shut, and not to be open since.
+    shut_since: Option<Time>,
     last: Segment,
     settled: Time,
     is_active: bool,
@@ -136,8 +138,14 @@ impl Way {
         }
         let (start, length) = (self.unwrap(segment.seq), u64::from(segment.sequence_length()));
         let end = start + length;
+        self.tally.ecn_answers += u64::from(segment.flags.cwr() && !segment.flags.syn());
         if self.is_keep_alive(start, end, segment) {
-            self.tally.keep_alives += 1;
+            // Into a shut window it asks whether it has opened (RFC 9293 §3.8.6.1), as Linux does.
+            let counter = match self.window {
+                Some(0) => &mut self.tally.zero_window_probes,
+                _ => &mut self.tally.keep_alives,
+            };
+            *counter += 1;
             return None;
         }
         if length == 0 || self.is_far(end) {
@@ -183,7 +191,11 @@ impl Way {
         self.settle(now);
         let takes_nothing = segment.sequence_length() == 0;
         self.tally.acks_received += u64::from(takes_nothing);
-        self.tally.zero_windows += u64::from(window == 0 && !segment.flags.syn());
+        if !segment.flags.syn() {
+            self.tally.zero_windows += u64::from(window == 0);
+            self.tally.ecn_echoes += u64::from(segment.flags.ece());
+            self.note_window(now, window == 0);
+        }
         let same_window = self.window.replace(window) == Some(window);
         self.has_timestamps = segment.options.timestamps.is_some() && !self.timestamps.is_empty();
         self.note_unseen(ack);
@@ -207,6 +219,20 @@ impl Way {
         Some(self.relative(ack))
     }
 
+    fn note_window(&mut self, now: Time, is_shut: bool) {
+        match (self.shut_since, is_shut) {
+            (None, true) => self.shut_since = Some(now),
+            (Some(_), false) => self.end_shut_window(now),
+            _ => {}
+        }
+    }
+
+    fn end_shut_window(&mut self, now: Time) {
+        if let Some(since) = self.shut_since.take() {
+            self.tally.zero_window_time += u128::from(now.saturating_since(since).as_nanos());
+        }
+    }
+
     /// Selective acknowledgments of a segment, in octets since the first byte of payload.
     pub fn sack_blocks(&self, segment: &Segment) -> impl Iterator<Item = (i64, i64)> {
         segment.options.sack.as_slice().iter().map(|&(left, right)| {
@@ -218,6 +244,7 @@ impl Way {
     /// Nothing is outstanding any more: the connection was reset, or nobody looks on.
     pub fn close(&mut self, now: Time, together: &mut BusyClock) {
         self.settle(now);
+        self.end_shut_window(now);
         self.is_over = true;
         if std::mem::take(&mut self.is_active) {
             together.stop(now);

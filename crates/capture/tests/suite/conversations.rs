@@ -298,6 +298,29 @@ fn keep_alives_and_probes_of_a_shut_window_are_no_retransmissions() {
 }
 
 #[test]
+fn a_shut_window_lasts_until_it_opens_and_what_asks_for_it_is_a_probe() {
+    let mut talk = Talk::opened();
+    talk.data(100, 0);
+    talk.put(200, 1, Some(1001), Packet::new(End::Client, "").window(0));
+    // As Linux asks: nothing new, below the window.
+    talk.put(1200, 1000, Some(1), Packet::new(End::Server, ""));
+    talk.put(1300, 1, Some(1001), Packet::new(End::Client, "").window(0));
+    talk.put(3300, 1000, Some(1), Packet::new(End::Server, ""));
+    talk.put(3400, 1, Some(1001), Packet::new(End::Client, ""));
+    talk.data(3400, 1).ack(3500, 2);
+    expect(
+        &talk.row(),
+        &[
+            ("zero_windows", 2.0),
+            ("zero_window_probes", 2.0),
+            ("zero_window_time_s", 3.2),
+            ("keep_alives", 0.0),
+            ("tcp_retransmissions", 0.0),
+        ],
+    );
+}
+
+#[test]
 fn the_network_reorders_within_milliseconds_and_repairs_later() {
     let mut talk = Talk::opened();
     talk.data(100, 0).data(100, 2).data(101, 1).ack(200, 3);

@@ -38,8 +38,25 @@ const SCENARIOS: &[(&str, &[(&str, &str)])] = &[
     ("ftp-on-fach", &[("tcp.variant", "newreno"), ("radio.bler", "0.1"), ("rlc.max_dat", "2")]),
     ("ftp-on-fach-two-users", &[("duration", "2000 s")]),
     ("ftp-on-dch-384-3gpp", &[("radio.bler", "0.1"), ("rlc.max_dat", "3"), ("duration", "300 s")]),
+    (
+        "ftp-on-dch-384-3gpp",
+        &[
+            ("tcp.ecn", "true"),
+            ("link.1.rate", "300 kbit/s"),
+            ("link.1.ecn_threshold", "5 packets"),
+            ("duration", "100 s"),
+        ],
+    ),
     ("twenty-on-dch-64", &[("duration", "60 s")]),
     ("twenty-on-dch-64-3gpp", &[("duration", "60 s"), ("flow.0.traffic", "file"), ("flow.0.size", "200 kB")]),
+];
+
+/// A receiver that reads 500 octets a second: its window shuts and is probed.
+const SLOW_READER: &[(&str, &str)] = &[
+    ("tcp.read_rate", "4 kbit/s"),
+    ("tcp.advertised_window", "20 segments"),
+    ("tcp.delayed_ack", "false"),
+    ("duration", "100 s"),
 ];
 
 /// The same to the last digit: counts, causes and round-trip times.
@@ -62,11 +79,16 @@ const EXACT: &[&str] = &[
     "p99_rtt_s",
     "max_outstanding_segments",
     "connection_off_time_s",
+    "ecn_echoes",
+    "ecn_answers",
+    "zero_windows",
+    "zero_window_probes",
+    "zero_window_time_s",
 ];
 
 #[test]
 fn counts_causes_and_round_trips_equal_the_simulations_exactly() {
-    for &(name, overrides) in SCENARIOS {
+    for &(name, overrides) in SCENARIOS.iter().chain(&[("ftp-on-dch-384-3gpp", SLOW_READER)]) {
         let (simulated, analysis, _) = both(name, overrides, "server");
         for metric in EXACT {
             let (found, expected) = (analysis.metrics.value(metric), simulated.value(metric));
@@ -129,6 +151,35 @@ fn runs_of_duplicates_and_acknowledgments_equal_the_simulations() {
         let unneeded = "tcp_retransmissions_unneeded";
         assert!(found(unneeded) <= expected(unneeded), "{name}");
     }
+}
+
+/// Marks are set on the way: the receiver's capture has them, the sender's their echoes.
+#[test]
+fn marks_are_seen_at_the_receiver() {
+    let overrides = [
+        ("tcp.ecn", "true"),
+        ("link.1.rate", "300 kbit/s"),
+        ("link.1.ecn_threshold", "5 packets"),
+        ("duration", "100 s"),
+    ];
+    let (simulated, analysis, _) = both("ftp-on-dch-384-3gpp", &overrides, "ue");
+    let (marks, echoes) = (simulated.value("ecn_marks"), simulated.value("ecn_echoes"));
+    let reductions = simulated.value("ecn_reductions");
+    assert!(
+        marks > Some(0.0) && echoes > Some(0.0) && reductions > Some(0.0),
+        "{marks:?} {echoes:?} {reductions:?}"
+    );
+    assert_eq!(analysis.metrics.value("ecn_marks"), marks);
+    let (_, at_server, _) = both("ftp-on-dch-384-3gpp", &overrides, "server");
+    assert_eq!(at_server.metrics.value("ecn_marks"), Some(0.0));
+}
+
+#[test]
+fn a_slow_reader_shuts_its_window() {
+    let (simulated, _, _) = both("ftp-on-dch-384-3gpp", SLOW_READER, "server");
+    let [windows, probes, time] = ["zero_windows", "zero_window_probes", "zero_window_time_s"]
+        .map(|name| simulated.value(name).expect("it is counted"));
+    assert!(windows >= probes && probes > 10.0 && (10.0..100.0).contains(&time), "{windows} {probes} {time}");
 }
 
 #[test]

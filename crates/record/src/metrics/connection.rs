@@ -3,7 +3,7 @@
 //! The data are those of the connection's `sender`; what the other end sends counts only as acknowledgments.
 
 use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, UeId};
-use umts_stack::packet::Segment;
+use umts_stack::packet::{Ecn, Flags, Segment};
 use umts_stack::trace::SendCause;
 use umts_units::{BitRate, Duration, Time};
 
@@ -43,6 +43,8 @@ pub(super) struct Connection {
     /// The application tells when its packet calls begin and end.
     calls_are_told: bool,
     last_rtt: Option<Duration>,
+    /// The receiver announced no room, and none since.
+    shut_since: Option<Time>,
     is_closed: bool,
     is_active: bool,
     is_transferring: bool,
@@ -90,6 +92,7 @@ impl Connection {
             call_since: None,
             calls_are_told: false,
             last_rtt: None,
+            shut_since: None,
             is_closed: false,
             is_active: false,
             is_transferring: false,
@@ -126,6 +129,10 @@ impl Connection {
         if segment.payload > 0 {
             self.sent_data(moment, segment);
             self.update_activity(moment.clamped, together);
+        }
+        if moment.measured {
+            self.totals.ecn_answers += u64::from(segment.flags.cwr && !segment.flags.syn);
+            self.totals.zero_window_probes += u64::from(cause == SendCause::WindowProbe);
         }
         let again = matches!(cause, SendCause::DupAck | SendCause::Rto);
         if again {
@@ -164,8 +171,10 @@ impl Connection {
         if !from_sender {
             let is_pure_ack = segment.flags.ack && !segment.flags.rst && segment.sequence_length() == 0;
             self.totals.acks_received += u64::from(moment.measured && is_pure_ack);
+            self.heard(moment, segment);
             return;
         }
+        self.totals.ecn_marks += u64::from(moment.measured && segment.ecn == Ecn::Experienced);
         if segment.sequence_length() > 0 {
             self.totals.unneeded += self.arrivals.arrived(packet, segment.seq, segment.end());
         }
@@ -176,6 +185,32 @@ impl Connection {
                 self.totals.delivered += delivered;
             }
         }
+    }
+
+    /// What an acknowledgment says beside its number.
+    fn heard(&mut self, moment: Moment, segment: &Segment) {
+        let Flags { syn, ack, rst, ece, .. } = segment.flags;
+        if syn || rst || !ack {
+            return;
+        }
+        let is_shut = segment.window == 0;
+        self.totals.ecn_echoes += u64::from(moment.measured && ece);
+        self.totals.zero_windows += u64::from(moment.measured && is_shut);
+        match (self.shut_since, is_shut) {
+            (None, true) => self.shut_since = Some(moment.clamped),
+            (Some(_), false) => self.end_shut_window(moment),
+            _ => {}
+        }
+    }
+
+    fn end_shut_window(&mut self, moment: Moment) {
+        if let Some(since) = self.shut_since.take() {
+            self.totals.zero_window_time += moment.clamped - since;
+        }
+    }
+
+    pub fn ecn_reduction(&mut self, moment: Moment) {
+        self.totals.ecn_reductions += u64::from(moment.measured);
     }
 
     pub fn acknowledged(&mut self, moment: Moment, una: u64, payload: u64, together: &mut Together) {
@@ -234,6 +269,7 @@ impl Connection {
     /// Makes up the sums at the end of the connection, or of the window if that comes first.
     pub fn close(&mut self, moment: Moment, window: &Window, rate: Option<BitRate>, together: &mut Together) {
         self.settle(moment.clamped);
+        self.end_shut_window(moment);
         self.is_closed = true;
         self.update_activity(moment.clamped, together);
         self.totals.window = window.length();

@@ -187,6 +187,25 @@ metrics! { TCP: TcpTotals;
         => |t| count(t.dupack_runs);
     "acks_received" ["1"] "Acknowledgments without payload, SYN or FIN that reached the sender." = "pure ACKs" / ""
         => |t| count(t.acks_received);
+    "ecn_marks" ["1"] "Segments of the sender of the data that a router had marked, in place of dropping them (CE)."
+        = "segments that reached the receiver with CE" / ""
+        => |t| count(t.ecn_marks);
+    "ecn_echoes" ["1"] "Acknowledgments that tell the sender of a mark (ECE): every one until its answer arrives."
+        = "segments with ECE, without SYN, that reached the sender" / ""
+        => |t| count(t.ecn_echoes);
+    "ecn_answers" ["1"] "Answers of the sender that it knows (CWR)." = "segments with CWR, without SYN, that left" / ""
+        => |t| count(t.ecn_answers);
+    "ecn_reductions" ["1"] "Reductions of the congestion window because of marks, once for a window of data."
+        = "reductions, without those that a loss in the same window had made already" / ""
+        => |t| count(t.ecn_reductions);
+    "zero_windows" ["1"] "Acknowledgments that announce no room." = "ACKs with a window of 0 that reached the sender" / ""
+        => |t| count(t.zero_windows);
+    "zero_window_probes" ["1"] "Segments of the sender that ask whether a shut window has opened."
+        = "probes of the persist timer" / ""
+        => |t| count(t.zero_window_probes);
+    "zero_window_time_s" ["s"] "Time with a shut window, in which the persist timer runs; of the network, summed over connections."
+        = "time from an ACK that announces no room to the next that announces some, as they reach the sender" / ""
+        => |t| Some(t.zero_window_time.as_secs());
     "total_packets" ["1"] "Data segments sent, each once." = "distinct data segments" / ""
         => |t| count(t.data_segments);
     "transmission_time_s" ["s"] "From the first packet to the last, either way, at the ends of the connection."

@@ -142,6 +142,7 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::PacketCallStarted { .. }
             | TraceEvent::PacketCallEnded { .. }
             | TraceEvent::RtoExpired { .. }
+            | TraceEvent::EcnReduction { .. }
             | TraceEvent::SpuriousRetransmission { .. } => self.tcp.record(at, event),
             TraceEvent::DatagramSent { .. }
             | TraceEvent::DatagramReceived { .. }

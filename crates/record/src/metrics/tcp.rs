@@ -103,6 +103,11 @@ impl TcpRecorder {
                 }
                 self.closed(moment, *connection);
             }
+            TraceEvent::EcnReduction { connection, end } => {
+                if let Some((connection, _)) = self.find_sender(*connection, *end) {
+                    connection.ecn_reduction(moment);
+                }
+            }
             TraceEvent::SpuriousRetransmission { connection, end, .. } => {
                 if let Some((connection, _)) = self.find_sender(*connection, *end) {
                     connection.spurious_undone(moment);

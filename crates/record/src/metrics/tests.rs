@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use umts_kernel::TraceSink;
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
-use umts_stack::packet::{Content, Datagram, Flags, Packet, Segment};
+use umts_stack::packet::{Content, Datagram, Ecn, Flags, Packet, Segment};
 use umts_stack::tcp::Failure;
 use umts_stack::trace::{Channel, DropPlace, PduDrop, SendCause, SpuriousBy, TraceEvent};
 use umts_units::{BitRate, Bytes, Duration, Time};
@@ -113,6 +113,43 @@ fn a_connection_that_fails_is_counted_and_ends() {
     let result = story.result(0, 10_000);
     check(&result.network, &[("connections_failed", 1.0), ("total_packets", 0.0)]);
     assert_eq!(result.connections[0].closed_s, Some(2.0));
+}
+
+/// Marks count at the receiver, their echoes at the sender; a shut window lasts until an ACK that opens it, or the end.
+#[test]
+fn marks_and_shut_windows_are_counted_where_they_arrive() {
+    let marked = |seq| Segment { ecn: Ecn::Experienced, ..data(0, seq) };
+    let echo =
+        |window| Segment { flags: Flags { ack: true, ece: true, ..Flags::default() }, window, ..ack(0) };
+    let answer = Segment { flags: Flags { ack: true, cwr: true, ..Flags::default() }, ..data(0, 1001) };
+    let asked = Segment { flags: Flags { syn: true, ece: true, cwr: true, ..Flags::default() }, ..syn(0) };
+    let (connection, end) = (ConnectionId(0), End::Server);
+    let mut story = Story::default();
+    story.at(0).opens(0, 0).writes(0, 3000).sends(0, asked, SendCause::New);
+    story.at(1000).sends(1, data(0, 1), SendCause::New);
+    story.at(1500).arrives(1, marked(1), 1000);
+    story.at(2000).arrives(2, echo(0), 0).acked(0, 1001, 1000);
+    story.event(TraceEvent::EcnReduction { connection, end });
+    story.at(3000).sends(3, Segment { payload: 0, ..data(0, 1000) }, SendCause::WindowProbe);
+    story.at(3500).arrives(4, echo(0), 0);
+    story.at(5000).arrives(5, ack(0), 0).sends(6, answer, SendCause::New);
+    story.at(9000).arrives(7, Segment { window: 0, ..ack(0) }, 0);
+    let expected = [
+        ("ecn_marks", 1.0),
+        ("ecn_echoes", 2.0),
+        ("ecn_reductions", 1.0),
+        ("ecn_answers", 1.0),
+        ("zero_windows", 3.0),
+        ("zero_window_probes", 1.0),
+        // From 2 s to 5 s, and from 9 s to the end at 10 s.
+        ("zero_window_time_s", 4.0),
+    ];
+    let result = story.result(0, 10_000);
+    check(&result.network, &expected);
+    check(&result.connections[0].metrics, &expected);
+    let of_window =
+        [("zero_window_time_s", 1.0), ("ecn_echoes", 1.0), ("zero_windows", 1.0), ("ecn_marks", 0.0)];
+    check(&story.result(3000, 4000).network, &of_window);
 }
 
 /// A file of three segments: SYN at 1 s, data from 2 s on, all delivered at 4.5 s and acknowledged at 6 s.

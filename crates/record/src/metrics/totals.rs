@@ -51,6 +51,14 @@ pub(super) struct TcpTotals {
     pub failed: u64,
     pub dupack_runs: u64,
     pub acks_received: u64,
+    /// Congestion that was marked: marks that arrived, their echoes, the answers to these, and windows reduced.
+    pub ecn_marks: u64,
+    pub ecn_echoes: u64,
+    pub ecn_answers: u64,
+    pub ecn_reductions: u64,
+    pub zero_windows: u64,
+    pub zero_window_probes: u64,
+    pub zero_window_time: Duration,
     // ── Integrals over active time, summed over connections ──
     pub active: Duration,
     pub outstanding_segment_s: f64,
@@ -86,6 +94,13 @@ impl TcpTotals {
         self.failed += other.failed;
         self.dupack_runs += other.dupack_runs;
         self.acks_received += other.acks_received;
+        self.ecn_marks += other.ecn_marks;
+        self.ecn_echoes += other.ecn_echoes;
+        self.ecn_answers += other.ecn_answers;
+        self.ecn_reductions += other.ecn_reductions;
+        self.zero_windows += other.zero_windows;
+        self.zero_window_probes += other.zero_window_probes;
+        self.zero_window_time += other.zero_window_time;
         self.active += other.active;
         self.outstanding_segment_s += other.outstanding_segment_s;
         self.max_outstanding = self.max_outstanding.max(other.max_outstanding);
