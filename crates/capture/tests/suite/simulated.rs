@@ -51,11 +51,13 @@ const SCENARIOS: &[(&str, &[(&str, &str)])] = &[
     ("twenty-on-dch-64-3gpp", &[("duration", "60 s"), ("flow.0.traffic", "file"), ("flow.0.size", "200 kB")]),
 ];
 
-/// A receiver that reads 500 octets a second: its window shuts and is probed.
+/// A receiver that reads 500 octets a second: its window shuts, is probed and is open again at the end.
 const SLOW_READER: &[(&str, &str)] = &[
     ("tcp.read_rate", "4 kbit/s"),
     ("tcp.advertised_window", "20 segments"),
     ("tcp.delayed_ack", "false"),
+    ("flow.0.traffic", "file"),
+    ("flow.0.size", "60 kB"),
     ("duration", "100 s"),
 ];
 

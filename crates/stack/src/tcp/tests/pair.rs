@@ -27,6 +27,9 @@ pub enum Fate {
     Link(Duration),
 }
 
+/// What happens to a segment that leaves now.
+type Script = dyn FnMut(Time, &Segment) -> Fate;
+
 #[derive(Debug)]
 enum Event {
     Arrive(End, Packet),
@@ -39,7 +42,7 @@ pub struct Pair {
     pub now: Time,
     pub trace: Vec<(Time, TraceEvent)>,
     pub events: Vec<(End, TcpEvent)>,
-    script: Box<dyn FnMut(Time, &Segment) -> Fate>,
+    script: Box<Script>,
     /// What a router on the way marks, if the segment may be marked.
     pub mark: Box<dyn FnMut(&Segment) -> bool>,
     queue: EventQueue<Event>,
