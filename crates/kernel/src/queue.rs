@@ -85,6 +85,17 @@ pub struct EventQueue<E> {
     now: Time,
     inserted: u64,
     len: usize,
+    /// Where the next event is, if that was asked and nothing has changed since.
+    head: Option<Head>,
+}
+
+/// Where an event is.
+#[derive(Debug, Clone, Copy)]
+enum Head {
+    /// The last of this day.
+    Day(usize),
+    /// The top of the heap.
+    Far,
 }
 
 impl<E> Default for EventQueue<E> {
@@ -97,6 +108,7 @@ impl<E> Default for EventQueue<E> {
             now: Time::ZERO,
             inserted: 0,
             len: 0,
+            head: None,
         }
     }
 }
@@ -123,6 +135,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         let order = (phase as u64) << PHASE_SHIFT | self.inserted;
         self.inserted += 1;
         self.len += 1;
+        self.head = None;
         let entry = Entry { at: at.as_nanos(), order, event };
         if (entry.at >> DAY_SHIFT) - (self.now.as_nanos() >> DAY_SHIFT) >= DAYS as u64 {
             self.far.push(Reverse(entry));
@@ -142,18 +155,21 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     /// When the next event is due.
     #[inline]
     pub fn next_time(&mut self) -> Option<Time> {
-        let far = self.far.peek().map(|Reverse(entry)| entry.at);
-        let near = self.first_day().and_then(|day| self.days[day].last()).map(|entry| entry.at);
-        far.into_iter().chain(near).min().map(Time::from_nanos)
+        let entry = match self.head()? {
+            Head::Day(day) => self.days[day].last()?,
+            Head::Far => &self.far.peek()?.0,
+        };
+        Some(Time::from_nanos(entry.at))
     }
 
     /// The next event and its instant.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        let entry = match self.first_day() {
-            Some(day) if !self.far_comes_before(day) => self.take_last(day),
-            _ => self.far.pop()?.0,
+        let entry = match self.head()? {
+            Head::Day(day) => self.take_last(day),
+            Head::Far => self.far.pop()?.0,
         };
+        self.head = None;
         self.len -= 1;
         self.now = Time::from_nanos(entry.at);
         Some((self.now, entry.event))
@@ -172,6 +188,18 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
         self.len == 0
+    }
+
+    #[inline]
+    fn head(&mut self) -> Option<Head> {
+        if self.head.is_none() {
+            self.head = match self.first_day() {
+                Some(day) if !self.far_comes_before(day) => Some(Head::Day(day)),
+                _ if self.far.is_empty() => None,
+                _ => Some(Head::Far),
+            };
+        }
+        self.head
     }
 
     /// Whether the heap has something that comes before the last event of `day`.

@@ -277,7 +277,7 @@ fn rlc_config(rlc: &scenario::Rlc, arrivals: [Arrivals; 2]) -> RlcConfig {
     let pdu_payload = u16::try_from(rlc.pdu_payload.0).expect(CHECKED);
     let (timer_discard, buffer) = (rlc.timer_discard, rlc.buffer);
     match rlc.mode {
-        scenario::RlcMode::Am => RlcConfig::Am(am(rlc, arrivals)),
+        scenario::RlcMode::Am => RlcConfig::Am(am(rlc, arrivals).into()),
         scenario::RlcMode::Um => RlcConfig::Um(UmConfig { pdu_payload, timer_discard, buffer }),
         scenario::RlcMode::Tm => RlcConfig::Tm(TmConfig {
             pdu_payload,

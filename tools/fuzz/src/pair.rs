@@ -106,7 +106,7 @@ pub fn any_config(draw: &mut Draw, room: Option<u64>) -> RlcConfig {
     match draw.below(4) {
         0 => RlcConfig::Um(any_um(draw, room)),
         1 => RlcConfig::Tm(any_tm(draw, room)),
-        _ => RlcConfig::Am(any_am(draw, room)),
+        _ => RlcConfig::Am(any_am(draw, room).into()),
     }
 }
 
@@ -114,7 +114,7 @@ pub fn acknowledged(draw: &mut Draw) {
     let config = any_am(draw, None);
     let (in_sequence, no_loss) =
         (config.in_sequence, config.max_dat.is_none() && !matches!(config.discard, Discard::Timer(_)));
-    let bearer = Bearer::played(draw, &RlcConfig::Am(config));
+    let bearer = Bearer::played(draw, &RlcConfig::Am(config.into()));
     for from in 0..2 {
         let discarded = bearer.discarded(from);
         let mut delivered = bearer.delivered[from].clone();

@@ -16,7 +16,7 @@ use crate::trace::TraceEvent;
 const DIRECTIONS: [Direction; 2] = [Direction::Downlink, Direction::Uplink];
 
 impl Network {
-    /// The buffers of a UE changed. Nothing of this is done for UEs with fixed channels.
+    /// The buffers of a UE changed. Nothing of this is done for UEs with fixed channels, or while nothing depends on it.
     #[inline]
     pub(super) fn buffers_changed<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -24,7 +24,9 @@ impl Network {
         ue: UeId,
         queue: &mut EventQueue<Event>,
     ) {
-        if self.ues[ue.index()].control.is_some() {
+        if let Some(control) = &self.ues[ue.index()].control
+            && !control.rrc.ignores_buffers()
+        {
             self.switched_buffers_changed(cx, ue, queue);
         }
     }

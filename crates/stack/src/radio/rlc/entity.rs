@@ -1,5 +1,7 @@
 //! An RLC entity of any mode.
 
+use std::sync::Arc;
+
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
 
@@ -15,10 +17,9 @@ use crate::trace::TraceEvent;
 
 /// The configuration of an entity: its mode.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::large_enum_variant, reason = "nearly all of them are of the large one")]
 pub enum RlcConfig {
     /// Acknowledged.
-    Am(AmConfig),
+    Am(Arc<AmConfig>),
     /// Unacknowledged.
     Um(UmConfig),
     /// Transparent.

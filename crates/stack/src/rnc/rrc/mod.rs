@@ -136,6 +136,15 @@ impl Rrc {
         self.enter(cx, self.config.initial, measured);
     }
 
+    /// Whether it is all the same to it how full the RLC buffers are: then they need not be measured.
+    #[inline]
+    pub fn ignores_buffers(&self) -> bool {
+        match self.phase {
+            Phase::Switching { .. } => true,
+            Phase::In(state) => state == RrcState::CellDch && self.config.rate_change.up_above.is_none(),
+        }
+    }
+
     /// The RLC buffers changed. Returns whether that may have changed something here.
     #[inline]
     pub fn handle_buffers<T: TraceSink<TraceEvent>>(
@@ -143,13 +152,9 @@ impl Rrc {
         cx: &mut Cx<'_, T>,
         measured: Measured,
     ) -> bool {
-        match self.phase {
-            Phase::Switching { .. } => return false,
-            Phase::In(RrcState::CellDch) if self.config.rate_change.up_above.is_none() => return false,
-            Phase::In(RrcState::CellFach) if self.trigger.is_none() && !self.wants_dch(&measured) => {
-                return false;
-            }
-            Phase::In(_) => {}
+        let on_fach = self.phase == Phase::In(RrcState::CellFach);
+        if self.ignores_buffers() || (on_fach && self.trigger.is_none() && !self.wants_dch(&measured)) {
+            return false;
         }
         self.active_until = measured.active_until;
         self.evaluate(cx, measured);

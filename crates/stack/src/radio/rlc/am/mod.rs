@@ -19,6 +19,7 @@ mod timers;
 pub(super) mod tests;
 
 use std::num::NonZeroU16;
+use std::sync::Arc;
 
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Time};
@@ -34,7 +35,7 @@ use self::reset::Reset;
 use self::sender::{Ride, Sender};
 use self::status::Beside;
 use self::timers::{Timer, Timers};
-use super::{BlockSet, DataRun, Pdu, Sdu, Sn, Status};
+use super::{BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, Status};
 use crate::Cx;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
@@ -43,7 +44,8 @@ use crate::trace::{PduDrop, TraceEvent};
 /// One end of an acknowledged-mode bearer: it sends data in one direction and receives in the other.
 #[derive(Debug, Clone)]
 pub struct AmEntity {
-    config: AmConfig,
+    /// The entities of all UEs with the same bearer share it, and so the lines of the cache that hold it.
+    config: Arc<AmConfig>,
     sender: Sender,
     receiver: Receiver,
     timers: Timers,
@@ -57,7 +59,8 @@ pub struct BufferFull;
 
 impl AmEntity {
     /// An entity of `ue`'s bearer that sends in direction `sends`.
-    pub fn new(ue: UeId, sends: Direction, config: AmConfig) -> Self {
+    pub fn new(ue: UeId, sends: Direction, config: impl Into<Arc<AmConfig>>) -> Self {
+        let config = config.into();
         AmEntity {
             sender: Sender::new(ue, sends, &config),
             receiver: Receiver::new(ue, sends.reversed(), &config),
@@ -109,13 +112,15 @@ impl AmEntity {
         run: &DataRun,
         lost: Lost,
     ) {
-        for (from, count, ends) in arrived_parts(run, set.ends_of(run), lost.0) {
-            self.await_status_period(cx.now);
-            let first = run.first.plus(from);
-            self.receiver.take_run(cx, &self.config, &mut self.timers, first, count, ends);
-        }
-        if lost.contains(u32::from(run.count) - 1) {
-            return;
+        if lost.0 == 0 {
+            self.take_part(cx, run.first, u64::from(run.count), set.ends_of(run));
+        } else {
+            for (from, count, ends) in arrived_parts(run, set.ends_of(run), lost.0) {
+                self.take_part(cx, run.first.plus(from), count, ends);
+            }
+            if lost.contains(u32::from(run.count) - 1) {
+                return;
+            }
         }
         if run.poll {
             self.receiver.trigger(cx.now, &self.config, &mut self.timers, Trigger::Poll);
@@ -123,6 +128,19 @@ impl AmEntity {
         if let Some(status) = &run.piggyback {
             self.handle_status(cx, set, status);
         }
+    }
+
+    /// Takes `count` PDUs from `first` on, in which these SDUs end.
+    #[inline]
+    fn take_part<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        first: Sn,
+        count: u64,
+        ends: &[SduEnd],
+    ) {
+        self.await_status_period(cx.now);
+        self.receiver.take_run(cx, &self.config, &mut self.timers, first, count, ends);
     }
 
     /// Takes what is no data. Returns how many PDUs an entity in its state does not take (TS 25.322 §10, §11.4.2).

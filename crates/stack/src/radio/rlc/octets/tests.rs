@@ -266,7 +266,7 @@ fn the_options_above_lead_to_every_mechanism() {
     let mut runner = TestRunner::deterministic();
     let mut met = Met::default();
     for _ in 0..150 {
-        let config = RlcConfig::Am(any_am().new_tree(&mut runner).expect("no filter").current());
+        let config = RlcConfig::Am(any_am().new_tree(&mut runner).expect("no filter").current().into());
         let steps = prop::collection::vec(step(true, 1500), 150).new_tree(&mut runner);
         play_and_look(&config, &steps.expect("no filter").current(), &mut met);
     }
@@ -302,7 +302,7 @@ proptest! {
     fn acknowledged_mode_is_the_same_in_octets(
         config in any_am(), steps in prop::collection::vec(step(true, 1500), 1..150)
     ) {
-        play(&RlcConfig::Am(config), &steps);
+        play(&RlcConfig::Am(config.into()), &steps);
     }
 
     #[test]
