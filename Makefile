@@ -60,6 +60,7 @@ fuzz: ## Fuzz the decoders and RLC's procedures for SECONDS (120) from execution
 
 bench: setup ## Measure speed and memory, against tcptrace and ns-2 where they are installed; nothing passes or fails.
 	$(BIN)/python benches/speed.py
+	$(BIN)/python benches/cell.py
 	$(BIN)/python benches/instructions.py
 	$(BIN)/python benches/analyse.py
 	$(BIN)/python benches/ns2.py

@@ -42,6 +42,7 @@ BENCHES = [
         ("radio.model=independent", "radio.bler=0.1"),
     ),
     Bench("twenty users on DCHs of 64 kbit/s", "twenty-on-dch-64.toml", (20, 60)),
+    Bench("the web cell of chapter 7", "web-cell.toml", (500, 1_500)),
     Bench("thirty users, all idle", "twenty-on-dch-64.toml", (10_000, 1_000_000), IDLE_CELL),
 ]
 
