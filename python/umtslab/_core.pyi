@@ -18,6 +18,7 @@ __all__ = [
     "bearers",
     "capture_metric_definitions",
     "emulate",
+    "flat_profiles",
     "leave_host",
     "measure_lateness",
     "metric_definitions",
@@ -149,6 +150,7 @@ class EmulationResult:
     packets: dict[str, int]
     fidelity: dict[str, float]
     degraded: bool
+    tcp: dict[str, str]
 
 def leave_host(keep_network: bool) -> None: ...
 def settle(name_server: str | None = None) -> None: ...
@@ -162,13 +164,16 @@ def emulate(
     ues: Sequence[Sequence[str]] = [],
     servers: Sequence[Sequence[str]] = [],
     internet: Sequence[str] | None = None,
+    resolver: Sequence[str] | None = None,
     variables: Sequence[tuple[str, str]] = [],
     tcp: Sequence[tuple[str, str]] = [],
     recording: str | None = None,
     real_time: bool = False,
     series: bool = False,
     pcap_dir: str | None = None,
-    meter: Callable[[float, float, float, int, int, float | None], None] | None = None,
+    pdus: bool = False,
+    started: Callable[[dict[str, str], list[str]], None] | None = None,
+    meter: Callable[[dict[str, Any]], None] | None = None,
 ) -> EmulationResult: ...
 def replay(
     scenario: Scenario,
@@ -179,11 +184,13 @@ def replay(
     end_s: float,
     series: bool = False,
     pcap_dir: str | None = None,
+    pdus: bool = False,
 ) -> EmulationResult: ...
 def schema() -> str: ...
 def bearers() -> list[dict[str, Any]]: ...
 def profiles() -> list[dict[str, Any]]: ...
 def rrc_profiles() -> list[dict[str, str]]: ...
+def flat_profiles() -> list[dict[str, Any]]: ...
 def params() -> list[dict[str, str]]: ...
 def metric_definitions() -> list[dict[str, str]]: ...
 def version() -> dict[str, str]: ...

@@ -10,13 +10,17 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
+import polars
 import pytest
 from conftest import Umts, command
 from umtslab.cli.doctor import emulation
-from umtslab.emulate import internet
+from umtslab.emulate import internet, meter
+from umtslab.emulate.network import Core, of_bearer
 from umtslab.emulate.session import Session
-from umtslab.emulate.tcp import settings
+from umtslab.emulate.tcp import describe, settings
+from umtslab.scenario import Scenario
 
 MARK = "UMTS_TEST_MARK"
 """An environment variable that all processes of an emulation inherit, by which they are found."""
@@ -56,7 +60,79 @@ def test_a_download_comes_through_and_is_measured(umts: Umts, tmp_path: Path) ->
         "server.pcapng",
         "rnc.pcapng",
         "ue.pcapng",
+        "rlc-downlink-air.pcapng",
+        "rlc-uplink-air.pcapng",
+        "rlc-downlink-delivery.pcapng",
+        "rlc-uplink-delivery.pcapng",
     }
+    assert "kernel TCP: cubic, initial window 10, SACK on" in done.stderr
+    assert json.loads((run / "emulation.json").read_text())["tcp"]["route.congctl"] == "cubic"
+
+
+BEARERS = (
+    ("fach", ()),
+    ("fach-dch:att-2010", ("--core-delay", "5 ms", "--core-jitter", "2 ms", "--core-loss", "0.001")),
+    ("flat:wpt-3g-fast", ("--rlc-buffer", "50 kB")),
+    ("trace:every-ms", ("--rlc-buffer", "50 kB")),
+)
+
+
+@pytest.mark.parametrize(("bearer", "options"), BEARERS)
+def test_a_bearer_by_name_carries_a_program(
+    umts: Umts, tmp_path: Path, bearer: str, options: tuple[str, ...]
+) -> None:
+    (tmp_path / "every-ms").write_text("1\n")
+    words = [*options, "--series", "--", *fetch("http://some.example/bytes/2000")]
+    assert umts("emulate", "-q", "--bearer", bearer, *words).stdout == "2000"
+    run = only_run(tmp_path)
+    trips = polars.read_parquet(run / "series" / "program_rtt.parquet")
+    assert set(trips["from"]) == {"ue", "server"}
+    assert set(trips["kind"]) == {"tcp"}
+    # Those of the first connection and request; none can be below the delays that the model has.
+    least = {"fach": 0.12, "flat:wpt-3g-fast": 0.15, "trace:every-ms": 0.12}.get(bearer, 0.01)
+    assert min(trips["rtt_s"].to_list()) >= least
+    if bearer.startswith("fach-dch"):
+        states = polars.read_parquet(run / "series" / "rrc_state.parquet")
+        assert states["state"][0] == "IDLE"
+        assert "CELL_DCH" in set(states["state"])
+
+
+def test_the_core_network_and_the_radio_are_what_the_options_say() -> None:
+    core = Core("20 ms", "5 ms", "0.01", "30 kB", "0.1")
+    changed = scenario_of("ps-64", core)
+    assert [link["delay"] for link in changed["link"]] == ["20 ms", "0 s", "0 s", "0 s"]
+    assert (changed["link"][0]["jitter"], changed["link"][0]["loss"]) == ("5 ms", 0.01)
+    assert changed["rlc"]["buffer"] == "30 kB"
+    assert (changed["radio"]["bler"], changed["radio"]["uplink"]["bler"]) == (0.1, 0.1)
+    assert scenario_of("flat:chrome-3g", core)["ue"][0]["flat"]["queue"] == "30 kB"
+
+
+def scenario_of(bearer: str, core: Core) -> dict[str, Any]:
+    scenario = Scenario.parse(of_bearer(bearer, 2), overrides=(("duration", "1 s"),))
+    content: dict[str, Any] = json.loads(scenario.with_overrides(core.overrides(scenario)).core.to_json())
+    assert content["ue"][0]["count"] == 2
+    return content
+
+
+def test_the_meter_never_wraps() -> None:
+    reading = {
+        "at_s": 12345.67,
+        "down_bps": 384_000.0,
+        "up_bps": 64_000.0,
+        "buffer_down": 100_000,
+        "buffer_up": 0,
+        "rtt_s": 1.234,
+        "rlc_delay_s": 0.5,
+        "state": "CELL_FACH",
+        "towards": "CELL_DCH",
+    }
+    whole = meter.line_of(reading, 200)
+    for part in ("12345.7 s", "CELL_FACH→CELL_DCH", "↓ 384.0", "↓ 100.0", "RTT 1234 ms", "RLC 500 ms"):
+        assert part in whole
+    for columns in range(1, 120):
+        line = meter.line_of(reading, columns)
+        assert len(line) <= columns
+        assert whole.startswith(line)
 
 
 def test_the_same_over_ipv6_and_upwards(umts: Umts) -> None:
@@ -84,6 +160,10 @@ def test_a_signal_is_told_as_shells_tell_it(umts: Umts) -> None:
         ((), "put it behind --"),
         (("--bearer", "ps-1000", "--", "true"), "there is no bearer `ps-1000`"),
         (("--tcp", "vegas", "--", "true"), "there is no preset 'vegas'"),
+        (("--bearer", "flat:wpt-3g-fats", "--", "true"), "did you mean flat:wpt-3g-fast?"),
+        (("--bearer", "fach-dch:nobody", "--", "true"), "there is no RRC profile `nobody`"),
+        (("--bearer", "trace:absent", "--", "true"), "cannot read"),
+        (("--core-delay", "20", "--", "true"), "link.0.delay"),
         (("--tcp-set", "tcp_sack", "--", "true"), "is no NAME=VALUE"),
         (("--scenario", "absent.toml", "--", "true"), "absent.toml"),
         (("--scenario", "a.toml", "--bearer", "ps-64", "--", "true"), "give one of them"),
@@ -220,8 +300,20 @@ def test_names_have_the_same_address_whenever_they_are_asked() -> None:
 
 
 def test_a_preset_gives_way_to_single_settings() -> None:
-    found = dict(settings("linux-2.4", ["tcp_sack=0", "route.congctl=cubic"]))
+    found = dict(settings("linux-2.4-like", ["tcp_sack=0", "route.congctl=cubic"]))
     assert (found["tcp_sack"], found["route.congctl"], found["tcp_window_scaling"]) == ("0", "cubic", "0")
+
+
+def test_what_the_kernel_says_is_told_in_a_line() -> None:
+    found = {
+        "tcp_sack": "1",
+        "tcp_rto_min_us": "300000",
+        "tcp_congestion_control": "bbr",
+        "tcp_rmem": "1 2 3",
+    }
+    line = describe(found)
+    assert "\n" not in line
+    assert all(part in line for part in ("bbr", "SACK on", "least RTO 300 ms", "rmem 1 2 3"))
 
 
 def test_a_session_crosses_processes_unchanged() -> None:

@@ -88,6 +88,20 @@ def test_reference_bearers_are_listed_with_their_blocks(umts: Umts) -> None:
     assert "UNSURE" in text
 
 
+def test_everything_that_emulate_takes_is_a_bearer(umts: Umts) -> None:
+    found = json.loads(umts("bearers", "--json").stdout)
+    kinds = {bearer["name"]: bearer["kind"] for bearer in found}
+    assert (kinds["ps-64"], kinds["fach"], kinds["fach-dch:att-2010"]) == ("reference", "common", "switched")
+    assert (kinds["trace:FILE"], kinds["flat:wpt-3g-fast"]) == ("trace", "flat")
+    flat = {bearer["name"]: bearer for bearer in found if bearer["kind"] == "flat"}
+    fast = flat["flat:wpt-3g-fast"]
+    assert (fast["downlink_bps"], fast["uplink_bps"], fast["rtt_s"]) == (1_600_000, 768_000, 0.15)
+    assert all(bearer["source"] for bearer in flat.values())
+    text = umts("bearers", "flat:").stdout
+    assert "browserstack-umts-lossy" in text
+    assert "ps-64" not in text
+
+
 def test_rrc_profiles_are_listed_with_keys_and_source(umts: Umts) -> None:
     [profile] = json.loads(umts("rrc", "att", "--json").stdout)
     assert 'idle_to_dch = "2 s"' in profile["keys"]

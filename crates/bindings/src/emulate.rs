@@ -6,10 +6,14 @@ use std::fs::File;
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
+use std::sync::Mutex;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use umts_emulate::{Counts, Fidelity, Keep, Program, Programs, Reading, Results, TcpSettings};
+use pyo3::types::PyDict;
+use umts_emulate::{
+    Counts, Fidelity, Internet, Keep, Program, Programs, Reading, Results, Started, TcpSettings,
+};
 use umts_units::{Duration, Time};
 
 use crate::columns::{Columns, Connections};
@@ -21,6 +25,9 @@ pyo3::create_exception!(
     pyo3::exceptions::PyException,
     "An emulation failed; ``error.status`` is what to exit with."
 );
+
+/// Why a lock is not poisoned.
+const NO_PANIC: &str = "nothing panics while it is held";
 
 /// Leaves the host's namespaces; what this process starts next is process 1 of new ones.
 #[pyfunction]
@@ -71,20 +78,26 @@ pub struct EmulationResult {
     fidelity: BTreeMap<&'static str, f64>,
     /// The machine was too slow for the results to be trusted.
     degraded: bool,
+    /// What the kernel's TCP said of itself; empty for a replay.
+    tcp: BTreeMap<String, String>,
 }
 
 /// Runs programs over the network of a scenario until `command` ends.
 ///
-/// About twice a second `meter` is told the state: time, rates (bits per second, down and up), octets in the RLC buffers
-/// (down and up), mean RLC delay (seconds, or None).
+/// `internet` answers every name and address at the server side. With `resolver` the host's network is behind it instead;
+/// that program answers names, and its two last words are the sockets where it is asked (UDP, TCP). `started` is told what
+/// the kernel's TCP says of itself, and what was changed in the host's network. About twice a second `meter` is told the state, as a dictionary:
+/// ``at_s``, ``down_bps``, ``up_bps``, octets in the RLC buffers ``buffer_down`` and ``buffer_up``, and if they are known
+/// ``rlc_delay_s``, ``rtt_s`` (of the programs' packets), ``state`` and ``towards`` (RRC, of the first UE).
 #[pyfunction]
 #[pyo3(
     signature = (
-        scenario, seed, command, *, parent, ues=vec![], servers=vec![], internet=None, variables=vec![], tcp=vec![],
-        recording=None, real_time=false, series=false, pcap_dir=None, meter=None
+        scenario, seed, command, *, parent, ues=vec![], servers=vec![], internet=None, resolver=None, variables=vec![],
+        tcp=vec![],         recording=None, real_time=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None
     ),
-    text_signature = "(scenario, seed, command, *, parent, ues=[], servers=[], internet=None, variables=[], tcp=[], \
-                      recording=None, real_time=False, series=False, pcap_dir=None, meter=None)"
+    text_signature = "(scenario, seed, command, *, parent, ues=[], servers=[], internet=None, resolver=None, variables=[], \
+                      tcp=[], recording=None, real_time=False, series=False, pcap_dir=None, pdus=False, started=None, \
+                      meter=None)"
 )]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
 pub fn emulate(
@@ -96,12 +109,15 @@ pub fn emulate(
     ues: Vec<Vec<OsString>>,
     servers: Vec<Vec<OsString>>,
     internet: Option<Vec<OsString>>,
+    resolver: Option<Vec<OsString>>,
     variables: Vec<(OsString, OsString)>,
     tcp: Vec<(String, String)>,
     recording: Option<PathBuf>,
     real_time: bool,
     series: bool,
     pcap_dir: Option<PathBuf>,
+    pdus: bool,
+    started: Option<Py<PyAny>>,
     meter: Option<Py<PyAny>>,
 ) -> PyResult<EmulationResult> {
     let program =
@@ -112,7 +128,11 @@ pub fn emulate(
     let programs = Programs {
         command: program(command, true),
         ues: ues.into_iter().map(|words| program(words, false)).collect(),
-        internet: internet.map(|words| program(words, false)),
+        internet: match (internet, resolver) {
+            (_, Some(words)) => Internet::Host(program(words, false)),
+            (Some(words), None) => Internet::Hermetic(program(words, false)),
+            (None, None) => Internet::None,
+        },
         servers: servers.into_iter().map(|words| program(words, false)).collect(),
         tcp: TcpSettings::from_pairs(&tcp).map_err(PyValueError::new_err)?,
         // Opened again, so that the descriptor that Python knows stays Python's.
@@ -120,18 +140,25 @@ pub fn emulate(
         recording,
         is_real_time: real_time,
     };
-    let mut raised = None;
+    let raised = Mutex::new(None);
     let outcome = py.detach(|| {
+        let begun = |with: Started<'_>| {
+            tell_start(started.as_ref(), &with).map_err(|error| {
+                raised.lock().expect(NO_PANIC).replace(error);
+                umts_emulate::EmulationError::Stopped
+            })
+        };
         let mut tell = |reading: &Reading| match show(meter.as_ref(), reading) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
-                raised = Some(error);
+                raised.lock().expect(NO_PANIC).replace(error);
                 ControlFlow::Break(())
             }
         };
-        umts_emulate::emulate(scenario.inner(), seed, programs, &Keep { series, pcap_dir }, &mut tell)
+        let keep = Keep { series, pcap_dir, pdus };
+        umts_emulate::emulate(scenario.inner(), seed, programs, &keep, begun, &mut tell)
     });
-    if let Some(raised) = raised {
+    if let Some(raised) = raised.into_inner().expect(NO_PANIC) {
         return Err(raised);
     }
     let outcome = outcome.map_err(|error| failure(py, &error))?;
@@ -140,12 +167,13 @@ pub fn emulate(
     result.abandoned = outcome.is_abandoned;
     result.degraded = outcome.fidelity.is_degraded();
     result.fidelity = fidelity(&outcome.fidelity);
+    result.tcp = outcome.tcp.into_iter().collect();
     Ok(result)
 }
 
 /// Runs the network of an emulation again, with the packets of its recording, until `end_s`.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, recording, *, real_ues, end_s, series=false, pcap_dir=None))]
+#[pyo3(signature = (scenario, seed, recording, *, real_ues, end_s, series=false, pcap_dir=None, pdus=false))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
 pub fn replay(
     py: Python<'_>,
@@ -156,9 +184,10 @@ pub fn replay(
     end_s: f64,
     series: bool,
     pcap_dir: Option<PathBuf>,
+    pdus: bool,
 ) -> PyResult<EmulationResult> {
     let end = Time::ZERO + Duration::from_secs_f64(end_s);
-    let keep = Keep { series, pcap_dir };
+    let keep = Keep { series, pcap_dir, pdus };
     let replayed =
         py.detach(|| umts_emulate::replay(scenario.inner(), seed, real_ues, &recording, end, &keep));
     let (results, counts) = replayed.map_err(|error| failure(py, &error))?;
@@ -175,13 +204,32 @@ fn failure(py: Python<'_>, error: &umts_emulate::EmulationError) -> PyErr {
 
 fn show(meter: Option<&Py<PyAny>>, reading: &Reading) -> PyResult<()> {
     let Some(meter) = meter else { return Ok(()) };
-    let delay = reading.rlc_delay.map(Duration::as_secs);
     Python::attach(|py| {
-        let [down, up] = reading.rate_bps;
-        let [buffer_down, buffer_up] = reading.rlc_buffer;
-        meter.call1(py, (reading.at.as_secs(), down, up, buffer_down, buffer_up, delay))?;
-        Ok(())
+        let row = PyDict::new(py);
+        row.set_item("at_s", reading.at.as_secs())?;
+        row.set_item("down_bps", reading.rate_bps[0])?;
+        row.set_item("up_bps", reading.rate_bps[1])?;
+        row.set_item("buffer_down", reading.rlc_buffer[0])?;
+        row.set_item("buffer_up", reading.rlc_buffer[1])?;
+        for (name, time) in [("rlc_delay_s", reading.rlc_delay), ("rtt_s", reading.rtt)] {
+            if let Some(time) = time {
+                row.set_item(name, time.as_secs())?;
+            }
+        }
+        if let Some((state, towards)) = reading.state {
+            row.set_item("state", state.name())?;
+            if let Some(towards) = towards {
+                row.set_item("towards", towards.name())?;
+            }
+        }
+        meter.call1(py, (row,)).map(drop)
     })
+}
+
+fn tell_start(started: Option<&Py<PyAny>>, with: &Started<'_>) -> PyResult<()> {
+    let Some(started) = started else { return Ok(()) };
+    let known: BTreeMap<&String, &String> = with.tcp.iter().map(|(name, value)| (name, value)).collect();
+    Python::attach(|py| started.call1(py, (known, with.changes)).map(drop))
 }
 
 fn measured(py: Python<'_>, results: Results, counts: Counts) -> PyResult<EmulationResult> {
@@ -212,6 +260,7 @@ fn measured(py: Python<'_>, results: Results, counts: Counts) -> PyResult<Emulat
         ]),
         fidelity: BTreeMap::new(),
         degraded: false,
+        tcp: BTreeMap::new(),
     })
 }
 

@@ -28,7 +28,9 @@ mod _core {
     #[pymodule_export]
     use super::errors::{CaptureReadError, CongestionControlError, OutputError, ScenarioError};
     #[pymodule_export]
-    use super::reference::{bearers, metric_definitions, params, profiles, rrc_profiles, schema, version};
+    use super::reference::{
+        bearers, flat_profiles, metric_definitions, params, profiles, rrc_profiles, schema, version,
+    };
     #[pymodule_export]
     use super::run::{RunResult, simulate};
     #[pymodule_export]

@@ -3,7 +3,9 @@
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
 use umts_record::metrics::{Definition, Scope, definitions};
-use umts_scenario::{Param, Profile, ReferenceBearer, ReferenceChannel, RrcProfile, reference_bearers};
+use umts_scenario::{
+    FlatProfile, Param, Profile, ReferenceBearer, ReferenceChannel, RrcProfile, reference_bearers,
+};
 
 /// A dictionary in the order given.
 type Row<'py> = PyResult<Bound<'py, PyDict>>;
@@ -120,6 +122,22 @@ pub fn rrc_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         .into_py_dict(py)
     };
     umts_scenario::rrc_profiles().iter().map(row).collect()
+}
+
+/// Every flat profile, of browsers and test services: its name, rates, round-trip time, loss of packets and source.
+#[pyfunction]
+pub fn flat_profiles(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
+    let row = |profile: &FlatProfile| -> Row<'_> {
+        let row = PyDict::new(py);
+        row.set_item("name", profile.name)?;
+        row.set_item("downlink_bps", profile.downlink_bps)?;
+        row.set_item("uplink_bps", profile.uplink_bps)?;
+        row.set_item("rtt_s", profile.rtt_us as f64 / 1e6)?;
+        row.set_item("loss", f64::from(profile.loss_percent) / 100.0)?;
+        row.set_item("source", profile.source)?;
+        Ok(row)
+    };
+    umts_scenario::flat_profiles().iter().map(row).collect()
 }
 
 /// The version of the package, the commit that it was built from ("unknown" outside git), and the fingerprint of its

@@ -33,6 +33,11 @@ impl Cargo {
         self.0.borrow_mut().packets.remove(&id)
     }
 
+    /// What `read` makes of those of a packet on its way.
+    pub fn with<R>(&self, id: PacketId, read: impl FnOnce(&[u8]) -> R) -> Option<R> {
+        self.0.borrow().packets.get(&id).map(|bytes| read(bytes))
+    }
+
     /// A copy of those of a packet on its way.
     pub fn look(&self, id: PacketId) -> Option<Vec<u8>> {
         self.0.borrow().packets.get(&id).cloned()

@@ -69,6 +69,15 @@ impl Children {
         Ok(self.note(&child))
     }
 
+    /// Starts a program in the present namespace.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub fn start_here(&mut self, program: &Program) -> io::Result<ChildId> {
+        let child = spawn(&mut program.command())?;
+        Ok(self.note(&child))
+    }
+
     fn note(&mut self, child: &Child) -> ChildId {
         let id = ChildId(child.id() as i32);
         self.running.push(id);

@@ -1,7 +1,8 @@
 //! What the live meter shows.
 
 use umts_kernel::TraceSink;
-use umts_stack::ids::Direction;
+use umts_stack::ids::{Direction, UeId};
+use umts_stack::rnc::rrc::RrcState;
 use umts_stack::trace::{CapturePoint, TraceEvent};
 use umts_units::{Duration, Time};
 
@@ -16,6 +17,10 @@ pub struct Reading {
     pub rlc_buffer: [u64; 2],
     /// Mean time that an SDU spent in RLC, downlink; none if none came out.
     pub rlc_delay: Option<Duration>,
+    /// RRC state of the first UE, and the one it is switched to; none where channels are fixed.
+    pub state: Option<(RrcState, Option<RrcState>)>,
+    /// Mean round-trip time of the programs' packets since the last reading; none if there was none.
+    pub rtt: Option<Duration>,
 }
 
 /// Follows events for it.
@@ -25,11 +30,12 @@ pub struct Gauge {
     bytes: [u64; 2],
     buffers: Vec<[u64; 2]>,
     delays: (u64, u64),
+    state: Option<(RrcState, Option<RrcState>)>,
 }
 
 impl Gauge {
-    /// The state at `now`, which begins the next interval.
-    pub fn read(&mut self, now: Time) -> Reading {
+    /// The state at `now`, which begins the next interval; `rtt` is the programs' own.
+    pub fn read(&mut self, now: Time, rtt: Option<Duration>) -> Reading {
         let seconds = (now - self.read_at).as_secs().max(1e-9);
         let sum = |direction: usize| self.buffers.iter().map(|ue| ue[direction]).sum();
         let (delay_ns, sdus) = std::mem::take(&mut self.delays);
@@ -40,6 +46,8 @@ impl Gauge {
             rate_bps: bytes.map(|bytes| bytes as f64 * 8.0 / seconds),
             rlc_buffer: [sum(0), sum(1)],
             rlc_delay: delay_ns.checked_div(sdus).map(Duration::from_nanos),
+            state: self.state,
+            rtt,
         }
     }
 }
@@ -63,6 +71,8 @@ impl TraceSink<TraceEvent> for Gauge {
                 }
                 self.buffers[ue.index()][direction.index()] = *octets;
             }
+            TraceEvent::RrcState { ue: UeId(0), state } => self.state = Some((*state, None)),
+            TraceEvent::RrcSwitch { ue: UeId(0), from, to, .. } => self.state = Some((*from, Some(*to))),
             TraceEvent::SduDelivered { direction: Direction::Downlink, entered, .. } => {
                 self.delays.0 += (at - *entered).as_nanos();
                 self.delays.1 += 1;

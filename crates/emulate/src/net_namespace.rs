@@ -2,6 +2,7 @@
 
 use std::fs::{self, File};
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
 use nix::sched::{CloneFlags, setns, unshare};
@@ -47,6 +48,12 @@ impl NetNamespace {
         let result = action();
         setns(&home, CloneFlags::CLONE_NEWNET)?;
         result
+    }
+}
+
+impl AsFd for NetNamespace {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 }
 

@@ -2,12 +2,16 @@
 
 use std::io;
 use std::net::IpAddr;
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 use netlink_packet_core::{
-    NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
+    NLM_F_ACK, NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage,
+    NetlinkPayload,
 };
 use netlink_packet_route::address::{AddressAttribute, AddressHeaderFlags, AddressMessage, AddressScope};
-use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::link::{
+    InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+};
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope,
     RouteType,
@@ -25,6 +29,8 @@ pub struct Route {
     pub length: u8,
     /// Index of the device.
     pub device: u32,
+    /// The router that takes them, if they are not reached over the device itself.
+    pub via: Option<IpAddr>,
     /// The kernel answers for these addresses itself (`ip route add local`).
     pub is_local: bool,
     /// What TCP does on this route.
@@ -38,13 +44,13 @@ impl Route {
             IpAddr::V4(_) => IpAddr::from([0; 4]),
             IpAddr::V6(_) => IpAddr::from([0; 16]),
         };
-        Route { to, length: 0, device, is_local: false, metrics: Vec::new() }
+        Route { to, length: 0, device, via: None, is_local: false, metrics: Vec::new() }
     }
 
     /// To one address, over `device`.
     pub fn host(to: IpAddr, device: u32) -> Self {
         let length = if to.is_ipv4() { 32 } else { 128 };
-        Route { to, length, device, is_local: false, metrics: Vec::new() }
+        Route { to, length, device, via: None, is_local: false, metrics: Vec::new() }
     }
 }
 
@@ -104,6 +110,39 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewAddress(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
+    /// Makes two devices with a wire between them, the other one in the namespace `there`.
+    ///
+    /// # Errors
+    /// The kernel's: `AlreadyExists` if one has its name already.
+    pub fn add_pair(&mut self, name: &str, other: &str, there: BorrowedFd<'_>) -> io::Result<()> {
+        let mut peer = LinkMessage::default();
+        peer.attributes =
+            vec![LinkAttribute::IfName(other.to_owned()), LinkAttribute::NetNsFd(there.as_raw_fd())];
+        let mut message = LinkMessage::default();
+        message.attributes = vec![
+            LinkAttribute::IfName(name.to_owned()),
+            LinkAttribute::LinkInfo(vec![
+                LinkInfo::Kind(InfoKind::Veth),
+                LinkInfo::Data(InfoData::Veth(InfoVeth::Peer(peer))),
+            ]),
+        ];
+        self.ask(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// The index of a device.
+    ///
+    /// # Errors
+    /// If there is none of this name.
+    pub fn index(&mut self, name: &str) -> io::Result<u32> {
+        let is_named = |link: &LinkMessage| link.attributes.contains(&LinkAttribute::IfName(name.to_owned()));
+        let links = self.list(RouteNetlinkMessage::GetLink(LinkMessage::default()))?;
+        let found = links.into_iter().find_map(|answer| match answer {
+            RouteNetlinkMessage::NewLink(link) if is_named(&link) => Some(link.header.index),
+            _ => None,
+        });
+        found.ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, format!("there is no device {name}")))
+    }
+
     /// Adds a route.
     ///
     /// # Errors
@@ -117,15 +156,14 @@ impl Netlink {
         message.header.kind = if route.is_local { RouteType::Local } else { RouteType::Unicast };
         message.header.scope = match (route.is_local, route.to) {
             (true, IpAddr::V4(_)) => RouteScope::Host,
-            (false, IpAddr::V4(_)) => RouteScope::Link,
-            (_, IpAddr::V6(_)) => RouteScope::Universe,
+            (false, IpAddr::V4(_)) if route.via.is_none() => RouteScope::Link,
+            _ => RouteScope::Universe,
         };
         if route.length > 0 {
-            let to = match route.to {
-                IpAddr::V4(address) => RouteAddress::Inet(address),
-                IpAddr::V6(address) => RouteAddress::Inet6(address),
-            };
-            message.attributes.push(RouteAttribute::Destination(to));
+            message.attributes.push(RouteAttribute::Destination(route_address(route.to)));
+        }
+        if let Some(router) = route.via {
+            message.attributes.push(RouteAttribute::Gateway(route_address(router)));
         }
         message.attributes.push(RouteAttribute::Oif(route.device));
         if !route.metrics.is_empty() {
@@ -134,17 +172,54 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewRoute(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
+    /// What the routes over a device say to TCP, of IPv4 and then of IPv6.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn route_metrics(&mut self, device: u32) -> io::Result<Vec<RouteMetric>> {
+        let mut found = Vec::new();
+        for family in [AddressFamily::Inet, AddressFamily::Inet6] {
+            let mut message = RouteMessage::default();
+            message.header.address_family = family;
+            for route in self.list(RouteNetlinkMessage::GetRoute(message))? {
+                let RouteNetlinkMessage::NewRoute(route) = route else { continue };
+                let is_there = route.attributes.contains(&RouteAttribute::Oif(device));
+                for attribute in route.attributes.into_iter().filter(|_| is_there) {
+                    if let RouteAttribute::Metrics(metrics) = attribute {
+                        found.extend(metrics);
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Asks for a list.
+    fn list(&mut self, message: RouteNetlinkMessage) -> io::Result<Vec<RouteNetlinkMessage>> {
+        self.send(message, NLM_F_DUMP)?;
+        let mut found = Vec::new();
+        loop {
+            let (answer, _) = self.socket.recv_from_full()?;
+            let mut rest = &answer[..];
+            while !rest.is_empty() {
+                let part =
+                    NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest).map_err(io::Error::other)?;
+                // Each begins at a multiple of four octets.
+                let length = (part.header.length as usize).next_multiple_of(4).clamp(4, rest.len());
+                rest = &rest[length..];
+                match part.payload {
+                    NetlinkPayload::InnerMessage(message) => found.push(message),
+                    NetlinkPayload::Done(_) => return Ok(found),
+                    NetlinkPayload::Error(error) => return Err(error.to_io()),
+                    other => return Err(io::Error::other(format!("netlink answered with {other:?}"))),
+                }
+            }
+        }
+    }
+
     /// Sends one request and waits for the kernel's answer.
     fn ask(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
-        self.sequence += 1;
-        let mut header = NetlinkHeader::default();
-        header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
-        header.sequence_number = self.sequence;
-        let mut request = NetlinkMessage::new(header, NetlinkPayload::from(message));
-        request.finalize();
-        let mut bytes = vec![0; request.buffer_len()];
-        request.serialize(&mut bytes);
-        self.socket.send(&bytes, 0)?;
+        self.send(message, NLM_F_ACK | flags)?;
         let (answer, _) = self.socket.recv_from_full()?;
         let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer).map_err(io::Error::other)?;
         match answer.payload {
@@ -152,6 +227,25 @@ impl Netlink {
             NetlinkPayload::Error(_) => Ok(()),
             other => Err(io::Error::other(format!("netlink answered with {other:?}"))),
         }
+    }
+
+    fn send(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        self.sequence += 1;
+        let mut header = NetlinkHeader::default();
+        header.flags = NLM_F_REQUEST | flags;
+        header.sequence_number = self.sequence;
+        let mut request = NetlinkMessage::new(header, NetlinkPayload::from(message));
+        request.finalize();
+        let mut bytes = vec![0; request.buffer_len()];
+        request.serialize(&mut bytes);
+        self.socket.send(&bytes, 0).map(drop)
+    }
+}
+
+fn route_address(address: IpAddr) -> RouteAddress {
+    match address {
+        IpAddr::V4(address) => RouteAddress::Inet(address),
+        IpAddr::V6(address) => RouteAddress::Inet6(address),
     }
 }
 

@@ -1,5 +1,6 @@
 //! An emulation from its start to its end, and its replay.
 
+use std::ffi::OsString;
 use std::io;
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
@@ -12,7 +13,7 @@ use umts_record::capture::{CaptureConfig, CaptureError, Captures};
 use umts_record::metrics::{Metrics, RunMetrics};
 use umts_record::series::{Series, SeriesConfig, SeriesTables};
 use umts_scenario::Scenario;
-use umts_simulate::{Outside, drive, metrics_config, network_config};
+use umts_simulate::{Outside, drive, encodings, metrics_config, network_config};
 use umts_stack::network::{Event, Network};
 use umts_units::{Duration, Time};
 
@@ -23,9 +24,13 @@ use crate::exchange::{Counts, Exchange};
 use crate::fidelity::Fidelity;
 use crate::gauge::{Gauge, Reading};
 use crate::live::Live;
+use crate::net_namespace::NetNamespace;
 use crate::recording::{self, Recording};
 use crate::replay::Replay;
-use crate::topology::{self, SERVER_PORT, TcpSettings, ue_port};
+use crate::round_trips::RoundTrips;
+use crate::tcp_settings::{Effective, TcpSettings};
+use crate::topology::{self, SERVER_PORT, ue_port};
+use crate::uplink::{self, Uplink};
 use crate::wall_clock::WallClock;
 
 /// Why there is no emulation, or no result of one.
@@ -76,6 +81,8 @@ pub struct Keep {
     pub series: bool,
     /// Where to write captures, if anywhere; the folder exists.
     pub pcap_dir: Option<PathBuf>,
+    /// Whether PDUs are captured too, where they have an encoding.
+    pub pdus: bool,
 }
 
 /// The programs of an emulation and what is around them.
@@ -84,8 +91,8 @@ pub struct Programs {
     pub command: Program,
     /// Run in the second UE and those after it.
     pub ues: Vec<Program>,
-    /// Answers names and HTTP at the server side; says a line on standard output when it does.
-    pub internet: Option<Program>,
+    /// What is behind the server side.
+    pub internet: Internet,
     /// Run at the server side.
     pub servers: Vec<Program>,
     /// What the kernel's TCP is told.
@@ -98,6 +105,26 @@ pub struct Programs {
     pub is_real_time: bool,
 }
 
+/// What is behind the server side.
+pub enum Internet {
+    /// Nothing: every address is its own.
+    None,
+    /// Nothing, but every address answers: this program does, and says a line on standard output when it begins.
+    Hermetic(Program),
+    /// The host's network, by translation of addresses. This program answers names, in the host's network; the sockets where
+    /// it is asked, UDP and TCP, are the two last words that it gets.
+    Host(Program),
+}
+
+/// What is told when the network is there, before a program runs.
+#[derive(Debug)]
+pub struct Started<'a> {
+    /// What the kernel's TCP says of itself.
+    pub tcp: &'a Effective,
+    /// What was changed in the host's network; it ends with the emulation.
+    pub changes: &'a [String],
+}
+
 /// What an emulation leaves.
 #[derive(Debug)]
 pub struct Outcome {
@@ -107,6 +134,8 @@ pub struct Outcome {
     pub is_abandoned: bool,
     /// What the machine did to it.
     pub fidelity: Fidelity,
+    /// What the kernel's TCP did, as the namespaces told.
+    pub tcp: Effective,
     /// What was measured.
     pub results: Results,
 }
@@ -128,10 +157,10 @@ pub struct Results {
     pub digest: String,
 }
 
-type Sinks = (Cargo, (Gauge, (Digest, (Metrics, (Option<Series>, Option<Captures>)))));
+type Sinks = (Cargo, ((Gauge, RoundTrips), (Digest, (Metrics, (Option<Series>, Option<Captures>)))));
 
 /// Runs `programs` over the network of `scenario`, on the wall clock. `meter` is told the state about twice a second and
-/// may stop everything.
+/// may stop everything; `started` is told before that what the kernel's TCP does.
 ///
 /// # Errors
 /// If the kernel refuses something, the command cannot be started, or results cannot be written.
@@ -140,19 +169,39 @@ pub fn emulate(
     seed: u64,
     programs: Programs,
     keep: &Keep,
+    started: impl FnOnce(Started<'_>) -> Result<(), EmulationError>,
     meter: &mut dyn FnMut(&Reading) -> ControlFlow<()>,
 ) -> Result<Outcome, EmulationError> {
     let config = network_config(scenario);
     let real_ues = 1 + programs.ues.len();
-    let tuns = topology::build(real_ues, &programs.tcp).map_err(system("cannot make the namespaces"))?;
+    let is_hermetic = !matches!(programs.internet, Internet::Host(_));
+    let tuns = topology::build(real_ues, &programs.tcp, is_hermetic)
+        .map_err(system("cannot make the namespaces"))?;
+    let effective =
+        topology::effective(&tuns, &programs.tcp).map_err(system("cannot read TCP's settings"))?;
+    let uplink = match &programs.internet {
+        Internet::Host(_) => Some(Uplink::new(tuns[SERVER_PORT].namespace())),
+        Internet::None | Internet::Hermetic(_) => None,
+    };
+    let uplink = uplink.transpose().map_err(system("cannot reach the host's network"))?;
+    let changes = uplink.as_ref().map_or(&[][..], |uplink| &uplink.changes);
+    started(Started { tcp: &effective, changes })?;
     let limit = config.ues.iter().flat_map(|ue| ue.channels).map(|channel| channel.format.tti).min();
     let limit = limit.unwrap_or(Duration::from_millis(10));
     let recording = programs.recording.as_deref().map(|path| Recording::create(path, tuns.len()));
     let recording = recording.transpose().map_err(system("cannot write the recording"))?;
     let mut children = Children::default();
     let server_side = tuns[SERVER_PORT].namespace();
-    if let Some(internet) = &programs.internet {
-        children.start_and_wait(server_side, internet).map_err(system("cannot start the servers inside"))?;
+    match &programs.internet {
+        Internet::None => {}
+        Internet::Hermetic(servers) => {
+            children
+                .start_and_wait(server_side, servers)
+                .map_err(system("cannot start the servers inside"))?;
+        }
+        Internet::Host(resolver) => {
+            start_resolver(&mut children, server_side, resolver).map_err(system("cannot answer names"))?;
+        }
     }
     for server in &programs.servers {
         children.start_server(server_side, server).map_err(system("cannot run a server"))?;
@@ -187,7 +236,16 @@ pub fn emulate(
         is_real_time: programs.is_real_time,
     };
     let status = live.children.status(live.command).unwrap_or(125);
-    Ok(Outcome { status, is_abandoned: live.is_abandoned, fidelity, results })
+    drop(uplink);
+    Ok(Outcome { status, is_abandoned: live.is_abandoned, fidelity, tcp: effective, results })
+}
+
+/// Starts what answers names in the present namespace, with sockets of the server side.
+fn start_resolver(children: &mut Children, server_side: &NetNamespace, resolver: &Program) -> io::Result<()> {
+    let sockets = uplink::name_sockets(server_side)?;
+    let mut resolver = resolver.clone();
+    resolver.words.extend(uplink::numbers(&sockets).map(OsString::from));
+    children.start_here(&resolver).map(drop)
 }
 
 /// The network of an emulation again, with the packets of its recording at their times, as fast as possible. The same
@@ -233,16 +291,19 @@ fn run<O: Outside>(
     let captures = match &keep.pcap_dir {
         Some(folder) => {
             let cargo = cargo.clone();
-            let config = CaptureConfig::default();
+            let bearers = if keep.pdus { encodings(scenario) } else { Vec::new() };
+            let config = CaptureConfig { bearers, ..CaptureConfig::default() };
             Some(Captures::of_real_packets(folder, &config, Box::new(move |id| cargo.look(id)))?)
         }
         None => None,
     };
     let series = keep.series.then(|| Series::new(SeriesConfig::default()));
     let metrics = Metrics::new(metrics_config(scenario));
-    let mut sinks: Sinks = (cargo, (Gauge::default(), (Digest::default(), (metrics, (series, captures)))));
+    let gauges = (Gauge::default(), RoundTrips::new(cargo.clone(), keep.series));
+    let mut sinks: Sinks = (cargo, (gauges, (Digest::default(), (metrics, (series, captures)))));
     let mut progress = |now: Time, sinks: &mut Sinks| {
-        meter(&sinks.1.0.read(now))?;
+        let (gauge, round_trips) = &mut sinks.1.0;
+        meter(&gauge.read(now, round_trips.take_mean()))?;
         ControlFlow::Continue(now + METER_EVERY)
     };
     let stopped = drive(&mut network, &mut queue, outside, &mut sinks, &mut progress).is_break();
@@ -251,10 +312,14 @@ fn run<O: Outside>(
     if stopped {
         return Err(EmulationError::Stopped);
     }
-    let (_, (_, (digest, (metrics, (series, captures))))) = sinks;
+    let (_, ((_, round_trips), (digest, (metrics, (series, captures))))) = sinks;
+    let mut series = series.map(|series| series.finish(end));
+    if let (Some(series), Some(table)) = (&mut series, round_trips.into_table()) {
+        series.tables.push(table);
+    }
     Ok(Results {
         metrics: metrics.finish_early(end),
-        series: series.map(|series| series.finish(end)),
+        series,
         files: captures.map(Captures::finish).transpose()?.unwrap_or_default(),
         events: queue.scheduled(),
         end,

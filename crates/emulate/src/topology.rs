@@ -3,11 +3,10 @@
 use std::io;
 use std::net::IpAddr;
 
-use netlink_packet_route::route::RouteMetric;
-
 use crate::addresses;
 use crate::net_namespace::{LOOPBACK, NetNamespace, set_sysctl};
 use crate::netlink::{Netlink, Route};
+use crate::tcp_settings::{Effective, TcpSettings, read_back};
 use crate::tun::Tun;
 
 /// Which port the server side has.
@@ -23,72 +22,27 @@ pub fn port_of(address: IpAddr) -> usize {
     addresses::ue_of(address).map_or(SERVER_PORT, ue_port)
 }
 
-/// What the kernel's TCP is told, in every namespace alike.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct TcpSettings {
-    /// Variables below `net/ipv4`, with values.
-    pub variables: Vec<(String, String)>,
-    /// What belongs to a route: congestion control, initial window, least timeout.
-    pub metrics: Vec<RouteMetric>,
-}
-
-impl TcpSettings {
-    /// From names and values: `tcp_sack = 0` is a variable below `net/ipv4`, `route.initcwnd = 3` belongs to a route.
-    ///
-    /// # Errors
-    /// A sentence about the pair that makes no sense.
-    pub fn from_pairs(pairs: &[(String, String)]) -> Result<Self, String> {
-        let mut settings = TcpSettings::default();
-        for (name, value) in pairs {
-            match name.strip_prefix("route.") {
-                None if name.starts_with("tcp_") && !name.contains('/') => {
-                    settings.variables.push((name.clone(), value.clone()));
-                }
-                None => return Err(format!("{name} is no variable of TCP: tcp_sack and the like are")),
-                Some(metric) => settings.metrics.push(route_metric(metric, value)?),
-            }
-        }
-        Ok(settings)
-    }
-}
-
-fn route_metric(name: &str, value: &str) -> Result<RouteMetric, String> {
-    let number = || value.parse::<u32>().map_err(|_| format!("route.{name} takes a number, not {value:?}"));
-    Ok(match name {
-        "congctl" => RouteMetric::CcAlgo(value.to_owned()),
-        "initcwnd" => RouteMetric::InitCwnd(number()?),
-        "initrwnd" => RouteMetric::InitRwnd(number()?),
-        "advmss" => RouteMetric::Advmss(number()?),
-        // The kernel takes milliseconds.
-        "rto_min" => RouteMetric::RtoMin(number()?),
-        "quickack" => RouteMetric::QuickAck(number()?),
-        _ => {
-            let known = "congctl, initcwnd, initrwnd, advmss, rto_min (milliseconds) and quickack";
-            return Err(format!("routes have no {name} here: they have {known}"));
-        }
-    })
-}
-
 /// Makes the server side and `ues` UEs; the devices in the order of their ports.
 ///
 /// Hermetic: in the server side's namespace the kernel takes every address but the UEs' for its own, so that a server
-/// there answers whatever a program asks for. Nothing leads out of it.
+/// there answers whatever a program asks for. Nothing leads out of it. Otherwise it has its own addresses only, and a way
+/// out is for the caller to make.
 ///
 /// # Errors
 /// If the kernel refuses something.
-pub fn build(ues: usize, tcp: &TcpSettings) -> io::Result<Vec<Tun>> {
-    let mut tuns = vec![server_side(ues, tcp)?];
+pub fn build(ues: usize, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Vec<Tun>> {
+    let mut tuns = vec![server_side(ues, tcp, is_hermetic)?];
     for ue in 0..ues {
-        tuns.push(ue_side(ue, tcp)?);
+        tuns.push(ue_side(ue, tcp, is_hermetic)?);
     }
     Ok(tuns)
 }
 
-fn server_side(ues: usize, tcp: &TcpSettings) -> io::Result<Tun> {
+fn server_side(ues: usize, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Tun> {
     let namespace = prepared(tcp)?;
     namespace.within(|| {
         let mut netlink = Netlink::open()?;
-        for like in addresses::SERVER {
+        for like in addresses::SERVER.into_iter().filter(|_| is_hermetic) {
             netlink.add_route(&Route { is_local: true, ..Route::default(like, LOOPBACK) })?;
         }
         Ok(())
@@ -102,11 +56,29 @@ fn server_side(ues: usize, tcp: &TcpSettings) -> io::Result<Tun> {
     Ok(tun)
 }
 
-fn ue_side(ue: usize, tcp: &TcpSettings) -> io::Result<Tun> {
+fn ue_side(ue: usize, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Tun> {
     let tun = Tun::new(prepared(tcp)?, "umts0", &addresses::of_ue(ue))?;
     let out = |like: IpAddr| Route { metrics: tcp.metrics.clone(), ..Route::default(like, tun.index()) };
-    tun.add_routes(&addresses::SERVER.map(out))?;
+    // The way to the host's network is IPv4 only: programs are to learn that at once.
+    let versions = addresses::SERVER.into_iter().filter(|like| is_hermetic || like.is_ipv4());
+    tun.add_routes(&versions.map(out).collect::<Vec<_>>())?;
     Ok(tun)
+}
+
+/// What TCP says of itself in the namespaces, all of which were told the same.
+///
+/// # Errors
+/// If the kernel does not answer, or the server side answers other than the first UE.
+pub fn effective(tuns: &[Tun], tcp: &TcpSettings) -> io::Result<Effective> {
+    let [server, ue] = [SERVER_PORT, ue_port(0)].map(|port| {
+        let tun = &tuns[port];
+        tun.namespace().within(|| read_back(tun.index(), tcp))
+    });
+    let (server, ue) = (server?, ue?);
+    if server != ue {
+        return Err(io::Error::other("the server side has other settings than the UEs"));
+    }
+    Ok(ue)
 }
 
 fn prepared(tcp: &TcpSettings) -> io::Result<NetNamespace> {
@@ -155,7 +127,7 @@ mod tests {
 
     /// The devices, or a message where this user may not make them.
     fn tuns(ues: usize) -> Option<Vec<Tun>> {
-        match build(ues, &TcpSettings::default()) {
+        match build(ues, &TcpSettings::default(), true) {
             Ok(tuns) => Some(tuns),
             Err(error) => {
                 eprintln!("SKIPPED: {error}");
@@ -184,6 +156,29 @@ mod tests {
             server.send_to(b"answer", from).unwrap();
             assert!(ferry(&tuns, || ue.recv(&mut buffer).is_ok_and(|length| &buffer[..length] == b"answer")));
         }
+    }
+
+    #[test]
+    fn what_tcp_was_told_is_what_it_says() {
+        if tuns(1).is_none() {
+            return;
+        }
+        let pairs = [
+            ("tcp_sack", "0"),
+            ("tcp_rmem", "4096 65536 65536"),
+            ("tcp_fin_timeout", "7"),
+            ("route.congctl", "reno"),
+            ("route.initcwnd", "3"),
+            ("route.rto_min", "300"),
+        ];
+        let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let settings = TcpSettings::from_pairs(&pairs).unwrap();
+        let tuns = build(1, &settings, true).unwrap();
+        let found = effective(&tuns, &settings).unwrap();
+        for pair in pairs {
+            assert!(found.contains(&pair), "{pair:?} is not among {found:?}");
+        }
+        assert!(found.contains(&("tcp_no_metrics_save".to_owned(), "1".to_owned())));
     }
 
     #[test]

@@ -13,7 +13,7 @@
 //!
 //! `[ue.rlc]`, `[ue.rrc]`, `[ue.radio]` and `[flow.tcp]` merge over the top-level tables in the same way, after the overrides.
 //! A `profile` in `[tcp]` or `[flow.tcp]` gives every key there a value that is not written beside it; one in `[rrc]` or
-//! `[ue.rrc]` gives those a value that it names.
+//! `[ue.rrc]` gives those a value that it names. One in `[ue.flat]` does the same there.
 //! `[ue.radio]` with a `model` of its own replaces `[radio]`, since each model has its own keys.
 
 mod capacity_traces;
@@ -22,6 +22,7 @@ mod controls;
 mod de;
 mod error;
 mod extends;
+mod flat_profiles;
 mod load;
 pub mod model;
 mod overrides;
@@ -38,6 +39,7 @@ mod verdicts;
 mod write;
 
 pub use error::ScenarioError;
+pub use flat_profiles::{FlatProfile, flat_profiles};
 pub use load::Loaded;
 pub use model::Scenario;
 pub use profiles::{Profile, ProfileKey, profiles};

@@ -9,7 +9,8 @@ use crate::extends::{Files, read_text};
 use crate::model::{Cell, Link, Scenario, VERSION};
 use crate::tree::{Node, Source, Table, Value, join, merge};
 use crate::{
-    capacity_traces, check, controls, model, overrides, profiles, range, recordings, rrc_profiles, verdicts,
+    capacity_traces, check, controls, flat_profiles, model, overrides, profiles, range, recordings,
+    rrc_profiles, verdicts,
 };
 
 /// A scenario that may be run, and what to look at before its results are trusted.
@@ -71,6 +72,7 @@ fn resolve(
     let checked = (|| {
         check_version(&tree)?;
         rrc_profiles::apply(&mut tree, &mut files)?;
+        flat_profiles::apply(&mut tree, &mut files)?;
         inherit_tables(&mut tree);
         range::check(&tree)?;
         let mut scenario = read(&tree)?;

@@ -48,6 +48,8 @@ impl Scenario {
                 tcp.python = format!("{}:{}", blake3::hash(control.text.as_bytes()).to_hex(), control.class);
             }
         }
+        let flats = scenario.ue.iter_mut().filter_map(|ue| ue.flat.as_mut());
+        flats.for_each(|flat| flat.profile = "none".to_owned());
         for capacity in scenario.ue.iter_mut().filter_map(|ue| ue.capacity.as_mut()) {
             let hash = |trace: &Vec<u32>| blake3::hash(format!("{trace:?}").as_bytes()).to_hex().to_string();
             [capacity.downlink, capacity.uplink] = [0, 1].map(|way| hash(&capacity.traces[way]));

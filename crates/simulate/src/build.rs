@@ -6,9 +6,11 @@ use umts_scenario::model as scenario;
 use umts_stack::core_network::{Impairment, LinkConfig, Outage, PacketKind, QueueLimit, Treatment};
 use umts_stack::ids::{Direction, FlowId, UeId};
 use umts_stack::network::{
-    CellConfig, ChannelConfig, FachMode, FlowConfig, IubTiming, NetworkConfig, RachMode, UeConfig,
+    CellConfig, ChannelConfig, FachMode, FlowConfig, IubTiming, NetworkConfig, RachMode, SubstituteConfig,
+    UeConfig,
 };
 use umts_stack::radio::capacity::{CapacityConfig, CapacityTrace};
+use umts_stack::radio::flat::FlatConfig;
 use umts_stack::radio::mac::{TransportFormat, block_bits};
 use umts_stack::radio::pdcp::PdcpConfig;
 use umts_stack::radio::phy::{ErrorModel, ErrorUnit};
@@ -58,8 +60,10 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
     let (mut rates, mut powers) = (Vec::new(), Vec::new());
     let mut dedicated = 0;
     for group in &scenario.ue {
-        if group.capacity.is_some() {
-            rates.extend(std::iter::repeat_n(None, usize::from(group.count)));
+        if group.has_substitute() {
+            let rate = group.flat.as_ref().map(|flat| flat.downlink);
+            dedicated += rate.map_or(0, BitRate::bps) * u64::from(group.count);
+            rates.extend(std::iter::repeat_n(rate, usize::from(group.count)));
             powers.extend(std::iter::repeat_n(None, usize::from(group.count)));
             continue;
         }
@@ -77,7 +81,7 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
         let here = |group: &&scenario::Ue| group.cell == cell.name;
         let common =
             |group: &scenario::Ue| channel_of(scenario, group, Direction::Downlink).2 == Channel::Fach;
-        scenario.ue.iter().filter(|group| group.capacity.is_none()).filter(here).any(common)
+        scenario.ue.iter().filter(|group| !group.has_substitute()).filter(here).any(common)
     };
     let used = scenario.cell.iter().filter(has_common_user);
     let common: u64 = used.filter_map(|cell| cell.fach.as_ref()).map(|fach| fach.rate.bps()).sum();
@@ -97,6 +101,7 @@ fn link(link: &scenario::Link) -> LinkConfig {
     LinkConfig {
         rate: link.rate,
         delay: link.delay,
+        jitter: link.jitter,
         queue: link.queue.map(queue_limit),
         mark_from: link.ecn_threshold.map(queue_limit),
         loss: link.loss.value(),
@@ -185,6 +190,8 @@ fn ue(scenario: &Scenario, group: &scenario::Ue) -> UeConfig {
     let channels =
         [Direction::Downlink, Direction::Uplink].map(|direction| channel(scenario, group, rlc, direction));
     let arrivals = channels.map(|channel| Arrivals { pdus: channel.format.blocks, tti: channel.format.tti });
+    let capacity = group.capacity.as_ref().map(|of| SubstituteConfig::Capacity(capacity(of)));
+    let flat = group.flat.as_ref().map(|of| SubstituteConfig::Flat(flat(of)));
     UeConfig {
         cell: scenario.cell.iter().position(|cell| cell.name == group.cell).expect(CHECKED),
         pdcp: pdcp(&scenario.pdcp),
@@ -193,7 +200,7 @@ fn ue(scenario: &Scenario, group: &scenario::Ue) -> UeConfig {
         channels,
         switching: scenario.rrc_of(group).map(|of| rrc::switching(scenario, rlc, of)),
         errors: [errors(&radio.downlink), errors(uplink)],
-        capacity: group.capacity.as_ref().map(capacity),
+        substitute: capacity.or(flat),
     }
 }
 
@@ -201,6 +208,15 @@ fn capacity(capacity: &scenario::Capacity) -> CapacityConfig {
     CapacityConfig {
         traces: [0, 1].map(|way| CapacityTrace::new(capacity.traces[way].as_slice()).expect(CHECKED)),
         queue: capacity.queue.map(queue_limit),
+    }
+}
+
+fn flat(flat: &scenario::Flat) -> FlatConfig {
+    FlatConfig {
+        rates: [flat.downlink, flat.uplink],
+        delay: Duration::from_nanos(flat.rtt.as_nanos() / 2),
+        loss: flat.loss.value(),
+        queue: flat.queue.map(queue_limit),
     }
 }
 

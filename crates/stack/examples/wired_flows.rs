@@ -70,7 +70,8 @@ impl Dumbbell {
             ..LinkConfig::default()
         };
         let streams = Streams::new(seed, 0);
-        let links = ["down", "up"].map(|name| Link::new(link.clone(), streams.stream(name)));
+        let links = ["down", "up"]
+            .map(|name| Link::new(link.clone(), streams.stream(name), streams.stream("jitter")));
         let mut queue = EventQueue::new();
         let flows = (0..flows)
             .map(|id| {

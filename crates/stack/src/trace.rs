@@ -54,6 +54,8 @@ pub enum DropPlace {
     Script,
     /// The RLC transmission buffer was full.
     RlcBuffer,
+    /// Random loss of a flat radio.
+    FlatLoss,
     /// Transparent RLC delivered it and said that it is erroneous.
     ErroneousSdu,
     /// RLC delivered it with errors that it did not see, which its checksum told.

@@ -78,6 +78,7 @@ or lower only if 0 lies outside the 95 % interval of the differences.
         "Run a real command over the emulated radio access network.",
         """- `umts emulate -- curl -s -o page.bin http://example.com/bytes/100000`
 - `umts emulate --bearer fach --pcap -- ping -c 5 server.example`
+- `umts emulate --bearer fach-dch:att-2010 --core-delay "30 ms" --core-jitter "10 ms" -- firefox`
 - `umts emulate --ue "curl -so other.bin http://b.example/bytes/50000" -- wget http://a.example/bytes/50000`""",
     ),
     "replay": Verb(
@@ -106,7 +107,7 @@ or lower only if 0 lies outside the 95 % interval of the differences.
         """- `umts params tcp.rto`""",
     ),
     "bearers": Verb(
-        "The reference bearers that scenarios can name, with their transport channels.",
+        "The bearers that scenarios and `umts emulate --bearer` can name: of TS 34.108, switched, flat.",
         """- `umts bearers ps-384`
 - `umts run scenarios/ftp-on-fach-3gpp.toml --set ue.bearer=ps-384`""",
     ),

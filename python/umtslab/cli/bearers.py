@@ -1,4 +1,4 @@
-"""``umts bearers``: the reference bearers."""
+"""``umts bearers``: what `umts emulate --bearer` takes, and scenarios can name."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ from umtslab.cli.failures import UsageError
 
 
 def bearers(containing: str = "", /, *, json: bool = False) -> int:
-    """The reference bearers that a scenario can name without declaring them.
+    """The bearers that `umts emulate --bearer` takes by name, and how a scenario names them.
 
-    RLC is in acknowledged mode; what is not named of it has its default. Rates are those of RLC payload in
-    a full TTI. A block is a transport block with all headers, and its column "blocks" how many a TTI may
-    hold; "coded" are the bits of a full TTI behind the channel encoder.
+    Reference bearers are those of TS 34.108. Their RLC is in acknowledged mode; what is not named of it has
+    its default. Rates are those of RLC payload in a full TTI. A block is a transport block with all headers,
+    and its column "blocks" how many a TTI may hold; "coded" are the bits of a full TTI behind the channel
+    encoder.
+
+    Flat profiles are rates and delays of browsers and test services: no model of UMTS, but something to
+    compare it with.
 
     Parameters
     ----------
     containing
         Only bearers whose name contains this.
     json
-        Print one JSON list on standard output and nothing else there.
+        Print one JSON list on standard output and nothing else there; "kind" tells what each is.
     """
-    from umtslab import _core
-
-    found = [bearer for bearer in _core.bearers() if containing in bearer["name"]]
+    found = [bearer for bearer in _all() if containing in bearer["name"]]
     if not found:
         raise UsageError(f"no bearer's name contains {containing!r}")
     if json:
@@ -32,11 +34,93 @@ def bearers(containing: str = "", /, *, json: bool = False) -> int:
         return 0
     from umtslab.cli.tables import output, rows_table
 
-    output().print(rows_table([_row(bearer, way) for bearer in found for way in ("downlink", "uplink")]))
+    tables = []
+    reference = [bearer for bearer in found if bearer["kind"] == "reference"]
+    if reference:
+        rows = [_reference_row(bearer, way) for bearer in reference for way in ("downlink", "uplink")]
+        tables.append(rows_table(rows))
+    others = [bearer for bearer in found if bearer["kind"] not in ("reference", "flat")]
+    if others:
+        tables.append(rows_table([_row(bearer) for bearer in others]))
+    flat = [bearer for bearer in found if bearer["kind"] == "flat"]
+    if flat:
+        tables.append(rows_table([_flat_row(bearer) for bearer in flat]))
+    for number, table in enumerate(tables):
+        output().print(*([""] if number else []), table, sep="\n")
     return 0
 
 
-def _row(bearer: dict[str, Any], way: str) -> dict[str, str]:
+def _all() -> list[dict[str, Any]]:
+    from umtslab import _core
+
+    switched = 'bearer = "switched"'
+    return [
+        *({**bearer, "kind": "reference"} for bearer in _core.bearers()),
+        {
+            "name": "fach",
+            "kind": "common",
+            "description": "the common channels: FACH down, RACH up",
+            "scenario": 'bearer = "common"',
+            "source": "",
+        },
+        {
+            "name": "fach-dch",
+            "kind": "switched",
+            "description": "RRC switches between the common channels and a DCH; default timers",
+            "scenario": switched,
+            "source": "",
+        },
+        *(
+            {
+                "name": f"fach-dch:{profile['name']}",
+                "kind": "switched",
+                "description": profile["description"],
+                "scenario": f'{switched}, rrc.profile = "{profile["name"]}"',
+                "source": profile["source"],
+            }
+            for profile in _core.rrc_profiles()
+        ),
+        {
+            "name": "trace:FILE",
+            "kind": "trace",
+            "description": "a measured radio; trace:DOWN,UP for a trace each way",
+            "scenario": 'capacity = { downlink = "FILE", uplink = "FILE" }',
+            "source": "traces in the format of mahimahi",
+        },
+        *(
+            {
+                **profile,
+                "name": f"flat:{profile['name']}",
+                "kind": "flat",
+                "description": "a rate and a delay: flat, no model of UMTS",
+                "scenario": f'flat.profile = "{profile["name"]}"',
+            }
+            for profile in _core.flat_profiles()
+        ),
+    ]
+
+
+def _row(bearer: dict[str, Any]) -> dict[str, str]:
+    return {
+        "bearer": bearer["name"],
+        "what it is": bearer["description"],
+        "in a scenario": bearer["scenario"],
+        "source": bearer["source"],
+    }
+
+
+def _flat_row(bearer: dict[str, Any]) -> dict[str, str]:
+    return {
+        "flat profile": bearer["name"],
+        "down": f"{bearer['downlink_bps'] / 1000:g} kbit/s",
+        "up": f"{bearer['uplink_bps'] / 1000:g} kbit/s",
+        "RTT": f"{1000 * bearer['rtt_s']:g} ms",
+        "loss": f"{100 * bearer['loss']:g} %",
+        "source": bearer["source"],
+    }
+
+
+def _reference_row(bearer: dict[str, Any], way: str) -> dict[str, str]:
     channel = bearer[way]
     first = way == "downlink"
     return {

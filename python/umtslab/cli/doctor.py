@@ -14,8 +14,20 @@ from pathlib import Path
 _LIBRARIES = ("polars", "duckdb", "numpy", "scipy", "matplotlib", "rich", "cyclopts")
 
 
-def doctor() -> int:
-    """Versions, and what is installed of what can be used."""
+def doctor(*, clean: bool = False) -> int:
+    """Versions, and what is installed of what can be used.
+
+    Parameters
+    ----------
+    clean
+        Set back what emulations with --internet left on this host when they were killed, and nothing else.
+    """
+    if clean:
+        from umtslab.emulate import forwarding
+
+        for line in forwarding.clean() or ["nothing was left"]:
+            print(line)
+        return 0
     from umtslab.cli.tables import output, plain_table
     from umtslab.run import code_version
 

@@ -25,6 +25,12 @@ def emulate(
     set_: Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=False)] = (),
     tcp: str | None = None,
     tcp_set: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
+    core_delay: str | None = None,
+    core_jitter: str | None = None,
+    core_loss: str | None = None,
+    rlc_buffer: str | None = None,
+    bler: str | None = None,
+    internet: bool = False,
     seed: int | None = None,
     out: Path = Path("results"),
     series: bool = False,
@@ -47,7 +53,7 @@ def emulate(
     command
         What to run, behind `--`.
     bearer
-        A reference bearer (`umts bearers`), or `fach` for the common channels (default: ps-384).
+        One of `umts bearers`: ps-384 (the default), fach, fach-dch:att-2010, trace:FILE, flat:wpt-3g-fast.
     scenario
         A scenario file instead: its first UEs are the programs', its flows are background traffic.
     ue
@@ -55,11 +61,23 @@ def emulate(
     server
         A command run by the shell at the server side; may be repeated.
     set_
-        KEY=VALUE: another value for a scenario key; may be repeated.
+        KEY=VALUE: another value for a scenario key, whatever `umts params` lists; may be repeated.
     tcp
-        How the kernel's TCP behaves: cubic, reno, bbr or linux-2.4 (default: cubic).
+        How the kernel's TCP behaves: cubic, reno, bbr or linux-2.4-like (default: cubic).
     tcp_set
         NAME=VALUE: one kernel setting, as in tcp_sack=0 or route.initcwnd=3; may be repeated.
+    core_delay
+        Delay one way between the servers and the RNC, as in "20 ms" (default: the network's own).
+    core_jitter
+        Up to so much more for each packet; packets keep their order.
+    core_loss
+        Probability that a packet is lost there, each way.
+    rlc_buffer
+        Room for packets in front of the radio, in each direction, as in "50 kB".
+    bler
+        Probability that a block is lost on the air, each way; other error processes by --set radio.model.
+    internet
+        The host's network is behind the server side, IPv4 only. Takes root, and says what it changes there.
     seed
         Seed of the random streams (default: the scenario's own).
     out
@@ -67,7 +85,7 @@ def emulate(
     series
         Record time series, which `umts plot` draws.
     pcap
-        Keep captures (pcapng) at server, RNC and UE.
+        Keep captures (pcapng) of IP packets at server, RNC and UE, and of RLC's PDUs on the air.
     record
         Keep the packets that came in, for `umts replay`.
     strict
@@ -76,6 +94,7 @@ def emulate(
         No meter, no summary.
     """
     from umtslab.emulate.command import emulate as run
+    from umtslab.emulate.network import Core
     from umtslab.emulate.session import Session
     from umtslab.emulate.tcp import settings
 
@@ -83,7 +102,15 @@ def emulate(
         raise UsageError(
             "no command: put it behind --, as in umts emulate -- curl http://example.com/bytes/100000"
         )
+    if internet and os.geteuid() != 0:
+        raise UsageError(
+            "--internet changes the host's network, so it takes root: sudo umts emulate --internet …"
+        )
+    core = Core(core_delay, core_jitter, core_loss, rlc_buffer, bler)
     loaded = _scenario(bearer, scenario, 1 + len(ue), overrides(set_))
+    changes = core.overrides(loaded)
+    if changes:
+        loaded = loaded.with_overrides(changes)
     try:
         pairs = settings(tcp, tcp_set)
     except ValueError as error:
@@ -102,6 +129,7 @@ def emulate(
         record=record,
         strict=strict,
         meter=not quiet,
+        has_internet=internet,
     )
     return run(session)
 
@@ -109,6 +137,8 @@ def emulate(
 def _scenario(
     bearer: str | None, file: Path | None, ues: int, changes: tuple[tuple[str, str], ...]
 ) -> Scenario:
+    from umtslab.emulate.network import DEFAULT, of_bearer
+
     forever = (*changes, ("duration", FOREVER))
     if file is not None:
         if bearer is not None:
@@ -120,7 +150,9 @@ def _scenario(
                 "congestion control in Python runs in simulated time only: choose another variant"
             )
         return scenario
-    name = bearer or "ps-384"
-    channel = "" if name == "fach" else f'bearer = "{name}"\n'
-    text = f'version = 1\nname = "{name}"\n[[ue]]\nname = "ue"\ncount = {ues}\n{channel}'
+    name = bearer or DEFAULT
+    try:
+        text = of_bearer(name, ues)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
     return Scenario.parse(text, name=f"--bearer {name}", overrides=forever)

@@ -43,6 +43,7 @@ def replay(result: str, /, *, out: Path = Path("results"), pcap: Path | None = N
         real_ues=1 + len(card["session"]["ues"]),
         end_s=run.duration_s,
         pcap_dir=None if pcap is None else str(pcap),
+        pdus=True,
     )
     print(f"replayed {again.duration_s:.3f} s with {again.events} events")
     if again.digest == card["digest"]:

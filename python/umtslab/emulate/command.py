@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 
+from umtslab.emulate import forwarding
 from umtslab.emulate.launcher import OWN_FAILURE
 from umtslab.emulate.session import Session
 
@@ -14,13 +15,33 @@ from umtslab.emulate.session import Session
 def emulate(session: Session) -> int:
     """Run an emulation to its end; the exit status is that of its command.
 
+    With `has_internet` the host forwards packets meanwhile.
+
     125: the emulation itself failed, or was degraded and `strict`. 126, 127: the command cannot be run, is
     not there.
     """
+    if not session.has_internet:
+        return _launch(session)
+    try:
+        changed = forwarding.hold(os.getpid())
+    except OSError as error:
+        print(f"umts: the host's network is out of reach: {error}", file=sys.stderr)
+        return OWN_FAILURE
+    if changed is not None and session.meter:
+        print(f"changed on this host until the end: {changed}", file=sys.stderr)
+    try:
+        return _launch(session)
+    finally:
+        forwarding.let_go(os.getpid())
+
+
+def _launch(session: Session) -> int:
     parent_read, parent_write = os.pipe()
     session_read, session_write = os.pipe()
+    # The launcher sets forwarding back too: this process may be killed.
+    network = str(os.getpid()) if session.has_internet else "own"
     launcher = subprocess.Popen(
-        [sys.executable, "-m", "umtslab.emulate.launcher", str(parent_read), str(session_read), "own"],
+        [sys.executable, "-m", "umtslab.emulate.launcher", str(parent_read), str(session_read), network],
         pass_fds=(parent_read, session_read),
     )
     os.close(parent_read)

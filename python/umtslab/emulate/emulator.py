@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from umtslab import _core
+from umtslab.emulate import resolver
 from umtslab.emulate.launcher import OWN_FAILURE
 from umtslab.emulate.meter import Meter
 from umtslab.emulate.session import Session
@@ -27,9 +28,11 @@ def main(arguments: list[str]) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with open(session_pipe, encoding="utf-8") as pipe:
         session = Session.from_json(pipe.read())
+    # Those of the host, before the namespace has its own.
+    servers = resolver.of_host()
     try:
         _core.settle(NAME_SERVER)
-        return _emulate(session, parent)
+        return _emulate(session, parent, servers)
     except _core.EmulationError as error:
         print(f"umts: {error}", file=sys.stderr)
         status: int = error.status
@@ -39,7 +42,7 @@ def main(arguments: list[str]) -> int:
         return OWN_FAILURE
 
 
-def _emulate(session: Session, parent: int) -> int:
+def _emulate(session: Session, parent: int, name_servers: list[str]) -> int:
     from umtslab.emulate.results import keep
     from umtslab.scenario import Scenario
     from umtslab.store import open_store
@@ -56,7 +59,8 @@ def _emulate(session: Session, parent: int) -> int:
                 parent=parent,
                 ues=[_shell(words) for words in session.ues],
                 servers=[_shell(words) for words in session.servers],
-                internet=_internet(),
+                internet=None if session.has_internet else _module("internet"),
+                resolver=_module("resolver", *name_servers) if session.has_internet else None,
                 variables=list(session.variables),
                 tcp=list(session.tcp),
                 recording=None if recording is None else str(recording),
@@ -64,6 +68,8 @@ def _emulate(session: Session, parent: int) -> int:
                 series=session.series,
                 # Always: metrics of the programs' TCP are those of the capture at the server side.
                 pcap_dir=str(draft.captures),
+                pdus=session.pcap,
+                started=_show_start if session.meter else None,
                 meter=meter.show if session.meter else None,
             )
         if result.abandoned:
@@ -84,12 +90,20 @@ def _report(session: Session, result: Any, run: Any) -> int:
     return status
 
 
+def _show_start(tcp: dict[str, str], changes: list[str]) -> None:
+    from umtslab.emulate.tcp import describe
+
+    for change in changes:
+        print(f"changed on this host until the end: {change}", file=sys.stderr)
+    print(describe(tcp), file=sys.stderr, flush=True)
+
+
 def _shell(words: str) -> list[str]:
     return ["/bin/sh", "-c", words]
 
 
-def _internet() -> list[str]:
-    return [sys.executable, "-m", "umtslab.emulate.internet"]
+def _module(name: str, *words: str) -> list[str]:
+    return [sys.executable, "-m", f"umtslab.emulate.{name}", *words]
 
 
 @contextmanager

@@ -10,18 +10,22 @@ import subprocess
 import sys
 
 from umtslab import _core
+from umtslab.emulate import forwarding
 
 OWN_FAILURE = 125
 """Exit status of an emulation that failed itself, as ``env`` and ``timeout`` have it."""
 
 
 def main(arguments: list[str]) -> int:
-    """Launch; `arguments` are the descriptors of the parent's pipe and of the session, and the network."""
+    """Launch; `arguments` are the descriptors of the parent's pipe and of the session, and the network.
+
+    The network is ``own``, or the number of the process that has the host forward packets for this one.
+    """
     parent, session, network = arguments
     # Ctrl-C is for the command; what it makes of it decides when the emulation ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        _core.leave_host(keep_network=network == "host")
+        _core.leave_host(keep_network=network != "own")
     except OSError as error:
         print(f"umts: {error.strerror or error}", file=sys.stderr)
         return OWN_FAILURE
@@ -30,6 +34,8 @@ def main(arguments: list[str]) -> int:
         pass_fds=(int(parent), int(session)),
     )
     status = emulator.wait()
+    if network != "own":
+        forwarding.let_go(int(network))
     return OWN_FAILURE if status < 0 else status
 
 

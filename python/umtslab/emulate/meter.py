@@ -2,8 +2,41 @@
 
 from __future__ import annotations
 
+import os
 import sys
+from collections.abc import Mapping
 from types import TracebackType
+from typing import Any
+
+USUAL_COLUMNS = 80
+"""Of a terminal that does not tell."""
+
+
+def line_of(reading: Mapping[str, Any], columns: int) -> str:
+    """A reading in one line of at most `columns` characters; what does not fit is left out from the end.
+
+    The round-trip time is that of the programs' own packets: TCP segments and their acknowledgments, echoes
+    and their replies.
+    """
+    rtt = reading.get("rtt_s")
+    state = reading.get("state", "")
+    if "towards" in reading:
+        state = f"{state}→{reading['towards']}"
+    parts = [
+        f"{reading['at_s']:.1f} s",
+        state,
+        f"↓ {reading['down_bps'] / 1000:.1f} ↑ {reading['up_bps'] / 1000:.1f} kbit/s",
+        f"buffer ↓ {reading['buffer_down'] / 1000:.1f} ↑ {reading['buffer_up'] / 1000:.1f} kB",
+        f"RTT {'–' if rtt is None else f'{1000 * rtt:.0f} ms'}",
+        f"RLC {1000 * reading['rlc_delay_s']:.0f} ms" if "rlc_delay_s" in reading else "",
+    ]
+    line = ""
+    for part in filter(None, parts):
+        longer = f"{line}  {part}" if line else part
+        if len(longer) > columns:
+            break
+        line = longer
+    return line
 
 
 class Meter:
@@ -13,18 +46,16 @@ class Meter:
         self._shown = shown and sys.stderr.isatty()
         self._drawn = False
 
-    def show(
-        self, at_s: float, down_bps: float, up_bps: float, down: int, up: int, delay_s: float | None
-    ) -> None:
+    def show(self, reading: Mapping[str, Any]) -> None:
         """Show a reading."""
         if not self._shown:
             return
-        delay = "   – " if delay_s is None else f"{1000 * delay_s:5.0f}"
-        line = (
-            f"{at_s:7.1f} s  ↓ {down_bps / 1000:7.1f} kbit/s  ↑ {up_bps / 1000:7.1f} kbit/s  "
-            f"RLC buffer ↓ {down / 1000:6.1f} kB  ↑ {up / 1000:6.1f} kB  RLC delay {delay} ms"
-        )
-        sys.stderr.write(f"\r{line}\x1b[K")
+        try:
+            columns = os.get_terminal_size(sys.stderr.fileno()).columns or USUAL_COLUMNS
+        except OSError:
+            columns = USUAL_COLUMNS
+        # The last column stays free: a cursor there may wrap.
+        sys.stderr.write(f"\r{line_of(reading, columns - 1)}\x1b[K")
         sys.stderr.flush()
         self._drawn = True
 

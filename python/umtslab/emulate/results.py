@@ -51,6 +51,7 @@ def keep(
         "status": result.status,
         "digest": result.digest,
         "packets": result.packets,
+        "tcp": result.tcp,
         "fidelity": result.fidelity,
         "degraded": result.degraded,
     }

@@ -6,7 +6,7 @@ namespace has its own of both, so nothing of the host changes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 PRESETS: dict[str, tuple[tuple[str, str], ...]] = {
     # What the kernel of this machine does; its congestion control alone differs from host to host.
@@ -15,7 +15,7 @@ PRESETS: dict[str, tuple[tuple[str, str], ...]] = {
     "bbr": (("route.congctl", "bbr"),),
     # Linux 2.4 as the emulators of 2004 had it: SACK and timestamps, two segments to begin with, windows of
     # 32 kB without scaling (half of a receive buffer is window), nothing of later (RACK, TLP, F-RTO).
-    "linux-2.4": (
+    "linux-2.4-like": (
         ("tcp_sack", "1"),
         ("tcp_dsack", "1"),
         ("tcp_timestamps", "1"),
@@ -26,6 +26,8 @@ PRESETS: dict[str, tuple[tuple[str, str], ...]] = {
         ("tcp_early_retrans", "0"),
         ("tcp_rmem", "4096 65536 65536"),
         ("tcp_wmem", "4096 65536 65536"),
+        ("tcp_moderate_rcvbuf", "0"),
+        ("tcp_autocorking", "0"),
         ("route.congctl", "reno"),
         ("route.initcwnd", "2"),
         ("route.rto_min", "200"),
@@ -50,3 +52,25 @@ def settings(preset: str | None, changes: Sequence[str]) -> tuple[tuple[str, str
             raise ValueError(f"{change!r} is no NAME=VALUE, as in tcp_sack=0 or route.initcwnd=3")
         pairs[name] = value
     return tuple(pairs.items())
+
+
+def describe(found: Mapping[str, str]) -> str:
+    """What the kernel said of its TCP, in a line for people."""
+
+    def switch(name: str) -> str:
+        return {"0": "off", "1": "on"}.get(found.get(name, "?"), found.get(name, "?"))
+
+    least = found.get("route.rto_min") or str(int(found.get("tcp_rto_min_us", "200000")) // 1000)
+    parts = [
+        found.get("route.congctl") or found.get("tcp_congestion_control", "?"),
+        f"initial window {found.get('route.initcwnd', '10')}",
+        f"SACK {switch('tcp_sack')}",
+        f"timestamps {switch('tcp_timestamps')}",
+        f"window scaling {switch('tcp_window_scaling')}",
+        f"ECN {switch('tcp_ecn')}",
+        f"least RTO {least} ms",
+        f"delayed ACK {'off' if found.get('route.quickack') == '1' else '40 to 200 ms'}",
+        f"rmem {found.get('tcp_rmem', '?')}",
+        f"wmem {found.get('tcp_wmem', '?')}",
+    ]
+    return "kernel TCP: " + ", ".join(parts)

@@ -5,12 +5,15 @@ use umts_units::Bytes;
 use super::Inspection;
 use crate::capacity_traces::long_silence;
 use crate::error::Problem;
-use crate::model::{Flow, FtpSessions, ParetoWww, Replay, TcpConnection, Traffic, Transport, Web};
+use crate::model::{Flow, FtpSessions, ParetoWww, Replay, TcpConnection, Traffic, Transport, Ue, Web};
 
 impl Inspection<'_> {
-    /// A measured radio stands for the bearer.
+    /// A measured radio stands for the bearer, and so does a flat one.
     pub(super) fn capacity(&mut self) -> Result<(), Problem> {
         for (i, ue) in self.scenario.ue.iter().enumerate() {
+            if ue.flat.is_some() {
+                self.flat(i, ue)?;
+            }
             let Some(capacity) = &ue.capacity else { continue };
             if ue.bearer != "common" {
                 let message = format!("these users have the bearer `{}` and a measured radio", ue.bearer);
@@ -25,6 +28,16 @@ impl Inspection<'_> {
             }
         }
         Ok(())
+    }
+
+    fn flat(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
+        let (message, key) = match &*ue.bearer {
+            _ if ue.capacity.is_some() => ("a measured radio and a flat one".to_owned(), "capacity"),
+            "common" => return Ok(()),
+            bearer => (format!("the bearer `{bearer}` and a flat radio"), "bearer"),
+        };
+        let help = "either is all of the radio: leave one of the two out".to_owned();
+        Err(self.problem(&format!("ue.{i}.{key}"), format!("these users have {message}")).help(help))
     }
 
     pub(super) fn traffic_model(&self, i: usize, flow: &Flow) -> Result<(), Problem> {

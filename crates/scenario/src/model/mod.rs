@@ -39,7 +39,7 @@ pub use traffic::{
     Cbr, EtsiWww, FtpSessions, OnOff, Pace, ParetoWww, Record, Replay, Rounding, Segments, Transport,
     Truncation, Web, WebVariant,
 };
-pub use users::{Capacity, Flow, FlowDirection, Traffic, Ue};
+pub use users::{Capacity, Flat, Flow, FlowDirection, Traffic, Ue};
 pub(crate) use users::{FlowTable, SWITCHED};
 
 use crate::reference_bearers::dedicated;

@@ -25,6 +25,10 @@ pub struct Link {
     #[serde(default)]
     #[schemars(extend("x-max" = "1 h"))]
     pub delay: Duration,
+    /// Up to so much is added to the delay of each packet, uniformly; packets keep their order.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(extend("x-max" = "1 h"))]
+    pub jitter: Duration,
     /// Room in front of the link, the packet in transmission included; unlimited if absent.
     #[serde(default, with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<QueueLimit>", extend("x-min" = "1 packets"))]
@@ -89,6 +93,10 @@ as_text!(
     r"^\+?[0-9]*\.?[0-9]*\s*(packets?|B|kB|MB|GB|KiB|MiB|GiB)$"
 );
 
+fn is_zero(duration: &Duration) -> bool {
+    *duration == Duration::ZERO
+}
+
 /// The wired side of the EURANE example scripts (Ericsson, 2003): 60.4 ms one way from the server to the RNC.
 pub(crate) fn default_chain() -> Vec<Link> {
     let hop = |from: &str, to: &str, mbps: u64, delay_us: u64| Link {
@@ -96,6 +104,7 @@ pub(crate) fn default_chain() -> Vec<Link> {
         to: to.to_owned(),
         rate: BitRate::from_bps(mbps * 1_000_000),
         delay: Duration::from_micros(delay_us),
+        jitter: Duration::ZERO,
         queue: Some(QueueLimit::Packets(50)),
         ecn_threshold: None,
         loss: Probability::ZERO,

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umts_units::{Bytes, Duration};
+use umts_units::{BitRate, Bytes, Duration, Probability};
 
 use super::traffic::{Cbr, EtsiWww, FtpSessions, OnOff, ParetoWww, Replay, Web};
 use super::{QueueLimit, Radio, Rlc, Rrc, Tcp};
@@ -43,6 +43,35 @@ pub struct Ue {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Capacity", extend("x-default" = "none"))]
     pub capacity: Option<Capacity>,
+    /// A flat radio in place of bearer, RLC and block errors: a rate and a delay, for comparison.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Flat", extend("x-default" = "none"))]
+    pub flat: Option<Flat>,
+}
+
+/// A radio of a rate, a delay, a queue and random loss, as browsers and test services emulate "3G". It is no UMTS: no
+/// TTIs, no RLC, no states.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Flat {
+    /// A profile that gives each other key a value (`umts bearers flat`); `"none"`: there is none.
+    #[serde(default = "no_profile")]
+    #[schemars(extend("x-range" = "none, or a flat one of `umts bearers`"))]
+    pub profile: String,
+    /// Bit rate of IP packets towards the user.
+    pub downlink: BitRate,
+    /// Bit rate of IP packets from the user.
+    pub uplink: BitRate,
+    /// Round-trip time that it adds to that of the fixed network, half each way.
+    #[schemars(extend("x-max" = "1 h"))]
+    pub rtt: Duration,
+    /// Random loss of IP packets, each way.
+    #[serde(default)]
+    pub loss: Probability,
+    /// Room for packets, the one being sent included, in each direction; unlimited if absent.
+    #[serde(default = "flat_queue", with = "word_unlimited")]
+    #[schemars(with = "crate::text::Unlimited<QueueLimit>", extend("x-min" = "1 packets", "x-source" = "as rlc.buffer, for comparison; the profiles say nothing"))]
+    pub queue: Option<QueueLimit>,
 }
 
 /// A radio that was measured above RLC: when 1,500 octets can pass, in each direction (mahimahi's traces).
@@ -68,7 +97,12 @@ pub struct Capacity {
 impl Ue {
     /// Whether RRC switches these users between FACH and RACH, and a DCH.
     pub fn is_switched(&self) -> bool {
-        self.bearer == SWITCHED && self.capacity.is_none()
+        self.bearer == SWITCHED && !self.has_substitute()
+    }
+
+    /// Whether a measured or a flat radio stands in place of channels, RLC and block errors.
+    pub fn has_substitute(&self) -> bool {
+        self.capacity.is_some() || self.flat.is_some()
     }
 }
 
@@ -316,6 +350,14 @@ impl From<Flow> for FlowTable {
 
 fn one() -> u16 {
     1
+}
+
+fn no_profile() -> String {
+    "none".to_owned()
+}
+
+fn flat_queue() -> Option<QueueLimit> {
+    Some(QueueLimit::Bytes(Bytes(100_000)))
 }
 
 fn common() -> String {

@@ -1,4 +1,4 @@
-//! A measured radio: what passes, when, and what waits.
+//! A measured radio, and a flat one: what passes, when, and what waits.
 
 use std::path::Path;
 
@@ -92,4 +92,56 @@ fn a_file_that_is_no_trace_is_refused_with_its_line() {
         load(&path, &[]).ue[0].capacity.is_some()
             && crate::common::scenario("measured-radio", &[]).ue.len() == 1
     );
+}
+
+/// One user whose radio is flat, with `flow` over it.
+fn flat(keys: &str, flow: &str) -> Result<Scenario, String> {
+    let text = format!(
+        "version = 1\nduration = \"20 s\"\n{CHAIN}[[ue]]\nname = \"user\"\nflat = {{ {keys} }}\n\
+         [[flow]]\nue = \"user\"\n{flow}\n"
+    );
+    let loaded = Scenario::parse(&text, "flat", Path::new("."), &[]);
+    loaded.map(|loaded| loaded.scenario).map_err(|error| error.render(false))
+}
+
+#[test]
+fn a_flat_radio_sends_at_its_rate_and_adds_half_its_round_trip_time() {
+    let keys = "downlink = \"1200 kbit/s\", uplink = \"64 kbit/s\", rtt = \"100 ms\", queue = \"4 packets\"";
+    // 1,500 octets take 10 ms.
+    let found = deliveries(&series(&flat(keys, SATURATING).unwrap()));
+    let expected: Vec<u64> = (1..).map(|n| 10 * n + 50).take_while(|at| *at < 20_000).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn a_flat_profile_gives_what_is_not_written_beside_it() {
+    let named = flat("profile = \"wpt-3g-fast\", rtt = \"20 ms\"", "").unwrap();
+    let flat_of = |scenario: &Scenario| scenario.ue[0].flat.clone().expect("it was given");
+    let (found, written) = (flat_of(&named), Scenario::parse(&named.to_toml(), "again", Path::new("."), &[]));
+    assert_eq!([found.downlink, found.uplink].map(|rate| rate.bps()), [1_600_000, 768_000]);
+    assert_eq!(found.rtt, umts_units::Duration::from_millis(20));
+    assert_eq!(flat_of(&written.unwrap().scenario), found);
+    let by_hand = "downlink = \"1600 kbit/s\", uplink = \"768 kbit/s\", rtt = \"20 ms\"";
+    assert_eq!(flat(by_hand, "").unwrap().content_hash(), named.content_hash());
+    for profile in umts_scenario::flat_profiles() {
+        flat(&format!("profile = \"{}\"", profile.name), "").unwrap();
+    }
+}
+
+#[test]
+fn a_flat_radio_of_no_known_name_or_beside_another_is_refused() {
+    let unknown = flat("profile = \"wpt-3g-fats\"", "").unwrap_err();
+    assert!(unknown.contains("did you mean \"wpt-3g-fast\"?"), "{unknown}");
+    let missing = flat("downlink = \"1 Mbit/s\"", "").unwrap_err();
+    assert!(missing.contains("uplink"), "{missing}");
+    let both = flat("profile = \"wpt-3g\" }\nbearer = \"ps-64\"\nrlc = {", "").unwrap_err();
+    assert!(both.contains("the bearer `ps-64` and a flat radio"), "{both}");
+}
+
+#[test]
+fn losses_of_a_flat_radio_are_seen_by_tcp() {
+    let keys = "profile = \"wpt-3g-fast\", loss = 0.02";
+    let found = output(&flat(keys, "traffic = \"file\"\nsize = \"1 MB\"").unwrap()).metrics.network;
+    assert!(value(&found, "goodput_kbps") > 100.0);
+    assert!(value(&found, "tcp_retransmissions") > 5.0);
 }

@@ -16,6 +16,16 @@ pub enum QueueLimit {
     Bytes(Bytes),
 }
 
+impl QueueLimit {
+    /// Whether a packet of `size` fits behind so many `packets` of `octets` in all.
+    pub fn has_room(self, packets: usize, octets: Bytes, size: Bytes) -> bool {
+        match self {
+            QueueLimit::Packets(most) => packets < most as usize,
+            QueueLimit::Bytes(most) => octets + size <= most,
+        }
+    }
+}
+
 /// What a link is like.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct LinkConfig {
@@ -23,6 +33,8 @@ pub struct LinkConfig {
     pub rate: Option<BitRate>,
     /// Propagation, one way.
     pub delay: Duration,
+    /// Up to so much is added to the delay of each packet, uniformly; packets keep their order.
+    pub jitter: Duration,
     /// `None`: no packet is dropped for lack of room.
     pub queue: Option<QueueLimit>,
     /// A packet that finds so much in front of it is marked, if its sender allows (RFC 3168).
@@ -60,6 +72,9 @@ pub enum Verdict {
 pub struct Link {
     config: LinkConfig,
     losses: Stream,
+    jitters: Stream,
+    /// When the last packet on the way arrives: none overtakes it.
+    arrives_last: Time,
     /// When the transmitter has sent what it was given.
     free_at: Time,
     /// Packets that wait or are being sent: when they are through, and their sizes. Kept only if there is a limit.
@@ -70,10 +85,12 @@ pub struct Link {
 
 impl Link {
     /// A link that nothing has crossed yet.
-    pub fn new(config: LinkConfig, losses: Stream) -> Self {
+    pub fn new(config: LinkConfig, losses: Stream, jitters: Stream) -> Self {
         Link {
             config,
             losses,
+            jitters,
+            arrives_last: Time::ZERO,
             free_at: Time::ZERO,
             waiting: VecDeque::new(),
             waiting_octets: Bytes::ZERO,
@@ -103,16 +120,24 @@ impl Link {
             return Verdict::Lost;
         }
         self.on_the_way.push_back(packet);
-        Verdict::Arrives(self.free_at + self.config.delay)
+        Verdict::Arrives(self.arrival())
+    }
+
+    /// When what leaves the transmitter at `free_at` arrives.
+    fn arrival(&mut self) -> Time {
+        let at = self.free_at + self.config.delay;
+        if self.config.jitter == Duration::ZERO {
+            return at;
+        }
+        let added = self.jitters.uniform() * self.config.jitter.as_nanos() as f64;
+        self.arrives_last = self.arrives_last.max(at + Duration::from_nanos(added as u64));
+        self.arrives_last
     }
 
     fn has_room(&mut self, now: Time, size: Bytes) -> bool {
         let Some(limit) = self.config.queue else { return true };
         self.forget_what_is_through(now);
-        match limit {
-            QueueLimit::Packets(packets) => self.waiting.len() < packets as usize,
-            QueueLimit::Bytes(octets) => self.waiting_octets + size <= octets,
-        }
+        limit.has_room(self.waiting.len(), self.waiting_octets, size)
     }
 
     /// Whether a packet that comes now finds the queue so long that it is marked.
@@ -156,8 +181,10 @@ mod tests {
         let rate = BitRate::from_bps(1_000_000);
         let outages = vec![Outage { from: ms(90), to: ms(95) }];
         let delay = Duration::from_millis(10);
-        let config = LinkConfig { rate, delay, queue, mark_from: None, loss, outages };
-        Link::new(config, Streams::new(1, 0).stream("link"))
+        let config =
+            LinkConfig { rate, delay, jitter: Duration::ZERO, queue, mark_from: None, loss, outages };
+        let streams = Streams::new(1, 0);
+        Link::new(config, streams.stream("link"), streams.stream("jitter"))
     }
 
     fn ms(ms: u64) -> Time {
@@ -220,6 +247,29 @@ mod tests {
         assert_eq!(link.send(ms(89), packet(1210)), Verdict::Arrives(ms(109)));
         assert_eq!([link.send(ms(90), packet(1)), link.send(ms(94), packet(1))], [Verdict::Down; 2]);
         assert_eq!(link.send(ms(95), packet(1210)), Verdict::Arrives(ms(119)));
+    }
+
+    #[test]
+    fn jitter_spreads_the_delay_and_keeps_the_order() {
+        let mut link = link(None, 0.0);
+        link.config.rate = None;
+        link.config.jitter = Duration::from_millis(20);
+        let mut last = Time::ZERO;
+        let mut spaced = Vec::new();
+        for n in 0..2_000 {
+            // Every other packet follows the one before at once, the rest are far apart.
+            let at = Time::ZERO + Duration::from_secs(1) + Duration::from_millis(100 * (n / 2));
+            let Verdict::Arrives(arrives) = link.send(at, packet(0)) else { panic!("nothing is lost") };
+            assert!(arrives >= last);
+            last = arrives;
+            if n % 2 == 0 {
+                spaced.push(arrives - at);
+            }
+        }
+        let [least, most] =
+            [spaced.iter().min(), spaced.iter().max()].map(|delay| *delay.expect("there are many"));
+        assert!(least >= Duration::from_millis(10) && least < Duration::from_millis(11), "{least}");
+        assert!(most < Duration::from_millis(30) && most > Duration::from_millis(29), "{most}");
     }
 
     #[test]

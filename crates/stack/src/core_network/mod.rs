@@ -33,7 +33,8 @@ impl CoreNetwork {
             for direction in [Direction::Downlink, Direction::Uplink] {
                 for (hop, config) in hops.iter().enumerate() {
                     let name = format!("core_network/{direction:?}/hop{hop}/server{owner}");
-                    links.push(Link::new(config.clone(), streams.stream(&name)));
+                    let jitters = streams.stream(&format!("{name}/jitter"));
+                    links.push(Link::new(config.clone(), streams.stream(&name), jitters));
                 }
             }
         }

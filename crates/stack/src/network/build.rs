@@ -6,15 +6,18 @@ use umts_kernel::random::Streams;
 use umts_units::Time;
 
 use super::carrier::{Carrier, Plan, Push, Sharing};
-use super::config::{CellConfig, ChannelConfig, FachMode, NetworkConfig, RachMode, UeConfig};
+use super::config::{
+    CellConfig, ChannelConfig, FachMode, NetworkConfig, RachMode, SubstituteConfig, UeConfig,
+};
 use super::flight::Flights;
 use super::flow::Flow;
-use super::ue::{Control, Leg, UeContext};
+use super::ue::{Control, Leg, Substitute, UeContext};
 use super::{CellContext, Network};
 use crate::core_network::{CoreNetwork, Impairments};
 use crate::ids::{Direction, FlowId, UeId};
 use crate::nodeb::FachQueue;
 use crate::radio::capacity::CapacityLink;
+use crate::radio::flat::FlatLink;
 use crate::radio::mac::RachAccess;
 use crate::radio::pdcp::Pdcp;
 use crate::radio::phy::BlockErrors;
@@ -79,9 +82,7 @@ impl Network {
             id: ue,
             cell: config.cell as u16,
             rlc: DIRECTIONS.map(|sends| rlc(ue, sends, config, legs[sends.index()].blocks)),
-            capacity: config.capacity.as_ref().map(|capacity| {
-                Box::new(DIRECTIONS.map(|direction| CapacityLink::new(ue, direction, capacity)))
-            }),
+            substitute: substitute(ue, config, streams).map(Box::new),
             pdcp: DIRECTIONS.map(|_| Pdcp::new(config.pdcp)),
             legs,
             wake: [Time::NEVER; 2],
@@ -188,4 +189,16 @@ fn new_carrier(
         lead: cell.rlc_lead,
     };
     Carrier::new(plan, sharing)
+}
+
+fn substitute(ue: UeId, config: &UeConfig, streams: &Streams) -> Option<Substitute> {
+    Some(match config.substitute.as_ref()? {
+        SubstituteConfig::Capacity(capacity) => {
+            Substitute::Capacity(DIRECTIONS.map(|direction| CapacityLink::new(ue, direction, capacity)))
+        }
+        SubstituteConfig::Flat(flat) => Substitute::Flat(DIRECTIONS.map(|direction| {
+            let losses = streams.stream(&format!("flat/{direction:?}/ue{}", ue.0));
+            FlatLink::new(ue, direction, flat, losses)
+        })),
+    })
 }

@@ -4,9 +4,11 @@ use umts_kernel::{EventQueue, Phase, TraceSink};
 
 use super::Network;
 use super::event::Event;
+use super::ue::Substitute;
 use crate::Cx;
 use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
+use crate::radio::capacity::CapacityLink;
 use crate::trace::{DropPlace, TraceEvent};
 
 impl Network {
@@ -18,8 +20,8 @@ impl Network {
         queue: &mut EventQueue<Event>,
     ) {
         let (ue, direction) = (packet.ue, packet.direction());
-        let Some(links) = &mut self.ues[ue.index()].capacity else { return };
-        match links[direction.index()].handle_packet(cx, packet) {
+        let Some(link) = self.capacity_link(ue, direction) else { return };
+        match link.handle_packet(cx, packet) {
             Ok(()) => self.wait_for_opportunity(cx, ue, direction, queue),
             Err(packet) => cx.record(|| TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet }),
         }
@@ -34,8 +36,8 @@ impl Network {
         queue: &mut EventQueue<Event>,
     ) {
         let mut through = Vec::new();
-        if let Some(links) = &mut self.ues[ue.index()].capacity {
-            links[direction.index()].handle_opportunity(cx, &mut through);
+        if let Some(link) = self.capacity_link(ue, direction) {
+            link.handle_opportunity(cx, &mut through);
         }
         for packet in through {
             self.leave_rlc(cx, direction, packet, queue);
@@ -50,9 +52,16 @@ impl Network {
         direction: Direction,
         queue: &mut EventQueue<Event>,
     ) {
-        let Some(links) = &mut self.ues[ue.index()].capacity else { return };
-        if let Some(at) = links[direction.index()].poll_opportunity(cx.now) {
+        let Some(link) = self.capacity_link(ue, direction) else { return };
+        if let Some(at) = link.poll_opportunity(cx.now) {
             queue.push(at, Phase::Transmit, Event::Opportunity(ue, direction));
+        }
+    }
+
+    fn capacity_link(&mut self, ue: UeId, direction: Direction) -> Option<&mut CapacityLink> {
+        match self.ues[ue.index()].substitute.as_deref_mut()? {
+            Substitute::Capacity(links) => Some(&mut links[direction.index()]),
+            Substitute::Flat(_) => None,
         }
     }
 }

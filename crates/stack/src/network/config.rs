@@ -7,6 +7,7 @@ use umts_units::{BitRate, Duration, Time};
 use crate::core_network::{Impairment, LinkConfig};
 use crate::ids::{Direction, UeId};
 use crate::radio::capacity::CapacityConfig;
+use crate::radio::flat::FlatConfig;
 use crate::radio::mac::TransportFormat;
 use crate::radio::pdcp::PdcpConfig;
 use crate::radio::phy::ErrorModel;
@@ -105,8 +106,17 @@ pub struct UeConfig {
     pub switching: Option<SwitchingConfig>,
     /// Block errors in each direction.
     pub errors: [ErrorModel; 2],
-    /// A measured radio in place of RLC, MAC and the air.
-    pub capacity: Option<CapacityConfig>,
+    /// What stands in place of RLC, MAC and the air, if anything does.
+    pub substitute: Option<SubstituteConfig>,
+}
+
+/// A radio without RLC and MAC.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SubstituteConfig {
+    /// A measured one.
+    Capacity(CapacityConfig),
+    /// A flat one.
+    Flat(FlatConfig),
 }
 
 /// How a UE is switched between channels.

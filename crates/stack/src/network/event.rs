@@ -32,6 +32,10 @@ pub enum Event {
     BlocksArrive(FlightId),
     /// An opportunity of a measured radio has come, for what waits in this direction.
     Opportunity(UeId, Direction),
+    /// The last octet of a packet is sent over a flat radio, in this direction.
+    FlatSent(UeId, Direction),
+    /// A packet comes out of a flat radio.
+    FlatArrival(UeId, Direction),
     /// A timer of an RLC entity may be due: that of `ue`'s bearer which sends in this direction.
     RlcWake(UeId, Direction),
     /// A timer of the UE's RRC may be due.

@@ -6,6 +6,7 @@
 //! ```text
 //!   tcp_path:    applications and TCP ⇄ links of the core network ⇄ RLC buffers
 //!   capacity_path: a measured radio, in place of RLC and all below it
+//!   flat_path: a rate and a delay in their place, for comparison
 //!   radio_path:  RLC entities ⇄ ticks of the transport channels ⇄ block sets on their way
 //!   rrc_path:    RLC buffers ⇄ RRC of each UE ⇄ admission of the cell ⇄ channels in use
 //! ```
@@ -15,6 +16,7 @@ mod capacity_path;
 mod carrier;
 mod config;
 mod event;
+mod flat_path;
 mod flight;
 mod flow;
 mod foreign;
@@ -29,8 +31,8 @@ use umts_kernel::{EventQueue, Phase, TraceSink};
 use umts_units::Time;
 
 pub use config::{
-    CellConfig, ChannelConfig, FachMode, FlowConfig, IubTiming, NetworkConfig, RachMode, SwitchingConfig,
-    UeConfig,
+    CellConfig, ChannelConfig, FachMode, FlowConfig, IubTiming, NetworkConfig, RachMode, SubstituteConfig,
+    SwitchingConfig, UeConfig,
 };
 pub use event::{CarrierId, Event, FlightId, HeldId};
 
@@ -108,6 +110,8 @@ impl Network {
             Event::BlocksArrive(flight) => self.blocks_arrive(cx, flight, queue),
             Event::NodeBTick(carrier) => self.nodeb_tick(cx, carrier, queue),
             Event::Opportunity(ue, direction) => self.opportunity(cx, ue, direction, queue),
+            Event::FlatSent(ue, direction) => self.flat_sent(cx, ue, direction, queue),
+            Event::FlatArrival(ue, direction) => self.flat_arrival(cx, ue, direction, queue),
             Event::LinkArrival(link) => self.link_arrival(cx, link, queue),
             Event::HeldPacketEnters(held) => self.held_packet_enters(cx, held, queue),
             Event::RrcWake(ue) => self.rrc_wake(cx, ue, queue),

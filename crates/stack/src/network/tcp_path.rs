@@ -6,6 +6,7 @@ use umts_units::Time;
 
 use super::Network;
 use super::event::{Event, HeldId};
+use super::ue::Substitute;
 use crate::Cx;
 use crate::core_network::{LinkId, Treatment, Verdict};
 use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId};
@@ -356,8 +357,10 @@ impl Network {
     ) {
         let direction = packet.direction();
         let ue = &mut self.ues[packet.ue.index()];
-        if ue.capacity.is_some() {
-            return self.enter_capacity(cx, packet, queue);
+        match ue.substitute.as_deref() {
+            None => {}
+            Some(Substitute::Capacity(_)) => return self.enter_capacity(cx, packet, queue),
+            Some(Substitute::Flat(_)) => return self.enter_flat(cx, packet, queue),
         }
         let compressed = ue.pdcp[direction.index()].compress(&packet);
         match ue.rlc[direction.index()].handle_sdu(cx, Sdu { packet, entered: cx.now, compressed }) {

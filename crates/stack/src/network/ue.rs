@@ -9,6 +9,7 @@ use crate::Cx;
 use crate::detail::{Detail, Stage};
 use crate::ids::{Direction, UeId};
 use crate::radio::capacity::CapacityLink;
+use crate::radio::flat::FlatLink;
 use crate::radio::pdcp::Pdcp;
 use crate::radio::phy::BlockErrors;
 use crate::radio::rlc::{BlockSet, Rlc};
@@ -39,8 +40,8 @@ pub(super) struct UeContext {
     pub cell: u16,
     /// The RLC entities that send: the RNC's downlink, the UE's own uplink.
     pub rlc: [Rlc; 2],
-    /// A measured radio in place of them and of all below.
-    pub capacity: Option<Box<[CapacityLink; 2]>>,
+    /// What stands in place of them and of all below.
+    pub substitute: Option<Box<Substitute>>,
     /// Header compression in front of them.
     pub pdcp: [Pdcp; 2],
     /// The channels in use.
@@ -53,6 +54,15 @@ pub(super) struct UeContext {
     pub epoch: u16,
     /// RRC; none where the channels never change.
     pub control: Option<Box<Control>>,
+}
+
+/// A radio without RLC and MAC, each array by direction.
+#[derive(Debug)]
+pub(super) enum Substitute {
+    /// A measured one.
+    Capacity([CapacityLink; 2]),
+    /// A flat one.
+    Flat([FlatLink; 2]),
 }
 
 /// The RRC of a UE and what it needs to know.

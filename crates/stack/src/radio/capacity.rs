@@ -106,12 +106,7 @@ impl CapacityLink {
         packet: Packet,
     ) -> Result<(), Packet> {
         let size = packet.size();
-        let has_room = match self.limit {
-            None => true,
-            Some(QueueLimit::Packets(packets)) => self.waiting.len() < packets as usize,
-            Some(QueueLimit::Bytes(octets)) => Bytes(self.octets) + size <= octets,
-        };
-        if !has_room {
+        if self.limit.is_some_and(|limit| !limit.has_room(self.waiting.len(), Bytes(self.octets), size)) {
             return Err(packet);
         }
         let (ue, direction, sdu) = (self.ue, self.direction, packet.id);

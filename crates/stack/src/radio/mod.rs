@@ -2,6 +2,7 @@
 
 mod bits;
 pub mod capacity;
+pub mod flat;
 pub mod mac;
 pub mod pdcp;
 pub mod phy;

@@ -1,0 +1,243 @@
+//! Round-trip times of the programs' packets, read from the packets themselves.
+//!
+//! A TCP sample is the time from a segment that takes new sequence numbers, as the network takes it from its host, to the
+//! first acknowledgment of all of it that the network hands to that host. One segment of a connection is timed at once,
+//! and none that was sent again (Karn's algorithm, RFC 6298 §3), so there is about one sample a round trip. An ICMP sample
+//! is the time from an echo request to its reply. Either end may be the one that sends.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+use umts_kernel::TraceSink;
+use umts_record::series::{Column, Table, Values};
+use umts_stack::ids::Direction;
+use umts_stack::trace::{CapturePoint, TraceEvent};
+use umts_units::{Duration, Time};
+
+use crate::cargo::Cargo;
+use crate::transport::{Message, Transport, read};
+
+/// Connections and echoes that are followed at once; of more, the first in the order of addresses is forgotten.
+const MOST_FOLLOWED: usize = 4096;
+
+/// The two ends of what is timed, seen from the end that sends: address and port, or the identifier of an echo.
+type Ends = [(IpAddr, u16); 2];
+
+/// A connection, or the echoes of one program.
+#[derive(Debug, Clone, Copy)]
+struct Followed {
+    /// What the next new segment begins with, or the number of the last echo.
+    highest: u32,
+    /// What is waited for, and since when.
+    probe: Option<(u32, Time)>,
+}
+
+/// One round trip.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RoundTrip {
+    /// When it ended.
+    pub at: Time,
+    /// The UE at one end of it.
+    pub ue: u16,
+    /// Whether it began at the server side.
+    pub from_server: bool,
+    /// TCP, or an ICMP echo.
+    pub is_tcp: bool,
+    /// How long it took.
+    pub took: Duration,
+}
+
+/// Watches packets where they meet the programs.
+#[derive(Debug)]
+pub struct RoundTrips {
+    cargo: Cargo,
+    followed: BTreeMap<(bool, bool, Ends), Followed>,
+    /// Since they were last taken.
+    recent: (Duration, u64),
+    kept: Option<Vec<RoundTrip>>,
+}
+
+impl RoundTrips {
+    /// Of the packets in `cargo`; `keep` says whether all of them are wanted as a series.
+    pub fn new(cargo: Cargo, keep: bool) -> Self {
+        RoundTrips {
+            cargo,
+            followed: BTreeMap::new(),
+            recent: (Duration::ZERO, 0),
+            kept: keep.then(Vec::new),
+        }
+    }
+
+    /// The mean since this was last asked; none if there was no round trip.
+    pub fn take_mean(&mut self) -> Option<Duration> {
+        let (sum, count) = std::mem::take(&mut self.recent);
+        sum.as_nanos().checked_div(count).map(Duration::from_nanos)
+    }
+
+    /// The series `program_rtt`, if it was to be kept.
+    pub fn into_table(self) -> Option<Table> {
+        let kept = self.kept?;
+        let word = |choose: fn(&RoundTrip) -> &'static str| Values::Word(kept.iter().map(choose).collect());
+        let columns = vec![
+            Column {
+                name: "time_s",
+                unit: "s",
+                values: Values::Float(kept.iter().map(|trip| trip.at.as_secs()).collect()),
+            },
+            Column {
+                name: "ue",
+                unit: "",
+                values: Values::Id(kept.iter().map(|trip| u32::from(trip.ue)).collect()),
+            },
+            Column {
+                name: "from",
+                unit: "",
+                values: word(|trip| if trip.from_server { "server" } else { "ue" }),
+            },
+            Column { name: "kind", unit: "", values: word(|trip| if trip.is_tcp { "tcp" } else { "icmp" }) },
+            Column {
+                name: "rtt_s",
+                unit: "s",
+                values: Values::Float(kept.iter().map(|trip| trip.took.as_secs()).collect()),
+            },
+        ];
+        Some(Table { name: "program_rtt", columns })
+    }
+
+    /// A packet leaves its host: `at_server` says which.
+    fn sent(&mut self, now: Time, at_server: bool, transport: &Transport) {
+        let Transport { from, to, message } = *transport;
+        let (is_tcp, first, end) = match message {
+            Message::Segment { seq, length, .. } if length > 0 => (true, seq, seq.wrapping_add(length)),
+            Message::EchoRequest { number } => (false, number, number.wrapping_add(1)),
+            Message::Segment { .. } | Message::EchoReply { .. } => return,
+        };
+        let key = (at_server, is_tcp, [from, to]);
+        if self.followed.len() >= MOST_FOLLOWED && !self.followed.contains_key(&key) {
+            self.followed.pop_first();
+        }
+        let followed = self.followed.entry(key).or_insert(Followed { highest: first, probe: None });
+        if is_before(first, followed.highest) {
+            // Sent again: whatever is timed may be answered by either.
+            followed.probe = None;
+        } else if followed.probe.is_none() || !is_tcp {
+            followed.probe = Some((end, now));
+        }
+        if is_before(followed.highest, end) {
+            followed.highest = end;
+        }
+    }
+
+    /// A packet reaches its host: how long what it answers took, if that was timed.
+    fn received(&mut self, now: Time, at_server: bool, transport: &Transport) -> Option<(bool, Duration)> {
+        let Transport { from, to, message } = *transport;
+        let (is_tcp, answered) = match message {
+            Message::Segment { ack: Some(ack), .. } => (true, ack),
+            Message::EchoReply { number } => (false, number.wrapping_add(1)),
+            Message::Segment { ack: None, .. } | Message::EchoRequest { .. } => return None,
+        };
+        let followed = self.followed.get_mut(&(at_server, is_tcp, [to, from]))?;
+        let (wanted, since) = followed.probe?;
+        if is_before(answered, wanted) {
+            return None;
+        }
+        followed.probe = None;
+        Some((is_tcp, now - since))
+    }
+}
+
+/// In the arithmetic of sequence numbers (RFC 9293 §3.4).
+fn is_before(a: u32, b: u32) -> bool {
+    (a.wrapping_sub(b) as i32) < 0
+}
+
+impl TraceSink<TraceEvent> for RoundTrips {
+    fn record(&mut self, at: Time, event: &TraceEvent) {
+        let TraceEvent::PacketSeen { at: point, packet } = event else { return };
+        let at_server = match point {
+            CapturePoint::Server => true,
+            CapturePoint::Ue => false,
+            CapturePoint::Rnc => return,
+        };
+        let Some(Some(transport)) = self.cargo.with(packet.id, read) else { return };
+        if at_server == (packet.direction() == Direction::Downlink) {
+            return self.sent(at, at_server, &transport);
+        }
+        let Some((is_tcp, took)) = self.received(at, at_server, &transport) else { return };
+        self.recent = (self.recent.0 + took, self.recent.1 + 1);
+        if let Some(kept) = &mut self.kept {
+            kept.push(RoundTrip { at, ue: packet.ue.0, from_server: at_server, is_tcp, took });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn trips() -> RoundTrips {
+        RoundTrips::new(Cargo::default(), false)
+    }
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    fn packet(from_server: bool, message: Message) -> Transport {
+        let ends = [(IpAddr::from([9, 9, 9, 9]), 80), (IpAddr::from([10, 45, 0, 2]), 5000)];
+        let [from, to] = if from_server { ends } else { [ends[1], ends[0]] };
+        Transport { from, to, message }
+    }
+
+    fn data(seq: u32, length: u32) -> Message {
+        Message::Segment { seq, length, ack: Some(1) }
+    }
+
+    fn ack(ack: u32) -> Message {
+        Message::Segment { seq: 1, length: 0, ack: Some(ack) }
+    }
+
+    #[test]
+    fn one_segment_is_timed_at_once_and_its_acknowledgment_ends_it() {
+        let mut trips = trips();
+        trips.sent(ms(0), true, &packet(true, data(u32::MAX - 9, 100)));
+        trips.sent(ms(5), true, &packet(true, data(90, 100)));
+        assert_eq!(trips.received(ms(50), true, &packet(false, ack(u32::MAX))), None);
+        let took = trips.received(ms(70), true, &packet(false, ack(190)));
+        assert_eq!(took, Some((true, Duration::from_millis(70))));
+        assert_eq!(trips.received(ms(80), true, &packet(false, ack(190))), None);
+    }
+
+    #[test]
+    fn what_was_sent_again_is_not_timed() {
+        let mut trips = trips();
+        trips.sent(ms(0), true, &packet(true, data(1, 100)));
+        trips.sent(ms(500), true, &packet(true, data(1, 100)));
+        assert_eq!(trips.received(ms(600), true, &packet(false, ack(101))), None);
+        trips.sent(ms(700), true, &packet(true, data(101, 1)));
+        let took = trips.received(ms(800), true, &packet(false, ack(102)));
+        assert_eq!(took, Some((true, Duration::from_millis(100))));
+    }
+
+    #[test]
+    fn an_echo_is_timed_by_its_number() {
+        let mut trips = trips();
+        trips.sent(ms(0), false, &packet(false, Message::EchoRequest { number: 7 }));
+        let wrong = Message::EchoReply { number: 6 };
+        assert_eq!(trips.received(ms(60), false, &packet(true, wrong)), None);
+        let right = Message::EchoReply { number: 7 };
+        let took = trips.received(ms(90), false, &packet(true, right));
+        assert_eq!(took, Some((false, Duration::from_millis(90))));
+    }
+
+    #[test]
+    fn memory_is_bounded() {
+        let mut trips = trips();
+        for port in 0..10_000 {
+            let mut packet = packet(false, data(1, 1));
+            packet.from.1 = port;
+            trips.sent(ms(0), false, &packet);
+        }
+        assert_eq!(trips.followed.len(), MOST_FOLLOWED);
+    }
+}

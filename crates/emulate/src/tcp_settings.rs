@@ -1,0 +1,129 @@
+//! What the kernel's TCP is told, and what it then says of itself.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+use netlink_packet_route::route::RouteMetric;
+
+use crate::netlink::Netlink;
+
+/// What the kernel's TCP is told, in every namespace alike.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct TcpSettings {
+    /// Variables below `net/ipv4`, with values.
+    pub variables: Vec<(String, String)>,
+    /// What belongs to a route: congestion control, initial window, least timeout.
+    pub metrics: Vec<RouteMetric>,
+}
+
+impl TcpSettings {
+    /// From names and values: `tcp_sack = 0` is a variable below `net/ipv4`, `route.initcwnd = 3` belongs to a route.
+    ///
+    /// # Errors
+    /// A sentence about the pair that makes no sense.
+    pub fn from_pairs(pairs: &[(String, String)]) -> Result<Self, String> {
+        let mut settings = TcpSettings::default();
+        for (name, value) in pairs {
+            match name.strip_prefix("route.") {
+                None if name.starts_with("tcp_") && !name.contains('/') => {
+                    settings.variables.push((name.clone(), value.clone()));
+                }
+                None => return Err(format!("{name} is no variable of TCP: tcp_sack and the like are")),
+                Some(metric) => settings.metrics.push(route_metric(metric, value)?),
+            }
+        }
+        Ok(settings)
+    }
+}
+
+fn route_metric(name: &str, value: &str) -> Result<RouteMetric, String> {
+    let number = || value.parse::<u32>().map_err(|_| format!("route.{name} takes a number, not {value:?}"));
+    Ok(match name {
+        "congctl" => RouteMetric::CcAlgo(value.to_owned()),
+        "initcwnd" => RouteMetric::InitCwnd(number()?),
+        "initrwnd" => RouteMetric::InitRwnd(number()?),
+        "advmss" => RouteMetric::Advmss(number()?),
+        // The kernel takes milliseconds.
+        "rto_min" => RouteMetric::RtoMin(number()?),
+        "quickack" => RouteMetric::QuickAck(number()?),
+        _ => {
+            let known = "congctl, initcwnd, initrwnd, advmss, rto_min (milliseconds) and quickack";
+            return Err(format!("routes have no {name} here: they have {known}"));
+        }
+    })
+}
+
+/// The inverse of [`route_metric`]; none for what is not of TCP.
+fn name_and_value(metric: &RouteMetric) -> Option<(&'static str, String)> {
+    Some(match metric {
+        RouteMetric::CcAlgo(name) => ("congctl", name.trim_end_matches('\0').to_owned()),
+        RouteMetric::InitCwnd(segments) => ("initcwnd", segments.to_string()),
+        RouteMetric::InitRwnd(segments) => ("initrwnd", segments.to_string()),
+        RouteMetric::Advmss(octets) => ("advmss", octets.to_string()),
+        RouteMetric::RtoMin(ms) => ("rto_min", ms.to_string()),
+        RouteMetric::QuickAck(is_on) => ("quickack", is_on.to_string()),
+        _ => return None,
+    })
+}
+
+/// What decides how TCP behaves, where the kernel has it; what a user sets is asked for too.
+const TOLD: [&str; 24] = [
+    "tcp_congestion_control",
+    "tcp_sack",
+    "tcp_dsack",
+    "tcp_timestamps",
+    "tcp_window_scaling",
+    "tcp_ecn",
+    "tcp_frto",
+    "tcp_recovery",
+    "tcp_early_retrans",
+    "tcp_slow_start_after_idle",
+    "tcp_no_metrics_save",
+    "tcp_reordering",
+    "tcp_rto_min_us",
+    "tcp_rto_max_ms",
+    "tcp_rmem",
+    "tcp_wmem",
+    "tcp_moderate_rcvbuf",
+    "tcp_adv_win_scale",
+    "tcp_limit_output_bytes",
+    "tcp_autocorking",
+    "tcp_mtu_probing",
+    "tcp_syn_retries",
+    "tcp_retries2",
+    "tcp_comp_sack_delay_ns",
+];
+
+/// What the kernel's TCP says of itself: names as in [`TcpSettings::from_pairs`].
+pub type Effective = Vec<(String, String)>;
+
+/// Asks the kernel, in the present namespace, about its variables and about the routes over `device`.
+///
+/// # Errors
+/// If a variable that was set cannot be read, or routes cannot be asked for.
+pub fn read_back(device: u32, settings: &TcpSettings) -> io::Result<Effective> {
+    let mut found = Effective::new();
+    for name in TOLD {
+        if let Ok(value) = variable(name) {
+            found.push((name.to_owned(), value));
+        }
+    }
+    for (name, _) in settings.variables.iter().filter(|(name, _)| !TOLD.contains(&&**name)) {
+        found.push((name.clone(), variable(name)?));
+    }
+    for metric in Netlink::open()?.route_metrics(device)? {
+        if let Some((name, value)) = name_and_value(&metric) {
+            let pair = (format!("route.{name}"), value);
+            if !found.contains(&pair) {
+                found.push(pair);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn variable(name: &str) -> io::Result<String> {
+    let text = fs::read_to_string(Path::new("/proc/sys/net/ipv4").join(name))?;
+    Ok(text.split_whitespace().collect::<Vec<_>>().join(" "))
+}

@@ -1,0 +1,143 @@
+//! What TCP and ICMP say in a packet of a real program, as far as round trips go.
+
+use std::net::IpAddr;
+
+use crate::foreign;
+
+/// Protocol numbers of IANA.
+const ICMP: u8 = 1;
+const TCP: u8 = 6;
+const ICMPV6: u8 = 58;
+
+/// A packet that belongs to a round trip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Transport {
+    /// Address of the sender, and its port or the identifier of its echoes.
+    pub from: (IpAddr, u16),
+    /// Address of the receiver, and likewise.
+    pub to: (IpAddr, u16),
+    /// What it is.
+    pub message: Message,
+}
+
+/// What a packet is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Message {
+    /// A TCP segment.
+    Segment {
+        /// Its sequence number.
+        seq: u32,
+        /// How many sequence numbers it takes: payload, SYN and FIN.
+        length: u32,
+        /// What it acknowledges, if anything.
+        ack: Option<u32>,
+    },
+    /// An ICMP echo request.
+    EchoRequest {
+        /// Its sequence number.
+        number: u32,
+    },
+    /// The reply to one.
+    EchoReply {
+        /// The number of the request.
+        number: u32,
+    },
+}
+
+/// Reads the headers of a packet; `None` if it is neither TCP nor an echo, is a fragment but the first, has IPv6 extension
+/// headers, or is cut off.
+pub fn read(packet: &[u8]) -> Option<Transport> {
+    let (from, to) = foreign::addresses(packet).ok()?;
+    let (protocol, body) = body(packet)?;
+    match protocol {
+        TCP => {
+            let header: &[u8; 20] = body.first_chunk()?;
+            let word =
+                |at: usize| u32::from_be_bytes([header[at], header[at + 1], header[at + 2], header[at + 3]]);
+            let port = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
+            let flags = header[13];
+            let payload = body.len().checked_sub(usize::from(header[12] >> 4) * 4)?;
+            let length = payload as u32 + u32::from(flags & 1) + u32::from(flags >> 1 & 1);
+            let ack = (flags & 0x10 != 0).then(|| word(8));
+            let message = Message::Segment { seq: word(4), length, ack };
+            Some(Transport { from: (from, port(0)), to: (to, port(2)), message })
+        }
+        ICMP | ICMPV6 => {
+            let header: &[u8; 8] = body.first_chunk()?;
+            let identifier = u16::from_be_bytes([header[4], header[5]]);
+            let number = u32::from(u16::from_be_bytes([header[6], header[7]]));
+            let message = match (protocol, header[0]) {
+                (ICMP, 8) | (ICMPV6, 128) => Message::EchoRequest { number },
+                (ICMP, 0) | (ICMPV6, 129) => Message::EchoReply { number },
+                _ => return None,
+            };
+            Some(Transport { from: (from, identifier), to: (to, identifier), message })
+        }
+        _ => None,
+    }
+}
+
+/// The protocol above IP, and its octets; the packet's addresses could be read.
+fn body(packet: &[u8]) -> Option<(u8, &[u8])> {
+    if packet[0] >> 4 == 4 {
+        let header = usize::from(packet[0] & 15) * 4;
+        let length = usize::from(u16::from_be_bytes([packet[2], packet[3]]));
+        let is_first = u16::from_be_bytes([packet[6], packet[7]]) & 0x1fff == 0;
+        return is_first.then(|| (packet[9], &packet[header..length]));
+    }
+    let length = usize::from(u16::from_be_bytes([packet[4], packet[5]]));
+    Some((packet[6], &packet[40..40 + length]))
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn tcp(flags: u8, payload: usize) -> Vec<u8> {
+        let mut packet =
+            vec![0x45, 0, 0, (40 + payload) as u8, 0, 0, 0, 0, 64, 6, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8];
+        packet.extend([0, 80, 1, 0, 0, 0, 0, 9, 0, 0, 0, 7, 0x50, flags, 0, 0, 0, 0, 0, 0]);
+        packet.resize(40 + payload, 0);
+        packet
+    }
+
+    #[test]
+    fn segments_tell_what_they_take_and_acknowledge() {
+        let found = read(&tcp(0x12, 10)).unwrap();
+        assert_eq!(found.message, Message::Segment { seq: 9, length: 11, ack: Some(7) });
+        assert_eq!((found.from, found.to), (([1, 2, 3, 4].into(), 80), ([5, 6, 7, 8].into(), 256)));
+        assert_eq!(read(&tcp(0, 0)).unwrap().message, Message::Segment { seq: 9, length: 0, ack: None });
+    }
+
+    #[test]
+    fn echoes_are_found_in_both_versions_of_ip() {
+        let mut packet = vec![0x60, 0, 0, 0, 0, 8, 58, 64];
+        packet.extend([0xfd; 32]);
+        packet.extend([128, 0, 0, 0, 0, 3, 0, 4]);
+        let found = read(&packet).unwrap();
+        assert_eq!((found.message, found.from.1), (Message::EchoRequest { number: 4 }, 3));
+        packet[40] = 135;
+        assert_eq!(read(&packet), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_it_panic(packet in proptest::collection::vec(any::<u8>(), 0..80), version in 0_u8..2) {
+            let mut packet = packet;
+            if let Some(first) = packet.first_mut() {
+                *first = if version == 0 { 0x45 } else { 0x60 };
+            }
+            let _ = read(&packet);
+        }
+
+        #[test]
+        fn no_header_makes_it_panic(at in 0_usize..40, octet in any::<u8>(), length in 0_usize..60) {
+            let mut packet = tcp(0x10, 10);
+            packet[at] = octet;
+            packet.truncate(length);
+            let _ = read(&packet);
+        }
+    }
+}

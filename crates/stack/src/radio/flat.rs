@@ -1,0 +1,188 @@
+//! A flat radio: a rate, a delay, a queue, random loss, and nothing else.
+//!
+//! Browsers and test services say "3G" and mean this. There are no TTIs, no RLC and no states in it, so it is no model of
+//! UMTS: it stands beside the radio stack to be compared with it. A packet is sent octet by octet at the rate, then takes
+//! the delay, in order.
+
+use std::collections::VecDeque;
+
+use umts_kernel::TraceSink;
+use umts_kernel::random::Stream;
+use umts_units::{BitRate, Bytes, Duration, Time};
+
+use super::rlc::Sdu;
+use crate::Cx;
+use crate::core_network::QueueLimit;
+use crate::ids::{Direction, UeId};
+use crate::packet::Packet;
+use crate::trace::TraceEvent;
+
+/// What a UE's flat radio is like.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FlatConfig {
+    /// Rates of IP packets, downlink and uplink.
+    pub rates: [BitRate; 2],
+    /// What a packet takes besides, one way.
+    pub delay: Duration,
+    /// Probability that a packet is lost, after it has taken its time.
+    pub loss: f64,
+    /// Room for packets, the one being sent included, in each direction; unlimited if absent.
+    pub queue: Option<QueueLimit>,
+}
+
+/// What became of a packet whose last octet was sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sent {
+    /// It comes out at this instant.
+    Arrives(Time),
+    /// It is lost.
+    Lost(Packet),
+}
+
+/// One direction of a flat radio.
+#[derive(Debug)]
+pub struct FlatLink {
+    ue: UeId,
+    direction: Direction,
+    rate: BitRate,
+    delay: Duration,
+    loss: f64,
+    limit: Option<QueueLimit>,
+    losses: Stream,
+    /// The first is being sent.
+    waiting: VecDeque<Sdu>,
+    octets: Bytes,
+    on_the_way: VecDeque<Sdu>,
+}
+
+impl FlatLink {
+    /// A link over which nothing has passed yet.
+    pub fn new(ue: UeId, direction: Direction, config: &FlatConfig, losses: Stream) -> Self {
+        FlatLink {
+            ue,
+            direction,
+            rate: config.rates[direction.index()],
+            delay: config.delay,
+            loss: config.loss,
+            limit: config.queue,
+            losses,
+            waiting: VecDeque::new(),
+            octets: Bytes::ZERO,
+            on_the_way: VecDeque::new(),
+        }
+    }
+
+    /// A packet comes. If it is the first, this is when its last octet will have been sent; else it waits for the others.
+    ///
+    /// # Errors
+    /// The packet, if there is no room.
+    pub fn handle_packet<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        packet: Packet,
+    ) -> Result<Option<Time>, Packet> {
+        let size = packet.size();
+        if self.limit.is_some_and(|limit| !limit.has_room(self.waiting.len(), self.octets, size)) {
+            return Err(packet);
+        }
+        let (ue, direction, sdu) = (self.ue, self.direction, packet.id);
+        cx.record(|| TraceEvent::SduQueued { ue, direction, sdu, size });
+        self.waiting.push_back(Sdu::new(packet, cx.now));
+        self.octets += size;
+        self.record_buffer(cx);
+        Ok((self.waiting.len() == 1).then(|| cx.now + self.rate.time_to_send(size)))
+    }
+
+    /// The last octet of the first packet is sent: what becomes of it, and when that of the next will be.
+    ///
+    /// # Panics
+    /// If no packet is being sent.
+    pub fn handle_sent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) -> (Sent, Option<Time>) {
+        let sdu = self.waiting.pop_front().expect("its end was announced when it came");
+        self.octets = self.octets - sdu.size();
+        self.record_buffer(cx);
+        let next = self.waiting.front().map(|next| cx.now + self.rate.time_to_send(next.size()));
+        if self.loss > 0.0 && self.losses.uniform() < self.loss {
+            return (Sent::Lost(sdu.packet), next);
+        }
+        self.on_the_way.push_back(sdu);
+        (Sent::Arrives(cx.now + self.delay), next)
+    }
+
+    /// The packet that comes out now.
+    ///
+    /// # Panics
+    /// If none was announced.
+    pub fn arrive<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) -> Packet {
+        let sdu = self.on_the_way.pop_front().expect("every arrival was announced");
+        let (ue, direction, size, entered) = (self.ue, self.direction, sdu.size(), sdu.entered);
+        cx.record(|| TraceEvent::SduDelivered { ue, direction, sdu: sdu.packet.id, size, entered });
+        sdu.packet
+    }
+
+    fn record_buffer<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>) {
+        let (ue, direction, octets) = (self.ue, self.direction, self.octets.0);
+        cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_kernel::NoTrace;
+    use umts_kernel::random::Streams;
+
+    use super::*;
+    use crate::radio::rlc::testing::packet;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    /// 80 kbit/s: a millisecond for ten octets.
+    fn link(loss: f64, queue: Option<QueueLimit>) -> FlatLink {
+        let rate = BitRate::from_bps(80_000).expect("not zero");
+        let config = FlatConfig { rates: [rate; 2], delay: Duration::from_millis(100), loss, queue };
+        FlatLink::new(UeId(0), Direction::Downlink, &config, Streams::new(1, 0).stream("flat"))
+    }
+
+    fn send(link: &mut FlatLink, at: Time, id: u64, octets: u32) -> Result<Option<Time>, Packet> {
+        link.handle_packet(&mut Cx::new(at, &mut NoTrace), packet(id, octets))
+    }
+
+    #[test]
+    fn packets_are_sent_one_after_the_other_and_then_take_the_delay() {
+        let mut link = link(0.0, None);
+        assert_eq!(send(&mut link, ms(0), 0, 100), Ok(Some(ms(10))));
+        assert_eq!(send(&mut link, ms(1), 1, 50), Ok(None));
+        assert_eq!(
+            link.handle_sent(&mut Cx::new(ms(10), &mut NoTrace)),
+            (Sent::Arrives(ms(110)), Some(ms(15)))
+        );
+        assert_eq!(link.handle_sent(&mut Cx::new(ms(15), &mut NoTrace)), (Sent::Arrives(ms(115)), None));
+        let came = [110, 115].map(|at| link.arrive(&mut Cx::new(ms(at), &mut NoTrace)).id.0);
+        assert_eq!(came, [0, 1]);
+    }
+
+    #[test]
+    fn a_full_queue_takes_nothing() {
+        let mut link = link(0.0, Some(QueueLimit::Bytes(Bytes(100))));
+        assert_eq!(send(&mut link, ms(0), 0, 60), Ok(Some(ms(6))));
+        assert_eq!(send(&mut link, ms(0), 1, 60), Err(packet(1, 60)));
+        assert_eq!(send(&mut link, ms(0), 2, 40), Ok(None));
+    }
+
+    #[test]
+    fn losses_have_their_ratio_and_take_their_time() {
+        let mut link = link(0.1, None);
+        let mut lost = 0;
+        for n in 0..20_000 {
+            let sent = send(&mut link, ms(10 * n), n, 100).expect("there is room").expect("it is the first");
+            assert_eq!(sent, ms(10 * n + 10));
+            let (became, next) = link.handle_sent(&mut Cx::new(sent, &mut NoTrace));
+            assert_eq!(next, None);
+            lost += u32::from(matches!(became, Sent::Lost(_)));
+        }
+        // One standard deviation is 42.
+        assert!((1_830..2_170).contains(&lost), "{lost}");
+    }
+}

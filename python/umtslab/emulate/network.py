@@ -1,0 +1,119 @@
+"""The network of an emulation by name: what ``umts emulate --bearer`` and ``umts bearers`` know.
+
+==========================  ================================================================================
+``ps-384`` …                a reference bearer of TS 34.108 on a DCH
+``fach``                    the common channels, FACH down and RACH up
+``fach-dch``                switched between both by RRC, with the default timers
+``fach-dch:PROFILE``        likewise, with the timers of an RRC profile (``umts rrc``)
+``trace:FILE``              a measured radio, the same trace both ways; ``trace:DOWN,UP``: one for each
+``flat:PROFILE``            a rate and a delay as browsers and test services have them, for comparison
+==========================  ================================================================================
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import Any
+
+from umtslab import _core
+from umtslab.scenario import Scenario
+
+DEFAULT = "ps-384"
+
+_HOPS = ("server", "ggsn", "sgsn", "rnc")
+_NO_DELAY = "".join(f'[[link]]\nfrom = "{near}"\nto = "{far}"\n' for near, far in itertools.pairwise(_HOPS))
+
+
+@dataclass(frozen=True)
+class Core:
+    """What differs from the network's own between the servers and the radio: each as a scenario spells it."""
+
+    delay: str | None = None
+    """One way, from the server to the RNC."""
+    jitter: str | None = None
+    """Up to so much is added to the delay of each packet."""
+    loss: str | None = None
+    """Probability that a packet is lost, each way."""
+    buffer: str | None = None
+    """Room for packets that wait for the radio, in each direction."""
+    bler: str | None = None
+    """Probability that a block is lost on the air, each way."""
+
+    def overrides(self, scenario: Scenario) -> tuple[tuple[str, str], ...]:
+        """These as overrides of `scenario`."""
+        content = json.loads(scenario.core.to_json())
+        pairs: list[tuple[str, str]] = []
+        if self.delay is not None:
+            pairs += [(f"link.{hop}.delay", "0 s") for hop in range(1, len(content["link"]))]
+            pairs.append(("link.0.delay", self.delay))
+        if self.jitter is not None:
+            pairs.append(("link.0.jitter", self.jitter))
+        if self.loss is not None:
+            pairs.append(("link.0.loss", self.loss))
+        if self.buffer is not None:
+            pairs += [(key, self.buffer) for key in _buffers(content["ue"])]
+        if self.bler is not None:
+            for way in ("radio", "radio.uplink"):
+                pairs += [(f"{way}.model", "independent"), (f"{way}.bler", self.bler)]
+        return tuple(pairs)
+
+
+def _buffers(ues: list[dict[str, Any]]) -> list[str]:
+    """The key that says how much waits for the radio, of each group."""
+    keys = []
+    for number, ue in enumerate(ues):
+        for table, key in (("flat", "queue"), ("capacity", "queue"), ("rlc", "buffer")):
+            if table in ue:
+                keys.append(f"ue.{number}.{table}.{key}")
+                break
+        else:
+            keys.append("rlc.buffer")
+    return keys
+
+
+def of_bearer(name: str, ues: int) -> str:
+    """The scenario in which `ues` UEs have the bearer `name`, as TOML without a duration.
+
+    Raises
+    ------
+    ValueError
+        If there is no such bearer; the message proposes others.
+    """
+    kind, colon, argument = name.partition(":")
+    links, rrc = "", ""
+    if name == "fach":
+        keys = ""
+    elif kind == "fach-dch":
+        keys = 'bearer = "switched"\n'
+        if colon:
+            _known(argument, [profile["name"] for profile in _core.rrc_profiles()], "RRC profile", kind)
+            rrc = f'[rrc]\nprofile = "{argument}"\n'
+    elif kind == "trace" and argument:
+        down, _, up = argument.partition(",")
+        keys = f"[ue.capacity]\ndownlink = {json.dumps(down)}\nuplink = {json.dumps(up or down)}\n"
+    elif kind == "flat":
+        _known(argument, [profile["name"] for profile in _core.flat_profiles()], "flat profile", kind)
+        # A profile's round-trip time is that of the whole path.
+        keys, links = f'[ue.flat]\nprofile = "{argument}"\n', _NO_DELAY
+    else:
+        reference = [bearer["name"] for bearer in _core.bearers() if bearer["carries_packets"]]
+        if name not in reference:
+            others = ["fach", "fach-dch", *(f"flat:{profile['name']}" for profile in _core.flat_profiles())]
+            raise ValueError(_unknown("bearer", name, [*reference, *others]))
+        keys = f'bearer = "{name}"\n'
+    label = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
+    return f'version = 1\nname = "{label}"\n{links}{rrc}[[ue]]\nname = "ue"\ncount = {ues}\n{keys}'
+
+
+def _known(name: str, names: list[str], what: str, kind: str) -> None:
+    if name not in names:
+        raise ValueError(_unknown(what, name, names, f"{kind}:"))
+
+
+def _unknown(what: str, name: str, names: list[str], prefix: str = "") -> str:
+    close = get_close_matches(name, names, 1, 0.5) or get_close_matches(f"flat:{name}", names, 1, 0.9)
+    hint = f"did you mean {prefix}{close[0]}?" if close else "umts bearers lists all"
+    return f"there is no {what} `{name}`: {hint}"
