@@ -304,6 +304,15 @@ def test_a_preset_gives_way_to_single_settings() -> None:
     assert (found["tcp_sack"], found["route.congctl"], found["tcp_window_scaling"]) == ("0", "cubic", "0")
 
 
+def test_the_kernel_takes_the_settings_of_2004(umts: Umts, tmp_path: Path) -> None:
+    words = ["--tcp", "linux-2.4-like", "--tcp-set", "tcp_sack=0", "--", "true"]
+    line = umts("emulate", *words).stderr
+    assert "reno, initial window 2, SACK off, timestamps on, window scaling off" in line
+    told = json.loads((only_run(tmp_path) / "emulation.json").read_text())["tcp"]
+    expected = dict(settings("linux-2.4-like", ["tcp_sack=0"]))
+    assert {name: told[name] for name in expected} == expected
+
+
 def test_what_the_kernel_says_is_told_in_a_line() -> None:
     found = {
         "tcp_sack": "1",

@@ -46,6 +46,8 @@ fn refused(error: nix::Error, hint: &str) -> io::Error {
 /// # Errors
 /// If a mount is refused.
 pub fn settle(name_server: Option<&str>) -> io::Result<()> {
+    // The launcher keeps its own: it still has to see the host's processes.
+    unshare(CloneFlags::CLONE_NEWNS)?;
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
     mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), None::<&str>)?;
     match name_server {

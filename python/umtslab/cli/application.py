@@ -77,6 +77,7 @@ or lower only if 0 lies outside the 95 % interval of the differences.
     "emulate": Verb(
         "Run a real command over the emulated radio access network.",
         """- `umts emulate -- curl -s -o page.bin http://example.com/bytes/100000`
+- `sudo umts emulate --internet -- curl -so page.html https://www.example.org/`
 - `umts emulate --bearer fach --pcap -- ping -c 5 server.example`
 - `umts emulate --bearer fach-dch:att-2010 --core-delay "30 ms" --core-jitter "10 ms" -- firefox`
 - `umts emulate --ue "curl -so other.bin http://b.example/bytes/50000" -- wget http://a.example/bytes/50000`""",

@@ -1,0 +1,118 @@
+"""``umts emulate --internet``, on a host of its own that has a second namespace for the Internet."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+from pathlib import Path
+
+import lone_host
+import pytest
+from conftest import Umts
+from umtslab.cli.doctor import emulation
+from umtslab.emulate import forwarding, resolver
+
+NOTHING = {"forwards": "0", "devices": [], "holds": []}
+
+
+@pytest.fixture
+def _host() -> None:
+    missing = lone_host.missing()
+    found = {what: answer for what, answer, _ in emulation()}
+    if missing is None and found["TUN devices"] != "yes":
+        missing = found["TUN devices"]
+    if missing is not None:
+        pytest.skip(f"--internet is not tested here: {missing}")
+
+
+@pytest.mark.usefixtures("_host")
+def test_a_program_reaches_the_hosts_internet_with_the_hosts_address(tmp_path: Path) -> None:
+    found = lone_host.inside("reach", tmp_path)
+    assert (found["status"], found["said"]) == (0, lone_host.HOST), found
+    told = found["told"]
+    for change in ("net.ipv4.ip_forward = 1", "device umts-gi0", "nftables table umtslab0"):
+        assert change in told
+    assert found["left"] == NOTHING
+
+
+@pytest.mark.usefixtures("_host")
+def test_two_emulations_share_it_and_the_last_sets_it_back(tmp_path: Path) -> None:
+    between, after = lone_host.inside("two_at_once", tmp_path)
+    assert between["said"] == lone_host.HOST
+    assert (between["left"]["forwards"], between["left"]["devices"]) == ("1", ["umts-gi0"])
+    assert after["left"] == NOTHING
+
+
+@pytest.mark.usefixtures("_host")
+def test_nothing_is_left_on_the_host_when_it_is_killed(tmp_path: Path) -> None:
+    *one_by_one, both, cleaned = lone_host.inside("killed", tmp_path)
+    assert one_by_one == [NOTHING] * 3
+    # Nobody was left to set it back: the note is, by which it is known.
+    assert both["forwards"] == "1"
+    assert "before" in both["holds"]
+    assert cleaned == NOTHING
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may")
+def test_without_root_it_is_refused(umts: Umts) -> None:
+    assert "it takes root" in umts("emulate", "--internet", "--", "true", status=2).stderr
+
+
+def test_forwarding_is_set_back_when_the_last_holder_lets_go(tmp_path: Path) -> None:
+    folder, switch = tmp_path / "held", tmp_path / "ip_forward"
+    switch.write_text("0\n")
+    own, other = os.getpid(), os.getppid()
+    assert forwarding.hold(own, folder, switch) == "net.ipv4.ip_forward = 1 (it was 0)"
+    assert forwarding.hold(other, folder, switch) is None
+    forwarding.let_go(own, folder, switch)
+    forwarding.let_go(own, folder, switch)
+    assert switch.read_text() == "1"
+    forwarding.let_go(other, folder, switch)
+    assert switch.read_text() == "0"
+    assert list(folder.iterdir()) == []
+
+
+def test_a_holder_that_was_killed_is_found(tmp_path: Path) -> None:
+    folder, switch = tmp_path / "held", tmp_path / "ip_forward"
+    switch.write_text("0\n")
+    forwarding.hold(os.getpid(), folder, switch)
+    # Another process has its number since.
+    (folder / str(os.getpid())).write_text("1")
+    assert forwarding.clean(folder, switch)[-1] == "set net.ipv4.ip_forward back to 0"
+    assert switch.read_text() == "0"
+    assert forwarding.clean(folder, switch) == []
+    assert forwarding.clean(tmp_path / "absent", switch) == []
+
+
+def test_a_host_that_forwards_already_goes_on_to(tmp_path: Path) -> None:
+    folder, switch = tmp_path / "held", tmp_path / "ip_forward"
+    switch.write_text("1\n")
+    assert forwarding.hold(os.getpid(), folder, switch) is None
+    forwarding.let_go(os.getpid(), folder, switch)
+    assert switch.read_text() == "1\n"
+
+
+def test_name_servers_are_those_of_the_host() -> None:
+    text = (
+        "# comment\nsearch example.org\nnameserver 192.0.2.9\nnameserver  2001:db8::1 # second\nnameserver\n"
+    )
+    assert resolver.name_servers(text) == ["192.0.2.9", "2001:db8::1"]
+    assert resolver.name_servers("") == ["127.0.0.1"]
+
+
+def test_a_question_goes_to_the_first_server_that_answers() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
+        server.bind(("127.0.0.1", 0))
+        port = server.getsockname()[1]
+
+        def answer() -> None:
+            query, asker = server.recvfrom(100)
+            server.sendto(b"xxlate", asker)
+            server.sendto(query + b"!", asker)
+
+        thread = threading.Thread(target=answer)
+        thread.start()
+        # Nobody listens at the first.
+        assert resolver.ask(b"12 who", ["::1", "127.0.0.1"], port) == b"12 who!"
+        thread.join()
