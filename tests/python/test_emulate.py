@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
-import subprocess
 import sys
-import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import plain_user
 import polars
 import pytest
 from conftest import Umts, command
@@ -21,9 +20,6 @@ from umtslab.emulate.network import Core, of_bearer
 from umtslab.emulate.session import Session
 from umtslab.emulate.tcp import describe, settings
 from umtslab.scenario import Scenario
-
-MARK = "UMTS_TEST_MARK"
-"""An environment variable that all processes of an emulation inherit, by which they are found."""
 
 FETCH = "import urllib.request, sys; sys.stdout.write(str(len(urllib.request.urlopen(sys.argv[1]).read())))"
 
@@ -243,47 +239,22 @@ def test_hostile_packets_are_counted_and_dropped(umts: Umts, tmp_path: Path) -> 
     assert packets["packets_in"] > packets["packets_out"]
 
 
-def processes(mark: str) -> Iterator[int]:
-    """Processes that have the mark in their environment."""
-    for folder in Path("/proc").iterdir():
-        if folder.name.isdigit() and int(folder.name) != os.getpid():
-            try:
-                environment = (folder / "environ").read_bytes()
-            except OSError:
-                continue
-            if f"{MARK}={mark}".encode() in environment.split(b"\0"):
-                yield int(folder.name)
-
-
-def named(pid: int, part: str) -> bool:
-    try:
-        return part in Path(f"/proc/{pid}/cmdline").read_text()
-    except OSError:
-        return False
-
-
-@pytest.mark.parametrize("victim", ["-m\0umtslab\0emulate", "emulate.launcher", "emulate.emulator"])
-def test_nothing_is_left_however_a_process_of_it_ends(tmp_path: Path, victim: str) -> None:
-    mark = f"{os.getpid()}-{time.monotonic_ns()}"
-    environment = {**os.environ, MARK: mark}
-    words = ["emulate", "-q", "--", "sh", "-c", "sleep 1000 & sleep 1000"]
-    with subprocess.Popen(command(*words), cwd=tmp_path, env=environment) as started:
-        deadline = time.monotonic() + 30
-        while sum(named(pid, "sleep") for pid in processes(mark)) < 3 and time.monotonic() < deadline:
-            time.sleep(0.05)
-        (pid,) = (pid for pid in processes(mark) if named(pid, victim))
-        os.kill(pid, signal.SIGKILL)
-        started.wait(30)
-    deadline = time.monotonic() + 30
-    while list(processes(mark)) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert list(processes(mark)) == []
-    with_results = subprocess.run(
-        command("emulate", "-q", "--", "true"), cwd=tmp_path, capture_output=True, check=False
+def test_a_plain_user_may_emulate(tmp_path: Path) -> None:
+    if (lacks := plain_user.missing(tmp_path)) is not None:
+        pytest.skip(lacks)
+    words = [*fetch("http://some.example/bytes/3000")]
+    inside = (
+        "import os, sys; print(os.getuid(), open('/proc/self/uid_map').read().split()[1]); sys.stdout.flush()"
     )
-    assert with_results.returncode == 0
-    assert len(list((tmp_path / "results" / "runs").iterdir())) == 1
-    assert list((tmp_path / "results" / ".staging").glob("*.lock")) == []
+    script = f"{shlex.join([sys.executable, '-c', inside])} && {shlex.join(words)}"
+    done = plain_user.run(command("emulate", "-q", "--", "sh", "-c", script), tmp_path)
+    user = os.geteuid() or plain_user.NOBODY
+    # Root inside, and nobody but this user outside.
+    assert (done.returncode, done.stdout) == (0, f"0 {user}\n3000"), done.stderr
+    refused = plain_user.run(command("emulate", "--internet", "--", "true"), tmp_path)
+    assert refused.returncode == 2
+    assert "it takes root" in refused.stderr
+    assert only_run(tmp_path).stat().st_uid == user
 
 
 def test_names_have_the_same_address_whenever_they_are_asked() -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import lone_host
 import pytest
-from conftest import Umts
 from umtslab.cli.doctor import emulation
 from umtslab.emulate import forwarding, resolver
 
@@ -52,11 +51,6 @@ def test_nothing_is_left_on_the_host_when_it_is_killed(tmp_path: Path) -> None:
     assert both["forwards"] == "1"
     assert "before" in both["holds"]
     assert cleaned == NOTHING
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may")
-def test_without_root_it_is_refused(umts: Umts) -> None:
-    assert "it takes root" in umts("emulate", "--internet", "--", "true", status=2).stderr
 
 
 def test_forwarding_is_set_back_when_the_last_holder_lets_go(tmp_path: Path) -> None:

@@ -1,0 +1,68 @@
+"""Runs a command as a user without any right, who may open ``/dev/net/tun``.
+
+Where the tests run as root, such a user is made up: in a mount namespace of the command's own the device
+may be opened by all, and the interpreter is in sight even below a home that is closed to others. Nothing of
+it is seen outside.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import stat
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+NOBODY = 65534
+REPOSITORY = Path(__file__).parents[2]
+DEVICE = "/dev/net/tun"
+
+
+def run(words: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run `words` in `folder`, which everybody may write afterwards."""
+    if os.geteuid() != 0:
+        return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    folder.chmod(0o777)
+    script = "\n".join([*_mounts(folder), _drop(words, folder)])
+    return subprocess.run(
+        ["unshare", "--mount", "sh", "-ec", script], capture_output=True, text=True, check=False
+    )
+
+
+def missing(folder: Path) -> str | None:
+    """Why there is no such user here; None if there is one."""
+    if os.geteuid() == 0 and any(shutil.which(tool) is None for tool in ("unshare", "setpriv")):
+        return "it takes unshare and setpriv to become a plain user"
+    tried = run(["sh", "-c", f"exec unshare --user --net sh -c ': <> {DEVICE}'"], folder)
+    return None if tried.returncode == 0 else f"a plain user may not emulate: {tried.stderr.strip()}"
+
+
+def _mounts(folder: Path) -> list[str]:
+    lines = [
+        "mount --make-rprivate /",
+        "mount -t tmpfs -o mode=755 none /mnt",
+        "mknod -m 666 /mnt/tun c 10 200",
+        f"mount --bind /mnt/tun {DEVICE}",
+    ]
+    needed = {Path(sys.base_prefix).resolve(), Path(sys.prefix), REPOSITORY, folder}
+    closed: dict[Path, list[Path]] = {}
+    for path in sorted(needed):
+        for ancestor in reversed(path.parents):
+            if not ancestor.stat().st_mode & stat.S_IXOTH:
+                closed.setdefault(ancestor, []).append(path)
+                break
+    for number, (ancestor, paths) in enumerate(closed.items()):
+        kept, place = f"/mnt/kept{number}", shlex.quote(str(ancestor))
+        lines += [f"mkdir {kept}", f"mount --bind {place} {kept}", f"mount -t tmpfs -o mode=755 none {place}"]
+        for path in paths:
+            inside, name = shlex.quote(f"{kept}/{path.relative_to(ancestor)}"), shlex.quote(str(path))
+            lines += [f"mkdir -p {name}", f"mount --bind {inside} {name}"]
+    return lines
+
+
+def _drop(words: Sequence[str], folder: Path) -> str:
+    drop = f"setpriv --reuid {NOBODY} --regid {NOBODY} --clear-groups --inh-caps=-all --bounding-set=-all"
+    return f"cd {shlex.quote(str(folder))}\nexport HOME=/nonexistent\nexec {drop} {shlex.join(words)}"

@@ -1,0 +1,124 @@
+"""``umts emulate`` killed: nothing of it is left, whichever of its processes it was, and whenever."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from conftest import command
+from umtslab.cli.doctor import emulation
+
+KILLS = int(os.environ.get("UMTS_KILLS", "3"))
+"""How many at random moments; `make soak` asks for many."""
+
+MARK = "UMTS_TEST_MARK"
+"""An environment variable that all processes of an emulation inherit, by which they are found."""
+
+VICTIMS = ("-m\0umtslab\0emulate", "emulate.launcher", "emulate.emulator")
+"""The command, the launcher and the emulator."""
+
+LATEST_S = 4.0
+"""When a program has been at work for a while, even on a slow machine."""
+
+WAIT_S = 30
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _privileges() -> None:
+    for what, answer, advice in emulation():
+        if what in ("namespaces", "TUN devices") and answer != "yes":
+            pytest.skip(f"this user may not emulate: {answer}; {advice}")
+
+
+class Emulation:
+    """One at work, in a folder of its own; its processes are found by a mark."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.temporary = folder / "temporary"
+        self.temporary.mkdir()
+        self.mark = f"{os.getpid()}-{time.monotonic_ns()}"
+        environment = {**os.environ, MARK: self.mark, "TMPDIR": str(self.temporary)}
+        words = ["emulate", "-q", "--", "sh", "-c", "sleep 1000 & sleep 1000"]
+        self.process = subprocess.Popen(command(*words), cwd=folder, env=environment)
+
+    def find(self, part: str) -> list[int]:
+        """Its processes that have `part` in their command line."""
+        return [pid for pid in processes(self.mark) if named(pid, part)]
+
+    def ended(self) -> None:
+        """Wait for its end, and look for what it left."""
+        self.process.wait(WAIT_S)
+        deadline = time.monotonic() + WAIT_S
+        while list(processes(self.mark)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        # Namespaces and devices are gone with the last process and mount that holds them.
+        assert list(processes(self.mark)) == []
+        assert list(self.temporary.iterdir()) == []
+
+
+def processes(mark: str) -> Iterator[int]:
+    """Processes that have the mark in their environment."""
+    for folder in Path("/proc").iterdir():
+        if folder.name.isdigit() and int(folder.name) != os.getpid():
+            try:
+                environment = (folder / "environ").read_bytes()
+            except OSError:
+                continue
+            if f"{MARK}={mark}".encode() in environment.split(b"\0"):
+                yield int(folder.name)
+
+
+def named(pid: int, part: str) -> bool:
+    try:
+        return part in Path(f"/proc/{pid}/cmdline").read_text()
+    except OSError:
+        return False
+
+
+def host() -> tuple[list[str], list[str]]:
+    """Devices and mounts that this process sees."""
+    devices = [line.split(":")[0].strip() for line in Path("/proc/net/dev").read_text().splitlines()[2:]]
+    mounts = [line for line in Path("/proc/self/mounts").read_text().splitlines() if "nsfs" in line]
+    return sorted(devices), mounts
+
+
+@pytest.mark.parametrize("victim", VICTIMS)
+def test_nothing_is_left_however_a_process_of_it_ends(tmp_path: Path, victim: str) -> None:
+    emulation = Emulation(tmp_path)
+    deadline = time.monotonic() + WAIT_S
+    while len(emulation.find("sleep")) < 3 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    (pid,) = emulation.find(victim)
+    os.kill(pid, signal.SIGKILL)
+    emulation.ended()
+    with_results = subprocess.run(
+        command("emulate", "-q", "--", "true"), cwd=tmp_path, capture_output=True, check=False
+    )
+    assert with_results.returncode == 0
+    assert len(list((tmp_path / "results" / "runs").iterdir())) == 1
+    assert list((tmp_path / "results" / ".staging").glob("*.lock")) == []
+
+
+def test_kills_at_random_moments_leave_nothing(tmp_path: Path) -> None:
+    draw = random.Random(KILLS)
+    before = host()
+    killed = 0
+    while killed < KILLS:
+        folder = tmp_path / str(killed)
+        folder.mkdir()
+        emulation = Emulation(folder)
+        time.sleep(draw.uniform(0, LATEST_S))
+        # The later ones are there only after a while; the command always is.
+        there = [pid for victim in VICTIMS for pid in emulation.find(victim)] or [emulation.process.pid]
+        os.kill(draw.choice(there), signal.SIGKILL)
+        killed += 1
+        emulation.ended()
+        assert emulation.process.returncode != 0
+    assert host() == before
