@@ -116,6 +116,18 @@ class Run:
             raise MissingSeries(_advice(kind, self.series_kinds()))
         return self._table(kind, f"series/{kind}.parquet")
 
+    def budget(self) -> pl.DataFrame:
+        """What the time of all connections was spent on: a row per cause, in the order of precedence.
+
+        Raises
+        ------
+        umtslab.budget.MissingBudget
+            If the scenario does not say ``measure.budget = true``.
+        """
+        from umtslab.budget import budget_frame
+
+        return budget_frame(self.metrics)
+
     def captures(self) -> list[Path]:
         """Captures of the run: a file per capture point, and per direction and view of RLC PDUs."""
         return [] if self.folder is None else sorted((self.folder / "captures").glob("*"))

@@ -9,7 +9,7 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use umts_capture::TimeSequenceTables;
-use umts_record::metrics::{ConnectionRow, Scope, definitions};
+use umts_record::metrics::{ConnectionRow, Definition, Scope, definitions};
 use umts_record::series::{Table, Values};
 
 /// A table, for any library that reads Arrow streams: `polars.DataFrame(columns)`, `pyarrow.table(columns)`.
@@ -22,8 +22,11 @@ pub struct Columns {
 impl Columns {
     /// A time series.
     pub fn of_series(table: Table) -> Self {
-        let columns = table.columns.into_iter();
-        let batch = batch(columns.map(|c| column(c.name, c.unit, false, array(c.values))).collect());
+        let columns = table.columns.into_iter().map(|of| {
+            let nullable = matches!(of.values, Values::OptionalId(_));
+            column(of.name, of.unit, nullable, array(of.values))
+        });
+        let batch = batch(columns.collect());
         Self { schema: batch.schema(), batches: vec![batch] }
     }
 }
@@ -129,29 +132,32 @@ fn capture_connections(rows: &[umts_capture::ConnectionRow]) -> RecordBatch {
 }
 
 /// The table of connections, filled while a run goes on: as columns they take a fraction of what the rows take.
-pub struct Connections(Columns);
+pub struct Connections {
+    columns: Columns,
+    has_budget: bool,
+}
 
 impl Connections {
-    /// No connections yet.
-    pub fn new() -> Self {
-        let empty = connections(&[]);
-        Self(Columns { schema: empty.schema(), batches: vec![] })
+    /// No connections yet. With `has_budget` they have columns for their time budget.
+    pub fn new(has_budget: bool) -> Self {
+        let empty = connections(&[], has_budget);
+        Self { columns: Columns { schema: empty.schema(), batches: vec![] }, has_budget }
     }
 
     /// Adds connections behind those that are there.
     pub fn add(&mut self, rows: &[ConnectionRow]) {
         if !rows.is_empty() {
-            self.0.batches.push(connections(rows));
+            self.columns.batches.push(connections(rows, self.has_budget));
         }
     }
 
     /// One row per connection: who it was, when it was open, its metrics.
     pub fn finish(self) -> Columns {
-        self.0
+        self.columns
     }
 }
 
-fn connections(rows: &[ConnectionRow]) -> RecordBatch {
+fn connections(rows: &[ConnectionRow], has_budget: bool) -> RecordBatch {
     let mut columns = vec![
         column("connection", "", false, ids(rows.iter().map(|row| row.connection.0))),
         column("flow", "", false, ids(rows.iter().map(|row| row.flow.0))),
@@ -159,8 +165,14 @@ fn connections(rows: &[ConnectionRow]) -> RecordBatch {
         column("opened_s", "s", false, floats(rows.iter().map(|row| Some(row.opened_s)))),
         column("closed_s", "s", true, floats(rows.iter().map(|row| row.closed_s))),
     ];
-    columns.extend(definitions().filter(|metric| metric.scope == Scope::Connection).map(|metric| {
-        let values = rows.iter().map(|row| row.metrics.value(metric.name));
+    let told = |metric: &Definition| match metric.scope {
+        Scope::Connection => true,
+        Scope::Budget => has_budget,
+        Scope::Radio | Scope::Datagram | Scope::Cell | Scope::Network => false,
+    };
+    columns.extend(definitions().filter(told).enumerate().map(|(index, metric)| {
+        // By place: a search by name for each value of each row takes longer than many a run.
+        let values = rows.iter().map(|row| row.metrics.iter().nth(index).and_then(|(_, value)| value));
         column(metric.name, metric.unit, true, floats(values))
     }));
     batch(columns)
@@ -189,6 +201,7 @@ fn array(values: Values) -> ArrayRef {
     match values {
         Values::Float(values) => Arc::new(Float64Array::from(values)),
         Values::Id(values) => Arc::new(UInt32Array::from(values)),
+        Values::OptionalId(values) => Arc::new(UInt32Array::from(values)),
         Values::Count(values) => Arc::new(UInt64Array::from(values)),
         Values::Flag(values) => Arc::new(BooleanArray::from(values)),
         Values::Word(values) => Arc::new(StringArray::from(values)),

@@ -48,6 +48,7 @@ pub fn metric_definitions(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             Scope::Datagram => "datagram",
             Scope::Cell => "cell",
             Scope::Network => "network",
+            Scope::Budget => "budget",
         };
         [
             ("name", metric.name),

@@ -59,7 +59,7 @@ pub fn simulate(
     let controls: Vec<_> = scenario.inner().flow.iter().map(|flow| flow.tcp.python_control.clone()).collect();
     let written = controls.iter().any(Option::is_some);
     let laws = written.then(|| control::laws(py, controls, &failure)).transpose()?;
-    let mut connections = Connections::new();
+    let mut connections = Connections::new(scenario.inner().measure.budget);
     let finished = py.detach(|| {
         let mut report =
             |fraction: f64| match failure.take().map_or_else(|| tell(progress.as_ref(), fraction), Err) {

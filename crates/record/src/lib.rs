@@ -1,11 +1,13 @@
 //! Results out of events: sinks for the stack's [`TraceEvent`](umts_stack::trace::TraceEvent)s.
 //!
+//! - [`budget`]: what every connection's time was spent on.
 //! - [`capture`]: IP packets as Wireshark and tcptrace read them.
 //! - [`metrics`]: one number per question, for the network and for each connection.
 //! - [`series`]: how windows, round-trip times, buffers and goodput change with time.
 //!
 //! Nothing is measured inside a protocol. A sink only adds up what it is told, so a run without it is the same run.
 
+pub mod budget;
 pub mod capture;
 pub mod metrics;
 pub mod series;

@@ -1,10 +1,11 @@
 //! From the words of a scenario to those of the stack.
 
+use umts_record::budget::BudgetConfig;
 use umts_record::metrics::MetricsConfig;
 use umts_scenario::Scenario;
 use umts_scenario::model as scenario;
 use umts_stack::core_network::{Impairment, LinkConfig, Outage, PacketKind, QueueLimit, Treatment};
-use umts_stack::ids::{Direction, FlowId, UeId};
+use umts_stack::ids::{ConnectionId, Direction, FlowId, UeId};
 use umts_stack::network::{
     CellConfig, ChannelConfig, FachMode, FlowConfig, IubTiming, NetworkConfig, RachMode, SubstituteConfig,
     UeConfig,
@@ -95,6 +96,13 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
             .filter(|_| scenario.ue.iter().all(|group| group.capacity.is_none())),
         ue_power: powers,
     }
+}
+
+/// What is asked of the time budget, if it is asked for. Without `keeps_intervals` there are sums only.
+pub fn budget_config(scenario: &Scenario, keeps_intervals: bool) -> Option<BudgetConfig> {
+    let MetricsConfig { from, to, .. } = metrics_config(scenario);
+    let waterfall = scenario.measure.waterfall.filter(|_| keeps_intervals).map(ConnectionId);
+    scenario.measure.budget.then_some(BudgetConfig { from, to, keeps_intervals, waterfall })
 }
 
 fn link(link: &scenario::Link) -> LinkConfig {

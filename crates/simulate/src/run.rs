@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use thiserror::Error;
 use umts_kernel::random::Streams;
 use umts_kernel::{EventQueue, Phase, TraceSink, VirtualClock};
+use umts_record::budget::Budget;
 use umts_record::capture::{CaptureConfig, CaptureError, Captures};
 use umts_record::metrics::{ConnectionRow, Metrics, RunMetrics};
 use umts_record::series::{Series, SeriesConfig, SeriesTables};
@@ -16,7 +17,7 @@ use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
 
 use crate::bearers::encodings;
-use crate::build::{metrics_config, network_config};
+use crate::build::{budget_config, metrics_config, network_config};
 use crate::drive::drive;
 
 /// What a run is asked for, besides its scenario.
@@ -73,35 +74,39 @@ pub fn run(scenario: &Scenario, mut options: RunOptions<'_>) -> Result<RunOutput
         }
         None => None,
     };
+    let budget =
+        budget_config(scenario, options.series).map(|config| Budget::new(config, &network_config(scenario)));
+    let end = Time::ZERO + scenario.duration;
     // Metrics alone are the common case, and then nothing else is looked at in the loop.
-    if series.is_none() && captures.is_none() {
-        let (events, metrics) = run_loop(scenario, &mut options, metrics, |metrics| metrics)?;
-        return Ok(output(scenario, events, metrics, None, Vec::new()));
+    if series.is_none() && captures.is_none() && budget.is_none() {
+        let (events, metrics) = run_loop(scenario, &mut options, metrics, Metrics::take_finished)?;
+        return Ok(RunOutput { metrics: metrics.finish(end), series: None, files: Vec::new(), events });
     }
-    let sinks = (metrics, (series, captures));
-    let (events, (metrics, (series, captures))) =
-        run_loop(scenario, &mut options, sinks, |sinks| &mut sinks.0)?;
-    let series = series.map(|series| series.finish(Time::ZERO + scenario.duration));
+    let sinks = (metrics, (budget, (series, captures)));
+    let (events, (metrics, (budget, (series, captures)))) =
+        run_loop(scenario, &mut options, sinks, |(metrics, (budget, _))| {
+            let mut rows = metrics.take_finished();
+            if let Some(budget) = budget {
+                budget.tell(&mut rows);
+            }
+            rows
+        })?;
+    let mut metrics = metrics.finish(end);
+    let budget = budget.map(|budget| budget.finish(end, &mut metrics)).unwrap_or_default();
+    let mut series = series.map(|series| series.finish(end));
+    if let Some(series) = &mut series {
+        series.tables.extend(budget);
+    }
     let files = captures.map(Captures::finish).transpose()?.unwrap_or_default();
-    Ok(output(scenario, events, metrics, series, files))
+    Ok(RunOutput { metrics, series, files, events })
 }
 
-fn output(
-    scenario: &Scenario,
-    events: u64,
-    metrics: Metrics,
-    series: Option<SeriesTables>,
-    files: Vec<PathBuf>,
-) -> RunOutput {
-    RunOutput { metrics: metrics.finish(Time::ZERO + scenario.duration), series, files, events }
-}
-
-/// Runs into `sinks`, in which `metrics` finds the metrics, and hands out what they finish.
+/// Runs into `sinks`, of which `take_finished` takes the rows of connections that are closed, and hands them out.
 fn run_loop<T: TraceSink<TraceEvent>>(
     scenario: &Scenario,
     options: &mut RunOptions<'_>,
     sinks: T,
-    metrics: impl Fn(&mut T) -> &mut Metrics,
+    take_finished: impl Fn(&mut T) -> Vec<ConnectionRow>,
 ) -> Result<(u64, T), RunError> {
     let mut network = Network::new(&network_config(scenario), &Streams::new(options.seed, options.run));
     if let Some(laws) = options.laws.take() {
@@ -110,7 +115,7 @@ fn run_loop<T: TraceSink<TraceEvent>>(
     let (finished, progress) = (&mut options.finished, &mut options.progress);
     observe_network(scenario, network, sinks, |done, sinks| {
         if let Some(finished) = finished.as_mut() {
-            finished(metrics(sinks).take_finished());
+            finished(take_finished(sinks));
         }
         progress.as_mut().map_or(ControlFlow::Continue(()), |progress| progress(done))
     })

@@ -32,6 +32,8 @@ pub enum Stage {
     Leaves,
     /// The Node B has no room for it.
     Dropped,
+    /// It has waited in the queue of the Node B and goes on the air for one TTI. Shown where there is such a queue.
+    OnAir,
     /// It is about to be taken by the peer, without the lost blocks.
     Arrives(Lost),
 }

@@ -43,13 +43,18 @@ def print_tables(
     scenario: Scenario, runs: Sequence[Run], store: Store, *, show_all: bool, quiet: bool
 ) -> None:
     """Print metrics, connections where they are few, and where the files are."""
-    from umtslab.cli.tables import connections_table, metrics_table, output
+    from umtslab.budget import has_budget
+    from umtslab.cli.tables import budget_table, connections_table, metrics_table, output
 
     console = output()
     console.print(f"[bold]{scenario.title or scenario.name}[/bold]", soft_wrap=True)
     console.print(_what_was_run(scenario, runs), soft_wrap=True)
     console.print()
-    console.print(metrics_table(summarise_metrics([run.metrics for run in runs]), every=show_all))
+    summaries = summarise_metrics([run.metrics for run in runs])
+    console.print(metrics_table(summaries, every=show_all))
+    if has_budget(summaries):
+        console.print()
+        console.print(budget_table(summaries))
     connections = runs[0].connections()
     if 1 < len(connections) <= _MOST_CONNECTIONS:
         console.print()

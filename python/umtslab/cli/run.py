@@ -41,6 +41,8 @@ def run(
     resume: bool = False,
     series: bool = False,
     pcap: bool = False,
+    budget: bool = False,
+    waterfall: int | None = None,
     all_: Annotated[bool, Parameter(name="--all")] = False,
     json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
@@ -79,6 +81,11 @@ def run(
         Record time series, which `umts plot` draws.
     pcap
         Write captures (pcapng): IP packets at server, RNC and UE, and RLC PDUs in both directions.
+    budget
+        Divide the time of every TCP connection among its causes: --set measure.budget=true.
+    waterfall
+        Number of a connection of the run, from 0: record its segments, PDUs and states, for a figure with one
+        time axis; implies --budget and --series.
     all_
         Show every metric.
     json
@@ -92,6 +99,10 @@ def run(
         raise UsageError("--runs takes a number of at least 1, --first-run one of at least 0")
     threads = workers(jobs, count if wanted is None else wanted.most)
     changes = overrides(set_) + ((("duration", duration),) if duration is not None else ())
+    if waterfall is not None:
+        changes += (("measure.waterfall", str(waterfall)),)
+        budget = series = True
+    changes += (("measure.budget", "true"),) if budget else ()
     loaded = Scenario.load(scenario, changes)
     chosen_seed = loaded.seed if seed is None else seed
     if not 0 <= chosen_seed < 2**64:

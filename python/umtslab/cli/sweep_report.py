@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
+from umtslab.budget import summed
 from umtslab.campaign.record import Record
 from umtslab.campaign.study import Study
 from umtslab.run import code_version
@@ -15,7 +16,7 @@ from umtslab.run import code_version
 
 def as_json(record: Record, study: Study) -> dict[str, Any]:
     """The object that ``--json`` prints: as that of ``umts run``, for each point."""
-    return {
+    content = {
         "campaign": record.name,
         "version": str(code_version()),
         "seed": record.seed,
@@ -34,6 +35,13 @@ def as_json(record: Record, study: Study) -> dict[str, Any]:
             for cell, point in zip(record.cells, study.points, strict=True)
         ],
     }
+    budget = _budget(record)
+    return {**content, "budget_s": budget} if budget else content
+
+
+def _budget(record: Record) -> dict[str, float]:
+    """Seconds by cause, added up over all runs of a campaign."""
+    return summed(run.metrics for cell in record.cells for run in cell.runs)
 
 
 def print_json(record: Record, study: Study) -> None:
@@ -64,6 +72,16 @@ def print_table(record: Record, metrics: Sequence[str]) -> None:
     console.print(f"[bold]{record.title or record.name}[/bold], seed {record.seed}", soft_wrap=True)
     console.print()
     console.print(table)
+    budget = _budget(record)
+    total = sum(budget.values())
+    if total > 0:
+        sums = plain_table("time budget of all runs", ">s", ">%")
+        for cause, time in budget.items():
+            if time > 0:
+                sums.add_row(cause.replace("_", " "), number(time), number(100 * time / total, 3))
+        sums.add_row("total", number(total), "100")
+        console.print()
+        console.print(sums)
 
 
 def print_next_steps(record: Record, store: Path, metric: str) -> None:

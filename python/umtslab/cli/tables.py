@@ -44,6 +44,27 @@ def metrics_table(summaries: Mapping[str, Summary], *, every: bool) -> Table:
     return table
 
 
+def budget_table(summaries: Mapping[str, Summary]) -> Table:
+    """What the time of all connections was spent on; causes that took none are left out."""
+    from umtslab.budget import causes, seconds
+
+    most = max((summary.n for summary in summaries.values()), default=0)
+    table = plain_table("time budget", ">s", *([">± 95 %"] if most > 1 else []), ">%")
+    for cause in (*causes(), "total"):
+        time = summaries[seconds(cause)]
+        if not time.mean:
+            continue
+        share = summaries.get(f"budget_{cause}_pct")
+        spread = [number(time.ci95, 2)] if most > 1 else []
+        table.add_row(
+            cause.replace("_", " "),
+            number(time.mean),
+            *spread,
+            "100" if share is None else number(share.mean, 3),
+        )
+    return table
+
+
 def connections_table(connections: pl.DataFrame) -> Table:
     """One row per connection, with the metrics that a first look wants."""
     import polars as pl

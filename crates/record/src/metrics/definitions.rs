@@ -19,6 +19,8 @@ pub enum Scope {
     Cell,
     /// The network only.
     Network,
+    /// The time budget, of all connections together and of each connection; recorded only if it is asked for.
+    Budget,
 }
 
 /// What a metric's number means.
@@ -48,6 +50,7 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         .chain(datagrams)
         .chain(cell)
         .chain(NETWORK.iter().map(|metric| metric.definition(Scope::Network)))
+        .chain(crate::budget::definitions())
 }
 
 pub(super) fn connection_metrics(totals: &TcpTotals) -> MetricSet {

@@ -33,10 +33,11 @@ pub use rrc::StatePower;
 
 use application::ApplicationRecorder;
 use channels::ChannelRecorder;
+pub(crate) use open::Open;
 use radio::RadioRecorder;
 use rrc::RrcRecorder;
 use tcp::TcpRecorder;
-use window::Window;
+pub(crate) use window::Window;
 
 /// What to measure.
 #[derive(Debug, Clone, PartialEq)]

@@ -12,7 +12,7 @@ use umts_stack::ids::ConnectionId;
 const SLACK: usize = 64;
 
 #[derive(Debug)]
-pub(super) struct Open<T> {
+pub(crate) struct Open<T> {
     /// Long open, in the order of their numbers, which are below `first`.
     old: Vec<(ConnectionId, Box<T>)>,
     /// Number of the first element of `row`.

@@ -32,6 +32,10 @@ pub fn reference_page() -> String {
         (Scope::Datagram, "UDP: all flows; downlink under this name, uplink with `_uplink` behind it"),
         (Scope::Cell, "Cells: users with `bearer = \"switched\"`, and what is reserved for them"),
         (Scope::Network, "The network only"),
+        (
+            Scope::Budget,
+            "The time budget, with `measure.budget = true`: the network (all connections together, in the run window) and each connection (its whole time) under the same name",
+        ),
     ];
     for (scope, title) in sections {
         write!(

@@ -12,6 +12,11 @@ impl MetricSet {
         self.0.iter().copied()
     }
 
+    /// Adds others behind them.
+    pub(crate) fn append(&mut self, others: MetricSet) {
+        self.0.extend(others.0);
+    }
+
     /// The value of the metric called `name`: `None` if it has none or there is no such metric.
     pub fn value(&self, name: &str) -> Option<f64> {
         self.iter().find(|(known, _)| *known == name)?.1

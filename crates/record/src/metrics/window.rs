@@ -4,7 +4,7 @@ use umts_units::{Duration, Time};
 
 /// The measured part of a run: `from` inclusive, `to` exclusive, so that two adjoining windows share no event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Window {
+pub(crate) struct Window {
     pub from: Time,
     pub to: Time,
 }

@@ -7,6 +7,8 @@ pub enum Values {
     Float(Vec<f64>),
     /// Numbers of connections and users.
     Id(Vec<u32>),
+    /// Numbers that not every row has.
+    OptionalId(Vec<Option<u32>>),
     /// Sequence numbers and sizes.
     Count(Vec<u64>),
     /// Yes or no.
@@ -21,6 +23,7 @@ impl Values {
         match self {
             Values::Float(values) => values.len(),
             Values::Id(values) => values.len(),
+            Values::OptionalId(values) => values.len(),
             Values::Count(values) => values.len(),
             Values::Flag(values) => values.len(),
             Values::Word(values) => values.len(),

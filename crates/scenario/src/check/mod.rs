@@ -68,6 +68,14 @@ impl Inspection<'_> {
                 .label("not before the end")
                 .help(format!("the run lasts {duration}: choose an earlier time, or a longer run")));
         }
+        if measure.waterfall.is_some() && !measure.budget {
+            return Err(self
+                .problem(
+                    "measure.waterfall",
+                    "a waterfall is part of the time budget, which is off".to_owned(),
+                )
+                .help("add measure.budget = true".to_owned()));
+        }
         match measure.to {
             Some(to) if to <= measure.from => Err(self
                 .problem(

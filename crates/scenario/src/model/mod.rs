@@ -43,7 +43,7 @@ pub use users::{Capacity, Flat, Flow, FlowDirection, Traffic, Ue};
 pub(crate) use users::{FlowTable, SWITCHED};
 
 use crate::reference_bearers::dedicated;
-use crate::text::{seed, word_end};
+use crate::text::{seed, word_end, word_off};
 
 /// The version of the file format that this crate reads.
 pub const VERSION: u32 = 1;
@@ -132,6 +132,14 @@ pub struct Measure {
     #[serde(with = "word_end")]
     #[schemars(with = "crate::text::End<Duration>")]
     pub to: Option<Duration>,
+    /// Divide the time of every TCP connection among its causes: the metrics `budget_…`, and with time series their
+    /// intervals. Takes some time and memory.
+    pub budget: bool,
+    /// Number of a connection, in the order of opening from 0: with the time budget and time series, its segments, the RLC
+    /// PDUs of its user and their losses, and RRC states are kept, for a figure with one time axis.
+    #[serde(with = "word_off")]
+    #[schemars(with = "crate::text::Off<u32>")]
+    pub waterfall: Option<u32>,
 }
 
 fn one() -> u64 {

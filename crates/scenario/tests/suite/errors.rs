@@ -263,6 +263,13 @@ fn each_mistake_is_named_where_it_stands() {
         ("", "[measure]\nfrom = \"10 s\"", "measure.from", "after the run's end", "the run lasts 10 s"),
         ("", "[measure]\nto = \"11 s\"", "measure.to", "after the run's end", ""),
         ("", "[measure]\nfrom = \"2 s\"\nto = \"1 s\"", "measure.to", "before they begin", ""),
+        (
+            "",
+            "[measure]\nwaterfall = 3",
+            "measure.waterfall",
+            "part of the time budget",
+            "measure.budget = true",
+        ),
         ("link = []", "", "link", "there is no link", ""),
         ("", &chain(&[("a", "rnc")]), "link.0.from", "begins at `a`", "server → … → ggsn → sgsn → rnc"),
         (

@@ -192,6 +192,7 @@ impl RlcCaptures {
             Stage::Dropped => {
                 bearer.flying.remove(&set.serial);
             }
+            Stage::OnAir => {}
             Stage::Arrives(lost) => {
                 let blocks = bearer.flying.remove(&set.serial).unwrap_or_default();
                 let files = &mut self.files[direction.index()];

@@ -87,6 +87,8 @@ impl Network {
             flights.return_set(emptied);
             sent.epoch = next.epoch;
             sent.lost = errors.verdict_from(frame, block, 1);
+            let (ue, set) = (sent.ue, &sent.set);
+            cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::OnAir });
         }
         self.depart(flight, cx.now + tti, queue);
         schedule_frame(&mut self.carriers[usize::from(id.0)], cx.now + tti, id, queue);

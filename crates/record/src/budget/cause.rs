@@ -1,0 +1,89 @@
+//! The causes among which a connection's time is divided, in the order of their precedence.
+
+use umts_units::Duration;
+
+macro_rules! causes {
+    ($($(#[$doc:meta])* $cause:ident = $name:literal: $meaning:literal;)*) => {
+        /// What a connection waits for. An instant to which several apply is counted under the first of them.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+        pub enum Cause {
+            $(#[doc = $meaning] $cause,)*
+        }
+
+        impl Cause {
+            /// All of them, in their order.
+            pub const ALL: &[Cause] = &[$(Cause::$cause),*];
+
+            /// As tables have it: `"rlc_recovery"`.
+            pub fn name(self) -> &'static str {
+                match self { $(Cause::$cause => $name),* }
+            }
+
+            /// What it means, in one sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Cause::$cause => $meaning),* }
+            }
+
+            /// Names of its metrics: seconds, and the share in per cent.
+            pub(crate) fn metrics(self) -> (&'static str, &'static str) {
+                match self {
+                    $(Cause::$cause => (concat!("budget_", $name, "_s"), concat!("budget_", $name, "_pct"))),*
+                }
+            }
+        }
+
+        const COUNT: usize = [$(Cause::$cause),*].len();
+    };
+}
+
+causes! {
+    RtoNeeded = "rto_needed": "Silence of the sender that a retransmission timeout ended, with every copy of the oldest segment lost.";
+    RtoSpurious = "rto_spurious": "Silence of the sender that a retransmission timeout ended, although the oldest segment had arrived or was on its way.";
+    ChannelSwitch = "channel_switch": "The packet waits in RLC's buffer while the user is switched, or has no channel that carries data.";
+    RlcRecovery = "rlc_recovery": "The packet waits for a PDU that was lost on the air, for RLC's window to open or for a RESET; or RLC lost it and TCP has not sent it again.";
+    RadioQueue = "radio_queue": "The packet waits in RLC's buffer or at the Node B while others are served; or it found the buffer full and TCP has not sent it again.";
+    CoreQueue = "core_queue": "The packet is in the fixed network for longer than an empty one takes.";
+    CoreLoss = "core_loss": "The packet was lost in the fixed network and TCP has not sent it again.";
+    Setup = "setup": "TCP's handshake, where nothing above holds it up.";
+    SlowStart = "slow_start": "The congestion window, below the slow start threshold, holds data back.";
+    CongestionAvoidance = "congestion_avoidance": "The congestion window, at or above the slow start threshold, holds data back.";
+    AdvertisedWindow = "advertised_window": "The window of the receiver holds data back.";
+    Serialisation = "serialisation": "The packet is on the radio: its blocks are sent, wait for their TTI, or cross Iub and air.";
+    Propagation = "propagation": "The last data, or the last acknowledgment, is on its way through an empty fixed network, or the acknowledgment is delayed.";
+    SenderIdle = "sender_idle": "The sender has data and window and waits all the same: Nagle's algorithm, pacing.";
+    ApplicationIdle = "application_idle": "Nothing is asked for: all that was written has arrived and is acknowledged.";
+    NotVisible = "not_visible": "The TCP of a real program holds nothing in the network; why, the lab cannot see.";
+    Unexplained = "unexplained": "None of these.";
+}
+
+/// Time by cause. The parts of a whole add up to it exactly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parts([Duration; COUNT]);
+
+impl Default for Parts {
+    fn default() -> Self {
+        Parts([Duration::ZERO; COUNT])
+    }
+}
+
+impl Parts {
+    /// The part of one cause.
+    pub fn of(&self, cause: Cause) -> Duration {
+        self.0[cause as usize]
+    }
+
+    /// The whole.
+    pub fn total(&self) -> Duration {
+        self.0.iter().fold(Duration::ZERO, |sum, part| sum + *part)
+    }
+
+    pub(super) fn add(&mut self, cause: Cause, time: Duration) {
+        self.0[cause as usize] += time;
+    }
+
+    pub(super) fn add_all(&mut self, other: &Parts) {
+        for (part, more) in self.0.iter_mut().zip(other.0) {
+            *part += more;
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! What is told of the budgets: metrics of connections and network, and tables.
+
+use umts_stack::ids::{ConnectionId, End};
+use umts_units::Time;
+
+use super::cause::Parts;
+use super::metrics::{TimeoutCounts, metrics};
+use super::{BudgetConfig, ConnectionBudget};
+use crate::metrics::{ConnectionRow, RunMetrics};
+use crate::series::{Column, Table, Values};
+
+/// Sums and tables of the connections told so far.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    parts: Parts,
+    timeouts: TimeoutCounts,
+    intervals: Intervals,
+    expiries: Expiries,
+}
+
+#[derive(Debug, Default)]
+struct Intervals {
+    connection: Vec<u32>,
+    start_s: Vec<f64>,
+    end_s: Vec<f64>,
+    cause: Vec<&'static str>,
+    sn: Vec<Option<u32>>,
+}
+
+#[derive(Debug, Default)]
+struct Expiries {
+    connection: Vec<u32>,
+    time_s: Vec<f64>,
+    idle_s: Vec<f64>,
+    end: Vec<&'static str>,
+    kind: Vec<&'static str>,
+    because: Vec<&'static str>,
+    sn: Vec<Option<u32>>,
+}
+
+impl Report {
+    /// Adds connections that are over. Those of them that have a row get their budget into it.
+    pub fn add(&mut self, config: &BudgetConfig, budgets: Vec<ConnectionBudget>, rows: &mut [ConnectionRow]) {
+        let mut rows: Vec<&mut ConnectionRow> = rows.iter_mut().collect();
+        rows.sort_by_key(|row| row.connection);
+        for budget in budgets {
+            if let Ok(place) = rows.binary_search_by_key(&budget.connection, |row| row.connection) {
+                let mut counts = TimeoutCounts::default();
+                budget.timeouts.iter().for_each(|timeout| counts.count(timeout));
+                rows[place].metrics.append(metrics(&budget.parts, &counts));
+            }
+            self.parts.add_all(&budget.in_window);
+            let is_measured = |at: Time| config.from <= at && at < config.to;
+            for timeout in budget.timeouts.iter().filter(|timeout| is_measured(timeout.at)) {
+                self.timeouts.count(timeout);
+            }
+            if config.keeps_intervals {
+                self.keep(&budget);
+            }
+        }
+    }
+
+    fn keep(&mut self, budget: &ConnectionBudget) {
+        let ConnectionId(id) = budget.connection;
+        for interval in &budget.intervals {
+            self.intervals.connection.push(id);
+            self.intervals.start_s.push(interval.start.as_secs());
+            self.intervals.end_s.push(interval.end.as_secs());
+            self.intervals.cause.push(interval.cause.name());
+            self.intervals.sn.push(interval.sn.map(u32::from));
+        }
+        for timeout in &budget.timeouts {
+            self.expiries.connection.push(id);
+            self.expiries.time_s.push(timeout.at.as_secs());
+            self.expiries.idle_s.push((timeout.at - timeout.silent_since).as_secs());
+            self.expiries.end.push(match timeout.end {
+                End::Server => "server",
+                End::Ue => "ue",
+            });
+            self.expiries.kind.push(if timeout.is_needed { "needed" } else { "spurious" });
+            self.expiries.because.push(timeout.because.name());
+            self.expiries.sn.push(timeout.sn.map(u32::from));
+        }
+    }
+
+    /// The metrics of the network, behind those that are there, and the tables.
+    pub fn finish(self, results: &mut RunMetrics) -> Vec<Table> {
+        results.network.append(metrics(&self.parts, &self.timeouts));
+        let column = |name, unit, values| Column { name, unit, values };
+        let Intervals { connection, start_s, end_s, cause, sn } = self.intervals;
+        let intervals = vec![
+            column("connection", "", Values::Id(connection)),
+            column("start_s", "s", Values::Float(start_s)),
+            column("end_s", "s", Values::Float(end_s)),
+            column("cause", "", Values::Word(cause)),
+            column("sn", "", Values::OptionalId(sn)),
+        ];
+        let Expiries { connection, time_s, idle_s, end, kind, because, sn } = self.expiries;
+        let expiries = vec![
+            column("time_s", "s", Values::Float(time_s)),
+            column("connection", "", Values::Id(connection)),
+            column("idle_s", "s", Values::Float(idle_s)),
+            column("end", "", Values::Word(end)),
+            column("kind", "", Values::Word(kind)),
+            column("because", "", Values::Word(because)),
+            column("sn", "", Values::OptionalId(sn)),
+        ];
+        vec![
+            Table { name: "budget_intervals", columns: intervals },
+            Table { name: "budget_rtos", columns: expiries },
+        ]
+    }
+}

@@ -1,0 +1,104 @@
+//! A user equipment: its bearer, both ways, and whether its channels carry data now.
+
+use umts_stack::ids::{ConnectionId, UeId};
+use umts_stack::network::UeConfig;
+use umts_stack::rnc::rrc::RrcState;
+use umts_stack::trace::Channel;
+use umts_units::Duration;
+
+use super::bearer::Bearer;
+
+#[derive(Debug)]
+pub(super) struct Ue {
+    pub cell: usize,
+    pub bearers: [Bearer; 2],
+    /// Connections that are open.
+    pub open: Vec<ConnectionId>,
+    /// Data goes on during a switch between CELL_FACH and CELL_DCH.
+    data_continues: bool,
+    state: Option<RrcState>,
+    is_suspended: bool,
+    /// TTIs of its common channels and DCHs.
+    common: [Duration; 2],
+    dedicated: [Duration; 2],
+    /// It shares a channel in this direction, now.
+    shares: [bool; 2],
+    shares_at_first: [bool; 2],
+}
+
+impl Ue {
+    pub fn new(config: &UeConfig) -> Self {
+        let ttis = config.channels.map(|channel| channel.format.tti);
+        let switching = config.switching.as_ref();
+        let dedicated = switching.and_then(|switching| switching.dchs.first());
+        let is_measured = config.capacity.is_some();
+        let shares = config.channels.map(|channel| !channel.dedicated && !is_measured);
+        Ue {
+            cell: config.cell,
+            bearers: [Bearer::new(&config.rlc), Bearer::new(&config.rlc)],
+            open: Vec::new(),
+            data_continues: switching.is_some_and(|switching| switching.rrc.data_continues),
+            state: None,
+            is_suspended: false,
+            common: ttis,
+            dedicated: dedicated.map_or(ttis, |dch| dch.map(|channel| channel.format.tti)),
+            shares,
+            shares_at_first: shares,
+        }
+    }
+
+    /// Nothing of its data can move.
+    pub fn is_cut_off(&self) -> bool {
+        self.is_suspended || self.state.is_some_and(|state| !state.carries_data())
+    }
+
+    pub fn shares(&self, direction: usize) -> bool {
+        self.shares[direction]
+    }
+
+    pub fn tti(&self, direction: usize, channel: Channel) -> Duration {
+        match channel {
+            Channel::Dch => self.dedicated[direction],
+            Channel::Fach | Channel::Rach => self.common[direction],
+        }
+    }
+
+    pub fn switch_begins(&mut self, from: RrcState, to: RrcState) {
+        self.is_suspended = !(self.data_continues && from.carries_data() && to.carries_data());
+    }
+
+    pub fn is_in(&mut self, state: RrcState) {
+        self.is_suspended = false;
+        self.state = Some(state);
+        let common = state != RrcState::CellDch;
+        self.shares = self.shares_at_first.map(|shares| shares && common);
+    }
+}
+
+/// The UEs of a cell that have something to send on its shared channels, by direction.
+#[derive(Debug, Default)]
+pub(super) struct Waiting(Vec<[Vec<UeId>; 2]>);
+
+impl Waiting {
+    pub fn new(cells: usize) -> Self {
+        Waiting((0..cells).map(|_| Default::default()).collect())
+    }
+
+    pub fn insert(&mut self, cell: usize, direction: usize, ue: UeId) {
+        let here = &mut self.0[cell][direction];
+        if let Err(place) = here.binary_search(&ue) {
+            here.insert(place, ue);
+        }
+    }
+
+    pub fn remove(&mut self, cell: usize, direction: usize, ue: UeId) {
+        let here = &mut self.0[cell][direction];
+        if let Ok(place) = here.binary_search(&ue) {
+            here.remove(place);
+        }
+    }
+
+    pub fn in_cell(&self, cell: usize, direction: usize) -> &[UeId] {
+        &self.0[cell][direction]
+    }
+}

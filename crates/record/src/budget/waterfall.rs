@@ -1,0 +1,221 @@
+//! One connection at full resolution: its segments, the RLC PDUs of its user with those lost on the air, and RRC states,
+//! for a figure with one time axis.
+
+use std::collections::VecDeque;
+
+use umts_stack::detail::{Detail, Stage};
+use umts_stack::ids::{ConnectionId, Direction, PacketId, UeId};
+use umts_stack::packet::Segment;
+use umts_stack::radio::phy::Lost;
+use umts_stack::radio::rlc::{BlockSet, Pdu};
+use umts_stack::trace::{SendCause, TraceEvent};
+use umts_units::Time;
+
+use crate::series::{Column, Table, Values};
+
+/// A bar or a mark of the figure.
+#[derive(Debug, Clone, Copy)]
+struct Row {
+    start: Time,
+    end: Time,
+    layer: &'static str,
+    direction: &'static str,
+    what: &'static str,
+    first: u64,
+    last: u64,
+    lost: bool,
+}
+
+#[derive(Debug)]
+pub(super) struct Waterfall {
+    connection: ConnectionId,
+    /// Its user, while it is open.
+    ue: Option<UeId>,
+    rows: Vec<Row>,
+    /// Segments under way, by the places of their rows.
+    flying: Vec<(PacketId, usize)>,
+    /// Block sets under way, by direction: their numbers, and when they left.
+    sets: [VecDeque<(u64, Time)>; 2],
+    /// RRC state, or switch, of each user, and since when.
+    states: Vec<Option<(&'static str, Time)>>,
+}
+
+impl Waterfall {
+    /// Of this connection, which opens later.
+    pub fn new(connection: ConnectionId, ues: usize) -> Self {
+        Waterfall {
+            connection,
+            ue: None,
+            rows: Vec::new(),
+            flying: Vec::new(),
+            sets: [VecDeque::new(), VecDeque::new()],
+            states: vec![None; ues],
+        }
+    }
+
+    pub fn record(&mut self, now: Time, event: &TraceEvent) {
+        match event {
+            TraceEvent::RrcState { ue, state } => self.state(now, *ue, state.name()),
+            TraceEvent::RrcSwitch { ue, .. } => self.state(now, *ue, "switch"),
+            TraceEvent::ConnectionOpened { connection, ue, .. } if *connection == self.connection => {
+                self.ue = Some(*ue);
+                if let Some(Some((_, since))) = self.states.get_mut(ue.index()) {
+                    *since = now;
+                }
+            }
+            TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. }
+                if *connection == self.connection =>
+            {
+                self.end(now);
+            }
+            TraceEvent::SegmentSent { packet, segment, cause } if segment.connection == self.connection => {
+                self.sent(now, *packet, segment, *cause);
+            }
+            TraceEvent::SegmentReceived { packet, segment, .. } if segment.connection == self.connection => {
+                self.arrived(now, *packet, false);
+            }
+            TraceEvent::PacketDropped { packet, .. } => self.arrived(now, packet.id, true),
+            TraceEvent::SduDiscarded { sdu, .. } => self.arrived(now, *sdu, true),
+            TraceEvent::RtoExpired { connection, end, .. } if *connection == self.connection => {
+                let direction = name(end.sends());
+                self.rows.push(Row {
+                    start: now,
+                    end: now,
+                    layer: "tcp",
+                    direction,
+                    what: "rto",
+                    first: 0,
+                    last: 0,
+                    lost: false,
+                });
+            }
+            _ => {}
+        }
+    }
+
+    pub fn show(&mut self, now: Time, detail: &Detail<'_>) {
+        let Detail::Blocks { ue, direction, set, stage, .. } = detail else { return };
+        if self.ue != Some(*ue) {
+            return;
+        }
+        match stage {
+            Stage::Leaves => self.sets[direction.index()].push_back((set.serial, now)),
+            Stage::OnAir => {}
+            Stage::Dropped => self.blocks(now, *direction, set, Lost::all(set.blocks)),
+            Stage::Arrives(lost) => self.blocks(now, *direction, set, *lost),
+        }
+    }
+
+    fn state(&mut self, now: Time, ue: UeId, state: &'static str) {
+        let Some(here) = self.states.get_mut(ue.index()) else { return };
+        let before = here.replace((state, now));
+        if self.ue == Some(ue)
+            && let Some((what, since)) = before
+        {
+            self.push_state(since, now, what);
+        }
+    }
+
+    fn push_state(&mut self, start: Time, end: Time, what: &'static str) {
+        self.rows.push(Row { start, end, layer: "rrc", direction: "", what, first: 0, last: 0, lost: false });
+    }
+
+    fn end(&mut self, now: Time) {
+        let Some(ue) = self.ue.take() else { return };
+        if let Some(Some((what, since))) = self.states.get(ue.index()).copied() {
+            self.push_state(since, now, what);
+        }
+    }
+
+    fn sent(&mut self, now: Time, packet: PacketId, segment: &Segment, cause: SendCause) {
+        let (what, first, last) = match cause {
+            _ if segment.flags.syn => ("syn", segment.seq, segment.end()),
+            SendCause::Ack | SendCause::WindowProbe => ("ack", segment.ack, segment.ack),
+            SendCause::Reset => ("reset", segment.seq, segment.end()),
+            SendCause::DupAck | SendCause::Rto => ("retransmission", segment.seq, segment.end()),
+            SendCause::New if segment.payload == 0 => ("fin", segment.seq, segment.end()),
+            SendCause::New => ("segment", segment.seq, segment.end()),
+        };
+        self.flying.push((packet, self.rows.len()));
+        let direction = name(segment.direction);
+        self.rows.push(Row { start: now, end: now, layer: "tcp", direction, what, first, last, lost: false });
+    }
+
+    /// A segment has arrived, or is lost. One that was given up may arrive all the same.
+    fn arrived(&mut self, now: Time, packet: PacketId, lost: bool) {
+        let Some(at) = self.flying.iter().position(|(flying, _)| *flying == packet) else { return };
+        let row = &mut self.rows[self.flying[at].1];
+        (row.end, row.lost) = (now, lost);
+        if !lost {
+            self.flying.remove(at);
+        }
+    }
+
+    fn blocks(&mut self, now: Time, direction: Direction, set: &BlockSet, lost: Lost) {
+        let flying = &mut self.sets[direction.index()];
+        let Some(at) = flying.iter().position(|(serial, _)| *serial == set.serial) else { return };
+        let start = flying.remove(at).map_or(now, |(_, left)| left);
+        let mut block = 0;
+        for pdu in &set.pdus {
+            let (what, first) = match pdu {
+                Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) => {
+                    (if run.retransmission { "pdu_again" } else { "pdu" }, u64::from(run.first.value()))
+                }
+                Pdu::Status(_) => ("status", 0),
+                Pdu::Reset(_) | Pdu::ResetAck(_) => ("reset", 0),
+            };
+            let mut open: Option<Row> = None;
+            for step in 0..pdu.blocks() {
+                let (sn, is_lost) = (first + u64::from(step), lost.contains(block + step));
+                match &mut open {
+                    Some(row) if row.lost == is_lost => row.last = sn,
+                    _ => {
+                        self.rows.extend(open.take());
+                        open = Some(Row {
+                            start,
+                            end: now,
+                            layer: "rlc",
+                            direction: name(direction),
+                            what,
+                            first: sn,
+                            last: sn,
+                            lost: is_lost,
+                        });
+                    }
+                }
+            }
+            self.rows.extend(open);
+            block += pdu.blocks();
+        }
+    }
+
+    /// The table `waterfall`, of a run that ended at `end`: bars and marks in the order of their beginning.
+    pub fn finish(mut self, end: Time) -> Table {
+        self.end(end);
+        self.rows.sort_by_key(|row| row.start);
+        let rows = &self.rows;
+        let column = |name, unit, values| Column { name, unit, values };
+        let words = |of: &dyn Fn(&Row) -> &'static str| Values::Word(rows.iter().map(of).collect());
+        let times =
+            |of: &dyn Fn(&Row) -> Time| Values::Float(rows.iter().map(|row| of(row).as_secs()).collect());
+        let counts = |of: &dyn Fn(&Row) -> u64| Values::Count(rows.iter().map(of).collect());
+        let columns = vec![
+            column("time_s", "s", times(&|row| row.start)),
+            column("end_s", "s", times(&|row| row.end)),
+            column("layer", "", words(&|row| row.layer)),
+            column("direction", "", words(&|row| row.direction)),
+            column("what", "", words(&|row| row.what)),
+            column("first", "", counts(&|row| row.first)),
+            column("last", "", counts(&|row| row.last)),
+            column("lost", "", Values::Flag(rows.iter().map(|row| row.lost).collect())),
+        ];
+        Table { name: "waterfall", columns }
+    }
+}
+
+fn name(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Downlink => "downlink",
+        Direction::Uplink => "uplink",
+    }
+}

@@ -1,0 +1,214 @@
+//! One direction of a connection: what its sender has written, sent and been told, what has arrived, and where the
+//! segments are.
+
+use umts_stack::ids::PacketId;
+use umts_stack::packet::Segment;
+use umts_units::Time;
+
+use super::cause::Cause;
+
+/// Payload starts here: number 0 is the SYN.
+const FIRST_BYTE: u64 = 1;
+
+/// How a packet got lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Loss {
+    /// On link number n of the fixed network, or by the script.
+    Core,
+    /// RLC gave it up, or lost it in a mode that repairs nothing.
+    Radio,
+    /// RLC's buffer was full.
+    BufferFull,
+}
+
+impl Loss {
+    /// The cause of the time until TCP sends it again.
+    pub(super) fn cause(self) -> Cause {
+        match self {
+            Loss::Core => Cause::CoreLoss,
+            Loss::Radio => Cause::RlcRecovery,
+            Loss::BufferFull => Cause::RadioQueue,
+        }
+    }
+}
+
+/// Where a packet is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// In the fixed network, which an empty one would leave at this instant.
+    Core(Time),
+    /// In RLC, below it, or on the air.
+    Radio,
+    /// Nowhere.
+    Lost(Loss),
+}
+
+/// A segment that has left its sender and not arrived.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Flying {
+    pub packet: PacketId,
+    seq: u64,
+    end: u64,
+    ack: u64,
+    pub place: Place,
+}
+
+impl Flying {
+    pub fn is_alive(&self) -> bool {
+        !matches!(self.place, Place::Lost(_))
+    }
+
+    fn carries(&self, number: u64) -> bool {
+        self.seq <= number && number < self.end
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Way {
+    pub is_established: bool,
+    /// The number after the last byte written, after the highest sent, the oldest unacknowledged, the next to arrive.
+    written: u64,
+    pub max_sent: u64,
+    pub una: u64,
+    pub rcv_next: u64,
+    fin: Option<u64>,
+    cwnd: f64,
+    ssthresh: f64,
+    peer_window: u64,
+    mss: u32,
+    /// In the order in which they left; lost ones until what they carried has arrived.
+    flying: Vec<Flying>,
+    /// An acknowledgment was lost, and none has come since.
+    pub lost_ack: Option<Loss>,
+    /// When something last left this sender or reached it.
+    pub active: Time,
+}
+
+impl Way {
+    pub fn new(mss: u32, now: Time) -> Self {
+        Way {
+            is_established: false,
+            written: FIRST_BYTE,
+            max_sent: 0,
+            una: 0,
+            rcv_next: 0,
+            fin: None,
+            cwnd: 1.0,
+            ssthresh: f64::INFINITY,
+            peer_window: u64::MAX,
+            mss: mss.max(1),
+            flying: Vec::new(),
+            lost_ack: None,
+            active: now,
+        }
+    }
+
+    pub fn wrote(&mut self, bytes: u64) {
+        self.written = self.written.saturating_add(bytes);
+    }
+
+    pub fn window(&mut self, cwnd: f64, ssthresh: f64) {
+        (self.cwnd, self.ssthresh) = (cwnd, ssthresh);
+    }
+
+    /// The other end told how much it takes.
+    pub fn told_window(&mut self, bytes: u32) {
+        self.peer_window = u64::from(bytes);
+    }
+
+    pub fn sent(&mut self, packet: PacketId, segment: &Segment, place: Place) {
+        if self.max_sent == 0 && segment.seq == FIRST_BYTE && segment.sequence_length() > 0 {
+            // A connection without SYN.
+            (self.una, self.rcv_next) = (FIRST_BYTE, FIRST_BYTE);
+        }
+        if segment.sequence_length() > 0 {
+            self.max_sent = self.max_sent.max(segment.end());
+        }
+        self.flying.push(Flying { packet, seq: segment.seq, end: segment.end(), ack: segment.ack, place });
+    }
+
+    pub fn moved(&mut self, packet: PacketId, place: Place) {
+        if let Some(flying) = self.flying.iter_mut().find(|flying| flying.packet == packet) {
+            flying.place = place;
+        }
+    }
+
+    pub fn lost(&mut self, packet: PacketId, loss: Loss) {
+        let Some(at) = self.flying.iter().position(|flying| flying.packet == packet) else { return };
+        if self.flying[at].seq == self.flying[at].end {
+            self.flying.remove(at);
+        } else {
+            self.flying[at].place = Place::Lost(loss);
+        }
+        self.lost_ack = Some(loss);
+    }
+
+    /// A segment has arrived; `delivered` bytes of payload are in order because of it.
+    pub fn arrived(&mut self, packet: PacketId, segment: &Segment, delivered: u64) {
+        self.flying.retain(|flying| flying.packet != packet);
+        self.lost_ack = None;
+        if segment.flags.syn {
+            self.rcv_next = self.rcv_next.max(FIRST_BYTE);
+        }
+        if delivered > 0 {
+            self.rcv_next = self.rcv_next.max(FIRST_BYTE) + delivered;
+        }
+        if segment.flags.fin {
+            self.fin = Some(segment.end() - 1);
+        }
+        if self.fin == Some(self.rcv_next) {
+            self.rcv_next += 1;
+        }
+        let next = self.rcv_next;
+        self.flying.retain(|flying| flying.is_alive() || flying.end > next);
+    }
+
+    pub fn acknowledged(&mut self, una: u64) {
+        self.una = self.una.max(una);
+    }
+
+    /// Bytes written that were never sent.
+    pub fn unsent(&self) -> u64 {
+        self.written.saturating_sub(self.max_sent.max(FIRST_BYTE))
+    }
+
+    /// The handshake is under way, as this sender sees it.
+    pub fn in_setup(&self) -> bool {
+        !self.is_established && self.max_sent <= FIRST_BYTE
+    }
+
+    /// The copies of byte `number` that have not arrived.
+    pub fn copies(&self, number: u64) -> impl Iterator<Item = &Flying> {
+        self.flying.iter().filter(move |flying| flying.carries(number))
+    }
+
+    /// The first packet on its way that acknowledges more than `una`.
+    pub fn first_ack_beyond(&self, una: u64) -> Option<&Flying> {
+        self.flying.iter().find(|flying| flying.is_alive() && flying.ack > una)
+    }
+
+    /// The first packet on its way.
+    pub fn first_alive(&self) -> Option<&Flying> {
+        self.flying.iter().find(|flying| flying.is_alive())
+    }
+
+    /// What keeps unsent data back; `None` if nothing of TCP's windows does, or there is none.
+    pub fn held_back_by(&self) -> Option<Cause> {
+        if self.unsent() == 0 {
+            return None;
+        }
+        let next = self.unsent().min(u64::from(self.mss));
+        let wanted = (self.max_sent - self.una).saturating_add(next);
+        let congestion = self.cwnd.floor().max(1.0) * f64::from(self.mss);
+        let advertised = self.peer_window as f64;
+        if wanted as f64 <= congestion.min(advertised) {
+            None
+        } else if advertised <= congestion {
+            Some(Cause::AdvertisedWindow)
+        } else if self.cwnd < self.ssthresh {
+            Some(Cause::SlowStart)
+        } else {
+            Some(Cause::CongestionAvoidance)
+        }
+    }
+}

@@ -1,0 +1,71 @@
+"""The time budget: what the time of TCP connections was spent on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_TOTAL = "total"
+
+
+class MissingBudget(LookupError):
+    """A time budget was asked for that the run did not record."""
+
+
+@lru_cache(maxsize=1)
+def causes() -> tuple[str, ...]:
+    """All causes, in the order of their precedence."""
+    from umtslab.metrics import definitions
+
+    names = [entry["name"] for entry in definitions() if entry["scope"] == "budget" and entry["unit"] == "s"]
+    found = (name.removeprefix("budget_").removesuffix("_s") for name in names)
+    return tuple(cause for cause in found if cause != _TOTAL)
+
+
+def seconds(cause: str) -> str:
+    """Name of the metric that tells the seconds of a cause."""
+    return f"budget_{cause}_s"
+
+
+def has_budget(names: Mapping[str, object]) -> bool:
+    """Whether these metrics have a time budget among them."""
+    return seconds(_TOTAL) in names
+
+
+def summed(metrics: Iterable[Mapping[str, float | None]]) -> dict[str, float]:
+    """Seconds by cause, added up over the runs that have a budget; empty if none has."""
+    sums: dict[str, float] = {}
+    for run in metrics:
+        if has_budget(run):
+            for cause in causes():
+                sums[cause] = sums.get(cause, 0.0) + (run[seconds(cause)] or 0.0)
+    return sums
+
+
+def budget_frame(metrics: Mapping[str, float | None]) -> pl.DataFrame:
+    """One row per cause, in the order of precedence: ``cause``, ``time_s``, ``share_pct``.
+
+    Raises
+    ------
+    MissingBudget
+        If these metrics have none; the message says how to record one.
+    """
+    import polars as pl
+
+    if not has_budget(metrics):
+        raise MissingBudget(
+            "the run recorded no time budget: run it again with --budget (a scenario's measure.budget = true)"
+        )
+    names = causes()
+    return pl.DataFrame(
+        {
+            "cause": list(names),
+            "time_s": [metrics[seconds(cause)] for cause in names],
+            "share_pct": [metrics[f"budget_{cause}_pct"] for cause in names],
+        },
+        schema={"cause": pl.String, "time_s": pl.Float64, "share_pct": pl.Float64},
+    )

@@ -1,0 +1,88 @@
+"""The time budget from Python and from the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import FTP, Umts, short
+from umtslab import Store, simulate
+from umtslab.budget import MissingBudget, causes
+
+
+def test_a_run_tells_its_budget_if_it_was_asked_for() -> None:
+    (run,) = simulate(short(("measure.budget", "true")))
+    budget = run.budget()
+    assert budget["cause"].to_list() == list(causes())
+    total = run.metrics["budget_total_s"]
+    assert total == pytest.approx(19.5)  # FTP begins at 0.5 s
+    assert budget["time_s"].sum() == pytest.approx(total)
+    assert budget["share_pct"].sum() == pytest.approx(100)
+    assert budget["time_s"].item(causes().index("rlc_recovery")) > 1
+
+    (plain,) = simulate(short())
+    with pytest.raises(MissingBudget, match="--budget"):
+        plain.budget()
+    assert not any(name.startswith("budget_") for name in plain.metrics)
+    assert not any(name.startswith("budget_") for name in plain.connections().columns)
+
+
+def test_the_store_keeps_parts_intervals_and_waterfall(store: Store) -> None:
+    scenario = short(("measure.budget", "true"), ("measure.waterfall", "0"))
+    (run,) = simulate(scenario, store=store, series=True)
+    connections = run.connections()
+    parts = connections.select([f"budget_{cause}_s" for cause in causes()]).row(0)
+    assert sum(parts) == pytest.approx(connections["budget_total_s"].item())
+
+    intervals = run.series("budget_intervals")
+    lengths = intervals["end_s"] - intervals["start_s"]
+    assert lengths.sum() == pytest.approx(connections["budget_total_s"].item())
+    repaired = intervals.filter(intervals["cause"] == "rlc_recovery")
+    assert repaired["sn"].is_not_null().any()
+
+    waterfall = run.series("waterfall")
+    assert set(waterfall["layer"].unique()) == {"tcp", "rlc"}
+    assert waterfall.filter(waterfall["lost"])["what"].is_in(["pdu", "pdu_again", "status"]).all()
+    assert waterfall["lost"].sum() > 10
+
+
+def test_the_command_prints_a_table_that_adds_up(umts: Umts) -> None:
+    printed = umts("run", FTP, "--duration", "20 s", "--budget", "--quiet").stdout
+    assert "time budget" in printed
+    assert "serialisation" in printed
+    told = json.loads(umts("run", FTP, "--duration", "20 s", "--budget", "--json").stdout)
+    metrics = told["runs"][0]["metrics"]
+    parts = [metrics[f"budget_{cause}_s"] for cause in causes()]
+    assert sum(parts) == pytest.approx(metrics["budget_total_s"])
+    connection = told["runs"][0]["connections"][0]
+    assert connection["budget_total_s"] == pytest.approx(19.5)  # FTP begins at 0.5 s
+
+
+def test_a_waterfall_needs_no_other_option(umts: Umts) -> None:
+    umts("run", FTP, "--duration", "5 s", "--waterfall", "0", "--out", "results", "--quiet")
+    umts("run", FTP, "--set", "measure.waterfall=0", "--quiet", status=2)
+
+
+CAMPAIGN = """\
+version = 1
+scenario = "ftp.toml"
+runs = 2
+
+[set]
+duration = "20 s"
+measure.budget = true
+
+[grid]
+radio.bler = [0.05, 0.2]
+"""
+
+
+def test_a_campaign_adds_the_budgets_of_its_runs_up(umts: Umts, tmp_path: Path) -> None:
+    (tmp_path / "ftp.toml").write_text(FTP.read_text())
+    (tmp_path / "budgets.toml").write_text(CAMPAIGN)
+    told = json.loads(umts("sweep", "budgets.toml", "--json").stdout)
+    assert sum(told["budget_s"].values()) == pytest.approx(4 * 19.5)
+    recovery = [point["summary"]["budget_rlc_recovery_pct"]["mean"] for point in told["points"]]
+    assert recovery[0] < recovery[1]
+    assert "time budget of all runs" in umts("sweep", "budgets.toml", "--quiet").stdout
