@@ -246,7 +246,7 @@ impl Budget {
             DropPlace::LinkQueue(_) | DropPlace::LinkLoss(_) | DropPlace::LinkDown(_) | DropPlace::Script => {
                 Loss::Core
             }
-            DropPlace::ErroneousSdu | DropPlace::Checksum => Loss::Radio,
+            DropPlace::ErroneousSdu | DropPlace::Checksum | DropPlace::FlatLoss => Loss::Radio,
             DropPlace::RlcBuffer => Loss::BufferFull,
             DropPlace::NoConnection => return,
         };

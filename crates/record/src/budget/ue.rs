@@ -31,8 +31,8 @@ impl Ue {
         let ttis = config.channels.map(|channel| channel.format.tti);
         let switching = config.switching.as_ref();
         let dedicated = switching.and_then(|switching| switching.dchs.first());
-        let is_measured = config.capacity.is_some();
-        let shares = config.channels.map(|channel| !channel.dedicated && !is_measured);
+        let has_substitute = config.substitute.is_some();
+        let shares = config.channels.map(|channel| !channel.dedicated && !has_substitute);
         Ue {
             cell: config.cell,
             bearers: [Bearer::new(&config.rlc), Bearer::new(&config.rlc)],
