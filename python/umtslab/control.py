@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
+import json
+import os
+
 
 class CongestionControl:
     """How the window of a sender grows and shrinks; this class itself does it as RFC 5681 says.
@@ -45,3 +49,28 @@ class CongestionControl:
 
     def undo(self) -> None:
         """Hear that the last reduction answered no loss; the window is what it was before."""
+
+
+def overrides_for(control: type) -> list[tuple[str, str]]:
+    """The keys of a scenario that give all its flows the congestion control of a class.
+
+    Raises
+    ------
+    TypeError
+        If it is no class.
+    ValueError
+        If it cannot be found again by its name in a file: made inside of a function, or typed at a prompt.
+    """
+    if not inspect.isclass(control):
+        raise TypeError(f"congestion is a class, not {control!r}")
+    try:
+        file = inspect.getsourcefile(control)
+    except TypeError:
+        file = None
+    if file is None or not os.path.isfile(file) or "." in control.__qualname__:
+        raise ValueError(
+            f"{control.__qualname__} must stand in a file, outside of functions and other classes: "
+            "a run is kept by what that file says"
+        )
+    place = f"{os.path.abspath(file)}:{control.__name__}"
+    return [("tcp.variant", '"python"'), ("tcp.python", json.dumps(place, ensure_ascii=False))]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from umtslab import _core
+from umtslab.control import overrides_for
 
 Overrides = Iterable[tuple[str, str]] | Mapping[str, object]
 """Pairs of dotted key and value (``("tcp.variant", "vegas")``), or a mapping of the same."""
@@ -79,6 +80,14 @@ class Scenario:
             base_dir=self._base_dir,
             overrides=self.overrides + pairs,
         )
+
+    def with_congestion(self, control: type) -> Scenario:
+        """The same scenario with the congestion control of a class (see `umtslab.CongestionControl`).
+
+        The class stands in a file, outside of functions and other classes: the file is read again for each
+        run, and a run is kept by what it says. Flows with a `variant` of their own keep that one.
+        """
+        return self.with_overrides(overrides_for(control))
 
     @property
     def base_dir(self) -> str | None:

@@ -62,6 +62,7 @@ def simulate(
     series: bool = False,
     pcap: bool = False,
     watch: Watch | None = None,
+    congestion: type | None = None,
 ) -> list[Run]:
     """Run a scenario and wait for the results.
 
@@ -83,6 +84,8 @@ def simulate(
         Whether to record time series, and captures (which need a store).
     watch : callable, optional
         Told the progress of each run.
+    congestion : type, optional
+        A class that decides in place of the scenario's `tcp.variant`, as by `Scenario.with_congestion`.
 
     Returns
     -------
@@ -93,10 +96,14 @@ def simulate(
     ------
     umtslab.ScenarioError
         If the scenario is wrong.
+    umtslab.CongestionControlError
+        If the class fails.
     OSError
         If results cannot be written.
     """
     checked = as_scenario(scenario)
+    if congestion is not None:
+        checked = checked.with_congestion(congestion)
     chosen = checked.seed if seed is None else seed
     tasks = [Task(checked, chosen, number, series, pcap) for number in range(first_run, first_run + runs)]
     found = execute(tasks, store=store, jobs=jobs, executor=executor, watch=watch)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Umts
-from umtslab import CongestionControlError, Scenario, ScenarioError, open_store, simulate
+from umtslab import CongestionControl, CongestionControlError, Scenario, ScenarioError, open_store, simulate
 from umtslab.cli.emulate import _scenario as emulated
 from umtslab.cli.failures import UsageError
 
@@ -110,3 +110,34 @@ def test_an_emulation_refuses_it(tmp_path: Path) -> None:
     scenario(tmp_path, RENO)
     with pytest.raises(UsageError, match="simulated time only"):
         emulated(None, tmp_path / "scenario.toml", 1, ())
+
+
+class Halving(CongestionControl):
+    """Grows by a segment in eight ACKs."""
+
+    def grow(self, *, cwnd: float, ssthresh: float) -> float:
+        return cwnd + 0.125
+
+
+def test_a_class_is_an_argument_beside_its_name_in_the_file(tmp_path: Path) -> None:
+    by_name = scenario(tmp_path, RENO)
+    named = Scenario.load(tmp_path / "scenario.toml", {"tcp.python": f'"{Path(__file__).resolve()}:Halving"'})
+    [by_file] = simulate(named)
+    [by_argument] = simulate(by_name, congestion=Halving)
+    [by_scenario] = simulate(by_name.with_congestion(Halving))
+    [newreno] = simulate(scenario(tmp_path, RENO, variant="newreno"))
+    assert by_file.metrics == by_argument.metrics == by_scenario.metrics != newreno.metrics
+    assert by_file.key == by_argument.key == by_scenario.key
+
+
+def test_a_class_that_no_file_holds_is_refused(tmp_path: Path) -> None:
+    class Inside(CongestionControl):
+        pass
+
+    plain = scenario(tmp_path, RENO)
+    with pytest.raises(ValueError, match="Inside must stand in a file"):
+        plain.with_congestion(Inside)
+    with pytest.raises(ValueError, match="Typed must stand in a file"):
+        simulate(plain, congestion=type("Typed", (CongestionControl,), {"__module__": "nowhere"}))
+    with pytest.raises(TypeError, match="congestion is a class"):
+        plain.with_congestion(Halving())  # type: ignore[arg-type]
