@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from reproduce_synthetic import NOISE, Synthetic, claim, plan_in
 from umtslab.reproduce.figuredata import figure_data
 from umtslab.reproduce.figures import draw
 from umtslab.reproduce.html import html
+from umtslab.reproduce.pictures import pictures
 from umtslab.reproduce.plan import Plan, Point
 from umtslab.reproduce.report import (
     markdown,
@@ -26,6 +28,7 @@ from umtslab.reproduce.report import (
 from umtslab.reproduce.reproduction import Chapter
 from umtslab.reproduce.results import Series
 from umtslab.reproduce.verdict import not_yet, score
+from umtslab.run import Run
 
 STATED = claim("value", 30.0, tolerance=0.05, tcp="newreno", bler=0.5)
 MARK = claim("value", 20.0, "window", tolerance=0.05, place="fig3.window", tcp="reno")
@@ -204,3 +207,21 @@ def test_the_report_of_several_documents_has_a_line_for_each_and_for_all(chapter
 
 def test_the_same_results_give_the_same_report(chapter: Chapter) -> None:
     assert html([chapter], version="1") == html([chapter], version="1")
+
+
+def test_the_report_shows_channels_and_cell_of_a_run_that_recorded_them(
+    plan: Plan, chapter: Chapter, switched: Run
+) -> None:
+    points = list(plan.points(plan.sweeps[0], quick=True))
+    found = pictures(plan, points, lambda _: [switched])
+    assert [picture.title for picture in found] == ["Who was on which channel", "What the cell gave away"]
+    text = html([replace(chapter, pictures=tuple(found))], version="1")
+    for picture in found:
+        assert picture.title in text
+        assert picture.address.startswith("data:image/png;base64,iVBOR")
+        assert picture.address in text
+
+
+def test_runs_that_recorded_nothing_of_it_have_no_pictures(plan: Plan, recorded: Run) -> None:
+    points = list(plan.points(plan.sweeps[0], quick=True))
+    assert pictures(plan, points, lambda _: [recorded]) == []

@@ -61,9 +61,12 @@ VERBS = {
         "Draw a figure of a run that was recorded with --series, or of a campaign.",
         f"""{_RESULT} Of several runs the first is drawn.
 
-Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer, rrc, cell.
+Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer, rrc, cell, waterfall; of a
+campaign, a metric or budget.
 
-- `umts plot results outstanding -o outstanding.pdf`""",
+- `umts plot results outstanding -o outstanding.pdf`
+- `umts plot results waterfall --from 3 --until 8`
+- `umts plot fach-error-rate budget --x radio.bler`""",
     ),
     "compare": Verb(
         "Differences between two results, with intervals.",

@@ -14,20 +14,27 @@ from umtslab.cli.results import find_runs
 from umtslab.plot import FORMATS, KINDS
 from umtslab.run import Run
 
+WATERFALL = "waterfall"
+BUDGET = "budget"
+
 
 def plot(
     result: str,
     kind: str,
     /,
     *,
-    over: str | None = None,
+    over: Annotated[str | None, Parameter(name=["--over", "--x"])] = None,
     log: bool = False,
+    connection: int | None = None,
+    from_: Annotated[float | None, Parameter(name="--from")] = None,
+    until: float | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     out: Path = Path("results"),
 ) -> int:
     """Draw a figure of a run that was recorded with `--series`, or a metric of a campaign over a parameter.
 
-    Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer, rrc, cell.
+    Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer, rrc, cell; and waterfall, of one
+    connection of a run that recorded it with `--waterfall`. Of a campaign, `budget` draws the time budget.
 
     Parameters
     ----------
@@ -35,11 +42,17 @@ def plot(
         A run folder; a results folder (its latest result); or a run, result or scenario in `--out`. Of
         several runs the first that recorded series is drawn. Or a campaign in `--out`.
     kind
-        What to draw; of a campaign, a metric.
+        What to draw; of a campaign, a metric or `budget`.
     over
         Of a campaign: the parameter on the horizontal axis (default: the first that is a number).
     log
         Of a campaign: a logarithmic horizontal axis.
+    connection
+        Of a waterfall: the connection's number (default: the one that the run recorded).
+    from_
+        Of a run: where the time axis begins, in seconds.
+    until
+        Of a run: where it ends.
     output
         PNG, SVG or PDF, by its suffix (default: a PNG in the folder figures of the results).
     out
@@ -48,19 +61,29 @@ def plot(
     if output is not None and output.suffix not in FORMATS:
         raise UsageError(f"{output}: the suffix says the format, one of {', '.join(FORMATS)}")
     if (record := find_campaign(result, out)) is not None:
-        return _plot_campaign(
-            record, kind, over, output or _in_figures(out, f"{record.name}-{kind}.png"), log=log
-        )
-    if kind not in KINDS:
-        raise UsageError(f"there is no figure {kind!r}; there are {', '.join(KINDS)}")
+        if connection is not None or from_ is not None or until is not None:
+            raise UsageError(f"--connection, --from and --until are for runs, and {result} is a campaign")
+        path = output or _in_figures(out, f"{record.name}-{kind}.png")
+        return _plot_campaign(record, kind, over, path, log=log)
+    if kind != WATERFALL and kind not in KINDS:
+        raise UsageError(f"there is no figure {kind!r}; there are {', '.join(KINDS)}, {WATERFALL}")
     if over is not None or log:
         raise UsageError(f"--over and --log are for campaigns, and {out} has no campaign {result!r}")
+    if connection is not None and kind != WATERFALL:
+        raise UsageError(f"--connection is for {WATERFALL}")
+    if from_ is not None and until is not None and from_ >= until:
+        raise UsageError(f"--from {from_:g} is not before --until {until:g}")
     runs = find_runs(result, out)
     run = next((run for run in runs if run.series_kinds()), runs[0])
 
-    from umtslab.plot import draw, save
+    from umtslab.plot import draw, draw_waterfall, save
 
-    figure = draw(run, kind)
+    if kind == WATERFALL:
+        figure = draw_waterfall(run, connection, from_s=from_, until_s=until)
+    else:
+        figure = draw(run, kind)
+        for axes in figure.axes:
+            axes.set_xlim(left=from_, right=until)
     path = output or _default_path(run, kind)
     save(figure, path)
     print(path)
@@ -83,14 +106,21 @@ def _in_figures(store: Path, name: str) -> Path:
 
 def _plot_campaign(record: Record, metric: str, over: str | None, path: Path, *, log: bool) -> int:
     from umtslab.metrics import units
-
-    if metric not in units():
-        raise UsageError(
-            f"of a campaign, a metric is drawn, and there is none {metric!r}; see `umts metrics`"
-        )
     from umtslab.plot import save
-    from umtslab.plot.campaign import draw_campaign
 
-    save(draw_campaign(record, metric, over, log=log), path)
+    if metric == BUDGET:
+        from umtslab.plot.budget import draw_budget
+
+        if log:
+            raise UsageError("--log is for metrics; bars stand side by side")
+        save(draw_budget(record, over), path)
+    elif metric in units():
+        from umtslab.plot.campaign import draw_campaign
+
+        save(draw_campaign(record, metric, over, log=log), path)
+    else:
+        raise UsageError(
+            f"of a campaign, {BUDGET} or a metric is drawn, and there is none {metric!r}; see `umts metrics`"
+        )
     print(path)
     return 0

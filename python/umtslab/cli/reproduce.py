@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 def reproduce(
     *selections: str,
     quick: bool = False,
+    budget: bool = False,
     out: Path = Path("results/reproductions"),
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
     json: bool = False,
@@ -40,6 +41,9 @@ def reproduce(
         PAPER, PAPER/CHAPTER or PAPER/FIGURE, as in dubois2005/ch6 or dubois2005/fig6.2 (default: everything).
     quick
         Small grids and few runs: under a minute, with provisional verdicts.
+    budget
+        Divide the time of every TCP connection among its causes, and show it in the report. The results are
+        the same; the runs count as other ones.
     out
         Where the report (report.html), pages, figures and tables go, and the runs; only what it lacks is run.
     jobs
@@ -63,7 +67,9 @@ def reproduce(
     except (UnknownSelection, BadData) as error:
         raise UsageError(str(error)) from error
     with open_results(out / "store") as store, _progress(quiet=quiet or json) as progress:
-        chapters = run_again(parts, store=store, data=root, quick=quick, jobs=threads, progress=progress)
+        chapters = run_again(
+            parts, store=store, data=root, quick=quick, budget=budget, jobs=threads, progress=progress
+        )
     version = str(code_version())
     files = [path for chapter in chapters if chapter.plan is not None for path in write_chapter(chapter, out)]
     files.append(write_html(chapters, out / "report.html", version=version))

@@ -82,6 +82,62 @@ def draw(run: Run, kind: str) -> Figure:
         return chosen.function()(*tables, title=f"{run.scenario}, seed {run.seed}, run {run.run}")
 
 
+def draw_waterfall(
+    run: Run, connection: int | None = None, *, from_s: float | None = None, until_s: float | None = None
+) -> Figure:
+    """Draw all that happened to one connection of a run that recorded its waterfall.
+
+    Parameters
+    ----------
+    run : Run
+        Made with the scenario key ``measure.waterfall`` and series.
+    connection : int, optional
+        Its number; not needed for a run in a store, which knows of which one it recorded.
+    from_s, until_s : float, optional
+        The part of the time to show; by default all of the connection's.
+
+    Raises
+    ------
+    umtslab.run.MissingSeries
+        If the run recorded no waterfall, or that of another connection.
+    """
+    import polars as pl
+
+    from umtslab.plot.style import printable
+    from umtslab.plot.waterfall import figure
+    from umtslab.run import MissingSeries
+
+    if "waterfall" not in run.series_kinds():
+        number = "N" if connection is None else connection
+        raise MissingSeries(
+            f"the run recorded no waterfall: run it again with --waterfall {number} "
+            "(a scenario's measure.waterfall, with --series)"
+        )
+    recorded = _connection_of_waterfall(run)
+    wanted = recorded if connection is None else connection
+    if wanted is None:
+        raise MissingSeries("the run is in no store: say of which connection it recorded the waterfall")
+    if recorded is not None and recorded != wanted:
+        raise MissingSeries(
+            f"the run recorded the waterfall of connection {recorded}: run it again with --waterfall {wanted}"
+        )
+    intervals = run.series("budget_intervals").filter(pl.col("connection") == wanted)
+    title = f"{run.scenario}, seed {run.seed}, run {run.run}, connection {wanted}"
+    with printable():
+        return figure(run.series("waterfall"), intervals, title=title, from_s=from_s, until_s=until_s)
+
+
+def _connection_of_waterfall(run: Run) -> int | None:
+    """What the scenario of a run in a store says."""
+    import tomllib
+
+    if run.folder is None:
+        return None
+    scenario = tomllib.loads((run.folder / "scenario.toml").read_text(encoding="utf-8"))
+    found = scenario.get("measure", {}).get("waterfall")
+    return None if found is None else int(found)
+
+
 def _to_the_end(run: Run, name: str) -> pl.DataFrame:
     """A series; one that was recorded on change with its last values held."""
     from umtslab.analyse.steps import hold

@@ -44,7 +44,7 @@ def draw_campaign(record: Record, metric: str, over: str | None = None, *, log: 
     lines = _lines(record, metric, chosen)
     if not any(summary.n for line in lines.values() for _, summary in line):
         raise CampaignError(f"no run of {record.name} measured {metric}")
-    values = _values(record, chosen)
+    values = values_of(record, chosen)
     found = in_one_unit(values)
     places = found[0] if found is not None else [float(place) for place in range(len(values))]
     unit = found[1] if found is not None else ""
@@ -76,19 +76,25 @@ def draw_campaign(record: Record, metric: str, over: str | None = None, *, log: 
 
 def default_axis(record: Record) -> str:
     """The first parameter that is a number and varies, else the first that varies, else the first."""
-    varied = [key for key in record.axes if len(_values(record, key)) > 1] or list(record.axes)
-    return next((key for key in varied if in_one_unit(_values(record, key)) is not None), varied[0])
+    varied = [key for key in record.axes if len(values_of(record, key)) > 1] or list(record.axes)
+    return next((key for key in varied if in_one_unit(values_of(record, key)) is not None), varied[0])
 
 
 def _lines(record: Record, metric: str, over: str) -> dict[str, list[tuple[str, Summary]]]:
     """Points of each variant in the order of the campaign: value of `over`, and the metric's summary."""
-    others = [key for key in record.axes if key != over and len(_values(record, key)) > 1]
     lines: dict[str, list[tuple[str, Summary]]] = {}
     for cell in record.cells:
         if over in cell.parameters:
-            label = ", ".join(_word(cell, key) for key in others if key in cell.parameters)
-            lines.setdefault(label, []).append((str(cell.parameters[over]), summarise(cell.values(metric))))
+            lines.setdefault(variant(record, cell, over), []).append(
+                (str(cell.parameters[over]), summarise(cell.values(metric)))
+            )
     return lines
+
+
+def variant(record: Record, cell: Cell, over: str) -> str:
+    """A point's values of the parameters that vary beside `over`, as words."""
+    others = [key for key in record.axes if key != over and len(values_of(record, key)) > 1]
+    return ", ".join(_word(cell, key) for key in others if key in cell.parameters)
 
 
 def _word(cell: Cell, key: str) -> str:
@@ -96,7 +102,7 @@ def _word(cell: Cell, key: str) -> str:
     return str(value) if isinstance(value, str) else f"{key} = {value}"
 
 
-def _values(record: Record, key: str) -> list[object]:
+def values_of(record: Record, key: str) -> list[object]:
     """The different values of a parameter, in the order of the campaign."""
     found = (cell.parameters[key] for cell in record.cells if key in cell.parameters)
     return list({str(value): value for value in found}.values())

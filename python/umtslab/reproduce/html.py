@@ -83,6 +83,7 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
         "claims": sum(counts.values()),
         "subset": _subset(chapter.plan) if chapter.quick else [],
         "sections": list(_sections(chapter)),
+        "pictures": chapter.pictures,
     }
 
 

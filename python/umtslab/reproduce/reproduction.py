@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab.reproduce.errors import BadData
 from umtslab.reproduce.figuredata import FigureData, figure_data
+from umtslab.reproduce.pictures import Picture, pictures
 from umtslab.reproduce.plan import Plan
-from umtslab.reproduce.results import Results
 from umtslab.reproduce.selection import Part
-from umtslab.reproduce.study import run_plan, wanted_points
+from umtslab.reproduce.study import StudyResults, run_plan, wanted_points
 from umtslab.reproduce.verdict import Scored, not_yet, score
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ class Chapter:
     runs: int
     scored: tuple[Scored, ...]
     figures: tuple[FigureData, ...] = field(default=(), repr=False)
+    pictures: tuple[Picture, ...] = field(default=(), repr=False)
 
     @property
     def title(self) -> str:
@@ -49,6 +51,7 @@ def reproduce(
     store: Store,
     data: Path,
     quick: bool = False,
+    budget: bool = False,
     jobs: int = 1,
     progress: Progress | None = None,
 ) -> list[Chapter]:
@@ -64,6 +67,8 @@ def reproduce(
         The folder that holds ``reproductions`` and ``scenarios``: `find_data`.
     quick : bool
         The plan's small grid with fewer runs: seconds instead of minutes, wider intervals.
+    budget : bool
+        Record time budgets, for the report.
     jobs : int
         Worker threads.
     progress : callable, optional
@@ -82,9 +87,9 @@ def reproduce(
         If results cannot be written.
     """
     chapters = []
-    scenarios = data / "scenarios"
+    run = partial(run_plan, scenarios=data / "scenarios", store=store, budget=budget, jobs=jobs)
     for part in parts:
-        chapters += [_chapter(part, plan, scenarios, store, quick, jobs, progress) for plan in part.plans]
+        chapters += [_chapter(part, plan, run, quick, progress) for plan in part.plans]
         if uncovered := part.open_claims():
             scored = tuple(
                 not_yet(claim, "no plan runs this part of the document yet") for claim in uncovered
@@ -94,7 +99,7 @@ def reproduce(
 
 
 def _chapter(
-    part: Part, plan: Plan, scenarios: Path, store: Store, quick: bool, jobs: int, progress: Progress | None
+    part: Part, plan: Plan, run: Callable[..., StudyResults], quick: bool, progress: Progress | None
 ) -> Chapter:
     wanted = wanted_points(plan, part.sweeps(plan), quick=quick)
 
@@ -102,11 +107,12 @@ def _chapter(
         if progress is not None:
             progress(plan.title, done, total)
 
-    results: Results = run_plan(plan, wanted, scenarios, store=store, jobs=jobs, progress=report)
+    results = run(plan, wanted, progress=report)
     claims = part.claims_of(plan)
     scored = tuple(score(claim, plan, results) for claim in claims)
     drawn = tuple(figure_data(plan, figure, results, claims) for figure in part.figures(plan))
-    return Chapter(part.paper, plan, quick, sum(entry.runs for entry in wanted), scored, drawn)
+    beside = tuple(pictures(plan, results.points(), results.runs))
+    return Chapter(part.paper, plan, quick, sum(entry.runs for entry in wanted), scored, drawn, beside)
 
 
 def find_data() -> Path:

@@ -47,6 +47,7 @@ def run_plan(
     *,
     store: Store,
     jobs: int,
+    budget: bool = False,
     progress: Progress | None = None,
 ) -> StudyResults:
     """Run what the store lacks, and give everything back.
@@ -63,6 +64,8 @@ def run_plan(
         Where runs are looked up and kept.
     jobs : int
         Worker threads.
+    budget : bool
+        Record time budgets.
     progress : callable, optional
         Called after each run.
 
@@ -75,7 +78,8 @@ def run_plan(
     """
     from umtslab.campaign import run_missing
 
-    tasks = [(entry, list(_tasks(plan, entry, scenarios))) for entry in wanted]
+    more = [("measure.budget", "true")] if budget else []
+    tasks = [(entry, list(_tasks(plan, entry, scenarios, more))) for entry in wanted]
     finished: dict[str, Run] = {}
     total = sum(len(group) for _, group in tasks)
     # Tasks with series come first: the engine runs one key once, as it is asked for first.
@@ -91,12 +95,12 @@ def run_plan(
     return StudyResults([entry.point for entry in wanted], runs, ends_s)
 
 
-def _tasks(plan: Plan, wanted: Wanted, scenarios: Path) -> Iterator[Task]:
+def _tasks(plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str, str]]) -> Iterator[Task]:
     from umtslab.scenario import Scenario
     from umtslab.simulation import Task
 
     name, overrides = plan.scenario_of(wanted.point)
-    scenario = Scenario.load(scenarios / name, overrides)
+    scenario = Scenario.load(scenarios / name, [*overrides, *more])
     for run in range(wanted.runs):
         yield Task(scenario, scenario.seed, run, wanted.series)
 
@@ -134,6 +138,10 @@ class StudyResults:
     def series(self, point: Point, name: str, user: int | None) -> list[Series]:
         """A series of one user's connection, or of all added up, by run."""
         return [_series(run, name, user, self._ends_s[key(point)]) for run in self._at(point)]
+
+    def runs(self, point: Point) -> Sequence[Run]:
+        """The runs of a point."""
+        return self._at(point)
 
     def _columns(self, run: Run) -> dict[str, Sample]:
         """The connections of a run, by column; read once."""

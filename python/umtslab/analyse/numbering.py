@@ -1,0 +1,49 @@
+"""Numbers of RLC PDUs that do not wrap around."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_ACKNOWLEDGED_MODE = 4096
+_UNACKNOWLEDGED_MODE = 128
+
+
+def unwrapped(pdus: pl.DataFrame) -> pl.DataFrame:
+    """PDUs of one direction with their sequence numbers counted on (TS 25.322 §9.2.2.3).
+
+    Parameters
+    ----------
+    pdus : polars.DataFrame
+        ``what`` (``pdu`` or ``pdu_again``), ``first`` and ``last``, in the order in which they left. New PDUs
+        leave in the order of their numbers.
+
+    Returns
+    -------
+    polars.DataFrame
+        The same rows; ``first`` and ``last`` counted from the first new PDU, which is 0. One that is sent
+        again has the number that it had when it was new, a negative one if that was before the first row.
+    """
+    import polars as pl
+
+    if not len(pdus):
+        return pdus
+    highest = int(str(pdus["first"].max()))
+    modulus = _ACKNOWLEDGED_MODE if highest >= _UNACKNOWLEDGED_MODE else _UNACKNOWLEDGED_MODE
+    new = pdus.filter(pl.col("what") == "pdu")
+    begin, latest, numbers = -int((new if len(new) else pdus)["first"][0]), -1, []
+    for what, first, last in pdus.select("what", "first", "last").rows():
+        if what == "pdu":
+            # Options without modulus have numbers beyond any.
+            begin += modulus if highest < _ACKNOWLEDGED_MODE and begin + first < latest else 0
+            number = begin + first
+            latest = number + last - first
+        else:
+            number = begin + first - (modulus if begin + first > latest else 0)
+        numbers.append((number, number + last - first))
+    return pdus.with_columns(
+        pl.Series("first", [number for number, _ in numbers], dtype=pl.Int64),
+        pl.Series("last", [number for _, number in numbers], dtype=pl.Int64),
+    )

@@ -1,0 +1,49 @@
+"""How the causes of the time budget look: kin have one hue, and hatches tell them apart in grey too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+LOOKS = {
+    "rto_needed": ("#D55E00", ""),
+    "rto_spurious": ("#D55E00", "////"),
+    "channel_switch": ("#E69F00", ""),
+    "rlc_recovery": ("#CC79A7", ""),
+    "radio_queue": ("#F0E442", ""),
+    "core_queue": ("#777777", ""),
+    "core_loss": ("#777777", "////"),
+    "setup": ("#000000", ""),
+    "slow_start": ("#56B4E9", ""),
+    "congestion_avoidance": ("#56B4E9", "////"),
+    "advertised_window": ("#56B4E9", "xxxx"),
+    "serialisation": ("#0072B2", ""),
+    "propagation": ("#009E73", ""),
+    "sender_idle": ("#dddddd", "////"),
+    "application_idle": ("#eeeeee", ""),
+    "not_visible": ("#ffffff", "...."),
+    "unexplained": ("#ffffff", "xxxx"),
+}
+"""Colour and hatch of each cause, from Okabe and Ito's palette."""
+
+
+def look(what: str, looks: Mapping[str, tuple[str, str]] = LOOKS) -> dict[str, Any]:
+    """What matplotlib calls it."""
+    colour, hatch = looks[what]
+    return {"facecolor": colour, "hatch": hatch, "edgecolor": "#333333", "linewidth": 0.3}
+
+
+def words(cause: str) -> str:
+    """The cause as a legend has it."""
+    return cause.replace("_", " ").replace("rto", "RTO").replace("rlc", "RLC").replace("core", "core network")
+
+
+def legend(figure: Figure, causes: Iterable[str]) -> None:
+    """Put the legend of `causes` below a figure."""
+    from matplotlib.patches import Patch
+
+    patches = [Patch(**look(cause), label=words(cause)) for cause in causes]
+    figure.legend(handles=patches, loc="outside lower center", ncols=3, frameon=False, fontsize=9)

@@ -1,0 +1,104 @@
+"""Pictures of a plan's runs that belong to no figure of the document: time budgets, channels, the cell."""
+
+from __future__ import annotations
+
+import base64
+import io
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from umtslab.budget import has_budget
+from umtslab.campaign.record import Cell, Record
+from umtslab.reproduce.plan import Plan, Point, text
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from umtslab.run import Run
+
+_DPI = 130
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture as the report has it."""
+
+    anchor: str
+    title: str
+    text: str
+    address: str
+    """The picture itself, as an address that holds it."""
+
+
+def pictures(plan: Plan, points: Sequence[Point], runs_of: Callable[[Point], Sequence[Run]]) -> list[Picture]:
+    """What the runs of a plan have beside its figures; empty where they recorded nothing of it.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan.
+    points : sequence of Point
+        Its points that were run.
+    runs_of : callable
+        The runs of a point.
+    """
+    return [*_budgets(plan, points, runs_of), *_of_one_run(plan, points, runs_of)]
+
+
+def _budgets(
+    plan: Plan, points: Sequence[Point], runs_of: Callable[[Point], Sequence[Run]]
+) -> Iterator[Picture]:
+    """Time budgets over the plan's parameters, as many variants as fit."""
+    from umtslab.plot.budget import MOST_VARIANTS, draw_budget
+    from umtslab.plot.campaign import default_axis, variant
+
+    cells = [Cell(dict(point), tuple(runs_of(point))) for point in points]
+    cells = [cell for cell in cells if any(has_budget(run.metrics) for run in cell.runs)]
+    if not cells:
+        return
+    axes = tuple(dict.fromkeys(key for cell in cells for key in cell.parameters))
+    record = Record(plan.name, plan.title, axes, cells[0].runs[0].seed, tuple(cells))
+    over = default_axis(record)
+    variants = list(dict.fromkeys(variant(record, cell, over) for cell in cells))
+    chosen = variants[:MOST_VARIANTS]
+    record = replace(record, cells=tuple(cell for cell in cells if variant(record, cell, over) in chosen))
+    words = "Mean time of a connection by cause, in the order of precedence; whiskers: 95 % of the whole."
+    if len(variants) > len(chosen):
+        words += f" Shown: {'; '.join(chosen)}; {len(variants) - len(chosen)} combinations more were run."
+    yield Picture(f"{plan.name}-budget", "Where the time went", words, _address(draw_budget(record, over)))
+
+
+def _of_one_run(
+    plan: Plan, points: Sequence[Point], runs_of: Callable[[Point], Sequence[Run]]
+) -> Iterator[Picture]:
+    """Channels and cell of the first run whose users were switched, and the first waterfall."""
+    from umtslab.plot import draw, draw_waterfall
+
+    recorded = [(point, run) for point in points for run in runs_of(point)[:1] if run.series_kinds()]
+    for point, run in recorded:
+        if "rrc_state" in run.series_kinds() and len(run.series("rrc_state")):
+            words = _which(point, run)
+            for kind, title in (("rrc", "Who was on which channel"), ("cell", "What the cell gave away")):
+                yield Picture(f"{plan.name}-{kind}", title, words, _address(draw(run, kind)))
+            break
+    for point, run in recorded:
+        if run.folder is not None and "waterfall" in run.series_kinds():
+            title = "One connection on one time axis"
+            yield Picture(f"{plan.name}-waterfall", title, _which(point, run), _address(draw_waterfall(run)))
+            break
+
+
+def _which(point: Point, run: Run) -> str:
+    values = ", ".join(f"{name} {text(value)}" for name, value in point.items())
+    return f"Run {run.run}{f' of {values}' if values else ''}."
+
+
+def _address(figure: Figure) -> str:
+    """The figure as an address that holds it: in pixels, since a long run has many thousand changes."""
+    from umtslab.plot.style import printable
+
+    content = io.BytesIO()
+    with printable():
+        figure.savefig(content, format="png", dpi=_DPI, metadata=None)
+    return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode("ascii")

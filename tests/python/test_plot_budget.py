@@ -1,0 +1,162 @@
+"""Figures of the time budget: bars of a campaign, and the waterfall of one connection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from conftest import FTP, Umts
+from reproduce_synthetic import plan_in
+from umtslab import Scenario, open_store, simulate
+from umtslab.analyse.numbering import unwrapped
+from umtslab.budget import causes, seconds
+from umtslab.campaign.errors import CampaignError
+from umtslab.campaign.record import Cell, Record
+from umtslab.plot import draw_waterfall
+from umtslab.plot.budget import draw_budget, per_connection
+from umtslab.plot.causes import LOOKS
+from umtslab.reproduce.pictures import pictures
+from umtslab.run import MissingSeries, Run
+
+CONNECTION = 3
+
+
+@pytest.fixture(scope="session")
+def budgeted(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """A run in a store with time budgets and the waterfall of a connection."""
+    settings = {"duration": "40 s", "measure.budget": True, "measure.waterfall": CONNECTION}
+    scenario = Scenario.load(FTP.with_name("ftp-fach-dch.toml"), settings)
+    with open_store(tmp_path_factory.mktemp("budgeted")) as store:
+        return simulate(scenario, store=store, series=True)[0]
+
+
+def campaign(*cells: Cell) -> Record:
+    return Record("c", "A campaign", tuple(cells[0].parameters), 1, cells)
+
+
+def test_every_cause_has_a_look_of_its_own() -> None:
+    assert tuple(LOOKS) == causes()
+    assert len(set(LOOKS.values())) == len(LOOKS)
+
+
+def test_bars_are_the_mean_time_of_a_connection(budgeted: Run) -> None:
+    record = campaign(Cell({"radio.bler": 0.1}, (budgeted, budgeted)), Cell({"radio.bler": 0.2}, (budgeted,)))
+    [axes] = draw_budget(record).axes
+    of_first = [bar for bar in axes.patches if bar.get_x() < 0 < bar.get_x() + bar.get_width()]  # type: ignore[attr-defined]
+    heights = [bar.get_height() for bar in of_first]  # type: ignore[attr-defined]
+    spent = [budgeted.metrics[seconds(cause)] or 0.0 for cause in causes()]
+    count = budgeted.connections().height
+    assert heights == pytest.approx([time / count for time in spent if time > 0])
+    assert sum(heights) == pytest.approx((budgeted.metrics["budget_total_s"] or 0.0) / count)
+    assert axes.get_ylabel().endswith("(s)")
+    assert axes.get_xlabel() == "radio.bler"
+    assert per_connection(record.cells[1])["total"].n == 1
+
+
+def test_other_parameters_are_panels_up_to_what_fits(budgeted: Run) -> None:
+    def record(variants: int) -> Record:
+        cells = (
+            Cell({"radio.bler": bler, "tcp.variant": f"v{number}"}, (budgeted,))
+            for bler in (0.1, 0.2)
+            for number in range(variants)
+        )
+        return campaign(*cells)
+
+    panels = draw_budget(record(2), "radio.bler").axes
+    assert [axes.get_title(loc="left") for axes in panels] == ["v0", "v1"]
+    with pytest.raises(CampaignError, match="c@KEY=VALUE"):
+        draw_budget(record(9), "radio.bler")
+    with pytest.raises(CampaignError, match="does not vary"):
+        draw_budget(record(2), "tcp.mss")
+
+
+def test_bars_of_numbers_stand_in_their_order_and_those_of_words_as_they_come(budgeted: Run) -> None:
+    def ticks(*values: object) -> list[str]:
+        [axes] = draw_budget(campaign(*(Cell({"key": value}, (budgeted,)) for value in values))).axes
+        return [label.get_text() for label in axes.get_xticklabels()]
+
+    assert ticks(6, 2, 10) == ["2", "6", "10"]
+    assert ticks("20 ms", "10 ms") == ["10 ms", "20 ms"]
+    assert ticks("reno", "bbr") == ["reno", "bbr"]
+
+
+def test_a_campaign_without_budgets_says_how_to_get_them(switched: Run) -> None:
+    with pytest.raises(CampaignError, match=r"measure\.budget"):
+        draw_budget(campaign(Cell({"radio.bler": 0.1}, (switched,)), Cell({"radio.bler": 0.2}, (switched,))))
+
+
+def test_the_waterfall_has_all_layers_and_causes_on_one_time_axis(budgeted: Run) -> None:
+    figure = draw_waterfall(budgeted)
+    tcp, rlc, rrc, cause = figure.axes
+    assert f"connection {CONNECTION}" in tcp.get_title(loc="left")
+    assert len({axes.get_xlim() for axes in figure.axes}) == 1
+    assert (tcp.get_ylabel(), cause.get_xlabel()) == ("TCP downlink: octets (kB)", "time (s)")
+    table = budgeted.series("waterfall")
+    segments = table.filter(
+        (pl.col("what") == "segment") & ~pl.col("lost") & (pl.col("direction") == "downlink")
+    )
+    drawn = {str(area.get_label()): len(area.get_paths()) for area in (*tcp.collections, *rlc.collections)}
+    assert drawn["segment, from sender to receiver"] == len(segments)
+    assert drawn["PDU, from RLC to RLC"] > len(segments)
+    assert {str(area.get_label()) for area in rrc.collections} == {
+        "RRC: CELL_FACH",
+        "RRC: CELL_DCH",
+        "RRC: switch",
+    }
+    shown = sum(len(area.get_paths()) for area in cause.collections)
+    intervals = budgeted.series("budget_intervals").filter(pl.col("connection") == CONNECTION)
+    assert shown == len(intervals.filter(pl.col("end_s") > pl.col("start_s")))
+
+
+def test_a_part_of_the_waterfall_shows_what_is_in_it(budgeted: Run) -> None:
+    tcp, rlc, _, cause = draw_waterfall(budgeted, from_s=5.0, until_s=5.5).axes
+    assert tcp.get_xlim() == (5.0, 5.5)
+    for axes in (tcp, rlc):
+        whole = [np.asarray(path.vertices) for area in axes.collections for path in area.get_paths()]
+        assert whole
+        assert all(line[0][0] <= 5.5 and line[-1][0] >= 5.0 for line in whole)
+    everything = draw_waterfall(budgeted).axes[1]
+    assert rlc.get_ylim()[0] > everything.get_ylim()[0]
+    assert cause.collections
+
+
+def test_the_waterfall_of_another_connection_was_not_recorded(budgeted: Run, switched: Run) -> None:
+    with pytest.raises(MissingSeries, match=r"of connection 3: run it again with --waterfall 5"):
+        draw_waterfall(budgeted, 5)
+    with pytest.raises(MissingSeries, match=r"--waterfall 2"):
+        draw_waterfall(switched, 2)
+
+
+def test_the_command_draws_a_part_of_the_time(umts: Umts, budgeted: Run, tmp_path: Path) -> None:
+    folder = budgeted.folder
+    umts("plot", folder, "waterfall", "--connection", CONNECTION, "--from", 2, "--until", 6, "-o", "x.svg")
+    assert b"<svg" in (tmp_path / "x.svg").read_bytes()
+    assert "--until" in umts("plot", folder, "rrc", "--from", 6, "--until", 2, status=2).stderr
+    assert "waterfall" in umts("plot", folder, "cwnd", "--connection", 1, status=2).stderr
+
+
+def pdus(*rows: tuple[str, int, int]) -> list[tuple[int, int]]:
+    table = pl.DataFrame(rows, schema=["what", "first", "last"], orient="row")
+    return unwrapped(table).select("first", "last").rows()
+
+
+def test_numbers_of_pdus_go_on_where_sequence_numbers_wrap_around() -> None:
+    assert pdus(("pdu", 4090, 4095), ("pdu", 0, 3), ("pdu_again", 4094, 4095), ("pdu", 4, 4)) == [
+        (0, 5),
+        (6, 9),
+        (4, 5),
+        (10, 10),
+    ]
+    assert pdus(("pdu_again", 4095, 4095), ("pdu", 2, 3)) == [(-3, -3), (0, 1)]
+    assert pdus(("pdu", 120, 127), ("pdu", 0, 0)) == [(0, 7), (8, 8)]
+    assert pdus(("pdu", 5000, 5001), ("pdu", 5002, 5002)) == [(0, 1), (2, 2)]
+    assert pdus() == []
+
+
+def test_a_report_shows_where_the_time_went_and_the_waterfall(budgeted: Run, tmp_path: Path) -> None:
+    plan = plan_in(tmp_path)
+    points = list(plan.points(plan.sweeps[0], quick=False))
+    found = pictures(plan, points, lambda _: [budgeted])
+    assert [picture.anchor.rpartition("-")[2] for picture in found] == ["budget", "rrc", "cell", "waterfall"]
