@@ -185,6 +185,8 @@ class Synthetic:
         listed = (point for sweep in plan.sweeps for point in plan.points(sweep, quick=False))
         self._points = list({key(point): point for point in listed}.values())
         self._keys = {key(point) for point in self._points}
+        averaging = plan.averaging()
+        self._averaging = None if averaging is None else list(plan.points(averaging, quick=False))
         self._metrics = metrics
         self._noise = noise
         self._connections = connections or {}
@@ -203,6 +205,12 @@ class Synthetic:
 
     def points(self) -> Sequence[Point]:
         return self._points
+
+    def sets(self) -> Sequence[Point]:
+        sweep = self._averaging
+        if sweep is None:
+            return self._points
+        return [point for point in sweep if key(point) in self._keys]
 
     def metric(self, point: Point, name: str) -> Sample:
         if key(point) not in self._keys:

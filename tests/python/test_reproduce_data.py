@@ -94,10 +94,10 @@ def test_every_download_of_teyeb_is_scored_and_only_the_worked_examples_are_open
 
 
 WEB = {
-    "ch7": (81, 11, ("mean_rtt_s", "scenario = ping", "users = 1", "initial_window", "bytes")),
-    "ch8": (54, 10, ("timer_scheme", "preempting", "np_s, p_s", "ch8", "dubois_appA")),
+    "ch7": (81, 2, ("Holma and Toskala",)),
+    "ch8": (54, 1, ("Appendix A",)),
 }
-"""Chapters about web users: claims, those that no sweep of the plan can settle, and words of the reasons."""
+"""Chapters about web users: claims, those that the document lacks something for, words of the reasons."""
 
 
 @pytest.mark.parametrize("name", WEB)
@@ -133,6 +133,9 @@ def test_the_points_of_the_web_chapters_are_scenarios(name: str) -> None:
         assert scenario.duration_s == 4000.0
         written = tomllib.loads(scenario.to_toml())
         assert written["tcp"]["variant"] == entry.point["tcp"]
+        if entry.point.get("channel") == "fach_only":
+            assert written["rrc"]["upswitch_threshold"] == "off"
+            continue
         threshold = quantity(written["rrc"]["upswitch_threshold"])
         assert threshold is not None
         assert threshold.base == float(entry.point["upswitch_bytes"])

@@ -43,14 +43,13 @@ class Finding:
     detail: str
 
 
-def conjunction(findings: Iterable[Finding]) -> Finding:
-    """All of several findings together; the detail is that of those which decide."""
+def conjunction(findings: Iterable[Finding], limit: int | None = None) -> Finding:
+    """All of several findings together; the detail is that of those which decide (the first `limit`)."""
     all_findings = list(findings)
     verdict = worst(finding.verdict for finding in all_findings)
-    if verdict is Verdict.PASS:
-        return Finding(verdict, "; ".join(dict.fromkeys(f.detail for f in all_findings if f.detail)))
-    deciding = dict.fromkeys(f.detail for f in all_findings if f.verdict is verdict and f.detail)
-    return Finding(verdict, "; ".join(deciding))
+    deciding = list(dict.fromkeys(f.detail for f in all_findings if f.verdict is verdict and f.detail))
+    shown, more = deciding[:limit], len(deciding[limit:]) if limit is not None else 0
+    return Finding(verdict, "; ".join([*shown, f"and {more} more"] if more else shown))
 
 
 def interval(summary: Summary) -> tuple[float, float] | None:
@@ -58,6 +57,12 @@ def interval(summary: Summary) -> tuple[float, float] | None:
     if summary.mean is None or summary.ci95 is None:
         return None
     return summary.mean - summary.ci95, summary.mean + summary.ci95
+
+
+def usable_mean(sample: Sample) -> float:
+    """The mean of a sample, for sorting: without a value it is below all others."""
+    mean = summarise(sample).mean
+    return float("-inf") if mean is None else mean
 
 
 def within(summary: Summary, low: float, high: float, what: str) -> Finding:

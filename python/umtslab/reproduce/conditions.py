@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from umtslab.reproduce.claims import Claim, Value
 from umtslab.reproduce.errors import Missing
-from umtslab.reproduce.plan import Plan, Point, same, text
+from umtslab.reproduce.plan import AVERAGE, Plan, Point, same, text
 
 _STRUCTURE = {"vary", "num", "den"}
 
@@ -28,20 +28,33 @@ class Question:
     gaps: tuple[str, ...]
     vary: tuple[str, ...]
     limits: Mapping[str, tuple[Value, ...]]
+    points: Sequence[Point]
 
-    def levels(self, case: Point, name: str, points: Sequence[Point]) -> list[Value]:
+    @property
+    def is_scatter(self) -> bool:
+        """Whether the claim is about all sets at once, not about values of a dimension."""
+        return bool(self.vary) and not any(name in self.plan.dimensions for name in self.vary)
+
+    def levels(self, case: Point, name: str) -> list[Value]:
         """The values of dimension `name` that were run with the case's others, within the claim's limits."""
         if name in self.limits:
-            return _within(self.plan, self.limits[name], case, name, points)
-        return _available(self.plan, case, name, points)
+            return _within(self.plan, self.limits[name], case, name, self.points)
+        return _available(self.plan, case, name, self.points)
 
-    def matching(self, case: Point, points: Sequence[Point]) -> list[Point]:
+    def matching(self, case: Point) -> list[Point]:
         """The points that were run with the case's values."""
-        fixed = {k: v for k, v in case.items() if self.plan.dimensions[k].is_run}
-        return [point for point in points if all(same(point[k], v) for k, v in fixed.items())]
+        return matching(self.plan, case, self.points)
 
 
-def question(claim: Claim, plan: Plan, points: Sequence[Point], **overrides: Value) -> Question:
+def matching(plan: Plan, case: Point, points: Sequence[Point]) -> list[Point]:
+    """The points with the case's values; an average has all."""
+    fixed = {k: v for k, v in case.items() if plan.dimensions[k].is_run and v != AVERAGE}
+    return [point for point in points if all(same(point[k], v) for k, v in fixed.items())]
+
+
+def question(
+    claim: Claim, plan: Plan, points: Sequence[Point], sets: Sequence[Point] = (), **overrides: Value
+) -> Question:
     """Read the conditions of a claim.
 
     Parameters
@@ -52,6 +65,8 @@ def question(claim: Claim, plan: Plan, points: Sequence[Point], **overrides: Val
         The plan.
     points : sequence of Point
         The points that were run.
+    sets : sequence of Point
+        Those of them that means are taken over, for claims about means.
     **overrides
         Values that replace the plan's defaults (the honest accounting, for instance).
 
@@ -76,11 +91,19 @@ def question(claim: Claim, plan: Plan, points: Sequence[Point], **overrides: Val
             lists[name] = tuple(given)
         else:
             single[name] = given
-    for name in vary:
-        if name not in plan.dimensions:
-            raise Missing(f"the plan does not vary {name}")
-    cases, gaps = _cases(plan, single, {k: v for k, v in lists.items() if k not in vary}, vary, points)
-    return Question(claim, plan, cases, gaps, vary, {k: v for k, v in lists.items() if k in vary})
+    known = [name in plan.dimensions for name in vary]
+    if not all(known) and (any(known) or not plan.is_averaged(claim)):
+        raise Missing(f"the plan does not vary {vary[known.index(False)]}")
+    if plan.is_averaged(claim):
+        points = sets
+        if not points:
+            raise Missing("the sets of parameters that this is a mean over were not run")
+        defaults: Point = {**plan.defaults, **plan.average_point()}
+    else:
+        defaults = plan.defaults
+    varied = {k: v for k, v in lists.items() if k not in vary}
+    cases, gaps = _cases(plan, {**defaults, **single}, varied, vary, points)
+    return Question(claim, plan, cases, gaps, vary, {k: v for k, v in lists.items() if k in vary}, points)
 
 
 def _cases(
@@ -90,7 +113,7 @@ def _cases(
     vary: Sequence[str],
     points: Sequence[Point],
 ) -> tuple[tuple[dict[str, Value], ...], tuple[str, ...]]:
-    base = {name: value for name, value in {**plan.defaults, **single}.items() if name not in vary}
+    base = {name: value for name, value in single.items() if name not in vary}
     free = {name: value for name, value in base.items() if name not in lists}
     if (
         reason := plan.lacks({name: value for name, value in free.items() if plan.dimensions[name].is_run})
@@ -110,16 +133,15 @@ def _cases(
 def _within(
     plan: Plan, values: tuple[Value, ...], case: Point, name: str, points: Sequence[Point]
 ) -> list[Value]:
-    """Two numbers are a range over what was run, anything else is the set."""
-    if (
-        len(values) != 2
-        or any(isinstance(value, str) for value in values)
-        or not plan.dimensions[name].is_run
-    ):
+    """Two numbers are a range over what was run, more are those of them that were run, words are the set."""
+    if any(isinstance(value, str) for value in values) or not plan.dimensions[name].is_run or len(values) < 2:
         return list(values)
-    low, high = sorted(float(value) for value in values)
+    low, high = min(map(float, values)), max(map(float, values))
     numbers = [value for value in _available(plan, case, name, points) if not isinstance(value, str)]
-    inside: list[Value] = [value for value in numbers if low <= value <= high]
+    listed = {text(value) for value in values} if len(values) > 2 else None
+    inside: list[Value] = [
+        value for value in numbers if low <= value <= high and (listed is None or text(value) in listed)
+    ]
     if not inside:
         raise Missing(f"nothing was run with {name} from {text(values[0])} to {text(values[1])}")
     return inside
@@ -127,11 +149,9 @@ def _within(
 
 def _available(plan: Plan, case: Point, name: str, points: Sequence[Point]) -> list[Value]:
     """Values of dimension `name` among the points that share the case's other values."""
-    others = {k: v for k, v in case.items() if k != name and plan.dimensions[k].is_run}
     found: dict[str, Value] = {}
-    for point in points:
-        if all(same(point[k], v) for k, v in others.items()):
-            found.setdefault(text(point[name]), point[name])
+    for point in matching(plan, {k: v for k, v in case.items() if k != name}, points):
+        found.setdefault(text(point[name]), point[name])
     return sorted(found.values(), key=rank)
 
 
@@ -176,6 +196,7 @@ def _known_values(plan: Plan, name: str) -> list[Value]:
         *listed,
         *dimension.values,
         *dimension.missing,
+        *(metric.when[name] for metric in plan.metrics if name in metric.when),
         *([plan.defaults[name]] if name in plan.defaults else []),
     ]
 

@@ -9,7 +9,7 @@ from typing import TypedDict
 
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.reproduce.claims import Claim, Value
-from umtslab.reproduce.conditions import question, rank
+from umtslab.reproduce.conditions import matching, question, rank
 from umtslab.reproduce.course import bins
 from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.plan import Figure, Plan, Point, same, text
@@ -96,10 +96,13 @@ class FigureData:
 def figure_data(plan: Plan, figure: Figure, results: Results, claims: Sequence[Claim]) -> FigureData:
     """Collect what a figure shows; curves that cannot be drawn yet are named in `gaps`."""
     gaps: dict[str, None] = {}
-    collect = _course_lines if figure.kind == "time" else _lines
+    collect = {"time": _course_lines, "scatter": _clouds}.get(figure.kind, _lines)
     lines = list(collect(plan, figure, results, gaps))
-    stated = _marks(figure, claims) if figure.kind == "time" else _stated(plan, figure, claims, results)
-    x_label = "Time (s)" if figure.kind == "time" else plan.dimensions[figure.x].label
+    if figure.kind == "scatter":
+        stated: Iterable[Stated] = ()
+    else:
+        stated = _marks(figure, claims) if figure.kind == "time" else _stated(plan, figure, claims, results)
+    x_label = figure.x_label or ("Time (s)" if figure.kind == "time" else plan.dimensions[figure.x].label)
     return FigureData(figure, x_label, tuple(lines), tuple(dict.fromkeys(stated)), tuple(gaps))
 
 
@@ -126,16 +129,40 @@ def _lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) 
 def _dots(
     plan: Plan, figure: Figure, results: Results, quantity: str, values: Point, gaps: dict[str, None]
 ) -> Iterator[Dot]:
-    base = plan.point(values)
+    base = _base(plan, figure, values)
     wanted = figure.curves.get(figure.x)
-    for point in results.points():
-        fits = all(same(point[name], value) for name, value in base.items() if name != figure.x)
-        if not fits or (wanted is not None and not any(same(point[figure.x], value) for value in wanted)):
+    there = matching(
+        plan,
+        {name: value for name, value in base.items() if name != figure.x},
+        results.sets() if figure.average else results.points(),
+    )
+    for x in {text(point[figure.x]): point[figure.x] for point in there}.values():
+        if wanted is not None and not any(same(x, value) for value in wanted):
             continue
         try:
-            yield Dot(point[figure.x], summarise(measure(plan, results, quantity, point)))
+            yield Dot(x, summarise(measure(plan, results, quantity, {**base, figure.x: x})))
         except Missing as missing:
             gaps[str(missing)] = None
+
+
+def _base(plan: Plan, figure: Figure, values: Point) -> dict[str, Value]:
+    """Where a curve lies in the dimensions that it does not show: at the defaults, or averaged over."""
+    return plan.point({**(plan.average_point() if figure.average else {}), **values})
+
+
+def _clouds(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) -> Iterator[Line]:
+    """A point for each set of parameters: the means over its runs."""
+    for quantity in figure.y:
+        for label, honest, values in _variants(plan, figure):
+            dots = []
+            for point in matching(plan, values, results.sets()):
+                x = summarise(measure(plan, results, figure.x, point)).mean
+                y = summarise(measure(plan, results, quantity, point))
+                dots += [] if x is None else [Dot(x, y)]
+            if dots:
+                yield Line(label, quantity, honest, tuple(sorted(dots, key=lambda dot: float(dot.x))))
+            else:
+                gaps["the sets of parameters were not run"] = None
 
 
 def _course_lines(plan: Plan, figure: Figure, results: Results, gaps: dict[str, None]) -> Iterator[Line]:
@@ -173,7 +200,7 @@ def _levels(plan: Plan, figure: Figure, results: Results) -> Iterator[Line]:
 def _stated(plan: Plan, figure: Figure, claims: Sequence[Claim], results: Results) -> Iterator[Stated]:
     """The value claims about this quantity whose conditions are a point of the figure."""
     names = [name for name in figure.curves if name != figure.x]
-    base = plan.point(figure.at)
+    base = _base(plan, figure, figure.at)
     for claim in _values(claims):
         if claim.metric not in figure.y or not plan.covers(claim):
             continue
@@ -187,7 +214,7 @@ def _stated(plan: Plan, figure: Figure, claims: Sequence[Claim], results: Result
 
 def _all_cases(claim: Claim, plan: Plan, results: Results) -> Iterable[dict[str, Value]]:
     try:
-        return question(claim, plan, results.points()).cases
+        return question(claim, plan, results.points(), results.sets()).cases
     except Missing:
         return ()
 

@@ -51,12 +51,16 @@ def draw(data: FigureData) -> Figure:
         for axes, quantity in zip(panels[:, 0], data.figure.y, strict=True):
             for line in data.lines:
                 if line.quantity == quantity or data.figure.kind == "time":
-                    _line(axes, line, *looks[line.label])
+                    if data.figure.kind == "scatter":
+                        _cloud(axes, line, *looks[line.label])
+                    else:
+                        _line(axes, line, *looks[line.label])
             for mark in data.stated:
                 _stated(axes, mark, looks[mark.label][0])
             axes.set_xlabel(data.x_label)
             axes.set_ylabel(data.figure.label)
-            axes.set_ylim(bottom=0)
+            if data.figure.kind != "scatter":
+                axes.set_ylim(bottom=0)
             if data.figure.log:
                 axes.set_xscale("log")
         labelled = dict(zip(*reversed(panels[0, 0].get_legend_handles_labels()), strict=True))
@@ -96,6 +100,12 @@ def _line(axes: Axes, line: Line, colour: str, marker: str) -> None:
         linewidth=0.8 if line.honest else 1.2, linestyle="--" if line.honest else "-",
         markerfacecolor="white" if line.honest else colour,
     )  # fmt: skip
+
+
+def _cloud(axes: Axes, line: Line, colour: str, marker: str) -> None:
+    x = [float(dot.x) for dot in line.dots]
+    y = [float("nan") if dot.y.mean is None else dot.y.mean for dot in line.dots]
+    axes.plot(x, y, marker, color=colour, markersize=3, alpha=0.6, linestyle="none", label=line.label)
 
 
 def _stated(axes: Axes, mark: Stated, colour: str) -> None:

@@ -7,10 +7,11 @@ quantity of the ledger is computed from a run, figures say what to draw.
 
 from __future__ import annotations
 
+import fnmatch
 import itertools
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ from umtslab.reproduce.errors import BadData, Missing
 from umtslab.reproduce.expression import Expression, parse
 
 Point = Mapping[str, Value]
+
+AVERAGE = "average"
+"""In place of a dimension's value: the mean over all the sets that were run."""
 Key = tuple[tuple[str, str], ...]
 
 
@@ -85,7 +89,11 @@ class Input:
 
 @dataclass(frozen=True)
 class Metric:
-    """How a quantity of the ledger is computed; `when` restricts the entry to some points."""
+    """How a quantity of the ledger is computed; `when` restricts the entry to some points.
+
+    With `over` the formula is taken at each combination of these values, and `reduce`
+    (`umtslab.reproduce.reduce`) makes one number of them.
+    """
 
     name: str
     when: Point
@@ -94,6 +102,8 @@ class Metric:
     inputs: Mapping[str, Input]
     beside: Mapping[str, Input]
     series: str | None
+    over: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    reduce: str = ""
 
 
 @dataclass(frozen=True)
@@ -129,7 +139,11 @@ class Level:
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure or table to regenerate; `text` says in the page what it shows."""
+    """A figure or table to regenerate; `text` says in the page what it shows.
+
+    With `average` its points are means over the plan's sets of parameters; without, the rest is at the
+    defaults. The x of a scatter is a quantity, each set of parameters is a point, and `x_label` names it.
+    """
 
     id: str
     kind: str
@@ -144,13 +158,18 @@ class Figure:
     window_s: float
     marks: tuple[Mark, ...]
     levels: tuple[Level, ...]
+    average: bool
+    x_label: str
 
 
 @dataclass(frozen=True)
 class Plan:
     """The experiments of one chapter or paper.
 
-    `averaged` names claims about the mean over all the points that their conditions list, not about each.
+    `averaged` has patterns of the ids of claims about means: over the points of the sweep `average_over`
+    that have the values which the claim's conditions name. It must be a whole grid, so that each side of a
+    comparison averages over the same sets. `gaps` names claims that cannot be tested because the document
+    lacks something, and says what.
     """
 
     paper: str
@@ -163,13 +182,19 @@ class Plan:
     honest: Point
     fixed: Point
     ignore: frozenset[str]
-    averaged: frozenset[str]
+    averaged: tuple[str, ...]
+    average_over: str
     defaults: Point
     dimensions: Mapping[str, Dimension]
     metrics: tuple[Metric, ...]
     readings: Mapping[str, Mapping[str, Value | list[Value]]]
     sweeps: tuple[Sweep, ...]
     figures: tuple[Figure, ...]
+    gaps: Mapping[str, str] = field(default_factory=dict)
+
+    def is_averaged(self, claim: Claim) -> bool:
+        """Whether the claim is about a mean over sets of parameters."""
+        return any(fnmatch.fnmatchcase(claim.id, pattern) for pattern in self.averaged)
 
     def covers(self, claim: Claim) -> bool:
         """Whether the claim belongs to this plan's part of the document."""
@@ -179,6 +204,14 @@ class Plan:
         """The point with these values and the defaults for the rest, run dimensions only."""
         full = {**self.defaults, **values}
         return {name: value for name, value in full.items() if self.dimensions[name].is_run}
+
+    def average_point(self) -> dict[str, Value]:
+        """The mean over all sets, in every run dimension."""
+        return {name: AVERAGE for name, dimension in self.dimensions.items() if dimension.is_run}
+
+    def averaging(self) -> Sweep | None:
+        """The sweep that means are taken over."""
+        return next((sweep for sweep in self.sweeps if sweep.name == self.average_over), None)
 
     def points(self, sweep: Sweep, *, quick: bool) -> Iterator[dict[str, Value]]:
         """The points of a sweep that the model can run."""
@@ -191,6 +224,8 @@ class Plan:
     def lacks(self, point: Point) -> str | None:
         """Why the model cannot run the point yet, or None if it can."""
         for name, value in point.items():
+            if value == AVERAGE:
+                continue
             if (reason := self.dimensions[name].missing.get(text(value))) is not None:
                 return reason
         return None
@@ -258,13 +293,15 @@ class _Reader:
             honest=top.get("honest", {}),
             fixed=top.get("fixed", {}),
             ignore=frozenset(top.get("ignore", [])),
-            averaged=frozenset(top.get("averaged", [])),
+            averaged=tuple(top.get("averaged", [])),
+            average_over=top.get("average_over", ""),
             defaults=top["defaults"],
             dimensions={name: self.dimension(name, entry) for name, entry in top["dimension"].items()},
             metrics=tuple(self.metric(entry) for entry in top.get("metric", [])),
             readings=top.get("reading", {}),
             sweeps=tuple(self.sweep(entry) for entry in top["sweep"]),
             figures=tuple(self.figure(entry) for entry in top.get("figure", [])),
+            gaps=top.get("gap", {}),
         )
         self.check(plan)
         return plan
@@ -288,7 +325,7 @@ class _Reader:
         )
 
     def metric(self, entry: Mapping[str, Any]) -> Metric:
-        self.table(entry, f"metric {entry.get('name')}", "name when at expr inputs beside series")
+        self.table(entry, f"metric {entry.get('name')}", "name when at expr inputs beside series over reduce")
         return Metric(
             name=entry["name"],
             when=entry.get("when", {}),
@@ -297,6 +334,8 @@ class _Reader:
             inputs={name: self.input(table) for name, table in entry.get("inputs", {}).items()},
             beside={label: self.input(table) for label, table in entry.get("beside", {}).items()},
             series=entry.get("series"),
+            over=_lists(entry.get("over", {})),
+            reduce=entry.get("reduce", ""),
         )
 
     def input(self, entry: Mapping[str, Any]) -> Input:
@@ -317,10 +356,10 @@ class _Reader:
         self.table(
             entry,
             f"figure {entry.get('id')}",
-            "id kind title text x y label curves at log window_s marks levels",
+            "id kind title text x y label curves at log window_s marks levels average x_label",
         )
         kind = entry.get("kind", "curves")
-        if kind not in {"curves", "time", "table"}:
+        if kind not in {"curves", "time", "table", "scatter"}:
             raise BadData(f"{self.path}: figure {entry['id']} is of the unknown kind {kind!r}")
         return Figure(
             id=entry["id"],
@@ -342,6 +381,8 @@ class _Reader:
                 Level(row["quantity"], row["label"], row["at"], float(row["from_s"]), float(row["to_s"]))
                 for row in entry.get("levels", [])
             ),
+            average=entry.get("average", False),
+            x_label=entry.get("x_label", ""),
         )
 
     def check(self, plan: Plan) -> None:
@@ -349,13 +390,19 @@ class _Reader:
         for name, dimension in plan.dimensions.items():
             if dimension.is_run and name not in plan.defaults:
                 raise BadData(f"{self.path}: dimension {name} has no default")
+        from umtslab.reproduce.reduce import REDUCTIONS
+
+        if (plan.averaged or plan.average_over) and plan.averaging() is None:
+            raise BadData(f"{self.path}: average_over = {plan.average_over!r} is no sweep of the plan")
+        if unknown := {metric.reduce for metric in plan.metrics if metric.over} - set(REDUCTIONS):
+            raise BadData(f"{self.path}: reduce = {min(unknown)!r} is not one of {', '.join(REDUCTIONS)}")
         for where, names in _used_dimensions(plan):
             if unknown := set(names) - plan.dimensions.keys():
                 raise BadData(f"{self.path}: {where} uses {min(unknown)!r}, which is no dimension")
 
 
-_PLAN_KEYS = """version title claims scenario runs quick_runs honest fixed ignore averaged defaults dimension
-metric reading sweep figure"""
+_PLAN_KEYS = """version title claims scenario runs quick_runs honest fixed ignore averaged average_over
+defaults dimension gap metric reading sweep figure"""
 
 
 def _lists(grid: Mapping[str, list[Value]]) -> dict[str, tuple[Value, ...]]:
@@ -369,6 +416,7 @@ def _used_dimensions(plan: Plan) -> Iterable[tuple[str, Iterable[str]]]:
         ats = [
             metric.when,
             metric.at,
+            metric.over,
             *(entry.at for entry in (*metric.inputs.values(), *metric.beside.values())),
         ]
         yield f"metric {metric.name}", itertools.chain.from_iterable(ats)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.expression import Expression, Leaf
-from umtslab.reproduce.plan import Metric, Plan, Point, text
+from umtslab.reproduce.plan import AVERAGE, Metric, Plan, Point, same, text
 
 Sample = list[float | None]
 """One value for each replication, in the order of the runs; None where the run has no such value."""
@@ -33,6 +34,9 @@ class Results(Protocol):
     def points(self) -> Sequence[Point]:
         """The points that were run."""
 
+    def sets(self) -> Sequence[Point]:
+        """Those of them that means over all sets of parameters are taken over."""
+
     def metric(self, point: Point, name: str) -> Sample:
         """A metric of the whole run."""
 
@@ -48,7 +52,24 @@ def measure(plan: Plan, results: Results, name: str, point: Point) -> Sample:
     metric = plan.metric(name, point)
     if metric.series is not None:
         raise Missing(f"{name} is a course in time, not a number")
-    return _evaluate(plan, results, metric, metric.expr, {**point, **metric.at})
+    moved = {**point, **metric.at}
+    if not metric.over:
+        return _evaluate(plan, results, metric, metric.expr, moved)
+    return _reduce(plan, results, metric, moved)
+
+
+def _reduce(plan: Plan, results: Results, metric: Metric, point: Point) -> Sample:
+    """One number out of those over which the metric goes, as far as they were run."""
+    from umtslab.reproduce.reduce import reduced
+
+    rows = []
+    for values in itertools.product(*metric.over.values()):
+        at = {**point, **dict(zip(metric.over, values, strict=True))}
+        try:
+            rows.append((values, _evaluate(plan, results, metric, metric.expr, at)))
+        except Missing:
+            continue
+    return reduced(metric.reduce, rows)
 
 
 def measure_beside(plan: Plan, results: Results, name: str, point: Point) -> dict[str, Sample]:
@@ -80,6 +101,23 @@ def _leaf(plan: Plan, results: Results, metric: Metric, leaf: Leaf, point: Point
     if (entry := metric.inputs.get(leaf.name)) is not None:
         return _evaluate(plan, results, metric, entry.expr, {**point, **entry.at})
     place = _run_point(plan, point)
+    if AVERAGE in place.values():
+        return _mean_over_sets(plan, results, leaf, place)
+    return _of_run(results, leaf, place)
+
+
+def _mean_over_sets(plan: Plan, results: Results, leaf: Leaf, place: Point) -> Sample:
+    from umtslab.reproduce.reduce import mean_of
+
+    fixed = {name: value for name, value in place.items() if value != AVERAGE}
+    sets = [one for one in results.sets() if all(same(one[name], value) for name, value in fixed.items())]
+    if not sets:
+        listed = ", ".join(f"{name} {text(value)}" for name, value in fixed.items())
+        raise Missing(f"no set of parameters was run with {listed}")
+    return mean_of([_of_run(results, leaf, one) for one in sets])
+
+
+def _of_run(results: Results, leaf: Leaf, place: Point) -> Sample:
     if not leaf.scope:
         return results.metric(place, leaf.name)
     return [_aggregate(leaf.scope, values) for values in results.connections(place, leaf.name)]

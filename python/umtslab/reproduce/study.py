@@ -22,11 +22,12 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Wanted:
-    """A point to be run."""
+    """A point to be run; `is_set` if it is one of the sets that means are taken over."""
 
     point: Point
     runs: int
     series: bool
+    is_set: bool = False
 
 
 def wanted_points(plan: Plan, sweeps: Iterable[Sweep], *, quick: bool) -> list[Wanted]:
@@ -35,8 +36,9 @@ def wanted_points(plan: Plan, sweeps: Iterable[Sweep], *, quick: bool) -> list[W
     runs = plan.quick_runs if quick else plan.runs
     for sweep in sweeps:
         for point in plan.points(sweep, quick=quick):
-            earlier = found.get(key(point))
-            found[key(point)] = Wanted(point, runs, sweep.series or (earlier is not None and earlier.series))
+            entry = found.get(key(point), Wanted(point, runs, series=False))
+            is_set = entry.is_set or sweep is plan.averaging()
+            found[key(point)] = Wanted(point, runs, entry.series or sweep.series, is_set)
     return list(found.values())
 
 
@@ -92,7 +94,8 @@ def run_plan(
             progress(len(finished), total)
     runs = {key(entry.point): [finished[task.identity.key] for task in group] for entry, group in tasks}
     ends_s = {key(entry.point): group[0].scenario.duration_s for entry, group in tasks}
-    return StudyResults([entry.point for entry in wanted], runs, ends_s)
+    sets = [entry.point for entry in wanted if entry.is_set]
+    return StudyResults([entry.point for entry in wanted], sets, runs, ends_s)
 
 
 def _tasks(plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str, str]]) -> Iterator[Task]:
@@ -108,8 +111,15 @@ def _tasks(plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str
 class StudyResults:
     """Finished runs of a plan, by point."""
 
-    def __init__(self, points: Sequence[Point], runs: dict[Key, list[Run]], ends_s: dict[Key, float]) -> None:
+    def __init__(
+        self,
+        points: Sequence[Point],
+        sets: Sequence[Point],
+        runs: dict[Key, list[Run]],
+        ends_s: dict[Key, float],
+    ) -> None:
         self._points = points
+        self._sets = sets
         self._runs = runs
         self._ends_s = ends_s
         self._connections: dict[str, dict[str, Sample]] = {}
@@ -117,6 +127,10 @@ class StudyResults:
     def points(self) -> Sequence[Point]:
         """The points that were run."""
         return self._points
+
+    def sets(self) -> Sequence[Point]:
+        """Those of them that means over all sets of parameters are taken over."""
+        return self._sets
 
     def metric(self, point: Point, name: str) -> Sample:
         """A metric of the whole run."""

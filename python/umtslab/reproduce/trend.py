@@ -23,6 +23,7 @@ from umtslab.reproduce.compare import (
     interval,
     show,
     steps,
+    usable_mean,
 )
 from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.results import Sample
@@ -175,7 +176,7 @@ def _argmax(curve: Curve, trend: Trend) -> Finding:
     wanted = [i for i, x in enumerate(curve.x) if inside(x, trend.bound)]
     if not wanted:
         raise Missing(f"no value of {trend.over} {trend.relation} {trend.bound:g} was run")
-    best = max(wanted, key=lambda i: _mean(curve.y[i]))
+    best = max(wanted, key=lambda i: usable_mean(curve.y[i]))
     names = curve.names()
     rest = [i for i in range(len(curve.x)) if i not in wanted]
     return conjunction(greater(curve.y[best], curve.y[i], f"{names[best]} > {names[i]}") for i in rest)
@@ -254,13 +255,8 @@ def _index(curve: Curve, at: float) -> int:
     return list(curve.x).index(at)
 
 
-def _mean(sample: Sample) -> float:
-    mean = summarise(sample).mean
-    return -math.inf if mean is None else mean
-
-
 def _best(curve: Curve) -> int:
-    return max(range(len(curve.x)), key=lambda i: _mean(curve.y[i]))
+    return max(range(len(curve.x)), key=lambda i: usable_mean(curve.y[i]))
 
 
 def _negated(sample: Sample) -> Sample:

@@ -8,14 +8,19 @@ from dataclasses import dataclass, field
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.reproduce.claims import Claim, Value
 from umtslab.reproduce.compare import Finding, Verdict, conjunction, show, within
-from umtslab.reproduce.conditions import Question, label_point, question, side_point
+from umtslab.reproduce.conditions import Question, label_point, question, rank, side_point
 from umtslab.reproduce.course import judge_course, mean_between
 from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.expression import Leaf, parse
 from umtslab.reproduce.order import OTHERS, Chain, judge_order, labels, parse_order
-from umtslab.reproduce.plan import Plan, Point, key, text
+from umtslab.reproduce.plan import Plan, Point, key, same, text
+from umtslab.reproduce.reduce import mean_of
 from umtslab.reproduce.results import Results, Sample, measure, measure_beside, measure_series
+from umtslab.reproduce.surface import judge_surface, judge_thirds, thirds
 from umtslab.reproduce.trend import Curve, Trend, judge_correlation, judge_trend, parse_trend
+
+SHOWN = 4
+"""How many of the things that decide a verdict its detail names."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,8 @@ class Scored:
 
 def score(claim: Claim, plan: Plan, results: Results) -> Scored:
     """Score a claim that the plan covers, and show the honest result beside it."""
+    if (gap := plan.gaps.get(claim.id)) is not None:
+        return not_yet(claim, gap)
     scored = _score(claim, plan, results, {})
     honest = _score(claim, plan, results, plan.honest) if plan.honest else None
     if honest is None or (honest.verdict is Verdict.NOT_YET and not honest.ours):
@@ -62,17 +69,17 @@ def not_yet(claim: Claim, detail: str) -> Scored:
 def _score(claim: Claim, plan: Plan, results: Results, overrides: Point) -> Scored:
     judge = _Judge(claim, plan, results)
     try:
-        asked = question(claim, plan, results.points(), **overrides)
+        asked = question(claim, plan, results.points(), results.sets(), **overrides)
         if not asked.cases:
             return not_yet(claim, "; ".join(dict.fromkeys(asked.gaps)))
     except Missing as missing:
         return not_yet(claim, str(missing))
-    if claim.id in plan.averaged:
+    if plan.is_averaged(claim) and claim.kind == "value" and not asked.vary:
         findings = [judge.average(asked)]
     else:
         findings = [judge.case(asked, case) for case in asked.cases]
     findings += [Finding(Verdict.NOT_YET, gap) for gap in dict.fromkeys(asked.gaps)]
-    found = conjunction(findings)
+    found = conjunction(findings, limit=SHOWN)
     return Scored(claim, found.verdict, found.detail, tuple(judge.ours), tuple(judge.beside))
 
 
@@ -102,27 +109,35 @@ class _Judge:
     # ── One number ──────────────────────────────────────────────────────────────────────────────────────────
 
     def value(self, asked: Question, case: Point) -> Finding:
-        if asked.vary:
+        expected = str(self.claim.expected)
+        if ":" in expected:
+            return self.value_by_label(asked, case, expected)
+        metric = self.plan.metric(self.claim.metric, case)
+        if asked.vary and not set(asked.vary) <= set(metric.over):
             raise Missing(f"no rule gives one value over several of {', '.join(asked.vary)}")
         sample = self.look(case, self.label(asked, case))
         return self.against_expected(sample, self.label(asked, case) or self.claim.metric)
 
+    def value_by_label(self, asked: Question, case: Point, expected: str) -> Finding:
+        """Values for several labels: ``free: 0.5; preempting: 1.0``."""
+        findings = []
+        for part in expected.split(";"):
+            label, _, number = part.partition(":")
+            values = label_point(label.strip(), self.plan, asked.vary)
+            if values is None:
+                raise Missing(f"the plan does not know {label.strip()!r}")
+            sample = self.look({**case, **values}, label.strip())
+            findings.append(self.against(sample, float(number), label.strip()))
+        return conjunction(findings)
+
     def average(self, asked: Question) -> Finding:
-        """The mean over the cases that were run, in each run, against the expected value."""
-        columns: list[Sample] = []
-        gap = ""
-        for case in asked.cases:
-            try:
-                columns.append(measure(self.plan, self.results, self.claim.metric, case))
-            except Missing as missing:
-                gap = str(missing)
-        if not columns:
-            return Finding(Verdict.NOT_YET, gap)
-        means: Sample = []
-        for values in zip(*columns, strict=False):
-            known = [value for value in values if value is not None]
-            means.append(sum(known) / len(known) if len(known) == len(values) else None)
-        label = f"mean of {len(columns)} of {len(asked.cases)} points"
+        """The mean over the sets that were run, in each run, against the expected value."""
+        sets = {key(point): point for case in asked.cases for point in asked.matching(case)}
+        if not sets:
+            return Finding(Verdict.NOT_YET, "none of its sets of parameters was run")
+        columns = [measure(self.plan, self.results, self.claim.metric, point) for point in sets.values()]
+        means = mean_of(columns)
+        label = f"mean of {len(columns)} sets"
         self.ours.append(Reading(label, summarise(means)))
         return self.against_expected(means, label)
 
@@ -148,6 +163,9 @@ class _Judge:
                 expected = float(expected)
             except ValueError:
                 raise Missing(f"no rule reads the expected outcome {expected!r}") from None
+        return self.against(sample, expected, what)
+
+    def against(self, sample: Sample, expected: float, what: str) -> Finding:
         margin = (self.claim.tolerance or 0.0) * abs(expected)
         return within(summarise(sample), expected - margin, expected + margin, what)
 
@@ -181,10 +199,7 @@ class _Judge:
         named = {label for group in chain.groups for label in group}
         if OTHERS not in named:
             return chain
-        run = {
-            tuple(text(point[name]) for name in asked.vary)
-            for point in asked.matching(case, self.results.points())
-        }
+        run = {tuple(text(point[name]) for name in asked.vary) for point in asked.matching(case)}
         spelled = (
             "_".join(_word(name, value) for name, value in zip(asked.vary, row, strict=True))
             for row in sorted(run)
@@ -198,13 +213,17 @@ class _Judge:
         return Chain(tuple(groups), chain.relations)
 
     def trend(self, asked: Question, case: Point) -> Finding:
+        if asked.is_scatter:
+            return self.scatter(asked, case)
+        if len(asked.vary) > 1:
+            return self.surface(asked, case)
         trend = parse_trend(str(self.claim.expected))
         if trend.over == "time":
             return self.course(asked, case, trend)
-        if len(asked.vary) != 1:
-            raise Missing(f"no rule reads a trend over {', '.join(asked.vary) or 'nothing varied'}")
+        if not asked.vary:
+            raise Missing("no rule reads a trend over nothing varied")
         name = asked.vary[0]
-        levels = asked.levels(case, name, self.results.points())
+        levels = asked.levels(case, name)
         lacking = [
             reason for v in self.wanted(asked, name) if (reason := self.plan.dimensions[name].missing.get(v))
         ]
@@ -223,6 +242,52 @@ class _Judge:
         found = judge_trend(trend, curve)
         detail = f"{where}: {found.detail}" if where and found.detail else found.detail
         return conjunction([Finding(found.verdict, detail), *gaps])
+
+    def surface(self, asked: Question, case: Point) -> Finding:
+        """A trend over several dimensions: at all combinations of their values that were run."""
+        where = self.label(asked, case)
+        points = {
+            tuple(text(point[name]) for name in asked.vary): {name: point[name] for name in asked.vary}
+            for point in asked.matching(case)
+            if all(self.is_listed(asked, name, point[name]) for name in asked.vary)
+        }
+        rows = [
+            (values, self.look({**case, **values}, f"{where} {'/'.join(words)}".strip()))
+            for words, values in sorted(points.items(), key=lambda row: [rank(v) for v in row[1].values()])
+        ]
+        return judge_surface(str(self.claim.expected), rows)
+
+    def is_listed(self, asked: Question, name: str, value: Value) -> bool:
+        return name not in asked.limits or any(same(value, v) for v in asked.limits[name])
+
+    def scatter(self, asked: Question, case: Point) -> Finding:
+        """A trend over a quantity that was measured itself, each set of parameters a point."""
+        trend = parse_trend(str(self.claim.expected))
+        sets = asked.matching(case)
+        x = [measure(self.plan, self.results, trend.over, point) for point in sets]
+        y = [measure(self.plan, self.results, self.claim.metric, point) for point in sets]
+        where = self.label(asked, case)
+        if trend.shape == "dip":
+            for name, part in zip(("lowest", "middle", "highest"), thirds(x, y), strict=True):
+                words = f"{where} {name} third by {trend.over}".strip()
+                self.ours.append(Reading(words, summarise(part)))
+            found = judge_thirds(x, y)
+            return Finding(found.verdict, f"{where}: {found.detail}" if where else found.detail)
+        if trend.shape.endswith("_rank_correlation"):
+            return judge_correlation(1 if trend.shape.startswith("positive") else -1, x, y)
+        raise Missing(f"no rule reads the trend {trend.shape} over all sets")
+
+    def dip_pct(self, asked: Question, case: Point) -> Sample:
+        """How far the middle third by the varied quantity is below the lowest, in per cent of that."""
+        sets = asked.matching(case)
+        x = [measure(self.plan, self.results, asked.vary[0], point) for point in sets]
+        y = [measure(self.plan, self.results, self.claim.metric, point) for point in sets]
+        low, middle, _ = thirds(x, y)
+        dip: Sample = [
+            None if a is None or b is None else 100 * (a - b) / a for a, b in zip(low, middle, strict=True)
+        ]
+        self.ours.append(Reading("", summarise(dip)))
+        return dip
 
     def wanted(self, asked: Question, name: str) -> Sequence[str]:
         """Values of the varied dimension that the claim is about, whether they were run or not."""
@@ -246,6 +311,10 @@ class _Judge:
         if not expression.is_inequality:
             raise Missing(f"{expression.text!r} is not an inequality")
         where = self.label(asked, case)
+        if asked.is_scatter:
+            dip = self.dip_pct(asked, case)
+            leaf = next(iter(expression.leaves))
+            return self.over_interval(dip, expression.text, lambda v: expression.holds({leaf: v}))
         columns: dict[Leaf, Sample] = {}
         constants: Mapping[str, Value] = {k: v for k, v in case.items() if not isinstance(v, str)}
         for leaf in sorted(expression.leaves):

@@ -1,0 +1,101 @@
+"""Quantities over several points: the spread between TCP versions, the lowest goodput over the timers.
+
+The points that decide are chosen by the means over all runs, and the quantity is taken in each run at these
+points. A range of per-run extremes would grow with the noise; this one does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from umtslab.analyse.statistics import summarise
+from umtslab.reproduce.claims import Value
+from umtslab.reproduce.compare import usable_mean
+from umtslab.reproduce.errors import Missing
+from umtslab.reproduce.results import Sample
+
+Rows = Sequence[tuple[Sequence[Value], Sample]]
+"""Values of the dimensions and the quantity there, by run."""
+
+
+def mean_of(samples: Sequence[Sample]) -> Sample:
+    """The mean over points, in each run; None in a run where one of them has no value."""
+    means: Sample = []
+    for values in zip(*samples, strict=False):
+        known = [value for value in values if value is not None]
+        means.append(sum(known) / len(known) if known and len(known) == len(values) else None)
+    return means
+
+
+def reduced(how: str, rows: Rows) -> Sample:
+    """One value for each run out of those at several points.
+
+    Raises
+    ------
+    Missing
+        With fewer than two points, or fewer than the quantity needs.
+    """
+    if len(rows) < 2:
+        raise Missing(f"{how} needs two points or more, and {len(rows)} were run")
+    return REDUCTIONS[how](rows)
+
+
+def _minimum(rows: Rows) -> Sample:
+    return min((sample for _, sample in rows), key=usable_mean)
+
+
+def _extremes(rows: Rows) -> tuple[Sample, Sample]:
+    samples = [sample for _, sample in rows]
+    return min(samples, key=usable_mean), max(samples, key=usable_mean)
+
+
+def _range(rows: Rows) -> Sample:
+    low, high = _extremes(rows)
+    return [None if a is None or b is None else b - a for a, b in zip(low, high, strict=False)]
+
+
+def _range_pct(rows: Rows) -> Sample:
+    low, high = _extremes(rows)
+    top = summarise(high).mean
+    if not top:
+        raise Missing("the highest of the points is zero")
+    return [None if a is None or b is None else 100 * (b - a) / top for a, b in zip(low, high, strict=False)]
+
+
+def _argmax(rows: Rows) -> Sample:
+    """Where the best point lies, in each run: of one dimension of numbers."""
+    found: Sample = []
+    for run in range(min(len(sample) for _, sample in rows)):
+        known = [(value, float(at[0])) for at, sample in rows if (value := sample[run]) is not None]
+        found.append(max(known)[1] if len(known) == len(rows) else None)
+    return found
+
+
+def _residual_variance(rows: Rows) -> Sample:
+    """Variance of what the best sum of functions of one dimension each leaves unexplained."""
+    firsts, seconds = (list(dict.fromkeys(at[i] for at, _ in rows)) for i in (0, 1))
+    if len(rows) != len(firsts) * len(seconds) or min(len(firsts), len(seconds)) < 2:
+        raise Missing(
+            "what is irregular over two dimensions needs a whole grid of two values of each or more"
+        )
+    freedom = (len(firsts) - 1) * (len(seconds) - 1)
+    found: Sample = []
+    for run in range(min(len(sample) for _, sample in rows)):
+        values = {(at[0], at[1]): value for at, sample in rows if (value := sample[run]) is not None}
+        if len(values) < len(rows):
+            found.append(None)
+            continue
+        mean = sum(values.values()) / len(values)
+        row = {a: sum(values[a, b] for b in seconds) / len(seconds) for a in firsts}
+        column = {b: sum(values[a, b] for a in firsts) / len(firsts) for b in seconds}
+        found.append(sum((values[a, b] - row[a] - column[b] + mean) ** 2 for a, b in values) / freedom)
+    return found
+
+
+REDUCTIONS: dict[str, Callable[[Rows], Sample]] = {
+    "min": _minimum,
+    "range": _range,
+    "range_pct": _range_pct,
+    "argmax": _argmax,
+    "residual_variance": _residual_variance,
+}

@@ -1,0 +1,125 @@
+"""Trends over more than one dimension, and over a quantity that was itself measured.
+
+- ``dip(a + b)``, ``increasing(a + b)``: points with the same sum are one, their mean.
+- ``argmax(a, b) in {…} x {…}``: the best of the listed points beats each of the others.
+- ``argmax(a) differs by b``: the best values of a are not the same for all b.
+- ``dip(quantity)``: in each run the points are put in order by the quantity and cut into three equal parts;
+  the means of the parts are judged.
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Mapping, Sequence
+
+from umtslab.reproduce.claims import Value
+from umtslab.reproduce.compare import Finding, Verdict, conjunction, greater, usable_mean
+from umtslab.reproduce.errors import Missing
+from umtslab.reproduce.plan import text
+from umtslab.reproduce.reduce import mean_of
+from umtslab.reproduce.results import Sample
+from umtslab.reproduce.trend import Curve, Trend, judge_trend
+
+Rows = Sequence[tuple[Mapping[str, Value], Sample]]
+"""Points and the quantity there, by run."""
+
+
+def judge_surface(expected: str, rows: Rows) -> Finding:
+    """Verdict on a trend over several dimensions.
+
+    Raises
+    ------
+    Missing
+        If there is no rule for it, or too few points were run.
+    """
+    for pattern, rule in _RULES.items():
+        if (match := re.fullmatch(pattern, expected.strip())) is not None:
+            return rule(match, rows)
+    raise Missing(f"no rule reads the trend {expected!r}")
+
+
+def _over_sum(match: re.Match[str], rows: Rows) -> Finding:
+    names = [match[2], match[3]]
+    groups: dict[float, list[Sample]] = {}
+    for point, sample in rows:
+        groups.setdefault(sum(float(point[name]) for name in names), []).append(sample)
+    xs = sorted(groups)
+    curve = Curve(xs, [mean_of(groups[x]) for x in xs])
+    return judge_trend(Trend(match[1], " + ".join(names)), curve)
+
+
+def _best_in_set(match: re.Match[str], rows: Rows) -> Finding:
+    names = [name.strip() for name in match[1].split(",")]
+    sets = [{text(_number(v)) for v in part.strip(" {}").split(",")} for part in match[2].split(" x ")]
+    inside = [row for row in rows if all(text(row[0][n]) in s for n, s in zip(names, sets, strict=True))]
+    outside = [row for row in rows if row not in inside]
+    if not inside or not outside:
+        raise Missing("the points inside and outside the set were not both run")
+    best = max(inside, key=lambda row: usable_mean(row[1]))
+
+    def named(point: Mapping[str, Value]) -> str:
+        return "/".join(text(point[name]) for name in names)
+
+    return conjunction(greater(best[1], y, f"{named(best[0])} > {named(x)}") for x, y in outside)
+
+
+def _best_differs(match: re.Match[str], rows: Rows) -> Finding:
+    over, by = match[1], match[2]
+    bests: dict[str, tuple[str, Verdict]] = {}
+    for value in dict.fromkeys(text(point[by]) for point, _ in rows):
+        own = [(text(point[over]), sample) for point, sample in rows if text(point[by]) == value]
+        if len(own) < 2:
+            raise Missing(f"{over} was not varied for {value}")
+        name, best = max(own, key=lambda row: usable_mean(row[1]))
+        found = conjunction(greater(best, sample, "") for level, sample in own if level != name)
+        bests[value] = (name, found.verdict)
+    detail = ", ".join(f"{value}: {name}" for value, (name, _) in bests.items())
+    sure = {name for name, verdict in bests.values() if verdict is Verdict.PASS}
+    if len(sure) > 1:
+        return Finding(Verdict.PASS, detail)
+    if all(verdict is Verdict.PASS for _, verdict in bests.values()):
+        return Finding(Verdict.FAIL, detail)
+    unsure = ", ".join(value for value, (_, verdict) in bests.items() if verdict is not Verdict.PASS)
+    return Finding(Verdict.INCONCLUSIVE, f"{detail}; inside the noise for {unsure}")
+
+
+def thirds(x: Sequence[Sample], y: Sequence[Sample]) -> list[Sample]:
+    """Means of y over the lowest, middle and highest third of the points by x, in each run.
+
+    Raises
+    ------
+    Missing
+        With fewer than nine points.
+    """
+    if len(x) < 9:
+        raise Missing(f"thirds of a scatter need nine points or more, and {len(x)} were run")
+    found: list[Sample] = [[], [], []]
+    for run in range(min(len(sample) for sample in itertools.chain(x, y))):
+        pairs = [(a[run], b[run]) for a, b in zip(x, y, strict=True)]
+        known = sorted((a, b) for a, b in pairs if a is not None and b is not None)
+        cuts = [0, len(known) // 3, len(known) - len(known) // 3, len(known)]
+        for part, (low, high) in zip(found, itertools.pairwise(cuts), strict=True):
+            chosen = [b for _, b in known[low:high]]
+            part.append(sum(chosen) / len(chosen) if len(known) == len(pairs) else None)
+    return found
+
+
+def judge_thirds(x: Sequence[Sample], y: Sequence[Sample]) -> Finding:
+    """Whether y is lower in the middle third by x than in the others."""
+    low, middle, high = thirds(x, y)
+    return conjunction([
+        greater(low, middle, "lowest third > middle third"),
+        greater(high, middle, "highest third > middle third"),
+    ])  # fmt: skip
+
+
+def _number(word: str) -> float:
+    return float(word.strip())
+
+
+_RULES = {
+    r"(\w+)\((\w+) \+ (\w+)\)": _over_sum,
+    r"argmax\(([\w, ]+)\) in (\{[^{}]*\}(?: x \{[^{}]*\})*)": _best_in_set,
+    r"argmax\((\w+)\) differs by (\w+)": _best_differs,
+}
