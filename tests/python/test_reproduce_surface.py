@@ -12,6 +12,7 @@ from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.errors import BadData
 from umtslab.reproduce.figuredata import figure_data
 from umtslab.reproduce.plan import Plan, Point, load_plan
+from umtslab.reproduce.results import Sample
 from umtslab.reproduce.verdict import score
 
 PASS, FAIL, INCONCLUSIVE, NOT_YET = Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.NOT_YET
@@ -113,7 +114,10 @@ def scattered(plan: Plan, goodput: Callable[[float], float]) -> Synthetic:
     def delay(point: Point) -> float:
         return index[str(sorted(point.items()))]
 
-    metrics = {"delay_s": delay, "sent_kbps": lambda point: goodput(delay(point) / (len(index) - 1))}
+    metrics: dict[str, Callable[[Point], float | Sample | None]] = {
+        "delay_s": delay,
+        "sent_kbps": lambda point: goodput(delay(point) / (len(index) - 1)),
+    }
     return Synthetic(plan, metrics, noise=[0.0] * 5)
 
 

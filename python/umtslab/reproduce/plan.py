@@ -168,8 +168,8 @@ class Plan:
 
     `averaged` has patterns of the ids of claims about means: over the points of the sweep `average_over`
     that have the values which the claim's conditions name. It must be a whole grid, so that each side of a
-    comparison averages over the same sets. `gaps` names claims that cannot be tested because the document
-    lacks something, and says what.
+    comparison averages over the same sets. `gaps` names claims, and labels of orders, that cannot be tested
+    because the document lacks something, and says what.
     """
 
     paper: str

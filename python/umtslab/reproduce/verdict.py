@@ -190,7 +190,7 @@ class _Judge:
         try:
             constant = float(label)
         except ValueError:
-            raise Missing(f"the plan does not know {label!r}") from None
+            raise Missing(self.plan.gaps.get(label, f"the plan does not know {label!r}")) from None
         runs = max((reading.summary.n for reading in self.ours), default=0)
         return [constant] * runs
 
