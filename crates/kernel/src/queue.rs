@@ -227,7 +227,9 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         let day = self.first_used()?;
         if day != self.in_order {
             self.in_order = day;
-            self.days[day].sort_unstable_by_key(|entry| Reverse(entry.key()));
+            if self.days[day].len() > 1 {
+                self.days[day].sort_unstable_by_key(|entry| Reverse(entry.key()));
+            }
         }
         Some(day)
     }

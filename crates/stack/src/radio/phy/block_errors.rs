@@ -118,7 +118,15 @@ impl BlockErrors {
         match self.model {
             ErrorModel::ErrorFree => Lost(0),
             ErrorModel::Independent { bler, unit } => self.independent(tti, first, blocks, bler, unit),
-            _ => self.with_memory(tti, first, blocks),
+            ErrorModel::Gilbert { bler_good, bler_bad, step, .. } => {
+                self.gilbert(tti, first, blocks, [bler_good, bler_bad], step)
+            }
+            ErrorModel::Trace(ref verdicts) => {
+                let from = self.blocks_seen;
+                self.blocks_seen += u64::from(blocks);
+                let is_lost = |block| verdicts[((from + u64::from(block)) % verdicts.len() as u64) as usize];
+                Lost((0..blocks).fold(0, |lost, block| lost | u128::from(is_lost(block)) << block))
+            }
         }
     }
 
@@ -138,36 +146,43 @@ impl BlockErrors {
         }
     }
 
-    fn with_memory(&mut self, tti: u64, first: u32, blocks: u32) -> Lost {
+    fn gilbert(&mut self, tti: u64, first: u32, blocks: u32, bler: [f64; 2], step: ErrorUnit) -> Lost {
+        let draws = self.draws.tti(tti);
         let mut lost = 0;
         for block in 0..blocks {
-            lost |= u128::from(self.block_lost(tti, first + block)) << block;
+            let (steps, draw) = match step {
+                ErrorUnit::Pdu => (1, self.draws.tti(self.blocks_seen).uniform(CHAIN)),
+                ErrorUnit::Tti => (tti - self.last_tti, draws.uniform(CHAIN)),
+            };
             self.blocks_seen += 1;
+            let bad = self.step(tti, steps, draw);
+            let bler = bler[usize::from(bad)];
+            // Draws have addresses: one that cannot decide anything need not be made.
+            let is_lost = bler >= 1.0 || (bler > 0.0 && draws.uniform(first + block) < bler);
+            lost |= u128::from(is_lost) << block;
         }
         Lost(lost)
     }
 
-    fn block_lost(&mut self, tti: u64, block: u32) -> bool {
-        match &self.model {
-            ErrorModel::Trace(verdicts) => verdicts[(self.blocks_seen % verdicts.len() as u64) as usize],
-            &ErrorModel::Gilbert { good_to_bad, bad_to_good, bler_good, bler_bad, step } => {
-                let (steps, draw) = match step {
-                    ErrorUnit::Pdu => (1, self.draws.tti(self.blocks_seen).uniform(CHAIN)),
-                    ErrorUnit::Tti => (tti - self.last_tti, self.draws.tti(tti).uniform(CHAIN)),
-                };
-                if self.bad.is_none() || steps > 0 {
-                    let bad = match self.bad {
-                        Some(bad) if steps == 1 => self.one_step[usize::from(bad)],
-                        bad => bad_probability(bad, good_to_bad, bad_to_good, steps),
-                    };
-                    self.bad = Some(draw < bad);
-                    self.last_tti = tti;
-                }
-                let bler = if self.bad == Some(true) { bler_bad } else { bler_good };
-                // Draws have addresses: one that cannot decide anything need not be made.
-                bler >= 1.0 || (bler > 0.0 && self.draws.tti(tti).uniform(block) < bler)
+    /// Moves the chain on by `steps` steps as `draw` decides; tells whether it is bad then.
+    #[inline]
+    fn step(&mut self, tti: u64, steps: u64, draw: f64) -> bool {
+        let bad = match self.bad {
+            Some(bad) if steps == 0 => bad,
+            Some(bad) if steps == 1 => draw < self.one_step[usize::from(bad)],
+            before => draw < self.bad_after(before, steps),
+        };
+        self.bad = Some(bad);
+        self.last_tti = tti;
+        bad
+    }
+
+    fn bad_after(&self, bad: Option<bool>, steps: u64) -> f64 {
+        match self.model {
+            ErrorModel::Gilbert { good_to_bad, bad_to_good, .. } => {
+                bad_probability(bad, good_to_bad, bad_to_good, steps)
             }
-            ErrorModel::ErrorFree | ErrorModel::Independent { .. } => unreachable!("these have no memory"),
+            _ => unreachable!("only this model has a chain"),
         }
     }
 }
