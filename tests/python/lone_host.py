@@ -54,7 +54,11 @@ def inside(what: str, folder: Path) -> Any:
 
 def emulate(*words: str, **options: Any) -> subprocess.Popen[str]:
     """``umts emulate --internet`` with these words, at work."""
-    line = [sys.executable, "-m", "umtslab", "emulate", "--internet", *words]
+    return _umts("emulate", "--internet", *words, **options)
+
+
+def _umts(*words: str, **options: Any) -> subprocess.Popen[str]:
+    line = [sys.executable, "-m", "umtslab", *words]
     return subprocess.Popen(line, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
 
@@ -82,6 +86,56 @@ def reach() -> dict[str, Any]:
     asking = emulate("--", sys.executable, "-c", ASK)
     said, told = asking.communicate()
     return {"status": asking.returncode, "said": said.strip(), "told": told, "left": left()}
+
+
+FETCH = "import sys, urllib.request as r; print(len(r.urlopen(sys.argv[1]).read()))"
+
+
+def between() -> dict[str, Any]:
+    """A radio between two devices, with a host behind each: what comes through, and what is refused."""
+    for name, last in (("left", 10), ("right", 20)):
+        host = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
+        own = os.readlink("/proc/self/ns/net")
+        _wait_for_namespace(host.pid, own)
+        # Its number means nothing in the namespace of the emulator.
+        place = Path(f"/run/{name}")
+        place.touch()
+        _run("mount", "--bind", f"/proc/{host.pid}/ns/net", str(place))
+        _run("ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", str(host.pid))
+        _run("ip", "link", "set", name, "up")
+        for words in (
+            f"address add 198.51.100.{last}/24 dev eth0",
+            f"address add 2001:db8::{last}/64 dev eth0 nodad",
+            "link set eth0 up",
+        ):
+            _run("nsenter", f"--net={place}", "ip", *words.split())
+    server = ["nsenter", "--net=/run/right", sys.executable, "-m", "umtslab.emulate.internet"]
+    subprocess.Popen(server, stdout=subprocess.DEVNULL)
+    attach = ("--attach-ue", "left", "--attach-net", "right")
+    fetch = ["nsenter", "--net=/run/left", sys.executable, "-c", FETCH]
+    said: list[list[Any]] = []
+    for host_name in ("198.51.100.20", "[2001:db8::20]"):
+        command = [*fetch, f"http://{host_name}/bytes/30000"]
+        out = f"results{len(said)}"
+        at_work = _umts("emulate", *attach, "--record", "--out", out, "--", *command)
+        said.append([*at_work.communicate(), at_work.returncode])
+    replayed = _umts("replay", "results0").communicate()
+    refused = []
+    for wrong, change in (
+        (("left", "left"), ""),
+        (("left", "absent"), ""),
+        (("left", "right"), "address add 192.0.2.77/24 dev right"),
+        (("left", "right"), "link set left mtu 9000"),
+        (("left", "right"), "link set left down"),
+    ):
+        if change:
+            _run("ip", "address", "flush", "dev", "right")
+            _run("ip", *change.split())
+        at_work = _umts("emulate", "--attach-ue", wrong[0], "--attach-net", wrong[1], "--", "true")
+        refused.append([at_work.communicate()[1], at_work.returncode])
+        if "mtu" in change:
+            _run("ip", "link", "set", "left", "mtu", "1500")
+    return {"said": said, "replayed": replayed, "refused": refused}
 
 
 def two_at_once() -> list[dict[str, Any]]:
@@ -137,17 +191,23 @@ def _processes(part: str) -> list[int]:
     return found
 
 
-def _make() -> None:
-    def run(*words: str) -> None:
-        subprocess.run(words, check=True)
+def _run(*words: str) -> None:
+    subprocess.run(words, check=True)
 
+
+def _wait_for_namespace(pid: int, other: str) -> None:
+    wait_for(lambda: os.readlink(f"/proc/{pid}/ns/net") != other)
+
+
+def _make() -> None:
+    run = _run
     run("mount", "--make-rprivate", "/")
     run("mount", "-t", "tmpfs", "none", "/run")
     Path("/run/resolv.conf").write_text(f"nameserver {SERVER}\n")
     run("mount", "--bind", "/run/resolv.conf", "/etc/resolv.conf")
     internet = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
     own = os.readlink("/proc/self/ns/net")
-    wait_for(lambda: os.readlink(f"/proc/{internet.pid}/ns/net") != own)
+    _wait_for_namespace(internet.pid, own)
     there = ["nsenter", "--net", "--target", str(internet.pid)]
     run("ip", "link", "set", "lo", "up")
     run("ip", "link", "add", "wan", "type", "veth", "peer", "name", "isp", "netns", str(internet.pid))
@@ -170,4 +230,10 @@ def _make() -> None:
 
 if __name__ == "__main__":
     _make()
-    print(json.dumps({"reach": reach, "two_at_once": two_at_once, "killed": killed}[sys.argv[1]]()))
+    CALLED: dict[str, Callable[[], Any]] = {
+        "reach": reach,
+        "two_at_once": two_at_once,
+        "killed": killed,
+        "between": between,
+    }
+    print(json.dumps(CALLED[sys.argv[1]]()))

@@ -1,7 +1,8 @@
-"""``umts emulate --internet``, on a host of its own that has a second namespace for the Internet."""
+"""``umts emulate`` on a host of its own: its Internet, which is a second namespace, and its devices."""
 
 from __future__ import annotations
 
+import json
 import os
 import socket
 import threading
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import lone_host
 import pytest
+from conftest import Umts
 from umtslab.cli.doctor import emulation
 from umtslab.emulate import forwarding, resolver
 
@@ -51,6 +53,29 @@ def test_nothing_is_left_on_the_host_when_it_is_killed(tmp_path: Path) -> None:
     assert both["forwards"] == "1"
     assert "before" in both["holds"]
     assert cleaned == NOTHING
+
+
+@pytest.mark.usefixtures("_host")
+def test_the_radio_joins_two_devices_and_the_hosts_behind_them(tmp_path: Path) -> None:
+    found = lone_host.inside("between", tmp_path)
+    assert [said[0] for said in found["said"]] == ["30000\n"] * 2, found
+    assert "every event as in the emulation" in found["replayed"][0]
+    for results in ("results0", "results1"):
+        (run,) = (tmp_path / results / "runs").iterdir()
+        metrics = json.loads((run / "metrics.json").read_text())
+        assert metrics["min_rtt_s"] > 0.05
+        packets = json.loads((run / "emulation.json").read_text())["packets"]
+        assert packets["malformed"] == packets["unroutable"] == packets["refused"] == 0
+    expected = ("the same", "there is none", "ip address flush dev right", "mtu 1500", "ip link set left up")
+    for (told, status), part in zip(found["refused"], expected, strict=True):
+        assert part in told
+        assert status == 125
+
+
+def test_two_devices_are_given_together_and_alone(umts: Umts) -> None:
+    assert "go together" in umts("emulate", "--attach-ue", "a", "--", "true", status=2).stderr
+    both = ("--attach-ue", "a", "--attach-net", "b")
+    assert "leave out" in umts("emulate", *both, "--ue", "true", "--", "true", status=2).stderr
 
 
 def test_forwarding_is_set_back_when_the_last_holder_lets_go(tmp_path: Path) -> None:

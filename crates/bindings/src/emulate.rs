@@ -85,7 +85,7 @@ pub struct EmulationResult {
 /// Runs programs over the network of a scenario until `command` ends.
 ///
 /// `internet` answers every name and address at the server side. With `resolver` the host's network is behind it instead;
-/// that program answers names, and its two last words are the sockets where it is asked (UDP, TCP). `started` is told what
+/// that program answers names, and its two last words are the sockets where it is asked (UDP, TCP). `wires` names two devices in place of namespaces: the UE's and that of the network. `started` is told what
 /// the kernel's TCP says of itself, and what was changed in the host's network. About twice a second `meter` is told the state, as a dictionary:
 /// ``at_s``, ``down_bps``, ``up_bps``, octets in the RLC buffers ``buffer_down`` and ``buffer_up``, and if they are known
 /// ``rlc_delay_s``, ``rtt_s`` (of the programs' packets), ``state`` and ``towards`` (RRC, of the first UE).
@@ -93,10 +93,10 @@ pub struct EmulationResult {
 #[pyo3(
     signature = (
         scenario, seed, command, *, parent, ues=vec![], servers=vec![], internet=None, resolver=None, variables=vec![],
-        tcp=vec![],         recording=None, real_time=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None
+        tcp=vec![], wires=None,         recording=None, real_time=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None
     ),
     text_signature = "(scenario, seed, command, *, parent, ues=[], servers=[], internet=None, resolver=None, variables=[], \
-                      tcp=[], recording=None, real_time=False, series=False, pcap_dir=None, pdus=False, started=None, \
+                      tcp=[], wires=None, recording=None, real_time=False, series=False, pcap_dir=None, pdus=False, started=None, \
                       meter=None)"
 )]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
@@ -112,6 +112,7 @@ pub fn emulate(
     resolver: Option<Vec<OsString>>,
     variables: Vec<(OsString, OsString)>,
     tcp: Vec<(String, String)>,
+    wires: Option<(String, String)>,
     recording: Option<PathBuf>,
     real_time: bool,
     series: bool,
@@ -135,6 +136,7 @@ pub fn emulate(
         },
         servers: servers.into_iter().map(|words| program(words, false)).collect(),
         tcp: TcpSettings::from_pairs(&tcp).map_err(PyValueError::new_err)?,
+        wires: wires.map(|(ue, net)| [ue, net]),
         // Opened again, so that the descriptor that Python knows stays Python's.
         parent: OwnedFd::from(File::open(format!("/proc/self/fd/{parent}"))?),
         recording,
@@ -180,7 +182,7 @@ pub fn replay(
     scenario: &Scenario,
     seed: u64,
     recording: PathBuf,
-    real_ues: usize,
+    real_ues: Option<usize>,
     end_s: f64,
     series: bool,
     pcap_dir: Option<PathBuf>,

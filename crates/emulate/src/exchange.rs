@@ -41,10 +41,19 @@ pub enum Incoming {
     Turned(Vec<u8>),
 }
 
+/// Who is behind the ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Behind {
+    /// So many UEs, each with addresses of ours.
+    Ues(usize),
+    /// One UE, whatever addresses it and the other side have.
+    Anybody,
+}
+
 /// The border between programs and network.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Exchange {
-    ues: usize,
+    behind: Behind,
     cargo: Cargo,
     /// What became of the packets so far.
     pub counts: Counts,
@@ -53,9 +62,9 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Between the network and the programs of its first `ues` UEs and of the server side.
-    pub fn new(ues: usize, cargo: Cargo) -> Self {
-        Exchange { ues, cargo, counts: Counts::default(), last_entry: Time::ZERO }
+    /// Between the network and who is behind its ports.
+    pub fn new(behind: Behind, cargo: Cargo) -> Self {
+        Exchange { behind, cargo, counts: Counts::default(), last_entry: Time::ZERO }
     }
 
     /// Takes in a packet.
@@ -81,9 +90,14 @@ impl Exchange {
         };
         let (ue, direction) = match port.checked_sub(ue_port(0)) {
             Some(ue) => (Some(ue), Direction::Uplink),
+            None if self.behind == Behind::Anybody => (Some(0), Direction::Downlink),
             None => (addresses::ue_of(to), Direction::Downlink),
         };
-        let Some(ue) = ue.filter(|&ue| ue < self.ues && !to.is_multicast()) else {
+        let ues = match self.behind {
+            Behind::Ues(ues) => ues,
+            Behind::Anybody => 1,
+        };
+        let Some(ue) = ue.filter(|&ue| ue < ues && !to.is_multicast()) else {
             self.counts.unroutable += 1;
             return;
         };
@@ -103,6 +117,7 @@ impl Exchange {
             let Some(bytes) = self.cargo.unload(packet.id) else { continue };
             let port = match packet.direction() {
                 Direction::Downlink => ue_port(packet.ue.index()),
+                Direction::Uplink if self.behind == Behind::Anybody => SERVER_PORT,
                 Direction::Uplink => {
                     let (_, to) = foreign::addresses(&bytes).expect("it was read when it entered");
                     port_of(to)

@@ -60,7 +60,7 @@ impl Outside for Live {
         let (clock, late) = (&self.clock, &mut self.released_late);
         self.exchange.leave(network, |port, bytes| {
             *late += u64::from(clock.now() - now > clock.lateness().limit());
-            clock.tuns()[port].write(bytes)
+            clock.ports()[port].write(bytes)
         })
     }
 

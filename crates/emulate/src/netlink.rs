@@ -54,6 +54,15 @@ impl Route {
     }
 }
 
+/// What a device is like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    /// Octets of the largest packet.
+    pub mtu: u32,
+    /// The kernel made it: it takes every frame.
+    pub is_virtual: bool,
+}
+
 /// A socket to the kernel's routing.
 pub struct Netlink {
     socket: Socket,
@@ -127,6 +136,31 @@ impl Netlink {
             ]),
         ];
         self.ask(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
+    }
+
+    /// What a device is like.
+    ///
+    /// # Errors
+    /// If there is none of this index.
+    pub fn link(&mut self, index: u32) -> io::Result<Link> {
+        for answer in self.list(RouteNetlinkMessage::GetLink(LinkMessage::default()))? {
+            let RouteNetlinkMessage::NewLink(link) = answer else { continue };
+            if link.header.index != index {
+                continue;
+            }
+            let mut found = Link { mtu: 0, is_virtual: false };
+            for attribute in link.attributes {
+                match attribute {
+                    LinkAttribute::Mtu(octets) => found.mtu = octets,
+                    LinkAttribute::LinkInfo(info) => {
+                        found.is_virtual |= info.iter().any(|info| matches!(info, LinkInfo::Kind(_)));
+                    }
+                    _ => {}
+                }
+            }
+            return Ok(found);
+        }
+        Err(io::Error::from(io::ErrorKind::NotFound))
     }
 
     /// The index of a device.

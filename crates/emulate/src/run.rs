@@ -1,6 +1,5 @@
 //! An emulation from its start to its end, and its replay.
 
-use std::ffi::OsString;
 use std::io;
 use std::ops::ControlFlow;
 use std::os::fd::OwnedFd;
@@ -20,17 +19,16 @@ use umts_units::{Duration, Time};
 use crate::cargo::Cargo;
 use crate::children::{Children, Program, exit_status_of};
 use crate::digest::Digest;
-use crate::exchange::{Counts, Exchange};
+use crate::exchange::{Behind, Counts, Exchange};
 use crate::fidelity::Fidelity;
 use crate::gauge::{Gauge, Reading};
 use crate::live::Live;
-use crate::net_namespace::NetNamespace;
 use crate::recording::{self, Recording};
 use crate::replay::Replay;
 use crate::round_trips::RoundTrips;
+use crate::surroundings::{Surroundings, start_in_ue};
 use crate::tcp_settings::{Effective, TcpSettings};
-use crate::topology::{self, SERVER_PORT, ue_port};
-use crate::uplink::{self, Uplink};
+use crate::topology::ue_port;
 use crate::wall_clock::WallClock;
 
 /// Why there is no emulation, or no result of one.
@@ -70,7 +68,7 @@ impl EmulationError {
     }
 }
 
-fn system(what: &'static str) -> impl Fn(io::Error) -> EmulationError {
+pub(crate) fn system(what: &'static str) -> impl Fn(io::Error) -> EmulationError {
     move |source| EmulationError::System { what, source }
 }
 
@@ -95,6 +93,9 @@ pub struct Programs {
     pub internet: Internet,
     /// Run at the server side.
     pub servers: Vec<Program>,
+    /// Given devices in place of namespaces: the UE's, and that of the network. The command then runs where this process
+    /// does, and nothing else is started.
+    pub wires: Option<[String; 2]>,
     /// What the kernel's TCP is told.
     pub tcp: TcpSettings,
     /// Its other end is open while the emulation is wanted.
@@ -173,51 +174,28 @@ pub fn emulate(
     meter: &mut dyn FnMut(&Reading) -> ControlFlow<()>,
 ) -> Result<Outcome, EmulationError> {
     let config = network_config(scenario);
-    let real_ues = 1 + programs.ues.len();
-    let is_hermetic = !matches!(programs.internet, Internet::Host(_));
-    let tuns = topology::build(real_ues, &programs.tcp, is_hermetic)
-        .map_err(system("cannot make the namespaces"))?;
-    let effective =
-        topology::effective(&tuns, &programs.tcp).map_err(system("cannot read TCP's settings"))?;
-    let uplink = match &programs.internet {
-        Internet::Host(_) => Some(Uplink::new(tuns[SERVER_PORT].namespace())),
-        Internet::None | Internet::Hermetic(_) => None,
-    };
-    let uplink = uplink.transpose().map_err(system("cannot reach the host's network"))?;
-    let changes = uplink.as_ref().map_or(&[][..], |uplink| &uplink.changes);
-    started(Started { tcp: &effective, changes })?;
+    let surroundings = Surroundings::new(&programs)?;
+    started(Started { tcp: &surroundings.tcp, changes: surroundings.changes() })?;
     let limit = config.ues.iter().flat_map(|ue| ue.channels).map(|channel| channel.format.tti).min();
     let limit = limit.unwrap_or(Duration::from_millis(10));
-    let recording = programs.recording.as_deref().map(|path| Recording::create(path, tuns.len()));
+    let ports = surroundings.ports.len();
+    let recording = programs.recording.as_deref().map(|path| Recording::create(path, ports));
     let recording = recording.transpose().map_err(system("cannot write the recording"))?;
     let mut children = Children::default();
-    let server_side = tuns[SERVER_PORT].namespace();
-    match &programs.internet {
-        Internet::None => {}
-        Internet::Hermetic(servers) => {
-            children
-                .start_and_wait(server_side, servers)
-                .map_err(system("cannot start the servers inside"))?;
-        }
-        Internet::Host(resolver) => {
-            start_resolver(&mut children, server_side, resolver).map_err(system("cannot answer names"))?;
-        }
-    }
-    for server in &programs.servers {
-        children.start_server(server_side, server).map_err(system("cannot run a server"))?;
-    }
-    let clock = WallClock::new(tuns, programs.parent, limit).map_err(system("cannot start the clock"))?;
-    let command = children.start(clock.tuns()[ue_port(0)].namespace(), &programs.command);
+    surroundings.start_servers(&mut children, &programs)?;
+    let Surroundings { ports, behind, tcp, uplink } = surroundings;
+    let clock = WallClock::new(ports, programs.parent, limit).map_err(system("cannot start the clock"))?;
+    let command = start_in_ue(&mut children, clock.ports(), 0, &programs.command);
     let command = command.map_err(|source| EmulationError::Command {
         name: programs.command.words[0].to_string_lossy().into_owned(),
         source,
     })?;
     for (ue, program) in programs.ues.iter().enumerate() {
-        let namespace = clock.tuns()[ue_port(ue + 1)].namespace();
-        children.start(namespace, program).map_err(system("cannot run the program of a UE"))?;
+        let started = start_in_ue(&mut children, clock.ports(), ue + 1, program);
+        started.map_err(system("cannot run the program of a UE"))?;
     }
     let cargo = Cargo::default();
-    let exchange = Exchange::new(real_ues, cargo.clone());
+    let exchange = Exchange::new(behind, cargo.clone());
     let mut live =
         Live { clock, exchange, children, command, recording, is_abandoned: false, released_late: 0 };
     let results = run(scenario, seed, &mut live, cargo, keep, meter, |live| &live.exchange)?;
@@ -225,8 +203,8 @@ pub fn emulate(
         recording.finish().map_err(system("cannot write the recording"))?;
     }
     let mut tun_drops = 0;
-    for tun in live.clock.tuns() {
-        tun_drops += tun.dropped().map_err(system("cannot ask for drops"))?;
+    for port in live.clock.ports() {
+        tun_drops += port.dropped().map_err(system("cannot ask for drops"))?;
     }
     let fidelity = Fidelity {
         lateness: live.clock.lateness().clone(),
@@ -237,34 +215,28 @@ pub fn emulate(
     };
     let status = live.children.status(live.command).unwrap_or(125);
     drop(uplink);
-    Ok(Outcome { status, is_abandoned: live.is_abandoned, fidelity, tcp: effective, results })
-}
-
-/// Starts what answers names in the present namespace, with sockets of the server side.
-fn start_resolver(children: &mut Children, server_side: &NetNamespace, resolver: &Program) -> io::Result<()> {
-    let sockets = uplink::name_sockets(server_side)?;
-    let mut resolver = resolver.clone();
-    resolver.words.extend(uplink::numbers(&sockets).map(OsString::from));
-    children.start_here(&resolver).map(drop)
+    Ok(Outcome { status, is_abandoned: live.is_abandoned, fidelity, tcp, results })
 }
 
 /// The network of an emulation again, with the packets of its recording at their times, as fast as possible. The same
-/// code, scenario and seed give the same events: [`Results::digest`] tells.
+/// code, scenario and seed give the same events: [`Results::digest`] tells. Without `real_ues` it was one between given
+/// devices.
 ///
 /// # Errors
 /// If the recording cannot be read or results cannot be written.
 pub fn replay(
     scenario: &Scenario,
     seed: u64,
-    real_ues: usize,
+    real_ues: Option<usize>,
     recording: &Path,
     end: Time,
     keep: &Keep,
 ) -> Result<(Results, Counts), EmulationError> {
-    let arrivals =
-        recording::read(recording, ue_port(real_ues)).map_err(system("cannot read the recording"))?;
+    let behind = real_ues.map_or(Behind::Anybody, Behind::Ues);
+    let arrivals = recording::read(recording, ue_port(real_ues.unwrap_or(1)))
+        .map_err(system("cannot read the recording"))?;
     let cargo = Cargo::default();
-    let mut outside = Replay::new(arrivals, end, Exchange::new(real_ues, cargo.clone()));
+    let mut outside = Replay::new(arrivals, end, Exchange::new(behind, cargo.clone()));
     let results =
         run(scenario, seed, &mut outside, cargo, keep, &mut |_| ControlFlow::Continue(()), |replay| {
             &replay.exchange

@@ -16,8 +16,9 @@ use umts_kernel::{Clock, Wake};
 use umts_units::{Duration, Time};
 
 use crate::lateness::Lateness;
+use crate::port::Port;
 use crate::probe::time_spec;
-use crate::tun::{MTU, Tun};
+use crate::tun::MTU;
 
 /// Packets read from one device before the others have their turn.
 const BURST: usize = 64;
@@ -55,7 +56,7 @@ pub struct WallClock {
     timer: TimerFd,
     signals: SignalFd,
     _parent: OwnedFd,
-    tuns: Vec<Tun>,
+    ports: Vec<Port>,
     waiting: VecDeque<(Time, Arrival)>,
     lateness: Lateness,
     last_due: Option<Time>,
@@ -69,7 +70,7 @@ impl WallClock {
     ///
     /// # Errors
     /// If the kernel refuses one of the descriptors.
-    pub fn new(tuns: Vec<Tun>, parent: OwnedFd, limit: Duration) -> io::Result<Self> {
+    pub fn new(ports: Vec<Port>, parent: OwnedFd, limit: Duration) -> io::Result<Self> {
         let mut wanted = SigSet::empty();
         [Signal::SIGCHLD, Signal::SIGTERM, Signal::SIGINT].into_iter().for_each(|signal| wanted.add(signal));
         wanted.thread_block()?;
@@ -81,8 +82,8 @@ impl WallClock {
         epoll.add(&timer, readable(TIMER))?;
         epoll.add(&signals, readable(SIGNALS))?;
         epoll.add(&parent, readable(PARENT))?;
-        for (port, tun) in tuns.iter().enumerate() {
-            epoll.add(tun, readable(port as u64))?;
+        for (number, port) in ports.iter().enumerate() {
+            epoll.add(port, readable(number as u64))?;
         }
         Ok(WallClock {
             start: monotonic()?,
@@ -90,7 +91,7 @@ impl WallClock {
             timer,
             signals,
             _parent: parent,
-            tuns,
+            ports,
             waiting: VecDeque::new(),
             lateness: Lateness::new(limit),
             last_due: None,
@@ -101,8 +102,8 @@ impl WallClock {
     }
 
     /// The devices, in their order.
-    pub fn tuns(&self) -> &[Tun] {
-        &self.tuns
+    pub fn ports(&self) -> &[Port] {
+        &self.ports
     }
 
     /// The present instant of the run.
@@ -172,8 +173,10 @@ impl WallClock {
 
     fn read(&mut self, port: usize) -> io::Result<()> {
         let mut buffer = [0; MTU as usize + 1];
-        for _ in 0..BURST {
-            let Some(length) = self.tuns[port].read(&mut buffer)? else { break };
+        let mut left = BURST;
+        while left > 0 || self.ports[port].has_more() {
+            left = left.saturating_sub(1);
+            let Some(length) = self.ports[port].read(&mut buffer)? else { break };
             let arrival = Arrival { port, bytes: buffer[..length].to_vec() };
             self.waiting.push_back((self.now(), arrival));
         }

@@ -31,6 +31,8 @@ def emulate(
     rlc_buffer: str | None = None,
     bler: str | None = None,
     internet: bool = False,
+    attach_ue: str | None = None,
+    attach_net: str | None = None,
     seed: int | None = None,
     out: Path = Path("results"),
     series: bool = False,
@@ -78,6 +80,9 @@ def emulate(
         Probability that a block is lost on the air, each way; other error processes by --set radio.model.
     internet
         The host's network is behind the server side, IPv4 only. Takes root, and says what it changes there.
+    attach_ue, attach_net
+        Two devices of this host that the radio joins, in place of namespaces, as long as the command runs
+        (root): the UE's side and the network's. Nothing of them is changed.
     seed
         Seed of the random streams (default: the scenario's own).
     out
@@ -130,8 +135,23 @@ def emulate(
         strict=strict,
         meter=not quiet,
         has_internet=internet,
+        wires=_wires(attach_ue, attach_net, alone=not (internet or ue or server or tcp or tcp_set)),
     )
     return run(session)
+
+
+def _wires(ue: str | None, net: str | None, *, alone: bool) -> tuple[str, ...]:
+    if ue is None and net is None:
+        return ()
+    if ue is None or net is None:
+        raise UsageError("--attach-ue and --attach-net go together: the radio is between two devices")
+    if not alone:
+        raise UsageError(
+            "between two devices there are no namespaces: leave out --internet, --ue, --server, --tcp"
+        )
+    if os.geteuid() != 0:
+        raise UsageError("--attach-ue and --attach-net use this host's devices, so they take root")
+    return (ue, net)
 
 
 def _scenario(

@@ -40,7 +40,7 @@ def replay(result: str, /, *, out: Path = Path("results"), pcap: Path | None = N
         Scenario.load(folder / "scenario.toml").core,
         run.seed,
         str(folder / RECORDING),
-        real_ues=1 + len(card["session"]["ues"]),
+        real_ues=None if card["session"]["wires"] else 1 + len(card["session"]["ues"]),
         end_s=run.duration_s,
         pcap_dir=None if pcap is None else str(pcap),
         pdus=True,

@@ -39,7 +39,8 @@ def _launch(session: Session) -> int:
     parent_read, parent_write = os.pipe()
     session_read, session_write = os.pipe()
     # The launcher sets forwarding back too: this process may be killed.
-    network = str(os.getpid()) if session.has_internet else "own"
+    needs_host = session.has_internet or session.wires
+    network = str(os.getpid()) if needs_host else "own"
     launcher = subprocess.Popen(
         [sys.executable, "-m", "umtslab.emulate.launcher", str(parent_read), str(session_read), network],
         pass_fds=(parent_read, session_read),

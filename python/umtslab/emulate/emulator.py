@@ -31,7 +31,8 @@ def main(arguments: list[str]) -> int:
     # Those of the host, before the namespace has its own.
     servers = resolver.of_host()
     try:
-        _core.settle(NAME_SERVER)
+        # Between given devices the command has the host's network, names included.
+        _core.settle(None if session.wires else NAME_SERVER)
         return _emulate(session, parent, servers)
     except _core.EmulationError as error:
         print(f"umts: {error}", file=sys.stderr)
@@ -63,6 +64,7 @@ def _emulate(session: Session, parent: int, name_servers: list[str]) -> int:
                 resolver=_module("resolver", *name_servers) if session.has_internet else None,
                 variables=list(session.variables),
                 tcp=list(session.tcp),
+                wires=(session.wires[0], session.wires[1]) if session.wires else None,
                 recording=None if recording is None else str(recording),
                 real_time=is_real_time,
                 series=session.series,
@@ -95,7 +97,8 @@ def _show_start(tcp: dict[str, str], changes: list[str]) -> None:
 
     for change in changes:
         print(f"changed on this host until the end: {change}", file=sys.stderr)
-    print(describe(tcp), file=sys.stderr, flush=True)
+    if tcp:
+        print(describe(tcp), file=sys.stderr, flush=True)
 
 
 def _shell(words: str) -> list[str]:

@@ -70,14 +70,16 @@ def _options(session: Session) -> list[str]:
     for option, values in (("--ue", session.ues), ("--server", session.servers)):
         for value in values:
             words += [option, value]
-    for name, value in session.tcp:
+    for option, device in zip(("--attach-ue", "--attach-net"), session.wires, strict=False):
+        words += [option, device]
+    for name, value in () if session.wires else session.tcp:
         words += ["--tcp-set", f"{name}={value}"]
     return [*words, "--", *session.command]
 
 
 def _identity(session: Session, scenario: Scenario, store: Store) -> Identity:
     """No two emulations are the same run, so each gets the next free number."""
-    words = json.dumps([session.command, session.ues, session.servers, session.tcp])
+    words = json.dumps([session.command, session.ues, session.servers, session.tcp, session.wires])
     digest = blake2b(f"emulated\0{scenario.content_hash}\0{words}".encode(), digest_size=16).hexdigest()
     number = 0
     while store.get(found := Identity(digest, code_version(), session.seed, number)) is not None:

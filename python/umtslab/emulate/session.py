@@ -31,6 +31,8 @@ class Session:
     meter: bool = True
     has_internet: bool = False
     """The host's network is reached by NAT, which takes root; otherwise every address answers inside."""
+    wires: tuple[str, ...] = ()
+    """Two devices of this host in place of namespaces: the UE's, and that of the network."""
     variables: tuple[tuple[str, str], ...] = field(default=())
     """Environment variables for the programs, besides those of the user."""
 
@@ -42,7 +44,7 @@ class Session:
     def from_json(cls, text: str) -> Session:
         """Inverse of `to_json`."""
         content = json.loads(text)
-        for name in ("command", "ues", "servers"):
+        for name in ("command", "ues", "servers", "wires"):
             content[name] = tuple(content[name])
         for name in ("tcp", "variables"):
             content[name] = tuple((key, value) for key, value in content[name])

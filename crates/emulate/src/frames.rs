@@ -1,0 +1,253 @@
+//! Ethernet frames between two given devices: which of them cross the radio, and in what form.
+
+use crate::foreign;
+
+/// Destination, source and type.
+pub const HEADER: usize = 14;
+
+const IPV4: [u8; 2] = [0x08, 0x00];
+const IPV6: [u8; 2] = [0x86, 0xdd];
+
+/// Protocol numbers of IANA.
+const TCP: u8 = 6;
+const UDP: u8 = 17;
+const ICMPV6: u8 = 58;
+
+/// Of TCP's flags: those that belong to the last part of a segment.
+const FIN_AND_PSH: u8 = 0x09;
+const CWR: u8 = 0x80;
+
+/// Where a frame goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// Over the radio: an IP packet for one host.
+    Radio,
+    /// To the other device at once: what a link needs for itself (ARP, neighbour discovery), and what is for many.
+    Aside,
+}
+
+/// Where `frame` goes.
+pub fn way_of(frame: &[u8]) -> Way {
+    let Some((header, packet)) = frame.split_first_chunk::<HEADER>() else { return Way::Aside };
+    let is_ip = [IPV4, IPV6].contains(&[header[12], header[13]]);
+    if header[0] & 1 == 1 || !is_ip || foreign::addresses(packet).is_err() {
+        return Way::Aside;
+    }
+    // Neighbour and router discovery (RFC 4861 §4): types 133 to 137.
+    let is_discovery = packet[0] >> 4 == 6
+        && packet[6] == ICMPV6
+        && packet.get(40).is_some_and(|kind| (133..=137).contains(kind));
+    if is_discovery { Way::Aside } else { Way::Radio }
+}
+
+/// The packet of a frame without the padding of short frames.
+pub fn packet_of(frame: &[u8]) -> &[u8] {
+    let packet = &frame[HEADER..];
+    let length = match packet[0] >> 4 {
+        4 => usize::from(u16::from_be_bytes([packet[2], packet[3]])),
+        _ => 40 + usize::from(u16::from_be_bytes([packet[4], packet[5]])),
+    };
+    &packet[..length.min(packet.len())]
+}
+
+/// Where the parts of a packet are that this module may have to change.
+struct Parts {
+    /// Where the header of TCP or UDP begins.
+    transport: usize,
+    protocol: u8,
+    /// Sum over the addresses and the protocol (RFC 9293 §3.1, RFC 8200 §8.1), without the length.
+    pseudo: u32,
+}
+
+fn parts(packet: &[u8]) -> Option<Parts> {
+    let (transport, protocol, addresses) = if packet[0] >> 4 == 4 {
+        let is_fragment = u16::from_be_bytes([packet[6], packet[7]]) & 0x3fff != 0;
+        if is_fragment {
+            return None;
+        }
+        (usize::from(packet[0] & 15) * 4, packet[9], 12..20)
+    } else {
+        (40, packet[6], 8..40)
+    };
+    let least = match protocol {
+        TCP => 20,
+        UDP => 8,
+        _ => return None,
+    };
+    let is_whole = packet.len() >= transport + least;
+    is_whole.then(|| Parts { transport, protocol, pseudo: sum(&packet[addresses]) + u32::from(protocol) })
+}
+
+/// Completes the checksum of TCP or UDP where the sender left that to its device: the kernel then put the sum over
+/// addresses, protocol and length in its place. Any other checksum stays as it is, a wrong one too.
+pub fn complete_checksum(packet: &mut [u8]) {
+    let Some(parts) = parts(packet) else { return };
+    let at = parts.transport + if parts.protocol == TCP { 16 } else { 6 };
+    let body = &packet[parts.transport..];
+    let pseudo = fold(parts.pseudo + body.len() as u32);
+    if u16::from_be_bytes([packet[at], packet[at + 1]]) == pseudo {
+        // The sum over the body has it in the place of the checksum already.
+        let checksum = !fold(sum(body));
+        let checksum = if checksum == 0 && parts.protocol == UDP { 0xffff } else { checksum };
+        packet[at..at + 2].copy_from_slice(&checksum.to_be_bytes());
+    }
+}
+
+/// A TCP segment that is larger than `mtu`, as kernels hand them on where devices are said to cut them (TSO, GRO), in
+/// parts that are not. `None` for what cannot be cut.
+pub fn cut(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
+    let parts = parts(packet).filter(|parts| parts.protocol == TCP)?;
+    let headers = parts.transport + usize::from(packet[parts.transport + 12] >> 4) * 4;
+    let room = mtu.checked_sub(headers).filter(|&room| room > 0 && packet.len() > headers)?;
+    let first = u32::from_be_bytes(packet[parts.transport + 4..][..4].try_into().expect("four octets"));
+    let payload = &packet[headers..];
+    let count = payload.len().div_ceil(room);
+    let cut = payload.chunks(room).enumerate().map(|(number, chunk)| {
+        let mut part = [&packet[..headers], chunk].concat();
+        let seq = first.wrapping_add((number * room) as u32);
+        part[parts.transport + 4..][..4].copy_from_slice(&seq.to_be_bytes());
+        let flags = &mut part[parts.transport + 13];
+        *flags &= if number + 1 < count { !FIN_AND_PSH } else { 0xff };
+        *flags &= if number > 0 { !CWR } else { 0xff };
+        set_length(&mut part, number as u16);
+        let pseudo = fold(parts.pseudo + (part.len() - parts.transport) as u32);
+        part[parts.transport + 16..][..2].copy_from_slice(&pseudo.to_be_bytes());
+        complete_checksum(&mut part);
+        part
+    });
+    Some(cut.collect())
+}
+
+/// Writes the length of a packet into its header, and counts on the identification of IPv4.
+fn set_length(packet: &mut [u8], number: u16) {
+    let length = packet.len();
+    if packet[0] >> 4 == 6 {
+        packet[4..6].copy_from_slice(&((length - 40) as u16).to_be_bytes());
+        return;
+    }
+    packet[2..4].copy_from_slice(&(length as u16).to_be_bytes());
+    let identification = u16::from_be_bytes([packet[4], packet[5]]).wrapping_add(number);
+    packet[4..6].copy_from_slice(&identification.to_be_bytes());
+    packet[10..12].fill(0);
+    let header = usize::from(packet[0] & 15) * 4;
+    let checksum = !fold(sum(&packet[..header]));
+    packet[10..12].copy_from_slice(&checksum.to_be_bytes());
+}
+
+/// Of words of two octets (RFC 1071).
+fn sum(octets: &[u8]) -> u32 {
+    octets
+        .chunks(2)
+        .map(|word| u32::from(u16::from_be_bytes([word[0], word.get(1).copied().unwrap_or(0)])))
+        .sum()
+}
+
+fn fold(mut sum: u32) -> u16 {
+    while sum > 0xffff {
+        sum = (sum & 0xffff) + (sum >> 16);
+    }
+    sum as u16
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// IPv4 and TCP, with whatever stands for the checksum of TCP.
+    fn segment(payload: usize, flags: u8) -> Vec<u8> {
+        let mut packet = vec![0x45, 0, 0, 0, 0, 9, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+        packet.extend([0, 80, 1, 0, 0, 0, 1, 0, 0, 0, 0, 7, 0x50, flags, 0, 1, 0, 0, 0, 0]);
+        packet.extend((0..payload).map(|n| n as u8));
+        set_length(&mut packet, 0);
+        packet
+    }
+
+    fn is_right(packet: &[u8]) -> bool {
+        let parts = parts(packet).expect("TCP or UDP");
+        let body = &packet[parts.transport..];
+        fold(parts.pseudo + body.len() as u32 + sum(body)) == 0xffff && {
+            packet[0] >> 4 == 6 || fold(sum(&packet[..20])) == 0xffff
+        }
+    }
+
+    fn leave_to_device(packet: &mut [u8]) {
+        let parts = parts(packet).expect("TCP");
+        let pseudo = fold(parts.pseudo + (packet.len() - parts.transport) as u32);
+        packet[parts.transport + 16..][..2].copy_from_slice(&pseudo.to_be_bytes());
+    }
+
+    #[test]
+    fn a_checksum_that_was_left_to_the_device_is_completed_and_a_wrong_one_is_not() {
+        let mut packet = segment(101, 0x18);
+        leave_to_device(&mut packet);
+        complete_checksum(&mut packet);
+        assert!(is_right(&packet));
+        packet[50] ^= 1;
+        let wrong = packet.clone();
+        complete_checksum(&mut packet);
+        assert_eq!(packet, wrong);
+    }
+
+    #[test]
+    fn a_large_segment_is_cut_into_right_ones() {
+        let mut whole = segment(4000, 0x19 | CWR);
+        leave_to_device(&mut whole);
+        let parts = cut(&whole, 1500).unwrap();
+        assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [1500, 1500, 1120]);
+        assert!(parts.iter().all(|part| is_right(part)));
+        let seqs: Vec<u32> =
+            parts.iter().map(|part| u32::from_be_bytes(part[24..28].try_into().unwrap())).collect();
+        assert_eq!(seqs, [256, 256 + 1460, 256 + 2920]);
+        // ACK on all; CWR on the first, PSH and FIN on the last.
+        assert_eq!(parts.iter().map(|part| part[33]).collect::<Vec<_>>(), [0x10 | CWR, 0x10, 0x19]);
+        assert_eq!(parts.iter().map(|part| part[5]).collect::<Vec<_>>(), [9, 10, 11]);
+        let payload: Vec<u8> = parts.iter().flat_map(|part| part[40..].to_vec()).collect();
+        assert_eq!(payload, whole[40..]);
+    }
+
+    #[test]
+    fn what_is_of_the_link_or_for_many_goes_aside() {
+        let frame = |to: u8, kind: [u8; 2], packet: &[u8]| {
+            [&[to, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2][..], &kind, packet].concat()
+        };
+        let mut discovery = vec![0x60, 0, 0, 0, 0, 8, 58, 255];
+        discovery.extend([0xfe; 32]);
+        discovery.extend([136, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(way_of(&frame(2, IPV4, &segment(1, 0))), Way::Radio);
+        assert_eq!(way_of(&frame(3, IPV4, &segment(1, 0))), Way::Aside);
+        assert_eq!(way_of(&frame(2, [8, 6], &segment(1, 0))), Way::Aside);
+        assert_eq!(way_of(&frame(2, IPV6, &discovery)), Way::Aside);
+        discovery[40] = 128;
+        assert_eq!(way_of(&frame(2, IPV6, &discovery)), Way::Radio);
+        // A frame of sixty octets has padding behind a packet of forty-one.
+        let mut padded = frame(2, IPV4, &segment(1, 0));
+        padded.resize(60, 0);
+        assert_eq!(packet_of(&padded).len(), 41);
+    }
+
+    proptest! {
+        #[test]
+        fn no_frame_makes_it_panic(mut octets in proptest::collection::vec(any::<u8>(), 0..200), mtu in 0_usize..120, version in 0_u8..3) {
+            if octets.len() > HEADER && version < 2 {
+                octets[0] = 2;
+                octets[12..14].copy_from_slice(if version == 0 { &IPV4 } else { &IPV6 });
+                octets[HEADER] = if version == 0 { 0x45 } else { 0x60 };
+            }
+            if way_of(&octets) == Way::Radio {
+                let mut packet = packet_of(&octets).to_vec();
+                complete_checksum(&mut packet);
+                let _ = cut(&packet, mtu);
+            }
+        }
+
+        #[test]
+        fn parts_are_right_and_whole(payload in 1_usize..20_000, mtu in 41_usize..1500) {
+            let whole = segment(payload, 0x18);
+            let parts = cut(&whole, mtu).unwrap();
+            prop_assert!(parts.iter().all(|part| part.len() <= mtu && is_right(part)));
+            prop_assert_eq!(parts.iter().map(|part| part.len() - 40).sum::<usize>(), payload);
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Where packets of real programs come in and go out: a TUN device of ours, or a device that was given.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use crate::net_namespace::NetNamespace;
+use crate::tun::Tun;
+use crate::wire::Wire;
+
+/// One of them.
+pub enum Port {
+    /// A device in a namespace of ours.
+    Tun(Tun),
+    /// A given device.
+    Wire(Wire),
+}
+
+impl Port {
+    /// The next packet, if there is one: its length.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<usize>> {
+        match self {
+            Port::Tun(tun) => tun.read(packet),
+            Port::Wire(wire) => wire.read(packet),
+        }
+    }
+
+    /// Whether a packet waits that [`AsFd`] does not tell of.
+    pub fn has_more(&self) -> bool {
+        matches!(self, Port::Wire(wire) if wire.has_parts())
+    }
+
+    /// Hands out a packet; whether the kernel took it.
+    pub fn write(&self, packet: &[u8]) -> bool {
+        match self {
+            Port::Tun(tun) => tun.write(packet),
+            Port::Wire(wire) => wire.write(packet),
+        }
+    }
+
+    /// Packets that the kernel dropped because nobody read them; of given devices it does not say.
+    ///
+    /// # Errors
+    /// If the device is gone.
+    pub fn dropped(&self) -> io::Result<u64> {
+        match self {
+            Port::Tun(tun) => tun.dropped(),
+            Port::Wire(_) => Ok(0),
+        }
+    }
+
+    /// The namespace of ours, if it is one.
+    pub fn namespace(&self) -> Option<&NetNamespace> {
+        match self {
+            Port::Tun(tun) => Some(tun.namespace()),
+            Port::Wire(_) => None,
+        }
+    }
+}
+
+impl AsFd for Port {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Port::Tun(tun) => tun.as_fd(),
+            Port::Wire(wire) => wire.as_fd(),
+        }
+    }
+}

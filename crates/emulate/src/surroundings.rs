@@ -1,0 +1,101 @@
+//! What is made around the programs before one of them runs.
+
+use std::ffi::OsString;
+use std::io;
+
+use crate::children::{ChildId, Children, Program};
+use crate::exchange::Behind;
+use crate::net_namespace::NetNamespace;
+use crate::port::Port;
+use crate::run::{EmulationError, Internet, Programs, system};
+use crate::tcp_settings::Effective;
+use crate::topology::{self, SERVER_PORT, ue_port};
+use crate::uplink::{self, Uplink};
+use crate::wire::Wire;
+
+/// Devices, and what is behind them.
+pub struct Surroundings {
+    /// In their order.
+    pub ports: Vec<Port>,
+    /// Who is behind them.
+    pub behind: Behind,
+    /// What the kernel's TCP says of itself in namespaces of ours.
+    pub tcp: Effective,
+    /// The way to the host's network.
+    pub uplink: Option<Uplink>,
+}
+
+impl Surroundings {
+    /// Namespaces of ours for the programs, or the devices that were given.
+    ///
+    /// # Errors
+    /// If the kernel refuses something, or a given device is not fit.
+    pub fn new(programs: &Programs) -> Result<Self, EmulationError> {
+        if let Some([ue, net]) = &programs.wires {
+            let wires = Wire::pair([net, ue]).map_err(system("cannot use the given devices"))?;
+            let ports = wires.into_iter().map(Port::Wire).collect();
+            return Ok(Surroundings { ports, behind: Behind::Anybody, tcp: Effective::new(), uplink: None });
+        }
+        let ues = 1 + programs.ues.len();
+        let is_hermetic = !matches!(programs.internet, Internet::Host(_));
+        let tuns =
+            topology::build(ues, &programs.tcp, is_hermetic).map_err(system("cannot make the namespaces"))?;
+        let tcp = topology::effective(&tuns, &programs.tcp).map_err(system("cannot read TCP's settings"))?;
+        let uplink = (!is_hermetic).then(|| Uplink::new(tuns[SERVER_PORT].namespace()));
+        let uplink = uplink.transpose().map_err(system("cannot reach the host's network"))?;
+        let ports = tuns.into_iter().map(Port::Tun).collect();
+        Ok(Surroundings { ports, behind: Behind::Ues(ues), tcp, uplink })
+    }
+
+    /// What was changed in the host's network.
+    pub fn changes(&self) -> &[String] {
+        self.uplink.as_ref().map_or(&[], |uplink| &uplink.changes)
+    }
+
+    /// Starts what runs at the server side.
+    ///
+    /// # Errors
+    /// If one of them cannot be started.
+    pub fn start_servers(&self, children: &mut Children, programs: &Programs) -> Result<(), EmulationError> {
+        let Some(server_side) = self.ports[SERVER_PORT].namespace() else { return Ok(()) };
+        match &programs.internet {
+            Internet::None => {}
+            Internet::Hermetic(servers) => {
+                children
+                    .start_and_wait(server_side, servers)
+                    .map_err(system("cannot start the servers inside"))?;
+            }
+            Internet::Host(resolver) => {
+                start_resolver(children, server_side, resolver).map_err(system("cannot answer names"))?;
+            }
+        }
+        for server in &programs.servers {
+            children.start_server(server_side, server).map_err(system("cannot run a server"))?;
+        }
+        Ok(())
+    }
+}
+
+/// Starts a program in a UE; in the present namespace, where the devices were given.
+///
+/// # Errors
+/// If it is not there or cannot be executed.
+pub fn start_in_ue(
+    children: &mut Children,
+    ports: &[Port],
+    ue: usize,
+    program: &Program,
+) -> io::Result<ChildId> {
+    match ports[ue_port(ue)].namespace() {
+        Some(namespace) => children.start(namespace, program),
+        None => children.start_here(program),
+    }
+}
+
+/// Starts what answers names in the present namespace, with sockets of the server side.
+fn start_resolver(children: &mut Children, server_side: &NetNamespace, resolver: &Program) -> io::Result<()> {
+    let sockets = uplink::name_sockets(server_side)?;
+    let mut resolver = resolver.clone();
+    resolver.words.extend(uplink::numbers(&sockets).map(OsString::from));
+    children.start_here(&resolver).map(drop)
+}
