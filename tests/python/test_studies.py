@@ -183,3 +183,15 @@ def test_the_shipped_studies_and_campaigns_are_whole() -> None:
             Study(load_campaign(path))
     with pytest.raises(CampaignError):
         load_campaign(folder / "rlc-best-goodput.toml").combinations()
+
+
+def test_the_experiments_of_the_reproductions_are_whole_and_named_where_they_explain() -> None:
+    root = Path(__file__).parents[2] / "reproductions"
+    experiments = sorted(root.glob("*/experiments/*.toml"))
+    assert experiments
+    for path in experiments:
+        study = Study(load_campaign(path))
+        assert study.points, path
+        paper = path.parents[1]
+        told = "".join((paper / name).read_text() for name in ("README.md", "reasons.toml"))
+        assert path.stem in told, f"nothing refers to {path}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -66,6 +67,7 @@ def reproduce(
         parts = select(root / "reproductions", selections)
     except (UnknownSelection, BadData) as error:
         raise UsageError(str(error)) from error
+    before, began = _kept(out), time.monotonic()
     with open_results(out / "store") as store, _progress(quiet=quiet or json) as progress:
         chapters = run_again(
             parts, store=store, data=root, quick=quick, budget=budget, jobs=threads, progress=progress
@@ -79,7 +81,17 @@ def reproduce(
         print(encoder.dumps(to_json(chapters, files, version=version), allow_nan=False))
     else:
         _show(chapters, files)
+    if not quiet:
+        made, seconds = _kept(out) - before, time.monotonic() - began
+        of = sum(chapter.runs for chapter in chapters)
+        print(f"{made} of {of} runs made now, by {threads} workers in {seconds:.0f} s", file=sys.stderr)
     return FAILED if totals(chapters)["fail"] else 0
+
+
+def _kept(out: Path) -> int:
+    """How many runs the output folder has."""
+    runs = out / "store" / "runs"
+    return sum(1 for _ in runs.iterdir()) if runs.is_dir() else 0
 
 
 def _show(chapters: list[Chapter], files: list[Path]) -> None:
