@@ -121,7 +121,7 @@ def scattered(plan: Plan, goodput: Callable[[float], float]) -> Synthetic:
     return Synthetic(plan, metrics, noise=[0.0] * 5)
 
 
-def test_a_dip_over_a_measured_quantity_is_seen_in_thirds(plan: Plan) -> None:
+def test_a_dip_over_a_measured_quantity_is_one_between_its_ends(plan: Plan) -> None:
     plan = replace(plan, averaged=("paper.*",), average_over="all")
     stated = claim("trend", "dip(delay_s)", vary="delay_s", part=1)
     assert score(stated, plan, scattered(plan, lambda x: abs(x - 0.5))).verdict is PASS

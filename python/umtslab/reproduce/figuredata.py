@@ -12,7 +12,7 @@ from umtslab.reproduce.claims import Claim, Value
 from umtslab.reproduce.conditions import matching, question, rank
 from umtslab.reproduce.course import bins
 from umtslab.reproduce.errors import Missing
-from umtslab.reproduce.plan import Figure, Plan, Point, same, text
+from umtslab.reproduce.plan import AVERAGE, Figure, Plan, Point, same, text
 from umtslab.reproduce.results import Results, Series, measure, measure_series
 
 
@@ -202,10 +202,18 @@ def _stated(plan: Plan, figure: Figure, claims: Sequence[Claim], results: Result
     names = [name for name in figure.curves if name != figure.x]
     base = _base(plan, figure, figure.at)
     for claim in _values(claims):
-        if claim.metric not in figure.y or not plan.covers(claim):
+        if (
+            claim.metric not in figure.y
+            or not plan.covers(claim)
+            or figure.average != plan.is_averaged(claim)
+        ):
             continue
         for case in _all_cases(claim, plan, results):
-            off = [k for k, v in base.items() if k != figure.x and k not in names and not same(case[k], v)]
+            off = [
+                k
+                for k, v in base.items()
+                if k != figure.x and k not in names and not same(case[k], v) and v != AVERAGE
+            ]
             listed = all(any(same(case[k], v) for v in figure.curves[k]) for k in names)
             if not off and listed:
                 label = ", ".join(text(case[name]) for name in names)

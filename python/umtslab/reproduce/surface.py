@@ -3,13 +3,11 @@
 - ``dip(a + b)``, ``increasing(a + b)``: points with the same sum are one, their mean.
 - ``argmax(a, b) in {…} x {…}``: the best of the listed points beats each of the others.
 - ``argmax(a) differs by b``: the best values of a are not the same for all b.
-- ``dip(quantity)``: in each run the points are put in order by the quantity and cut into three equal parts;
-  the means of the parts are judged.
+- ``dip(quantity)``: the points are put in order by the mean of the quantity; then as over one dimension.
 """
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Mapping, Sequence
 
@@ -84,34 +82,27 @@ def _best_differs(match: re.Match[str], rows: Rows) -> Finding:
     return Finding(Verdict.INCONCLUSIVE, f"{detail}; inside the noise for {unsure}")
 
 
-def thirds(x: Sequence[Sample], y: Sequence[Sample]) -> list[Sample]:
-    """Means of y over the lowest, middle and highest third of the points by x, in each run.
+def in_order_of(x: Sequence[Sample], y: Sequence[Sample]) -> Curve:
+    """Points that have both quantities, as a curve of y over the mean of x.
 
     Raises
     ------
     Missing
-        With fewer than nine points.
+        With fewer than three points.
     """
-    if len(x) < 9:
-        raise Missing(f"thirds of a scatter need nine points or more, and {len(x)} were run")
-    found: list[Sample] = [[], [], []]
-    for run in range(min(len(sample) for sample in itertools.chain(x, y))):
-        pairs = [(a[run], b[run]) for a, b in zip(x, y, strict=True)]
-        known = sorted((a, b) for a, b in pairs if a is not None and b is not None)
-        cuts = [0, len(known) // 3, len(known) - len(known) // 3, len(known)]
-        for part, (low, high) in zip(found, itertools.pairwise(cuts), strict=True):
-            chosen = [b for _, b in known[low:high]]
-            part.append(sum(chosen) / len(chosen) if len(known) == len(pairs) else None)
-    return found
+    if len(x) < 3:
+        raise Missing(f"a measured quantity orders three points or more, and {len(x)} were run")
+    rows = sorted(zip(x, y, strict=True), key=lambda row: usable_mean(row[0]))
+    return Curve([usable_mean(a) for a, _ in rows], [b for _, b in rows])
 
 
-def judge_thirds(x: Sequence[Sample], y: Sequence[Sample]) -> Finding:
-    """Whether y is lower in the middle third by x than in the others."""
-    low, middle, high = thirds(x, y)
-    return conjunction([
-        greater(low, middle, "lowest third > middle third"),
-        greater(high, middle, "highest third > middle third"),
-    ])  # fmt: skip
+def depth_pct(curve: Curve) -> Sample:
+    """How far the lowest point of a curve (by the means) is below the first, in per cent of it, by run."""
+    first, lowest = curve.y[0], min(curve.y, key=usable_mean)
+    return [
+        None if a is None or not a or b is None else 100 * (a - b) / a
+        for a, b in zip(first, lowest, strict=False)
+    ]
 
 
 def _number(word: str) -> float:

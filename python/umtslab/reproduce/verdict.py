@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.reproduce.claims import Claim, Value
-from umtslab.reproduce.compare import Finding, Verdict, conjunction, show, within
+from umtslab.reproduce.compare import Finding, Verdict, conjunction, show, usable_mean, within
 from umtslab.reproduce.conditions import Question, label_point, question, rank, side_point
 from umtslab.reproduce.course import judge_course, mean_between
 from umtslab.reproduce.errors import Missing
@@ -16,7 +16,7 @@ from umtslab.reproduce.order import OTHERS, Chain, judge_order, labels, parse_or
 from umtslab.reproduce.plan import Plan, Point, key, same, text
 from umtslab.reproduce.reduce import mean_of
 from umtslab.reproduce.results import Results, Sample, measure, measure_beside, measure_series
-from umtslab.reproduce.surface import judge_surface, judge_thirds, thirds
+from umtslab.reproduce.surface import depth_pct, in_order_of, judge_surface
 from umtslab.reproduce.trend import Curve, Trend, judge_correlation, judge_trend, parse_trend
 
 SHOWN = 4
@@ -268,24 +268,24 @@ class _Judge:
         y = [measure(self.plan, self.results, self.claim.metric, point) for point in sets]
         where = self.label(asked, case)
         if trend.shape == "dip":
-            for name, part in zip(("lowest", "middle", "highest"), thirds(x, y), strict=True):
-                words = f"{where} {name} third by {trend.over}".strip()
-                self.ours.append(Reading(words, summarise(part)))
-            found = judge_thirds(x, y)
-            return Finding(found.verdict, f"{where}: {found.detail}" if where else found.detail)
+            curve = in_order_of(x, y)
+            lowest = min(curve.y, key=usable_mean)
+            for name, part in (("first", curve.y[0]), ("lowest", lowest), ("last", curve.y[-1])):
+                self.ours.append(Reading(f"{where} {name} by {trend.over}".strip(), summarise(part)))
+            found = judge_trend(trend, curve)
+            return Finding(
+                found.verdict, f"{where}: {found.detail}" if where and found.detail else found.detail
+            )
         if trend.shape.endswith("_rank_correlation"):
             return judge_correlation(1 if trend.shape.startswith("positive") else -1, x, y)
         raise Missing(f"no rule reads the trend {trend.shape} over all sets")
 
     def dip_pct(self, asked: Question, case: Point) -> Sample:
-        """How far the middle third by the varied quantity is below the lowest, in per cent of that."""
+        """How far the lowest set is below the one with the least of the varied quantity, in per cent."""
         sets = asked.matching(case)
         x = [measure(self.plan, self.results, asked.vary[0], point) for point in sets]
         y = [measure(self.plan, self.results, self.claim.metric, point) for point in sets]
-        low, middle, _ = thirds(x, y)
-        dip: Sample = [
-            None if a is None or b is None else 100 * (a - b) / a for a, b in zip(low, middle, strict=True)
-        ]
+        dip = depth_pct(in_order_of(x, y))
         self.ours.append(Reading("", summarise(dip)))
         return dip
 
