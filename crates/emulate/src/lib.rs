@@ -28,6 +28,7 @@ mod net_namespace;
 mod netlink;
 mod port;
 mod probe;
+mod programs_budget;
 mod recording;
 mod replay;
 mod round_trips;

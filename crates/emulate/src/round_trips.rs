@@ -190,11 +190,11 @@ mod tests {
     }
 
     fn data(seq: u32, length: u32) -> Message {
-        Message::Segment { seq, length, ack: Some(1) }
+        Message::Segment { seq, length, ack: Some(1), flags: 0x10 }
     }
 
     fn ack(ack: u32) -> Message {
-        Message::Segment { seq: 1, length: 0, ack: Some(ack) }
+        Message::Segment { seq: 1, length: 0, ack: Some(ack), flags: 0x10 }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use umts_record::capture::{CaptureConfig, CaptureError, Captures};
 use umts_record::metrics::{Metrics, RunMetrics};
 use umts_record::series::{Series, SeriesConfig, SeriesTables};
 use umts_scenario::Scenario;
-use umts_simulate::{Outside, drive, encodings, metrics_config, network_config};
+use umts_simulate::{Outside, budget_config, drive, encodings, metrics_config, network_config};
 use umts_stack::network::{Event, Network};
 use umts_units::{Duration, Time};
 
@@ -23,6 +23,7 @@ use crate::exchange::{Behind, Counts, Exchange};
 use crate::fidelity::Fidelity;
 use crate::gauge::{Gauge, Reading};
 use crate::live::Live;
+use crate::programs_budget::ProgramsBudget;
 use crate::recording::{self, Recording};
 use crate::replay::Replay;
 use crate::round_trips::RoundTrips;
@@ -158,7 +159,8 @@ pub struct Results {
     pub digest: String,
 }
 
-type Sinks = (Cargo, ((Gauge, RoundTrips), (Digest, (Metrics, (Option<Series>, Option<Captures>)))));
+type Recorders = (Metrics, (Option<ProgramsBudget>, (Option<Series>, Option<Captures>)));
+type Sinks = (Cargo, ((Gauge, RoundTrips), (Digest, Recorders)));
 
 /// Runs `programs` over the network of `scenario`, on the wall clock. `meter` is told the state about twice a second and
 /// may stop everything; `started` is told before that what the kernel's TCP does.
@@ -272,7 +274,10 @@ fn run<O: Outside>(
     let series = keep.series.then(|| Series::new(SeriesConfig::default()));
     let metrics = Metrics::new(metrics_config(scenario));
     let gauges = (Gauge::default(), RoundTrips::new(cargo.clone(), keep.series));
-    let mut sinks: Sinks = (cargo, (gauges, (Digest::default(), (metrics, (series, captures)))));
+    let budget = budget_config(scenario, keep.series);
+    let budget = budget.map(|config| ProgramsBudget::new(cargo.clone(), config, &network_config(scenario)));
+    let recorders = (metrics, (budget, (series, captures)));
+    let mut sinks: Sinks = (cargo, (gauges, (Digest::default(), recorders)));
     let mut progress = |now: Time, sinks: &mut Sinks| {
         let (gauge, round_trips) = &mut sinks.1.0;
         meter(&gauge.read(now, round_trips.take_mean()))?;
@@ -284,13 +289,18 @@ fn run<O: Outside>(
     if stopped {
         return Err(EmulationError::Stopped);
     }
-    let (_, ((_, round_trips), (digest, (metrics, (series, captures))))) = sinks;
+    let (_, ((_, round_trips), (digest, (metrics, (budget, (series, captures)))))) = sinks;
+    let mut metrics = metrics.finish_early(end);
+    let budget = budget.map(|budget| budget.finish(end, &mut metrics)).unwrap_or_default();
     let mut series = series.map(|series| series.finish(end));
+    if let Some(series) = &mut series {
+        series.tables.extend(budget);
+    }
     if let (Some(series), Some(table)) = (&mut series, round_trips.into_table()) {
         series.tables.push(table);
     }
     Ok(Results {
-        metrics: metrics.finish_early(end),
+        metrics,
         series,
         files: captures.map(Captures::finish).transpose()?.unwrap_or_default(),
         events: queue.scheduled(),

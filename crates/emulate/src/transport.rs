@@ -31,6 +31,8 @@ pub enum Message {
         length: u32,
         /// What it acknowledges, if anything.
         ack: Option<u32>,
+        /// Its control bits, as in the header.
+        flags: u8,
     },
     /// An ICMP echo request.
     EchoRequest {
@@ -59,7 +61,7 @@ pub fn read(packet: &[u8]) -> Option<Transport> {
             let payload = body.len().checked_sub(usize::from(header[12] >> 4) * 4)?;
             let length = payload as u32 + u32::from(flags & 1) + u32::from(flags >> 1 & 1);
             let ack = (flags & 0x10 != 0).then(|| word(8));
-            let message = Message::Segment { seq: word(4), length, ack };
+            let message = Message::Segment { seq: word(4), length, ack, flags };
             Some(Transport { from: (from, port(0)), to: (to, port(2)), message })
         }
         ICMP | ICMPV6 => {
@@ -106,9 +108,10 @@ mod tests {
     #[test]
     fn segments_tell_what_they_take_and_acknowledge() {
         let found = read(&tcp(0x12, 10)).unwrap();
-        assert_eq!(found.message, Message::Segment { seq: 9, length: 11, ack: Some(7) });
+        assert_eq!(found.message, Message::Segment { seq: 9, length: 11, ack: Some(7), flags: 0x12 });
         assert_eq!((found.from, found.to), (([1, 2, 3, 4].into(), 80), ([5, 6, 7, 8].into(), 256)));
-        assert_eq!(read(&tcp(0, 0)).unwrap().message, Message::Segment { seq: 9, length: 0, ack: None });
+        let nothing = Message::Segment { seq: 9, length: 0, ack: None, flags: 0 };
+        assert_eq!(read(&tcp(0, 0)).unwrap().message, nothing);
     }
 
     #[test]

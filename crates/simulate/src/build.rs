@@ -102,7 +102,8 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
 pub fn budget_config(scenario: &Scenario, keeps_intervals: bool) -> Option<BudgetConfig> {
     let MetricsConfig { from, to, .. } = metrics_config(scenario);
     let waterfall = scenario.measure.waterfall.filter(|_| keeps_intervals).map(ConnectionId);
-    scenario.measure.budget.then_some(BudgetConfig { from, to, keeps_intervals, waterfall })
+    let sees_senders = true;
+    scenario.measure.budget.then_some(BudgetConfig { from, to, keeps_intervals, waterfall, sees_senders })
 }
 
 fn link(link: &scenario::Link) -> LinkConfig {

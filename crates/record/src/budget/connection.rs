@@ -37,6 +37,8 @@ pub(super) struct Connection {
     /// The log ends here.
     since: Time,
     waits: Option<Waits>,
+    /// What its senders have written, and their windows, are known.
+    sees_sender: bool,
 }
 
 impl Connection {
@@ -44,7 +46,7 @@ impl Connection {
         (id, flow, ue, sender): (ConnectionId, FlowId, UeId, End),
         mss: u32,
         now: Time,
-        log: Log,
+        (log, sees_sender): (Log, bool),
     ) -> Self {
         Connection {
             id,
@@ -57,6 +59,7 @@ impl Connection {
             timeouts: Timeouts::default(),
             since: now,
             waits: None,
+            sees_sender,
         }
     }
 
@@ -103,11 +106,15 @@ impl Connection {
         for end in order {
             let way = &self.ways[end as usize];
             if way.una < way.max_sent {
-                return self.for_acknowledgment(end, Cause::Propagation);
+                return self.for_acknowledgment(end, self.if_seen(Cause::Propagation));
             }
         }
         let is_open = self.ways.iter().any(|way| way.is_established);
-        Waits::Nothing(if is_open { Cause::ApplicationIdle } else { Cause::Setup })
+        Waits::Nothing(if is_open { self.if_seen(Cause::ApplicationIdle) } else { Cause::Setup })
+    }
+
+    fn if_seen(&self, cause: Cause) -> Cause {
+        if self.sees_sender { cause } else { Cause::NotVisible }
     }
 
     /// The next byte in order has left `end`.

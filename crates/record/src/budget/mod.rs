@@ -65,6 +65,8 @@ pub struct BudgetConfig {
     pub keeps_intervals: bool,
     /// The connection whose segments, PDUs and states are kept, if any.
     pub waterfall: Option<ConnectionId>,
+    /// Whether the events tell windows, timers and what is written. Of real programs they tell only packets.
+    pub sees_senders: bool,
 }
 
 /// The budget of one connection.
@@ -128,6 +130,7 @@ impl Budget {
     /// Puts the budgets of connections that closed since this was last called into their rows.
     pub fn tell(&mut self, rows: &mut [ConnectionRow]) {
         let finished = std::mem::take(&mut self.finished);
+        let rows = if self.config.sees_senders { rows } else { &mut [] };
         self.report.add(&self.config, finished, rows);
     }
 
@@ -136,7 +139,7 @@ impl Budget {
     pub fn finish(mut self, end: Time, results: &mut RunMetrics) -> Vec<Table> {
         self.close_all(end);
         self.tell(&mut results.connections);
-        let mut tables = self.report.finish(results);
+        let mut tables = self.report.finish(&self.config, results);
         tables.extend(self.waterfall.map(|waterfall| waterfall.finish(end)));
         tables
     }
@@ -380,9 +383,12 @@ impl TraceSink<TraceEvent> for Budget {
             TraceEvent::ConnectionOpened { connection, flow, ue, sender, mss } => {
                 let window = Window { from: self.config.from, to: self.config.to };
                 let log = Log::new(window, self.config.keeps_intervals);
+                let sees_sender = self.config.sees_senders;
                 self.ues[ue.index()].open.push(*connection);
-                self.open
-                    .insert(*connection, Connection::new((*connection, *flow, *ue, *sender), *mss, now, log));
+                self.open.insert(
+                    *connection,
+                    Connection::new((*connection, *flow, *ue, *sender), *mss, now, (log, sees_sender)),
+                );
             }
             TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. } => {
                 self.close(now, *connection);

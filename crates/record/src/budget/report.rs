@@ -3,7 +3,7 @@
 use umts_stack::ids::{ConnectionId, End};
 use umts_units::Time;
 
-use super::cause::Parts;
+use super::cause::{Cause, Parts};
 use super::metrics::{TimeoutCounts, metrics};
 use super::{BudgetConfig, ConnectionBudget};
 use crate::metrics::{ConnectionRow, RunMetrics};
@@ -16,6 +16,7 @@ pub(super) struct Report {
     timeouts: TimeoutCounts,
     intervals: Intervals,
     expiries: Expiries,
+    connections: Vec<ConnectionBudget>,
 }
 
 #[derive(Debug, Default)]
@@ -57,6 +58,9 @@ impl Report {
             if config.keeps_intervals {
                 self.keep(&budget);
             }
+            if !config.sees_senders {
+                self.connections.push(ConnectionBudget { intervals: Vec::new(), ..budget });
+            }
         }
     }
 
@@ -84,7 +88,7 @@ impl Report {
     }
 
     /// The metrics of the network, behind those that are there, and the tables.
-    pub fn finish(self, results: &mut RunMetrics) -> Vec<Table> {
+    pub fn finish(self, config: &BudgetConfig, results: &mut RunMetrics) -> Vec<Table> {
         results.network.append(metrics(&self.parts, &self.timeouts));
         let column = |name, unit, values| Column { name, unit, values };
         let Intervals { connection, start_s, end_s, cause, sn } = self.intervals;
@@ -105,9 +109,29 @@ impl Report {
             column("because", "", Values::Word(because)),
             column("sn", "", Values::OptionalId(sn)),
         ];
-        vec![
-            Table { name: "budget_intervals", columns: intervals },
-            Table { name: "budget_rtos", columns: expiries },
-        ]
+        let intervals = Table { name: "budget_intervals", columns: intervals };
+        if config.sees_senders {
+            return vec![intervals, Table { name: "budget_rtos", columns: expiries }];
+        }
+        vec![intervals, connections_table(&self.connections)]
     }
+}
+
+/// Connections that have no row of their own: of real programs.
+fn connections_table(connections: &[ConnectionBudget]) -> Table {
+    let column = |name, unit, values| Column { name, unit, values };
+    let numbers = |of: &dyn Fn(&ConnectionBudget) -> u32| Values::Id(connections.iter().map(of).collect());
+    let times = |of: &dyn Fn(&ConnectionBudget) -> f64| Values::Float(connections.iter().map(of).collect());
+    let mut columns = vec![
+        column("connection", "", numbers(&|budget| budget.connection.0)),
+        column("ue", "", numbers(&|budget| budget.ue.0.into())),
+        column("opened_s", "s", times(&|budget| budget.opened.as_secs())),
+        column("until_s", "s", times(&|budget| budget.until.as_secs())),
+    ];
+    columns.extend(
+        Cause::ALL
+            .iter()
+            .map(|cause| column(cause.metrics().0, "s", times(&|budget| budget.parts.of(*cause).as_secs()))),
+    );
+    Table { name: "budget_connections", columns }
 }

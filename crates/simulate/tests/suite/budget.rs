@@ -14,7 +14,13 @@ use crate::common::{load, scenario, value};
 
 fn budgets(scenario: &Scenario) -> Vec<ConnectionBudget> {
     let end = Time::ZERO + scenario.duration;
-    let config = BudgetConfig { from: Time::ZERO, to: end, keeps_intervals: true, waterfall: None };
+    let config = BudgetConfig {
+        from: Time::ZERO,
+        to: end,
+        keeps_intervals: true,
+        waterfall: None,
+        sees_senders: true,
+    };
     let budget = Budget::new(config, &network_config(scenario));
     let done = observe(scenario, scenario.seed, 0, budget, |_, _| ControlFlow::Continue(()));
     done.expect("nothing stops it").1.into_connections(end)
