@@ -91,7 +91,7 @@ static PROFILES: [FlatProfile; 18] = [
         uplink_bps: 400_000,
         rtt_us: 400_000,
         loss_percent: 0,
-        source: "WebPageTest, connectivity.ini.sample (newer): 3G Slow",
+        source: "WebPageTest, connectivity.ini.sample (newer; UNSURE: which commit): 3G Slow",
     },
     FlatProfile {
         name: "wpt-3g",
@@ -99,7 +99,7 @@ static PROFILES: [FlatProfile; 18] = [
         uplink_bps: 768_000,
         rtt_us: 300_000,
         loss_percent: 0,
-        source: "WebPageTest, connectivity.ini.sample (newer): 3G",
+        source: "WebPageTest, connectivity.ini.sample (newer; UNSURE: which commit): 3G",
     },
     FlatProfile {
         name: "wpt-3g-fast",
@@ -107,7 +107,7 @@ static PROFILES: [FlatProfile; 18] = [
         uplink_bps: 768_000,
         rtt_us: 150_000,
         loss_percent: 0,
-        source: "WebPageTest, connectivity.ini.sample (newer): 3G Fast",
+        source: "WebPageTest, connectivity.ini.sample (newer; UNSURE: which commit): 3G Fast",
     },
     FlatProfile {
         name: "wpt-edge",
@@ -115,7 +115,7 @@ static PROFILES: [FlatProfile; 18] = [
         uplink_bps: 200_000,
         rtt_us: 840_000,
         loss_percent: 0,
-        source: "WebPageTest, connectivity.ini.sample (newer): Edge",
+        source: "WebPageTest, connectivity.ini.sample (newer; UNSURE: which commit): Edge",
     },
     FlatProfile {
         name: "wpt-2g",
@@ -123,7 +123,7 @@ static PROFILES: [FlatProfile; 18] = [
         uplink_bps: 256_000,
         rtt_us: 800_000,
         loss_percent: 0,
-        source: "WebPageTest, connectivity.ini.sample (newer): 2G",
+        source: "WebPageTest, connectivity.ini.sample (newer; UNSURE: which commit): 2G",
     },
     FlatProfile {
         name: "wpt-old-3g-slow",
@@ -131,7 +131,8 @@ static PROFILES: [FlatProfile; 18] = [
         uplink_bps: 330_000,
         rtt_us: 200_000,
         loss_percent: 0,
-        source: "WebPageTest, connectivity.ini.sample (older); the same name has other numbers in newer ones: \
+        source: "WebPageTest, connectivity.ini.sample (older; UNSURE: which commit); the same name has \
+                 other numbers in newer ones: \
                  3G Slow",
     },
     FlatProfile {
@@ -184,7 +185,7 @@ static PROFILES: [FlatProfile; 18] = [
         uplink_bps: 250_000,
         rtt_us: 100_000,
         loss_percent: 0,
-        source: "Firefox DevTools, throttling profiles (its latency is a minimum): Regular 3G",
+        source: "Firefox DevTools, throttling profiles (its latency is a minimum; UNSURE: which version): Regular 3G",
     },
     FlatProfile {
         name: "firefox-good-3g",
@@ -192,7 +193,7 @@ static PROFILES: [FlatProfile; 18] = [
         uplink_bps: 750_000,
         rtt_us: 40_000,
         loss_percent: 0,
-        source: "Firefox DevTools, throttling profiles (its latency is a minimum): Good 3G",
+        source: "Firefox DevTools, throttling profiles (its latency is a minimum; UNSURE: which version): Good 3G",
     },
     FlatProfile {
         name: "android-gprs",

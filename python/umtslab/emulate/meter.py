@@ -45,11 +45,14 @@ class Meter:
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown and sys.stderr.isatty()
         self._drawn = False
+        self._rtt_s: float | None = None
 
     def show(self, reading: Mapping[str, Any]) -> None:
-        """Show a reading."""
+        """Show a reading; a round-trip time stays until there is another."""
         if not self._shown:
             return
+        self._rtt_s = reading.get("rtt_s", self._rtt_s)
+        reading = {**reading, "rtt_s": self._rtt_s}
         try:
             columns = os.get_terminal_size(sys.stderr.fileno()).columns or USUAL_COLUMNS
         except OSError:
