@@ -60,7 +60,11 @@ fn check_value(node: &Node, schema: &Json) -> Result<(), Problem> {
 /// How a value lies to a bound, if the two can be compared.
 fn compare(node: &Node, bound: &Json) -> Option<Ordering> {
     match (&node.value, bound) {
-        (Value::Integer(value), Json::Number(bound)) => Some(value.cmp(&bound.as_i64()?)),
+        // A whole number may stand where a fraction is meant, and then its bounds are fractions.
+        (Value::Integer(value), Json::Number(bound)) => match bound.as_i64() {
+            Some(bound) => Some(value.cmp(&bound)),
+            None => (*value as f64).partial_cmp(&bound.as_f64()?),
+        },
         (Value::Float(value), Json::Number(bound)) => value.partial_cmp(&bound.as_f64()?),
         (Value::Text(value), Json::String(bound)) => quantities::<Duration>(value, bound)
             .or_else(|| quantities::<Bytes>(value, bound))

@@ -249,6 +249,14 @@ fn each_mistake_is_named_where_it_stands() {
         ("", "[[ue]]\nname = \"b\"\ncell = \"x\"", "ue.1.cell", "there is no cell `x`", ""),
         ("", "[[ue]]", "ue.1", "the key `name` is missing", ""),
         ("", "[[flow]]\nue = \"usr\"", "flow.1.ue", "there is no ue `usr`", "did you mean \"user\"?"),
+        // A whole number where a fraction is meant.
+        (
+            "",
+            "traffic = \"web\"\nweb = { embedded_shape = -1 }",
+            "flow.0.web.embedded_shape",
+            "cannot be -1",
+            "0.01 to",
+        ),
         ("", "size = \"1 kB\"", "flow.0.size", "`size` belongs to traffic = \"file\"", ""),
         ("", "traffic = \"file\"", "flow.0.traffic", "needs a size", ""),
         ("", "traffic = \"file\"\nsize = \"0 B\"", "flow.0.size", "cannot be 0 B", ""),
