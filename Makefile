@@ -65,6 +65,7 @@ bench: setup ## Measure speed and memory, against tcptrace and ns-2 where they a
 	$(BIN)/python benches/instructions.py
 	$(BIN)/python benches/analyse.py
 	$(BIN)/python benches/ns2.py
+	$(BIN)/python benches/emulate.py
 	cargo bench --locked --quiet --package umts-stack --bench rlc_am
 
 format: setup ## Format all sources.

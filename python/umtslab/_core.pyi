@@ -146,7 +146,7 @@ class EmulationResult:
     series: dict[str, Columns]
     files: list[str]
     events: int
-    digest: str
+    digest: str | None
     packets: dict[str, int]
     fidelity: dict[str, float]
     degraded: bool

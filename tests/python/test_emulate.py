@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -148,6 +149,23 @@ def test_the_exit_status_is_the_commands(umts: Umts, words: tuple[str, ...], sta
 
 def test_a_signal_is_told_as_shells_tell_it(umts: Umts) -> None:
     umts("emulate", "-q", "--", "sh", "-c", "kill -TERM $$", status=128 + signal.SIGTERM)
+
+
+def test_ctrl_c_is_for_the_command(tmp_path: Path) -> None:
+    program = (
+        "import time\n"
+        "print('ready', flush=True)\n"
+        "try: time.sleep(60)\n"
+        "except KeyboardInterrupt: raise SystemExit(7)"
+    )
+    words = command("emulate", "-q", "--", sys.executable, "-c", program)
+    with subprocess.Popen(
+        words, cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as started:
+        assert started.stdout is not None
+        assert started.stdout.readline() == "ready\n"
+        os.killpg(started.pid, signal.SIGINT)
+        assert started.wait(30) == 7
 
 
 @pytest.mark.parametrize(

@@ -70,8 +70,9 @@ pub struct EmulationResult {
     files: Vec<OsString>,
     /// Events handled.
     events: u64,
-    /// Fingerprint of all that happened in the network: equal for an emulation and its replay.
-    digest: String,
+    /// Fingerprint of all that happened in the network: equal for an emulation and its replay. Only of one that was
+    /// recorded.
+    digest: Option<String>,
     /// Packets and octets in and out, and those dropped at the border.
     packets: BTreeMap<&'static str, u64>,
     /// How late the emulation ran; empty for a replay.
@@ -142,6 +143,7 @@ pub fn emulate(
         recording,
         is_real_time: real_time,
     };
+    let is_recorded = programs.recording.is_some();
     let raised = Mutex::new(None);
     let outcome = py.detach(|| {
         let begun = |with: Started<'_>| {
@@ -157,7 +159,7 @@ pub fn emulate(
                 ControlFlow::Break(())
             }
         };
-        let keep = Keep { series, pcap_dir, pdus };
+        let keep = Keep { series, pcap_dir, pdus, digest: is_recorded };
         umts_emulate::emulate(scenario.inner(), seed, programs, &keep, begun, &mut tell)
     });
     if let Some(raised) = raised.into_inner().expect(NO_PANIC) {
@@ -189,7 +191,7 @@ pub fn replay(
     pdus: bool,
 ) -> PyResult<EmulationResult> {
     let end = Time::ZERO + Duration::from_secs_f64(end_s);
-    let keep = Keep { series, pcap_dir, pdus };
+    let keep = Keep { series, pcap_dir, pdus, digest: true };
     let replayed =
         py.detach(|| umts_emulate::replay(scenario.inner(), seed, real_ues, &recording, end, &keep));
     let (results, counts) = replayed.map_err(|error| failure(py, &error))?;
@@ -277,6 +279,8 @@ fn fidelity(fidelity: &Fidelity) -> BTreeMap<&'static str, f64> {
         ("late_instants", late.beyond_limit() as f64),
         ("released_late", fidelity.released_late as f64),
         ("tun_drops", fidelity.tun_drops as f64),
+        ("cpu_s", fidelity.cpu.as_secs()),
+        ("duration_s", fidelity.duration.as_secs()),
         ("real_time", f64::from(u8::from(fidelity.is_real_time))),
     ])
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, BufRead, BufReader};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -35,6 +36,8 @@ impl Program {
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).envs(self.environment.iter().cloned());
         if !self.has_terminal {
+            // Ctrl-C is for the command alone: servers are there until it has made something of it.
+            command.process_group(0);
             command.stdin(Stdio::null()).stdout(io::stderr());
         }
         command

@@ -1,5 +1,7 @@
 //! How far an emulation can be trusted.
 
+use umts_units::Duration;
+
 use crate::exchange::Counts;
 use crate::lateness::Lateness;
 
@@ -14,6 +16,10 @@ pub struct Fidelity {
     pub tun_drops: u64,
     /// What became of the packets.
     pub counts: Counts,
+    /// CPU time that the loop took, and how long it ran.
+    pub cpu: Duration,
+    /// From the start to the end of the emulation.
+    pub duration: Duration,
     /// Whether the process had a real-time priority (SCHED_FIFO).
     pub is_real_time: bool,
 }

@@ -30,7 +30,7 @@ use crate::round_trips::RoundTrips;
 use crate::surroundings::{Surroundings, start_in_ue};
 use crate::tcp_settings::{Effective, TcpSettings};
 use crate::topology::ue_port;
-use crate::wall_clock::WallClock;
+use crate::wall_clock::{WallClock, cpu_time};
 
 /// Why there is no emulation, or no result of one.
 #[derive(Debug, Error)]
@@ -82,6 +82,9 @@ pub struct Keep {
     pub pcap_dir: Option<PathBuf>,
     /// Whether PDUs are captured too, where they have an encoding.
     pub pdus: bool,
+    /// Whether to take the fingerprint by which a replay is held against its emulation: it costs as much time as all
+    /// the rest of the loop.
+    pub digest: bool,
 }
 
 /// The programs of an emulation and what is around them.
@@ -155,12 +158,12 @@ pub struct Results {
     pub events: u64,
     /// When it ended.
     pub end: Time,
-    /// Fingerprint of all that happened in the network.
-    pub digest: String,
+    /// Fingerprint of all that happened in the network, if it was asked for.
+    pub digest: Option<String>,
 }
 
 type Recorders = (Metrics, (Option<ProgramsBudget>, (Option<Series>, Option<Captures>)));
-type Sinks = (Cargo, ((Gauge, RoundTrips), (Digest, Recorders)));
+type Sinks = (Cargo, ((Gauge, RoundTrips), (Option<Digest>, Recorders)));
 
 /// Runs `programs` over the network of `scenario`, on the wall clock. `meter` is told the state about twice a second and
 /// may stop everything; `started` is told before that what the kernel's TCP does.
@@ -200,7 +203,9 @@ pub fn emulate(
     let exchange = Exchange::new(behind, cargo.clone());
     let mut live =
         Live { clock, exchange, children, command, recording, is_abandoned: false, released_late: 0 };
+    let cpu_before = cpu_time().map_err(system("cannot read the clock"))?;
     let results = run(scenario, seed, &mut live, cargo, keep, meter, |live| &live.exchange)?;
+    let cpu = cpu_time().map_err(system("cannot read the clock"))? - cpu_before;
     if let Some(recording) = live.recording.take() {
         recording.finish().map_err(system("cannot write the recording"))?;
     }
@@ -213,6 +218,8 @@ pub fn emulate(
         released_late: live.released_late,
         tun_drops,
         counts: live.exchange.counts,
+        cpu,
+        duration: results.end - Time::ZERO,
         is_real_time: programs.is_real_time,
     };
     let status = live.children.status(live.command).unwrap_or(125);
@@ -277,7 +284,8 @@ fn run<O: Outside>(
     let budget = budget_config(scenario, keep.series);
     let budget = budget.map(|config| ProgramsBudget::new(cargo.clone(), config, &network_config(scenario)));
     let recorders = (metrics, (budget, (series, captures)));
-    let mut sinks: Sinks = (cargo, (gauges, (Digest::default(), recorders)));
+    let digest = keep.digest.then(Digest::default);
+    let mut sinks: Sinks = (cargo, (gauges, (digest, recorders)));
     let mut progress = |now: Time, sinks: &mut Sinks| {
         let (gauge, round_trips) = &mut sinks.1.0;
         meter(&gauge.read(now, round_trips.take_mean()))?;
@@ -305,6 +313,6 @@ fn run<O: Outside>(
         files: captures.map(Captures::finish).transpose()?.unwrap_or_default(),
         events: queue.scheduled(),
         end,
-        digest: digest.finish(),
+        digest: digest.as_ref().map(Digest::finish),
     })
 }

@@ -12,8 +12,9 @@ use crate::netlink::{Netlink, Route};
 /// Largest packet: what the model's MTU is for.
 pub const MTU: u16 = 1500;
 
-/// Packets that the kernel keeps for us while we are busy; what comes after them is dropped and counted.
-const KERNEL_QUEUE: u32 = 2000;
+/// Packets that the kernel keeps for us while we are busy; what comes after them is dropped and counted. A device gives no
+/// back-pressure: a sender at 100 Mbit/s whose window opens puts some thousands in at once.
+const KERNEL_QUEUE: u32 = 10_000;
 
 /// A device in a namespace, read and written by this process. It vanishes with this value.
 pub struct Tun {

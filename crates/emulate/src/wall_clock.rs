@@ -212,6 +212,15 @@ impl Clock for WallClock {
 
 /// CLOCK_MONOTONIC.
 pub fn monotonic() -> io::Result<Duration> {
-    let now = clock_gettime(ClockId::CLOCK_MONOTONIC)?;
+    read(ClockId::CLOCK_MONOTONIC)
+}
+
+/// CPU time of this process so far.
+pub fn cpu_time() -> io::Result<Duration> {
+    read(ClockId::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+fn read(clock: ClockId) -> io::Result<Duration> {
+    let now = clock_gettime(clock)?;
     Ok(Duration::from_nanos(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64))
 }

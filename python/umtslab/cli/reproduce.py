@@ -28,6 +28,7 @@ def reproduce(
     budget: bool = False,
     out: Path = Path("results/reproductions"),
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
+    real_time: bool = False,
     json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
 ) -> int:
@@ -49,11 +50,15 @@ def reproduce(
         Where the report (report.html), pages, figures and tables go, and the runs; only what it lacks is run.
     jobs
         Worker threads (default: as many as there are processors).
+    real_time
+        Run the points too that the kernel's TCP carries through `umts emulate`: they take as long as their
+        downloads do.
     json
         Print one JSON object on standard output and nothing else there.
     quiet
         No progress bar.
     """
+    from umtslab.reproduce.emulated import why_not
     from umtslab.reproduce.html import write_html
     from umtslab.reproduce.report import to_json, totals, write_chapter
     from umtslab.reproduce.reproduction import find_data
@@ -62,6 +67,9 @@ def reproduce(
     from umtslab.run import code_version
 
     threads = workers(jobs, sys.maxsize)
+    if real_time and (lacking := why_not()) is not None:
+        print(f"umts: this user may not emulate, so only simulations are run: {lacking}", file=sys.stderr)
+        real_time = False
     try:
         root = find_data()
         parts = select(root / "reproductions", selections)
@@ -70,7 +78,14 @@ def reproduce(
     before, began = _kept(out), time.monotonic()
     with open_results(out / "store") as store, _progress(quiet=quiet or json) as progress:
         chapters = run_again(
-            parts, store=store, data=root, quick=quick, budget=budget, jobs=threads, progress=progress
+            parts,
+            store=store,
+            data=root,
+            quick=quick,
+            budget=budget,
+            jobs=threads,
+            real_time=real_time,
+            progress=progress,
         )
     version = str(code_version())
     files = [path for chapter in chapters if chapter.plan is not None for path in write_chapter(chapter, out)]

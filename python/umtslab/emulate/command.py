@@ -6,19 +6,53 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 
 from umtslab.emulate import forwarding
 from umtslab.emulate.launcher import OWN_FAILURE
 from umtslab.emulate.session import Session
 
 
+class Started:
+    """An emulation at work. While its pipe is open it is wanted; the kernel closes it with this process."""
+
+    def __init__(self, session: Session) -> None:
+        parent_read, self._wanted = os.pipe()
+        session_read, session_write = os.pipe()
+        # The launcher sets forwarding back too: this process may be killed.
+        needs_host = session.has_internet or session.wires
+        network = str(os.getpid()) if needs_host else "own"
+        self._launcher = subprocess.Popen(
+            [sys.executable, "-m", "umtslab.emulate.launcher", str(parent_read), str(session_read), network],
+            pass_fds=(parent_read, session_read),
+        )
+        os.close(parent_read)
+        os.close(session_read)
+        with suppress(BrokenPipeError), open(session_write, "w", encoding="utf-8") as pipe:
+            pipe.write(session.to_json())
+
+    def wait(self) -> int:
+        """Wait for its end; the exit status is that of its command.
+
+        125: the emulation itself failed, or was degraded and `strict`. 126, 127: the command cannot be run,
+        is not there.
+        """
+        try:
+            status = self._launcher.wait()
+        finally:
+            os.close(self._wanted)
+        return OWN_FAILURE if status < 0 else status
+
+
+def start(session: Session) -> Started:
+    """Begin an emulation without the Internet, of which several may run at the same time."""
+    return Started(session)
+
+
 def emulate(session: Session) -> int:
-    """Run an emulation to its end; the exit status is that of its command.
+    """Run an emulation to its end, on the terminal of this process; exit status as that of `Started.wait`.
 
     With `has_internet` the host forwards packets meanwhile.
-
-    125: the emulation itself failed, or was degraded and `strict`. 126, 127: the command cannot be run, is
-    not there.
     """
     if not session.has_internet:
         return _launch(session)
@@ -36,26 +70,9 @@ def emulate(session: Session) -> int:
 
 
 def _launch(session: Session) -> int:
-    parent_read, parent_write = os.pipe()
-    session_read, session_write = os.pipe()
-    # The launcher sets forwarding back too: this process may be killed.
-    needs_host = session.has_internet or session.wires
-    network = str(os.getpid()) if needs_host else "own"
-    launcher = subprocess.Popen(
-        [sys.executable, "-m", "umtslab.emulate.launcher", str(parent_read), str(session_read), network],
-        pass_fds=(parent_read, session_read),
-    )
-    os.close(parent_read)
-    os.close(session_read)
-    # While `parent_write` is open, the emulator is wanted; the kernel closes it with this process.
+    """Ctrl-C is for the command."""
     usual = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
-        with open(session_write, "w", encoding="utf-8") as pipe:
-            pipe.write(session.to_json())
-        status = launcher.wait()
-    except BrokenPipeError:
-        status = launcher.wait()
+        return start(session).wait()
     finally:
         signal.signal(signal.SIGINT, usual)
-        os.close(parent_write)
-    return OWN_FAILURE if status < 0 else status

@@ -13,7 +13,7 @@ from umtslab import _core
 from umtslab.emulate import resolver
 from umtslab.emulate.launcher import OWN_FAILURE
 from umtslab.emulate.meter import Meter
-from umtslab.emulate.session import Session
+from umtslab.emulate.session import METRICS_VARIABLE, Session
 
 NAME_SERVER = "10.45.0.1"
 """The server side's own address, where names are answered."""
@@ -25,7 +25,9 @@ PRIORITY = 50
 def main(arguments: list[str]) -> int:
     """Emulate; `arguments` are the descriptors of the parent's pipe and of the session."""
     parent, session_pipe = (int(word) for word in arguments)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # Ctrl-C is for the command, which inherits what is done with the signal, but not that it is blocked here.
+    signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     with open(session_pipe, encoding="utf-8") as pipe:
         session = Session.from_json(pipe.read())
     # Those of the host, before the namespace has its own.
@@ -44,13 +46,14 @@ def main(arguments: list[str]) -> int:
 
 
 def _emulate(session: Session, parent: int, name_servers: list[str]) -> int:
-    from umtslab.emulate.results import keep
+    from umtslab.emulate.results import keep, programs_own
     from umtslab.scenario import Scenario
     from umtslab.store import open_store
 
     scenario = Scenario.parse(session.scenario, base_dir=session.base_dir)
     # Imported here: once the emulation has ended, nothing may fail for want of a library.
     with open_store(session.store) as store, store.draft() as draft:
+        own_metrics = draft.folder / "program-metrics.json"
         recording = draft.folder / "packets-in.pcapng" if session.record else None
         with _real_time() as is_real_time, Meter(shown=session.meter) as meter:
             result = _core.emulate(
@@ -62,7 +65,7 @@ def _emulate(session: Session, parent: int, name_servers: list[str]) -> int:
                 servers=[_shell(words) for words in session.servers],
                 internet=None if session.has_internet else _module("internet"),
                 resolver=_module("resolver", *name_servers) if session.has_internet else None,
-                variables=list(session.variables),
+                variables=[*session.variables, (METRICS_VARIABLE, str(own_metrics))],
                 tcp=list(session.tcp),
                 wires=(session.wires[0], session.wires[1]) if session.wires else None,
                 recording=None if recording is None else str(recording),
@@ -76,7 +79,7 @@ def _emulate(session: Session, parent: int, name_servers: list[str]) -> int:
             )
         if result.abandoned:
             return OWN_FAILURE
-        run = keep(session, scenario, result, draft, store)
+        run = keep(session, scenario, result, draft, store, programs_own(own_metrics))
     return _report(session, result, run)
 
 

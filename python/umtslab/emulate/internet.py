@@ -16,6 +16,7 @@ from __future__ import annotations
 import hashlib
 import ipaddress
 import socket
+import sys
 import threading
 import time
 from http import HTTPStatus
@@ -81,6 +82,11 @@ class ObjectServer(ThreadingHTTPServer):
     address_family = socket.AF_INET6
     daemon_threads = True
     request_queue_size = 256
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing of clients that hang up; programs end as they like."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)  # type: ignore[arg-type]
 
     def server_bind(self) -> None:
         """Bind for both families."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shlex
+import sys
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -20,9 +22,14 @@ if TYPE_CHECKING:
 
 
 def keep(
-    session: Session, scenario: Scenario, result: _core.EmulationResult, draft: Draft, store: Store
+    session: Session,
+    scenario: Scenario,
+    result: _core.EmulationResult,
+    draft: Draft,
+    store: Store,
+    own: Mapping[str, float],
 ) -> Run:
-    """Put an emulation into the store.
+    """Put an emulation into the store, with the metrics that its programs measured their own way.
 
     The metrics of TCP are those of the programs' connections, from the capture at the server side; the
     table of connections has them alone.
@@ -34,10 +41,11 @@ def keep(
     if analysis.metrics.get("packets"):
         metrics |= analysis.metrics
         connections = analysis.connections
+    metrics |= own
     name = f"{scenario.name} (emulated)"
     run = Run(
         name,
-        _identity(session, scenario, store),
+        _next_identity(session, scenario, store),
         finite(metrics),
         result.events,
         result.duration_s,
@@ -77,12 +85,32 @@ def _options(session: Session) -> list[str]:
     return [*words, "--", *session.command]
 
 
-def _identity(session: Session, scenario: Scenario, store: Store) -> Identity:
-    """No two emulations are the same run, so each gets the next free number."""
+def programs_own(file: Path) -> dict[str, float]:
+    """Metrics that a program left, as `METRICS_VARIABLE` says; whatever is no number by name is left out."""
+    if not file.is_file():
+        return {}
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        print(f"umts: the metrics of a program are no JSON object: {file.name} is left out", file=sys.stderr)
+        found = {}
+    file.unlink()
+    if not isinstance(found, dict):
+        return {}
+    return {name: float(value) for name, value in found.items() if type(value) in (int, float)}
+
+
+def identity(session: Session, scenario: Scenario, number: int) -> Identity:
+    """The name of an emulation: of all with this network, programs and settings, the one of this number."""
     words = json.dumps([session.command, session.ues, session.servers, session.tcp, session.wires])
     digest = blake2b(f"emulated\0{scenario.content_hash}\0{words}".encode(), digest_size=16).hexdigest()
+    return Identity(digest, code_version(), session.seed, number)
+
+
+def _next_identity(session: Session, scenario: Scenario, store: Store) -> Identity:
+    """No two emulations are the same run, so each gets the next free number."""
     number = 0
-    while store.get(found := Identity(digest, code_version(), session.seed, number)) is not None:
+    while store.get(found := identity(session, scenario, number)) is not None:
         number += 1
     return found
 

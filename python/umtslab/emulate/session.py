@@ -5,6 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, field
 
+METRICS_VARIABLE = "UMTS_METRICS"
+"""Environment variable of the programs: a file in which one of them may leave metrics of its own, as a JSON
+object of names and numbers, for the results of the emulation."""
+
 
 @dataclass(frozen=True)
 class Session:

@@ -45,10 +45,16 @@ def key(point: Point) -> Key:
 
 @dataclass(frozen=True)
 class Meaning:
-    """What one value of a dimension means: overrides of the scenario, and words for its file name."""
+    """What one value of a dimension means: overrides of the scenario, and words for its file name.
+
+    Where one of a point's values `is_emulated`, the kernel's TCP carries the download, in real time, with the
+    settings that all of them have for it.
+    """
 
     overrides: Mapping[str, str]
     fill: Mapping[str, str]
+    kernel: Mapping[str, str] = field(default_factory=dict)
+    is_emulated: bool = False
 
 
 @dataclass(frozen=True)
@@ -179,6 +185,7 @@ class Plan:
     scenario: str
     runs: int
     quick_runs: int
+    emulated_runs: int
     honest: Point
     fixed: Point
     ignore: frozenset[str]
@@ -247,6 +254,13 @@ class Plan:
             overrides.extend(meaning.overrides.items())
         return self.scenario.format(**fill), overrides
 
+    def kernel(self, point: Point) -> Mapping[str, str] | None:
+        """What the kernel's TCP is told at a point that is emulated; None at one that is simulated."""
+        meanings = [self.dimensions[name].meaning(value) for name, value in point.items()]
+        if not any(meaning.is_emulated for meaning in meanings):
+            return None
+        return {name: value for meaning in meanings for name, value in meaning.kernel.items()}
+
 
 def _matches(value: Value | None, wanted: Value) -> bool:
     return value is not None and same(value, wanted)
@@ -290,6 +304,7 @@ class _Reader:
             scenario=top["scenario"],
             runs=top["runs"],
             quick_runs=top["quick_runs"],
+            emulated_runs=top.get("emulated_runs", top["quick_runs"]),
             honest=top.get("honest", {}),
             fixed=top.get("fixed", {}),
             ignore=frozenset(top.get("ignore", [])),
@@ -315,8 +330,10 @@ class _Reader:
         self.table(entry, f"dimension {name}", "label set values missing")
         values = {
             value: Meaning(
-                self.table(meaning, f"dimension {name}, {value}", "set fill").get("set", {}),
+                self.table(meaning, f"dimension {name}, {value}", "set fill kernel emulated").get("set", {}),
                 meaning.get("fill", {}),
+                meaning.get("kernel", {}),
+                meaning.get("emulated", False),
             )
             for value, meaning in entry.get("values", {}).items()
         }
@@ -401,8 +418,8 @@ class _Reader:
                 raise BadData(f"{self.path}: {where} uses {min(unknown)!r}, which is no dimension")
 
 
-_PLAN_KEYS = """version title claims scenario runs quick_runs honest fixed ignore averaged average_over
-defaults dimension gap metric reading sweep figure"""
+_PLAN_KEYS = """version title claims scenario runs quick_runs emulated_runs honest fixed ignore averaged
+average_over defaults dimension gap metric reading sweep figure"""
 
 
 def _lists(grid: Mapping[str, list[Value]]) -> dict[str, tuple[Value, ...]]:

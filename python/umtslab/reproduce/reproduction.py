@@ -53,6 +53,7 @@ def reproduce(
     quick: bool = False,
     budget: bool = False,
     jobs: int = 1,
+    real_time: bool = False,
     progress: Progress | None = None,
 ) -> list[Chapter]:
     """Run the parts' experiments again, and score the claims about them.
@@ -71,6 +72,8 @@ def reproduce(
         Record time budgets, for the report.
     jobs : int
         Worker threads.
+    real_time : bool
+        Whether to run the points that the kernel's TCP carries, which take as long as their downloads do.
     progress : callable, optional
         Called after each run.
 
@@ -89,7 +92,7 @@ def reproduce(
     chapters = []
     run = partial(run_plan, scenarios=data / "scenarios", store=store, budget=budget, jobs=jobs)
     for part in parts:
-        chapters += [_chapter(part, plan, run, quick, progress) for plan in part.plans]
+        chapters += [_chapter(part, plan, run, quick, real_time, progress) for plan in part.plans]
         if uncovered := part.open_claims():
             scored = tuple(
                 not_yet(claim, "no plan runs this part of the document yet") for claim in uncovered
@@ -99,9 +102,14 @@ def reproduce(
 
 
 def _chapter(
-    part: Part, plan: Plan, run: Callable[..., StudyResults], quick: bool, progress: Progress | None
+    part: Part,
+    plan: Plan,
+    run: Callable[..., StudyResults],
+    quick: bool,
+    real_time: bool,
+    progress: Progress | None,
 ) -> Chapter:
-    wanted = wanted_points(plan, part.sweeps(plan), quick=quick)
+    wanted = wanted_points(plan, part.sweeps(plan), quick=quick, real_time=real_time)
 
     def report(done: int, total: int) -> None:
         if progress is not None:

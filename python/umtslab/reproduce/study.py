@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from umtslab.reproduce.plan import Key, Plan, Point, Sweep, key, text
 from umtslab.reproduce.results import Sample, Series
 
 if TYPE_CHECKING:
+    from umtslab.reproduce.emulated import Download
     from umtslab.run import Run
     from umtslab.simulation import Task
     from umtslab.store import Store
@@ -28,17 +30,33 @@ class Wanted:
     runs: int
     series: bool
     is_set: bool = False
+    kernel: Mapping[str, str] | None = None
+    """What the kernel's TCP is told, if it carries the downloads."""
+
+    @property
+    def is_emulated(self) -> bool:
+        """Whether it takes real time."""
+        return self.kernel is not None
 
 
-def wanted_points(plan: Plan, sweeps: Iterable[Sweep], *, quick: bool) -> list[Wanted]:
-    """Every point of the sweeps once; with series if one of the sweeps wants them."""
+def wanted_points(
+    plan: Plan, sweeps: Iterable[Sweep], *, quick: bool, real_time: bool = False
+) -> list[Wanted]:
+    """Every point of the sweeps once; with series if one of the sweeps wants them.
+
+    Those that take real time are among them only with `real_time`.
+    """
     found: dict[Key, Wanted] = {}
     runs = plan.quick_runs if quick else plan.runs
     for sweep in sweeps:
         for point in plan.points(sweep, quick=quick):
             entry = found.get(key(point), Wanted(point, runs, series=False))
             is_set = entry.is_set or sweep is plan.averaging()
-            found[key(point)] = Wanted(point, runs, entry.series or sweep.series, is_set)
+            kernel = plan.kernel(point)
+            if kernel is None:
+                found[key(point)] = Wanted(point, runs, entry.series or sweep.series, is_set)
+            elif real_time:
+                found[key(point)] = Wanted(point, min(runs, plan.emulated_runs), False, is_set, kernel)
     return list(found.values())
 
 
@@ -79,21 +97,33 @@ def run_plan(
         If the store cannot be written.
     """
     from umtslab.campaign import run_missing
+    from umtslab.reproduce.emulated import emulate_missing
 
     more = [("measure.budget", "true")] if budget else []
-    tasks = [(entry, list(_tasks(plan, entry, scenarios, more))) for entry in wanted]
+    tasks = {
+        key(entry.point): list(_tasks(plan, entry, scenarios, more))
+        for entry in wanted
+        if not entry.is_emulated
+    }
+    downloads = {
+        key(entry.point): list(_downloads(plan, entry, scenarios, store))
+        for entry in wanted
+        if entry.is_emulated
+    }
     finished: dict[str, Run] = {}
-    total = sum(len(group) for _, group in tasks)
+    total = sum(entry.runs for entry in wanted)
     # Tasks with series come first: the engine runs one key once, as it is asked for first.
-    ordered = sorted((task for _, group in tasks for task in group), key=lambda task: not task.series)
+    ordered = sorted(chain.from_iterable(tasks.values()), key=lambda task: not task.series)
     if progress is not None:
         progress(0, total)
-    for identity, run in run_missing(ordered, store, jobs):
-        finished[identity] = run
+    simulated = (run for _, run in run_missing(ordered, store, jobs))
+    for run in chain(simulated, emulate_missing(list(chain.from_iterable(downloads.values())), store)):
+        finished[run.key] = run
         if progress is not None:
             progress(len(finished), total)
-    runs = {key(entry.point): [finished[task.identity.key] for task in group] for entry, group in tasks}
-    ends_s = {key(entry.point): group[0].scenario.duration_s for entry, group in tasks}
+    every: Mapping[Key, Sequence[Task | Download]] = {**tasks, **downloads}
+    runs = {place: [finished[task.identity.key] for task in group] for place, group in every.items()}
+    ends_s = {place: group[0].scenario.duration_s for place, group in every.items()}
     sets = [entry.point for entry in wanted if entry.is_set]
     return StudyResults([entry.point for entry in wanted], sets, runs, ends_s)
 
@@ -106,6 +136,16 @@ def _tasks(plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str
     scenario = Scenario.load(scenarios / name, [*overrides, *more])
     for run in range(wanted.runs):
         yield Task(scenario, scenario.seed, run, wanted.series)
+
+
+def _downloads(plan: Plan, wanted: Wanted, scenarios: Path, store: Store) -> Iterator[Download]:
+    from umtslab.reproduce.emulated import download
+    from umtslab.scenario import Scenario
+
+    name, overrides = plan.scenario_of(wanted.point)
+    scenario = Scenario.load(scenarios / name, overrides)
+    for run in range(wanted.runs):
+        yield download(scenario, wanted.kernel or {}, scenario.seed + run, store)
 
 
 class StudyResults:

@@ -194,7 +194,7 @@ pub struct Bearer {
 #[serde(deny_unknown_fields)]
 pub struct Dch {
     /// RLC payload rate at the full transport format.
-    #[schemars(extend("x-max" = "100 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.1"))]
+    #[schemars(extend("x-max" = "1 Gbit/s", "x-source" = "TS 34.108 §6.10.2.4.1"))]
     pub rate: BitRate,
     /// Transmission time interval.
     #[schemars(extend("x-range" = TTI_RANGE, "x-source" = "TS 25.302 §7.1"))]

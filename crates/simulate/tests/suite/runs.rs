@@ -103,3 +103,13 @@ fn the_rach_is_shared_or_private() {
     assert!(value(&shared, "rach_collisions") > 0.0);
     assert_eq!(value(&private, "rach_collisions"), 0.0);
 }
+
+#[test]
+fn no_recovery_from_losses_that_happened_is_undone() {
+    // Every loss is a packet that found RLC's buffer full. Recoveries follow each other while repetitions are under way.
+    for variant in ["sack", "cubic", "westwood"] {
+        let metrics = metrics("download-beside-kernel", &[("tcp.variant", variant), ("rlc.buffer", "20 kB")]);
+        assert!(value(&metrics, "rlc_buffer_sdu_drops") > 10.0, "{variant}");
+        assert_eq!(value(&metrics, "spurious_undone"), 0.0, "{variant}");
+    }
+}

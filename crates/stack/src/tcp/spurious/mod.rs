@@ -73,12 +73,15 @@ impl Connection {
         }
         let stamp = self.timestamp(now, self.agreed.timestamps);
         let duplicates = detection.dsack && self.agreed.blocks > 0;
+        // RetransmitTS is that of the first retransmission (RFC 3522 §3.2, step 1). Where an earlier recovery has sent the
+        // segment again already, the ACK of that one would echo a time from before this one.
+        let is_first = self.sender.outstanding.ring.front().is_none_or(|sent| sent.transmissions == 1);
         let episode = Episode {
             timeout,
             una: flight.una,
             pipe: f64::from(flight.segments).max(ssthresh),
             registers: self.sender.estimator.registers(),
-            eifel: (detection.eifel && self.agreed.timestamps).then(|| Eifel::new(stamp)),
+            eifel: (detection.eifel && self.agreed.timestamps && is_first).then(|| Eifel::new(stamp)),
             frto: (detection.frto && timeout).then(|| FRto::new(flight.max_sent, self.agreed.blocks > 0)),
             duplicates: duplicates.then(|| Duplicates::new(flight.una, flight.max_sent)),
             probes: 0,

@@ -1,0 +1,39 @@
+"""Sixty-four users download at 384 kbit/s at once: whether two cores keep up."""
+
+from __future__ import annotations
+
+from emulation.session import WIDE_CORE, Emulation, emulations, scenario
+
+USERS = 64
+RATE_BPS = 384_000
+
+TEXT = f"""
+version = 1
+name = "full-cell"
+{WIDE_CORE}[[ue]]
+name = "ue"
+count = {USERS}
+bearer = "ps-384"
+"""
+
+
+def check(seconds: float) -> None:
+    """Print what came through, how late, and at what cost."""
+    octets = int(seconds * RATE_BPS / 8)
+    words = f"curl --silent --show-error --retry-connrefused --retry 9 -o /dev/null http://10.45.0.1/bytes/{octets}"
+    others = [word for _ in range(USERS - 1) for word in ("--ue", words)]
+    with scenario(TEXT) as file, emulations(["--scenario", file, *others, "--", *words.split()]) as (done,):
+        print(f"{USERS} users at {RATE_BPS // 1000} kbit/s")
+        print(
+            f"  {done.metrics['goodput_kbps']:.0f} kbit/s of goodput in {done.metrics['packets']:.0f} packets"
+            f"; {cost(done)}"
+        )
+
+
+def cost(done: Emulation) -> str:
+    """CPU time of the emulator's loop, by packet that came in, and the verdict."""
+    packets = done.card["packets"]["packets_in"]
+    cpu_s = done.fidelity["cpu_s"]
+    duration = max(1e-9, done.fidelity["duration_s"])
+    share = f"{100 * cpu_s / duration:.1f} % of a core"
+    return f"{1e6 * cpu_s / packets:.1f} µs of CPU a packet, {share}; {done.verdict()}"

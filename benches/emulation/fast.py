@@ -1,0 +1,38 @@
+"""One bearer of PDUs of 1,500 octets as fast as it goes: what the loop can carry."""
+
+from __future__ import annotations
+
+from emulation.cell import cost
+from emulation.session import SERVER, WIDE_CORE, emulations, probe, scenario
+
+RATES_MBPS = (48, 120, 240)
+
+TEXT = """
+version = 1
+name = "fast"
+[[bearer]]
+name = "dch"
+downlink = {{ rate = "{rate} Mbit/s", tti = "10 ms" }}
+uplink = {{ rate = "12 Mbit/s", tti = "10 ms" }}
+[rlc]
+pdu_payload = "1500 B"
+buffer = "unlimited"
+window = 2047
+poll_pdu = 512
+{wide}[[ue]]
+name = "ue"
+bearer = "dch"
+"""
+
+
+def check(seconds: float) -> None:
+    """Print what came through at each rate."""
+    print("one bearer with PDUs of 1,500 octets")
+    for rate in RATES_MBPS:
+        serve = probe("serve", "--seconds", seconds, "--buffer", 0)
+        fetch = probe("fetch", SERVER[4], "--seconds", seconds)
+        with (
+            scenario(TEXT.format(rate=rate, wide=WIDE_CORE)) as file,
+            emulations(["--scenario", file, "--server", " ".join(serve), "--", *fetch]) as (done,),
+        ):
+            print(f"  {rate} Mbit/s: {done.answer['bits_per_s'] / 1e6:.1f} Mbit/s of goodput; {cost(done)}")

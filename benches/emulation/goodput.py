@@ -1,0 +1,67 @@
+"""Kernel TCP over an error-free DCH, both ways, IPv4 and IPv6: the rate of the transport blocks less headers.
+
+A packet of 1,500 octets carries 1,448 of TCP's payload over IPv4 and 1,428 over IPv6 (timestamps on), and
+costs RLC one octet more: the length indicator of its last PDU (TS 25.322 §9.2.2.8, PDUs of up to 126 octets).
+STATUS PDUs about the acknowledgments take whole blocks of the same bearer; their share is measured.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+from emulation.session import SERVER, Emulation, emulations, probe, scenario
+
+PACKET = 1500
+LENGTH_INDICATOR = 1
+HEADERS = {4: 20 + 32, 6: 40 + 32}
+RATE_BPS = 384_000
+TTI = "10 ms"
+
+SCENARIO = f"""
+version = 1
+name = "error-free-dch"
+[[bearer]]
+name = "dch"
+downlink = {{ rate = "{RATE_BPS // 1000} kbit/s", tti = "{TTI}" }}
+uplink = {{ rate = "{RATE_BPS // 1000} kbit/s", tti = "{TTI}" }}
+[rlc]
+buffer = "unlimited"             # no loss: what the sockets hold is what waits
+[[ue]]
+name = "ue"
+bearer = "dch"
+"""
+
+
+def expected_bps(version: int) -> float:
+    """Payload rate of full packets without gaps, before STATUS PDUs."""
+    return RATE_BPS * (PACKET - HEADERS[version]) / (PACKET + LENGTH_INDICATOR)
+
+
+def words(scenario: str, control: str, direction: str, version: int, seconds: float) -> list[str]:
+    """Options and command of one transfer."""
+    pair = {"down": ("serve", "fetch"), "up": ("sink", "source")}[direction]
+    server = probe(pair[0], "--seconds", seconds)
+    command = probe(pair[1], SERVER[version], "--seconds", seconds)
+    return ["--scenario", scenario, "--tcp", control, "--server", " ".join(server), "--", *command]
+
+
+def check(seconds: float) -> None:
+    """Print each case."""
+    cases = list(itertools.product(("reno", "cubic"), ("down", "up"), (4, 6)))
+    print(f"goodput of kernel TCP, error-free DCH of {RATE_BPS // 1000} kbit/s both ways, {seconds:g} s each")
+    with scenario(SCENARIO) as file, emulations(*(words(file, *case, seconds) for case in cases)) as finished:
+        for (control, direction, version), done in zip(cases, finished, strict=True):
+            _show(control, direction, version, done)
+
+
+def _show(control: str, direction: str, version: int, done: Emulation) -> None:
+    found, bound = done.answer["bits_per_s"], expected_bps(version)
+    # STATUS PDUs in the way of the data are about the acknowledgments.
+    data, about = ("", "_uplink") if direction == "down" else ("_uplink", "")
+    status, pdus = done.metrics[f"status_pdus_sent{about}"], done.metrics[f"pdu_transmissions{data}"]
+    share = status / (status + pdus) if status and pdus else 0.0
+    print(
+        f"  {control:5} {direction:4} IPv{version}: {found / 1000:7.2f} kbit/s, "
+        f"{100 * found / bound - 100:+.2f} % of {bound / 1000:.2f}; "
+        f"STATUS PDUs took {100 * share:.2f} % of the blocks; {done.verdict()}"
+    )

@@ -1,0 +1,41 @@
+"""How late TTIs ran, beside a bare timer of the same period and priority at the same time."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+from emulation.session import SERVER, emulations, probe
+
+BARE = """
+import json, os, sys
+try: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+except OSError: pass
+from umtslab import _core
+print(json.dumps(_core.measure_lateness(0.01, float(sys.argv[1]))))
+"""
+
+
+def check(seconds: float) -> None:
+    """Print both, and the ratio."""
+    count = int(seconds / 0.01)
+    source = probe("datagrams", "--count", count, "--interval", 0.01, "--size", 400)
+    bare = subprocess.Popen([sys.executable, "-c", BARE, str(seconds)], stdout=subprocess.PIPE, text=True)
+    options = [
+        "--bearer",
+        "ps-384",
+        "--server",
+        " ".join(source),
+        "--",
+        *probe("collect", SERVER[4], "--count", count),
+    ]
+    with emulations(options) as (done,):
+        answer, _ = bare.communicate()
+    p50, p99, most = (1000 * value for value in json.loads(answer))
+    print(f"lateness over {seconds:g} s of a datagram in every TTI of 10 ms")
+    print(f"  bare timer: p50 {p50:.3f}, p99 {p99:.3f}, max {most:.3f} ms")
+    print(
+        f"  emulator: {done.verdict()}; "
+        f"p99 is {1000 * done.fidelity['lateness_p99_s'] / p99:.2f} times the timer's"
+    )

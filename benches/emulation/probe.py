@@ -1,0 +1,211 @@
+"""What runs inside an emulation for the checks: bulk TCP, echo requests and a source of datagrams.
+
+Times are of CLOCK_MONOTONIC, which all namespaces share. What was measured is printed as one JSON object.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import socket
+import struct
+import time
+
+CHUNK = 65536
+
+
+def main() -> None:
+    """Run the probe that the first word names."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    words = parser.add_subparsers(required=True)
+    for name, run, options in (
+        ("source", source, ("address", "--port", "--seconds", "--buffer")),
+        ("sink", sink, ("--port", "--seconds")),
+        ("fetch", fetch, ("address", "--port", "--seconds")),
+        ("serve", serve, ("--port", "--seconds", "--buffer")),
+        ("ping", ping, ("address", "--count", "--interval")),
+        ("datagrams", datagrams, ("--port", "--count", "--interval", "--size")),
+        ("collect", collect, ("address", "--port", "--count")),
+    ):
+        word = words.add_parser(name)
+        word.set_defaults(run=run)
+        for option in options:
+            if option == "address":
+                word.add_argument(option)
+            else:
+                word.add_argument(option, type=type(DEFAULTS[option]), default=DEFAULTS[option])
+    chosen = parser.parse_args()
+    _be_prompt()
+    chosen.run(chosen)
+
+
+DEFAULTS = {
+    "--port": 7000,
+    "--seconds": 10.0,
+    "--count": 100,
+    "--interval": 0.1,
+    "--size": 200,
+    "--buffer": 262_144,
+}
+
+
+def _be_prompt() -> None:
+    """A real-time priority below the emulator's, if allowed: delays of this process are not the network's."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(40))
+    except OSError:
+        return
+
+
+def _listener(port: int) -> socket.socket:
+    return socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True)
+
+
+def _connect(address: str, port: int) -> socket.socket:
+    """Connect as soon as the other end listens."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            return socket.create_connection((address, port))
+        except ConnectionRefusedError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.5)
+
+
+def _bound(connection: socket.socket, octets: int) -> None:
+    """Bound what the kernel keeps for sending, and sends when the time is over; 0 leaves it to the kernel."""
+    if octets:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, octets)
+
+
+def _write(connection: socket.socket, seconds: float) -> None:
+    """Write for some time."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        connection.sendall(bytes(CHUNK))
+
+
+def _read(connection: socket.socket, seconds: float) -> dict[str, float]:
+    """Read until the end; how fast it came in the second half of `seconds`, from reading to reading."""
+    marks: list[tuple[float, int]] = []
+    total = 0
+    while part := connection.recv(CHUNK):
+        total += len(part)
+        marks.append((time.monotonic(), total))
+    began = marks[0][0]
+    inside = [mark for mark in marks if began + seconds / 2 <= mark[0] <= began + seconds]
+    (first, before), (last, then) = inside[0], inside[-1]
+    return {"bits_per_s": 8 * (then - before) / (last - first), "octets": total}
+
+
+def source(chosen: argparse.Namespace) -> None:
+    """Connect and write for some time; print what the sink says about it."""
+    with _connect(chosen.address, chosen.port) as connection:
+        _bound(connection, chosen.buffer)
+        _write(connection, chosen.seconds)
+        connection.shutdown(socket.SHUT_WR)
+        print(connection.makefile().read(), flush=True)
+
+
+def sink(chosen: argparse.Namespace) -> None:
+    """Take one connection, read, and say how fast it came."""
+    with _listener(chosen.port) as listener:
+        connection, _ = listener.accept()
+        connection.sendall(json.dumps(_read(connection, chosen.seconds)).encode())
+        connection.close()
+
+
+def fetch(chosen: argparse.Namespace) -> None:
+    """Connect and read; print how fast it came."""
+    with _connect(chosen.address, chosen.port) as connection:
+        print(json.dumps(_read(connection, chosen.seconds)), flush=True)
+
+
+def serve(chosen: argparse.Namespace) -> None:
+    """Take one connection and write for some time."""
+    with _listener(chosen.port) as listener:
+        connection, _ = listener.accept()
+        _bound(connection, chosen.buffer)
+        _write(connection, chosen.seconds)
+        connection.close()
+
+
+def ping(chosen: argparse.Namespace) -> None:
+    """Echo requests at even distances; print the round-trip times."""
+    is_v6 = ":" in chosen.address
+    family, protocol, request = (
+        (socket.AF_INET6, socket.IPPROTO_ICMPV6, 128) if is_v6 else (socket.AF_INET, socket.IPPROTO_ICMP, 8)
+    )
+    times: list[float | None] = []
+    with socket.socket(family, socket.SOCK_RAW, protocol) as raw:
+        start = time.monotonic()
+        for number in range(chosen.count):
+            due = start + number * chosen.interval
+            time.sleep(max(0.0, due - time.monotonic()))
+            payload = bytes(48)
+            head = struct.pack("!BBHHH", request, 0, 0, os.getpid() & 0xFFFF, number)
+            packet = struct.pack(
+                "!BBHHH", request, 0, _checksum(head + payload), os.getpid() & 0xFFFF, number
+            )
+            sent = time.monotonic()
+            raw.sendto(packet + payload, (chosen.address, 0))
+            times.append(_echo(raw, is_v6, number, sent))
+    print(json.dumps({"round_trips_s": times}), flush=True)
+
+
+def _echo(raw: socket.socket, is_v6: bool, number: int, sent: float) -> float | None:
+    """The round-trip time of a request; None if no reply came within ten seconds."""
+    while (left := sent + 10 - time.monotonic()) > 0:
+        raw.settimeout(left)
+        try:
+            packet = raw.recv(2000)
+        except TimeoutError:
+            return None
+        arrived = time.monotonic()
+        message = packet if is_v6 else packet[(packet[0] & 15) * 4 :]
+        kind, _, _, whose, which = struct.unpack("!BBHHH", message[:8])
+        if (kind, whose, which) == (129 if is_v6 else 0, os.getpid() & 0xFFFF, number):
+            return arrived - sent
+    return None
+
+
+def _checksum(data: bytes) -> int:
+    """RFC 1071; the kernel fills in that of ICMPv6."""
+    total: int = sum(struct.unpack(f"!{len(data) // 2}H", data))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def datagrams(chosen: argparse.Namespace) -> None:
+    """Datagrams at even distances to whoever asks, each with its number and the instant at which it left."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+        udp.bind(("0.0.0.0", chosen.port))
+        _, asker = udp.recvfrom(100)
+        start = time.monotonic()
+        for number in range(chosen.count):
+            time.sleep(max(0.0, start + number * chosen.interval - time.monotonic()))
+            udp.sendto(struct.pack("!Qd", number, time.monotonic()).ljust(chosen.size, b"\0"), asker)
+
+
+def collect(chosen: argparse.Namespace) -> None:
+    """Ask for datagrams, take them until the last has come or none for five seconds; print their delays."""
+    delays: dict[int, float] = {}
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as udp:
+        udp.settimeout(5)
+        udp.sendto(b"begin", (chosen.address, chosen.port))
+        while chosen.count - 1 not in delays:
+            try:
+                packet = udp.recv(2000)
+            except TimeoutError:
+                break
+            arrived = time.monotonic()
+            number, sent = struct.unpack_from("!Qd", packet)
+            delays[number] = arrived - sent
+    print(json.dumps({"delays_s": list(delays.values())}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""The first packet of an idle user: late by the promotion time of its RRC profile.
+
+What it took is held against the same packet at the same instant on a channel that was there before.
+"""
+
+from __future__ import annotations
+
+import json
+
+from umtslab import Scenario
+
+from emulation.round_trips import predict
+from emulation.session import SERVER, emulations, probe, scenario
+
+PROFILES = ("att-2010", "t-mobile-us-2010", "aalto-2011")
+DCH = "ps-64"
+TTI_MS = 20.0
+"""Of the uplink of either channel, DCH and RACH."""
+
+TEXT = """
+version = 1
+name = "from-idle"
+duration = "1 h"
+[rrc]
+profile = "{profile}"
+initial_state = "idle"
+dch = ["{dch}"]
+[[ue]]
+name = "ue"
+bearer = "switched"
+"""
+
+READY = """
+version = 1
+name = "ready"
+duration = "1 h"
+[[ue]]
+name = "ue"
+{bearer}
+"""
+
+
+def check(seconds: float) -> None:
+    """Print what each profile costs its first packet."""
+    del seconds  # one packet says it
+    print("first packet from idle, a reply of the server side included")
+    ping = probe("ping", SERVER[4], "--count", 1)
+    for profile in PROFILES:
+        with scenario(TEXT.format(profile=profile, dch=DCH)) as file:
+            rrc = json.loads(Scenario.load(file).to_json())["rrc"]
+            with emulations(["--scenario", file, "--record", "--", *ping]) as (done,):
+                target = rrc["promotion"]
+                promised = rrc["idle_to_dch" if target == "cell_dch" else "idle_to_fach"]
+                ready = f'bearer = "{DCH}"' if target == "cell_dch" else ""
+                (seen,) = done.answer["round_trips_s"]
+                (without,) = predict(done, Scenario.parse(READY.format(bearer=ready)))
+        print(
+            f"  {profile:16} to {target}: {1000 * seen:.1f} ms, without promotion {1000 * without:.1f} ms: "
+            f"late by {1000 * (seen - without):.1f} ms, promised {promised} (TTI {TTI_MS:g} ms); "
+            f"{done.verdict()}"
+        )

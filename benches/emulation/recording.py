@@ -1,0 +1,49 @@
+"""Packets of a recorded emulation: the pcapng files of `umts emulate --record`, and its captures."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+SECTION, INTERFACE, PACKET = 0x0A0D0D0A, 1, 6
+RESOLUTION_OPTION = 9
+
+
+@dataclass(frozen=True)
+class Packet:
+    """A packet at an instant of the run, in nanoseconds; `port` 0 is the server side, UEs follow."""
+
+    at_ns: int
+    port: int
+    data: bytes
+
+
+def read(path: Path) -> Iterator[Packet]:
+    """The packets of a file that umtslab wrote: little-endian, times in nanoseconds."""
+    content = path.read_bytes()
+    at = 0
+    while at < len(content):
+        kind, length = struct.unpack_from("<II", content, at)
+        if kind == PACKET:
+            port, high, low, size = struct.unpack_from("<IIII", content, at + 8)
+            yield Packet(high << 32 | low, port, content[at + 28 : at + 28 + size])
+        at += length
+
+
+def write(path: Path, packets: Iterable[Packet], ports: int) -> None:
+    """A recording that `umts replay` and `umtslab._core.replay` read."""
+    blocks = [_block(SECTION, struct.pack("<IHHq", 0x1A2B3C4D, 1, 0, -1))]
+    resolution = struct.pack("<HHB3xHH", RESOLUTION_OPTION, 1, 9, 0, 0)
+    blocks += [_block(INTERFACE, struct.pack("<HHI", 101, 0, 1500) + resolution)] * ports
+    for packet in sorted(packets, key=lambda packet: packet.at_ns):
+        size = len(packet.data)
+        head = struct.pack("<IIIII", packet.port, packet.at_ns >> 32, packet.at_ns & 0xFFFFFFFF, size, size)
+        blocks.append(_block(PACKET, head + packet.data + bytes(-size % 4)))
+    path.write_bytes(b"".join(blocks))
+
+
+def _block(kind: int, body: bytes) -> bytes:
+    length = struct.pack("<I", len(body) + 12)
+    return struct.pack("<I", kind) + length + body + length

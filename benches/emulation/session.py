@@ -1,0 +1,98 @@
+"""One emulation, from the outside: the command as a user types it, and what it left in its run folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+UMTS = str(Path(sys.executable).with_name("umts"))
+PROBE = str(Path(__file__).with_name("probe.py"))
+SERVER = {4: "10.45.0.1", 6: "fd45::1"}
+"""The server side's own address, by IP version."""
+
+
+WIDE_CORE = """
+[[link]]
+from = "server"
+to = "ggsn"
+delay = "20 ms"
+[[link]]
+from = "ggsn"
+to = "sgsn"
+[[link]]
+from = "sgsn"
+to = "rnc"
+"""
+"""A core network without bounds: the default one carries 10 Mbit/s."""
+
+
+@dataclass(frozen=True)
+class Emulation:
+    """A finished emulation."""
+
+    folder: Path
+    output: str
+    card: dict[str, Any]
+    metrics: dict[str, float | None]
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """What the command printed, one JSON object."""
+        found: dict[str, Any] = json.loads(self.output)
+        return found
+
+    @property
+    def fidelity(self) -> dict[str, float]:
+        """What the machine did to it, times in seconds."""
+        found: dict[str, float] = self.card["fidelity"]
+        return found
+
+    def verdict(self) -> str:
+        """One clause about the machine."""
+        p50, p99, most = (1000 * self.fidelity[f"lateness_{name}_s"] for name in ("p50", "p99", "max"))
+        word = "DEGRADED" if self.card["degraded"] else "ok"
+        return f"{word}, late by p50 {p50:.3f}, p99 {p99:.3f}, max {most:.3f} ms"
+
+
+def probe(*words: object) -> list[str]:
+    """The words of a probe, for a place in an emulation."""
+    return [sys.executable, PROBE, *map(str, words)]
+
+
+@contextmanager
+def emulations(*options: Sequence[str]) -> Iterator[list[Emulation]]:
+    """Emulations at the same time, each by its options and command; their folders go with the block."""
+    with tempfile.TemporaryDirectory() as folder:
+        started = []
+        for number, words in enumerate(options):
+            out = Path(folder) / str(number)
+            command = [UMTS, "emulate", "-q", "--out", str(out), *words]
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
+            started.append((out, process))
+        yield [_finished(out, process) for out, process in started]
+
+
+def _finished(out: Path, process: subprocess.Popen[str]) -> Emulation:
+    output, _ = process.communicate()
+    if process.returncode != 0:
+        raise RuntimeError(f"{process.args!r} ended with {process.returncode}")
+    (run,) = (out / "runs").iterdir()
+    card, metrics = (json.loads((run / name).read_text()) for name in ("emulation.json", "metrics.json"))
+    return Emulation(run, output, card, metrics)
+
+
+@contextmanager
+def scenario(text: str) -> Iterator[str]:
+    """A scenario file with this text, as long as the block lasts."""
+    with tempfile.NamedTemporaryFile("w", suffix=".toml") as file:
+        file.write(text)
+        file.flush()
+        yield file.name

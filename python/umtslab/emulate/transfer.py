@@ -1,0 +1,93 @@
+"""A file over nothing but TCP, as a simulated file transfer is: the sender opens, writes, and closes.
+
+Run at both sides: ``send OCTETS`` at the server side, ``receive OCTETS`` in the UE, which tells the sender by
+a datagram that it listens. Times are of CLOCK_MONOTONIC, which all namespaces share; the sender's are in the
+first octets of the file. The receiver leaves the metrics of the transfer for the results of the emulation.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import struct
+import sys
+import time
+
+from umtslab.emulate.emulator import NAME_SERVER
+from umtslab.emulate.session import METRICS_VARIABLE
+
+PORT = 7000
+CHUNK = 65536
+SETTLE_S = 1.0
+"""From the datagram to the connection, and from the last octet to the end: what is on its way arrives."""
+ANNOUNCE_EVERY_S = 2.0
+TIMES = struct.Struct("!dd")
+
+
+def send(octets: int) -> None:
+    """Send a file to whoever asks first."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
+        asked.bind(("0.0.0.0", PORT))
+        _, (address, _) = asked.recvfrom(100)
+        time.sleep(SETTLE_S)
+        began = time.monotonic()
+        with socket.create_connection((address, PORT)) as connection:
+            connection.sendall((TIMES.pack(began, time.monotonic()) + bytes(octets))[:octets])
+            connection.shutdown(socket.SHUT_WR)
+            connection.recv(1)
+
+
+def receive(octets: int) -> dict[str, float]:
+    """Ask for the file, take it, and return the metrics of the transfer."""
+    with (
+        socket.create_server(("0.0.0.0", PORT)) as listener,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking,
+    ):
+        listener.settimeout(ANNOUNCE_EVERY_S)
+        while True:
+            asking.sendto(b"ready", (NAME_SERVER, PORT))
+            try:
+                connection, _ = listener.accept()
+                break
+            except TimeoutError:
+                continue
+        # The socket inherits no timeout: a download may stand still for minutes.
+        connection.settimeout(None)
+        head, arrived = b"", 0
+        with connection:
+            while arrived < octets and (part := connection.recv(CHUNK)):
+                head += part[: max(0, TIMES.size - len(head))]
+                arrived += len(part)
+            ended = time.monotonic()
+    if arrived < octets:
+        raise ConnectionError(f"{arrived} of {octets} octets came")
+    began, connected = TIMES.unpack(head)
+    time.sleep(SETTLE_S)
+    return {"download_time_s": ended - began, "download_time_data_s": ended - connected}
+
+
+def main(words: list[str]) -> None:
+    """Run one side."""
+    role, octets = words[0], int(words[1])
+    if octets < TIMES.size:
+        sys.exit(f"a file has {TIMES.size} octets at least")
+    _be_prompt()
+    if role == "send":
+        send(octets)
+        return
+    metrics = receive(octets)
+    with open(os.environ[METRICS_VARIABLE], "w", encoding="utf-8") as file:
+        json.dump(metrics, file)
+
+
+def _be_prompt() -> None:
+    """A real-time priority below the emulator's, if allowed: delays of this process are not the network's."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(40))
+    except OSError:
+        return
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,130 @@
+"""Points of a plan in real time: the kernel's TCP carries the file of the scenario through `umts emulate`."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from umtslab.emulate.session import Session
+from umtslab.emulate.tcp import settings
+from umtslab.reproduce.errors import BadData, EmulationFailed
+from umtslab.run import Identity, Run
+
+if TYPE_CHECKING:
+    from umtslab.scenario import Scenario
+    from umtslab.store import Store
+
+AT_ONCE = 4
+"""Emulations at the same time: each sleeps nearly always, but starts with a second of work."""
+
+NEVER = "999999 h"
+"""When the simulated flow starts, in place of which the program's is."""
+
+PRESET = "preset"
+"""Among the settings of a plan: a preset of ``umts emulate --tcp``."""
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file to be carried."""
+
+    scenario: Scenario
+    session: Session
+    identity: Identity
+
+
+def download(scenario: Scenario, kernel: Mapping[str, str], seed: int, store: Store) -> Download:
+    """The download of a scenario's only flow, by programs with the kernel's TCP.
+
+    Raises
+    ------
+    BadData
+        If the scenario's flows are not one file to one user, or the settings make no sense.
+    """
+    from umtslab.emulate.results import identity
+    from umtslab.scenario import Scenario as Parsed
+
+    flows = json.loads(scenario.to_json()).get("flow", [])
+    if len(flows) != 1 or flows[0]["traffic"] != "file" or flows[0]["direction"] != "downlink":
+        raise BadData(f"{scenario.name}: only one file to one user can be emulated")
+    octets = _octets(flows[0]["size"])
+    changes = [f"{name}={value}" for name, value in kernel.items() if name != PRESET]
+    try:
+        tcp = settings(kernel.get(PRESET), changes)
+    except ValueError as error:
+        raise BadData(f"{scenario.name}: {error}") from error
+    network = scenario.with_overrides([("flow.0.start", NEVER), ("duration", "1000000 h")])
+    transfer = (sys.executable, "-m", "umtslab.emulate.transfer")
+    session = Session(
+        scenario=network.to_toml(),
+        base_dir=os.path.abspath(network.base_dir or "."),
+        seed=seed,
+        command=(*transfer, "receive", str(octets)),
+        servers=(" ".join((*transfer, "send", str(octets))),),
+        tcp=tcp,
+        store=os.path.abspath(store.path),
+        meter=False,
+    )
+    # As the emulator reads it.
+    parsed = Parsed.parse(session.scenario, base_dir=session.base_dir)
+    return Download(scenario, session, identity(session, parsed, 0))
+
+
+def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[Run]:
+    """Yield the run of each: from the store if it is there, else when it is finished.
+
+    Raises
+    ------
+    EmulationFailed
+        If one does not end as it should; the others are kept.
+    """
+    lacking = []
+    for wanted in downloads:
+        found = store.get(wanted.identity)
+        if found is None:
+            lacking.append(wanted)
+        else:
+            yield found
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        begun = [pool.submit(_carry, wanted) for wanted in lacking]
+        try:
+            for future in as_completed(begun):
+                wanted = future.result()
+                run = store.get(wanted.identity)
+                if run is None:
+                    raise EmulationFailed(f"{wanted.scenario.name}: the emulation left no result")
+                yield run
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _carry(wanted: Download) -> Download:
+    from umtslab.emulate.command import start
+
+    status = start(wanted.session).wait()
+    if status != 0:
+        raise EmulationFailed(f"{wanted.scenario.name}: the emulated download ended with status {status}")
+    return wanted
+
+
+def why_not() -> str | None:
+    """What this user lacks for an emulation, and what to do; None if nothing."""
+    from umtslab.cli.doctor import emulation
+
+    for what, answer, advice in emulation():
+        if what in {"namespaces", "TUN devices"} and answer != "yes":
+            return f"{what}: {answer}; {advice}"
+    return None
+
+
+def _octets(size: str) -> int:
+    """A size as scenarios write it."""
+    number, unit = size.split()
+    return round(
+        float(number) * {"B": 1, "kB": 1000, "MB": 10**6, "GB": 10**9, "KiB": 1024, "MiB": 2**20}[unit]
+    )

@@ -1,0 +1,121 @@
+"""Points of a plan that the kernel's TCP carries, in real time, beside those that are simulated."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from umtslab.reproduce import reproduce, select
+from umtslab.reproduce.compare import Verdict
+from umtslab.reproduce.emulated import download, why_not
+from umtslab.reproduce.errors import BadData
+from umtslab.scenario import Scenario
+from umtslab.store import Store, open_store
+
+ROOT = Path(__file__).parents[2]
+
+PLAN = """
+version = 1
+title = "A small file"
+claims = "small"
+scenario = "download-beside-kernel.toml"
+runs = 2
+quick_runs = 1
+emulated_runs = 1
+
+[defaults]
+stack = "simulated"
+
+[dimension.stack.values.simulated]
+
+[dimension.stack.values.kernel]
+emulated = true
+set = { "flow.0.size" = "20 kB" }
+kernel = { preset = "reno", tcp_window_scaling = "0" }
+
+[[sweep]]
+name = "both"
+feeds = []
+grid = { stack = ["simulated", "kernel"] }
+
+[[figure]]
+id = "both"
+kind = "table"
+title = "Both"
+x = "stack"
+y = ["download_time_data_s", "tcp_retransmissions"]
+curves = { stack = ["simulated", "kernel"] }
+"""
+
+LEDGER = """
+[[claim]]
+id = "small.both.nothing-again"
+where = "1"
+statement = "Nothing is sent again."
+kind = "bound"
+metric = "tcp_retransmissions"
+conditions = { stack = "kernel" }
+expected = "tcp_retransmissions == 0"
+confidence = "stated"
+"""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    (tmp_path / "reproductions" / "small").mkdir(parents=True)
+    (tmp_path / "reproductions" / "small" / "plan.toml").write_text(PLAN, encoding="utf-8")
+    (tmp_path / "reproductions" / "small" / "claims.toml").write_text(LEDGER, encoding="utf-8")
+    (tmp_path / "scenarios").mkdir()
+    shutil.copy(ROOT / "scenarios" / "download-beside-kernel.toml", tmp_path / "scenarios")
+    return tmp_path
+
+
+def test_the_kernel_carries_a_file_and_its_run_is_kept(data: Path, store: Store) -> None:
+    if (lacking := why_not()) is not None:
+        pytest.skip(f"this user may not emulate: {lacking}")
+    parts = select(data / "reproductions", ["small"])
+    (chapter,) = reproduce(parts, store=store, data=data, real_time=True)
+    assert [scored.verdict for scored in chapter.scored] == [Verdict.PASS]
+    kernel, simulated = sorted(chapter.figures[0].rows(), key=lambda row: (row["quantity"], str(row["at"])))[
+        :2
+    ]
+    assert (kernel["at"], kernel["n"], simulated["n"]) == ("kernel", 1, 2)
+    # 300 KiB need six seconds at 384 kbit/s, 20 kB never less than 0.4.
+    assert kernel["mean"] is not None
+    assert kernel["mean"] > 0.4
+    folders = sorted(path.name for path in (store.path / "runs").iterdir())
+    again = reproduce(parts, store=store, data=data, real_time=True)
+    assert again[0].scored == chapter.scored
+    assert sorted(path.name for path in (store.path / "runs").iterdir()) == folders
+
+
+def test_without_real_time_only_simulations_are_run(data: Path, store: Store) -> None:
+    (chapter,) = reproduce(select(data / "reproductions", ["small"]), store=store, data=data)
+    assert [scored.verdict for scored in chapter.scored] == [Verdict.NOT_YET]
+    assert [row["at"] for row in chapter.figures[0].rows()] == ["simulated"] * 2
+
+
+def test_only_a_file_to_one_user_can_be_emulated(store: Store) -> None:
+    scenario = Scenario.load(ROOT / "scenarios" / "ftp-on-fach-two-users.toml")
+    with pytest.raises(BadData, match="only one file to one user"):
+        download(scenario, {}, 1, store)
+    file = Scenario.load(ROOT / "scenarios" / "download-beside-kernel.toml")
+    with pytest.raises(BadData, match="no preset 'vegas'"):
+        download(file, {"preset": "vegas"}, 1, store)
+
+
+def test_the_cross_check_says_what_the_kernel_is_told(tmp_path: Path) -> None:
+    (part,) = select(ROOT / "reproductions", ["cross-check"])
+    (plan,) = part.plans
+    with open_store(tmp_path / "store") as store:
+        for sweep in plan.sweeps:
+            for point in plan.points(sweep, quick=False):
+                kernel = plan.kernel(point)
+                assert (kernel is not None) == (point["stack"] == "kernel")
+                if kernel is not None:
+                    name, overrides = plan.scenario_of(point)
+                    scenario = Scenario.load(ROOT / "scenarios" / name, overrides)
+                    session = download(scenario, kernel, 5, store).session
+                    assert dict(session.tcp)["route.congctl"] == point["tcp"]
+                    assert session.seed == 5
