@@ -219,6 +219,16 @@ fn no_pdu_help(channel: &Channel, size: Bytes) -> String {
     format!("a PDU of {size} has {bits} bits; {}{}", lowest.unwrap_or_default(), longer.unwrap_or_default())
 }
 
+pub(super) fn loses_nothing(errors: &BlockErrors) -> bool {
+    let is_zero = |p: &Probability| p.value() == 0.0;
+    match errors {
+        BlockErrors::ErrorFree => true,
+        BlockErrors::Independent { bler, .. } => is_zero(bler),
+        BlockErrors::Gilbert { bler_good, bler_bad, .. } => is_zero(bler_good) && is_zero(bler_bad),
+        BlockErrors::Trace { verdicts, .. } => verdicts.iter().all(|is_lost| !is_lost),
+    }
+}
+
 fn loses_everything(errors: &BlockErrors) -> bool {
     let is_one = |p: &Probability| p.value() == 1.0;
     match errors {

@@ -1,14 +1,18 @@
 //! RLC: keys that need each other.
 
 use super::Inspection;
+use super::channels::loses_nothing;
 use crate::error::Problem;
 use crate::model::{
     FachScheduling, LengthIndicators, MaxDatReading, MissingPduIndication, MrwAcknowledgment, Piggyback, Rlc,
     RlcHeader, RlcMode, SduDiscard, StatusFormat,
 };
 
+const STANDS_STILL: &str = "nothing asks for a report while the buffer never empties, so a busy sender may fill its window and \
+                            stand still for good: set poll_window, poll_pdu, poll_sdu or timer_poll_periodic";
+
 impl Inspection<'_> {
-    pub(super) fn rlc(&self) -> Result<(), Problem> {
+    pub(super) fn rlc(&mut self) -> Result<(), Problem> {
         self.discard("rlc", &self.scenario.rlc)?;
         for (i, ue) in self.scenario.ue.iter().enumerate() {
             if let Some(rlc) = &ue.rlc {
@@ -17,6 +21,10 @@ impl Inspection<'_> {
             let rlc = ue.rlc.as_ref().unwrap_or(&self.scenario.rlc);
             let path = if ue.rlc.is_some() { format!("ue.{i}.rlc") } else { "rlc".to_owned() };
             self.wire_mode(&path, rlc)?;
+            let radio = ue.radio.as_ref().unwrap_or(&self.scenario.radio);
+            if !ue.has_substitute() && may_stand_still(rlc, loses_nothing(&radio.downlink)) {
+                self.warn(&path, STANDS_STILL);
+            }
             let cell = self.scenario.cell.iter().find(|cell| cell.name == ue.cell);
             let fach = cell
                 .and_then(|cell| cell.fach.as_ref())
@@ -76,4 +84,13 @@ impl Inspection<'_> {
         }
         Ok(())
     }
+}
+
+/// Whether the window may close with no report to open it: polls with the last PDU need an empty buffer, the timer of polls
+/// a poll, and a receiver that reports gaps a loss.
+fn may_stand_still(rlc: &Rlc, loses_nothing: bool) -> bool {
+    let is_asked = [rlc.poll_pdu, rlc.poll_sdu, rlc.poll_window].iter().any(Option::is_some)
+        || [rlc.timer_poll_periodic, rlc.timer_status_periodic].iter().any(Option::is_some);
+    let hears_of_gaps = rlc.missing_pdu_indication != MissingPduIndication::Off && !loses_nothing;
+    rlc.mode == RlcMode::Am && !is_asked && !hears_of_gaps
 }

@@ -377,6 +377,7 @@ fn what_is_doubtful_is_a_warning() {
         ("", "start = \"10 s\"", "the flow never starts"),
         ("", "[rlc]\nbuffer = \"1 kB\"", "1 kB holds no packet of 1.5 kB"),
         ("flow = []\n", "", "there is no flow"),
+        ("", "[rlc]\npoll_pdu = \"off\"", "may fill its window and stand still for good"),
     ];
     for (head, tail, expected) in cases {
         let text = match head.starts_with("flow") {
