@@ -2,8 +2,6 @@
 
 mod bearers;
 mod build;
-mod build_rrc;
-mod build_traffic;
 mod drive;
 mod run;
 

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use crate::build::{CHECKED, channel_config};
 use umts_record::metrics::StatePower;
 use umts_scenario::Scenario;
 use umts_scenario::model as scenario;
@@ -13,13 +12,16 @@ use umts_stack::rnc::rrc::{
 use umts_stack::rnc::{Limits, Reserved};
 use umts_stack::trace::Channel;
 
+use super::CHECKED;
+use super::radio::channel_config;
+
 /// The most that a cell gives away.
-pub(crate) fn limits(admission: &scenario::Admission) -> Limits {
+pub(super) fn limits(admission: &scenario::Admission) -> Limits {
     Limits { rates: [admission.downlink, admission.uplink], dchs: admission.dchs, queue: admission.queue }
 }
 
 /// What is reserved in a cell for good: its FACH, and the DCHs of users that are not switched.
-pub(crate) fn reserved(scenario: &Scenario, cell: &scenario::Cell) -> Reserved {
+pub(super) fn reserved(scenario: &Scenario, cell: &scenario::Cell) -> Reserved {
     let mut reserved = Reserved { rates: [cell.fach.as_ref().map_or(0, |fach| fach.rate.bps()), 0], dchs: 0 };
     for group in scenario.ue.iter().filter(|group| group.cell == cell.name) {
         if let Some(bearer) = scenario.dedicated_bearer(&group.bearer) {
@@ -32,7 +34,7 @@ pub(crate) fn reserved(scenario: &Scenario, cell: &scenario::Cell) -> Reserved {
 }
 
 /// How a group is switched.
-pub(crate) fn switching(scenario: &Scenario, rlc: &scenario::Rlc, rrc: &scenario::Rrc) -> SwitchingConfig {
+pub(super) fn switching(scenario: &Scenario, rlc: &scenario::Rlc, rrc: &scenario::Rrc) -> SwitchingConfig {
     let bearers: Vec<_> =
         rrc.dch.iter().map(|name| scenario.dedicated_bearer(name).expect(CHECKED)).collect();
     let rates = bearers.iter().map(|bearer| DchRates([bearer.downlink.rate, bearer.uplink.rate]));
@@ -95,7 +97,7 @@ fn state(state: scenario::RestingState) -> RrcState {
 }
 
 /// What a device draws, in watts.
-pub(crate) fn state_power(power: &scenario::StatePower) -> StatePower {
+pub(super) fn state_power(power: &scenario::StatePower) -> StatePower {
     let watts = |power: umts_units::MilliWatts| power.value() / 1e3;
     StatePower {
         idle: watts(power.idle),
@@ -109,7 +111,7 @@ pub(crate) fn state_power(power: &scenario::StatePower) -> StatePower {
 }
 
 /// The most that the DCHs of a cell's switched users can add up to, in bit/s.
-pub(crate) fn dch_capacity(scenario: &Scenario, cell: &scenario::Cell) -> u64 {
+pub(super) fn dch_capacity(scenario: &Scenario, cell: &scenario::Cell) -> u64 {
     let here = scenario.ue.iter().filter(|group| group.cell == cell.name);
     let largest = here.filter_map(|group| {
         let rrc = scenario.rrc_of(group)?;

@@ -8,10 +8,10 @@ use umts_stack::traffic::{
 };
 use umts_units::{Bytes, Probability};
 
-use crate::build::CHECKED;
+use super::CHECKED;
 
 /// The traffic of a flow whose TCP has full segments of `segment_payload`.
-pub(crate) fn traffic(traffic: &scenario::Traffic, segment_payload: u32) -> TrafficConfig {
+pub(super) fn traffic(traffic: &scenario::Traffic, segment_payload: u32) -> TrafficConfig {
     match traffic {
         scenario::Traffic::Ftp => TrafficConfig::Ftp { bytes: u64::MAX },
         scenario::Traffic::File { size } => TrafficConfig::Ftp { bytes: size.0 },
