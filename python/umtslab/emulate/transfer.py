@@ -13,6 +13,7 @@ import socket
 import struct
 import sys
 import time
+from contextlib import suppress
 
 from umtslab.emulate.emulator import NAME_SERVER
 from umtslab.emulate.session import METRICS_VARIABLE
@@ -22,6 +23,8 @@ CHUNK = 65536
 SETTLE_S = 1.0
 """From the datagram to the connection, and from the last octet to the end: what is on its way arrives."""
 ANNOUNCE_EVERY_S = 2.0
+MOST_ANNOUNCEMENTS = 60
+"""After so many there is no sender."""
 TIMES = struct.Struct("!dd")
 
 
@@ -45,13 +48,13 @@ def receive(octets: int) -> dict[str, float]:
         socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking,
     ):
         listener.settimeout(ANNOUNCE_EVERY_S)
-        while True:
+        for _ in range(MOST_ANNOUNCEMENTS):
             asking.sendto(b"ready", (NAME_SERVER, PORT))
-            try:
+            with suppress(TimeoutError):
                 connection, _ = listener.accept()
                 break
-            except TimeoutError:
-                continue
+        else:
+            raise ConnectionError("nobody sends the file")
         # The socket inherits no timeout: a download may stand still for minutes.
         connection.settimeout(None)
         head, arrived = b"", 0
