@@ -42,8 +42,8 @@ def words(scenario: str, control: str, direction: str, version: int, seconds: fl
     pair = {"down": ("serve", "fetch"), "up": ("sink", "source")}[direction]
     server = probe(pair[0], "--seconds", seconds)
     command = probe(pair[1], SERVER[version], "--seconds", seconds)
-    # Windows of 64 kB: more than the bearer holds. What is beyond waits in RLC for seconds, and reno, without HyStart, has
-    # its timer expire over it.
+    # Windows of 64 kB: more than the bearer holds. What is beyond waits in RLC for seconds, and reno, without
+    # HyStart, has its timer expire over it.
     window = ["--tcp-set", "tcp_window_scaling=0"]
     return ["--scenario", scenario, "--tcp", control, *window, "--server", " ".join(server), "--", *command]
 

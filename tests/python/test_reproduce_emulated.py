@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
 import pytest
-from umtslab.reproduce import reproduce, select
+from umtslab.reproduce import emulated, reproduce, select
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.emulated import download, why_not
 from umtslab.reproduce.errors import BadData
@@ -119,3 +120,29 @@ def test_the_cross_check_says_what_the_kernel_is_told(tmp_path: Path) -> None:
                     session = download(scenario, kernel, 5, store).session
                     assert dict(session.tcp)["route.congctl"] == point["tcp"]
                     assert session.seed == 5
+
+
+def test_a_degraded_download_is_done_again(
+    data: Path, store: Store, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if (lacking := why_not()) is not None:
+        pytest.skip(f"this user may not emulate: {lacking}")
+    wanted = download(Scenario.load(data / "scenarios" / "download-beside-kernel.toml",
+                                    [("flow.0.size", "10 kB")]), {}, 1, store)  # fmt: skip
+    cards: list[Path] = []
+
+    def degraded(found: emulated.Download) -> emulated.Download:
+        carried = carry(found)
+        runs = sorted((store.path / "runs").iterdir(), key=lambda run: run.stat().st_mtime_ns)
+        card = runs[-1] / "emulation.json"
+        cards.append(card)
+        content = json.loads(card.read_text())
+        card.write_text(json.dumps({**content, "degraded": len(cards) < 3}))
+        return carried
+
+    carry = emulated._carry
+    monkeypatch.setattr(emulated, "_carry", degraded)
+    ((identity, run),) = emulated.emulate_missing([wanted], store)
+    assert (identity, run.run, len(cards)) == (wanted.identity.key, 2, 3)
+    assert list(emulated.emulate_missing([wanted], store)) == [(identity, run)]
+    assert capsys.readouterr().err == ""

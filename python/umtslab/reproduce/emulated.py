@@ -6,8 +6,8 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from dataclasses import dataclass
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from umtslab.emulate.session import Session
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 AT_ONCE = 4
 """Emulations at the same time: each sleeps nearly always, but starts with a second of work."""
+
+ATTEMPTS = 3
+"""Emulations of one download, of which the first that kept real time counts."""
 
 NEVER = "999999 h"
 """When the simulated flow starts, in place of which the program's is."""
@@ -75,8 +78,10 @@ def download(scenario: Scenario, kernel: Mapping[str, str], seed: int, store: St
     return Download(scenario, session, identity(session, parsed, 0))
 
 
-def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[Run]:
-    """Yield the run of each: from the store if it is there, else when it is finished.
+def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[tuple[str, Run]]:
+    """Yield the run of each with its key: from the store if it is there, else when it is finished.
+
+    One that the machine degraded is done again, `ATTEMPTS` times in all; the last is taken as it is.
 
     Raises
     ------
@@ -85,22 +90,38 @@ def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[Run
     """
     lacking = []
     for wanted in downloads:
-        found = store.get(wanted.identity)
+        found = _kept(wanted, store)
         if found is None:
             lacking.append(wanted)
         else:
-            yield found
+            yield wanted.identity.key, found
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        begun = [pool.submit(_carry, wanted) for wanted in lacking]
+        todo = {pool.submit(_carry, wanted) for wanted in lacking}
         try:
-            for future in as_completed(begun):
-                wanted = future.result()
-                run = store.get(wanted.identity)
-                if run is None:
-                    raise EmulationFailed(f"{wanted.scenario.name}: the emulation left no result")
-                yield run
+            while todo:
+                done, todo = wait(todo, return_when=FIRST_COMPLETED)
+                for future in done:
+                    wanted = future.result()
+                    found = _kept(wanted, store)
+                    if found is None:
+                        todo.add(pool.submit(_carry, wanted))
+                    else:
+                        yield wanted.identity.key, found
         finally:
             pool.shutdown(cancel_futures=True)
+
+
+def _kept(wanted: Download, store: Store) -> Run | None:
+    """The first of its runs that the machine did not degrade, or the last; None while attempts are left."""
+    for number in range(ATTEMPTS):
+        run = store.get(replace(wanted.identity, run=number))
+        if run is None or run.folder is None:
+            return None
+        card = json.loads((run.folder / "emulation.json").read_text(encoding="utf-8"))
+        if not card["degraded"]:
+            return run
+    print(f"umts: {wanted.scenario.name}: degraded {ATTEMPTS} times, taken all the same", file=sys.stderr)
+    return run
 
 
 def _carry(wanted: Download) -> Download:

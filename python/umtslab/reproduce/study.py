@@ -116,9 +116,9 @@ def run_plan(
     ordered = sorted(chain.from_iterable(tasks.values()), key=lambda task: not task.series)
     if progress is not None:
         progress(0, total)
-    simulated = (run for _, run in run_missing(ordered, store, jobs))
-    for run in chain(simulated, emulate_missing(list(chain.from_iterable(downloads.values())), store)):
-        finished[run.key] = run
+    emulated = emulate_missing(list(chain.from_iterable(downloads.values())), store)
+    for identity, run in chain(run_missing(ordered, store, jobs), emulated):
+        finished[identity] = run
         if progress is not None:
             progress(len(finished), total)
     every: Mapping[Key, Sequence[Task | Download]] = {**tasks, **downloads}
