@@ -44,7 +44,8 @@ def write_chapter(chapter: Chapter, out: Path) -> list[Path]:
         files.append(_write(folder / f"{data.figure.id}.csv", _csv(data).encode()))
         if data.figure.kind != "table" and data.lines:
             picture = io.BytesIO()
-            draw(data).savefig(picture, format="png")
+            # Small enough: deflating it well takes longer than drawing it.
+            draw(data).savefig(picture, format="png", pil_kwargs={"compress_level": 1})
             files.append(_write(folder / f"{data.figure.id}.png", picture.getvalue()))
     page = _write(folder / "README.md", markdown(chapter).encode())
     return [page, *files]
