@@ -13,6 +13,9 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 const ICMPV6: u8 = 58;
 
+/// Octets of TCP's header without options; a data offset of less is malformed (RFC 9293 §3.1).
+const LEAST_TCP_HEADER: usize = 20;
+
 /// Of TCP's flags: those that belong to the last part of a segment.
 const FIN_AND_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
@@ -70,7 +73,7 @@ fn parts(packet: &[u8]) -> Option<Parts> {
         (40, packet[6], 8..40)
     };
     let least = match protocol {
-        TCP => 20,
+        TCP => LEAST_TCP_HEADER,
         UDP => 8,
         _ => return None,
     };
@@ -97,7 +100,11 @@ pub fn complete_checksum(packet: &mut [u8]) {
 /// parts that are not. `None` for what cannot be cut.
 pub fn cut(packet: &[u8], mtu: usize) -> Option<Vec<Vec<u8>>> {
     let parts = parts(packet).filter(|parts| parts.protocol == TCP)?;
-    let headers = parts.transport + usize::from(packet[parts.transport + 12] >> 4) * 4;
+    let offset = usize::from(packet[parts.transport + 12] >> 4) * 4;
+    if offset < LEAST_TCP_HEADER {
+        return None;
+    }
+    let headers = parts.transport + offset;
     let room = mtu.checked_sub(headers).filter(|&room| room > 0 && packet.len() > headers)?;
     let first = u32::from_be_bytes(packet[parts.transport + 4..][..4].try_into().expect("four octets"));
     let payload = &packet[headers..];
@@ -227,13 +234,28 @@ mod tests {
         assert_eq!(packet_of(&padded).len(), 41);
     }
 
+    #[test]
+    fn a_header_that_ends_before_it_should_is_not_cut() {
+        let mut whole = segment(2001, 0x18);
+        for offset in 0..5 {
+            whole[32] = offset << 4;
+            // The last part would be one octet behind the header.
+            let mtu = 20 + usize::from(offset) * 4 + 10;
+            assert_eq!(cut(&whole, mtu), None);
+        }
+    }
+
     proptest! {
         #[test]
-        fn no_frame_makes_it_panic(mut octets in proptest::collection::vec(any::<u8>(), 0..200), mtu in 0_usize..120, version in 0_u8..3) {
+        fn no_frame_makes_it_panic(mut octets in proptest::collection::vec(any::<u8>(), 0..200), mtu in 0_usize..120, version in 0_u8..3, is_tcp: bool) {
             if octets.len() > HEADER && version < 2 {
                 octets[0] = 2;
                 octets[12..14].copy_from_slice(if version == 0 { &IPV4 } else { &IPV6 });
                 octets[HEADER] = if version == 0 { 0x45 } else { 0x60 };
+                let protocol = HEADER + if version == 0 { 9 } else { 6 };
+                if is_tcp && octets.len() > protocol {
+                    octets[protocol] = TCP;
+                }
             }
             if way_of(&octets) == Way::Radio {
                 let mut packet = packet_of(&octets).to_vec();
