@@ -47,6 +47,15 @@ const SCENARIOS: &[(&str, &[(&str, &str)])] = &[
             ("duration", "100 s"),
         ],
     ),
+    (
+        "ftp-on-dch-384-3gpp",
+        &[
+            ("tcp.ecn", "true"),
+            ("link.1.rate", "300 kbit/s"),
+            ("link.1.red", "{ w_q = 0.02, ecn = true }"),
+            ("duration", "100 s"),
+        ],
+    ),
     ("twenty-on-dch-64", &[("duration", "60 s")]),
     ("twenty-on-dch-64-3gpp", &[("duration", "60 s"), ("flow.0.traffic", "file"), ("flow.0.size", "200 kB")]),
 ];

@@ -28,6 +28,7 @@ pub(crate) fn check(scenario: &Scenario, tree: &Node) -> Result<Vec<String>, Pro
     inspection.names()?;
     inspection.chain()?;
     inspection.outages()?;
+    inspection.red()?;
     inspection.channels()?;
     inspection.rlc()?;
     inspection.rrc()?;

@@ -2,6 +2,7 @@
 
 use super::Inspection;
 use crate::error::Problem;
+use crate::model::QueueLimit;
 
 const FIRST: &str = "server";
 const LAST: &str = "rnc";
@@ -17,6 +18,50 @@ impl Inspection<'_> {
                     format!("the outage ends at {}, not after its begin at {}", outage.to, outage.from);
                 let help = "write the later instant as `to`".to_owned();
                 return Err(self.problem(&format!("link.{i}.outage.{j}.to"), message).help(help));
+            }
+        }
+        Ok(())
+    }
+
+    /// RED knows how long a packet takes, has thresholds in one unit and in order, and is the only one that marks.
+    pub(super) fn red(&self) -> Result<(), Problem> {
+        for (i, link) in self.scenario.link.iter().enumerate() {
+            let Some(red) = &link.red else { continue };
+            let fail = |key: &str, message: String, help: &str| {
+                Err(self.problem(&format!("link.{i}.{key}"), message).help(help.to_owned()))
+            };
+            let in_order = match (red.min_thresh, red.max_thresh) {
+                (QueueLimit::Packets(min), QueueLimit::Packets(max)) => Some(min < max),
+                (QueueLimit::Bytes(min), QueueLimit::Bytes(max)) => Some(min < max),
+                _ => None,
+            };
+            let (min, max) = (red.min_thresh, red.max_thresh);
+            match in_order {
+                None => {
+                    let message = format!("min_thresh is {min} and max_thresh {max}: not in one unit");
+                    return fail("red.max_thresh", message, "give both in packets, or both in octets");
+                }
+                Some(false) => {
+                    let message = format!("max_thresh is {max}, not above min_thresh, {min}");
+                    return fail(
+                        "red.max_thresh",
+                        message,
+                        "choose three times min_thresh, as Floyd (1997) does",
+                    );
+                }
+                Some(true) => {}
+            }
+            if link.rate.is_none() {
+                let message = "a link without a rate has no queue for RED".to_owned();
+                return fail("red", message, "give the link a `rate`, or leave `red` out");
+            }
+            if link.ecn_threshold.is_some() {
+                let message = "both `red` and `ecn_threshold` would mark packets".to_owned();
+                return fail(
+                    "ecn_threshold",
+                    message,
+                    "leave one of them out; `red.ecn = true` marks by RED",
+                );
             }
         }
         Ok(())

@@ -38,6 +38,10 @@ pub struct Link {
     #[serde(default, with = "word_off", skip_serializing_if = "Option::is_none")]
     #[schemars(with = "crate::text::Off<QueueLimit>", extend("x-min" = "1 packets", "x-source" = "RFC 3168 §5"))]
     pub ecn_threshold: Option<QueueLimit>,
+    /// Random early detection in place of a queue that drops only when it is full; needs `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Red", extend("x-default" = "none"))]
+    pub red: Option<Red>,
     /// Random loss of IP packets, each way.
     #[serde(default)]
     pub loss: Probability,
@@ -56,6 +60,47 @@ pub struct Outage {
     /// It is up again.
     #[schemars(extend("x-max" = "1000000 h"))]
     pub to: Duration,
+}
+
+/// Random early detection (RED). Which packet is dropped depends on a moving average of the queue, not on its length now.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Red {
+    /// Below this average no packet is dropped. Packets or octets; `max_thresh` in the same unit.
+    #[schemars(extend("x-min" = "1 packets", "x-source" = "Floyd (1997): 5 packets"))]
+    pub min_thresh: QueueLimit,
+    /// At this average a packet is dropped with a probability of `max_p`.
+    #[schemars(extend("x-min" = "1 packets", "x-source" = "Floyd (1997): three times min_thresh"))]
+    pub max_thresh: QueueLimit,
+    /// Probability of a drop at `max_thresh`.
+    #[schemars(extend("x-source" = "Floyd (1997): 0.1; Floyd and Jacobson (1993): 0.02"))]
+    pub max_p: Probability,
+    /// Weight of the queue's length now in its average (queue weight).
+    #[schemars(extend("x-min" = 0.000001, "x-max" = 1.0, "x-source" = "Floyd and Jacobson (1993), section 6: 0.002"))]
+    pub w_q: f64,
+    /// Above `max_thresh` the probability rises on to 1 at twice that; if not, every packet is dropped there.
+    #[schemars(extend("x-source" = "Floyd (2000): Recommendation on using the gentle variant of RED"))]
+    pub gentle: bool,
+    /// Mark in place of drop, if the packet's TCP has `ecn`; where every packet is dropped those are, too.
+    #[schemars(extend("x-source" = "RFC 3168 §5, §7"))]
+    pub ecn: bool,
+    /// A typical packet: while the queue is empty the average falls as if it had been found so by as many as could pass.
+    #[schemars(extend("x-min" = "1 B", "x-source" = "Floyd and Jacobson (1993), figure 2: s; ns-2: 500 B"))]
+    pub mean_packet: Bytes,
+}
+
+impl Default for Red {
+    fn default() -> Self {
+        Red {
+            min_thresh: QueueLimit::Packets(5),
+            max_thresh: QueueLimit::Packets(15),
+            max_p: Probability::new(0.1).expect("below one"),
+            w_q: 0.002,
+            gentle: true,
+            ecn: false,
+            mean_packet: Bytes(500),
+        }
+    }
 }
 
 /// Room in a drop-tail queue: `"50 packets"` or `"100 kB"`.
@@ -107,6 +152,7 @@ pub(crate) fn default_chain() -> Vec<Link> {
         jitter: Duration::ZERO,
         queue: Some(QueueLimit::Packets(50)),
         ecn_threshold: None,
+        red: None,
         loss: Probability::ZERO,
         outage: Vec::new(),
     };

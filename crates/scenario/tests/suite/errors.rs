@@ -31,6 +31,12 @@ const BEARER: &str = "[[bearer]]\nname = \"b\"\ndownlink = { rate = \"64 kbit/s\
 #[test]
 fn each_mistake_is_named_where_it_stands() {
     let link = |from: &str, to: &str| format!("[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
+    let red = |keys: &str, link: &str| {
+        let whole = ["server\"\nto = \"ggsn", "ggsn\"\nto = \"sgsn", "sgsn\"\nto = \"rnc"];
+        let links = whole.map(|nodes| format!("[[link]]\nfrom = \"{nodes}\"\n"));
+        format!("{}{link}\n[link.red]\n{keys}\n", links.concat())
+    };
+    let rated = "rate = \"1 Mbit/s\"";
     let chain = |hops: &[(&str, &str)]| hops.iter().map(|(from, to)| link(from, to)).collect::<String>();
     // head, tail, key, part of the message, part of the help
     let cases: &[(&str, &str, &str, &str, &str)] = &[
@@ -296,6 +302,37 @@ fn each_mistake_is_named_where_it_stands() {
             "",
         ),
         ("", &chain(&[("server", "ggsn"), ("ggsn", "rnc")]), "link.0.from", "does not pass the sgsn", ""),
+        ("", &red("", ""), "link.2.red", "a link without a rate", "give the link a `rate`"),
+        (
+            "",
+            &red("min_thresh = \"5 packets\"\nmax_thresh = \"5 packets\"", rated),
+            "link.2.red.max_thresh",
+            "not above min_thresh, 5 packets",
+            "three times",
+        ),
+        (
+            "",
+            &red("max_thresh = \"9 kB\"", rated),
+            "link.2.red.max_thresh",
+            "not in one unit",
+            "both in octets",
+        ),
+        ("", &red("w_q = 0", rated), "link.2.red.w_q", "cannot be 0", "0.002"),
+        ("", &red("max_p = 2.0", rated), "link.2.red.max_p", "2 is no probability", ""),
+        (
+            "",
+            &red("min_tresh = 5", rated),
+            "link.2.red.min_tresh",
+            "unknown key",
+            "did you mean `min_thresh`?",
+        ),
+        (
+            "",
+            &red("", "rate = \"1 Mbit/s\"\necn_threshold = \"5 packets\""),
+            "link.2.ecn_threshold",
+            "both `red` and `ecn_threshold`",
+            "leave one of them out",
+        ),
         ("cell = 3", "", "cell", "an array of tables", ""),
         ("tcp = 3", "", "tcp", "a table is expected", ""),
         ("title = 2024-01-01", "", "title", "a date", ""),

@@ -2,7 +2,9 @@
 
 use umts_scenario::Scenario;
 use umts_scenario::model as scenario;
-use umts_stack::core_network::{Impairment, LinkConfig, Outage, PacketKind, QueueLimit, Treatment};
+use umts_stack::core_network::{
+    Impairment, LinkConfig, Outage, PacketKind, QueueLimit, RedConfig, Treatment,
+};
 use umts_stack::ids::FlowId;
 use umts_units::Time;
 
@@ -15,6 +17,7 @@ pub(super) fn link(link: &scenario::Link) -> LinkConfig {
         jitter: link.jitter,
         queue: link.queue.map(queue_limit),
         mark_from: link.ecn_threshold.map(queue_limit),
+        red: link.red.as_ref().map(red),
         loss: link.loss.value(),
         outages: link.outage.iter().map(outage).collect(),
     }
@@ -24,6 +27,28 @@ pub(super) fn queue_limit(limit: scenario::QueueLimit) -> QueueLimit {
     match limit {
         scenario::QueueLimit::Packets(packets) => QueueLimit::Packets(packets),
         scenario::QueueLimit::Bytes(bytes) => QueueLimit::Bytes(bytes),
+    }
+}
+
+fn red(red: &scenario::Red) -> RedConfig {
+    let (in_octets, min_thresh, max_thresh) = match (red.min_thresh, red.max_thresh) {
+        (scenario::QueueLimit::Packets(min), scenario::QueueLimit::Packets(max)) => {
+            (false, f64::from(min), f64::from(max))
+        }
+        (scenario::QueueLimit::Bytes(min), scenario::QueueLimit::Bytes(max)) => {
+            (true, min.0 as f64, max.0 as f64)
+        }
+        _ => unreachable!("{CHECKED}"),
+    };
+    RedConfig {
+        min_thresh,
+        max_thresh,
+        in_octets,
+        max_p: red.max_p.value(),
+        w_q: red.w_q,
+        gentle: red.gentle,
+        ecn: red.ecn,
+        mean_packet: red.mean_packet,
     }
 }
 

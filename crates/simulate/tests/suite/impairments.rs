@@ -1,4 +1,4 @@
-//! Scripted impairments, from the scenario file to what TCP makes of them.
+//! Scripted impairments, and queues that drop or mark before they are full: from the scenario file to what TCP makes of them.
 
 use crate::common::{metrics, value};
 
@@ -75,4 +75,28 @@ fn an_outage_drops_what_comes_and_the_download_ends_after_it() {
     assert!(value(&down, "link_drops") > 0.0);
     assert!(value(&down, "rto_count") >= 1.0);
     assert!(value(&down, "download_time_s") > 4.0);
+}
+
+/// A minute of a greedy flow whose bottleneck is a link of 300 kbit/s with room for 50 packets.
+fn behind_a_link(keys: &[(&str, &str)]) -> umts_record::metrics::MetricSet {
+    let all = [&[("link.1.rate", "300 kbit/s"), ("tcp.variant", "sack"), ("duration", "60 s")][..], keys];
+    metrics("ftp-on-dch-384-3gpp", &all.concat())
+}
+
+#[test]
+fn red_halves_the_delay_and_keeps_the_link_busy() {
+    let tail = behind_a_link(&[]);
+    let red = behind_a_link(&[("link.1.red", "{ w_q = 0.02 }")]);
+    assert!(value(&red, "mean_rtt_s") < 0.6 * value(&tail, "mean_rtt_s"));
+    assert!(value(&red, "goodput_kbps") > 0.9 * value(&tail, "goodput_kbps"));
+    assert!(value(&red, "link_drops") > 5.0 && value(&red, "ecn_marks") == 0.0);
+}
+
+#[test]
+fn red_marks_in_place_of_drop_where_tcp_allows() {
+    let marks = behind_a_link(&[("link.1.red", "{ w_q = 0.02, ecn = true }"), ("tcp.ecn", "true")]);
+    assert!(value(&marks, "ecn_marks") > 5.0 && value(&marks, "link_drops") == 0.0);
+    // Who does not ask for marks is dropped.
+    let deaf = behind_a_link(&[("link.1.red", "{ w_q = 0.02, ecn = true }")]);
+    assert!(value(&deaf, "ecn_marks") == 0.0 && value(&deaf, "link_drops") > 5.0);
 }

@@ -1,10 +1,11 @@
-//! A link: store and forward at a rate, a delay, a drop-tail queue, random loss.
+//! A link: store and forward at a rate, a delay, a queue (drop-tail, or RED before it), random loss.
 
 use std::collections::VecDeque;
 
-use umts_kernel::random::Stream;
+use umts_kernel::random::{Stream, Streams};
 use umts_units::{BitRate, Bytes, Duration, Time};
 
+use super::red::{Choice, Red, RedConfig};
 use crate::packet::Packet;
 
 /// Room in front of a link, the packet in transmission included.
@@ -39,6 +40,8 @@ pub struct LinkConfig {
     pub queue: Option<QueueLimit>,
     /// A packet that finds so much in front of it is marked, if its sender allows (RFC 3168).
     pub mark_from: Option<QueueLimit>,
+    /// Random early detection in front of the queue; needs a rate.
+    pub red: Option<RedConfig>,
     /// Probability that a packet is lost on the way.
     pub loss: f64,
     /// When the link is down.
@@ -59,7 +62,7 @@ pub struct Outage {
 pub enum Verdict {
     /// It comes out of the link at this instant.
     Arrives(Time),
-    /// The queue has no room.
+    /// The queue has no room, or RED has chosen the packet.
     QueueFull,
     /// It gets lost on the way, after it has taken its time on the link.
     Lost,
@@ -71,25 +74,29 @@ pub enum Verdict {
 #[derive(Debug, Clone)]
 pub struct Link {
     config: LinkConfig,
+    red: Option<Box<Red>>,
     losses: Stream,
     jitters: Stream,
     /// When the last packet on the way arrives: none overtakes it.
     arrives_last: Time,
     /// When the transmitter has sent what it was given.
     free_at: Time,
-    /// Packets that wait or are being sent: when they are through, and their sizes. Kept only if there is a limit.
+    /// Packets that wait or are being sent: when they are through, and their sizes. Kept only if somebody
+    /// asks how long the queue is.
     waiting: VecDeque<(Time, Bytes)>,
     waiting_octets: Bytes,
     on_the_way: VecDeque<Packet>,
 }
 
 impl Link {
-    /// A link that nothing has crossed yet.
-    pub fn new(config: LinkConfig, losses: Stream, jitters: Stream) -> Self {
+    /// A link that nothing has crossed yet, with draws of its own by its `name`.
+    pub fn new(config: LinkConfig, streams: &Streams, name: &str) -> Self {
+        let red = config.red.map(|red| Box::new(Red::new(red, streams.addressed(&format!("{name}/red")))));
         Link {
             config,
-            losses,
-            jitters,
+            red,
+            losses: streams.stream(name),
+            jitters: streams.stream(&format!("{name}/jitter")),
             arrives_last: Time::ZERO,
             free_at: Time::ZERO,
             waiting: VecDeque::new(),
@@ -104,6 +111,9 @@ impl Link {
             return Verdict::Down;
         }
         let size = packet.size();
+        if self.red.is_some() && !self.passes_red(now, &mut packet) {
+            return Verdict::QueueFull;
+        }
         if !self.has_room(now, size) {
             return Verdict::QueueFull;
         }
@@ -112,7 +122,7 @@ impl Link {
         }
         let sending = self.config.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
         self.free_at = self.free_at.max(now) + sending;
-        if self.config.queue.is_some() || self.config.mark_from.is_some() {
+        if self.config.queue.is_some() || self.config.mark_from.is_some() || self.red.is_some() {
             self.waiting.push_back((self.free_at, size));
             self.waiting_octets += size;
         }
@@ -138,6 +148,17 @@ impl Link {
         let Some(limit) = self.config.queue else { return true };
         self.forget_what_is_through(now);
         limit.has_room(self.waiting.len(), self.waiting_octets, size)
+    }
+
+    /// Whether RED lets a packet go on, marked perhaps.
+    fn passes_red(&mut self, now: Time, packet: &mut Packet) -> bool {
+        self.forget_what_is_through(now);
+        let (Some(red), Some(rate)) = (&mut self.red, self.config.rate) else { return true };
+        match red.choose(now, self.waiting.len(), self.waiting_octets, self.free_at, rate) {
+            Choice::Pass => true,
+            Choice::Mark => packet.mark(),
+            Choice::Drop => false,
+        }
     }
 
     /// Whether a packet that comes now finds the queue so long that it is marked.
@@ -166,8 +187,6 @@ impl Link {
 
 #[cfg(test)]
 mod tests {
-    use umts_kernel::random::Streams;
-
     use super::*;
     use crate::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
     use crate::packet::{Content, Ecn, Segment};
@@ -181,10 +200,8 @@ mod tests {
         let rate = BitRate::from_bps(1_000_000);
         let outages = vec![Outage { from: ms(90), to: ms(95) }];
         let delay = Duration::from_millis(10);
-        let config =
-            LinkConfig { rate, delay, jitter: Duration::ZERO, queue, mark_from: None, loss, outages };
-        let streams = Streams::new(1, 0);
-        Link::new(config, streams.stream("link"), streams.stream("jitter"))
+        let config = LinkConfig { rate, delay, queue, loss, outages, ..LinkConfig::default() };
+        Link::new(config, &Streams::new(1, 0), "link")
     }
 
     fn ms(ms: u64) -> Time {
@@ -239,6 +256,41 @@ mod tests {
         }
         use Ecn::{Capable, Experienced, NotCapable};
         assert_eq!(marks, [Capable, Capable, Experienced, NotCapable, Capable]);
+    }
+
+    #[test]
+    fn red_keeps_the_queue_short_where_drop_tail_lets_it_fill() {
+        let red = RedConfig {
+            min_thresh: 5.0,
+            max_thresh: 15.0,
+            in_octets: false,
+            max_p: 0.1,
+            w_q: 0.02,
+            gentle: true,
+            ecn: false,
+            mean_packet: Bytes(1250),
+        };
+        // Packets of 10 ms come every 9 ms: a tenth of them must go. Queues after every packet from the 2,000th on.
+        let longest_and_lost = |red| {
+            let queue = Some(QueueLimit::Packets(50));
+            let rate = BitRate::from_bps(1_000_000);
+            let config = LinkConfig { rate, queue, red, ..LinkConfig::default() };
+            let mut link = Link::new(config, &Streams::new(1, 0), "link");
+            let (mut longest, mut lost) = (0, 0);
+            for n in 0..6_000 {
+                let verdict = link.send(ms(9 * n), packet(1210));
+                if n >= 2_000 {
+                    longest = longest.max(link.waiting.len());
+                    lost += u32::from(verdict == Verdict::QueueFull);
+                }
+            }
+            (longest, lost)
+        };
+        let ((tail_longest, tail_lost), (longest, lost)) =
+            (longest_and_lost(None), longest_and_lost(Some(red)));
+        assert_eq!(tail_longest, 50);
+        assert!(longest < 30, "{longest}");
+        assert!(tail_lost.abs_diff(400) < 10 && lost.abs_diff(400) < 30, "{tail_lost} {lost}");
     }
 
     #[test]

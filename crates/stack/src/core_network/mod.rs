@@ -5,9 +5,11 @@
 
 mod impairments;
 mod link;
+mod red;
 
 pub use impairments::{Impairment, Impairments, PacketKind, Treatment};
 pub use link::{Link, LinkConfig, Outage, QueueLimit, Verdict};
+pub use red::{Choice, Red, RedConfig};
 
 use umts_kernel::random::Streams;
 
@@ -33,8 +35,7 @@ impl CoreNetwork {
             for direction in [Direction::Downlink, Direction::Uplink] {
                 for (hop, config) in hops.iter().enumerate() {
                     let name = format!("core_network/{direction:?}/hop{hop}/server{owner}");
-                    let jitters = streams.stream(&format!("{name}/jitter"));
-                    links.push(Link::new(config.clone(), streams.stream(&name), jitters));
+                    links.push(Link::new(config.clone(), streams, &name));
                 }
             }
         }
