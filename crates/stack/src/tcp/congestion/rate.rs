@@ -43,6 +43,8 @@ struct Snapshot {
 pub struct RateSampler {
     delivered: u64,
     delivered_at: Time,
+    /// Payload that has left again, in bytes.
+    sent_again: u64,
     first_sent_at: Time,
     /// Samples are limited by the application until this much is delivered; 0 if they are not.
     app_limited_until: u64,
@@ -55,6 +57,16 @@ impl RateSampler {
     /// Payload delivered so far, in bytes.
     pub fn delivered(&self) -> u64 {
         self.delivered
+    }
+
+    /// When something was delivered last.
+    pub fn delivered_at(&self) -> Time {
+        self.delivered_at
+    }
+
+    /// Payload that has left again so far, in bytes.
+    pub fn sent_again(&self) -> u64 {
+        self.sent_again
     }
 
     /// The application has nothing to send although the window would let it, with `flight` bytes under way.
@@ -89,6 +101,7 @@ impl RateSampler {
         match self.snapshots.get_mut(index as usize) {
             Some(before) => {
                 (snapshot.again, snapshot.is_delivered) = (true, before.is_delivered);
+                self.sent_again += u64::from(payload);
                 *before = snapshot;
             }
             None => self.snapshots.push_back(snapshot),

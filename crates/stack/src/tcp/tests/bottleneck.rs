@@ -1,6 +1,9 @@
 //! BBR over a link that carries a segment each 10 ms, with as much queue as it wants.
 
-use umts_units::Duration;
+use std::cell::Cell;
+use std::rc::Rc;
+
+use umts_units::{Duration, Time};
 
 use super::pair::{Fate, MSS, Pair, config, ms};
 use crate::ids::End;
@@ -114,6 +117,62 @@ fn losses_that_are_no_congestion_cost_little() {
     let mut halving = pair(Variant::NewReno, Some(50));
     let halved = ten_seconds(&mut halving, 10);
     assert!(bytes > 900_000 && halved < 700_000, "{bytes} and {halved} of 1,000,000");
+}
+
+/// A token bucket: packets that find too few tokens are dropped and counted, the others pass at once. Bytes, and bytes in a
+/// second.
+fn policer(rate: f64, burst: f64, dropped: Rc<Cell<u64>>) -> impl FnMut(Time, &Segment) -> Fate {
+    let (mut tokens, mut last) = (burst, Time::ZERO);
+    move |now, segment| {
+        if segment.direction != End::Server.sends() || segment.payload == 0 {
+            return Fate::Deliver;
+        }
+        tokens = (tokens + rate * (now - last).as_secs()).min(burst);
+        last = now;
+        if tokens < f64::from(segment.payload) {
+            dropped.set(dropped.get() + 1);
+            return Fate::Drop;
+        }
+        tokens -= f64::from(segment.payload);
+        Fate::Deliver
+    }
+}
+
+#[test]
+fn a_policer_is_found_and_its_rate_kept_to() {
+    let rate = 100_000.0;
+    let config = TcpConfig {
+        advertised_window: 200 * MSS,
+        initial_window: 10,
+        sack_blocks: 3,
+        ..config(Variant::Bbr)
+    };
+    let dropped = Rc::new(Cell::new(0));
+    let mut pair = Pair::sending_timed(&config, GREEDY, policer(rate, 60_000.0, dropped.clone()));
+    // What the policer drops in each tenth of a second while none is known, and while one is.
+    let (mut lost, mut steps) = ([0_u64; 2], [0_u64; 2]);
+    let mut estimates = Vec::new();
+    for step in 1..600 {
+        let known = bbr(&pair).policed_rate();
+        estimates.extend(known);
+        let before = dropped.get();
+        pair.run_until(ms(100 * step));
+        lost[usize::from(known.is_some())] += dropped.get() - before;
+        steps[usize::from(known.is_some())] += 1;
+    }
+    assert!(estimates.len() > 100, "known in {} of 600 steps", estimates.len());
+    assert!(estimates.iter().all(|estimate| (estimate / rate - 1.0).abs() < 0.15), "{estimates:?}");
+    let each = |i: usize| lost[i] as f64 / steps[i] as f64;
+    assert!(each(1) < each(0) / 4.0, "{} and {} a step, {estimates:?}", each(1), each(0));
+}
+
+#[test]
+fn random_losses_are_no_policer() {
+    let mut pair = pair(Variant::Bbr, Some(20));
+    for step in 1..300 {
+        pair.run_until(ms(100 * step));
+        assert_eq!(bbr(&pair).policed_rate(), None);
+    }
 }
 
 #[test]

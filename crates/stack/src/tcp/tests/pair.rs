@@ -121,8 +121,21 @@ impl Pair {
     }
 
     /// A pair whose handshake is done at 100 ms and whose server then has `bytes` to send.
-    pub fn sending(config: &TcpConfig, bytes: u64, script: impl FnMut(&Segment) -> Fate + 'static) -> Self {
-        let mut pair = Self::with_script(config, script);
+    pub fn sending(
+        config: &TcpConfig,
+        bytes: u64,
+        mut script: impl FnMut(&Segment) -> Fate + 'static,
+    ) -> Self {
+        Self::sending_timed(config, bytes, move |_, segment| script(segment))
+    }
+
+    /// The script is told when a segment leaves.
+    pub fn sending_timed(
+        config: &TcpConfig,
+        bytes: u64,
+        script: impl FnMut(Time, &Segment) -> Fate + 'static,
+    ) -> Self {
+        let mut pair = Self::with_timed_script(config, script);
         pair.open(End::Server);
         pair.write(End::Server, bytes);
         pair

@@ -11,10 +11,12 @@
 //!      └───────────────── if the pipe was never full ────────── ProbeRTT: 4 segments for 200 ms
 //! ```
 //!
-//! Which segments are lost, and when they leave again, is decided as for every other version. Left out: the model of
-//! long-term policers (of Linux, not of the draft), and the lowering of cwnd by each loss in recovery (§4.2.3.4), since
-//! the first round of a recovery sends no more than what arrives anyway. The phase in which ProbeBW begins follows from
+//! Which segments are lost, and when they leave again, is decided as for every other version; what leaves again counts as
+//! lost. The draft does not have the model of policers, Linux has ([`policer`]). Left out: the lowering of cwnd by each loss
+//! in recovery (§4.2.3.4), since the first round of a recovery sends no more than what arrives anyway. The phase in which ProbeBW begins follows from
 //! the number of the connection in place of a random one, so a run is the same each time.
+
+mod policer;
 
 use std::collections::VecDeque;
 
@@ -22,6 +24,7 @@ use umts_units::{Duration, Time};
 
 use super::law::{Departure, Heard, Loss, Settled, WindowLaw};
 use super::rate::{RateSample, RateSampler};
+use policer::{Policer, Progress};
 
 /// 2/ln 2: the least gain that doubles the rate in each round.
 const HIGH_GAIN: f64 = 2.885_390_081_777_927;
@@ -62,6 +65,7 @@ pub struct Bbr {
     mode: Mode,
     sampler: RateSampler,
     rates: MaxRate,
+    policer: Policer,
     rtprop: Option<Duration>,
     rtprop_at: Time,
     rounds: Rounds,
@@ -147,6 +151,7 @@ impl Bbr {
             mode: Mode::Startup,
             sampler: RateSampler::default(),
             rates: MaxRate::default(),
+            policer: Policer::default(),
             rtprop: None,
             rtprop_at: Time::ZERO,
             rounds: Rounds::default(),
@@ -177,15 +182,20 @@ impl Bbr {
         self.mode
     }
 
-    /// BtlBw, in bytes per second; 0 before the first sample.
+    /// BtlBw, or the rate of a policer, in bytes per second; 0 before the first sample.
     pub fn bandwidth(&self) -> f64 {
-        self.rates.get()
+        self.policer.rate().unwrap_or_else(|| self.rates.get())
+    }
+
+    /// The rate of a policer, in bytes per second, if one was found.
+    pub fn policed_rate(&self) -> Option<f64> {
+        self.policer.rate()
     }
 
     /// §4.2.3.2: what a gain on the path's product holds, and room for three bursts, in segments.
     fn inflight(&self, gain: f64) -> f64 {
         let Some(rtprop) = self.rtprop else { return self.initial_window };
-        gain * self.rates.get() * rtprop.as_secs() / self.mss + 3.0 * self.quantum()
+        gain * self.bandwidth() * rtprop.as_secs() / self.mss + 3.0 * self.quantum()
     }
 
     /// §4.2.2, in segments: what may leave in one burst.
@@ -218,7 +228,26 @@ impl Bbr {
     fn advance_cycle(&mut self, now: Time) {
         self.cycle_at = now;
         self.cycle_index = (self.cycle_index + 1) % CYCLE.len();
-        self.pacing_gain = CYCLE[self.cycle_index];
+        // Linux: a policer drops what exceeds its rate, so nothing is probed.
+        self.pacing_gain = if self.policer.rate().is_some() { 1.0 } else { CYCLE[self.cycle_index] };
+    }
+
+    /// Policers (see [`policer`]); `delivered_at`, `lost` and the rest as the sampler has them.
+    fn look_for_policer(&mut self, sample: &RateSample, now: Time) {
+        let policed = self.policer.rate().is_some();
+        let over = self.policer.on_ack(&Progress {
+            delivered_at: self.sampler.delivered_at(),
+            delivered: self.sampler.delivered(),
+            lost: self.sampler.sent_again(),
+            round_began: self.rounds.just_began,
+            app_limited: sample.app_limited,
+            probes: self.mode == Mode::ProbeBw,
+        });
+        if over {
+            self.enter_probe_bw(now);
+        } else if !policed && self.policer.rate().is_some() && self.mode == Mode::ProbeBw {
+            self.pacing_gain = 1.0;
+        }
     }
 
     /// §4.3.4.3: a phase lasts RTprop; above 1 until its extra queue is there or something is lost; below 1 until that
@@ -305,7 +334,7 @@ impl Bbr {
 
     /// §4.2.1: before the pipe was full the rate is never lowered.
     fn set_pacing_rate(&mut self, gain: f64) {
-        let rate = gain * self.rates.get();
+        let rate = gain * self.bandwidth();
         if rate > 0.0 && (self.filled_pipe || rate > self.pacing_rate) {
             self.pacing_rate = rate;
         }
@@ -382,6 +411,7 @@ impl WindowLaw for Bbr {
 
     fn undo(&mut self) {
         self.recovery = None;
+        self.policer.reset();
         self.cwnd = self.cwnd.max(self.prior_cwnd);
     }
 
@@ -408,6 +438,7 @@ impl WindowLaw for Bbr {
         let delivered = sample.newly_delivered as f64 / self.mss;
         self.prior_flight = flight + delivered;
         self.rounds.update(&sample, self.sampler.delivered());
+        self.look_for_policer(&sample, now);
         if let Some(rate) = sample.rate
             && (rate >= self.rates.get() || !sample.app_limited)
         {
