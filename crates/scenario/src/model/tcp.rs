@@ -71,7 +71,7 @@ pub struct Tcp {
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<u32>", extend("x-source" = "RFC 9293 §3.8.3: for 100 s at least; Linux: 15"))]
     pub data_retries: Option<u32>,
-    /// Ask for explicit congestion notification; links mark by their `ecn_threshold` (not `one_way`; `bbr` does not react).
+    /// Ask for explicit congestion notification; links mark by their `ecn_threshold` or `red` (not `one_way`; `bbr` does not react).
     #[schemars(extend("x-source" = "RFC 3168"))]
     pub ecn: bool,
     /// Segments at the start of a connection that are acknowledged at once, whatever `delayed_ack`.
@@ -145,6 +145,10 @@ pub struct Tcp {
     /// and one loss is repaired in a round trip.
     #[schemars(extend("x-source" = "RFC 6582 §3.2; false is \"slow but steady\" of RFC 3782 §4"))]
     pub newreno_impatient: bool,
+    /// Spread the reduction of the window over a recovery with selective acknowledgements; without, it falls at once, or as
+    /// `fack_data_smoothing` says (not `bbr`, not `one_way`).
+    #[schemars(extend("x-source" = "RFC 9937; RFC 6675 §5 without; Linux since 3.2"))]
+    pub prr: bool,
     /// FACK: the window falls by half a segment with each acknowledgement, not at once (not `one_way`).
     #[schemars(extend("x-source" = "Mathis and Mahdavi 1996; Dubois (2005), section 3.2.6"))]
     pub fack_data_smoothing: bool,
@@ -219,6 +223,7 @@ impl Default for Tcp {
             charged_options: ChargedOptions::AfterSyn,
             newreno_careful: true,
             newreno_impatient: true,
+            prr: false,
             fack_data_smoothing: false,
             fack_over_damping: false,
             vegas_alpha: 1,

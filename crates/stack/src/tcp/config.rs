@@ -96,6 +96,8 @@ pub struct TcpConfig {
     pub window_scaling: bool,
     /// Which options full duplex segments are charged for; one way it is 8 octets for each block, as in ns-2.
     pub charged_options: ChargedOptions,
+    /// The window falls by proportion in a recovery by selective acknowledgments, not at once (RFC 9937; full duplex).
+    pub prr: bool,
     /// FACK over full duplex.
     pub fack: FackConfig,
     /// How needless retransmissions are found out (full duplex).
@@ -280,6 +282,7 @@ impl Default for TcpConfig {
             timestamp_tick: Duration::from_millis(1),
             window_scaling: true,
             charged_options: ChargedOptions::AfterSyn,
+            prr: false,
             fack: FackConfig::default(),
             spurious: SpuriousConfig::default(),
             abc: false,

@@ -48,6 +48,8 @@ pub struct Acknowledged {
     pub fin: bool,
     /// Segments among them that had been sent out of turn and not selectively acknowledged.
     pub resent: u32,
+    /// Segments among them that had been selectively acknowledged.
+    pub sacked: u32,
     /// When the first of them last left.
     pub first_sent_at: Time,
     /// One of them had been sent again.
@@ -107,6 +109,11 @@ impl Outstanding {
     #[inline]
     pub fn is_sacked(&self, index: usize) -> bool {
         self.ring.get(index).is_some_and(|sent| sent.sacked)
+    }
+
+    /// Segments outstanding that are not selectively acknowledged.
+    pub fn unsacked(&self) -> usize {
+        self.ring.iter().filter(|sent| !sent.sacked).count()
     }
 
     /// Segments that have left, since the last go-back, and are not selectively acknowledged.
@@ -240,6 +247,7 @@ impl Outstanding {
             done.syn |= front.syn;
             done.fin |= front.fin;
             done.resent += u32::from(front.is_resent());
+            done.sacked += u32::from(front.sacked);
             done.last = self.ring.pop_front();
         }
         self.acknowledged += u64::from(done.segments);

@@ -13,10 +13,11 @@ mod fack;
 mod forward;
 mod law;
 mod newreno;
+mod prr;
 mod rate;
 mod reaction;
+mod recovery;
 mod reno;
-mod rfc6675;
 mod rules;
 mod sack;
 mod selective;
@@ -24,17 +25,18 @@ mod tahoe;
 mod user;
 mod vegas;
 mod westwood;
+mod window;
 
 pub use bbr::{Bbr, Mode};
 pub use cubic::{Cubic, CubicConfig};
 pub use fack::Fack;
-pub use forward::Forward;
 pub use law::{Departure, Heard, Law, Loss, Settled, WindowLaw};
 pub use newreno::NewReno;
+pub use prr::Prr;
 pub use rate::{RateSample, RateSampler};
 pub use reaction::{Backoff, Reaction, Resend, Sample, Turn};
+pub use recovery::SackRecovery;
 pub use reno::Reno;
-pub use rfc6675::Rfc6675;
 pub use rules::Rules;
 pub use sack::Sack;
 pub use selective::{LossRule, Selective};
@@ -42,6 +44,7 @@ pub use tahoe::Tahoe;
 pub use user::{UserLaw, UserLaws};
 pub use vegas::Vegas;
 pub use westwood::Westwood;
+pub use window::{ByteCounting, Window};
 
 use umts_units::Time;
 
@@ -171,12 +174,10 @@ pub enum Version {
     NewReno(NewReno),
     /// See [`Sack`].
     Sack(Sack),
-    /// See [`Rfc6675`].
-    Rfc6675(Rfc6675),
     /// See [`Fack`].
     Fack(Fack),
-    /// See [`Forward`].
-    Forward(Forward),
+    /// See [`SackRecovery`].
+    Selective(SackRecovery),
     /// See [`Vegas`].
     Vegas(Vegas),
 }
@@ -189,9 +190,9 @@ impl Version {
             Variant::Reno => Version::Reno(Reno::default()),
             Variant::NewReno => Version::NewReno(NewReno::new(config.newreno)),
             Variant::Sack if config.one_way => Version::Sack(Sack::default()),
-            Variant::Sack => Version::Rfc6675(Rfc6675::default()),
+            Variant::Sack => Version::Selective(SackRecovery::rfc6675(config.prr)),
             Variant::Fack if config.one_way => Version::Fack(Fack::default()),
-            Variant::Fack => Version::Forward(Forward::new(config.fack)),
+            Variant::Fack => Version::Selective(SackRecovery::forward(config.fack, config.prr)),
             Variant::Vegas => Version::Vegas(Vegas::new(config)),
             // Their law is the window's; losses they repair as others do.
             Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_)
@@ -202,16 +203,17 @@ impl Version {
             Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_) if config.one_way => {
                 Version::Sack(Sack::default())
             }
-            Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_) => {
-                Version::Rfc6675(Rfc6675::default())
+            // BBR names the window itself.
+            Variant::Bbr => Version::Selective(SackRecovery::rfc6675(false)),
+            Variant::Westwood | Variant::Cubic | Variant::User(_) => {
+                Version::Selective(SackRecovery::rfc6675(config.prr))
             }
         }
     }
 
     /// What takes its place when the other end does not acknowledge selectively.
     pub(super) fn without_sack(&self, config: NewRenoConfig) -> Option<Self> {
-        matches!(self, Version::Rfc6675(_) | Version::Forward(_))
-            .then(|| Version::NewReno(NewReno::new(config)))
+        matches!(self, Version::Selective(_)).then(|| Version::NewReno(NewReno::new(config)))
     }
 }
 
@@ -222,9 +224,8 @@ macro_rules! each_version {
             Version::Reno($version) => $call,
             Version::NewReno($version) => $call,
             Version::Sack($version) => $call,
-            Version::Rfc6675($version) => $call,
             Version::Fack($version) => $call,
-            Version::Forward($version) => $call,
+            Version::Selective($version) => $call,
             Version::Vegas($version) => $call,
         }
     };
@@ -287,170 +288,5 @@ impl CongestionControl for Version {
     #[inline]
     fn times_silence(&self, window: &Window) -> bool {
         each_version!(self, version => version.times_silence(window))
-    }
-}
-
-/// The congestion window and what all versions do with it.
-#[derive(Debug)]
-pub struct Window {
-    /// Congestion window, in segments, without inflation.
-    pub cwnd: f64,
-    /// Slow start threshold, in segments.
-    pub ssthresh: f64,
-    /// Segments that duplicate ACKs have shown to be off the network during fast recovery.
-    pub inflation: u32,
-    /// Duplicate ACKs in a row, as the version counts them.
-    pub duplicates: u32,
-    /// The sequence number after the highest sent at the last timeout or fast retransmit (RFC 6582 `recover` + 1).
-    pub recover: u64,
-    /// `una` at the last timeout: a second timeout there concerns the same segment.
-    pub(super) timed_out_at: u64,
-    /// RFC 5681 or ns-2.
-    pub rules: Rules,
-    /// How it grows and shrinks.
-    pub law: Law,
-    /// Payload of a full segment (SMSS), in bytes.
-    pub smss: u32,
-    /// What the acknowledgment being dealt with covers, in full segments.
-    pub acked: f64,
-    /// Growth by bytes in place of ACKs.
-    pub abc: Option<ByteCounting>,
-}
-
-/// Appropriate byte counting (RFC 3465): cwnd grows by what an ACK covers, not by one for each ACK.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct ByteCounting {
-    /// Full segments acknowledged since the last growth in congestion avoidance.
-    acked: f64,
-    /// In the slow start after a timeout an ACK of much may be of what had arrived before (§2.3).
-    after_timeout: bool,
-}
-
-impl ByteCounting {
-    /// L of §2.2: most segments by which one ACK raises the window in slow start.
-    const LIMIT: f64 = 2.0;
-
-    fn grow(&mut self, cwnd: f64, ssthresh: f64, acked: f64) -> f64 {
-        if cwnd < ssthresh {
-            return cwnd + acked.min(if self.after_timeout { 1.0 } else { Self::LIMIT });
-        }
-        self.after_timeout = false;
-        self.acked += acked;
-        if self.acked < cwnd {
-            return cwnd;
-        }
-        self.acked -= cwnd;
-        cwnd + 1.0
-    }
-}
-
-impl Window {
-    /// Before the SYN is acknowledged: one segment.
-    pub fn new(ssthresh: Option<u32>, rules: Rules, law: Law, smss: u32) -> Self {
-        Window {
-            cwnd: 1.0,
-            ssthresh: ssthresh.map_or(f64::INFINITY, f64::from),
-            inflation: 0,
-            duplicates: 0,
-            recover: 0,
-            timed_out_at: u64::MAX,
-            rules,
-            law,
-            smss,
-            acked: 0.0,
-            abc: None,
-        }
-    }
-
-    /// Whole segments that may be outstanding.
-    #[inline]
-    pub fn usable(&self, advertised: u32) -> u32 {
-        // A cwnd beyond u32 saturates, which is what is meant.
-        (self.cwnd as u32).saturating_add(self.inflation).min(advertised)
-    }
-
-    /// Growth by one ACK of new data (RFC 5681 §3.1): a segment below ssthresh, 1/cwnd above; or as the law has it.
-    #[inline]
-    pub fn increase(&mut self) {
-        match self.law.own() {
-            None => match &mut self.abc {
-                None => self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd },
-                Some(abc) => self.cwnd = abc.grow(self.cwnd, self.ssthresh, self.acked),
-            },
-            Some(law) => self.cwnd = law.grow(self.cwnd, self.ssthresh),
-        }
-    }
-
-    /// ssthresh after a loss before its lower bound: half of the load, or as the law has it.
-    fn reduced(&mut self, flight: &Flight, loss: Loss) -> f64 {
-        let load = self.rules.load(self, flight);
-        match self.law.own() {
-            None => load / 2.0,
-            Some(law) => law.reduce(self.cwnd, load, loss),
-        }
-    }
-
-    /// Whether a third duplicate ACK tells of a loss that no earlier cut has answered (RFC 6582 §3.2, step 1): the
-    /// ACK covers more than was sent before the last timeout or fast retransmit. While nothing but the SYN has been
-    /// acknowledged there was no data to be resent, and it is always believed.
-    #[inline]
-    pub fn is_past_recover(&self, flight: &Flight) -> bool {
-        flight.una > self.recover || flight.una <= 1
-    }
-
-    /// Fast recovery begins: ssthresh and cwnd are reduced, and the duplicates seen inflate the window.
-    pub fn enter_fast_recovery(&mut self, flight: &Flight) {
-        let reduced = self.reduced(flight, Loss::Acks);
-        self.ssthresh = self.rules.threshold(reduced);
-        self.cwnd = self.rules.reduced_cwnd(reduced);
-        self.inflation = DUPLICATE_THRESHOLD;
-        self.recover = flight.max_sent;
-    }
-
-    /// A router has marked a segment: the window falls as after a loss, but nothing is to be sent again (RFC 3168 §6.1.2).
-    /// Not with a law that names the window itself; tells whether it fell.
-    pub fn reduce_for_mark(&mut self, flight: &Flight) -> bool {
-        if matches!(self.law, Law::Bbr(_)) {
-            return false;
-        }
-        let reduced = self.reduced(flight, Loss::Acks);
-        self.ssthresh = self.rules.threshold(reduced);
-        self.cwnd = self.ssthresh;
-        true
-    }
-
-    /// Slow start from one segment after duplicate ACKs: Tahoe's only answer.
-    pub fn collapse_after_duplicates(&mut self, flight: &Flight) {
-        let reduced = self.reduced(flight, Loss::Acks);
-        self.ssthresh = self.rules.threshold(reduced);
-        self.collapse(flight);
-    }
-
-    /// As [`collapse_after_duplicates`](Self::collapse_after_duplicates), but `recover` stays.
-    pub fn cut_to_one(&mut self, flight: &Flight) {
-        let reduced = self.reduced(flight, Loss::Acks);
-        self.ssthresh = self.rules.threshold(reduced);
-        self.cwnd = 1.0;
-    }
-
-    /// Slow start from one segment after an expiry of the timer (RFC 5681 §3.1, equation 4 and the text after it).
-    pub fn collapse_after_timeout(&mut self, flight: &Flight) {
-        self.inflation = 0;
-        let repeated = self.timed_out_at == flight.una;
-        if self.rules.timeout_cuts_ssthresh(repeated, flight) {
-            let reduced = self.reduced(flight, Loss::Timeout);
-            self.ssthresh = self.rules.threshold(reduced);
-        }
-        self.timed_out_at = flight.una;
-        if let Some(abc) = &mut self.abc {
-            *abc = ByteCounting { acked: 0.0, after_timeout: true };
-        }
-        self.collapse(flight);
-    }
-
-    fn collapse(&mut self, flight: &Flight) {
-        self.cwnd = 1.0;
-        self.inflation = 0;
-        self.recover = flight.max_sent;
     }
 }

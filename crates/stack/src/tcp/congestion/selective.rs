@@ -72,16 +72,19 @@ impl Selective {
         self.update(window, sent);
     }
 
-    /// An acknowledgment came in a recovery, its blocks are noted: SetPipe.
-    pub fn update(&mut self, window: &Window, sent: &Outstanding) {
+    /// An acknowledgment came in a recovery, its blocks are noted: SetPipe. Whether it shows more segments to be lost.
+    pub fn update(&mut self, window: &Window, sent: &Outstanding) -> bool {
+        let known = self.lost_below;
         self.find_lost(window, sent);
-        let first = sent.first_number();
-        let unsacked = sent.ring.iter().zip(first..).filter(|(segment, _)| !segment.sacked);
-        self.pipe = unsacked
-            .map(|(segment, number)| {
-                u32::from(segment.seq >= self.lost_below) + u32::from(number < self.high_rxt)
-            })
-            .sum();
+        let (mut pipe, mut more_lost) = (0, false);
+        let numbered = sent.ring.iter().zip(sent.first_number()..);
+        for (segment, number) in numbered.filter(|(segment, _)| !segment.sacked) {
+            let lost = segment.seq < self.lost_below;
+            pipe += u32::from(!lost) + u32::from(number < self.high_rxt);
+            more_lost |= lost && segment.seq >= known;
+        }
+        self.pipe = pipe;
+        more_lost
     }
 
     /// All that was outstanding at the beginning is acknowledged, or the timer expired, or there was no loss.

@@ -1,0 +1,128 @@
+//! Proportional rate reduction (RFC 9937, which replaces RFC 6937; Linux since 3.2).
+//!
+//! RFC 6675 lowers cwnd to ssthresh at once: the sender is silent until `pipe` has fallen so far, then sends what the
+//! holes ask for in bursts. PRR spreads the reduction over the recovery. With each ACK it sets cwnd to `pipe` and what may
+//! leave now:
+//!
+//! ```text
+//!   pipe > ssthresh   in proportion: so much has left as ssthresh / RecoverFS of what has arrived
+//!   else              what has arrived since the recovery began and not left again (conservative bound), and one segment
+//!                     more if the ACK advances and tells of no further loss (slow start bound); not above ssthresh
+//! ```
+//!
+//! Counted in segments, as Linux does and SACK marks them; the RFC counts bytes.
+
+/// PRR's state in a recovery, in segments.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Prr {
+    /// What was under way when it began (RecoverFS).
+    recover_fs: u32,
+    /// Delivered since (prr_delivered).
+    delivered: u32,
+    /// Sent since (prr_out).
+    out: u32,
+}
+
+impl Prr {
+    /// A recovery begins with so much under way, what the ACK that began it delivered included.
+    pub fn begin(recover_fs: u32) -> Self {
+        Prr { recover_fs: recover_fs.max(1), ..Prr::default() }
+    }
+
+    /// A segment left.
+    pub fn on_sent(&mut self) {
+        self.out += 1;
+    }
+
+    /// cwnd after an ACK that shows `delivered` segments to have arrived, with `pipe` on the way; none if it delivers
+    /// nothing. `safe`: it advances, and no further segment is lost by it (SafeACK).
+    pub fn on_ack(&mut self, ssthresh: f64, pipe: u32, delivered: u32, safe: bool) -> Option<f64> {
+        if delivered == 0 {
+            return None;
+        }
+        self.delivered += delivered;
+        let (pipe, out) = (f64::from(pipe), f64::from(self.out));
+        let arrived = f64::from(self.delivered);
+        let may_leave = if pipe > ssthresh {
+            (arrived * ssthresh / f64::from(self.recover_fs)).ceil() - out
+        } else {
+            ((arrived - out).max(f64::from(delivered)) + f64::from(u8::from(safe))).min(ssthresh - pipe)
+        };
+        // The fast retransmit leaves whatever the proportion says.
+        let least = if self.out == 0 { 1.0 } else { 0.0 };
+        Some(pipe + may_leave.max(least))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// A recovery from `window` segments of which the first `lost` are missing, each ACK one delivered segment, until all
+    /// that arrived of the window has been told; returns after each ACK how many segments have left.
+    fn recover(window: u32, lost: u32, ssthresh: f64) -> Vec<u32> {
+        let mut prr = Prr::begin(window);
+        let (mut pipe, mut left, mut history) = (window - lost, 0, Vec::new());
+        for _ in 0..window - lost {
+            pipe -= 1;
+            let cwnd = prr.on_ack(ssthresh, pipe, 1, false).expect("it delivers");
+            while pipe < cwnd as u32 {
+                pipe += 1;
+                left += 1;
+                prr.on_sent();
+            }
+            history.push(left);
+        }
+        history
+    }
+
+    #[test]
+    fn half_a_window_leaves_evenly_one_segment_for_two_acks() {
+        // 20 segments, one lost, Reno's half.
+        let history = recover(20, 1, 10.0);
+        assert_eq!(history[..6], [1, 1, 2, 2, 3, 3]);
+        assert_eq!(history.last(), Some(&10));
+    }
+
+    #[test]
+    fn after_many_losses_a_segment_leaves_for_each_that_arrives() {
+        // pipe is below ssthresh at once: packet conservation in place of a burst of nine.
+        assert_eq!(recover(20, 15, 14.0), [1, 2, 3, 4, 5]);
+    }
+
+    #[test]
+    fn an_ack_that_advances_without_loss_adds_a_segment_and_never_more_than_ssthresh() {
+        let mut prr = Prr { recover_fs: 20, delivered: 5, out: 5 };
+        assert_eq!(prr.clone().on_ack(14.0, 4, 1, true), Some(6.0));
+        assert_eq!(prr.clone().on_ack(14.0, 4, 1, false), Some(5.0));
+        assert_eq!(prr.clone().on_ack(5.0, 4, 3, true), Some(5.0));
+        assert_eq!(prr.on_ack(14.0, 4, 0, true), None);
+    }
+
+    proptest! {
+        /// §1: cwnd never falls below what is on the way, and never rises above both ssthresh and what conserves packets.
+        #[test]
+        fn what_leaves_is_bounded(
+            window in 2u32..200,
+            ssthresh in 2u32..200,
+            acks in prop::collection::vec((0u32..200, 0u32..4, any::<bool>(), 0u32..4), 1..60),
+        ) {
+            let (mut prr, ssthresh) = (Prr::begin(window), f64::from(ssthresh));
+            let mut arrived = 0;
+            for (pipe, delivered, safe, sent) in acks {
+                let Some(cwnd) = prr.on_ack(ssthresh, pipe, delivered, safe) else { continue };
+                arrived += delivered;
+                prop_assert!(cwnd >= f64::from(pipe));
+                let most = f64::from(pipe) + f64::from(arrived.max(delivered)) + 1.0;
+                let proportion = f64::from(pipe) + (f64::from(arrived) * ssthresh / f64::from(window)).ceil();
+                prop_assert!(cwnd <= ssthresh.max(most).max(proportion));
+                if f64::from(pipe) <= ssthresh && prr.out > 0 {
+                    prop_assert!(cwnd <= ssthresh && cwnd <= most);
+                }
+                (0..sent).for_each(|_| prr.on_sent());
+            }
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! TCP with selective acknowledgments over full duplex: the recovery of RFC 6675 §5, and that of FACK (see `forward.rs`).
+//!
+//! A duplicate ACK is one that SACKs something new. The third, or one that shows the oldest segment to be lost, begins a
+//! recovery, in which [`Selective`] says what leaves. It ends when all that was outstanding at its beginning is
+//! acknowledged. What was lost before a timeout begins no recovery after it.
+//!
+//! A retransmission that is lost again waits for the timer, as in the RFC.
+
+use umts_units::Time;
+
+use super::forward::OverDamping;
+use super::{
+    CongestionControl, Duplicate, Flight, LossRule, NewAck, Outstanding, Prr, Reaction, Selective, Turn,
+    Window,
+};
+use crate::packet::SackBlocks;
+use crate::tcp::config::FackConfig;
+
+/// The state of recoveries.
+#[derive(Debug, Clone)]
+pub struct SackRecovery {
+    holes: Selective,
+    reduction: Reduction,
+    over_damping: Option<OverDamping>,
+    /// Segments that the duplicate being dealt with has SACKed.
+    news: u32,
+}
+
+/// How cwnd comes down to ssthresh.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Reduction {
+    /// At once (RFC 6675 §5, step 4.2).
+    AtOnce,
+    /// By half a segment with each ACK: FACK's data smoothing.
+    Smooth,
+    /// See [`Prr`].
+    Proportional(Prr),
+}
+
+impl SackRecovery {
+    /// RFC 6675's; with `prr` the window falls by proportion.
+    pub fn rfc6675(prr: bool) -> Self {
+        let reduction = if prr { Reduction::Proportional(Prr::default()) } else { Reduction::AtOnce };
+        SackRecovery { holes: Selective::new(LossRule::Rfc6675), reduction, over_damping: None, news: 0 }
+    }
+
+    /// FACK's; `prr` takes the place of data smoothing.
+    pub fn forward(config: FackConfig, prr: bool) -> Self {
+        let reduction = match (prr, config.data_smoothing) {
+            (true, _) => Reduction::Proportional(Prr::default()),
+            (false, true) => Reduction::Smooth,
+            (false, false) => Reduction::AtOnce,
+        };
+        let over_damping = config.over_damping.then(OverDamping::default);
+        SackRecovery { holes: Selective::new(LossRule::Forward), reduction, over_damping, news: 0 }
+    }
+
+    fn begin(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) {
+        let before = window.cwnd.min(f64::from(flight.segments));
+        window.enter_fast_recovery(flight);
+        // `pipe` takes the place of the inflation.
+        window.inflation = 0;
+        if let Some(over_damping) = &self.over_damping {
+            over_damping.apply(window, sent);
+        }
+        self.holes.begin(window, sent);
+        match &mut self.reduction {
+            Reduction::AtOnce => {}
+            Reduction::Smooth => window.cwnd = window.cwnd.max(before),
+            Reduction::Proportional(prr) => {
+                *prr = Prr::begin(sent.unsacked() as u32 + self.news);
+                let cwnd = prr.on_ack(window.ssthresh, self.holes.pipe(), self.news, false);
+                window.cwnd = cwnd.unwrap_or(window.cwnd);
+            }
+        }
+    }
+
+    /// An ACK of a recovery, its blocks noted: it shows `delivered` segments to have arrived.
+    fn go_on(&mut self, window: &mut Window, sent: &Outstanding, delivered: u32, advances: bool) {
+        let more_lost = self.holes.update(window, sent);
+        match &mut self.reduction {
+            Reduction::AtOnce => {}
+            Reduction::Smooth => window.cwnd = (window.cwnd - 0.5).max(window.ssthresh.min(window.cwnd)),
+            Reduction::Proportional(prr) => {
+                let safe = advances && !more_lost;
+                let cwnd = prr.on_ack(window.ssthresh, self.holes.pipe(), delivered, safe);
+                window.cwnd = cwnd.unwrap_or(window.cwnd);
+            }
+        }
+    }
+
+    fn end(&mut self, window: &mut Window) {
+        self.holes.end();
+        window.duplicates = 0;
+        match self.reduction {
+            Reduction::AtOnce => {}
+            Reduction::Smooth => window.cwnd = window.cwnd.min(window.ssthresh),
+            Reduction::Proportional(_) => window.cwnd = window.ssthresh,
+        }
+    }
+}
+
+impl CongestionControl for SackRecovery {
+    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck) -> Reaction {
+        let news = sent.note_sack(ack.flight.una, &ack.sack).segments;
+        if self.holes.in_recovery() {
+            if ack.flight.una < window.recover {
+                self.go_on(window, sent, news + ack.segments - ack.done.sacked, true);
+            } else {
+                self.end(window);
+            }
+            return Reaction::NEW_ACK;
+        }
+        window.duplicates = 0;
+        if let Some(over_damping) = &mut self.over_damping {
+            over_damping.on_new_ack(window, sent);
+        }
+        if ack.segments > 0 {
+            window.increase();
+        }
+        Reaction::NEW_ACK
+    }
+
+    fn count_duplicate(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: u64,
+        sack: &SackBlocks,
+    ) -> bool {
+        self.news = sent.note_sack(ack, sack).segments;
+        window.duplicates += u32::from(self.news > 0);
+        self.news > 0
+    }
+
+    fn on_duplicate_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &Duplicate) -> Reaction {
+        if self.holes.in_recovery() {
+            self.go_on(window, sent, self.news, false);
+            return Reaction::NOTHING;
+        }
+        // §5: not before all that was outstanding at the last timeout or recovery is acknowledged.
+        let may_begin = ack.counted && ack.flight.una >= window.recover;
+        if !may_begin || !self.holes.sees_loss(window, sent) {
+            return Reaction::NOTHING;
+        }
+        self.begin(window, sent, &ack.flight);
+        Reaction::RETRANSMIT
+    }
+
+    fn on_undo(&mut self) {
+        self.holes.end();
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
+        self.holes.time_out(sent);
+        window.duplicates = 0;
+        window.collapse_after_timeout(flight);
+    }
+
+    #[inline]
+    fn turn(&self, window: &Window, sent: &Outstanding, _advertised: u32) -> Turn {
+        self.holes.turn(window, sent)
+    }
+
+    #[inline]
+    fn on_sent(&mut self, turn: Turn, number: u64, _now: Time) {
+        self.holes.on_sent(turn, number);
+        if let Reduction::Proportional(prr) = &mut self.reduction
+            && self.holes.in_recovery()
+        {
+            prr.on_sent();
+        }
+    }
+}
