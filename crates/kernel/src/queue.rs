@@ -4,12 +4,13 @@
 //! one that was scheduled first.
 //!
 //! ```text
-//!   calendar:  | now … |   |   | … |   |   256 days of a millisecond each, of which the first in use is kept in order
+//!   open:      the day that is under way, in order
+//!   calendar:  the 255 days after it, of a millisecond each, in no order
 //!   far:       a heap of what comes later than that
 //! ```
 //!
-//! Most events are due soon, and in the calendar they cost the same however many wait. What is far away stays in the heap
-//! until it is due: it does not move into the calendar.
+//! Most events are due soon, and in the calendar they cost the same however many wait. A day is put in order when it is
+//! opened, and then gets what is due in it out of the heap.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -48,6 +49,11 @@ impl<E> Entry<E> {
     fn key(&self) -> u128 {
         u128::from(self.at) << 64 | u128::from(self.order)
     }
+
+    #[inline]
+    fn day(&self) -> u64 {
+        self.at >> DAY_SHIFT
+    }
 }
 
 impl<E> PartialEq for Entry<E> {
@@ -75,40 +81,28 @@ const DAY_SHIFT: u32 = 20;
 /// Events still to come, in order of (time, phase, insertion).
 #[derive(Debug)]
 pub struct EventQueue<E> {
-    /// Events of day `at >> DAY_SHIFT`, modulo the number of days; none is so far ahead that two days could meet here.
-    days: Vec<Vec<Entry<E>>>,
+    /// Events of day `today` and of days before it, in order, the next one last.
+    open: Vec<Entry<E>>,
+    today: u64,
+    /// Events of the days after `today`, by day modulo the number of days; none is so far ahead that two could meet.
+    days: Box<[Vec<Entry<E>>; DAYS]>,
     /// A bit for each day that has events.
     used: [u64; DAYS / 64],
-    /// The day whose events are in order, the next one last.
-    in_order: usize,
     far: BinaryHeap<Reverse<Entry<E>>>,
     now: Time,
     inserted: u64,
-    len: usize,
-    /// Where the next event is, if that was asked and nothing has changed since.
-    head: Option<Head>,
-}
-
-/// Where an event is.
-#[derive(Debug, Clone, Copy)]
-enum Head {
-    /// The last of this day.
-    Day(usize),
-    /// The top of the heap.
-    Far,
 }
 
 impl<E> Default for EventQueue<E> {
     fn default() -> Self {
         EventQueue {
-            days: std::iter::repeat_with(Vec::new).take(DAYS).collect(),
+            open: Vec::new(),
+            today: 0,
+            days: Box::new(std::array::from_fn(|_| Vec::new())),
             used: [0; DAYS / 64],
-            in_order: 0,
             far: BinaryHeap::new(),
             now: Time::ZERO,
             inserted: 0,
-            len: 0,
-            head: None,
         }
     }
 }
@@ -134,43 +128,36 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         assert!(at >= self.now, "{event:?} scheduled for {at}, but it is already {}", self.now);
         let order = (phase as u64) << PHASE_SHIFT | self.inserted;
         self.inserted += 1;
-        self.len += 1;
-        self.head = None;
         let entry = Entry { at: at.as_nanos(), order, event };
-        if (entry.at >> DAY_SHIFT) - (self.now.as_nanos() >> DAY_SHIFT) >= DAYS as u64 {
-            self.far.push(Reverse(entry));
-            return;
-        }
-        let day = day_of(entry.at);
-        self.used[day / 64] |= 1 << (day % 64);
-        let events = &mut self.days[day];
-        if day == self.in_order {
-            let place = events.partition_point(|other| other.key() > entry.key());
-            events.insert(place, entry);
+        let day = entry.day();
+        if day <= self.today {
+            let place = self.open.partition_point(|other| other.key() > entry.key());
+            self.open.insert(place, entry);
+        } else if day - self.today < DAYS as u64 {
+            let place = day as usize % DAYS;
+            self.used[place / 64] |= 1 << (place % 64);
+            self.days[place].push(entry);
         } else {
-            events.push(entry);
+            self.far.push(Reverse(entry));
         }
     }
 
     /// When the next event is due.
     #[inline]
     pub fn next_time(&mut self) -> Option<Time> {
-        let entry = match self.head()? {
-            Head::Day(day) => self.days[day].last()?,
-            Head::Far => &self.far.peek()?.0,
-        };
-        Some(Time::from_nanos(entry.at))
+        if self.open.is_empty() {
+            self.open_next_day();
+        }
+        self.open.last().map(|entry| Time::from_nanos(entry.at))
     }
 
     /// The next event and its instant.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        let entry = match self.head()? {
-            Head::Day(day) => self.take_last(day),
-            Head::Far => self.far.pop()?.0,
-        };
-        self.head = None;
-        self.len -= 1;
+        if self.open.is_empty() {
+            self.open_next_day();
+        }
+        let entry = self.open.pop()?;
         self.now = Time::from_nanos(entry.at);
         Some((self.now, entry.event))
     }
@@ -182,78 +169,45 @@ impl<E: std::fmt::Debug> EventQueue<E> {
 
     /// How many events wait.
     pub fn len(&self) -> usize {
-        self.len
+        self.open.len() + self.days.iter().map(Vec::len).sum::<usize>() + self.far.len()
     }
 
     /// Whether nothing waits.
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.len() == 0
     }
 
-    #[inline]
-    fn head(&mut self) -> Option<Head> {
-        if self.head.is_none() {
-            self.head = match self.first_day() {
-                Some(day) if !self.far_comes_before(day) => Some(Head::Day(day)),
-                _ if self.far.is_empty() => None,
-                _ => Some(Head::Far),
-            };
+    /// Moves on to the next day that has events.
+    fn open_next_day(&mut self) {
+        let far = self.far.peek().map(|Reverse(entry)| entry.day());
+        let Some(day) = self.first_used().into_iter().chain(far).min() else { return };
+        self.today = day;
+        let place = day as usize % DAYS;
+        self.used[place / 64] &= !(1 << (place % 64));
+        std::mem::swap(&mut self.open, &mut self.days[place]);
+        while self.far.peek().is_some_and(|Reverse(entry)| entry.day() == day) {
+            self.open.extend(self.far.pop().map(|Reverse(entry)| entry));
         }
-        self.head
-    }
-
-    /// Whether the heap has something that comes before the last event of `day`.
-    #[inline]
-    fn far_comes_before(&self, day: usize) -> bool {
-        match (self.far.peek(), self.days[day].last()) {
-            (Some(Reverse(far)), Some(near)) => far.key() < near.key(),
-            _ => false,
+        if self.open.len() > 1 {
+            self.open.sort_unstable_by_key(|entry| Reverse(entry.key()));
         }
     }
 
+    /// The first day of the calendar that has events.
     #[inline]
-    fn take_last(&mut self, day: usize) -> Entry<E> {
-        let events = &mut self.days[day];
-        let entry = events.pop().expect("a used day has events");
-        if events.is_empty() {
-            self.used[day / 64] &= !(1 << (day % 64));
-        }
-        entry
-    }
-
-    /// The first day that has events, in order from now on.
-    #[inline]
-    fn first_day(&mut self) -> Option<usize> {
-        let day = self.first_used()?;
-        if day != self.in_order {
-            self.in_order = day;
-            if self.days[day].len() > 1 {
-                self.days[day].sort_unstable_by_key(|entry| Reverse(entry.key()));
-            }
-        }
-        Some(day)
-    }
-
-    /// The first used day from today on, around the end of the calendar.
-    #[inline]
-    fn first_used(&self) -> Option<usize> {
-        let today = day_of(self.now.as_nanos());
+    fn first_used(&self) -> Option<u64> {
+        let today = self.today as usize % DAYS;
         let (word, bit) = (today / 64, today % 64);
         let rest = self.used[word] >> bit << bit;
-        if rest != 0 {
-            return Some(word * 64 + rest.trailing_zeros() as usize);
-        }
-        // The last of these is the first word again, with the days before today.
-        (1..=DAYS / 64)
-            .map(|step| (word + step) % (DAYS / 64))
-            .find(|&word| self.used[word] != 0)
-            .map(|word| word * 64 + self.used[word].trailing_zeros() as usize)
+        // The last of these is the first word again, with the days before today's place.
+        let further = (1..=DAYS / 64).map(|step| (word + step) % (DAYS / 64));
+        let (word, days) = match rest {
+            0 => further.map(|word| (word, self.used[word])).find(|&(_, days)| days != 0)?,
+            _ => (word, rest),
+        };
+        let place = word * 64 + days.trailing_zeros() as usize;
+        Some(self.today + (place.wrapping_sub(today) % DAYS) as u64)
     }
-}
-
-#[inline]
-fn day_of(at: u64) -> usize {
-    (at >> DAY_SHIFT) as usize % DAYS
 }
 
 #[cfg(test)]
@@ -285,6 +239,19 @@ mod tests {
         queue.push(at(2), Phase::Receive, ());
         queue.pop();
         queue.push(at(1), Phase::Receive, ());
+    }
+
+    #[test]
+    fn what_comes_before_the_next_event_once_that_is_known_is_not_late() {
+        let mut queue = EventQueue::new();
+        queue.push(at(5_000), Phase::Receive, "last");
+        assert_eq!(queue.next_time(), Some(at(5_000)));
+        queue.push(at(300), Phase::Receive, "third");
+        queue.push(at(1), Phase::Timers, "second");
+        queue.push(at(1), Phase::Receive, "first");
+        assert_eq!(queue.next_time(), Some(at(1)));
+        let order: Vec<_> = std::iter::from_fn(|| queue.pop()).map(|(_, event)| event).collect();
+        assert_eq!(order, ["first", "second", "third", "last"]);
     }
 
     proptest! {
