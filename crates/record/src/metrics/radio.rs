@@ -29,7 +29,8 @@ impl RadioRecorder {
         }
     }
 
-    #[inline]
+    /// Inlined as [`super::Metrics`] is.
+    #[inline(always)]
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         if let TraceEvent::RlcBuffer { ue, direction, octets } = *event {
             // What the buffer held before the window matters in it, so this one is taken at any time.
