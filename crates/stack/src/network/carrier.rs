@@ -4,7 +4,7 @@
 //! while some UE has something to send.
 
 use umts_kernel::random::AddressedStream;
-use umts_units::{BitRate, Duration, Time};
+use umts_units::{BitRate, Bytes, Duration, Time};
 
 use super::config::IubTiming;
 use crate::ids::{Direction, UeId};
@@ -55,11 +55,10 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// When blocks that RLC gave at `now` are through: at the UE for the downlink, at the RNC for the uplink. `blocks`
-    /// of `bits` cross the Iub first; an uplink message begins `access` after its frame.
+    /// When blocks that RLC gave at `now` are through: at the UE for the downlink, at the RNC for the uplink. They take
+    /// `octets` on the Iub; an uplink message begins `access` after its frame.
     #[inline]
-    pub fn arrival(&self, now: Time, blocks: u32, bits: u32, access: Duration) -> Time {
-        let octets = umts_units::Bytes(u64::from(blocks) * u64::from(bits).div_ceil(8));
+    pub fn arrival(&self, now: Time, octets: Bytes, access: Duration) -> Time {
         let iub = self.iub_delay + self.iub_rate.map_or(Duration::ZERO, |rate| rate.time_to_send(octets));
         match (self.direction, self.iub_timing) {
             (Direction::Uplink, _) => now + self.lead + access + self.tti + iub,
@@ -68,6 +67,12 @@ impl Plan {
             (Direction::Downlink, IubTiming::NextFrame) => (now + iub).round_up_to(self.tti) + self.tti,
         }
     }
+}
+
+/// What `blocks` of `bits` each take on the Iub.
+#[inline]
+pub(super) fn iub_octets(blocks: u32, bits: u32) -> Bytes {
+    Bytes(u64::from(blocks) * u64::from(bits).div_ceil(8))
 }
 
 #[derive(Debug)]
@@ -217,14 +222,14 @@ mod tests {
         let mut active = Vec::new();
         assert_eq!(carrier.begin_tick(ms(9), &mut active), 1);
         // 9 + 15 ms: the next frame begins at 30 ms and takes 10 ms.
-        assert_eq!(carrier.plan.arrival(ms(9), 12, 320, Duration::ZERO), ms(40));
+        assert_eq!(carrier.plan.arrival(ms(9), iub_octets(12, 320), Duration::ZERO), ms(40));
     }
 
     #[test]
     fn blocks_take_the_iub_and_a_tti() {
         let down = carrier(Direction::Downlink, IubTiming::JustInTime, 0);
-        assert_eq!(down.plan.arrival(ms(20), 12, 336, Duration::ZERO), ms(45));
+        assert_eq!(down.plan.arrival(ms(20), iub_octets(12, 336), Duration::ZERO), ms(45));
         let up = carrier(Direction::Uplink, IubTiming::NextFrame, 1);
-        assert_eq!(up.plan.arrival(ms(19), 1, 336, Duration::from_millis(2)), ms(47));
+        assert_eq!(up.plan.arrival(ms(19), iub_octets(1, 336), Duration::from_millis(2)), ms(47));
     }
 }

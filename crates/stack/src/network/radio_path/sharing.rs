@@ -1,10 +1,10 @@
 //! One tick of a carrier, by the way its members share it.
 
 use umts_kernel::{EventQueue, TraceSink};
-use umts_units::Duration;
+use umts_units::{Bytes, Duration};
 
 use super::super::Network;
-use super::super::carrier::Sharing;
+use super::super::carrier::{Sharing, iub_octets};
 use super::super::event::{CarrierId, Event};
 use crate::Cx;
 use crate::ids::UeId;
@@ -23,17 +23,16 @@ impl Network {
         queue: &mut EventQueue<Event>,
     ) {
         let plan = &self.carriers[usize::from(id.0)].plan;
-        let (direction, mut arrival) = (plan.direction, cx.now);
+        let (direction, mut octets) = (plan.direction, Bytes::ZERO);
         let mut flight = self.flights.begin(direction, plan.channel);
         for &ue in active {
             let ue = &mut self.ues[ue.index()];
             let most = ue.legs[direction.index()].blocks;
             let blocks = ue.send(cx, direction, frame, most, &mut flight);
-            if blocks > 0 {
-                let bits = ue.legs[direction.index()].block_bits;
-                arrival = arrival.max(plan.arrival(cx.now, blocks, bits, Duration::ZERO));
-            }
+            octets = octets.max(iub_octets(blocks, ue.legs[direction.index()].block_bits));
         }
+        // All of them arrive with the longest.
+        let arrival = plan.arrival(cx.now, octets, Duration::ZERO);
         self.depart(flight, arrival, queue);
     }
 
@@ -66,7 +65,8 @@ impl Network {
                 }
             }
         }
-        let arrival = plan.arrival(cx.now, plan.shared_blocks - left, bits, Duration::ZERO);
+        let octets = iub_octets(plan.shared_blocks - left, bits);
+        let arrival = plan.arrival(cx.now, octets, Duration::ZERO);
         self.depart(flight, arrival, queue);
     }
 
@@ -114,7 +114,7 @@ impl Network {
             cx.record(|| TraceEvent::RachCollision { ue });
         }
         let bits = context.legs[direction.index()].block_bits;
-        let arrival = plan.arrival(cx.now, blocks, bits, access.delay);
+        let arrival = plan.arrival(cx.now, iub_octets(blocks, bits), access.delay);
         self.depart(flight, arrival, queue);
     }
 }

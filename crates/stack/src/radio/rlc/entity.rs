@@ -30,6 +30,8 @@ pub enum RlcConfig {
 /// [`Rlc::poll_transmit`] at the next TTI while [`Rlc::has_work`]; else sleep until [`Rlc::poll_timeout`].
 #[derive(Debug, Clone)]
 #[expect(clippy::large_enum_variant, reason = "nearly all of them are of the large one")]
+// A tag of its own: every call begins with a look at it, and one hidden in a field of `AmEntity` takes longer to read.
+#[repr(u8)]
 pub enum Rlc {
     /// Acknowledged.
     Am(AmEntity),

@@ -115,7 +115,9 @@ impl Receiver {
             self.vr_r += count;
             self.vr_h = self.vr_r;
             self.show_in_sequence(cx, count);
-            self.ends.extend(ends.iter().map(|end| KnownEnd::find(end, self.vr_r)));
+            for end in ends {
+                self.ends.push_back(KnownEnd::find(end, self.vr_r));
+            }
             self.deliver(cx);
         } else {
             self.take_out_of_sequence(cx, config, timers, first, count, ends);

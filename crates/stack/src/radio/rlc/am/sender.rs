@@ -330,11 +330,10 @@ impl Sender {
     }
 
     fn keep_ends(&mut self, sent_in: u64, ends: &[SduEnd]) {
-        self.ends.extend(ends.iter().map(|end| SentSdu {
-            first: sent_in - Sn::of(sent_in).steps_from(end.first),
-            sn: sent_in,
-            sdu: end.sdu,
-        }));
+        for end in ends {
+            let first = sent_in - Sn::of(sent_in).steps_from(end.first);
+            self.ends.push_back(SentSdu { first, sn: sent_in, sdu: end.sdu });
+        }
     }
 
     /// Repeats the last PDU to carry a poll that nothing else can carry, if one is due.
