@@ -134,25 +134,40 @@ fn capture_connections(rows: &[umts_capture::ConnectionRow]) -> RecordBatch {
 /// The table of connections, filled while a run goes on: as columns they take a fraction of what the rows take.
 pub struct Connections {
     columns: Columns,
+    /// Rows for the next batch.
+    waiting: Vec<ConnectionRow>,
     has_budget: bool,
 }
+
+/// With fewer rows a batch itself, and what its readers do for each, would cost more than they.
+const ROWS_IN_A_BATCH: usize = 1_000;
 
 impl Connections {
     /// No connections yet. With `has_budget` they have columns for their time budget.
     pub fn new(has_budget: bool) -> Self {
         let empty = connections(&[], has_budget);
-        Self { columns: Columns { schema: empty.schema(), batches: vec![] }, has_budget }
+        let columns = Columns { schema: empty.schema(), batches: vec![] };
+        Self { columns, waiting: Vec::new(), has_budget }
     }
 
     /// Adds connections behind those that are there.
-    pub fn add(&mut self, rows: &[ConnectionRow]) {
-        if !rows.is_empty() {
-            self.columns.batches.push(connections(rows, self.has_budget));
+    pub fn add(&mut self, rows: Vec<ConnectionRow>) {
+        self.waiting.extend(rows);
+        if self.waiting.len() >= ROWS_IN_A_BATCH {
+            self.end_batch();
+        }
+    }
+
+    fn end_batch(&mut self) {
+        if !self.waiting.is_empty() {
+            self.columns.batches.push(connections(&self.waiting, self.has_budget));
+            self.waiting.clear();
         }
     }
 
     /// One row per connection: who it was, when it was open, its metrics.
-    pub fn finish(self) -> Columns {
+    pub fn finish(mut self) -> Columns {
+        self.end_batch();
         self.columns
     }
 }

@@ -238,7 +238,7 @@ fn tell_start(started: Option<&Py<PyAny>>, with: &Started<'_>) -> PyResult<()> {
 
 fn measured(py: Python<'_>, results: Results, counts: Counts) -> PyResult<EmulationResult> {
     let mut connections = Connections::new(false);
-    connections.add(&results.metrics.connections);
+    connections.add(results.metrics.connections);
     let mut series = BTreeMap::new();
     for table in results.series.map_or_else(Vec::new, |series| series.tables) {
         series.insert(table.name.to_owned(), Py::new(py, Columns::of_series(table))?);

@@ -76,7 +76,7 @@ pub fn simulate(
             pcap_dir,
             laws,
             progress: Some(&mut report),
-            finished: Some(&mut |rows| connections.add(&rows)),
+            finished: Some(&mut |rows| connections.add(rows)),
         };
         umts_simulate::run(scenario.inner(), options)
     });
@@ -97,7 +97,7 @@ fn result(
     output: RunOutput,
     mut connections: Connections,
 ) -> PyResult<RunResult> {
-    connections.add(&output.metrics.connections);
+    connections.add(output.metrics.connections);
     let mut series = BTreeMap::new();
     for table in output.series.map_or_else(Vec::new, |series| series.tables) {
         series.insert(table.name.to_owned(), Py::new(py, Columns::of_series(table))?);
