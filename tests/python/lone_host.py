@@ -1,4 +1,4 @@
-"""A host of its own for ``umts emulate --internet``: namespaces of a test, one of them the Internet.
+"""A host of its own for ``umts emulate --internet`` and inline: namespaces, one of them the Internet.
 
 Run by `inside` as process 1 of them; nothing here reaches the machine's own network.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 import signal
 import subprocess
@@ -42,11 +43,15 @@ def missing() -> str | None:
     return None
 
 
-def inside(what: str, folder: Path) -> Any:
-    """What the function `what` of this file returns, called on a host of its own, in `folder`."""
+def inside(what: str, folder: Path, *words: str) -> Any:
+    """What the function `what` of this file returns for `words`, called on a host of its own, in `folder`."""
     unshare = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     done = subprocess.run(
-        [*unshare, sys.executable, __file__, what], cwd=folder, capture_output=True, text=True, check=False
+        [*unshare, sys.executable, __file__, what, *words],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return json.loads(done.stdout)
@@ -70,6 +75,7 @@ def left() -> dict[str, Any]:
         "forwards": FORWARD.read_text().strip(),
         "devices": [line.split()[1].split("@")[0] for line in links.splitlines() if "umts" in line],
         "holds": sorted(file.name for file in folder.iterdir()) if folder.is_dir() else [],
+        "folder": folder.parent.exists(),
     }
 
 
@@ -91,8 +97,8 @@ def reach() -> dict[str, Any]:
 FETCH = "import sys, urllib.request as r; print(len(r.urlopen(sys.argv[1]).read()))"
 
 
-def between() -> dict[str, Any]:
-    """A radio between two devices, with a host behind each: what comes through, and what is refused."""
+def _make_hosts() -> None:
+    """Devices ``left`` and ``right``, and a host behind each."""
     for name, last in (("left", 10), ("right", 20)):
         host = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
         own = os.readlink("/proc/self/ns/net")
@@ -109,6 +115,11 @@ def between() -> dict[str, Any]:
             "link set eth0 up",
         ):
             _run("nsenter", f"--net={place}", "ip", *words.split())
+
+
+def between() -> dict[str, Any]:
+    """A radio between two devices, with a host behind each: what comes through, and what is refused."""
+    _make_hosts()
     server = ["nsenter", "--net=/run/right", sys.executable, "-m", "umtslab.emulate.internet"]
     subprocess.Popen(server, stdout=subprocess.DEVNULL)
     attach = ("--attach-ue", "left", "--attach-net", "right")
@@ -138,6 +149,74 @@ def between() -> dict[str, Any]:
     return {"said": said, "replayed": replayed, "refused": refused}
 
 
+HEAR = """
+import socket, sys
+# Of every protocol: to others the kernel shows frames of a VLAN without their tag.
+hearing = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+hearing.bind(("eth0", 3))
+hearing.setsockopt(263, 8, 1)
+hearing.settimeout(30)
+print("ready", flush=True)
+while True:
+    frame, auxiliary, _, sender = hearing.recvmsg(4000, 1000)
+    if b"tagged" in frame and sender[2] != socket.PACKET_OUTGOING:
+        (found,) = (data for _, _, data in auxiliary)
+        # The number of the VLAN; the length of the packet is before the word.
+        print(int.from_bytes(found[16:18], sys.byteorder), frame[frame.index(b"tagged"):].decode())
+        break
+"""
+"""Waits for a packet with a tag, whose tag the kernel has taken out."""
+
+SEND_ODDITIES = """
+import socket, struct
+raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+raw.bind(("eth0", 0))
+one = bytes.fromhex("020000000001 020000000002")
+ends = socket.inet_aton("198.51.100.10") + socket.inet_aton("198.51.100.20")
+def ip(length, protocol=17):
+    return struct.pack("!BBHHHBBH", 0x45, 0, length, 0, 0, 64, protocol, 0) + ends
+# No router could read these; the last is cut off.
+for wrong in (bytes(40), b"\\x45" + bytes(30), ip(1000) + bytes(20), b"\\x60" + bytes(5), b""):
+    raw.send(one + b"\\x08\\x00" + wrong)
+# Neither for one host nor IP: they go aside.
+for kind in (b"\\x88\\xb5", b"\\x08\\x06"):
+    raw.send(bytes(b"\\xff" * 6) + one[6:] + kind + bytes(46))
+raw.send(one + b"\\x81\\x00\\x00\\x07\\x08\\x00" + ip(34) + bytes(8) + b"tagged")
+# Four datagrams in one, which a device is said to cut (UDP_SEGMENT).
+out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+out.setsockopt(socket.IPPROTO_UDP, 103, 1000)
+out.sendto(bytes(4000), ("198.51.100.20", 9))
+import time
+time.sleep(3)
+"""
+
+
+def oddities() -> dict[str, Any]:
+    """What an inline radio does with frames that are not as they should be."""
+    _make_hosts()
+    hearing = subprocess.Popen(
+        ["nsenter", "--net=/run/right", sys.executable, "-c", HEAR], stdout=subprocess.PIPE, text=True
+    )
+    assert hearing.stdout is not None
+    hearing.stdout.readline()
+    sending = ["nsenter", "--net=/run/left", sys.executable, "-c", SEND_ODDITIES]
+    # The datagram of four thousand octets is for a host whose Ethernet address is known.
+    address = json.loads(
+        subprocess.run(
+            ["nsenter", "--net=/run/right", "ip", "-j", "link", "show", "eth0"],
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+    )[0]["address"]
+    neighbour = ["neighbour", "add", "198.51.100.20", "lladdr", address, "dev", "eth0"]
+    _run("nsenter", "--net=/run/left", "ip", *neighbour)
+    words = ("--attach-ue", "left", "--attach-net", "right", "--json", "--bearer", "ps-384")
+    at_work = _umts("emulate", *words, "--", *sending)
+    said, told = at_work.communicate()
+    return {"said": said, "told": told, "heard": hearing.communicate()[0]}
+
+
 def two_at_once() -> list[dict[str, Any]]:
     """Two emulations that overlap: what each is told, and what is left."""
     first = emulate("-q", "--", "sleep", "1000")
@@ -162,10 +241,69 @@ def killed() -> list[dict[str, Any]]:
     return found
 
 
+VICTIMS = ("umtslab emulate", "emulate.launcher", "emulate.emulator")
+LATEST_S = 3.0
+"""When a program has been at work for a while."""
+
+
+def killed_at_random(kills: str) -> list[dict[str, Any]]:
+    """What there is before, and after each of some kills, in turn of one with the Internet and one inline."""
+    _make_hosts()
+    # Addresses that the kernel makes for itself.
+    wait_for(lambda: _said("ip", "-6", "address").count("fe80") == 3)
+    draw = random.Random(kills)
+    states = [_state()]
+    for number in range(int(kills)):
+        way = ("--internet",) if number % 2 == 0 else ("--attach-ue", "left", "--attach-net", "right")
+        emulation = _umts("emulate", *way, "-q", "--", "sh", "-c", "sleep 1000 & sleep 1000")
+        time.sleep(draw.uniform(0, LATEST_S))
+        there = [pid for victim in VICTIMS for pid in _processes(victim)] or [emulation.pid]
+        os.kill(draw.choice(there), signal.SIGKILL)
+        emulation.communicate()
+        deadline = time.monotonic() + WAIT_S
+        while _state() != states[0] and time.monotonic() < deadline:
+            time.sleep(0.05)
+        states.append(_state())
+    return states
+
+
+def _state() -> dict[str, Any]:
+    """Everything on the host that an emulation may leave or change."""
+    devices = [
+        [device["ifname"], device["flags"], device["mtu"], device.get("promiscuity"), device.get("txqlen")]
+        + [address["local"] for address in device["addr_info"]]
+        for device in json.loads(_said("ip", "-j", "-d", "address"))
+    ]
+    return {
+        **left(),
+        "devices": devices,
+        "routes": _said("ip", "route"),
+        "packet sockets": len(Path("/proc/net/packet").read_text().splitlines()),
+        "mounts": len(Path("/proc/self/mounts").read_text().splitlines()),
+        "processes": [pid for part in (*VICTIMS, "sleep 1000") for pid in _processes(part)],
+        "run": sorted(file.name for file in Path("/run").iterdir()),
+    }
+
+
+def _said(*words: str) -> str:
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
+def hung_up() -> dict[str, Any]:
+    """What is left when the terminal of an emulation is closed: all of its processes there get SIGHUP."""
+    emulation = emulate("-q", "--", "sleep", "1000", start_new_session=True)
+    wait_for(lambda: left()["devices"] == ["umts-gi0"])
+    os.killpg(emulation.pid, signal.SIGHUP)
+    emulation.wait()
+    wait_for(lambda: left()["devices"] == [] and left()["holds"] == [])
+    return left()
+
+
 def _kill(victims: tuple[str, ...], *, stopped: bool = False) -> dict[str, Any]:
     emulation = emulate("-q", "--", "sleep", "1000")
     wait_for(lambda: left()["devices"] == ["umts-gi0"])
     pids = [pid for victim in victims for pid in _processes(victim)]
+    assert len(pids) >= len(victims)
     for pid in pids if stopped else ():
         os.kill(pid, signal.SIGSTOP)
     for pid in pids:
@@ -187,7 +325,6 @@ def _processes(part: str) -> list[int]:
                 continue
             if part in words:
                 found.append(int(folder.name))
-    assert found, part
     return found
 
 
@@ -230,10 +367,13 @@ def _make() -> None:
 
 if __name__ == "__main__":
     _make()
-    CALLED: dict[str, Callable[[], Any]] = {
+    CALLED: dict[str, Callable[..., Any]] = {
         "reach": reach,
         "two_at_once": two_at_once,
         "killed": killed,
         "between": between,
+        "oddities": oddities,
+        "killed_at_random": killed_at_random,
+        "hung_up": hung_up,
     }
-    print(json.dumps(CALLED[sys.argv[1]]()))
+    print(json.dumps(CALLED[sys.argv[1]](*sys.argv[2:])))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -21,6 +22,8 @@ from umtslab.emulate.network import Core, of_bearer
 from umtslab.emulate.session import Session
 from umtslab.emulate.tcp import describe, settings
 from umtslab.scenario import Scenario
+
+ONE_USER = Path(__file__).parents[2] / "scenarios" / "ftp-on-dch-384-3gpp.toml"
 
 FETCH = "import urllib.request, sys; sys.stdout.write(str(len(urllib.request.urlopen(sys.argv[1]).read())))"
 
@@ -181,6 +184,12 @@ def test_ctrl_c_is_for_the_command(tmp_path: Path) -> None:
         (("--tcp-set", "tcp_sack", "--", "true"), "is no NAME=VALUE"),
         (("--scenario", "absent.toml", "--", "true"), "absent.toml"),
         (("--scenario", "a.toml", "--bearer", "ps-64", "--", "true"), "give one of them"),
+        (("--scenario", str(ONE_USER), "--ue", "true", "--", "true"), "has 1 UEs"),
+        (("--tcp-set", "sack=0", "--", "true"), "sack is no variable of TCP"),
+        (("--tcp-set", "route.mtu=9", "--", "true"), "routes have no mtu"),
+        (("--seed", "-1", "--", "true"), "--seed takes a number"),
+        (("--set", "duration=1 s", "--", "true"), "timeout 30 COMMAND"),
+        (("--no-such-option", "--", "true"), "there is no option --no-such-option"),
     ],
 )
 def test_wrong_input_is_told_before_anything_runs(
@@ -255,6 +264,130 @@ def test_hostile_packets_are_counted_and_dropped(umts: Umts, tmp_path: Path) -> 
     packets = json.loads((only_run(tmp_path) / "emulation.json").read_text())["packets"]
     assert packets["malformed"] >= 5
     assert packets["packets_in"] > packets["packets_out"]
+
+
+FLOOD = """
+import socket, sys, time
+def flood(to):
+    out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    end = time.monotonic() + 2
+    while time.monotonic() < end:
+        try: out.sendto(bytes(1400), to)
+        except OSError: pass
+if sys.argv[1] == "server":
+    asked = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    asked.bind(("", 7))
+    flood(asked.recvfrom(100)[1])
+    time.sleep(60)
+asking = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+asking.sendto(b"flood me", ("9.9.9.9", 7))
+time.sleep(0.5)
+flood(("9.9.9.9", 9))
+"""
+
+MOST_GROWTH = 24 << 20
+"""Octets: packets that wait for the loop are 4096 of 1,500, and what the network holds is much less."""
+
+
+def test_a_flood_in_both_directions_takes_bounded_memory_and_is_counted(umts: Umts, tmp_path: Path) -> None:
+    program = tmp_path / "flood.py"
+    program.write_text(FLOOD)
+    server = f"exec {sys.executable} {program} server"
+    peaks = []
+    for words in (("true",), (sys.executable, str(program), "ue")):
+        told = json.loads(umts("emulate", "-q", "--json", "--server", server, "--", *words).stdout)
+        peaks.append(told["emulation"]["fidelity"]["peak_memory_bytes"])
+    packets, fidelity = told["emulation"]["packets"], told["emulation"]["fidelity"]
+    assert packets["packets_in"] + fidelity["tun_drops"] > 5000
+    assert packets["buffer_full"] > 1000
+    reasons = (
+        "malformed",
+        "unroutable",
+        "too_large",
+        "lost_in_core",
+        "buffer_full",
+        "lost_on_air",
+        "refused",
+    )
+    lost = sum(packets[reason] for reason in reasons)
+    assert packets["packets_in"] == packets["packets_out"] + packets["inside_at_end"] + lost
+    assert 1 << 20 < peaks[1] < peaks[0] + MOST_GROWTH
+
+
+def test_one_object_goes_to_standard_output_and_the_commands_own_to_standard_error(umts: Umts) -> None:
+    done = umts("emulate", "-q", "--json", "--budget", "--", "sh", "-c", "echo said; exit 3", status=3)
+    told = json.loads(done.stdout)
+    assert (done.stderr, told["emulation"]["status"]) == ("said\n", 3)
+    assert told["runs"][0]["metrics"]["budget_total_s"] == 0
+    assert {"scenario", "version", "summary"} < told.keys()
+
+
+def test_simulated_users_beside_programs_have_their_time_budget(umts: Umts, tmp_path: Path) -> None:
+    words = ["--budget", "--series", "--scenario", str(ONE_USER), "--set", "flow.start=0 s"]
+    done = umts("emulate", *words, "--", *fetch("http://some.example/bytes/2000"))
+    assert "simulated users" in done.stderr
+    run = only_run(tmp_path)
+    rows = polars.read_parquet(run / "series" / "simulated_connections.parquet")
+    assert len(rows) == 1, rows
+    lasted = polars.read_parquet(run / "series" / "simulated_budget_intervals.parquet")
+    whole = max(lasted["end_s"].to_list()) - min(lasted["start_s"].to_list())
+    causes = [name for name in rows.columns if name.startswith("budget_") and name.endswith("_s")]
+    parts = sum(rows[name][0] for name in causes if name != "budget_total_s")
+    assert parts == pytest.approx(rows["budget_total_s"][0]) == pytest.approx(whole)
+    # A download that is given windows, not one whose packets alone are seen.
+    assert rows["budget_serialisation_s"][0] > 0
+    assert rows["budget_not_visible_s"][0] in (0, None)
+    metrics = json.loads((run / "metrics.json").read_text())
+    of_programs = polars.read_parquet(run / "series" / "budget_connections.parquet")
+    assert set(of_programs["server_port"]) == {80}
+    assert metrics["budget_serialisation_s"] == pytest.approx(of_programs["budget_serialisation_s"].sum())
+
+
+@pytest.mark.parametrize("change", ["link del umts0", "link set umts0 name other"])
+def test_a_program_that_takes_its_device_away_does_not_end_the_emulation(
+    umts: Umts, tmp_path: Path, change: str
+) -> None:
+    if shutil.which("ip") is None:
+        pytest.skip("it takes ip")
+    umts("emulate", "-q", "--", "sh", "-c", f"ip {change} && sleep 0.2 && exit 5", status=5)
+    card = json.loads((only_run(tmp_path) / "emulation.json").read_text())
+    assert (card["fidelity"]["devices_lost"], card["degraded"]) == (1, True)
+
+
+def test_names_are_answered_whatever_was_asked_before(umts: Umts) -> None:
+    program = (
+        "import socket, struct\n"
+        "raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_UDP)\n"
+        "query = bytes.fromhex('0001010000010000000000000161000001') + bytes([0, 1])\n"
+        "for source in (0, 1):\n"
+        "    raw.sendto(struct.pack('!HHHH', source, 53, 8 + len(query), 0) + query, ('10.45.0.1', 0))\n"
+        "for odd in (b'', b'x', query[:13], query * 20): raw.sendto(\n"
+        "    struct.pack('!HHHH', 5, 53, 8 + len(odd), 0) + odd, ('10.45.0.1', 0))\n"
+        "print(socket.gethostbyname('some.example'))\n"
+    )
+    done = umts("emulate", "-q", "--", sys.executable, "-c", program)
+    assert done.stdout.strip() == internet.address_of("some.example", 4)
+
+
+def test_words_that_are_no_text_reach_the_command_and_its_results(umts: Umts, tmp_path: Path) -> None:
+    words = command("emulate", "-q", "--", "printf", "%s")
+    done = subprocess.run([*map(os.fsencode, words), b"\xff"], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (0, b"\xff"), done.stderr
+    assert only_run(tmp_path).is_dir()
+
+
+def test_metrics_of_a_program_that_make_no_sense_are_left_out(tmp_path: Path) -> None:
+    from umtslab.emulate.results import programs_own
+
+    file = tmp_path / "metrics.json"
+    for content, found in (
+        (f'{{"a": 1, "b": {10**400}, "c": "x", "d": true}}', {"a": 1.0}),
+        ("[" * 100_000, {}),
+        ("[1]", {}),
+    ):
+        file.write_text(content)
+        assert programs_own(file) == found
+        assert not file.exists()
 
 
 def test_a_plain_user_may_emulate(tmp_path: Path) -> None:

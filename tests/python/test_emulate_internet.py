@@ -14,7 +14,7 @@ from conftest import Umts
 from umtslab.cli.doctor import emulation
 from umtslab.emulate import forwarding, resolver
 
-NOTHING = {"forwards": "0", "devices": [], "holds": []}
+NOTHING = {"forwards": "0", "devices": [], "holds": [], "folder": False}
 
 
 @pytest.fixture
@@ -56,6 +56,26 @@ def test_nothing_is_left_on_the_host_when_it_is_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_host")
+def test_nothing_is_left_on_the_host_when_the_terminal_is_closed(tmp_path: Path) -> None:
+    assert lone_host.inside("hung_up", tmp_path) == NOTHING
+
+
+@pytest.mark.usefixtures("_host")
+def test_what_does_not_take_the_radio_between_two_devices_is_counted(tmp_path: Path) -> None:
+    found = lone_host.inside("oddities", tmp_path)
+    packets = json.loads(found["said"])["emulation"]["packets"]
+    assert (packets["malformed"], packets["too_large"]) == (5, 1), found
+    assert packets["frames_aside"] >= 2
+    assert packets["frames_aside_lost"] == packets["unroutable"] == packets["refused"] == 0
+    carried = packets["packets_out"] + packets["inside_at_end"]
+    assert packets["packets_in"] == carried + packets["malformed"] + packets["too_large"]
+    # The tag crossed the radio with its packet.
+    assert found["heard"] == "7 tagged\n"
+    for part in ("5 malformed", "1 too large", "frames beside the radio"):
+        assert part in found["told"]
+
+
+@pytest.mark.usefixtures("_host")
 def test_the_radio_joins_two_devices_and_the_hosts_behind_them(tmp_path: Path) -> None:
     found = lone_host.inside("between", tmp_path)
     assert [said[0] for said in found["said"]] == ["30000\n"] * 2, found
@@ -89,7 +109,7 @@ def test_forwarding_is_set_back_when_the_last_holder_lets_go(tmp_path: Path) -> 
     assert switch.read_text() == "1"
     forwarding.let_go(other, folder, switch)
     assert switch.read_text() == "0"
-    assert list(folder.iterdir()) == []
+    assert not folder.exists()
 
 
 def test_a_holder_that_was_killed_is_found(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import lone_host
 import pytest
 from conftest import command
 from umtslab.cli.doctor import emulation
@@ -122,3 +123,13 @@ def test_kills_at_random_moments_leave_nothing(tmp_path: Path) -> None:
         emulation.ended()
         assert emulation.process.returncode != 0
     assert host() == before
+
+
+def test_kills_at_random_moments_leave_a_host_as_it_was(tmp_path: Path) -> None:
+    """With the Internet and inline in turn, so an even number."""
+    if (missing := lone_host.missing()) is not None:
+        pytest.skip(f"--internet and --attach-ue are not tested here: {missing}")
+    kills = KILLS // 2 * 2
+    before, *after = lone_host.inside("killed_at_random", tmp_path, str(kills))
+    assert before["processes"] == []
+    assert after == [before] * kills

@@ -86,15 +86,15 @@ pub struct EmulationResult {
 /// Runs programs over the network of a scenario until `command` ends.
 ///
 /// `internet` answers every name and address at the server side. With `resolver` the host's network is behind it instead;
-/// that program answers names, and its two last words are the sockets where it is asked (UDP, TCP). `wires` names two devices in place of namespaces: the UE's and that of the network. `started` is told what
-/// the kernel's TCP says of itself, and what was changed in the host's network. About twice a second `meter` is told the state, as a dictionary:
-/// ``at_s``, ``down_bps``, ``up_bps``, octets in the RLC buffers ``buffer_down`` and ``buffer_up``, and if they are known
+/// that program answers names, and its two last words are the sockets where it is asked (UDP, TCP). `wires` names two
+/// devices in place of namespaces: the UE's and that of the network. `started` is told what the kernel's TCP says of itself,
+/// and what was changed in the host's network. About twice a second `meter` is told the state, as a dictionary: ``at_s``, ``down_bps``, ``up_bps``, octets in the RLC buffers ``buffer_down`` and ``buffer_up``, and if they are known
 /// ``rlc_delay_s``, ``rtt_s`` (of the programs' packets), ``state`` and ``towards`` (RRC, of the first UE).
 #[pyfunction]
 #[pyo3(
     signature = (
         scenario, seed, command, *, parent, ues=vec![], servers=vec![], internet=None, resolver=None, variables=vec![],
-        tcp=vec![], wires=None,         recording=None, real_time=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None
+        tcp=vec![], wires=None, recording=None, real_time=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None
     ),
     text_signature = "(scenario, seed, command, *, parent, ues=[], servers=[], internet=None, resolver=None, variables=[], \
                       tcp=[], wires=None, recording=None, real_time=False, series=False, pcap_dir=None, pdus=False, started=None, \
@@ -166,7 +166,7 @@ pub fn emulate(
         return Err(raised);
     }
     let outcome = outcome.map_err(|error| failure(py, &error))?;
-    let mut result = measured(py, outcome.results, outcome.fidelity.counts)?;
+    let mut result = measured(py, scenario, outcome.results, outcome.fidelity.counts)?;
     result.status = Some(outcome.status);
     result.abandoned = outcome.is_abandoned;
     result.degraded = outcome.fidelity.is_degraded();
@@ -195,7 +195,7 @@ pub fn replay(
     let replayed =
         py.detach(|| umts_emulate::replay(scenario.inner(), seed, real_ues, &recording, end, &keep));
     let (results, counts) = replayed.map_err(|error| failure(py, &error))?;
-    measured(py, results, counts)
+    measured(py, scenario, results, counts)
 }
 
 fn failure(py: Python<'_>, error: &umts_emulate::EmulationError) -> PyErr {
@@ -236,8 +236,13 @@ fn tell_start(started: Option<&Py<PyAny>>, with: &Started<'_>) -> PyResult<()> {
     Python::attach(|py| started.call1(py, (known, with.changes)).map(drop))
 }
 
-fn measured(py: Python<'_>, results: Results, counts: Counts) -> PyResult<EmulationResult> {
-    let mut connections = Connections::new(false);
+fn measured(
+    py: Python<'_>,
+    scenario: &Scenario,
+    results: Results,
+    counts: Counts,
+) -> PyResult<EmulationResult> {
+    let mut connections = Connections::new(scenario.inner().measure.budget);
     connections.add(results.metrics.connections);
     let mut series = BTreeMap::new();
     for table in results.series.map_or_else(Vec::new, |series| series.tables) {
@@ -261,6 +266,13 @@ fn measured(py: Python<'_>, results: Results, counts: Counts) -> PyResult<Emulat
             ("malformed", counts.malformed),
             ("unroutable", counts.unroutable),
             ("refused", counts.refused),
+            ("lost_in_core", counts.losses.core),
+            ("buffer_full", counts.losses.buffer),
+            ("lost_on_air", counts.losses.air),
+            ("inside_at_end", counts.losses.inside),
+            ("too_large", counts.frames.too_large),
+            ("frames_aside", counts.frames.aside),
+            ("frames_aside_lost", counts.frames.aside_lost),
         ]),
         fidelity: BTreeMap::new(),
         degraded: false,
@@ -279,6 +291,7 @@ fn fidelity(fidelity: &Fidelity) -> BTreeMap<&'static str, f64> {
         ("late_instants", late.beyond_limit() as f64),
         ("released_late", fidelity.released_late as f64),
         ("tun_drops", fidelity.tun_drops as f64),
+        ("devices_lost", fidelity.devices_lost as f64),
         ("cpu_s", fidelity.cpu.as_secs()),
         ("duration_s", fidelity.duration.as_secs()),
         ("real_time", f64::from(u8::from(fidelity.is_real_time))),

@@ -5,42 +5,132 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use umts_kernel::TraceSink;
-use umts_stack::ids::PacketId;
-use umts_stack::trace::TraceEvent;
+use umts_stack::ids::{PacketId, UeId};
+use umts_stack::network::{NetworkConfig, UeConfig};
+use umts_stack::packet::Packet;
+use umts_stack::radio::rlc::RlcConfig;
+use umts_stack::trace::{DropPlace, TraceEvent};
 use umts_units::Time;
 
 /// Discarded packets that are kept all the same: the receiver may have had all of one when the sender gave it up.
 const MOST_DOUBTFUL: usize = 256;
 
+/// Octets that are kept at once, whatever the network says it still has; of more, the oldest packet is given up. It is
+/// for radios that lose everything: then nothing comes out that would tell.
+const MOST_OCTETS: u64 = 256 << 20;
+
 /// Octets by packet. What the network loses is let go of, so memory is bounded by what the network holds.
 #[derive(Debug, Clone, Default)]
 pub struct Cargo(Rc<RefCell<Hold>>);
 
+/// Packets of programs that the network did not carry to the end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Losses {
+    /// Lost between the servers and the RNC: at a full queue, or by the link's losses.
+    pub core: u64,
+    /// No room in front of the radio.
+    pub buffer: u64,
+    /// Lost on the air and not repaired, or given up by RLC.
+    pub air: u64,
+    /// On their way when it was asked.
+    pub inside: u64,
+}
+
 #[derive(Debug, Default)]
 struct Hold {
-    packets: BTreeMap<PacketId, Vec<u8>>,
+    packets: BTreeMap<PacketId, Held>,
+    octets: u64,
+    /// Those on the same way, in the order in which they entered.
+    ways: BTreeMap<Way, VecDeque<PacketId>>,
     doubtful: VecDeque<PacketId>,
+    may_overtake: bool,
+    losses: Losses,
+}
+
+#[derive(Debug)]
+struct Held {
+    bytes: Vec<u8>,
+    way: Way,
+}
+
+/// The UE, and the index of the direction.
+type Way = (UeId, usize);
+
+impl Hold {
+    fn remove(&mut self, id: PacketId) -> Option<Vec<u8>> {
+        let Held { bytes, way } = self.packets.remove(&id)?;
+        self.octets -= bytes.len() as u64;
+        if let Some(way) = self.ways.get_mut(&way)
+            && let Ok(place) = way.binary_search(&id)
+        {
+            way.remove(place);
+        }
+        Some(bytes)
+    }
+
+    fn lose(&mut self, id: PacketId, place: impl FnOnce(&mut Losses) -> &mut u64) {
+        if self.remove(id).is_some() {
+            *place(&mut self.losses) += 1;
+        }
+    }
 }
 
 impl Cargo {
-    /// Keeps the octets of a packet that enters.
-    pub fn load(&self, id: PacketId, bytes: Vec<u8>) {
-        self.0.borrow_mut().packets.insert(id, bytes);
+    /// Nothing yet, on its way through `network`.
+    pub fn new(network: &NetworkConfig) -> Self {
+        let may_overtake = |ue: &UeConfig| matches!(&ue.rlc, RlcConfig::Am(config) if !config.in_sequence);
+        let hold = Hold { may_overtake: network.ues.iter().any(may_overtake), ..Hold::default() };
+        Cargo(Rc::new(RefCell::new(hold)))
     }
 
-    /// Gives up those of a packet that leaves.
-    pub fn unload(&self, id: PacketId) -> Option<Vec<u8>> {
-        self.0.borrow_mut().packets.remove(&id)
+    /// Keeps the octets of a packet that enters.
+    pub fn load(&self, packet: &Packet, bytes: Vec<u8>) {
+        let hold = &mut *self.0.borrow_mut();
+        let way = (packet.ue, packet.direction().index());
+        hold.octets += bytes.len() as u64;
+        hold.packets.insert(packet.id, Held { bytes, way });
+        hold.ways.entry(way).or_default().push_back(packet.id);
+        while hold.octets > MOST_OCTETS
+            && let Some(oldest) = hold.packets.keys().next().copied()
+        {
+            hold.lose(oldest, |losses| &mut losses.air);
+        }
+    }
+
+    /// Gives up those of a packet that leaves. Where none overtakes another, those that entered before it are lost: in
+    /// unacknowledged and transparent mode nothing else tells.
+    pub fn unload(&self, packet: &Packet) -> Option<Vec<u8>> {
+        let hold = &mut *self.0.borrow_mut();
+        let bytes = hold.remove(packet.id)?;
+        let way = (packet.ue, packet.direction().index());
+        while !hold.may_overtake
+            && let Some(&before) = hold.ways.get(&way).and_then(VecDeque::front)
+            && before < packet.id
+        {
+            hold.lose(before, |losses| &mut losses.air);
+        }
+        Some(bytes)
     }
 
     /// What `read` makes of those of a packet on its way.
     pub fn with<R>(&self, id: PacketId, read: impl FnOnce(&[u8]) -> R) -> Option<R> {
-        self.0.borrow().packets.get(&id).map(|bytes| read(bytes))
+        self.0.borrow().packets.get(&id).map(|held| read(&held.bytes))
     }
 
     /// A copy of those of a packet on its way.
     pub fn look(&self, id: PacketId) -> Option<Vec<u8>> {
-        self.0.borrow().packets.get(&id).cloned()
+        self.with(id, <[u8]>::to_vec)
+    }
+
+    /// What was lost so far; what RLC has given up and nobody has delivered counts as lost.
+    pub fn losses(&self) -> Losses {
+        let hold = self.0.borrow();
+        let given_up = hold.doubtful.iter().filter(|id| hold.packets.contains_key(id)).count() as u64;
+        Losses {
+            air: hold.losses.air + given_up,
+            inside: hold.packets.len() as u64 - given_up,
+            ..hold.losses
+        }
     }
 }
 
@@ -48,19 +138,87 @@ impl TraceSink<TraceEvent> for Cargo {
     #[inline]
     fn record(&mut self, _at: Time, event: &TraceEvent) {
         match event {
-            TraceEvent::PacketDropped { packet, .. } => {
-                self.unload(packet.id);
+            TraceEvent::PacketDropped { place, packet } => {
+                self.0.borrow_mut().lose(packet.id, |losses| match place {
+                    DropPlace::RlcBuffer => &mut losses.buffer,
+                    DropPlace::FlatLoss | DropPlace::ErroneousSdu | DropPlace::Checksum => &mut losses.air,
+                    DropPlace::LinkQueue(_)
+                    | DropPlace::LinkLoss(_)
+                    | DropPlace::LinkDown(_)
+                    | DropPlace::Script
+                    | DropPlace::NoConnection => &mut losses.core,
+                });
             }
             TraceEvent::SduDiscarded { sdu, .. } => {
                 let hold = &mut *self.0.borrow_mut();
-                hold.doubtful.push_back(*sdu);
+                if hold.packets.contains_key(sdu) {
+                    hold.doubtful.push_back(*sdu);
+                }
                 if hold.doubtful.len() > MOST_DOUBTFUL
                     && let Some(given_up) = hold.doubtful.pop_front()
                 {
-                    hold.packets.remove(&given_up);
+                    hold.lose(given_up, |losses| &mut losses.air);
                 }
             }
             _ => {}
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_stack::ids::{Direction, FlowId};
+    use umts_stack::packet::{Content, Foreign};
+
+    use super::*;
+
+    fn packet(id: u64, direction: Direction) -> Packet {
+        let content = Content::Foreign(Foreign { direction, size: 100 });
+        Packet { id: PacketId(id), flow: FlowId(0), ue: UeId(0), content }
+    }
+
+    fn loaded(may_overtake: bool, count: u64, octets: usize) -> Cargo {
+        let cargo = Cargo(Rc::new(RefCell::new(Hold { may_overtake, ..Hold::default() })));
+        (0..count).for_each(|id| cargo.load(&packet(id, Direction::Uplink), vec![0; octets]));
+        cargo
+    }
+
+    #[test]
+    fn what_one_that_left_has_passed_is_lost() {
+        for (may_overtake, losses) in [
+            (false, Losses { air: 5, inside: 5, ..Losses::default() }),
+            (true, Losses { inside: 10, ..Losses::default() }),
+        ] {
+            let cargo = loaded(may_overtake, 10, 100);
+            cargo.load(&packet(10, Direction::Downlink), vec![0; 100]);
+            assert!(cargo.unload(&packet(5, Direction::Uplink)).is_some());
+            assert_eq!(cargo.losses(), losses);
+        }
+    }
+
+    #[test]
+    fn a_packet_that_was_given_up_may_come_out_all_the_same() {
+        let mut cargo = loaded(true, 2 + MOST_DOUBTFUL as u64, 100);
+        let give_up = |cargo: &mut Cargo, id| {
+            let (ue, direction, size) = (UeId(0), Direction::Uplink, umts_units::Bytes(100));
+            cargo.record(Time::ZERO, &TraceEvent::SduDiscarded { ue, direction, sdu: PacketId(id), size });
+        };
+        give_up(&mut cargo, 0);
+        assert_eq!((cargo.losses().air, cargo.losses().inside), (1, 1 + MOST_DOUBTFUL as u64));
+        assert!(cargo.unload(&packet(0, Direction::Uplink)).is_some());
+        assert_eq!(cargo.losses().air, 0);
+        (1..2 + MOST_DOUBTFUL as u64).for_each(|id| give_up(&mut cargo, id));
+        // Of another network.
+        give_up(&mut cargo, 1_000_000);
+        assert_eq!(cargo.losses(), Losses { air: 1 + MOST_DOUBTFUL as u64, ..Losses::default() });
+        assert!(cargo.unload(&packet(1, Direction::Uplink)).is_none());
+    }
+
+    #[test]
+    fn memory_is_bounded_when_nothing_ever_comes_out() {
+        let cargo = loaded(false, 300, 1 << 20);
+        assert_eq!(cargo.losses(), Losses { air: 44, inside: 256, ..Losses::default() });
+        assert!(cargo.look(PacketId(43)).is_none() && cargo.look(PacketId(44)).is_some());
+        assert_eq!(cargo.0.borrow().ways[&(UeId(0), Direction::Uplink.index())].len(), 256);
     }
 }

@@ -8,10 +8,11 @@ use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
 use crate::addresses;
-use crate::cargo::Cargo;
+use crate::cargo::{Cargo, Losses};
 use crate::foreign;
 use crate::topology::{SERVER_PORT, port_of, ue_port};
 use crate::wall_clock::Arrival;
+use crate::wire::Frames;
 
 /// What became of the packets of programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,6 +31,19 @@ pub struct Counts {
     pub unroutable: u64,
     /// Taken out of the network, but not taken by the kernel.
     pub refused: u64,
+    /// What the network did not carry to the end.
+    pub losses: Losses,
+    /// Of given devices: what did not take the radio. Frames that are malformed or too large came in, too.
+    pub frames: Frames,
+}
+
+impl Counts {
+    /// Every packet that came in went out, or is counted elsewhere.
+    pub fn is_balanced(&self) -> bool {
+        let Losses { core, buffer, air, inside } = self.losses;
+        let not_carried = self.malformed + self.unroutable + self.frames.too_large + self.refused;
+        self.packets_in == self.packets_out + not_carried + core + buffer + air + inside
+    }
 }
 
 /// A packet that enters.
@@ -55,8 +69,7 @@ pub enum Behind {
 pub struct Exchange {
     behind: Behind,
     cargo: Cargo,
-    /// What became of the packets so far.
-    pub counts: Counts,
+    counts: Counts,
     /// When the last one entered.
     pub last_entry: Time,
 }
@@ -65,6 +78,18 @@ impl Exchange {
     /// Between the network and who is behind its ports.
     pub fn new(behind: Behind, cargo: Cargo) -> Self {
         Exchange { behind, cargo, counts: Counts::default(), last_entry: Time::ZERO }
+    }
+
+    /// What became of the packets so far; `frames` are those that never came here.
+    pub fn counts(&self, frames: Frames) -> Counts {
+        let Frames { malformed, too_large, .. } = frames;
+        Counts {
+            packets_in: self.counts.packets_in + malformed + too_large,
+            malformed: self.counts.malformed + malformed,
+            losses: self.cargo.losses(),
+            frames,
+            ..self.counts
+        }
     }
 
     /// Takes in a packet.
@@ -102,7 +127,7 @@ impl Exchange {
             return;
         };
         let packet = network.new_foreign(UeId(ue as u16), direction, bytes.len() as u32);
-        self.cargo.load(packet.id, bytes);
+        self.cargo.load(&packet, bytes);
         network.enter_foreign(cx, packet, queue);
     }
 
@@ -114,7 +139,7 @@ impl Exchange {
         mut write: impl FnMut(usize, &[u8]) -> bool,
     ) -> Option<Incoming> {
         while let Some(packet) = network.poll_foreign() {
-            let Some(bytes) = self.cargo.unload(packet.id) else { continue };
+            let Some(bytes) = self.cargo.unload(&packet) else { continue };
             let port = match packet.direction() {
                 Direction::Downlink => ue_port(packet.ue.index()),
                 Direction::Uplink if self.behind == Behind::Anybody => SERVER_PORT,
@@ -132,5 +157,88 @@ impl Exchange {
             self.counts.refused += u64::from(!is_taken);
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use proptest::prelude::*;
+    use umts_scenario::Scenario;
+    use umts_units::Duration;
+
+    use super::*;
+    use crate::recording::Recording;
+    use crate::run::{Keep, replay};
+
+    /// What became of packets that came in at these milliseconds, at these ports of a network with `radio`.
+    fn counts(radio: &str, packets: &[(u64, usize, Vec<u8>)]) -> Counts {
+        let text = format!("version = 1\nduration = \"600 s\"\n{radio}\n[[ue]]\nname = \"u\"\ncount = 2\n");
+        let scenario = Scenario::parse(&text, "x", Path::new(""), &[]).unwrap().scenario;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("packets.pcapng");
+        let mut recording = Recording::create(&path, 3).unwrap();
+        for (ms, port, bytes) in packets {
+            let at = Time::ZERO + Duration::from_millis(*ms);
+            recording.note(at, &Arrival { port: *port, bytes: bytes.clone() });
+        }
+        recording.finish().unwrap();
+        let end = Time::ZERO + Duration::from_secs(300);
+        replay(&scenario, 1, Some(2), &path, end, &Keep::default()).unwrap().1
+    }
+
+    fn datagram(to: [u8; 4], octets: usize) -> Vec<u8> {
+        let mut packet = vec![0x45, 0];
+        packet.extend((octets as u16).to_be_bytes());
+        packet.extend([0, 0, 0, 0, 64, 17, 0, 0, 10, 45, 0, 2]);
+        packet.extend(to);
+        packet.resize(octets, 0);
+        packet
+    }
+
+    const CELL: &str = "[[cell]]\nname = \"cell\"\n[cell.fach]\nrate = \"32 kbit/s\"\ntti = \"10 ms\"";
+
+    #[test]
+    fn every_packet_is_counted_once_whatever_the_radio_does() {
+        let packets: Vec<_> =
+            (0..200).map(|n| (100 * n, ue_port((n % 2) as usize), datagram([9, 9, 9, 9], 300))).collect();
+        let radios = [
+            ("rlc.mode = \"am\"\nradio.uplink.bler = 0.2", false),
+            ("rlc.mode = \"um\"\nradio.uplink.bler = 0.1", true),
+            ("rlc.mode = \"am\"\nrlc.max_dat = 2\nradio.uplink.bler = 0.4", true),
+        ];
+        for (radio, loses) in radios {
+            let counts = counts(&format!("{radio}\n{CELL}"), &packets);
+            assert!(counts.is_balanced(), "{radio}: {counts:?}");
+            assert_eq!(counts.packets_in, 200);
+            assert_eq!(counts.losses.air > 0, loses, "{radio}: {counts:?}");
+            assert!(counts.packets_out > 20 && counts.losses.inside <= 2, "{radio}: {counts:?}");
+        }
+    }
+
+    #[test]
+    fn a_flood_is_counted_where_it_is_lost() {
+        let flood = |port, to| (0..3000).map(move |n| (n / 10, port, datagram(to, 1000))).collect::<Vec<_>>();
+        let up = counts(CELL, &flood(ue_port(0), [9, 9, 9, 9]));
+        assert!(up.is_balanced() && up.losses.buffer > 2000, "{up:?}");
+        let down = counts(CELL, &flood(SERVER_PORT, [10, 45, 0, 3]));
+        assert!(down.is_balanced() && down.losses.core + down.losses.buffer > 2000, "{down:?}");
+        assert!(up.losses.inside + down.losses.inside == 0, "{up:?} {down:?}");
+        let nobody = counts(CELL, &[(0, SERVER_PORT, datagram([10, 45, 0, 9], 100))]);
+        assert_eq!((nobody.unroutable, nobody.is_balanced()), (1, true));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+        #[test]
+        fn whatever_comes_in_is_counted_once(
+            packets in prop::collection::vec((0_usize..3, foreign::made::packet()), 1..60),
+        ) {
+            let packets: Vec<_> =
+                packets.into_iter().zip(0..).map(|((port, bytes), n)| (20 * n, port, bytes)).collect();
+            let counts = counts(CELL, &packets);
+            prop_assert!(counts.is_balanced(), "{:?}", counts);
+        }
     }
 }

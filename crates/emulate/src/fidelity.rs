@@ -14,6 +14,8 @@ pub struct Fidelity {
     pub released_late: u64,
     /// Packets that programs sent and the kernel dropped, since they were not read in time.
     pub tun_drops: u64,
+    /// Devices that somebody took away or renamed meanwhile: what they dropped is not known.
+    pub devices_lost: u64,
     /// What became of the packets.
     pub counts: Counts,
     /// CPU time that the loop took, and how long it ran.
@@ -27,6 +29,7 @@ pub struct Fidelity {
 impl Fidelity {
     /// The machine was too slow: TTIs ran late, or packets were lost outside of the model.
     pub fn is_degraded(&self) -> bool {
-        self.lateness.is_degraded() || self.tun_drops > 0 || self.counts.refused > 0
+        let is_lost = self.tun_drops > 0 || self.counts.refused > 0 || self.counts.frames.aside_lost > 0;
+        self.lateness.is_degraded() || is_lost || self.devices_lost > 0
     }
 }

@@ -55,3 +55,223 @@ pub fn addresses(packet: &[u8]) -> Result<(IpAddr, IpAddr), Malformed> {
         _ => Err(Malformed::NoIp),
     }
 }
+
+/// What is above IP in a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Upper {
+    /// Its protocol, by the numbers of IANA.
+    pub protocol: u8,
+    /// Where its header begins.
+    pub at: usize,
+    /// Where the packet ends: what is behind that is padding.
+    pub end: usize,
+    /// The rest of it is in other packets.
+    pub is_fragment: bool,
+}
+
+/// Extension headers of IPv6 that an end skips (RFC 8200 §4): hop-by-hop options, routing, destination options.
+const SKIPPED: [u8; 3] = [0, 43, 60];
+const FRAGMENT: u8 = 44;
+
+/// What is above IP in a packet whose [`addresses`] could be read; `None` if that begins in another packet, or behind the
+/// end of this one.
+pub fn upper(packet: &[u8]) -> Option<Upper> {
+    let half = |at: usize| u16::from_be_bytes([packet[at], packet[at + 1]]);
+    if packet[0] >> 4 == 4 {
+        // More fragments, and the offset of this one.
+        let fragment = half(6) & 0x3fff;
+        let at = usize::from(packet[0] & 15) * 4;
+        let upper = Upper { protocol: packet[9], at, end: usize::from(half(2)), is_fragment: fragment != 0 };
+        return (fragment & 0x1fff == 0).then_some(upper);
+    }
+    let end = 40 + usize::from(half(4));
+    let (mut at, mut protocol, mut is_fragment) = (40, packet[6], false);
+    while SKIPPED.contains(&protocol) || protocol == FRAGMENT {
+        let header: &[u8; 8] = packet[..end].get(at..)?.first_chunk()?;
+        let mut length = 8;
+        if protocol == FRAGMENT {
+            let fragment = u16::from_be_bytes([header[2], header[3]]);
+            if fragment >> 3 != 0 {
+                return None;
+            }
+            is_fragment |= fragment & 1 != 0;
+        } else {
+            length += usize::from(header[1]) * 8;
+        }
+        protocol = header[0];
+        at += length;
+    }
+    (at <= end).then_some(Upper { protocol, at, end, is_fragment })
+}
+
+#[cfg(test)]
+pub mod made {
+    //! Packets as they may come, right ones and wrong ones, for property tests.
+
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::strategy::ValueTree;
+
+    /// Protocols that somebody looks into, and one that nobody does.
+    const PROTOCOLS: [u8; 6] = [1, 6, 17, 58, 132, 59];
+
+    /// A packet whose headers are right, with options (IPv4) or extension headers (IPv6) and whatever for a body.
+    fn right() -> impl Strategy<Value = Vec<u8>> {
+        let headers = prop_oneof![
+            4 => Just(Vec::new()),
+            2 => vec((prop::sample::select(vec![0_u8, 43, 60, 44]), 0_u8..3), 1..4),
+        ];
+        // More fragments, of IPv4 and of IPv6, and any offset.
+        let fragment = prop_oneof![6 => Just(0_u16), 1 => Just(0x2000), 1 => Just(1), 1 => any::<u16>()];
+        let body = prop_oneof![vec(any::<u8>(), 0..100), vec(any::<u8>(), 1400..4000)];
+        (
+            any::<bool>(),
+            prop::sample::select(PROTOCOLS.to_vec()),
+            headers,
+            5_u8..16,
+            fragment,
+            any::<bool>(),
+            body,
+        )
+            .prop_map(|(is_v4, protocol, headers, words, fragment, is_tcp_sane, mut body)| {
+                if protocol == 6 && is_tcp_sane && body.len() > 33 {
+                    // Mostly a header that fits, and no SYN.
+                    body[12] = 0x50 | body[12] & 0x2f;
+                    body[13] &= !2;
+                }
+                if is_v4 {
+                    v4(protocol, words, fragment, &body)
+                } else {
+                    v6(protocol, &headers, fragment, &body)
+                }
+            })
+    }
+
+    fn v4(protocol: u8, words: u8, fragment: u16, body: &[u8]) -> Vec<u8> {
+        let header = usize::from(words) * 4;
+        let mut packet = vec![0x40 | words, 0];
+        packet.extend(((header + body.len()) as u16).to_be_bytes());
+        packet.extend([0, 9]);
+        packet.extend(fragment.to_be_bytes());
+        packet.extend([64, protocol, 0, 0, 10, 45, 0, 2, 9, 9, 9, 9]);
+        // No operation, as an option.
+        packet.resize(header, 1);
+        packet.extend(body);
+        packet
+    }
+
+    fn v6(protocol: u8, headers: &[(u8, u8)], fragment: u16, body: &[u8]) -> Vec<u8> {
+        let next = |number: usize| headers.get(number).map_or(protocol, |&(kind, _)| kind);
+        let mut inside = Vec::new();
+        for (number, &(kind, length)) in headers.iter().enumerate() {
+            if kind == super::FRAGMENT {
+                inside.extend([next(number + 1), 0]);
+                inside.extend(fragment.to_be_bytes());
+                inside.extend([0; 4]);
+            } else {
+                inside.extend([next(number + 1), length]);
+                inside.resize(inside.len() + 6 + usize::from(length) * 8, 0);
+            }
+        }
+        inside.extend(body);
+        let mut packet = vec![0x60, 0, 0, 0];
+        packet.extend((inside.len() as u16).to_be_bytes());
+        packet.extend([next(0), 64]);
+        packet.extend([0xfd; 32]);
+        packet.extend(inside);
+        packet
+    }
+
+    /// Any packet: right, or right but for some octets, or cut off, or with padding, or nothing of the kind.
+    pub fn packet() -> impl Strategy<Value = Vec<u8>> {
+        let wrong = vec((0_usize..80, any::<u8>()), 1..4);
+        prop_oneof![
+            4 => right(),
+            3 => (right(), wrong).prop_map(|(mut packet, wrong)| {
+                for (at, octet) in wrong.into_iter().filter(|&(at, _)| at < packet.len()).collect::<Vec<_>>() {
+                    packet[at] = octet;
+                }
+                packet
+            }),
+            2 => (right(), 0_usize..100).prop_map(|(mut packet, length)| {
+                packet.truncate(length);
+                packet
+            }),
+            1 => (right(), 1_usize..60).prop_map(|(mut packet, more)| {
+                packet.resize(packet.len() + more, 0);
+                packet
+            }),
+            1 => vec(any::<u8>(), 0..100),
+        ]
+    }
+
+    /// How many of `count` packets have each of some properties: a generator that never makes one tests nothing.
+    pub fn shares<const N: usize>(count: usize, has: impl Fn(&[u8]) -> [bool; N]) -> [usize; N] {
+        let mut runner = proptest::test_runner::TestRunner::deterministic();
+        let strategy = packet();
+        let mut found = [0; N];
+        for _ in 0..count {
+            let packet = strategy.new_tree(&mut runner).expect("nothing is filtered").current();
+            for (number, has) in found.iter_mut().zip(has(&packet)) {
+                *number += usize::from(has);
+            }
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn extension_headers_are_skipped_and_fragments_told() {
+        let with = |first: u8, inside: &[u8]| {
+            let mut packet = vec![0x60, 0, 0, 0, 0, inside.len() as u8, first, 64];
+            packet.extend([0xfd; 32]);
+            packet.extend(inside);
+            packet
+        };
+        let tcp = Upper { protocol: 6, at: 40, end: 41, is_fragment: false };
+        assert_eq!(upper(&with(6, &[1])), Some(tcp));
+        // Hop-by-hop options of sixteen octets, then a fragment header of a whole packet.
+        let mut inside = vec![44, 1];
+        inside.resize(16, 0);
+        inside.extend([6, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(upper(&with(0, &inside)), Some(Upper { at: 64, end: 64, ..tcp }));
+        inside[19] = 1;
+        assert_eq!(upper(&with(0, &inside)), Some(Upper { at: 64, end: 64, is_fragment: true, ..tcp }));
+        inside[19] = 8;
+        assert_eq!(upper(&with(0, &inside)), None);
+        // The last of them tells of more than there is.
+        assert_eq!(upper(&with(60, &[6, 1, 0, 0, 0, 0, 0, 0])), None);
+    }
+
+    #[test]
+    fn the_packets_of_property_tests_are_of_every_kind() {
+        let found = made::shares(2000, |packet| {
+            let Ok((from, _)) = addresses(packet) else { return [true, false, false, false, false, false] };
+            let (is_v4, upper) = (from.is_ipv4(), upper(packet));
+            [
+                false,
+                is_v4 && packet[0] & 15 > 5,
+                !is_v4 && upper.is_some_and(|upper| upper.at > 40),
+                upper.is_none(),
+                upper.is_some_and(|upper| upper.is_fragment),
+                upper.is_some_and(|upper| upper.protocol == 6 && upper.end >= upper.at + 20),
+            ]
+        });
+        assert!(found.iter().all(|&count| count > 50), "{found:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_above_lies_inside(packet in made::packet()) {
+            if addresses(&packet).is_ok() && let Some(upper) = upper(&packet) {
+                prop_assert!(20 <= upper.at && upper.at <= upper.end && upper.end <= packet.len());
+            }
+        }
+    }
+}

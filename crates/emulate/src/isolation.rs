@@ -50,10 +50,15 @@ pub fn settle(name_server: Option<&str>) -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWNS)?;
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
     mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), None::<&str>)?;
-    match name_server {
-        Some(address) => replace_resolver(&format!("nameserver {address}\noptions timeout:20 attempts:3\n")),
-        None => Ok(()),
+    let Some(address) = name_server else { return Ok(()) };
+    replace_resolver(&format!("nameserver {address}\noptions timeout:20 attempts:3\n"))?;
+    // These would answer names with what the host's network says: a socket in the file system knows no namespace.
+    for socket in ["/run/systemd/resolve/io.systemd.Resolve", "/run/nscd/socket"].map(Path::new) {
+        if socket.exists() {
+            mount(Some("/dev/null"), socket, None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
+        }
     }
+    Ok(())
 }
 
 /// Puts another `/etc/resolv.conf` over the host's, for the processes of this mount namespace.

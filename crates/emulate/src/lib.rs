@@ -43,6 +43,7 @@ mod wall_clock;
 mod wire;
 
 pub use addresses::{SERVER, of_ue};
+pub use cargo::Losses;
 pub use children::Program;
 pub use exchange::Counts;
 pub use fidelity::Fidelity;
@@ -52,3 +53,4 @@ pub use lateness::Lateness;
 pub use probe::measure_lateness;
 pub use run::{EmulationError, Internet, Keep, Outcome, Programs, Results, Started, emulate, replay};
 pub use tcp_settings::{Effective, TcpSettings};
+pub use wire::Frames;

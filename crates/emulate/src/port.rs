@@ -5,7 +5,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::net_namespace::NetNamespace;
 use crate::tun::Tun;
-use crate::wire::Wire;
+use crate::wire::{Frames, Wire};
 
 /// One of them.
 pub enum Port {
@@ -40,14 +40,22 @@ impl Port {
         }
     }
 
-    /// Packets that the kernel dropped because nobody read them; of given devices it does not say.
+    /// Packets that the kernel dropped because nobody read them.
     ///
     /// # Errors
     /// If the device is gone.
     pub fn dropped(&self) -> io::Result<u64> {
         match self {
             Port::Tun(tun) => tun.dropped(),
-            Port::Wire(_) => Ok(0),
+            Port::Wire(wire) => wire.dropped(),
+        }
+    }
+
+    /// What became of the frames of a given device that did not take the radio.
+    pub fn frames(&self) -> Frames {
+        match self {
+            Port::Tun(_) => Frames::default(),
+            Port::Wire(wire) => wire.frames(),
         }
     }
 

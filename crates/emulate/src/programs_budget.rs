@@ -22,6 +22,9 @@ use crate::transport::{Message, Transport, read};
 const MOST_CONNECTIONS: usize = 4096;
 const MOST_SEGMENTS: usize = 65_536;
 
+/// Pieces of a direction that have come out of order; of more, the last is forgotten.
+const MOST_BEYOND: usize = 4096;
+
 /// Payload of a full segment, for want of better: it decides nothing where windows are not known.
 const MSS: u32 = 1460;
 
@@ -60,6 +63,9 @@ impl Way {
     /// Payload `from..to` has come; how much is in order because of it.
     fn arrived(&mut self, from: u64, to: u64) -> u64 {
         let before = self.next.max(1);
+        if self.beyond.len() >= MOST_BEYOND {
+            self.beyond.pop();
+        }
         self.beyond.push((from, to));
         self.beyond.sort_unstable();
         self.next = before;
@@ -372,6 +378,16 @@ mod tests {
             of("budget_unexplained_s") + of("budget_slow_start_s") + of("budget_application_idle_s"),
             0.0
         );
+    }
+
+    #[test]
+    fn pieces_out_of_order_take_bounded_memory() {
+        let mut way = Way::default();
+        for piece in 0..10_000 {
+            assert_eq!(way.arrived(10 + 20 * piece, 20 + 20 * piece), 0);
+        }
+        assert_eq!(way.beyond.len(), MOST_BEYOND);
+        assert_eq!(way.arrived(1, 10), 19);
     }
 
     proptest! {

@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 use umts_kernel::random::Streams;
 use umts_kernel::{EventQueue, Phase};
+use umts_record::budget::{Budget, BudgetConfig};
 use umts_record::capture::{CaptureConfig, CaptureError, Captures};
 use umts_record::metrics::{Metrics, RunMetrics};
-use umts_record::series::{Series, SeriesConfig, SeriesTables};
+use umts_record::series::{Series, SeriesConfig, SeriesTables, Table};
 use umts_scenario::Scenario;
 use umts_simulate::{Outside, budget_config, drive, encodings, metrics_config, network_config};
 use umts_stack::network::{Event, Network};
@@ -31,6 +32,7 @@ use crate::surroundings::{Surroundings, start_in_ue};
 use crate::tcp_settings::{Effective, TcpSettings};
 use crate::topology::ue_port;
 use crate::wall_clock::{WallClock, cpu_time};
+use crate::wire::Frames;
 
 /// Why there is no emulation, or no result of one.
 #[derive(Debug, Error)]
@@ -162,7 +164,9 @@ pub struct Results {
     pub digest: Option<String>,
 }
 
-type Recorders = (Metrics, (Option<ProgramsBudget>, (Option<Series>, Option<Captures>)));
+/// Of the programs' connections, and of the simulated users' beside them.
+type Budgets = (Option<ProgramsBudget>, Option<Budget>);
+type Recorders = (Metrics, (Budgets, (Option<Series>, Option<Captures>)));
 type Sinks = (Cargo, ((Gauge, RoundTrips), (Option<Digest>, Recorders)));
 
 /// Runs `programs` over the network of `scenario`, on the wall clock. `meter` is told the state about twice a second and
@@ -199,7 +203,7 @@ pub fn emulate(
         let started = start_in_ue(&mut children, clock.ports(), ue + 1, program);
         started.map_err(system("cannot run the program of a UE"))?;
     }
-    let cargo = Cargo::default();
+    let cargo = Cargo::new(&config);
     let exchange = Exchange::new(behind, cargo.clone());
     let mut live =
         Live { clock, exchange, children, command, recording, is_abandoned: false, released_late: 0 };
@@ -209,15 +213,20 @@ pub fn emulate(
     if let Some(recording) = live.recording.take() {
         recording.finish().map_err(system("cannot write the recording"))?;
     }
-    let mut tun_drops = 0;
+    let (mut tun_drops, mut devices_lost, mut frames) = (0, 0, Frames::default());
     for port in live.clock.ports() {
-        tun_drops += port.dropped().map_err(system("cannot ask for drops"))?;
+        frames += port.frames();
+        match port.dropped() {
+            Ok(dropped) => tun_drops += dropped,
+            Err(_) => devices_lost += 1,
+        }
     }
     let fidelity = Fidelity {
         lateness: live.clock.lateness().clone(),
         released_late: live.released_late,
         tun_drops,
-        counts: live.exchange.counts,
+        devices_lost,
+        counts: live.exchange.counts(frames),
         cpu,
         duration: results.end - Time::ZERO,
         is_real_time: programs.is_real_time,
@@ -244,13 +253,13 @@ pub fn replay(
     let behind = real_ues.map_or(Behind::Anybody, Behind::Ues);
     let arrivals = recording::read(recording, ue_port(real_ues.unwrap_or(1)))
         .map_err(system("cannot read the recording"))?;
-    let cargo = Cargo::default();
+    let cargo = Cargo::new(&network_config(scenario));
     let mut outside = Replay::new(arrivals, end, Exchange::new(behind, cargo.clone()));
     let results =
         run(scenario, seed, &mut outside, cargo, keep, &mut |_| ControlFlow::Continue(()), |replay| {
             &replay.exchange
         })?;
-    Ok((results, outside.exchange.counts))
+    Ok((results, outside.exchange.counts(Frames::default())))
 }
 
 /// How often the meter is read.
@@ -281,9 +290,7 @@ fn run<O: Outside>(
     let series = keep.series.then(|| Series::new(SeriesConfig::default()));
     let metrics = Metrics::new(metrics_config(scenario));
     let gauges = (Gauge::default(), RoundTrips::new(cargo.clone(), keep.series));
-    let budget = budget_config(scenario, keep.series);
-    let budget = budget.map(|config| ProgramsBudget::new(cargo.clone(), config, &network_config(scenario)));
-    let recorders = (metrics, (budget, (series, captures)));
+    let recorders = (metrics, (budgets(scenario, keep, &cargo), (series, captures)));
     let digest = keep.digest.then(Digest::default);
     let mut sinks: Sinks = (cargo, (gauges, (digest, recorders)));
     let mut progress = |now: Time, sinks: &mut Sinks| {
@@ -297,12 +304,12 @@ fn run<O: Outside>(
     if stopped {
         return Err(EmulationError::Stopped);
     }
-    let (_, ((_, round_trips), (digest, (metrics, (budget, (series, captures)))))) = sinks;
+    let (_, ((_, round_trips), (digest, (metrics, (budgets, (series, captures)))))) = sinks;
     let mut metrics = metrics.finish_early(end);
-    let budget = budget.map(|budget| budget.finish(end, &mut metrics)).unwrap_or_default();
+    let tables = finish_budgets(budgets, end, &mut metrics);
     let mut series = series.map(|series| series.finish(end));
     if let Some(series) = &mut series {
-        series.tables.extend(budget);
+        series.tables.extend(tables);
     }
     if let (Some(series), Some(table)) = (&mut series, round_trips.into_table()) {
         series.tables.push(table);
@@ -315,4 +322,36 @@ fn run<O: Outside>(
         end,
         digest: digest.as_ref().map(Digest::finish),
     })
+}
+
+fn budgets(scenario: &Scenario, keep: &Keep, cargo: &Cargo) -> Budgets {
+    let Some(config) = budget_config(scenario, keep.series) else { return (None, None) };
+    let network = network_config(scenario);
+    // A waterfall is of a program's connection.
+    let simulated = BudgetConfig { waterfall: None, ..config };
+    let simulated = (!network.flows.is_empty()).then(|| Budget::new(simulated, &network));
+    (Some(ProgramsBudget::new(cargo.clone(), config, &network)), simulated)
+}
+
+/// Completes them: the tables. The metrics of the network are those of the programs' connections; each simulated
+/// connection has its own in its row.
+fn finish_budgets((programs, simulated): Budgets, end: Time, metrics: &mut RunMetrics) -> Vec<Table> {
+    let mut tables = Vec::new();
+    if let Some(simulated) = simulated {
+        let network = metrics.network.clone();
+        tables = simulated.finish(end, metrics);
+        metrics.network = network;
+        for table in &mut tables {
+            // Their connections are numbered apart from the programs'.
+            table.name = match table.name {
+                "budget_intervals" => "simulated_budget_intervals",
+                "budget_rtos" => "simulated_budget_rtos",
+                other => other,
+            };
+        }
+    }
+    if let Some(programs) = programs {
+        tables.extend(programs.finish(end, metrics));
+    }
+    tables
 }

@@ -67,6 +67,14 @@ fn name_and_value(metric: &RouteMetric) -> Option<(&'static str, String)> {
     })
 }
 
+/// The settings of a route for people; `None` if it has none.
+pub fn described(metrics: &[RouteMetric]) -> Option<String> {
+    let pairs =
+        metrics.iter().filter_map(name_and_value).map(|(name, value)| format!("route.{name}={value}"));
+    let pairs: Vec<_> = pairs.collect();
+    (!pairs.is_empty()).then(|| pairs.join(", "))
+}
+
 /// What decides how TCP behaves, where the kernel has it; what a user sets is asked for too.
 const TOLD: [&str; 24] = [
     "tcp_congestion_control",

@@ -8,6 +8,7 @@ use tun_rs::{DeviceBuilder, SyncDevice};
 
 use crate::net_namespace::NetNamespace;
 use crate::netlink::{Netlink, Route};
+use crate::tcp_settings;
 
 /// Largest packet: what the model's MTU is for.
 pub const MTU: u16 = 1500;
@@ -62,7 +63,14 @@ impl Tun {
     pub fn add_routes(&self, routes: &[Route]) -> io::Result<()> {
         self.namespace.within(|| {
             let mut netlink = Netlink::open()?;
-            routes.iter().try_for_each(|route| netlink.add_route(route))
+            routes.iter().try_for_each(|route| {
+                netlink.add_route(route).map_err(|error| match tcp_settings::described(&route.metrics) {
+                    Some(told) => {
+                        io::Error::new(error.kind(), format!("a route does not take {told}: {error}"))
+                    }
+                    None => error,
+                })
+            })
         })
     }
 

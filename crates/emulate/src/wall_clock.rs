@@ -23,6 +23,10 @@ use crate::tun::MTU;
 /// Packets read from one device before the others have their turn.
 const BURST: usize = 64;
 
+/// Packets that wait here for the loop; while there are so many no more are read, and the kernel drops and counts what its
+/// own queues cannot hold.
+const MOST_WAITING: usize = 4096;
+
 /// A clock that is behind still looks for packets and signals this often.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
@@ -171,13 +175,19 @@ impl WallClock {
         Ok(())
     }
 
-    fn read(&mut self, port: usize) -> io::Result<()> {
+    fn read(&mut self, number: usize) -> io::Result<()> {
+        let port = &self.ports[number];
         let mut buffer = [0; MTU as usize + 1];
-        let mut left = BURST;
-        while left > 0 || self.ports[port].has_more() {
+        let mut left = if self.waiting.len() < MOST_WAITING { BURST } else { 0 };
+        while left > 0 || port.has_more() {
             left = left.saturating_sub(1);
-            let Some(length) = self.ports[port].read(&mut buffer)? else { break };
-            let arrival = Arrival { port, bytes: buffer[..length].to_vec() };
+            let length = match port.read(&mut buffer) {
+                Ok(Some(length)) => length,
+                Ok(None) => break,
+                // A program may take its device away. It has no network from then on; the others have theirs.
+                Err(_) => return self.epoll.delete(port).map_err(io::Error::from),
+            };
+            let arrival = Arrival { port: number, bytes: buffer[..length].to_vec() };
             self.waiting.push_back((self.now(), arrival));
         }
         Ok(())

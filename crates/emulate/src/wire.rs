@@ -4,23 +4,24 @@
 //! itself goes from one device to the other at once, and IP packets for one host take the radio. Nothing of the host is
 //! changed: what the devices must be like is for their owner to set.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
-use std::io;
+use std::io::{self, IoSliceMut};
 use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::InterfaceFlags;
-use nix::sys::socket::sockopt::RcvBuf;
+use nix::sys::socket::sockopt::RcvBufForce;
 use nix::sys::socket::{
-    AddressFamily, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrLike, bind, recvfrom, send,
-    setsockopt, socket,
+    AddressFamily, ControlMessageOwned, LinkAddr, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrLike,
+    bind, getsockopt, recvmsg, send, setsockopt, socket,
 };
+use nix::{cmsg_space, getsockopt_impl, libc, setsockopt_impl, sockopt_impl};
 
 use crate::foreign;
-use crate::frames::{self, HEADER, Way};
+use crate::frames::{self, HEADER, TAG, Way};
 use crate::netlink::Netlink;
 use crate::tun::MTU;
 
@@ -33,17 +34,64 @@ const KERNEL_QUEUE: usize = 4 << 20;
 /// What this host itself sends over the device.
 const OUTGOING: u8 = 4;
 
+/// Frames looked at before the other devices have their turn, if none of them takes the radio.
+const BURST: usize = 64;
+
+/// Octets of a frame that are looked at: a packet as large as its length can say, behind a header with tags.
+const LARGEST: usize = HEADER + 2 * TAG + 40 + u16::MAX as usize;
+
 /// By source and destination of a packet, the header of the frame that it came in last.
-type Headers = Rc<RefCell<BTreeMap<(IpAddr, IpAddr), [u8; HEADER]>>>;
+type Headers = Rc<RefCell<BTreeMap<(IpAddr, IpAddr), Vec<u8>>>>;
+
+sockopt_impl!(
+    /// The kernel tells of each frame what it took out of it.
+    TellsTags,
+    SetOnly,
+    libc::SOL_PACKET,
+    libc::PACKET_AUXDATA,
+    bool
+);
+sockopt_impl!(
+    /// Frames that the kernel had for the socket, and those that it dropped, since it was asked last.
+    Statistics,
+    GetOnly,
+    libc::SOL_PACKET,
+    libc::PACKET_STATISTICS,
+    libc::tpacket_stats
+);
+
+/// What became of the frames that did not take the radio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Frames {
+    /// They went to the other device at once.
+    pub aside: u64,
+    /// They were to, but the other device took them not.
+    pub aside_lost: u64,
+    /// IP for one host that no router could read.
+    pub malformed: u64,
+    /// Packets above the MTU that cannot be cut: all but TCP segments, and those that are no sane ones.
+    pub too_large: u64,
+}
+
+impl std::ops::AddAssign for Frames {
+    fn add_assign(&mut self, other: Self) {
+        self.aside += other.aside;
+        self.aside_lost += other.aside_lost;
+        self.malformed += other.malformed;
+        self.too_large += other.too_large;
+    }
+}
 
 /// One of the two devices.
 pub struct Wire {
+    index: usize,
     socket: Rc<OwnedFd>,
     other: Rc<OwnedFd>,
     headers: Headers,
     buffer: RefCell<Vec<u8>>,
     /// Parts of segments that were too large for one packet.
     parts: RefCell<VecDeque<Vec<u8>>>,
+    frames: Cell<Frames>,
 }
 
 impl Wire {
@@ -55,14 +103,17 @@ impl Wire {
         if names[0] == names[1] {
             return Err(io::Error::other("the two devices are the same"));
         }
-        let [first, second] = [open(names[0])?, open(names[1])?].map(Rc::new);
+        let [first, second] =
+            [open(names[0])?, open(names[1])?].map(|(socket, index)| (Rc::new(socket), index));
         let headers = Headers::default();
-        let wire = |socket: &Rc<OwnedFd>, other: &Rc<OwnedFd>| Wire {
+        let wire = |(socket, index): &(Rc<OwnedFd>, usize), (other, _): &(Rc<OwnedFd>, usize)| Wire {
+            index: *index,
             socket: Rc::clone(socket),
             other: Rc::clone(other),
             headers: Rc::clone(&headers),
-            buffer: RefCell::new(vec![0; HEADER + usize::from(u16::MAX) + 40]),
+            buffer: RefCell::new(vec![0; LARGEST]),
             parts: RefCell::default(),
+            frames: Cell::default(),
         };
         Ok([wire(&first, &second), wire(&second, &first)])
     }
@@ -72,38 +123,102 @@ impl Wire {
     /// # Errors
     /// The kernel's.
     pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<usize>> {
-        let buffer = &mut *self.buffer.borrow_mut();
-        loop {
+        let mut frame = self.buffer.borrow_mut();
+        for _ in 0..BURST {
             if let Some(part) = self.parts.borrow_mut().pop_front() {
                 packet[..part.len()].copy_from_slice(&part);
                 return Ok(Some(part.len()));
             }
-            let (length, from) = match recvfrom::<LinkAddr>(self.socket.as_raw_fd(), buffer) {
-                Ok(received) => received,
-                Err(nix::Error::EAGAIN) => return Ok(None),
-                // The device is down, and may come up again.
-                Err(nix::Error::ENETDOWN) => continue,
-                Err(error) => return Err(error.into()),
-            };
-            if from.is_some_and(|from| from.pkttype() == OUTGOING) {
-                continue;
+            match self.receive(&mut frame)? {
+                Received::Nothing => return Ok(None),
+                Received::Own => {}
+                Received::TooLarge => self.count(|frames| frames.too_large += 1),
+                Received::Frame(length) => self.sort(&frame[..length]),
             }
-            let frame = &buffer[..length];
-            if frames::way_of(frame) == Way::Aside {
-                // A full queue loses it, as a switch's would.
-                let _ = send(self.other.as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT);
-                continue;
-            }
-            self.remember(frame);
-            let mut whole = frames::packet_of(frame).to_vec();
-            if whole.len() > usize::from(MTU) {
-                self.parts.borrow_mut().extend(frames::cut(&whole, usize::from(MTU)).unwrap_or_default());
-                continue;
-            }
-            frames::complete_checksum(&mut whole);
-            packet[..whole.len()].copy_from_slice(&whole);
-            return Ok(Some(whole.len()));
         }
+        Ok(None)
+    }
+
+    /// Takes the next frame from the socket, with the tag that the kernel took out of it put back.
+    fn receive(&self, frame: &mut [u8]) -> io::Result<Received> {
+        let mut space = cmsg_space!(libc::tpacket_auxdata);
+        // Room for the tag stays behind the frame.
+        let room = frame.len() - TAG;
+        let mut slices = [IoSliceMut::new(&mut frame[..room])];
+        let received =
+            recvmsg::<LinkAddr>(self.socket.as_raw_fd(), &mut slices, Some(&mut space), MsgFlags::empty());
+        let received = match received {
+            Ok(received) => received,
+            Err(nix::Error::EAGAIN) => return Ok(Received::Nothing),
+            // The device is down, and may come up again.
+            Err(nix::Error::ENETDOWN) => return Ok(Received::Nothing),
+            Err(error) => return Err(error.into()),
+        };
+        // Until it is bound the socket takes the frames of every device.
+        let is_own = |from: LinkAddr| from.pkttype() == OUTGOING || from.ifindex() != self.index;
+        if received.address.is_some_and(is_own) {
+            return Ok(Received::Own);
+        }
+        if received.flags.contains(MsgFlags::MSG_TRUNC) {
+            return Ok(Received::TooLarge);
+        }
+        let length = received.bytes;
+        let Some(tag) = received.cmsgs()?.find_map(|message| tag_of(&message)) else {
+            return Ok(Received::Frame(length));
+        };
+        // Behind the two addresses.
+        let at = HEADER - 2;
+        if length < at {
+            return Ok(Received::Frame(length));
+        }
+        frame.copy_within(at..length, at + TAG);
+        frame[at..at + TAG].copy_from_slice(&tag);
+        Ok(Received::Frame(length + TAG))
+    }
+
+    /// Puts a frame where it goes; packets for the radio among the parts.
+    fn sort(&self, frame: &[u8]) {
+        let header = match frames::way_of(frame) {
+            Way::Radio(header) => header,
+            Way::Aside => {
+                // A full queue loses it, as a switch's would.
+                let is_taken = send(self.other.as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT).is_ok();
+                return self.count(|frames| {
+                    *(if is_taken { &mut frames.aside } else { &mut frames.aside_lost }) += 1
+                });
+            }
+            Way::Nowhere => return self.count(|frames| frames.malformed += 1),
+        };
+        let mut whole = frames::packet_of(frame, header).to_vec();
+        let mtu = usize::from(MTU);
+        if whole.len() <= mtu {
+            frames::complete_checksum(&mut whole);
+            self.parts.borrow_mut().push_back(whole);
+        } else if let Some(parts) = frames::cut(&whole, mtu) {
+            self.parts.borrow_mut().extend(parts);
+        } else {
+            return self.count(|frames| frames.too_large += 1);
+        }
+        self.remember(frame, header);
+    }
+
+    fn count(&self, one: impl FnOnce(&mut Frames)) {
+        let mut frames = self.frames.get();
+        one(&mut frames);
+        self.frames.set(frames);
+    }
+
+    /// What became of the frames that came in here and did not take the radio.
+    pub fn frames(&self) -> Frames {
+        self.frames.get()
+    }
+
+    /// Frames that the kernel dropped because nobody read them, since this was asked last.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn dropped(&self) -> io::Result<u64> {
+        Ok(u64::from(getsockopt(&self.socket, Statistics)?.tp_drops))
     }
 
     /// Whether a packet waits that the socket does not know of.
@@ -114,20 +229,50 @@ impl Wire {
     /// Puts a packet that crossed the radio on the device; whether the kernel took it.
     pub fn write(&self, packet: &[u8]) -> bool {
         let Ok(pair) = foreign::addresses(packet) else { return false };
-        let Some(header) = self.headers.borrow().get(&pair).copied() else { return false };
-        let frame = [&header[..], packet].concat();
+        let headers = self.headers.borrow();
+        let Some(header) = headers.get(&pair) else { return false };
+        let frame = [header, packet].concat();
         send(self.socket.as_raw_fd(), &frame, MsgFlags::MSG_DONTWAIT).is_ok_and(|sent| sent == frame.len())
     }
 
-    fn remember(&self, frame: &[u8]) {
-        let Some((header, packet)) = frame.split_first_chunk::<HEADER>() else { return };
+    fn remember(&self, frame: &[u8], header: usize) {
+        let (header, packet) = frame.split_at(header);
         let Ok(pair) = foreign::addresses(packet) else { return };
         let headers = &mut *self.headers.borrow_mut();
         if headers.len() >= MOST_PAIRS && !headers.contains_key(&pair) {
             headers.pop_first();
         }
-        headers.insert(pair, *header);
+        headers.insert(pair, header.to_vec());
     }
+}
+
+/// What the socket had.
+enum Received {
+    /// Nothing for now.
+    Nothing,
+    /// What this host itself sent, or what came to another of its devices.
+    Own,
+    /// More than there is room for.
+    TooLarge,
+    /// A frame of so many octets.
+    Frame(usize),
+}
+
+/// The tag of a VLAN that the kernel took out of a frame, as it stood there.
+fn tag_of(message: &ControlMessageOwned) -> Option<[u8; TAG]> {
+    let ControlMessageOwned::Unknown(message) = message else { return None };
+    let header = &message.cmsg_header;
+    if (header.cmsg_level, header.cmsg_type) != (libc::SOL_PACKET, libc::PACKET_AUXDATA) {
+        return None;
+    }
+    // struct tpacket_auxdata: three words, the status first; four half words, the last two the tag's number and type.
+    let data: &[u8; 20] = message.data_bytes.first_chunk()?;
+    let status = u32::from_ne_bytes([data[0], data[1], data[2], data[3]]);
+    if status & libc::TP_STATUS_VLAN_VALID == 0 {
+        return None;
+    }
+    let [number, kind] = [16, 18].map(|at| u16::from_ne_bytes([data[at], data[at + 1]]).to_be_bytes());
+    Some([kind[0], kind[1], number[0], number[1]])
 }
 
 impl AsFd for Wire {
@@ -136,7 +281,8 @@ impl AsFd for Wire {
     }
 }
 
-fn open(name: &str) -> io::Result<OwnedFd> {
+/// A socket on the device of this name, and the number of that.
+fn open(name: &str) -> io::Result<(OwnedFd, usize)> {
     let of_device = |advice: String| io::Error::other(format!("device {name}: {advice}"));
     let mut link = None;
     for found in getifaddrs()?.filter(|found| found.interface_name == name) {
@@ -168,7 +314,9 @@ fn open(name: &str) -> io::Result<OwnedFd> {
         SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC,
         SockProtocol::EthAll,
     )?;
-    setsockopt(&socket, RcvBuf, &KERNEL_QUEUE)?;
+    // Beyond what the host allows everybody.
+    setsockopt(&socket, RcvBufForce, &KERNEL_QUEUE)?;
+    setsockopt(&socket, TellsTags, &true)?;
     bind(socket.as_raw_fd(), &address)?;
-    Ok(socket)
+    Ok((socket, address.ifindex()))
 }

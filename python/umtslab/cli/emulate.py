@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as json_text
 import os
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +39,9 @@ def emulate(
     series: bool = False,
     pcap: bool = False,
     record: bool = False,
+    budget: bool = False,
     strict: bool = False,
+    json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
 ) -> int:
     """Run a command over the emulated radio access network.
@@ -80,9 +83,11 @@ def emulate(
         Probability that a block is lost on the air, each way; other error processes by --set radio.model.
     internet
         The host's network is behind the server side, IPv4 only. Takes root, and says what it changes there.
-    attach_ue, attach_net
-        Two devices of this host that the radio joins, in place of namespaces, as long as the command runs
-        (root): the UE's side and the network's. Nothing of them is changed.
+    attach_ue
+        A device of this host that the radio joins to another, in place of namespaces, as long as the command
+        runs (root): the UE's side. Nothing of the two is changed.
+    attach_net
+        The other one: the network's side.
     seed
         Seed of the random streams (default: the scenario's own).
     out
@@ -93,8 +98,13 @@ def emulate(
         Keep captures (pcapng) of IP packets at server, RNC and UE, and of RLC's PDUs on the air.
     record
         Keep the packets that came in, for `umts replay`.
+    budget
+        Divide the time of every TCP connection among its causes: --set measure.budget=true.
     strict
         Exit with 125 if the machine was too slow for the results to be trusted.
+    json
+        Print one JSON object on standard output and nothing else there: what the command writes to its
+        standard output goes to standard error.
     quiet
         No meter, no summary.
     """
@@ -111,11 +121,21 @@ def emulate(
         raise UsageError(
             "--internet changes the host's network, so it takes root: sudo umts emulate --internet …"
         )
+    if command[0].startswith("-"):
+        raise UsageError(f"there is no option {command[0]}: umts emulate --help lists them")
+    if seed is not None and not 0 <= seed < 2**64:
+        raise UsageError(f"--seed takes a number from 0 to 2^64 - 1, not {seed}")
     core = Core(core_delay, core_jitter, core_loss, rlc_buffer, bler)
-    loaded = _scenario(bearer, scenario, 1 + len(ue), overrides(set_))
+    changes = overrides(set_) + ((("measure.budget", "true"),) if budget else ())
+    if any(key == "duration" for key, _ in changes):
+        raise UsageError("an emulation lasts as long as its command: timeout 30 COMMAND ends it after 30 s")
+    loaded = _scenario(bearer, scenario, 1 + len(ue), changes)
     changes = core.overrides(loaded)
     if changes:
         loaded = loaded.with_overrides(changes)
+    if not quiet:
+        for warning in loaded.warnings:
+            print(f"warning: {warning}", file=sys.stderr)
     try:
         pairs = settings(tcp, tcp_set)
     except ValueError as error:
@@ -134,6 +154,7 @@ def emulate(
         record=record,
         strict=strict,
         meter=not quiet,
+        json=json,
         has_internet=internet,
         wires=_wires(attach_ue, attach_net, alone=not (internet or ue or server or tcp or tcp_set)),
     )
@@ -164,8 +185,11 @@ def _scenario(
         if bearer is not None:
             raise UsageError("--bearer and --scenario both name the network: give one of them")
         scenario = Scenario.load(file, forever)
-        flows = json_text.loads(scenario.core.to_json()).get("flow", [])
-        if any(flow["tcp"]["variant"] == "python" for flow in flows):
+        content = json_text.loads(scenario.core.to_json())
+        there = sum(group["count"] for group in content["ue"])
+        if there < ues:
+            raise UsageError(f"{file} has {there} UEs, but the command and each --ue take one: {ues}")
+        if any(flow["tcp"]["variant"] == "python" for flow in content.get("flow", [])):
             raise UsageError(
                 "congestion control in Python runs in simulated time only: choose another variant"
             )

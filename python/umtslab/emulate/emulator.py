@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from pathlib import Path
+from typing import Any, TextIO
 
 from umtslab import _core
+from umtslab.cli.failures import WRONG, reason
 from umtslab.emulate import resolver
 from umtslab.emulate.launcher import OWN_FAILURE
 from umtslab.emulate.meter import Meter
@@ -25,6 +28,8 @@ PRIORITY = 50
 def main(arguments: list[str]) -> int:
     """Emulate; `arguments` are the descriptors of the parent's pipe and of the session."""
     parent, session_pipe = (int(word) for word in arguments)
+    # Programs have no use for it.
+    os.set_inheritable(parent, False)
     # Ctrl-C is for the command, which inherits what is done with the signal, but not that it is blocked here.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -32,21 +37,32 @@ def main(arguments: list[str]) -> int:
         session = Session.from_json(pipe.read())
     # Those of the host, before the namespace has its own.
     servers = resolver.of_host()
+    output = _own_output() if session.json else None
     try:
         # Between given devices the command has the host's network, names included.
         _core.settle(None if session.wires else NAME_SERVER)
-        return _emulate(session, parent, servers)
+        return _emulate(session, parent, servers, output)
     except _core.EmulationError as error:
         print(f"umts: {error}", file=sys.stderr)
         status: int = error.status
         return status
     except OSError as error:
-        print(f"umts: {error}", file=sys.stderr)
+        print(f"umts: {reason(error)}", file=sys.stderr)
         return OWN_FAILURE
+    except ValueError as error:
+        print(f"umts: {error}", file=sys.stderr)
+        return WRONG
 
 
-def _emulate(session: Session, parent: int, name_servers: list[str]) -> int:
-    from umtslab.emulate.results import keep, programs_own
+def _own_output() -> TextIO:
+    """Standard output for this process alone; what programs write there goes to standard error."""
+    own = os.dup(1)
+    os.dup2(2, 1)
+    return open(own, "w", encoding="utf-8")
+
+
+def _emulate(session: Session, parent: int, name_servers: list[str], output: TextIO | None) -> int:
+    from umtslab.emulate.results import account, keep, programs_own
     from umtslab.scenario import Scenario
     from umtslab.store import open_store
 
@@ -79,20 +95,30 @@ def _emulate(session: Session, parent: int, name_servers: list[str]) -> int:
             )
         if result.abandoned:
             return OWN_FAILURE
-        run = keep(session, scenario, result, draft, store, programs_own(own_metrics))
-    return _report(session, result, run)
-
-
-def _report(session: Session, result: Any, run: Any) -> int:
-    from umtslab.emulate.report import print_summary
-
-    if session.meter:
-        print_summary(result, run)
+        became = account(result, _peak_memory())
+        run = keep(session, scenario, result, draft, store, became, programs_own(own_metrics))
+    _report(session, result, run, became, output)
     if result.degraded and session.strict:
         print("umts: degraded: the machine was too slow, see above (--strict)", file=sys.stderr)
         return OWN_FAILURE
-    status: int = result.status
-    return status
+    return OWN_FAILURE if result.status is None else result.status
+
+
+def _peak_memory() -> int:
+    """Octets that this process had at most."""
+    status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
+    (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
+    return 1024 * int(line.split()[1])
+
+
+def _report(session: Session, result: Any, run: Any, became: dict[str, Any], output: TextIO | None) -> None:
+    from umtslab.emulate.report import print_json, print_summary
+
+    if session.meter:
+        print_summary(result, run)
+    if output is not None:
+        with output:
+            print_json(became, run, output)
 
 
 def _show_start(tcp: dict[str, str], changes: list[str]) -> None:
@@ -128,5 +154,14 @@ def _real_time() -> Iterator[bool]:
         os.sched_setscheduler(0, os.SCHED_OTHER, usual)
 
 
+def _main() -> int:
+    """Whatever nobody expected is a failure of the emulation, not an exit status of the command."""
+    try:
+        return main(sys.argv[1:])
+    except BaseException:
+        traceback.print_exc()
+        return OWN_FAILURE
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(_main())

@@ -11,7 +11,7 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 FOLDER = Path("/run/umtslab/forwarding")
@@ -91,11 +91,27 @@ def _started(pid: int) -> str:
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
-    """No other process looks at the folder meanwhile."""
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    """No other process looks at the folder meanwhile; it is there as long as something is in it."""
+    lock = _lock(folder)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+        with suppress(OSError):  # Another one's holds are in it.
+            folder.rmdir()
+            folder.parent.rmdir()
     finally:
+        os.close(lock)
+
+
+def _lock(folder: Path) -> int:
+    while True:
+        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            continue
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        # Whoever had it before may have removed it.
+        with suppress(FileNotFoundError):
+            if os.path.samestat(os.fstat(lock), folder.stat()):
+                return lock
         os.close(lock)

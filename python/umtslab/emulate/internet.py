@@ -19,6 +19,7 @@ import socket
 import sys
 import threading
 import time
+from contextlib import suppress
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
@@ -71,9 +72,11 @@ def serve_names(listening: socket.socket) -> None:
     """Answer queries until the process ends."""
     while True:
         query, asker = listening.recvfrom(4096)
-        response = answer(query)
-        if response is not None:
-            listening.sendto(response, asker)
+        # Whatever is asked and from wherever, a port to which nobody can answer too: the others are answered.
+        with suppress(OSError, ValueError, dns.exception.DNSException):
+            response = answer(query)
+            if response is not None:
+                listening.sendto(response, asker)
 
 
 class ObjectServer(ThreadingHTTPServer):
@@ -129,9 +132,15 @@ class Objects(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         """Take a body."""
+        if "Transfer-Encoding" in self.headers:
+            # Where it ends is not known, so that nothing can be read behind it.
+            self.close_connection = True
+            self.send_error(HTTPStatus.LENGTH_REQUIRED, "a body with a Content-Length is wanted")
+            return
         try:
             left = length = _number(self.headers.get("Content-Length", "0"), MOST_BYTES)
         except ValueError as error:
+            self.close_connection = True
             self.send_error(HTTPStatus.LENGTH_REQUIRED, str(error))
             return
         while left > 0:

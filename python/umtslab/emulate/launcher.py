@@ -24,6 +24,9 @@ def main(arguments: list[str]) -> int:
     parent, session, network = arguments
     # Ctrl-C is for the command; what it makes of it decides when the emulation ends.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # A terminal that is closed ends the user's process, and with it the emulator. This one has to set back
+    # what they changed. Programs have no signal blocked.
+    signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGHUP, signal.SIGQUIT, signal.SIGTERM))
     try:
         _core.leave_host(keep_network=network != "own")
     except OSError as error:

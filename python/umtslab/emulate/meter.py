@@ -58,9 +58,16 @@ class Meter:
         except OSError:
             columns = USUAL_COLUMNS
         # The last column stays free: a cursor there may wrap.
-        sys.stderr.write(f"\r{line_of(reading, columns - 1)}\x1b[K")
-        sys.stderr.flush()
-        self._drawn = True
+        self._write(f"\r{line_of(reading, columns - 1)}\x1b[K")
+        self._drawn = self._shown
+
+    def _write(self, text: str) -> None:
+        """Write to the terminal; one that is gone ends nothing."""
+        try:
+            sys.stderr.write(text)
+            sys.stderr.flush()
+        except OSError:
+            self._shown = False
 
     def __enter__(self) -> Meter:
         return self
@@ -69,5 +76,4 @@ class Meter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._drawn:
-            sys.stderr.write("\r\x1b[K")
-            sys.stderr.flush()
+            self._write("\r\x1b[K")

@@ -15,6 +15,9 @@ PORT = 53
 TIMEOUT_S = 5.0
 """How long one name server is waited for."""
 
+IDLE_S = 60.0
+"""After so long without a word a connection is closed."""
+
 _AT_ONCE = 64
 """Questions under way at once; more wait."""
 
@@ -67,19 +70,30 @@ def serve_datagrams(listening: socket.socket, servers: list[str], port: int = PO
 
 def serve_connections(listening: socket.socket, servers: list[str], port: int = PORT) -> None:
     """Carry what is asked over TCP to the first server that takes connections, and back."""
+    room = threading.BoundedSemaphore(_AT_ONCE)
+
+    def carry(asker: socket.socket) -> None:
+        try:
+            _carry(asker, servers, port)
+        finally:
+            room.release()
+
     while True:
+        room.acquire()
         asker, _ = listening.accept()
-        threading.Thread(target=_carry, args=(asker, servers, port), daemon=True).start()
+        threading.Thread(target=carry, args=(asker,), daemon=True).start()
 
 
 def _carry(asker: socket.socket, servers: list[str], port: int) -> None:
     with asker:
+        asker.settimeout(IDLE_S)
         for server in servers:
             try:
                 answering = socket.create_connection((server, port), TIMEOUT_S)
             except OSError:
                 continue
             with answering:
+                answering.settimeout(IDLE_S)
                 back = threading.Thread(target=_pump, args=(answering, asker), daemon=True)
                 back.start()
                 _pump(asker, answering)

@@ -21,18 +21,23 @@ if TYPE_CHECKING:
     from umtslab.store.store import Draft
 
 
+SIMULATED = "simulated_connections"
+"""The table of the connections of simulated users, as ``connections`` is of a simulation."""
+
+
 def keep(
     session: Session,
     scenario: Scenario,
     result: _core.EmulationResult,
     draft: Draft,
     store: Store,
+    became: Mapping[str, Any],
     own: Mapping[str, float],
 ) -> Run:
-    """Put an emulation into the store, with the metrics that its programs measured their own way.
+    """Put an emulation and its account into the store, with metrics that its programs measured themselves.
 
     The metrics of TCP are those of the programs' connections, from the capture at the server side; the
-    table of connections has them alone.
+    table of connections has them alone. Those of simulated users beside them are ``simulated_connections``.
     """
     metrics = dict(result.metrics)
     connections: Any = result.connections
@@ -42,6 +47,9 @@ def keep(
         metrics |= analysis.metrics
         connections = analysis.connections
     metrics |= own
+    tables = {"connections": connections, **result.series}
+    if simulates_flows(scenario):
+        tables[SIMULATED] = result.connections
     name = f"{scenario.name} (emulated)"
     run = Run(
         name,
@@ -50,26 +58,39 @@ def keep(
         result.events,
         result.duration_s,
         None,
-        {"connections": connections, **result.series},
+        tables,
     )
     if not session.pcap:
         _drop(draft.folder / "captures")
-    card = {
-        "session": asdict(replace(session, scenario="")),
-        "status": result.status,
-        "digest": result.digest,
-        "packets": result.packets,
-        "tcp": result.tcp,
-        "fidelity": result.fidelity,
-        "degraded": result.degraded,
-    }
+    card = {"session": asdict(replace(session, scenario="")), **became}
     text = json.dumps(card, indent=1, sort_keys=True) + "\n"
     (draft.folder / "emulation.json").write_text(text, encoding="utf-8")
     again = (
         ["replay", str(store.path / "runs" / run.key)] if session.record else ["emulate", *_options(session)]
     )
-    command = shlex.join(["umts", *again])
+    # The catalogue takes text: octets that are none are told from others no more.
+    command = shlex.join(["umts", *again]).encode(errors="replace").decode()
     return store.keep(draft, run, scenario, series=session.series, pcap=session.pcap, command=command)
+
+
+def account(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any]:
+    """What became of an emulation besides its metrics: packets, what the kernel did, how far to trust it.
+
+    `peak_memory` is the most octets that the emulator had.
+    """
+    return {
+        "status": result.status,
+        "digest": result.digest,
+        "packets": result.packets,
+        "tcp": result.tcp,
+        "fidelity": {**result.fidelity, "peak_memory_bytes": peak_memory},
+        "degraded": result.degraded,
+    }
+
+
+def simulates_flows(scenario: Scenario) -> bool:
+    """Whether simulated users are beside the programs."""
+    return bool(json.loads(scenario.core.to_json()).get("flow"))
 
 
 def _options(session: Session) -> list[str]:
@@ -80,6 +101,7 @@ def _options(session: Session) -> list[str]:
             words += [option, value]
     for option, device in zip(("--attach-ue", "--attach-net"), session.wires, strict=False):
         words += [option, device]
+    words += ["--internet"] if session.has_internet else []
     for name, value in () if session.wires else session.tcp:
         words += ["--tcp-set", f"{name}={value}"]
     return [*words, "--", *session.command]
@@ -91,18 +113,28 @@ def programs_own(file: Path) -> dict[str, float]:
         return {}
     try:
         found = json.loads(file.read_text(encoding="utf-8"))
-    except ValueError:
+    except (ValueError, RecursionError):
         print(f"umts: the metrics of a program are no JSON object: {file.name} is left out", file=sys.stderr)
         found = {}
     file.unlink()
     if not isinstance(found, dict):
         return {}
-    return {name: float(value) for name, value in found.items() if type(value) in (int, float)}
+    with_numbers = {name: value for name, value in found.items() if type(value) in (int, float)}
+    return {name: float(value) for name, value in with_numbers.items() if abs(value) <= sys.float_info.max}
 
 
 def identity(session: Session, scenario: Scenario, number: int) -> Identity:
     """The name of an emulation: of all with this network, programs and settings, the one of this number."""
-    words = json.dumps([session.command, session.ues, session.servers, session.tcp, session.wires])
+    words = json.dumps(
+        [
+            session.command,
+            session.ues,
+            session.servers,
+            session.tcp,
+            session.wires,
+            session.has_internet,
+        ]
+    )
     digest = blake2b(f"emulated\0{scenario.content_hash}\0{words}".encode(), digest_size=16).hexdigest()
     return Identity(digest, code_version(), session.seed, number)
 

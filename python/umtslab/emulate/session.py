@@ -33,6 +33,8 @@ class Session:
     record: bool = False
     strict: bool = False
     meter: bool = True
+    json: bool = False
+    """One JSON object goes to standard output, and what the command writes there to standard error."""
     has_internet: bool = False
     """The host's network is reached by NAT, which takes root; otherwise every address answers inside."""
     wires: tuple[str, ...] = ()

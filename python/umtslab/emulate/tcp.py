@@ -35,13 +35,17 @@ PRESETS: dict[str, tuple[tuple[str, str], ...]] = {
 }
 
 
+METRICS = ("congctl", "initcwnd", "initrwnd", "advmss", "rto_min", "quickack")
+"""Of a route; ``rto_min`` in milliseconds."""
+
+
 def settings(preset: str | None, changes: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Pairs for an emulation: those of the preset, with the changes (``NAME=VALUE``) over them.
 
     Raises
     ------
     ValueError
-        If there is no such preset or a change is no pair.
+        If there is no such preset or a change makes no sense.
     """
     if preset is not None and preset not in PRESETS:
         raise ValueError(f"there is no preset {preset!r}: there are {', '.join(PRESETS)}")
@@ -50,8 +54,20 @@ def settings(preset: str | None, changes: Sequence[str]) -> tuple[tuple[str, str
         name, equals, value = change.partition("=")
         if not (name and equals and value):
             raise ValueError(f"{change!r} is no NAME=VALUE, as in tcp_sack=0 or route.initcwnd=3")
+        _check(name, value)
         pairs[name] = value
     return tuple(pairs.items())
+
+
+def _check(name: str, value: str) -> None:
+    of_route = name.removeprefix("route.")
+    if of_route == name:
+        if not name.startswith("tcp_") or "/" in name:
+            raise ValueError(f"{name} is no variable of TCP: tcp_sack and the like are")
+    elif of_route not in METRICS:
+        raise ValueError(f"routes have no {of_route} here: they have {', '.join(METRICS)}")
+    elif of_route != "congctl" and not (value.isdecimal() and int(value) < 2**32):
+        raise ValueError(f"{name} takes a number, not {value!r}")
 
 
 def describe(found: Mapping[str, str]) -> str:
