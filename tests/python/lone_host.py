@@ -10,6 +10,7 @@ import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -289,6 +290,21 @@ def _said(*words: str) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
+def names() -> str:
+    """What a program inside makes of the socket where the host's name service listens."""
+    place = Path("/run/nscd/socket")
+    place.parent.mkdir()
+    with socket.socket(socket.AF_UNIX) as service:
+        service.bind(str(place))
+        service.listen()
+        connect = (
+            "import socket\n"
+            f"try: print(socket.socket(socket.AF_UNIX).connect({str(place)!r}))\n"
+            "except OSError as error: print(type(error).__name__)"
+        )
+        return _umts("emulate", "-q", "--", sys.executable, "-c", connect).communicate()[0]
+
+
 def hung_up() -> dict[str, Any]:
     """What is left when the terminal of an emulation is closed: all of its processes there get SIGHUP."""
     emulation = emulate("-q", "--", "sleep", "1000", start_new_session=True)
@@ -375,5 +391,6 @@ if __name__ == "__main__":
         "oddities": oddities,
         "killed_at_random": killed_at_random,
         "hung_up": hung_up,
+        "names": names,
     }
     print(json.dumps(CALLED[sys.argv[1]](*sys.argv[2:])))

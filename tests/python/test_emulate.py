@@ -190,6 +190,7 @@ def test_ctrl_c_is_for_the_command(tmp_path: Path) -> None:
         (("--seed", "-1", "--", "true"), "--seed takes a number"),
         (("--set", "duration=1 s", "--", "true"), "timeout 30 COMMAND"),
         (("--no-such-option", "--", "true"), "there is no option --no-such-option"),
+        (("--out", "/dev/null/results", "--", "true"), "cannot keep results in /dev/null/results"),
     ],
 )
 def test_wrong_input_is_told_before_anything_runs(

@@ -56,6 +56,11 @@ def test_nothing_is_left_on_the_host_when_it_is_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("_host")
+def test_the_hosts_name_service_is_out_of_reach(tmp_path: Path) -> None:
+    assert lone_host.inside("names", tmp_path) == "ConnectionRefusedError\n"
+
+
+@pytest.mark.usefixtures("_host")
 def test_nothing_is_left_on_the_host_when_the_terminal_is_closed(tmp_path: Path) -> None:
     assert lone_host.inside("hung_up", tmp_path) == NOTHING
 

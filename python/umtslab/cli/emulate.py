@@ -12,6 +12,7 @@ from cyclopts import Parameter
 
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import overrides
+from umtslab.cli.results import open_results
 from umtslab.scenario import Scenario
 
 FOREVER = "1000000 h"
@@ -133,8 +134,9 @@ def emulate(
     changes = core.overrides(loaded)
     if changes:
         loaded = loaded.with_overrides(changes)
-    if not quiet:
-        for warning in loaded.warnings:
+    for warning in loaded.warnings:
+        # Without flows of its own the network carries what the programs send.
+        if not (quiet or warning.startswith("flow: there is no flow")):
             print(f"warning: {warning}", file=sys.stderr)
     try:
         pairs = settings(tcp, tcp_set)
@@ -158,6 +160,8 @@ def emulate(
         has_internet=internet,
         wires=_wires(attach_ue, attach_net, alone=not (internet or ue or server or tcp or tcp_set)),
     )
+    # Whether there is a place for the results is told before anything runs.
+    open_results(out).close()
     return run(session)
 
 
