@@ -21,6 +21,9 @@ const LINGER: Duration = Duration::from_secs(120);
 const HALF_OPEN: Duration = Duration::from_secs(300);
 /// The year 2262, as libpcap's nanoseconds have it: a file that says more is wrong, and sums of times must fit.
 const LATEST: Time = Time::from_nanos(i64::MAX as u64);
+/// Connections of which one end was heard only, of each kind, that are kept at a time: a flood of SYNs, or a scan, opens
+/// millions. The oldest goes first.
+const MOST_ONE_SIDED: usize = 1 << 17;
 /// Pairs of hosts without a connection whose last closing is remembered.
 const MOST_PAIRS: usize = 1 << 16;
 
@@ -108,13 +111,18 @@ pub struct Analysis {
 /// TCP metrics of a capture, packet by packet: no files, no clock.
 ///
 /// Memory is bounded by the connections that are open at one time, if rows are taken with
-/// [`take_finished`](Analyser::take_finished).
+/// [`take_finished`](Analyser::take_finished). Of those that nobody answered, the latest are kept; a warning tells of the
+/// others.
 #[derive(Debug, Default)]
 pub struct Analyser {
     open: Table,
     /// When to look whether a connection is over: sorted, since all wait equally long.
     closing: VecDeque<(Time, Ends, u64)>,
     opening: VecDeque<(Time, Ends, u64)>,
+    /// Connections that began without a SYN, in the order of their numbers: the latest of them.
+    mid_stream: VecDeque<(Ends, u64)>,
+    /// Connections that were let go of because there were too many of which one end was heard only.
+    crowded_out: u64,
     pairs: HashMap<Pair, Idle>,
     idle_pairs: VecDeque<(Pair, Time)>,
     next: u64,
@@ -236,8 +244,30 @@ impl Analyser {
         connection.off = pair_opened(&mut self.pairs, pair(&connection), self.now);
         if packet.segment.flags.syn() {
             self.opening.push_back((self.now + HALF_OPEN, packet.ends, number));
+            if self.opening.len() > MOST_ONE_SIDED
+                && let Some((_, ends, number)) = self.opening.pop_front()
+            {
+                self.crowd_out(ends, number);
+            }
+        } else {
+            self.mid_stream.push_back((packet.ends, number));
+            if self.mid_stream.len() > MOST_ONE_SIDED
+                && let Some((ends, number)) = self.mid_stream.pop_front()
+            {
+                self.crowd_out(ends, number);
+            }
         }
         self.open.insert(connection)
+    }
+
+    /// Lets go of a connection if one end of it was heard only.
+    fn crowd_out(&mut self, ends: Ends, number: u64) {
+        if self.open.get(&ends).is_some_and(|found| found.number == number && found.is_one_sided())
+            && let Some(over) = self.open.remove(&ends)
+        {
+            self.crowded_out += 1;
+            self.fold(over);
+        }
     }
 
     /// Lets go of connections that closed, or never opened, long enough ago.
@@ -251,7 +281,7 @@ impl Analyser {
         while let Some((_, key, number)) = pop_due(&mut self.opening, self.now) {
             let is_half_open = self.open.get(&key).is_some_and(|connection| {
                 connection.number == number
-                    && (!connection.way(Side::Client).is_heard() || !connection.way(Side::Server).is_heard())
+                    && connection.is_one_sided()
                     && connection.last + HALF_OPEN <= self.now
             });
             if is_half_open && let Some(over) = self.open.remove(&key) {
@@ -341,6 +371,11 @@ impl Analyser {
             (fragments, "packets are IP fragments, and were left out"),
             (unreadable, "packets are cut off or wrong before the end of TCP's header, and were left out"),
             (captured_twice, "packets were captured twice, and count once"),
+            (
+                self.crowded_out,
+                "connections of which one end was heard only were let go of early, since there were too many at a \
+                 time: what came of them later counts as another connection",
+            ),
             (out_of_time, "packets have earlier times than those before them, and count as of the same time"),
             (u64::from(packets > 0 && tcp == 0) * packets, "packets, and no TCP among them"),
         ]

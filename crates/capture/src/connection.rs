@@ -134,6 +134,11 @@ impl Connection {
         &self.ways[side as usize]
     }
 
+    /// Whether packets of one end were seen only.
+    pub fn is_one_sided(&self) -> bool {
+        !self.ways.iter().all(Way::is_heard)
+    }
+
     /// Whether `packet` opens another connection between the same ports.
     pub fn is_succeeded_by(&self, packet: &Packet) -> bool {
         let (side, segment) = (self.side_of(packet), &packet.segment);
@@ -178,15 +183,13 @@ impl Connection {
         self.ways[from as usize].tally.ecn_marks += u64::from(packet.is_marked);
         let sender_delay = self.answer[answer_of(from)].unwrap_or_default();
         let sent = self.ways[from as usize].sent(now, segment, sender_delay, together);
-        if segment.flags.rst() {
-            self.reset = true;
-            for way in &mut self.ways {
-                way.close(now, together);
-            }
-        }
+        self.reset |= segment.flags.rst();
         let is_closed = self.reset || self.ways.iter().all(|way| way.fin_acked);
         if is_closed && self.closed.is_none() {
             self.closed = Some(now);
+            for way in &mut self.ways {
+                way.close(now, together);
+            }
         }
         if let Some(watcher) = watcher {
             watcher.seen(now, &Seen { from, sent, ack, sack });

@@ -221,6 +221,7 @@ impl Way {
 
     fn note_window(&mut self, now: Time, is_shut: bool) {
         match (self.shut_since, is_shut) {
+            _ if self.is_over => {}
             (None, true) => self.shut_since = Some(now),
             (Some(_), false) => self.end_shut_window(now),
             _ => {}

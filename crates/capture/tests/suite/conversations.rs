@@ -459,6 +459,42 @@ fn half_open_connections_are_let_go_of() {
 }
 
 #[test]
+fn a_flood_of_connections_that_nobody_answers_is_bounded_and_told() {
+    for flags in ["S", ""] {
+        let mut analyser = Analyser::new();
+        let most = 1 << 17;
+        for number in 0..most + 1_000u32 {
+            // From another address each, within a millisecond.
+            let mut bytes = Packet { ack: Some(1), ..Packet::new(End::Client, flags) }.ipv4();
+            bytes[12..16].copy_from_slice(&number.to_be_bytes());
+            analyser.packet(ms(0), LinkType::Raw, &bytes, bytes.len() as u32);
+        }
+        assert_eq!(analyser.take_finished().len(), 1_000, "{flags}");
+        let analysis = analyser.finish();
+        assert_eq!(analysis.connection_count, u64::from(most) + 1_000);
+        let told = |warning: &String| warning.starts_with("1000 connections of which one end");
+        assert!(analysis.warnings.iter().any(told), "{:?}", analysis.warnings);
+    }
+}
+
+#[test]
+fn a_shut_window_ends_with_its_connection() {
+    let mut talk = Talk::opened();
+    talk.data(200, 0);
+    talk.put(300, 1, Some(1001), Packet::new(End::Client, "").window(0));
+    talk.put(400, 1001, Some(1), Packet::new(End::Server, "F"));
+    talk.put(500, 1, Some(1002), Packet::new(End::Client, "F").window(0));
+    talk.put(600, 1002, Some(2), Packet::new(End::Server, ""));
+    // The connection is over; a minute later the capture ends.
+    talk.put(700, 2, Some(1002), Packet::new(End::Client, "").window(0));
+    let other = Packet { port: 50_000, ..Packet::new(End::Client, "S") }.ipv4();
+    talk.analyser.packet(ms(60_000), LinkType::Raw, &other, other.len() as u32);
+    let rows = talk.analysis().connections;
+    assert_eq!(rows[0].closed_s, Some(0.6));
+    expect(&rows[0], &[("zero_window_time_s", 0.3)]);
+}
+
+#[test]
 fn the_segment_that_left_last_decides_whether_a_round_trip_is_sampled() {
     let mut talk = Talk::opened();
     // The first of two is sent again, then a third one leaves; one acknowledgment covers all three.
