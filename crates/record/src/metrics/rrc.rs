@@ -69,7 +69,7 @@ struct Cell {
 
 #[derive(Debug)]
 pub(super) struct RrcRecorder {
-    window: Window,
+    pub window: Window,
     ues: Vec<Ue>,
     cells: Vec<Cell>,
     totals: CellTotals,
@@ -79,7 +79,7 @@ impl RrcRecorder {
     pub fn new(window: Window, power: Vec<Option<StatePower>>) -> Self {
         let switched = power.iter().flatten().count() as u64;
         let ues = power.into_iter().map(|power| Ue { power: power.unwrap_or_default(), ..Ue::default() });
-        let totals = CellTotals { switched, window: window.length(), ..CellTotals::default() };
+        let totals = CellTotals { switched, ..CellTotals::default() };
         RrcRecorder { window, ues: ues.collect(), cells: Vec::new(), totals }
     }
 
@@ -157,6 +157,7 @@ impl RrcRecorder {
     }
 
     pub fn finish(mut self, end: Time) -> CellTotals {
+        self.totals.window = self.window.length();
         for number in 0..self.ues.len() {
             if let Some(place) = self.ues[number].place {
                 self.moves(end, UeId(number as u16), place);

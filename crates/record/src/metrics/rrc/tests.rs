@@ -135,3 +135,19 @@ fn without_switched_users_there_is_nothing_to_say() {
         assert_eq!(run.network.value(name), None, "{name}");
     }
 }
+
+#[test]
+fn a_run_that_ends_early_is_divided_by_what_there_was_of_it() {
+    let mut metrics = Metrics::new(MetricsConfig {
+        from: at(10_000),
+        to: at(20_000),
+        ue_downlink_rate: vec![BitRate::from_bps(64_000)],
+        downlink_capacity: None,
+        ue_power: vec![Some(POWER)],
+    });
+    let (ms, event) = reserved(10_000, 1);
+    metrics.record(at(ms), &event);
+    let run = metrics.finish_early(at(14_000));
+    expect(&run, "cell_occupancy_kbps", 96.0);
+    expect(&run, "simultaneous_dch", 1.0);
+}
