@@ -132,6 +132,7 @@ def simulate(
     series: bool = False,
     pcap_dir: str | None = None,
     progress: Callable[[float], None] | None = None,
+    keep: Callable[[str, Columns], None] | None = None,
 ) -> RunResult: ...
 
 @final

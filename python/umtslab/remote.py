@@ -148,6 +148,7 @@ def _note_losses(losses: Counter[str], batch: Sequence[Task], error: Exception) 
 
 def _packed(task: Task) -> Parcel:
     from umtslab.store.folder import write_run
+    from umtslab.store.tables import Parts
 
     with TemporaryDirectory(prefix="umts-run-") as name:
         folder = Path(name)
@@ -155,7 +156,7 @@ def _packed(task: Task) -> Parcel:
         if task.pcap:
             captures = folder / "captures"
             captures.mkdir()
-        run = simulate_task(task, captures, None)
+        run = simulate_task(task, captures=captures, keep=Parts(folder).keep)
         write_run(folder, run, task.scenario)
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         content = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}

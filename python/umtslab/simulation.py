@@ -141,14 +141,25 @@ def perform(task: Task, store: Store | None, progress: Callable[[float], None] |
     if store is None:
         if task.pcap:
             raise ValueError("captures are files: give a store to put them in")
-        return _in_memory(simulate_task(task, None, progress))
+        return _in_memory(simulate_task(task, progress=progress))
     with store.draft() as draft:
-        run = simulate_task(task, draft.captures if task.pcap else None, progress)
+        captures = draft.captures if task.pcap else None
+        run = simulate_task(task, captures=captures, keep=draft.parts().keep, progress=progress)
         return store.keep(draft, run, task.scenario, series=task.series, pcap=task.pcap)
 
 
-def simulate_task(task: Task, captures: Path | None, progress: Callable[[float], None] | None) -> Run:
-    """Let the core make a run, whose tables are still the core's; captures go into a folder, if any."""
+def simulate_task(
+    task: Task,
+    *,
+    captures: Path | None = None,
+    keep: Callable[[str, _core.Columns], None] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Run:
+    """Let the core make a run, whose tables are still the core's.
+
+    Captures go into a folder, if any. `keep` takes the tables in parts while the run goes on; what it does
+    not get is left in the run.
+    """
     result = _core.simulate(
         task.scenario.core,
         task.seed,
@@ -156,6 +167,7 @@ def simulate_task(task: Task, captures: Path | None, progress: Callable[[float],
         series=task.series,
         pcap_dir=None if captures is None else str(captures),
         progress=progress,
+        keep=keep,
     )
     return _as_run(task, result)
 

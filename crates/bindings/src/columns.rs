@@ -20,18 +20,11 @@ pub struct Columns {
 }
 
 impl Columns {
-    /// A time series.
-    pub fn of_series(table: Table) -> Self {
-        let columns = table.columns.into_iter().map(|of| {
-            let nullable = matches!(of.values, Values::OptionalId(_));
-            column(of.name, of.unit, nullable, array(of.values))
-        });
-        let batch = batch(columns.collect());
-        Self { schema: batch.schema(), batches: vec![batch] }
+    /// A table that came in parts.
+    pub fn of_batches(schema: SchemaRef, batches: Vec<RecordBatch>) -> Self {
+        Self { schema, batches }
     }
-}
 
-impl Columns {
     /// The parts of the table, in their order.
     pub fn batches(&self) -> &[RecordBatch] {
         &self.batches
@@ -131,48 +124,17 @@ fn capture_connections(rows: &[umts_capture::ConnectionRow]) -> RecordBatch {
     batch(columns)
 }
 
-/// The table of connections, filled while a run goes on: as columns they take a fraction of what the rows take.
-pub struct Connections {
-    columns: Columns,
-    /// Rows for the next batch.
-    waiting: Vec<ConnectionRow>,
-    has_budget: bool,
+/// The rows of a time series as columns.
+pub fn series(table: Table) -> RecordBatch {
+    let columns = table.columns.into_iter().map(|of| {
+        let nullable = matches!(of.values, Values::OptionalId(_));
+        column(of.name, of.unit, nullable, array(of.values))
+    });
+    batch(columns.collect())
 }
 
-/// With fewer rows a batch itself, and what its readers do for each, would cost more than they.
-const ROWS_IN_A_BATCH: usize = 1_000;
-
-impl Connections {
-    /// No connections yet. With `has_budget` they have columns for their time budget.
-    pub fn new(has_budget: bool) -> Self {
-        let empty = connections(&[], has_budget);
-        let columns = Columns { schema: empty.schema(), batches: vec![] };
-        Self { columns, waiting: Vec::new(), has_budget }
-    }
-
-    /// Adds connections behind those that are there.
-    pub fn add(&mut self, rows: Vec<ConnectionRow>) {
-        self.waiting.extend(rows);
-        if self.waiting.len() >= ROWS_IN_A_BATCH {
-            self.end_batch();
-        }
-    }
-
-    fn end_batch(&mut self) {
-        if !self.waiting.is_empty() {
-            self.columns.batches.push(connections(&self.waiting, self.has_budget));
-            self.waiting.clear();
-        }
-    }
-
-    /// One row per connection: who it was, when it was open, its metrics.
-    pub fn finish(mut self) -> Columns {
-        self.end_batch();
-        self.columns
-    }
-}
-
-fn connections(rows: &[ConnectionRow], has_budget: bool) -> RecordBatch {
+/// The rows of connections as columns: who each was, when it was open, its metrics; with `has_budget` its time budget.
+pub fn connections(rows: &[ConnectionRow], has_budget: bool) -> RecordBatch {
     let mut columns = vec![
         column("connection", "", false, ids(rows.iter().map(|row| row.connection.0))),
         column("flow", "", false, ids(rows.iter().map(|row| row.flow.0))),

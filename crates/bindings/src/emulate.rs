@@ -16,8 +16,9 @@ use umts_emulate::{
 };
 use umts_units::{Duration, Time};
 
-use crate::columns::{Columns, Connections};
+use crate::columns::Columns;
 use crate::scenario::Scenario;
+use crate::tables::Tables;
 
 pyo3::create_exception!(
     umtslab._core,
@@ -242,18 +243,15 @@ fn measured(
     results: Results,
     counts: Counts,
 ) -> PyResult<EmulationResult> {
-    let mut connections = Connections::new(scenario.inner().measure.budget);
-    connections.add(results.metrics.connections);
-    let mut series = BTreeMap::new();
-    for table in results.series.map_or_else(Vec::new, |series| series.tables) {
-        series.insert(table.name.to_owned(), Py::new(py, Columns::of_series(table))?);
-    }
+    let tables = Tables::new(scenario.inner().measure.budget);
+    let series = results.series.map_or_else(Vec::new, |series| series.tables);
+    let (connections, series) = tables.finish(py, results.metrics.connections, series)?;
     Ok(EmulationResult {
         status: None,
         abandoned: false,
         duration_s: results.end.as_secs(),
         metrics: results.metrics.network.iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-        connections: Py::new(py, connections.finish())?,
+        connections,
         series,
         files: results.files.into_iter().map(PathBuf::into_os_string).collect(),
         events: results.events,

@@ -13,6 +13,7 @@ mod lines;
 mod reference;
 mod run;
 mod scenario;
+mod tables;
 
 /// The compiled core: scenario files, the simulated network, the lists of parameters and metrics.
 #[pyo3::pymodule]

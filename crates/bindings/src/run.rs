@@ -8,10 +8,11 @@ use std::path::PathBuf;
 use pyo3::prelude::*;
 use umts_simulate::{RunError, RunOptions, RunOutput};
 
-use crate::columns::{Columns, Connections};
+use crate::columns::Columns;
 use crate::control::{self, Failure};
 use crate::errors::output_error;
 use crate::scenario::Scenario;
+use crate::tables::Tables;
 
 /// One finished run. `connections` and the values of `series` are Arrow streams.
 #[pyclass(frozen, module = "umtslab._core")]
@@ -25,7 +26,7 @@ pub struct RunResult {
     /// Value of each metric for the network; none where the run had nothing to measure it on.
     #[pyo3(get)]
     metrics: BTreeMap<String, Option<f64>>,
-    /// One row per connection.
+    /// One row per connection, but for those that `keep` got.
     #[pyo3(get)]
     connections: Py<Columns>,
     /// Time series by name; empty if they were not asked for.
@@ -42,9 +43,11 @@ pub struct RunResult {
 /// Runs a scenario to its end.
 ///
 /// Other threads run meanwhile. About 100 times `progress` is told the finished fraction; what it raises, or a
-/// pending Ctrl-C, ends the run.
+/// pending Ctrl-C, ends the run. `keep` gets the tables in parts, as soon as there is a part of one: its name, or
+/// "connections", and a `Columns`. What it raises ends the run. What it does not get comes with the result.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, run, *, series=false, pcap_dir=None, progress=None))]
+#[pyo3(signature = (scenario, seed, run, *, series=false, pcap_dir=None, progress=None, keep=None))]
+#[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub fn simulate(
     py: Python<'_>,
     scenario: &Scenario,
@@ -53,13 +56,15 @@ pub fn simulate(
     series: bool,
     pcap_dir: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
+    keep: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
     let mut interruption = None;
+    let mut not_kept = None;
     let failure = Failure::default();
     let controls: Vec<_> = scenario.inner().flow.iter().map(|flow| flow.tcp.python_control.clone()).collect();
     let written = controls.iter().any(Option::is_some);
     let laws = written.then(|| control::laws(py, controls, &failure)).transpose()?;
-    let mut connections = Connections::new(scenario.inner().measure.budget);
+    let mut tables = Tables::new(scenario.inner().measure.budget);
     let finished = py.detach(|| {
         let mut report =
             |fraction: f64| match failure.take().map_or_else(|| tell(progress.as_ref(), fraction), Err) {
@@ -69,6 +74,17 @@ pub fn simulate(
                     ControlFlow::Break(())
                 }
             };
+        let mut hand_out = |name: &'static str, part: Columns| {
+            let Some(keep) = &keep else { return Ok(()) };
+            Python::attach(|py| keep.call1(py, (name, part)).map(drop))
+        };
+        let mut finished = |piece| match tables.add(piece, keep.is_some().then_some(&mut hand_out as _)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(raised) => {
+                not_kept = Some(raised);
+                ControlFlow::Break(())
+            }
+        };
         let options = RunOptions {
             seed,
             run,
@@ -76,37 +92,30 @@ pub fn simulate(
             pcap_dir,
             laws,
             progress: Some(&mut report),
-            finished: Some(&mut |rows| connections.add(rows)),
+            finished: Some(&mut finished),
         };
         umts_simulate::run(scenario.inner(), options)
     });
-    if let Some(raised) = interruption.or_else(|| failure.take()) {
+    if let Some(raised) = interruption.or(not_kept).or_else(|| failure.take()) {
         return Err(raised);
     }
     match finished {
-        Ok(output) => result(py, seed, run, output, connections),
+        Ok(output) => result(py, seed, run, output, tables),
         Err(RunError::Capture(error)) => Err(output_error(py, &error)),
-        Err(RunError::Stopped) => unreachable!("only `report` stops a run, and then it was interrupted"),
+        Err(RunError::Stopped) => {
+            unreachable!("only `report` and `keep` stop a run, and then there is an error")
+        }
     }
 }
 
-fn result(
-    py: Python<'_>,
-    seed: u64,
-    run: u64,
-    output: RunOutput,
-    mut connections: Connections,
-) -> PyResult<RunResult> {
-    connections.add(output.metrics.connections);
-    let mut series = BTreeMap::new();
-    for table in output.series.map_or_else(Vec::new, |series| series.tables) {
-        series.insert(table.name.to_owned(), Py::new(py, Columns::of_series(table))?);
-    }
+fn result(py: Python<'_>, seed: u64, run: u64, output: RunOutput, tables: Tables) -> PyResult<RunResult> {
+    let of_series = output.series.map_or_else(Vec::new, |series| series.tables);
+    let (connections, series) = tables.finish(py, output.metrics.connections, of_series)?;
     Ok(RunResult {
         seed,
         run,
         metrics: output.metrics.network.iter().map(|(name, value)| (name.to_owned(), value)).collect(),
-        connections: Py::new(py, connections.finish())?,
+        connections,
         series,
         files: output.files.into_iter().map(PathBuf::into_os_string).collect(),
         events: output.events,

@@ -10,4 +10,5 @@
 pub mod budget;
 pub mod capture;
 pub mod metrics;
+mod open;
 pub mod series;

@@ -73,6 +73,12 @@ impl<T> Open<T> {
         Some(*found)
     }
 
+    /// All of them, in the order of their numbers, to be changed.
+    pub fn values_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        let young = self.row.iter_mut().flatten();
+        self.old.iter_mut().map(|(_, value)| value).chain(young).map(|value| &mut **value)
+    }
+
     /// All of them, in the order of their numbers.
     pub fn into_values(self) -> impl Iterator<Item = T> {
         let young = self.row.into_iter().flatten();
@@ -126,6 +132,7 @@ mod tests {
                 let id = which.index(next as usize + 2) as u32;
                 prop_assert_eq!(open.get(ConnectionId(id)), map.get_mut(&id));
             }
+            prop_assert!(open.values_mut().eq(map.values_mut()));
             prop_assert!(open.into_values().eq(map.into_values()));
         }
     }

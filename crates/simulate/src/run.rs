@@ -9,7 +9,7 @@ use umts_kernel::{EventQueue, Phase, TraceSink, VirtualClock};
 use umts_record::budget::Budget;
 use umts_record::capture::{CaptureConfig, CaptureError, Captures};
 use umts_record::metrics::{ConnectionRow, Metrics, RunMetrics};
-use umts_record::series::{Series, SeriesConfig, SeriesTables};
+use umts_record::series::{Series, SeriesConfig, SeriesTables, Table};
 use umts_scenario::Scenario;
 use umts_stack::network::{Event, Network};
 use umts_stack::tcp::congestion::UserLaws;
@@ -35,8 +35,24 @@ pub struct RunOptions<'a> {
     pub progress: Option<&'a mut dyn FnMut(f64) -> ControlFlow<()>>,
     /// The laws of flows with `variant = "python"`, by their number in the scenario; without it they have that of RFC 5681.
     pub laws: Option<UserLaws>,
-    /// Takes the rows of connections that are closed, so that a long run does not keep them.
-    pub finished: Option<&'a mut dyn FnMut(Vec<ConnectionRow>)>,
+    /// Takes the rows of connections that are closed, and those of series as soon as there are [`PIECE_ROWS`] of one, so
+    /// that a long run does not keep them; `Break` stops the run.
+    pub finished: Option<&'a mut dyn FnMut(Piece) -> ControlFlow<()>>,
+}
+
+/// So many rows of a series are handed out together, and what one more second of the model's time adds to them.
+pub const PIECE_ROWS: usize = 1_024;
+
+/// How often it is looked whether there are rows to hand out.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Rows of a run that goes on. They do not change any more, and follow those of earlier pieces in their tables.
+#[derive(Debug)]
+pub enum Piece {
+    /// Connections that closed.
+    Connections(Vec<ConnectionRow>),
+    /// Of one time series.
+    Series(Table),
 }
 
 /// What a run leaves.
@@ -79,17 +95,27 @@ pub fn run(scenario: &Scenario, mut options: RunOptions<'_>) -> Result<RunOutput
     let end = Time::ZERO + scenario.duration;
     // Metrics alone are the common case, and then nothing else is looked at in the loop.
     if series.is_none() && captures.is_none() && budget.is_none() {
-        let (events, metrics) = run_loop(scenario, &mut options, metrics, Metrics::take_finished)?;
+        let (events, metrics) = run_loop(scenario, &mut options, metrics, |metrics, _, pieces| {
+            let rows = metrics.take_finished();
+            if !rows.is_empty() {
+                pieces.push(Piece::Connections(rows));
+            }
+        })?;
         return Ok(RunOutput { metrics: metrics.finish(end), series: None, files: Vec::new(), events });
     }
     let sinks = (metrics, (budget, (series, captures)));
     let (events, (metrics, (budget, (series, captures)))) =
-        run_loop(scenario, &mut options, sinks, |(metrics, (budget, _))| {
+        run_loop(scenario, &mut options, sinks, |(metrics, (budget, (series, _))), now, pieces| {
             let mut rows = metrics.take_finished();
             if let Some(budget) = budget {
                 budget.tell(&mut rows);
             }
-            rows
+            if !rows.is_empty() {
+                pieces.push(Piece::Connections(rows));
+            }
+            let budgets = budget.as_mut().map_or_else(Vec::new, |budget| budget.take(now, PIECE_ROWS));
+            let series = series.as_mut().map_or_else(Vec::new, |series| series.take(now, PIECE_ROWS));
+            pieces.extend(series.into_iter().chain(budgets).map(Piece::Series));
         })?;
     let mut metrics = metrics.finish(end);
     let budget = budget.map(|budget| budget.finish(end, &mut metrics)).unwrap_or_default();
@@ -101,22 +127,25 @@ pub fn run(scenario: &Scenario, mut options: RunOptions<'_>) -> Result<RunOutput
     Ok(RunOutput { metrics, series, files, events })
 }
 
-/// Runs into `sinks`, of which `take_finished` takes the rows of connections that are closed, and hands them out.
+/// Runs into `sinks`, of which `take` takes the rows that change no more, and hands them out.
 fn run_loop<T: TraceSink<TraceEvent>>(
     scenario: &Scenario,
     options: &mut RunOptions<'_>,
     sinks: T,
-    take_finished: impl Fn(&mut T) -> Vec<ConnectionRow>,
+    take: impl Fn(&mut T, Time, &mut Vec<Piece>),
 ) -> Result<(u64, T), RunError> {
     let mut network = Network::new(&network_config(scenario), &Streams::new(options.seed, options.run));
     if let Some(laws) = options.laws.take() {
         network.set_laws(laws);
     }
     let (finished, progress) = (&mut options.finished, &mut options.progress);
-    observe_network(scenario, network, sinks, |done, sinks| {
-        if let Some(finished) = finished.as_mut() {
-            finished(take_finished(sinks));
-        }
+    let mut pieces = Vec::new();
+    let look = |now: Time, sinks: &mut T| {
+        let Some(finished) = finished.as_mut() else { return ControlFlow::Continue(()) };
+        take(sinks, now, &mut pieces);
+        pieces.drain(..).try_for_each(finished)
+    };
+    observe_network(scenario, network, sinks, look, |done, _| {
         progress.as_mut().map_or(ControlFlow::Continue(()), |progress| progress(done))
     })
 }
@@ -131,13 +160,14 @@ pub fn observe<T: TraceSink<TraceEvent>>(
     progress: impl FnMut(f64, &mut T) -> ControlFlow<()>,
 ) -> Result<(u64, T), RunError> {
     let network = Network::new(&network_config(scenario), &Streams::new(seed, run));
-    observe_network(scenario, network, trace, progress)
+    observe_network(scenario, network, trace, |_, _| ControlFlow::Continue(()), progress)
 }
 
 fn observe_network<T: TraceSink<TraceEvent>>(
     scenario: &Scenario,
     mut network: Network,
     mut trace: T,
+    mut look: impl FnMut(Time, &mut T) -> ControlFlow<()>,
     mut progress: impl FnMut(f64, &mut T) -> ControlFlow<()>,
 ) -> Result<(u64, T), RunError> {
     let mut queue = EventQueue::new();
@@ -145,9 +175,14 @@ fn observe_network<T: TraceSink<TraceEvent>>(
     queue.push(end, Phase::Receive, Event::EndOfRun);
     network.start(&mut queue);
     let step = Duration::from_nanos((scenario.duration.as_nanos() / 100).max(1));
+    let mut next_step = Time::ZERO;
     let report = |now: Time, trace: &mut T| {
-        progress(now.as_secs() / end.as_secs(), trace)?;
-        ControlFlow::Continue(now + step)
+        look(now, trace)?;
+        if now >= next_step {
+            progress(now.as_secs() / end.as_secs(), trace)?;
+            next_step = now + step;
+        }
+        ControlFlow::Continue(next_step.min(now + LOOK_EVERY))
     };
     match drive(&mut network, &mut queue, &mut VirtualClock, &mut trace, report) {
         ControlFlow::Continue(()) => Ok((queue.scheduled(), trace)),

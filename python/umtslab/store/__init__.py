@@ -14,9 +14,10 @@
     │   └── captures/POINT.pcapng   with --pcap
     └── .staging/                   runs being written
 
-A run is written under ``.staging`` and renamed when whole, so it is there whole or not at all. The folders
-are the truth: opening a store removes what a killed process left in ``.staging`` and catalogues whole runs
-that it had not. A run folder holds nothing that two equal runs would write differently.
+A run is written under ``.staging``, its tables while it goes on, and renamed when whole, so it is there whole
+or not at all. The folders are the truth: opening a store removes what a killed process left in ``.staging``
+and catalogues whole runs that it had not. A run folder holds nothing that two equal runs would write
+differently.
 """
 
 from umtslab.store.folder import OtherLayout

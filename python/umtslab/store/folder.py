@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from umtslab.run import CodeVersion, Identity, Run
+from umtslab.store.tables import write_tables
 
 if TYPE_CHECKING:
     from umtslab.scenario import Scenario
@@ -21,11 +21,9 @@ class OtherLayout(ValueError):
 FORMAT = 1
 """Version of the folder's layout."""
 
-_ROWS_PER_GROUP = 100_000
-
 
 def write_run(folder: Path, run: Run, scenario: Scenario) -> None:
-    """Write everything but the captures, which the core writes itself.
+    """Write everything but captures, which the core writes itself; tables follow the parts that are there.
 
     Equal runs give equal bytes: keys are sorted, floats have their shortest exact form, and no clock is
     asked.
@@ -33,12 +31,7 @@ def write_run(folder: Path, run: Run, scenario: Scenario) -> None:
     _write_json(folder / "run.json", _identity_card(run))
     (folder / "scenario.toml").write_text(scenario.to_toml(), encoding="utf-8")
     _write_json(folder / "metrics.json", run.metrics)
-    _write_parquet(folder / "connections.parquet", run.tables["connections"])
-    series = {name: table for name, table in run.tables.items() if name != "connections"}
-    if series:
-        (folder / "series").mkdir()
-    for kind, table in sorted(series.items()):
-        _write_parquet(folder / "series" / f"{kind}.parquet", table)
+    write_tables(folder, run.tables)
 
 
 def read_run(folder: Path) -> Run:
@@ -79,12 +72,3 @@ def _identity_card(run: Run) -> Mapping[str, object]:
 
 def _write_json(path: Path, content: object) -> None:
     path.write_text(json.dumps(content, indent=1, sort_keys=True, allow_nan=False) + "\n", encoding="utf-8")
-
-
-def _write_parquet(path: Path, stream: Any) -> None:
-    import polars as pl
-
-    # By way of memory: polars tells a full disk as an error of computation, Python as the OSError that it is.
-    buffer = io.BytesIO()
-    pl.DataFrame(stream).write_parquet(buffer, compression="zstd", row_group_size=_ROWS_PER_GROUP)
-    path.write_bytes(buffer.getbuffer())

@@ -16,6 +16,7 @@ from umtslab.store.folder import is_run_folder, same_metrics, write_run
 from umtslab.store.reader import StoreReader, reconcile
 from umtslab.store.remake import now, parameters, remaking_command
 from umtslab.store.staging import Staging
+from umtslab.store.tables import Parts
 
 if TYPE_CHECKING:
     from umtslab.scenario import Scenario
@@ -23,7 +24,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class Draft:
-    """A run being written: the core puts captures into `captures`, `Store.keep` the rest into `folder`."""
+    """A run being written.
+
+    The core puts captures into `captures`, `parts` takes the tables while the run goes on, `Store.keep` puts
+    the rest into `folder`.
+    """
 
     folder: Path
 
@@ -33,6 +38,10 @@ class Draft:
         path = self.folder / "captures"
         path.mkdir(exist_ok=True)
         return path
+
+    def parts(self) -> Parts:
+        """Takes parts of tables."""
+        return Parts(self.folder)
 
 
 class Store(StoreReader):

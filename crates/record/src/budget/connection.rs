@@ -179,6 +179,11 @@ impl Connection {
         }
     }
 
+    /// Takes the intervals that change no more, if there are more than so many.
+    pub fn take_intervals(&mut self, least: usize) -> Vec<Interval> {
+        self.log.take_settled(least)
+    }
+
     /// The connection is over: its sums, those inside the window, its intervals.
     pub fn finish(self) -> (Parts, Parts, Vec<Interval>) {
         self.log.finish()

@@ -105,6 +105,17 @@ impl Log {
         }
     }
 
+    /// Takes the intervals that are kept, if there are more than so many: all but the last, which may grow.
+    pub fn take_settled(&mut self, least: usize) -> Vec<Interval> {
+        match &mut self.settled {
+            Some(settled) if settled.len() > least.max(1) => {
+                let last = settled.split_off(settled.len() - 1);
+                std::mem::replace(settled, last)
+            }
+            _ => Vec::new(),
+        }
+    }
+
     /// All is over: sums, sums inside the window, intervals.
     pub fn finish(mut self) -> (Parts, Parts, Vec<Interval>) {
         self.settle(Time::NEVER);

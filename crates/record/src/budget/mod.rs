@@ -44,7 +44,8 @@ pub(crate) use metrics::definitions;
 pub use rto::{Because, Timeout};
 pub use way::Loss;
 
-use crate::metrics::{ConnectionRow, Open, RunMetrics, Window};
+use crate::metrics::{ConnectionRow, RunMetrics, Window};
+use crate::open::Open;
 use crate::series::Table;
 use bearer::statuses;
 use connection::Connection;
@@ -132,6 +133,19 @@ impl Budget {
         let finished = std::mem::take(&mut self.finished);
         let rows = if self.config.sees_senders { rows } else { &mut [] };
         self.report.add(&self.config, finished, rows);
+    }
+
+    /// Takes the rows of the tables of intervals and timeouts, where there are at least so many. A connection that
+    /// stays open hands in its intervals by so many, too.
+    pub fn take(&mut self, now: Time, rows: usize) -> Vec<Table> {
+        if !self.config.keeps_intervals {
+            return Vec::new();
+        }
+        for connection in self.open.values_mut() {
+            let id = connection.id;
+            self.report.intervals(id, &connection.take_intervals(rows));
+        }
+        self.report.take(now, rows)
     }
 
     /// The run ended at `end`: puts the rest into its results. Returns the tables: of intervals and timeouts, with rows only

@@ -5,9 +5,9 @@ use umts_units::Time;
 
 use super::cause::{Cause, Parts};
 use super::metrics::{TimeoutCounts, metrics};
-use super::{BudgetConfig, ConnectionBudget};
+use super::{BudgetConfig, ConnectionBudget, Interval};
 use crate::metrics::{ConnectionRow, RunMetrics};
-use crate::series::{Column, Table, Values};
+use crate::series::{Column, Recorded, Table, Values};
 
 /// Sums and tables of the connections told so far.
 #[derive(Debug, Default)]
@@ -64,15 +64,20 @@ impl Report {
         }
     }
 
-    fn keep(&mut self, budget: &ConnectionBudget) {
-        let ConnectionId(id) = budget.connection;
-        for interval in &budget.intervals {
-            self.intervals.connection.push(id);
+    /// Adds intervals of a connection to the table.
+    pub fn intervals(&mut self, connection: ConnectionId, intervals: &[Interval]) {
+        for interval in intervals {
+            self.intervals.connection.push(connection.0);
             self.intervals.start_s.push(interval.start.as_secs());
             self.intervals.end_s.push(interval.end.as_secs());
             self.intervals.cause.push(interval.cause.name());
             self.intervals.sn.push(interval.sn.map(u32::from));
         }
+    }
+
+    fn keep(&mut self, budget: &ConnectionBudget) {
+        let ConnectionId(id) = budget.connection;
+        self.intervals(budget.connection, &budget.intervals);
         for timeout in &budget.timeouts {
             self.expiries.connection.push(id);
             self.expiries.time_s.push(timeout.at.as_secs());
@@ -87,20 +92,51 @@ impl Report {
         }
     }
 
+    /// Takes the tables of intervals and timeouts that have at least so many rows.
+    pub fn take(&mut self, now: Time, rows: usize) -> Vec<Table> {
+        let tables: [&mut dyn Recorded; 2] = [&mut self.intervals, &mut self.expiries];
+        tables.into_iter().filter(|table| table.rows() >= rows).map(|table| table.take(now)).collect()
+    }
+
     /// The metrics of the network, behind those that are there, and the tables.
-    pub fn finish(self, config: &BudgetConfig, results: &mut RunMetrics) -> Vec<Table> {
+    pub fn finish(mut self, config: &BudgetConfig, results: &mut RunMetrics) -> Vec<Table> {
         results.network.append(metrics(&self.parts, &self.timeouts));
+        let intervals = self.intervals.take(Time::NEVER);
+        if config.sees_senders {
+            return vec![intervals, self.expiries.take(Time::NEVER)];
+        }
+        vec![intervals, connections_table(&self.connections)]
+    }
+}
+
+impl Recorded for Intervals {
+    fn rows(&self) -> usize {
+        self.start_s.len()
+    }
+
+    fn take(&mut self, _: Time) -> Table {
         let column = |name, unit, values| Column { name, unit, values };
-        let Intervals { connection, start_s, end_s, cause, sn } = self.intervals;
-        let intervals = vec![
+        let Intervals { connection, start_s, end_s, cause, sn } = std::mem::take(self);
+        let columns = vec![
             column("connection", "", Values::Id(connection)),
             column("start_s", "s", Values::Float(start_s)),
             column("end_s", "s", Values::Float(end_s)),
             column("cause", "", Values::Word(cause)),
             column("sn", "", Values::OptionalId(sn)),
         ];
-        let Expiries { connection, time_s, idle_s, end, kind, because, sn } = self.expiries;
-        let expiries = vec![
+        Table { name: "budget_intervals", columns }
+    }
+}
+
+impl Recorded for Expiries {
+    fn rows(&self) -> usize {
+        self.time_s.len()
+    }
+
+    fn take(&mut self, _: Time) -> Table {
+        let column = |name, unit, values| Column { name, unit, values };
+        let Expiries { connection, time_s, idle_s, end, kind, because, sn } = std::mem::take(self);
+        let columns = vec![
             column("time_s", "s", Values::Float(time_s)),
             column("connection", "", Values::Id(connection)),
             column("idle_s", "s", Values::Float(idle_s)),
@@ -109,11 +145,7 @@ impl Report {
             column("because", "", Values::Word(because)),
             column("sn", "", Values::OptionalId(sn)),
         ];
-        let intervals = Table { name: "budget_intervals", columns: intervals };
-        if config.sees_senders {
-            return vec![intervals, Table { name: "budget_rtos", columns: expiries }];
-        }
-        vec![intervals, connections_table(&self.connections)]
+        Table { name: "budget_rtos", columns }
     }
 }
 

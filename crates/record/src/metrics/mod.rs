@@ -12,7 +12,6 @@ mod arrivals;
 mod channels;
 mod connection;
 mod definitions;
-mod open;
 mod radio;
 mod reference;
 mod results;
@@ -33,7 +32,6 @@ pub use rrc::StatePower;
 
 use application::ApplicationRecorder;
 use channels::ChannelRecorder;
-pub(crate) use open::Open;
 use radio::RadioRecorder;
 use rrc::RrcRecorder;
 use tcp::TcpRecorder;
@@ -101,7 +99,12 @@ impl Metrics {
 
     /// As [`finish`](Self::finish), of a run whose end nobody knew: the window ends with it.
     pub fn finish_early(mut self, end: Time) -> RunMetrics {
-        for window in [&mut self.tcp.window, &mut self.radio.window, &mut self.application.window] {
+        for window in [
+            &mut self.tcp.window,
+            &mut self.radio.window,
+            &mut self.rrc.window,
+            &mut self.application.window,
+        ] {
             window.to = window.to.min(end).max(window.from);
         }
         self.finish(end)

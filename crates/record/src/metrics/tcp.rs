@@ -6,10 +6,10 @@ use umts_units::{BitRate, Duration, Time};
 
 use super::connection::{Connection, Moment, Together};
 use super::definitions::connection_metrics;
-use super::open::Open;
 use super::results::ConnectionRow;
 use super::totals::TcpTotals;
 use super::window::Window;
+use crate::open::Open;
 
 /// Connections of one sender and one receiver.
 #[derive(Debug, Clone, Copy, Default)]

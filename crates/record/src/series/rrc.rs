@@ -4,7 +4,7 @@ use umts_stack::ids::UeId;
 use umts_stack::rnc::rrc::RrcState;
 use umts_units::Time;
 
-use super::table::{Column, Table, Values};
+use super::table::{Column, Recorded, Table, Values};
 
 /// States of users by time. Between two states `towards` names the one sought.
 #[derive(Debug, Default)]
@@ -22,13 +22,20 @@ impl States {
         self.state.push(state.name());
         self.towards.push(towards.map_or("", RrcState::name));
     }
+}
 
-    pub fn into_table(self) -> Table {
+impl Recorded for States {
+    fn rows(&self) -> usize {
+        self.time_s.len()
+    }
+
+    fn take(&mut self, _: Time) -> Table {
+        let all = std::mem::take(self);
         let columns = vec![
-            Column { name: "time_s", unit: "s", values: Values::Float(self.time_s) },
-            Column { name: "ue", unit: "", values: Values::Id(self.ue) },
-            Column { name: "state", unit: "", values: Values::Word(self.state) },
-            Column { name: "towards", unit: "", values: Values::Word(self.towards) },
+            Column { name: "time_s", unit: "s", values: Values::Float(all.time_s) },
+            Column { name: "ue", unit: "", values: Values::Id(all.ue) },
+            Column { name: "state", unit: "", values: Values::Word(all.state) },
+            Column { name: "towards", unit: "", values: Values::Word(all.towards) },
         ];
         Table { name: "rrc_state", columns }
     }
@@ -54,15 +61,22 @@ impl Reserved {
         self.dchs.push(u64::from(dchs));
         self.is_full.push(is_full);
     }
+}
 
-    pub fn into_table(self) -> Table {
+impl Recorded for Reserved {
+    fn rows(&self) -> usize {
+        self.time_s.len()
+    }
+
+    fn take(&mut self, _: Time) -> Table {
+        let all = std::mem::take(self);
         let columns = vec![
-            Column { name: "time_s", unit: "s", values: Values::Float(self.time_s) },
-            Column { name: "cell", unit: "", values: Values::Id(self.cell) },
-            Column { name: "downlink_kbps", unit: "kbit/s", values: Values::Float(self.downlink) },
-            Column { name: "uplink_kbps", unit: "kbit/s", values: Values::Float(self.uplink) },
-            Column { name: "dchs", unit: "", values: Values::Count(self.dchs) },
-            Column { name: "is_full", unit: "", values: Values::Flag(self.is_full) },
+            Column { name: "time_s", unit: "s", values: Values::Float(all.time_s) },
+            Column { name: "cell", unit: "", values: Values::Id(all.cell) },
+            Column { name: "downlink_kbps", unit: "kbit/s", values: Values::Float(all.downlink) },
+            Column { name: "uplink_kbps", unit: "kbit/s", values: Values::Float(all.uplink) },
+            Column { name: "dchs", unit: "", values: Values::Count(all.dchs) },
+            Column { name: "is_full", unit: "", values: Values::Flag(all.is_full) },
         ];
         Table { name: "cell", columns }
     }

@@ -5,19 +5,23 @@
 
 use umts_units::Time;
 
-use super::table::{Column, Values};
+use super::table::{Column, Recorded, Table, Values};
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Steps {
+    /// Names of the table, of its key and of its value, and the value's unit.
+    names: [&'static str; 4],
     time_s: Vec<f64>,
     key: Vec<u32>,
     value: Vec<f64>,
-    last: Vec<Last>,
+    /// Rows that were taken before these.
+    taken: usize,
 }
 
-/// The present value of one key, and the one before it.
+/// The present value of one key, and the one before it; whoever owns the key keeps it.
 #[derive(Debug, Clone, Copy, Default)]
-struct Last {
+pub(super) struct Last {
+    /// Number of its row, from the first that there ever was.
     row: usize,
     since: Time,
     value: Option<f64>,
@@ -25,21 +29,23 @@ struct Last {
 }
 
 impl Steps {
-    /// The value of `key` is `value` from `at` on.
-    pub fn set(&mut self, at: Time, key: usize, value: f64) {
-        if key >= self.last.len() {
-            self.last.resize(key + 1, Last::default());
-        }
-        let last = &mut self.last[key];
+    /// No rows yet; `names` are those of the table, of its key and of its value, and the value's unit.
+    pub fn new(names: [&'static str; 4]) -> Self {
+        Steps { names, time_s: Vec::new(), key: Vec::new(), value: Vec::new(), taken: 0 }
+    }
+
+    /// The value of `key` is `value` from `at` on; `last` is that of the same key.
+    pub fn set(&mut self, at: Time, key: u32, value: f64, last: &mut Last) {
         if last.value == Some(value) {
             return;
         }
+        let rows = self.taken + self.value.len();
         if last.value.is_none() || last.since != at {
-            *last = Last { row: self.value.len(), since: at, value: Some(value), before: last.value };
+            *last = Last { row: rows, since: at, value: Some(value), before: last.value };
             self.time_s.push(at.as_secs());
-            self.key.push(u32::try_from(key).expect("keys are numbers of connections and users"));
+            self.key.push(key);
             self.value.push(value);
-        } else if last.before == Some(value) && last.row + 1 == self.value.len() {
+        } else if last.before == Some(value) && last.row + 1 == rows {
             // Back to what it was before this instant. A row of another key behind this one would have to move, so
             // then it stays and says that nothing changed.
             *last = Last { row: usize::MAX, since: Time::NEVER, value: last.before, before: None };
@@ -48,19 +54,36 @@ impl Steps {
             self.value.pop();
         } else {
             last.value = Some(value);
-            self.value[last.row] = value;
+            self.value[last.row - self.taken] = value;
         }
     }
+}
 
-    /// Time, key and value as columns.
-    pub fn into_columns(self, key: &'static str, value: (&'static str, &'static str)) -> Vec<Column> {
-        let (name, unit) = value;
-        vec![
-            Column { name: "time_s", unit: "s", values: Values::Float(self.time_s) },
-            Column { name: key, unit: "", values: Values::Id(self.key) },
-            Column { name, unit, values: Values::Float(self.value) },
-        ]
+impl Recorded for Steps {
+    fn rows(&self) -> usize {
+        self.value.len()
     }
+
+    fn take(&mut self, now: Time) -> Table {
+        let settled = self.time_s.partition_point(|time| *time < now.as_secs());
+        self.taken += settled;
+        let [name, key, value, unit] = self.names;
+        let columns = vec![
+            Column {
+                name: "time_s",
+                unit: "s",
+                values: Values::Float(take_first(&mut self.time_s, settled)),
+            },
+            Column { name: key, unit: "", values: Values::Id(take_first(&mut self.key, settled)) },
+            Column { name: value, unit, values: Values::Float(take_first(&mut self.value, settled)) },
+        ];
+        Table { name, columns }
+    }
+}
+
+fn take_first<T>(values: &mut Vec<T>, count: usize) -> Vec<T> {
+    let rest = values.split_off(count);
+    std::mem::replace(values, rest)
 }
 
 #[cfg(test)]
@@ -73,46 +96,66 @@ mod tests {
         Time::from_nanos(s * 1_000_000_000)
     }
 
-    fn rows(steps: &Steps) -> Vec<(f64, u32, f64)> {
-        (0..steps.value.len()).map(|row| (steps.time_s[row], steps.key[row], steps.value[row])).collect()
+    fn steps() -> Steps {
+        Steps::new(["cwnd", "connection", "cwnd_segments", "segments"])
+    }
+
+    /// Takes the rows of before `now`.
+    fn taken(steps: &mut Steps, now: Time) -> Vec<(f64, u32, f64)> {
+        let table = steps.take(now);
+        match [&table.columns[0].values, &table.columns[1].values, &table.columns[2].values] {
+            [Values::Float(times), Values::Id(keys), Values::Float(values)] => {
+                (0..table.rows()).map(|row| (times[row], keys[row], values[row])).collect()
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn rows(mut steps: Steps) -> Vec<(f64, u32, f64)> {
+        taken(&mut steps, Time::NEVER)
     }
 
     #[test]
     fn only_changes_make_rows() {
-        let mut steps = Steps::default();
+        let (mut steps, mut last) = (steps(), Last::default());
         for (time, value) in [(0, 1.0), (1, 1.0), (2, 3.0), (3, 3.0), (4, 1.0)] {
-            steps.set(at(time), 0, value);
+            steps.set(at(time), 0, value, &mut last);
         }
-        assert_eq!(rows(&steps), [(0.0, 0, 1.0), (2.0, 0, 3.0), (4.0, 0, 1.0)]);
+        assert_eq!(rows(steps), [(0.0, 0, 1.0), (2.0, 0, 3.0), (4.0, 0, 1.0)]);
     }
 
     #[test]
     fn of_one_instant_the_last_value_stays() {
-        let mut steps = Steps::default();
-        steps.set(at(0), 0, 1.0);
-        steps.set(at(1), 0, 2.0);
-        steps.set(at(1), 0, 3.0);
-        steps.set(at(2), 0, 4.0);
-        steps.set(at(2), 0, 3.0);
-        steps.set(at(3), 0, 5.0);
-        assert_eq!(rows(&steps), [(0.0, 0, 1.0), (1.0, 0, 3.0), (3.0, 0, 5.0)]);
+        let (mut steps, mut last) = (steps(), Last::default());
+        for (time, value) in [(0, 1.0), (1, 2.0), (1, 3.0), (2, 4.0), (2, 3.0), (3, 5.0)] {
+            steps.set(at(time), 0, value, &mut last);
+        }
+        assert_eq!(rows(steps), [(0.0, 0, 1.0), (1.0, 0, 3.0), (3.0, 0, 5.0)]);
     }
 
     proptest! {
-        /// Whatever the order of changes, each key has at each instant the value that was set last.
+        /// Whatever the order of changes, each key has at each instant the value that was set last. Taking rows away
+        /// meanwhile changes none of them.
         #[test]
-        fn says_what_was_set(sets in proptest::collection::vec((0u64..3, 0usize..3, 0u8..3), 1..100)) {
-            let (mut steps, mut now) = (Steps::default(), 0);
+        fn says_what_was_set(sets in proptest::collection::vec((0u64..3, 0usize..3, 0u8..3, 0u8..4), 1..100)) {
+            let (mut steps, mut last, mut now) = (steps(), [Last::default(); 3], 0);
+            let (mut pieces, mut whole, mut last_of_whole) = (Vec::new(), self::steps(), last);
             let mut set = Vec::new();
-            for (wait, key, value) in sets {
+            for (wait, key, value, take) in sets {
                 now += wait;
-                steps.set(at(now), key, f64::from(value));
+                if take == 0 {
+                    pieces.extend(taken(&mut steps, at(now)));
+                }
+                steps.set(at(now), key as u32, f64::from(value), &mut last[key]);
+                whole.set(at(now), key as u32, f64::from(value), &mut last_of_whole[key]);
                 set.push((now as f64, key as u32, f64::from(value)));
             }
+            pieces.extend(rows(steps));
             let value = |rows: &[(f64, u32, f64)], key, time: f64| {
                 rows.iter().rev().find(|row| row.1 == key && row.0 <= time).map(|row| row.2)
             };
-            let rows = rows(&steps);
+            let rows = rows(whole);
+            prop_assert_eq!(&pieces, &rows);
             prop_assert!(rows.is_sorted_by_key(|row| row.0));
             for key in 0..3 {
                 for time in 0..=now {

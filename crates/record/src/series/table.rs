@@ -1,5 +1,7 @@
 //! Tables as columns, ready to become Arrow arrays.
 
+use umts_units::Time;
+
 /// The values of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Values {
@@ -80,4 +82,28 @@ impl SeriesTables {
     pub fn table(&self, name: &str) -> Option<&Table> {
         self.tables.iter().find(|table| table.name == name)
     }
+}
+
+/// A table that is being filled.
+pub(crate) trait Recorded {
+    /// Rows that were not taken.
+    fn rows(&self) -> usize;
+
+    /// Takes the rows of before `now`, which can change no more.
+    fn take(&mut self, now: Time) -> Table;
+}
+
+/// A table about connections, with one value.
+pub(super) fn table(
+    name: &'static str,
+    time_s: Vec<f64>,
+    connection: Vec<u32>,
+    (column, unit, values): (&'static str, &'static str, Values),
+) -> Table {
+    let columns = vec![
+        Column { name: "time_s", unit: "s", values: Values::Float(time_s) },
+        Column { name: "connection", unit: "", values: Values::Id(connection) },
+        Column { name: column, unit, values },
+    ];
+    Table { name, columns }
 }

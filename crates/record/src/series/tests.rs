@@ -1,4 +1,4 @@
-use umts_stack::ids::{FlowId, PacketId, UeId};
+use umts_stack::ids::{Direction, FlowId, PacketId, UeId};
 use umts_stack::packet::Flags;
 use umts_units::Bytes;
 

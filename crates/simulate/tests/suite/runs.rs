@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 
 use crate::common::{metrics, output, scenario, value};
-use umts_simulate::{RunError, RunOptions, run};
+use umts_record::series::{Table, Values};
+use umts_simulate::{PIECE_ROWS, Piece, RunError, RunOptions, run};
 
 #[test]
 fn the_same_seed_gives_the_same_bits_and_another_one_does_not() {
@@ -65,7 +66,12 @@ fn a_file_is_downloaded_whole_and_its_connection_is_handed_out() {
         &[("flow.0.traffic", "file"), ("flow.0.size", "100 kB"), ("duration", "60 s")],
     );
     let mut rows = Vec::new();
-    let mut finished = |mut new| rows.append(&mut new);
+    let mut finished = |piece| {
+        if let Piece::Connections(mut new) = piece {
+            rows.append(&mut new);
+        }
+        ControlFlow::Continue(())
+    };
     let options = RunOptions { seed: 1, finished: Some(&mut finished), ..RunOptions::default() };
     let left = run(&scenario, options).unwrap();
     assert_eq!((rows.len(), left.metrics.connections.len()), (1, 0));
@@ -83,6 +89,68 @@ fn both_directions_carry_data() {
     // 64 kbit/s of payload, 1,460 of 1,500 octets, less what RLC and the acknowledgments need.
     let goodput = value(&up, "goodput_kbps");
     assert!((58.0..62.4).contains(&goodput), "{goodput}");
+}
+
+/// All rows of a table, one after the other, whatever it was cut into.
+fn rows_of(pieces: &[&Table]) -> Vec<String> {
+    let cells = |table: &Table, row: usize| {
+        let cell = |values: &Values| match values {
+            Values::Float(values) => format!("{:?}", values[row]),
+            Values::Id(values) => values[row].to_string(),
+            Values::OptionalId(values) => format!("{:?}", values[row]),
+            Values::Count(values) => values[row].to_string(),
+            Values::Flag(values) => values[row].to_string(),
+            Values::Word(values) => values[row].to_owned(),
+        };
+        table.columns.iter().map(|column| cell(&column.values)).collect::<Vec<_>>().join(" ")
+    };
+    pieces.iter().flat_map(|table| (0..table.rows()).map(|row| cells(table, row))).collect()
+}
+
+#[test]
+fn a_long_run_keeps_no_more_rows_of_a_series_than_a_piece() {
+    let scenario = scenario("web-cell", &[("duration", "500 s"), ("measure.budget", "true")]);
+    let options = RunOptions { seed: 1, series: true, ..RunOptions::default() };
+    let whole = run(&scenario, options).unwrap();
+    let (mut pieces, mut rows) = (Vec::new(), Vec::new());
+    let mut finished = |piece| {
+        match piece {
+            Piece::Connections(mut new) => rows.append(&mut new),
+            Piece::Series(table) => pieces.push(table),
+        }
+        ControlFlow::Continue(())
+    };
+    let options =
+        RunOptions { seed: 1, series: true, finished: Some(&mut finished), ..RunOptions::default() };
+    let left = run(&scenario, options).unwrap();
+    rows.extend(left.metrics.connections);
+    assert_eq!(rows, whole.metrics.connections);
+    assert_eq!(left.metrics.network, whole.metrics.network);
+    let second_of_a_cell = 500;
+    let last = left.series.unwrap().tables;
+    for table in pieces.iter().chain(&last) {
+        assert!(table.rows() < PIECE_ROWS + second_of_a_cell, "{} rows of {}", table.rows(), table.name);
+    }
+    assert!(pieces.iter().filter(|table| table.name == "sent").count() > 3);
+    assert!(pieces.iter().any(|table| table.name == "budget_intervals"));
+    for table in &whole.series.unwrap().tables {
+        let those: Vec<_> = pieces.iter().chain(&last).filter(|piece| piece.name == table.name).collect();
+        let (mut cut, mut all) = (rows_of(&those), rows_of(&[table]));
+        if table.name == "budget_intervals" {
+            // A connection that stays open hands in its intervals meanwhile.
+            cut.sort();
+            all.sort();
+        }
+        assert!(cut == all, "{}", table.name);
+    }
+}
+
+#[test]
+fn a_run_stops_when_nobody_takes_its_rows() {
+    let mut finished = |_| ControlFlow::Break(());
+    let options =
+        RunOptions { seed: 1, series: true, finished: Some(&mut finished), ..RunOptions::default() };
+    assert!(matches!(run(&scenario("ftp-on-fach", &[]), options), Err(RunError::Stopped)));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::common::{load, metrics, output, value};
 use umts_kernel::TraceSink;
 use umts_scenario::Scenario;
-use umts_simulate::{RunOptions, observe, run};
+use umts_simulate::{Piece, RunOptions, observe, run};
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
@@ -259,9 +259,12 @@ fn many_short_connections_leave_their_rows_and_nothing_else() {
     let scenario = with_flow("ftp-on-dch-384-3gpp", flow, &[("duration", "3000 s")]);
     let mut batches = Vec::new();
     let mut rows = 0;
-    let mut finished = |new: Vec<umts_record::metrics::ConnectionRow>| {
-        rows += new.len();
-        batches.push(new.len());
+    let mut finished = |piece| {
+        if let Piece::Connections(new) = piece {
+            rows += new.len();
+            batches.push(new.len());
+        }
+        ControlFlow::Continue(())
     };
     let options = RunOptions { seed: 1, finished: Some(&mut finished), ..RunOptions::default() };
     let left = run(&scenario, options).unwrap();

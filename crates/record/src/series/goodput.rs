@@ -1,0 +1,112 @@
+//! Goodput on a constant grid: for every window a row of each connection that was open in it.
+
+use umts_stack::ids::ConnectionId;
+use umts_units::{Duration, Time};
+
+use super::table::{Recorded, Table, Values, table};
+
+/// Rows of the windows that are over, and what is acknowledged in the one that is not.
+#[derive(Debug)]
+pub(super) struct Goodput {
+    length: Duration,
+    /// Number of the window that is not over.
+    window: u64,
+    /// Connections open in it, or closed in it, in the order of their numbers.
+    connections: Vec<Connection>,
+    time_s: Vec<f64>,
+    connection: Vec<u32>,
+    goodput_kbps: Vec<f64>,
+}
+
+#[derive(Debug)]
+struct Connection {
+    id: ConnectionId,
+    is_open: bool,
+    /// Payload acknowledged in the window.
+    bytes: u64,
+}
+
+impl Goodput {
+    /// # Panics
+    /// If the windows have no length.
+    pub fn new(length: Duration) -> Self {
+        assert!(!length.is_zero(), "goodput needs windows with a length");
+        Goodput {
+            length,
+            window: 0,
+            connections: Vec::new(),
+            time_s: Vec::new(),
+            connection: Vec::new(),
+            goodput_kbps: Vec::new(),
+        }
+    }
+
+    pub fn opened(&mut self, at: Time, id: ConnectionId) {
+        self.pass(at);
+        let place = self.connections.partition_point(|known| known.id < id);
+        self.connections.insert(place, Connection { id, is_open: true, bytes: 0 });
+    }
+
+    pub fn acknowledged(&mut self, at: Time, id: ConnectionId, payload: u64) {
+        self.pass(at);
+        if let Some(connection) = self.find(id) {
+            connection.bytes += payload;
+        }
+    }
+
+    pub fn closed(&mut self, at: Time, id: ConnectionId) {
+        self.pass(at);
+        if let Some(connection) = self.find(id) {
+            connection.is_open = false;
+        }
+    }
+
+    fn find(&mut self, id: ConnectionId) -> Option<&mut Connection> {
+        let place = self.connections.binary_search_by_key(&id, |known| known.id).ok()?;
+        Some(&mut self.connections[place])
+    }
+
+    /// Writes the rows of the windows that are over at `now`.
+    #[inline]
+    pub fn pass(&mut self, now: Time) {
+        let window = now.as_nanos() / self.length.as_nanos();
+        while self.window < window && !self.connections.is_empty() {
+            self.write(self.length);
+            self.window += 1;
+        }
+        self.window = window;
+    }
+
+    /// Writes the rows of the present window, of which so much is measured.
+    fn write(&mut self, measured: Duration) {
+        let start = Time::from_nanos(self.window * self.length.as_nanos());
+        for connection in &mut self.connections {
+            let bytes = std::mem::take(&mut connection.bytes);
+            self.time_s.push(start.as_secs());
+            self.connection.push(connection.id.0);
+            self.goodput_kbps.push(bytes as f64 * 8.0 / 1e3 / measured.as_secs());
+        }
+        self.connections.retain(|connection| connection.is_open);
+    }
+
+    /// Writes the last rows: the window that the end of the run cuts short is divided by what there is of it.
+    pub fn end(&mut self, end: Time) {
+        self.pass(end);
+        let measured = Duration::from_nanos(end.as_nanos() % self.length.as_nanos());
+        if !measured.is_zero() {
+            self.write(measured);
+        }
+    }
+}
+
+impl Recorded for Goodput {
+    fn rows(&self) -> usize {
+        self.time_s.len()
+    }
+
+    fn take(&mut self, _: Time) -> Table {
+        let time_s = std::mem::take(&mut self.time_s);
+        let rates = Values::Float(std::mem::take(&mut self.goodput_kbps));
+        table("goodput", time_s, std::mem::take(&mut self.connection), ("goodput_kbps", "kbit/s", rates))
+    }
+}
