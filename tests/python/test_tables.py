@@ -51,7 +51,7 @@ def test_a_long_run_hands_its_tables_out_while_it_goes_on(long: Scenario) -> Non
 
     left = _core.simulate(long.core, 1, 0, series=True, keep=keep)
     whole = _core.simulate(long.core, 1, 0, series=True)
-    assert {"rlc_buffer", "rlc_delivered", "sent", "acked", "budget_intervals"} <= parts.keys()
+    assert {"rlc_buffer", "rlc_delivered", "sent", "acked"} <= parts.keys()
     # What a second of this scenario adds is less than 1,000 rows.
     assert max(most.values()) < PART_ROWS + 1_000
     assert all(len(columns) < PART_ROWS + 1_000 for columns in left.series.values())

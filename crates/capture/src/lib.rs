@@ -6,8 +6,8 @@
 //! 2. `link.rs`, `packet.rs`: the IP and TCP headers behind a link header, from as many bytes as were captured.
 //! 3. [`Analyser`]: which connection it belongs to. No files, no clock: it is given packets, and asked in the end.
 //! 4. `connection.rs`: both ends, the handshake, where the capture was taken.
-//! 5. `way.rs`: the data of one end and what is acknowledged of it, as the sender's TCP would see it; `recovery.rs` says
-//!    why a segment was sent again, `spurious.rs` whether that was needed.
+//! 5. `way.rs`: the data of one end and what is acknowledged of it, as the sender's TCP would see it; `flight.rs` has
+//!    what may be timed of them, `recovery.rs` says why a segment was sent again, `spurious.rs` whether that was needed.
 //! 6. [`metrics`](definitions): the formulas.
 //!
 //! What is right depends on where the capture was taken. At the sender of the data, round-trip times and the
@@ -20,6 +20,7 @@ mod blocks;
 mod clock;
 mod connection;
 mod ends;
+mod flight;
 mod link;
 mod metrics;
 mod packet;

@@ -2,45 +2,23 @@
 //!
 //! Sequence numbers are unwrapped to 64 bits, starting at 2^32 so that those before the first one seen have room.
 
-use std::collections::VecDeque;
-
 use umts_units::{Duration, Time};
 
 use crate::clock::BusyClock;
+use crate::flight::Flight;
 use crate::packet::Segment;
 use crate::ranges::Ranges;
 use crate::recovery::{Cause, DUPLICATE_THRESHOLD, Recoveries, Repetition};
-use crate::rtt::{RttSamples, RttSums};
 use crate::spurious::Retransmissions;
 use crate::tally::Tally;
-use crate::timestamps::Timestamps;
 
 /// Room below the first sequence number seen.
 const ORIGIN: u64 = 1 << 32;
 /// No window is larger (RFC 7323 §2.3), so what lies farther away is no segment of this connection.
 const LARGEST_WINDOW: u64 = 1 << 30;
-/// Segments whose time of sending is remembered: beyond any window in flight, and few where nobody acknowledges.
-const MOST_TIMED: usize = 1 << 17;
-const MOST_TIMED_UNHEARD: usize = 64;
 /// A segment that arrives later than others which left after it was reordered if it is not later than this; else it
 /// was sent again, and the first copy did not pass here. tshark uses the same limit.
 const REORDERING: Duration = Duration::from_millis(3);
-
-/// What is known of a segment that is not acknowledged.
-#[derive(Debug, Clone, Copy)]
-struct Sent {
-    start: u64,
-    end: u64,
-    at: Time,
-    again: bool,
-}
-
-/// A segment that is being timed.
-#[derive(Debug, Clone, Copy)]
-struct Timed {
-    end: u64,
-    at: Time,
-}
 
 /// What a segment was, for a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,11 +44,6 @@ pub(crate) struct Way {
     missing: Ranges,
     missing_since: Time,
     sacked: Ranges,
-    in_flight: VecDeque<Sent>,
-    timed: Option<Timed>,
-    timestamps: Timestamps,
-    has_timestamps: bool,
-    last_rtt: Option<Duration>,
     recoveries: Recoveries,
     retransmissions: Retransmissions,
     /// The receiver's window, in octets.
@@ -82,12 +55,7 @@ pub(crate) struct Way {
     is_active: bool,
     is_over: bool,
     pub tally: Tally,
-    /// One segment timed at a time, as RFC 6298 §3 asks at least.
-    pub rtt_timed: RttSamples,
-    /// A sample for each acknowledgment.
-    pub rtt_every: RttSamples,
-    /// From timestamps.
-    pub rtt_timestamps: RttSums,
+    pub flight: Flight,
     pub last_data: Option<Time>,
     pub fin_acked: bool,
 }
@@ -101,11 +69,6 @@ impl Way {
     /// Whether acknowledgments of this direction's data were seen.
     pub fn is_acknowledged(&self) -> bool {
         self.window.is_some()
-    }
-
-    /// Whether the sender takes a sample with each acknowledgment, because it has timestamps.
-    pub fn samples(&self) -> &RttSamples {
-        if self.has_timestamps { &self.rtt_every } else { &self.rtt_timed }
     }
 
     pub fn unneeded(&self) -> crate::spurious::Unneeded {
@@ -168,7 +131,7 @@ impl Way {
         }
         let cause = self.place(now, start, end, segment, sender_delay);
         if let Some((value, _)) = segment.options.timestamps {
-            self.timestamps.sent(now, value);
+            self.flight.stamped(now, value);
         }
         self.update_activity(now, together);
         Some(SentAs { start: self.relative(start), end: self.relative(end), cause })
@@ -197,7 +160,7 @@ impl Way {
             self.note_window(now, window == 0);
         }
         let same_window = self.window.replace(window) == Some(window);
-        self.has_timestamps = segment.options.timestamps.is_some() && !self.timestamps.is_empty();
+        self.flight.hears(segment);
         self.note_unseen(ack);
         let Some(una) = self.una else {
             self.una = Some(ack);
@@ -280,11 +243,7 @@ impl Way {
             self.tally.data_segments += u64::from(segment.payload > 0);
             self.tally.sent_once += u64::from(segment.payload);
             self.data_end = self.data_end.max(payload_end);
-            self.remember(Sent { start, end, at: now, again: false });
-            if !is_reordered {
-                // None that was sent before is timed (Karn), and one at a time.
-                self.timed.get_or_insert(Timed { end, at: now });
-            }
+            self.flight.sent(now, start, end, is_reordered, self.window.is_some());
             return Cause::New;
         }
         self.tally.sent_once += payload_end.saturating_sub(self.data_end.max(start));
@@ -308,7 +267,7 @@ impl Way {
         let has_arrived = end <= una || self.sacked.covers(start, end);
         let timestamp = segment.options.timestamps.map(|(value, _)| value);
         self.retransmissions.sent_again(now, start, end, timestamp, has_arrived);
-        self.mark_again(now, start, end);
+        self.flight.sent_again(now, start, end);
         let tally = &mut self.tally;
         tally.retransmissions += 1;
         tally.retransmitted_segments += u64::from(segment.payload > 0);
@@ -321,34 +280,9 @@ impl Way {
         tally.fast_by_sack += u64::from(cause == Cause::Sack);
         tally.probes += u64::from(cause == Cause::Probe);
         if matches!(cause, Cause::Rto | Cause::DupAcks | Cause::Sack) {
-            self.timed = None;
+            self.flight.stop_timing();
         }
         cause
-    }
-
-    fn remember(&mut self, sent: Sent) {
-        let most = if self.window.is_some() { MOST_TIMED } else { MOST_TIMED_UNHEARD };
-        if self.in_flight.len() >= most {
-            self.in_flight.pop_front();
-        }
-        if self.in_flight.back().is_none_or(|last| last.end <= sent.start) {
-            self.in_flight.push_back(sent);
-        } else {
-            let index = self.in_flight.partition_point(|other| other.start < sent.start);
-            self.in_flight.insert(index, sent);
-        }
-    }
-
-    /// Karn: what was sent again says nothing about the round trip.
-    fn mark_again(&mut self, now: Time, start: u64, end: u64) {
-        let first = self.in_flight.partition_point(|sent| sent.end <= start);
-        for sent in self.in_flight.range_mut(first..).take_while(|sent| sent.start < end) {
-            sent.again = true;
-            sent.at = now;
-        }
-        if self.timed.is_some_and(|timed| start < timed.end && timed.end <= end) {
-            self.timed = None;
-        }
     }
 
     fn new_ack(&mut self, now: Time, una: u64, ack: u64, segment: &Segment, shortest: Option<Duration>) {
@@ -359,42 +293,13 @@ impl Way {
         self.una = Some(ack);
         self.missing.remove_below(ack);
         self.sacked.remove_below(ack);
-        self.take_samples(now, ack, segment);
+        self.flight.acknowledged(now, ack, segment);
         let echo = segment.options.timestamps.map(|(_, echo)| echo);
         if self.retransmissions.is_waiting() {
-            let shortest = self.rtt_every.sums.min().into_iter().chain(shortest).min();
+            let shortest = self.flight.rtt_every.sums.min().into_iter().chain(shortest).min();
             self.retransmissions.acknowledged(now, ack, echo, shortest);
         }
         self.recoveries.new_ack(now, ack);
-    }
-
-    fn take_samples(&mut self, now: Time, ack: u64, segment: &Segment) {
-        let mut newest: Option<Sent> = None;
-        while let Some(sent) = self.in_flight.front().copied().filter(|sent| sent.end <= ack) {
-            self.in_flight.pop_front();
-            if newest.is_none_or(|newest| newest.at <= sent.at) {
-                newest = Some(sent);
-            }
-        }
-        // Karn: none if what left last of it was sent before.
-        if let Some(sent) = newest.filter(|sent| !sent.again) {
-            self.rtt_every.record(now.saturating_since(sent.at));
-            if self.has_timestamps {
-                self.last_rtt = Some(now.saturating_since(sent.at));
-            }
-        }
-        if let Some(timed) = self.timed.take_if(|timed| timed.end <= ack) {
-            self.rtt_timed.record(now.saturating_since(timed.at));
-            if !self.has_timestamps {
-                self.last_rtt = Some(now.saturating_since(timed.at));
-            }
-        }
-        // RFC 7323 §4.1: a sample is taken of an acknowledgment of new data.
-        if let Some((_, echo)) = segment.options.timestamps
-            && let Some(at) = self.timestamps.echoed(echo)
-        {
-            self.rtt_timestamps.record(now.saturating_since(at));
-        }
     }
 
     /// Takes selective acknowledgments in; tells whether one is news.
@@ -480,7 +385,7 @@ impl Way {
         self.tally.active += nanos;
         self.tally.outstanding_integral += u128::from(outstanding) * nanos;
         self.tally.max_outstanding = self.tally.max_outstanding.max(outstanding);
-        if let Some(rtt) = self.last_rtt {
+        if let Some(rtt) = self.flight.last_rtt {
             let product = u128::from(rtt.as_nanos()) * nanos;
             self.tally.rtt_integral = self.tally.rtt_integral.saturating_add(product);
             self.tally.rtt_known += nanos;

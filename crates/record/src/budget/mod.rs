@@ -1,13 +1,13 @@
 //! The time budget: for every instant of every TCP connection one cause, out of trace events and nothing else.
 //!
 //! ```text
-//!   events ─► ue.rs, bearer.rs   where packets are in the radio access network, and why they stay there
+//!   events.rs ─► ue.rs, bearer.rs   where packets are in the radio access network, and why they stay there
 //!          ─► way.rs             where they are elsewhere; windows, what is written, sent and acknowledged
 //!               │
 //!          ─► connection.rs      the one packet that the connection waits for, and so the cause
 //!               │  ▲
 //!               ▼  └ rto.rs      silences that a timeout ends
-//!             log.rs             intervals, sums ─► results
+//!             log.rs             intervals, sums ─► report.rs: results
 //! ```
 //!
 //! Time runs in whole nanoseconds and each interval begins where the last one ends, so the parts of a connection add up to
@@ -16,6 +16,7 @@
 mod bearer;
 mod cause;
 mod connection;
+mod events;
 mod log;
 mod metrics;
 mod report;
@@ -27,16 +28,10 @@ mod way;
 #[cfg(test)]
 mod tests;
 
-use umts_kernel::TraceSink;
 use umts_stack::core_network::LinkConfig;
-use umts_stack::detail::{Detail, Stage};
-use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
+use umts_stack::ids::{ConnectionId, FlowId, PacketId, UeId};
 use umts_stack::network::{CellConfig, FachMode, NetworkConfig};
-use umts_stack::packet::{Packet, Segment};
-use umts_stack::radio::phy::Lost;
-use umts_stack::radio::rlc::BlockSet;
-use umts_stack::trace::{CapturePoint, Channel, DropPlace, TraceEvent};
-use umts_units::{Bytes, Duration, Time};
+use umts_units::Time;
 
 pub use cause::{Cause, Parts};
 pub use log::Interval;
@@ -44,16 +39,13 @@ pub(crate) use metrics::definitions;
 pub use rto::{Because, Timeout};
 pub use way::Loss;
 
-use crate::metrics::{ConnectionRow, RunMetrics, Window};
+use crate::metrics::{ConnectionRow, RunMetrics};
 use crate::open::Open;
 use crate::series::Table;
-use bearer::statuses;
 use connection::Connection;
-use log::Log;
 use report::Report;
 use ue::{Ue, Waiting};
 use waterfall::Waterfall;
-use way::Place;
 
 /// What to record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -197,186 +189,6 @@ impl Budget {
             self.finished.push(budget_of(connection, now));
         }
     }
-
-    fn sent(&mut self, now: Time, packet: PacketId, segment: &Segment) {
-        let (end, place) = (End::sending(segment.direction), self.first_place(now, segment));
-        if let Some(connection) = self.at(now, segment.connection) {
-            connection.way(end).sent(packet, segment, place);
-            connection.active(end, now);
-        }
-    }
-
-    fn received(&mut self, now: Time, packet: PacketId, segment: &Segment, delivered: u64) {
-        let from = End::sending(segment.direction);
-        if let Some(connection) = self.at(now, segment.connection) {
-            connection.way(from).arrived(packet, segment, delivered);
-            connection.way(from.other()).told_window(segment.window);
-            connection.settle_timeouts(packet, None);
-            connection.active(from.other(), now);
-        }
-    }
-
-    /// Where a segment is when it has left its host.
-    fn first_place(&self, now: Time, segment: &Segment) -> Place {
-        match segment.direction {
-            Direction::Downlink => self.in_core(now, u64::from(segment.payload) + u64::from(segment.header)),
-            Direction::Uplink => Place::Radio,
-        }
-    }
-
-    /// In the fixed network, which takes a packet of so many octets this long when it is empty.
-    fn in_core(&self, now: Time, octets: u64) -> Place {
-        let sending =
-            |link: &LinkConfig| link.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(Bytes(octets)));
-        let through = self.core.iter().fold(now, |at, link| at + sending(link) + link.delay);
-        Place::Core(through)
-    }
-
-    fn seen(&mut self, now: Time, at: CapturePoint, packet: &Packet) {
-        let direction = packet.direction();
-        let connection = packet.segment().map(|segment| segment.connection);
-        match (at, direction) {
-            (CapturePoint::Rnc, Direction::Downlink) | (CapturePoint::Ue, Direction::Uplink) => {
-                self.ue_at(now, packet.ue).bearers[direction.index()].enter(packet.id, connection);
-                let ue = &self.ues[packet.ue.index()];
-                self.waiting.insert(ue.cell, direction.index(), packet.ue);
-                self.moved(now, packet, Place::Radio);
-            }
-            (CapturePoint::Rnc, Direction::Uplink) => {
-                self.moved(now, packet, self.in_core(now, packet.size().0));
-            }
-            (CapturePoint::Server, _) | (CapturePoint::Ue, Direction::Downlink) => {}
-        }
-    }
-
-    fn moved(&mut self, now: Time, packet: &Packet, place: Place) {
-        let Some(segment) = packet.segment() else { return };
-        let end = End::sending(segment.direction);
-        if let Some(connection) = self.at(now, segment.connection) {
-            connection.way(end).moved(packet.id, place);
-        }
-    }
-
-    fn dropped(&mut self, now: Time, place: DropPlace, packet: &Packet) {
-        let direction = packet.direction();
-        let loss = match place {
-            DropPlace::LinkQueue(_) | DropPlace::LinkLoss(_) | DropPlace::LinkDown(_) | DropPlace::Script => {
-                Loss::Core
-            }
-            DropPlace::ErroneousSdu | DropPlace::Checksum | DropPlace::FlatLoss => Loss::Radio,
-            DropPlace::RlcBuffer => Loss::BufferFull,
-            DropPlace::NoConnection => return,
-        };
-        if loss != Loss::Core {
-            self.leaves_bearer(now, packet.ue, direction, packet.id);
-        }
-        if let Some(segment) = packet.segment() {
-            self.lost(now, direction, packet.id, segment.connection, loss);
-        }
-    }
-
-    fn lost(
-        &mut self,
-        now: Time,
-        direction: Direction,
-        packet: PacketId,
-        connection: ConnectionId,
-        loss: Loss,
-    ) {
-        if let Some(connection) = self.at(now, connection) {
-            connection.way(End::sending(direction)).lost(packet, loss);
-            connection.settle_timeouts(packet, Some(loss));
-        }
-    }
-
-    fn leaves_bearer(
-        &mut self,
-        now: Time,
-        ue: UeId,
-        direction: Direction,
-        packet: PacketId,
-    ) -> Option<ConnectionId> {
-        let here = self.ue_at(now, ue);
-        let bearer = &mut here.bearers[direction.index()];
-        let connection = bearer.remove(packet);
-        if bearer.is_empty() {
-            let cell = here.cell;
-            self.waiting.remove(cell, direction.index(), ue);
-        }
-        connection
-    }
-
-    /// Packets of a bearer cannot come any more.
-    fn bury(&mut self, now: Time, ue: UeId, direction: Direction) {
-        if self.dead.is_empty() {
-            return;
-        }
-        let here = &self.ues[ue.index()];
-        if here.bearers[direction.index()].is_empty() {
-            self.waiting.remove(here.cell, direction.index(), ue);
-        }
-        while let Some((packet, connection)) = self.dead.pop() {
-            if let Some(connection) = connection {
-                self.lost(now, direction, packet, connection, Loss::Radio);
-            }
-        }
-    }
-
-    fn blocks(
-        &mut self,
-        now: Time,
-        (ue, direction, channel): (UeId, Direction, Channel),
-        set: &BlockSet,
-        stage: &Stage,
-    ) {
-        let way = direction.index();
-        let cell = self.ues[ue.index()].cell;
-        let waits = channel == Channel::Fach && self.has_queue[cell];
-        let mut dead = std::mem::take(&mut self.dead);
-        let here = self.ue_at(now, ue);
-        let bearer = &mut here.bearers[way];
-        match stage {
-            Stage::Leaves => bearer.leave(set, waits),
-            Stage::OnAir => bearer.leave_nodeb(set),
-            Stage::Dropped => {
-                bearer.leave_nodeb(set);
-                bearer.arrive(set, Lost::all(set.blocks), &mut dead);
-            }
-            Stage::Arrives(lost) => {
-                bearer.arrive(set, *lost, &mut dead);
-                for status in statuses(set, *lost) {
-                    here.bearers[direction.reversed().index()].status(set, status);
-                }
-            }
-        }
-        self.dead = dead;
-        self.bury(now, ue, direction);
-        let goes_on_air = match stage {
-            Stage::Leaves => !waits,
-            Stage::OnAir => true,
-            Stage::Dropped | Stage::Arrives(_) => false,
-        };
-        if goes_on_air {
-            self.serve(now, (ue, direction, channel), set);
-        }
-    }
-
-    /// The channel carries blocks of `ue` for one TTI, and nobody else's if it is shared.
-    fn serve(&mut self, now: Time, (ue, direction, channel): (UeId, Direction, Channel), set: &BlockSet) {
-        let way = direction.index();
-        let served = &mut self.ues[ue.index()];
-        let (cell, tti) = (served.cell, served.tti(way, channel));
-        served.bearers[way].served(now, tti, set);
-        if channel == Channel::Dch {
-            return;
-        }
-        for index in 0..self.waiting.in_cell(cell, way).len() {
-            let other = self.waiting.in_cell(cell, way)[index];
-            if other != ue && self.ues[other.index()].shares(way) {
-                self.ue_at(now, other).bearers[way].others_served(now, tti);
-            }
-        }
-    }
 }
 
 fn budget_of(connection: Connection, until: Time) -> ConnectionBudget {
@@ -384,95 +196,4 @@ fn budget_of(connection: Connection, until: Time) -> ConnectionBudget {
     let timeouts = connection.timeouts.all().to_vec();
     let (parts, in_window, intervals) = connection.finish();
     ConnectionBudget { connection: id, flow, ue, opened, until, parts, in_window, intervals, timeouts }
-}
-
-impl TraceSink<TraceEvent> for Budget {
-    const WANTS_DETAIL: bool = true;
-
-    fn record(&mut self, now: Time, event: &TraceEvent) {
-        if let Some(waterfall) = &mut self.waterfall {
-            waterfall.record(now, event);
-        }
-        match event {
-            TraceEvent::ConnectionOpened { connection, flow, ue, sender, mss } => {
-                let window = Window { from: self.config.from, to: self.config.to };
-                let log = Log::new(window, self.config.keeps_intervals);
-                let sees_sender = self.config.sees_senders;
-                self.ues[ue.index()].open.push(*connection);
-                self.open.insert(
-                    *connection,
-                    Connection::new((*connection, *flow, *ue, *sender), *mss, now, (log, sees_sender)),
-                );
-            }
-            TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. } => {
-                self.close(now, *connection);
-            }
-            TraceEvent::AppWrote { connection, end, bytes } => {
-                if let Some(connection) = self.at(now, *connection) {
-                    connection.way(*end).wrote(*bytes);
-                }
-            }
-            TraceEvent::Established { connection, end } => {
-                if let Some(connection) = self.at(now, *connection) {
-                    connection.way(*end).is_established = true;
-                }
-            }
-            TraceEvent::Acked { connection, end, una, .. } => {
-                if let Some(connection) = self.at(now, *connection) {
-                    connection.way(*end).acknowledged(*una);
-                }
-            }
-            TraceEvent::Window { connection, end, cwnd, ssthresh } => {
-                if let Some(connection) = self.at(now, *connection) {
-                    connection.way(*end).window(*cwnd, *ssthresh);
-                }
-            }
-            TraceEvent::RtoExpired { connection, end, .. } => {
-                if let Some(connection) = self.at(now, *connection) {
-                    connection.timeout(*end, now);
-                }
-            }
-            TraceEvent::SegmentSent { packet, segment, .. } => self.sent(now, *packet, segment),
-            TraceEvent::SegmentReceived { packet, segment, delivered, .. } => {
-                self.received(now, *packet, segment, *delivered);
-            }
-            TraceEvent::PacketSeen { at, packet } => self.seen(now, *at, packet),
-            TraceEvent::PacketDropped { place, packet } => self.dropped(now, *place, packet),
-            TraceEvent::SduDelivered { ue, direction, sdu, .. } => {
-                self.leaves_bearer(now, *ue, *direction, *sdu);
-            }
-            TraceEvent::SduDiscarded { ue, direction, sdu, .. } => {
-                if let Some(connection) = self.leaves_bearer(now, *ue, *direction, *sdu) {
-                    self.lost(now, *direction, *sdu, connection, Loss::Radio);
-                }
-            }
-            TraceEvent::RlcReset { ue, direction } => {
-                self.ue_at(now, *ue).bearers[direction.index()].begin_reset();
-            }
-            TraceEvent::RlcInitialState { ue, direction } => {
-                let mut dead = std::mem::take(&mut self.dead);
-                self.ue_at(now, *ue).bearers[direction.index()].begin_anew(&mut dead);
-                self.dead = dead;
-                self.bury(now, *ue, *direction);
-            }
-            TraceEvent::RrcSwitch { ue, from, to, .. } => self.ue_at(now, *ue).switch_begins(*from, *to),
-            TraceEvent::RrcState { ue, state } => self.ue_at(now, *ue).is_in(*state),
-            _ => {}
-        }
-    }
-
-    fn show(&mut self, now: Time, detail: &Detail<'_>) {
-        if let Some(waterfall) = &mut self.waterfall {
-            waterfall.show(now, detail);
-        }
-        match detail {
-            Detail::Blocks { ue, direction, channel, set, stage } => {
-                self.blocks(now, (*ue, *direction, *channel), set, stage);
-            }
-            Detail::Skipped { ue, direction, first, count, .. } => {
-                self.ue_at(now, *ue).bearers[direction.index()].skip(*first, *count);
-            }
-            Detail::Poll { .. } | Detail::InSequence { .. } => {}
-        }
-    }
 }

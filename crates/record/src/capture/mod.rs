@@ -196,7 +196,9 @@ impl TraceSink<TraceEvent> for Captures {
             } => {
                 self.remember(*packet, *cause);
             }
-            TraceEvent::ConnectionClosed { connection } => self.headers.closed(*connection),
+            TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. } => {
+                self.headers.closed(*connection);
+            }
             TraceEvent::PacketSeen { at: point, packet } => {
                 self.error = self.see(at, *point, packet).err();
             }

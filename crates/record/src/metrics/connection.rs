@@ -36,6 +36,8 @@ pub(super) struct Connection {
     delivered: u64,
     highest_sent: u64,
     una: u64,
+    /// Duplicate acknowledgments in a row, whatever the sender makes of them.
+    duplicates: u32,
     syn_sent: Option<Time>,
     data_sent: Option<Time>,
     last_delivery: Time,
@@ -86,6 +88,7 @@ impl Connection {
             delivered: 0,
             highest_sent: FIRST_BYTE,
             una: 0,
+            duplicates: 0,
             syn_sent: None,
             data_sent: None,
             last_delivery: moment.at,
@@ -215,6 +218,7 @@ impl Connection {
 
     pub fn acknowledged(&mut self, moment: Moment, una: u64, payload: u64, together: &mut Together) {
         self.settle(moment.clamped);
+        self.duplicates = 0;
         self.una = self.una.max(una);
         self.acknowledged += payload;
         if moment.measured {
@@ -249,8 +253,9 @@ impl Connection {
         }
     }
 
-    pub fn dupack(&mut self, moment: Moment, count: u32) {
-        self.totals.dupack_runs += u64::from(moment.measured && count == 3);
+    pub fn dupack(&mut self, moment: Moment) {
+        self.duplicates += 1;
+        self.totals.dupack_runs += u64::from(moment.measured && self.duplicates == 3);
     }
 
     /// It was refused, reset or given up.
@@ -263,6 +268,8 @@ impl Connection {
     }
 
     pub fn rto_expired(&mut self, moment: Moment) {
+        // What is sent again from here on has duplicates of its own.
+        self.duplicates = 0;
         self.totals.expiries += u64::from(moment.measured);
     }
 

@@ -99,12 +99,9 @@ impl Metrics {
 
     /// As [`finish`](Self::finish), of a run whose end nobody knew: the window ends with it.
     pub fn finish_early(mut self, end: Time) -> RunMetrics {
-        for window in [
-            &mut self.tcp.window,
-            &mut self.radio.window,
-            &mut self.rrc.window,
-            &mut self.application.window,
-        ] {
+        for window in
+            [&mut self.tcp.window, &mut self.radio.window, &mut self.rrc.window, &mut self.application.window]
+        {
             window.to = window.to.min(end).max(window.from);
         }
         self.finish(end)

@@ -72,9 +72,9 @@ impl TcpRecorder {
                     connection.acknowledged(moment, *una, *payload, together);
                 }
             }
-            TraceEvent::DupAck { connection, end, count } => {
+            TraceEvent::DupAck { connection, end, .. } => {
                 if let Some((connection, _)) = self.find_sender(*connection, *end) {
-                    connection.dupack(moment, *count);
+                    connection.dupack(moment);
                 }
             }
             TraceEvent::RttSample { connection, end, rtt } => {

@@ -1,6 +1,5 @@
 //! Event lists whose metrics can be computed by hand.
 
-use proptest::prelude::*;
 use umts_kernel::TraceSink;
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use umts_stack::packet::{Content, Datagram, Ecn, Flags, Packet, Segment};
@@ -9,6 +8,9 @@ use umts_stack::trace::{Channel, DropPlace, PduDrop, SendCause, SpuriousBy, Trac
 use umts_units::{BitRate, Bytes, Duration, Time};
 
 use super::*;
+
+mod radio;
+mod windows;
 
 const MSS: u32 = 1000;
 
@@ -398,128 +400,6 @@ fn rows_of_closed_connections_leave_during_the_run() {
 }
 
 #[test]
-fn radio_metrics_are_for_each_direction() {
-    let (ue, direction) = (UeId(0), Direction::Downlink);
-    let sdu = PacketId(0);
-    let size = Bytes(1000);
-    let packet = Packet { id: sdu, flow: FlowId(0), ue, content: Content::Segment(data(0, 1)) };
-    let pdus = |count, retransmission| TraceEvent::PdusSent {
-        ue,
-        direction,
-        first_sn: 0,
-        count,
-        retransmission,
-        poll: false,
-    };
-    let status =
-        |direction, piggybacked, mrw| TraceEvent::StatusSent { ue, direction, octets: 5, piggybacked, mrw };
-    let mut story = Story::default();
-    story.at(0);
-    for _ in 0..3 {
-        story.event(TraceEvent::SduQueued { ue, direction, sdu, size });
-    }
-    story.event(TraceEvent::RlcBuffer { ue, direction, octets: 3000 });
-    story.event(pdus(16, false)).event(pdus(4, true));
-    story.event(TraceEvent::IubSent { ue, direction, blocks: 20, bits: 320 });
-    story.event(TraceEvent::PdusDropped { ue, direction, count: 3, why: PduDrop::OutsideWindow });
-    story.event(TraceEvent::RlcReset { ue, direction });
-    story.event(TraceEvent::IubSent { ue, direction: Direction::Uplink, blocks: 1, bits: 168 });
-    story.at(100).event(TraceEvent::BlocksReceived {
-        ue,
-        direction,
-        channel: Channel::Dch,
-        blocks: 20,
-        errors: 5,
-    });
-    story.event(status(Direction::Uplink, false, false)).event(status(Direction::Uplink, true, false));
-    story.event(status(Direction::Downlink, false, true));
-    story.at(1000).event(TraceEvent::SduDelivered { ue, direction, sdu, size, entered: ms(0) });
-    story.at(2000).event(TraceEvent::SduDelivered { ue, direction, sdu, size, entered: ms(0) });
-    story.event(TraceEvent::SduDiscarded { ue, direction, sdu, size });
-    story.event(TraceEvent::RlcBuffer { ue, direction, octets: 0 });
-    story.event(TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet });
-    story.event(TraceEvent::PacketDropped { place: DropPlace::LinkQueue(1), packet });
-    story.event(TraceEvent::PacketDropped { place: DropPlace::LinkLoss(1), packet });
-    story.event(TraceEvent::FachQueueDropped { ue, blocks: 7 });
-    story.event(TraceEvent::RachCollision { ue });
-    let result = story.result(0, 4000);
-    check(
-        &result.network,
-        &[
-            ("rlc_throughput_iub_kbps", 1.6),
-            ("rlc_throughput_iub_kbps_uplink", 0.042),
-            ("iub_pdus_per_s", 5.0),
-            ("rlc_throughput_payload_kbps", 8.0),
-            ("sdu_delay_ms", 1500.0),
-            ("sdu_jitter_ms", 500_000.0_f64.sqrt()),
-            ("sdu_error_pct", 100.0 / 3.0),
-            ("residual_loss_pct", 100.0 / 3.0),
-            ("rlc_sdu_discards", 1.0),
-            ("rlc_buffer_sdu_drops", 1.0),
-            ("rlc_buffer_sdu_drops_uplink", 0.0),
-            ("pdu_transmissions", 20.0),
-            ("rlc_retransmissions", 4.0),
-            ("mean_transmissions_per_pdu", 1.25),
-            ("rlc_pdus_dropped", 3.0),
-            ("rlc_resets", 1.0),
-            ("rlc_resets_uplink", 0.0),
-            ("status_pdus_sent", 1.0),
-            ("status_pdus_sent_uplink", 0.0),
-            ("status_overhead_pct", 5.0),
-            ("bler_pct", 25.0),
-            ("link_drops", 2.0),
-            ("fach_queue_drops", 7.0),
-            ("rach_collisions", 1.0),
-        ],
-    );
-    for name in ["bler_pct_uplink", "sdu_delay_ms_uplink", "jain_fairness"] {
-        assert_eq!(result.network.value(name), None, "{name}");
-    }
-    // From 1 s on, the buffer holds data for one more second, in which both SDUs come up.
-    check(
-        &story.result(1000, 4000).network,
-        &[("rlc_throughput_payload_kbps", 16.0), ("pdu_transmissions", 0.0)],
-    );
-}
-
-#[test]
-fn datagrams_have_a_loss_a_delay_and_a_jitter() {
-    let mut story = Story::default();
-    let datagram = |number, timestamp| Datagram {
-        direction: Direction::Downlink,
-        number,
-        payload: 100,
-        header: 28,
-        timestamp: ms(timestamp),
-    };
-    // Every 100 ms from 0 on; number 3 is lost, number 6 is still on its way at 1 s. Delays: 50, 80, 50, -, 60, 60 ms.
-    for (number, delay) in [(0, 50), (1, 80), (2, 50), (3, 0), (4, 60), (5, 60), (6, 0)] {
-        let sent = 100 * number;
-        let (flow, datagram) = (FlowId(4), datagram(number, sent));
-        story.at(sent).event(TraceEvent::DatagramSent { flow, datagram });
-        if delay > 0 {
-            story.at(sent + delay).event(TraceEvent::DatagramReceived { flow, datagram });
-        }
-    }
-    check(
-        &story.result(0, 1000).network,
-        &[
-            ("udp_sent", 7.0),
-            ("udp_received", 5.0),
-            ("udp_loss_pct", 100.0 / 6.0),
-            ("udp_goodput_kbps", 4.0),
-            ("udp_delay_ms", 60.0),
-            ("udp_max_delay_ms", 80.0),
-            ("udp_jitter_ms", 17.5),
-            ("udp_sent_uplink", 0.0),
-        ],
-    );
-    // What left before the window is received in it, but says nothing about its losses.
-    let late = story.result(120, 1000).network;
-    check(&late, &[("udp_sent", 5.0), ("udp_received", 4.0), ("udp_loss_pct", 25.0)]);
-}
-
-#[test]
 fn a_told_packet_call_begins_with_its_request_and_may_pause() {
     let mut story = Story::default();
     let connection = ConnectionId(0);
@@ -564,82 +444,4 @@ fn results_list_what_the_definitions_list() {
     );
     let unique: std::collections::BTreeSet<_> = result.network.iter().map(|(name, _)| name).collect();
     assert_eq!(unique.len(), result.network.iter().count());
-}
-
-/// A connection in which segments leave, arrive and are acknowledged, each step a few milliseconds after the last.
-fn transfer(steps: &[(u64, u8)]) -> Story {
-    let mut story = Story::default();
-    story.at(0).opens(0, 0).writes(0, u64::MAX);
-    let (mut now, mut sent, mut arrived, mut acknowledged, mut packet) = (0, 0, 0, 0, 0);
-    for &(wait, what) in steps {
-        now += wait;
-        packet += 1;
-        story.at(now);
-        match what {
-            0 => {
-                story.sends(packet, data(0, 1 + sent * 1000), SendCause::New);
-                sent += 1;
-            }
-            1 if sent > arrived => {
-                story.arrives(packet, data(0, 1 + arrived * 1000), 1000);
-                arrived += 1;
-            }
-            2 if arrived > acknowledged => {
-                story.acked(0, 1 + arrived * 1000, (arrived - acknowledged) * 1000).measures(0, wait + 1);
-                acknowledged = arrived;
-            }
-            3 if sent > acknowledged => {
-                story.sends(packet, data(0, 1 + acknowledged * 1000), SendCause::Rto);
-            }
-            _ => {}
-        }
-    }
-    story
-}
-
-fn steps() -> impl Strategy<Value = Vec<(u64, u8)>> {
-    proptest::collection::vec((0u64..50, 0u8..4), 1..200)
-}
-
-proptest! {
-    /// Payload can only be acknowledged after it arrived, and arrive after it was sent.
-    #[test]
-    fn goodputs_are_ordered(steps in steps()) {
-        let network = transfer(&steps).result(0, 10_001).network;
-        let value = |name| network.value(name).expect("a window has a length");
-        prop_assert!(value("goodput_kbps") <= value("goodput_delivered_kbps"));
-        prop_assert!(value("goodput_delivered_kbps") <= value("goodput_sent_kbps"));
-        prop_assert!(value("goodput_sent_kbps") <= value("throughput_kbps"));
-        prop_assert!(value("tcp_retransmissions_unneeded") <= value("tcp_retransmissions"));
-        prop_assert!(value("mean_outstanding_segments") <= value("max_outstanding_segments"));
-        prop_assert_eq!(
-            value("tcp_retransmissions"),
-            value("tcp_retransmissions_by_rto") + value("tcp_retransmissions_by_dupack")
-        );
-    }
-
-    /// Two adjoining windows share nothing and miss nothing.
-    #[test]
-    fn windows_add_up(steps in steps(), cut in 1u64..10_000) {
-        let story = transfer(&steps);
-        let windows = [(0, cut), (cut, 10_001), (0, 10_001)].map(|(from, to)| {
-            let network = story.result(from, to).network;
-            let seconds = (to - from) as f64 / 1e3;
-            let amount = |name: &str, factor: f64| network.value(name).unwrap_or(0.0) * factor;
-            [
-                amount("goodput_kbps", seconds),
-                amount("goodput_sent_kbps", seconds),
-                amount("throughput_kbps", seconds),
-                amount("total_packets", 1.0),
-                amount("tcp_retransmissions", 1.0),
-                amount("tcp_retransmissions_unneeded", 1.0),
-                // The connection is active throughout.
-                amount("mean_outstanding_segments", seconds),
-            ]
-        });
-        for index in 0..windows[0].len() {
-            let sum = windows[0][index] + windows[1][index];
-            prop_assert!((sum - windows[2][index]).abs() < 1e-6, "{index}: {windows:?}");
-        }
-    }
 }

@@ -1,0 +1,125 @@
+//! RLC, Iub and air, and datagrams over them.
+
+use super::*;
+
+#[test]
+fn radio_metrics_are_for_each_direction() {
+    let (ue, direction) = (UeId(0), Direction::Downlink);
+    let sdu = PacketId(0);
+    let size = Bytes(1000);
+    let packet = Packet { id: sdu, flow: FlowId(0), ue, content: Content::Segment(data(0, 1)) };
+    let pdus = |count, retransmission| TraceEvent::PdusSent {
+        ue,
+        direction,
+        first_sn: 0,
+        count,
+        retransmission,
+        poll: false,
+    };
+    let status =
+        |direction, piggybacked, mrw| TraceEvent::StatusSent { ue, direction, octets: 5, piggybacked, mrw };
+    let mut story = Story::default();
+    story.at(0);
+    for _ in 0..3 {
+        story.event(TraceEvent::SduQueued { ue, direction, sdu, size });
+    }
+    story.event(TraceEvent::RlcBuffer { ue, direction, octets: 3000 });
+    story.event(pdus(16, false)).event(pdus(4, true));
+    story.event(TraceEvent::IubSent { ue, direction, blocks: 20, bits: 320 });
+    story.event(TraceEvent::PdusDropped { ue, direction, count: 3, why: PduDrop::OutsideWindow });
+    story.event(TraceEvent::RlcReset { ue, direction });
+    story.event(TraceEvent::IubSent { ue, direction: Direction::Uplink, blocks: 1, bits: 168 });
+    story.at(100).event(TraceEvent::BlocksReceived {
+        ue,
+        direction,
+        channel: Channel::Dch,
+        blocks: 20,
+        errors: 5,
+    });
+    story.event(status(Direction::Uplink, false, false)).event(status(Direction::Uplink, true, false));
+    story.event(status(Direction::Downlink, false, true));
+    story.at(1000).event(TraceEvent::SduDelivered { ue, direction, sdu, size, entered: ms(0) });
+    story.at(2000).event(TraceEvent::SduDelivered { ue, direction, sdu, size, entered: ms(0) });
+    story.event(TraceEvent::SduDiscarded { ue, direction, sdu, size });
+    story.event(TraceEvent::RlcBuffer { ue, direction, octets: 0 });
+    story.event(TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet });
+    story.event(TraceEvent::PacketDropped { place: DropPlace::LinkQueue(1), packet });
+    story.event(TraceEvent::PacketDropped { place: DropPlace::LinkLoss(1), packet });
+    story.event(TraceEvent::FachQueueDropped { ue, blocks: 7 });
+    story.event(TraceEvent::RachCollision { ue });
+    let result = story.result(0, 4000);
+    check(
+        &result.network,
+        &[
+            ("rlc_throughput_iub_kbps", 1.6),
+            ("rlc_throughput_iub_kbps_uplink", 0.042),
+            ("iub_pdus_per_s", 5.0),
+            ("rlc_throughput_payload_kbps", 8.0),
+            ("sdu_delay_ms", 1500.0),
+            ("sdu_jitter_ms", 500_000.0_f64.sqrt()),
+            ("sdu_error_pct", 100.0 / 3.0),
+            ("residual_loss_pct", 100.0 / 3.0),
+            ("rlc_sdu_discards", 1.0),
+            ("rlc_buffer_sdu_drops", 1.0),
+            ("rlc_buffer_sdu_drops_uplink", 0.0),
+            ("pdu_transmissions", 20.0),
+            ("rlc_retransmissions", 4.0),
+            ("mean_transmissions_per_pdu", 1.25),
+            ("rlc_pdus_dropped", 3.0),
+            ("rlc_resets", 1.0),
+            ("rlc_resets_uplink", 0.0),
+            ("status_pdus_sent", 1.0),
+            ("status_pdus_sent_uplink", 0.0),
+            ("status_overhead_pct", 5.0),
+            ("bler_pct", 25.0),
+            ("link_drops", 2.0),
+            ("fach_queue_drops", 7.0),
+            ("rach_collisions", 1.0),
+        ],
+    );
+    for name in ["bler_pct_uplink", "sdu_delay_ms_uplink", "jain_fairness"] {
+        assert_eq!(result.network.value(name), None, "{name}");
+    }
+    // From 1 s on, the buffer holds data for one more second, in which both SDUs come up.
+    check(
+        &story.result(1000, 4000).network,
+        &[("rlc_throughput_payload_kbps", 16.0), ("pdu_transmissions", 0.0)],
+    );
+}
+
+#[test]
+fn datagrams_have_a_loss_a_delay_and_a_jitter() {
+    let mut story = Story::default();
+    let datagram = |number, timestamp| Datagram {
+        direction: Direction::Downlink,
+        number,
+        payload: 100,
+        header: 28,
+        timestamp: ms(timestamp),
+    };
+    // Every 100 ms from 0 on; number 3 is lost, number 6 is still on its way at 1 s. Delays: 50, 80, 50, -, 60, 60 ms.
+    for (number, delay) in [(0, 50), (1, 80), (2, 50), (3, 0), (4, 60), (5, 60), (6, 0)] {
+        let sent = 100 * number;
+        let (flow, datagram) = (FlowId(4), datagram(number, sent));
+        story.at(sent).event(TraceEvent::DatagramSent { flow, datagram });
+        if delay > 0 {
+            story.at(sent + delay).event(TraceEvent::DatagramReceived { flow, datagram });
+        }
+    }
+    check(
+        &story.result(0, 1000).network,
+        &[
+            ("udp_sent", 7.0),
+            ("udp_received", 5.0),
+            ("udp_loss_pct", 100.0 / 6.0),
+            ("udp_goodput_kbps", 4.0),
+            ("udp_delay_ms", 60.0),
+            ("udp_max_delay_ms", 80.0),
+            ("udp_jitter_ms", 17.5),
+            ("udp_sent_uplink", 0.0),
+        ],
+    );
+    // What left before the window is received in it, but says nothing about its losses.
+    let late = story.result(120, 1000).network;
+    check(&late, &[("udp_sent", 5.0), ("udp_received", 4.0), ("udp_loss_pct", 25.0)]);
+}
