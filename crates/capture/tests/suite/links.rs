@@ -1,6 +1,10 @@
 //! Every link type, IPv4 and IPv6, whole and cut.
 
+use std::cell::Cell;
+
 use crate::common::{End, Packet, ms};
+use proptest::prelude::*;
+use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use umts_capture::{Analyser, Analysis, LinkType};
 
 const ETHERTYPES: [u16; 2] = [0x0800, 0x86dd];
@@ -149,4 +153,75 @@ fn options_that_were_cut_off_are_missing_and_the_rest_is_not() {
     analyser.packet(ms(2), LinkType::Raw, &data, data.len() as u32);
     let row = &analyser.finish().connections[0];
     assert_eq!((row.mss, row.window_scale), (Some(1400), Some(0)));
+}
+
+/// What may stand in front of a TCP header: link type, and octets.
+fn front() -> impl Strategy<Value = (u32, Vec<u8>, bool)> {
+    let tags = proptest::collection::vec(prop_oneof![Just(0x8100u16), Just(0x88a8), Just(0x9100)], 0..4);
+    // Next headers of IPv6 that are stepped over, with lengths that may be anything.
+    let extensions = proptest::collection::vec(
+        (prop_oneof![Just(0u8), Just(43), Just(60), Just(135), Just(51), Just(44)], 0u8..4),
+        0..4,
+    );
+    (any::<bool>(), tags, extensions, any::<bool>()).prop_map(|(is_ipv6, tags, extensions, has_link)| {
+        let mut ip = data(is_ipv6);
+        if is_ipv6 {
+            for (kind, length) in extensions {
+                let octets = match kind {
+                    44 => 8,
+                    51 => 4 * (2 + usize::from(length)),
+                    _ => 8 * (1 + usize::from(length)),
+                };
+                let mut extension = vec![0; octets];
+                (extension[0], extension[1]) = (ip[6], if kind == 44 { 0 } else { length });
+                ip[6] = kind;
+                let total = u16::from_be_bytes([ip[4], ip[5]]) + octets as u16;
+                ip[4..6].copy_from_slice(&total.to_be_bytes());
+                ip.splice(40..40, extension);
+            }
+        }
+        if !has_link {
+            return (101, ip, is_ipv6);
+        }
+        let mut bytes = vec![0; 12];
+        for tag in tags {
+            bytes.extend(tag.to_be_bytes());
+            bytes.extend([0, 7]);
+        }
+        bytes.extend(if is_ipv6 { 0x86ddu16 } else { 0x0800 }.to_be_bytes());
+        bytes.extend(ip);
+        (1, bytes, is_ipv6)
+    })
+}
+
+/// Headers of every kind with a few octets that are wrong, and cut anywhere. That most of them still lead to TCP is
+/// counted: else nothing behind the link header would have been tried.
+#[test]
+fn damaged_headers_never_panic_and_whole_ones_lead_to_tcp() {
+    let damage = proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4);
+    let strategy = (front(), damage, any::<Option<prop::sample::Index>>(), any::<u32>());
+    let (whole, read) = (Cell::new(0), Cell::new(0));
+    let mut runner = TestRunner::new_with_rng(
+        ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(3000) },
+        TestRng::deterministic_rng(RngAlgorithm::ChaCha),
+    );
+    let tried = runner.run(&strategy, |((link, mut bytes, _), damage, cut, length)| {
+        let intact = analysed(link, &bytes, bytes.len());
+        prop_assert_eq!((intact.counts.tcp, payload(&intact)), (1, Some(100.0)));
+        whole.set(whole.get() + 1);
+        for (at, octet) in &damage {
+            let at = at.index(bytes.len());
+            bytes[at] = *octet;
+        }
+        let captured = cut.map_or(bytes.len(), |cut| cut.index(bytes.len() + 1));
+        let mut analyser = Analyser::with_time_sequence(0);
+        analyser.packet(ms(0), LinkType::from_number(link), &bytes[..captured], length);
+        analyser.packet(ms(1), LinkType::from_number(link), &bytes[..captured], bytes.len() as u32);
+        let counts = analyser.finish().counts;
+        prop_assert_eq!(counts.packets, 2);
+        read.set(read.get() + u64::from(counts.tcp > 0));
+        Ok(())
+    });
+    tried.unwrap();
+    assert!(read.get() > whole.get() / 3, "{} of {}", read.get(), whole.get());
 }
