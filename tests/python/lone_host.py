@@ -192,6 +192,38 @@ time.sleep(3)
 """
 
 
+def _introduce() -> None:
+    """The left host knows the Ethernet address of the right one."""
+    (device,) = json.loads(_said("nsenter", "--net=/run/right", "ip", "-j", "link", "show", "eth0"))
+    neighbour = ["neighbour", "add", "198.51.100.20", "lladdr", device["address"], "dev", "eth0"]
+    _run("nsenter", "--net=/run/left", "ip", *neighbour)
+
+
+FLOOD = (
+    "import socket\n"
+    "out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
+    "for n in range(12_000): out.sendto(bytes(1000), ('198.51.100.20', 9))\n"
+)
+
+
+def unread() -> dict[str, Any]:
+    """What is told of a flood of 12,000 datagrams while the emulator is stopped."""
+    _make_hosts()
+    _introduce()
+    sockets = Path("/proc/net/packet")
+    before = len(sockets.read_text().splitlines())
+    words = ("--attach-ue", "left", "--attach-net", "right", "-q", "--json", "--", "sleep", "2")
+    at_work = _umts("emulate", *words)
+    wait_for(lambda: len(sockets.read_text().splitlines()) == before + 2)
+    wait_for(lambda: _processes("sleep 2") != [])
+    (emulator,) = _processes("emulate.emulator")
+    os.kill(emulator, signal.SIGSTOP)
+    _run("nsenter", "--net=/run/left", sys.executable, "-c", FLOOD)
+    os.kill(emulator, signal.SIGCONT)
+    told: dict[str, Any] = json.loads(at_work.communicate()[0])["emulation"]
+    return told
+
+
 def oddities() -> dict[str, Any]:
     """What an inline radio does with frames that are not as they should be."""
     _make_hosts()
@@ -202,16 +234,7 @@ def oddities() -> dict[str, Any]:
     hearing.stdout.readline()
     sending = ["nsenter", "--net=/run/left", sys.executable, "-c", SEND_ODDITIES]
     # The datagram of four thousand octets is for a host whose Ethernet address is known.
-    address = json.loads(
-        subprocess.run(
-            ["nsenter", "--net=/run/right", "ip", "-j", "link", "show", "eth0"],
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-    )[0]["address"]
-    neighbour = ["neighbour", "add", "198.51.100.20", "lladdr", address, "dev", "eth0"]
-    _run("nsenter", "--net=/run/left", "ip", *neighbour)
+    _introduce()
     words = ("--attach-ue", "left", "--attach-net", "right", "--json", "--bearer", "ps-384")
     at_work = _umts("emulate", *words, "--", *sending)
     said, told = at_work.communicate()
@@ -389,6 +412,7 @@ if __name__ == "__main__":
         "killed": killed,
         "between": between,
         "oddities": oddities,
+        "unread": unread,
         "killed_at_random": killed_at_random,
         "hung_up": hung_up,
         "names": names,

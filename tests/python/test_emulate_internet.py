@@ -81,6 +81,16 @@ def test_what_does_not_take_the_radio_between_two_devices_is_counted(tmp_path: P
 
 
 @pytest.mark.usefixtures("_host")
+def test_what_the_kernel_drops_in_front_of_a_device_is_counted(tmp_path: Path) -> None:
+    told = lone_host.inside("unread", tmp_path)
+    # Some megabytes wait in the kernel, more than hosts allow everybody.
+    assert told["packets"]["packets_in"] > 1000, told
+    assert told["fidelity"]["tun_drops"] > 1000
+    assert told["packets"]["packets_in"] + told["fidelity"]["tun_drops"] >= 12_000
+    assert told["degraded"]
+
+
+@pytest.mark.usefixtures("_host")
 def test_the_radio_joins_two_devices_and_the_hosts_behind_them(tmp_path: Path) -> None:
     found = lone_host.inside("between", tmp_path)
     assert [said[0] for said in found["said"]] == ["30000\n"] * 2, found

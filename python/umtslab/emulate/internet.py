@@ -1,14 +1,6 @@
 """The Internet of a hermetic emulation: every name has an address, every address serves objects over HTTP.
 
 Run in the namespace of the server side, where the kernel takes every address for its own.
-
-=================  ====================================================================================
-``/``              what there is
-``/bytes/N``       N octets
-``/page``          a page; ``?objects=8&size=20000`` embeds that many images of that many octets
-``/sleep/MS``      an answer after MS milliseconds
-``/upload``        takes a body (POST or PUT) and tells its length
-=================  ====================================================================================
 """
 
 from __future__ import annotations
@@ -29,6 +21,16 @@ import dns.flags
 import dns.message
 import dns.rdatatype
 import dns.rrset
+
+INDEX = """\
+Every name has an address here, and every address serves these over HTTP:
+
+/           this page
+/bytes/N    N octets
+/page       a page; /page?objects=8&size=20000 embeds that many images of that many octets
+/sleep/MS   an answer after MS milliseconds
+/upload     takes a body (POST or PUT, with a Content-Length) and tells its length
+"""
 
 DNS_PORT = 53
 HTTP_PORT = 80
@@ -111,7 +113,7 @@ class Objects(BaseHTTPRequestHandler):
         kind, _, argument = url.path.lstrip("/").partition("/")
         try:
             if kind == "":
-                self._send_text(__doc__ or "", "text/plain")
+                self._send_text(INDEX, "text/plain")
             elif kind == "bytes":
                 self._send_bytes(_number(argument, MOST_BYTES), "application/octet-stream")
             elif kind == "image":
