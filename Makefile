@@ -56,7 +56,7 @@ soak: setup ## Kill campaigns and workers a hundred times, emulations fifty, at 
 	UMTS_KILLS=$(or $(KILLS),100) $(BIN)/pytest tests/python/test_kills.py
 	UMTS_KILLS=$(or $(KILLS),50) $(BIN)/pytest tests/python/test_emulate_kills.py
 
-fuzz: ## Fuzz the decoders and RLC's procedures for SECONDS (120) from execution SEED (1) on.
+fuzz: ## Fuzz the decoders, RLC's procedures and scenario files for SECONDS (120) from execution SEED (1) on.
 	@cargo run --release --locked --quiet --package umts-fuzz -- --seconds $(or $(SECONDS),120) --seed $(or $(SEED),1)
 
 bench: setup ## Measure speed and memory, against tcptrace and ns-2 where they are installed; nothing passes or fails.

@@ -1,11 +1,9 @@
 //! Congestion control in Python: `variant = "python"`, `python = "FILE:CLASS"`. The file is read with the scenario, so that
 //! what it says is part of it.
 
-use std::fs;
-
 use crate::check;
 use crate::error::Problem;
-use crate::extends::reason;
+use crate::extends::read_text;
 use crate::model::{PythonControl, Scenario, Tcp, TcpVariant};
 use crate::tree::{Node, Source};
 
@@ -34,8 +32,8 @@ fn read(tcp: &mut Tcp, path: &str, tree: &Node, sources: &[Source]) -> Result<()
     };
     let source = &sources[tree.find(&path).0.at.source];
     let place = source.folder.join(file);
-    let text = fs::read_to_string(&place).map_err(|error| {
-        fail(format!("cannot read {}: {}", place.display(), reason(&error)))
+    let text = read_text(&place).map_err(|problem| {
+        fail(problem.message.clone())
             .help("the name is relative to the folder of the file that it stands in".to_owned())
     })?;
     tcp.python_control = Some(PythonControl { file: place, class: class.to_owned(), text });

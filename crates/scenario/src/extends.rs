@@ -1,6 +1,7 @@
 //! Files that start from other files: `extends = "other.toml"`.
 
-use std::fs;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use crate::error::{Problem, ScenarioError};
@@ -16,9 +17,28 @@ pub(crate) struct Files {
     open: Vec<PathBuf>,
 }
 
+/// The most octets of a scenario file.
+const LARGEST_TEXT: u64 = 16_000_000;
+
+/// The most octets of a file with a trace or a recording.
+pub(crate) const LARGEST_FILE: u64 = 1_000_000_000;
+
+/// The most files that extend one another.
+const LONGEST_CHAIN: usize = 100;
+
+/// The octets of a file, `most` at most: a device may have no end.
+pub(crate) fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > most {
+        true => Err(io::Error::other(format!("it has more than {most} octets"))),
+        false => Ok(bytes),
+    }
+}
+
 /// The text of a file, or why there is none.
 pub(crate) fn read_text(path: &Path) -> Result<String, Problem> {
-    let bytes = fs::read(path).map_err(|error| {
+    let bytes = read_bytes(path, LARGEST_TEXT).map_err(|error| {
         let help = "check the path; it is relative to the folder in which the command runs".to_owned();
         Problem::new(format!("cannot read {}: {}", path.display(), reason(&error))).help(help)
     })?;
@@ -29,7 +49,7 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Problem> {
 }
 
 /// The operating system's words without its number.
-pub(crate) fn reason(error: &std::io::Error) -> String {
+pub(crate) fn reason(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }
@@ -64,6 +84,10 @@ impl Files {
         if self.open.contains(&identity(&path)) {
             let help = "let one of the files in the circle stand alone".to_owned();
             return fail(self, Problem::new(format!("{name} extends itself in a circle")).help(help));
+        }
+        if self.open.len() >= LONGEST_CHAIN {
+            let problem = Problem::new(format!("{LONGEST_CHAIN} files extend one another"));
+            return fail(self, problem.help("let one of the files in the chain stand alone".to_owned()));
         }
         let base = match read_text(&path) {
             Ok(text) => self.read_base(&path, &relative.join(name), text)?,

@@ -174,6 +174,10 @@ fn fill_cells(scenario: &mut Scenario, tree: &Node) -> Result<(), Problem> {
     for (i, ue) in scenario.ue.iter_mut().enumerate().filter(|(_, ue)| ue.cell.is_empty()) {
         match names[..] {
             [only] => ue.cell = only.to_owned(),
+            [] => {
+                return Err(check::problem(tree, "cell", "there is no cell for these users")
+                    .help("add a [[cell]], or leave `cell` out for one with the defaults".to_owned()));
+            }
             _ => {
                 return Err(check::problem(
                     tree,

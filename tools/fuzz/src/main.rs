@@ -1,4 +1,4 @@
-//! Fuzzing of what reads bytes from outside and of RLC's procedures, for a bounded time: `make fuzz`.
+//! Fuzzing of what reads bytes from outside, of RLC's procedures and of scenario files, for a bounded time: `make fuzz`.
 //!
 //! An execution is a target and a number: everything in it is drawn from the two. Executions are numbered from `--seed`
 //! on, so that the same arguments do the same as far as the time goes. One that fails is printed with the arguments that
@@ -8,6 +8,7 @@ mod decoder;
 mod draw;
 mod hostile;
 mod pair;
+mod scenario;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -18,20 +19,21 @@ use draw::Draw;
 /// A target: its name and one execution of it, which panics if something is wrong.
 type Target = (&'static str, fn(&mut Draw));
 
-const TARGETS: [Target; 6] = [
+const TARGETS: [Target; 7] = [
     ("decoder", decoder::random_bytes),
     ("mutation", decoder::mutated_pdus),
     ("am", pair::acknowledged),
     ("um", pair::unacknowledged),
     ("tm", pair::transparent),
     ("hostile", hostile::entity),
+    ("scenario", scenario::settings),
 ];
 
 const USAGE: &str = "usage: umts-fuzz [--seconds N] [--seed N] [--runs N] [--target NAME]
   --seconds N   stop after so many seconds (60), shared by the targets
   --seed N      number of the first execution (1)
   --runs N      stop after so many executions of each target
-  --target NAME decoder, mutation, am, um, tm or hostile: this one only";
+  --target NAME decoder, mutation, am, um, tm, hostile or scenario: this one only";
 
 struct Options {
     seconds: u64,
@@ -104,7 +106,9 @@ mod tests {
     #[test]
     fn the_first_executions_of_every_target_find_nothing() {
         for (name, execute) in TARGETS {
-            (1..=300).for_each(|number| execute(&mut Draw::new(name, number)));
+            // A scenario is read, built and run: as much as a hundred of the others.
+            let most = if name == "scenario" { 60 } else { 300 };
+            (1..=most).for_each(|number| execute(&mut Draw::new(name, number)));
         }
     }
 

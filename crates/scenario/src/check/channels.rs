@@ -4,8 +4,14 @@ use umts_units::{BitRate, Bytes, Duration, Probability};
 
 use super::Inspection;
 use crate::error::Problem;
-use crate::model::{BlockErrors, Radio, Rlc, TTIS, Ue};
+use crate::model::{BlockErrors, FachScheduling, RachAccess, Radio, Rlc, TTIS, Ue};
 use crate::reference_bearers::dedicated;
+
+/// The most transport blocks of a user in a TTI.
+const MOST_BLOCKS: u64 = 128;
+
+/// The largest `rlc.pdu_payload`, in octets.
+const LARGEST_PDU: u64 = 1500;
 
 /// One transport channel as the checks see it.
 struct Channel {
@@ -45,6 +51,7 @@ impl Inspection<'_> {
         for channel in self.all_channels() {
             self.interval(&channel)?;
         }
+        (0..self.scenario.cell.len()).try_for_each(|i| self.order_of_blocks(i))?;
         for i in 0..self.scenario.ue.len() {
             let ue = &self.scenario.ue[i];
             let rlc = ue.rlc.as_ref().unwrap_or(&self.scenario.rlc);
@@ -54,6 +61,27 @@ impl Inspection<'_> {
             self.reference_blocks(i, ue, rlc.pdu_payload);
         }
         Ok(())
+    }
+
+    /// Random delays must not let a block overtake those of the TTI before: RLC would take these for lost.
+    fn order_of_blocks(&self, i: usize) -> Result<(), Problem> {
+        let cell = &self.scenario.cell[i];
+        let rach = cell.rach.as_ref().filter(|rach| rach.access == RachAccess::Private);
+        let fach = cell.fach.as_ref().filter(|fach| fach.scheduling == FachScheduling::PerUePush);
+        let delays = [
+            rach.map(|rach| ("rach.access_delay", rach.access_delay, rach.tti)),
+            fach.map(|fach| ("fach.rnc_jitter", fach.rnc_jitter, fach.tti)),
+        ];
+        match delays.into_iter().flatten().find(|(_, delay, tti)| delay > tti) {
+            None => Ok(()),
+            Some((key, delay, tti)) => Err(self
+                .problem(
+                    &format!("cell.{i}.{key}"),
+                    format!("after a delay of up to {delay} a block may overtake those of the TTI before"),
+                )
+                .label("this delay")
+                .help(format!("choose at most the TTI of {tti}"))),
+        }
     }
 
     fn all_channels(&self) -> Vec<Channel> {
@@ -165,6 +193,15 @@ impl Inspection<'_> {
                 )
                 .label("this rate")
                 .help(no_pdu_help(channel, size))),
+            (pdus, _) if pdus > MOST_BLOCKS => Err(self
+                .problem(
+                    &path,
+                    format!(
+                        "{name} at {rate} carries {pdus} PDUs of {size} in {tti}: {MOST_BLOCKS} are the most"
+                    ),
+                )
+                .label("this rate")
+                .help(too_many_pdus_help(channel, bits))),
             (_, true) => Ok(()),
             (pdus, false) => {
                 let used = channel.rate_of(pdus, bits).map(|rate| rate.to_string()).unwrap_or_default();
@@ -194,6 +231,16 @@ impl Inspection<'_> {
             }
         }
     }
+}
+
+fn too_many_pdus_help(channel: &Channel, bits: u64) -> String {
+    let most = channel.rate_of(MOST_BLOCKS, bits).map(|rate| format!("{rate} is the highest rate with them"));
+    let larger = (channel.pdus(1).0 / MOST_BLOCKS).div_ceil(8);
+    let larger = match larger {
+        0..=LARGEST_PDU => format!("; rlc.pdu_payload = \"{}\" goes with this rate", Bytes(larger)),
+        _ => String::new(),
+    };
+    format!("{}{larger}", most.unwrap_or_default())
 }
 
 fn no_pdu_help(channel: &Channel, size: Bytes) -> String {

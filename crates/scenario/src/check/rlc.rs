@@ -1,15 +1,20 @@
 //! RLC: keys that need each other.
 
+use umts_units::Bytes;
+
 use super::Inspection;
 use super::channels::loses_nothing;
 use crate::error::Problem;
 use crate::model::{
     FachScheduling, LengthIndicators, MaxDatReading, MissingPduIndication, MrwAcknowledgment, Piggyback, Rlc,
-    RlcHeader, RlcMode, SduDiscard, StatusFormat,
+    RlcHeader, RlcMode, SduDiscard, StatusFormat, Ue,
 };
 
 const STANDS_STILL: &str = "nothing asks for a report while the buffer never empties, so a busy sender may fill its window and \
                             stand still for good: set poll_window, poll_pdu, poll_sdu or timer_poll_periodic";
+
+const STANDS_STILL_GRANTED: &str = "the window that the receiver grants may be full before a PDU polls, and a busy sender stand still for good: \
+                                    set timer_poll_periodic or timer_status_periodic, or poll_pdu below granted_window";
 
 impl Inspection<'_> {
     pub(super) fn rlc(&mut self) -> Result<(), Problem> {
@@ -22,8 +27,11 @@ impl Inspection<'_> {
             let path = if ue.rlc.is_some() { format!("ue.{i}.rlc") } else { "rlc".to_owned() };
             self.wire_mode(&path, rlc)?;
             let radio = ue.radio.as_ref().unwrap_or(&self.scenario.radio);
-            if !ue.has_substitute() && may_stand_still(rlc, loses_nothing(&radio.downlink)) {
-                self.warn(&path, STANDS_STILL);
+            let packet = self.largest_packet(ue);
+            if !ue.has_substitute()
+                && let Some(why) = may_stand_still(rlc, loses_nothing(&radio.downlink), packet)
+            {
+                self.warn(&path, why);
             }
             let cell = self.scenario.cell.iter().find(|cell| cell.name == ue.cell);
             let fach = cell
@@ -38,6 +46,12 @@ impl Inspection<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Of the flows of these users, with TCP's and IP's headers.
+    fn largest_packet(&self, ue: &Ue) -> Bytes {
+        let flows = self.scenario.flow.iter().filter(|flow| flow.ue == ue.name);
+        flows.map(|flow| flow.tcp.segment_payload + flow.tcp.header).max().unwrap_or_default()
     }
 
     /// What has no encoding, or lets a receiver know more than bits tell.
@@ -86,11 +100,25 @@ impl Inspection<'_> {
     }
 }
 
-/// Whether the window may close with no report to open it: polls with the last PDU need an empty buffer, the timer of polls
-/// a poll, and a receiver that reports gaps a loss.
-fn may_stand_still(rlc: &Rlc, loses_nothing: bool) -> bool {
-    let is_asked = [rlc.poll_pdu, rlc.poll_sdu, rlc.poll_window].iter().any(Option::is_some)
-        || [rlc.timer_poll_periodic, rlc.timer_status_periodic].iter().any(Option::is_some);
+/// Whether the window may close with no report to open it, and why. Polls with the last PDU need an empty buffer, the timer
+/// of polls a poll, and a receiver that reports gaps a loss; a poll with every so many PDUs or SDUs must come before the
+/// window is full. A report that nobody asked for may grant less than is outstanding already: then no new PDU
+/// leaves, and Poll_Window counts new ones only.
+fn may_stand_still(rlc: &Rlc, loses_nothing: bool, packet: Bytes) -> Option<&'static str> {
+    let granted = rlc.granted_window.filter(|granted| *granted < rlc.window);
+    let window = u64::from(granted.unwrap_or(rlc.window));
     let hears_of_gaps = rlc.missing_pdu_indication != MissingPduIndication::Off && !loses_nothing;
-    rlc.mode == RlcMode::Am && !is_asked && !hears_of_gaps
+    let pdus_of_packet = packet.0.div_ceil(rlc.pdu_payload.0).max(1);
+    let is_asked = rlc.timer_poll_periodic.is_some()
+        || rlc.timer_status_periodic.is_some()
+        || rlc.poll_pdu.is_some_and(|pdus| u64::from(pdus) <= window)
+        || rlc.poll_sdu.is_some_and(|sdus| u64::from(sdus) * pdus_of_packet <= window)
+        || (rlc.poll_window.is_some() && !(granted.is_some() && hears_of_gaps));
+    if rlc.mode != RlcMode::Am || is_asked {
+        return None;
+    }
+    match granted {
+        Some(_) => Some(STANDS_STILL_GRANTED),
+        None => (!hears_of_gaps).then_some(STANDS_STILL),
+    }
 }

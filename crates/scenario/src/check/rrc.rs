@@ -1,10 +1,16 @@
 //! Radio resource control: states that follow one another, DCHs that fit their cell.
 
-use umts_units::{BitRate, Bytes};
+use umts_units::{BitRate, Duration};
 
 use super::Inspection;
 use crate::error::Problem;
-use crate::model::{Cell, RestingState, Rrc, Ue};
+use crate::model::{BufferCounts, Cell, RestingState, Rrc, Ue};
+
+/// A radio frame (TS 25.211 §4.1).
+const FRAME: Duration = Duration::from_millis(10);
+
+/// The most bearers that a user may be given: they are numbered by an octet.
+const MOST_DCHS: usize = 255;
 
 impl Inspection<'_> {
     /// Where the `[rrc]` of user group `i` is written.
@@ -23,7 +29,8 @@ impl Inspection<'_> {
                     let path = self.rrc_path(i);
                     self.states(&path, rrc)?;
                     self.order_of_dchs(&path, rrc)?;
-                    self.threshold(&path, rrc);
+                    self.time_on_dch(&path, rrc)?;
+                    self.threshold(&path, ue, rrc);
                 }
                 None if ue.rrc.is_some() => {
                     let message = "these users are not switched, so their [rrc] says nothing: set bearer = \"switched\"";
@@ -59,6 +66,11 @@ impl Inspection<'_> {
                 .problem(&format!("{path}.dch"), "there is no DCH that these users could be given")
                 .help("name a bearer, as in dch = [\"ps-64\"], or choose bearer = \"common\"".to_owned()));
         }
+        if rrc.dch.len() > MOST_DCHS {
+            return Err(self
+                .problem(&format!("{path}.dch"), format!("{} bearers are too many", rrc.dch.len()))
+                .help(format!("{MOST_DCHS} at most can be offered")));
+        }
         let rates: Vec<BitRate> = rrc.dch.iter().filter_map(|name| self.downlink_rate(name)).collect();
         match rates.windows(2).position(|pair| pair[0] <= pair[1]) {
             None => Ok(()),
@@ -72,11 +84,28 @@ impl Inspection<'_> {
         }
     }
 
-    /// A threshold above what the RLC buffer holds is never passed.
-    fn threshold(&mut self, path: &str, rrc: &Rrc) {
-        let room = self.scenario.rlc.buffer.unwrap_or(Bytes(u64::MAX));
-        if rrc.upswitch_threshold.is_some_and(|threshold| threshold >= room) {
-            self.warn(&format!("{path}.upswitch_threshold"), "the RLC buffer never holds that much");
+    /// A DCH must last until a block can leave on it.
+    fn time_on_dch(&self, path: &str, rrc: &Rrc) -> Result<(), Problem> {
+        let kept = rrc.inactivity + rrc.preemptive_inactivity;
+        if kept >= FRAME {
+            return Ok(());
+        }
+        let message = format!("a DCH is given up {kept} after it was got, before a block can leave on it");
+        let help = format!("inactivity and preemptive_inactivity must be {FRAME} together, a radio frame");
+        Err(self.problem(&format!("{path}.inactivity"), message).label("this timer").help(help))
+    }
+
+    /// A threshold above what the RLC buffer holds is never passed. What is sent may stay in it without taking its room.
+    fn threshold(&mut self, path: &str, ue: &Ue, rrc: &Rrc) {
+        let rlc = ue.rlc.as_ref().unwrap_or(&self.scenario.rlc);
+        let room = rlc.buffer.filter(|_| rlc.buffer_counts == BufferCounts::Unacknowledged);
+        for (key, threshold) in [
+            ("upswitch_threshold", rrc.upswitch_threshold),
+            ("upswitch_threshold_uplink", rrc.upswitch_threshold_uplink),
+        ] {
+            if room.is_some_and(|room| threshold.is_some_and(|threshold| threshold >= room)) {
+                self.warn(&format!("{path}.{key}"), "the RLC buffer never holds that much");
+            }
         }
     }
 

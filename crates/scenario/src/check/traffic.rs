@@ -63,6 +63,13 @@ impl Inspection<'_> {
                 return Err(self.problem(&format!("{path}.{key}"), message).label("this window").help(help));
             }
         }
+        if let Some(window @ Window::Bytes(octets)) = tcp.initial_ssthresh
+            && octets > LARGEST
+        {
+            let message = format!("a slow start threshold of {window} is larger than any window of TCP");
+            let help = format!("{LARGEST} is as good as none; so is \"unlimited\"");
+            return Err(self.problem(&format!("{path}.initial_ssthresh"), message).help(help));
+        }
         for (key, value) in [("rto_min", tcp.rto_min), ("rto_initial", tcp.rto_initial)] {
             if value > tcp.rto_max {
                 let message = format!("{key} = {value} is above rto_max = {}", tcp.rto_max);

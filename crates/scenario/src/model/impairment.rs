@@ -153,7 +153,7 @@ struct ImpairmentTable {
     action: ActionKind,
     /// How much later (`delay`, `duplicate`), or behind how many packets (`reorder`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "By")]
+    #[schemars(with = "By", extend("x-max" = "1000000 h"))]
     by: Option<By>,
 }
 

@@ -56,21 +56,21 @@ pub struct Rrc {
     pub after_dch: RestingState,
     /// Time without a block after which a user leaves CELL_FACH; `"off"`: never.
     #[serde(with = "word_off")]
-    #[schemars(with = "crate::text::Off<Duration>", extend("x-max" = "24 h", "x-source" = "Qian et al., IMC 2010: 4 to 12 s"))]
+    #[schemars(with = "crate::text::Off<Duration>", extend("x-min" = "10 ms", "x-max" = "24 h", "x-source" = "Qian et al., IMC 2010: 4 to 12 s"))]
     pub fach_inactivity: Option<Duration>,
     /// The state after CELL_FACH.
     #[schemars(extend("x-source" = "TS 25.331 §7.1"))]
     pub after_fach: RestingState,
     /// Time after which a user leaves CELL_PCH; `"off"`: never.
     #[serde(with = "word_off")]
-    #[schemars(with = "crate::text::Off<Duration>", extend("x-max" = "24 h", "x-source" = "TS 25.331 §7.1"))]
+    #[schemars(with = "crate::text::Off<Duration>", extend("x-min" = "10 ms", "x-max" = "24 h", "x-source" = "TS 25.331 §7.1"))]
     pub cell_pch_inactivity: Option<Duration>,
     /// The state after CELL_PCH.
     #[schemars(extend("x-source" = "TS 25.331 §7.1"))]
     pub after_cell_pch: RestingState,
     /// Time after which a user leaves URA_PCH for idle mode; `"off"`: never.
     #[serde(with = "word_off")]
-    #[schemars(with = "crate::text::Off<Duration>", extend("x-max" = "24 h", "x-source" = "TS 25.331 §7.1"))]
+    #[schemars(with = "crate::text::Off<Duration>", extend("x-min" = "10 ms", "x-max" = "24 h", "x-source" = "TS 25.331 §7.1"))]
     pub ura_pch_inactivity: Option<Duration>,
 
     /// Allocation of a DCH. If another user's must be released first, that user's `dch_to_fach` comes on top.

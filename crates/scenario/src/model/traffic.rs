@@ -283,7 +283,7 @@ pub struct EtsiWww {
     #[schemars(extend("x-max" = "1 h", "x-source" = "ETSI TR 101 112, B.1.2.2: 0.0625 s for 64 kbit/s"))]
     pub interval: Duration,
     /// Mean time between sessions, exponential; also before the first.
-    #[schemars(extend("x-max" = "1000 h", "x-source" = "Rendon et al.: 100 s"))]
+    #[schemars(extend("x-min" = "1 us", "x-max" = "1000 h", "x-source" = "Rendon et al.: 100 s"))]
     pub between_sessions: Duration,
     /// What becomes of sizes above the largest; only clipping gives the mean of 480 B that the report states.
     pub truncation: Truncation,
@@ -320,7 +320,7 @@ pub struct Cbr {
     pub random_phase: bool,
     /// How long the flow sends; `"unlimited"`: to the end of the run.
     #[serde(with = "word_unlimited")]
-    #[schemars(with = "crate::text::Unlimited<Duration>")]
+    #[schemars(with = "crate::text::Unlimited<Duration>", extend("x-max" = "1000000 h"))]
     pub length: Option<Duration>,
 }
 
@@ -350,7 +350,7 @@ pub struct OnOff {
     pub random_phase: bool,
     /// How long the flow sends; `"unlimited"`: to the end of the run.
     #[serde(with = "word_unlimited")]
-    #[schemars(with = "crate::text::Unlimited<Duration>")]
+    #[schemars(with = "crate::text::Unlimited<Duration>", extend("x-max" = "1000000 h"))]
     pub length: Option<Duration>,
 }
 

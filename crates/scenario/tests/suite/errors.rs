@@ -28,6 +28,9 @@ fn warnings(text: &str) -> Vec<String> {
 const BEARER: &str = "[[bearer]]\nname = \"b\"\ndownlink = { rate = \"64 kbit/s\", tti = \"10 ms\" }\n\
                       uplink = { rate = \"64 kbit/s\", tti = \"10 ms\" }\n";
 
+const BEARER_FAST: &str = "[[bearer]]\nname = \"fast\"\ndownlink = { rate = \"8 Mbit/s\", tti = \"10 ms\" }\n\
+                           uplink = { rate = \"64 kbit/s\", tti = \"10 ms\" }\n";
+
 #[test]
 fn each_mistake_is_named_where_it_stands() {
     let link = |from: &str, to: &str| format!("[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
@@ -40,6 +43,35 @@ fn each_mistake_is_named_where_it_stands() {
     let chain = |hops: &[(&str, &str)]| hops.iter().map(|(from, to)| link(from, to)).collect::<String>();
     // head, tail, key, part of the message, part of the help
     let cases: &[(&str, &str, &str, &str, &str)] = &[
+        (
+            &format!("{BEARER_FAST}[[cell]]\nname = \"cell\""),
+            "[[ue]]\nname = \"fast\"\nbearer = \"fast\"",
+            "bearer.0.downlink.rate",
+            "carries 250 PDUs of 40 B in 10 ms: 128 are the most",
+            "4.096 Mbit/s is the highest rate with them; rlc.pdu_payload = \"79 B\"",
+        ),
+        ("cell = []", "", "cell", "there is no cell for these users", "add a [[cell]]"),
+        (
+            "cell = [{name = \"c\", rach = {access = \"private\", access_delay = \"30 ms\"}}]",
+            "",
+            "cell.0.rach.access_delay",
+            "a block may overtake those of the TTI before",
+            "at most the TTI of 20 ms",
+        ),
+        (
+            "cell = [{name = \"c\", fach = {scheduling = \"per_ue_push\", rnc_jitter = \"11 ms\"}}]",
+            "",
+            "cell.0.fach.rnc_jitter",
+            "a block may overtake those of the TTI before",
+            "at most the TTI of 10 ms",
+        ),
+        (
+            "",
+            "traffic = \"etsi_www\"\n[flow.etsi_www]\nbetween_sessions = \"0 s\"",
+            "flow.0.etsi_www.between_sessions",
+            "cannot be 0 s",
+            "1 us to 1000 h",
+        ),
         ("", "[rlc]\nwidnow = 3", "rlc.widnow", "unknown key `widnow`", "did you mean `window`?"),
         ("zzz = 3", "", "zzz", "unknown key `zzz`", "the keys here are"),
         ("", "[measure]\nfrom = 5", "measure.from", "`5` has no unit", "write a time with its unit"),
@@ -415,6 +447,22 @@ fn what_is_doubtful_is_a_warning() {
         ("", "[rlc]\nbuffer = \"1 kB\"", "1 kB holds no packet of 1.5 kB"),
         ("flow = []\n", "", "there is no flow"),
         ("", "[rlc]\npoll_pdu = \"off\"", "may fill its window and stand still for good"),
+        ("", "[rlc]\npoll_pdu = 32\nwindow = 31", "may fill its window and stand still for good"),
+        (
+            "",
+            "[rlc]\npoll_pdu = \"off\"\npoll_sdu = 1\nwindow = 37",
+            "may fill its window and stand still for good",
+        ),
+        (
+            "",
+            "[rlc]\ngranted_window = 31",
+            "set timer_poll_periodic or timer_status_periodic, or poll_pdu below",
+        ),
+        (
+            "",
+            "[radio]\nbler = 0.1\n[rlc]\ngranted_window = 512\npoll_pdu = \"off\"\npoll_window = 50",
+            "the window that the receiver grants may be full before a PDU polls",
+        ),
     ];
     for (head, tail, expected) in cases {
         let text = match head.starts_with("flow") {
@@ -424,7 +472,31 @@ fn what_is_doubtful_is_a_warning() {
         let found = warnings(&text);
         assert!(found.len() == 1 && found[0].contains(expected), "expected `{expected}`, found {found:?}");
     }
-    assert_eq!(warnings(&small("", "")), [] as [&str; 0]);
+    for enough in [
+        "",
+        "[rlc]\npoll_pdu = 32\nwindow = 32",
+        "[rlc]\npoll_pdu = \"off\"\npoll_sdu = 1\nwindow = 38",
+        "[rlc]\ngranted_window = 32",
+        "[rlc]\ngranted_window = 16\ntimer_status_periodic = \"100 ms\"",
+        "[rlc]\ngranted_window = 16\npoll_pdu = \"off\"\npoll_window = 50",
+    ] {
+        assert_eq!(warnings(&small("", enough)), [] as [&str; 0], "{enough}");
+    }
+}
+
+#[test]
+fn files_without_end_and_long_chains_of_files_are_refused() {
+    let error = refused(&small("extends = \"/dev/zero\"", ""));
+    assert!(error.message().contains("cannot read /dev/zero: it has more than 16000000 octets"), "{error}");
+    let folder = std::env::temp_dir().join(format!("umts-scenario-chain-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    for n in 0..200 {
+        let text = format!("version = 1\nextends = \"{}.toml\"\n", n + 1);
+        std::fs::write(folder.join(format!("{n}.toml")), text).unwrap();
+    }
+    let error = Scenario::load(&folder.join("0.toml"), &[]).unwrap_err();
+    std::fs::remove_dir_all(&folder).unwrap();
+    assert!(error.message().contains("100 files extend one another"), "{error}");
 }
 
 #[test]

@@ -91,6 +91,9 @@ fn mistakes_are_told_with_their_repair() {
         ("[rrc]\nafter_cell_pch = \"cell_pch\"", "must cost less than CELL_PCH", ""),
         ("[rrc]\ninitial_state = \"cell_dch\"", "`cell_dch` is not a known", "\"cell_fach\""),
         ("[rrc]\nretry = \"0 s\"", "rrc.retry cannot be 0 s", "1 ms to 60 s"),
+        ("[rrc]\ninactivity = \"0 s\"", "given up 0 s after it was got", "10 ms together"),
+        ("[rrc]\nfach_inactivity = \"0 s\"", "rrc.fach_inactivity cannot be 0 s", "10 ms to 24 h"),
+        ("[rrc]\nura_pch_inactivity = \"9 ms\"", "rrc.ura_pch_inactivity cannot be 9 ms", "10 ms to 24 h"),
         ("[rrc]\ninactivity = \"off\"", "`off` does not start with a number", ""),
         ("[rrc.power]\ncell_dch = \"0.7 W\"", "`W` is not a unit of a power", "use one of mW"),
         ("[rrc.power]\ncell_dch = \"-1 mW\"", "out of range", ""),
@@ -129,6 +132,12 @@ fn what_says_nothing_is_worth_a_word() {
         .expect("it loads")
         .warnings;
     assert!(warned.iter().any(|warning| warning.contains("never holds that much")), "{warned:?}");
+    // It is the buffer of these users that counts, and both directions have one.
+    let own = "[rrc]\nupswitch_threshold_uplink = \"10 kB\"\n[[ue]]\nname = \"own\"\nbearer = \"switched\"\n\
+               rlc = { buffer = \"9 kB\" }\n[[flow]]\nue = \"own\"\n";
+    let warned = load(own, &[]).expect("it loads").warnings;
+    let holds = |warning: &&String| warning.contains("never holds that much");
+    assert_eq!(warned.iter().filter(holds).count(), 1, "{warned:?}");
     let fixed = "[[ue]]\nname = \"fixed\"\nrrc = { inactivity = \"1 s\" }\n";
     let warned = load(fixed, &[]).expect("it loads").warnings;
     assert!(warned.iter().any(|warning| warning.contains("not switched")), "{warned:?}");

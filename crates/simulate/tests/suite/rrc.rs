@@ -247,6 +247,42 @@ fn requests_that_wait_are_served_in_their_order() {
     assert!(value(&metrics("ftp-fach-dch-3gpp", &preempting), "dch_preemptions") > 0.0);
 }
 
+/// One DCH for two users. The second asks while the first is on its way to it, when nobody knows yet from when on it can be
+/// taken away.
+#[test]
+fn a_request_that_waits_since_nobody_was_on_a_dch_is_served_when_one_can_be_taken() {
+    let run = events(&scenario(
+        "ftp-fach-dch-3gpp",
+        &[
+            ("cell.admission.dchs", "1"),
+            ("cell.admission.queue", "1"),
+            ("ue.user.count", "1"),
+            ("ue.late.count", "1"),
+            ("flow.0.start", "1 s"),
+            ("flow.1.start", "1.2 s"),
+            ("flow.0.size", "4 kB"),
+            ("rrc.upswitch_threshold_uplink", "off"),
+            ("rrc.inactivity", "2 s"),
+            ("rrc.preemptive_inactivity", "60 s"),
+            ("duration", "30 s"),
+        ],
+    ));
+    let (mut settled, mut waited, mut preempted) = (None, None, None);
+    for &(at, ref event) in &run {
+        match *event {
+            TraceEvent::RrcState { state: RrcState::CellDch, .. } => drop(settled.get_or_insert(at)),
+            TraceEvent::DchQueued { .. } => {
+                assert_eq!(waited.replace(at), None, "who waits already is not counted again");
+            }
+            TraceEvent::RrcSwitch { cause: SwitchCause::Preempted, .. } => drop(preempted.get_or_insert(at)),
+            _ => {}
+        }
+    }
+    assert!(waited.unwrap() < settled.unwrap(), "{waited:?} {settled:?}");
+    let after = (preempted.expect("it is served") - settled.unwrap()).as_secs();
+    assert!((2.0..6.0).contains(&after), "{after} s, of which 2 s nobody may take it");
+}
+
 #[test]
 fn dchs_change_their_rate_with_the_load() {
     let overrides = [
@@ -294,7 +330,7 @@ proptest! {
     fn rules_hold_for_any_timers_and_limits(
         dchs in 1..6u32,
         queue in 0..3u32,
-        [inactivity, preemptive, switch] in [0..3000u64, 0..5000u64, 0..1500u64],
+        [inactivity, preemptive, switch] in [10..3000u64, 0..5000u64, 0..1500u64],
         threshold in 0..3000u64,
         seed in 0..1000u64,
     ) {

@@ -172,7 +172,9 @@ fn new_carrier(
             draws: draws("fach/jitter"),
             frame_scheduled: false,
         }),
-        (Channel::Rach, _, RachMode::Shared) => Sharing::Contention(RachAccess::new(draws("rach/access"))),
+        (Channel::Rach, _, RachMode::Shared) => {
+            Sharing::Contention(RachAccess::new(draws("rach/access"), channel.format.tti))
+        }
         (Channel::Rach, _, RachMode::Private { access_delay }) => {
             Sharing::PrivateAccess(access_delay, draws("rach/delay"))
         }

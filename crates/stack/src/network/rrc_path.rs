@@ -89,7 +89,7 @@ impl Network {
         queue: &mut EventQueue<Event>,
     ) {
         let cell = self.ues[ue.index()].cell;
-        let mut freed = false;
+        let (mut freed, mut settled) = (false, false);
         while let Some(order) =
             self.ues[ue.index()].control.as_mut().and_then(|control| control.rrc.poll_order())
         {
@@ -98,6 +98,7 @@ impl Network {
                 Order::UseCommon => self.use_channels(cx, ue, COMMON, queue),
                 Order::UseDch(dch) => {
                     self.cells[usize::from(cell)].admission.holder_settled();
+                    settled = true;
                     self.use_channels(cx, ue, 1 + usize::from(dch), queue);
                 }
                 Order::Reestablish => self.ues[ue.index()].reestablish(cx),
@@ -117,6 +118,9 @@ impl Network {
         self.schedule_rrc_wake(ue, queue);
         if freed {
             self.record_reserved(cx, cell);
+        }
+        // Whoever waits is told from when on the DCH of one that has settled can be taken away.
+        if freed || settled {
             self.serve_waiting(cx, cell, queue);
         }
     }

@@ -133,7 +133,7 @@ impl UeContext {
 
     /// Blocks were sent.
     #[inline]
-    pub fn note_activity(&mut self, now: Time, direction: Direction, blocks: u32) {
+    fn note_activity(&mut self, now: Time, direction: Direction, blocks: u32) {
         let Some(control) = &mut self.control else { return };
         control.sent[direction.index()] += u64::from(blocks);
         let least = control.rrc.config().inactivity.counts_above;
@@ -141,6 +141,27 @@ impl UeContext {
             let end = now + self.legs[direction.index()].tti;
             control.active_until = control.active_until.max(end);
         }
+    }
+
+    /// Asks RLC for `blocks` blocks, which leave on `channel` in `set`. Returns how many there were.
+    #[inline]
+    pub fn take_blocks<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        direction: Direction,
+        channel: Channel,
+        blocks: u32,
+        set: &mut BlockSet,
+    ) -> u32 {
+        self.rlc[direction.index()].poll_transmit(cx, blocks, set);
+        let blocks = set.blocks;
+        if blocks > 0 {
+            show_leaving(cx, self.id, direction, channel, &mut self.shown, set);
+            self.note_activity(cx.now, direction, blocks);
+            let (ue, bits) = (self.id, self.legs[direction.index()].block_bits);
+            cx.record(|| TraceEvent::IubSent { ue, direction, blocks, bits });
+        }
+        blocks
     }
 
     /// Asks RLC for `blocks` blocks of TTI number `frame` and takes them aboard `flight`, with what the radio says of them.
@@ -156,31 +177,20 @@ impl UeContext {
     ) -> u32 {
         let channel = flight.channel;
         let sent = flight.add(self.id);
-        self.rlc[direction.index()].poll_transmit(cx, blocks, &mut sent.set);
-        let blocks = sent.set.blocks;
+        let blocks = self.take_blocks(cx, direction, channel, blocks, &mut sent.set);
         if blocks == 0 {
             flight.drop_last();
             return 0;
         }
-        show_leaving(cx, self.id, direction, channel, &mut self.shown, &mut sent.set);
         sent.epoch = self.epoch;
         sent.lost = self.legs[direction.index()].errors.verdict(frame, blocks);
-        self.note_activity(cx.now, direction, blocks);
-        self.cross_iub(cx, direction, blocks);
         blocks
-    }
-
-    /// Records that blocks cross the Iub.
-    #[inline]
-    pub fn cross_iub<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, direction: Direction, blocks: u32) {
-        let (ue, bits) = (self.id, self.legs[direction.index()].block_bits);
-        cx.record(|| TraceEvent::IubSent { ue, direction, blocks, bits });
     }
 }
 
 /// Numbers a set that leaves RLC and shows it, if anybody looks at block sets.
 #[inline]
-pub(super) fn show_leaving<T: TraceSink<TraceEvent>>(
+fn show_leaving<T: TraceSink<TraceEvent>>(
     cx: &mut Cx<'_, T>,
     ue: UeId,
     direction: Direction,

@@ -23,7 +23,13 @@ pub struct Law {
     min: f64,
     max: f64,
     truncation: Truncation,
+    /// The limits are so close that hardly a draw would lie between them.
+    is_narrow: bool,
 }
+
+/// Limits are close that lie within so small a part of the law's own width. The mean lies between them, so its density
+/// does not change much there.
+const CLOSE: f64 = 0.01;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Shape {
@@ -38,12 +44,21 @@ impl Law {
     pub fn lognormal(mean: f64, deviation: f64, min: f64, max: f64, truncation: Truncation) -> Self {
         let variance = libm::log1p((deviation / mean) * (deviation / mean));
         let mu = libm::log(mean) - variance / 2.0;
-        Law { shape: Shape::Lognormal { mu, sigma: libm::sqrt(variance) }, min, max, truncation }
+        Law::new(Shape::Lognormal { mu, sigma: libm::sqrt(variance) }, min, max, truncation)
     }
 
     /// Pareto from `least` on, up to `max`.
     pub fn pareto(alpha: f64, least: f64, max: f64, truncation: Truncation) -> Self {
-        Law { shape: Shape::Pareto { alpha, least }, min: least, max, truncation }
+        Law::new(Shape::Pareto { alpha, least }, least, max, truncation)
+    }
+
+    fn new(shape: Shape, min: f64, max: f64, truncation: Truncation) -> Self {
+        let width = match shape {
+            Shape::Lognormal { sigma, .. } => sigma,
+            Shape::Pareto { alpha, .. } => 1.0 / alpha,
+        };
+        let is_narrow = truncation == Truncation::Redraw && libm::log(max) - libm::log(min) < CLOSE * width;
+        Law { shape, min, max, truncation, is_narrow }
     }
 
     /// Pareto up to `max` whose mean after truncation is `mean`: its least value is sought. `None` if `mean` is not
@@ -63,6 +78,9 @@ impl Law {
 
     /// One value.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
+        if self.is_narrow {
+            return self.draw_between(stream);
+        }
         loop {
             let value = match self.shape {
                 Shape::Lognormal { mu, sigma } => libm::exp(mu + sigma * stream.normal()),
@@ -72,6 +90,28 @@ impl Law {
                 Truncation::Clip => return value.clamp(self.min, self.max),
                 Truncation::Redraw if (self.min..=self.max).contains(&value) => return value,
                 Truncation::Redraw => {}
+            }
+        }
+    }
+
+    /// The same law between close limits: a uniform logarithm, kept as often as the density there says.
+    fn draw_between(&self, stream: &mut Stream) -> f64 {
+        let [low, high] = [self.min, self.max].map(libm::log);
+        let log_density = |logarithm: f64| match self.shape {
+            Shape::Lognormal { mu, sigma } => {
+                let steps = (logarithm - mu) / sigma;
+                -0.5 * steps * steps
+            }
+            Shape::Pareto { alpha, .. } => -alpha * logarithm,
+        };
+        let highest = log_density(match self.shape {
+            Shape::Lognormal { mu, .. } => mu.clamp(low, high),
+            Shape::Pareto { .. } => low,
+        });
+        loop {
+            let logarithm = low + (high - low) * stream.uniform();
+            if stream.uniform() < libm::exp(log_density(logarithm) - highest) {
+                return libm::exp(logarithm).clamp(self.min, self.max);
             }
         }
     }
@@ -198,6 +238,41 @@ mod tests {
             let sample = sample(|stream| law.draw(stream));
             is(sample.mean, expected.0, 100.0, sample.mean_error);
             is(sample.deviation, expected.1, 100.0, sample.deviation_error);
+        }
+    }
+
+    /// With limits that meet, a law is a constant; it must not be drawn again for ever.
+    #[test]
+    fn a_law_between_close_limits_is_drawn_at_once() {
+        use Truncation::Redraw;
+        let mut stream = Streams::new(1, 0).stream("laws");
+        for law in [
+            Law::lognormal(1000.0, 500.0, 1000.0, 1000.0, Redraw),
+            Law::lognormal(1000.0, 1.0, 1000.0, 1000.0, Redraw),
+            Law::pareto(1.1, 1000.0, 1000.0, Redraw),
+        ] {
+            assert_eq!(law.draw(&mut stream), 1000.0);
+        }
+        let none = Count { law: Law::pareto(1.1, 2.0, 2.0, Redraw), least: 2.0, nearest: true };
+        assert_eq!(none.draw(&mut stream), 0);
+        // Sums over the density, in steps of the logarithm: that of a lognormal law times the size, of a Pareto law x^-alpha.
+        let mean = |min: f64, max: f64, log_density: &dyn Fn(f64) -> f64| {
+            let (low, high, steps) = (libm::log(min), libm::log(max), 10_000);
+            let at = |n: i32| low + (high - low) * (f64::from(n) + 0.5) / f64::from(steps);
+            let sum = |of: &dyn Fn(f64) -> f64| (0..steps).map(at).map(of).sum::<f64>();
+            sum(&|y| libm::exp(y + log_density(y))) / sum(&|y| libm::exp(log_density(y)))
+        };
+        let wide = Law::lognormal(1000.0, 1e6, 985.0, 1015.0, Redraw);
+        let Shape::Lognormal { mu, sigma } = wide.shape else { panic!("it is lognormal") };
+        let pareto = Law::pareto(0.2, 985.0, 1015.0, Redraw);
+        for (law, expected) in [
+            (wide, mean(985.0, 1015.0, &|y| -((y - mu) / sigma) * ((y - mu) / sigma) / 2.0)),
+            (pareto, mean(985.0, 1015.0, &|y| -0.2 * y)),
+        ] {
+            assert!(law.is_narrow);
+            let sample = sample(|stream| law.draw(stream));
+            is(sample.mean, expected, 1e-6, sample.mean_error);
+            assert!(sample.min >= 985.0 && sample.max <= 1015.0);
         }
     }
 

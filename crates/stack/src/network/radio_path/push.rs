@@ -6,7 +6,6 @@ use umts_units::{Bytes, Duration, Time};
 use super::super::Network;
 use super::super::carrier::{Carrier, Sharing};
 use super::super::event::{CarrierId, Event};
-use super::super::ue::show_leaving;
 use crate::Cx;
 use crate::detail::{Detail, Stage};
 use crate::ids::UeId;
@@ -39,19 +38,18 @@ impl Network {
         for &ue in active {
             let context = &mut self.ues[ue.index()];
             let bits = context.legs[direction.index()].block_bits;
+            // Blocks of one UE do not overtake each other: RLC would take what is late for lost.
+            let mut before = cx.now;
             for block in 0..blocks {
                 let mut spare = self.flights.spare_set();
-                context.rlc[direction.index()].poll_transmit(cx, 1, &mut spare);
-                if spare.blocks == 0 {
+                if context.take_blocks(cx, direction, channel, 1, &mut spare) == 0 {
                     self.flights.return_set(spare);
                     break;
                 }
-                show_leaving(cx, ue, direction, channel, &mut context.shown, &mut spare);
-                context.note_activity(cx.now, direction, 1);
-                context.cross_iub(cx, direction, 1);
                 let late = push.jitter.as_nanos() as f64 * draws.uniform(u32::from(ue.0) * blocks + block);
                 let at = cx.now + sending(bits) + iub_delay + Duration::from_nanos(late as u64);
-                push.queue.push(Pushed { at, ue, set: spare, epoch: context.epoch });
+                before = at.max(before);
+                push.queue.push(Pushed { at: before, ue, set: spare, epoch: context.epoch });
             }
         }
         schedule_frame(carrier, cx.now, id, queue);

@@ -1,6 +1,6 @@
 //! Access to a shared RACH: TS 25.211 §5.2.2.1 (15 access slots in two frames, 16 signatures), TS 25.214 §6.
 //!
-//! In each TTI every UE with something to send picks an access slot and a signature. The Node B has one demodulator
+//! In each TTI every UE with something to send picks one of the TTI's access slots and a signature. The Node B has one demodulator
 //! for message parts: it acquires the first preamble, and the UEs that came later get no acquisition and try again in
 //! the next TTI. Two UEs with the same first slot and signature are both acquired: their messages collide and are lost.
 //! Preamble power ramping and persistence values are not modelled.
@@ -30,12 +30,15 @@ pub struct Access {
 #[derive(Debug, Clone)]
 pub struct RachAccess {
     draws: AddressedStream,
+    /// Access slots to choose from: those that begin in a TTI and pass in it, so that no message overtakes that of the
+    /// TTI before.
+    slots: u64,
 }
 
 impl RachAccess {
-    /// Contention with draws from `draws`.
-    pub fn new(draws: AddressedStream) -> Self {
-        RachAccess { draws }
+    /// Contention in TTIs of `tti` with draws from `draws`.
+    pub fn new(draws: AddressedStream, tti: Duration) -> Self {
+        RachAccess { draws, slots: (tti / ACCESS_SLOT).clamp(1, ACCESS_SLOTS) }
     }
 
     /// Who of `ready` gets the message part of TTI number `tti`: nobody if `ready` is empty, more than one only if they
@@ -46,7 +49,7 @@ impl RachAccess {
         let mut first = (u64::MAX, 0);
         for ue in ready {
             let bits = draws.bits(u32::from(ue.0));
-            let choice = ((bits >> 32) % ACCESS_SLOTS, bits % SIGNATURES);
+            let choice = ((bits >> 32) % self.slots, bits % SIGNATURES);
             if choice.0 < first.0 {
                 first = choice;
                 acquired.clear();
@@ -68,7 +71,26 @@ mod tests {
     use super::*;
 
     fn rach() -> RachAccess {
-        RachAccess::new(Streams::new(1, 0).addressed("rach"))
+        of_tti(20)
+    }
+
+    fn of_tti(ms: u64) -> RachAccess {
+        RachAccess::new(Streams::new(1, 0).addressed("rach"), Duration::from_millis(ms))
+    }
+
+    #[test]
+    fn a_message_begins_before_the_next_tti_does() {
+        for (ms, slots) in [(10, 7), (20, 15), (40, 15), (80, 15)] {
+            let (rach, mut acquired) = (of_tti(ms), Vec::new());
+            let delays: std::collections::BTreeSet<_> = (0..1000)
+                .map(|tti| {
+                    rach.resolve(tti, [UeId(3)].into_iter(), &mut acquired);
+                    acquired[0].delay
+                })
+                .collect();
+            assert_eq!(delays.len(), slots, "{ms} ms");
+            assert!(delays.iter().all(|delay| *delay < Duration::from_millis(ms)), "{ms} ms");
+        }
     }
 
     #[test]

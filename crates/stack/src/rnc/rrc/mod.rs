@@ -188,7 +188,7 @@ impl Rrc {
     /// Admission answers, at once or later.
     pub fn handle_answer<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, answer: Answer) {
         let ue = self.ue;
-        self.queued = answer == Answer::Queued;
+        let was_queued = std::mem::replace(&mut self.queued, answer == Answer::Queued);
         match (answer, self.phase) {
             (Answer::Granted { dch, after }, Phase::In(state)) => {
                 let cause = match state {
@@ -203,9 +203,9 @@ impl Rrc {
                 debug_assert!(false, "nothing is granted to a UE that is switching");
             }
             (Answer::Queued | Answer::Refused, Phase::In(state)) => {
-                if self.queued {
+                if self.queued && !was_queued {
                     cx.record(|| TraceEvent::DchQueued { ue });
-                } else {
+                } else if !self.queued {
                     cx.record(|| TraceEvent::DchRefused { ue });
                     self.barred_until = cx.now + self.config.upswitch.retry;
                 }

@@ -392,7 +392,8 @@ impl KnownEnd {
     /// Finds the counts of an end in a PDU below `above`.
     #[inline]
     fn find(end: &SduEnd, above: u64) -> Self {
-        let below = |sn: Sn| above - 1 - Sn::of(above - 1).steps_from(sn);
+        // After a RESET a PDU from before it may come late: then its SDU began before the count did.
+        let below = |sn: Sn| (above - 1).saturating_sub(Sn::of(above - 1).steps_from(sn));
         KnownEnd { first: below(end.first), sn: below(end.sn), sdu: end.sdu, delivered: false }
     }
 }

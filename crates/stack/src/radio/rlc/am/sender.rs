@@ -230,7 +230,8 @@ impl Sender {
         let of_these = self.ends.iter().skip(from).take_while(|end| end.sn < pdus.end);
         set.ends.extend(of_these.map(SentSdu::on_the_air));
         for pdu in pdus {
-            *self.transmissions(pdu) += 1;
+            let vt_dat = self.transmissions(pdu);
+            *vt_dat = vt_dat.saturating_add(1);
         }
         let poll = self.decide_poll(cx, config, timers, count, wanted);
         let run = DataRun {

@@ -232,6 +232,9 @@ impl UmEntity {
         let mut given_up = Vec::new();
         self.queue.buffer.discard_started(|_, _| true, |sdu| given_up.push(sdu));
         given_up.iter().for_each(|sdu| self.queue.record_discarded(cx, sdu));
+        if self.suspended_from != u64::MAX {
+            self.suspended_from = self.suspended_from.saturating_sub(self.vt_us);
+        }
         (self.vt_us, self.vr_us, self.knows_start, self.unbroken_from) = (0, 0, true, 0);
         let (ue, direction) = (self.queue.ue, self.queue.sends);
         cx.record(|| TraceEvent::RlcInitialState { ue, direction });

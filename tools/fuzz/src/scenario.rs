@@ -1,0 +1,159 @@
+//! Scenario files: the shipped ones with any keys set to any values. What is refused is refused with words; what is accepted
+//! runs for a while, and time goes on in it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
+
+use umts_kernel::random::Streams;
+use umts_kernel::{EventQueue, NoTrace};
+use umts_scenario::{Param, Scenario, params};
+use umts_simulate::network_config;
+use umts_stack::Cx;
+use umts_stack::network::{Event, Network};
+use umts_units::{Duration, Time};
+
+use crate::draw::Draw;
+
+/// Events of one execution.
+const EVENTS: u64 = 20_000;
+/// Events at one instant, of which a few users never have so many.
+const AT_ONE_INSTANT: u64 = 10_000;
+/// More users would only take time.
+const USERS: u64 = 40;
+/// So would windows of more segments.
+const SEGMENTS: u64 = 10_000;
+
+/// Values that mean something somewhere, or nothing.
+const VALUES: [&str; 36] = [
+    "0",
+    "1",
+    "2",
+    "-1",
+    "4294967296",
+    "9223372036854775807",
+    "0.0",
+    "0.5",
+    "1.0",
+    "1e300",
+    "nan",
+    "true",
+    "false",
+    "[]",
+    "{}",
+    "\"\"",
+    "\"off\"",
+    "\"none\"",
+    "\"unlimited\"",
+    "\"end\"",
+    "\"0 s\"",
+    "\"1 ns\"",
+    "\"1 us\"",
+    "\"10 ms\"",
+    "\"1 h\"",
+    "\"18446744073 s\"",
+    "\"0 B\"",
+    "\"1 B\"",
+    "\"1 MB\"",
+    "\"18446744073709551615 B\"",
+    "\"1 bit/s\"",
+    "\"100 Mbit/s\"",
+    "\"1 segments\"",
+    "\"4294967295 segments\"",
+    "\"1 packets\"",
+    "\"switched\"",
+];
+
+static FILES: LazyLock<Vec<PathBuf>> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let entries = fs::read_dir(folder).expect("it is beside the tools");
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("it can be listed").path()).collect();
+    files.sort();
+    files
+});
+
+static PARAMS: LazyLock<Vec<Param>> = LazyLock::new(params);
+
+/// One shipped scenario with some keys changed: each setting that is not refused stays.
+pub fn settings(draw: &mut Draw) {
+    let file = draw.of(&FILES);
+    // A run ends; whatever it measures lies inside.
+    let ends = [("duration", "\"20 s\""), ("measure.from", "\"0 s\""), ("measure.to", "\"end\"")];
+    let mut overrides: Vec<_> = ends.map(owned).into();
+    let mut accepted = Scenario::load(&file, &overrides).expect("shipped scenarios are good").scenario;
+    for _ in 0..draw.range(1, 8) {
+        overrides.push(setting(draw));
+        match Scenario::load(&file, &overrides) {
+            Ok(loaded) => accepted = loaded.scenario,
+            Err(error) => {
+                assert!(!error.message().is_empty() && error.render(false).contains('×'), "{overrides:?}");
+                overrides.pop();
+            }
+        }
+    }
+    accepted.duration = accepted.duration.min(Duration::from_secs(20));
+    run(&accepted, &overrides);
+}
+
+fn owned((key, value): (&str, &str)) -> (String, String) {
+    (key.to_owned(), value.to_owned())
+}
+
+/// A key with one of its own words, a bound of its range, or anything.
+fn setting(draw: &mut Draw) -> (String, String) {
+    let param = draw.of(&PARAMS);
+    let value = match draw.below(4) {
+        0 if !param.choices.is_empty() => format!("\"{}\"", draw.of(&param.choices).value),
+        1 | 2 => bound(draw, &param),
+        _ => draw.of(&VALUES).to_owned(),
+    };
+    // Of tables that there may be several of, the first.
+    let key = match param.key.split_once('.') {
+        Some((table @ ("link" | "cell" | "bearer" | "ue" | "flow"), key)) => format!("{table}.0.{key}"),
+        _ => param.key,
+    };
+    (key, value)
+}
+
+/// One end of the range that the reference page states.
+fn bound(draw: &mut Draw, param: &Param) -> String {
+    let range = param.range.clone().unwrap_or_default();
+    let ends = range.trim_start_matches("at most ").trim_start_matches("at least ");
+    let end = draw.of(&ends.split(" to ").collect::<Vec<_>>()).trim().to_owned();
+    match end.parse::<f64>() {
+        _ if end.is_empty() => draw.of(&VALUES).to_owned(),
+        Ok(_) => end,
+        Err(_) => format!("\"{end}\""),
+    }
+}
+
+/// Whether it would only take time and memory.
+fn is_large(scenario: &Scenario) -> bool {
+    let users: u64 = scenario.ue.iter().map(|ue| u64::from(ue.count)).sum();
+    let is_wide = |flow: &umts_scenario::model::Flow| {
+        let payload = flow.tcp.segment_payload;
+        [flow.tcp.advertised_window, flow.tcp.initial_window]
+            .iter()
+            .any(|window| window.in_bytes(payload).0 / payload.0 > SEGMENTS)
+    };
+    users > USERS || scenario.flow.iter().any(is_wide)
+}
+
+fn run(scenario: &Scenario, overrides: &[(String, String)]) {
+    if is_large(scenario) {
+        return;
+    }
+    let mut network = Network::new(&network_config(scenario), &Streams::new(1, 0));
+    let mut queue: EventQueue<Event> = EventQueue::new();
+    network.start(&mut queue);
+    let (mut instant, mut here) = (Time::ZERO, 0);
+    for _ in 0..EVENTS {
+        let Some((now, event)) = queue.pop().filter(|(now, _)| *now <= Time::ZERO + scenario.duration) else {
+            break;
+        };
+        here = if now == instant { here + 1 } else { 1 };
+        instant = now;
+        assert!(here < AT_ONE_INSTANT, "time stands still at {now:?} with {overrides:?}");
+        network.handle(&mut Cx::new(now, &mut NoTrace), event, &mut queue);
+    }
+}
