@@ -147,6 +147,7 @@ impl BlockErrors {
         }
     }
 
+    #[inline]
     fn gilbert(&mut self, tti: u64, first: u32, blocks: u32, bler: [f64; 2], step: ErrorUnit) -> Lost {
         let mut lost = 0;
         for block in 0..blocks {
