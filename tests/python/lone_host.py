@@ -188,7 +188,7 @@ out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
 out.setsockopt(socket.IPPROTO_UDP, 103, 1000)
 out.sendto(bytes(4000), ("198.51.100.20", 9))
 import time
-time.sleep(3)
+time.sleep(1.5)
 """
 
 
@@ -208,8 +208,6 @@ FLOOD = (
 
 def unread() -> dict[str, Any]:
     """What is told of a flood of 12,000 datagrams while the emulator is stopped."""
-    _make_hosts()
-    _introduce()
     sockets = Path("/proc/net/packet")
     before = len(sockets.read_text().splitlines())
     words = ("--attach-ue", "left", "--attach-net", "right", "-q", "--json", "--", "sleep", "2")
@@ -224,17 +222,22 @@ def unread() -> dict[str, Any]:
     return told
 
 
-def oddities() -> dict[str, Any]:
-    """What an inline radio does with frames that are not as they should be."""
+def inline() -> dict[str, Any]:
+    """What an inline radio does with odd frames, and with more than it can read."""
     _make_hosts()
+    # A datagram that a device is to cut is for a host whose Ethernet address is known.
+    _introduce()
+    return {"oddities": oddities(), "unread": unread()}
+
+
+def oddities() -> dict[str, Any]:
+    """What becomes of frames that are not as they should be."""
     hearing = subprocess.Popen(
         ["nsenter", "--net=/run/right", sys.executable, "-c", HEAR], stdout=subprocess.PIPE, text=True
     )
     assert hearing.stdout is not None
     hearing.stdout.readline()
     sending = ["nsenter", "--net=/run/left", sys.executable, "-c", SEND_ODDITIES]
-    # The datagram of four thousand octets is for a host whose Ethernet address is known.
-    _introduce()
     words = ("--attach-ue", "left", "--attach-net", "right", "--json", "--bearer", "ps-384")
     at_work = _umts("emulate", *words, "--", *sending)
     said, told = at_work.communicate()
@@ -411,8 +414,7 @@ if __name__ == "__main__":
         "two_at_once": two_at_once,
         "killed": killed,
         "between": between,
-        "oddities": oddities,
-        "unread": unread,
+        "inline": inline,
         "killed_at_random": killed_at_random,
         "hung_up": hung_up,
         "names": names,

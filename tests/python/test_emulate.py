@@ -271,7 +271,7 @@ FLOOD = """
 import socket, sys, time
 def flood(to):
     out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    end = time.monotonic() + 2
+    end = time.monotonic() + 1
     while time.monotonic() < end:
         try: out.sendto(bytes(1400), to)
         except OSError: pass
@@ -299,7 +299,7 @@ def test_a_flood_in_both_directions_takes_bounded_memory_and_is_counted(umts: Um
         told = json.loads(umts("emulate", "-q", "--json", "--server", server, "--", *words).stdout)
         peaks.append(told["emulation"]["fidelity"]["peak_memory_bytes"])
     packets, fidelity = told["emulation"]["packets"], told["emulation"]["fidelity"]
-    assert packets["packets_in"] + fidelity["tun_drops"] > 5000
+    assert packets["packets_in"] + fidelity["tun_drops"] > 3000
     assert packets["buffer_full"] > 1000
     reasons = (
         "malformed",

@@ -7,6 +7,7 @@ import os
 import socket
 import threading
 from pathlib import Path
+from typing import Any
 
 import lone_host
 import pytest
@@ -17,14 +18,26 @@ from umtslab.emulate import forwarding, resolver
 NOTHING = {"forwards": "0", "devices": [], "holds": [], "folder": False}
 
 
-@pytest.fixture
-def _host() -> None:
+def skip_without_host() -> None:
     missing = lone_host.missing()
     found = {what: answer for what, answer, _ in emulation()}
     if missing is None and found["TUN devices"] != "yes":
         missing = found["TUN devices"]
     if missing is not None:
         pytest.skip(f"--internet is not tested here: {missing}")
+
+
+@pytest.fixture
+def _host() -> None:
+    skip_without_host()
+
+
+@pytest.fixture(scope="module")
+def inline(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the radio between two devices made of odd frames, and of more than it could read."""
+    skip_without_host()
+    found: dict[str, Any] = lone_host.inside("inline", tmp_path_factory.mktemp("inline"))
+    return found
 
 
 @pytest.mark.usefixtures("_host")
@@ -65,9 +78,8 @@ def test_nothing_is_left_on_the_host_when_the_terminal_is_closed(tmp_path: Path)
     assert lone_host.inside("hung_up", tmp_path) == NOTHING
 
 
-@pytest.mark.usefixtures("_host")
-def test_what_does_not_take_the_radio_between_two_devices_is_counted(tmp_path: Path) -> None:
-    found = lone_host.inside("oddities", tmp_path)
+def test_what_does_not_take_the_radio_between_two_devices_is_counted(inline: dict[str, Any]) -> None:
+    found = inline["oddities"]
     packets = json.loads(found["said"])["emulation"]["packets"]
     assert (packets["malformed"], packets["too_large"]) == (5, 1), found
     assert packets["frames_aside"] >= 2
@@ -80,9 +92,8 @@ def test_what_does_not_take_the_radio_between_two_devices_is_counted(tmp_path: P
         assert part in found["told"]
 
 
-@pytest.mark.usefixtures("_host")
-def test_what_the_kernel_drops_in_front_of_a_device_is_counted(tmp_path: Path) -> None:
-    told = lone_host.inside("unread", tmp_path)
+def test_what_the_kernel_drops_in_front_of_a_device_is_counted(inline: dict[str, Any]) -> None:
+    told = inline["unread"]
     # Some megabytes wait in the kernel, more than hosts allow everybody.
     assert told["packets"]["packets_in"] > 1000, told
     assert told["fidelity"]["tun_drops"] > 1000
