@@ -15,7 +15,14 @@
 //! One logical channel alone on a DCH, BCCH on BCH and PCCH on PCH have no header. The row of the DSCH is UNSURE: it is
 //! from general knowledge, and nothing here that could judge it has seen one.
 
+mod mac_hs;
+
+#[cfg(test)]
+mod tests;
+
 use thiserror::Error;
+
+pub use mac_hs::{MacHsHeader, MacHsSizes};
 
 use crate::radio::bits::{BitReader, BitWriter};
 use crate::trace::Channel;
@@ -257,96 +264,6 @@ pub fn sdu_bits(block: &[u8], header: usize, bits: usize) -> Option<Vec<u8>> {
     Some(out)
 }
 
-/// MAC-d PDUs of one size in a MAC-hs PDU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MacHsSizes {
-    /// Size index identifier, 3 bits: which size, by RRC's table.
-    pub sid: u8,
-    /// How many PDUs follow each other with it, 1 to 127.
-    pub pdus: u8,
-}
-
-/// What a MAC-hs PDU on HS-DSCH begins with.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MacHsHeader {
-    queue: u8,
-    tsn: u8,
-    sizes: Vec<MacHsSizes>,
-}
-
-impl MacHsHeader {
-    /// A header: queue 0 to 7, transmission sequence number 0 to 63, and what is inside.
-    ///
-    /// # Errors
-    /// If a number does not fit its field, or nothing is inside.
-    pub fn new(queue: u8, tsn: u8, sizes: Vec<MacHsSizes>) -> Result<Self, MacError> {
-        let fits = |size: &MacHsSizes| size.sid < 8 && (1..128).contains(&size.pdus);
-        if queue < 8 && tsn < 64 && !sizes.is_empty() && sizes.iter().all(fits) {
-            Ok(MacHsHeader { queue, tsn, sizes })
-        } else {
-            Err(MacRule::OutOfField.at(1))
-        }
-    }
-
-    /// Reads the header of a MAC-hs PDU.
-    ///
-    /// # Errors
-    /// The first rule that it breaks, and where.
-    pub fn parse(block: &[u8]) -> Result<Self, MacError> {
-        let mut reader = Reader(BitReader::new(block));
-        if reader.take(1)? != 0 {
-            return Err(MacRule::Version.at(0));
-        }
-        let (queue, tsn) = (reader.take(3)? as u8, reader.take(6)? as u8);
-        let mut sizes = Vec::new();
-        loop {
-            let bit = reader.0.at();
-            let (sid, pdus) = (reader.take(3)? as u8, reader.take(7)? as u8);
-            if pdus == 0 {
-                return Err(MacRule::OutOfField.at(bit + 3));
-            }
-            sizes.push(MacHsSizes { sid, pdus });
-            if reader.take(1)? == 1 {
-                return Ok(MacHsHeader { queue, tsn, sizes });
-            }
-        }
-    }
-
-    /// Appends a MAC-hs PDU of this header and the first `bits` bits of `pdus` to `out`.
-    ///
-    /// # Panics
-    /// If `pdus` has fewer bits.
-    pub fn emit(&self, pdus: &[u8], bits: usize, out: &mut Vec<u8>) {
-        let mut writer = BitWriter::new(out);
-        writer.put(0, 1).put(self.queue.into(), 3).put(self.tsn.into(), 6);
-        for (index, size) in self.sizes.iter().enumerate() {
-            let last = index + 1 == self.sizes.len();
-            writer.put(size.sid.into(), 3).put(size.pdus.into(), 7).put(last.into(), 1);
-        }
-        put_bits(&mut writer, pdus, bits);
-    }
-
-    /// Its bits: 21 with one size.
-    pub fn bits(&self) -> u32 {
-        10 + 11 * self.sizes.len() as u32
-    }
-
-    /// The reordering queue.
-    pub fn queue(&self) -> u8 {
-        self.queue
-    }
-
-    /// The transmission sequence number.
-    pub fn tsn(&self) -> u8 {
-        self.tsn
-    }
-
-    /// What is inside.
-    pub fn sizes(&self) -> &[MacHsSizes] {
-        &self.sizes
-    }
-}
-
 impl MacRule {
     fn at(self, bit: usize) -> MacError {
         MacError { bit, rule: self }
@@ -398,127 +315,5 @@ fn put_bits(writer: &mut BitWriter<'_>, octets: &[u8], bits: usize) {
     for at in (0..bits).step_by(8) {
         let width = (bits - at).min(8);
         writer.put(u32::from(octets[at / 8]) >> (8 - width), width as u32);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use proptest::sample::select;
-
-    use super::*;
-
-    fn channel(number: u8) -> LogicalChannel {
-        LogicalChannel::new(number).expect("1 to 15")
-    }
-
-    fn block(header: MacHeader) -> Vec<u8> {
-        let mut block = Vec::new();
-        header.emit(&[0xFF; 42], 336, &mut block);
-        block
-    }
-
-    #[test]
-    fn blocks_have_the_sizes_of_ts_34_108() {
-        let dtch = channel(9);
-        let bits = |header: MacHeader| header.bits() + 336;
-        assert_eq!(bits(MacHeader::Absent), 336);
-        assert_eq!(bits(MacHeader::Dch(dtch)), 340);
-        assert_eq!(bits(MacHeader::RachDedicated(7, dtch)), 360);
-        assert_eq!(bits(MacHeader::FachDedicated(UeAddress::CRnti(7), dtch)), 360);
-        assert_eq!(bits(MacHeader::FachDedicated(UeAddress::URnti(7), dtch)), 376);
-        // CCCH: transparent mode up, unacknowledged mode down.
-        assert_eq!(MacHeader::RachCcch.bits() + 166, 168);
-        assert_eq!(MacHeader::FachCcch.bits() + 8 + 152, 168);
-        assert_eq!(MacHsHeader::new(0, 0, vec![MacHsSizes { sid: 0, pdus: 3 }]).expect("fits").bits(), 21);
-    }
-
-    #[test]
-    fn headers_have_these_bits() {
-        // The first octets of blocks that tshark reads as C-RNTI 0x1234 (U-RNTI 0x00200004) and C/T 8, behind them ones.
-        let begins = |header: MacHeader, octets: &[u8]| assert_eq!(&block(header)[..octets.len()], octets);
-        let dtch = channel(9);
-        begins(MacHeader::Dch(dtch), &[0x8F, 0xFF]);
-        begins(MacHeader::FachDedicated(UeAddress::CRnti(0x1234), dtch), &[0xD1, 0x23, 0x48, 0xFF]);
-        begins(
-            MacHeader::FachDedicated(UeAddress::URnti(0x0020_0004), dtch),
-            &[0xC0, 0x02, 0x00, 0x00, 0x48, 0xFF],
-        );
-        begins(MacHeader::RachDedicated(0x1234, dtch), &[0x51, 0x23, 0x48, 0xFF]);
-        begins(MacHeader::FachCcch, &[0x40, 0xFF]);
-        begins(MacHeader::FachCtch, &[0x80, 0xFF]);
-        begins(MacHeader::FachBcch, &[0x3F]);
-        begins(MacHeader::RachCcch, &[0x3F]);
-    }
-
-    #[test]
-    fn what_is_reserved_is_refused() {
-        let rule = |block: &[u8], on| MacHeader::parse(block, on).expect_err("it is reserved");
-        assert_eq!(rule(&[0b1100_0000], CameOn::Rach), MacRule::ReservedTctf.at(0));
-        assert_eq!(rule(&[0b0100_0001], CameOn::Fach), MacRule::ReservedTctf.at(0));
-        assert_eq!(rule(&[0b1110_0000], CameOn::Fach), MacRule::ReservedUeIdType.at(2));
-        assert_eq!(rule(&[0b0100_0000; 9], CameOn::Rach), MacRule::ReservedUeIdType.at(2));
-        assert_eq!(rule(&[0xF0], CameOn::SharedDch), MacRule::ReservedLogicalChannel.at(0));
-        assert_eq!(rule(&[0b1101_0000, 0], CameOn::Fach), MacRule::Truncated.at(4));
-        assert_eq!(MacHsHeader::parse(&[0x80]), Err(MacRule::Version.at(0)));
-        assert_eq!(MacHsHeader::parse(&[0, 0, 0]), Err(MacRule::OutOfField.at(13)));
-        assert_eq!(MacHsHeader::parse(&[0]), Err(MacRule::Truncated.at(4)));
-    }
-
-    fn header() -> impl Strategy<Value = (MacHeader, CameOn)> {
-        (any::<u16>(), any::<u32>(), 1u8..=15).prop_flat_map(|(c_rnti, u_rnti, number)| {
-            let number = channel(number);
-            select(vec![
-                (MacHeader::Absent, CameOn::Headless),
-                (MacHeader::Dch(number), CameOn::SharedDch),
-                (MacHeader::RachDedicated(c_rnti, number), CameOn::Rach),
-                (MacHeader::RachCcch, CameOn::Rach),
-                (MacHeader::FachDedicated(UeAddress::CRnti(c_rnti), number), CameOn::Fach),
-                (MacHeader::FachDedicated(UeAddress::URnti(u_rnti), number), CameOn::Fach),
-                (MacHeader::FachCcch, CameOn::Fach),
-                (MacHeader::FachBcch, CameOn::Fach),
-                (MacHeader::FachCtch, CameOn::Fach),
-                (MacHeader::Dsch(c_rnti, None), CameOn::Dsch { multiplexed: false }),
-                (MacHeader::Dsch(c_rnti, Some(number)), CameOn::Dsch { multiplexed: true }),
-            ])
-        })
-    }
-
-    proptest! {
-        #[test]
-        fn headers_survive((header, on) in header(), sdu in proptest::collection::vec(any::<u8>(), 0..50), cut in 0usize..8) {
-            let bits = (sdu.len() * 8).saturating_sub(cut);
-            let mut block = Vec::new();
-            header.emit(&sdu, bits, &mut block);
-            prop_assert_eq!(block.len(), (header.bits() as usize + bits).div_ceil(8));
-            prop_assert_eq!(MacHeader::parse(&block, on), Ok(header));
-            let mut again = Vec::new();
-            header.emit(&sdu_bits(&block, header.bits() as usize, bits).expect("all is there"), bits, &mut again);
-            prop_assert_eq!(again, block);
-        }
-
-        #[test]
-        fn any_block_has_a_header_or_an_error(block in proptest::collection::vec(any::<u8>(), 0..12)) {
-            for on in [CameOn::Headless, CameOn::SharedDch, CameOn::Rach, CameOn::Fach,
-                       CameOn::Dsch { multiplexed: false }, CameOn::Dsch { multiplexed: true }] {
-                match MacHeader::parse(&block, on) {
-                    Ok(header) => {
-                        let rest = block.len() * 8 - header.bits() as usize;
-                        let sdu = sdu_bits(&block, header.bits() as usize, rest).expect("all is there");
-                        let mut again = Vec::new();
-                        header.emit(&sdu, rest, &mut again);
-                        prop_assert_eq!(&again, &block);
-                    }
-                    Err(error) => prop_assert!(error.bit <= block.len() * 8),
-                }
-            }
-            if let Ok(header) = MacHsHeader::parse(&block) {
-                let rest = block.len() * 8 - header.bits() as usize;
-                let pdus = sdu_bits(&block, header.bits() as usize, rest).expect("all is there");
-                let mut again = Vec::new();
-                header.emit(&pdus, rest, &mut again);
-                prop_assert_eq!(&again, &block);
-            }
-        }
     }
 }

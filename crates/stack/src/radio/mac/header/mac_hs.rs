@@ -1,0 +1,94 @@
+//! The header of a MAC-hs PDU on HS-DSCH: TS 25.321 §9.2.2.
+
+use super::{MacError, MacRule, Reader, put_bits};
+use crate::radio::bits::{BitReader, BitWriter};
+
+/// MAC-d PDUs of one size in a MAC-hs PDU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MacHsSizes {
+    /// Size index identifier, 3 bits: which size, by RRC's table.
+    pub sid: u8,
+    /// How many PDUs follow each other with it, 1 to 127.
+    pub pdus: u8,
+}
+
+/// What a MAC-hs PDU on HS-DSCH begins with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MacHsHeader {
+    queue: u8,
+    tsn: u8,
+    sizes: Vec<MacHsSizes>,
+}
+
+impl MacHsHeader {
+    /// A header: queue 0 to 7, transmission sequence number 0 to 63, and what is inside.
+    ///
+    /// # Errors
+    /// If a number does not fit its field, or nothing is inside.
+    pub fn new(queue: u8, tsn: u8, sizes: Vec<MacHsSizes>) -> Result<Self, MacError> {
+        let fits = |size: &MacHsSizes| size.sid < 8 && (1..128).contains(&size.pdus);
+        if queue < 8 && tsn < 64 && !sizes.is_empty() && sizes.iter().all(fits) {
+            Ok(MacHsHeader { queue, tsn, sizes })
+        } else {
+            Err(MacRule::OutOfField.at(1))
+        }
+    }
+
+    /// Reads the header of a MAC-hs PDU.
+    ///
+    /// # Errors
+    /// The first rule that it breaks, and where.
+    pub fn parse(block: &[u8]) -> Result<Self, MacError> {
+        let mut reader = Reader(BitReader::new(block));
+        if reader.take(1)? != 0 {
+            return Err(MacRule::Version.at(0));
+        }
+        let (queue, tsn) = (reader.take(3)? as u8, reader.take(6)? as u8);
+        let mut sizes = Vec::new();
+        loop {
+            let bit = reader.0.at();
+            let (sid, pdus) = (reader.take(3)? as u8, reader.take(7)? as u8);
+            if pdus == 0 {
+                return Err(MacRule::OutOfField.at(bit + 3));
+            }
+            sizes.push(MacHsSizes { sid, pdus });
+            if reader.take(1)? == 1 {
+                return Ok(MacHsHeader { queue, tsn, sizes });
+            }
+        }
+    }
+
+    /// Appends a MAC-hs PDU of this header and the first `bits` bits of `pdus` to `out`.
+    ///
+    /// # Panics
+    /// If `pdus` has fewer bits.
+    pub fn emit(&self, pdus: &[u8], bits: usize, out: &mut Vec<u8>) {
+        let mut writer = BitWriter::new(out);
+        writer.put(0, 1).put(self.queue.into(), 3).put(self.tsn.into(), 6);
+        for (index, size) in self.sizes.iter().enumerate() {
+            let last = index + 1 == self.sizes.len();
+            writer.put(size.sid.into(), 3).put(size.pdus.into(), 7).put(last.into(), 1);
+        }
+        put_bits(&mut writer, pdus, bits);
+    }
+
+    /// Its bits: 21 with one size.
+    pub fn bits(&self) -> u32 {
+        10 + 11 * self.sizes.len() as u32
+    }
+
+    /// The reordering queue.
+    pub fn queue(&self) -> u8 {
+        self.queue
+    }
+
+    /// The transmission sequence number.
+    pub fn tsn(&self) -> u8 {
+        self.tsn
+    }
+
+    /// What is inside.
+    pub fn sizes(&self) -> &[MacHsSizes] {
+        &self.sizes
+    }
+}

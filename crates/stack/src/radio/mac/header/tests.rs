@@ -1,0 +1,120 @@
+//! Sizes, bits, what is refused, and that what was written is read.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::*;
+
+fn channel(number: u8) -> LogicalChannel {
+    LogicalChannel::new(number).expect("1 to 15")
+}
+
+fn block(header: MacHeader) -> Vec<u8> {
+    let mut block = Vec::new();
+    header.emit(&[0xFF; 42], 336, &mut block);
+    block
+}
+
+#[test]
+fn blocks_have_the_sizes_of_ts_34_108() {
+    let dtch = channel(9);
+    let bits = |header: MacHeader| header.bits() + 336;
+    assert_eq!(bits(MacHeader::Absent), 336);
+    assert_eq!(bits(MacHeader::Dch(dtch)), 340);
+    assert_eq!(bits(MacHeader::RachDedicated(7, dtch)), 360);
+    assert_eq!(bits(MacHeader::FachDedicated(UeAddress::CRnti(7), dtch)), 360);
+    assert_eq!(bits(MacHeader::FachDedicated(UeAddress::URnti(7), dtch)), 376);
+    // CCCH: transparent mode up, unacknowledged mode down.
+    assert_eq!(MacHeader::RachCcch.bits() + 166, 168);
+    assert_eq!(MacHeader::FachCcch.bits() + 8 + 152, 168);
+    assert_eq!(MacHsHeader::new(0, 0, vec![MacHsSizes { sid: 0, pdus: 3 }]).expect("fits").bits(), 21);
+}
+
+#[test]
+fn headers_have_these_bits() {
+    // The first octets of blocks that tshark reads as C-RNTI 0x1234 (U-RNTI 0x00200004) and C/T 8, behind them ones.
+    let begins = |header: MacHeader, octets: &[u8]| assert_eq!(&block(header)[..octets.len()], octets);
+    let dtch = channel(9);
+    begins(MacHeader::Dch(dtch), &[0x8F, 0xFF]);
+    begins(MacHeader::FachDedicated(UeAddress::CRnti(0x1234), dtch), &[0xD1, 0x23, 0x48, 0xFF]);
+    begins(
+        MacHeader::FachDedicated(UeAddress::URnti(0x0020_0004), dtch),
+        &[0xC0, 0x02, 0x00, 0x00, 0x48, 0xFF],
+    );
+    begins(MacHeader::RachDedicated(0x1234, dtch), &[0x51, 0x23, 0x48, 0xFF]);
+    begins(MacHeader::FachCcch, &[0x40, 0xFF]);
+    begins(MacHeader::FachCtch, &[0x80, 0xFF]);
+    begins(MacHeader::FachBcch, &[0x3F]);
+    begins(MacHeader::RachCcch, &[0x3F]);
+}
+
+#[test]
+fn what_is_reserved_is_refused() {
+    let rule = |block: &[u8], on| MacHeader::parse(block, on).expect_err("it is reserved");
+    assert_eq!(rule(&[0b1100_0000], CameOn::Rach), MacRule::ReservedTctf.at(0));
+    assert_eq!(rule(&[0b0100_0001], CameOn::Fach), MacRule::ReservedTctf.at(0));
+    assert_eq!(rule(&[0b1110_0000], CameOn::Fach), MacRule::ReservedUeIdType.at(2));
+    assert_eq!(rule(&[0b0100_0000; 9], CameOn::Rach), MacRule::ReservedUeIdType.at(2));
+    assert_eq!(rule(&[0xF0], CameOn::SharedDch), MacRule::ReservedLogicalChannel.at(0));
+    assert_eq!(rule(&[0b1101_0000, 0], CameOn::Fach), MacRule::Truncated.at(4));
+    assert_eq!(MacHsHeader::parse(&[0x80]), Err(MacRule::Version.at(0)));
+    assert_eq!(MacHsHeader::parse(&[0, 0, 0]), Err(MacRule::OutOfField.at(13)));
+    assert_eq!(MacHsHeader::parse(&[0]), Err(MacRule::Truncated.at(4)));
+}
+
+fn header() -> impl Strategy<Value = (MacHeader, CameOn)> {
+    (any::<u16>(), any::<u32>(), 1u8..=15).prop_flat_map(|(c_rnti, u_rnti, number)| {
+        let number = channel(number);
+        select(vec![
+            (MacHeader::Absent, CameOn::Headless),
+            (MacHeader::Dch(number), CameOn::SharedDch),
+            (MacHeader::RachDedicated(c_rnti, number), CameOn::Rach),
+            (MacHeader::RachCcch, CameOn::Rach),
+            (MacHeader::FachDedicated(UeAddress::CRnti(c_rnti), number), CameOn::Fach),
+            (MacHeader::FachDedicated(UeAddress::URnti(u_rnti), number), CameOn::Fach),
+            (MacHeader::FachCcch, CameOn::Fach),
+            (MacHeader::FachBcch, CameOn::Fach),
+            (MacHeader::FachCtch, CameOn::Fach),
+            (MacHeader::Dsch(c_rnti, None), CameOn::Dsch { multiplexed: false }),
+            (MacHeader::Dsch(c_rnti, Some(number)), CameOn::Dsch { multiplexed: true }),
+        ])
+    })
+}
+
+proptest! {
+    #[test]
+    fn headers_survive((header, on) in header(), sdu in proptest::collection::vec(any::<u8>(), 0..50), cut in 0usize..8) {
+        let bits = (sdu.len() * 8).saturating_sub(cut);
+        let mut block = Vec::new();
+        header.emit(&sdu, bits, &mut block);
+        prop_assert_eq!(block.len(), (header.bits() as usize + bits).div_ceil(8));
+        prop_assert_eq!(MacHeader::parse(&block, on), Ok(header));
+        let mut again = Vec::new();
+        header.emit(&sdu_bits(&block, header.bits() as usize, bits).expect("all is there"), bits, &mut again);
+        prop_assert_eq!(again, block);
+    }
+
+    #[test]
+    fn any_block_has_a_header_or_an_error(block in proptest::collection::vec(any::<u8>(), 0..12)) {
+        for on in [CameOn::Headless, CameOn::SharedDch, CameOn::Rach, CameOn::Fach,
+                   CameOn::Dsch { multiplexed: false }, CameOn::Dsch { multiplexed: true }] {
+            match MacHeader::parse(&block, on) {
+                Ok(header) => {
+                    let rest = block.len() * 8 - header.bits() as usize;
+                    let sdu = sdu_bits(&block, header.bits() as usize, rest).expect("all is there");
+                    let mut again = Vec::new();
+                    header.emit(&sdu, rest, &mut again);
+                    prop_assert_eq!(&again, &block);
+                }
+                Err(error) => prop_assert!(error.bit <= block.len() * 8),
+            }
+        }
+        if let Ok(header) = MacHsHeader::parse(&block) {
+            let rest = block.len() * 8 - header.bits() as usize;
+            let pdus = sdu_bits(&block, header.bits() as usize, rest).expect("all is there");
+            let mut again = Vec::new();
+            header.emit(&pdus, rest, &mut again);
+            prop_assert_eq!(&again, &block);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! When a report, an MRW or its answer leaves, and in which PDU: TS 25.322 §9.7.2, §11.5.
+
+use umts_kernel::TraceSink;
+use umts_units::Time;
+
+use super::AmEntity;
+use super::receiver::WrittenReport;
+use super::sender::Ride;
+use super::status::Beside;
+use crate::Cx;
+use crate::radio::rlc::{BlockSet, Status};
+use crate::trace::TraceEvent;
+
+impl AmEntity {
+    /// EURANE: nothing came by in time for the report to ride on. It is written now and leaves with the next TTI, in
+    /// which it may be out of date.
+    pub(super) fn write_report(&mut self) {
+        let mut set = BlockSet::default();
+        let extent = self.receiver.extent(&self.config, self.config.pdu_octets(), Beside::default());
+        let status = self.receiver.report(&self.config, extent, &mut set);
+        self.receiver.written = Some(WrittenReport { status, missing: set.missing });
+    }
+
+    /// Sends what is due of report, MRW and MRW_ACK in PDUs of their own, or returns it for the next new PDU, or for one
+    /// that is sent again, to carry.
+    #[inline]
+    pub(super) fn send_status<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        blocks: u32,
+        set: &mut BlockSet,
+    ) -> (Option<Status>, Option<Ride>) {
+        while set.blocks < blocks && self.status_is_due(cx.now) {
+            match self.next_status(cx, blocks - set.blocks, set) {
+                Sent::Alone => {}
+                Sent::Waits => break,
+                Sent::With(status) => return (Some(status), None),
+                Sent::Again(ride) => return (None, Some(ride)),
+            }
+        }
+        (None, None)
+    }
+
+    #[inline]
+    pub(super) fn status_is_due(&self, now: Time) -> bool {
+        self.receiver.report_is_due(now) || self.sender.given_up.mrw_due || self.receiver.owes_mrw_ack()
+    }
+
+    #[inline(never)]
+    fn next_status<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        room: u32,
+        set: &mut BlockSet,
+    ) -> Sent {
+        let report_due = self.receiver.report_is_due(cx.now);
+        let beside = Beside {
+            mrw: self.sender.mrw_fields(),
+            mrw_ack: self.receiver.owes_mrw_ack(),
+            window: report_due && self.receiver.granted_window.is_some(),
+        };
+        let alone = self.config.pdu_octets();
+        let mut extent = report_due.then(|| self.receiver.extent(&self.config, alone, beside));
+        if beside.takes_room() {
+            // A report that does not fit beside the rest comes next.
+            extent = extent.filter(|extent| !extent.is_cramped);
+        }
+        let octets = extent.map_or_else(|| beside.octets(), |extent| extent.octets);
+        let written = self.receiver.written.is_some();
+        let rides = !written && self.sender.can_carry(&self.config, octets);
+        let again = if written { None } else { self.sender.carried_by(&self.config, octets, room) };
+        let waits = !written && report_due && !self.config.piggyback_wait.is_zero();
+        if !rides && waits && beside.mrw.is_none() {
+            return Sent::Waits;
+        }
+        let is_first = self.receiver.report_from.is_none();
+        let mut status = match (self.receiver.written.take(), extent) {
+            (Some(report), _) => report.put_into(set),
+            (None, Some(extent)) => self.receiver.report(&self.config, extent, set),
+            (None, None) => Status { octets, ..Status::default() },
+        };
+        let reported = extent.is_some() || written;
+        if reported && is_first {
+            self.receiver.count_down(cx.now, &self.config, &mut self.timers);
+        }
+        if reported && self.receiver.report_from.is_none() {
+            self.receiver.reported(cx.now, &self.config, &mut self.timers);
+        }
+        status.window = self.receiver.granted_window.filter(|_| beside.window);
+        status.mrw_ack = self.receiver.take_mrw_ack();
+        status.mrw = self.sender.take_mrw(cx, &self.config, &mut self.timers, set);
+        let (ue, direction, mrw) = (self.sender.ue, self.sender.direction, status.mrw.is_some());
+        let piggybacked = rides || again.is_some();
+        let octets = u32::from(if piggybacked { status.octets } else { alone });
+        cx.record(|| TraceEvent::StatusSent { ue, direction, octets, piggybacked, mrw });
+        match again {
+            _ if rides => Sent::With(status),
+            Some(pdu) => Sent::Again(Ride { pdu, status }),
+            None => {
+                set.push_status(status);
+                Sent::Alone
+            }
+        }
+    }
+}
+
+/// How a STATUS left.
+enum Sent {
+    /// In a PDU of its own.
+    Alone,
+    /// Not yet.
+    Waits,
+    /// With the next new PDU.
+    With(Status),
+    /// With a PDU that is sent again.
+    Again(Ride),
+}
