@@ -143,6 +143,8 @@ class Run:
 def _advice(kind: str, recorded: list[str]) -> str:
     if not recorded:
         return "the run recorded no time series: run it again with --series (in Python: series=True)"
+    if kind == "rlc_pdus":
+        return "the run recorded no RLC PDUs: run it again with --series and --set measure.rlc_pdus=true"
     return f"the run recorded no series {kind!r}; it has {', '.join(recorded)}"
 
 

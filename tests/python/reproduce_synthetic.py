@@ -6,9 +6,12 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import polars as pl
 from umtslab.reproduce.claims import Claim, Kind, Value
 from umtslab.reproduce.errors import Missing
-from umtslab.reproduce.plan import Key, Plan, Point, key, load_plan
+from umtslab.reproduce.pdus import Count, Part
+from umtslab.reproduce.plan import Key, Plan, Point, key
+from umtslab.reproduce.plan_file import load_plan
 from umtslab.reproduce.results import Sample, Series
 
 PLAN = """
@@ -227,3 +230,12 @@ class Synthetic:
 
     def series(self, point: Point, name: str, user: int | None) -> list[Series]:
         return self._series[name]
+
+    def counted(self, point: Point, count: Count) -> Sample:
+        raise Missing("made-up runs have no RLC PDUs")
+
+    def told(self, point: Point, parts: Sequence[Part]) -> list[str]:
+        raise Missing("made-up runs have no RLC PDUs")
+
+    def pdus(self, point: Point) -> pl.DataFrame:
+        raise Missing("made-up runs have no RLC PDUs")

@@ -12,7 +12,8 @@ from umtslab.campaign.quantity import quantity
 from umtslab.reproduce.claims import Claim, load_claims, papers
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.errors import BadData, UnknownSelection
-from umtslab.reproduce.plan import Plan, key, load_plan, plans
+from umtslab.reproduce.plan import Plan, key
+from umtslab.reproduce.plan_file import load_plan, plans
 from umtslab.reproduce.selection import select
 from umtslab.reproduce.study import wanted_points
 from umtslab.reproduce.verdict import score
@@ -83,16 +84,22 @@ def test_every_place_gets_the_sweeps_that_its_claims_need(ch6: Plan, ledger: lis
             assert (narrow.verdict is Verdict.NOT_YET) == whole, f"{claim.id}: {narrow.detail}"
 
 
-def test_every_download_of_teyeb_is_scored_and_only_the_worked_examples_are_open() -> None:
-    (plan,) = plans(ROOT, "teyeb2005")
+def test_every_download_of_teyeb_is_scored() -> None:
+    plan = load_plan(ROOT / "teyeb2005" / "downloads.toml")
     results = _anything(plan)
-    scores = [score(claim, plan, results) for claim in load_claims(ROOT, "teyeb2005")]
-    unscored = [entry for entry in scores if entry.verdict is Verdict.NOT_YET]
-    assert {entry.detail for entry in unscored} == {"no plan for scenario = rlc_unit"}
-    assert len(unscored) == 12
+    claims = [claim for claim in load_claims(ROOT, "teyeb2005") if plan.covers(claim)]
+    scores = [score(claim, plan, results) for claim in claims]
+    assert len(scores) == 29
+    assert [entry.detail for entry in scores if entry.verdict is Verdict.NOT_YET] == []
     name, _ = plan.scenario_of(plan.point({}))
     base = tomllib.loads((SCENARIOS / name).read_text(encoding="utf-8"))
     assert (base["rlc"]["max_dat"], base["flow"][0]["size"]) == (10, "100 KiB")
+
+
+def test_each_claim_of_teyeb_is_covered_by_one_plan() -> None:
+    found = plans(ROOT, "teyeb2005")
+    covering = [sum(plan.covers(claim) for plan in found) for claim in load_claims(ROOT, "teyeb2005")]
+    assert covering == [1] * 41
 
 
 WEB = {

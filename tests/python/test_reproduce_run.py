@@ -13,7 +13,7 @@ import pytest
 from umtslab.reproduce import reproduce, select
 from umtslab.reproduce.claims import papers
 from umtslab.reproduce.compare import Verdict
-from umtslab.reproduce.plan import plans
+from umtslab.reproduce.plan_file import plans
 from umtslab.reproduce.report import to_json
 from umtslab.reproduce.study import run_plan, wanted_points
 from umtslab.scenario import Scenario

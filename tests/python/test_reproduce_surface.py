@@ -11,7 +11,8 @@ from reproduce_synthetic import NOISE, PLAN, Synthetic, claim, plan_in, write_pl
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.errors import BadData
 from umtslab.reproduce.figuredata import figure_data
-from umtslab.reproduce.plan import Plan, Point, load_plan
+from umtslab.reproduce.plan import Plan, Point
+from umtslab.reproduce.plan_file import load_plan
 from umtslab.reproduce.results import Sample
 from umtslab.reproduce.verdict import score
 

@@ -182,6 +182,7 @@ fn array(values: Values) -> ArrayRef {
         Values::Count(values) => Arc::new(UInt64Array::from(values)),
         Values::Flag(values) => Arc::new(BooleanArray::from(values)),
         Values::Word(values) => Arc::new(StringArray::from(values)),
+        Values::Text(values) => Arc::new(StringArray::from(values)),
     }
 }
 

@@ -11,9 +11,11 @@ use umts_kernel::{EventQueue, Phase};
 use umts_record::budget::{Budget, BudgetConfig};
 use umts_record::capture::{CaptureConfig, CaptureError, Captures};
 use umts_record::metrics::{Metrics, RunMetrics};
-use umts_record::series::{Series, SeriesConfig, SeriesTables, Table};
+use umts_record::series::{Series, SeriesTables, Table};
 use umts_scenario::Scenario;
-use umts_simulate::{Outside, budget_config, drive, encodings, metrics_config, network_config};
+use umts_simulate::{
+    Outside, budget_config, drive, encodings, metrics_config, network_config, series_config,
+};
 use umts_stack::network::{Event, Network};
 use umts_units::{Duration, Time};
 
@@ -287,7 +289,7 @@ fn run<O: Outside>(
         }
         None => None,
     };
-    let series = keep.series.then(|| Series::new(SeriesConfig::default()));
+    let series = keep.series.then(|| Series::new(series_config(scenario)));
     let metrics = Metrics::new(metrics_config(scenario));
     let gauges = (Gauge::default(), RoundTrips::new(cargo.clone(), keep.series));
     let recorders = (metrics, (budgets(scenario, keep, &cargo), (series, captures)));

@@ -9,7 +9,7 @@ use umts_kernel::{EventQueue, Phase, TraceSink, VirtualClock};
 use umts_record::budget::Budget;
 use umts_record::capture::{CaptureConfig, CaptureError, Captures};
 use umts_record::metrics::{ConnectionRow, Metrics, RunMetrics};
-use umts_record::series::{Series, SeriesConfig, SeriesTables, Table};
+use umts_record::series::{Series, SeriesTables, Table};
 use umts_scenario::Scenario;
 use umts_stack::network::{Event, Network};
 use umts_stack::tcp::congestion::UserLaws;
@@ -17,7 +17,7 @@ use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
 
 use crate::bearers::encodings;
-use crate::build::{budget_config, metrics_config, network_config};
+use crate::build::{budget_config, metrics_config, network_config, series_config};
 use crate::drive::drive;
 
 /// What a run is asked for, besides its scenario.
@@ -82,7 +82,7 @@ pub enum RunError {
 /// Runs `scenario`. The same scenario, seed and run number give the same output.
 pub fn run(scenario: &Scenario, mut options: RunOptions<'_>) -> Result<RunOutput, RunError> {
     let metrics = Metrics::new(metrics_config(scenario));
-    let series = options.series.then(|| Series::new(SeriesConfig::default()));
+    let series = options.series.then(|| Series::new(series_config(scenario)));
     let captures = match &options.pcap_dir {
         Some(folder) => {
             let config = CaptureConfig { bearers: encodings(scenario), ..CaptureConfig::default() };

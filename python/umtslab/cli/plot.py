@@ -33,8 +33,9 @@ def plot(
 ) -> int:
     """Draw a figure of a run that was recorded with `--series`, or a metric of a campaign over a parameter.
 
-    Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer, rrc, cell; and waterfall, of one
-    connection of a run that recorded it with `--waterfall`. Of a campaign, `budget` draws the time budget.
+    Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer, pdus, rrc, cell; and waterfall,
+    of one connection of a run that recorded it with `--waterfall`. A run records what `pdus` shows with the
+    scenario key measure.rlc_pdus. Of a campaign, `budget` draws the time budget.
 
     Parameters
     ----------

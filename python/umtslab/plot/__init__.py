@@ -46,6 +46,7 @@ KINDS = {
         Kind("goodput", "acknowledged payload per second", ("goodput",)),
         Kind("throughput", "payload sent per second, retransmissions included", ("sent",)),
         Kind("rlc_buffer", "octets in the RLC transmission buffers", ("rlc_buffer",)),
+        Kind("pdus", "RLC PDUs as a message sequence (measure.rlc_pdus)", ("rlc_pdus",)),
         Kind("rrc", "RRC states of switched users", ("rrc_state",)),
         Kind("cell", "DCHs in use, and efficiency of the cells", ("cell", "goodput")),
     )

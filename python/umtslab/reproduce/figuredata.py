@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import TypedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypedDict
 
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.reproduce.claims import Claim, Value
@@ -14,6 +14,9 @@ from umtslab.reproduce.course import bins
 from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.plan import AVERAGE, Figure, Plan, Point, same, text
 from umtslab.reproduce.results import Results, Series, measure, measure_series
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @dataclass(frozen=True)
@@ -65,13 +68,19 @@ class Row(TypedDict):
 
 @dataclass(frozen=True)
 class FigureData:
-    """All that is drawn in a figure or written in a table."""
+    """All that is drawn in a figure or written in a table: lines, or the RLC PDUs of one run."""
 
     figure: Figure
     x_label: str
     lines: tuple[Line, ...]
     stated: tuple[Stated, ...]
     gaps: tuple[str, ...]
+    pdus: pl.DataFrame | None = field(default=None, compare=False)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether there is a picture of it."""
+        return self.pdus is not None or (bool(self.lines) and self.figure.kind != "table")
 
     def rows(self) -> Iterator[Row]:
         """The points as rows of a table, the document's number beside ours where there is one."""
@@ -96,6 +105,8 @@ class FigureData:
 def figure_data(plan: Plan, figure: Figure, results: Results, claims: Sequence[Claim]) -> FigureData:
     """Collect what a figure shows; curves that cannot be drawn yet are named in `gaps`."""
     gaps: dict[str, None] = {}
+    if figure.kind == "pdus":
+        return _pdus(plan, figure, results)
     collect = {"time": _course_lines, "scatter": _clouds}.get(figure.kind, _lines)
     lines = list(collect(plan, figure, results, gaps))
     if figure.kind == "scatter":
@@ -104,6 +115,15 @@ def figure_data(plan: Plan, figure: Figure, results: Results, claims: Sequence[C
         stated = _marks(figure, claims) if figure.kind == "time" else _stated(plan, figure, claims, results)
     x_label = figure.x_label or ("Time (s)" if figure.kind == "time" else plan.dimensions[figure.x].label)
     return FigureData(figure, x_label, tuple(lines), tuple(dict.fromkeys(stated)), tuple(gaps))
+
+
+def _pdus(plan: Plan, figure: Figure, results: Results) -> FigureData:
+    """The PDUs of the first run at the figure's point."""
+    try:
+        pdus = results.pdus(plan.point(figure.at))
+    except Missing as missing:
+        return FigureData(figure, "", (), (), (str(missing),))
+    return FigureData(figure, "", (), (), (), pdus.filter(pdus["time_s"] < figure.until_s))
 
 
 def _variants(plan: Plan, figure: Figure) -> Iterator[tuple[str, bool, dict[str, Value]]]:

@@ -31,6 +31,10 @@ def draw(data: FigureData) -> Figure:
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
+    if data.pdus is not None:
+        from umtslab.plot import pdus
+
+        return pdus.figure(data.pdus, title=data.figure.title)
     labels = list(
         dict.fromkeys([*(line.label for line in data.lines), *(mark.label for mark in data.stated)])
     )

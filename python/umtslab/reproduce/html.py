@@ -163,7 +163,7 @@ def _conditions(claim: Claim) -> str:
 
 
 def _reading(reading: Reading) -> dict[str, Any]:
-    return {"label": reading.label, "value": show(reading.summary), "n": reading.summary.n}
+    return {"label": reading.label, "value": reading.shown, "n": reading.summary.n}
 
 
 def _row(row: Row) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def _row(row: Row) -> dict[str, Any]:
 
 def _picture(data: FigureData) -> str:
     """The figure as an address that holds it; empty for a table."""
-    if data.figure.kind == "table" or not data.lines:
+    if not data.is_drawn:
         return ""
     from umtslab.plot.style import printable
 

@@ -42,7 +42,7 @@ def write_chapter(chapter: Chapter, out: Path) -> list[Path]:
     files = []
     for data in chapter.figures:
         files.append(_write(folder / f"{data.figure.id}.csv", _csv(data).encode()))
-        if data.figure.kind != "table" and data.lines:
+        if data.is_drawn:
             picture = io.BytesIO()
             # Small enough: deflating it well takes longer than drawing it.
             draw(data).savefig(picture, format="png", pil_kwargs={"compress_level": 1})
@@ -64,7 +64,9 @@ def _write(path: Path, content: bytes) -> Path:
 
 
 def _csv(data: FigureData) -> str:
-    """The rows; the column `at` is named by what it holds, with its unit."""
+    """The rows; the column `at` is named by what it holds, with its unit. Of PDUs, all that is recorded."""
+    if data.pdus is not None:
+        return data.pdus.write_csv()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     x = "time_s" if data.figure.kind == "time" else data.figure.x
@@ -137,7 +139,7 @@ def _figure_section(data: FigureData) -> Iterable[str]:
             yield "| " + " | ".join("" if word is None else str(word) for word in words) + " |"
         if not rows:
             yield "Nothing to show."
-    elif data.lines:
+    elif data.is_drawn:
         yield f"![{figure.title}]({figure.id}.png)"
     yield ""
     yield f"Numbers: [{figure.id}.csv]({figure.id}.csv)."
@@ -168,13 +170,13 @@ def table(chapter: Chapter) -> Table:
     for entry in sorted(chapter.scored, key=lambda scored: order.index(scored.verdict)):
         if entry.verdict is Verdict.NOT_YET:
             continue
-        prefix = chapter.plan.claims if chapter.plan is not None else chapter.paper
+        prefix = chapter.plan.chapter if chapter.plan is not None else (chapter.paper,)
         tolerance = "" if entry.claim.tolerance is None else f" (±{100 * entry.claim.tolerance:g} %)"
         detail = entry.detail if entry.verdict is not Verdict.PASS else ""
         why = " ".join(filter(None, [detail, *(f"[{known.index(r) + 1}]" for r in scored_reasons(entry))]))
         view.add_row(
             f"[{colours[entry.verdict]}]{entry.verdict}[/]",
-            _plain(entry.claim.id.removeprefix(prefix + ".")),
+            _plain(entry.claim.id.removeprefix(".".join(prefix) + ".")),
             _plain(f"{entry.claim.expected}{tolerance}"),
             _plain(_readings(entry.ours)),
             _plain(why),
@@ -264,7 +266,8 @@ def _claim_json(entry: Scored) -> dict[str, Any]:
 
 
 def _reading_json(reading: Reading) -> dict[str, Any]:
-    return {"label": reading.label, **reading.summary.as_dict()}
+    told = {"words": reading.words} if reading.words else {}
+    return {"label": reading.label, **reading.summary.as_dict(), **told}
 
 
 def _readings(readings: Sequence[Reading]) -> str:

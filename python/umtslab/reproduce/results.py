@@ -5,11 +5,15 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.expression import Expression, Leaf
+from umtslab.reproduce.pdus import Count, Part
 from umtslab.reproduce.plan import AVERAGE, Metric, Plan, Point, same, text
+
+if TYPE_CHECKING:
+    import polars as pl
 
 Sample = list[float | None]
 """One value for each replication, in the order of the runs; None where the run has no such value."""
@@ -46,12 +50,23 @@ class Results(Protocol):
     def series(self, point: Point, name: str, user: int | None) -> list[Series]:
         """A series of one user's connection (users are numbered from 1), or of all added up, by run."""
 
+    def counted(self, point: Point, count: Count) -> Sample:
+        """A number taken from the RLC PDUs of each run."""
+
+    def told(self, point: Point, parts: Sequence[Part]) -> list[str]:
+        """What the RLC PDUs of each run say."""
+
+    def pdus(self, point: Point) -> pl.DataFrame:
+        """The RLC PDUs of the first run."""
+
 
 def measure(plan: Plan, results: Results, name: str, point: Point) -> Sample:
     """A quantity of the ledger at a point."""
     metric = plan.metric(name, point)
     if metric.series is not None:
         raise Missing(f"{name} is a course in time, not a number")
+    if metric.told:
+        raise Missing(f"{name} is told in words, not a number")
     moved = {**point, **metric.at}
     if not metric.over:
         return _evaluate(plan, results, metric, metric.expr, moved)
@@ -91,6 +106,12 @@ def measure_series(plan: Plan, results: Results, name: str, point: Point) -> lis
     return results.series(_run_point(plan, moved), metric.series, None if user == "all" else int(user))
 
 
+def measure_told(plan: Plan, results: Results, name: str, point: Point) -> list[str]:
+    """A quantity of the ledger that is told in words, by run."""
+    metric = plan.metric(name, point)
+    return results.told(_run_point(plan, {**point, **metric.at}), metric.told)
+
+
 def _evaluate(plan: Plan, results: Results, metric: Metric, expr: Expression, point: Point) -> Sample:
     columns = {leaf: _leaf(plan, results, metric, leaf, point) for leaf in sorted(expr.leaves)}
     runs = max((len(column) for column in columns.values()), default=0)
@@ -103,7 +124,7 @@ def _leaf(plan: Plan, results: Results, metric: Metric, leaf: Leaf, point: Point
     place = _run_point(plan, point)
     if AVERAGE in place.values():
         return _mean_over_sets(plan, results, leaf, place)
-    return _of_run(results, leaf, place)
+    return _of_run(plan, results, leaf, place)
 
 
 def _mean_over_sets(plan: Plan, results: Results, leaf: Leaf, place: Point) -> Sample:
@@ -114,10 +135,12 @@ def _mean_over_sets(plan: Plan, results: Results, leaf: Leaf, place: Point) -> S
     if not sets:
         listed = ", ".join(f"{name} {text(value)}" for name, value in fixed.items())
         raise Missing(f"no set of parameters was run with {listed}")
-    return mean_of([_of_run(results, leaf, one) for one in sets])
+    return mean_of([_of_run(plan, results, leaf, one) for one in sets])
 
 
-def _of_run(results: Results, leaf: Leaf, place: Point) -> Sample:
+def _of_run(plan: Plan, results: Results, leaf: Leaf, place: Point) -> Sample:
+    if (count := plan.counts.get(leaf.name)) is not None:
+        return results.counted(place, count)
     if not leaf.scope:
         return results.metric(place, leaf.name)
     return [_aggregate(leaf.scope, values) for values in results.connections(place, leaf.name)]

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from umtslab.reproduce.claims import Claim, load_claims, papers
 from umtslab.reproduce.errors import UnknownSelection
-from umtslab.reproduce.plan import Figure, Plan, Sweep, plans
+from umtslab.reproduce.plan import Figure, Plan, Sweep
+from umtslab.reproduce.plan_file import plans
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,7 @@ class Part:
 
     def _narrow(self, plan: Plan) -> set[str]:
         """The wanted places inside the plan; empty for the whole of it."""
-        return {place for place in self.places if place not in plan.claims.split(".")}
+        return {place for place in self.places if place not in plan.chapter}
 
     def sweeps(self, plan: Plan) -> list[Sweep]:
         """The plan's sweeps that feed the part; all of them for a place that no sweep names."""

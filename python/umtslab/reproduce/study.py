@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab.reproduce.errors import Missing
+from umtslab.reproduce.pdus import Count, Part, pdus_of, tell
 from umtslab.reproduce.plan import Key, Plan, Point, Sweep, key, text
 from umtslab.reproduce.results import Sample, Series
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from umtslab.reproduce.emulated import Download
     from umtslab.run import Run
     from umtslab.simulation import Task
@@ -192,6 +195,18 @@ class StudyResults:
     def series(self, point: Point, name: str, user: int | None) -> list[Series]:
         """A series of one user's connection, or of all added up, by run."""
         return [_series(run, name, user, self._ends_s[key(point)]) for run in self._at(point)]
+
+    def counted(self, point: Point, count: Count) -> Sample:
+        """A number taken from the RLC PDUs of each run."""
+        return [count.value(pdus_of(run)) for run in self._at(point)]
+
+    def told(self, point: Point, parts: Sequence[Part]) -> list[str]:
+        """What the RLC PDUs of each run say."""
+        return [tell(parts, run) for run in self._at(point)]
+
+    def pdus(self, point: Point) -> pl.DataFrame:
+        """The RLC PDUs of the first run."""
+        return pdus_of(self._at(point)[0])
 
     def runs(self, point: Point) -> Sequence[Run]:
         """The runs of a point."""

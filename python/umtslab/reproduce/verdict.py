@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -15,7 +16,7 @@ from umtslab.reproduce.expression import Leaf, parse
 from umtslab.reproduce.order import OTHERS, Chain, judge_order, labels, parse_order
 from umtslab.reproduce.plan import Plan, Point, key, same, text
 from umtslab.reproduce.reduce import mean_of
-from umtslab.reproduce.results import Results, Sample, measure, measure_beside, measure_series
+from umtslab.reproduce.results import Results, Sample, measure, measure_beside, measure_series, measure_told
 from umtslab.reproduce.surface import depth_pct, in_order_of, judge_surface
 from umtslab.reproduce.trend import Curve, Trend, judge_correlation, judge_trend, parse_trend
 
@@ -25,13 +26,19 @@ SHOWN = 4
 
 @dataclass(frozen=True)
 class Reading:
-    """A measured number that a verdict rests on, or one shown beside it."""
+    """What was measured and a verdict rests on, or what is shown beside it: a number, or `words`."""
 
     label: str
     summary: Summary
+    words: str = ""
+
+    @property
+    def shown(self) -> str:
+        """The words, or the number with its interval."""
+        return self.words or show(self.summary)
 
     def __str__(self) -> str:
-        return f"{self.label}: {show(self.summary)}" if self.label else show(self.summary)
+        return f"{self.label}: {self.shown}" if self.label else self.shown
 
 
 @dataclass(frozen=True)
@@ -110,9 +117,11 @@ class _Judge:
 
     def value(self, asked: Question, case: Point) -> Finding:
         expected = str(self.claim.expected)
+        metric = self.plan.metric(self.claim.metric, case)
+        if metric.told:
+            return self.told(asked, case, expected)
         if ":" in expected:
             return self.value_by_label(asked, case, expected)
-        metric = self.plan.metric(self.claim.metric, case)
         if asked.vary and not set(asked.vary) <= set(metric.over):
             raise Missing(f"no rule gives one value over several of {', '.join(asked.vary)}")
         sample = self.look(case, self.label(asked, case))
@@ -129,6 +138,18 @@ class _Judge:
             sample = self.look({**case, **values}, label.strip())
             findings.append(self.against(sample, float(number), label.strip()))
         return conjunction(findings)
+
+    def told(self, asked: Question, case: Point, expected: str) -> Finding:
+        """The same words in every run."""
+        label = self.label(asked, case)
+        said = measure_told(self.plan, self.results, self.claim.metric, case)
+        for words, runs in Counter(said).items():
+            self.ours.append(Reading(label, Summary(runs, None, None, None), words or "nothing"))
+        wrong = [words for words in said if words != expected]
+        if not wrong:
+            return Finding(Verdict.PASS, "")
+        where = f"{label}: " if label else ""
+        return Finding(Verdict.FAIL, f"{where}{len(wrong)} of {len(said)} runs say {wrong[0] or 'nothing'!r}")
 
     def average(self, asked: Question) -> Finding:
         """The mean over the sets that were run, in each run, against the expected value."""

@@ -12,6 +12,7 @@
 //! | `rlc_delivered` | SDU | its octets, when it came up at the other end |
 //! | `goodput` | connection | acknowledged payload per window of a constant grid |
 //! | `sent`, `acked` | connection | sequence numbers, for the time-sequence diagram: a row per segment |
+//! | `rlc_pdus` | UE and direction | every PDU that leaves RLC, its polling bit or report, and its fate; only if asked for |
 //!
 //! All are about the sender of the connection's data, from its opening to its closing. Rows are in the order of time,
 //! those of `goodput` of time and connection: its windows begin at multiples of their length, and a connection has one
@@ -21,6 +22,7 @@
 //! Memory follows the open connections and the rows that nobody took ([`Series::take`]), not the time.
 
 mod goodput;
+mod pdus;
 mod rlc_buffer;
 mod rows;
 mod rrc;
@@ -28,6 +30,7 @@ mod steps;
 mod table;
 
 use umts_kernel::TraceSink;
+use umts_stack::detail::Detail;
 use umts_stack::ids::{ConnectionId, End};
 use umts_stack::packet::Segment;
 use umts_stack::trace::{SendCause, TraceEvent};
@@ -51,11 +54,13 @@ pub struct SeriesConfig {
     pub goodput_window: Duration,
     /// Whether to record `sent` and `acked`, which have a row per segment.
     pub time_sequence: bool,
+    /// Whether to record `rlc_pdus`, which has a row per PDU.
+    pub rlc_pdus: bool,
 }
 
 impl Default for SeriesConfig {
     fn default() -> Self {
-        SeriesConfig { goodput_window: Duration::from_secs(1), time_sequence: true }
+        SeriesConfig { goodput_window: Duration::from_secs(1), time_sequence: true, rlc_pdus: false }
     }
 }
 
@@ -77,6 +82,7 @@ pub struct Series {
     rtt: Samples,
     sent: Sent,
     acked: Acked,
+    pdus: Option<pdus::Pdus>,
 }
 
 #[derive(Debug)]
@@ -115,23 +121,24 @@ impl Series {
             rtt: Samples::default(),
             sent: Sent::default(),
             acked: Acked::default(),
+            pdus: config.rlc_pdus.then(pdus::Pdus::default),
         }
     }
 
     /// Takes what can change no more at `now` of the tables that have at least so many rows.
     pub fn take(&mut self, now: Time, rows: usize) -> Vec<Table> {
         self.goodput.pass(now);
-        self.all().into_iter().filter(|table| table.rows() >= rows).map(|table| table.take(now)).collect()
+        self.all().filter(|table| table.rows() >= rows).map(|table| table.take(now)).collect()
     }
 
     /// The series of a run that ended at `end`, but for the rows that were taken.
     pub fn finish(mut self, end: Time) -> SeriesTables {
         self.goodput.end(end);
-        SeriesTables { tables: self.all().map(|table| table.take(Time::NEVER)).into() }
+        SeriesTables { tables: self.all().map(|table| table.take(Time::NEVER)).collect() }
     }
 
-    fn all(&mut self) -> [&mut dyn Recorded; 13] {
-        [
+    fn all(&mut self) -> impl Iterator<Item = &mut dyn Recorded> {
+        let always: [&mut dyn Recorded; 13] = [
             &mut self.cwnd,
             &mut self.ssthresh,
             &mut self.outstanding,
@@ -145,7 +152,8 @@ impl Series {
             &mut self.goodput,
             &mut self.sent,
             &mut self.acked,
-        ]
+        ];
+        always.into_iter().chain(self.pdus.as_mut().map(|pdus| pdus as &mut dyn Recorded))
     }
 
     fn opened(&mut self, at: Time, id: ConnectionId, sender: End, mss: u32) {
@@ -202,6 +210,14 @@ fn sender(connections: &mut Open<Connection>, id: ConnectionId, end: End) -> Opt
 }
 
 impl TraceSink<TraceEvent> for Series {
+    const WANTS_DETAIL: bool = true;
+
+    fn show(&mut self, at: Time, detail: &Detail<'_>) {
+        if let Some(pdus) = &mut self.pdus {
+            pdus.show(at, detail);
+        }
+    }
+
     fn record(&mut self, at: Time, event: &TraceEvent) {
         match *event {
             TraceEvent::ConnectionOpened { connection, sender, mss, .. } => {

@@ -17,6 +17,8 @@ pub enum Values {
     Flag(Vec<bool>),
     /// One of a few words.
     Word(Vec<&'static str>),
+    /// Any words, none if empty.
+    Text(Vec<String>),
 }
 
 impl Values {
@@ -29,6 +31,7 @@ impl Values {
             Values::Count(values) => values.len(),
             Values::Flag(values) => values.len(),
             Values::Word(values) => values.len(),
+            Values::Text(values) => values.len(),
         }
     }
 

@@ -140,6 +140,9 @@ pub struct Measure {
     #[serde(with = "word_off")]
     #[schemars(with = "crate::text::Off<u32>")]
     pub waterfall: Option<u32>,
+    /// With time series, keep every PDU that leaves RLC: when, its number, its polling bit and why, what a STATUS says, and
+    /// whether the block was lost. A row per PDU.
+    pub rlc_pdus: bool,
 }
 
 fn one() -> u64 {

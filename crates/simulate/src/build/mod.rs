@@ -9,6 +9,7 @@ mod traffic;
 
 use umts_record::budget::BudgetConfig;
 use umts_record::metrics::MetricsConfig;
+use umts_record::series::SeriesConfig;
 use umts_scenario::Scenario;
 use umts_scenario::model as scenario;
 use umts_stack::ids::{ConnectionId, Direction, UeId};
@@ -95,6 +96,11 @@ pub fn budget_config(scenario: &Scenario, keeps_intervals: bool) -> Option<Budge
     let waterfall = scenario.measure.waterfall.filter(|_| keeps_intervals).map(ConnectionId);
     let sees_senders = true;
     scenario.measure.budget.then_some(BudgetConfig { from, to, keeps_intervals, waterfall, sees_senders })
+}
+
+/// What the time series of a run hold.
+pub fn series_config(scenario: &Scenario) -> SeriesConfig {
+    SeriesConfig { rlc_pdus: scenario.measure.rlc_pdus, ..SeriesConfig::default() }
 }
 
 /// The `number`-th flow of the scenario for one UE.

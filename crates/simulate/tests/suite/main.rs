@@ -7,6 +7,7 @@ mod capacity;
 mod common;
 mod eurane;
 mod impairments;
+mod pdus;
 mod reference_bearers;
 mod rlc;
 mod rlc_captures;

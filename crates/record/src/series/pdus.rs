@@ -1,0 +1,212 @@
+//! Every PDU that leaves RLC, in the order of leaving: what polls, what a report says, what the air takes. Its end is when
+//! its block set reached the other side, or would have.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write;
+
+use umts_stack::detail::{Detail, PollCauses, Stage};
+use umts_stack::ids::{Direction, UeId};
+use umts_stack::radio::rlc::{BlockSet, DataRun, Pdu, Status};
+use umts_units::Time;
+
+use super::table::{Column, Recorded, Table, Values};
+
+/// The table as it grows. A PDU whose fate the end of the run leaves open is not lost.
+#[derive(Debug, Default)]
+pub(super) struct Pdus {
+    rows: Vec<Row>,
+    /// How many rows were taken before them.
+    taken: usize,
+    /// By UE and direction.
+    bearers: Vec<[Bearer; 2]>,
+}
+
+#[derive(Debug)]
+struct Row {
+    at: Time,
+    end: Time,
+    ue: u16,
+    direction: Direction,
+    kind: &'static str,
+    sn: Option<u16>,
+    transmission: Option<u32>,
+    polls: bool,
+    poll_causes: PollCauses,
+    lsn: Option<u16>,
+    missing: String,
+    lost: bool,
+}
+
+/// What the rows of a bearer need beyond the block set at hand.
+#[derive(Debug, Default)]
+struct Bearer {
+    /// Why the PDUs of the next block set poll.
+    causes: VecDeque<PollCauses>,
+    /// First rows of the block sets on their way, counted with those that were taken, by the sets' numbers.
+    flying: BTreeMap<u64, usize>,
+    /// How often each PDU of acknowledged mode was sent, by number.
+    sent: BTreeMap<u16, u32>,
+}
+
+impl Pdus {
+    pub fn show(&mut self, at: Time, detail: &Detail<'_>) {
+        match *detail {
+            Detail::Poll { ue, direction, causes } => self.bearer(ue, direction).causes.push_back(causes),
+            Detail::Blocks { ue, direction, set, stage: Stage::Leaves, .. } => {
+                self.leaves(at, ue, direction, set);
+            }
+            Detail::Blocks { ue, direction, set, stage: Stage::Dropped, .. } => {
+                self.ends(at, ue, direction, set, |_| true);
+            }
+            Detail::Blocks { ue, direction, set, stage: Stage::Arrives(lost), .. } => {
+                self.ends(at, ue, direction, set, |block| lost.contains(block));
+            }
+            Detail::Blocks { stage: Stage::OnAir, .. }
+            | Detail::InSequence { .. }
+            | Detail::Skipped { .. } => {}
+        }
+    }
+
+    fn bearer(&mut self, ue: UeId, direction: Direction) -> &mut Bearer {
+        if ue.index() >= self.bearers.len() {
+            self.bearers.resize_with(ue.index() + 1, Default::default);
+        }
+        &mut self.bearers[ue.index()][direction.index()]
+    }
+
+    fn leaves(&mut self, at: Time, ue: UeId, direction: Direction, set: &BlockSet) {
+        let first = self.taken + self.rows.len();
+        let mut rows = std::mem::take(&mut self.rows);
+        let bearer = self.bearer(ue, direction);
+        bearer.flying.insert(set.serial, first);
+        for pdu in &set.pdus {
+            for step in 0..pdu.blocks() {
+                let mut row = Row::new(at, ue, direction, pdu);
+                if let Pdu::Data(run) | Pdu::Umd(run) | Pdu::Tmd(run) = pdu {
+                    bearer.number(&mut row, run, step);
+                }
+                match pdu {
+                    Pdu::Status(status) | Pdu::Data(DataRun { piggyback: Some(status), .. }) => {
+                        row.report(set, status);
+                    }
+                    _ => {}
+                }
+                rows.push(row);
+            }
+        }
+        bearer.causes.clear();
+        self.rows = rows;
+    }
+
+    /// The blocks of a set have met their fate.
+    fn ends(
+        &mut self,
+        at: Time,
+        ue: UeId,
+        direction: Direction,
+        set: &BlockSet,
+        is_lost: impl Fn(u32) -> bool,
+    ) {
+        let Some(first) = self.bearer(ue, direction).flying.remove(&set.serial) else { return };
+        for (block, row) in (0..set.blocks).zip(&mut self.rows[first - self.taken..]) {
+            (row.end, row.lost) = (at, is_lost(block));
+        }
+    }
+}
+
+impl Recorded for Pdus {
+    fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// A row can change until its block set has arrived, so the first of those that are on their way is the end.
+    fn take(&mut self, now: Time) -> Table {
+        let all = self.taken + self.rows.len();
+        let flying = self.bearers.iter().flatten().flat_map(|bearer| bearer.flying.values());
+        let end = if now == Time::NEVER { all } else { flying.copied().min().unwrap_or(all) };
+        let rows: Vec<Row> = self.rows.drain(..end - self.taken).collect();
+        self.taken = end;
+        let column = |name, unit, values| Column { name, unit, values };
+        let columns = vec![
+            column("time_s", "s", Values::Float(rows.iter().map(|row| row.at.as_secs()).collect())),
+            column("end_s", "s", Values::Float(rows.iter().map(|row| row.end.as_secs()).collect())),
+            column("ue", "", Values::Id(rows.iter().map(|row| u32::from(row.ue)).collect())),
+            column("direction", "", Values::Word(rows.iter().map(|row| word(row.direction)).collect())),
+            column("kind", "", Values::Word(rows.iter().map(|row| row.kind).collect())),
+            column("sn", "", Values::OptionalId(rows.iter().map(|row| row.sn.map(u32::from)).collect())),
+            column("transmission", "", Values::OptionalId(rows.iter().map(|row| row.transmission).collect())),
+            column("polls", "", Values::Flag(rows.iter().map(|row| row.polls).collect())),
+            column(
+                "poll_causes",
+                "",
+                Values::Text(rows.iter().map(|row| row.poll_causes.to_string()).collect()),
+            ),
+            column("lsn", "", Values::OptionalId(rows.iter().map(|row| row.lsn.map(u32::from)).collect())),
+            column("lost", "", Values::Flag(rows.iter().map(|row| row.lost).collect())),
+            column("missing", "", Values::Text(rows.into_iter().map(|row| row.missing).collect())),
+        ];
+        Table { name: "rlc_pdus", columns }
+    }
+}
+
+impl Bearer {
+    /// A data PDU's number, how often it was sent, and its polling bit.
+    fn number(&mut self, row: &mut Row, run: &DataRun, step: u32) {
+        let sn = run.first.plus(u64::from(step)).value();
+        row.sn = Some(if row.kind == "umd" { sn % 128 } else { sn });
+        if row.kind != "amd" {
+            return;
+        }
+        let sent = self.sent.entry(sn).or_default();
+        *sent = if run.retransmission { *sent + 1 } else { 1 };
+        row.transmission = Some(*sent);
+        if run.poll && step + 1 == u32::from(run.count) {
+            row.polls = true;
+            row.poll_causes = self.causes.pop_front().unwrap_or_default();
+        }
+    }
+}
+
+impl Row {
+    fn new(at: Time, ue: UeId, direction: Direction, pdu: &Pdu) -> Self {
+        let kind = match pdu {
+            Pdu::Data(_) => "amd",
+            Pdu::Umd(_) => "umd",
+            Pdu::Tmd(_) => "tmd",
+            Pdu::Status(_) => "status",
+            Pdu::Reset(_) => "reset",
+            Pdu::ResetAck(_) => "reset_ack",
+        };
+        Row {
+            at,
+            end: at,
+            ue: ue.0,
+            direction,
+            kind,
+            sn: None,
+            transmission: None,
+            polls: false,
+            poll_causes: PollCauses::default(),
+            lsn: None,
+            missing: String::new(),
+            lost: false,
+        }
+    }
+
+    fn report(&mut self, set: &BlockSet, status: &Status) {
+        self.lsn = status.lsn.map(|lsn| lsn.value());
+        for run in set.missing_of(status) {
+            for step in 0..u64::from(run.count) {
+                let gap = if self.missing.is_empty() { "" } else { " " };
+                write!(self.missing, "{gap}{}", run.first.plus(step).value()).expect("a string takes all");
+            }
+        }
+    }
+}
+
+fn word(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Downlink => "downlink",
+        Direction::Uplink => "uplink",
+    }
+}

@@ -1,0 +1,128 @@
+"""RLC PDUs between the two ends of the air, as a message sequence on a time axis."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from umtslab.plot.style import COLOURS, WIDTH_IN
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_NAMED = 60
+"""More PDUs than this of a user are drawn without their numbers."""
+
+_LOOKS: dict[str, Any] = {
+    "data": {"color": COLOURS[1]},
+    "sent again": {"color": COLOURS[5]},
+    "report": {"color": COLOURS[3]},
+    "RESET": {"color": COLOURS[4]},
+}
+_LOST = COLOURS[2]
+
+
+def figure(rlc_pdus: pl.DataFrame, *, title: str = "", until_s: float = float("inf")) -> Figure:
+    """Draw every PDU as an arrow from the entity that sends it to the one that receives it.
+
+    Parameters
+    ----------
+    rlc_pdus : polars.DataFrame
+        The series ``rlc_pdus``.
+    title : str
+        Above the figure.
+    until_s : float
+        PDUs that leave later are not drawn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        One panel for each user: the RNC above, the UE below. PDUs are counted from SN 0; a filled circle
+        polls, a cross is lost on the way, and a report says what it acknowledges and what is missing.
+    """
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    shown = rlc_pdus.filter(pl.col("time_s") < until_s)
+    users = sorted(shown["ue"].unique()) or [0]
+    drawing = Figure(figsize=(WIDTH_IN * 1.35, 2.6 * len(users) + 0.4), layout="constrained")
+    panels = drawing.subplots(len(users), 1, squeeze=False, sharex=True)[:, 0]
+    for axes, ue in zip(panels, users, strict=True):
+        rows = shown.filter(pl.col("ue") == ue).to_dicts()
+        for row in _spread(rows):
+            _arrow(axes, row, named=len(rows) <= MOST_NAMED)
+        axes.set_yticks([0, 1], [f"UE {ue}", "RNC"])
+        axes.set_ylim(-0.62, 1.62)
+        axes.grid(visible=False, axis="y")
+        axes.autoscale_view(scaley=False)
+        for level in (0, 1):
+            axes.axhline(level, color=COLOURS[0], linewidth=0.8)
+    panels[-1].set_xlabel("time (s)")
+    if title:
+        panels[0].set_title(title, loc="left")
+    _legend(drawing)
+    return drawing
+
+
+def _spread(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows with the place and number of each among those that left with it: they share its time."""
+    together: dict[tuple[float, str], list[dict[str, Any]]] = {}
+    for row in rows:
+        together.setdefault((row["time_s"], row["direction"]), []).append(row)
+    return [
+        {**row, "place": place, "of": len(group)}
+        for group in together.values()
+        for place, row in enumerate(group)
+    ]
+
+
+def _arrow(axes: Axes, row: dict[str, Any], *, named: bool) -> None:
+    down = row["direction"] == "downlink"
+    # Blocks of one TTI leave and arrive together; drawn one after the other they can be told apart.
+    late = (row["end_s"] - row["time_s"]) * row["place"] / max(row["of"], 1)
+    start = (row["time_s"] + late, 1.0 if down else 0.0)
+    end = (row["end_s"] + late, 0.0 if down else 1.0)
+    colour = _LOOKS[_look(row)]["color"]
+    if row["lost"]:
+        middle = ((start[0] + end[0]) / 2, 0.5)
+        axes.plot(*zip(start, middle, strict=True), color=colour, linewidth=1.1)
+        axes.plot(*middle, marker="x", color=_LOST, markersize=7, markeredgewidth=1.8)
+    else:
+        axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": colour, "linewidth": 1.1})
+    axes.update_datalim([start, end])  # an arrow alone would not widen the axes
+    if row["polls"]:
+        axes.plot(*start, marker="o", color=colour, markersize=5)
+    if named:
+        axes.annotate(
+            _name(row), start, xytext=(0, 5 if down else -5), textcoords="offset points", fontsize=7,
+            ha="center", va="bottom" if down else "top", rotation=60 if row["lsn"] is None else 0,
+        )  # fmt: skip
+
+
+def _look(row: dict[str, Any]) -> str:
+    if row["kind"] in {"reset", "reset_ack"}:
+        return "RESET"
+    if row["kind"] == "status":
+        return "report"
+    return "sent again" if (row["transmission"] or 1) > 1 else "data"
+
+
+def _name(row: dict[str, Any]) -> str:
+    words = [] if row["sn"] is None else [f"SN {row['sn']}"]
+    if row["polls"]:
+        words.append("poll")
+    if row["lsn"] is not None:
+        words.append(
+            f"up to {row['lsn']}" + (f"\nnot {row['missing'].replace(' ', ', ')}" if row["missing"] else "")
+        )
+    return " ".join(words) or str(row["kind"])
+
+
+def _legend(drawing: Figure) -> None:
+    from matplotlib.lines import Line2D
+
+    keys = [Line2D([], [], label=name, **look) for name, look in _LOOKS.items()]
+    keys.append(Line2D([], [], label="polls", marker="o", linestyle="none", color=COLOURS[7], markersize=5))
+    keys.append(Line2D([], [], label="lost", marker="x", linestyle="none", color=_LOST, markeredgewidth=1.8))
+    drawing.legend(handles=keys, loc="outside lower center", ncols=len(keys), fontsize=8)

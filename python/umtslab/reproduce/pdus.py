@@ -1,0 +1,126 @@
+"""What the RLC PDUs of a run say, in the words and numbers of a document.
+
+The table is the series ``rlc_pdus``, a row for each PDU in the order of leaving. Documents count PDUs from 1,
+so PDU number `n` is sequence number `n` - 1, and a report "up to `n`" acknowledges all below `n`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from umtslab.reproduce.errors import BadData, Missing
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from umtslab.run import Run
+
+Rows = Mapping[str, str | int | bool]
+"""Values that the columns of a row have."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """Words about some of the rows: those with the values `rows`, the `first` of them if not all.
+
+    Each row has a form, those beyond the last form have that. Fields of a form are columns, and
+    ``{number}`` the PDU's, ``{ack}`` up to where a report acknowledges, ``{bitmap}`` what it says of the
+    PDUs behind (1 is received), ``{later}`` how many TTIs after the first row with the values `since`
+    left, or with `since_end` arrived.
+    """
+
+    rows: Rows
+    since: Rows
+    forms: tuple[str, ...]
+    is_list: bool = False
+    first: int | None = None
+    tti_s: float = 0.0
+    since_end: bool = False
+
+    def words(self, table: pl.DataFrame) -> str:
+        """What is told of a run."""
+        chosen = _with(table, self.rows).head(self.first or len(table)).to_dicts()
+        origin = (
+            _with(table, self.since)["end_s" if self.since_end else "time_s"].first() if self.since else None
+        )
+        told = []
+        for place, row in enumerate(chosen):
+            form = self.forms[min(place, len(self.forms) - 1)]
+            told.append(form.format(**row, **self._derived(row, origin)))
+        return f"[{', '.join(told)}]" if self.is_list else "; ".join(told)
+
+    def _derived(self, row: Mapping[str, Any], origin: object) -> dict[str, Any]:
+        later = None
+        if isinstance(origin, float) and self.tti_s > 0.0:
+            later = round(row["time_s"] / self.tti_s) - int(origin / self.tti_s + 1e-6)
+        number = None if row["sn"] is None else row["sn"] + 1
+        return {"number": number, "later": later, **_report(row)}
+
+
+@dataclass(frozen=True)
+class Count:
+    """A number taken from the rows with the values `rows`.
+
+    The largest value of the column `most`, or the least distance of neighbours in the column `least_gap`.
+    """
+
+    rows: Rows
+    most: str | None = None
+    least_gap: str | None = None
+
+    def value(self, table: pl.DataFrame) -> float | None:
+        """The number; none where there are too few rows."""
+        chosen = _with(table, self.rows)
+        found = chosen[self.most].max() if self.most else chosen[self.least_gap or "time_s"].diff().min()
+        # The clock counts nanoseconds: differences of seconds have no more digits.
+        return round(float(found), 9) if isinstance(found, int | float) else None
+
+
+def tell(parts: Sequence[Part], run: Run) -> str:
+    """What the PDUs of a run say, part by part.
+
+    Raises
+    ------
+    Missing
+        If the run did not record them.
+    BadData
+        If a part names a column or field that there is none of.
+    """
+    table = pdus_of(run)
+    try:
+        return "; ".join(filter(None, (part.words(table) for part in parts)))
+    except KeyError as error:
+        raise BadData(f"a form names the field {error}, which PDUs do not have") from error
+
+
+def pdus_of(run: Run) -> pl.DataFrame:
+    """Every RLC PDU of a run.
+
+    Raises
+    ------
+    Missing
+        If the run did not record them.
+    """
+    if "rlc_pdus" not in run.series_kinds():
+        raise Missing("the runs recorded no RLC PDUs: measure.rlc_pdus, and series = true in the sweep")
+    return run.series("rlc_pdus")
+
+
+def _with(table: pl.DataFrame, values: Rows) -> pl.DataFrame:
+    import polars as pl
+
+    if unknown := values.keys() - set(table.columns):
+        raise BadData(f"RLC PDUs have no column {min(unknown)!r}; they have {', '.join(table.columns)}")
+    return table.filter([pl.col(name) == value for name, value in values.items()])
+
+
+def _report(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Cumulative acknowledgment and bitmap of a report; the bitmap ends before the LSN."""
+    if row["lsn"] is None:
+        return {"ack": None, "bitmap": None}
+    missing = {int(sn) for sn in row["missing"].split()}
+    ack = min(missing, default=row["lsn"])
+    bits = ",".join("0" if sn in missing else "1" for sn in range(ack, row["lsn"]))
+    return {"ack": ack, "bitmap": f"[{bits}]"}

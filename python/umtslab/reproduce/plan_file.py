@@ -1,0 +1,217 @@
+"""Reading plans: ``reproductions/<paper>/<plan>.toml``."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from umtslab.reproduce.claims import Value
+from umtslab.reproduce.errors import BadData, Missing
+from umtslab.reproduce.expression import parse
+from umtslab.reproduce.pdus import Count, Part
+from umtslab.reproduce.plan import Dimension, Figure, Input, Level, Mark, Meaning, Metric, Plan, Sweep
+from umtslab.reproduce.reduce import REDUCTIONS
+
+
+def plans(root: Path, paper: str) -> list[Plan]:
+    """All plans of a document."""
+    names = sorted(path for path in (root / paper).glob("*.toml") if path.stem not in {"claims", "reasons"})
+    return [load_plan(path) for path in names]
+
+
+def load_plan(path: Path) -> Plan:
+    """Read a plan.
+
+    Raises
+    ------
+    BadData
+        If a key is unknown or missing, a dimension is not declared, or a value is of the wrong type.
+    """
+    try:
+        return _Reader(path).plan()
+    except (KeyError, TypeError, Missing) as error:
+        raise BadData(f"{path}: {error}") from error
+
+
+class _Reader:
+    """Takes a plan's tables apart; every table must be used up."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def plan(self) -> Plan:
+        top = self.table(tomllib.loads(self.path.read_text(encoding="utf-8")), "the plan", _PLAN_KEYS)
+        if top["version"] != 1:
+            raise BadData(f"{self.path}: version {top['version']!r} is not 1, the version this program reads")
+        plan = Plan(
+            paper=self.path.parent.name,
+            name=self.path.stem,
+            title=top["title"],
+            claims=_words(top["claims"]),
+            scenario=top["scenario"],
+            runs=top["runs"],
+            quick_runs=top["quick_runs"],
+            emulated_runs=top.get("emulated_runs", top["quick_runs"]),
+            honest=top.get("honest", {}),
+            fixed=top.get("fixed", {}),
+            ignore=frozenset(top.get("ignore", [])),
+            averaged=tuple(top.get("averaged", [])),
+            average_over=top.get("average_over", ""),
+            defaults=top["defaults"],
+            dimensions={name: self.dimension(name, entry) for name, entry in top["dimension"].items()},
+            metrics=tuple(self.metric(entry) for entry in top.get("metric", [])),
+            readings=top.get("reading", {}),
+            sweeps=tuple(self.sweep(entry) for entry in top["sweep"]),
+            figures=tuple(self.figure(entry) for entry in top.get("figure", [])),
+            gaps=top.get("gap", {}),
+            counts={name: self.count(name, entry) for name, entry in top.get("count", {}).items()},
+        )
+        self.check(plan)
+        return plan
+
+    def table(self, entry: Mapping[str, Any], where: str, keys: str) -> Mapping[str, Any]:
+        if unknown := entry.keys() - set(keys.split()):
+            raise BadData(f"{self.path}: {where} has the unknown key {min(unknown)!r}")
+        return entry
+
+    def dimension(self, name: str, entry: Mapping[str, Any]) -> Dimension:
+        self.table(entry, f"dimension {name}", "label set values missing")
+        values = {
+            value: Meaning(
+                self.table(meaning, f"dimension {name}, {value}", "set fill kernel emulated").get("set", {}),
+                meaning.get("fill", {}),
+                meaning.get("kernel", {}),
+                meaning.get("emulated", False),
+            )
+            for value, meaning in entry.get("values", {}).items()
+        }
+        return Dimension(
+            name, entry.get("label", name), entry.get("set", {}), values, entry.get("missing", {})
+        )
+
+    def metric(self, entry: Mapping[str, Any]) -> Metric:
+        self.table(
+            entry, f"metric {entry.get('name')}", "name when at expr inputs beside series over reduce told"
+        )
+        return Metric(
+            name=entry["name"],
+            when=entry.get("when", {}),
+            at=entry.get("at", {}),
+            expr=parse(entry.get("expr", entry["name"])),
+            inputs={name: self.input(table) for name, table in entry.get("inputs", {}).items()},
+            beside={label: self.input(table) for label, table in entry.get("beside", {}).items()},
+            series=entry.get("series"),
+            over=_lists(entry.get("over", {})),
+            reduce=entry.get("reduce", ""),
+            told=tuple(self.part(part) for part in entry.get("told", [])),
+        )
+
+    def part(self, entry: Mapping[str, Any]) -> Part:
+        self.table(entry, "a part of what is told", "rows since since_end forms list first tti_s")
+        return Part(
+            rows=entry["rows"],
+            since=entry.get("since", {}),
+            forms=_words(entry["forms"]),
+            is_list=entry.get("list", False),
+            first=entry.get("first"),
+            tti_s=float(entry.get("tti_s", 0.0)),
+            since_end=entry.get("since_end", False),
+        )
+
+    def count(self, name: str, entry: Mapping[str, Any]) -> Count:
+        self.table(entry, f"count {name}", "rows most least_gap")
+        return Count(entry["rows"], entry.get("most"), entry.get("least_gap"))
+
+    def input(self, entry: Mapping[str, Any]) -> Input:
+        self.table(entry, "an input of a metric", "expr at")
+        return Input(parse(entry["expr"]), entry.get("at", {}))
+
+    def sweep(self, entry: Mapping[str, Any]) -> Sweep:
+        self.table(entry, f"sweep {entry.get('name')}", "name feeds grid quick series")
+        return Sweep(
+            name=entry["name"],
+            feeds=tuple(entry["feeds"]),
+            grid=_lists(entry["grid"]),
+            quick=_lists(entry.get("quick", {})),
+            series=entry.get("series", False),
+        )
+
+    def figure(self, entry: Mapping[str, Any]) -> Figure:
+        self.table(
+            entry,
+            f"figure {entry.get('id')}",
+            "id kind title text x y label curves at log window_s marks levels average x_label until_s",
+        )
+        kind = entry.get("kind", "curves")
+        if kind not in {"curves", "time", "table", "scatter", "pdus"}:
+            raise BadData(f"{self.path}: figure {entry['id']} is of the unknown kind {kind!r}")
+        return Figure(
+            id=entry["id"],
+            kind=kind,
+            title=entry["title"],
+            text=entry.get("text", ""),
+            x=entry.get("x", "time"),
+            y=tuple(entry.get("y", []) if kind == "pdus" else entry["y"]),
+            label=entry.get("label", ""),
+            curves=_lists(entry.get("curves", {}) if kind == "pdus" else entry["curves"]),
+            at=entry.get("at", {}),
+            log=entry.get("log", False),
+            window_s=float(entry.get("window_s", 0.0)),
+            marks=tuple(
+                Mark(mark["claim"], float(mark["from_s"]), float(mark["to_s"]))
+                for mark in entry.get("marks", [])
+            ),
+            levels=tuple(
+                Level(row["quantity"], row["label"], row["at"], float(row["from_s"]), float(row["to_s"]))
+                for row in entry.get("levels", [])
+            ),
+            average=entry.get("average", False),
+            x_label=entry.get("x_label", ""),
+            until_s=float(entry.get("until_s", "inf")),
+        )
+
+    def check(self, plan: Plan) -> None:
+        """Every dimension that is used must be declared and, if it changes the run, have a default."""
+        for name, dimension in plan.dimensions.items():
+            if dimension.is_run and name not in plan.defaults:
+                raise BadData(f"{self.path}: dimension {name} has no default")
+        if (plan.averaged or plan.average_over) and plan.averaging() is None:
+            raise BadData(f"{self.path}: average_over = {plan.average_over!r} is no sweep of the plan")
+        if unknown := {metric.reduce for metric in plan.metrics if metric.over} - set(REDUCTIONS):
+            raise BadData(f"{self.path}: reduce = {min(unknown)!r} is not one of {', '.join(REDUCTIONS)}")
+        for where, names in _used_dimensions(plan):
+            if unknown := set(names) - plan.dimensions.keys():
+                raise BadData(f"{self.path}: {where} uses {min(unknown)!r}, which is no dimension")
+
+
+_PLAN_KEYS = """version title claims scenario runs quick_runs emulated_runs honest fixed ignore averaged
+average_over defaults dimension gap count metric reading sweep figure"""
+
+
+def _words(given: str | list[str]) -> tuple[str, ...]:
+    """One word, or several."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def _lists(grid: Mapping[str, list[Value]]) -> dict[str, tuple[Value, ...]]:
+    return {name: tuple(values) for name, values in grid.items()}
+
+
+def _used_dimensions(plan: Plan) -> Iterable[tuple[str, Iterable[str]]]:
+    yield "defaults", plan.defaults
+    yield "honest", plan.honest
+    for metric in plan.metrics:
+        ats = [
+            metric.when,
+            metric.at,
+            metric.over,
+            *(entry.at for entry in (*metric.inputs.values(), *metric.beside.values())),
+        ]
+        yield f"metric {metric.name}", itertools.chain.from_iterable(ats)
+    for sweep in plan.sweeps:
+        yield f"sweep {sweep.name}", (*sweep.grid, *sweep.quick)
+    for figure in plan.figures:
+        yield f"figure {figure.id}", (*figure.curves, *figure.at)
