@@ -11,6 +11,7 @@ import pytest
 import umtslab
 from conftest import FTP, Umts, command, short
 from umtslab import _core
+from umtslab.cli.application import VERBS
 from umtslab.metrics import HEADLINE, definitions, units
 
 HEAVY = {"polars", "numpy", "scipy", "matplotlib", "duckdb", "umtslab._core", "sqlite3"}
@@ -124,22 +125,6 @@ def test_doctor_names_the_libraries(umts: Umts) -> None:
     assert all(name in text for name in ("umtslab", "polars", "tshark"))
 
 
-@pytest.mark.parametrize(
-    "verb",
-    [
-        "run",
-        "plot",
-        "compare",
-        "export",
-        "params",
-        "metrics",
-        "bearers",
-        "profiles",
-        "rrc",
-        "schema",
-        "doctor",
-        "reproduce",
-    ],
-)
+@pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_help(umts: Umts, verb: str) -> None:
     assert f"umts {verb}" in umts(verb, "--help").stdout

@@ -72,7 +72,9 @@ def test_numbers_are_counted_over_the_rows_that_are_asked_for() -> None:
 
 
 def _run(tables: dict[str, pl.DataFrame]) -> Run:
-    made = simulate(Scenario.load(ROOT / "scenarios/rlc-examples/fig2a.toml", {"duration": "10 ms"}))[0]
+    made = simulate(
+        Scenario.load(ROOT / "reproductions/teyeb2005/examples/fig2a.toml", {"duration": "10 ms"})
+    )[0]
     return Run(made.scenario, made.identity, {}, 0, 0.01, tables=tables)
 
 
@@ -125,7 +127,7 @@ def test_the_worked_examples_of_teyeb_are_run_and_scored(examples: Chapter) -> N
 def test_a_worked_example_with_other_losses_fails_and_says_what_was_sent(tmp_path: Path) -> None:
     for folder in ("reproductions", "scenarios"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
-    changed = tmp_path / "scenarios/rlc-examples/fig2c.toml"
+    changed = tmp_path / "reproductions/teyeb2005/examples/fig2c.toml"
     changed.write_text(changed.read_text().replace("lose-third-and-fourth", "lose-second"))
     found = {entry.claim.places[0]: entry for entry in _reproduced(tmp_path, tmp_path).scored}
     assert found["fig2c"].verdict is Verdict.FAIL

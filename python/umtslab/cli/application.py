@@ -61,8 +61,8 @@ VERBS = {
         "Draw a figure of a run that was recorded with --series, or of a campaign.",
         f"""{_RESULT} Of several runs the first is drawn.
 
-Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer, rrc, cell, waterfall; of a
-campaign, a metric or budget.
+Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer, pdus, rrc, cell, waterfall;
+of a campaign, a metric or budget.
 
 - `umts plot results outstanding -o outstanding.pdf`
 - `umts plot results waterfall --from 3 --until 8`
@@ -101,6 +101,11 @@ or lower only if 0 lies outside the 95 % interval of the differences.
 
 - `umts export results --csv -o runs.csv`
 - `umts export results --latex --table summary`""",
+    ),
+    "report": Verb(
+        "Write a campaign as one page: figures, tables, and the commands that make its points again.",
+        """- `umts report fach-error-rate`
+- `umts report fach-error-rate --metric goodput_kbps --over radio.bler --log -o page.html`""",
     ),
     "reproduce": Verb(
         "Run a paper's experiments again and score its claims.",

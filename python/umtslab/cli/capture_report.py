@@ -226,7 +226,8 @@ _PLACES = {
 
 
 def _metrics_table(metrics: dict[str, Any], *, show_all: bool) -> Table:
-    from umtslab.cli.tables import number, plain_table
+    from umtslab.cli.tables import plain_table
+    from umtslab.numbers import number
 
     table = plain_table("metric", ">value", "unit")
     for name, unit in units().items():
@@ -237,7 +238,8 @@ def _metrics_table(metrics: dict[str, Any], *, show_all: bool) -> Table:
 
 
 def _connections_table(rows: list[dict[str, Any]]) -> Table:
-    from umtslab.cli.tables import number, plain_table
+    from umtslab.cli.tables import plain_table
+    from umtslab.numbers import number
 
     unit_of = units()
     shown = {name: "" if unit_of[name] == "1" else f" ({unit_of[name]})" for name in _OF_CONNECTIONS}

@@ -124,8 +124,9 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
 
 
 def _print(outcome: Outcome, command: str) -> None:
-    from umtslab.cli.tables import number, output, plain_table
+    from umtslab.cli.tables import output, plain_table
     from umtslab.metrics import units
+    from umtslab.numbers import number
 
     study = outcome.study
     keys = [parameter.key for parameter in study.frame.parameters]

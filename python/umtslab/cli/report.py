@@ -1,104 +1,75 @@
-"""What ``umts run`` prints when it is done."""
+"""``umts report``: a campaign as one page of HTML."""
 
 from __future__ import annotations
 
-import json
-import math
-import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
-from umtslab.analyse.statistics import summarise_metrics
-from umtslab.run import Run, code_version
+from cyclopts import Parameter
+
+from umtslab.cli.campaigns import opened_campaign
+from umtslab.cli.failures import UsageError
 
 if TYPE_CHECKING:
-    from umtslab.scenario import Scenario
-    from umtslab.store import Store
-
-_MOST_CONNECTIONS = 20
+    from umtslab.campaign.record import Record
+    from umtslab.store import StoreReader
 
 
-def as_json(scenario: str, runs: Sequence[Run]) -> dict[str, Any]:
-    """The object that ``--json`` prints."""
-    return {
-        "scenario": scenario,
-        "version": str(code_version()),
-        "runs": [
-            {"seed": run.seed, "run": run.run, "metrics": run.metrics, "connections": _connections(run)}
-            for run in runs
-        ],
-        "summary": {
-            name: summary.as_dict()
-            for name, summary in summarise_metrics([run.metrics for run in runs]).items()
-        },
-    }
+def report(
+    campaign: str,
+    /,
+    *,
+    metric: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
+    over: Annotated[str | None, Parameter(name=["--over", "--x"])] = None,
+    log: bool = False,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    out: Path = Path("results"),
+) -> int:
+    """Write a campaign as one page of HTML that opens offline.
+
+    It has a figure and a table for each metric, with 95 % intervals, and the command that makes each point
+    again.
+
+    Parameters
+    ----------
+    campaign
+        A campaign in `--out`, or some of its points: NAME@KEY=VALUE,….
+    metric
+        What to show; may be repeated (default: goodput, round-trip time, repetitions, timeouts).
+    over
+        The parameter on the horizontal axes (default: the first that is a number).
+    log
+        Logarithmic horizontal axes.
+    output
+        The page (default: NAME.html in the folder reports of the results).
+    out
+        The results folder.
+    """
+    with opened_campaign(campaign, out) as found:
+        if found is None:
+            raise UsageError(f"{out} has no campaign {campaign!r}; `umts sweep` makes one")
+        record, store = found
+        print(write_report(record, store, metric, output, over, log=log))
+    return 0
 
 
-def print_json(scenario: str, runs: Sequence[Run]) -> None:
-    """Print the object and nothing else."""
-    print(json.dumps(as_json(scenario, runs), indent=1, allow_nan=False))
+def write_report(
+    record: Record,
+    store: StoreReader,
+    metrics: Sequence[str] = (),
+    output: Path | None = None,
+    over: str | None = None,
+    *,
+    log: bool = False,
+) -> Path:
+    """Write the page of a campaign, into its store if no file is named."""
+    from umtslab.campaign.report import html
+    from umtslab.metrics import units
+    from umtslab.page import write
 
-
-def print_tables(
-    scenario: Scenario, runs: Sequence[Run], store: Store, *, show_all: bool, quiet: bool
-) -> None:
-    """Print metrics, connections where they are few, and where the files are."""
-    from umtslab.budget import has_budget
-    from umtslab.cli.tables import budget_table, connections_table, metrics_table, output
-
-    console = output()
-    console.print(f"[bold]{scenario.title or scenario.name}[/bold]", soft_wrap=True)
-    console.print(_what_was_run(scenario, runs), soft_wrap=True)
-    console.print()
-    summaries = summarise_metrics([run.metrics for run in runs])
-    console.print(metrics_table(summaries, every=show_all))
-    if has_budget(summaries):
-        console.print()
-        console.print(budget_table(summaries))
-    connections = runs[0].connections()
-    if 1 < len(connections) <= _MOST_CONNECTIONS:
-        console.print()
-        if len(runs) > 1:
-            console.print(f"Connections of run {runs[0].run}")
-        console.print(connections_table(connections))
-    if not quiet:
-        console.print()
-        for line in _where(runs, store) + _not_captured(scenario, runs):
-            console.print(line, soft_wrap=True, markup=False)
-
-
-def _what_was_run(scenario: Scenario, runs: Sequence[Run]) -> str:
-    source = f"{scenario.source}; " if scenario.source else ""
-    count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
-    return f"{source}{count} of {scenario.duration_s:g} s, seed {runs[0].seed}"
-
-
-def _not_captured(scenario: Scenario, runs: Sequence[Run]) -> list[str]:
-    return [f"note: {note}" for note in scenario.capture_notes] if runs[0].captures() else []
-
-
-def _where(runs: Sequence[Run], store: Store) -> list[str]:
-    folder = runs[0].folder
-    others = f" and {len(runs) - 1} more" if len(runs) > 1 else ""
-    lines = [f"result {runs[0].identity.result}: {folder}{others}"]
-    if runs[0].captures():
-        lines.append(
-            "captures: " + ", ".join(file.name for file in runs[0].captures()) + f" in {folder}/captures"
-        )
-    lines += [
-        f"PDUs:     wireshark --enable-heuristic rlc_udp {shlex.quote(str(pdus))}"
-        for pdus in runs[0].captures()
-        if pdus.name == "rlc-downlink-delivery.pcapng"
-    ]
-    place = shlex.quote(str(store.path))
-    if runs[0].series_kinds():
-        lines.append(f"figures: umts plot {place} outstanding")
-    return [*lines, f"every metric: umts export {place} --csv"]
-
-
-def _connections(run: Run) -> list[dict[str, Any]]:
-    return [{name: _plain(value) for name, value in row.items()} for row in run.connections().to_dicts()]
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    for name in metrics:
+        if name not in units():
+            raise UsageError(f"there is no metric {name!r}; `umts metrics` lists them")
+    path = output or store.path / "reports" / f"{record.name}.html"
+    return write(path, html(record, store, metrics, over, log=log))

@@ -58,8 +58,9 @@ def reproduce(
     quiet
         No progress bar.
     """
+    from umtslab.page import write
     from umtslab.reproduce.emulated import why_not
-    from umtslab.reproduce.html import write_html
+    from umtslab.reproduce.html import html
     from umtslab.reproduce.report import to_json, totals, write_chapter
     from umtslab.reproduce.reproduction import find_data
     from umtslab.reproduce.reproduction import reproduce as run_again
@@ -89,7 +90,7 @@ def reproduce(
         )
     version = str(code_version())
     files = [path for chapter in chapters if chapter.plan is not None for path in write_chapter(chapter, out)]
-    files.append(write_html(chapters, out / "report.html", version=version))
+    files.append(write(out / "report.html", html(chapters, version=version)))
     if json:
         import json as encoder
 

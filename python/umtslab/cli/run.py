@@ -201,13 +201,13 @@ def _kept_on_interrupt(plan: _Plan) -> Iterator[None]:
 
 
 def _report(plan: _Plan, wanted: Precision | None, *, show_all: bool, as_json: bool, quiet: bool) -> int:
-    from umtslab.cli import report
+    from umtslab.cli import run_report
 
     runs = plan.runs
     if as_json:
-        report.print_json(plan.scenario.name, runs)
+        run_report.print_json(plan.scenario.name, runs)
     elif runs:
-        report.print_tables(plan.scenario, runs, plan.store, show_all=show_all, quiet=quiet)
+        run_report.print_tables(plan.scenario, runs, plan.store, show_all=show_all, quiet=quiet)
     if plan.taken and not quiet:
         print(f"{plan.taken} of these runs were there already", file=sys.stderr)
     if plan.interrupted:

@@ -104,8 +104,9 @@ def _as_json(findings: Findings) -> dict[str, Any]:
 
 
 def _print(findings: Findings) -> None:
-    from umtslab.cli.tables import number, output, plain_table
+    from umtslab.cli.tables import output, plain_table
     from umtslab.metrics import units
+    from umtslab.numbers import number
 
     study = findings.study
     console = output()

@@ -43,6 +43,7 @@ def sweep(
     out: Path = Path("results"),
     series: bool = False,
     plan: bool = False,
+    report: bool = False,
     json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
 ) -> int:
@@ -77,6 +78,8 @@ def sweep(
         Record time series.
     plan
         List the points and how many of their runs are missing, and run nothing.
+    report
+        Write a page with figures and tables when all is done, as `umts report` does.
     json
         Print one JSON object on standard output and nothing else there.
     quiet
@@ -96,6 +99,10 @@ def sweep(
             study.run(store, where, bar.watch, bar.expect)
         interrupted = bool(stopped)
         save_record(store.path, study.record())
+        if report:
+            from umtslab.cli.report import write_report
+
+            print(f"report: {write_report(study.record(), store, metric)}", file=sys.stderr)
         return _report(study, store, shown, as_json=json, quiet=quiet, interrupted=interrupted)
 
 

@@ -51,8 +51,9 @@ def print_json(record: Record, study: Study) -> None:
 
 def print_table(record: Record, metrics: Sequence[str]) -> None:
     """Print a row per point: its parameters, the number of its runs, mean and interval of each metric."""
-    from umtslab.cli.tables import number, output, plain_table
+    from umtslab.cli.tables import output, plain_table
     from umtslab.metrics import units
+    from umtslab.numbers import number
 
     unit_of = units()
     headings = []
@@ -88,7 +89,10 @@ def print_next_steps(record: Record, store: Path, metric: str) -> None:
     """Print what can be done with the results."""
     where = "" if store == Path("results") else f" --out {shlex.quote(str(store))}"
     name = shlex.quote(record.name)
-    print(f"\nfigure:  umts plot {name} {metric}{where}\ntable:   umts export {name} --csv{where}")
+    print(
+        f"\nfigure:  umts plot {name} {metric}{where}\ntable:   umts export {name} --csv{where}\n"
+        f"page:    umts report {name}{where}"
+    )
 
 
 def print_plan(study: Study, missing: Collection[str], *, as_json: bool) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -11,23 +10,12 @@ from rich.table import Table
 
 from umtslab.analyse.statistics import Summary
 from umtslab.metrics import headline, units
+from umtslab.numbers import number
 
 if TYPE_CHECKING:
     import polars as pl
 
 _CONNECTION_METRICS = ("goodput_kbps", "mean_rtt_s", "tcp_retransmissions", "rto_count", "download_time_s")
-
-
-def number(value: float | None, digits: int = 4) -> str:
-    """A number to `digits` significant digits, whole numbers in full."""
-    if value is None:
-        return "–"
-    if value == int(value) and abs(value) < 1e15:
-        return str(int(value))
-    if not 1e-4 <= abs(value) < 1e9:
-        return f"{value:.{digits - 1}e}"
-    decimals = digits - 1 - math.floor(math.log10(abs(value)))
-    return f"{value:.{max(0, decimals)}f}"
 
 
 def metrics_table(summaries: Mapping[str, Summary], *, every: bool) -> Table:

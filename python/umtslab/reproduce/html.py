@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from umtslab.analyse.statistics import Summary
+from umtslab.page import address, render
 from umtslab.reproduce.claims import Claim
 from umtslab.reproduce.compare import Verdict, show
 from umtslab.reproduce.figuredata import FigureData, Row
@@ -46,12 +44,9 @@ def html(chapters: Sequence[Chapter], *, version: str) -> str:
     version : str
         The version that did it.
     """
-    from jinja2 import Environment, PackageLoader
-
-    environment = Environment(loader=PackageLoader("umtslab.reproduce", "templates"), autoescape=True,
-                              trim_blocks=True, lstrip_blocks=True)  # fmt: skip
     papers = list(dict.fromkeys(chapter.paper for chapter in chapters))
-    return environment.get_template("report.html").render(
+    return render(
+        "reproduction.html",
         version=version,
         quick=any(chapter.quick for chapter in chapters),
         verdicts=[str(verdict) for verdict in ORDER],
@@ -184,14 +179,7 @@ def _row(row: Row) -> dict[str, Any]:
 
 def _picture(data: FigureData) -> str:
     """The figure as an address that holds it; empty for a table."""
-    if not data.is_drawn:
-        return ""
-    from umtslab.plot.style import printable
-
-    content = io.BytesIO()
-    with printable():
-        draw(data).savefig(content, format="svg", metadata={"Date": None})
-    return "data:image/svg+xml;base64," + base64.b64encode(content.getvalue()).decode("ascii")
+    return address(draw(data)) if data.is_drawn else ""
 
 
 def _place(word: str) -> str:
@@ -200,13 +188,3 @@ def _place(word: str) -> str:
         if word.startswith(prefix) and word[len(prefix) :][:1].isdigit():
             return f"{name} {word[len(prefix) :].replace('_', '.')}"
     return word or "General"
-
-
-def write_html(chapters: Sequence[Chapter], path: Path, *, version: str) -> Path:
-    """Write the report, whole or not at all."""
-    from umtslab.whole_files import whole_file
-
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as file:
-        file.write(html(chapters, version=version).encode())
-    return path

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import base64
-import io
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from umtslab.budget import has_budget
 from umtslab.campaign.record import Cell, Record
+from umtslab.page import address
 from umtslab.reproduce.plan import Plan, Point, text
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from umtslab.run import Run
-
-_DPI = 130
 
 
 @dataclass(frozen=True)
@@ -66,7 +61,12 @@ def _budgets(
     words = "Mean time of a connection by cause, in the order of precedence; whiskers: 95 % of the whole."
     if len(variants) > len(chosen):
         words += f" Shown: {'; '.join(chosen)}; {len(variants) - len(chosen)} combinations more were run."
-    yield Picture(f"{plan.name}-budget", "Where the time went", words, _address(draw_budget(record, over)))
+    yield Picture(
+        f"{plan.name}-budget",
+        "Where the time went",
+        words,
+        address(draw_budget(record, over), in_pixels=True),
+    )
 
 
 def _of_one_run(
@@ -80,25 +80,20 @@ def _of_one_run(
         if "rrc_state" in run.series_kinds() and len(run.series("rrc_state")):
             words = _which(point, run)
             for kind, title in (("rrc", "Who was on which channel"), ("cell", "What the cell gave away")):
-                yield Picture(f"{plan.name}-{kind}", title, words, _address(draw(run, kind)))
+                yield Picture(f"{plan.name}-{kind}", title, words, address(draw(run, kind), in_pixels=True))
             break
     for point, run in recorded:
         if run.folder is not None and "waterfall" in run.series_kinds():
             title = "One connection on one time axis"
-            yield Picture(f"{plan.name}-waterfall", title, _which(point, run), _address(draw_waterfall(run)))
+            yield Picture(
+                f"{plan.name}-waterfall",
+                title,
+                _which(point, run),
+                address(draw_waterfall(run), in_pixels=True),
+            )
             break
 
 
 def _which(point: Point, run: Run) -> str:
     values = ", ".join(f"{name} {text(value)}" for name, value in point.items())
     return f"Run {run.run}{f' of {values}' if values else ''}."
-
-
-def _address(figure: Figure) -> str:
-    """The figure as an address that holds it: in pixels, since a long run has many thousand changes."""
-    from umtslab.plot.style import printable
-
-    content = io.BytesIO()
-    with printable():
-        figure.savefig(content, format="png", dpi=_DPI, metadata=None)
-    return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode("ascii")

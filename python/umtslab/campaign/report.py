@@ -1,0 +1,133 @@
+"""A campaign as one page: figures with intervals, tables of its points, the commands to make them again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from umtslab.analyse.statistics import Summary, summarise
+from umtslab.budget import has_budget
+from umtslab.campaign.errors import CampaignError
+from umtslab.campaign.record import Cell, Record
+from umtslab.metrics import definitions, headline, units
+from umtslab.numbers import number
+from umtslab.page import address, render
+
+if TYPE_CHECKING:
+    from umtslab.store import StoreReader
+
+_FIRST = ("goodput_kbps", "mean_rtt_s", "tcp_retransmissions", "rto_count")
+"""Shown where no metric is named; if no run measured one of them, what a first look wants."""
+
+
+def html(
+    record: Record,
+    store: StoreReader,
+    metrics: Sequence[str] = (),
+    over: str | None = None,
+    *,
+    log: bool = False,
+) -> str:
+    """The page.
+
+    Parameters
+    ----------
+    record : Record
+        The campaign.
+    store : StoreReader
+        Where its runs are, for their commands.
+    metrics : sequence of str
+        What is drawn and listed; by default four of those that a first look wants.
+    over : str, optional
+        The parameter of the horizontal axes; by default the first that is a number and varies.
+    log : bool
+        Logarithmic horizontal axes.
+
+    Raises
+    ------
+    CampaignError
+        If the campaign has no run, does not vary `over`, or no run measured one of `metrics`.
+    """
+    runs = [run for cell in record.cells for run in cell.runs]
+    if not runs:
+        raise CampaignError(f"{record.name} has no run yet")
+    return render(
+        "campaign.html",
+        name=record.name,
+        title=record.title or record.name,
+        versions=list(dict.fromkeys(str(run.identity.code) for run in runs)),
+        axes=record.axes,
+        seed=record.seed,
+        runs=len(runs),
+        empty=sum(not cell.runs for cell in record.cells),
+        points=[
+            {"at": _values(record, cell), "runs": len(cell.runs), "commands": commands(cell, store)}
+            for cell in record.cells
+        ],
+        sections=list(_sections(record, metrics or _chosen(record), over, log=log)),
+    )
+
+
+def commands(cell: Cell, store: StoreReader) -> list[str]:
+    """What makes a point's runs again: one command if their numbers follow each other, else one for each."""
+    if not cell.runs:
+        return []
+    first = cell.runs[0].run
+    if [run.run for run in cell.runs] == list(range(first, first + len(cell.runs))):
+        return [f"{store.command(cell.runs[0])} --runs {len(cell.runs)}"]
+    return [store.command(run) for run in cell.runs]
+
+
+def _chosen(record: Record) -> list[str]:
+    """The metrics to show: what at least one run has a value of."""
+    runs = [run for cell in record.cells for run in cell.runs]
+    measured = {name for run in runs for name, value in run.metrics.items() if value is not None}
+    return [name for name in _FIRST if name in measured] or headline(measured)[: len(_FIRST)]
+
+
+def _sections(
+    record: Record, metrics: Sequence[str], over: str | None, *, log: bool
+) -> Iterator[dict[str, Any]]:
+    from umtslab.plot.campaign import draw_campaign
+
+    meanings = {entry["name"]: entry["meaning"] for entry in definitions()}
+    for metric in metrics:
+        unit = units().get(metric, "")
+        yield {
+            "anchor": metric,
+            "title": f"{metric} ({unit})" if unit else metric,
+            "text": meanings.get(metric, ""),
+            "picture": address(draw_campaign(record, metric, over, log=log)),
+            "rows": [_row(record, cell, summarise(cell.values(metric))) for cell in record.cells],
+        }
+    if any(has_budget(run.metrics) for cell in record.cells for run in cell.runs):
+        yield from _budget(record, over)
+
+
+def _budget(record: Record, over: str | None) -> Iterator[dict[str, Any]]:
+    from umtslab.plot.budget import draw_budget
+
+    try:
+        picture = address(draw_budget(record, over), in_pixels=True)
+    except CampaignError:
+        return  # more combinations than there is room for: `umts plot NAME@KEY=VALUE budget` draws some
+    text = "Mean time of a connection by cause; whiskers: 95 % of the whole."
+    yield {"anchor": "budget", "title": "Where the time went", "text": text, "picture": picture, "rows": ()}
+
+
+def _row(record: Record, cell: Cell, summary: Summary) -> dict[str, Any]:
+    mean, half = summary.mean, summary.ci95
+    ends = (None, None) if mean is None or half is None else (mean - half, mean + half)
+    return {
+        "at": _values(record, cell),
+        "n": summary.n,
+        "mean": number(mean, 5),
+        "half": number(half, 2),
+        "low": number(ends[0], 5),
+        "high": number(ends[1], 5),
+        "sd": number(summary.sd, 3),
+    }
+
+
+def _values(record: Record, cell: Cell) -> list[str]:
+    return [str(cell.parameters.get(key, "")) for key in record.axes]

@@ -1,0 +1,139 @@
+"""``umts report``: a campaign as one page."""
+
+from __future__ import annotations
+
+import csv
+import html
+import io
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+from conftest import FTP, Umts
+from umtslab import open_store
+from umtslab.campaign.record import Cell, load_record
+from umtslab.campaign.report import commands
+from umtslab.cli.report import write_report
+from umtslab.store import read_store
+
+CAMPAIGN = f"""
+version = 1
+title = "Two versions & two error rates"
+scenario = "{FTP}"
+runs = 3
+[set]
+duration = "20 s"
+[grid]
+tcp.variant = ["reno", "tahoe"]
+radio.bler = [0.1, 0.3]
+"""
+
+
+@pytest.fixture
+def page(umts: Umts, tmp_path: Path) -> Path:
+    (tmp_path / "pair.toml").write_text(CAMPAIGN)
+    umts("sweep", "pair.toml", "--report", "--quiet", "--json")
+    return tmp_path / "results/reports/pair.html"
+
+
+def _rows(text: str, anchor: str) -> list[list[str]]:
+    section = text.split(f'id="{anchor}"')[1].split("</table>")[0]
+    rows = [re.findall(r"<td[^>]*>(.*?)</td>", row) for row in section.split("<tr>")]
+    return [row for row in rows if row]
+
+
+def test_a_sweep_writes_the_page_that_report_writes(page: Path, umts: Umts) -> None:
+    first = page.read_bytes()
+    assert umts("report", "pair").stdout == f"{Path('results/reports/pair.html')}\n"
+    assert page.read_bytes() == first
+    umts("report", "pair@tcp.variant=reno", "--metric", "rto_count", "--log", "-o", "some.html")
+    some = page.parents[2].joinpath("some.html").read_text()
+    assert [row[0] for row in _rows(some, "rto_count")] == ["0.1", "0.3"]
+    assert 'id="goodput_kbps"' not in some
+
+
+def test_the_page_needs_nothing_else(page: Path) -> None:
+    text = page.read_text()
+    assert text.startswith("<!doctype html>")
+    sources = re.findall(r'(?:src|href)="([^"]{0,40})', text)
+    assert len(sources) >= 3
+    assert all(source.startswith(("data:image/", "#")) for source in sources)
+    assert "Two versions &amp; two error rates" in text
+
+
+def test_its_numbers_are_those_of_the_table(page: Path, umts: Umts) -> None:
+    words = ("export", "pair", "--csv", "--table", "summary", "--metric", "goodput_kbps")
+    exported = list(csv.DictReader(io.StringIO(umts(*words).stdout)))
+    shown = _rows(page.read_text(), "goodput_kbps")
+    assert [row[:3] for row in shown] == [
+        [row["tcp.variant"], row["radio.bler"], row["n"]] for row in exported
+    ]
+    for ours, theirs in zip(shown, exported, strict=True):
+        mean, half = float(theirs["mean"]), float(theirs["ci95"])
+        assert float(ours[3]) == pytest.approx(mean, rel=1e-3)
+        assert float(ours[5]) == pytest.approx(mean - half, rel=1e-3, abs=1e-3)
+        assert float(ours[6]) == pytest.approx(mean + half, rel=1e-3)
+
+
+def test_its_commands_make_a_point_again(page: Path, umts: Umts, tmp_path: Path) -> None:
+    last = html.unescape(re.findall(r'<code class="command">(.*?)</code>', page.read_text())[-1])
+    _, *words = shlex.split(last)
+    words[words.index("--out") + 1] = str(tmp_path / "again")
+    umts(*words)
+    with open_store(tmp_path / "again") as again, read_store(tmp_path / "results") as store:
+        record = load_record(store, "pair")
+        assert record is not None
+        assert [run.key for run in again.runs()] == [run.key for run in record.cells[-1].runs]
+
+
+def test_runs_that_do_not_follow_each_other_have_a_command_each(page: Path) -> None:
+    with read_store(page.parents[1]) as store:
+        record = load_record(store, "pair")
+        assert record is not None
+        first, _, last = record.cells[0].runs
+        made = [shlex.split(words) for words in commands(Cell({}, (first, last)), store)]
+        assert [words[words.index("--first-run") + 1] for words in made] == ["0", "2"]
+        assert all("--runs" not in words for words in made)
+        assert commands(Cell({}, ()), store) == []
+
+
+def test_points_without_runs_are_told(page: Path) -> None:
+    with read_store(page.parents[1]) as store:
+        record = load_record(store, "pair")
+        assert record is not None
+        emptied = type(record)(
+            record.name,
+            record.title,
+            record.axes,
+            1,
+            (*record.cells[:3], Cell(record.cells[3].parameters, ())),
+        )
+        text = write_report(emptied, store, output=page.with_name("emptied.html")).read_text()
+    assert "1 of the points have no run yet" in text
+    assert "1 of the points have no run yet" not in page.read_text()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("nothing",), "has no campaign 'nothing'"),
+        (("pair", "--metric", "speed"), "there is no metric 'speed'"),
+        (("pair", "--over", "rlc.max_dat"), "does not vary 'rlc.max_dat'"),
+        (("pair", "--metric", "udp_loss_pct"), "no run of pair measured udp_loss_pct"),
+    ],
+)
+def test_what_cannot_be_shown_is_refused_and_nothing_written(
+    page: Path, umts: Umts, words: tuple[str, ...], message: str
+) -> None:
+    page.unlink()
+    assert message in umts("report", *words, status=2).stderr
+    assert list(page.parent.iterdir()) == []
+
+
+def test_json_stays_alone_on_standard_output(umts: Umts, tmp_path: Path) -> None:
+    (tmp_path / "pair.toml").write_text(CAMPAIGN)
+    done = umts("sweep", "pair.toml", "-P", "radio.bler=0.1", "--report", "--json")
+    assert len(json.loads(done.stdout)["points"]) == 2
+    assert "report: results/reports/pair.html" in done.stderr.replace(str(tmp_path) + "/", "")
