@@ -18,6 +18,7 @@ from umtslab.run import Run
 from umtslab.store import open_store
 
 ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "reproductions/teyeb2005/examples"
 
 COLUMNS = (
     "time_s",
@@ -127,7 +128,7 @@ def test_the_worked_examples_of_teyeb_are_run_and_scored(examples: Chapter) -> N
 def test_a_worked_example_with_other_losses_fails_and_says_what_was_sent(tmp_path: Path) -> None:
     for folder in ("reproductions", "scenarios"):
         shutil.copytree(ROOT / folder, tmp_path / folder)
-    changed = tmp_path / "reproductions/teyeb2005/examples/fig2c.toml"
+    changed = tmp_path / EXAMPLES.relative_to(ROOT) / "fig2c.toml"
     changed.write_text(changed.read_text().replace("lose-third-and-fourth", "lose-second"))
     found = {entry.claim.places[0]: entry for entry in _reproduced(tmp_path, tmp_path).scored}
     assert found["fig2c"].verdict is Verdict.FAIL
