@@ -1,9 +1,12 @@
 //! The table of every RLC PDU, beside the metrics of the same run.
 
+use std::ops::ControlFlow;
 use umts_record::series::{Table, Values};
-use umts_simulate::{RunOptions, RunOutput, run};
+
+use umts_simulate::{PIECE_ROWS, Piece, RunOptions, RunOutput, run};
 
 use crate::common::{scenario, value};
+use crate::runs::rows_of;
 
 /// Half a minute of a lossy download with reports and repetitions.
 fn lossy(more: &[(&str, &str)]) -> RunOutput {
@@ -106,4 +109,27 @@ fn a_report_names_only_what_has_not_arrived() {
         }
     }
     assert!(named > 50, "{named} missing PDUs were named");
+}
+
+#[test]
+fn pdus_are_handed_out_piece_by_piece_once_their_fate_is_known() {
+    let overrides = [("duration", "200 s"), ("radio.bler", "0.02"), ("measure.rlc_pdus", "true")];
+    let scenario = scenario("ftp-on-dch-384-3gpp", &overrides);
+    let whole =
+        run(&scenario, RunOptions { seed: 1, series: true, ..RunOptions::default() }).expect("it ends");
+    let mut pieces = Vec::new();
+    let mut finished = |piece| {
+        if let Piece::Series(table) = piece {
+            pieces.push(table);
+        }
+        ControlFlow::Continue(())
+    };
+    let options =
+        RunOptions { seed: 1, series: true, finished: Some(&mut finished), ..RunOptions::default() };
+    let left = run(&scenario, options).expect("it ends");
+    let of_pdus: Vec<&Table> = pieces.iter().filter(|table| table.name == "rlc_pdus").collect();
+    assert!(of_pdus.len() > 2, "{} pieces of {PIECE_ROWS} rows", of_pdus.len());
+    let last = pdus(&left).expect("they were asked for");
+    let cut: Vec<&Table> = of_pdus.into_iter().chain([last]).collect();
+    assert!(rows_of(&cut) == rows_of(&[pdus(&whole).expect("they were asked for")]));
 }

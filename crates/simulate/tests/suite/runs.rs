@@ -92,7 +92,7 @@ fn both_directions_carry_data() {
 }
 
 /// All rows of a table, one after the other, whatever it was cut into.
-fn rows_of(pieces: &[&Table]) -> Vec<String> {
+pub fn rows_of(pieces: &[&Table]) -> Vec<String> {
     let cells = |table: &Table, row: usize| {
         let cell = |values: &Values| match values {
             Values::Float(values) => format!("{:?}", values[row]),
@@ -101,6 +101,7 @@ fn rows_of(pieces: &[&Table]) -> Vec<String> {
             Values::Count(values) => values[row].to_string(),
             Values::Flag(values) => values[row].to_string(),
             Values::Word(values) => values[row].to_owned(),
+            Values::Text(values) => values[row].clone(),
         };
         table.columns.iter().map(|column| cell(&column.values)).collect::<Vec<_>>().join(" ")
     };
