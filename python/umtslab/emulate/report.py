@@ -36,7 +36,7 @@ def print_summary(result: _core.EmulationResult, run: Run) -> None:
 
 def print_json(became: Mapping[str, Any], run: Run, file: TextIO) -> None:
     """The object that ``umts run --json`` prints, with what `became` of the emulation."""
-    from umtslab.cli.report import as_json
+    from umtslab.cli.run_report import as_json
 
     content = {**as_json(run.scenario, [run]), "emulation": dict(became)}
     print(json.dumps(content, indent=1, allow_nan=False), file=file, flush=True)
