@@ -227,6 +227,6 @@ pub enum TraceEvent {
     /// It no longer needs the one that it asked for.
     DchWithdrawn { ue: UeId },
     /// What a cell has reserved: bit/s by direction, the common channel included, and the number of DCHs. `is_full` tells
-    /// that no further DCH fits.
+    /// that nobody could be given a DCH: none is free, and none can be taken away.
     CellReserved { cell: u16, rates: [u64; 2], dchs: u32, is_full: bool },
 }

@@ -31,7 +31,7 @@ def figure(cell: pl.DataFrame, goodput: pl.DataFrame, *, title: str = "") -> Fig
     Returns
     -------
     matplotlib.figure.Figure
-        Two panels of one time axis. A band marks the time in which no further DCH fits. Efficiency is that
+        Two panels of one time axis. A band marks the time in which nobody could be given a DCH. Efficiency is that
         of the metric ``cell_efficiency``: all goodput, of all cells that is reserved, over windows.
     """
     from matplotlib.figure import Figure
@@ -47,7 +47,7 @@ def figure(cell: pl.DataFrame, goodput: pl.DataFrame, *, title: str = "") -> Fig
         if full:
             upper.broken_barh(
                 full, (0.0, 1.0), transform=upper.get_xaxis_transform(), zorder=0.5,
-                color="#E69F00", alpha=0.3, linewidth=0, label="no room for another",
+                color="#E69F00", alpha=0.3, linewidth=0, label="none free or to be taken",
             )  # fmt: skip
     windows = efficiency_per_window(cell, goodput)
     lower.stairs(

@@ -151,7 +151,7 @@ fn rlc(ue: UeId, sends: Direction, config: &UeConfig, blocks: u32) -> Rlc {
 
 fn cell_context(config: &CellConfig) -> CellContext {
     let admission = Admission::new(config.limits, config.reserved);
-    CellContext { admission, wake: Time::NEVER, announced: false }
+    CellContext { admission, wake: Time::NEVER, announced: false, is_full: false, opens: Time::NEVER }
 }
 
 fn new_carrier(

@@ -42,6 +42,8 @@ pub enum Event {
     RrcWake(UeId),
     /// A UE that waits for a DCH of this cell may get one.
     CellWake(u16),
+    /// This cell may no longer be full.
+    CellOpens(u16),
     /// A timer of a TCP endpoint may be due, at this end of one of the flow's connections.
     TcpWake(FlowId, End),
     /// A traffic model may have something to do.

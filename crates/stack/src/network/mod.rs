@@ -20,6 +20,7 @@ mod flat_path;
 mod flight;
 mod flow;
 mod foreign;
+mod full_cell;
 mod radio_path;
 mod rrc_path;
 mod tcp_path;
@@ -79,6 +80,9 @@ struct CellContext {
     wake: Time,
     /// Whether what is reserved at the beginning was told.
     announced: bool,
+    /// Whether it was told to be full, and when that is looked at again.
+    is_full: bool,
+    opens: Time,
 }
 
 impl Network {
@@ -116,6 +120,7 @@ impl Network {
             Event::HeldPacketEnters(held) => self.held_packet_enters(cx, held, queue),
             Event::RrcWake(ue) => self.rrc_wake(cx, ue, queue),
             Event::CellWake(cell) => self.cell_wake(cx, cell, queue),
+            Event::CellOpens(cell) => self.cell_opens(cx, cell, queue),
             Event::RlcWake(ue, direction) => self.rlc_wake(cx, ue, direction, queue),
             Event::TcpWake(flow, end) => self.tcp_wake(cx, flow, end, queue),
             Event::TrafficWake(flow) => self.traffic_wake(cx, flow, queue),

@@ -6,11 +6,11 @@ use umts_units::Time;
 
 use super::Network;
 use super::event::Event;
-use super::ue::{COMMON, UeContext};
+use super::ue::COMMON;
 use crate::Cx;
 use crate::ids::{Direction, UeId};
+use crate::rnc::Decision;
 use crate::rnc::rrc::{Answer, Order};
-use crate::rnc::{Decision, Preemptible};
 use crate::trace::TraceEvent;
 
 const DIRECTIONS: [Direction; 2] = [Direction::Downlink, Direction::Uplink];
@@ -64,7 +64,7 @@ impl Network {
             control.rrc.handle_start(cx, measured);
             let cell = context.cell;
             if !std::mem::replace(&mut self.cells[usize::from(cell)].announced, true) {
-                self.record_reserved(cx, cell);
+                self.record_reserved(cx, cell, queue);
             }
         }
         self.obey(cx, ue, queue);
@@ -99,6 +99,7 @@ impl Network {
                 Order::UseDch(dch) => {
                     self.cells[usize::from(cell)].admission.holder_settled();
                     settled = true;
+                    self.look_whether_full(cx, cell, queue);
                     self.use_channels(cx, ue, 1 + usize::from(dch), queue);
                 }
                 Order::Reestablish => self.ues[ue.index()].reestablish(cx),
@@ -116,8 +117,9 @@ impl Network {
             }
         }
         self.schedule_rrc_wake(ue, queue);
+        self.holder_changed(cx, ue, queue);
         if freed {
-            self.record_reserved(cx, cell);
+            self.record_reserved(cx, cell, queue);
         }
         // Whoever waits is told from when on the DCH of one that has settled can be taken away.
         if freed || settled {
@@ -173,7 +175,7 @@ impl Network {
         let wanted = self.ues[ue.index()].dchs();
         let wanted = &wanted[..instead_of.map_or(wanted.len(), usize::from)];
         let ues = &self.ues;
-        let preemptible = |holder: UeId| preemptible(&ues[holder.index()]);
+        let preemptible = |holder: UeId| ues[holder.index()].preemptible();
         let decision = self.cells[usize::from(cell)].admission.request(cx.now, ue, wanted, preemptible);
         let answer = match &decision {
             Decision::Granted { dch, after, .. } => Answer::Granted { dch: *dch, after: *after },
@@ -187,7 +189,7 @@ impl Network {
                 }
                 self.obey(cx, victim, queue);
             }
-            self.record_reserved(cx, cell);
+            self.record_reserved(cx, cell, queue);
         }
         if let Some(control) = &mut self.ues[ue.index()].control {
             control.rrc.handle_answer(cx, answer);
@@ -219,23 +221,4 @@ impl Network {
             queue.push(at, Phase::Rrc, Event::CellWake(cell));
         }
     }
-
-    /// Tells what is reserved in a cell.
-    pub(super) fn record_reserved<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, cell: u16) {
-        let admission = &self.cells[usize::from(cell)].admission;
-        let reserved = admission.reserved();
-        cx.record(|| TraceEvent::CellReserved {
-            cell,
-            rates: reserved.rates,
-            dchs: reserved.dchs,
-            is_full: admission.is_full(),
-        });
-    }
-}
-
-/// Whether another UE could have the DCH of this one.
-fn preemptible(context: &UeContext) -> Option<Preemptible> {
-    let control = context.control.as_ref()?;
-    let since = control.rrc.preemptible_from(control.active_until)?;
-    Some(Preemptible { since, release: control.rrc.release_time() })
 }

@@ -13,6 +13,7 @@ use crate::radio::flat::FlatLink;
 use crate::radio::pdcp::Pdcp;
 use crate::radio::phy::BlockErrors;
 use crate::radio::rlc::{BlockSet, Rlc};
+use crate::rnc::Preemptible;
 use crate::rnc::rrc::{DchRates, Measured, Rrc};
 use crate::trace::{Channel, TraceEvent};
 
@@ -74,6 +75,8 @@ pub(super) struct Control {
     pub wake: Time,
     /// The end of the last TTI with data, either way.
     pub active_until: Time,
+    /// Its DCH counts as one that can be taken away, until it is used again.
+    pub is_takeable: bool,
     /// Blocks sent, by direction.
     sent: [u64; 2],
     /// The number of the channels in use, …
@@ -90,6 +93,7 @@ impl Control {
             started: false,
             wake: Time::NEVER,
             active_until: Time::ZERO,
+            is_takeable: false,
             sent: [0; 2],
             in_use: COMMON,
             others: std::iter::once(None).chain(dchs.map(Some)).collect(),
@@ -113,6 +117,13 @@ impl UeContext {
     /// Rates of the DCHs that it may be given.
     pub fn dchs(&self) -> &[DchRates] {
         self.control.as_ref().map_or(&[], |control| &control.rrc.config().dchs)
+    }
+
+    /// Whether another UE could have its DCH, and from when on.
+    pub fn preemptible(&self) -> Option<Preemptible> {
+        let control = self.control.as_ref()?;
+        let since = control.rrc.preemptible_from(control.active_until)?;
+        Some(Preemptible { since, release: control.rrc.release_time() })
     }
 
     /// Puts the channels of number `wanted` in the place of those in use.

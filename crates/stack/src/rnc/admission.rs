@@ -143,9 +143,23 @@ impl Admission {
         self.reserved
     }
 
-    /// Whether not even the smallest DCH is free.
-    pub fn is_full(&self) -> bool {
-        self.smallest.is_some_and(|least| !self.reserved.plus(least).fits(&self.limits))
+    /// Whether at least the smallest DCH is free.
+    pub fn has_room(&self) -> bool {
+        self.smallest.is_none_or(|least| self.reserved.plus(least).fits(&self.limits))
+    }
+
+    /// Whether nobody could be given a DCH: not even the smallest is free, and too little could be taken away.
+    pub fn is_full(&self, now: Time, preemptible: impl Fn(UeId) -> Option<Preemptible>) -> bool {
+        let Some(least) = self.smallest.filter(|_| !self.has_room()) else { return false };
+        let can_go = |holding: &&Holding| preemptible(holding.ue).is_some_and(|holder| holder.since <= now);
+        let freed = self.holdings.iter().filter(can_go).map(|holding| holding.dch);
+        let freed = freed.fold(Reserved::default(), Reserved::plus);
+        !self.reserved.minus(freed).plus(least).fits(&self.limits)
+    }
+
+    /// Who has a DCH, or was promised one.
+    pub fn holders(&self) -> impl Iterator<Item = UeId> {
+        self.holdings.iter().map(|holding| holding.ue)
     }
 
     /// Decides on a request of `ue` for one of `dchs`, the largest first. The largest that is free is given; if none is,

@@ -14,7 +14,7 @@ metrics! { CELL: CellTotals;
     "cell_efficiency" ["1"] "How much of what is reserved is goodput (Dubois 2005, §7.2)."
         = "goodput_kbps" / "cell_occupancy_kbps"
         => |t| ratio(kbps(t.acknowledged * 8, t.window)?, occupancy(t)?);
-    "full_cell_time_s" ["s"] "Time in which no further DCH, not even the smallest, fits into the cell; of several cells the sum."
+    "full_cell_time_s" ["s"] "Time in which nobody could be given a DCH, not even the smallest: none is free, and none can be taken away; of several cells the sum."
         = "time with the cell full" / ""
         => |t| known(t, t.full.as_secs());
     "simultaneous_dch" ["1"] "DCHs that are allocated at a time, on average." = "integral of the number of DCHs" / "run window"

@@ -25,8 +25,10 @@ impl Network {
         let plan = &self.carriers[usize::from(id.0)].plan;
         let (direction, mut octets) = (plan.direction, Bytes::ZERO);
         let mut flight = self.flights.begin(direction, plan.channel);
+        let mut is_watched = false;
         for &ue in active {
             let ue = &mut self.ues[ue.index()];
+            is_watched |= ue.control.as_ref().is_some_and(|control| control.is_takeable);
             let most = ue.legs[direction.index()].blocks;
             let blocks = ue.send(cx, direction, frame, most, &mut flight);
             octets = octets.max(iub_octets(blocks, ue.legs[direction.index()].block_bits));
@@ -34,6 +36,11 @@ impl Network {
         // All of them arrive with the longest.
         let arrival = plan.arrival(cx.now, octets, Duration::ZERO);
         self.depart(flight, arrival, queue);
+        if is_watched {
+            for &ue in active {
+                self.holder_changed(cx, ue, queue);
+            }
+        }
     }
 
     /// MAC-c fills one TTI with the blocks of the UEs whose turn it is.

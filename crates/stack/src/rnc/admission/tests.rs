@@ -34,11 +34,11 @@ const FREE: Decision = Decision::Granted { dch: 0, after: Duration::ZERO, preemp
 fn twelve_dchs_of_64_kbps_fit_beside_the_fach() {
     let mut cell = cell(0);
     for ue in 0..12 {
-        assert!(!cell.is_full());
+        assert!(cell.has_room() && !cell.is_full(ms(0), nobody));
         assert_eq!(cell.request(ms(0), UeId(ue), &[dch(64, 32)], nobody), FREE);
     }
     assert_eq!(cell.reserved(), Reserved { rates: [800_000, 384_000], dchs: 12 });
-    assert!(cell.is_full());
+    assert!(!cell.has_room() && cell.is_full(ms(0), nobody));
     assert_eq!(cell.request(ms(0), UeId(12), &[dch(64, 32)], nobody), Decision::Refused);
     cell.release(UeId(5));
     assert_eq!(cell.request(ms(0), UeId(12), &[dch(64, 32)], nobody), FREE);
@@ -117,6 +117,23 @@ fn a_holder_in_its_non_preemptive_period_keeps_its_dch() {
     assert_eq!(cell.request(ms(1999), UeId(20), &[dch(64, 32)], holder), Decision::Refused);
     let granted = cell.request(ms(2000), UeId(20), &[dch(64, 32)], holder);
     assert!(matches!(granted, Decision::Granted { ref preempted, .. } if preempted == &[UeId(0)]));
+}
+
+#[test]
+fn a_cell_is_full_while_no_dch_is_free_or_can_be_taken_away() {
+    let mut cell = cell(0);
+    for ue in 0..12 {
+        cell.request(ms(0), UeId(ue), &[dch(64, 32)], nobody);
+    }
+    let one = |ue: UeId| (ue.0 == 4).then_some(Preemptible { since: ms(2000), release: Duration::ZERO });
+    assert!(cell.is_full(ms(1999), one));
+    assert!(!cell.is_full(ms(2000), one));
+    cell.request(ms(2000), UeId(20), &[dch(64, 32)], one);
+    let being_released = nobody;
+    assert!(cell.is_full(ms(2001), being_released));
+    cell.release(UeId(4));
+    cell.release(UeId(5));
+    assert!(!cell.is_full(ms(2002), nobody));
 }
 
 #[test]
