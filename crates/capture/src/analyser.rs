@@ -238,6 +238,12 @@ impl Analyser {
             let over = self.open.remove(&packet.ends).expect("it was found");
             self.fold(over);
         }
+        self.begin(packet)
+    }
+
+    /// The place of the connection that the packet begins.
+    #[cold]
+    fn begin(&mut self, packet: &Packet) -> usize {
         let number = self.next;
         self.next += 1;
         let mut connection = Box::new(Connection::new(number, self.now, packet));

@@ -53,6 +53,7 @@ impl Flight {
     }
 
     /// New data left. One that was overtaken is not timed; acknowledgments of some were seen if it `is_heard`.
+    #[inline]
     pub fn sent(&mut self, now: Time, start: u64, end: u64, was_overtaken: bool, is_heard: bool) {
         self.remember(Sent { start, end, at: now, again: false }, is_heard);
         if !was_overtaken {
@@ -61,6 +62,7 @@ impl Flight {
         }
     }
 
+    #[inline]
     fn remember(&mut self, sent: Sent, is_heard: bool) {
         let most = if is_heard { MOST_TIMED } else { MOST_TIMED_UNHEARD };
         if self.segments.len() >= most {
@@ -92,16 +94,19 @@ impl Flight {
     }
 
     /// A segment left with this timestamp.
+    #[inline]
     pub fn stamped(&mut self, now: Time, value: u32) {
         self.timestamps.sent(now, value);
     }
 
     /// Acknowledgments echo timestamps, as this one does or not.
+    #[inline]
     pub fn hears(&mut self, segment: &Segment) {
         self.has_timestamps = segment.options.timestamps.is_some() && !self.timestamps.is_empty();
     }
 
     /// `segment` acknowledges new data, all below `ack`.
+    #[inline]
     pub fn acknowledged(&mut self, now: Time, ack: u64, segment: &Segment) {
         let mut newest: Option<Sent> = None;
         while let Some(sent) = self.segments.front().copied().filter(|sent| sent.end <= ack) {

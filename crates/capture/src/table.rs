@@ -28,6 +28,7 @@ impl Default for Table {
 
 impl Table {
     /// The place of the connection between `ends`, until it is removed.
+    #[inline]
     pub fn find(&mut self, ends: &Ends) -> Option<usize> {
         let recent = &mut self.recent[ends.few_bits() % RECENT];
         let guess = *recent as usize;
