@@ -149,6 +149,10 @@ pub struct Tcp {
     /// `fack_data_smoothing` says (not `bbr`, not `one_way`).
     #[schemars(extend("x-source" = "RFC 9937; RFC 6675 §5 without; Linux since 3.2"))]
     pub prr: bool,
+    /// Find out that a retransmission is lost when something is acknowledged selectively that left after it for the first time,
+    /// and repeat it; without, that waits for the timer (not `one_way`).
+    #[schemars(extend("x-source" = "RFC 8985 §3 in part; Linux since 2.4; RFC 6675 §5 without"))]
+    pub lost_retransmissions: bool,
     /// FACK: the window falls by half a segment with each acknowledgement, not at once (not `one_way`).
     #[schemars(extend("x-source" = "Mathis and Mahdavi 1996; Dubois (2005), section 3.2.6"))]
     pub fack_data_smoothing: bool,
@@ -224,6 +228,7 @@ impl Default for Tcp {
             newreno_careful: true,
             newreno_impatient: true,
             prr: false,
+            lost_retransmissions: false,
             fack_data_smoothing: false,
             fack_over_damping: false,
             vegas_alpha: 1,

@@ -57,6 +57,7 @@ pub fn tcp_config(tcp: &scenario::Tcp) -> TcpConfig {
         ecn: tcp.ecn,
         quick_acks: tcp.quick_acks,
         prr: tcp.prr,
+        finds_lost_again: tcp.lost_retransmissions,
         fack: FackConfig { data_smoothing: tcp.fack_data_smoothing, over_damping: tcp.fack_over_damping },
         newreno: NewRenoConfig { careful: tcp.newreno_careful, impatient: tcp.newreno_impatient },
         vegas: VegasConfig {

@@ -100,3 +100,23 @@ fn red_marks_in_place_of_drop_where_tcp_allows() {
     let deaf = behind_a_link(&[("link.1.red", "{ w_q = 0.02, ecn = true }")]);
     assert!(value(&deaf, "ecn_marks") == 0.0 && value(&deaf, "link_drops") > 5.0);
 }
+
+/// 300 KB by CUBIC with the kernel's options through an RLC buffer of 20 kB.
+fn small_buffer(keys: &[(&str, &str)]) -> umts_record::metrics::MetricSet {
+    let all = [&[("tcp.variant", "cubic"), ("rlc.buffer", "20 kB"), ("duration", "60 s")][..], keys];
+    metrics("download-beside-kernel", &all.concat())
+}
+
+#[test]
+fn the_kernels_recovery_spares_the_buffer_and_the_timer() {
+    let kernel = small_buffer(&[]);
+    // The kernel itself: 6.78 s, 24 packets lost, 24 sent again, no timeout.
+    let counts =
+        ["rlc_buffer_sdu_drops", "tcp_retransmissions", "rto_count"].map(|name| value(&kernel, name));
+    assert_eq!(counts, [24.0, 24.0, 0.0]);
+    assert!((value(&kernel, "download_time_data_s") / 6.78 - 1.0).abs() < 0.01);
+    // RFC 6675 alone fills the buffer in recovery, loses a repetition and waits for the timer.
+    let plain = small_buffer(&[("tcp.prr", "false"), ("tcp.lost_retransmissions", "false")]);
+    let counts = ["rlc_buffer_sdu_drops", "tcp_retransmissions", "rto_count"].map(|name| value(&plain, name));
+    assert_eq!(counts, [45.0, 49.0, 1.0]);
+}

@@ -98,6 +98,8 @@ pub struct TcpConfig {
     pub charged_options: ChargedOptions,
     /// The window falls by proportion in a recovery by selective acknowledgments, not at once (RFC 9937; full duplex).
     pub prr: bool,
+    /// A segment that was sent again and is lost again is found out by what left after it (full duplex).
+    pub finds_lost_again: bool,
     /// FACK over full duplex.
     pub fack: FackConfig,
     /// How needless retransmissions are found out (full duplex).
@@ -283,6 +285,7 @@ impl Default for TcpConfig {
             window_scaling: true,
             charged_options: ChargedOptions::AfterSyn,
             prr: false,
+            finds_lost_again: false,
             fack: FackConfig::default(),
             spurious: SpuriousConfig::default(),
             abc: false,

@@ -57,6 +57,13 @@ impl Outstanding {
         }
     }
 
+    /// Forgets what was sent out of turn.
+    pub fn forget_resent(&mut self) {
+        for sent in &mut self.ring {
+            sent.resent_before = 0;
+        }
+    }
+
     /// How many segments lie below the end of what is SACKed.
     pub fn sacked_reach(&self) -> usize {
         self.ring.partition_point(|sent| sent.end() <= self.sacked_to)

@@ -190,9 +190,7 @@ impl Version {
             Variant::Reno => Version::Reno(Reno::default()),
             Variant::NewReno => Version::NewReno(NewReno::new(config.newreno)),
             Variant::Sack if config.one_way => Version::Sack(Sack::default()),
-            Variant::Sack => Version::Selective(SackRecovery::rfc6675(config.prr)),
             Variant::Fack if config.one_way => Version::Fack(Fack::default()),
-            Variant::Fack => Version::Selective(SackRecovery::forward(config.fack, config.prr)),
             Variant::Vegas => Version::Vegas(Vegas::new(config)),
             // Their law is the window's; losses they repair as others do.
             Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_)
@@ -203,11 +201,7 @@ impl Version {
             Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_) if config.one_way => {
                 Version::Sack(Sack::default())
             }
-            // BBR names the window itself.
-            Variant::Bbr => Version::Selective(SackRecovery::rfc6675(false)),
-            Variant::Westwood | Variant::Cubic | Variant::User(_) => {
-                Version::Selective(SackRecovery::rfc6675(config.prr))
-            }
+            _ => Version::Selective(SackRecovery::new(config)),
         }
     }
 

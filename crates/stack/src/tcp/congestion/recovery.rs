@@ -4,7 +4,7 @@
 //! recovery, in which [`Selective`] says what leaves. It ends when all that was outstanding at its beginning is
 //! acknowledged. What was lost before a timeout begins no recovery after it.
 //!
-//! A retransmission that is lost again waits for the timer, as in the RFC.
+//! A retransmission that is lost again waits for the timer, as in the RFC, or is found out as [`Selective`] says.
 
 use umts_units::Time;
 
@@ -14,7 +14,7 @@ use super::{
     Window,
 };
 use crate::packet::SackBlocks;
-use crate::tcp::config::FackConfig;
+use crate::tcp::config::{TcpConfig, Variant};
 
 /// The state of recoveries.
 #[derive(Debug, Clone)]
@@ -38,21 +38,22 @@ enum Reduction {
 }
 
 impl SackRecovery {
-    /// RFC 6675's; with `prr` the window falls by proportion.
-    pub fn rfc6675(prr: bool) -> Self {
-        let reduction = if prr { Reduction::Proportional(Prr::default()) } else { Reduction::AtOnce };
-        SackRecovery { holes: Selective::new(LossRule::Rfc6675), reduction, over_damping: None, news: 0 }
-    }
-
-    /// FACK's; `prr` takes the place of data smoothing.
-    pub fn forward(config: FackConfig, prr: bool) -> Self {
-        let reduction = match (prr, config.data_smoothing) {
-            (true, _) => Reduction::Proportional(Prr::default()),
-            (false, true) => Reduction::Smooth,
-            (false, false) => Reduction::AtOnce,
-        };
-        let over_damping = config.over_damping.then(OverDamping::default);
-        SackRecovery { holes: Selective::new(LossRule::Forward), reduction, over_damping, news: 0 }
+    /// The recovery of the version that `config` names: FACK's, or RFC 6675's.
+    pub fn new(config: &TcpConfig) -> Self {
+        let fack = config.version == Variant::Fack;
+        let rule = if fack { LossRule::Forward } else { LossRule::Rfc6675 };
+        SackRecovery {
+            holes: Selective::new(rule, config.finds_lost_again),
+            reduction: match config.version {
+                // It names the window itself.
+                Variant::Bbr => Reduction::AtOnce,
+                _ if config.prr => Reduction::Proportional(Prr::default()),
+                Variant::Fack if config.fack.data_smoothing => Reduction::Smooth,
+                _ => Reduction::AtOnce,
+            },
+            over_damping: (fack && config.fack.over_damping).then(OverDamping::default),
+            news: 0,
+        }
     }
 
     fn begin(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight) {
@@ -143,8 +144,9 @@ impl CongestionControl for SackRecovery {
         if !may_begin || !self.holes.sees_loss(window, sent) {
             return Reaction::NOTHING;
         }
+        let waits = self.holes.waits_for_first(sent);
         self.begin(window, sent, &ack.flight);
-        Reaction::RETRANSMIT
+        if waits { Reaction { restart_timer: true, ..Reaction::NOTHING } } else { Reaction::RETRANSMIT }
     }
 
     fn on_undo(&mut self) {

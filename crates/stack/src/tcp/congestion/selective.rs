@@ -9,11 +9,17 @@
 //! 4. else, once in a recovery, the highest segment that is not SACKed, so that its ACK tells what is missing ("rescue");
 //!    not one that was sent again already in this recovery, which the RFC would let leave twice.
 //!
+//! With `finds_lost_again` the scoreboard remembers for each hole that it was sent again, beyond the end of a recovery, and
+//! when: a hole is lost once more if something that left later for the first time is SACKed (Linux since 2.4; what RACK, RFC
+//! 8985, generalises to all that left later). It then is the first to leave, and one that is on its way is not sent again by
+//! the next recovery. Without it, as in the RFC, a recovery sends each hole once and knows nothing of the one before.
+//!
 //! After a timeout the sender goes on from the oldest segment in order and leaves out what is SACKed (§5.1). Marks
 //! survive the timeout unless the oldest segment has one: then the receiver has dropped what it had reported, and all
 //! marks go (RFC 2018 §8 lets any timeout do that).
 
 use super::{DUPLICATE_THRESHOLD, Outstanding, Turn, Window};
+use crate::tcp::outstanding::Sent;
 
 /// Which holes count as lost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,12 +43,38 @@ pub struct Selective {
     rescued: bool,
     /// Holes that begin below this sequence number are lost.
     lost_below: u64,
+    /// What was sent again is remembered for each hole, not by HighRxt.
+    finds_lost_again: bool,
 }
 
 impl Selective {
     /// Nothing is known and nothing is lost.
-    pub fn new(rule: LossRule) -> Self {
-        Selective { rule, in_recovery: false, pipe: 0, high_rxt: 0, rescued: false, lost_below: 0 }
+    pub fn new(rule: LossRule, finds_lost_again: bool) -> Self {
+        Selective {
+            rule,
+            in_recovery: false,
+            pipe: 0,
+            high_rxt: 0,
+            rescued: false,
+            lost_below: 0,
+            finds_lost_again,
+        }
+    }
+
+    /// Hole number `number` was sent again and may still arrive.
+    #[inline]
+    fn is_on_the_way_again(&self, hole: &Sent, number: u64, sent: &Outstanding) -> bool {
+        if self.finds_lost_again {
+            hole.is_resent() && hole.resent_before >= sent.sacked_to
+        } else {
+            number < self.high_rxt
+        }
+    }
+
+    /// The oldest segment was sent again before this recovery and may still arrive.
+    pub fn waits_for_first(&self, sent: &Outstanding) -> bool {
+        let first = sent.first().filter(|_| self.finds_lost_again);
+        first.is_some_and(|first| self.is_on_the_way_again(first, sent.first_number(), sent))
     }
 
     /// A recovery is going on.
@@ -80,8 +112,11 @@ impl Selective {
         let numbered = sent.ring.iter().zip(sent.first_number()..);
         for (segment, number) in numbered.filter(|(segment, _)| !segment.sacked) {
             let lost = segment.seq < self.lost_below;
-            pipe += u32::from(!lost) + u32::from(number < self.high_rxt);
-            more_lost |= lost && segment.seq >= known;
+            let lost_again =
+                self.finds_lost_again && segment.is_resent() && segment.resent_before < sent.sacked_to;
+            let again = self.is_on_the_way_again(segment, number, sent);
+            pipe += u32::from(!lost && !lost_again) + u32::from(again);
+            more_lost |= (lost && segment.seq >= known) || lost_again;
         }
         self.pipe = pipe;
         more_lost
@@ -89,7 +124,7 @@ impl Selective {
 
     /// All that was outstanding at the beginning is acknowledged, or the timer expired, or there was no loss.
     pub fn end(&mut self) {
-        *self = Selective::new(self.rule);
+        *self = Selective::new(self.rule, self.finds_lost_again);
     }
 
     /// The timer expired.
@@ -97,6 +132,8 @@ impl Selective {
         self.end();
         if sent.first().is_some_and(|first| first.sacked) {
             sent.forget_sacks();
+        } else if self.finds_lost_again {
+            sent.forget_resent();
         }
     }
 
@@ -121,17 +158,25 @@ impl Selective {
     }
 
     fn next_segment(&self, sent: &Outstanding) -> Turn {
-        let from = self.high_rxt.saturating_sub(sent.first_number()) as usize;
-        let mut holes = sent.ring.iter().enumerate().skip(from).filter(|(_, segment)| !segment.sacked);
+        let first = sent.first_number();
+        let from = if self.finds_lost_again { 0 } else { self.high_rxt.saturating_sub(first) as usize };
+        let waits = |index: usize, segment: &Sent| {
+            !segment.sacked && !self.is_on_the_way_again(segment, first + index as u64, sent)
+        };
+        let mut holes =
+            sent.ring.iter().enumerate().skip(from).filter(|(index, segment)| waits(*index, segment));
         let hole = holes.next().filter(|(_, segment)| segment.seq < sent.sacked_to);
         match hole {
-            Some((index, segment)) if segment.seq < self.lost_below => Turn::Hole(index),
+            Some((index, segment)) if segment.seq < self.lost_below || segment.is_resent() => {
+                Turn::Hole(index)
+            }
             _ if sent.more => Turn::InOrder,
             Some((index, _)) => Turn::Hole(index),
             None if self.rescued => Turn::Wait,
             None => {
                 let highest = sent.ring.iter().rposition(|segment| !segment.sacked);
-                highest.filter(|&index| index >= from).map_or(Turn::Wait, Turn::Rescue)
+                let rescue = highest.filter(|&index| index >= from && waits(index, &sent.ring[index]));
+                rescue.map_or(Turn::Wait, Turn::Rescue)
             }
         }
     }
@@ -187,7 +232,6 @@ mod tests {
     use super::*;
     use crate::packet::SackBlocks;
     use crate::tcp::congestion::{Law, Rules};
-    use crate::tcp::outstanding::Sent;
 
     const SMSS: u32 = 100;
 
@@ -238,7 +282,7 @@ mod tests {
     fn holes_leave_before_new_data_and_the_rescue_comes_last() {
         // 0 and 2 are lost, 5 is a hole not known to be lost, 7 to 9 are not reported.
         let mut sent = sent(10, &[(6, 7), (3, 5), (1, 2)]);
-        let mut board = Selective::new(LossRule::Rfc6675);
+        let mut board = Selective::new(LossRule::Rfc6675, false);
         let window = window(20.0);
         board.begin(&window, &sent);
         // 5, 7, 8 and 9 are on the way.
@@ -256,19 +300,19 @@ mod tests {
     #[test]
     fn forward_acknowledgment_takes_every_hole_for_lost() {
         let sent = sent(10, &[(6, 7)]);
-        let mut board = Selective::new(LossRule::Forward);
+        let mut board = Selective::new(LossRule::Forward, false);
         let window = window(8.0);
         assert!(board.sees_loss(&window, &sent));
         board.begin(&window, &sent);
         // snd.nxt - snd.fack: 7, 8 and 9.
         assert_eq!(board.pipe(), 3);
-        assert!(!Selective::new(LossRule::Rfc6675).sees_loss(&window, &sent));
+        assert!(!Selective::new(LossRule::Rfc6675, false).sees_loss(&window, &sent));
     }
 
     #[test]
     fn after_a_timeout_what_is_sacked_is_left_out() {
         let mut sent = sent(6, &[(1, 3), (4, 5)]);
-        let mut board = Selective::new(LossRule::Rfc6675);
+        let mut board = Selective::new(LossRule::Rfc6675, false);
         board.time_out(&mut sent);
         sent.go_back();
         let mut numbers = Vec::new();
