@@ -98,6 +98,15 @@ class Run:
         """One row per TCP connection, with the metrics that a connection has."""
         return self._table("connections", "connections.parquet")
 
+    def connection_count(self) -> int:
+        """How many rows `connections` has; none of them is read."""
+        import polars as pl
+
+        if self.folder is None:
+            return len(self.tables["connections"])
+        rows = pl.scan_parquet(self.folder / "connections.parquet").select(pl.len())
+        return int(rows.collect().item())
+
     def series_kinds(self) -> list[str]:
         """Time series that were recorded; empty without ``series=True``."""
         if self.folder is None:

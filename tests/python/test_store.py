@@ -58,7 +58,7 @@ def test_a_folder_holds_the_whole_run(recorded: Run) -> None:
         "series/cwnd.parquet",
     } <= names
     assert json.loads((recorded.folder / "metrics.json").read_text()) == recorded.metrics
-    assert len(recorded.connections()) == 1
+    assert len(recorded.connections()) == recorded.connection_count() == 1
     assert recorded.series("cwnd").columns == ["time_s", "connection", "cwnd_segments"]
     assert len(recorded.captures()) == 3
 

@@ -55,12 +55,11 @@ def print_tables(
     if has_budget(summaries):
         console.print()
         console.print(budget_table(summaries))
-    connections = runs[0].connections()
-    if 1 < len(connections) <= _MOST_CONNECTIONS:
+    if 1 < runs[0].connection_count() <= _MOST_CONNECTIONS:
         console.print()
         if len(runs) > 1:
             console.print(f"Connections of run {runs[0].run}")
-        console.print(connections_table(connections))
+        console.print(connections_table(runs[0].connections()))
     if not quiet:
         console.print()
         for line in _where(runs, store) + _not_captured(scenario, runs):
