@@ -31,8 +31,8 @@ def figure(cell: pl.DataFrame, goodput: pl.DataFrame, *, title: str = "") -> Fig
     Returns
     -------
     matplotlib.figure.Figure
-        Two panels of one time axis. A band marks the time in which nobody could be given a DCH. Efficiency is that
-        of the metric ``cell_efficiency``: all goodput, of all cells that is reserved, over windows.
+        Two panels of one time axis. A band marks the time in which nobody could be given a DCH. Efficiency is
+        that of the metric ``cell_efficiency``: all goodput, of all cells that is reserved, over windows.
     """
     from matplotlib.figure import Figure
 
