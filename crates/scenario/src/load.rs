@@ -68,10 +68,10 @@ fn resolve(
     for (key, value) in overrides {
         overrides::apply(&mut tree, &mut files, key, value)?;
     }
-    profiles::apply(&mut tree, &mut files)?;
+    let mut warnings = profiles::apply(&mut tree, &mut files)?;
     let checked = (|| {
         check_version(&tree)?;
-        rrc_profiles::apply(&mut tree, &mut files)?;
+        warnings.extend(rrc_profiles::apply(&mut tree, &mut files)?);
         flat_profiles::apply(&mut tree, &mut files)?;
         inherit_tables(&mut tree);
         range::check(&tree)?;
@@ -81,7 +81,7 @@ fn resolve(
         verdicts::read_all(&mut scenario, &tree, &files.sources)?;
         recordings::read_all(&mut scenario, &tree, &files.sources)?;
         capacity_traces::read_all(&mut scenario, &tree, &files.sources)?;
-        let warnings = check::check(&scenario, &tree)?;
+        warnings.extend(check::check(&scenario, &tree)?);
         Ok(Loaded { scenario, warnings })
     })();
     checked.map_err(|mut problem: Problem| {

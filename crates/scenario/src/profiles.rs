@@ -69,9 +69,11 @@ fn default_table() -> toml::Table {
     table
 }
 
-/// Puts the profile that `[tcp]` or a flow's own `tcp` names under what is written there.
-pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<(), ScenarioError> {
-    let Some(table) = tree.as_table_mut() else { return Ok(()) };
+/// Puts the profile that `[tcp]` or a flow's own `tcp` names under what is written there. Returns what somebody who names
+/// one in an override may not have in mind.
+pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<Vec<String>, ScenarioError> {
+    let mut warnings = Vec::new();
+    let Some(table) = tree.as_table_mut() else { return Ok(warnings) };
     let mut nodes: Vec<&mut Node> = Vec::new();
     for (key, node) in table.iter_mut() {
         match key.as_str() {
@@ -88,9 +90,10 @@ pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<(), ScenarioEr
         // A name that nobody knows is an error of its key, found when the key is read.
         let Some(profile) = profiles().iter().find(|profile| Some(profile.name) == name) else { continue };
         let base = read(profile, files).map_err(|problem| ScenarioError::new(problem, &files.sources))?;
+        warnings.extend(node.hides(&base));
         *node = merge(base, node.clone());
     }
-    Ok(())
+    Ok(warnings)
 }
 
 fn read(profile: &Profile, files: &mut Files) -> Result<Node, Problem> {

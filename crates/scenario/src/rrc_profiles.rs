@@ -27,8 +27,9 @@ pub fn rrc_profiles() -> &'static [RrcProfile] {
     &PROFILES
 }
 
-/// Completes `[rrc]` and every `[ue.rrc]` from the profile that it names.
-pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<(), Problem> {
+/// Completes `[rrc]` and every `[ue.rrc]` from the profile that it names. Returns what somebody who names one in an
+/// override may not have in mind.
+pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<Vec<String>, Problem> {
     let top = named(tree, "rrc");
     let groups = tree.get("ue").map(Node::elements).unwrap_or_default();
     let groups: Vec<Option<String>> = groups.iter().map(|ue| named(ue, "rrc")).collect();
@@ -38,13 +39,13 @@ pub(crate) fn apply(tree: &mut Node, files: &mut Files) -> Result<(), Problem> {
         let path = format!("ue.{i}.rrc.profile");
         below.push(name.map(|name| profile(tree, &path, &name, files)).transpose()?);
     }
-    put_below(tree, top);
-    let Some(table) = tree.as_table_mut() else { return Ok(()) };
+    let mut warnings: Vec<String> = put_below(tree, top).into_iter().collect();
+    let Some(table) = tree.as_table_mut() else { return Ok(warnings) };
     let groups = table.get_mut("ue").map(Node::elements_mut).unwrap_or_default();
     for (ue, profile) in groups.iter_mut().zip(below) {
-        put_below(ue, profile);
+        warnings.extend(put_below(ue, profile));
     }
-    Ok(())
+    Ok(warnings)
 }
 
 /// The profile that the table `key` of `node` names.
@@ -69,11 +70,12 @@ fn profile(tree: &Node, path: &str, name: &str, files: &mut Files) -> Result<Nod
     Ok(read.get("rrc").expect("the text begins with the table").clone())
 }
 
-fn put_below(node: &mut Node, profile: Option<Node>) {
-    let own = node.as_table_mut().and_then(|table| table.get_mut("rrc"));
-    if let (Some(own), Some(profile)) = (own, profile) {
-        *own = merge(profile, own.clone());
-    }
+fn put_below(node: &mut Node, profile: Option<Node>) -> Option<String> {
+    let own = node.as_table_mut().and_then(|table| table.get_mut("rrc"))?;
+    let profile = profile?;
+    let warning = own.hides(&profile);
+    *own = merge(profile, own.clone());
+    warning
 }
 
 static PROFILES: [RrcProfile; 7] = [

@@ -54,6 +54,46 @@ pub(crate) enum Value {
 
 pub(crate) type Table = BTreeMap<String, Node>;
 
+impl Node {
+    /// That a profile which an override names leaves keys of this table as a file has them, in a sentence.
+    pub fn hides(&self, profile: &Node) -> Option<String> {
+        let named = self.get("profile").filter(|name| name.at.by_override)?;
+        let mut hidden = Vec::new();
+        self.hidden_of(profile, "", &mut hidden);
+        let keys = hidden.join(", ");
+        (!hidden.is_empty()).then(|| {
+            format!(
+                "{}: the scenario itself writes {keys}, which stay: set them too to have the profile's",
+                named.path
+            )
+        })
+    }
+
+    fn hidden_of(&self, profile: &Node, under: &str, hidden: &mut Vec<String>) {
+        for (key, ours) in self.as_table().into_iter().flatten() {
+            let Some(theirs) = profile.get(key) else { continue };
+            if ours.as_table().is_some() {
+                ours.hidden_of(theirs, &join(under, key), hidden);
+            } else if !ours.at.by_override && ours.value.said() != theirs.value.said() {
+                hidden.push(join(under, key));
+            }
+        }
+    }
+}
+
+impl Value {
+    /// The value without its place; nothing of arrays and tables.
+    fn said(&self) -> Option<String> {
+        match self {
+            Value::Text(text) | Value::Date(text) => Some(text.clone()),
+            Value::Integer(number) => Some(number.to_string()),
+            Value::Float(number) => Some(number.to_string()),
+            Value::Bool(is) => Some(is.to_string()),
+            Value::Array(_) | Value::Table(_) => None,
+        }
+    }
+}
+
 /// Deeper than any scenario, and shallow enough for the stack.
 const DEEPEST: usize = 32;
 

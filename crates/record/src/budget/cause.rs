@@ -24,6 +24,11 @@ macro_rules! causes {
                 match self { $(Cause::$cause => $meaning),* }
             }
 
+            /// A silence that a retransmission timeout ended.
+            pub fn is_timeout(self) -> bool {
+                matches!(self, Cause::RtoNeeded | Cause::RtoSpurious)
+            }
+
             /// Names of its metrics: seconds, and the share in per cent.
             pub(crate) fn metrics(self) -> (&'static str, &'static str) {
                 match self {

@@ -130,13 +130,40 @@ impl Timeouts {
         } else if has_arrived && back.lost_ack.is_some() && back.first_ack_beyond(way.una).is_none() {
             (Because::AckLoss, None)
         } else {
-            longest(causes)
+            self.longest(causes)
         };
         self.all.push(Timeout { end, silent_since, at, is_needed, because, sn });
         if !is_needed && !has_arrived {
             self.undecided.push((self.all.len() - 1, alive));
         }
         is_needed
+    }
+
+    /// What a silence was spent on most, and the first PDU that is named there. Where it overlaps one of the other end,
+    /// that one's reason counts: the log has its timeout there, and no longer what was waited for.
+    fn longest(&self, causes: &[Interval]) -> (Because, Option<u16>) {
+        let reasons: Vec<_> = causes
+            .iter()
+            .map(|interval| {
+                let other = self.all.iter().rfind(|timeout| {
+                    interval.cause.is_timeout()
+                        && timeout.silent_since <= interval.start
+                        && interval.start < timeout.at
+                });
+                let own = (Because::of_cause(interval.cause), interval.sn);
+                let (because, sn) = other.map_or(own, |timeout| (timeout.because, timeout.sn));
+                (because, sn, (interval.end - interval.start).as_nanos())
+            })
+            .collect();
+        let mut most = (Because::RadioDelay, 0);
+        for because in Because::ALL {
+            let time = reasons.iter().filter(|reason| reason.0 == because).map(|reason| reason.2).sum();
+            if time > most.1 {
+                most = (because, time);
+            }
+        }
+        let sn = reasons.iter().filter(|reason| reason.0 == Because::RlcRecovery).find_map(|reason| reason.1);
+        (most.0, sn.filter(|_| most.0 == Because::RlcRecovery))
     }
 
     /// A packet has arrived, or was lost. Returns the silences whose cause changes because of it.
@@ -166,24 +193,4 @@ impl Timeouts {
     pub fn all(&self) -> &[Timeout] {
         &self.all
     }
-}
-
-/// What a silence was spent on most, and the first PDU that is named there.
-fn longest(causes: &[Interval]) -> (Because, Option<u16>) {
-    let time_of = |because| {
-        let those = causes.iter().filter(|interval| Because::of_cause(interval.cause) == because);
-        those.map(|interval| (interval.end - interval.start).as_nanos()).sum::<u64>()
-    };
-    let mut most = (Because::RadioDelay, 0);
-    for because in Because::ALL {
-        let time = time_of(because);
-        if time > most.1 {
-            most = (because, time);
-        }
-    }
-    let sn = causes
-        .iter()
-        .filter(|interval| interval.cause == Cause::RlcRecovery)
-        .find_map(|interval| interval.sn);
-    (most.0, sn.filter(|_| most.0 == Because::RlcRecovery))
 }

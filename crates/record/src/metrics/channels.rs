@@ -25,9 +25,13 @@ struct Open {
 #[derive(Debug, Default)]
 struct Ue {
     is_switched: bool,
+    /// Its data goes on during a switch between CELL_FACH and CELL_DCH.
+    data_continues: bool,
     state: Option<RrcState>,
     /// On its way out of `state`.
     leaves: bool,
+    /// And no data moves meanwhile.
+    is_suspended: bool,
     open: Vec<Open>,
     /// Since when it has been on the common channels with a connection open.
     busy_on_common: Option<Time>,
@@ -51,10 +55,15 @@ pub(super) struct ChannelRecorder {
 }
 
 impl ChannelRecorder {
-    /// For the UEs of which `is_switched` says that their channels change.
-    pub fn new(window: Window, is_switched: impl Iterator<Item = bool>) -> Self {
-        let ues = is_switched.map(|is_switched| Ue { is_switched, ..Ue::default() }).collect();
-        ChannelRecorder { window, ues, of: BTreeMap::new(), totals: ChannelTotals::default() }
+    /// For the UEs of which `are_switched` says that their channels change.
+    pub fn new(window: Window, are_switched: impl Iterator<Item = bool>, data_continues: &[bool]) -> Self {
+        let continues = data_continues.iter().copied().chain(std::iter::repeat(false));
+        let ues = are_switched.zip(continues).map(|(is_switched, data_continues)| Ue {
+            is_switched,
+            data_continues,
+            ..Ue::default()
+        });
+        ChannelRecorder { window, ues: ues.collect(), of: BTreeMap::new(), totals: ChannelTotals::default() }
     }
 
     fn opened(&mut self, at: Time, id: ConnectionId, number: UeId) {
@@ -97,7 +106,7 @@ impl ChannelRecorder {
             TraceEvent::RrcState { ue: number, state } => {
                 let Some(ue) = self.ues.get_mut(number.index()) else { return };
                 let came_from = ue.state.replace(state);
-                ue.leaves = false;
+                (ue.leaves, ue.is_suspended) = (false, false);
                 if state == RrcState::CellDch {
                     for open in &mut ue.open {
                         open.had_dch = true;
@@ -113,9 +122,10 @@ impl ChannelRecorder {
                 }
                 self.settle(at, number);
             }
-            TraceEvent::RrcSwitch { ue: number, to, .. } => {
+            TraceEvent::RrcSwitch { ue: number, from, to, .. } => {
                 let Some(ue) = self.ues.get_mut(number.index()) else { return };
                 ue.leaves = true;
+                ue.is_suspended = !(ue.data_continues && from.carries_data() && to.carries_data());
                 if to == RrcState::CellDch {
                     for open in ue.open.iter_mut().filter(|open| !open.switched && !open.had_dch) {
                         open.switched = true;
@@ -145,7 +155,7 @@ impl ChannelRecorder {
     /// Makes up the time on the common channels with a connection open.
     fn settle(&mut self, at: Time, number: UeId) {
         let ue = &mut self.ues[number.index()];
-        let is_busy = ue.is_at(RrcState::CellFach) && !ue.open.is_empty();
+        let is_busy = ue.state == Some(RrcState::CellFach) && !ue.is_suspended && !ue.open.is_empty();
         if let Some(since) = ue.busy_on_common.take() {
             self.totals.busy_on_common += self.window.overlap(since, at);
         }

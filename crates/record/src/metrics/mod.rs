@@ -51,6 +51,9 @@ pub struct MetricsConfig {
     pub downlink_capacity: Option<BitRate>,
     /// What each UE's device draws, by the UE's number; none for UEs whose channels never change.
     pub ue_power: Vec<Option<StatePower>>,
+    /// Whether each UE's data goes on during a switch between CELL_FACH and CELL_DCH, by the UE's number; not, where
+    /// there is no entry.
+    pub ue_data_continues: Vec<bool>,
 }
 
 /// Adds up events.
@@ -76,11 +79,10 @@ impl Metrics {
             capacity: config.downlink_capacity,
             tcp: TcpRecorder::new(window, config.ue_downlink_rate),
             radio: RadioRecorder::new(window),
-            channels: config
-                .ue_power
-                .iter()
-                .any(Option::is_some)
-                .then(|| ChannelRecorder::new(window, config.ue_power.iter().map(Option::is_some))),
+            channels: config.ue_power.iter().any(Option::is_some).then(|| {
+                let are_switched = config.ue_power.iter().map(Option::is_some);
+                ChannelRecorder::new(window, are_switched, &config.ue_data_continues)
+            }),
             rrc: RrcRecorder::new(window, config.ue_power),
             application: ApplicationRecorder::new(window),
         }

@@ -80,6 +80,7 @@ impl Story {
             ue_downlink_rate: vec![rate],
             downlink_capacity: rate,
             ue_power: Vec::new(),
+            ue_data_continues: Vec::new(),
         });
         for (at, event) in &self.events {
             metrics.record(*at, event);
@@ -385,6 +386,7 @@ fn rows_of_closed_connections_leave_during_the_run() {
         ue_downlink_rate: vec![],
         downlink_capacity: None,
         ue_power: vec![],
+        ue_data_continues: Vec::new(),
     };
     let mut metrics = Metrics::new(config);
     for (at, event) in &file().events {

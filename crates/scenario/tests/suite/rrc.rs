@@ -142,3 +142,18 @@ fn what_says_nothing_is_worth_a_word() {
     let warned = load(fixed, &[]).expect("it loads").warnings;
     assert!(warned.iter().any(|warning| warning.contains("not switched")), "{warned:?}");
 }
+
+#[test]
+fn an_override_with_a_profile_is_told_what_the_file_keeps() {
+    let own = "[rrc]\ninactivity = \"7 s\"\nretry = \"1 s\"\nafter_fach = \"idle\"\npower = { cell_fach = \"900 mW\" }";
+    let kept =
+        load(own, &[("rrc.profile", "att-2010"), ("rrc.fach_to_dch", "1 s")]).expect("it loads").warnings;
+    assert_eq!(kept.len(), 1, "{kept:?}");
+    let expected = "rrc.profile: the scenario itself writes inactivity, power.cell_fach, which stay";
+    assert!(kept[0].starts_with(expected), "{kept:?}");
+    // In a file the keys beside a profile are meant.
+    let meant = load("[rrc]\nprofile = \"att-2010\"\ninactivity = \"7 s\"", &[]).expect("it loads").warnings;
+    assert_eq!(meant, [] as [&str; 0]);
+    let tcp = load("[tcp]\nvariant = \"vegas\"", &[("tcp.profile", "linux-2.4")]).expect("it loads").warnings;
+    assert!(tcp[0].starts_with("tcp.profile: the scenario itself writes variant, which stay"), "{tcp:?}");
+}

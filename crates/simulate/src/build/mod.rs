@@ -50,7 +50,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
 /// What the metrics of a run need to know of its scenario.
 pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
     let end = Time::ZERO + scenario.duration;
-    let (mut rates, mut powers) = (Vec::new(), Vec::new());
+    let (mut rates, mut powers, mut continues) = (Vec::new(), Vec::new(), Vec::new());
     let mut dedicated = 0;
     for group in &scenario.ue {
         if group.has_substitute() {
@@ -58,6 +58,7 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
             dedicated += rate.map_or(0, BitRate::bps) * u64::from(group.count);
             rates.extend(std::iter::repeat_n(rate, usize::from(group.count)));
             powers.extend(std::iter::repeat_n(None, usize::from(group.count)));
+            continues.extend(std::iter::repeat_n(false, usize::from(group.count)));
             continue;
         }
         let (rate, _, channel) = channel_of(scenario, group, Direction::Downlink);
@@ -65,6 +66,8 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
         let rate = largest.map_or(rate, |dch| dch.downlink.rate);
         let power = scenario.rrc_of(group).map(|of| rrc::state_power(&of.power));
         powers.extend(std::iter::repeat_n(power, usize::from(group.count)));
+        let goes_on = scenario.rrc_of(group).is_some_and(rrc::data_continues);
+        continues.extend(std::iter::repeat_n(goes_on, usize::from(group.count)));
         rates.extend(std::iter::repeat_n(Some(rate), usize::from(group.count)));
         if channel == Channel::Dch {
             dedicated += rate.bps() * u64::from(group.count);
@@ -87,6 +90,7 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
         downlink_capacity: BitRate::from_bps(dedicated + common + switched)
             .filter(|_| scenario.ue.iter().all(|group| group.capacity.is_none())),
         ue_power: powers,
+        ue_data_continues: continues,
     }
 }
 

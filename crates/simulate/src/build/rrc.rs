@@ -75,7 +75,7 @@ fn config(rrc: &scenario::Rrc, dchs: Vec<DchRates>) -> RrcConfig {
         },
         paging_cycle: rrc.paging_cycle,
         promotes_to_dch: rrc.promotion == scenario::Promotion::CellDch,
-        data_continues: rrc.data_while_switching == scenario::DataWhileSwitching::Continues,
+        data_continues: data_continues(rrc),
         reestablishes: rrc.rlc_at_switch == scenario::RlcAtSwitch::Reestablished,
         rate_change: RateChange {
             up_above: rrc.rate_upswitch_threshold,
@@ -85,6 +85,11 @@ fn config(rrc: &scenario::Rrc, dchs: Vec<DchRates>) -> RrcConfig {
             }),
         },
     }
+}
+
+/// Data goes on during a switch between CELL_FACH and CELL_DCH.
+pub(super) fn data_continues(rrc: &scenario::Rrc) -> bool {
+    rrc.data_while_switching == scenario::DataWhileSwitching::Continues
 }
 
 fn state(state: scenario::RestingState) -> RrcState {

@@ -134,6 +134,22 @@ fn a_silence_during_a_switch_is_blamed_on_the_switch() {
     );
 }
 
+/// Both ends time out, the server after the user: most of what the server waited for lies in the user's silence.
+#[test]
+fn of_two_silences_that_overlap_the_second_is_blamed_on_what_the_first_was() {
+    let overrides = [
+        ("rrc.fach_to_dch", "0.9 s"),
+        ("duration", "20 s"),
+        ("radio.model", "error_free"),
+        ("ue.user.count", "1"),
+        ("ue.late.count", "1"),
+    ];
+    let budgets = budgets(&scenario("ftp-fach-dch-3gpp", &overrides));
+    let [user, server] = budgets[0].timeouts[..] else { panic!("{:?}", budgets[0].timeouts) };
+    assert!(user.silent_since < server.silent_since && server.silent_since < user.at && user.at < server.at);
+    assert_eq!([user.because, server.because], [Because::ChannelSwitch; 2]);
+}
+
 #[test]
 fn losses_in_the_fixed_network_are_told_from_those_of_the_radio() {
     let budgets = budgets(&scenario("three-losses", &[]));

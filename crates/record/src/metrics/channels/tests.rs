@@ -16,12 +16,17 @@ const UE: UeId = UeId(1);
 
 /// Two users of which only the second is switched, measured from 10 s to 20 s.
 fn measured(events: &[(u64, TraceEvent)]) -> RunMetrics {
+    measured_where_data_continues(events, &[])
+}
+
+fn measured_where_data_continues(events: &[(u64, TraceEvent)], ues: &[bool]) -> RunMetrics {
     let mut metrics = Metrics::new(MetricsConfig {
         from: at(10_000),
         to: at(20_000),
         ue_downlink_rate: vec![None; 2],
         downlink_capacity: None,
         ue_power: vec![None, Some(StatePower::default())],
+        ue_data_continues: ues.to_vec(),
     });
     for (ms, event) in events {
         metrics.record(at(*ms), event);
@@ -95,6 +100,27 @@ fn octets_and_time_on_the_fach_are_those_with_a_connection_open_and_no_switch() 
     expect(&run, "bytes_on_fach_pct", 100.0 * 1100.0 / 2000.0);
     // From 10 s, where the window opens, to the switch at 10.5 s, and the third connection's 2 s.
     expect(&run, "fach_goodput_kbps", 1100.0 * 8.0 / 2.5 / 1e3);
+}
+
+#[test]
+fn where_data_goes_on_during_a_switch_that_time_is_time_on_the_fach() {
+    let events = [
+        state(0, CellFach),
+        opened(10_000, UE, 1),
+        switch(11_000, CellFach, CellDch),
+        delivered(11_500, UE, 1000, 10_400),
+        state(12_000, CellDch),
+        delivered(13_000, UE, 500, 12_400),
+        switch(14_000, CellDch, CellFach),
+        delivered(14_200, UE, 500, 13_900),
+        state(15_000, CellFach),
+        switch(16_000, CellFach, RrcState::CellPch),
+        state(17_000, RrcState::CellPch),
+    ];
+    let run = measured_where_data_continues(&events, &[false, true]);
+    // From 10 s to the DCH, and from the DCH to the switch to CELL_PCH.
+    expect(&run, "fach_goodput_kbps", 1000.0 * 8.0 / 3.0 / 1e3);
+    expect(&measured(&events), "fach_goodput_kbps", 1000.0 * 8.0 / 2.0 / 1e3);
 }
 
 #[test]

@@ -52,7 +52,7 @@ metrics! { CELL: CellTotals;
     "bytes_on_fach_pct" ["%"] "Downlink octets that RLC delivered to switched users on the FACH." = "octets of such packets" / "octets of all their packets"
         => |t| share(t.channels.octets_on_common, t.channels.octets);
     "fach_goodput_kbps" ["kbit/s"] "Rate at which downlink packets reach a switched user on the FACH that has a connection open."
-        = "octets of such packets" / "time in CELL_FACH with a connection open, summed over users"
+        = "octets of such packets" / "time with a connection open in CELL_FACH, and in switches from it during which data goes on, summed over users"
         => |t| t.channels.common_kbps();
     "sdu_delay_switch_s" ["s"] "RLC's delay of downlink packets that waited for a switch from CELL_FACH to CELL_DCH."
         = "sum of the delays" / "such packets"
