@@ -73,7 +73,7 @@ class Run:
 
     scenario: str
     identity: Identity
-    metrics: Metrics
+    metrics: Metrics = field(repr=False)
     events: int
     duration_s: float
     folder: Path | None = None

@@ -7,10 +7,15 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from umtslab import Scenario, Store, open_store, simulate
 from umtslab.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.artist import Artist
+    from matplotlib.figure import Figure
 
 FTP = Path(__file__).parents[2] / "scenarios" / "ftp-on-fach.toml"
 
@@ -69,6 +74,21 @@ def tree(folder: Path) -> dict[str, bytes]:
     """Every file below `folder` by its relative name."""
     files = sorted(path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def overhanging(figure: Figure) -> list[str]:
+    """Legends and labels of a figure that hang over its edge."""
+    figure.draw_without_rendering()
+    parts: dict[str, Artist] = {f"legend {number}": legend for number, legend in enumerate(figure.legends)}
+    for axes in figure.axes:
+        parts |= {label.get_text(): label for label in (axes.yaxis.label, axes.xaxis.label)}
+    page = figure.bbox.padded(1.0)
+    boxes = {name: part.get_window_extent() for name, part in parts.items()}
+    return [
+        name
+        for name, box in boxes.items()
+        if box.x0 < page.x0 or box.x1 > page.x1 or box.y0 < page.y0 or box.y1 > page.y1
+    ]
 
 
 def metrics(runs: Sequence[Run]) -> list[dict[str, float | None]]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from umtslab import Scenario, ScenarioError, Store, sweep
-from umtslab.campaign import grid
+from umtslab import Scenario, ScenarioError, Store, simulate, sweep
+from umtslab.campaign import CampaignError, grid
+from umtslab.campaign.record import Cell, Record
+from umtslab.campaign.tables import campaign_summary
 from umtslab.simulation import Task
 
 
@@ -47,6 +49,21 @@ def test_a_wrong_combination_is_found_before_anything_runs(store: Store, scenari
     assert store.runs() == []
 
 
+def test_a_key_without_values_is_refused(store: Store, scenario: Scenario) -> None:
+    with pytest.raises(CampaignError, match=r"radio\.bler: the list"):
+        sweep(scenario, {"tcp.variant": ["reno"], "radio.bler": []}, store=store)
+
+
 def test_combinations_can_be_listed_one_by_one(store: Store, scenario: Scenario) -> None:
     cells = sweep(scenario, [{"radio.bler": 0.1}, {"tcp.variant": "tahoe"}], store=store)
     assert [dict(cell.point.overrides) for cell in cells] == [{"radio.bler": 0.1}, {"tcp.variant": "tahoe"}]
+
+
+def test_a_table_has_whole_numbers_as_they_are(store: Store, scenario: Scenario) -> None:
+    [run] = simulate(scenario, store=store)
+    cells = (Cell({"rlc.max_dat": 3, "radio.bler": 0.1}, (run,)), Cell({"rlc.max_dat": 10}, (run,)))
+    record = Record("c", "", ("rlc.max_dat", "radio.bler"), 1, cells)
+    table = campaign_summary(record)
+    assert table["rlc.max_dat"].unique().sort().to_list() == [3, 10]
+    assert table["rlc.max_dat"].dtype.is_integer()
+    assert table["radio.bler"].dtype.is_float()

@@ -104,21 +104,45 @@ WRONG = {
     "unknown key": (HEAD + "rusn = 3\n[grid]\nradio.bler = [0.1]", "runs"),
     "unknown key in precision": (HEAD + "[precision]\nrelative = '5%'\nmots = 9", "most"),
     "missing scenario": ("version = 1\n[grid]\nradio.bler = [0.1]", "scenario"),
-    "no such scenario": (HEAD.replace("fach", "hcaf") + "[grid]\nradio.bler = [0.1]", "hcaf"),
+    "no such scenario": (
+        HEAD.replace("fach", "hcaf") + "[grid]\nradio.bler = [0.1]",
+        "c.toml:2: scenario: there is no file",
+    ),
     "nothing varied": (HEAD, "-P"),
     "empty grid": (HEAD + "[grid]\n", "-P"),
     "empty list of values": (HEAD + "[grid]\nradio.bler = []", "c.toml:4"),
     "value listed twice": (HEAD + "[grid]\nradio.bler = [0.1, 0.1]", "twice"),
     "one value for a list": (HEAD + "[grid]\nradio.bler = 0.1", "[0.1]"),
     "a table as value": (HEAD + "[grid]\nradio.bler = [{ a = 1 }]", "radio.bler"),
-    "bad scenario key": (HEAD + "[grid]\nradio.blre = [0.1]", "blre"),
-    "bad scenario value": (HEAD + "[grid]\nradio.bler = [0.1, 1.5]", "1.5"),
-    "bad key in set": (HEAD + "[set]\ntcp.varaint = 'reno'\n[grid]\nradio.bler = [0.1]", "varaint"),
-    "set and varied": (HEAD + "[set]\nradio.bler = 0.2\n[grid]\nradio.bler = [0.1]", "[grid]"),
+    "bad scenario key": (
+        HEAD + "[grid]\nradio.blre = [0.1]",
+        "c.toml:4: the point radio.blre = 0.1 makes no",
+    ),
+    "bad scenario value": (
+        HEAD + "[grid]\nradio.bler = [0.1, 1.5]",
+        "c.toml:4: the point radio.bler = 1.5 makes no",
+    ),
+    "bad key in set": (
+        HEAD + "[set]\ntcp.varaint = 'reno'\n[grid]\nradio.bler = [0.1]",
+        "c.toml:4: what is the same at all",
+    ),
+    "set and varied": (
+        HEAD + "[set]\nradio.bler = 0.2\n[grid]\nradio.bler = [0.1]",
+        "c.toml:6: radio.bler: it has values",
+    ),
     "zip of unequal lengths": (HEAD + "[zip]\nradio.bler = [0.1]\nrlc.max_dat = [1, 2]", "equally long"),
-    "impossible where": (HEAD + "where = 'radio.bler > 1'\n[grid]\nradio.bler = [0.1]", "none of the 1"),
-    "where about a stranger": (HEAD + "where = 'blre > 1'\n[grid]\nradio.bler = [0.1]", "blre"),
-    "where that is no condition": (HEAD + "where = 'radio.bler >'\n[grid]\nradio.bler = [0.1]", "condition"),
+    "impossible where": (
+        HEAD + "where = 'radio.bler > 1'\n[grid]\nradio.bler = [0.1]",
+        "c.toml:3: where = 'radio.bler > 1' holds for none",
+    ),
+    "where about a stranger": (
+        HEAD + "where = 'blre > 1'\n[grid]\nradio.bler = [0.1]",
+        "c.toml:3: where = 'blre",
+    ),
+    "where that is no condition": (
+        HEAD + "where = 'radio.bler >'\n[grid]\nradio.bler = [0.1]",
+        "c.toml:3: where",
+    ),
     "seed varied": (HEAD + "[grid]\nseed = [1, 2]", "seed"),
     "no runs": (HEAD + "runs = 0\n[grid]\nradio.bler = [0.1]", "runs"),
     "runs as text": (HEAD + "runs = '5'\n[grid]\nradio.bler = [0.1]", "whole number"),
@@ -128,7 +152,7 @@ WRONG = {
         "speed",
     ),
     "name that is a path": (HEAD + "name = '../up'\n[grid]\nradio.bler = [0.1]", "../up"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("case", WRONG)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import FTP, Umts
+from conftest import FTP, Umts, overhanging
 from umtslab import simulate
 from umtslab.analyse.rates import sent_per_window
 from umtslab.analyse.steps import hold
@@ -30,6 +30,7 @@ def test_every_kind_has_data_units_and_a_legend(kind: str, recorded: Run, switch
     [legend] = figure.legends
     assert len(legend.get_texts()) >= 1
     assert all(text.get_fontsize() == 10 for text in legend.get_texts())
+    assert overhanging(figure) == []
 
 
 @pytest.mark.parametrize("suffix", FORMATS)

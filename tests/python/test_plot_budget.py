@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from conftest import FTP, Umts
+from conftest import FTP, Umts, overhanging
 from reproduce_synthetic import plan_in
 from umtslab import Scenario, open_store, simulate
 from umtslab.analyse.numbering import unwrapped
@@ -16,6 +16,7 @@ from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
 from umtslab.plot import draw_waterfall
 from umtslab.plot.budget import draw_budget, per_connection
+from umtslab.plot.campaign import draw_campaign
 from umtslab.plot.causes import LOOKS
 from umtslab.reproduce.pictures import pictures
 from umtslab.run import MissingSeries, Run
@@ -65,6 +66,9 @@ def test_other_parameters_are_panels_up_to_what_fits(budgeted: Run) -> None:
         return campaign(*cells)
 
     panels = draw_budget(record(2), "radio.bler").axes
+    timers = (Cell({"radio.bler": 0.1, "rrc.inactivity": timer}, (budgeted,)) for timer in ("2 s", "8 s"))
+    named = draw_budget(campaign(*timers), "radio.bler").axes
+    assert [axes.get_title(loc="left") for axes in named] == ["rrc.inactivity = 2 s", "rrc.inactivity = 8 s"]
     assert [axes.get_title(loc="left") for axes in panels] == ["v0", "v1"]
     with pytest.raises(CampaignError, match="c@KEY=VALUE"):
         draw_budget(record(9), "radio.bler")
@@ -82,6 +86,13 @@ def test_bars_of_numbers_stand_in_their_order_and_those_of_words_as_they_come(bu
     assert ticks("reno", "bbr") == ["reno", "bbr"]
 
 
+def test_an_axis_of_whole_numbers_has_no_ticks_between(budgeted: Run) -> None:
+    cells = (Cell({"rlc.max_dat": number}, (budgeted,)) for number in (2, 3, 6))
+    figure = draw_campaign(campaign(*cells), "goodput_kbps")
+    figure.draw_without_rendering()
+    assert all(float(tick).is_integer() for tick in figure.axes[0].get_xticks())
+
+
 def test_a_campaign_without_budgets_says_how_to_get_them(switched: Run) -> None:
     with pytest.raises(CampaignError, match=r"measure\.budget"):
         draw_budget(campaign(Cell({"radio.bler": 0.1}, (switched,)), Cell({"radio.bler": 0.2}, (switched,))))
@@ -89,6 +100,7 @@ def test_a_campaign_without_budgets_says_how_to_get_them(switched: Run) -> None:
 
 def test_the_waterfall_has_all_layers_and_causes_on_one_time_axis(budgeted: Run) -> None:
     figure = draw_waterfall(budgeted)
+    assert overhanging(figure) == []
     tcp, rlc, rrc, cause = figure.axes
     assert f"connection {CONNECTION}" in tcp.get_title(loc="left")
     assert len({axes.get_xlim() for axes in figure.axes}) == 1

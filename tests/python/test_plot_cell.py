@@ -6,6 +6,7 @@ from math import fsum
 
 import polars as pl
 import pytest
+from conftest import overhanging
 from umtslab.analyse.efficiency import efficiency_per_window
 from umtslab.analyse.steps import hold, integral
 from umtslab.plot import draw
@@ -73,3 +74,10 @@ def test_of_many_users_the_first_are_drawn_and_the_axis_says_so() -> None:
     [axes] = figure(states).axes
     assert f"first {MOST_UES} of {count}" in axes.get_ylabel()
     assert len(axes.collections) == MOST_UES
+
+
+def test_the_strip_of_one_user_has_room_for_its_label() -> None:
+    table = pl.DataFrame(
+        {"time_s": [0.0, 5.0], "ue": [0, 0], "state": ["CELL_FACH", "CELL_FACH"], "towards": ["", ""]}
+    )
+    assert overhanging(figure(table)) == []

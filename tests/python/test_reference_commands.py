@@ -54,6 +54,11 @@ def test_params_are_filtered_by_key(umts: Umts) -> None:
     assert "radio.bler" in umts("params", "radio.bler").stdout
 
 
+def test_params_are_found_by_what_they_are_about(umts: Umts) -> None:
+    rows = json.loads(umts("params", "PROMOTION from a PCH state", "--json").stdout)
+    assert [row["key"] for row in rows] == ["rrc.power.promotion_from_idle"]
+
+
 def test_every_metric_of_a_run_is_defined() -> None:
     [run] = umtslab.simulate(short())
     assert set(run.metrics) <= set(units())
@@ -121,8 +126,11 @@ def test_version_names_version_and_commit(umts: Umts) -> None:
 
 
 def test_doctor_names_the_libraries(umts: Umts) -> None:
+    rows = json.loads(umts("doctor", "--json").stdout)
+    assert all(set(row) == {"what", "found", "remark"} for row in rows)
     text = umts("doctor").stdout
-    assert all(name in text for name in ("umtslab", "polars", "tshark"))
+    assert all(row["what"] in text for row in rows)
+    assert all(name in text for name in ("umtslab", "polars", "tshark", "optuna", "SALib", "distributed"))
 
 
 @pytest.mark.parametrize("verb", VERBS)

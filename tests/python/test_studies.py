@@ -128,7 +128,7 @@ def test_sensitivity_prints_and_draws(umts: Umts, tmp_path: Path) -> None:
 
 WRONG = {
     "no parameters": ("optimise", HEAD + "[objective]\nmetric = 'goodput_kbps'", "parameters"),
-    "bounds the wrong way": ("optimise", changed(BEST, RANGE, "from = 6, to = 1"), "not above"),
+    "bounds the wrong way": ("optimise", changed(BEST, RANGE, "from = 6, to = 1"), "study.toml:10: "),
     "bounds in two units": ("optimise", changed(BEST, RANGE, "from = '1 s', to = '6 B'"), "one unit"),
     "a bound that is no number": ("optimise", changed(BEST, "from = 1,", "from = 'x',"), "number"),
     "one choice": ("optimise", changed(BEST, '["reno", "tahoe"]', '["reno"]'), "two"),

@@ -107,6 +107,8 @@ def test_precision_stops_each_point_by_its_own_results(umts: Umts, tmp_path: Pat
     )
     one = umts("sweep", "precise.toml", "--jobs", "1", "--json", "--out", "one")
     two = umts("sweep", "precise.toml", "--jobs", "2", "--json", "--out", "two")
+    plan = umts("sweep", "precise.toml", "--plan", "--out", "one").stdout
+    assert "0 runs missing, and as many more as the precision takes" in plan
     points = json.loads(one.stdout)["points"]
     assert points == json.loads(two.stdout)["points"]
     for point in points:

@@ -53,6 +53,8 @@ def sweep(
     ------
     umtslab.ScenarioError
         If a combination is wrong; nothing is run then.
+    umtslab.campaign.CampaignError
+        If a key has no values; nothing is run then.
     OSError
         If results cannot be written.
     """

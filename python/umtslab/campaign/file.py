@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from umtslab.campaign.errors import CampaignError
-from umtslab.campaign.table import Table, Value, no_overlap, read_toml
+from umtslab.campaign.table import Table, Value, no_overlap, place_in, read_toml
 from umtslab.campaign.where import Where
 from umtslab.metrics import units
 from umtslab.precision import Precision
@@ -64,13 +64,15 @@ class Campaign:
             condition = Where(self.where, self.axes)
             wanted = [point for point in every if condition.holds(point)]
         except KeyError as error:
+            place = self.place_of("where")
             raise CampaignError(
-                f"{self}: where asks about {error}, which some rows of [[list]] lack"
+                f"{place}: where asks about {error}, which some rows of [[list]] lack"
             ) from error
         except CampaignError as error:
-            raise CampaignError(f"{self}: {error}") from error
+            raise CampaignError(f"{self.place_of('where')}: {error}") from error
         if not wanted:
-            raise CampaignError(f"{self}: where = {self.where!r} holds for none of the {len(every)} points")
+            place = self.place_of("where")
+            raise CampaignError(f"{place}: where = {self.where!r} holds for none of the {len(every)} points")
         return wanted
 
     def with_parameters(self, parameters: Mapping[str, Sequence[Value]]) -> Campaign:
@@ -95,6 +97,12 @@ class Campaign:
             assert isinstance(row, Mapping), "rows come last"
             point.update(row)
         return {key: point[key] for key in self.axes if key in point}  # type: ignore[misc]
+
+    def place_of(self, key: str) -> str:
+        """File and line of a key, also of one that is varied or set, as far as they can be told."""
+        if self.source is None:
+            return self.name
+        return place_in(self.source, key, ("", *PARTS, "set"))
 
     def __str__(self) -> str:
         return str(self.source or self.name)
@@ -187,7 +195,7 @@ def _check(table: Table, campaign: Campaign) -> None:
     }
     for one, other in itertools.combinations(parts, 2):
         if (key := no_overlap(sorted(parts[one]), parts[other])) is not None:
-            raise table.wrong(key, f"it has values in [{one}] and in [{other}]")
+            raise CampaignError(f"{campaign.place_of(key)}: {key}: it has values in [{one}] and in [{other}]")
     if any("seed" in keys for keys in parts.values()):
         raise table.wrong("seed", "the seed stays the same at all points, so that they meet the same radio")
     if SCENARIO in campaign.settings:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from umtslab.analyse.statistics import Summary, summarise_metrics
+from umtslab.campaign.errors import CampaignError
 from umtslab.run import Run
 from umtslab.scenario import Scenario
 
@@ -35,7 +36,15 @@ class PointResult:
 
 
 def grid(axes: Axes) -> list[dict[str, object]]:
-    """Every combination of the axes' values, the last axis fastest."""
+    """Every combination of the axes' values, the last axis fastest.
+
+    Raises
+    ------
+    CampaignError
+        If an axis has no values: there would be nothing to run.
+    """
+    if (key := next((key for key, values in axes.items() if not values), None)) is not None:
+        raise CampaignError(f"{key}: the list of values is empty, so there is nothing to run")
     return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
 
 

@@ -159,13 +159,28 @@ def campaign_points(campaign: Campaign) -> list[Point]:
         named = values.pop(SCENARIO, None)
         place = campaign.scenario if named is None else _beside(campaign, str(named))
         if place not in bases:
-            bases[place] = Scenario.load(place, campaign.settings)
+            bases[place] = _base(campaign, place)
         try:
             found.append(Point(combination, bases[place].with_overrides(values)))
         except _core.ScenarioError as error:
             listed = ", ".join(f"{key} = {value}" for key, value in combination.items())
-            raise CampaignError(f"{campaign}: the point {listed} makes no scenario\n{error}") from error
+            key = error.key
+            place_of_key = str(campaign) if key is None or key not in values else campaign.place_of(key)
+            raise CampaignError(f"{place_of_key}: the point {listed} makes no scenario\n{error}") from error
     return found
+
+
+def _base(campaign: Campaign, place: Path) -> Scenario:
+    """A scenario with what is the same at all points."""
+    if campaign.source is not None and campaign.source != place and not place.is_file():
+        raise CampaignError(f"{campaign.place_of(SCENARIO)}: scenario: there is no file {place}")
+    try:
+        return Scenario.load(place, campaign.settings)
+    except _core.ScenarioError as error:
+        if campaign.source is None or error.key is None or error.key not in campaign.settings:
+            raise
+        where = campaign.place_of(error.key)
+        raise CampaignError(f"{where}: what is the same at all points makes no scenario\n{error}") from error
 
 
 def run_campaign(

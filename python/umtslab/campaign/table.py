@@ -36,6 +36,14 @@ def read_toml(path: Path) -> Table:
     return Table(content, "", path, text)
 
 
+def place_in(path: Path, key: str, tables: Collection[str]) -> str:
+    """File and line of a key that is in one of `tables`; the file alone if the line cannot be told."""
+    table = read_toml(path)
+    lines = (table.line_of(key, name) for name in tables)
+    found = next((line for line in lines if line is not None), None)
+    return f"{path}:{found}" if found else str(path)
+
+
 class Table:
     """One table of a file; errors name the file, the line if it can be told, and the key."""
 
@@ -48,7 +56,9 @@ class Table:
 
     def wrong(self, key: str, why: str) -> CampaignError:
         """An error about a key of this table."""
-        line = self._line(key)
+        outer, _, inner = self.name.partition(".")
+        # What stands in an inline table is on the line of that table's key.
+        line = self.line_of(key, self.name) or self.line_of(inner, outer)
         place = f"{self.path}:{line}" if line else str(self.path)
         where = f"[{self.name}] {key}" if self.name and key else key or f"[{self.name}]"
         return CampaignError(f"{place}: {where}: {why}")
@@ -146,6 +156,19 @@ class Table:
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(self._known))}"
             raise self.wrong(key, f"unknown key; {hint}")
 
+    def line_of(self, key: str, name: str) -> int | None:
+        """The line that a key of the file's table `name` is on: the first that begins with it."""
+        inside = not name
+        for number, line in enumerate(self._text.splitlines(), 1):
+            if header := re.match(r"\s*\[+\s*([^\]]+?)\s*\]", line):
+                inside = header[1] == name or header[1] == (f"{name}.{key}" if name else key)
+                if inside and header[1] != name:
+                    return number
+            written = re.match(r"""\s*["']?([\w.\-"']+?)["']?\s*=""", line)
+            if inside and written and _same_key(written[1], key):
+                return number
+        return None
+
     def __contains__(self, key: str) -> bool:
         return key in self._content
 
@@ -180,19 +203,6 @@ class Table:
         if not isinstance(value, str | int | float | bool):
             raise self.wrong(key, f"{value!r} is not a text, a number, true or false")
         return value
-
-    def _line(self, key: str) -> int | None:
-        """The line that a key is on: the first in this table that begins with it."""
-        inside = not self.name
-        for number, line in enumerate(self._text.splitlines(), 1):
-            if header := re.match(r"\s*\[+\s*([^\]]+?)\s*\]", line):
-                inside = header[1] == self.name or header[1] == (f"{self.name}.{key}" if self.name else key)
-                if inside and header[1] != self.name:
-                    return number
-            written = re.match(r"""\s*["']?([\w.\-"']+?)["']?\s*=""", line)
-            if inside and written and _same_key(written[1], key):
-                return number
-        return None
 
 
 def _same_key(written: str, key: str) -> bool:

@@ -60,7 +60,9 @@ def _column(record: Record, cell: Cell, key: str) -> tuple[str, object]:
     )
     if value is None:
         return key, None
-    return key, float(str(value)) if numbers else str(value)
+    if not numbers:
+        return key, str(value)
+    return key, value if all(isinstance(one, int) for one in values if one is not None) else float(str(value))
 
 
 def _stacked(tables: list[pl.DataFrame]) -> pl.DataFrame:

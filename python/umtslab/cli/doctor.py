@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+import json as json_text
 import os
 import platform
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 _LIBRARIES = ("polars", "duckdb", "numpy", "scipy", "matplotlib", "rich", "cyclopts")
 
+_EXTRAS = {
+    "distributed": ("umts sweep --dask", "dask"),
+    "optuna": ("umts optimise", "optimise"),
+    "SALib": ("umts sensitivity", "sensitivity"),
+}
+"""Libraries that not everybody needs: for what, and the extra that brings them."""
 
-def doctor(*, clean: bool = False) -> int:
+
+def doctor(*, clean: bool = False, json: bool = False) -> int:
     """Versions, and what is installed of what can be used.
 
     Parameters
     ----------
     clean
         Set back what emulations with --internet left on this host when they were killed, and nothing else.
+    json
+        Print one JSON list on standard output and nothing else there.
     """
     if clean:
         from umtslab.emulate import forwarding
@@ -28,22 +38,40 @@ def doctor(*, clean: bool = False) -> int:
         for line in forwarding.clean() or ["nothing was left"]:
             print(line)
         return 0
+    if json:
+        rows = [dict(zip(("what", "found", "remark"), row, strict=True)) for row in _found()]
+        print(json_text.dumps(rows, indent=1))
+        return 0
     from umtslab.cli.tables import output, plain_table
+
+    table = plain_table("what", "found", "remark")
+    for row in _found():
+        table.add_row(*row)
+    output().print(table)
+    return 0
+
+
+def _found() -> Iterator[tuple[str, str, str]]:
     from umtslab.run import code_version
 
     code = code_version()
-    table = plain_table("what", "found", "remark")
-    table.add_row("umtslab", code.version, f"commit {code.commit}, sources {code.code[:12]}")
-    table.add_row("Python", platform.python_version(), platform.platform())
-    table.add_row("processors", str(len(os.sched_getaffinity(0))), "that this process may use")
+    yield "umtslab", code.version, f"commit {code.commit}, sources {code.code[:12]}"
+    yield "Python", platform.python_version(), platform.platform()
+    yield "processors", str(len(os.sched_getaffinity(0))), "that this process may use"
     for library in _LIBRARIES:
-        table.add_row(library, version(library), "")
+        yield library, version(library), ""
+    for library, (used_by, extra) in _EXTRAS.items():
+        yield library, *_extra(library, used_by, extra)
     found = _tshark()
-    table.add_row("tshark", found or "missing", "" if found else "reads captures; not needed to write them")
-    for what, answer, remark in emulation():
-        table.add_row(what, answer, remark)
-    output().print(table)
-    return 0
+    yield "tshark", found or "missing", "" if found else "reads captures; not needed to write them"
+    yield from emulation()
+
+
+def _extra(library: str, used_by: str, extra: str) -> tuple[str, str]:
+    try:
+        return version(library), ""
+    except PackageNotFoundError:
+        return "missing", f"{used_by} needs it: pip install 'umtslab[{extra}]'"
 
 
 def emulation() -> Iterator[tuple[str, str, str]]:

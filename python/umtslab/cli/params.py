@@ -13,15 +13,18 @@ def params(containing: str = "", /, *, json: bool = False) -> int:
     Parameters
     ----------
     containing
-        Only keys that contain this.
+        Only keys that contain this; where none does, those whose description does.
     json
         Print one JSON list on standard output and nothing else there.
     """
     from umtslab import _core
 
-    rows = [row for row in _core.params() if containing in row["key"]]
+    every = _core.params()
+    rows = [row for row in every if containing in row["key"]] or [
+        row for row in every if containing.lower() in f"{row['description']} {row['choices']}".lower()
+    ]
     if not rows:
-        raise UsageError(f"no key contains {containing!r}")
+        raise UsageError(f"no key contains {containing!r}, and no description does")
     if json:
         print(json_text.dumps(rows, indent=1))
         return 0

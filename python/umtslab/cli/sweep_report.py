@@ -109,9 +109,11 @@ def print_plan(study: Study, missing: Collection[str], *, as_json: bool) -> None
     from umtslab.cli.tables import output, plain_table
 
     axes = study.campaign.axes
-    table = plain_table(*axes, ">runs", ">missing")
+    table = plain_table(*axes, ">runs" if study.campaign.precision is None else ">runs, at least", ">missing")
     for parameters, runs, lacking in rows:
         table.add_row(*(str(parameters.get(key, "")) for key in axes), str(runs), str(lacking))
     console = output()
     console.print(table)
-    console.print(f"{len(rows)} points, {len(missing)} runs missing")
+    precise = study.campaign.precision is not None
+    more = ", and as many more as the precision takes" if precise else ""
+    console.print(f"{len(rows)} points, {len(missing)} runs missing{more}")

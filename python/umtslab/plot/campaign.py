@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.campaign.errors import CampaignError
-from umtslab.campaign.quantity import in_one_unit
+from umtslab.campaign.quantity import in_one_unit, quantity
 from umtslab.campaign.record import Cell, Record
 from umtslab.metrics import units
 from umtslab.plot.style import COLOURS, finish, new_figure, printable, style
@@ -38,6 +38,8 @@ def draw_campaign(record: Record, metric: str, over: str | None = None, *, log: 
     CampaignError
         If there is no such parameter, or no run measured the metric.
     """
+    from matplotlib.ticker import MaxNLocator
+
     chosen = over if over is not None else default_axis(record)
     if chosen not in record.axes:
         raise CampaignError(f"{record.name} does not vary {chosen!r}; it varies {', '.join(record.axes)}")
@@ -64,6 +66,8 @@ def draw_campaign(record: Record, metric: str, over: str | None = None, *, log: 
             )
         if found is None:
             axes.set_xticks(places, [str(value) for value in values])
+        elif not log and all(isinstance(value, int) for value in values):
+            axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
         finish(figure, axes)
         margin = 0.5 if found is None else 0.04 * ((max(places) - min(places)) or 1)
         if log:
@@ -99,7 +103,8 @@ def variant(record: Record, cell: Cell, over: str) -> str:
 
 def _word(cell: Cell, key: str) -> str:
     value = cell.parameters[key]
-    return str(value) if isinstance(value, str) else f"{key} = {value}"
+    is_name = isinstance(value, str) and quantity(value) is None
+    return str(value) if is_name else f"{key} = {value}"
 
 
 def values_of(record: Record, key: str) -> list[object]:

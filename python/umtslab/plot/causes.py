@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from umtslab.plot.style import put_legend
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
@@ -45,5 +47,7 @@ def legend(figure: Figure, causes: Iterable[str]) -> None:
     """Put the legend of `causes` below a figure."""
     from matplotlib.patches import Patch
 
-    patches = [Patch(**look(cause), label=words(cause)) for cause in causes]
-    figure.legend(handles=patches, loc="outside lower center", ncols=3, frameon=False, fontsize=9)
+    shown = list(causes)
+    put_legend(
+        figure, [Patch(**look(cause)) for cause in shown], [words(cause) for cause in shown], fontsize=9
+    )

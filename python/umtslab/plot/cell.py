@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.efficiency import efficiency_per_window
-from umtslab.plot.style import COLOURS, WIDTH_IN, style
+from umtslab.plot.style import COLOURS, WIDTH_IN, put_legend, style
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,7 +71,7 @@ def figure(cell: pl.DataFrame, goodput: pl.DataFrame, *, title: str = "") -> Fig
         for axes in (upper, lower)
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    drawing.legend(handles.values(), handles.keys(), loc="outside lower center", ncols=3, frameon=False)
+    put_legend(drawing, list(handles.values()), list(handles))
     return drawing
 
 

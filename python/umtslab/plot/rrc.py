@@ -48,7 +48,7 @@ def figure(rrc_state: pl.DataFrame, *, title: str = "") -> Figure:
     """
     ues = sorted(rrc_state["ue"].unique().to_list())
     shown = ues[:MOST_UES]
-    drawing, axes = new_figure(title, "user equipment (number)")
+    drawing, axes = new_figure(title, "UE (number)")
     drawing.set_figheight(max(2.4, _REST_IN + _ROW_IN * len(shown)))
     for place, ue in enumerate(shown):
         strip(axes, rrc_state.filter(rrc_state["ue"] == ue), place)
@@ -58,7 +58,7 @@ def figure(rrc_state: pl.DataFrame, *, title: str = "") -> Figure:
     axes.set_xlim(left=0, right=float(str(rrc_state["time_s"].max() or 1.0)))
     axes.grid(visible=False, axis="y")
     if len(ues) > len(shown):
-        axes.set_ylabel(f"user equipment (number, the first {len(shown)} of {len(ues)})")
+        axes.set_ylabel(f"UE (number, the first {len(shown)} of {len(ues)})")
     present = set(rrc_state["state"].unique())
     if rrc_state.filter(rrc_state["towards"] != "").height:
         present.add(SWITCHING)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -123,9 +123,21 @@ def finish(figure: Figure, axes: Axes) -> Figure:
         (handle, label) for handle, label in zip(handles, labels, strict=True) if not label.startswith("_")
     ]
     if shown:
-        columns = min(len(shown), 2 if max(len(label) for _, label in shown) > 20 else 3)
-        figure.legend(*zip(*shown, strict=True), loc="outside lower center", ncols=columns, frameon=False)
+        put_legend(figure, [handle for handle, _ in shown], [label for _, label in shown])
     return figure
+
+
+def put_legend(
+    figure: Figure, handles: Sequence[Any], labels: Sequence[str], *, fontsize: float | None = None
+) -> None:
+    """Put a legend below a figure, in three columns, or in fewer where they are wider than the figure."""
+    for columns in range(min(len(labels), 3), 0, -1):
+        legend = figure.legend(
+            handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=fontsize
+        )
+        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+            return
+        legend.remove()
 
 
 def legend_below(figure: Figure, colours: Mapping[str, str], hatches: Mapping[str, str] = {}) -> Figure:
@@ -138,9 +150,7 @@ def legend_below(figure: Figure, colours: Mapping[str, str], hatches: Mapping[st
         )
         for name, colour in colours.items()
     ]
-    if patches:
-        columns = min(len(patches), 3)
-        figure.legend(handles=patches, loc="outside lower center", ncols=columns, frameon=False)
+    put_legend(figure, patches, list(colours))
     return figure
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.analyse.numbering import unwrapped
 from umtslab.plot.causes import LOOKS, look, words
-from umtslab.plot.style import WIDTH_IN
+from umtslab.plot.style import WIDTH_IN, put_legend
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -88,9 +88,7 @@ def figure(
         for axes in panels
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
     }
-    drawing.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=3, frameon=False, fontsize=9
-    )
+    put_legend(drawing, list(handles.values()), list(handles), fontsize=9)
     return drawing
 
 

@@ -111,6 +111,8 @@ def _against_margins(a: Sample, b: Sample, low: float, high: float, what: str) -
     span = interval(difference)
     if span is None:
         return Finding(Verdict.INCONCLUSIVE, f"{what}: {difference.n} pairs of values give no interval")
+    if span == (0.0, 0.0) and low <= 0.0:
+        return Finding(Verdict.PASS, f"{what}: equal in every run")
     level = _level(a, b)
     relative = f"{what}: difference {show(difference)}" + (
         f" ({_percent(difference, level)})" if level else ""
@@ -133,7 +135,7 @@ def show(summary: Summary) -> str:
 
 def _percent(difference: Summary, level: float) -> str:
     assert difference.mean is not None, "an interval was there"
-    return f"{100 * difference.mean / level:+.1f} %"
+    return f"{100 * difference.mean / level:+.2g} %"
 
 
 def _is_coarse(sample: Sample) -> bool:

@@ -202,15 +202,18 @@ def check_version(store: Path) -> None:
     OtherLayout
         If it is one.
     """
-    try:
-        db = _connect_to_read(store / "catalogue.sqlite")
-    except NoCatalogue:
-        folders = (store / "runs").glob("*/run.json")
-        if (card := next(folders, None)) is not None:
-            read_run(card.parent)
-        return
-    with closing(db):
-        layout = int(db.execute("PRAGMA user_version").fetchone()[0])
+    path = store / "catalogue.sqlite"
+    layout = _layout_in_header(path)
+    if layout is None:
+        try:
+            db = _connect_to_read(path)
+        except NoCatalogue:
+            folders = (store / "runs").glob("*/run.json")
+            if (card := next(folders, None)) is not None:
+                read_run(card.parent)
+            return
+        with closing(db):
+            layout = int(db.execute("PRAGMA user_version").fetchone()[0])
     if layout not in (0, LAYOUT):
         raise OtherLayout(
             f"{store}: a store of layout {layout}, but this version of umts keeps layout {LAYOUT}; "
@@ -218,13 +221,30 @@ def check_version(store: Path) -> None:
         )
 
 
+def _layout_in_header(path: Path) -> int | None:
+    """The ``user_version`` as SQLite's file format has it; None if the log may know better, or there is none.
+
+    Whoever opens a database with a log, even to read, leaves two files beside it.
+    """
+    if not path.is_file() or not _log_is_empty(path):
+        return None
+    with path.open("rb") as file:
+        header = file.read(100)
+    is_database = header.startswith(b"SQLite format 3\0") and len(header) == 100
+    return int.from_bytes(header[60:64], "big") if is_database else None
+
+
+def _log_is_empty(path: Path) -> bool:
+    log = path.with_name(path.name + "-wal")
+    return not log.exists() or log.stat().st_size == 0
+
+
 def _connect_to_read(path: Path) -> sqlite3.Connection:
     """Open without writing; a write-protected folder has no room for the files that WAL shares memory by."""
     if not path.is_file():
         raise NoCatalogue
     modes = ["mode=ro"]
-    log = path.with_name(path.name + "-wal")
-    if not log.exists() or log.stat().st_size == 0:
+    if _log_is_empty(path):
         modes.append("immutable=1")
     for mode in modes:
         db = sqlite3.connect(
