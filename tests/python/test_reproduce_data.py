@@ -218,6 +218,17 @@ def test_reasons_belong_to_claims(tmp_path: Path) -> None:
     reasons.write_text('[[reason]]\nclaims = ["paper.ch1.sec1.other"]\ntext = "Because."\n', encoding="utf-8")
     with pytest.raises(BadData, match="other"):
         load_claims(root, "paper")
+    reasons.write_text('[[reason]]\nclaims = ["paper.ch1.sec1.it"]\n', encoding="utf-8")
+    with pytest.raises(BadData, match="a reason lacks the field text"):
+        load_claims(root, "paper")
+
+
+@pytest.mark.parametrize(("content", "word"), [(b"\xff", "'utf-8' codec"), (b"[[claim]", "Expected ']]'")])
+def test_a_ledger_that_is_not_toml_is_refused_by_name(tmp_path: Path, content: bytes, word: str) -> None:
+    root = _ledger(tmp_path, ROW)
+    (root / "paper" / "claims.toml").write_bytes(content)
+    with pytest.raises(BadData, match=rf"claims\.toml: {word}"):
+        load_claims(root, "paper")
 
 
 @pytest.mark.parametrize(
@@ -230,6 +241,9 @@ def test_reasons_belong_to_claims(tmp_path: Path) -> None:
         ('kind = "table"', 'kind = "poem"', "poem"),
         ("maxdat = 9000\n", "", "default"),
         ('expr = "alone - both"', "expr = \"open('x')\"", "no rule"),
+        ('title = "A plan for tests"', "", "lacks the key 'title'"),
+        ('title = "A plan for tests"', "title = A plan", "ch1.toml: Invalid value"),
+        ("[fixed]", "[count.sent]\nrows = {}\n\n[fixed]", "count sent wants one of most and least_gap"),
     ],
 )
 def test_a_broken_plan_is_refused(tmp_path: Path, old: str, new: str, word: str) -> None:

@@ -61,6 +61,14 @@ def test_value_without_tolerance_wants_the_number_itself(plan: Plan) -> None:
     assert score(claim("value", 1), plan, goodput(plan, lambda _: 1.001)).verdict is FAIL
 
 
+def test_values_stand_beside_their_labels(plan: Plan) -> None:
+    results = goodput(plan, by_tcp(tahoe=20.0, reno=30.0, newreno=31.0))
+    assert score(claim("value", "tahoe: 20; reno: 30", vary="tcp"), plan, results).verdict is PASS
+    assert score(claim("value", "tahoe: 20; reno: 31", vary="tcp"), plan, results).verdict is FAIL
+    unread = score(claim("value", "tahoe: 20; reno: many", vary="tcp"), plan, results)
+    assert (unread.verdict, unread.detail) == (Verdict.NOT_YET, "'many' is not a number")
+
+
 def test_value_shows_ours_and_what_stands_beside(plan: Plan) -> None:
     def parts(point: Point) -> float:
         return 25.7 if point["part"] == "whole" else 24.6

@@ -38,6 +38,7 @@ def status_of(error: Exception) -> int:
     from umtslab._core import CaptureReadError, CongestionControlError, OutputError, ScenarioError
     from umtslab.campaign.errors import CampaignError
     from umtslab.remote import WorkersFailed
+    from umtslab.reproduce.errors import BadData, UnknownSelection
     from umtslab.run import MissingSeries
     from umtslab.store.folder import OtherLayout
     from umtslab.store.reader import RunNotFound
@@ -50,12 +51,14 @@ def status_of(error: Exception) -> int:
         return complain(str(error), error.status)
     if isinstance(
         error,
-        CampaignError
+        BadData
+        | CampaignError
         | CaptureReadError
         | MissingSeries
         | OtherLayout
         | RunNotFound
         | ScenarioError
+        | UnknownSelection
         | UsageError,
     ):
         return complain(str(error), WRONG)

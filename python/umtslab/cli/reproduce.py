@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from umtslab.cli.failures import FAILED, UsageError
+from umtslab.cli.failures import FAILED
 from umtslab.cli.options import workers
 from umtslab.cli.results import open_results
-from umtslab.reproduce.errors import BadData, UnknownSelection
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -71,11 +70,8 @@ def reproduce(
     if real_time and (lacking := why_not()) is not None:
         print(f"umts: this user may not emulate, so only simulations are run: {lacking}", file=sys.stderr)
         real_time = False
-    try:
-        root = find_data()
-        parts = select(root / "reproductions", selections)
-    except (UnknownSelection, BadData) as error:
-        raise UsageError(str(error)) from error
+    root = find_data()
+    parts = select(root / "reproductions", selections)
     before, began = _kept(out), time.monotonic()
     with open_results(out / "store") as store, _progress(quiet=quiet or json) as progress:
         chapters = run_again(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, cast, get_args
 
+from umtslab.reproduce import toml
 from umtslab.reproduce.errors import BadData, UnknownSelection
 
 Value = str | int | float
@@ -81,7 +81,7 @@ def load_claims(root: Path, paper: str) -> list[Claim]:
     if not path.is_file():
         raise UnknownSelection(f"no document {paper!r}; there are {', '.join(papers(root))}")
     reasons = _load_reasons(root / paper / "reasons.toml")
-    claims = [_claim(row, reasons, path) for row in tomllib.loads(path.read_text(encoding="utf-8"))["claim"]]
+    claims = [_claim(row, reasons, path) for row in toml.read(path).get("claim", [])]
     seen: set[str] = set()
     for claim in claims:
         if claim.id in seen:
@@ -122,7 +122,9 @@ def _load_reasons(path: Path) -> dict[str, list[str]]:
     if not path.is_file():
         return {}
     reasons: dict[str, list[str]] = {}
-    for row in tomllib.loads(path.read_text(encoding="utf-8")).get("reason", []):
+    for row in toml.read(path).get("reason", []):
+        if lacking := {"claims", "text"} - row.keys():
+            raise BadData(f"{path}: a reason lacks the field {min(lacking)}")
         for claim in row["claims"]:
             reasons.setdefault(claim, []).append(row["text"])
     return reasons

@@ -63,17 +63,17 @@ class Part:
 class Count:
     """A number taken from the rows with the values `rows`.
 
-    The largest value of the column `most`, or the least distance of neighbours in the column `least_gap`.
+    The largest value of the column `most`, or without it the least distance in the column `least_gap`.
     """
 
     rows: Rows
     most: str | None = None
-    least_gap: str | None = None
+    least_gap: str = "time_s"
 
     def value(self, table: pl.DataFrame) -> float | None:
         """The number; none where there are too few rows."""
         chosen = _with(table, self.rows)
-        found = chosen[self.most].max() if self.most else chosen[self.least_gap or "time_s"].diff().min()
+        found = chosen[self.most].max() if self.most else chosen[self.least_gap].diff().min()
         # The clock counts nanoseconds: differences of seconds have no more digits.
         return round(float(found), 9) if isinstance(found, int | float) else None
 

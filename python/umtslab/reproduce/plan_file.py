@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from umtslab.reproduce import toml
 from umtslab.reproduce.claims import Value
 from umtslab.reproduce.errors import BadData, Missing
 from umtslab.reproduce.expression import parse
@@ -32,7 +32,9 @@ def load_plan(path: Path) -> Plan:
     """
     try:
         return _Reader(path).plan()
-    except (KeyError, TypeError, Missing) as error:
+    except KeyError as error:
+        raise BadData(f"{path}: lacks the key {error}") from error
+    except (AttributeError, TypeError, Missing) as error:
         raise BadData(f"{path}: {error}") from error
 
 
@@ -43,7 +45,7 @@ class _Reader:
         self.path = path
 
     def plan(self) -> Plan:
-        top = self.table(tomllib.loads(self.path.read_text(encoding="utf-8")), "the plan", _PLAN_KEYS)
+        top = self.table(toml.read(self.path), "the plan", _PLAN_KEYS)
         if top["version"] != 1:
             raise BadData(f"{self.path}: version {top['version']!r} is not 1, the version this program reads")
         plan = Plan(
@@ -123,7 +125,9 @@ class _Reader:
 
     def count(self, name: str, entry: Mapping[str, Any]) -> Count:
         self.table(entry, f"count {name}", "rows most least_gap")
-        return Count(entry["rows"], entry.get("most"), entry.get("least_gap"))
+        if ("most" in entry) == ("least_gap" in entry):
+            raise BadData(f"{self.path}: count {name} wants one of most and least_gap")
+        return Count(entry["rows"], entry.get("most"), entry.get("least_gap", "time_s"))
 
     def input(self, entry: Mapping[str, Any]) -> Input:
         self.table(entry, "an input of a metric", "expr at")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -52,14 +51,10 @@ def write_chapter(chapter: Chapter, out: Path) -> list[Path]:
 
 
 def _write(path: Path, content: bytes) -> Path:
-    """Whole or not at all: under a temporary name first."""
-    temporary = path.with_name(path.name + ".part")
-    try:
-        temporary.write_bytes(content)
-        os.replace(temporary, path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    from umtslab.whole_files import whole_file
+
+    with whole_file(path) as file:
+        file.write(content)
     return path
 
 

@@ -136,7 +136,7 @@ class _Judge:
             if values is None:
                 raise Missing(f"the plan does not know {label.strip()!r}")
             sample = self.look({**case, **values}, label.strip())
-            findings.append(self.against(sample, float(number), label.strip()))
+            findings.append(self.against(sample, _number(number.strip()), label.strip()))
         return conjunction(findings)
 
     def told(self, asked: Question, case: Point, expected: str) -> Finding:
@@ -179,12 +179,11 @@ class _Judge:
 
     def against_expected(self, sample: Sample, what: str) -> Finding:
         expected = self.claim.expected
-        if isinstance(expected, str):
-            try:
-                expected = float(expected)
-            except ValueError:
-                raise Missing(f"no rule reads the expected outcome {expected!r}") from None
-        return self.against(sample, expected, what)
+        try:
+            number = float(expected)
+        except ValueError:
+            raise Missing(f"no rule reads the expected outcome {expected!r}") from None
+        return self.against(sample, number, what)
 
     def against(self, sample: Sample, expected: float, what: str) -> Finding:
         margin = (self.claim.tolerance or 0.0) * abs(expected)
@@ -398,4 +397,4 @@ def _number(value: Value) -> float:
     try:
         return float(value)
     except ValueError:
-        raise Missing(f"{value} is not a number to order by") from None
+        raise Missing(f"{value!r} is not a number") from None
