@@ -10,7 +10,7 @@ import pytest
 from umtslab.reproduce import emulated, reproduce, select
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.emulated import download, why_not
-from umtslab.reproduce.errors import BadData
+from umtslab.reproduce.errors import BadData, EmulationFailed
 from umtslab.scenario import Scenario
 from umtslab.store import Store, open_store
 
@@ -146,3 +146,19 @@ def test_a_degraded_download_is_done_again(
     assert (identity, run.run, len(cards)) == (wanted.identity.key, 2, 3)
     assert list(emulated.emulate_missing([wanted], store)) == [(identity, run)]
     assert capsys.readouterr().err == ""
+
+
+def test_a_download_that_is_stored_as_something_else_is_not_repeated_for_ever(
+    data: Path, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = download(Scenario.load(data / "scenarios" / "download-beside-kernel.toml"), {}, 1, store)
+    tries: list[emulated.Download] = []
+
+    def stored_elsewhere(found: emulated.Download) -> emulated.Download:
+        tries.append(found)
+        return found
+
+    monkeypatch.setattr(emulated, "_carry", stored_elsewhere)
+    with pytest.raises(EmulationFailed, match="built anew"):
+        list(emulated.emulate_missing([wanted], store))
+    assert len(tries) == 3

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
@@ -86,7 +87,7 @@ def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[tup
     Raises
     ------
     EmulationFailed
-        If one does not end as it should; the others are kept.
+        If one does not end as it should, or is not in the store afterwards; the others are kept.
     """
     lacking = []
     for wanted in downloads:
@@ -97,12 +98,20 @@ def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[tup
             yield wanted.identity.key, found
     with ThreadPoolExecutor(AT_ONCE) as pool:
         todo = {pool.submit(_carry, wanted) for wanted in lacking}
+        tried: Counter[str] = Counter()
         try:
             while todo:
                 done, todo = wait(todo, return_when=FIRST_COMPLETED)
                 for future in done:
                     wanted = future.result()
+                    tried[wanted.identity.key] += 1
                     found = _kept(wanted, store)
+                    if found is None and tried[wanted.identity.key] >= ATTEMPTS:
+                        # Its runs went under other keys, as those of other code do.
+                        raise EmulationFailed(
+                            f"{wanted.scenario.name}: emulated {ATTEMPTS} times, and the store has none of it; "
+                            "was the package built anew meanwhile?"
+                        )
                     if found is None:
                         todo.add(pool.submit(_carry, wanted))
                     else:
