@@ -109,7 +109,7 @@ def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[tup
                     if found is None and tried[wanted.identity.key] >= ATTEMPTS:
                         # Its runs went under other keys, as those of other code do.
                         raise EmulationFailed(
-                            f"{wanted.scenario.name}: emulated {ATTEMPTS} times, and the store has none of it; "
+                            f"{wanted.scenario.name}: emulated {ATTEMPTS} times, and none is in the store; "
                             "was the package built anew meanwhile?"
                         )
                     if found is None:
