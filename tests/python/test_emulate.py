@@ -157,8 +157,9 @@ def test_a_signal_is_told_as_shells_tell_it(umts: Umts) -> None:
 def test_ctrl_c_is_for_the_command(tmp_path: Path) -> None:
     program = (
         "import time\n"
-        "print('ready', flush=True)\n"
-        "try: time.sleep(60)\n"
+        "try:\n"
+        "    print('ready', flush=True)\n"
+        "    time.sleep(60)\n"
         "except KeyboardInterrupt: raise SystemExit(7)"
     )
     words = command("emulate", "-q", "--", sys.executable, "-c", program)

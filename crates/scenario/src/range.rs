@@ -37,9 +37,12 @@ fn check_node(node: &Node, schema: &Json) -> Result<(), Problem> {
 }
 
 fn check_value(node: &Node, schema: &Json) -> Result<(), Problem> {
+    // TOML has numbers that are neither below nor above any bound.
+    let is_nan =
+        matches!(node.value, Value::Float(number) if number.is_nan()) && range_text(schema).is_some();
     let is_below = compare(node, &schema["x-min"]) == Some(Ordering::Less);
     let is_above = compare(node, &schema["x-max"]) == Some(Ordering::Greater);
-    if !is_below && !is_above {
+    if !is_below && !is_above && !is_nan {
         return Ok(());
     }
     let value = match &node.value {

@@ -276,6 +276,13 @@ fn each_mistake_is_named_where_it_stands() {
         ("", "[rlc]\nmax_dat = \"many\"", "rlc.max_dat", "a whole number", ""),
         ("", "[rlc]\nwindow = -3", "rlc.window", "cannot be -3", ""),
         ("", "[rlc]\npoll_pdu = 99999999999", "rlc.poll_pdu", "out of range", ""),
+        (
+            "traffic = \"ftp\"",
+            "traffic = \"web\"\nweb.embedded_shape = nan",
+            "flow.0.web.embedded_shape",
+            "cannot be NaN",
+            "0.01 to 100",
+        ),
         ("seed = -1", "", "seed", "negative", ""),
         ("name = \"a/b\"", "", "name", "cannot name a scenario", ""),
         ("", "[[ue]]\nname = \"user\"", "ue.1.name", "two [[ue]] of the name `user`", ""),
