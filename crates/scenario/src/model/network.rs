@@ -85,7 +85,7 @@ pub struct Red {
     #[schemars(extend("x-source" = "RFC 3168 §5, §7"))]
     pub ecn: bool,
     /// A typical packet: while the queue is empty the average falls as if it had been found so by as many as could pass.
-    #[schemars(extend("x-min" = "1 B", "x-source" = "Floyd and Jacobson (1993), figure 2: s; ns-2: 500 B"))]
+    #[schemars(extend("x-min" = "1 B", "x-max" = "65535 B", "x-source" = "Floyd and Jacobson (1993), figure 2: s; ns-2: 500 B"))]
     pub mean_packet: Bytes,
 }
 

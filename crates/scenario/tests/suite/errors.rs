@@ -356,6 +356,13 @@ fn each_mistake_is_named_where_it_stands() {
             "not in one unit",
             "both in octets",
         ),
+        (
+            "",
+            &red("mean_packet = \"65536 B\"", rated),
+            "link.2.red.mean_packet",
+            "cannot be 65536 B",
+            "1 B to 65535 B",
+        ),
         ("", &red("w_q = 0", rated), "link.2.red.w_q", "cannot be 0", "0.002"),
         ("", &red("max_p = 2.0", rated), "link.2.red.max_p", "2 is no probability", ""),
         (
