@@ -19,6 +19,19 @@ if TYPE_CHECKING:
 
 FTP = Path(__file__).parents[2] / "scenarios" / "ftp-on-fach.toml"
 
+CAMPAIGN = f"""
+version = 1
+title = "Two versions & two error rates"
+scenario = "{FTP}"
+runs = 3
+[set]
+duration = "20 s"
+[grid]
+tcp.variant = ["reno", "tahoe"]
+radio.bler = [0.1, 0.3]
+"""
+"""A small one, with a title that HTML has to escape."""
+
 Umts = Callable[..., subprocess.CompletedProcess[str]]
 """``umts(*words)``: the finished process, in a folder of the test's own."""
 

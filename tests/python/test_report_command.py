@@ -12,24 +12,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import FTP, Umts
+from conftest import CAMPAIGN, Umts
 from umtslab import open_store
 from umtslab.campaign.record import Cell, load_record
 from umtslab.campaign.report import commands
 from umtslab.cli.report import write_report
 from umtslab.store import read_store
-
-CAMPAIGN = f"""
-version = 1
-title = "Two versions & two error rates"
-scenario = "{FTP}"
-runs = 3
-[set]
-duration = "20 s"
-[grid]
-tcp.variant = ["reno", "tahoe"]
-radio.bler = [0.1, 0.3]
-"""
 
 
 @pytest.fixture

@@ -9,20 +9,8 @@ import shlex
 from pathlib import Path
 
 import pytest
-from conftest import FTP, Umts, tree
+from conftest import CAMPAIGN, FTP, Umts, tree
 from umtslab import open_store
-
-CAMPAIGN = f"""
-version = 1
-title = "Two versions, two error rates"
-scenario = "{FTP}"
-runs = 3
-[set]
-duration = "20 s"
-[grid]
-tcp.variant = ["reno", "tahoe"]
-radio.bler = [0.1, 0.3]
-"""
 
 
 @pytest.fixture

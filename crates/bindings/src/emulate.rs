@@ -89,7 +89,8 @@ pub struct EmulationResult {
 /// `internet` answers every name and address at the server side. With `resolver` the host's network is behind it instead;
 /// that program answers names, and its two last words are the sockets where it is asked (UDP, TCP). `wires` names two
 /// devices in place of namespaces: the UE's and that of the network. `started` is told what the kernel's TCP says of itself,
-/// and what was changed in the host's network. About twice a second `meter` is told the state, as a dictionary: ``at_s``, ``down_bps``, ``up_bps``, octets in the RLC buffers ``buffer_down`` and ``buffer_up``, and if they are known
+/// and what was changed in the host's network. About twice a second `meter` is told the state, as a dictionary: ``at_s``,
+/// ``down_bps``, ``up_bps``, octets in the RLC buffers ``buffer_down`` and ``buffer_up``, and if they are known
 /// ``rlc_delay_s``, ``rtt_s`` (of the programs' packets), ``state`` and ``towards`` (RRC, of the first UE).
 #[pyfunction]
 #[pyo3(

@@ -19,6 +19,10 @@ impl Network {
         queue: &mut EventQueue<Event>,
     ) {
         self.watch_holders(cx.now, cell, queue);
+        self.tell_reserved(cx, cell);
+    }
+
+    fn tell_reserved<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>, cell: u16) {
         let context = &self.cells[usize::from(cell)];
         let (reserved, is_full) = (context.admission.reserved(), context.is_full);
         cx.record(|| TraceEvent::CellReserved { cell, rates: reserved.rates, dchs: reserved.dchs, is_full });
@@ -34,7 +38,7 @@ impl Network {
         let before = self.cells[usize::from(cell)].is_full;
         self.watch_holders(cx.now, cell, queue);
         if self.cells[usize::from(cell)].is_full != before {
-            self.record_reserved(cx, cell, queue);
+            self.tell_reserved(cx, cell);
         }
     }
 
@@ -46,15 +50,16 @@ impl Network {
         queue: &mut EventQueue<Event>,
     ) {
         let context = &mut self.ues[ue.index()];
-        let can_go = context.preemptible().is_some_and(|holder| holder.since <= cx.now);
-        if let Some(control) = &mut context.control
-            && control.is_takeable
-            && !can_go
+        if !context.control.as_ref().is_some_and(|control| control.is_takeable)
+            || context.preemptible().is_some_and(|holder| holder.since <= cx.now)
         {
-            control.is_takeable = false;
-            let cell = context.cell;
-            self.look_whether_full(cx, cell, queue);
+            return;
         }
+        if let Some(control) = &mut context.control {
+            control.is_takeable = false;
+        }
+        let cell = context.cell;
+        self.look_whether_full(cx, cell, queue);
     }
 
     /// A holder may have been inactive for long enough.
