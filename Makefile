@@ -17,7 +17,7 @@ unexport CONDA_PREFIX
 unexport PYTHONPATH
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup lint test-rust test-python soak fuzz bench oracle-ns2 format clean
+.PHONY: help demo test setup lint test-rust test-python golden soak fuzz bench oracle-ns2 format clean
 
 help: ## List the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ test-rust: ## Run the Rust tests.
 test-python: setup ## Run the Python tests, the wheel in a clean environment among them.
 	tools/install-tshark
 	$(BIN)/pytest
+
+golden: ## Run every scenario and compare to the bit with tests/golden, as `test` does; UMTS_BLESS=1 blesses what differs.
+	@cargo run --release --locked --quiet --package umts-golden
 
 oracle-ns2: ## Replay the ns-2 runs of DIR (runs.json and its event files) and compare; OUT= writes our event files.
 	@test -n "$(DIR)" || { echo "usage: make oracle-ns2 DIR=folder [OUT=folder]"; exit 2; }

@@ -1,0 +1,123 @@
+//! Two goldens of one scenario compared.
+
+use std::fmt;
+
+use crate::golden::{Golden, Line};
+
+/// The first line that differs, and how many more do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Of which run.
+    pub run: String,
+    /// What differs.
+    pub name: String,
+    /// Its golden value; none if it is new.
+    pub was: Option<String>,
+    /// Its value now; none if it is gone.
+    pub is: Option<String>,
+    /// Other lines that differ.
+    pub others: usize,
+}
+
+/// Compares line by line; none if all are equal and in their order.
+pub fn difference(was: &Golden, is: &Golden) -> Option<Difference> {
+    let mut changes = changed(was, is).chain(gone(was, is));
+    if let Some(first) = changes.next() {
+        return Some(Difference { others: changes.count(), ..first });
+    }
+    let (was, is) = was.lines.iter().zip(&is.lines).find(|(was, is)| was != is)?;
+    let place = |line: &Line| Some(format!("{} first", line.name));
+    Some(Difference { name: "order of lines".to_owned(), was: place(was), is: place(is), ..moved(is) })
+}
+
+/// Lines that have another value or are new.
+fn changed<'a>(was: &'a Golden, is: &'a Golden) -> impl Iterator<Item = Difference> + 'a {
+    is.lines.iter().filter_map(|line| {
+        let before = same_line(was, line).map(|line| line.value.clone());
+        (before.as_ref() != Some(&line.value)).then(|| Difference { was: before, ..moved(line) })
+    })
+}
+
+fn gone<'a>(was: &'a Golden, is: &'a Golden) -> impl Iterator<Item = Difference> + 'a {
+    let lost = was.lines.iter().filter(|line| same_line(is, line).is_none());
+    lost.map(|line| Difference { was: Some(line.value.clone()), is: None, ..moved(line) })
+}
+
+fn same_line<'a>(golden: &'a Golden, of: &Line) -> Option<&'a Line> {
+    golden.lines.iter().find(|line| line.name == of.name && line.run == of.run)
+}
+
+fn moved(line: &Line) -> Difference {
+    let Line { run, name, value } = line.clone();
+    Difference { run, name, was: None, is: Some(value), others: 0 }
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {} ", self.run, self.name)?;
+        match (&self.was, &self.is) {
+            (Some(was), Some(is)) => write!(f, "was {was}, is {is}")?,
+            (Some(was), None) => write!(f, "was {was}, is gone")?,
+            (None, is) => write!(f, "is new: {}", is.as_deref().unwrap_or_default())?,
+        }
+        match self.others {
+            0 => Ok(()),
+            1 => f.write_str("; 1 other line differs"),
+            others => write!(f, "; {others} other lines differ"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn golden(lines: &[(&str, &str)]) -> Golden {
+        let mut golden = Golden::default();
+        lines.iter().for_each(|(name, value)| golden.add("seed 1, recorded", *name, *value));
+        golden
+    }
+
+    fn words(was: &[(&str, &str)], is: &[(&str, &str)]) -> String {
+        difference(&golden(was), &golden(is)).map_or_else(String::new, |difference| difference.to_string())
+    }
+
+    #[test]
+    fn equal_goldens_do_not_differ() {
+        assert_eq!(words(&[("events", "1"), ("trace", "a")], &[("events", "1"), ("trace", "a")]), "");
+    }
+
+    #[test]
+    fn the_first_difference_is_told_and_the_others_are_counted() {
+        let was = [("events", "1"), ("trace", "a"), ("metric.rtt", "0.5"), ("metric.old", "2.0")];
+        let is = [("events", "1"), ("trace", "b"), ("metric.rtt", "null"), ("metric.new", "3.0")];
+        assert_eq!(words(&was, &is), "seed 1, recorded: trace was a, is b; 3 other lines differ");
+        assert_eq!(
+            words(&was[..3], &[was[0], is[1], was[2], is[3]]),
+            "seed 1, recorded: trace was a, is b; 1 other line differs"
+        );
+    }
+
+    #[test]
+    fn new_and_lost_lines_are_differences() {
+        assert_eq!(words(&[("a", "1")], &[("a", "1"), ("b", "2")]), "seed 1, recorded: b is new: 2");
+        assert_eq!(words(&[("a", "1"), ("b", "2")], &[("a", "1")]), "seed 1, recorded: b was 2, is gone");
+    }
+
+    #[test]
+    fn another_order_is_a_difference() {
+        let (was, is) = ([("a", "1"), ("b", "2")], [("b", "2"), ("a", "1")]);
+        assert_eq!(words(&was, &is), "seed 1, recorded: order of lines was a first, is b first");
+    }
+
+    #[test]
+    fn a_line_is_compared_with_that_of_its_own_run() {
+        let [mut was, mut is] = [Golden::default(), Golden::default()];
+        for run in ["seed 1, recorded", "seed 2, recorded"] {
+            was.add(run, "events", "1");
+            is.add(run, "events", if run.contains('2') { "2" } else { "1" });
+        }
+        let told = difference(&was, &is).expect("they differ").to_string();
+        assert_eq!(told, "seed 2, recorded: events was 1, is 2");
+    }
+}

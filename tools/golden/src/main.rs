@@ -1,0 +1,42 @@
+//! `make golden`: runs every scenario and compares it with its golden; `UMTS_BLESS=1 make golden` makes goldens of the
+//! results.
+
+use std::process::ExitCode;
+
+use umts_golden::folder::{Goldens, Outcome};
+
+const ADVICE: &str = "\
+If results are meant to move, name them under Results in CHANGELOG.md and bless them: UMTS_BLESS=1 make golden";
+
+/// Exit status: all equal or blessed, some differ, wrong usage or input.
+fn main() -> ExitCode {
+    if std::env::args_os().len() > 1 {
+        eprintln!("usage: umts-golden, without arguments; UMTS_BLESS=1 in the environment blesses");
+        return ExitCode::from(2);
+    }
+    let blesses = std::env::var_os("UMTS_BLESS").is_some();
+    let goldens = Goldens::of_repository();
+    let outcomes = match if blesses { goldens.bless() } else { goldens.compare() } {
+        Ok(outcomes) => outcomes,
+        Err(error) => {
+            eprintln!("umts-golden: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    let differ: Vec<_> = outcomes.iter().filter(|(_, outcome)| *outcome != Outcome::Equal).collect();
+    for (name, outcome) in &differ {
+        println!("{name}: {outcome}");
+    }
+    println!("{} compared, {} equal", outcomes.len(), outcomes.len() - differ.len());
+    match (differ.is_empty(), blesses) {
+        (true, _) => ExitCode::SUCCESS,
+        (false, true) => {
+            println!("blessed");
+            ExitCode::SUCCESS
+        }
+        (false, false) => {
+            println!("{ADVICE}");
+            ExitCode::FAILURE
+        }
+    }
+}

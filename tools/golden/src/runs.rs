@@ -1,0 +1,146 @@
+//! The runs of a scenario.
+
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+
+use blake3::Hasher;
+use umts_record::metrics::RunMetrics;
+use umts_scenario::Scenario;
+use umts_simulate::{Piece, RunError, RunOptions, RunOutput, observe, run};
+use umts_units::Duration;
+
+use crate::digest::hex;
+use crate::error::{GoldenError, of_file};
+use crate::golden::{Golden, exact};
+use crate::tables::{Connections, Series};
+use crate::trace::TraceDigest;
+
+/// How long a run with everything recorded lasts at most.
+const RECORDED: Duration = Duration::from_secs(60);
+
+/// What is asked of it beside series and captures.
+const RECORDED_KEYS: [(&str, &str); 3] =
+    [("measure.budget", "true"), ("measure.waterfall", "0"), ("measure.rlc_pdus", "true")];
+
+/// Seeds of a scenario: its own and the next one.
+pub const SEEDS: u64 = 2;
+
+/// Both runs of the scenario in `file` under its `number`-th seed, from 0.
+///
+/// # Errors
+/// The scenario is none, or its captures cannot be written.
+pub fn runs(file: &Path, number: u64) -> Result<Golden, GoldenError> {
+    let whole = Scenario::load(file, &[])?.scenario;
+    let seed = whole.seed.wrapping_add(number);
+    let mut golden = Golden::default();
+    golden.lines.extend(Run { file, seed, scenario: &whole, is_recorded: false }.golden()?.lines);
+    let mut overrides = RECORDED_KEYS.to_vec();
+    let limit = RECORDED.to_string();
+    if whole.duration > RECORDED {
+        overrides.push(("duration", &limit));
+    }
+    let overrides: Vec<_> =
+        overrides.into_iter().map(|(key, value)| (key.to_owned(), value.to_owned())).collect();
+    let recorded = Scenario::load(file, &overrides)?.scenario;
+    golden.lines.extend(Run { file, seed, scenario: &recorded, is_recorded: true }.golden()?.lines);
+    Ok(golden)
+}
+
+struct Run<'a> {
+    file: &'a Path,
+    seed: u64,
+    scenario: &'a Scenario,
+    is_recorded: bool,
+}
+
+impl Run<'_> {
+    fn golden(&self) -> Result<Golden, GoldenError> {
+        let name = if self.is_recorded { "recorded" } else { "whole length" };
+        let head = format!("seed {}, {name}", self.seed);
+        let mut golden = Golden::default();
+        golden.add(&head, "duration", self.scenario.duration.to_string());
+        let captures = self.is_recorded.then(tempfile::tempdir).transpose();
+        let captures = captures.map_err(of_file(&std::env::temp_dir()))?;
+        let folder = captures.as_ref().map(|folder| folder.path().to_owned());
+        let (mut connections, mut series) = (Connections::default(), Series::default());
+        let mut take = |piece: Piece| {
+            match piece {
+                Piece::Connections(rows) => connections.add(&rows),
+                Piece::Series(table) => series.add(&table),
+            }
+            ControlFlow::Continue(())
+        };
+        let output = self.output(folder, &mut take)?;
+        let RunOutput { metrics: RunMetrics { network, connections: rows }, series: tables, files, events } =
+            output;
+        connections.add(&rows);
+        tables.iter().flat_map(|tables| &tables.tables).for_each(|table| series.add(table));
+        golden.add(&head, "events", events.to_string());
+        golden.add(&head, "trace", self.trace()?);
+        golden.add(&head, "connections", connections.finish());
+        for (name, value) in network.iter() {
+            golden.add(&head, format!("metric.{name}"), exact(value));
+        }
+        for (name, digest) in series.finish() {
+            golden.add(&head, format!("series.{name}"), digest);
+        }
+        for file in &files {
+            let name = file.file_name().unwrap_or_default().to_string_lossy();
+            golden.add(&head, format!("capture.{name}"), octets(file)?);
+        }
+        Ok(golden)
+    }
+
+    fn output(
+        &self,
+        pcap_dir: Option<PathBuf>,
+        take: &mut dyn FnMut(Piece) -> ControlFlow<()>,
+    ) -> Result<RunOutput, GoldenError> {
+        let options = RunOptions {
+            seed: self.seed,
+            series: self.is_recorded,
+            pcap_dir,
+            finished: Some(take),
+            ..RunOptions::default()
+        };
+        run(self.scenario, options).map_err(|error| self.failed(error))
+    }
+
+    fn trace(&self) -> Result<String, GoldenError> {
+        let go_on = |_, _: &mut TraceDigest| ControlFlow::Continue(());
+        let seen = observe(self.scenario, self.seed, 0, TraceDigest::default(), go_on);
+        seen.map(|(_, trace)| trace.finish()).map_err(|error| self.failed(error))
+    }
+
+    fn failed(&self, error: RunError) -> GoldenError {
+        GoldenError::Run { scenario: self.file.to_owned(), error }
+    }
+}
+
+/// The number of octets in a file and their digest.
+fn octets(file: &Path) -> Result<String, GoldenError> {
+    let octets = fs::read(file).map_err(of_file(file))?;
+    let mut hasher = Hasher::new();
+    hasher.update(&octets);
+    Ok(format!("{} octets, {}", octets.len(), hex(&hasher)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_changed_octet_changes_the_digest_of_a_capture() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = folder.path().join("ue.pcapng");
+        let digest = |content: &[u8]| {
+            fs::write(&file, content).expect("it can be written");
+            octets(&file).expect("it can be read")
+        };
+        let before = digest(&[1, 2, 3]);
+        assert!(before.starts_with("3 octets, "), "{before}");
+        assert_ne!(digest(&[1, 2, 4]), before);
+        assert_eq!(digest(&[1, 2, 3]), before);
+    }
+}

@@ -1,0 +1,209 @@
+//! Digests of the tables of a run, whose rows come in pieces: where one piece ends and the next begins changes nothing.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use blake3::Hasher;
+use umts_record::metrics::ConnectionRow;
+use umts_record::series::{Column, Table, Values};
+
+use crate::digest::hex;
+
+/// Rows of connections.
+#[derive(Debug, Default)]
+pub struct Connections {
+    rows: u64,
+    hasher: Hasher,
+}
+
+impl Connections {
+    /// Adds rows behind those that are there.
+    pub fn add(&mut self, rows: &[ConnectionRow]) {
+        let mut text = String::new();
+        for row in rows {
+            let ConnectionRow { connection, flow, ue, opened_s, closed_s, metrics } = row;
+            write!(text, "{} {} {} {opened_s:?} {closed_s:?}", connection.0, flow.0, ue.0)
+                .expect("a string takes all");
+            for (name, value) in metrics.iter() {
+                write!(text, " {name} {value:?}").expect("a string takes all");
+            }
+            text.push('\n');
+            self.hasher.update(text.as_bytes());
+            text.clear();
+            self.rows += 1;
+        }
+    }
+
+    /// The number of rows and their digest.
+    pub fn finish(&self) -> String {
+        format!("{} rows, {}", self.rows, hex(&self.hasher))
+    }
+}
+
+/// Time series and the tables of the time budget, by name.
+#[derive(Debug, Default)]
+pub struct Series(BTreeMap<&'static str, Filling>);
+
+#[derive(Debug, Default)]
+struct Filling {
+    rows: usize,
+    /// Each has its own, since the rows of a piece come column by column.
+    columns: Vec<(&'static str, Hasher)>,
+}
+
+impl Series {
+    /// Adds rows behind those of the same table.
+    pub fn add(&mut self, table: &Table) {
+        let filling = self.0.entry(table.name).or_default();
+        filling.rows += table.rows();
+        for column in &table.columns {
+            update(filling.column(column), &column.values);
+        }
+    }
+
+    /// The number of rows and the digest of each table.
+    pub fn finish(&self) -> impl Iterator<Item = (&'static str, String)> {
+        self.0.iter().map(|(name, filling)| (*name, filling.finish()))
+    }
+}
+
+impl Filling {
+    /// What the column's values are hashed with: behind its name, unit and type.
+    fn column(&mut self, of: &Column) -> &mut Hasher {
+        let place = self.columns.iter().position(|(name, _)| *name == of.name).unwrap_or_else(|| {
+            let mut hasher = Hasher::new();
+            [of.name, of.unit, kind(&of.values)].iter().for_each(|text| word(&mut hasher, text));
+            self.columns.push((of.name, hasher));
+            self.columns.len() - 1
+        });
+        &mut self.columns[place].1
+    }
+
+    fn finish(&self) -> String {
+        let mut all = Hasher::new();
+        for (_, column) in &self.columns {
+            all.update(column.finalize().as_bytes());
+        }
+        format!("{} rows, {}", self.rows, hex(&all))
+    }
+}
+
+fn kind(values: &Values) -> &'static str {
+    match values {
+        Values::Float(_) => "float",
+        Values::Id(_) => "id",
+        Values::OptionalId(_) => "optional id",
+        Values::Count(_) => "count",
+        Values::Flag(_) => "flag",
+        Values::Word(_) => "word",
+        Values::Text(_) => "text",
+    }
+}
+
+/// Hashes values so that each has one reading: floats by their bits, words behind their length.
+fn update(hasher: &mut Hasher, values: &Values) {
+    let id = |value: &Option<u32>| match value {
+        Some(value) => [1, u64::from(*value)].map(u64::to_le_bytes).concat(),
+        None => 0_u64.to_le_bytes().to_vec(),
+    };
+    match values {
+        Values::Float(values) => all(hasher, values, |value| value.to_bits().to_le_bytes()),
+        Values::Id(values) => all(hasher, values, |value| value.to_le_bytes()),
+        Values::OptionalId(values) => all(hasher, values, id),
+        Values::Count(values) => all(hasher, values, |value| value.to_le_bytes()),
+        Values::Flag(values) => all(hasher, values, |value| [u8::from(*value)]),
+        Values::Word(values) => values.iter().for_each(|text| word(hasher, text)),
+        Values::Text(values) => values.iter().for_each(|text| word(hasher, text)),
+    }
+}
+
+fn all<V, B: AsRef<[u8]>>(hasher: &mut Hasher, values: &[V], octets: impl Fn(&V) -> B) {
+    let mut piece = Vec::with_capacity(values.len() * size_of::<u64>());
+    values.iter().for_each(|value| piece.extend_from_slice(octets(value).as_ref()));
+    hasher.update(&piece);
+}
+
+fn word(hasher: &mut Hasher, text: &str) {
+    hasher.update(&(text.len() as u64).to_le_bytes());
+    hasher.update(text.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_stack::ids::{ConnectionId, FlowId, UeId};
+
+    use super::*;
+
+    fn table(name: &'static str, unit: &'static str, values: Values) -> Table {
+        Table { name: "cwnd", columns: vec![Column { name, unit, values }] }
+    }
+
+    fn digest(pieces: &[Table]) -> String {
+        let mut series = Series::default();
+        pieces.iter().for_each(|piece| series.add(piece));
+        series.finish().map(|(name, digest)| format!("{name} = {digest}")).collect()
+    }
+
+    #[test]
+    fn name_unit_type_and_every_bit_of_a_column_count() {
+        let whole = digest(&[table("a", "s", Values::Float(vec![1.0, 0.0]))]);
+        assert!(whole.starts_with("cwnd = 2 rows, "), "{whole}");
+        let others = [
+            table("b", "s", Values::Float(vec![1.0, 0.0])),
+            table("a", "", Values::Float(vec![1.0, 0.0])),
+            table("a", "s", Values::Float(vec![1.0, -0.0])),
+            table("a", "s", Values::Float(vec![1.0_f64.next_up(), 0.0])),
+            table("a", "s", Values::Count(vec![1.0_f64.to_bits(), 0])),
+        ];
+        for other in others {
+            assert_ne!(digest(std::slice::from_ref(&other)), whole, "{other:?}");
+        }
+    }
+
+    #[test]
+    fn words_and_numbers_that_are_not_there_have_one_reading() {
+        let words = |words: &[&'static str]| digest(&[table("a", "", Values::Word(words.to_vec()))]);
+        assert_ne!(words(&["ab", "c"]), words(&["a", "bc"]));
+        let ids = |ids: &[Option<u32>]| digest(&[table("a", "", Values::OptionalId(ids.to_vec()))]);
+        assert_ne!(ids(&[None, Some(1)]), ids(&[Some(1), None]));
+        assert_ne!(ids(&[None, Some(0)]), ids(&[Some(0), None]));
+    }
+
+    #[test]
+    fn pieces_of_a_table_have_the_digest_of_the_whole() {
+        let piece = |values: &[f64]| table("a", "s", Values::Float(values.to_vec()));
+        assert_eq!(
+            digest(&[piece(&[]), piece(&[1.0]), piece(&[2.0, 3.0])]),
+            digest(&[piece(&[1.0, 2.0, 3.0])])
+        );
+    }
+
+    #[test]
+    fn every_field_of_a_connection_counts() {
+        let row = ConnectionRow {
+            connection: ConnectionId(1),
+            flow: FlowId(2),
+            ue: UeId(3),
+            opened_s: 0.5,
+            closed_s: None,
+            metrics: [("segments", Some(4.0)), ("rtt_mean_s", None)].into_iter().collect(),
+        };
+        let digest = |row: ConnectionRow| {
+            let mut connections = Connections::default();
+            connections.add(&[row]);
+            connections.finish()
+        };
+        let others = [
+            ConnectionRow { connection: ConnectionId(2), ..row.clone() },
+            ConnectionRow { flow: FlowId(1), ..row.clone() },
+            ConnectionRow { ue: UeId(1), ..row.clone() },
+            ConnectionRow { opened_s: 0.5_f64.next_up(), ..row.clone() },
+            ConnectionRow { closed_s: Some(0.0), ..row.clone() },
+            ConnectionRow { metrics: [("segments", Some(4.0))].into_iter().collect(), ..row.clone() },
+        ];
+        assert!(digest(row.clone()).starts_with("1 rows, "));
+        for other in others {
+            assert_ne!(digest(other.clone()), digest(row.clone()), "{other:?}");
+        }
+    }
+}

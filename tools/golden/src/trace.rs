@@ -1,0 +1,88 @@
+//! A digest of all trace events of a run.
+
+use std::fmt::Write;
+
+use blake3::Hasher;
+use umts_kernel::TraceSink;
+use umts_stack::trace::TraceEvent;
+use umts_units::Time;
+
+use crate::digest::hex;
+
+/// BLAKE3 is fastest on pieces of this size.
+const PIECE: usize = 1 << 16;
+
+/// Takes events. Their `Debug` text names variants and fields but no modules, so that types may move.
+#[derive(Debug, Default)]
+pub struct TraceDigest {
+    events: u64,
+    /// Text that is not hashed yet.
+    text: String,
+    hasher: Hasher,
+}
+
+impl TraceDigest {
+    fn hash(&mut self) {
+        self.hasher.update(self.text.as_bytes());
+        self.text.clear();
+    }
+
+    /// The number of events and their digest.
+    pub fn finish(mut self) -> String {
+        self.hash();
+        format!("{} events, {}", self.events, hex(&self.hasher))
+    }
+}
+
+impl TraceSink<TraceEvent> for TraceDigest {
+    fn record(&mut self, at: Time, event: &TraceEvent) {
+        self.events += 1;
+        writeln!(self.text, "{} {event:?}", at.as_nanos()).expect("a string takes all");
+        if self.text.len() >= PIECE {
+            self.hash();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_stack::ids::{ConnectionId, End};
+
+    use super::*;
+
+    fn digest(events: &[(u64, TraceEvent)]) -> String {
+        let mut digest = TraceDigest::default();
+        events.iter().for_each(|(at, event)| digest.record(Time::from_nanos(*at), event));
+        digest.finish()
+    }
+
+    fn window(cwnd: f64) -> TraceEvent {
+        TraceEvent::Window { connection: ConnectionId(0), end: End::Server, cwnd, ssthresh: 10.0 }
+    }
+
+    #[test]
+    fn a_changed_a_late_a_swapped_and_a_missing_event_change_the_digest() {
+        let events = [(5, window(1.0)), (7, window(2.0))];
+        let others = [
+            digest(&[(5, window(1.0)), (7, window(2.0_f64.next_up()))]),
+            digest(&[(5, window(1.0)), (8, window(2.0))]),
+            digest(&[(5, window(2.0)), (7, window(1.0))]),
+            digest(&[(5, window(1.0))]),
+        ];
+        assert_eq!(digest(&events), digest(&events));
+        assert!(others.iter().all(|other| *other != digest(&events)), "{others:?}");
+    }
+
+    #[test]
+    fn what_is_hashed_in_pieces_is_what_would_be_hashed_at_once() {
+        let events: Vec<_> = (0..2_000).map(|at| (at, window(at as f64))).collect();
+        let mut text = String::new();
+        for (at, event) in &events {
+            writeln!(text, "{at} {event:?}").expect("a string takes all");
+        }
+        assert!(text.len() > PIECE);
+        let mut hasher = Hasher::new();
+        hasher.update(text.as_bytes());
+        assert_eq!(digest(&events), format!("2000 events, {}", hex(&hasher)));
+    }
+}

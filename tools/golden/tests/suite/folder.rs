@@ -1,0 +1,190 @@
+//! Folders of a few small scenarios.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+use umts_golden::folder::{Goldens, Outcome};
+
+/// Loses a block now and then, so that seeds differ.
+const SCENARIO: &str = r#"
+version = 1
+duration = "3 s"
+radio.bler = 0.05
+
+[[ue]]
+name = "user"
+bearer = "ps-64"
+
+[[flow]]
+ue = "user"
+traffic = "file"
+size = "10 kB"
+"#;
+
+struct Folder {
+    goldens: Goldens,
+    _kept: TempDir,
+}
+
+impl Folder {
+    /// Scenarios of these names, with their goldens.
+    fn blessed(names: &[&str]) -> Self {
+        let kept = tempfile::tempdir().expect("a folder");
+        let (scenarios, goldens) = (kept.path().join("scenarios"), kept.path().join("tests/golden"));
+        fs::create_dir(&scenarios).expect("a folder");
+        let folder = Folder { goldens: Goldens { scenarios, goldens, threads: 2 }, _kept: kept };
+        names.iter().for_each(|name| folder.write_scenario(name, SCENARIO));
+        folder.goldens.bless().expect("they run");
+        folder
+    }
+
+    fn write_scenario(&self, name: &str, text: &str) {
+        let file = self.goldens.scenarios.join(format!("{name}.toml"));
+        fs::write(file, text).expect("it can be written");
+    }
+
+    fn golden(&self, name: &str) -> String {
+        fs::read_to_string(self.goldens.goldens.join(format!("{name}.txt"))).expect("it is there")
+    }
+
+    /// Edits the only line that begins so, behind `head`; gives what it was and is.
+    fn edit(&self, name: &str, head: &str, line: &str) -> [String; 2] {
+        let text = self.golden(name);
+        let from = text.find(head).expect("there is such a run");
+        let start = from + text[from..].find(line).expect("there is such a line");
+        let end = start + text[start..].find('\n').expect("it ends");
+        let is = text[start + line.len()..end].to_owned();
+        let last = if is.ends_with('7') { "8" } else { "7" };
+        let was = format!("{}{last}", &is[..is.len() - 1]);
+        let edited = format!("{}{line}{was}{}", &text[..start], &text[end..]);
+        fs::write(self.goldens.goldens.join(format!("{name}.txt")), edited).expect("it can be written");
+        [was, is]
+    }
+
+    fn told(&self) -> Vec<String> {
+        let outcomes = self.goldens.compare().expect("they run");
+        outcomes.into_iter().map(|(name, outcome)| format!("{name}: {outcome}")).collect()
+    }
+}
+
+#[test]
+fn a_second_comparison_gives_the_same_text_on_any_number_of_threads() {
+    let mut folder = Folder::blessed(&["a", "b"]);
+    assert_eq!(folder.told(), ["a: equal", "b: equal"]);
+    assert_eq!(folder.golden("a"), folder.golden("b"), "a golden does not hold its name");
+    let before = folder.golden("a");
+    for threads in [1, 3] {
+        folder.goldens.threads = threads;
+        fs::remove_dir_all(&folder.goldens.goldens).expect("it can be removed");
+        folder.goldens.bless().expect("they run");
+        assert_eq!(folder.golden("a"), before);
+    }
+}
+
+#[test]
+fn a_golden_has_two_seeds_with_everything_that_a_run_leaves() {
+    let golden = Folder::blessed(&["a"]).golden("a");
+    let runs: Vec<&str> = golden.split("\n[").skip(1).collect();
+    let heads: Vec<_> = runs.iter().filter_map(|run| run.split(']').next()).collect();
+    assert_eq!(
+        heads,
+        ["seed 1, whole length", "seed 1, recorded", "seed 2, whole length", "seed 2, recorded"]
+    );
+    let value = |run: usize, line: &str| {
+        let found = runs[run].lines().find_map(|found| found.strip_prefix(line));
+        found.unwrap_or_else(|| panic!("run {run} has no {line}")).to_owned()
+    };
+    for line in ["duration = ", "events = ", "trace = ", "connections = ", "metric.goodput_kbps = "] {
+        (0..4).for_each(|run| assert_ne!(value(run, line), ""));
+    }
+    for line in [
+        "metric.budget_total_s = ",
+        "series.cwnd = ",
+        "series.budget_intervals = ",
+        "series.waterfall = ",
+        "series.rlc_pdus = ",
+        "capture.server.pcapng = ",
+        "capture.rlc-downlink-air.pcapng = ",
+    ] {
+        [1, 3].iter().for_each(|run| assert!(!value(*run, line).starts_with("0 "), "{line}"));
+    }
+    assert!(!runs[0].contains("capture.") && !runs[0].contains("series."));
+    assert_ne!(value(0, "trace = "), value(2, "trace = "), "the seeds are two");
+    assert_eq!(value(0, "trace = "), value(1, "trace = "), "who records changes nothing");
+}
+
+#[test]
+fn a_changed_metric_event_and_capture_are_told_by_run_and_name() {
+    for (head, line) in [
+        ("seed 1, whole length", "metric.goodput_kbps"),
+        ("seed 2, whole length", "trace"),
+        ("seed 1, recorded", "events"),
+        ("seed 2, recorded", "connections"),
+        ("seed 2, recorded", "series.cwnd"),
+        ("seed 1, recorded", "capture.ue.pcapng"),
+    ] {
+        let folder = Folder::blessed(&["a", "b"]);
+        let [was, is] = folder.edit("b", head, &format!("{line} = "));
+        assert_ne!(was, is);
+        assert_eq!(folder.told(), ["a: equal".to_owned(), format!("b: {head}: {line} was {was}, is {is}")]);
+    }
+}
+
+#[test]
+fn a_scenario_that_behaves_otherwise_differs_until_it_is_blessed() {
+    let folder = Folder::blessed(&["a", "b"]);
+    folder.write_scenario("b", &SCENARIO.replace("0.05", "0.06"));
+    let told = folder.told();
+    assert_eq!(told[0], "a: equal");
+    assert!(told[1].starts_with("b: seed 1, whole length: events was "), "{told:?}");
+    assert!(told[1].ends_with(" other lines differ"), "{told:?}");
+    assert_eq!(folder.told(), told, "a comparison writes nothing");
+    folder.goldens.bless().expect("they run");
+    assert_eq!(folder.told(), ["a: equal", "b: equal"]);
+}
+
+#[test]
+fn a_scenario_without_golden_and_a_golden_without_scenario_are_told_with_the_command() {
+    let folder = Folder::blessed(&["a", "b"]);
+    fs::remove_file(folder.goldens.scenarios.join("a.toml")).expect("it was there");
+    folder.write_scenario("c", SCENARIO);
+    assert_eq!(
+        folder.told(),
+        [
+            "a: a golden without a scenario; UMTS_BLESS=1 make golden removes it",
+            "b: equal",
+            "c: a scenario without a golden; UMTS_BLESS=1 make golden writes it",
+        ]
+    );
+    let blessed = folder.goldens.bless().expect("they run");
+    let outcomes: Vec<_> = blessed.into_iter().map(|(_, outcome)| outcome).collect();
+    assert_eq!(outcomes, [Outcome::NoScenario, Outcome::Equal, Outcome::NoGolden]);
+    assert_eq!(folder.told(), ["b: equal", "c: equal"]);
+}
+
+#[test]
+fn what_cannot_be_read_is_named_and_nothing_is_blessed() {
+    let folder = Folder::blessed(&["a", "b"]);
+    folder.write_scenario("a", &SCENARIO.replace("0.05", "0.06"));
+    folder.write_scenario("b", "version = 7");
+    let before = folder.golden("a");
+    let error = folder.goldens.bless().expect_err("b is no scenario").to_string();
+    assert!(error.contains("b.toml"), "{error}");
+    assert_eq!(folder.golden("a"), before);
+    folder.write_scenario("b", SCENARIO);
+    fs::write(folder.goldens.goldens.join("b.txt"), "[seed 1]\n=======\n").expect("it can be written");
+    let error = folder.goldens.compare().expect_err("b.txt is no golden").to_string();
+    assert!(error.ends_with("b.txt: line 2: \"=======\" is not of the form NAME = VALUE"), "{error}");
+}
+
+#[test]
+fn a_golden_does_not_depend_on_the_place_of_its_scenario() {
+    let folder = Folder::blessed(&[]);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let text = fs::read_to_string(root.join("scenarios/three-losses.toml")).expect("it is there");
+    let golden = fs::read_to_string(root.join("tests/golden/three-losses.txt")).expect("it is there");
+    folder.write_scenario("renamed", &text);
+    folder.goldens.bless().expect("it runs");
+    assert_eq!(folder.golden("renamed"), golden);
+}
