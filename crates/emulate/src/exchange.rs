@@ -1,9 +1,9 @@
 //! Where real packets go into the network and come out of it, the same for an emulation and its replay.
 
-use umts_kernel::{EventQueue, TraceSink};
-use umts_stack::Cx;
+use umts_kernel::TraceSink;
+use umts_stack::Step;
 use umts_stack::ids::{Direction, UeId};
-use umts_stack::network::{Event, Network};
+use umts_stack::network::Network;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
@@ -96,11 +96,10 @@ impl Exchange {
     pub fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
         network: &mut Network,
-        cx: &mut Cx<'_, T>,
+        step: &mut Step<'_, T>,
         incoming: Incoming,
-        queue: &mut EventQueue<Event>,
     ) {
-        self.last_entry = cx.now;
+        self.last_entry = step.cx.now;
         let (port, bytes) = match incoming {
             Incoming::Turned(bytes) => (SERVER_PORT, bytes),
             Incoming::Program(Arrival { port, bytes }) => {
@@ -128,7 +127,7 @@ impl Exchange {
         };
         let packet = network.new_foreign(UeId(ue as u16), direction, bytes.len() as u32);
         self.cargo.load(&packet, bytes);
-        network.enter_foreign(cx, packet, queue);
+        network.enter_foreign(step, packet);
     }
 
     /// Hands out what left the network: `write` gets a port and the octets, and says whether they were taken. A packet

@@ -1,9 +1,9 @@
 //! The outside of an emulation: real programs on the wall clock.
 
-use umts_kernel::{Clock, EventQueue, TraceSink, Wake};
+use umts_kernel::{Clock, TraceSink, Wake};
 use umts_simulate::Outside;
-use umts_stack::Cx;
-use umts_stack::network::{Event, Network};
+use umts_stack::Step;
+use umts_stack::network::Network;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
@@ -46,14 +46,13 @@ impl Outside for Live {
     fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
         network: &mut Network,
-        cx: &mut Cx<'_, T>,
+        step: &mut Step<'_, T>,
         packet: Incoming,
-        queue: &mut EventQueue<Event>,
     ) {
         if let (Some(recording), Incoming::Program(arrival)) = (&mut self.recording, &packet) {
-            recording.note(cx.now, arrival);
+            recording.note(step.cx.now, arrival);
         }
-        self.exchange.enter(network, cx, packet, queue);
+        self.exchange.enter(network, step, packet);
     }
 
     fn leave(&mut self, network: &mut Network, now: Time) -> Option<Incoming> {

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use umts_kernel::{Clock, EventQueue, TraceSink, Wake};
+use umts_kernel::{Clock, TraceSink, Wake};
 use umts_simulate::Outside;
-use umts_stack::Cx;
-use umts_stack::network::{Event, Network};
+use umts_stack::Step;
+use umts_stack::network::Network;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
@@ -44,11 +44,10 @@ impl Outside for Replay {
     fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
         network: &mut Network,
-        cx: &mut Cx<'_, T>,
+        step: &mut Step<'_, T>,
         packet: Incoming,
-        queue: &mut EventQueue<Event>,
     ) {
-        self.exchange.enter(network, cx, packet, queue);
+        self.exchange.enter(network, step, packet);
     }
 
     fn leave(&mut self, network: &mut Network, _now: Time) -> Option<Incoming> {

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::ops::ControlFlow;
 
 use umts_kernel::{Clock, EventQueue, TraceSink, VirtualClock, Wake};
-use umts_stack::Cx;
+use umts_stack::Step;
 use umts_stack::network::{Event, Network};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
@@ -15,9 +15,8 @@ pub trait Outside: Clock {
     fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
         network: &mut Network,
-        cx: &mut Cx<'_, T>,
+        step: &mut Step<'_, T>,
         packet: Self::Packet,
-        queue: &mut EventQueue<Event>,
     );
 
     /// Takes what came out of the network; what it answers goes back in at once, and it is asked again.
@@ -28,13 +27,7 @@ pub trait Outside: Clock {
 }
 
 impl Outside for VirtualClock {
-    fn enter<T: TraceSink<TraceEvent>>(
-        &mut self,
-        _: &mut Network,
-        _: &mut Cx<'_, T>,
-        packet: Infallible,
-        _: &mut EventQueue<Event>,
-    ) {
+    fn enter<T: TraceSink<TraceEvent>>(&mut self, _: &mut Network, _: &mut Step<'_, T>, packet: Infallible) {
         match packet {}
     }
 
@@ -65,7 +58,7 @@ pub fn drive<O: Outside, T: TraceSink<TraceEvent>>(
         match outside.wait(next) {
             Wake::Reached => {}
             Wake::Packet(at, packet) => {
-                outside.enter(network, &mut Cx::new(at, trace), packet, queue);
+                outside.enter(network, &mut Step::new(at, trace, queue), packet);
                 continue;
             }
             Wake::Stopped if outside.is_over() => break,
@@ -81,9 +74,9 @@ pub fn drive<O: Outside, T: TraceSink<TraceEvent>>(
         if event == Event::EndOfRun {
             break;
         }
-        network.handle(&mut Cx::new(now, trace), event, queue);
+        network.handle(&mut Step::new(now, trace, queue), event);
         while let Some(packet) = outside.leave(network, now) {
-            outside.enter(network, &mut Cx::new(now, trace), packet, queue);
+            outside.enter(network, &mut Step::new(now, trace, queue), packet);
         }
     }
     ControlFlow::Continue(())

@@ -25,6 +25,26 @@ id!(
     FlowId(u32)
 );
 id!(
+    /// A cell.
+    CellId(u16)
+);
+id!(
+    /// A transport channel, or the dedicated channels that tick together.
+    CarrierId(u16)
+);
+id!(
+    /// Block sets that are on their way together.
+    FlightId(u32)
+);
+id!(
+    /// One link of the core network in one direction.
+    LinkId(u32)
+);
+id!(
+    /// A packet that a script delays.
+    HeldId(u32)
+);
+id!(
     /// A TCP connection, unique in a run: the n-th that was opened. A flow may have several, also at once.
     ConnectionId(u32)
 );

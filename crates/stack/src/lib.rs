@@ -12,14 +12,17 @@
 pub mod core_network;
 pub mod cx;
 pub mod detail;
+pub mod event;
 pub mod ids;
 pub mod network;
 pub mod nodeb;
 pub mod packet;
 pub mod radio;
 pub mod rnc;
+pub mod step;
 pub mod tcp;
 pub mod trace;
 pub mod traffic;
 
 pub use cx::Cx;
+pub use step::Step;

@@ -213,6 +213,20 @@ pub enum Content {
     Foreign(Foreign),
 }
 
+/// Numbers packets: every one that a host sends is a new one.
+#[derive(Debug, Default)]
+pub struct Packets(u64);
+
+impl Packets {
+    /// The next packet of `flow`, to or from `ue`.
+    #[inline]
+    pub fn number(&mut self, flow: FlowId, ue: UeId, content: Content) -> Packet {
+        let id = PacketId(self.0);
+        self.0 += 1;
+        Packet { id, flow, ue, content }
+    }
+}
+
 /// An IP packet on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {

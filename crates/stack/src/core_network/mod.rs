@@ -13,11 +13,7 @@ pub use red::{Choice, Red, RedConfig};
 
 use umts_kernel::random::Streams;
 
-use crate::ids::{Direction, FlowId};
-
-/// Names one link in one direction.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LinkId(u32);
+use crate::ids::{Direction, FlowId, LinkId};
 
 /// The links of both directions.
 #[derive(Debug, Clone)]
@@ -81,7 +77,7 @@ impl CoreNetwork {
     /// The link itself.
     #[inline]
     pub fn link(&mut self, link: LinkId) -> &mut Link {
-        &mut self.links[link.0 as usize]
+        &mut self.links[link.index()]
     }
 }
 

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use umts_kernel::random::Streams;
-use umts_units::Time;
 
 use super::carrier::{Carrier, Plan, Push, Sharing};
 use super::config::{
@@ -12,9 +11,9 @@ use super::config::{
 use super::flight::Flights;
 use super::flow::Flow;
 use super::ue::{Control, Leg, Substitute, UeContext};
-use super::{CellContext, Network};
+use super::{CellContext, Network, Packets};
 use crate::core_network::{CoreNetwork, Impairments};
-use crate::ids::{Direction, FlowId, UeId};
+use crate::ids::{CellId, Direction, FlowId, UeId};
 use crate::nodeb::FachQueue;
 use crate::radio::capacity::CapacityLink;
 use crate::radio::flat::FlatLink;
@@ -24,6 +23,7 @@ use crate::radio::phy::BlockErrors;
 use crate::radio::rlc::Rlc;
 use crate::rnc::rrc::Rrc;
 use crate::rnc::{Admission, RoundRobin};
+use crate::step::Wakeup;
 use crate::trace::Channel;
 
 const DIRECTIONS: [Direction; 2] = [Direction::Downlink, Direction::Uplink];
@@ -46,7 +46,7 @@ impl Network {
             laws: None,
             impairments: Impairments::new(&config.impairments),
             delayed: BTreeMap::new(),
-            packets: 0,
+            packets: Packets::default(),
             connections: 0,
             foreign_out: VecDeque::new(),
             active: Vec::new(),
@@ -80,12 +80,12 @@ impl Network {
         });
         self.ues.push(UeContext {
             id: ue,
-            cell: config.cell as u16,
+            cell: CellId(config.cell as u16),
             rlc: DIRECTIONS.map(|sends| rlc(ue, sends, config, legs[sends.index()].blocks)),
             substitute: substitute(ue, config, streams).map(Box::new),
             pdcp: DIRECTIONS.map(|_| Pdcp::new(config.pdcp)),
             legs,
-            wake: [Time::NEVER; 2],
+            wake: [Wakeup::NONE; 2],
             shown: [0; 2],
             epoch: 0,
             control,
@@ -151,7 +151,7 @@ fn rlc(ue: UeId, sends: Direction, config: &UeConfig, blocks: u32) -> Rlc {
 
 fn cell_context(config: &CellConfig) -> CellContext {
     let admission = Admission::new(config.limits, config.reserved);
-    CellContext { admission, wake: Time::NEVER, announced: false, is_full: false, opens: Time::NEVER }
+    CellContext { admission, wake: Wakeup::NONE, announced: false, is_full: false, opens: Wakeup::NONE }
 }
 
 fn new_carrier(

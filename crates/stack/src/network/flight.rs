@@ -1,7 +1,6 @@
 //! Block sets on their way, in slots that are used again and again.
 
-use super::event::FlightId;
-use crate::ids::{Direction, UeId};
+use crate::ids::{Direction, FlightId, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::BlockSet;
 use crate::trace::Channel;

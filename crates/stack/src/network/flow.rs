@@ -5,6 +5,7 @@ use umts_units::{Duration, Time};
 
 use super::config::FlowConfig;
 use crate::ids::{ConnectionId, End, FlowId, UeId};
+use crate::step::Wakeup;
 use crate::tcp::{Connection, TcpConfig, TcpEvent};
 use crate::traffic::{Nth, Traffic};
 
@@ -24,9 +25,9 @@ pub(super) struct Flow {
     window_in_segments: bool,
     pub traffic: Traffic,
     /// When the traffic model is next woken.
-    pub traffic_wake: Time,
+    pub traffic_wake: Wakeup,
     /// When the connections of each end are next woken; one wake-up at a time is outstanding.
-    pub tcp_wake: [Time; 2],
+    pub tcp_wake: [Wakeup; 2],
     /// Datagrams sent so far, by direction.
     pub datagrams: [u64; 2],
     /// Connections that are open or in TIME-WAIT, in the order of their numbers.
@@ -58,8 +59,8 @@ impl Flow {
             tcp: config.tcp,
             window_in_segments: config.window_in_segments,
             traffic: Traffic::new(&config.traffic, sender, id, streams),
-            traffic_wake: Time::NEVER,
-            tcp_wake: [Time::NEVER; 2],
+            traffic_wake: Wakeup::NONE,
+            tcp_wake: [Wakeup::NONE; 2],
             datagrams: [0; 2],
             connections: Vec::new(),
         }

@@ -15,7 +15,6 @@ mod build;
 mod capacity_path;
 mod carrier;
 mod config;
-mod event;
 mod flat_path;
 mod flight;
 mod flow;
@@ -31,21 +30,22 @@ use std::collections::{BTreeMap, VecDeque};
 use umts_kernel::{EventQueue, Phase, TraceSink};
 use umts_units::Time;
 
+pub use crate::event::Event;
 pub use config::{
     CellConfig, ChannelConfig, FachMode, FlowConfig, IubTiming, NetworkConfig, RachMode, SubstituteConfig,
     SwitchingConfig, UeConfig,
 };
-pub use event::{CarrierId, Event, FlightId, HeldId};
 
 use self::carrier::Carrier;
 use self::flight::Flights;
 use self::flow::Flow;
 use self::ue::UeContext;
-use crate::Cx;
+use crate::Step;
 use crate::core_network::{CoreNetwork, Impairments};
 use crate::ids::{Direction, UeId};
-use crate::packet::Packet;
+use crate::packet::{Packet, Packets};
 use crate::rnc::Admission;
+use crate::step::Wakeup;
 use crate::tcp::congestion::UserLaws;
 use crate::trace::TraceEvent;
 
@@ -61,7 +61,7 @@ pub struct Network {
     impairments: Impairments,
     /// Packets that a script delays, by their ids.
     delayed: BTreeMap<u32, Packet>,
-    packets: u64,
+    packets: Packets,
     /// Connections opened so far.
     connections: u32,
     /// Packets of real programs that have come through.
@@ -77,12 +77,12 @@ pub struct Network {
 struct CellContext {
     admission: Admission,
     /// When the UEs that wait for a DCH next ask; one wake-up at a time is outstanding.
-    wake: Time,
+    wake: Wakeup,
     /// Whether what is reserved at the beginning was told.
     announced: bool,
     /// Whether it was told to be full, and when that is looked at again.
     is_full: bool,
-    opens: Time,
+    opens: Wakeup,
 }
 
 impl Network {
@@ -103,28 +103,23 @@ impl Network {
 
     /// Takes one event.
     #[inline]
-    pub fn handle<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        event: Event,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub fn handle<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, event: Event) {
         match event {
-            Event::Tick(carrier) => self.tick(cx, carrier, queue),
-            Event::BlocksArrive(flight) => self.blocks_arrive(cx, flight, queue),
-            Event::NodeBTick(carrier) => self.nodeb_tick(cx, carrier, queue),
-            Event::Opportunity(ue, direction) => self.opportunity(cx, ue, direction, queue),
-            Event::FlatSent(ue, direction) => self.flat_sent(cx, ue, direction, queue),
-            Event::FlatArrival(ue, direction) => self.flat_arrival(cx, ue, direction, queue),
-            Event::LinkArrival(link) => self.link_arrival(cx, link, queue),
-            Event::HeldPacketEnters(held) => self.held_packet_enters(cx, held, queue),
-            Event::RrcWake(ue) => self.rrc_wake(cx, ue, queue),
-            Event::CellWake(cell) => self.cell_wake(cx, cell, queue),
-            Event::CellOpens(cell) => self.cell_opens(cx, cell, queue),
-            Event::RlcWake(ue, direction) => self.rlc_wake(cx, ue, direction, queue),
-            Event::TcpWake(flow, end) => self.tcp_wake(cx, flow, end, queue),
-            Event::TrafficWake(flow) => self.traffic_wake(cx, flow, queue),
-            Event::FlowStarts(flow) => self.flow_starts(cx, flow, queue),
+            Event::Tick(carrier) => self.tick(step, carrier),
+            Event::BlocksArrive(flight) => self.blocks_arrive(step, flight),
+            Event::NodeBTick(carrier) => self.nodeb_tick(step, carrier),
+            Event::Opportunity(ue, direction) => self.opportunity(step, ue, direction),
+            Event::FlatSent(ue, direction) => self.flat_sent(step, ue, direction),
+            Event::FlatArrival(ue, direction) => self.flat_arrival(step, ue, direction),
+            Event::LinkArrival(link) => self.link_arrival(step, link),
+            Event::HeldPacketEnters(held) => self.held_packet_enters(step, held),
+            Event::RrcWake(ue) => self.rrc_wake(step, ue),
+            Event::CellWake(cell) => self.cell_wake(step, cell),
+            Event::CellOpens(cell) => self.cell_opens(step, cell),
+            Event::RlcWake(ue, direction) => self.rlc_wake(step, ue, direction),
+            Event::TcpWake(flow, end) => self.tcp_wake(step, flow, end),
+            Event::TrafficWake(flow) => self.traffic_wake(step, flow),
+            Event::FlowStarts(flow) => self.flow_starts(step, flow),
             Event::EndOfRun => {}
         }
     }

@@ -1,14 +1,13 @@
 //! Radio resource control at work: what it decides for a UE is done to that UE's RLC entities and channels, and what it
 //! asks for is decided by the admission of the cell.
 
-use umts_kernel::{EventQueue, Phase, TraceSink};
-use umts_units::Time;
+use umts_kernel::{Phase, TraceSink};
 
 use super::Network;
-use super::event::Event;
 use super::ue::COMMON;
-use crate::Cx;
-use crate::ids::{Direction, UeId};
+use crate::Step;
+use crate::event::Event;
+use crate::ids::{CellId, Direction, UeId};
 use crate::rnc::Decision;
 use crate::rnc::rrc::{Answer, Order};
 use crate::trace::TraceEvent;
@@ -18,76 +17,51 @@ const DIRECTIONS: [Direction; 2] = [Direction::Downlink, Direction::Uplink];
 impl Network {
     /// The buffers of a UE changed. Nothing of this is done for UEs with fixed channels, or while nothing depends on it.
     #[inline]
-    pub(super) fn buffers_changed<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        ue: UeId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn buffers_changed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         if let Some(control) = &self.ues[ue.index()].control
             && !control.rrc.ignores_buffers()
         {
-            self.switched_buffers_changed(cx, ue, queue);
+            self.switched_buffers_changed(step, ue);
         }
     }
 
-    fn switched_buffers_changed<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        ue: UeId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    fn switched_buffers_changed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         let context = &mut self.ues[ue.index()];
         let measured = context.measured();
         if let Some(control) = &mut context.control
-            && control.rrc.handle_buffers(cx, measured)
+            && control.rrc.handle_buffers(&mut step.cx, measured)
         {
-            self.obey(cx, ue, queue);
+            self.obey(step, ue);
         }
     }
 
     /// A timer of a UE's RRC may be due; waking early, it sleeps again.
-    pub(super) fn rrc_wake<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        ue: UeId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    pub(super) fn rrc_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         let context = &mut self.ues[ue.index()];
         let measured = context.measured();
         let Some(control) = &mut context.control else { return };
-        control.wake = Time::NEVER;
+        control.wake.is_over();
         if control.started {
-            control.rrc.handle_timeout(cx, measured);
+            control.rrc.handle_timeout(&mut step.cx, measured);
         } else {
             control.started = true;
-            control.rrc.handle_start(cx, measured);
+            control.rrc.handle_start(&mut step.cx, measured);
             let cell = context.cell;
-            if !std::mem::replace(&mut self.cells[usize::from(cell)].announced, true) {
-                self.record_reserved(cx, cell, queue);
+            if !std::mem::replace(&mut self.cells[cell.index()].announced, true) {
+                self.record_reserved(step, cell);
             }
         }
-        self.obey(cx, ue, queue);
+        self.obey(step, ue);
     }
 
     /// Somebody's DCH may be free for taking, and somebody waits.
-    pub(super) fn cell_wake<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        cell: u16,
-        queue: &mut EventQueue<Event>,
-    ) {
-        self.cells[usize::from(cell)].wake = Time::NEVER;
-        self.serve_waiting(cx, cell, queue);
+    pub(super) fn cell_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId) {
+        self.cells[cell.index()].wake.is_over();
+        self.serve_waiting(step, cell);
     }
 
     /// Does what the RRC of `ue` orders, and sees to its next wake-up.
-    fn obey<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        ue: UeId,
-        queue: &mut EventQueue<Event>,
-    ) {
+    fn obey<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         let cell = self.ues[ue.index()].cell;
         let (mut freed, mut settled) = (false, false);
         while let Some(order) =
@@ -95,45 +69,41 @@ impl Network {
         {
             match order {
                 Order::Suspend => self.suspend(ue),
-                Order::UseCommon => self.use_channels(cx, ue, COMMON, queue),
+                Order::UseCommon => self.use_channels(step, ue, COMMON),
                 Order::UseDch(dch) => {
-                    self.cells[usize::from(cell)].admission.holder_settled();
+                    self.cells[cell.index()].admission.holder_settled();
                     settled = true;
-                    self.look_whether_full(cx, cell, queue);
-                    self.use_channels(cx, ue, 1 + usize::from(dch), queue);
+                    self.look_whether_full(step, cell);
+                    self.use_channels(step, ue, 1 + usize::from(dch));
                 }
-                Order::Reestablish => self.ues[ue.index()].reestablish(cx),
-                Order::RequestDch { instead_of } => self.request_dch(cx, ue, instead_of, queue),
-                Order::Withdraw => self.cells[usize::from(cell)].admission.withdraw(ue),
+                Order::Reestablish => self.ues[ue.index()].reestablish(&mut step.cx),
+                Order::RequestDch { instead_of } => self.request_dch(step, ue, instead_of),
+                Order::Withdraw => self.cells[cell.index()].admission.withdraw(ue),
                 Order::ReleaseDch => {
-                    self.cells[usize::from(cell)].admission.release(ue);
+                    self.cells[cell.index()].admission.release(ue);
                     freed = true;
                 }
                 Order::ChangeDch(dch) => {
                     let rates = self.ues[ue.index()].dchs()[usize::from(dch)];
-                    self.cells[usize::from(cell)].admission.change(ue, rates);
+                    self.cells[cell.index()].admission.change(ue, rates);
                     freed = true;
                 }
             }
         }
-        self.schedule_rrc_wake(ue, queue);
-        self.holder_changed(cx, ue, queue);
+        self.schedule_rrc_wake(step, ue);
+        self.holder_changed(step, ue);
         if freed {
-            self.record_reserved(cx, cell, queue);
+            self.record_reserved(step, cell);
         }
         // Whoever waits is told from when on the DCH of one that has settled can be taken away.
         if freed || settled {
-            self.serve_waiting(cx, cell, queue);
+            self.serve_waiting(step, cell);
         }
     }
 
-    fn schedule_rrc_wake(&mut self, ue: UeId, queue: &mut EventQueue<Event>) {
+    fn schedule_rrc_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         let Some(control) = &mut self.ues[ue.index()].control else { return };
-        if let Some(at) = control.rrc.poll_timeout().filter(|&at| at < control.wake) {
-            let at = at.max(queue.now());
-            control.wake = at;
-            queue.push(at, Phase::Rrc, Event::RrcWake(ue));
-        }
+        step.wake(&mut control.wake, control.rrc.poll_timeout(), Phase::Rrc, Event::RrcWake(ue));
     }
 
     fn suspend(&mut self, ue: UeId) {
@@ -145,13 +115,7 @@ impl Network {
     }
 
     /// The UE's blocks go over its channels number `channels` from now on.
-    fn use_channels<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        ue: UeId,
-        channels: usize,
-        queue: &mut EventQueue<Event>,
-    ) {
+    fn use_channels<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId, channels: usize) {
         let context = &mut self.ues[ue.index()];
         for direction in DIRECTIONS {
             self.carriers[usize::from(context.legs[direction.index()].carrier)].deactivate(ue);
@@ -160,23 +124,22 @@ impl Network {
         for direction in DIRECTIONS {
             let context = &mut self.ues[ue.index()];
             context.rlc[direction.index()].resume(context.legs[direction.index()].blocks);
-            self.rlc_changed(cx.now, ue, direction, queue);
+            self.rlc_changed(step, ue, direction);
         }
     }
 
     fn request_dch<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        step: &mut Step<'_, T>,
         ue: UeId,
         instead_of: Option<u8>,
-        queue: &mut EventQueue<Event>,
     ) {
         let cell = self.ues[ue.index()].cell;
         let wanted = self.ues[ue.index()].dchs();
         let wanted = &wanted[..instead_of.map_or(wanted.len(), usize::from)];
         let ues = &self.ues;
         let preemptible = |holder: UeId| ues[holder.index()].preemptible();
-        let decision = self.cells[usize::from(cell)].admission.request(cx.now, ue, wanted, preemptible);
+        let decision = self.cells[cell.index()].admission.request(step.cx.now, ue, wanted, preemptible);
         let answer = match &decision {
             Decision::Granted { dch, after, .. } => Answer::Granted { dch: *dch, after: *after },
             Decision::Queued => Answer::Queued,
@@ -185,40 +148,32 @@ impl Network {
         if let Decision::Granted { preempted, .. } = decision {
             for victim in preempted {
                 if let Some(control) = &mut self.ues[victim.index()].control {
-                    control.rrc.handle_preemption(cx);
+                    control.rrc.handle_preemption(&mut step.cx);
                 }
-                self.obey(cx, victim, queue);
+                self.obey(step, victim);
             }
-            self.record_reserved(cx, cell, queue);
+            self.record_reserved(step, cell);
         }
         if let Some(control) = &mut self.ues[ue.index()].control {
-            control.rrc.handle_answer(cx, answer);
+            control.rrc.handle_answer(&mut step.cx, answer);
         }
-        self.schedule_cell_wake(cell, queue);
+        self.schedule_cell_wake(step, cell);
     }
 
     /// The UEs that wait for a DCH ask again, in their order, as long as they get one.
-    fn serve_waiting<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        cell: u16,
-        queue: &mut EventQueue<Event>,
-    ) {
-        while let Some(ue) = self.cells[usize::from(cell)].admission.first_waiting() {
-            self.request_dch(cx, ue, None, queue);
-            if self.cells[usize::from(cell)].admission.first_waiting() == Some(ue) {
+    fn serve_waiting<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId) {
+        while let Some(ue) = self.cells[cell.index()].admission.first_waiting() {
+            self.request_dch(step, ue, None);
+            if self.cells[cell.index()].admission.first_waiting() == Some(ue) {
                 break;
             }
-            self.obey(cx, ue, queue);
+            self.obey(step, ue);
         }
     }
 
-    fn schedule_cell_wake(&mut self, cell: u16, queue: &mut EventQueue<Event>) {
-        let context = &mut self.cells[usize::from(cell)];
-        if let Some(at) = context.admission.look_again_at().filter(|&at| at < context.wake) {
-            let at = at.max(queue.now());
-            context.wake = at;
-            queue.push(at, Phase::Rrc, Event::CellWake(cell));
-        }
+    fn schedule_cell_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId) {
+        let context = &mut self.cells[cell.index()];
+        let deadline = context.admission.look_again_at();
+        step.wake(&mut context.wake, deadline, Phase::Rrc, Event::CellWake(cell));
     }
 }

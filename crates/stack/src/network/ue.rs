@@ -7,7 +7,7 @@ use umts_units::{Duration, Time};
 use super::flight::Flight;
 use crate::Cx;
 use crate::detail::{Detail, Stage};
-use crate::ids::{Direction, UeId};
+use crate::ids::{CellId, Direction, UeId};
 use crate::radio::capacity::CapacityLink;
 use crate::radio::flat::FlatLink;
 use crate::radio::pdcp::Pdcp;
@@ -15,6 +15,7 @@ use crate::radio::phy::BlockErrors;
 use crate::radio::rlc::{BlockSet, Rlc};
 use crate::rnc::Preemptible;
 use crate::rnc::rrc::{DchRates, Measured, Rrc};
+use crate::step::Wakeup;
 use crate::trace::{Channel, TraceEvent};
 
 /// The channels of a switched UE have numbers: FACH and RACH this one, the DCHs of bearer n the number n + 1.
@@ -38,7 +39,7 @@ pub(super) struct Leg {
 pub(super) struct UeContext {
     pub id: UeId,
     /// The cell that it is in.
-    pub cell: u16,
+    pub cell: CellId,
     /// The RLC entities that send: the RNC's downlink, the UE's own uplink.
     pub rlc: [Rlc; 2],
     /// What stands in place of them and of all below.
@@ -48,7 +49,7 @@ pub(super) struct UeContext {
     /// The channels in use.
     pub legs: [Leg; 2],
     /// When the sending RLC entity is next woken; one wake-up at a time is outstanding.
-    pub wake: [Time; 2],
+    pub wake: [Wakeup; 2],
     /// Block sets that were shown to somebody.
     pub shown: [u64; 2],
     /// How often RLC began anew: what was sent before does not concern it.
@@ -72,7 +73,7 @@ pub(super) struct Control {
     pub rrc: Rrc,
     pub started: bool,
     /// When it is next woken; one wake-up at a time is outstanding.
-    pub wake: Time,
+    pub wake: Wakeup,
     /// The end of the last TTI with data, either way.
     pub active_until: Time,
     /// Its DCH counts as one that can be taken away, until it is used again.
@@ -91,7 +92,7 @@ impl Control {
         Control {
             rrc,
             started: false,
-            wake: Time::NEVER,
+            wake: Wakeup::NONE,
             active_until: Time::ZERO,
             is_takeable: false,
             sent: [0; 2],

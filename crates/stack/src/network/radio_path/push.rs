@@ -1,14 +1,14 @@
 //! EURANE's FACH: the RNC pushes each UE's blocks at the full rate, the Node B queues what it can hold.
 
-use umts_kernel::{EventQueue, Phase, TraceSink};
+use umts_kernel::{Phase, TraceSink};
 use umts_units::{Bytes, Duration, Time};
 
 use super::super::Network;
 use super::super::carrier::{Carrier, Sharing};
-use super::super::event::{CarrierId, Event};
-use crate::Cx;
+use crate::Step;
 use crate::detail::{Detail, Stage};
-use crate::ids::UeId;
+use crate::event::Event;
+use crate::ids::{CarrierId, UeId};
 use crate::nodeb::Pushed;
 use crate::trace::TraceEvent;
 
@@ -16,13 +16,12 @@ impl Network {
     /// Each UE sends as if it were alone; the Node B sorts it out.
     pub(super) fn tick_push<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        step: &mut Step<'_, T>,
         id: CarrierId,
         frame: u64,
         active: &[UeId],
-        queue: &mut EventQueue<Event>,
     ) {
-        let carrier = &mut self.carriers[usize::from(id.0)];
+        let carrier = &mut self.carriers[id.index()];
         let (direction, channel) = (carrier.plan.direction, carrier.plan.channel);
         let blocks = carrier.plan.shared_blocks;
         let iub_rate = carrier.plan.iub_rate;
@@ -39,42 +38,41 @@ impl Network {
             let context = &mut self.ues[ue.index()];
             let bits = context.legs[direction.index()].block_bits;
             // Blocks of one UE do not overtake each other: RLC would take what is late for lost.
-            let mut before = cx.now;
+            let mut before = step.cx.now;
             for block in 0..blocks {
                 let mut spare = self.flights.spare_set();
-                if context.take_blocks(cx, direction, channel, 1, &mut spare) == 0 {
+                if context.take_blocks(&mut step.cx, direction, channel, 1, &mut spare) == 0 {
                     self.flights.return_set(spare);
                     break;
                 }
                 let late = push.jitter.as_nanos() as f64 * draws.uniform(u32::from(ue.0) * blocks + block);
-                let at = cx.now + sending(bits) + iub_delay + Duration::from_nanos(late as u64);
+                let at = step.cx.now + sending(bits) + iub_delay + Duration::from_nanos(late as u64);
                 before = at.max(before);
                 push.queue.push(Pushed { at: before, ue, set: spare, epoch: context.epoch });
             }
         }
-        schedule_frame(carrier, cx.now, id, queue);
+        schedule_frame(step, carrier, step.cx.now, id);
     }
 
     /// A frame begins at the Node B: what has come over the Iub queues or is dropped, and the head of the queue goes out.
     pub(in crate::network) fn nodeb_tick<T: TraceSink<TraceEvent>>(
         &mut self,
-        cx: &mut Cx<'_, T>,
+        step: &mut Step<'_, T>,
         id: CarrierId,
-        queue: &mut EventQueue<Event>,
     ) {
-        let carrier = &mut self.carriers[usize::from(id.0)];
+        let carrier = &mut self.carriers[id.index()];
         let (direction, tti, channel) = (carrier.plan.direction, carrier.plan.tti, carrier.plan.channel);
-        let frame = cx.now.as_nanos() / tti.as_nanos();
+        let frame = step.cx.now.as_nanos() / tti.as_nanos();
         let mut flight = self.flights.begin(direction, carrier.plan.channel);
         let Sharing::Push(ref mut push) = carrier.sharing else {
             unreachable!("only pushed carriers come here")
         };
         push.frame_scheduled = false;
         let flights = &mut self.flights;
-        push.queue.settle(cx.now, |block| {
+        push.queue.settle(step.cx.now, |block| {
             let (ue, set) = (block.ue, &block.set);
-            cx.record(|| TraceEvent::FachQueueDropped { ue, blocks: 1 });
-            cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::Dropped });
+            step.cx.record(|| TraceEvent::FachQueueDropped { ue, blocks: 1 });
+            step.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::Dropped });
             flights.return_set(block.set);
         });
         for block in 0..carrier.plan.shared_blocks {
@@ -86,15 +84,20 @@ impl Network {
             sent.epoch = next.epoch;
             sent.lost = errors.verdict_from(frame, block, 1);
             let (ue, set) = (sent.ue, &sent.set);
-            cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::OnAir });
+            step.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::OnAir });
         }
-        self.depart(flight, cx.now + tti, queue);
-        schedule_frame(&mut self.carriers[usize::from(id.0)], cx.now + tti, id, queue);
+        self.depart(step, flight, step.cx.now + tti);
+        schedule_frame(step, &mut self.carriers[id.index()], step.cx.now + tti, id);
     }
 }
 
 /// The Node B's next frame, not before `from`, if it has something to send.
-fn schedule_frame(carrier: &mut Carrier, from: Time, id: CarrierId, queue: &mut EventQueue<Event>) {
+fn schedule_frame<T: TraceSink<TraceEvent>>(
+    step: &mut Step<'_, T>,
+    carrier: &mut Carrier,
+    from: Time,
+    id: CarrierId,
+) {
     let tti = carrier.plan.tti;
     let Sharing::Push(ref mut push) = carrier.sharing else { return };
     if push.frame_scheduled {
@@ -102,6 +105,6 @@ fn schedule_frame(carrier: &mut Carrier, from: Time, id: CarrierId, queue: &mut 
     }
     if let Some(next) = push.queue.next(from) {
         push.frame_scheduled = true;
-        queue.push(next.max(from).round_up_to(tti), Phase::Transmit, Event::NodeBTick(id));
+        step.at(next.max(from).round_up_to(tti), Phase::Transmit, Event::NodeBTick(id));
     }
 }

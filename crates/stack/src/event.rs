@@ -1,19 +1,6 @@
 //! What can happen in a network: plain values, ordered by the event queue.
 
-use crate::core_network::LinkId;
-use crate::ids::{Direction, End, FlowId, UeId};
-
-/// Names a transport channel, or the dedicated channels that tick together.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CarrierId(pub(super) u16);
-
-/// Names a packet that a script delays.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HeldId(pub(super) u32);
-
-/// Names block sets on their way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct FlightId(pub(super) u32);
+use crate::ids::{CarrierId, CellId, Direction, End, FlightId, FlowId, HeldId, LinkId, UeId};
 
 /// Something that happens at an instant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,9 +28,9 @@ pub enum Event {
     /// A timer of the UE's RRC may be due.
     RrcWake(UeId),
     /// A UE that waits for a DCH of this cell may get one.
-    CellWake(u16),
+    CellWake(CellId),
     /// This cell may no longer be full.
-    CellOpens(u16),
+    CellOpens(CellId),
     /// A timer of a TCP endpoint may be due, at this end of one of the flow's connections.
     TcpWake(FlowId, End),
     /// A traffic model may have something to do.

@@ -1,0 +1,87 @@
+//! One event being handled by the assembly of the network: what entities get, and the agenda.
+
+use umts_kernel::{EventQueue, Phase, TraceSink};
+use umts_units::Time;
+
+use crate::cx::Cx;
+use crate::event::Event;
+use crate::trace::TraceEvent;
+
+/// What those who join entities are handed with every call. Entities never see more of it than `cx`.
+pub struct Step<'a, T> {
+    /// The present and the sink.
+    pub cx: Cx<'a, T>,
+    agenda: &'a mut EventQueue<Event>,
+}
+
+impl<'a, T: TraceSink<TraceEvent>> Step<'a, T> {
+    /// A step at `now` that records into `trace` and schedules what follows in `agenda`.
+    #[inline]
+    pub fn new(now: Time, trace: &'a mut T, agenda: &'a mut EventQueue<Event>) -> Self {
+        Step { cx: Cx::new(now, trace), agenda }
+    }
+
+    /// Schedules `event`.
+    ///
+    /// # Panics
+    /// If `at` lies in the past.
+    #[inline]
+    pub fn at(&mut self, at: Time, phase: Phase, event: Event) {
+        self.agenda.push(at, phase, event);
+    }
+
+    /// Sees to it that `event` comes when `deadline` does, unless `wakeup` tells that it comes earlier anyway. A deadline
+    /// that passed while its owner was busy is seen now.
+    #[inline]
+    pub fn wake(&mut self, wakeup: &mut Wakeup, deadline: Option<Time>, phase: Phase, event: Event) {
+        if let Some(at) = deadline.filter(|&at| at < wakeup.0) {
+            let at = at.max(self.agenda.now());
+            wakeup.0 = at;
+            self.agenda.push(at, phase, event);
+        }
+    }
+}
+
+/// When somebody is next woken. One wake-up at a time is outstanding: a later deadline is found when the earlier one wakes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wakeup(Time);
+
+impl Wakeup {
+    /// None is outstanding.
+    pub const NONE: Wakeup = Wakeup(Time::NEVER);
+
+    /// It has come.
+    #[inline]
+    pub fn is_over(&mut self) {
+        *self = Wakeup::NONE;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_kernel::NoTrace;
+    use umts_units::Duration;
+
+    use super::*;
+    use crate::ids::CellId;
+
+    #[test]
+    fn one_wake_up_at_a_time_and_the_earliest_counts() {
+        let (mut agenda, mut sink) = (EventQueue::new(), NoTrace);
+        let at = |ms| Time::ZERO + Duration::from_millis(ms);
+        let event = Event::CellWake(CellId(0));
+        let mut wakeup = Wakeup::NONE;
+        let mut step = Step::new(Time::ZERO, &mut sink, &mut agenda);
+        step.wake(&mut wakeup, None, Phase::Rrc, event);
+        assert_eq!(wakeup, Wakeup::NONE);
+        for deadline in [30, 40, 20, 20] {
+            step.wake(&mut wakeup, Some(at(deadline)), Phase::Rrc, event);
+        }
+        let times: Vec<_> = std::iter::from_fn(|| agenda.pop()).map(|(time, _)| time).collect();
+        assert_eq!(times, [at(20), at(30)]);
+        // What is overdue comes now.
+        wakeup.is_over();
+        Step::new(at(30), &mut sink, &mut agenda).wake(&mut wakeup, Some(at(5)), Phase::Rrc, event);
+        assert_eq!(agenda.pop(), Some((at(30), event)));
+    }
+}
