@@ -70,7 +70,7 @@ impl Dumbbell {
             ..LinkConfig::default()
         };
         let streams = Streams::new(seed, 0);
-        let links = ["down", "up"].map(|name| Link::new(link.clone(), &streams, name));
+        let links = ["down", "up"].map(|name| Link::new(&link, &streams, name));
         let mut queue = EventQueue::new();
         let flows = (0..flows)
             .map(|id| {

@@ -6,9 +6,11 @@ use std::fmt;
 use umts_kernel::Observable;
 
 use crate::ids::{Direction, UeId};
-use crate::radio::phy::Lost;
-use crate::radio::rlc::{BlockSet, Sn};
-use crate::trace::{Channel, TraceEvent};
+use crate::radio::mac::transport_channel::Channel;
+use crate::radio::phy::lost::Lost;
+use crate::radio::rlc::block_set::BlockSet;
+use crate::radio::rlc::sn::Sn;
+use crate::trace::TraceEvent;
 
 /// Something that is shown and not kept. `direction` is that of the data or blocks.
 #[derive(Debug)]

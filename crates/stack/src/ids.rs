@@ -63,6 +63,9 @@ pub enum Direction {
 }
 
 impl Direction {
+    /// Both, in the order of their indices.
+    pub const BOTH: [Direction; 2] = [Direction::Downlink, Direction::Uplink];
+
     /// The other way.
     #[inline]
     pub fn reversed(self) -> Self {
@@ -76,6 +79,41 @@ impl Direction {
     #[inline]
     pub fn index(self) -> usize {
         self as usize
+    }
+}
+
+/// Where a host is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Site {
+    /// In the Internet, behind the core network.
+    Server,
+    /// At the user equipment.
+    Ue,
+}
+
+impl Site {
+    /// Where this end of a connection is.
+    #[inline]
+    pub fn of(end: End) -> Self {
+        match end {
+            End::Server => Site::Server,
+            End::Ue => Site::Ue,
+        }
+    }
+
+    /// The end of a connection that is here.
+    #[inline]
+    pub fn end(self) -> End {
+        match self {
+            Site::Server => End::Server,
+            Site::Ue => End::Ue,
+        }
+    }
+
+    /// Where packets come from that go in `direction`.
+    #[inline]
+    pub fn sending(direction: Direction) -> Self {
+        Site::of(End::sending(direction))
     }
 }
 

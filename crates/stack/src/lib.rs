@@ -9,10 +9,13 @@
 //! (`poll_timeout`). `radio` holds the machines that both ends of the air interface share; `rnc`, `nodeb` and `ue` hold
 //! what only that node decides.
 
+pub mod access;
+pub mod between;
 pub mod core_network;
 pub mod cx;
 pub mod detail;
 pub mod event;
+pub mod hosts;
 pub mod ids;
 pub mod network;
 pub mod nodeb;
@@ -23,6 +26,7 @@ pub mod step;
 pub mod tcp;
 pub mod trace;
 pub mod traffic;
+pub mod ue;
 
 pub use cx::Cx;
 pub use step::Step;

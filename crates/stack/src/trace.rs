@@ -10,8 +10,8 @@ use umts_units::Time;
 
 use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use crate::packet::{Datagram, Packet, Segment};
-use crate::rnc::rrc::RrcState;
-use crate::tcp::Failure;
+pub use crate::radio::mac::transport_channel::Channel;
+pub use crate::radio::rrc_state::RrcState;
 
 /// Why a segment left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,6 +28,17 @@ pub enum SendCause {
     WindowProbe,
     /// A RST.
     Reset,
+}
+
+/// Why a connection came to an end before both sides had closed it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// The other end answered the SYN with a RST.
+    Refused,
+    /// The other end sent a RST.
+    Reset,
+    /// The same segment was sent again too often.
+    TimedOut,
 }
 
 /// How a retransmission was found out to be needless.
@@ -88,17 +99,6 @@ pub enum CapturePoint {
     Rnc,
     /// At the UE, above RLC.
     Ue,
-}
-
-/// A transport channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Channel {
-    /// Forward access channel: downlink, shared.
-    Fach,
-    /// Random access channel: uplink.
-    Rach,
-    /// Dedicated channel.
-    Dch,
 }
 
 /// Why a UE is switched to another RRC state or DCH.

@@ -4,7 +4,7 @@ use umts_scenario::Scenario;
 use umts_scenario::model as scenario;
 use umts_stack::ids::Direction;
 use umts_stack::network::{
-    CellConfig, ChannelConfig, FachMode, IubTiming, RachMode, SubstituteConfig, UeConfig,
+    CellConfig, ChannelConfig, FachMode, IubTiming, RachMode, SchedulerKind, SubstituteConfig, UeConfig,
 };
 use umts_stack::radio::capacity::{CapacityConfig, CapacityTrace};
 use umts_stack::radio::flat::FlatConfig;
@@ -24,7 +24,7 @@ pub(super) fn cell(scenario: &Scenario, cell: &scenario::Cell) -> CellConfig {
         Some(fach) if fach.scheduling == scenario::FachScheduling::PerUePush => {
             FachMode::PerUePush { nodeb_queue: fach.nodeb_queue, jitter: fach.rnc_jitter }
         }
-        _ => FachMode::Pull,
+        _ => FachMode::Pull(SchedulerKind::RoundRobin),
     };
     let rach = match &cell.rach {
         Some(rach) if rach.access == scenario::RachAccess::Private => {

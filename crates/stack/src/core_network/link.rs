@@ -90,10 +90,10 @@ pub struct Link {
 
 impl Link {
     /// A link that nothing has crossed yet, with draws of its own by its `name`.
-    pub fn new(config: LinkConfig, streams: &Streams, name: &str) -> Self {
+    pub fn new(config: &LinkConfig, streams: &Streams, name: &str) -> Self {
         let red = config.red.map(|red| Box::new(Red::new(red, streams.addressed(&format!("{name}/red")))));
         Link {
-            config,
+            config: config.clone(),
             red,
             losses: streams.stream(name),
             jitters: streams.stream(&format!("{name}/jitter")),
@@ -201,7 +201,7 @@ mod tests {
         let outages = vec![Outage { from: ms(90), to: ms(95) }];
         let delay = Duration::from_millis(10);
         let config = LinkConfig { rate, delay, queue, loss, outages, ..LinkConfig::default() };
-        Link::new(config, &Streams::new(1, 0), "link")
+        Link::new(&config, &Streams::new(1, 0), "link")
     }
 
     fn ms(ms: u64) -> Time {
@@ -275,7 +275,7 @@ mod tests {
             let queue = Some(QueueLimit::Packets(50));
             let rate = BitRate::from_bps(1_000_000);
             let config = LinkConfig { rate, queue, red, ..LinkConfig::default() };
-            let mut link = Link::new(config, &Streams::new(1, 0), "link");
+            let mut link = Link::new(&config, &Streams::new(1, 0), "link");
             let (mut longest, mut lost) = (0, 0);
             for n in 0..6_000 {
                 let verdict = link.send(ms(9 * n), packet(1210));

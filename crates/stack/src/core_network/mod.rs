@@ -1,8 +1,10 @@
-//! From the server to the RNC: a chain of links with routers, GGSN and SGSN between them.
+//! From the server to the RNC: a chain of links with routers, GGSN and SGSN between them, and a script that does something
+//! to single packets as they enter.
 //!
 //! Each server has the first hop to itself; the flows share the others. The uplink is the same chain backwards, with
 //! queues of its own.
 
+mod crossing;
 mod impairments;
 mod link;
 mod red;
@@ -11,44 +13,53 @@ pub use impairments::{Impairment, Impairments, PacketKind, Treatment};
 pub use link::{Link, LinkConfig, Outage, QueueLimit, Verdict};
 pub use red::{Choice, Red, RedConfig};
 
+use std::collections::BTreeMap;
+
 use umts_kernel::random::Streams;
 
-use crate::ids::{Direction, FlowId, LinkId};
+use crate::ids::{Direction, FlowId, HeldId, LinkId};
+use crate::packet::Packet;
 
-/// The links of both directions.
-#[derive(Debug, Clone)]
+/// The links of both directions, and the script.
+#[derive(Debug)]
 pub struct CoreNetwork {
     hops: u32,
+    servers: u32,
+    /// The first hops of all servers, downlink and uplink, then the other hops, downlink and uplink.
     links: Vec<Link>,
+    impairments: Impairments,
+    /// Packets that the script delays.
+    delayed: BTreeMap<HeldId, Packet>,
 }
 
 impl CoreNetwork {
-    /// The chain `hops`, server first, for `flows` servers. Each link has losses of its own.
-    pub fn new(hops: &[LinkConfig], flows: u32, streams: &Streams) -> Self {
-        let count = hops.len() as u32;
+    /// The chain `hops`, server first, for `servers` servers. Each link has losses of its own.
+    pub fn new(hops: &[LinkConfig], servers: u32, script: &[Impairment], streams: &Streams) -> Self {
+        let servers = servers.max(1);
         let mut links = Vec::new();
-        for owner in 0..flows.max(1) {
-            for direction in [Direction::Downlink, Direction::Uplink] {
-                for (hop, config) in hops.iter().enumerate() {
+        for (hop, config) in hops.iter().enumerate() {
+            // Hops after the first are shared: they have the names of the first server's.
+            for owner in 0..if hop == 0 { servers } else { 1 } {
+                for direction in [Direction::Downlink, Direction::Uplink] {
                     let name = format!("core_network/{direction:?}/hop{hop}/server{owner}");
-                    links.push(Link::new(config.clone(), streams, &name));
+                    links.push(Link::new(config, streams, &name));
                 }
             }
         }
-        CoreNetwork { hops: count, links }
+        let impairments = Impairments::new(script);
+        CoreNetwork { hops: hops.len() as u32, servers, links, impairments, delayed: BTreeMap::new() }
     }
 
-    /// The link that packets of `flow` take as hop number `hop` from the server. Hops after the first are shared: they
-    /// are those of the first flow.
+    /// The link that packets of `flow` take as hop number `hop` from the server.
     #[inline]
     fn link_id(&self, direction: Direction, hop: u32, flow: FlowId) -> LinkId {
-        let owner = if hop == 0 { flow.0 } else { 0 };
-        LinkId((owner * 2 + direction.index() as u32) * self.hops + hop)
+        let pair = if hop == 0 { flow.0 } else { self.servers + hop - 1 };
+        LinkId(pair * 2 + direction.index() as u32)
     }
 
     /// The link that a packet enters first.
     #[inline]
-    pub fn entry(&self, direction: Direction, flow: FlowId) -> LinkId {
+    fn entry(&self, direction: Direction, flow: FlowId) -> LinkId {
         let hop = match direction {
             Direction::Downlink => 0,
             Direction::Uplink => self.hops - 1,
@@ -58,7 +69,7 @@ impl CoreNetwork {
 
     /// The link after `link` for a packet of `flow`; `None` at the end of the chain.
     #[inline]
-    pub fn next(&self, link: LinkId, direction: Direction, flow: FlowId) -> Option<LinkId> {
+    fn next(&self, link: LinkId, direction: Direction, flow: FlowId) -> Option<LinkId> {
         let hop = self.hop(link);
         let next = match direction {
             Direction::Downlink if hop + 1 < self.hops => hop + 1,
@@ -70,14 +81,8 @@ impl CoreNetwork {
 
     /// Which hop from the server a link is.
     #[inline]
-    pub fn hop(&self, link: LinkId) -> u32 {
-        link.0 % self.hops
-    }
-
-    /// The link itself.
-    #[inline]
-    pub fn link(&mut self, link: LinkId) -> &mut Link {
-        &mut self.links[link.index()]
+    fn hop(&self, link: LinkId) -> u32 {
+        (link.0 / 2 + 1).saturating_sub(self.servers)
     }
 }
 
@@ -88,7 +93,7 @@ mod tests {
     #[test]
     fn a_packet_passes_every_hop_both_ways() {
         let hops = vec![LinkConfig::default(); 3];
-        let core = CoreNetwork::new(&hops, 2, &Streams::new(1, 0));
+        let core = CoreNetwork::new(&hops, 2, &[], &Streams::new(1, 0));
         for (direction, order) in [(Direction::Downlink, [0, 1, 2]), (Direction::Uplink, [2, 1, 0])] {
             let mut path = Vec::new();
             let mut at = Some(core.entry(direction, FlowId(1)));
@@ -102,7 +107,7 @@ mod tests {
 
     #[test]
     fn servers_share_all_but_their_own_link() {
-        let core = CoreNetwork::new(&vec![LinkConfig::default(); 2], 2, &Streams::new(1, 0));
+        let core = CoreNetwork::new(&vec![LinkConfig::default(); 2], 2, &[], &Streams::new(1, 0));
         let path = |flow| {
             let first = core.entry(Direction::Downlink, flow);
             (first, core.next(first, Direction::Downlink, flow).unwrap())

@@ -1,5 +1,7 @@
-//! The Node B: what waits there for the air.
+//! The Node B: the Iub that leads to it, and what waits there for the air.
 
-mod fach_queue;
+mod eurane_fach;
+mod iub;
 
-pub use fach_queue::{FachQueue, Pushed};
+pub use eurane_fach::EuraneFach;
+pub use iub::{Iub, IubTiming};

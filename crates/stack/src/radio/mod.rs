@@ -1,5 +1,6 @@
 //! Machines and messages that both ends of the air interface share, each written once.
 
+pub mod air;
 mod bits;
 pub mod capacity;
 pub mod flat;
@@ -7,3 +8,7 @@ pub mod mac;
 pub mod pdcp;
 pub mod phy;
 pub mod rlc;
+pub mod rrc_state;
+
+pub use air::Air;
+pub use rrc_state::RrcState;

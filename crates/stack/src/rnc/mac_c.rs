@@ -1,40 +1,67 @@
-//! MAC-c: which UE's blocks go on the FACH in a TTI (TS 25.321 §4.2.3.3, priority handling between UEs left to the
-//! implementation). Here the UEs with something to send take turns.
+//! MAC-c: whose blocks go on a shared channel in a TTI (TS 25.321 §4.2.3.3, priority handling between UEs left to the
+//! implementation, which is a [`Scheduler`]).
 
+use umts_kernel::TraceSink;
+use umts_units::Duration;
+
+use super::plan::Turn;
+use super::scheduler::{Candidate, Scheduler};
+use crate::Step;
 use crate::ids::UeId;
+use crate::nodeb::Iub;
+use crate::radio::Air;
+use crate::trace::TraceEvent;
+use crate::ue::Ues;
 
-/// Turns by UE index: each TTI begins with the UE after the one that was served last.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct RoundRobin {
-    next: u16,
+/// A channel whose TTIs the UEs share.
+#[derive(Debug)]
+pub struct MacC {
+    scheduler: Scheduler,
+    /// Scratch: who was not asked yet in this TTI.
+    rest: Vec<UeId>,
 }
 
-impl RoundRobin {
-    /// `ready` UEs, in index order, in the order of their turns.
-    pub fn order<'a>(&self, ready: &'a [UeId]) -> impl Iterator<Item = UeId> + 'a {
-        let from = ready.partition_point(|ue| ue.0 < self.next);
-        ready[from..].iter().chain(&ready[..from]).copied()
+impl MacC {
+    /// One on which `scheduler` says who is next.
+    pub fn new(scheduler: Scheduler) -> Self {
+        MacC { scheduler, rest: Vec::new() }
     }
 
-    /// `ue` was served.
-    pub fn served(&mut self, ue: UeId) {
-        self.next = ue.0.wrapping_add(1);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ues_take_turns_and_an_idle_one_loses_none() {
-        let mut turns = RoundRobin::default();
-        let mut serve = |ready: &[u16]| {
-            let ready: Vec<_> = ready.iter().map(|&n| UeId(n)).collect();
-            let ue = turns.order(&ready).next().unwrap();
-            turns.served(ue);
-            ue.0
-        };
-        assert_eq!([serve(&[0, 1, 2]), serve(&[0, 1, 2]), serve(&[0, 2]), serve(&[0, 1, 2])], [0, 1, 2, 0]);
+    /// Fills one TTI with the blocks of the UEs whose turn it is.
+    pub fn turn<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        turn: Turn<'_>,
+        ues: &mut Ues,
+        air: &mut Air,
+    ) {
+        let (direction, most) = (turn.plan.direction, turn.plan.format.blocks);
+        let mut flight = air.begin(direction, turn.plan.channel);
+        let (mut left, mut bits) = (most, 0);
+        let mut rest = std::mem::take(&mut self.rest);
+        loop {
+            let candidates = if rest.is_empty() { turn.ready } else { &rest[..] };
+            let Some(at) = self.scheduler.next(candidates, |ue| Candidate::of(&ues[ue], direction)) else {
+                break;
+            };
+            let (ue, is_last) = (candidates[at], candidates.len() == 1);
+            let blocks = ues[ue].send(&mut step.cx, direction, turn.frame, left, &mut flight);
+            if blocks > 0 {
+                bits = ues[ue].leg(direction).block_bits;
+                self.scheduler.served(ue);
+                left -= blocks;
+            }
+            if left == 0 || is_last {
+                break;
+            }
+            if rest.is_empty() {
+                rest.extend_from_slice(turn.ready);
+            }
+            rest.remove(at);
+        }
+        rest.clear();
+        self.rest = rest;
+        let arrival = turn.plan.arrival(step.cx.now, Iub::octets(most - left, bits), Duration::ZERO);
+        air.depart(step, flight, arrival);
     }
 }

@@ -2,7 +2,13 @@
 
 mod admission;
 mod mac_c;
+mod mac_d;
+mod plan;
 pub mod rrc;
+mod scheduler;
 
 pub use admission::{Admission, Decision, Limits, Preemptible, Reserved};
-pub use mac_c::RoundRobin;
+pub use mac_c::MacC;
+pub use mac_d::MacD;
+pub use plan::{Plan, Turn};
+pub use scheduler::{Candidate, Scheduler, SchedulerKind};

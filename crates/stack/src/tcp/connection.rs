@@ -11,12 +11,13 @@ use crate::trace::{SendCause, TraceEvent};
 
 use super::config::TcpConfig;
 use super::ecn::Marks;
-use super::failure::{Failure, Rst};
+use super::failure::Rst;
 use super::options::Agreed;
 use super::reading::Reading;
 use super::receiver::{AckDue, Arrival, Receiver};
 use super::sender::Sender;
 use super::timers::{Timer, Timers};
+use crate::trace::Failure;
 
 /// One end of a connection.
 ///

@@ -8,18 +8,7 @@ use super::timers::Timers;
 use crate::cx::Cx;
 use crate::ids::{ConnectionId, Direction};
 use crate::packet::{Flags, Segment};
-use crate::trace::{SendCause, TraceEvent};
-
-/// Why a connection came to an end before both sides had closed it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Failure {
-    /// The other end answered the SYN with a RST.
-    Refused,
-    /// The other end sent a RST.
-    Reset,
-    /// The same segment was sent again too often.
-    TimedOut,
-}
+use crate::trace::{Failure, SendCause, TraceEvent};
 
 /// A RST that is due.
 #[derive(Debug, Clone, Copy)]

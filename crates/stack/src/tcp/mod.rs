@@ -41,13 +41,14 @@ mod sender;
 mod spurious;
 mod timers;
 
+pub use crate::trace::Failure;
 pub use config::{
     ChargedOptions, FackConfig, Nagle, NewRenoConfig, Retries, RtoConfig, RtoRule, SpuriousConfig, TcpConfig,
     Variant, VegasConfig,
 };
 pub use congestion::CubicConfig;
 pub use connection::{Connection, State, TcpEvent};
-pub use failure::{Failure, reset_for};
+pub use failure::reset_for;
 pub use scoreboard::Noted;
 
 #[cfg(test)]

@@ -24,8 +24,8 @@ use thiserror::Error;
 
 pub use mac_hs::{MacHsHeader, MacHsSizes};
 
+use super::transport_channel::Channel;
 use crate::radio::bits::{BitReader, BitWriter};
-use crate::trace::Channel;
 
 const TCTF_SHORT: u32 = 2;
 const TCTF_LONG: u32 = 8;

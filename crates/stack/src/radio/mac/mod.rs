@@ -2,7 +2,9 @@
 
 pub mod header;
 mod rach_access;
+pub mod transport_channel;
 mod transport_format;
 
 pub use rach_access::{Access, RachAccess};
+pub use transport_channel::Channel;
 pub use transport_format::{TransportFormat, block_bits};

@@ -7,7 +7,7 @@
 use umts_units::{BitRate, Bytes, Duration};
 
 use super::header::{LogicalChannel, MacHeader};
-use crate::trace::Channel;
+use super::transport_channel::Channel;
 
 /// How much a transport channel carries in one TTI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,39 +7,7 @@ use std::sync::Arc;
 
 use umts_kernel::random::AddressedStream;
 
-/// Which blocks of a set are lost: bit n for block n. A set has 128 blocks at most.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Lost(pub u128);
-
-impl Lost {
-    /// The most blocks that a set can have.
-    pub const MOST_BLOCKS: u32 = 128;
-
-    /// All of `blocks` blocks.
-    #[inline]
-    pub fn all(blocks: u32) -> Self {
-        Lost(if blocks >= Self::MOST_BLOCKS { u128::MAX } else { (1 << blocks) - 1 })
-    }
-
-    /// Whether block number `block` is lost.
-    #[inline]
-    pub fn contains(self, block: u32) -> bool {
-        self.0 >> block & 1 == 1
-    }
-
-    /// Of the blocks from number `block` on, which then is the first.
-    #[inline]
-    pub fn from(self, block: u32) -> Self {
-        Lost(self.0.checked_shr(block).unwrap_or(0))
-    }
-
-    /// How many blocks are lost.
-    #[inline]
-    pub fn count(self) -> u32 {
-        // Mostly none, and counting takes long on processors that are not known to have an instruction for it.
-        if self.0 == 0 { 0 } else { self.0.count_ones() }
-    }
-}
+use super::{Lost, Question};
 
 /// What an error process counts in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -107,15 +75,10 @@ impl BlockErrors {
         BlockErrors { model, draws, blocks_seen: 0, bad: None, last_tti: 0, one_step }
     }
 
-    /// Which of `blocks` blocks sent in TTI number `tti` are lost. TTIs do not go back.
+    /// Which of the blocks in question are lost.
     #[inline]
-    pub fn verdict(&mut self, tti: u64, blocks: u32) -> Lost {
-        self.verdict_from(tti, 0, blocks)
-    }
-
-    /// The same for blocks of which the first is number `first` of its TTI, where a TTI is asked for piece by piece.
-    #[inline]
-    pub fn verdict_from(&mut self, tti: u64, first: u32, blocks: u32) -> Lost {
+    pub fn verdict(&mut self, question: &Question) -> Lost {
+        let Question { tti, first, blocks, .. } = *question;
         match self.model {
             ErrorModel::ErrorFree => Lost(0),
             ErrorModel::Independent { bler, unit } => self.independent(tti, first, blocks, bler, unit),
@@ -209,15 +172,24 @@ fn bad_probability(bad: Option<bool>, good_to_bad: f64, bad_to_good: f64, steps:
 #[cfg(test)]
 mod tests {
     use umts_kernel::random::Streams;
+    use umts_units::Duration;
 
     use super::*;
+    use crate::ids::{CellId, Direction, UeId};
+    use crate::radio::mac::TransportFormat;
 
     fn process(model: ErrorModel) -> BlockErrors {
         BlockErrors::new(model, Streams::new(1, 0).addressed("radio/downlink/ue0"))
     }
 
+    fn ask(process: &mut BlockErrors, tti: u64, blocks: u32) -> Lost {
+        let format = TransportFormat { tti: Duration::from_millis(10), blocks };
+        let (cell, ue, direction) = (CellId(0), UeId(0), Direction::Downlink);
+        process.verdict(&Question { cell, ue, direction, tti, first: 0, blocks, format })
+    }
+
     fn ratio(process: &mut BlockErrors, ttis: u64, blocks: u32) -> f64 {
-        let lost: u64 = (0..ttis).map(|tti| u64::from(process.verdict(tti, blocks).count())).sum();
+        let lost: u64 = (0..ttis).map(|tti| u64::from(ask(process, tti, blocks).count())).sum();
         lost as f64 / (ttis * u64::from(blocks)) as f64
     }
 
@@ -234,7 +206,7 @@ mod tests {
     #[test]
     fn a_tti_is_lost_whole() {
         let mut errors = process(ErrorModel::Independent { bler: 0.5, unit: ErrorUnit::Tti });
-        let verdicts: Vec<_> = (0..100).map(|tti| errors.verdict(tti, 12).count()).collect();
+        let verdicts: Vec<_> = (0..100).map(|tti| ask(&mut errors, tti, 12).count()).collect();
         assert!(verdicts.iter().all(|&n| n == 0 || n == 12));
         assert!(verdicts.contains(&0) && verdicts.contains(&12));
     }
@@ -244,9 +216,9 @@ mod tests {
         let model = ErrorModel::Independent { bler: 0.3, unit: ErrorUnit::Pdu };
         let (mut busy, mut idle) = (process(model.clone()), process(model));
         for tti in 0..999 {
-            busy.verdict(tti, 12);
+            ask(&mut busy, tti, 12);
         }
-        assert_eq!(busy.verdict(999, 4), idle.verdict(999, 4));
+        assert_eq!(ask(&mut busy, 999, 4), ask(&mut idle, 999, 4));
     }
 
     /// Dubois (2005), Table 7.1: ratio 0.0551, mean burst 6.71 blocks.
@@ -257,7 +229,7 @@ mod tests {
     #[test]
     fn gilbert_has_the_ratio_and_the_bursts_of_its_table() {
         let mut errors = process(table_7_1(ErrorUnit::Pdu));
-        let lost: Vec<bool> = (0..2_000_000).map(|tti| errors.verdict(tti, 1).count() == 1).collect();
+        let lost: Vec<bool> = (0..2_000_000).map(|tti| ask(&mut errors, tti, 1).count() == 1).collect();
         let ratio = lost.iter().filter(|&&l| l).count() as f64 / lost.len() as f64;
         let bursts = lost.windows(2).filter(|pair| !pair[0] && pair[1]).count() as f64;
         let mean_burst = ratio * lost.len() as f64 / bursts;
@@ -269,7 +241,7 @@ mod tests {
     fn a_chain_per_tti_moves_on_while_nothing_is_sent() {
         // Asked every 1000th TTI, it has forgotten its state: the bursts are gone, the ratio stays.
         let mut errors = process(table_7_1(ErrorUnit::Tti));
-        let lost: Vec<bool> = (0..200_000).map(|n| errors.verdict(n * 1000, 1).count() == 1).collect();
+        let lost: Vec<bool> = (0..200_000).map(|n| ask(&mut errors, n * 1000, 1).count() == 1).collect();
         let ratio = lost.iter().filter(|&&l| l).count() as f64 / lost.len() as f64;
         let both = lost.windows(2).filter(|pair| pair[0] && pair[1]).count() as f64 / lost.len() as f64;
         assert!((ratio - 0.0551).abs() < 0.003, "{ratio}");
@@ -279,7 +251,7 @@ mod tests {
     #[test]
     fn a_trace_is_played_and_starts_again() {
         let mut errors = process(ErrorModel::Trace([true, false, false].into()));
-        assert_eq!(errors.verdict(0, 2), Lost(0b01));
-        assert_eq!(errors.verdict(9, 2), Lost(0b10));
+        assert_eq!(ask(&mut errors, 0, 2), Lost(0b01));
+        assert_eq!(ask(&mut errors, 9, 2), Lost(0b10));
     }
 }

@@ -1,5 +1,9 @@
-//! The physical layer, asked one question: this block set in this TTI, which of its blocks are lost?
+//! The physical layer, asked one [`Question`]: this block set in this TTI, which of its blocks are lost?
 
 mod block_errors;
+pub mod lost;
+mod question;
 
-pub use block_errors::{BlockErrors, ErrorModel, ErrorUnit, Lost};
+pub use block_errors::{BlockErrors, ErrorModel, ErrorUnit};
+pub use lost::Lost;
+pub use question::Question;

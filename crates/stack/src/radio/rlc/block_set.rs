@@ -6,8 +6,8 @@ use std::num::NonZeroU16;
 
 use umts_units::{Bytes, Time};
 
-use super::Sn;
 use crate::packet::Packet;
+use crate::radio::rlc::sn::Sn;
 
 /// An IP packet as RLC sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -101,6 +101,11 @@ impl Buffer {
         self.octets
     }
 
+    /// Octets that are not in PDUs yet.
+    pub fn unsent_octets(&self) -> u64 {
+        self.octets - self.head_sent
+    }
+
     /// Whether nothing is left to put into a PDU.
     #[inline]
     pub fn is_empty(&self) -> bool {

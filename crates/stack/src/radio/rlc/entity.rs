@@ -9,7 +9,7 @@ use super::am::{AmConfig, AmEntity, BufferFull};
 use super::octets::{NoEncoding, Wired};
 use super::tm::{TmConfig, TmEntity};
 use super::um::{UmConfig, UmEntity};
-use super::{BlockSet, Sdu, Sn};
+use super::{Backlog, BlockSet, Sdu, Sn};
 use crate::Cx;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
@@ -194,6 +194,11 @@ impl Rlc {
             entity => entity.reestablish(cx),
             wired => wired.watched(cx, |rlc, cx| rlc.reestablish(cx))
         );
+    }
+
+    /// What waits to be sent: what a scheduler asks for.
+    pub fn backlog(&self) -> Backlog {
+        in_any_mode!(self, entity => entity.backlog(), wired => wired.inner.backlog())
     }
 
     /// SDU octets that it holds: what RRC measures for channel switching.

@@ -1,12 +1,13 @@
 //! Radio link control: TS 25.322.
 
 pub mod am;
-mod block_set;
+mod backlog;
+pub mod block_set;
 mod buffer;
 mod entity;
 pub mod octets;
 mod sdu_queue;
-mod sn;
+pub mod sn;
 #[cfg(test)]
 pub(in crate::radio) mod testing;
 pub mod tm;
@@ -14,6 +15,7 @@ pub mod um;
 mod window;
 pub mod wire;
 
+pub use backlog::Backlog;
 pub use block_set::{BlockSet, DataRun, Mrw, MrwAck, Pdu, Sdu, SduEnd, SnRun, Status};
 pub use entity::{Rlc, RlcConfig};
 pub use sn::Sn;

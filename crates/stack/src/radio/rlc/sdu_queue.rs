@@ -5,7 +5,7 @@ use umts_units::{Bytes, Duration, Time};
 
 use super::am::BufferFull;
 use super::buffer::Buffer;
-use super::{BlockSet, DataRun, Sdu};
+use super::{Backlog, BlockSet, DataRun, Sdu};
 use crate::Cx;
 use crate::ids::{Direction, UeId};
 use crate::trace::TraceEvent;
@@ -55,6 +55,14 @@ impl SduQueue {
     /// Whether there is something to send and it may be sent.
     pub fn has_work(&self) -> bool {
         !self.suspended && !self.buffer.is_empty()
+    }
+
+    /// What waits, and the PDUs of `payload` octets that it takes, `most` at most.
+    pub fn backlog(&self, payload: u16, most: u64) -> Backlog {
+        let octets = self.buffer.unsent_octets();
+        let pdus = octets.div_ceil(u64::from(payload)).max(u64::from(!self.buffer.is_empty())).min(most);
+        let pdus = u32::try_from(pdus).unwrap_or(u32::MAX);
+        Backlog { octets: Bytes(octets), since: self.buffer.oldest(), pdus }
     }
 
     /// SDU octets that wait.

@@ -25,9 +25,9 @@ use std::sync::Arc;
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
-pub use config::{
-    DchRates, Delays, Inactivity, Measured, RateChange, RateDown, RrcConfig, RrcState, Upswitch,
-};
+pub use config::{DchRates, Delays, Inactivity, Measured, RateChange, RateDown, RrcConfig, Upswitch};
+
+pub use crate::radio::RrcState;
 
 use crate::Cx;
 use crate::ids::{Direction, UeId};

@@ -35,7 +35,7 @@ use self::receiver::{Receiver, Trigger};
 use self::reset::Reset;
 use self::sender::Sender;
 use self::timers::{Timer, Timers};
-use super::{BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, Status};
+use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, Status};
 use crate::Cx;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
@@ -349,6 +349,11 @@ impl AmEntity {
     /// Whether MaxRST was reached: nothing is sent or taken any more (TS 25.322 §11.4.2, unrecoverable error).
     pub fn has_failed(&self) -> bool {
         self.reset.has_failed()
+    }
+
+    /// What waits to be sent, for the first time or again.
+    pub fn backlog(&self) -> Backlog {
+        self.sender.backlog(&self.config)
     }
 
     /// SDU octets that wait or are not wholly acknowledged: what RRC measures for channel switching.

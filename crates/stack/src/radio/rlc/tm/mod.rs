@@ -17,7 +17,7 @@ use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::BufferFull;
 use crate::radio::rlc::sdu_queue::SduQueue;
-use crate::radio::rlc::{BlockSet, Pdu, Sdu, SduEnd, Sn};
+use crate::radio::rlc::{Backlog, BlockSet, Pdu, Sdu, SduEnd, Sn};
 use crate::trace::{PduDrop, TraceEvent};
 
 /// Configuration of a transparent-mode entity, both of its directions.
@@ -196,6 +196,11 @@ impl TmEntity {
 
     /// Begins anew: there is nothing to forget, since every SDU leaves in one TTI.
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, _: &mut Cx<'_, T>) {}
+
+    /// What waits to be sent.
+    pub fn backlog(&self) -> Backlog {
+        self.queue.backlog(self.config.pdu_payload, u64::from(self.blocks))
+    }
 
     /// SDU octets that wait.
     pub fn buffer_occupancy(&self) -> Bytes {

@@ -25,7 +25,7 @@ use crate::radio::rlc::am::{BufferFull, LengthIndicators, arrived_parts};
 use crate::radio::rlc::buffer::Cutting;
 use crate::radio::rlc::sdu_queue::SduQueue;
 use crate::radio::rlc::wire::UmSn;
-use crate::radio::rlc::{BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn};
+use crate::radio::rlc::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn};
 use crate::trace::{PduDrop, TraceEvent};
 
 /// Configuration of an unacknowledged-mode entity, both of its directions.
@@ -239,6 +239,11 @@ impl UmEntity {
         let (ue, direction) = (self.queue.ue, self.queue.sends);
         cx.record(|| TraceEvent::RlcInitialState { ue, direction });
         self.queue.record_level(cx);
+    }
+
+    /// What waits to be sent.
+    pub fn backlog(&self) -> Backlog {
+        self.queue.backlog(self.cutting.payload, self.suspended_from - self.vt_us)
     }
 
     /// SDU octets that wait.

@@ -3,22 +3,21 @@
 
 use umts_kernel::{Phase, TraceSink};
 
-use super::Network;
-use super::ue::COMMON;
+use super::Access;
 use crate::Step;
 use crate::event::Event;
 use crate::ids::{CellId, Direction, UeId};
+use crate::radio::rlc::Rlc;
 use crate::rnc::Decision;
 use crate::rnc::rrc::{Answer, Order};
 use crate::trace::TraceEvent;
+use crate::ue::COMMON;
 
-const DIRECTIONS: [Direction; 2] = [Direction::Downlink, Direction::Uplink];
-
-impl Network {
+impl Access {
     /// The buffers of a UE changed. Nothing of this is done for UEs with fixed channels, or while nothing depends on it.
     #[inline]
     pub(super) fn buffers_changed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
-        if let Some(control) = &self.ues[ue.index()].control
+        if let Some(control) = &self.ues[ue].control
             && !control.rrc.ignores_buffers()
         {
             self.switched_buffers_changed(step, ue);
@@ -26,7 +25,7 @@ impl Network {
     }
 
     fn switched_buffers_changed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
-        let context = &mut self.ues[ue.index()];
+        let context = &mut self.ues[ue];
         let measured = context.measured();
         if let Some(control) = &mut context.control
             && control.rrc.handle_buffers(&mut step.cx, measured)
@@ -36,8 +35,8 @@ impl Network {
     }
 
     /// A timer of a UE's RRC may be due; waking early, it sleeps again.
-    pub(super) fn rrc_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
-        let context = &mut self.ues[ue.index()];
+    pub fn rrc_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+        let context = &mut self.ues[ue];
         let measured = context.measured();
         let Some(control) = &mut context.control else { return };
         control.wake.is_over();
@@ -55,18 +54,16 @@ impl Network {
     }
 
     /// Somebody's DCH may be free for taking, and somebody waits.
-    pub(super) fn cell_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId) {
+    pub fn cell_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId) {
         self.cells[cell.index()].wake.is_over();
         self.serve_waiting(step, cell);
     }
 
     /// Does what the RRC of `ue` orders, and sees to its next wake-up.
     fn obey<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
-        let cell = self.ues[ue.index()].cell;
+        let cell = self.ues[ue].cell;
         let (mut freed, mut settled) = (false, false);
-        while let Some(order) =
-            self.ues[ue.index()].control.as_mut().and_then(|control| control.rrc.poll_order())
-        {
+        while let Some(order) = self.ues[ue].control.as_mut().and_then(|control| control.rrc.poll_order()) {
             match order {
                 Order::Suspend => self.suspend(ue),
                 Order::UseCommon => self.use_channels(step, ue, COMMON),
@@ -76,7 +73,7 @@ impl Network {
                     self.look_whether_full(step, cell);
                     self.use_channels(step, ue, 1 + usize::from(dch));
                 }
-                Order::Reestablish => self.ues[ue.index()].reestablish(&mut step.cx),
+                Order::Reestablish => self.ues[ue].reestablish(&mut step.cx),
                 Order::RequestDch { instead_of } => self.request_dch(step, ue, instead_of),
                 Order::Withdraw => self.cells[cell.index()].admission.withdraw(ue),
                 Order::ReleaseDch => {
@@ -84,7 +81,7 @@ impl Network {
                     freed = true;
                 }
                 Order::ChangeDch(dch) => {
-                    let rates = self.ues[ue.index()].dchs()[usize::from(dch)];
+                    let rates = self.ues[ue].dchs()[usize::from(dch)];
                     self.cells[cell.index()].admission.change(ue, rates);
                     freed = true;
                 }
@@ -102,28 +99,23 @@ impl Network {
     }
 
     fn schedule_rrc_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
-        let Some(control) = &mut self.ues[ue.index()].control else { return };
+        let Some(control) = &mut self.ues[ue].control else { return };
         step.wake(&mut control.wake, control.rrc.poll_timeout(), Phase::Rrc, Event::RrcWake(ue));
     }
 
     fn suspend(&mut self, ue: UeId) {
-        let context = &mut self.ues[ue.index()];
-        for direction in DIRECTIONS {
-            context.rlc[direction.index()].suspend();
-            self.carriers[usize::from(context.legs[direction.index()].carrier)].deactivate(ue);
-        }
+        self.ues[ue].rlc.iter_mut().for_each(Rlc::suspend);
+        self.detach(ue);
     }
 
     /// The UE's blocks go over its channels number `channels` from now on.
     fn use_channels<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId, channels: usize) {
-        let context = &mut self.ues[ue.index()];
-        for direction in DIRECTIONS {
-            self.carriers[usize::from(context.legs[direction.index()].carrier)].deactivate(ue);
-        }
-        context.change_legs(channels);
-        for direction in DIRECTIONS {
-            let context = &mut self.ues[ue.index()];
-            context.rlc[direction.index()].resume(context.legs[direction.index()].blocks);
+        self.detach(ue);
+        self.attach(ue, channels);
+        for direction in Direction::BOTH {
+            let context = &mut self.ues[ue];
+            let blocks = context.leg(direction).format.blocks;
+            context.rlc[direction.index()].resume(blocks);
             self.rlc_changed(step, ue, direction);
         }
     }
@@ -134,11 +126,11 @@ impl Network {
         ue: UeId,
         instead_of: Option<u8>,
     ) {
-        let cell = self.ues[ue.index()].cell;
-        let wanted = self.ues[ue.index()].dchs();
+        let cell = self.ues[ue].cell;
+        let wanted = self.ues[ue].dchs();
         let wanted = &wanted[..instead_of.map_or(wanted.len(), usize::from)];
         let ues = &self.ues;
-        let preemptible = |holder: UeId| ues[holder.index()].preemptible();
+        let preemptible = |holder: UeId| ues[holder].preemptible();
         let decision = self.cells[cell.index()].admission.request(step.cx.now, ue, wanted, preemptible);
         let answer = match &decision {
             Decision::Granted { dch, after, .. } => Answer::Granted { dch: *dch, after: *after },
@@ -147,14 +139,14 @@ impl Network {
         };
         if let Decision::Granted { preempted, .. } = decision {
             for victim in preempted {
-                if let Some(control) = &mut self.ues[victim.index()].control {
+                if let Some(control) = &mut self.ues[victim].control {
                     control.rrc.handle_preemption(&mut step.cx);
                 }
                 self.obey(step, victim);
             }
             self.record_reserved(step, cell);
         }
-        if let Some(control) = &mut self.ues[ue.index()].control {
+        if let Some(control) = &mut self.ues[ue].control {
             control.rrc.handle_answer(&mut step.cx, answer);
         }
         self.schedule_cell_wake(step, cell);

@@ -2,27 +2,27 @@
 
 use umts_kernel::{Phase, TraceSink};
 
-use super::super::Network;
-use super::super::ue::UeContext;
+use super::Access;
 use crate::Step;
 use crate::event::Event;
 use crate::ids::{CarrierId, Direction, UeId};
 use crate::trace::TraceEvent;
+use crate::ue::UeContext;
 
-impl Network {
+impl Access {
     /// The entity of `ue` that sends in `direction` may have something to send, or a timer.
     #[inline]
-    pub(in crate::network) fn rlc_changed<T: TraceSink<TraceEvent>>(
+    pub(super) fn rlc_changed<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         ue: UeId,
         direction: Direction,
     ) {
-        let context = &mut self.ues[ue.index()];
+        let context = &mut self.ues[ue];
         if context.rlc[direction.index()].has_work(step.cx.now) {
-            let id = context.legs[direction.index()].carrier;
-            if let Some(tick) = self.carriers[usize::from(id)].activate(step.cx.now, ue) {
-                step.at(tick, Phase::Transmit, Event::Tick(CarrierId(id)));
+            let id = context.leg(direction).carrier;
+            if let Some(tick) = self.carriers[id].activate(step.cx.now, ue) {
+                step.at(tick, Phase::Transmit, Event::Tick(id));
             }
         } else {
             schedule_wake(step, context, direction);
@@ -36,10 +36,10 @@ impl Network {
         id: CarrierId,
         active: &[UeId],
     ) {
-        let carrier = &mut self.carriers[id.index()];
+        let carrier = &mut self.carriers[id];
         let direction = carrier.plan.direction;
         for &ue in active {
-            let context = &mut self.ues[ue.index()];
+            let context = &mut self.ues[ue];
             if !context.rlc[direction.index()].has_work(step.cx.now) {
                 carrier.deactivate(ue);
                 schedule_wake(step, context, direction);
@@ -48,13 +48,13 @@ impl Network {
     }
 
     /// A timer of an RLC entity may be due; waking early, it sleeps again.
-    pub(in crate::network) fn rlc_wake<T: TraceSink<TraceEvent>>(
+    pub fn rlc_wake<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         ue: UeId,
         direction: Direction,
     ) {
-        let context = &mut self.ues[ue.index()];
+        let context = &mut self.ues[ue];
         context.wake[direction.index()].is_over();
         context.rlc[direction.index()].handle_timeout(&mut step.cx);
         self.rlc_changed(step, ue, direction);

@@ -2,16 +2,17 @@
 
 use umts_kernel::{Phase, TraceSink};
 
-use super::Network;
-use super::ue::Substitute;
+use super::Substitute;
 use crate::Step;
+use crate::access::landing::Rest;
+use crate::access::{Access, Landing};
 use crate::event::Event;
 use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
 use crate::radio::capacity::CapacityLink;
 use crate::trace::{DropPlace, TraceEvent};
 
-impl Network {
+impl Access {
     /// A packet of a UE with a measured radio waits for its opportunity.
     pub(super) fn enter_capacity<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -29,23 +30,21 @@ impl Network {
     }
 
     /// An opportunity has come.
-    pub(super) fn opportunity<T: TraceSink<TraceEvent>>(
+    pub fn opportunity<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         ue: UeId,
         direction: Direction,
-    ) {
+    ) -> Landing {
         let mut through = Vec::new();
         if let Some(link) = self.capacity_link(ue, direction) {
             link.handle_opportunity(&mut step.cx, &mut through);
         }
-        for packet in through {
-            self.leave_rlc(step, direction, packet);
-        }
-        self.wait_for_opportunity(step, ue, direction);
+        Landing { direction, rest: Rest::Opportunity { ue, through: through.into_iter() } }
     }
 
-    fn wait_for_opportunity<T: TraceSink<TraceEvent>>(
+    /// Sees to it that the next opportunity is used, if something waits for it.
+    pub(in crate::access) fn wait_for_opportunity<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         ue: UeId,
@@ -58,7 +57,7 @@ impl Network {
     }
 
     fn capacity_link(&mut self, ue: UeId, direction: Direction) -> Option<&mut CapacityLink> {
-        match self.ues[ue.index()].substitute.as_deref_mut()? {
+        match self.substitute(ue)? {
             Substitute::Capacity(links) => Some(&mut links[direction.index()]),
             Substitute::Flat(_) => None,
         }

@@ -3,15 +3,31 @@
 use umts_kernel::random::Streams;
 use umts_units::{Duration, Time};
 
-use super::config::FlowConfig;
-use crate::ids::{ConnectionId, End, FlowId, UeId};
+use crate::ids::{ConnectionId, Direction, End, FlowId, UeId};
 use crate::step::Wakeup;
 use crate::tcp::{Connection, TcpConfig, TcpEvent};
-use crate::traffic::{Nth, Traffic};
+use crate::traffic::{Nth, Traffic, TrafficConfig};
 
 /// How long a closed connection still answers what comes late: TIME-WAIT (RFC 9293 §3.4.2) of two segment lifetimes of
 /// 30 s, as common implementations have it.
 const TIME_WAIT: Duration = Duration::from_secs(60);
+
+/// One flow of one UE.
+#[derive(Debug, Clone)]
+pub struct FlowConfig {
+    /// Whose it is.
+    pub ue: UeId,
+    /// The way its data goes.
+    pub direction: Direction,
+    /// What is asked for.
+    pub traffic: TrafficConfig,
+    /// When it begins.
+    pub start: Time,
+    /// Both ends' TCP.
+    pub tcp: TcpConfig,
+    /// The advertised window is so many segments, whatever segment size a connection has.
+    pub window_in_segments: bool,
+}
 
 /// One flow.
 #[derive(Debug)]

@@ -1,108 +1,82 @@
-//! What the network keeps of one user equipment, apart from the cell that it is in: its bearer, the buffers of both ends,
-//! and the channels that carry them. It can move as a whole.
+//! What is kept of one user equipment, apart from the cell that it is in: its bearer, the buffers of both ends, and the
+//! channels that carry them. It can move as a whole.
 
 use umts_kernel::TraceSink;
-use umts_units::{Duration, Time};
+use umts_units::Time;
 
-use super::flight::Flight;
+use super::{Control, Leg, UeConfig};
 use crate::Cx;
 use crate::detail::{Detail, Stage};
 use crate::ids::{CellId, Direction, UeId};
-use crate::radio::capacity::CapacityLink;
-use crate::radio::flat::FlatLink;
+use crate::radio::air::Flight;
+use crate::radio::mac::Channel;
 use crate::radio::pdcp::Pdcp;
-use crate::radio::phy::BlockErrors;
 use crate::radio::rlc::{BlockSet, Rlc};
 use crate::rnc::Preemptible;
 use crate::rnc::rrc::{DchRates, Measured, Rrc};
 use crate::step::Wakeup;
-use crate::trace::{Channel, TraceEvent};
-
-/// The channels of a switched UE have numbers: FACH and RACH this one, the DCHs of bearer n the number n + 1.
-pub(super) const COMMON: usize = 0;
-
-/// A UE's transport channel in one direction.
-#[derive(Debug)]
-pub(super) struct Leg {
-    /// The carrier that asks for its blocks.
-    pub carrier: u16,
-    /// Blocks in one TTI, where the channel is the UE's own.
-    pub blocks: u32,
-    pub tti: Duration,
-    /// Bits of a block on the Iub.
-    pub block_bits: u32,
-    pub errors: BlockErrors,
-}
+use crate::trace::TraceEvent;
 
 /// One UE: both ends of its bearer, each array by direction.
 #[derive(Debug)]
-pub(super) struct UeContext {
+pub struct UeContext {
+    /// Its number.
     pub id: UeId,
     /// The cell that it is in.
     pub cell: CellId,
     /// The RLC entities that send: the RNC's downlink, the UE's own uplink.
     pub rlc: [Rlc; 2],
-    /// What stands in place of them and of all below.
-    pub substitute: Option<Box<Substitute>>,
     /// Header compression in front of them.
     pub pdcp: [Pdcp; 2],
     /// The channels in use.
     pub legs: [Leg; 2],
-    /// When the sending RLC entity is next woken; one wake-up at a time is outstanding.
+    /// When the sending RLC entity is next woken.
     pub wake: [Wakeup; 2],
     /// Block sets that were shown to somebody.
-    pub shown: [u64; 2],
+    shown: [u64; 2],
     /// How often RLC began anew: what was sent before does not concern it.
     pub epoch: u16,
     /// RRC; none where the channels never change.
     pub control: Option<Box<Control>>,
 }
 
-/// A radio without RLC and MAC, each array by direction.
-#[derive(Debug)]
-pub(super) enum Substitute {
-    /// A measured one.
-    Capacity([CapacityLink; 2]),
-    /// A flat one.
-    Flat([FlatLink; 2]),
-}
-
-/// The RRC of a UE and what it needs to know.
-#[derive(Debug)]
-pub(super) struct Control {
-    pub rrc: Rrc,
-    pub started: bool,
-    /// When it is next woken; one wake-up at a time is outstanding.
-    pub wake: Wakeup,
-    /// The end of the last TTI with data, either way.
-    pub active_until: Time,
-    /// Its DCH counts as one that can be taken away, until it is used again.
-    pub is_takeable: bool,
-    /// Blocks sent, by direction.
-    sent: [u64; 2],
-    /// The number of the channels in use, …
-    in_use: usize,
-    /// … and those that are not, by their numbers.
-    others: Vec<Option<[Leg; 2]>>,
-}
-
-impl Control {
-    /// RRC of a UE that begins on the common channels; `dchs` are those that it may be given.
-    pub fn new(rrc: Rrc, dchs: impl Iterator<Item = [Leg; 2]>) -> Self {
-        Control {
-            rrc,
-            started: false,
-            wake: Wakeup::NONE,
-            active_until: Time::ZERO,
-            is_takeable: false,
-            sent: [0; 2],
-            in_use: COMMON,
-            others: std::iter::once(None).chain(dchs.map(Some)).collect(),
+impl UeContext {
+    /// A UE in `cell` that begins with these channels.
+    ///
+    /// # Panics
+    /// If it is to exchange octets and its options have no encoding: a scenario was checked for that.
+    pub fn new(id: UeId, cell: CellId, config: &UeConfig, legs: [Leg; 2]) -> Self {
+        let rlc = |sends: Direction| {
+            let blocks = legs[sends.index()].format.blocks;
+            if config.wire_mode {
+                Rlc::wired(id, sends, &config.rlc, blocks).expect("a scenario was checked for that")
+            } else {
+                Rlc::new(id, sends, &config.rlc, blocks)
+            }
+        };
+        let control = config.switching.as_ref().map(|switching| {
+            let rrc = Rrc::new(id, switching.rrc.clone());
+            Box::new(Control::new(rrc, switching, &config.errors))
+        });
+        UeContext {
+            id,
+            cell,
+            rlc: Direction::BOTH.map(rlc),
+            pdcp: Direction::BOTH.map(|_| Pdcp::new(config.pdcp)),
+            legs,
+            wake: [Wakeup::NONE; 2],
+            shown: [0; 2],
+            epoch: 0,
+            control,
         }
     }
-}
 
-impl UeContext {
+    /// Its channel in `direction`.
+    #[inline]
+    pub fn leg(&self, direction: Direction) -> &Leg {
+        &self.legs[direction.index()]
+    }
+
     /// What RRC is told of the UE.
     pub fn measured(&self) -> Measured {
         let control = self.control.as_ref();
@@ -127,16 +101,6 @@ impl UeContext {
         Some(Preemptible { since, release: control.rrc.release_time() })
     }
 
-    /// Puts the channels of number `wanted` in the place of those in use.
-    pub fn change_legs(&mut self, wanted: usize) {
-        let Some(control) = &mut self.control else { return };
-        if let Some(legs) = control.others[wanted].take() {
-            let before = std::mem::replace(&mut self.legs, legs);
-            control.others[control.in_use] = Some(before);
-            control.in_use = wanted;
-        }
-    }
-
     /// RLC begins anew at both ends; what is on its way is lost.
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
         self.epoch = self.epoch.wrapping_add(1);
@@ -150,7 +114,7 @@ impl UeContext {
         control.sent[direction.index()] += u64::from(blocks);
         let least = control.rrc.config().inactivity.counts_above;
         if least.is_none_or(|least| self.rlc[direction.index()].buffer_occupancy() > least) {
-            let end = now + self.legs[direction.index()].tti;
+            let end = now + self.legs[direction.index()].format.tti;
             control.active_until = control.active_until.max(end);
         }
     }
@@ -170,7 +134,7 @@ impl UeContext {
         if blocks > 0 {
             show_leaving(cx, self.id, direction, channel, &mut self.shown, set);
             self.note_activity(cx.now, direction, blocks);
-            let (ue, bits) = (self.id, self.legs[direction.index()].block_bits);
+            let (ue, bits) = (self.id, self.leg(direction).block_bits);
             cx.record(|| TraceEvent::IubSent { ue, direction, blocks, bits });
         }
         blocks
@@ -195,7 +159,7 @@ impl UeContext {
             return 0;
         }
         sent.epoch = self.epoch;
-        sent.lost = self.legs[direction.index()].errors.verdict(frame, blocks);
+        sent.lost = self.legs[direction.index()].verdict(self.id, direction, frame, 0, blocks);
         blocks
     }
 }

@@ -1,15 +1,24 @@
 //! Block sets on their way, in slots that are used again and again.
 
+use umts_kernel::{Phase, TraceSink};
+use umts_units::Time;
+
+use crate::Step;
+use crate::event::Event;
 use crate::ids::{Direction, FlightId, UeId};
+use crate::radio::mac::Channel;
 use crate::radio::phy::Lost;
 use crate::radio::rlc::BlockSet;
-use crate::trace::Channel;
+use crate::trace::TraceEvent;
 
 /// The blocks of one UE in one TTI, and which of them are lost on the air.
 #[derive(Debug, Default)]
-pub(super) struct FlightSet {
+pub struct FlightSet {
+    /// Whose they are.
     pub ue: UeId,
+    /// The blocks.
     pub set: BlockSet,
+    /// Those that are lost.
     pub lost: Lost,
     /// The life of the UE's RLC entities that it belongs to.
     pub epoch: u16,
@@ -17,8 +26,10 @@ pub(super) struct FlightSet {
 
 /// What arrives at one instant.
 #[derive(Debug)]
-pub(super) struct Flight {
+pub struct Flight {
+    /// The way they go.
     pub direction: Direction,
+    /// What they are sent on.
     pub channel: Channel,
     sets: Vec<FlightSet>,
     used: usize,
@@ -51,11 +62,7 @@ impl Flight {
         self.used -= 1;
     }
 
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.used == 0
-    }
-
+    /// The blocks of each UE.
     #[inline]
     pub fn sets(&self) -> &[FlightSet] {
         &self.sets[..self.used]
@@ -64,14 +71,14 @@ impl Flight {
 
 /// All that is on its way.
 #[derive(Debug, Default)]
-pub(super) struct Flights {
+pub struct Air {
     slots: Vec<Option<Flight>>,
     free: Vec<u32>,
     spare: Vec<Flight>,
     spare_sets: Vec<BlockSet>,
 }
 
-impl Flights {
+impl Air {
     /// An empty flight.
     #[inline]
     pub fn begin(&mut self, direction: Direction, channel: Channel) -> Flight {
@@ -81,9 +88,23 @@ impl Flights {
         }
     }
 
-    /// Sends it off.
+    /// Sends it off, to arrive at `arrival`; an empty one stays.
     #[inline]
-    pub fn depart(&mut self, flight: Flight) -> FlightId {
+    pub fn depart<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        flight: Flight,
+        arrival: Time,
+    ) {
+        if flight.used == 0 {
+            return self.finish(flight);
+        }
+        let id = self.take_slot(flight);
+        step.at(arrival, Phase::Receive, Event::BlocksArrive(id));
+    }
+
+    #[inline]
+    fn take_slot(&mut self, flight: Flight) -> FlightId {
         match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = Some(flight);

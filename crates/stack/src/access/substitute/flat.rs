@@ -3,16 +3,17 @@
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
-use super::Network;
-use super::ue::Substitute;
+use super::Substitute;
 use crate::Step;
+use crate::access::landing::Rest;
+use crate::access::{Access, Landing};
 use crate::event::Event;
 use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
 use crate::radio::flat::{FlatLink, Sent};
 use crate::trace::{DropPlace, TraceEvent};
 
-impl Network {
+impl Access {
     /// A packet of a UE with a flat radio waits its turn.
     pub(super) fn enter_flat<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
         let (ue, direction) = (packet.ue, packet.direction());
@@ -26,7 +27,7 @@ impl Network {
     }
 
     /// The last octet of a packet is sent.
-    pub(super) fn flat_sent<T: TraceSink<TraceEvent>>(
+    pub fn flat_sent<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         ue: UeId,
@@ -46,19 +47,18 @@ impl Network {
     }
 
     /// A packet comes out.
-    pub(super) fn flat_arrival<T: TraceSink<TraceEvent>>(
+    pub fn flat_arrival<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         ue: UeId,
         direction: Direction,
-    ) {
-        let Some(link) = self.flat_link(ue, direction) else { return };
-        let packet = link.arrive(&mut step.cx);
-        self.leave_rlc(step, direction, packet);
+    ) -> Landing {
+        let packet = self.flat_link(ue, direction).map(|link| link.arrive(&mut step.cx));
+        Landing { direction, rest: Rest::Flat(packet) }
     }
 
     fn flat_link(&mut self, ue: UeId, direction: Direction) -> Option<&mut FlatLink> {
-        match self.ues[ue.index()].substitute.as_deref_mut()? {
+        match self.substitute(ue)? {
             Substitute::Flat(links) => Some(&mut links[direction.index()]),
             Substitute::Capacity(_) => None,
         }

@@ -4,13 +4,13 @@
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
-use super::Network;
+use super::Access;
 use crate::Step;
 use crate::event::Event;
 use crate::ids::{CellId, UeId};
 use crate::trace::TraceEvent;
 
-impl Network {
+impl Access {
     /// Tells what is reserved in a cell.
     pub(super) fn record_reserved<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId) {
         self.watch_holders(step, cell);
@@ -44,7 +44,7 @@ impl Network {
 
     /// A DCH that could be taken away is used or given up.
     pub(super) fn holder_changed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
-        let context = &mut self.ues[ue.index()];
+        let context = &mut self.ues[ue];
         if !context.control.as_ref().is_some_and(|control| control.is_takeable)
             || context.preemptible().is_some_and(|holder| holder.since <= step.cx.now)
         {
@@ -58,7 +58,7 @@ impl Network {
     }
 
     /// A holder may have been inactive for long enough.
-    pub(super) fn cell_opens<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId) {
+    pub fn cell_opens<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId) {
         self.cells[cell.index()].opens.is_over();
         self.look_whether_full(step, cell);
     }
@@ -72,10 +72,10 @@ impl Network {
             return;
         }
         let ues = &mut self.ues;
-        context.is_full = context.admission.is_full(step.cx.now, |ue| ues[ue.index()].preemptible());
+        context.is_full = context.admission.is_full(step.cx.now, |ue| ues[ue].preemptible());
         let mut next = Time::NEVER;
         for ue in context.admission.holders() {
-            let holder = &mut ues[ue.index()];
+            let holder = &mut ues[ue];
             match (holder.preemptible(), &mut holder.control) {
                 (Some(takeable), Some(control)) if takeable.since <= step.cx.now => {
                     control.is_takeable = true

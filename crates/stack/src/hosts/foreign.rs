@@ -2,13 +2,14 @@
 
 use umts_kernel::TraceSink;
 
-use super::Network;
+use super::Hosts;
 use crate::Step;
-use crate::ids::{Direction, End, FlowId, UeId};
+use crate::between::Between;
+use crate::ids::{Direction, FlowId, Site, UeId};
 use crate::packet::{Content, Foreign, Packet};
 use crate::trace::TraceEvent;
 
-impl Network {
+impl Hosts {
     /// A packet of `size` octets that goes to `ue` or comes from it, with a number of its own.
     pub fn new_foreign(&mut self, ue: UeId, direction: Direction, size: u32) -> Packet {
         // The server of no flow.
@@ -17,12 +18,13 @@ impl Network {
     }
 
     /// Its sender sends it: the server side downlink, the UE uplink.
-    pub fn enter_foreign<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
-        let end = match packet.direction() {
-            Direction::Downlink => End::Server,
-            Direction::Uplink => End::Ue,
-        };
-        self.leave_host(step, end, packet);
+    pub fn enter_foreign<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        packet: Packet,
+        between: &mut Between,
+    ) {
+        between.leave(step, Site::sending(packet.direction()), packet);
     }
 
     /// The next packet that has come through.

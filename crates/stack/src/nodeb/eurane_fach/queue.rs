@@ -1,8 +1,4 @@
-//! EURANE's FACH at the Node B: one drop-tail queue for all UEs, fed by the RNC without flow control.
-//!
-//! The RNC pushes each UE's blocks at the full FACH rate; they cross the Iub, queue here, and those that find the queue
-//! full vanish silently. RLC repairs the loss: with two users every data PDU crosses the Iub more than twice (Dubois
-//! 2005, §6.3.4).
+//! The Iub towards the Node B's queue, and the queue.
 
 use std::collections::VecDeque;
 

@@ -3,78 +3,96 @@
 //! A FACH or RACH is a carrier; so are all DCHs of a cell with the same direction and TTI. A tick is scheduled only
 //! while some UE has something to send.
 
-use umts_kernel::random::AddressedStream;
-use umts_units::{BitRate, Bytes, Duration, Time};
+use std::collections::BTreeMap;
+use std::ops::{Index, IndexMut};
 
-use super::config::IubTiming;
-use crate::ids::{Direction, UeId};
-use crate::nodeb::FachQueue;
-use crate::radio::mac::RachAccess;
-use crate::rnc::RoundRobin;
-use crate::trace::Channel;
+use umts_kernel::random::Streams;
+use umts_units::{Duration, Time};
 
-/// How the members of a carrier share it.
-#[derive(Debug)]
-pub(super) enum Sharing {
-    /// Each has a channel of its own.
-    Dedicated,
-    /// One after another, asked by MAC-c.
-    Pull(RoundRobin),
-    /// All at once, into the Node B's queue.
-    Push(Push),
-    /// By contention.
-    Contention(RachAccess),
-    /// Each has the whole RACH, after a random delay up to this.
-    PrivateAccess(Duration, AddressedStream),
+use super::config::CellConfig;
+use super::sharing::Sharing;
+use crate::ids::{CarrierId, CellId, Direction, UeId};
+use crate::nodeb::Iub;
+use crate::radio::mac::Channel;
+use crate::rnc::Plan;
+use crate::ue::ChannelConfig;
+
+/// All carriers, by their numbers and by what they are.
+#[derive(Debug, Default)]
+pub(super) struct Carriers {
+    list: Vec<Carrier>,
+    numbers: BTreeMap<CarrierKey, CarrierId>,
 }
 
-/// EURANE's FACH.
-#[derive(Debug)]
-pub(super) struct Push {
-    pub queue: FachQueue,
-    pub jitter: Duration,
-    pub draws: AddressedStream,
-    /// A frame of the Node B is scheduled.
-    pub frame_scheduled: bool,
+/// UEs whose channels agree in this are asked at the same instants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct CarrierKey {
+    cell: CellId,
+    direction: Direction,
+    dedicated: bool,
+    tti: Duration,
 }
 
-/// What a carrier is and how its blocks travel.
-#[derive(Debug, Clone)]
-pub(super) struct Plan {
-    pub cell: usize,
-    pub direction: Direction,
-    pub channel: Channel,
-    pub tti: Duration,
-    /// Blocks in one TTI, where the members share them.
-    pub shared_blocks: u32,
-    pub iub_rate: Option<BitRate>,
-    pub iub_delay: Duration,
-    pub iub_timing: IubTiming,
-    /// How long before its frame RLC is asked.
-    pub lead: Duration,
-}
+impl CarrierKey {
+    pub fn new(cell: CellId, direction: Direction, channel: ChannelConfig) -> Self {
+        CarrierKey { cell, direction, dedicated: channel.dedicated, tti: channel.format.tti }
+    }
 
-impl Plan {
-    /// When blocks that RLC gave at `now` are through: at the UE for the downlink, at the RNC for the uplink. They take
-    /// `octets` on the Iub; an uplink message begins `access` after its frame.
-    #[inline]
-    pub fn arrival(&self, now: Time, octets: Bytes, access: Duration) -> Time {
-        let iub = self.iub_delay + self.iub_rate.map_or(Duration::ZERO, |rate| rate.time_to_send(octets));
-        match (self.direction, self.iub_timing) {
-            (Direction::Uplink, _) => now + self.lead + access + self.tti + iub,
-            // The lead of a just-in-time frame is the Iub's delay itself: RLC was asked `iub` before the frame.
-            (Direction::Downlink, IubTiming::JustInTime) => now + iub + self.tti,
-            (Direction::Downlink, IubTiming::NextFrame) => (now + iub).round_up_to(self.tti) + self.tti,
+    fn channel(&self) -> Channel {
+        match (self.dedicated, self.direction) {
+            (true, _) => Channel::Dch,
+            (false, Direction::Downlink) => Channel::Fach,
+            (false, Direction::Uplink) => Channel::Rach,
         }
     }
 }
 
-/// What `blocks` of `bits` each take on the Iub.
-#[inline]
-pub(super) fn iub_octets(blocks: u32, bits: u32) -> Bytes {
-    Bytes(u64::from(blocks) * u64::from(bits).div_ceil(8))
+impl Carriers {
+    /// The carrier of a channel, made if it is the first to use it.
+    pub fn find_or_make(
+        &mut self,
+        key: CarrierKey,
+        cell: &CellConfig,
+        channel: ChannelConfig,
+        streams: &Streams,
+    ) -> CarrierId {
+        *self.numbers.entry(key).or_insert_with(|| {
+            let plan = Plan {
+                cell: key.cell,
+                direction: key.direction,
+                channel: key.channel(),
+                format: channel.format,
+                iub: Iub {
+                    rate: cell.iub_rate,
+                    delay: cell.iub_delay,
+                    timing: cell.iub_timing,
+                    lead: cell.rlc_lead,
+                },
+            };
+            let sharing = Sharing::new(cell, &plan, streams);
+            self.list.push(Carrier::new(plan, sharing));
+            let number = self.list.len() - 1;
+            CarrierId(u16::try_from(number).expect("there are few combinations of cell, channel and TTI"))
+        })
+    }
 }
 
+impl Index<CarrierId> for Carriers {
+    type Output = Carrier;
+    #[inline]
+    fn index(&self, carrier: CarrierId) -> &Carrier {
+        &self.list[carrier.index()]
+    }
+}
+
+impl IndexMut<CarrierId> for Carriers {
+    #[inline]
+    fn index_mut(&mut self, carrier: CarrierId) -> &mut Carrier {
+        &mut self.list[carrier.index()]
+    }
+}
+
+/// UEs that are asked together.
 #[derive(Debug)]
 pub(super) struct Carrier {
     pub plan: Plan,
@@ -97,12 +115,12 @@ impl Carrier {
             return None;
         }
         self.tick_scheduled = true;
-        let mut tick = (now + self.plan.lead).round_up_to(self.plan.tti);
+        let mut tick = (now + self.plan.iub.lead).round_up_to(self.plan.format.tti);
         // A frame that begins within the lead of the run's start has no tick of its own.
-        if tick < Time::ZERO + self.plan.lead || self.last_tick == Some(tick - self.plan.lead) {
-            tick += self.plan.tti;
+        if tick < Time::ZERO + self.plan.iub.lead || self.last_tick == Some(tick - self.plan.iub.lead) {
+            tick += self.plan.format.tti;
         }
-        Some(tick - self.plan.lead)
+        Some(tick - self.plan.iub.lead)
     }
 
     /// A tick begins at `now`: the number of its frame, and the UEs with something to send in index order.
@@ -112,7 +130,7 @@ impl Carrier {
         self.tick_scheduled = false;
         active.clear();
         self.members.list(active);
-        (now + self.plan.lead).as_nanos() / self.plan.tti.as_nanos()
+        (now + self.plan.iub.lead).as_nanos() / self.plan.format.tti.as_nanos()
     }
 
     /// `ue` has nothing to send any more.
@@ -128,7 +146,7 @@ impl Carrier {
             return None;
         }
         self.tick_scheduled = true;
-        Some(now + self.plan.tti)
+        Some(now + self.plan.format.tti)
     }
 }
 
@@ -178,29 +196,35 @@ impl Members {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::nodeb::IubTiming;
+    use crate::radio::mac::TransportFormat;
+    use crate::rnc::MacD;
 
     fn ms(ms: u64) -> Time {
         Time::ZERO + Duration::from_millis(ms)
     }
 
-    fn carrier(direction: Direction, timing: IubTiming, lead: u64) -> Carrier {
-        let plan = Plan {
-            cell: 0,
-            direction,
-            channel: Channel::Dch,
-            tti: Duration::from_millis(10),
-            shared_blocks: 12,
-            iub_rate: None,
-            iub_delay: Duration::from_millis(15),
-            iub_timing: timing,
+    fn carrier(lead: u64) -> Carrier {
+        let tti = Duration::from_millis(10);
+        let iub = Iub {
+            rate: None,
+            delay: Duration::from_millis(15),
+            timing: IubTiming::JustInTime,
             lead: Duration::from_millis(lead),
         };
-        Carrier::new(plan, Sharing::Dedicated)
+        let plan = Plan {
+            cell: CellId(0),
+            direction: Direction::Downlink,
+            channel: Channel::Dch,
+            format: TransportFormat { tti, blocks: 12 },
+            iub,
+        };
+        Carrier::new(plan, Sharing::Dedicated(MacD))
     }
 
     #[test]
     fn ticks_come_only_while_somebody_has_something_to_send() {
-        let mut carrier = carrier(Direction::Downlink, IubTiming::JustInTime, 0);
+        let mut carrier = carrier(0);
         let mut active = Vec::new();
         assert_eq!(carrier.activate(ms(13), UeId(70)), Some(ms(20)));
         assert_eq!(carrier.activate(ms(14), UeId(3)), None);
@@ -217,19 +241,9 @@ mod tests {
 
     #[test]
     fn rlc_is_asked_the_lead_before_the_frame() {
-        let mut carrier = carrier(Direction::Downlink, IubTiming::NextFrame, 1);
+        let mut carrier = carrier(1);
         assert_eq!(carrier.activate(ms(0), UeId(0)), Some(ms(9)));
         let mut active = Vec::new();
         assert_eq!(carrier.begin_tick(ms(9), &mut active), 1);
-        // 9 + 15 ms: the next frame begins at 30 ms and takes 10 ms.
-        assert_eq!(carrier.plan.arrival(ms(9), iub_octets(12, 320), Duration::ZERO), ms(40));
-    }
-
-    #[test]
-    fn blocks_take_the_iub_and_a_tti() {
-        let down = carrier(Direction::Downlink, IubTiming::JustInTime, 0);
-        assert_eq!(down.plan.arrival(ms(20), iub_octets(12, 336), Duration::ZERO), ms(45));
-        let up = carrier(Direction::Uplink, IubTiming::NextFrame, 1);
-        assert_eq!(up.plan.arrival(ms(19), iub_octets(1, 336), Duration::from_millis(2)), ms(47));
     }
 }

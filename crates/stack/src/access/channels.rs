@@ -1,0 +1,71 @@
+//! Which channels a UE has: attached when it needs them, detached when it leaves them. The first to use a carrier makes it.
+
+use umts_kernel::random::Streams;
+
+use super::carrier::{CarrierKey, Carriers};
+use super::{Access, Cell};
+use crate::ids::{CellId, Direction, UeId};
+use crate::radio::phy::{BlockErrors, ErrorModel};
+use crate::ue::{COMMON, ChannelConfig, Leg};
+
+/// What channels are made from.
+pub(super) struct Maker<'a> {
+    pub cells: &'a [Cell],
+    pub carriers: &'a mut Carriers,
+    pub streams: &'a Streams,
+}
+
+impl Maker<'_> {
+    /// Channels number `number` of `ue` in `cell`. Each pair of channels meets a radio of its own.
+    pub fn legs(
+        &mut self,
+        ue: UeId,
+        cell: CellId,
+        number: usize,
+        channels: [ChannelConfig; 2],
+        errors: &[ErrorModel; 2],
+    ) -> [Leg; 2] {
+        Direction::BOTH.map(|direction| {
+            let (channel, errors) = (channels[direction.index()], errors[direction.index()].clone());
+            let radio = match number {
+                COMMON => format!("radio/{direction:?}/ue{}", ue.0),
+                dch => format!("radio/{direction:?}/ue{}/dch{}", ue.0, dch - 1),
+            };
+            let key = CarrierKey::new(cell, direction, channel);
+            Leg {
+                cell,
+                carrier: self.carriers.find_or_make(
+                    key,
+                    &self.cells[cell.index()].config,
+                    channel,
+                    self.streams,
+                ),
+                format: channel.format,
+                block_bits: channel.block_bits,
+                errors: BlockErrors::new(errors, self.streams.addressed(&radio)),
+            }
+        })
+    }
+}
+
+impl Access {
+    /// The blocks of `ue` go over no channel until others are attached.
+    pub(super) fn detach(&mut self, ue: UeId) {
+        for direction in Direction::BOTH {
+            self.carriers[self.ues[ue].leg(direction).carrier].deactivate(ue);
+        }
+    }
+
+    /// The blocks of a switched UE go over its channels number `number` from now on.
+    pub(super) fn attach(&mut self, ue: UeId, number: usize) {
+        let context = &mut self.ues[ue];
+        let Some(control) = context.control.as_mut().filter(|control| !control.uses(number)) else { return };
+        let legs = control.take(number).unwrap_or_else(|| {
+            let mut maker =
+                Maker { cells: &self.cells, carriers: &mut self.carriers, streams: &self.streams };
+            maker.legs(ue, context.cell, number, control.dch(number - 1), &control.errors)
+        });
+        let before = std::mem::replace(&mut context.legs, legs);
+        control.keep(number, before);
+    }
+}

@@ -1,0 +1,137 @@
+//! Radio access: from above RLC at the RNC to above RLC at the UE, and back. UMTS itself, or a radio that stands in its
+//! place.
+//!
+//! ```text
+//!   enter ─► RLC ─► tick of the carrier ─► turn of its MAC: RLC is asked, the radio answers ─► flight ─► land ─► RLC ─► next_sdu
+//!     │    (wake.rs)  (carrier.rs)    (rnc/mac_d, rnc/mac_c, ue/rach, nodeb/eurane_fach)      (radio/air)   (landing.rs)   ▲
+//!     └───────────────────────────── a measured or a flat radio (substitute/) ─────────────────────────────────────────┘
+//! ```
+//!
+//! `control.rs` does what RRC orders, and `full_cell.rs` tells when a cell has no DCH left. Nothing here calls up: what is
+//! delivered is pulled ([`Access::next_sdu`]).
+
+mod build;
+mod carrier;
+mod channels;
+mod config;
+mod control;
+mod full_cell;
+mod landing;
+mod sharing;
+mod substitute;
+mod wake;
+
+use umts_kernel::random::Streams;
+use umts_kernel::{EventQueue, Phase, TraceSink};
+use umts_units::{Bytes, Time};
+
+pub use self::config::{CellConfig, FachMode, RachMode};
+pub use self::landing::Landing;
+
+use self::carrier::Carriers;
+use self::substitute::Substitute;
+use crate::Step;
+use crate::event::Event;
+use crate::ids::{CarrierId, Direction, UeId};
+use crate::packet::Packet;
+use crate::radio::Air;
+use crate::radio::rlc::Sdu;
+use crate::rnc::{Admission, Turn};
+use crate::step::Wakeup;
+use crate::trace::{DropPlace, TraceEvent};
+use crate::ue::Ues;
+
+/// All of radio access.
+#[derive(Debug)]
+pub struct Access {
+    cells: Vec<Cell>,
+    carriers: Carriers,
+    ues: Ues,
+    air: Air,
+    /// What stands in place of UMTS, by UE; empty if nothing does for any.
+    substitutes: Vec<Option<Box<Substitute>>>,
+    /// Makes the draws of carriers and channels that come to be later.
+    streams: Streams,
+    /// Scratch: who has something to send in a tick.
+    ready: Vec<UeId>,
+}
+
+/// What is kept of one cell.
+#[derive(Debug)]
+struct Cell {
+    config: CellConfig,
+    admission: Admission,
+    /// When the UEs that wait for a DCH next ask.
+    wake: Wakeup,
+    /// Whether what is reserved at the beginning was told.
+    announced: bool,
+    /// Whether it was told to be full, and when that is looked at again.
+    is_full: bool,
+    opens: Wakeup,
+}
+
+impl Access {
+    /// Schedules the beginning of every RRC.
+    pub fn start(&self, agenda: &mut EventQueue<Event>) {
+        for ue in self.ues.iter().filter(|ue| ue.control.is_some()) {
+            agenda.push(Time::ZERO, Phase::Rrc, Event::RrcWake(ue.id));
+        }
+    }
+
+    /// A packet enters: at the RNC for the downlink, at the UE for the uplink.
+    #[inline]
+    pub fn enter<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
+        if let Some(Some(_)) = self.substitutes.get(packet.ue.index()) {
+            self.enter_substitute(step, packet);
+        } else {
+            self.enter_rlc(step, packet);
+        }
+    }
+
+    fn enter_rlc<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
+        let (ue, direction) = (packet.ue, packet.direction());
+        let context = &mut self.ues[ue];
+        let compressed = context.pdcp[direction.index()].compress(&packet);
+        let sdu = Sdu { packet, entered: step.cx.now, compressed };
+        match context.rlc[direction.index()].handle_sdu(&mut step.cx, sdu) {
+            Ok(()) => {
+                self.rlc_changed(step, ue, direction);
+                self.buffers_changed(step, ue);
+            }
+            Err(_) => {
+                step.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet });
+            }
+        }
+    }
+
+    /// A TTI begins for RLC on this carrier.
+    #[inline]
+    pub fn turn<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
+        let mut ready = std::mem::take(&mut self.ready);
+        let carrier = &mut self.carriers[id];
+        let frame = carrier.begin_tick(step.cx.now, &mut ready);
+        let turn = Turn { carrier: id, plan: &carrier.plan, frame, ready: &ready };
+        let is_watched = carrier.sharing.turn(step, turn, &mut self.ues, &mut self.air);
+        if is_watched {
+            for &ue in &ready {
+                self.holder_changed(step, ue);
+            }
+        }
+        self.put_to_sleep(step, id, &ready);
+        if let Some(next) = self.carriers[id].end_tick(step.cx.now) {
+            step.at(next, Phase::Transmit, Event::Tick(id));
+        }
+        self.ready = ready;
+    }
+
+    /// A frame begins at a Node B that has a queue of its own.
+    pub fn frame<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
+        let carrier = &mut self.carriers[id];
+        carrier.sharing.frame(step, id, &carrier.plan, &mut self.ues, &mut self.air);
+    }
+
+    /// SDU octets in the RLC entity of `ue` that sends in `direction`.
+    pub fn rlc_buffer(&self, ue: UeId, direction: Direction) -> Bytes {
+        self.ues[ue].rlc[direction.index()].buffer_occupancy()
+    }
+}

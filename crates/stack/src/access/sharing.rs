@@ -1,0 +1,84 @@
+//! The ways in which UEs share a carrier: who of them sends in a TTI. Each has a file of its own with the node that decides.
+
+use umts_kernel::TraceSink;
+use umts_kernel::random::{AddressedStream, Streams};
+
+use super::config::{CellConfig, FachMode, RachMode};
+use crate::Step;
+use crate::ids::CarrierId;
+use crate::nodeb::EuraneFach;
+use crate::radio::Air;
+use crate::radio::mac::{Channel, RachAccess};
+use crate::rnc::{MacC, MacD, Plan, Scheduler, Turn};
+use crate::trace::TraceEvent;
+use crate::ue::{PrivateRach, Rach, Ues};
+
+/// MAC of a carrier.
+#[derive(Debug)]
+pub(super) enum Sharing {
+    /// Each has a channel of its own.
+    Dedicated(MacD),
+    /// One after another, asked by MAC-c.
+    Common(MacC),
+    /// All at once, into the Node B's queue.
+    Pushed(EuraneFach),
+    /// By contention.
+    Contention(Rach),
+    /// Each has the whole RACH.
+    Private(PrivateRach),
+}
+
+impl Sharing {
+    /// As the cell has it for a channel of this plan.
+    pub fn new(cell: &CellConfig, plan: &Plan, streams: &Streams) -> Self {
+        let draws = |purpose: &str| -> AddressedStream {
+            streams.addressed(&format!("cell{}/{purpose}", plan.cell.0))
+        };
+        match (plan.channel, cell.fach, cell.rach) {
+            (Channel::Dch, _, _) => Sharing::Dedicated(MacD),
+            (Channel::Fach, FachMode::Pull(kind), _) => Sharing::Common(MacC::new(Scheduler::new(kind))),
+            (Channel::Fach, FachMode::PerUePush { nodeb_queue, jitter }, _) => {
+                Sharing::Pushed(EuraneFach::new(nodeb_queue, jitter, draws("fach/jitter")))
+            }
+            (Channel::Rach, _, RachMode::Shared) => {
+                Sharing::Contention(Rach::new(RachAccess::new(draws("rach/access"), plan.format.tti)))
+            }
+            (Channel::Rach, _, RachMode::Private { access_delay }) => {
+                Sharing::Private(PrivateRach::new(access_delay, draws("rach/delay")))
+            }
+        }
+    }
+
+    /// A TTI begins for RLC. Tells whether another UE could have had the channel of one of those asked until now.
+    #[inline]
+    pub fn turn<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        turn: Turn<'_>,
+        ues: &mut Ues,
+        air: &mut Air,
+    ) -> bool {
+        match self {
+            Sharing::Dedicated(mac) => return mac.turn(step, turn, ues, air),
+            Sharing::Common(mac) => mac.turn(step, turn, ues, air),
+            Sharing::Pushed(mac) => mac.turn(step, turn, ues, air),
+            Sharing::Contention(mac) => mac.turn(step, turn, ues, air),
+            Sharing::Private(mac) => mac.turn(step, turn, ues, air),
+        }
+        false
+    }
+
+    /// A frame of the Node B begins, where it has frames of its own.
+    pub fn frame<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        carrier: CarrierId,
+        plan: &Plan,
+        ues: &mut Ues,
+        air: &mut Air,
+    ) {
+        if let Sharing::Pushed(mac) = self {
+            mac.frame(step, carrier, plan, ues, air);
+        }
+    }
+}

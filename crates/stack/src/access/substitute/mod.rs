@@ -1,0 +1,58 @@
+//! Radios without RLC, MAC and channels, in place of UMTS: a measured one, and a flat one for comparison.
+
+mod capacity;
+mod flat;
+
+use umts_kernel::TraceSink;
+use umts_kernel::random::Streams;
+
+use super::Access;
+use crate::Step;
+use crate::ids::{Direction, UeId};
+use crate::packet::Packet;
+use crate::radio::capacity::CapacityLink;
+use crate::radio::flat::FlatLink;
+use crate::trace::TraceEvent;
+use crate::ue::SubstituteConfig;
+
+/// One UE's, each array by direction.
+#[derive(Debug)]
+pub(super) enum Substitute {
+    /// Packets wait for opportunities that were measured.
+    Capacity([CapacityLink; 2]),
+    /// Packets are sent at a rate.
+    Flat([FlatLink; 2]),
+}
+
+impl Substitute {
+    pub fn new(ue: UeId, config: &SubstituteConfig, streams: &Streams) -> Self {
+        match config {
+            SubstituteConfig::Capacity(capacity) => Substitute::Capacity(
+                Direction::BOTH.map(|direction| CapacityLink::new(ue, direction, capacity)),
+            ),
+            SubstituteConfig::Flat(flat) => Substitute::Flat(Direction::BOTH.map(|direction| {
+                let losses = streams.stream(&format!("flat/{direction:?}/ue{}", ue.0));
+                FlatLink::new(ue, direction, flat, losses)
+            })),
+        }
+    }
+}
+
+impl Access {
+    /// A packet of a UE with such a radio enters it.
+    pub(super) fn enter_substitute<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        packet: Packet,
+    ) {
+        match self.substitute(packet.ue) {
+            Some(Substitute::Capacity(_)) => self.enter_capacity(step, packet),
+            Some(Substitute::Flat(_)) => self.enter_flat(step, packet),
+            None => {}
+        }
+    }
+
+    fn substitute(&mut self, ue: UeId) -> Option<&mut Substitute> {
+        self.substitutes.get_mut(ue.index())?.as_deref_mut()
+    }
+}

@@ -1,0 +1,163 @@
+//! Applications: what traffic models ask for becomes connections, data and datagrams.
+
+use umts_kernel::{Phase, TraceSink};
+
+use super::Hosts;
+use super::flow::FlowConnection;
+use crate::Step;
+use crate::between::Between;
+use crate::event::Event;
+use crate::ids::{ConnectionId, End, FlowId, Site};
+use crate::packet::{Content, Datagram};
+use crate::tcp::Variant;
+use crate::trace::TraceEvent;
+use crate::traffic::{Action, Nth, Report};
+
+/// UDP and IPv4 headers without options (RFC 768, RFC 791).
+const UDP_IP_HEADER: u16 = 28;
+
+/// Connections that are to send, with the ends of them, in the order in which they were touched.
+#[derive(Default)]
+struct Touched(Vec<(ConnectionId, [bool; 2])>);
+
+impl Touched {
+    fn add(&mut self, connection: ConnectionId, end: End) {
+        match self.0.last_mut() {
+            Some((last, ends)) if *last == connection => ends[end as usize] = true,
+            _ => {
+                let mut ends = [false; 2];
+                ends[end as usize] = true;
+                self.0.push((connection, ends));
+            }
+        }
+    }
+}
+
+impl Hosts {
+    /// A flow begins: its traffic model says with what.
+    pub fn flow_starts<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        id: FlowId,
+        between: &mut Between,
+    ) {
+        self.flows[id.index()].traffic.handle_start(step.cx.now);
+        self.act(step, id, between);
+    }
+
+    /// A traffic model may have something to do; waking early, it sleeps again.
+    pub fn traffic_wake<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        id: FlowId,
+        between: &mut Between,
+    ) {
+        let flow = &mut self.flows[id.index()];
+        flow.traffic_wake.is_over();
+        if flow.traffic.poll_timeout().is_some_and(|at| at <= step.cx.now) {
+            flow.traffic.handle_timeout(step.cx.now);
+        }
+        self.act(step, id, between);
+    }
+
+    /// Does what the traffic model of a flow asks for now: first all of it, then its connections send.
+    pub(super) fn act<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        id: FlowId,
+        between: &mut Between,
+    ) {
+        let mut touched = Touched::default();
+        while let Some(action) = self.flows[id.index()].traffic.poll_action() {
+            match action {
+                Action::Open { connection, end, segment_payload } => {
+                    touched.add(self.open(step, id, connection, end, segment_payload), end);
+                }
+                Action::Write { connection, end, bytes } => {
+                    let connection = self.used(id, connection);
+                    connection.end(end).handle_write(&mut step.cx, bytes);
+                    touched.add(connection.id, end);
+                }
+                Action::Close { connection, end } => {
+                    let connection = self.used(id, connection);
+                    connection.end(end).handle_close(&mut step.cx);
+                    touched.add(connection.id, end);
+                }
+                Action::Send { end, bytes } => self.send_datagram(step, id, end, bytes, between),
+                Action::Report(report) => self.report(step, id, report),
+            }
+        }
+        for (connection, ends) in touched.0 {
+            for end in [End::Server, End::Ue] {
+                if ends[end as usize] {
+                    self.tcp_changed(step, id, connection, end, between);
+                }
+            }
+        }
+        let flow = &mut self.flows[id.index()];
+        let deadline = flow.traffic.poll_timeout();
+        step.wake(&mut flow.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(id));
+    }
+
+    fn used(&mut self, id: FlowId, nth: Nth) -> &mut FlowConnection {
+        self.flows[id.index()].nth(nth).expect("a traffic model uses open connections only")
+    }
+
+    fn open<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        id: FlowId,
+        nth: Nth,
+        end: End,
+        segment_payload: Option<u32>,
+    ) -> ConnectionId {
+        let flow = &mut self.flows[id.index()];
+        let tcp = flow.tcp_with(segment_payload);
+        let (connection, ue, sender) = (ConnectionId(self.connections), flow.ue, flow.sender);
+        self.connections += 1;
+        let mss = tcp.segment_payload;
+        step.cx.record(|| TraceEvent::ConnectionOpened { connection, flow: id, ue, sender, mss });
+        let opened = flow.open(step.cx.now, connection, nth, &tcp);
+        if let (Variant::User(number), Some(laws)) = (tcp.version, &self.laws) {
+            for end in [End::Server, End::Ue] {
+                opened.end(end).set_law(laws.make(number, connection, end));
+            }
+        }
+        opened.end(end).handle_open(&mut step.cx);
+        connection
+    }
+
+    fn send_datagram<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        id: FlowId,
+        end: End,
+        bytes: u32,
+        between: &mut Between,
+    ) {
+        let flow = &mut self.flows[id.index()];
+        let direction = end.sends();
+        let sent = &mut flow.datagrams[direction.index()];
+        let (number, header, timestamp) = (*sent, UDP_IP_HEADER, step.cx.now);
+        *sent += 1;
+        let datagram = Datagram { direction, number, payload: bytes, header, timestamp };
+        let packet = self.packets.number(id, flow.ue, Content::Datagram(datagram));
+        step.cx.record(|| TraceEvent::DatagramSent { flow: id, datagram });
+        between.leave(step, Site::of(end), packet);
+    }
+
+    fn report<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, flow: FlowId, report: Report) {
+        match report {
+            Report::CallStarted { connection } => {
+                let connection = self.used(flow, connection).id;
+                step.cx.record(|| TraceEvent::PacketCallStarted { connection });
+            }
+            Report::CallEnded { connection, since } => {
+                let connection = self.used(flow, connection).id;
+                step.cx.record(|| TraceEvent::PacketCallEnded { connection, since });
+            }
+            Report::PageEnded { since } => step.cx.record(|| TraceEvent::PageEnded { flow, since }),
+            Report::SessionEnded { since } => step.cx.record(|| TraceEvent::SessionEnded { flow, since }),
+        }
+    }
+}

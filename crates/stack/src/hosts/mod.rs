@@ -1,0 +1,90 @@
+//! The hosts at both sides of the network: what is above IP. Flows with their traffic models, the ends of their TCP
+//! connections, datagrams, and the packets of real programs.
+//!
+//! Hosts call down: a packet that leaves goes to what lies [`Between`] them. What comes up is handed to [`Hosts::reach`].
+//!
+//! ```text
+//!   flow.rs          one flow: its traffic model, and its connections
+//!   applications.rs  what traffic models ask for: connections, data, datagrams
+//!   connections.rs   both ends of each connection: segments in and out, timers
+//!   foreign.rs       packets of real programs
+//! ```
+
+mod applications;
+mod connections;
+mod flow;
+mod foreign;
+
+use std::collections::VecDeque;
+
+use umts_kernel::random::Streams;
+use umts_kernel::{EventQueue, Phase, TraceSink};
+
+pub use self::flow::FlowConfig;
+
+use self::flow::Flow;
+use crate::Step;
+use crate::between::Between;
+use crate::event::Event;
+use crate::ids::{FlowId, Site};
+use crate::packet::{Content, Packet, Packets};
+use crate::tcp::congestion::UserLaws;
+use crate::trace::TraceEvent;
+
+/// All hosts.
+#[derive(Debug)]
+pub struct Hosts {
+    flows: Vec<Flow>,
+    packets: Packets,
+    /// Connections opened so far.
+    connections: u32,
+    /// Makes the laws of `Variant::User`.
+    laws: Option<UserLaws>,
+    /// Packets of real programs that have come through.
+    foreign_out: VecDeque<Packet>,
+}
+
+impl Hosts {
+    /// Hosts with these flows, whose random draws come from `streams`.
+    pub fn new(flows: &[FlowConfig], streams: &Streams) -> Self {
+        let numbered = flows.iter().enumerate();
+        Hosts {
+            flows: numbered.map(|(index, flow)| Flow::new(FlowId(index as u32), flow, streams)).collect(),
+            packets: Packets::default(),
+            connections: 0,
+            laws: None,
+            foreign_out: VecDeque::new(),
+        }
+    }
+
+    /// Connections of [`Variant::User`](crate::tcp::Variant::User) that are opened from now on have these laws.
+    pub fn set_laws(&mut self, laws: UserLaws) {
+        self.laws = Some(laws);
+    }
+
+    /// Schedules the beginning of every flow.
+    pub fn start(&self, agenda: &mut EventQueue<Event>) {
+        for flow in &self.flows {
+            agenda.push(flow.start, Phase::Transmit, Event::FlowStarts(flow.id));
+        }
+    }
+
+    /// A packet reaches the host at `site`.
+    #[inline]
+    pub fn reach<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        site: Site,
+        packet: Packet,
+        between: &mut Between,
+    ) {
+        match packet.content {
+            Content::Segment(segment) => self.reach_connection(step, site, &packet, &segment, between),
+            Content::Datagram(datagram) => {
+                let flow = packet.flow;
+                step.cx.record(|| TraceEvent::DatagramReceived { flow, datagram });
+            }
+            Content::Foreign(_) => self.foreign_out.push_back(packet),
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! EURANE's FACH: the RNC pushes each UE's blocks at the full rate and without flow control, the Node B has one drop-tail
+//! queue for all.
+//!
+//! Blocks cross the Iub, queue here, and those that find the queue full vanish silently. RLC repairs the loss: with two
+//! users every data PDU crosses the Iub more than twice (Dubois 2005, §6.3.4).
+
+mod queue;
+
+use umts_kernel::random::AddressedStream;
+use umts_kernel::{Phase, TraceSink};
+use umts_units::{Bytes, Duration, Time};
+
+use self::queue::{FachQueue, Pushed};
+use crate::Step;
+use crate::detail::{Detail, Stage};
+use crate::event::Event;
+use crate::ids::CarrierId;
+use crate::radio::Air;
+use crate::rnc::{Plan, Turn};
+use crate::trace::TraceEvent;
+use crate::ue::Ues;
+
+/// The RNC's ticks, the Node B's queue and its frames.
+#[derive(Debug)]
+pub struct EuraneFach {
+    queue: FachQueue,
+    jitter: Duration,
+    draws: AddressedStream,
+    frame_scheduled: bool,
+}
+
+impl EuraneFach {
+    /// A Node B that keeps `limit` blocks; each leaves the RNC up to `jitter` late.
+    pub fn new(limit: u32, jitter: Duration, draws: AddressedStream) -> Self {
+        EuraneFach { queue: FachQueue::new(limit), jitter, draws, frame_scheduled: false }
+    }
+
+    /// Each UE sends as if it were alone; the Node B sorts it out.
+    pub fn turn<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        turn: Turn<'_>,
+        ues: &mut Ues,
+        air: &mut Air,
+    ) {
+        let plan = turn.plan;
+        let (direction, blocks) = (plan.direction, plan.format.blocks);
+        let draws = self.draws.tti(turn.frame);
+        for &ue in turn.ready {
+            let context = &mut ues[ue];
+            let octets = Bytes(u64::from(context.leg(direction).block_bits).div_ceil(8));
+            // Blocks of one UE do not overtake each other: RLC would take what is late for lost.
+            let mut before = step.cx.now;
+            for block in 0..blocks {
+                let mut spare = air.spare_set();
+                if context.take_blocks(&mut step.cx, direction, plan.channel, 1, &mut spare) == 0 {
+                    air.return_set(spare);
+                    break;
+                }
+                let late = self.jitter.as_nanos() as f64 * draws.uniform(u32::from(ue.0) * blocks + block);
+                let at = step.cx.now + plan.iub.crossing(octets) + Duration::from_nanos(late as u64);
+                before = at.max(before);
+                self.queue.push(Pushed { at: before, ue, set: spare, epoch: context.epoch });
+            }
+        }
+        self.schedule_frame(step, turn.carrier, plan.format.tti, step.cx.now);
+    }
+
+    /// A frame begins at the Node B: what has come over the Iub queues or is dropped, and the head of the queue goes out.
+    pub fn frame<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        carrier: CarrierId,
+        plan: &Plan,
+        ues: &mut Ues,
+        air: &mut Air,
+    ) {
+        let (direction, tti, channel) = (plan.direction, plan.format.tti, plan.channel);
+        let frame = step.cx.now.as_nanos() / tti.as_nanos();
+        self.frame_scheduled = false;
+        self.queue.settle(step.cx.now, |block| {
+            let (ue, set) = (block.ue, &block.set);
+            step.cx.record(|| TraceEvent::FachQueueDropped { ue, blocks: 1 });
+            step.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::Dropped });
+            air.return_set(block.set);
+        });
+        let mut flight = air.begin(direction, channel);
+        for block in 0..plan.format.blocks {
+            let Some(next) = self.queue.pop() else { break };
+            let ue = next.ue;
+            let sent = flight.add(ue);
+            air.return_set(std::mem::replace(&mut sent.set, next.set));
+            sent.epoch = next.epoch;
+            sent.lost = ues[ue].legs[direction.index()].verdict(ue, direction, frame, block, 1);
+            let set = &sent.set;
+            step.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::OnAir });
+        }
+        let end = step.cx.now + tti;
+        air.depart(step, flight, end);
+        self.schedule_frame(step, carrier, tti, end);
+    }
+
+    /// The Node B's next frame, not before `from`, if it has something to send.
+    fn schedule_frame<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        carrier: CarrierId,
+        tti: Duration,
+        from: Time,
+    ) {
+        if self.frame_scheduled {
+            return;
+        }
+        if let Some(next) = self.queue.next(from) {
+            self.frame_scheduled = true;
+            step.at(next.max(from).round_up_to(tti), Phase::Transmit, Event::NodeBTick(carrier));
+        }
+    }
+}

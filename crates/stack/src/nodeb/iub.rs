@@ -1,0 +1,95 @@
+//! The Iub, between RNC and Node B: what blocks take to cross it.
+
+use umts_units::{BitRate, Bytes, Duration, Time};
+
+use crate::ids::Direction;
+
+/// When blocks leave the RNC.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IubTiming {
+    /// So that they reach the Node B when their frame begins (TS 25.402 §7.2).
+    JustInTime,
+    /// On the RNC's own ticks: they wait at the Node B for the next frame.
+    NextFrame,
+}
+
+/// The Iub of a cell.
+#[derive(Debug, Clone, Copy)]
+pub struct Iub {
+    /// Its rate; `None`: blocks take no time to cross it.
+    pub rate: Option<BitRate>,
+    /// Its delay, one way.
+    pub delay: Duration,
+    /// When blocks leave the RNC.
+    pub timing: IubTiming,
+    /// How long before its frame RLC is asked.
+    pub lead: Duration,
+}
+
+impl Iub {
+    /// What `blocks` of `bits` each take on it.
+    #[inline]
+    pub fn octets(blocks: u32, bits: u32) -> Bytes {
+        Bytes(u64::from(blocks) * u64::from(bits).div_ceil(8))
+    }
+
+    /// How long `octets` take to cross it.
+    #[inline]
+    pub fn crossing(&self, octets: Bytes) -> Duration {
+        self.delay + self.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(octets))
+    }
+
+    /// When blocks that RLC gave at `now` are through the Iub and a TTI of the air: at the UE for the downlink, at the RNC for
+    /// the uplink. An uplink message begins `access` after its frame.
+    #[inline]
+    pub fn arrival(
+        &self,
+        direction: Direction,
+        tti: Duration,
+        now: Time,
+        octets: Bytes,
+        access: Duration,
+    ) -> Time {
+        let iub = self.crossing(octets);
+        match (direction, self.timing) {
+            (Direction::Uplink, _) => now + self.lead + access + tti + iub,
+            // The lead of a just-in-time frame is the Iub's delay itself: RLC was asked `iub` before the frame.
+            (Direction::Downlink, IubTiming::JustInTime) => now + iub + tti,
+            (Direction::Downlink, IubTiming::NextFrame) => (now + iub).round_up_to(tti) + tti,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    fn iub(timing: IubTiming, lead: u64) -> Iub {
+        let (delay, lead) = (Duration::from_millis(15), Duration::from_millis(lead));
+        Iub { rate: None, delay, timing, lead }
+    }
+
+    const TTI: Duration = Duration::from_millis(10);
+
+    #[test]
+    fn blocks_take_the_iub_and_a_tti() {
+        let down = iub(IubTiming::JustInTime, 0);
+        let octets = Iub::octets(12, 336);
+        assert_eq!(down.arrival(Direction::Downlink, TTI, ms(20), octets, Duration::ZERO), ms(45));
+        let up = iub(IubTiming::NextFrame, 1);
+        let access = Duration::from_millis(2);
+        assert_eq!(up.arrival(Direction::Uplink, TTI, ms(19), Iub::octets(1, 336), access), ms(47));
+    }
+
+    #[test]
+    fn blocks_that_miss_their_frame_wait_for_the_next() {
+        let down = iub(IubTiming::NextFrame, 1);
+        // 9 + 15 ms: the next frame begins at 30 ms and takes 10 ms.
+        let octets = Iub::octets(12, 320);
+        assert_eq!(down.arrival(Direction::Downlink, TTI, ms(9), octets, Duration::ZERO), ms(40));
+    }
+}

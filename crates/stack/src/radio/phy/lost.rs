@@ -1,0 +1,35 @@
+//! What a radio answers: which blocks are lost.
+
+/// Which blocks of a set are lost: bit n for block n. A set has 128 blocks at most.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Lost(pub u128);
+
+impl Lost {
+    /// The most blocks that a set can have.
+    pub const MOST_BLOCKS: u32 = 128;
+
+    /// All of `blocks` blocks.
+    #[inline]
+    pub fn all(blocks: u32) -> Self {
+        Lost(if blocks >= Self::MOST_BLOCKS { u128::MAX } else { (1 << blocks) - 1 })
+    }
+
+    /// Whether block number `block` is lost.
+    #[inline]
+    pub fn contains(self, block: u32) -> bool {
+        self.0 >> block & 1 == 1
+    }
+
+    /// Of the blocks from number `block` on, which then is the first.
+    #[inline]
+    pub fn from(self, block: u32) -> Self {
+        Lost(self.0.checked_shr(block).unwrap_or(0))
+    }
+
+    /// How many blocks are lost.
+    #[inline]
+    pub fn count(self) -> u32 {
+        // Mostly none, and counting takes long on processors that are not known to have an instruction for it.
+        if self.0 == 0 { 0 } else { self.0.count_ones() }
+    }
+}

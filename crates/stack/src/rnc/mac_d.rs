@@ -1,0 +1,41 @@
+//! MAC-d on dedicated channels (TS 25.321 §4.2.3.2): each UE has a DCH of its own, and nobody waits for anybody.
+
+use umts_kernel::TraceSink;
+use umts_units::{Bytes, Duration};
+
+use super::plan::Turn;
+use crate::Step;
+use crate::nodeb::Iub;
+use crate::radio::Air;
+use crate::trace::TraceEvent;
+use crate::ue::Ues;
+
+/// The DCHs of a cell with one TTI.
+#[derive(Debug)]
+pub struct MacD;
+
+impl MacD {
+    /// Asks every UE that has something to send. Tells whether another UE could have had the DCH of one of them until now.
+    pub fn turn<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        turn: Turn<'_>,
+        ues: &mut Ues,
+        air: &mut Air,
+    ) -> bool {
+        let (direction, mut octets) = (turn.plan.direction, Bytes::ZERO);
+        let mut flight = air.begin(direction, turn.plan.channel);
+        let mut is_watched = false;
+        for &ue in turn.ready {
+            let ue = &mut ues[ue];
+            is_watched |= ue.control.as_ref().is_some_and(|control| control.is_takeable);
+            let (most, bits) = (ue.leg(direction).format.blocks, ue.leg(direction).block_bits);
+            let blocks = ue.send(&mut step.cx, direction, turn.frame, most, &mut flight);
+            octets = octets.max(Iub::octets(blocks, bits));
+        }
+        // All of them arrive with the longest.
+        let arrival = turn.plan.arrival(step.cx.now, octets, Duration::ZERO);
+        air.depart(step, flight, arrival);
+        is_watched
+    }
+}

@@ -1,0 +1,42 @@
+//! The UEs take turns.
+
+use crate::ids::UeId;
+
+/// Turns by UE index: the UE after the one that was served last is next.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct RoundRobin {
+    next: u16,
+}
+
+impl RoundRobin {
+    /// The place in `ready` of the UE whose turn it is.
+    #[inline]
+    pub fn next(&self, ready: &[UeId]) -> Option<usize> {
+        let at = ready.partition_point(|ue| ue.0 < self.next);
+        if at < ready.len() { Some(at) } else { (!ready.is_empty()).then_some(0) }
+    }
+
+    /// `ue` was served.
+    #[inline]
+    pub fn served(&mut self, ue: UeId) {
+        self.next = ue.0.wrapping_add(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ues_take_turns_and_an_idle_one_loses_none() {
+        let mut turns = RoundRobin::default();
+        let mut serve = |ready: &[u16]| {
+            let ready: Vec<_> = ready.iter().map(|&n| UeId(n)).collect();
+            let ue = ready[turns.next(&ready).unwrap()];
+            turns.served(ue);
+            ue.0
+        };
+        assert_eq!([serve(&[0, 1, 2]), serve(&[0, 1, 2]), serve(&[0, 2]), serve(&[0, 1, 2])], [0, 1, 2, 0]);
+        assert_eq!(turns.next(&[]), None);
+    }
+}

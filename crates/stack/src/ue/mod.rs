@@ -1,0 +1,48 @@
+//! The user equipments: the context of each, which moves as a whole, and what only a UE decides, access to the RACH.
+
+mod channels;
+mod config;
+mod context;
+mod control;
+mod rach;
+
+use std::ops::{Index, IndexMut};
+
+pub use channels::Leg;
+pub use config::{ChannelConfig, SubstituteConfig, SwitchingConfig, UeConfig};
+pub use context::UeContext;
+pub use control::{COMMON, Control};
+pub use rach::{PrivateRach, Rach};
+
+use crate::ids::UeId;
+
+/// All UEs, by their numbers.
+#[derive(Debug, Default)]
+pub struct Ues(Vec<UeContext>);
+
+impl Ues {
+    /// One more.
+    pub fn push(&mut self, ue: UeContext) {
+        self.0.push(ue);
+    }
+
+    /// In the order of their numbers.
+    pub fn iter(&self) -> impl Iterator<Item = &UeContext> {
+        self.0.iter()
+    }
+}
+
+impl Index<UeId> for Ues {
+    type Output = UeContext;
+    #[inline]
+    fn index(&self, ue: UeId) -> &UeContext {
+        &self.0[ue.index()]
+    }
+}
+
+impl IndexMut<UeId> for Ues {
+    #[inline]
+    fn index_mut(&mut self, ue: UeId) -> &mut UeContext {
+        &mut self.0[ue.index()]
+    }
+}

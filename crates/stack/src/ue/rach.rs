@@ -1,0 +1,94 @@
+//! The RACH as UEs use it: by contention for access slots and signatures, or as EURANE has it, with a pipe for each.
+
+use umts_kernel::TraceSink;
+use umts_kernel::random::AddressedStream;
+use umts_units::Duration;
+
+use super::Ues;
+use crate::Step;
+use crate::nodeb::Iub;
+use crate::radio::Air;
+use crate::radio::mac::{Access, RachAccess};
+use crate::radio::phy::Lost;
+use crate::rnc::Turn;
+use crate::trace::TraceEvent;
+
+/// One RACH for all.
+#[derive(Debug)]
+pub struct Rach {
+    access: RachAccess,
+    /// Scratch: who may send.
+    acquired: Vec<Access>,
+}
+
+impl Rach {
+    /// One with this contention.
+    pub fn new(access: RachAccess) -> Self {
+        Rach { access, acquired: Vec::new() }
+    }
+
+    /// Whoever gets access sends.
+    pub fn turn<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        turn: Turn<'_>,
+        ues: &mut Ues,
+        air: &mut Air,
+    ) {
+        self.access.resolve(turn.frame, turn.ready.iter().copied(), &mut self.acquired);
+        for &access in &self.acquired {
+            send(step, turn, access, ues, air);
+        }
+    }
+}
+
+/// EURANE: each UE has the whole RACH, after a random delay.
+#[derive(Debug)]
+pub struct PrivateRach {
+    /// Most that an access takes.
+    most: Duration,
+    draws: AddressedStream,
+}
+
+impl PrivateRach {
+    /// One on which an access takes up to `most`.
+    pub fn new(most: Duration, draws: AddressedStream) -> Self {
+        PrivateRach { most, draws }
+    }
+
+    /// Everybody sends.
+    pub fn turn<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        turn: Turn<'_>,
+        ues: &mut Ues,
+        air: &mut Air,
+    ) {
+        let draws = self.draws.tti(turn.frame);
+        for &ue in turn.ready {
+            let delay = self.most.as_nanos() as f64 * draws.uniform(u32::from(ue.0));
+            let access = Access { ue, delay: Duration::from_nanos(delay as u64), collides: false };
+            send(step, turn, access, ues, air);
+        }
+    }
+}
+
+fn send<T: TraceSink<TraceEvent>>(
+    step: &mut Step<'_, T>,
+    turn: Turn<'_>,
+    access: Access,
+    ues: &mut Ues,
+    air: &mut Air,
+) {
+    let (direction, ue) = (turn.plan.direction, access.ue);
+    let mut flight = air.begin(direction, turn.plan.channel);
+    let context = &mut ues[ue];
+    let blocks = context.send(&mut step.cx, direction, turn.frame, turn.plan.format.blocks, &mut flight);
+    if blocks > 0 && access.collides {
+        flight.last().lost = Lost::all(blocks);
+        step.cx.record(|| TraceEvent::RachCollision { ue });
+    }
+    let octets = Iub::octets(blocks, context.leg(direction).block_bits);
+    let arrival = turn.plan.arrival(step.cx.now, octets, access.delay);
+    air.depart(step, flight, arrival);
+}
