@@ -53,23 +53,23 @@ impl Between {
         }
     }
 
-    /// Radio access hands a packet up. Returns it if it has reached the UE.
+    /// Radio access hands a packet up. Tells whether it has reached the UE.
     #[inline]
     pub fn leave_access<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         direction: Direction,
-        packet: Packet,
-    ) -> Option<Packet> {
+        packet: &Packet,
+    ) -> bool {
         match direction {
             Direction::Downlink => {
-                step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Ue, packet });
-                Some(packet)
+                step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Ue, packet: *packet });
+                true
             }
             Direction::Uplink => {
-                step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Rnc, packet });
-                self.core.enter(step, packet);
-                None
+                step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Rnc, packet: *packet });
+                self.core.enter(step, *packet);
+                false
             }
         }
     }

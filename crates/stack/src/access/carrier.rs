@@ -108,7 +108,7 @@ impl Carrier {
     }
 
     /// `ue` has something to send. Returns when to tick, if no tick is scheduled yet.
-    #[inline]
+    #[inline(always)]
     pub fn activate(&mut self, now: Time, ue: UeId) -> Option<Time> {
         self.members.insert(ue);
         if self.tick_scheduled {

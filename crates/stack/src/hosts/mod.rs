@@ -75,16 +75,16 @@ impl Hosts {
         &mut self,
         step: &mut Step<'_, T>,
         site: Site,
-        packet: Packet,
+        packet: &Packet,
         between: &mut Between,
     ) {
-        match packet.content {
-            Content::Segment(segment) => self.reach_connection(step, site, &packet, &segment, between),
-            Content::Datagram(datagram) => {
+        match &packet.content {
+            Content::Segment(segment) => self.reach_connection(step, site, packet, segment, between),
+            &Content::Datagram(datagram) => {
                 let flow = packet.flow;
                 step.cx.record(|| TraceEvent::DatagramReceived { flow, datagram });
             }
-            Content::Foreign(_) => self.foreign_out.push_back(packet),
+            Content::Foreign(_) => self.foreign_out.push_back(*packet),
         }
     }
 }

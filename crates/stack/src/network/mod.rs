@@ -93,7 +93,7 @@ impl Network {
             }
             Event::LinkArrival(link) => {
                 if let Some(packet) = between.link_arrival(step, link) {
-                    hosts.reach(step, Site::Server, packet, between);
+                    hosts.reach(step, Site::Server, &packet, between);
                 }
             }
             Event::HeldPacketEnters(held) => between.core.held_packet_enters(step, held),
@@ -112,8 +112,8 @@ impl Network {
     #[inline]
     fn take_up<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, mut landing: Landing) {
         while let Some(packet) = self.between.access.next_sdu(step, &mut landing) {
-            if let Some(packet) = self.between.leave_access(step, landing.direction, packet) {
-                self.hosts.reach(step, Site::Ue, packet, &mut self.between);
+            if self.between.leave_access(step, landing.direction, &packet) {
+                self.hosts.reach(step, Site::Ue, &packet, &mut self.between);
             }
         }
     }

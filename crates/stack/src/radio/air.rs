@@ -103,7 +103,7 @@ impl Air {
         step.at(arrival, Phase::Receive, Event::BlocksArrive(id));
     }
 
-    #[inline]
+    #[inline(always)]
     fn take_slot(&mut self, flight: Flight) -> FlightId {
         match self.free.pop() {
             Some(slot) => {

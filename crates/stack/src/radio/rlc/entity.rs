@@ -74,6 +74,7 @@ impl Rlc {
     }
 
     /// Queues one SDU, or refuses it when it does not fit the transmission buffer.
+    #[inline]
     pub fn handle_sdu<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
@@ -150,7 +151,7 @@ impl Rlc {
     }
 
     /// Whether the next TTI is of use to it.
-    #[inline]
+    #[inline(always)]
     pub fn has_work(&self, now: Time) -> bool {
         match self {
             Rlc::Am(entity) => entity.has_work(now),
