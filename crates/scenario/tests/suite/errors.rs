@@ -32,6 +32,7 @@ const BEARER_FAST: &str = "[[bearer]]\nname = \"fast\"\ndownlink = { rate = \"8 
                            uplink = { rate = \"64 kbit/s\", tti = \"10 ms\" }\n";
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of mistakes")]
 fn each_mistake_is_named_where_it_stands() {
     let link = |from: &str, to: &str| format!("[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\n");
     let red = |keys: &str, link: &str| {

@@ -40,8 +40,19 @@ impl SduQueue {
         Ok(())
     }
 
+    /// Gives up the SDUs that have waited too long. Tells whether a part of one was sent already.
+    pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) -> bool {
+        let Some(too_old) = self.too_old(cx.now) else { return false };
+        let mut given_up = Vec::new();
+        let started = self.buffer.discard_started(|_, sdu| sdu.entered <= too_old, |sdu| given_up.push(sdu));
+        self.buffer.discard_unsent(too_old, |sdu| given_up.push(sdu));
+        given_up.iter().for_each(|sdu| self.record_discarded(cx, sdu));
+        self.record_level(cx);
+        started
+    }
+
     /// SDUs that came at this instant or before are too old now; `None` if none is.
-    pub fn too_old(&self, now: Time) -> Option<Time> {
+    fn too_old(&self, now: Time) -> Option<Time> {
         let age = self.timer_discard?;
         self.next_discard().filter(|&at| at <= now)?;
         Some(Time::from_nanos(now.as_nanos().saturating_sub(age.as_nanos())))

@@ -9,17 +9,15 @@
 
 mod bbr;
 mod cubic;
-mod fack;
 mod forward;
 mod law;
 mod newreno;
+mod ns2;
 mod prr;
 mod rate;
 mod reaction;
 mod recovery;
 mod reno;
-mod rules;
-mod sack;
 mod selective;
 mod tahoe;
 mod user;
@@ -29,16 +27,14 @@ mod window;
 
 pub use bbr::{Bbr, Mode};
 pub use cubic::{Cubic, CubicConfig};
-pub use fack::Fack;
 pub use law::{Departure, Heard, Law, Loss, Settled, WindowLaw};
 pub use newreno::NewReno;
+pub use ns2::{Fack, Rules, Sack};
 pub use prr::Prr;
 pub use rate::{RateSample, RateSampler};
 pub use reaction::{Backoff, Reaction, Resend, Sample, Turn};
 pub use recovery::SackRecovery;
 pub use reno::Reno;
-pub use rules::Rules;
-pub use sack::Sack;
 pub use selective::{LossRule, Selective};
 pub use tahoe::Tahoe;
 pub use user::{UserLaw, UserLaws};

@@ -114,11 +114,7 @@ impl TmEntity {
 
     /// Gives up the SDUs that are too old.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
-        let Some(too_old) = self.queue.too_old(cx.now) else { return };
-        let mut given_up = Vec::new();
-        self.queue.buffer.discard_unsent(too_old, |sdu| given_up.push(sdu));
-        given_up.iter().for_each(|sdu| self.queue.record_discarded(cx, sdu));
-        self.queue.record_level(cx);
+        self.queue.handle_timeout(cx);
     }
 
     /// Fills `set` with `blocks` blocks at most: fewer than an SDU needs are left to others.

@@ -150,14 +150,7 @@ impl UmEntity {
     /// Gives up the SDUs that are too old. Where a part of one was sent, VT(US) skips a number, so that the receiver sees a
     /// hole.
     pub fn handle_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
-        let Some(too_old) = self.queue.too_old(cx.now) else { return };
-        let mut given_up = Vec::new();
-        if self.queue.buffer.discard_started(|_, sdu| sdu.entered <= too_old, |sdu| given_up.push(sdu)) {
-            self.vt_us += 1;
-        }
-        self.queue.buffer.discard_unsent(too_old, |sdu| given_up.push(sdu));
-        given_up.iter().for_each(|sdu| self.queue.record_discarded(cx, sdu));
-        self.queue.record_level(cx);
+        self.vt_us += u64::from(self.queue.handle_timeout(cx));
     }
 
     /// Fills `set` with `blocks` blocks at most.

@@ -11,11 +11,11 @@
 
 use umts_units::Time;
 
-use super::{
+use crate::packet::SackBlocks;
+use crate::tcp::congestion::{
     CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Outstanding, Reaction, Resend, Sample,
     Turn, Window,
 };
-use crate::packet::SackBlocks;
 
 /// An ACK is timed by its echo and restarts the timer.
 const TIMED_BY_ECHO: Reaction = Reaction { restart_timer: true, sample: Sample::Echo, ..Reaction::NOTHING };

@@ -8,11 +8,11 @@
 
 use umts_units::Time;
 
-use super::{
+use crate::packet::SackBlocks;
+use crate::tcp::congestion::{
     Backoff, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, Flight, NewAck, Outstanding, Reaction, Turn,
     Window,
 };
-use crate::packet::SackBlocks;
 
 /// The state of SACK recovery.
 #[derive(Debug, Clone, Default)]

@@ -1,0 +1,53 @@
+//! What the fingerprint of a run's code depends on.
+
+#[path = "../fingerprint.rs"]
+mod fingerprint;
+
+use std::fs;
+use std::path::Path;
+
+/// A workspace with a source file in every crate and the lock file of this one.
+fn workspace(root: &Path) {
+    for name in fingerprint::CRATES.iter().chain(&["capture", "emulate", "bindings"]) {
+        let folder = root.join("crates").join(name);
+        for below in ["src", "tests"] {
+            fs::create_dir_all(folder.join(below)).unwrap();
+            fs::write(folder.join(below).join("lib.rs"), "// nothing\n").unwrap();
+        }
+    }
+    fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock"), root.join("Cargo.lock"))
+        .unwrap();
+}
+
+#[test]
+fn it_changes_with_what_decides_results_and_with_nothing_else() {
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fingerprint");
+    let _ = fs::remove_dir_all(&root);
+    workspace(&root);
+    let before = fingerprint::fingerprint(&root).unwrap();
+    for other in ["capture/src", "emulate/src", "bindings/src", "stack/tests"] {
+        fs::write(root.join("crates").join(other).join("lib.rs"), "// a comment\n").unwrap();
+        assert_eq!(fingerprint::fingerprint(&root).unwrap(), before, "{other}");
+    }
+    for name in fingerprint::CRATES {
+        let source = root.join("crates").join(name).join("src/lib.rs");
+        fs::write(&source, "// a comment\n").unwrap();
+        assert_ne!(fingerprint::fingerprint(&root).unwrap(), before, "{name}");
+        fs::write(&source, "// nothing\n").unwrap();
+    }
+    assert_eq!(fingerprint::fingerprint(&root).unwrap(), before);
+    let lock = fs::read_to_string(root.join("Cargo.lock")).unwrap();
+    let libm = lock.find("name = \"libm\"").unwrap();
+    let changed = format!("{}{}", &lock[..libm], lock[libm..].replacen("version = \"", "version = \"9", 1));
+    fs::write(root.join("Cargo.lock"), changed).unwrap();
+    assert_ne!(fingerprint::fingerprint(&root).unwrap(), before, "libm");
+}
+
+#[test]
+fn packages_are_those_below_the_crates_that_decide() {
+    let lock = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../Cargo.lock")).unwrap();
+    let names: Vec<String> = fingerprint::locked(&lock).into_keys().collect();
+    let has = |name: &str| names.iter().any(|key| key.split(' ').next() == Some(name));
+    assert!(["umts-stack", "libm", "rand_pcg", "blake3", "hdrhistogram"].into_iter().all(has), "{names:?}");
+    assert!(!["pyo3", "pcap-parser", "tun-rs", "umts-capture"].into_iter().any(has), "{names:?}");
+}

@@ -1,0 +1,142 @@
+//! Imports of the stack point down: read from the sources, file by file.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The storeys, the lowest first. A file belongs to the first storey that names it or a folder above it, the more exact
+/// name first. It may import from its own storey and from those below.
+const STOREYS: [&[&str]; 9] = [
+    // Words: values without behaviour, which everybody uses.
+    &[
+        "ids",
+        "packet",
+        "radio/mac/transport_channel",
+        "radio/phy/lost",
+        "radio/rlc/block_set",
+        "radio/rlc/sn",
+        "radio/rrc_state",
+    ],
+    // What a call is handed, and what is observed.
+    &["trace", "detail", "cx", "event", "step"],
+    &["radio", "tcp", "core_network"],
+    &["traffic"],
+    &["ue", "nodeb", "rnc"],
+    &["access"],
+    &["between"],
+    &["hosts"],
+    &["network"],
+];
+
+/// What `lib.rs` gives a short name.
+const SHORT: [(&str, &str); 2] = [("Cx", "cx"), ("Step", "step")];
+
+fn sources() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src")
+}
+
+/// The storey of a module path such as `radio/rlc/am`.
+fn storey(module: &str) -> Option<usize> {
+    let is_in = |name: &&str| module == *name || module.starts_with(&format!("{name}/"));
+    let longest = |storey: &[&str]| storey.iter().filter(|name| is_in(name)).map(|name| name.len()).max();
+    let found = STOREYS.iter().enumerate().filter_map(|(at, storey)| Some((longest(storey)?, at)));
+    found.max().map(|(_, at)| at)
+}
+
+/// Module path of a file: `radio/rlc/am/mod.rs` and `radio/rlc/am.rs` are both `radio/rlc/am`.
+fn module_of(file: &Path) -> String {
+    let path = file.strip_prefix(sources()).expect("it was found there").with_extension("");
+    let path = path.to_str().expect("names of modules").to_owned();
+    path.strip_suffix("/mod").unwrap_or(&path).to_owned()
+}
+
+/// All files but `lib.rs` and what is for tests alone.
+fn files(folder: &Path, into: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("the sources are there") {
+        let path = entry.expect("it can be read").path();
+        let name = path.file_name().and_then(|name| name.to_str()).expect("names of modules");
+        if path.is_dir() {
+            if name != "tests" {
+                files(&path, into);
+            }
+        } else if !["lib.rs", "tests.rs", "testing.rs"].contains(&name) {
+            into.push(path);
+        }
+    }
+}
+
+/// Every path that begins with `crate::`, braces spelled out, test modules left out.
+fn imports(source: &str) -> Vec<String> {
+    let source = source.split("#[cfg(test)]\nmod tests").next().expect("a split has a first part");
+    let lines = source.lines().map(|line| line.split("//").next().unwrap_or(line));
+    let code = lines.collect::<Vec<_>>().join(" ");
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("crate::") {
+        spell_out("", &code[at + "crate::".len()..], &mut found);
+    }
+    found
+}
+
+/// Reads one path from the beginning of `rest`; returns what follows it.
+fn spell_out<'a>(prefix: &str, rest: &'a str, found: &mut Vec<String>) -> &'a str {
+    let word = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+    let (name, mut rest) = rest.split_at(word);
+    let path = if prefix.is_empty() { name.to_owned() } else { format!("{prefix}/{name}") };
+    let opening = if path.is_empty() { "{" } else { "::{" };
+    if let Some(inner) = rest.strip_prefix(opening) {
+        rest = inner.trim_start();
+        while !rest.starts_with('}') && !rest.is_empty() {
+            rest = spell_out(&path, rest, found).trim_start();
+            rest = rest.strip_prefix(',').unwrap_or(rest).trim_start();
+        }
+        return rest.strip_prefix('}').unwrap_or(rest);
+    }
+    if let Some(inner) =
+        rest.strip_prefix("::").filter(|inner| inner.starts_with(|c: char| c.is_alphabetic()))
+    {
+        return spell_out(&path, inner, found);
+    }
+    found.push(path);
+    rest
+}
+
+/// Arrows from `module` with this source to a higher storey.
+fn upwards(module: &str, source: &str) -> Vec<String> {
+    let from = storey(module).unwrap_or_else(|| panic!("{module} has no storey: name one in this test"));
+    let named = |path: &String| {
+        let short = SHORT.iter().find(|(name, _)| path == name).map(|(_, module)| (*module).to_owned());
+        short.unwrap_or_else(|| path.clone())
+    };
+    let mut arrows = Vec::new();
+    for path in imports(source) {
+        let target = named(&path);
+        let to =
+            storey(&target).unwrap_or_else(|| panic!("{module} imports crate::{path}, which has no storey"));
+        if to > from {
+            arrows.push(format!("{module} (storey {from}) looks up to {target} (storey {to})"));
+        }
+    }
+    arrows
+}
+
+#[test]
+fn no_import_of_the_stack_points_up() {
+    let mut all = Vec::new();
+    files(&sources(), &mut all);
+    assert!(all.len() > 100, "the sources were found: {}", all.len());
+    let arrows: Vec<_> = all
+        .iter()
+        .flat_map(|file| upwards(&module_of(file), &fs::read_to_string(file).expect("it can be read")))
+        .collect();
+    assert!(arrows.is_empty(), "{}", arrows.join("\n"));
+}
+
+#[test]
+fn an_arrow_upwards_is_seen() {
+    assert_eq!(upwards("radio/rlc/am", "use crate::access::Access;").len(), 1);
+    assert_eq!(upwards("trace", "use crate::radio::rlc::Rlc;").len(), 1);
+    assert_eq!(upwards("hosts/flow", "fn f(_: &crate::network::Network) {}").len(), 1);
+    assert_eq!(upwards("ue/rach", "use crate::{ids::UeId, hosts::{Hosts, flow::Flow}};").len(), 2);
+    assert_eq!(upwards("access/control", "use crate::rnc::rrc::{Order, Rrc}; use crate::Step;"), [""; 0]);
+    assert_eq!(upwards("trace", "use crate::radio::rrc_state::RrcState;"), [""; 0]);
+    assert_eq!(upwards("tcp", "// crate::network is above\n"), [""; 0]);
+}
