@@ -1,7 +1,7 @@
 //! The modelled network, sans-IO, in the order in which a downlink byte meets it.
 //!
 //! ```text
-//! traffic → tcp → core_network → rnc → nodeb → radio → ue
+//! traffic → tcp → hosts → core_network → access (rnc → nodeb → radio → ue)
 //! ```
 //!
 //! A protocol entity is a plain struct without clock, socket, callback or global: it is told the time through

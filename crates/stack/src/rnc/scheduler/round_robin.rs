@@ -9,11 +9,17 @@ pub struct RoundRobin {
 }
 
 impl RoundRobin {
+    /// The places in `ready` in the order of the UEs' turns.
+    #[inline]
+    pub fn turns(&self, ready: &[UeId]) -> impl Iterator<Item = usize> + use<> {
+        let from = ready.partition_point(|ue| ue.0 < self.next);
+        (from..ready.len()).chain(0..from)
+    }
+
     /// The place in `ready` of the UE whose turn it is.
     #[inline]
     pub fn next(&self, ready: &[UeId]) -> Option<usize> {
-        let at = ready.partition_point(|ue| ue.0 < self.next);
-        if at < ready.len() { Some(at) } else { (!ready.is_empty()).then_some(0) }
+        self.turns(ready).next()
     }
 
     /// `ue` was served.
