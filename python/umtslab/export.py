@@ -1,13 +1,16 @@
-"""Runs as tables: one row per run, one row per metric, one row per connection; as CSV and as LaTeX."""
+"""Runs for other programs: as one JSON object, and as tables, which CSV and LaTeX are made of.
+
+A table has one row per run, one row per metric, or one row per connection.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from umtslab.analyse.statistics import summarise_metrics
-from umtslab.run import Run
+from umtslab.run import Run, code_version
 
 if TYPE_CHECKING:
     import polars as pl
@@ -66,6 +69,30 @@ def connections_table(runs: Sequence[Run]) -> pl.DataFrame:
         for run in runs
     ]
     return pl.concat(tables, how="vertical") if tables else pl.DataFrame()
+
+
+def runs_object(scenario: str, runs: Sequence[Run]) -> dict[str, Any]:
+    """Runs and their summary as values of JSON: what ``umts run --json`` prints."""
+    return {
+        "scenario": scenario,
+        "version": str(code_version()),
+        "runs": [
+            {"seed": run.seed, "run": run.run, "metrics": run.metrics, "connections": _connection_rows(run)}
+            for run in runs
+        ],
+        "summary": {
+            name: summary.as_dict()
+            for name, summary in summarise_metrics([run.metrics for run in runs]).items()
+        },
+    }
+
+
+def _connection_rows(run: Run) -> list[dict[str, Any]]:
+    return [{name: _plain(value) for name, value in row.items()} for row in run.connections().to_dicts()]
+
+
+def _plain(value: Any) -> Any:
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def to_csv(table: pl.DataFrame) -> str:

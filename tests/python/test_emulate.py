@@ -16,8 +16,7 @@ import plain_user
 import polars
 import pytest
 from conftest import Umts, command
-from umtslab.cli.doctor import emulation
-from umtslab.emulate import internet, meter
+from umtslab.emulate import internet, machine, meter
 from umtslab.emulate.network import Core, of_bearer
 from umtslab.emulate.session import Session
 from umtslab.emulate.tcp import describe, settings
@@ -30,7 +29,7 @@ FETCH = "import urllib.request, sys; sys.stdout.write(str(len(urllib.request.url
 
 @pytest.fixture(scope="module", autouse=True)
 def _privileges() -> None:
-    found = {what: (answer, advice) for what, answer, advice in emulation()}
+    found = {what: (answer, advice) for what, answer, advice in machine.needs()}
     for needed in ("namespaces", "TUN devices"):
         answer, advice = found[needed]
         if answer != "yes":

@@ -12,15 +12,14 @@ from typing import Any
 import lone_host
 import pytest
 from conftest import Umts
-from umtslab.cli.doctor import emulation
-from umtslab.emulate import forwarding, resolver
+from umtslab.emulate import forwarding, machine, resolver
 
 NOTHING = {"forwards": "0", "devices": [], "holds": [], "folder": False}
 
 
 def skip_without_host() -> None:
     missing = lone_host.missing()
-    found = {what: answer for what, answer, _ in emulation()}
+    found = {what: answer for what, answer, _ in machine.needs()}
     if missing is None and found["TUN devices"] != "yes":
         missing = found["TUN devices"]
     if missing is not None:

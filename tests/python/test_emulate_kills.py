@@ -13,7 +13,7 @@ from pathlib import Path
 import lone_host
 import pytest
 from conftest import command
-from umtslab.cli.doctor import emulation
+from umtslab.emulate import machine
 
 KILLS = int(os.environ.get("UMTS_KILLS", "3"))
 """How many at random moments; `make soak` asks for many."""
@@ -32,7 +32,7 @@ WAIT_S = 30
 
 @pytest.fixture(scope="module", autouse=True)
 def _privileges() -> None:
-    for what, answer, advice in emulation():
+    for what, answer, advice in machine.needs():
         if what in ("namespaces", "TUN devices") and answer != "yes":
             pytest.skip(f"this user may not emulate: {answer}; {advice}")
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from umtslab.exit_status import INTERRUPTED
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; the answer is its exit status.
@@ -27,5 +29,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return status_of(error)
     except KeyboardInterrupt:
-        return 130
+        return INTERRUPTED
     return status if isinstance(status, int) else 0

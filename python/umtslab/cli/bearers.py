@@ -32,7 +32,7 @@ def bearers(containing: str = "", /, *, json: bool = False) -> int:
     if json:
         print(json_text.dumps(found, indent=1))
         return 0
-    from umtslab.cli.tables import output, rows_table
+    from umtslab.terminal import output, rows_table
 
     tables = []
     reference = [bearer for bearer in found if bearer["kind"] == "reference"]

@@ -163,7 +163,7 @@ def _draw(analysis: CaptureAnalysis, connection: int | None, path: Path, bar: Fi
 
 
 def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all: bool) -> None:
-    from umtslab.cli.tables import output
+    from umtslab.terminal import output
 
     console = output()
     for index, analysis in enumerate(analyses):
@@ -226,8 +226,8 @@ _PLACES = {
 
 
 def _metrics_table(metrics: dict[str, Any], *, show_all: bool) -> Table:
-    from umtslab.cli.tables import plain_table
     from umtslab.numbers import number
+    from umtslab.terminal import plain_table
 
     table = plain_table("metric", ">value", "unit")
     for name, unit in units().items():
@@ -238,8 +238,8 @@ def _metrics_table(metrics: dict[str, Any], *, show_all: bool) -> Table:
 
 
 def _connections_table(rows: list[dict[str, Any]]) -> Table:
-    from umtslab.cli.tables import plain_table
     from umtslab.numbers import number
+    from umtslab.terminal import plain_table
 
     unit_of = units()
     shown = {name: "" if unit_of[name] == "1" else f" ({unit_of[name]})" for name in _OF_CONNECTIONS}

@@ -75,8 +75,8 @@ def _compare_points(first: Record, second: Record, metric: str, *, as_json: bool
         ]
         print(json_text.dumps({"metric": metric, "points": points}, indent=1, allow_nan=False))
         return 0
-    from umtslab.cli.tables import output, plain_table
     from umtslab.numbers import number
+    from umtslab.terminal import output, plain_table
 
     headings = (">first", ">second", ">difference", ">± 95 %", ">%", ">pairs", "second is")
     table = plain_table(*first.axes, *headings)
@@ -124,9 +124,9 @@ def _who(runs: list[Run]) -> dict[str, object]:
 
 
 def _print(comparison: Comparison, one: list[Run], two: list[Run], *, show_all: bool) -> None:
-    from umtslab.cli.tables import output, plain_table
     from umtslab.metrics import headline
     from umtslab.numbers import number
+    from umtslab.terminal import output, plain_table
 
     measured = {d.metric: d for d in comparison.differences if d.verdict is not Verdict.NOT_MEASURED}
     names = sorted(measured) if show_all else headline(set(measured))

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from typing import TYPE_CHECKING
 
+from umtslab.exit_status import FAILED, WRONG
+from umtslab.system_errors import is_disk_full, reason
+
 if TYPE_CHECKING:
     import sqlite3
-
-FAILED = 1
-"""A run failed, a precision was missed, or results could not be written."""
-
-WRONG = 2
-"""Wrong usage or input; nothing was run."""
 
 
 class UsageError(Exception):
@@ -75,22 +71,6 @@ def complain(message: str, status: int) -> int:
     """Print `message` on standard error and give `status` back."""
     print(message if message.startswith(("umts", "error")) else f"umts: {message}", file=sys.stderr)
     return status
-
-
-def reason(error: OSError | sqlite3.Error) -> str:
-    """What the system says, with the file that it says it about."""
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
-    return str(error)
-
-
-def is_disk_full(error: OSError | sqlite3.Error) -> bool:
-    """Whether there was no room, rather than no permission."""
-    import sqlite3
-
-    if isinstance(error, OSError):
-        return error.errno in (errno.ENOSPC, errno.EDQUOT)
-    return getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
 
 
 def _reader_left() -> int:

@@ -27,7 +27,7 @@ def metrics(containing: str = "", /, *, json: bool = False) -> int:
     if json:
         print(json_text.dumps(rows, indent=1))
         return 0
-    from umtslab.cli.tables import output, rows_table
+    from umtslab.terminal import output, rows_table
 
     columns = ("name", "unit", "scope", "meaning", "numerator", "denominator")
     output().print(rows_table([{column: row[column] for column in columns} for row in rows]))

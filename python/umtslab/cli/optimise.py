@@ -10,15 +10,15 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from umtslab.cli.failures import FAILED, UsageError
+from umtslab.cli.failures import UsageError
 from umtslab.cli.progress import ProgressBar
 from umtslab.cli.results import open_results
 from umtslab.cli.where import chosen_workers
+from umtslab.exit_status import FAILED, INTERRUPTED
 from umtslab.run import code_version
 from umtslab.studies.optimise import Outcome, Trial, load_optimisation
 from umtslab.studies.optimise import optimise as find_best
 
-INTERRUPTED = 130
 _SHOWN = 5
 
 
@@ -124,9 +124,9 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
 
 
 def _print(outcome: Outcome, command: str) -> None:
-    from umtslab.cli.tables import output, plain_table
     from umtslab.metrics import units
     from umtslab.numbers import number
+    from umtslab.terminal import output, plain_table
 
     study = outcome.study
     keys = [parameter.key for parameter in study.frame.parameters]

@@ -28,7 +28,7 @@ def params(containing: str = "", /, *, json: bool = False) -> int:
     if json:
         print(json_text.dumps(rows, indent=1))
         return 0
-    from umtslab.cli.tables import output, rows_table
+    from umtslab.terminal import output, rows_table
 
     output().print(rows_table([_key_first(row) for row in rows]))
     return 0

@@ -39,6 +39,6 @@ def _print(content: str | list[dict[str, str]]) -> None:
     if isinstance(content, str):
         print(content)
         return
-    from umtslab.cli.tables import output, rows_table
+    from umtslab.terminal import output, rows_table
 
     output().print(rows_table(content))

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 
 from umtslab import _core
-from umtslab.cli.failures import FAILED, UsageError
+from umtslab.cli.failures import UsageError
 from umtslab.cli.results import find_runs
+from umtslab.exit_status import FAILED
 from umtslab.scenario import Scenario
 
 RECORDING = "packets-in.pcapng"

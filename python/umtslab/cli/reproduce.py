@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from umtslab.cli.failures import FAILED
 from umtslab.cli.options import workers
 from umtslab.cli.results import open_results
+from umtslab.exit_status import FAILED
 
 if TYPE_CHECKING:
     from rich.progress import TaskID

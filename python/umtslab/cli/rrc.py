@@ -28,7 +28,7 @@ def rrc(containing: str = "", /, *, json: bool = False) -> int:
     if json:
         print(json_text.dumps(found, indent=1))
         return 0
-    from umtslab.cli.tables import output, rows_table
+    from umtslab.terminal import output, rows_table
 
     headings = {"profile": "name", "what it is": "description", "keys of [rrc]": "keys", "source": "source"}
     output().print(

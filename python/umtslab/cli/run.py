@@ -11,18 +11,17 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from umtslab.cli.failures import FAILED, UsageError
+from umtslab.cli.failures import UsageError
 from umtslab.cli.options import overrides, relative_precision, workers
 from umtslab.cli.progress import ProgressBar
 from umtslab.cli.results import open_results
+from umtslab.exit_status import FAILED, INTERRUPTED
 from umtslab.metrics import units
 from umtslab.precision import Precision
 from umtslab.run import Run
 from umtslab.scenario import Scenario
 from umtslab.simulation import Task, execute
 from umtslab.store import Store
-
-INTERRUPTED = 130
 
 
 def run(

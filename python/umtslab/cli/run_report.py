@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import shlex
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import summarise_metrics
-from umtslab.run import Run, code_version
+from umtslab.export import runs_object
+from umtslab.run import Run
 
 if TYPE_CHECKING:
     from umtslab.scenario import Scenario
@@ -18,25 +18,9 @@ if TYPE_CHECKING:
 _MOST_CONNECTIONS = 20
 
 
-def as_json(scenario: str, runs: Sequence[Run]) -> dict[str, Any]:
-    """The object that ``--json`` prints."""
-    return {
-        "scenario": scenario,
-        "version": str(code_version()),
-        "runs": [
-            {"seed": run.seed, "run": run.run, "metrics": run.metrics, "connections": _connections(run)}
-            for run in runs
-        ],
-        "summary": {
-            name: summary.as_dict()
-            for name, summary in summarise_metrics([run.metrics for run in runs]).items()
-        },
-    }
-
-
 def print_json(scenario: str, runs: Sequence[Run]) -> None:
     """Print the object and nothing else."""
-    print(json.dumps(as_json(scenario, runs), indent=1, allow_nan=False))
+    print(json.dumps(runs_object(scenario, runs), indent=1, allow_nan=False))
 
 
 def print_tables(
@@ -44,7 +28,7 @@ def print_tables(
 ) -> None:
     """Print metrics, connections where they are few, and where the files are."""
     from umtslab.budget import has_budget
-    from umtslab.cli.tables import budget_table, connections_table, metrics_table, output
+    from umtslab.terminal import budget_table, connections_table, metrics_table, output
 
     console = output()
     console.print(f"[bold]{scenario.title or scenario.name}[/bold]", soft_wrap=True)
@@ -93,11 +77,3 @@ def _where(runs: Sequence[Run], store: Store) -> list[str]:
     if runs[0].series_kinds():
         lines.append(f"figures: umts plot {place} outstanding")
     return [*lines, f"every metric: umts export {place} --csv"]
-
-
-def _connections(run: Run) -> list[dict[str, Any]]:
-    return [{name: _plain(value) for name, value in row.items()} for row in run.connections().to_dicts()]
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -13,11 +13,10 @@ from umtslab.cli.failures import UsageError
 from umtslab.cli.progress import ProgressBar
 from umtslab.cli.results import open_results
 from umtslab.cli.where import chosen_workers
+from umtslab.exit_status import INTERRUPTED
 from umtslab.plot import FORMATS
 from umtslab.run import code_version
 from umtslab.studies.sensitivity import Findings, analyse_sensitivity, load_sensitivity
-
-INTERRUPTED = 130
 
 
 def sensitivity(
@@ -104,9 +103,9 @@ def _as_json(findings: Findings) -> dict[str, Any]:
 
 
 def _print(findings: Findings) -> None:
-    from umtslab.cli.tables import output, plain_table
     from umtslab.metrics import units
     from umtslab.numbers import number
+    from umtslab.terminal import output, plain_table
 
     study = findings.study
     console = output()

@@ -14,18 +14,17 @@ from cyclopts import Parameter
 from umtslab.campaign.file import Campaign, load_campaign
 from umtslab.campaign.record import save_record
 from umtslab.campaign.study import Study
-from umtslab.cli.failures import FAILED, UsageError
+from umtslab.cli.failures import UsageError
 from umtslab.cli.options import overrides, relative_precision
 from umtslab.cli.progress import ProgressBar
 from umtslab.cli.results import open_results
 from umtslab.cli.where import chosen_workers
+from umtslab.exit_status import FAILED, INTERRUPTED
 from umtslab.metrics import units
 from umtslab.precision import Precision
 
 if TYPE_CHECKING:
     from umtslab.store import Store
-
-INTERRUPTED = 130
 
 
 def sweep(

@@ -51,9 +51,9 @@ def print_json(record: Record, study: Study) -> None:
 
 def print_table(record: Record, metrics: Sequence[str]) -> None:
     """Print a row per point: its parameters, the number of its runs, mean and interval of each metric."""
-    from umtslab.cli.tables import output, plain_table
     from umtslab.metrics import units
     from umtslab.numbers import number
+    from umtslab.terminal import output, plain_table
 
     unit_of = units()
     headings = []
@@ -106,7 +106,7 @@ def print_plan(study: Study, missing: Collection[str], *, as_json: bool) -> None
         content = [{"parameters": p, "runs": runs, "missing": lacking} for p, runs, lacking in rows]
         print(json.dumps({"campaign": study.campaign.name, "points": content}, indent=1))
         return
-    from umtslab.cli.tables import output, plain_table
+    from umtslab.terminal import output, plain_table
 
     axes = study.campaign.axes
     table = plain_table(*axes, ">runs" if study.campaign.precision is None else ">runs, at least", ">missing")

@@ -9,8 +9,8 @@ import sys
 from contextlib import suppress
 
 from umtslab.emulate import forwarding
-from umtslab.emulate.launcher import OWN_FAILURE
 from umtslab.emulate.session import Session
+from umtslab.exit_status import EMULATION_FAILED
 
 
 class Started:
@@ -41,7 +41,7 @@ class Started:
             status = self._launcher.wait()
         finally:
             os.close(self._wanted)
-        return OWN_FAILURE if status < 0 else status
+        return EMULATION_FAILED if status < 0 else status
 
 
 def start(session: Session) -> Started:
@@ -60,7 +60,7 @@ def emulate(session: Session) -> int:
         changed = forwarding.hold(os.getpid())
     except OSError as error:
         print(f"umts: the host's network is out of reach: {error}", file=sys.stderr)
-        return OWN_FAILURE
+        return EMULATION_FAILED
     if changed is not None and session.meter:
         print(f"changed on this host until the end: {changed}", file=sys.stderr)
     try:

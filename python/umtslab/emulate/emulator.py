@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from umtslab import _core
-from umtslab.cli.failures import WRONG, reason
 from umtslab.emulate import resolver
-from umtslab.emulate.launcher import OWN_FAILURE
 from umtslab.emulate.meter import Meter
 from umtslab.emulate.session import METRICS_VARIABLE, Session
+from umtslab.exit_status import EMULATION_FAILED, WRONG
+from umtslab.system_errors import reason
 
 NAME_SERVER = "10.45.0.1"
 """The server side's own address, where names are answered."""
@@ -48,7 +48,7 @@ def main(arguments: list[str]) -> int:
         return status
     except OSError as error:
         print(f"umts: {reason(error)}", file=sys.stderr)
-        return OWN_FAILURE
+        return EMULATION_FAILED
     except ValueError as error:
         print(f"umts: {error}", file=sys.stderr)
         return WRONG
@@ -94,14 +94,14 @@ def _emulate(session: Session, parent: int, name_servers: list[str], output: Tex
                 meter=meter.show if session.meter else None,
             )
         if result.abandoned:
-            return OWN_FAILURE
+            return EMULATION_FAILED
         became = account(result, _peak_memory())
         run = keep(session, scenario, result, draft, store, became, programs_own(own_metrics))
     _report(session, result, run, became, output)
     if result.degraded and session.strict:
         print("umts: degraded: the machine was too slow, see above (--strict)", file=sys.stderr)
-        return OWN_FAILURE
-    return OWN_FAILURE if result.status is None else result.status
+        return EMULATION_FAILED
+    return EMULATION_FAILED if result.status is None else result.status
 
 
 def _peak_memory() -> int:
@@ -160,7 +160,7 @@ def _main() -> int:
         return main(sys.argv[1:])
     except BaseException:
         traceback.print_exc()
-        return OWN_FAILURE
+        return EMULATION_FAILED
 
 
 if __name__ == "__main__":

@@ -11,9 +11,7 @@ import sys
 
 from umtslab import _core
 from umtslab.emulate import forwarding
-
-OWN_FAILURE = 125
-"""Exit status of an emulation that failed itself, as ``env`` and ``timeout`` have it."""
+from umtslab.exit_status import EMULATION_FAILED
 
 
 def main(arguments: list[str]) -> int:
@@ -31,7 +29,7 @@ def main(arguments: list[str]) -> int:
         _core.leave_host(keep_network=network != "own")
     except OSError as error:
         print(f"umts: {error.strerror or error}", file=sys.stderr)
-        return OWN_FAILURE
+        return EMULATION_FAILED
     emulator = subprocess.Popen(
         [sys.executable, "-m", "umtslab.emulate.emulator", parent, session],
         pass_fds=(int(parent), int(session)),
@@ -39,7 +37,7 @@ def main(arguments: list[str]) -> int:
     status = emulator.wait()
     if network != "own":
         forwarding.let_go(int(network))
-    return OWN_FAILURE if status < 0 else status
+    return EMULATION_FAILED if status < 0 else status
 
 
 if __name__ == "__main__":

@@ -36,9 +36,9 @@ def print_summary(result: _core.EmulationResult, run: Run) -> None:
 
 def print_json(became: Mapping[str, Any], run: Run, file: TextIO) -> None:
     """The object that ``umts run --json`` prints, with what `became` of the emulation."""
-    from umtslab.cli.run_report import as_json
+    from umtslab.export import runs_object
 
-    content = {**as_json(run.scenario, [run]), "emulation": dict(became)}
+    content = {**runs_object(run.scenario, [run]), "emulation": dict(became)}
     print(json.dumps(content, indent=1, allow_nan=False), file=file, flush=True)
 
 
@@ -51,7 +51,7 @@ def _print_budgets(run: Run) -> None:
     from rich.console import Console
 
     from umtslab.analyse.statistics import summarise_metrics
-    from umtslab.cli.tables import budget_table
+    from umtslab.terminal import budget_table
 
     console = Console(stderr=True)
     for heading, metrics in (("programs", run.metrics), ("simulated users", simulated_budget(run))):

@@ -144,9 +144,9 @@ def _carry(wanted: Download) -> Download:
 
 def why_not() -> str | None:
     """What this user lacks for an emulation, and what to do; None if nothing."""
-    from umtslab.cli.doctor import emulation
+    from umtslab.emulate import machine
 
-    for what, answer, advice in emulation():
+    for what, answer, advice in machine.needs():
         if what in {"namespaces", "TUN devices"} and answer != "yes":
             return f"{what}: {answer}; {advice}"
     return None

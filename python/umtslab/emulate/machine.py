@@ -1,0 +1,31 @@
+"""What an emulation needs of this machine."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from umtslab import _core
+
+
+def needs() -> Iterator[tuple[str, str, str]]:
+    """What `umts emulate` needs of this machine, tried out rather than looked up."""
+    namespaces = _tried("from umtslab import _core; _core.leave_host(False)")
+    yield "namespaces", namespaces or "yes", "" if namespaces is None else "umts emulate needs them"
+    tun = _tried("from umtslab import _core; _core.leave_host(False); open('/dev/net/tun', 'r+b', 0)")
+    advice = "umts emulate needs it: as root, chmod 0666 /dev/net/tun"
+    yield "TUN devices", tun or "yes", "" if tun is None else advice
+    real_time = _tried("import os; os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))")
+    yield "SCHED_FIFO", real_time or "yes", "" if real_time is None else "root may have it"
+    congestion = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
+    yield "kernel's TCP", congestion.read_text().strip(), "congestion controls of programs"
+    p50, p99, largest = (f"{1e6 * late:.0f}" for late in _core.measure_lateness(0.01, 1.0))
+    yield "timer", f"{p99} µs late (p99)", f"in 1 s, every 10 ms: p50 {p50} µs, at most {largest} µs"
+
+
+def _tried(program: str) -> str | None:
+    """What went wrong when a process of its own tried it; None if nothing did."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    return None if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
