@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.run import Identity, Run
 from umtslab.scenario import Scenario
-from umtslab.simulation import Task, Watch, perform, simulate_task
+from umtslab.task import Task, Watch, perform, simulate_task
 
 if TYPE_CHECKING:
     from umtslab.store import Store

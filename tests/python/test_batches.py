@@ -13,8 +13,8 @@ from conftest import short, tree
 from umtslab import Scenario, open_store, simulate
 from umtslab.remote import LEAST_S, MOST_RUNS, BatchSize, OtherCode, WorkersFailed, perform_batch
 from umtslab.run import Identity
-from umtslab.simulation import Task
 from umtslab.store import Store
+from umtslab.task import Task
 
 T = TypeVar("T")
 

@@ -7,7 +7,7 @@ from umtslab import Scenario, ScenarioError, Store, simulate, sweep
 from umtslab.campaign import CampaignError, grid
 from umtslab.campaign.record import Cell, Record
 from umtslab.campaign.tables import campaign_summary
-from umtslab.simulation import Task
+from umtslab.task import Task
 
 
 def test_a_grid_is_every_combination_with_the_last_axis_fastest() -> None:

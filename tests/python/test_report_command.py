@@ -15,8 +15,8 @@ import pytest
 from conftest import CAMPAIGN, Umts
 from umtslab import open_store
 from umtslab.campaign.record import Cell, load_record
-from umtslab.campaign.report import commands
 from umtslab.cli.report import write_report
+from umtslab.page.campaign import commands
 from umtslab.store import read_store
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from umtslab.campaign.points import Axes, Point, PointResult, grid, points
 from umtslab.run import Run
 from umtslab.scenario import Scenario, as_scenario
-from umtslab.simulation import Task, Watch, execute
+from umtslab.simulation import execute
+from umtslab.task import Task, Watch
 
 if TYPE_CHECKING:
     from umtslab.store import Store

@@ -17,7 +17,7 @@ from umtslab.campaign.points import Point
 from umtslab.campaign.record import Cell, Record, save_record
 from umtslab.run import Run
 from umtslab.scenario import Scenario
-from umtslab.simulation import Task, Watch
+from umtslab.task import Task, Watch
 
 if TYPE_CHECKING:
     from umtslab.store import Store, StoreReader

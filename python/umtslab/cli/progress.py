@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
-    from umtslab.simulation import Task
+    from umtslab.task import Task
 
 _REFRESH_S = 0.1
 

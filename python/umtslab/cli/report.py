@@ -64,9 +64,9 @@ def write_report(
     log: bool = False,
 ) -> Path:
     """Write the page of a campaign, into its store if no file is named."""
-    from umtslab.campaign.report import html
     from umtslab.metrics import units
     from umtslab.page import write
+    from umtslab.page.campaign import html
 
     for name in metrics:
         if name not in units():

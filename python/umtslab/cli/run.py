@@ -20,8 +20,9 @@ from umtslab.metrics import units
 from umtslab.precision import Precision
 from umtslab.run import Run
 from umtslab.scenario import Scenario
-from umtslab.simulation import Task, execute
+from umtslab.simulation import execute
 from umtslab.store import Store
+from umtslab.task import Task
 
 
 def run(

@@ -12,8 +12,9 @@ from umtslab.reproduce.claims import Claim, Value
 from umtslab.reproduce.conditions import matching, question, rank
 from umtslab.reproduce.course import bins
 from umtslab.reproduce.errors import Missing
+from umtslab.reproduce.measure import measure, measure_series
 from umtslab.reproduce.plan import AVERAGE, Figure, Plan, Point, same, text
-from umtslab.reproduce.results import Results, Series, measure, measure_series
+from umtslab.reproduce.results import Results, Series
 
 if TYPE_CHECKING:
     import polars as pl

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from umtslab.reproduce.errors import Missing
-from umtslab.reproduce.expression import Expression, Leaf
 from umtslab.reproduce.pdus import Count, Part
-from umtslab.reproduce.plan import AVERAGE, Metric, Plan, Point, same, text
+from umtslab.reproduce.plan import Point
 
 if TYPE_CHECKING:
     import polars as pl
@@ -58,110 +55,3 @@ class Results(Protocol):
 
     def pdus(self, point: Point) -> pl.DataFrame:
         """The RLC PDUs of the first run."""
-
-
-def measure(plan: Plan, results: Results, name: str, point: Point) -> Sample:
-    """A quantity of the ledger at a point."""
-    metric = plan.metric(name, point)
-    if metric.series is not None:
-        raise Missing(f"{name} is a course in time, not a number")
-    if metric.told:
-        raise Missing(f"{name} is told in words, not a number")
-    moved = {**point, **metric.at}
-    if not metric.over:
-        return _evaluate(plan, results, metric, metric.expr, moved)
-    return _reduce(plan, results, metric, moved)
-
-
-def _reduce(plan: Plan, results: Results, metric: Metric, point: Point) -> Sample:
-    """One number out of those over which the metric goes, as far as they were run."""
-    from umtslab.reproduce.reduce import reduced
-
-    rows = []
-    for values in itertools.product(*metric.over.values()):
-        at = {**point, **dict(zip(metric.over, values, strict=True))}
-        try:
-            rows.append((values, _evaluate(plan, results, metric, metric.expr, at)))
-        except Missing:
-            continue
-    return reduced(metric.reduce, rows)
-
-
-def measure_beside(plan: Plan, results: Results, name: str, point: Point) -> dict[str, Sample]:
-    """Readings of the same quantity that are shown beside it: label and values."""
-    metric = plan.metric(name, point)
-    return {
-        label: _evaluate(plan, results, metric, entry.expr, {**point, **entry.at})
-        for label, entry in metric.beside.items()
-    }
-
-
-def measure_series(plan: Plan, results: Results, name: str, point: Point) -> list[Series]:
-    """A quantity of the ledger as its course in time, by run."""
-    metric = plan.metric(name, point)
-    if metric.series is None:
-        raise Missing(f"no series gives {name}")
-    moved = {**point, **metric.at}
-    user = text(point.get("user", "all"))
-    return results.series(_run_point(plan, moved), metric.series, None if user == "all" else int(user))
-
-
-def measure_told(plan: Plan, results: Results, name: str, point: Point) -> list[str]:
-    """A quantity of the ledger that is told in words, by run."""
-    metric = plan.metric(name, point)
-    return results.told(_run_point(plan, {**point, **metric.at}), metric.told)
-
-
-def _evaluate(plan: Plan, results: Results, metric: Metric, expr: Expression, point: Point) -> Sample:
-    columns = {leaf: _leaf(plan, results, metric, leaf, point) for leaf in sorted(expr.leaves)}
-    runs = max((len(column) for column in columns.values()), default=0)
-    return [expr.value({leaf: column[run] for leaf, column in columns.items()}) for run in range(runs)]
-
-
-def _leaf(plan: Plan, results: Results, metric: Metric, leaf: Leaf, point: Point) -> Sample:
-    if (entry := metric.inputs.get(leaf.name)) is not None:
-        return _evaluate(plan, results, metric, entry.expr, {**point, **entry.at})
-    place = _run_point(plan, point)
-    if AVERAGE in place.values():
-        return _mean_over_sets(plan, results, leaf, place)
-    return _of_run(plan, results, leaf, place)
-
-
-def _mean_over_sets(plan: Plan, results: Results, leaf: Leaf, place: Point) -> Sample:
-    from umtslab.reproduce.reduce import mean_of
-
-    fixed = {name: value for name, value in place.items() if value != AVERAGE}
-    sets = [one for one in results.sets() if all(same(one[name], value) for name, value in fixed.items())]
-    if not sets:
-        listed = ", ".join(f"{name} {text(value)}" for name, value in fixed.items())
-        raise Missing(f"no set of parameters was run with {listed}")
-    return mean_of([_of_run(plan, results, leaf, one) for one in sets])
-
-
-def _of_run(plan: Plan, results: Results, leaf: Leaf, place: Point) -> Sample:
-    if (count := plan.counts.get(leaf.name)) is not None:
-        return results.counted(place, count)
-    if not leaf.scope:
-        return results.metric(place, leaf.name)
-    return [_aggregate(leaf.scope, values) for values in results.connections(place, leaf.name)]
-
-
-def _run_point(plan: Plan, point: Point) -> Point:
-    place = plan.point(point)
-    if (reason := plan.lacks(place)) is not None:
-        raise Missing(reason)
-    return place
-
-
-def _aggregate(scope: str, values: Iterable[float | None]) -> float | None:
-    numbers = list(values)
-    if not numbers:
-        return None
-    if scope == "first":
-        return numbers[0]
-    if scope == "last":
-        return numbers[-1]
-    known = [number for number in numbers if number is not None]
-    if len(known) < len(numbers):
-        return None
-    return sum(known) / (len(known) if scope == "average" else 1)

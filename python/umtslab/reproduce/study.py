@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from umtslab.reproduce.emulated import Download
     from umtslab.run import Run
-    from umtslab.simulation import Task
     from umtslab.store import Store
+    from umtslab.task import Task
 
 Progress = Callable[[int, int], None]
 """Told how many of how many runs are there."""
@@ -133,7 +133,7 @@ def run_plan(
 
 def _tasks(plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str, str]]) -> Iterator[Task]:
     from umtslab.scenario import Scenario
-    from umtslab.simulation import Task
+    from umtslab.task import Task
 
     name, overrides = plan.scenario_of(wanted.point)
     scenario = Scenario.load(scenarios / name, [*overrides, *more])

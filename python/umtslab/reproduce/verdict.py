@@ -13,10 +13,11 @@ from umtslab.reproduce.conditions import Question, label_point, question, rank, 
 from umtslab.reproduce.course import judge_course, mean_between
 from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.expression import Leaf, parse
+from umtslab.reproduce.measure import measure, measure_beside, measure_series, measure_told
 from umtslab.reproduce.order import OTHERS, Chain, judge_order, labels, parse_order
 from umtslab.reproduce.plan import Plan, Point, key, same, text
 from umtslab.reproduce.reduce import mean_of
-from umtslab.reproduce.results import Results, Sample, measure, measure_beside, measure_series, measure_told
+from umtslab.reproduce.results import Results, Sample
 from umtslab.reproduce.surface import depth_pct, in_order_of, judge_surface
 from umtslab.reproduce.trend import Curve, Trend, judge_correlation, judge_trend, parse_trend
 

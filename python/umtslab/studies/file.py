@@ -17,8 +17,8 @@ from umtslab.studies.parameters import Parameter, no_clash, read_parameters
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from umtslab.simulation import Watch
     from umtslab.store import Store
+    from umtslab.task import Watch
 
 
 @dataclass(frozen=True)

@@ -26,8 +26,8 @@ from umtslab.studies.file import Frame, read_frame, run_points
 from umtslab.studies.parameters import Parameter
 
 if TYPE_CHECKING:
-    from umtslab.simulation import Watch
     from umtslab.store import Store
+    from umtslab.task import Watch
 
 _STARTUP_TRIALS = 10
 """Trials drawn at random before the estimator has something to learn from."""

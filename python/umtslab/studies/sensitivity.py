@@ -21,8 +21,8 @@ from umtslab.studies.file import Frame, read_frame, run_points
 from umtslab.studies.parameters import Parameter
 
 if TYPE_CHECKING:
-    from umtslab.simulation import Watch
     from umtslab.store import Store
+    from umtslab.task import Watch
 
 METHODS = ("morris", "sobol")
 _LEVELS = 4
