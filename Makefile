@@ -33,11 +33,12 @@ test: lint test-rust test-python ## Check formats, lints and types, and run the 
 
 setup: $(CORE) ## Make .venv and build the package into it: leaves .venv/bin/umts.
 
-lint: setup ## Check formats, lints and types without running a test.
+lint: setup ## Check formats, lints, layers and types without running a test.
 	cargo fmt --all --check
 	cargo clippy $(CARGO_FLAGS) --all-targets -- -D warnings
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest umtslab._core
 
