@@ -12,6 +12,7 @@ from umtslab.campaign import CampaignError, Study, Workers, load_campaign
 from umtslab.cli import main
 from umtslab.studies.optimise import load_optimisation, optimise
 from umtslab.studies.parameters import Parameter
+from umtslab.studies.place import Place
 from umtslab.studies.sensitivity import analyse_sensitivity, load_sensitivity
 
 HEAD = f'version = 1\nscenario = "{FTP}"\nruns = 2\n[set]\nduration = "20 s"\nradio.bler = 0.2\n'
@@ -89,7 +90,7 @@ def test_a_study_goes_on_as_if_it_had_not_stopped(umts: Umts, tmp_path: Path) ->
 
 def test_trials_meet_the_same_radio(tmp_path: Path) -> None:
     with open_store(tmp_path / "store") as store:
-        outcome = optimise(load_optimisation(written(tmp_path, BEST)), store, Workers(2))
+        outcome = optimise(load_optimisation(written(tmp_path, BEST)), Place(store, Workers(2)))
     assert {tuple((run.seed, run.run) for run in trial.runs) for trial in outcome.trials} == {
         ((1, 0), (1, 1))
     }
@@ -108,9 +109,9 @@ def test_nothing_feasible_is_status_1(umts: Umts, tmp_path: Path) -> None:
 def test_the_error_rate_matters_and_the_lead_of_a_millisecond_does_not(method: str, tmp_path: Path) -> None:
     study = load_sensitivity(written(tmp_path, MATTERS.replace("[set]", f'method = "{method}"\n[set]')))
     with open_store(tmp_path / "one") as store:
-        one = analyse_sensitivity(study, store, Workers(1))
+        one = analyse_sensitivity(study, Place(store, Workers(1)))
     with open_store(tmp_path / "two") as store:
-        two = analyse_sensitivity(study, store, Workers(2))
+        two = analyse_sensitivity(study, Place(store, Workers(2)))
     assert one == two
     bler, lead = one.effects["goodput_kbps"]
     assert bler.parameter == "radio.bler"
@@ -141,6 +142,7 @@ WRONG = {
     "constraint with two bounds": ("optimise", BEST + "at_least = 3", "one of"),
     "set and chosen": ("optimise", changed(BEST, "[set]", "[set]\nrlc.max_dat = 2"), "[set]"),
     "unknown key": ("optimise", changed(BEST, "trials", "trails"), "trials"),
+    "unknown key of a range": ("sensitivity", changed(MATTERS, "cell.rlc_lead", "cell.lead"), "rlc_lead"),
     "choices have no effect": (
         "sensitivity",
         MATTERS + "tcp.variant = { choices = ['reno', 'tahoe'] }",

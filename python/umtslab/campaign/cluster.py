@@ -10,6 +10,7 @@ from typing import Any
 
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.study import Workers
+from umtslab.extras import lacking
 
 CONNECT_S = 10.0
 """How long a scheduler may take to answer."""
@@ -27,9 +28,7 @@ def cluster(address: str) -> Iterator[Workers]:
     try:
         from distributed import Client
     except ImportError as error:
-        raise CampaignError(
-            f"--dask needs Dask, which is not installed: pip install 'umtslab[dask]' ({error})"
-        ) from None
+        raise CampaignError(lacking("distributed", error)) from None
     # What Dask says of lost workers and retries is for its own log, not for the terminal of a campaign.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     try:

@@ -10,14 +10,9 @@ import subprocess
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 
-_LIBRARIES = ("polars", "duckdb", "numpy", "scipy", "matplotlib", "rich", "cyclopts")
+from umtslab.extras import EXTRAS, how_to_install
 
-_EXTRAS = {
-    "distributed": ("umts sweep --dask", "dask"),
-    "optuna": ("umts optimise", "optimise"),
-    "SALib": ("umts sensitivity", "sensitivity"),
-}
-"""Libraries that not everybody needs: for what, and the extra that brings them."""
+_LIBRARIES = ("polars", "duckdb", "numpy", "scipy", "matplotlib", "rich", "cyclopts")
 
 
 def doctor(*, clean: bool = False, json: bool = False) -> int:
@@ -59,18 +54,18 @@ def _found() -> Iterator[tuple[str, str, str]]:
     yield "processors", str(len(os.sched_getaffinity(0))), "that this process may use"
     for library in _LIBRARIES:
         yield library, version(library), ""
-    for library, (used_by, extra) in _EXTRAS.items():
-        yield library, *_extra(library, used_by, extra)
+    for library, (used_by, _) in EXTRAS.items():
+        yield library, *_extra(library, used_by)
     found = _tshark()
     yield "tshark", found or "missing", "" if found else "reads captures; not needed to write them"
     yield from machine.needs()
 
 
-def _extra(library: str, used_by: str, extra: str) -> tuple[str, str]:
+def _extra(library: str, used_by: str) -> tuple[str, str]:
     try:
         return version(library), ""
     except PackageNotFoundError:
-        return "missing", f"{used_by} needs it: pip install 'umtslab[{extra}]'"
+        return "missing", f"{used_by} needs it: {how_to_install(library)}"
 
 
 def _tshark() -> str | None:

@@ -6,7 +6,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from umtslab.exit_status import FAILED, WRONG
+from umtslab.exit_status import FAILED, INTERRUPTED, WRONG
 from umtslab.system_errors import is_disk_full, reason
 
 if TYPE_CHECKING:
@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 class UsageError(Exception):
     """The command line asks for something that makes no sense; the message says what would."""
+
+
+class Interrupted(Exception):
+    """Ctrl-C ended the work; the message says what is kept."""
 
 
 class CannotOpen(Exception):
@@ -43,6 +47,8 @@ def status_of(error: Exception) -> int:
         return WRONG  # cyclopts has said why
     if isinstance(error, BrokenPipeError):
         return _reader_left()
+    if isinstance(error, Interrupted):
+        return complain(str(error), INTERRUPTED)
     if isinstance(error, CannotOpen):
         return complain(str(error), error.status)
     if isinstance(

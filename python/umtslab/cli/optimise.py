@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,10 +10,8 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from umtslab.cli.failures import UsageError
-from umtslab.cli.progress import ProgressBar
-from umtslab.cli.results import open_results
-from umtslab.cli.where import chosen_workers
-from umtslab.exit_status import FAILED, INTERRUPTED
+from umtslab.cli.studies import study_place, tell
+from umtslab.exit_status import FAILED
 from umtslab.run import code_version
 from umtslab.studies.optimise import Outcome, Trial, load_optimisation
 from umtslab.studies.optimise import optimise as find_best
@@ -60,26 +57,11 @@ def optimise(
         if trials < 1:
             raise UsageError(f"--trials takes a number of at least 1, not {trials}")
         wanted = replace(wanted, trials=trials)
-    wanted.fingerprint()  # a study that makes no scenario is found out before anything is made
-    try:
-        with (
-            chosen_workers(jobs, dask) as workers,
-            open_results(out) as store,
-            ProgressBar(wanted.frame.name, quiet=quiet or json) as bar,
-        ):
-            bar.expect((wanted.trials + 1) * wanted.frame.runs)
-            outcome = find_best(wanted, store, workers, bar.watch)
-            best = outcome.ranking()[0] if outcome.ranking() else None
-            command = _command(store.command(best.runs[0]), wanted.frame.runs) if best is not None else ""
-    except KeyboardInterrupt:
-        print(
-            f"umts: interrupted; finished trials are kept in {out}, the same command goes on", file=sys.stderr
-        )
-        return INTERRUPTED
-    if json:
-        print(json_text.dumps(_as_json(outcome, command), indent=1, allow_nan=False))
-    else:
-        _print(outcome, command)
+    with study_place(wanted.frame, out, jobs, dask, quiet=quiet or json, kept="trials") as place:
+        outcome = find_best(wanted, place)
+        best = outcome.ranking()[0] if outcome.ranking() else None
+        command = _command(place.store.command(best.runs[0]), wanted.frame.runs) if best is not None else ""
+    tell(lambda: _as_json(outcome, command), lambda: _print(outcome, command), json=json)
     if best is None:
         print(f"umts: none of {len(outcome.trials)} trials keeps the constraints", file=sys.stderr)
         return FAILED

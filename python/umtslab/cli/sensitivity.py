@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import json as json_text
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
 from umtslab.cli.failures import UsageError
-from umtslab.cli.progress import ProgressBar
-from umtslab.cli.results import open_results
-from umtslab.cli.where import chosen_workers
-from umtslab.exit_status import INTERRUPTED
+from umtslab.cli.studies import study_place, tell
 from umtslab.plot import FORMATS
 from umtslab.run import code_version
 from umtslab.studies.sensitivity import Findings, analyse_sensitivity, load_sensitivity
@@ -54,27 +49,14 @@ def sensitivity(
     if output is not None and output.suffix not in FORMATS:
         raise UsageError(f"{output}: the suffix says the format, one of {', '.join(FORMATS)}")
     wanted = load_sensitivity(study)
-    try:
-        with (
-            chosen_workers(jobs, dask) as workers,
-            open_results(out) as store,
-            ProgressBar(wanted.frame.name, quiet=quiet or json) as bar,
-        ):
-            findings = analyse_sensitivity(wanted, store, workers, bar.watch, bar.expect)
-    except KeyboardInterrupt:
-        print(
-            f"umts: interrupted; finished runs are kept in {out}, the same command goes on", file=sys.stderr
-        )
-        return INTERRUPTED
+    with study_place(wanted.frame, out, jobs, dask, quiet=quiet or json, kept="runs") as place:
+        findings = analyse_sensitivity(wanted, place)
     if output is not None:
         from umtslab.plot import save
         from umtslab.plot.effects import draw_effects
 
         save(draw_effects(findings), output)
-    if json:
-        print(json_text.dumps(_as_json(findings), indent=1, allow_nan=False))
-    else:
-        _print(findings)
+    tell(lambda: _as_json(findings), lambda: _print(findings), json=json)
     return 0
 
 

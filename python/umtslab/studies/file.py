@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from umtslab.campaign.file import Campaign, check_name
-from umtslab.campaign.record import Cell
-from umtslab.campaign.study import Study, Workers
-from umtslab.campaign.table import Table, Value
+from umtslab.campaign.study import Study
+from umtslab.campaign.table import Table, Value, read_toml
 from umtslab.studies.parameters import Parameter, no_clash, read_parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from umtslab.store import Store
-    from umtslab.task import Watch
 
 
 @dataclass(frozen=True)
@@ -47,9 +40,27 @@ class Frame:
             listed=list(rows),
         )
 
+    def beginning(self) -> Study:
+        """The point at which every parameter is at its beginning: it knows the seed of all points.
 
-def read_frame(table: Table) -> Frame:
-    """The keys that every study file has."""
+        Raises
+        ------
+        CampaignError
+            If it makes no scenario; so a study is checked before anything is made.
+        """
+        return Study(self.campaign([{p.key: p.beginning for p in self.parameters}]))
+
+
+@contextmanager
+def study_file(path: Path) -> Iterator[tuple[Table, Frame]]:
+    """Read a study file: the frame first, the rest in the block, which must leave no key unread.
+
+    Raises
+    ------
+    CampaignError
+        If the file cannot be read, a key is unknown, or a value makes no sense.
+    """
+    table = read_toml(path)
     table.version()
     frame = Frame(
         name=table.text("name", table.path.stem),
@@ -63,17 +74,5 @@ def read_frame(table: Table) -> Frame:
     )
     check_name(table, frame.name)
     no_clash(table, frame.parameters, frame.settings)
-    return frame
-
-
-def run_points(
-    campaign: Campaign,
-    store: Store,
-    workers: Workers,
-    watch: Watch | None = None,
-    expect: Callable[[int], None] | None = None,
-) -> tuple[Cell, ...]:
-    """The points of a campaign with their runs, of which only what the store lacks is made."""
-    study = Study(campaign)
-    study.run(store, workers, watch, expect)
-    return study.record().cells
+    yield table, frame
+    table.done()

@@ -10,24 +10,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from umtslab.analyse.statistics import Summary, difference_paired, summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.file import SCENARIO, check_metric
-from umtslab.campaign.record import Cell
-from umtslab.campaign.study import Study, Workers
-from umtslab.campaign.table import Table, Value, read_toml
+from umtslab.campaign.table import Table, Value
+from umtslab.extras import lacking
 from umtslab.run import Run, code_version
-from umtslab.studies.file import Frame, read_frame, run_points
+from umtslab.studies.file import Frame, study_file
 from umtslab.studies.parameters import Parameter
-
-if TYPE_CHECKING:
-    from umtslab.store import Store
-    from umtslab.task import Watch
+from umtslab.studies.place import Place
 
 _STARTUP_TRIALS = 10
 """Trials drawn at random before the estimator has something to learn from."""
@@ -65,7 +61,7 @@ class Optimisation:
 
     def fingerprint(self) -> str:
         """Name of all that decides a trial; the number of trials does not."""
-        base = Study(self.frame.campaign([_first(self.frame)]))
+        base = self.frame.beginning()
         parts = {
             "code": code_version().code,
             "scenario": base.points[0].scenario.content_hash,
@@ -122,28 +118,20 @@ def load_optimisation(path: Path) -> Optimisation:
     CampaignError
         If the file cannot be read, a key is unknown, or a value makes no sense.
     """
-    table = read_toml(path)
-    frame = read_frame(table)
-    trials = table.whole("trials", 40, least=1)
-    objective = table.table("objective")
-    metric = objective.text("metric")
-    check_metric(objective, "metric", metric)
-    goal = objective.text("goal", "maximise")
-    if goal not in {"maximise", "minimise"}:
-        raise objective.wrong("goal", f"{goal!r} is neither maximise nor minimise")
-    objective.done()
-    constraints = tuple(_constraint(row) for row in table.rows("constraint"))
-    table.done()
+    with study_file(path) as (table, frame):
+        trials = table.whole("trials", 40, least=1)
+        objective = table.table("objective")
+        metric = objective.text("metric")
+        check_metric(objective, "metric", metric)
+        goal = objective.text("goal", "maximise")
+        if goal not in {"maximise", "minimise"}:
+            raise objective.wrong("goal", f"{goal!r} is neither maximise nor minimise")
+        objective.done()
+        constraints = tuple(_constraint(row) for row in table.rows("constraint"))
     return Optimisation(frame, metric, goal == "maximise", constraints, trials)
 
 
-def optimise(
-    study: Optimisation,
-    store: Store,
-    workers: Workers,
-    watch: Watch | None = None,
-    told: Callable[[Trial], None] | None = None,
-) -> Outcome:
+def optimise(study: Optimisation, place: Place) -> Outcome:
     """Run the trials that there are not yet, and give all of them back.
 
     Raises
@@ -153,19 +141,18 @@ def optimise(
     OSError
         If results cannot be written.
     """
-    base = Study(study.frame.campaign([_first(study.frame)]))
-    past = _storage(study, store.path)
-    search = _Search(study, base.seed, past)
-    trials = [_evaluated(study, n, values, store, workers, watch) for n, values in enumerate(search.past())]
+    seed = study.frame.beginning().seed
+    if place.expect is not None:
+        place.expect((study.trials + 1) * study.frame.runs)
+    one_by_one = replace(place, expect=None)
+    search = _Search(study, seed, _storage(study, place.store.path))
+    trials = [_evaluated(study, n, values, one_by_one) for n, values in enumerate(search.past())]
     while len(trials) < study.trials:
-        values = search.ask()
-        trial = _evaluated(study, len(trials), values, store, workers, watch)
+        trial = _evaluated(study, len(trials), search.ask(), one_by_one)
         search.tell(trial)
         trials.append(trial)
-        if told is not None:
-            told(trial)
-    plain = _evaluated(study, -1, {}, store, workers, watch)
-    return Outcome(study, base.seed, tuple(trials[: study.trials]), plain)
+    plain = _evaluated(study, -1, {}, one_by_one)
+    return Outcome(study, seed, tuple(trials[: study.trials]), plain)
 
 
 class _Search:
@@ -227,8 +214,7 @@ def _storage(study: Optimisation, store: Path) -> Any:
     try:
         import optuna
     except ImportError as error:
-        advice = "pip install 'umtslab[optimise]'"
-        raise CampaignError(f"optimising needs Optuna, which is not installed: {advice} ({error})") from None
+        raise CampaignError(lacking("optuna", error)) from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     folder = store / "studies"
     folder.mkdir(exist_ok=True)
@@ -255,18 +241,10 @@ def _distribution(parameter: Parameter) -> Any:
     )
 
 
-def _evaluated(
-    study: Optimisation,
-    number: int,
-    values: Mapping[str, Value],
-    store: Store,
-    workers: Workers,
-    watch: Watch | None,
-) -> Trial:
-    if values:
-        [cell] = run_points(study.frame.campaign([values]), store, workers, watch)
-    else:
-        cell = _plain(study, store, workers, watch)
+def _evaluated(study: Optimisation, number: int, values: Mapping[str, Value], place: Place) -> Trial:
+    """The trial at some values; without any, the scenario as it is with the study's settings."""
+    row: Mapping[str, Value] = values or {SCENARIO: str(study.frame.scenario.absolute())}
+    [cell] = place.run(study.frame.campaign([row]))
     limits = {str(constraint): summarise(cell.values(constraint.metric)) for constraint in study.constraints}
     kept = [_kept(constraint, limits[str(constraint)]) for constraint in study.constraints]
     objective = summarise(cell.values(study.metric))
@@ -279,14 +257,6 @@ def _evaluated(
         feasible=objective.mean is not None and all(mean for mean, _ in kept),
         sure=all(surely for _, surely in kept),
     )
-
-
-def _plain(study: Optimisation, store: Store, workers: Workers, watch: Watch | None) -> Cell:
-    """The scenario as it is, with the study's settings."""
-    campaign = study.frame.campaign([])
-    alone: Sequence[Mapping[str, Value]] = [{SCENARIO: str(study.frame.scenario.absolute())}]
-    [cell] = run_points(replace(campaign, listed=alone), store, workers, watch)
-    return cell
 
 
 def _kept(constraint: Constraint, summary: Summary) -> tuple[bool, bool]:
@@ -313,8 +283,3 @@ def _number(row: Table, name: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise row.wrong(name, f"{value!r} is not a number; it is in the metric's unit, see `umts metrics`")
     return float(value)
-
-
-def _first(frame: Frame) -> dict[str, Value]:
-    """A point to check the study by: every parameter at its beginning."""
-    return {p.key: p.choices[0] if p.choices else p.value(p.low) for p in frame.parameters}

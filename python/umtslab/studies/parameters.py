@@ -27,6 +27,11 @@ class Parameter:
     step: float | None = None
     choices: tuple[Value, ...] = ()
 
+    @property
+    def beginning(self) -> Value:
+        """The lower end of the range, or the first choice."""
+        return self.choices[0] if self.choices else self.value(self.low)
+
     def value(self, drawn: float) -> Value:
         """A drawn number as a scenario has it: on the step, with its unit."""
         number = min(max(drawn, self.low), self.high)

@@ -7,22 +7,19 @@ parameters and not of the draw.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from umtslab.analyse.statistics import summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.file import check_metric
-from umtslab.campaign.study import Study, Workers
-from umtslab.campaign.table import Value, read_toml
-from umtslab.studies.file import Frame, read_frame, run_points
+from umtslab.campaign.table import Value
+from umtslab.extras import lacking
+from umtslab.studies.file import Frame, study_file
 from umtslab.studies.parameters import Parameter
-
-if TYPE_CHECKING:
-    from umtslab.store import Store
-    from umtslab.task import Watch
+from umtslab.studies.place import Place
 
 METHODS = ("morris", "sobol")
 _LEVELS = 4
@@ -72,35 +69,27 @@ def load_sensitivity(path: Path) -> Sensitivity:
     CampaignError
         If the file cannot be read, a key is unknown, or a value makes no sense.
     """
-    table = read_toml(path)
-    frame = read_frame(table)
-    method = table.text("method", "morris")
-    if method not in METHODS:
-        raise table.wrong("method", f"{method!r} is none of {', '.join(METHODS)}")
-    samples = table.whole("samples", 8, least=2)
-    if method == "sobol" and samples & (samples - 1):
-        raise table.wrong("samples", f"Sobol's sequence wants a power of 2, such as 64, not {samples}")
-    metrics = tuple(str(metric) for metric in table.listed("metrics"))
-    for metric in metrics:
-        check_metric(table, "metrics", metric)
-    table.done()
-    for parameter in frame.parameters:
-        if parameter.choices:
-            raise table.wrong(
-                parameter.key, "choices have no order, so they have no effect to measure: give a range"
-            )
-    if len(frame.parameters) < 2:
-        raise table.wrong("parameters", "with one parameter there is nothing to compare: use umts sweep")
+    with study_file(path) as (table, frame):
+        method = table.text("method", "morris")
+        if method not in METHODS:
+            raise table.wrong("method", f"{method!r} is none of {', '.join(METHODS)}")
+        samples = table.whole("samples", 8, least=2)
+        if method == "sobol" and samples & (samples - 1):
+            raise table.wrong("samples", f"Sobol's sequence wants a power of 2, such as 64, not {samples}")
+        metrics = tuple(str(metric) for metric in table.listed("metrics"))
+        for metric in metrics:
+            check_metric(table, "metrics", metric)
+        for parameter in frame.parameters:
+            if parameter.choices:
+                raise table.wrong(
+                    parameter.key, "choices have no order, so they have no effect to measure: give a range"
+                )
+        if len(frame.parameters) < 2:
+            raise table.wrong("parameters", "with one parameter there is nothing to compare: use umts sweep")
     return Sensitivity(frame, method, samples, metrics)
 
 
-def analyse_sensitivity(
-    study: Sensitivity,
-    store: Store,
-    workers: Workers,
-    watch: Watch | None = None,
-    expect: Callable[[int], None] | None = None,
-) -> Findings:
+def analyse_sensitivity(study: Sensitivity, place: Place) -> Findings:
     """Run the points that the store lacks, and find the effects.
 
     Raises
@@ -110,7 +99,7 @@ def analyse_sensitivity(
     OSError
         If results cannot be written.
     """
-    seed = Study(study.frame.campaign([_corner(study.frame)])).seed
+    seed = study.frame.beginning().seed
     problem = {
         "num_vars": len(study.frame.parameters),
         "names": [parameter.key for parameter in study.frame.parameters],
@@ -119,7 +108,7 @@ def analyse_sensitivity(
     drawn = _sample(study, problem, seed)
     rows = [_row(study.frame, numbers) for numbers in drawn.tolist()]
     distinct = list({tuple(row.items()): row for row in rows}.values())
-    cells = run_points(study.frame.campaign(distinct), store, workers, watch, expect)
+    cells = place.run(study.frame.campaign(distinct))
     by_row = {tuple(cell.parameters.items()): cell for cell in cells}
     found = {}
     for metric in study.metrics:
@@ -136,8 +125,7 @@ def _sample(study: Sensitivity, problem: dict[str, Any], seed: int) -> Any:
     try:
         from SALib.sample import morris, sobol
     except ImportError as error:
-        advice = "pip install 'umtslab[sensitivity]'"
-        raise CampaignError(f"this needs SALib, which is not installed: {advice} ({error})") from None
+        raise CampaignError(lacking("SALib", error)) from None
     if study.method == "morris":
         return morris.sample(problem, study.samples, num_levels=_LEVELS, seed=seed % _SEED_BITS)
     return sobol.sample(problem, study.samples, calc_second_order=False, seed=seed % _SEED_BITS)
@@ -183,7 +171,3 @@ def _row(frame: Frame, numbers: Sequence[float]) -> dict[str, Value]:
         parameter.key: parameter.value(10**number if parameter.log else number)
         for parameter, number in zip(frame.parameters, numbers, strict=True)
     }
-
-
-def _corner(frame: Frame) -> dict[str, Value]:
-    return {parameter.key: parameter.value(parameter.low) for parameter in frame.parameters}

@@ -1,0 +1,43 @@
+"""What the verbs of studies have in common: where a study is run, and how it is told."""
+
+from __future__ import annotations
+
+import json as json_text
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from umtslab.cli.failures import Interrupted
+from umtslab.cli.progress import ProgressBar
+from umtslab.cli.results import open_results
+from umtslab.cli.where import chosen_workers
+from umtslab.studies.file import Frame
+from umtslab.studies.place import Place
+
+
+@contextmanager
+def study_place(
+    frame: Frame, out: Path, jobs: int | None, dask: str | None, *, quiet: bool, kept: str
+) -> Iterator[Place]:
+    """Where a study is run while the block lasts; Ctrl-C ends it and leaves what is `kept`."""
+    frame.beginning()  # a study that makes no scenario is found out before anything is made
+    try:
+        with (
+            chosen_workers(jobs, dask) as workers,
+            open_results(out) as store,
+            ProgressBar(frame.name, quiet=quiet) as bar,
+        ):
+            yield Place(store, workers, bar.watch, bar.expect)
+    except KeyboardInterrupt:
+        raise Interrupted(
+            f"interrupted; finished {kept} are kept in {out}, the same command goes on"
+        ) from None
+
+
+def tell(content: Callable[[], dict[str, Any]], table: Callable[[], None], *, json: bool) -> None:
+    """Print what was found, as one JSON object or as a table."""
+    if json:
+        print(json_text.dumps(content(), indent=1, allow_nan=False))
+    else:
+        table()
