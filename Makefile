@@ -9,6 +9,10 @@ DEMO   := results/demo
 RUST_SOURCES := $(shell find crates -path '*/src/*.rs' -o -name build.rs -o -name Cargo.toml -o -name abi3-py311.txt)
 CARGO_FLAGS  := --release --locked --workspace
 
+# Seconds after which tests that still run are taken to hang, and fail.
+RUST_LIMIT   := 1800
+PYTHON_LIMIT := 2700
+
 # maturin and pip install into this environment, whichever one the shell is in.
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -43,11 +47,12 @@ lint: setup ## Check formats, lints, layers and types without running a test.
 	$(BIN)/python -m mypy.stubtest umtslab._core
 
 test-rust: ## Run the Rust tests.
-	cargo test $(CARGO_FLAGS) --no-fail-fast
+	cargo test $(CARGO_FLAGS) --no-run
+	tools/within $(RUST_LIMIT) cargo test $(CARGO_FLAGS) --no-fail-fast
 
 test-python: setup ## Run the Python tests, the wheel in a clean environment among them.
 	tools/install-tshark
-	$(BIN)/pytest
+	tools/within $(PYTHON_LIMIT) $(BIN)/pytest
 
 golden: ## Run every scenario and compare to the bit with tests/golden, as `test` does; UMTS_BLESS=1 blesses what differs.
 	@cargo run --release --locked --quiet --package umts-golden

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from umtslab import Scenario, Store, open_store, simulate
@@ -39,6 +40,16 @@ Umts = Callable[..., subprocess.CompletedProcess[str]]
 def command(*words: object) -> list[str]:
     """The words of ``umts``, for a process of its own."""
     return [sys.executable, "-m", "umtslab", *map(str, words)]
+
+
+@contextmanager
+def started(words: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[str]]:
+    """A process at work, which does not outlive the block, whatever ends that."""
+    with subprocess.Popen(words, text=True, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from typing import Any
 import plain_user
 import polars
 import pytest
-from conftest import Umts, command
+from conftest import Umts, command, started
 from umtslab.emulate import internet, machine, meter
 from umtslab.emulate.network import Core, of_bearer
 from umtslab.emulate.session import Session
@@ -162,13 +162,11 @@ def test_ctrl_c_is_for_the_command(tmp_path: Path) -> None:
         "except KeyboardInterrupt: raise SystemExit(7)"
     )
     words = command("emulate", "-q", "--", sys.executable, "-c", program)
-    with subprocess.Popen(
-        words, cwd=tmp_path, stdout=subprocess.PIPE, text=True, start_new_session=True
-    ) as started:
-        assert started.stdout is not None
-        assert started.stdout.readline() == "ready\n"
-        os.killpg(started.pid, signal.SIGINT)
-        assert started.wait(30) == 7
+    with started(words, cwd=tmp_path, stdout=subprocess.PIPE, start_new_session=True) as at_work:
+        assert at_work.stdout is not None
+        assert at_work.stdout.readline() == "ready\n"
+        os.killpg(at_work.pid, signal.SIGINT)
+        assert at_work.wait(30) == 7
 
 
 @pytest.mark.parametrize(

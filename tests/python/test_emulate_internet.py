@@ -14,6 +14,9 @@ import pytest
 from conftest import Umts
 from umtslab.emulate import forwarding, machine, resolver
 
+WAIT_S = 30
+"""For an answer on loopback, which takes no time at all unless something is wrong."""
+
 NOTHING = {"forwards": "0", "devices": [], "holds": [], "folder": False}
 
 
@@ -168,6 +171,7 @@ def test_name_servers_are_those_of_the_host() -> None:
 def test_a_question_goes_to_the_first_server_that_answers() -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as server:
         server.bind(("127.0.0.1", 0))
+        server.settimeout(WAIT_S)
         port = server.getsockname()[1]
 
         def answer() -> None:
@@ -179,4 +183,5 @@ def test_a_question_goes_to_the_first_server_that_answers() -> None:
         thread.start()
         # Nobody listens at the first.
         assert resolver.ask(b"12 who", ["::1", "127.0.0.1"], port) == b"12 who!"
-        thread.join()
+        thread.join(WAIT_S)
+        assert not thread.is_alive()

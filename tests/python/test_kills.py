@@ -12,6 +12,9 @@ from conftest import tree
 KILLS = int(os.environ.get("UMTS_KILLS", "3"))
 """How many of each kind; `make soak` asks for many."""
 
+pytestmark = pytest.mark.timeout(2 * kills.WAIT_S * (KILLS + 2))
+"""What is killed is made again and waited for, each time."""
+
 
 @pytest.fixture(scope="module")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:

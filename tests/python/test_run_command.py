@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from conftest import FTP, Umts, command, tree
+from conftest import FTP, Umts, command, started, tree
 
 SHORT = ("--duration", "20 s", "--set", "radio.bler=0.2")
 
@@ -84,9 +84,7 @@ def test_later_replications_can_be_run_alone(umts: Umts) -> None:
 def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
     words = ("run", FTP, "--runs", 500, "--jobs", 2, "--json", "--out", tmp_path / "results")
     runs = tmp_path / "results" / "runs"
-    with subprocess.Popen(
-        command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as child:
+    with started(command(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE) as child:
         while child.poll() is None and (not runs.is_dir() or len(os.listdir(runs)) < 3):
             signal.sigtimedwait([], 0.01)
         child.send_signal(signal.SIGINT)

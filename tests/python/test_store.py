@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from conftest import FTP, command, short, tree
+from conftest import FTP, command, short, started, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from umtslab import Scenario, Store, open_store, simulate
@@ -171,9 +171,7 @@ def test_a_killed_writer_leaves_no_draft(tmp_path: Path) -> None:
         "    print('written', flush=True)\n"
         "    time.sleep(600)\n"
     )
-    with subprocess.Popen(
-        [sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE, text=True
-    ) as writer:
+    with started([sys.executable, "-c", program, str(tmp_path)], stdout=subprocess.PIPE) as writer:
         assert writer.stdout is not None
         assert writer.stdout.readline() == "written\n"
         writer.send_signal(signal.SIGKILL)
@@ -186,7 +184,7 @@ def test_a_killed_writer_leaves_no_draft(tmp_path: Path) -> None:
 def test_replications_go_on_after_kill_9(tmp_path: Path) -> None:
     words = ("run", FTP, "--runs", 40, "--set", "radio.bler=0.2", "--out", tmp_path / "killed", "--quiet")
     runs = tmp_path / "killed" / "runs"
-    with subprocess.Popen(command(*words), stdout=subprocess.DEVNULL) as child:
+    with started(command(*words), stdout=subprocess.DEVNULL) as child:
         while child.poll() is None and (not runs.is_dir() or len(os.listdir(runs)) < 3):
             time.sleep(0.01)
         child.kill()
