@@ -9,6 +9,8 @@ DEMO   := results/demo
 RUST_SOURCES := $(shell find crates -path '*/src/*.rs' -o -name build.rs -o -name Cargo.toml -o -name abi3-py311.txt)
 CARGO_FLAGS  := --release --locked --workspace
 
+# The parts of `make test`, in their order.
+PARTS := lint test-rust test-python
 # Seconds after which tests that still run are taken to hang, and fail.
 RUST_LIMIT   := 1800
 PYTHON_LIMIT := 2700
@@ -33,7 +35,8 @@ demo: setup ## Simulate two FTP users on FACH, print the results, draw the figur
 	$(BIN)/umts plot $(DEMO) outstanding
 	$(BIN)/umts plot $(DEMO) rtt
 
-test: lint test-rust test-python ## Check formats, lints and types, and run the Rust and the Python tests.
+test: ## Check formats, lints and types, run the Rust and the Python tests, and say how long each took.
+	@MAKE="$(MAKE)" tools/timed $(PARTS)
 
 setup: $(CORE) ## Make .venv and build the package into it: leaves .venv/bin/umts.
 
