@@ -13,6 +13,7 @@ from conftest import FTP, Umts, command, short
 from umtslab import _core
 from umtslab.cli.application import VERBS
 from umtslab.metrics import HEADLINE, definitions, units
+from umtslab.plot import KINDS, WATERFALL
 
 HEAVY = {"polars", "numpy", "scipy", "matplotlib", "duckdb", "umtslab._core", "sqlite3"}
 
@@ -136,3 +137,8 @@ def test_doctor_names_the_libraries(umts: Umts) -> None:
 @pytest.mark.parametrize("verb", VERBS)
 def test_every_verb_has_help(umts: Umts, verb: str) -> None:
     assert f"umts {verb}" in umts(verb, "--help").stdout
+
+
+def test_the_help_of_plot_names_every_kind(umts: Umts) -> None:
+    words = umts("plot", "--help").stdout.replace(",", " ").replace(";", " ").split()
+    assert {*KINDS, WATERFALL} <= set(words)

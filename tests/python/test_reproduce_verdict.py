@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from reproduce_synthetic import NOISE, Synthetic, claim, plan_in
 from umtslab.reproduce.claims import Claim
-from umtslab.reproduce.compare import Verdict
+from umtslab.reproduce.compare import Finding, Verdict, negation
 from umtslab.reproduce.plan import Plan, Point
 from umtslab.reproduce.results import Sample, Series
 from umtslab.reproduce.verdict import Scored, score
@@ -309,6 +309,14 @@ def test_trend_inside_the_noise_is_inconclusive(plan: Plan) -> None:
         score(claim("trend", "increasing(bler)", vary="bler"), plan, goodput(plan, noisy)).verdict
         is INCONCLUSIVE
     )
+
+
+@pytest.mark.parametrize(
+    ("verdict", "contrary"),
+    [(PASS, FAIL), (FAIL, PASS), (INCONCLUSIVE, INCONCLUSIVE), (NOT_YET, NOT_YET)],
+)
+def test_the_contrary_of_what_is_open_is_open(verdict: Verdict, contrary: Verdict) -> None:
+    assert negation(Finding(verdict, "why")) == Finding(contrary, "why")
 
 
 def test_trend_is_limited_to_the_stated_values(plan: Plan) -> None:

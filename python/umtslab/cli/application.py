@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from cyclopts import App, Parameter
 
+from umtslab.plot import KINDS, WATERFALL
+
 EXAMPLES = """Examples:
 
 - `umts run scenarios/ftp-on-fach.toml` — one run, its metrics as a table
@@ -61,7 +63,7 @@ VERBS = {
         "Draw a figure of a run that was recorded with --series, or of a campaign.",
         f"""{_RESULT} Of several runs the first is drawn.
 
-Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer, pdus, rrc, cell, waterfall;
+Kinds: {", ".join((*KINDS, WATERFALL))};
 of a campaign, a metric or budget.
 
 - `umts plot results outstanding -o outstanding.pdf`

@@ -11,10 +11,9 @@ from umtslab.campaign.record import Record
 from umtslab.cli.campaigns import find_campaign
 from umtslab.cli.failures import UsageError
 from umtslab.cli.results import find_runs
-from umtslab.plot import FORMATS, KINDS
+from umtslab.plot import FORMATS, KINDS, WATERFALL
 from umtslab.run import Run
 
-WATERFALL = "waterfall"
 BUDGET = "budget"
 
 
@@ -33,9 +32,8 @@ def plot(
 ) -> int:
     """Draw a figure of a run that was recorded with `--series`, or a metric of a campaign over a parameter.
 
-    Kinds: timeseq, cwnd, rtt, outstanding, goodput, throughput, rlc_buffer, pdus, rrc, cell; and waterfall,
-    of one connection of a run that recorded it with `--waterfall`. A run records what `pdus` shows with the
-    scenario key measure.rlc_pdus. Of a campaign, `budget` draws the time budget.
+    Kinds are those of `umtslab.plot.KINDS`, and the waterfall of one connection of a run that recorded it
+    with `--waterfall`. Of a campaign, `budget` draws the time budget.
 
     Parameters
     ----------

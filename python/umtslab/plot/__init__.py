@@ -52,6 +52,8 @@ KINDS = {
     )
 }
 
+WATERFALL = "waterfall"
+"""Drawn by `draw_waterfall`: of one connection, and not of a run alone."""
 
 HELD: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("cwnd", "ssthresh", "outstanding", "srtt", "rto"), ("connection",)),
@@ -108,7 +110,7 @@ def draw_waterfall(
     from umtslab.plot.waterfall import figure
     from umtslab.run import MissingSeries
 
-    if "waterfall" not in run.series_kinds():
+    if WATERFALL not in run.series_kinds():
         number = "N" if connection is None else connection
         raise MissingSeries(
             f"the run recorded no waterfall: run it again with --waterfall {number} "
@@ -125,7 +127,7 @@ def draw_waterfall(
     intervals = run.series("budget_intervals").filter(pl.col("connection") == wanted)
     title = f"{run.scenario}, seed {run.seed}, run {run.run}, connection {wanted}"
     with printable():
-        return figure(run.series("waterfall"), intervals, title=title, from_s=from_s, until_s=until_s)
+        return figure(run.series(WATERFALL), intervals, title=title, from_s=from_s, until_s=until_s)
 
 
 def _connection_of_waterfall(run: Run) -> int | None:

@@ -52,6 +52,14 @@ def conjunction(findings: Iterable[Finding], limit: int | None = None) -> Findin
     return Finding(verdict, "; ".join([*shown, f"and {more} more"] if more else shown))
 
 
+_OPPOSITE = {Verdict.PASS: Verdict.FAIL, Verdict.FAIL: Verdict.PASS}
+
+
+def negation(finding: Finding) -> Finding:
+    """The contrary of a finding; what is open stays open."""
+    return Finding(_OPPOSITE.get(finding.verdict, finding.verdict), finding.detail)
+
+
 def interval(summary: Summary) -> tuple[float, float] | None:
     """The 95 % interval of a mean; None with fewer than two values."""
     if summary.mean is None or summary.ci95 is None:

@@ -21,6 +21,7 @@ from umtslab.reproduce.compare import (
     conjunction,
     greater,
     interval,
+    negation,
     show,
     steps,
     usable_mean,
@@ -148,7 +149,7 @@ def _peak(curve: Curve, trend: Trend, sign: int = 1) -> Finding:
         greater(turned.y[top], turned.y[i], f"{names[top]} beyond {names[i]}") for i in (0, len(names) - 1)
     ]
     others = [
-        _not_beaten(turned.y[top], turned.y[i], f"{names[i]} beyond {names[top]}")
+        negation(greater(turned.y[i], turned.y[top], f"{names[i]} beyond {names[top]}"))
         for i in range(1, len(names) - 1)
         if i != top
     ]
@@ -157,16 +158,6 @@ def _peak(curve: Curve, trend: Trend, sign: int = 1) -> Finding:
 
 def _dip(curve: Curve, trend: Trend) -> Finding:
     return _peak(curve, trend, sign=-1)
-
-
-def _not_beaten(top: Sample, other: Sample, what: str) -> Finding:
-    beaten = greater(other, top, what)
-    return beaten if beaten.verdict is Verdict.INCONCLUSIVE else _negation(beaten)
-
-
-def _negation(finding: Finding) -> Finding:
-    opposite = Verdict.FAIL if finding.verdict is Verdict.PASS else Verdict.PASS
-    return Finding(opposite, finding.detail)
 
 
 def _argmax(curve: Curve, trend: Trend) -> Finding:
@@ -194,7 +185,7 @@ def _bent(curve: Curve, trend: Trend, sign: int) -> Finding:
     ]
     names = [f"slope {a} to {b}" for a, b in zip(curve.names(), curve.names()[1:], strict=False)]
     overall = greater(slopes[-1], slopes[0], f"{names[-1]} against {names[0]}")
-    wrong = [_negation(step) for step in steps(slopes, ">", names) if step.verdict is Verdict.PASS]
+    wrong = [negation(step) for step in steps(slopes, ">", names) if step.verdict is Verdict.PASS]
     return conjunction([overall, *wrong])
 
 
