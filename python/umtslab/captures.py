@@ -76,7 +76,7 @@ class CaptureAnalysis:
 
 
 def analyse_captures(
-    paths: Sequence[str | os.PathLike[str]],
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     time_sequence: int | None = None,
     progress: Callable[[float], None] | None = None,
@@ -85,8 +85,8 @@ def analyse_captures(
 
     Parameters
     ----------
-    paths : sequence of path-like
-        pcap or pcapng files, of any size; ``-`` is standard input.
+    paths : path-like or sequence of path-like
+        One pcap or pcapng file or several, of any size; ``-`` is standard input.
     time_sequence : int, optional
         Number of a connection whose course is wanted as ``series``.
     progress : callable, optional
@@ -105,7 +105,9 @@ def analyse_captures(
     """
     from umtslab import _core
 
-    names = [os.fspath(path) for path in paths]
+    # A text is a sequence too, of letters.
+    several = [paths] if isinstance(paths, str | os.PathLike) else paths
+    names = [os.fspath(path) for path in several]
     return [
         CaptureAnalysis(analysis)
         for analysis in _core.analyse(names, time_sequence=time_sequence, progress=progress)

@@ -39,6 +39,12 @@ def test_metrics_of_a_capture_are_those_of_the_run(recorded: Run, server: Path) 
     assert set(units()) == set(analysis.metrics)
 
 
+def test_one_capture_needs_no_list(server: Path) -> None:
+    for one in (server, str(server)):
+        [analysis] = analyse_captures(one)
+        assert analysis.file == str(server)
+
+
 def test_json_is_the_object_of_a_run_with_a_file_in_place_of_the_seed(umts: Umts, server: Path) -> None:
     answer = json.loads(umts("analyse", server, server, "--json").stdout)
     assert list(answer) == ["scenario", "version", "runs", "summary"]

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from umtslab.analyse.statistics import (
+    Summary,
     difference_paired,
     difference_unpaired,
     summarise,
@@ -28,6 +29,11 @@ def test_three_values_by_hand() -> None:
 
 def test_one_value_has_no_interval() -> None:
     assert summarise([5.0]).as_dict() == {"n": 1, "mean": 5.0, "sd": None, "ci95": None}
+
+
+@given(st.floats(-1e6, 1e6), st.integers(2, 60))
+def test_equal_values_deviate_by_nothing(value: float, count: int) -> None:
+    assert summarise([value] * count) == Summary(count, value, 0.0, 0.0)
 
 
 def test_no_value_has_no_mean() -> None:

@@ -37,6 +37,9 @@ def summarise(values: Iterable[float | None]) -> Summary:
     mean = math.fsum(sample) / len(sample)
     if len(sample) == 1:
         return Summary(1, mean, None, None)
+    if min(sample) == max(sample):
+        # Exactly, and not what rounding makes of a mean that lies beside its values.
+        return Summary(len(sample), sample[0], 0.0, 0.0)
     sd = math.sqrt(_sum_of_squares(sample, mean) / (len(sample) - 1))
     return Summary(len(sample), mean, sd, t_quantile(len(sample) - 1) * sd / math.sqrt(len(sample)))
 
