@@ -137,6 +137,24 @@ class Run:
 
         return budget_frame(self.metrics)
 
+    def waterfall_connection(self) -> int | None:
+        """The connection whose waterfall its scenario wants; None if of none, or the run is in no store."""
+        import tomllib
+
+        if self.folder is None:
+            return None
+        scenario = tomllib.loads((self.folder / "scenario.toml").read_text(encoding="utf-8"))
+        found = scenario.get("measure", {}).get("waterfall")
+        return None if found is None else int(found)
+
+    def lacks_connection(self, number: int) -> str | None:
+        """That the run had no such connection, and which it had; None if it had it."""
+        numbers = self.connections()["connection"].sort()
+        if number in numbers:
+            return None
+        had = f"connections {numbers[0]} to {numbers[-1]}" if len(numbers) else "no connection"
+        return f"run {self.run} had {had}, so nothing of connection {number} was recorded"
+
     def captures(self) -> list[Path]:
         """Captures of the run: a file per capture point, and per direction and view of RLC PDUs."""
         return [] if self.folder is None else sorted((self.folder / "captures").glob("*"))

@@ -13,7 +13,7 @@ from typing import IO
 @contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """A file to write; it appears under its name when all went well, and otherwise leaves nothing."""
-    with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+    with _temporary(path) as file:
         try:
             yield file
             file.flush()
@@ -22,6 +22,14 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         except BaseException:
             os.unlink(file.name)
             raise
+
+
+def _temporary(path: Path) -> IO[bytes]:
+    """A file beside `path`; that it cannot be made is told of `path`, the name that somebody typed."""
+    try:
+        return NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def _umask() -> int:

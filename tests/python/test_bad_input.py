@@ -47,6 +47,18 @@ WRONG_WORDS = {
     "no such result": (("plot", "nothing", "cwnd"), "nothing"),
     "no such figure": (("plot", "nothing", "pie"), "timeseq"),
     "no such format": (("plot", "nothing", "cwnd", "-o", "cwnd.gif"), ".svg"),
+    "no such folder for a figure": (
+        ("plot", "nothing", "cwnd", "-o", "no/x.png"),
+        "no/x.png: there is no folder no",
+    ),
+    "no such folder for a table": (
+        ("export", "nothing", "--csv", "-o", "no/x.csv"),
+        "no/x.csv: there is no folder no",
+    ),
+    "no such folder for effects": (
+        ("sensitivity", "no.toml", "-o", "no/x.png"),
+        "no/x.png: there is no folder no",
+    ),
     "export to nothing": (("export", "nothing"), "--csv"),
     "no such key": (("params", "nonsense"), "nonsense"),
 }

@@ -55,7 +55,10 @@ def test_the_command_writes_files_whole(umts: Umts, tmp_path: Path) -> None:
     assert (tmp_path / "runs.csv").read_text() == umts("export", "results", "--csv").stdout
     umts("export", "results", "--latex", "--table", "runs", "-o", "runs.tex")
     assert (tmp_path / "runs.tex").read_text().startswith(r"\begin{table}")
-    umts("export", "results", "--csv", "-o", "missing/runs.csv", status=1)
+    umts("export", "results", "--csv", "-o", "missing/runs.csv", status=2)
+    # Nobody can make a file there.
+    told = umts("export", "results", "--csv", "-o", "/proc/runs.csv", status=1).stderr
+    assert told.endswith(": /proc/runs.csv\n")
     assert sorted(os.listdir(tmp_path)) == ["results", "runs.csv", "runs.tex"]
 
 

@@ -141,10 +141,21 @@ def test_the_waterfall_of_another_connection_was_not_recorded(budgeted: Run, swi
         draw_waterfall(switched, 2)
 
 
+def test_a_waterfall_of_a_connection_that_there_was_not_is_told_twice(umts: Umts) -> None:
+    words = ("--duration", "5 s", "--waterfall", 99, "--out", "none")
+    told = "run 0 had connections 0 to 0, so nothing of connection 99 was recorded"
+    assert f"warning: {told}" in umts("run", FTP, *words).stderr
+    assert umts("plot", "none", "waterfall", status=2).stderr == f"umts: {told}\n"
+
+
 def test_the_command_draws_a_part_of_the_time(umts: Umts, budgeted: Run, tmp_path: Path) -> None:
     folder = budgeted.folder
     umts("plot", folder, "waterfall", "--connection", CONNECTION, "--from", 2, "--until", 6, "-o", "x.svg")
     assert b"<svg" in (tmp_path / "x.svg").read_bytes()
+    umts("plot", folder, "waterfall", "--from", "2000 ms", "--until", "0.1 min", "-o", "y.svg")
+    assert (tmp_path / "x.svg").read_bytes() == (tmp_path / "y.svg").read_bytes()
+    for word in ("soon", "5 kB", "inf"):
+        assert "--from takes seconds" in umts("plot", folder, "rrc", "--from", word, status=2).stderr
     assert "--until" in umts("plot", folder, "rrc", "--from", 6, "--until", 2, status=2).stderr
     assert "waterfall" in umts("plot", folder, "cwnd", "--connection", 1, status=2).stderr
 

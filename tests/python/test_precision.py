@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import math
 
+import pytest
 from conftest import FTP, Umts
 from hypothesis import given
 from hypothesis import strategies as st
+from umtslab.cli.failures import UsageError
+from umtslab.cli.options import relative_precision
 from umtslab.precision import Precision
 
 
@@ -47,6 +50,13 @@ def test_the_command_stops_when_it_is_precise_enough(umts: Umts) -> None:
     assert goodput["n"] == len(answer["runs"]) >= 5
     assert goodput["ci95"] <= 0.1 * goodput["mean"]
     assert json.loads(umts(*words, "--jobs", 2, "--out", "other").stdout) == answer
+
+
+def test_a_precision_is_per_cent_or_a_share() -> None:
+    assert relative_precision("5%") == relative_precision(" 0.05 ") == 0.05
+    for word in ("5", "0", "0%", "100%", "nan", "five"):
+        with pytest.raises(UsageError, match=r"5% or 0\.05"):
+            relative_precision(word)
 
 
 def test_the_command_fails_when_the_precision_is_missed(umts: Umts) -> None:

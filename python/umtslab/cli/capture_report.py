@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from umtslab.analyse.statistics import summarise_metrics
 from umtslab.captures import CaptureAnalysis, analyse_captures, draw_time_sequence, units
 from umtslab.cli.failures import UsageError
+from umtslab.cli.options import check_figure_file
 from umtslab.cli.progress import FileBar
 from umtslab.run import code_version
 
@@ -130,10 +131,7 @@ def _check(captures: tuple[Path, ...], connection: int | None, plot: Path | None
 
 
 def _check_figure(captures: tuple[Path, ...], plot: Path) -> None:
-    from umtslab.plot import FORMATS
-
-    if plot.suffix not in FORMATS:
-        raise UsageError(f"{plot}: the suffix says the format, one of {', '.join(FORMATS)}")
+    check_figure_file(plot)
     if len(captures) > 1:
         raise UsageError("--plot draws a connection of one capture: name one")
 

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from umtslab import export as export_tables
 from umtslab.cli.campaigns import opened_campaign
 from umtslab.cli.failures import UsageError
+from umtslab.cli.options import check_folder
 from umtslab.cli.results import find_runs
 from umtslab.export import to_csv, to_latex
 
@@ -64,6 +65,8 @@ def export(
     """
     if [csv, latex, mahimahi].count(True) != 1:
         raise UsageError("say one of --csv, --latex and --mahimahi")
+    if output is not None:
+        check_folder(output)
     if mahimahi:
         text = _trace(result, out, ue, direction)
     else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from umtslab.cli.failures import UsageError
 
@@ -21,7 +22,7 @@ def _pair(word: str) -> tuple[str, str]:
 
 
 def relative_precision(word: str) -> float:
-    """``5%`` or ``0.05`` as 0.05."""
+    """``5%`` and ``0.05`` as 0.05."""
     text = word.strip()
     try:
         value = float(text[:-1]) / 100 if text.endswith("%") else float(text)
@@ -29,9 +30,24 @@ def relative_precision(word: str) -> float:
         value = 0.0
     if not 0 < value < 1:
         raise UsageError(
-            f"--precision takes a percentage between 0 and 100, as in --precision 5%, not {word!r}"
+            f"--precision takes a share of the mean, below all of it, as in 5% or 0.05, not {word!r}"
         )
     return value
+
+
+def check_figure_file(path: Path) -> None:
+    """Refuse a file that no figure can be written into, before anything is done for it."""
+    from umtslab.plot import FORMATS
+
+    if path.suffix not in FORMATS:
+        raise UsageError(f"{path}: the suffix says the format, one of {', '.join(FORMATS)}")
+    check_folder(path)
+
+
+def check_folder(path: Path) -> None:
+    """Refuse a file whose folder is not there."""
+    if not path.parent.is_dir():
+        raise UsageError(f"{path}: there is no folder {path.parent}")
 
 
 def workers(jobs: int | None, tasks: int) -> int:

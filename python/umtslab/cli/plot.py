@@ -7,11 +7,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from umtslab.campaign.quantity import quantity
 from umtslab.campaign.record import Record
 from umtslab.cli.campaigns import find_campaign
 from umtslab.cli.failures import UsageError
+from umtslab.cli.options import check_figure_file
 from umtslab.cli.results import find_runs
-from umtslab.plot import FORMATS, KINDS, WATERFALL
+from umtslab.plot import KINDS, WATERFALL
 from umtslab.run import Run
 
 BUDGET = "budget"
@@ -25,8 +27,8 @@ def plot(
     over: Annotated[str | None, Parameter(name=["--over", "--x"])] = None,
     log: bool = False,
     connection: int | None = None,
-    from_: Annotated[float | None, Parameter(name="--from")] = None,
-    until: float | None = None,
+    from_: Annotated[str | None, Parameter(name="--from")] = None,
+    until: str | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
     out: Path = Path("results"),
 ) -> int:
@@ -49,7 +51,7 @@ def plot(
     connection
         Of a waterfall: the connection's number (default: the one that the run recorded).
     from_
-        Of a run: where the time axis begins, in seconds.
+        Of a run: where the time axis begins, as in 5 (seconds) or "500 ms".
     until
         Of a run: where it ends.
     output
@@ -57,8 +59,8 @@ def plot(
     out
         Where results are looked up by name.
     """
-    if output is not None and output.suffix not in FORMATS:
-        raise UsageError(f"{output}: the suffix says the format, one of {', '.join(FORMATS)}")
+    if output is not None:
+        check_figure_file(output)
     if (record := find_campaign(result, out)) is not None:
         if connection is not None or from_ is not None or until is not None:
             raise UsageError(f"--connection, --from and --until are for runs, and {result} is a campaign")
@@ -70,23 +72,36 @@ def plot(
         raise UsageError(f"--over and --log are for campaigns, and {out} has no campaign {result!r}")
     if connection is not None and kind != WATERFALL:
         raise UsageError(f"--connection is for {WATERFALL}")
-    if from_ is not None and until is not None and from_ >= until:
-        raise UsageError(f"--from {from_:g} is not before --until {until:g}")
+    from_s, until_s = _seconds("--from", from_), _seconds("--until", until)
+    if from_s is not None and until_s is not None and from_s >= until_s:
+        raise UsageError(f"--from {from_} is not before --until {until}")
     runs = find_runs(result, out)
     run = next((run for run in runs if run.series_kinds()), runs[0])
 
     from umtslab.plot import draw, draw_waterfall, save
 
     if kind == WATERFALL:
-        figure = draw_waterfall(run, connection, from_s=from_, until_s=until)
+        figure = draw_waterfall(run, connection, from_s=from_s, until_s=until_s)
     else:
         figure = draw(run, kind)
         for axes in figure.axes:
-            axes.set_xlim(left=from_, right=until)
+            axes.set_xlim(left=from_s, right=until_s)
     path = output or _default_path(run, kind)
     save(figure, path)
     print(path)
     return 0
+
+
+def _seconds(option: str, word: str | None) -> float | None:
+    """A time as it is typed, in seconds."""
+    if word is None:
+        return None
+    found = quantity(word)
+    if found is None or not (found.kind == "time" or found.unit == ""):
+        raise UsageError(
+            f'{option} takes seconds, or a time with its unit, as in 5 or "500 ms", not {word!r}'
+        )
+    return found.base
 
 
 def _default_path(run: Run, kind: str) -> Path:

@@ -17,6 +17,7 @@ from umtslab.cli.progress import ProgressBar
 from umtslab.cli.results import open_results
 from umtslab.exit_status import FAILED, INTERRUPTED
 from umtslab.metrics import units
+from umtslab.plot import WATERFALL
 from umtslab.precision import Precision
 from umtslab.run import Run
 from umtslab.scenario import Scenario
@@ -63,8 +64,8 @@ def run(
     runs
         Number of replications (default: 1).
     precision
-        Run until the half width of the 95 % interval is within this share of the mean, as in 5%: at least 5
-        runs, at most 200.
+        Run until the half width of the 95 % interval is within this share of the mean, as in 5% or 0.05: at
+        least 5 runs, at most 200.
     metric
         What has to be that precise.
     first_run
@@ -210,12 +211,23 @@ def _report(plan: _Plan, wanted: Precision | None, *, show_all: bool, as_json: b
         run_report.print_tables(plan.scenario, runs, plan.store, show_all=show_all, quiet=quiet)
     if plan.taken and not quiet:
         print(f"{plan.taken} of these runs were there already", file=sys.stderr)
+    if not quiet:
+        for line in _not_recorded(plan):
+            print(f"warning: {line}", file=sys.stderr)
     if plan.interrupted:
         print(f"umts: interrupted; {len(runs)} finished runs are kept in {plan.store.path}", file=sys.stderr)
         return INTERRUPTED
     if wanted is None or wanted.is_met(plan.values(wanted.metric)):
         return 0
     return _missed(wanted, plan)
+
+
+def _not_recorded(plan: _Plan) -> Iterator[str]:
+    """Of the runs that had no such connection as the waterfall was wanted of."""
+    for finished in plan.runs:
+        number = finished.waterfall_connection() if WATERFALL in finished.series_kinds() else None
+        if number is not None and (lacking := finished.lacks_connection(number)) is not None:
+            yield lacking
 
 
 def _missed(wanted: Precision, plan: _Plan) -> int:

@@ -7,9 +7,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from umtslab.cli.failures import UsageError
+from umtslab.cli.options import check_figure_file
 from umtslab.cli.studies import study_place, tell
-from umtslab.plot import FORMATS
 from umtslab.run import code_version
 from umtslab.studies.sensitivity import Findings, analyse_sensitivity, load_sensitivity
 
@@ -46,8 +45,8 @@ def sensitivity(
     quiet
         No progress bar and no remarks.
     """
-    if output is not None and output.suffix not in FORMATS:
-        raise UsageError(f"{output}: the suffix says the format, one of {', '.join(FORMATS)}")
+    if output is not None:
+        check_figure_file(output)
     wanted = load_sensitivity(study)
     with study_place(wanted.frame, out, jobs, dask, quiet=quiet or json, kept="runs") as place:
         findings = analyse_sensitivity(wanted, place)

@@ -64,7 +64,8 @@ def sweep(
     runs
         Replications of each point (default: the campaign's).
     precision
-        Run each point until the half width of the 95 % interval is within this share of the mean, as in 5%.
+        Run each point until the half width of the 95 % interval is within this share of the mean, as in 5% or
+        0.05.
     metric
         What to show, and what has to be that precise; may be repeated (default: goodput_kbps).
     jobs

@@ -116,7 +116,7 @@ def draw_waterfall(
             f"the run recorded no waterfall: run it again with --waterfall {number} "
             "(a scenario's measure.waterfall, with --series)"
         )
-    recorded = _connection_of_waterfall(run)
+    recorded = run.waterfall_connection()
     wanted = recorded if connection is None else connection
     if wanted is None:
         raise MissingSeries("the run is in no store: say of which connection it recorded the waterfall")
@@ -124,21 +124,12 @@ def draw_waterfall(
         raise MissingSeries(
             f"the run recorded the waterfall of connection {recorded}: run it again with --waterfall {wanted}"
         )
+    if (lacking := run.lacks_connection(wanted)) is not None:
+        raise MissingSeries(lacking)
     intervals = run.series("budget_intervals").filter(pl.col("connection") == wanted)
     title = f"{run.scenario}, seed {run.seed}, run {run.run}, connection {wanted}"
     with printable():
         return figure(run.series(WATERFALL), intervals, title=title, from_s=from_s, until_s=until_s)
-
-
-def _connection_of_waterfall(run: Run) -> int | None:
-    """What the scenario of a run in a store says."""
-    import tomllib
-
-    if run.folder is None:
-        return None
-    scenario = tomllib.loads((run.folder / "scenario.toml").read_text(encoding="utf-8"))
-    found = scenario.get("measure", {}).get("waterfall")
-    return None if found is None else int(found)
 
 
 def _to_the_end(run: Run, name: str) -> pl.DataFrame:
