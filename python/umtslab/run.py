@@ -100,12 +100,7 @@ class Run:
 
     def connection_count(self) -> int:
         """How many rows `connections` has; none of them is read."""
-        import polars as pl
-
-        if self.folder is None:
-            return len(self.tables["connections"])
-        rows = pl.scan_parquet(self.folder / "connections.parquet").select(pl.len())
-        return int(rows.collect().item())
+        return self._rows("connections", "connections.parquet")
 
     def series_kinds(self) -> list[str]:
         """Time series that were recorded; empty without ``series=True``."""
@@ -124,6 +119,10 @@ class Run:
         if kind not in self.series_kinds():
             raise MissingSeries(_advice(kind, self.series_kinds()))
         return self._table(kind, f"series/{kind}.parquet")
+
+    def series_rows(self, kind: str) -> int:
+        """How many rows a time series has, none of which is read; 0 for one that was not recorded."""
+        return self._rows(kind, f"series/{kind}.parquet") if kind in self.series_kinds() else 0
 
     def budget(self) -> pl.DataFrame:
         """What the time of all connections was spent on: a row per cause, in the order of precedence.
@@ -158,6 +157,13 @@ class Run:
     def captures(self) -> list[Path]:
         """Captures of the run: a file per capture point, and per direction and view of RLC PDUs."""
         return [] if self.folder is None else sorted((self.folder / "captures").glob("*"))
+
+    def _rows(self, name: str, file: str) -> int:
+        import polars as pl
+
+        if self.folder is None:
+            return len(self.tables[name])
+        return int(pl.scan_parquet(self.folder / file).select(pl.len()).collect().item())
 
     def _table(self, name: str, file: str) -> pl.DataFrame:
         import polars as pl

@@ -19,12 +19,13 @@ _CONNECTION_METRICS = ("goodput_kbps", "mean_rtt_s", "tcp_retransmissions", "rto
 
 
 def metrics_table(summaries: Mapping[str, Summary], *, every: bool) -> Table:
-    """Metrics with mean, half width of the 95 % interval and unit; those without a value are left out."""
+    """Metrics that have a value, with unit; of several runs the mean and half of the 95 % interval."""
     measured = {name for name, summary in summaries.items() if summary.n}
     names = sorted(measured) if every else headline(measured)
     unit_of = units()
     most = max((summary.n for summary in summaries.values()), default=0)
-    table = plain_table("metric", ">mean", *([">± 95 %", ">n"] if most > 1 else []), "unit")
+    headings = [">mean", ">± 95 %", ">n"] if most > 1 else [">value"]
+    table = plain_table("metric", *headings, "unit")
     for name in names:
         summary = summaries[name]
         spread = [number(summary.ci95, 2), str(summary.n)] if most > 1 else []

@@ -51,6 +51,40 @@ def test_the_table_has_metrics_with_units_and_says_where_files_are(umts: Umts, t
     assert done.stderr == ""
 
 
+def test_one_run_has_values_and_several_have_means(umts: Umts) -> None:
+    headings = [
+        next(
+            line.split()
+            for line in umts("run", FTP, *SHORT, "--runs", runs).stdout.splitlines()
+            if "unit" in line
+        )
+        for runs in (1, 2)
+    ]
+    assert headings == [["metric", "value", "unit"], ["metric", "mean", "±", "95", "%", "n", "unit"]]
+
+
+@pytest.mark.parametrize(
+    ("words", "kind"),
+    [
+        (("--series",), "outstanding"),
+        (("--waterfall", 0), "waterfall"),
+        (("--series", "--set", "measure.rlc_pdus=true"), "pdus"),
+    ],
+)
+def test_the_figure_to_look_at_is_of_what_was_asked_for(
+    words: tuple[object, ...], kind: str, umts: Umts
+) -> None:
+    printed = umts("run", FTP, *SHORT, *words, "--out", "here").stdout
+    assert f"figures: umts plot here {kind}\n" in printed
+
+
+def test_without_tcp_no_figure_of_tcp_is_named(umts: Umts) -> None:
+    # Its download begins after ten seconds.
+    voice = FTP.with_name("voice-beside-download.toml")
+    printed = umts("run", voice, "--duration", "5 s", "--series", "--out", "here").stdout
+    assert "figures: umts plot here rlc_buffer\n" in printed
+
+
 def test_captures_of_pdus_come_with_the_command_that_opens_them(umts: Umts) -> None:
     done = umts("run", FTP.with_name("ftp-on-fach-3gpp.toml"), *SHORT, "--pcap", "--out", "here")
     assert "rlc-downlink-air.pcapng, rlc-downlink-delivery.pcapng" in done.stdout

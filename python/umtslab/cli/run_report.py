@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import summarise_metrics
 from umtslab.export import runs_object
+from umtslab.plot import most_telling
 from umtslab.run import Run
 
 if TYPE_CHECKING:
@@ -74,6 +75,6 @@ def _where(runs: Sequence[Run], store: Store) -> list[str]:
         if pdus.name == "rlc-downlink-delivery.pcapng"
     ]
     place = shlex.quote(str(store.path))
-    if runs[0].series_kinds():
-        lines.append(f"figures: umts plot {place} outstanding")
+    if (kind := most_telling(runs[0])) is not None:
+        lines.append(f"figures: umts plot {place} {kind}")
     return [*lines, f"every metric: umts export {place} --csv"]

@@ -67,6 +67,20 @@ OF_SWITCHED = {"rrc_state", "cell"}
 """Series that are empty where no user is switched between channels."""
 
 
+_TELLING = {
+    WATERFALL: WATERFALL,
+    "pdus": "rlc_pdus",
+    "outstanding": "outstanding",
+    "rlc_buffer": "rlc_buffer",
+}
+"""Kinds to look at first, each with the series that it needs: what a run was asked for apart comes before."""
+
+
+def most_telling(run: Run) -> str | None:
+    """The kind of figure to look at first; None if the run recorded nothing that one would show."""
+    return next((kind for kind, series in _TELLING.items() if run.series_rows(series)), None)
+
+
 def draw(run: Run, kind: str) -> Figure:
     """Draw one figure of a run that recorded its series.
 
