@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from functools import lru_cache
 
 from umtslab import _core
@@ -48,6 +49,13 @@ def units() -> dict[str, str]:
         if entry["scope"] in ("radio", "datagram")
     }
     return plain | twins
+
+
+def unknown(name: str) -> str:
+    """The sentence about a metric that there is not."""
+    near = get_close_matches(name, units(), 1)
+    hint = f"did you mean {near[0]}?" if near else "`umts metrics` lists them"
+    return f"there is no metric {name!r}; {hint}"
 
 
 def headline(names: set[str]) -> list[str]:

@@ -7,20 +7,29 @@ stored run can name the command that remakes it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from umtslab import _core
 from umtslab.control import overrides_for
 
 Overrides = Iterable[tuple[str, str]] | Mapping[str, object]
-"""Pairs of dotted key and value (``("tcp.variant", "vegas")``), or a mapping of the same."""
+"""Pairs of dotted key and value (``("tcp.variant", "vegas")``), or a mapping of the same, or of tables."""
 
 
 def normalise(overrides: Overrides) -> tuple[tuple[str, str], ...]:
     """Write overrides as pairs of texts, in the order given."""
     pairs = overrides.items() if isinstance(overrides, Mapping) else overrides
-    return tuple((str(key), _as_text(value)) for key, value in pairs)
+    return tuple(found for key, value in pairs for found in _pairs(str(key), value))
+
+
+def _pairs(key: str, value: object) -> Iterator[tuple[str, str]]:
+    """A key and its value; of a mapping, the keys in it with this one and a dot in front."""
+    if not isinstance(value, Mapping):
+        yield key, _as_text(value)
+        return
+    for inner, content in value.items():
+        yield from _pairs(f"{key}.{inner}", content)
 
 
 def _as_text(value: object) -> str:

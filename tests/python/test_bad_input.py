@@ -25,6 +25,9 @@ WRONG_FILES = {
     "empty": ("", "wrong.toml"),
 }
 
+CAMPAIGNS = FTP.parents[1] / "campaigns"
+PLAN = FTP.parents[1] / "reproductions" / "dubois2005" / "ch6.toml"
+
 WRONG_WORDS = {
     "missing file": (("run", "missing.toml"), "missing.toml"),
     "a folder as scenario": (("run", "."), ""),
@@ -61,6 +64,28 @@ WRONG_WORDS = {
     ),
     "export to nothing": (("export", "nothing"), "--csv"),
     "no such key": (("params", "nonsense"), "nonsense"),
+    "a campaign that is run": (
+        ("run", CAMPAIGNS / "fach-error-rate.toml"),
+        "fach-error-rate.toml is a campaign: umts sweep /",
+    ),
+    "a study that is swept": (("sweep", CAMPAIGNS / "rlc-best-goodput.toml"), "optimises: umts optimise /"),
+    "another study that is swept": (("sweep", CAMPAIGNS / "rlc-sensitivity.toml"), "umts sensitivity /"),
+    "a campaign that is optimised": (("optimise", CAMPAIGNS / "fach-error-rate.toml"), "umts sweep /"),
+    "a scenario that is a study": (("sensitivity", FTP), "is a scenario: umts run /"),
+    "a plan that is swept": (("sweep", PLAN), "umts reproduce dubois2005/ch6"),
+    "a key without its table": (("run", FTP, "--set", "bler=0.1"), "did you mean radio.bler"),
+    "a metric without its unit": (
+        ("run", FTP, "--precision", "5%", "--metric", "goodput"),
+        "there is no metric 'goodput'; did you mean goodput_kbps?",
+    ),
+    "an option of emulate without a unit": (
+        ("emulate", "--core-delay", "20", "--", "true"),
+        "--core-delay 20 stands for the scenario key link.0.delay",
+    ),
+    "an option of emulate in per cent": (
+        ("emulate", "--bler", "10%", "--", "true"),
+        "--bler 10% stands for the scenario key radio.bler",
+    ),
 }
 
 

@@ -12,6 +12,7 @@ import umtslab
 from conftest import FTP, Umts, command, short
 from umtslab import _core
 from umtslab.cli.application import VERBS
+from umtslab.cli.keys import OTHER_NAMES
 from umtslab.metrics import HEADLINE, definitions, units
 from umtslab.plot import KINDS, WATERFALL
 
@@ -58,6 +59,18 @@ def test_params_are_filtered_by_key(umts: Umts) -> None:
 def test_params_are_found_by_what_they_are_about(umts: Umts) -> None:
     rows = json.loads(umts("params", "PROMOTION from a PCH state", "--json").stdout)
     assert [row["key"] for row in rows] == ["rrc.power.promotion_from_idle"]
+
+
+@pytest.mark.parametrize(
+    ("word", "key"),
+    [("radio.blerr", "radio.bler"), ("cwnd", "tcp.initial_window"), ("MSS", "tcp.segment_payload")],
+)
+def test_params_are_found_by_other_names(umts: Umts, word: str, key: str) -> None:
+    assert key in [row["key"] for row in json.loads(umts("params", word, "--json").stdout)]
+
+
+def test_other_names_are_of_keys_that_there_are() -> None:
+    assert {key for keys in OTHER_NAMES.values() for key in keys} <= {row["key"] for row in _core.params()}
 
 
 def test_every_metric_of_a_run_is_defined() -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from conftest import FTP, Umts, command, started, tree
+from umtslab import Scenario
 
 SHORT = ("--duration", "20 s", "--set", "radio.bler=0.2")
 
@@ -83,6 +84,12 @@ def test_without_tcp_no_figure_of_tcp_is_named(umts: Umts) -> None:
     voice = FTP.with_name("voice-beside-download.toml")
     printed = umts("run", voice, "--duration", "5 s", "--series", "--out", "here").stdout
     assert "figures: umts plot here rlc_buffer\n" in printed
+
+
+def test_overrides_may_stand_in_tables_as_in_a_file() -> None:
+    flat = Scenario.load(FTP, {"radio.bler": 0.1, "duration": "20 s", "radio.unit": "pdu"})
+    tables = Scenario.load(FTP, {"radio": {"bler": 0.1, "unit": "pdu"}, "duration": "20 s"})
+    assert tables.content_hash == flat.content_hash
 
 
 def test_captures_of_pdus_come_with_the_command_that_opens_them(umts: Umts) -> None:

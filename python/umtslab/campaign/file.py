@@ -11,7 +11,7 @@ from pathlib import Path
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.table import Table, Value, no_overlap, place_in, read_toml
 from umtslab.campaign.where import Where
-from umtslab.metrics import units
+from umtslab.metrics import units, unknown
 from umtslab.precision import Precision
 
 SCENARIO = "scenario"
@@ -161,7 +161,7 @@ def read_precision(table: Table) -> Precision | None:
 def check_metric(table: Table, key: str, metric: str) -> None:
     """Refuse a metric that does not exist."""
     if metric not in units():
-        raise table.wrong(key, f"there is no metric {metric!r}; `umts metrics` lists them")
+        raise table.wrong(key, unknown(metric))
 
 
 def check_name(table: Table, name: str) -> None:

@@ -14,7 +14,7 @@ from umtslab.cli.failures import UsageError
 from umtslab.cli.results import find_runs
 from umtslab.comparison import Comparison, Verdict
 from umtslab.comparison import compare as compare_runs
-from umtslab.metrics import units
+from umtslab.metrics import units, unknown
 from umtslab.run import Run
 
 
@@ -62,7 +62,7 @@ def compare(
 
 def _compare_points(first: Record, second: Record, metric: str, *, as_json: bool) -> int:
     if metric not in units():
-        raise UsageError(f"there is no metric {metric!r}; `umts metrics` lists them")
+        raise UsageError(unknown(metric))
     others = {_key(cell): cell for cell in second.cells}
     pairs = [(cell, others[_key(cell)]) for cell in first.cells if _key(cell) in others]
     rows = [(one, compare_runs(one.runs, two.runs)) for one, two in pairs if one.runs and two.runs]

@@ -6,7 +6,7 @@ import json as json_text
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
@@ -14,6 +14,9 @@ from umtslab.cli.failures import UsageError
 from umtslab.cli.options import overrides
 from umtslab.cli.results import open_results
 from umtslab.scenario import Scenario
+
+if TYPE_CHECKING:
+    from umtslab.emulate.network import Core
 
 FOREVER = "1000000 h"
 
@@ -126,14 +129,19 @@ def emulate(
         raise UsageError(f"there is no option {command[0]}: umts emulate --help lists them")
     if seed is not None and not 0 <= seed < 2**64:
         raise UsageError(f"--seed takes a number from 0 to 2^64 - 1, not {seed}")
-    core = Core(core_delay, core_jitter, core_loss, rlc_buffer, bler)
     changes = overrides(set_) + ((("measure.budget", "true"),) if budget else ())
     if any(key == "duration" for key, _ in changes):
         raise UsageError("an emulation lasts as long as its command: timeout 30 COMMAND ends it after 30 s")
     loaded = _scenario(bearer, scenario, 1 + len(ue), changes)
-    changes = core.overrides(loaded)
-    if changes:
-        loaded = loaded.with_overrides(changes)
+    for option, value, core in (
+        ("--core-delay", core_delay, Core(delay=core_delay)),
+        ("--core-jitter", core_jitter, Core(jitter=core_jitter)),
+        ("--core-loss", core_loss, Core(loss=core_loss)),
+        ("--rlc-buffer", rlc_buffer, Core(buffer=rlc_buffer)),
+        ("--bler", bler, Core(bler=bler)),
+    ):
+        if value is not None:
+            loaded = _changed(loaded, core, f"{option} {value}")
     for warning in loaded.warnings:
         # Without flows of its own the network carries what the programs send.
         if not (quiet or warning.startswith("flow: there is no flow")):
@@ -163,6 +171,16 @@ def emulate(
     # Whether there is a place for the results is told before anything runs.
     open_results(out).close()
     return run(session)
+
+
+def _changed(scenario: Scenario, core: Core, typed: str) -> Scenario:
+    """The scenario with an option's keys; an error about one of them names the option, as it was typed."""
+    from umtslab._core import ScenarioError
+
+    try:
+        return scenario.with_overrides(core.overrides(scenario))
+    except ScenarioError as error:
+        raise UsageError(f"{typed} stands for the scenario key {error.key}\n{error}") from None
 
 
 def _wires(ue: str | None, net: str | None, *, alone: bool) -> tuple[str, ...]:

@@ -12,6 +12,8 @@ from umtslab.system_errors import is_disk_full, reason
 if TYPE_CHECKING:
     import sqlite3
 
+    from umtslab._core import ScenarioError
+
 
 class UsageError(Exception):
     """The command line asks for something that makes no sense; the message says what would."""
@@ -59,11 +61,12 @@ def status_of(error: Exception) -> int:
         | MissingSeries
         | OtherLayout
         | RunNotFound
-        | ScenarioError
         | UnknownSelection
         | UsageError,
     ):
         return complain(str(error), WRONG)
+    if isinstance(error, ScenarioError):
+        return complain(f"{error}{_other_keys(error)}", WRONG)
     if isinstance(error, WorkersFailed | CongestionControlError):
         return complain(str(error), FAILED)
     if isinstance(error, OutputError):
@@ -71,6 +74,14 @@ def status_of(error: Exception) -> int:
     if isinstance(error, OSError | sqlite3.Error):
         return complain(f"cannot write results: {reason(error)}", FAILED)
     raise error
+
+
+def _other_keys(error: ScenarioError) -> str:
+    """What may have been meant by a key of the command line that has no table in front of it."""
+    from umtslab.cli.keys import keys_like
+
+    near = keys_like(error.key) if error.file == "--set" and error.key and "." not in error.key else []
+    return f"did you mean {' or '.join(near)}?" if near else ""
 
 
 def complain(message: str, status: int) -> int:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from umtslab.cli.failures import UsageError
+from umtslab.cli.purposes import check_purpose
 from umtslab.cli.studies import study_place, tell
 from umtslab.exit_status import FAILED
 from umtslab.run import code_version
@@ -52,6 +53,7 @@ def optimise(
     quiet
         No progress bar and no remarks.
     """
+    check_purpose(study, "optimise")
     wanted = load_optimisation(study)
     if trials is not None:
         if trials < 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as json_text
 
 from umtslab.cli.failures import UsageError
+from umtslab.cli.keys import keys_like
 
 
 def params(containing: str = "", /, *, json: bool = False) -> int:
@@ -13,7 +14,8 @@ def params(containing: str = "", /, *, json: bool = False) -> int:
     Parameters
     ----------
     containing
-        Only keys that contain this; where none does, those whose description does.
+        Only keys that contain this; where none does, those whose description does, or that are called so
+        elsewhere or spelled nearly so.
     json
         Print one JSON list on standard output and nothing else there.
     """
@@ -23,6 +25,9 @@ def params(containing: str = "", /, *, json: bool = False) -> int:
     rows = [row for row in every if containing in row["key"]] or [
         row for row in every if containing.lower() in f"{row['description']} {row['choices']}".lower()
     ]
+    if not rows:
+        near = keys_like(containing)
+        rows = [row for row in every if row["key"] in near]
     if not rows:
         raise UsageError(f"no key contains {containing!r}, and no description does")
     if json:

@@ -119,7 +119,7 @@ def _in_figures(store: Path, name: str) -> Path:
 
 
 def _plot_campaign(record: Record, metric: str, over: str | None, path: Path, *, log: bool) -> int:
-    from umtslab.metrics import units
+    from umtslab.metrics import units, unknown
     from umtslab.plot import save
 
     if metric == BUDGET:
@@ -133,8 +133,6 @@ def _plot_campaign(record: Record, metric: str, over: str | None, path: Path, *,
 
         save(draw_campaign(record, metric, over, log=log), path)
     else:
-        raise UsageError(
-            f"of a campaign, {BUDGET} or a metric is drawn, and there is none {metric!r}; see `umts metrics`"
-        )
+        raise UsageError(f"of a campaign, {BUDGET} or a metric is drawn, and {unknown(metric)}")
     print(path)
     return 0

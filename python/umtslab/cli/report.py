@@ -64,12 +64,12 @@ def write_report(
     log: bool = False,
 ) -> Path:
     """Write the page of a campaign, into its store if no file is named."""
-    from umtslab.metrics import units
+    from umtslab.metrics import units, unknown
     from umtslab.page import write
     from umtslab.page.campaign import html
 
     for name in metrics:
         if name not in units():
-            raise UsageError(f"there is no metric {name!r}; `umts metrics` lists them")
+            raise UsageError(unknown(name))
     path = output or store.path / "reports" / f"{record.name}.html"
     return write(path, html(record, store, metrics, over, log=log))

@@ -14,9 +14,10 @@ from cyclopts import Parameter
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import overrides, relative_precision, workers
 from umtslab.cli.progress import ProgressBar
+from umtslab.cli.purposes import check_purpose
 from umtslab.cli.results import open_results
 from umtslab.exit_status import FAILED, INTERRUPTED
-from umtslab.metrics import units
+from umtslab.metrics import units, unknown
 from umtslab.plot import WATERFALL
 from umtslab.precision import Precision
 from umtslab.run import Run
@@ -94,6 +95,7 @@ def run(
     quiet
         No progress bar and no remarks.
     """
+    check_purpose(scenario, "run")
     wanted = _wanted_precision(runs, precision, metric)
     count = 1 if runs is None else runs
     if count < 1 or first_run < 0:
@@ -128,7 +130,7 @@ def _wanted_precision(runs: int | None, precision: str | None, metric: str) -> P
     if runs is not None:
         raise UsageError("--runs and --precision are two answers to one question: give one of them")
     if metric not in units():
-        raise UsageError(f"there is no metric {metric!r}; `umts metrics` lists them")
+        raise UsageError(unknown(metric))
     return Precision(relative_precision(precision), metric)
 
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from umtslab.cli.options import check_figure_file
+from umtslab.cli.purposes import check_purpose
 from umtslab.cli.studies import study_place, tell
 from umtslab.run import code_version
 from umtslab.studies.sensitivity import Findings, analyse_sensitivity, load_sensitivity
@@ -47,6 +48,7 @@ def sensitivity(
     """
     if output is not None:
         check_figure_file(output)
+    check_purpose(study, "sensitivity")
     wanted = load_sensitivity(study)
     with study_place(wanted.frame, out, jobs, dask, quiet=quiet or json, kept="runs") as place:
         findings = analyse_sensitivity(wanted, place)

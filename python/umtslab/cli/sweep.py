@@ -17,10 +17,11 @@ from umtslab.campaign.study import Study
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import overrides, relative_precision
 from umtslab.cli.progress import ProgressBar
+from umtslab.cli.purposes import check_purpose
 from umtslab.cli.results import open_results
 from umtslab.cli.where import chosen_workers
 from umtslab.exit_status import FAILED, INTERRUPTED
-from umtslab.metrics import units
+from umtslab.metrics import units, unknown
 from umtslab.precision import Precision
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def sweep(
     quiet
         No progress bar and no remarks.
     """
+    check_purpose(campaign, "sweep", "run")
     study = Study(_campaign(campaign, parameter, set_, seed, runs, precision, metric, series=series))
     shown = metric or (_default_metric(study.campaign),)
     if plan:
@@ -120,7 +122,7 @@ def _campaign(
     """The file's campaign with what the command line adds to it."""
     for name in metric:
         if name not in units():
-            raise UsageError(f"there is no metric {name!r}; `umts metrics` lists them")
+            raise UsageError(unknown(name))
     chosen = load_campaign(path).with_parameters(_parameters(parameter)).with_settings(overrides(set_))
     if runs is not None and precision is not None:
         raise UsageError("--runs and --precision are two answers to one question: give one of them")

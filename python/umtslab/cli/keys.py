@@ -1,0 +1,25 @@
+"""Scenario keys by what people call them."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+OTHER_NAMES = {
+    "cwnd": ("tcp.initial_window", "tcp.initial_ssthresh"),
+    "mss": ("tcp.segment_payload",),
+    "rwnd": ("tcp.advertised_window", "tcp.read_rate"),
+    "t1": ("rrc.inactivity",),
+    "t2": ("rrc.fach_inactivity",),
+}
+"""What the literature calls them."""
+
+
+def keys_like(word: str) -> list[str]:
+    """Keys that end in a word, are called so elsewhere, or are spelled nearly so."""
+    from umtslab import _core
+
+    keys = [row["key"] for row in _core.params()]
+    if word in keys:
+        return []
+    ends = [key for key in keys if key.endswith(f".{word}")]
+    return ends or list(OTHER_NAMES.get(word.lower(), ())) or get_close_matches(word, keys, 1, 0.75)
