@@ -21,6 +21,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_QUIET := 1
 unexport CONDA_PREFIX
 unexport PYTHONPATH
+unexport UMTS_OUT
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test setup lint test-rust test-python golden soak fuzz bench oracle-ns2 format clean

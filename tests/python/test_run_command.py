@@ -52,6 +52,16 @@ def test_the_table_has_metrics_with_units_and_says_where_files_are(umts: Umts, t
     assert done.stderr == ""
 
 
+def test_the_environment_says_where_results_are(
+    umts: Umts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("UMTS_OUT", "elsewhere")
+    umts("run", FTP, *SHORT)
+    umts("export", "ftp-on-fach", "--csv")
+    umts("run", FTP, *SHORT, "--out", "here")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["elsewhere", "here"]
+
+
 def test_one_run_has_values_and_several_have_means(umts: Umts) -> None:
     headings = [
         next(

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from umtslab.analyse.statistics import summarise_metrics
 from umtslab.captures import CaptureAnalysis, analyse_captures, draw_time_sequence, units
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import check_figure_file
+from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.progress import FileBar
 from umtslab.run import code_version
 

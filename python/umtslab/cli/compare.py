@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as json_text
-from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -11,6 +10,7 @@ from cyclopts import Parameter
 from umtslab.campaign.record import Cell, Record
 from umtslab.cli.campaigns import find_campaign
 from umtslab.cli.failures import UsageError
+from umtslab.cli.options import RESULTS, Out
 from umtslab.cli.results import find_runs
 from umtslab.comparison import Comparison, Verdict
 from umtslab.comparison import compare as compare_runs
@@ -24,7 +24,7 @@ def compare(
     /,
     *,
     metric: str = "goodput_kbps",
-    out: Path = Path("results"),
+    out: Out = RESULTS,
     all_: Annotated[bool, Parameter(name="--all")] = False,
     json: bool = False,
 ) -> int:

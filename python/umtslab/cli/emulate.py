@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import overrides
+from umtslab.cli.options import RESULTS, Out, overrides
 from umtslab.cli.results import open_results
 from umtslab.scenario import Scenario
 
@@ -39,7 +39,7 @@ def emulate(
     attach_ue: str | None = None,
     attach_net: str | None = None,
     seed: int | None = None,
-    out: Path = Path("results"),
+    out: Out = RESULTS,
     series: bool = False,
     pcap: bool = False,
     record: bool = False,

@@ -12,7 +12,8 @@ from cyclopts import Parameter
 from umtslab import export as export_tables
 from umtslab.cli.campaigns import opened_campaign
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import check_folder
+from umtslab.cli.options import RESULTS, Out
+from umtslab.cli.output_files import check_folder
 from umtslab.cli.results import find_runs
 from umtslab.export import to_csv, to_latex
 
@@ -35,7 +36,7 @@ def export(
     table: Literal["runs", "summary", "connections"] | None = None,
     metric: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    out: Path = Path("results"),
+    out: Out = RESULTS,
 ) -> int:
     """Write a result or a campaign as CSV or as a LaTeX (booktabs) table, or a bearer as a capacity trace.
 

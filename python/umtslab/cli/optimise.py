@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from umtslab.cli.failures import UsageError
+from umtslab.cli.options import RESULTS, Out
 from umtslab.cli.purposes import check_purpose
 from umtslab.cli.studies import study_place, tell
 from umtslab.exit_status import FAILED
@@ -27,7 +28,7 @@ def optimise(
     trials: int | None = None,
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
     dask: str | None = None,
-    out: Path = Path("results"),
+    out: Out = RESULTS,
     json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
 ) -> int:

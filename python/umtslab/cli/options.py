@@ -5,8 +5,17 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
 
 from umtslab.cli.failures import UsageError
+
+RESULTS = Path("results")
+"""Where results go and are looked up if nobody says otherwise."""
+
+Out = Annotated[Path, Parameter(env_var="UMTS_OUT")]
+"""The option ``--out``, which the environment can give too, for all commands of a shell."""
 
 
 def overrides(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -33,21 +42,6 @@ def relative_precision(word: str) -> float:
             f"--precision takes a share of the mean, below all of it, as in 5% or 0.05, not {word!r}"
         )
     return value
-
-
-def check_figure_file(path: Path) -> None:
-    """Refuse a file that no figure can be written into, before anything is done for it."""
-    from umtslab.plot import FORMATS
-
-    if path.suffix not in FORMATS:
-        raise UsageError(f"{path}: the suffix says the format, one of {', '.join(FORMATS)}")
-    check_folder(path)
-
-
-def check_folder(path: Path) -> None:
-    """Refuse a file whose folder is not there."""
-    if not path.parent.is_dir():
-        raise UsageError(f"{path}: there is no folder {path.parent}")
 
 
 def workers(jobs: int | None, tasks: int) -> int:

@@ -11,7 +11,8 @@ from umtslab.campaign.quantity import quantity
 from umtslab.campaign.record import Record
 from umtslab.cli.campaigns import find_campaign
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import check_figure_file
+from umtslab.cli.options import RESULTS, Out
+from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.results import find_runs
 from umtslab.plot import KINDS, WATERFALL
 from umtslab.run import Run
@@ -30,7 +31,7 @@ def plot(
     from_: Annotated[str | None, Parameter(name="--from")] = None,
     until: str | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    out: Path = Path("results"),
+    out: Out = RESULTS,
 ) -> int:
     """Draw a figure of a run that was recorded with `--series`, or a metric of a campaign over a parameter.
 

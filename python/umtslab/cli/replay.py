@@ -8,6 +8,7 @@ from pathlib import Path
 
 from umtslab import _core
 from umtslab.cli.failures import UsageError
+from umtslab.cli.options import RESULTS, Out
 from umtslab.cli.results import find_runs
 from umtslab.exit_status import FAILED
 from umtslab.scenario import Scenario
@@ -15,7 +16,7 @@ from umtslab.scenario import Scenario
 RECORDING = "packets-in.pcapng"
 
 
-def replay(result: str, /, *, out: Path = Path("results"), pcap: Path | None = None) -> int:
+def replay(result: str, /, *, out: Out = RESULTS, pcap: Path | None = None) -> int:
     """Run a recorded emulation again: the same packets at the same instants through the same network.
 
     It takes as long as a simulation does. Exit status: 0 if every event was the same, 1 if not, 2 for wrong

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from umtslab.cli.campaigns import opened_campaign
 from umtslab.cli.failures import UsageError
+from umtslab.cli.options import RESULTS, Out
 
 if TYPE_CHECKING:
     from umtslab.campaign.record import Record
@@ -24,7 +25,7 @@ def report(
     over: Annotated[str | None, Parameter(name=["--over", "--x"])] = None,
     log: bool = False,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    out: Path = Path("results"),
+    out: Out = RESULTS,
 ) -> int:
     """Write a campaign as one page of HTML that opens offline.
 

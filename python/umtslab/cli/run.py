@@ -12,7 +12,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import overrides, relative_precision, workers
+from umtslab.cli.options import RESULTS, Out, overrides, relative_precision, workers
 from umtslab.cli.progress import ProgressBar
 from umtslab.cli.purposes import check_purpose
 from umtslab.cli.results import open_results
@@ -39,7 +39,7 @@ def run(
     first_run: int = 0,
     duration: str | None = None,
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
-    out: Path = Path("results"),
+    out: Out = RESULTS,
     resume: bool = False,
     series: bool = False,
     pcap: bool = False,

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from umtslab.cli.options import check_figure_file
+from umtslab.cli.options import RESULTS, Out
+from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.purposes import check_purpose
 from umtslab.cli.studies import study_place, tell
 from umtslab.run import code_version
@@ -21,7 +22,7 @@ def sensitivity(
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
     dask: str | None = None,
     output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    out: Path = Path("results"),
+    out: Out = RESULTS,
     json: bool = False,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
 ) -> int:

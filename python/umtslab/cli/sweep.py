@@ -15,7 +15,7 @@ from umtslab.campaign.file import Campaign, load_campaign
 from umtslab.campaign.record import save_record
 from umtslab.campaign.study import Study
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import overrides, relative_precision
+from umtslab.cli.options import RESULTS, Out, overrides, relative_precision
 from umtslab.cli.progress import ProgressBar
 from umtslab.cli.purposes import check_purpose
 from umtslab.cli.results import open_results
@@ -40,7 +40,7 @@ def sweep(
     metric: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
     jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
     dask: str | None = None,
-    out: Path = Path("results"),
+    out: Out = RESULTS,
     series: bool = False,
     plan: bool = False,
     report: bool = False,

@@ -11,6 +11,7 @@ from typing import Any
 from umtslab.budget import summed
 from umtslab.campaign.record import Record
 from umtslab.campaign.study import Study
+from umtslab.cli.options import RESULTS
 from umtslab.run import code_version
 
 
@@ -87,7 +88,7 @@ def print_table(record: Record, metrics: Sequence[str]) -> None:
 
 def print_next_steps(record: Record, store: Path, metric: str) -> None:
     """Print what can be done with the results."""
-    where = "" if store == Path("results") else f" --out {shlex.quote(str(store))}"
+    where = "" if store == RESULTS else f" --out {shlex.quote(str(store))}"
     name = shlex.quote(record.name)
     print(
         f"\nfigure:  umts plot {name} {metric}{where}\ntable:   umts export {name} --csv{where}\n"
