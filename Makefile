@@ -24,7 +24,7 @@ unexport PYTHONPATH
 unexport UMTS_OUT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test setup lint test-rust test-python golden soak fuzz bench oracle-ns2 format clean
+.PHONY: help demo test check setup lint test-rust test-python golden soak fuzz bench oracle-ns2 format clean
 
 help: ## List the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,16 @@ demo: setup ## Simulate two FTP users on FACH, print the results, draw the figur
 
 test: ## Check formats, lints and types, run the Rust and the Python tests, and say how long each took.
 	@MAKE="$(MAKE)" tools/timed $(PARTS)
+
+check: setup ## A first look at a change, in two or three minutes: formats, layers, types, Rust unit tests, the quick Python tests.
+	cargo fmt --all --check
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache --no-logo
+	$(BIN)/mypy
+	cargo test $(CARGO_FLAGS) --lib --no-run
+	tools/within $(RUST_LIMIT) cargo test $(CARGO_FLAGS) --lib --quiet
+	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m "not slow" --quiet
 
 setup: $(CORE) ## Make .venv and build the package into it: leaves .venv/bin/umts.
 

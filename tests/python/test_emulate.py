@@ -22,6 +22,8 @@ from umtslab.emulate.session import Session
 from umtslab.emulate.tcp import describe, settings
 from umtslab.scenario import Scenario
 
+pytestmark = pytest.mark.slow
+
 ONE_USER = Path(__file__).parents[2] / "scenarios" / "ftp-on-dch-384-3gpp.toml"
 
 FETCH = "import urllib.request, sys; sys.stdout.write(str(len(urllib.request.urlopen(sys.argv[1]).read())))"

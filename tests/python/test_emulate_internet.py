@@ -14,6 +14,8 @@ import pytest
 from conftest import Umts
 from umtslab.emulate import forwarding, machine, resolver
 
+pytestmark = pytest.mark.slow
+
 WAIT_S = 30
 """For an answer on loopback, which takes no time at all unless something is wrong."""
 

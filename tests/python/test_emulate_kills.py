@@ -18,7 +18,7 @@ from umtslab.emulate import machine
 KILLS = int(os.environ.get("UMTS_KILLS", "3"))
 """How many at random moments; `make soak` asks for many."""
 
-pytestmark = pytest.mark.timeout(2 * lone_host.WAIT_S * (KILLS + 2))
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(2 * lone_host.WAIT_S * (KILLS + 2))]
 """After each kill its end is waited for."""
 
 MARK = "UMTS_TEST_MARK"

@@ -13,6 +13,8 @@ from conftest import FTP, Umts
 from umtslab import Scenario, simulate
 from umtslab.export import connections_table, escape, runs_table, summary_table, to_csv, to_latex
 
+pytestmark = pytest.mark.slow
+
 
 def test_csv_has_a_row_per_run_and_exact_numbers(scenario: Scenario) -> None:
     runs = simulate(scenario, runs=3)

@@ -12,7 +12,7 @@ from conftest import tree
 KILLS = int(os.environ.get("UMTS_KILLS", "3"))
 """How many of each kind; `make soak` asks for many."""
 
-pytestmark = pytest.mark.timeout(2 * kills.WAIT_S * (KILLS + 2))
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(2 * kills.WAIT_S * (KILLS + 2))]
 """What is killed is made again and waited for, each time."""
 
 

@@ -7,6 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.slow
+
 UMTS = Path(sys.executable).with_name("umts")
 SCENARIO = Path(__file__).parents[2] / "scenarios" / "ftp-on-fach-two-users.toml"
 

@@ -19,6 +19,8 @@ from umtslab.cli.report import write_report
 from umtslab.page.campaign import commands
 from umtslab.store import read_store
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def page(umts: Umts, tmp_path: Path) -> Path:

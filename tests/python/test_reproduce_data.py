@@ -19,6 +19,8 @@ from umtslab.reproduce.study import wanted_points
 from umtslab.reproduce.verdict import score
 from umtslab.scenario import Scenario
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2] / "reproductions"
 SCENARIOS = ROOT.parent / "scenarios"
 DOCUMENTS = [paper for paper in papers(ROOT) if paper != "cross-check"]

@@ -14,6 +14,8 @@ from umtslab.reproduce.errors import BadData, EmulationFailed
 from umtslab.scenario import Scenario
 from umtslab.store import Store, open_store
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 
 PLAN = """

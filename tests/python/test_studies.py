@@ -15,6 +15,8 @@ from umtslab.studies.parameters import Parameter
 from umtslab.studies.place import Place
 from umtslab.studies.sensitivity import analyse_sensitivity, load_sensitivity
 
+pytestmark = pytest.mark.slow
+
 HEAD = f'version = 1\nscenario = "{FTP}"\nruns = 2\n[set]\nduration = "20 s"\nradio.bler = 0.2\n'
 BEST = (
     HEAD.replace("[set]", "trials = 14\n[set]")

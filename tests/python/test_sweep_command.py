@@ -12,6 +12,8 @@ import pytest
 from conftest import CAMPAIGN, FTP, Umts, tree
 from umtslab import open_store
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture
 def campaign(tmp_path: Path) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.timeout(1200)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(1200)]
 """The first of them waits for the wheel, which may have to be compiled, and for a network."""
 
 ROOT = Path(__file__).resolve().parents[2]
