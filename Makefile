@@ -6,8 +6,10 @@ BIN    := $(VENV)/bin
 CORE   := python/umtslab/_core.abi3.so
 DEMO   := results/demo
 
-RUST_SOURCES := $(shell find crates -path '*/src/*.rs' -o -name build.rs -o -name Cargo.toml -o -name abi3-py311.txt)
+RUST_SOURCES := $(shell find crates -path '*/src/*.rs' -o -name build.rs -o -name fingerprint.rs -o -name Cargo.toml -o -name abi3-py311.txt)
 CARGO_FLAGS  := --release --locked --workspace
+# With assertions and checks of overflow.
+TEST_FLAGS   := --profile checked --locked --workspace
 
 # The parts of `make test`, in their order.
 PARTS := lint test-rust test-python
@@ -45,8 +47,8 @@ check: setup ## A first look at a change, in two or three minutes: formats, laye
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache --no-logo
 	$(BIN)/mypy
-	cargo test $(CARGO_FLAGS) --lib --no-run
-	tools/within $(RUST_LIMIT) cargo test $(CARGO_FLAGS) --lib --quiet
+	cargo test $(TEST_FLAGS) --lib --no-run
+	tools/within $(RUST_LIMIT) cargo test $(TEST_FLAGS) --lib --quiet
 	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m "not slow" --quiet
 
 setup: $(CORE) ## Make .venv and build the package into it: leaves .venv/bin/umts.
@@ -60,9 +62,9 @@ lint: setup ## Check formats, lints, layers and types without running a test.
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest umtslab._core
 
-test-rust: ## Run the Rust tests.
-	cargo test $(CARGO_FLAGS) --no-run
-	tools/within $(RUST_LIMIT) cargo test $(CARGO_FLAGS) --no-fail-fast
+test-rust: ## Run the Rust tests, with assertions and checks of overflow.
+	cargo test $(TEST_FLAGS) --no-run
+	tools/within $(RUST_LIMIT) cargo test $(TEST_FLAGS) --no-fail-fast
 
 test-python: setup ## Run the Python tests, the wheel in a clean environment among them.
 	tools/install-tshark
@@ -80,12 +82,13 @@ soak: setup ## Kill campaigns and workers a hundred times, emulations fifty, at 
 	UMTS_KILLS=$(or $(KILLS),50) $(BIN)/pytest tests/python/test_emulate_kills.py
 
 fuzz: ## Fuzz the decoders, RLC's procedures and scenario files for SECONDS (120) from execution SEED (1) on.
-	@cargo run --release --locked --quiet --package umts-fuzz -- --seconds $(or $(SECONDS),120) --seed $(or $(SEED),1)
+	@cargo run --profile checked --locked --quiet --package umts-fuzz -- --seconds $(or $(SECONDS),120) --seed $(or $(SEED),1)
 
 bench: setup ## Measure speed and memory, against tcptrace and ns-2 where they are installed; nothing passes or fails.
 	$(BIN)/python benches/speed.py
 	$(BIN)/python benches/cell.py
 	$(BIN)/python benches/instructions.py
+	$(BIN)/python benches/startup.py
 	$(BIN)/python benches/analyse.py
 	$(BIN)/python benches/ns2.py
 	$(BIN)/python benches/emulate.py

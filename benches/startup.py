@@ -1,8 +1,9 @@
-"""What starting a large network takes: 10,000 users with a flow each, four links, an error trace of 100,000 blocks.
+"""What starting a large network takes: 10,000 users with a flow each, four links, an error trace.
 
-CPU time and peak memory of the program that runs a scenario and nothing else, for a millisecond of simulated
-time. With `--against FOLDER`, a checkout of another version, both are built, run in turn, and their ratios shown
-pair by pair: on a shared machine a time alone says little. Nothing here passes or fails.
+CPU time and peak memory of the program that runs a scenario and nothing else, for a millisecond of
+simulated time; the trace has 100,000 blocks. With `--against FOLDER`, a checkout of another version, both
+are built, run in turn, and their ratios shown pair by pair: on a shared machine a time alone says little.
+Nothing here passes or fails.
 """
 
 from __future__ import annotations
@@ -75,7 +76,17 @@ class Usage:
 
 def build(checkout: Path) -> Path:
     """Build the program of a checkout and return it."""
-    command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "umts-simulate", "--example", "one_run"]
+    command = [
+        "cargo",
+        "build",
+        "--release",
+        "--locked",
+        "--quiet",
+        "-p",
+        "umts-simulate",
+        "--example",
+        "one_run",
+    ]
     subprocess.run(command, cwd=checkout, check=True)
     return checkout / "target" / "release" / "examples" / "one_run"
 
@@ -114,7 +125,9 @@ def main() -> int:
         print(f"{'':<14}{spread([run.peak_mib for run in runs], 'MiB at most')}")
     if against:
         pairs = list(zip(*measured, strict=True))
-        print(f"{'ratio':<14}{spread([here.cpu_s / there.cpu_s for here, there in pairs], 'of the CPU time')}")
+        print(
+            f"{'ratio':<14}{spread([here.cpu_s / there.cpu_s for here, there in pairs], 'of the CPU time')}"
+        )
         print(f"{'':<14}{spread([here.peak_mib / there.peak_mib for here, there in pairs], 'of the memory')}")
     return 0
 
