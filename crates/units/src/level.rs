@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::{Add, Sub};
 use std::str::FromStr;
 
-use crate::as_text;
 use crate::text::{Quantity, UnitError, parse_float};
 
 /// A ratio in decibels.
@@ -115,10 +114,6 @@ impl fmt::Display for Dbm {
     }
 }
 
-as_text!(Db, "Db", "a ratio in decibels, as in \"6.8 dB\"", r"^[+-]?[0-9]*\.?[0-9]*\s*dB$");
-as_text!(MilliWatts, "MilliWatts", "a power, as in \"460 mW\"", r"^[0-9]*\.?[0-9]*\s*mW$");
-as_text!(Dbm, "Dbm", "a power level, as in \"-104 dBm\"", r"^[+-]?[0-9]*\.?[0-9]*\s*dBm$");
-
 /// A probability: a plain number from 0 to 1.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
 pub struct Probability(f64);
@@ -142,46 +137,5 @@ impl Probability {
 impl fmt::Display for Probability {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
-    }
-}
-
-impl serde::Serialize for Probability {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64(self.0)
-    }
-}
-
-impl<'de> serde::Deserialize<'de> for Probability {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Number;
-        impl serde::de::Visitor<'_> for Number {
-            type Value = Probability;
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a probability: a plain number from 0 to 1")
-            }
-            fn visit_f64<E: serde::de::Error>(self, p: f64) -> Result<Probability, E> {
-                Probability::new(p).ok_or_else(|| {
-                    E::custom(format_args!("{p} is no probability: it must lie between 0 and 1"))
-                })
-            }
-            fn visit_i64<E: serde::de::Error>(self, p: i64) -> Result<Probability, E> {
-                self.visit_f64(p as f64)
-            }
-            fn visit_u64<E: serde::de::Error>(self, p: u64) -> Result<Probability, E> {
-                self.visit_f64(p as f64)
-            }
-        }
-        deserializer.deserialize_f64(Number)
-    }
-}
-
-impl schemars::JsonSchema for Probability {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Probability".into()
-    }
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({
-            "type": "number", "minimum": 0, "maximum": 1, "description": "a probability from 0 to 1"
-        })
     }
 }

@@ -6,12 +6,14 @@
 
 mod level;
 mod rate;
+#[cfg(feature = "schema")]
+mod schema;
 mod size;
 mod text;
 mod time;
 
 pub use level::{Db, Dbm, MilliWatts, Probability};
 pub use rate::BitRate;
-pub use size::Bytes;
-pub use text::UnitError;
+pub use size::{Bytes, Octets};
+pub use text::{UnitError, count_of};
 pub use time::{Duration, Time};

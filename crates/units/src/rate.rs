@@ -4,7 +4,6 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
-use crate::as_text;
 use crate::text::{Quantity, UnitError, format_integer, parse_integer};
 use crate::{Bytes, Duration};
 
@@ -76,10 +75,3 @@ impl fmt::Display for BitRate {
         )
     }
 }
-
-as_text!(
-    BitRate,
-    "BitRate",
-    "a bit rate with its unit, as in \"32 kbit/s\"",
-    r"^\+?[0-9]*\.?[0-9]*\s*(bit/s|kbit/s|Mbit/s|Gbit/s)$"
-);

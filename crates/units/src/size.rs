@@ -5,7 +5,6 @@ use std::iter::Sum;
 use std::ops::{Add, AddAssign, Mul, Sub};
 use std::str::FromStr;
 
-use crate::as_text;
 use crate::text::{Quantity, UnitError, format_integer, parse_integer};
 
 /// A size in octets.
@@ -88,9 +87,31 @@ impl fmt::Display for Bytes {
     }
 }
 
-as_text!(
-    Bytes,
-    "Bytes",
-    "a size with its unit, as in \"40 B\" or \"100 kB\"",
-    r"^\+?[0-9]*\.?[0-9]*\s*(B|kB|MB|GB|KiB|MiB|GiB)$"
-);
+/// The size of one packet or PDU, in octets: what the length field of IP can say. It is written as [`Bytes`] are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Octets(pub u16);
+
+impl From<Octets> for Bytes {
+    fn from(octets: Octets) -> Bytes {
+        Bytes(octets.0.into())
+    }
+}
+
+impl FromStr for Octets {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let size: Bytes = text.parse()?;
+        let too_large = |_| UnitError::OutOfRange {
+            text: text.to_owned(),
+            quantity: "the size of a packet",
+            rule: "65535 B or less",
+        };
+        size.0.try_into().map(Octets).map_err(too_large)
+    }
+}
+
+impl fmt::Display for Octets {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Bytes::from(*self).fmt(f)
+    }
+}

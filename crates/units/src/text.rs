@@ -54,6 +54,13 @@ pub enum UnitError {
     },
 }
 
+/// Reads a count, `"20 segments"`, for one of `units`; `None` if the text ends in none of them.
+pub fn count_of(text: &str, units: &[&str]) -> Option<Result<u32, String>> {
+    let number = units.iter().find_map(|unit| text.trim().strip_suffix(unit))?.trim_end();
+    let wrong = || format!("`{text}` is no count: write a whole number of {}, as in \"20 {0}\"", units[0]);
+    Some(number.parse().map_err(|_| wrong()))
+}
+
 /// What a quantity is called, an example of it, and its units in base units each.
 pub(crate) struct Quantity {
     pub name: &'static str,
@@ -157,41 +164,4 @@ pub(crate) fn parse_float(text: &str, unit: &str, quantity: &Quantity) -> Result
             known: unit.to_owned(),
         })
     }
-}
-
-/// Serde and JSON Schema as text, for a type with `FromStr` and `Display`; the calling crate has serde and schemars.
-#[macro_export]
-macro_rules! as_text {
-    ($type:ty, $name:literal, $description:literal, $pattern:literal) => {
-        impl serde::Serialize for $type {
-            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                serializer.collect_str(self)
-            }
-        }
-
-        impl<'de> serde::Deserialize<'de> for $type {
-            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                struct Text;
-                impl serde::de::Visitor<'_> for Text {
-                    type Value = $type;
-                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                        f.write_str($description)
-                    }
-                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$type, E> {
-                        text.parse().map_err(E::custom)
-                    }
-                }
-                deserializer.deserialize_str(Text)
-            }
-        }
-
-        impl schemars::JsonSchema for $type {
-            fn schema_name() -> std::borrow::Cow<'static, str> {
-                $name.into()
-            }
-            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-                schemars::json_schema!({ "type": "string", "description": $description, "pattern": $pattern })
-            }
-        }
-    };
 }

@@ -4,7 +4,6 @@ use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Rem, Sub};
 use std::str::FromStr;
 
-use crate::as_text;
 use crate::text::{Quantity, UnitError, format_integer, parse_integer};
 
 /// An instant: nanoseconds since the run began.
@@ -228,10 +227,3 @@ impl fmt::Display for Time {
         write!(f, "{}.{:09} s", self.0 / 1_000_000_000, self.0 % 1_000_000_000)
     }
 }
-
-as_text!(
-    Duration,
-    "Duration",
-    "a time with its unit, as in \"10 ms\" or \"1500 s\"",
-    r"^\+?[0-9]*\.?[0-9]*\s*(ns|us|µs|ms|s|min|h)$"
-);

@@ -1,0 +1,118 @@
+//! How quantities stand in files and in their schema: as text with a unit, probabilities as plain numbers.
+
+use std::fmt;
+
+use crate::{BitRate, Bytes, Db, Dbm, Duration, MilliWatts, Octets, Probability};
+
+/// Serde and JSON Schema as text, for a type with `FromStr` and `Display`; the calling crate has serde and schemars.
+#[macro_export]
+macro_rules! as_text {
+    ($type:ty, $name:literal, $description:literal, $pattern:literal) => {
+        impl serde::Serialize for $type {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> serde::Deserialize<'de> for $type {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Text;
+                impl serde::de::Visitor<'_> for Text {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                        f.write_str($description)
+                    }
+                    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<$type, E> {
+                        text.parse().map_err(E::custom)
+                    }
+                }
+                deserializer.deserialize_str(Text)
+            }
+        }
+
+        impl schemars::JsonSchema for $type {
+            fn schema_name() -> std::borrow::Cow<'static, str> {
+                $name.into()
+            }
+            fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+                schemars::json_schema!({ "type": "string", "description": $description, "pattern": $pattern })
+            }
+        }
+    };
+}
+
+as_text!(
+    Duration,
+    "Duration",
+    "a time with its unit, as in \"10 ms\" or \"1500 s\"",
+    r"^\+?[0-9]*\.?[0-9]*\s*(ns|us|µs|ms|s|min|h)$"
+);
+
+as_text!(
+    Bytes,
+    "Bytes",
+    "a size with its unit, as in \"40 B\" or \"100 kB\"",
+    r"^\+?[0-9]*\.?[0-9]*\s*(B|kB|MB|GB|KiB|MiB|GiB)$"
+);
+
+// Sizes like all others: a key says itself how much it takes.
+as_text!(
+    Octets,
+    "Bytes",
+    "a size with its unit, as in \"40 B\" or \"100 kB\"",
+    r"^\+?[0-9]*\.?[0-9]*\s*(B|kB|MB|GB|KiB|MiB|GiB)$"
+);
+
+as_text!(
+    BitRate,
+    "BitRate",
+    "a bit rate with its unit, as in \"32 kbit/s\"",
+    r"^\+?[0-9]*\.?[0-9]*\s*(bit/s|kbit/s|Mbit/s|Gbit/s)$"
+);
+
+as_text!(Db, "Db", "a ratio in decibels, as in \"6.8 dB\"", r"^[+-]?[0-9]*\.?[0-9]*\s*dB$");
+
+as_text!(MilliWatts, "MilliWatts", "a power, as in \"460 mW\"", r"^[0-9]*\.?[0-9]*\s*mW$");
+
+as_text!(Dbm, "Dbm", "a power level, as in \"-104 dBm\"", r"^[+-]?[0-9]*\.?[0-9]*\s*dBm$");
+
+impl serde::Serialize for Probability {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.value())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Probability {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Number;
+        impl serde::de::Visitor<'_> for Number {
+            type Value = Probability;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a probability: a plain number from 0 to 1")
+            }
+            fn visit_f64<E: serde::de::Error>(self, p: f64) -> Result<Probability, E> {
+                Probability::new(p).ok_or_else(|| {
+                    E::custom(format_args!("{p} is no probability: it must lie between 0 and 1"))
+                })
+            }
+            fn visit_i64<E: serde::de::Error>(self, p: i64) -> Result<Probability, E> {
+                self.visit_f64(p as f64)
+            }
+            fn visit_u64<E: serde::de::Error>(self, p: u64) -> Result<Probability, E> {
+                self.visit_f64(p as f64)
+            }
+        }
+        deserializer.deserialize_f64(Number)
+    }
+}
+
+impl schemars::JsonSchema for Probability {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Probability".into()
+    }
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "type": "number", "minimum": 0, "maximum": 1, "description": "a probability from 0 to 1"
+        })
+    }
+}
