@@ -1,8 +1,9 @@
 //! Capacity traces in mahimahi's format: one time in milliseconds a line, each an opportunity for 1,500 octets.
 
+use umts_stack::radio::capacity::CapacityTrace;
 use umts_units::Duration;
 
-use crate::check;
+use crate::check::{self, Traces};
 use crate::error::Problem;
 use crate::extends::{LARGEST_FILE, read_bytes, reason};
 use crate::model::Scenario;
@@ -11,30 +12,37 @@ use crate::tree::{Node, Source};
 /// A silence that a user may not expect.
 const LONG: Duration = Duration::from_secs(10);
 
-/// Reads the files of every capacity trace in `scenario`.
-pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
-    for (i, ue) in scenario.ue.iter_mut().enumerate() {
-        let Some(capacity) = &mut ue.capacity else { continue };
-        let files = [("downlink", &mut capacity.downlink), ("uplink", &mut capacity.uplink)];
-        for ((way, file), trace) in files.into_iter().zip(&mut capacity.traces) {
-            let path = format!("ue.{i}.capacity.{way}");
-            let fail = |message: String| check::problem(tree, &path, message).label("this file");
-            let source = &sources[tree.find(&path).0.at.source];
-            let place = source.folder.join(&*file);
-            let bytes = read_bytes(&place, LARGEST_FILE).map_err(|error| {
-                fail(format!("cannot read {}: {}", place.display(), reason(&error)))
-                    .help("the name is relative to the folder of the file that it stands in".to_owned())
-            })?;
-            *trace = parse(&bytes).map_err(|(line, wrong)| {
-                fail(format!("{}, line {line}: {wrong}", place.display())).help(
-                    "a line is a whole number of milliseconds, not below the line above: 1,500 octets can pass then"
-                        .to_owned(),
-                )
-            })?;
-            *file = source.relative_folder.join(&*file).display().to_string();
-        }
-    }
-    Ok(())
+/// What the files of every measured radio in `scenario` say, by user group; the files' names are then relative to its own
+/// folder.
+pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<Traces, Problem> {
+    let groups = scenario.ue.iter_mut().enumerate();
+    let traces = groups.map(|(i, ue)| {
+        let Some(capacity) = &mut ue.capacity else { return Ok(None) };
+        let path = |way: &str| format!("ue.{i}.capacity.{way}");
+        Ok(Some([
+            read(&mut capacity.downlink, &path("downlink"), tree, sources)?,
+            read(&mut capacity.uplink, &path("uplink"), tree, sources)?,
+        ]))
+    });
+    traces.collect()
+}
+
+fn read(file: &mut String, path: &str, tree: &Node, sources: &[Source]) -> Result<CapacityTrace, Problem> {
+    let fail = |message: String| check::problem(tree, path, message).label("this file");
+    let source = &sources[tree.find(path).0.at.source];
+    let place = source.folder.join(&*file);
+    let bytes = read_bytes(&place, LARGEST_FILE).map_err(|error| {
+        fail(format!("cannot read {}: {}", place.display(), reason(&error)))
+            .help("the name is relative to the folder of the file that it stands in".to_owned())
+    })?;
+    let trace = parse(&bytes).map_err(|(line, wrong)| {
+        fail(format!("{}, line {line}: {wrong}", place.display())).help(
+            "a line is a whole number of milliseconds, not below the line above: 1,500 octets can pass then"
+                .to_owned(),
+        )
+    })?;
+    *file = source.relative_folder.join(&*file).display().to_string();
+    Ok(trace)
 }
 
 /// The longest time between two opportunities of a trace that begins again at its end, if it is long.
@@ -45,7 +53,7 @@ pub(crate) fn long_silence(trace: &[u32]) -> Option<Duration> {
 }
 
 /// The opportunities, or the number of the first line that is wrong and what is wrong with it.
-fn parse(bytes: &[u8]) -> Result<Vec<u32>, (usize, String)> {
+fn parse(bytes: &[u8]) -> Result<CapacityTrace, (usize, String)> {
     let text = String::from_utf8_lossy(bytes);
     let mut trace: Vec<u32> = Vec::new();
     let mut lines = 0;
@@ -60,11 +68,11 @@ fn parse(bytes: &[u8]) -> Result<Vec<u32>, (usize, String)> {
         }
         trace.push(at);
     }
-    match trace.last() {
-        None => Err((1, "the file is empty".to_owned())),
-        Some(0) => Err((lines, "the trace ends at 0: its last line says how long it is".to_owned())),
-        Some(_) => Ok(trace),
+    if trace.is_empty() {
+        return Err((1, "the file is empty".to_owned()));
     }
+    CapacityTrace::new(trace)
+        .ok_or_else(|| (lines, "the trace ends at 0: its last line says how long it is".to_owned()))
 }
 
 #[cfg(test)]
@@ -75,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_line_is_an_opportunity() {
-        assert_eq!(parse(b"0\n3\r\n3\n10\n\n"), Ok(vec![0, 3, 3, 10]));
+        assert_eq!(parse(b"0\n3\r\n3\n10\n\n").unwrap().milliseconds(), [0, 3, 3, 10]);
     }
 
     #[test]
@@ -109,7 +117,8 @@ mod tests {
         fn what_was_written_is_read(mut trace in proptest::collection::vec(1u32.., 1..50)) {
             trace.sort_unstable();
             let text: String = trace.iter().map(|at| format!("{at}\n")).collect();
-            prop_assert_eq!(parse(text.as_bytes()), Ok(trace));
+            let parsed = parse(text.as_bytes()).unwrap();
+            prop_assert_eq!(parsed.milliseconds(), trace);
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
 }
 
 fn read(tcp: &mut Tcp, path: &str, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
-    if tcp.variant != TcpVariant::Python {
+    if !matches!(tcp.variant, TcpVariant::User(_)) {
         return Ok(());
     }
     let path = format!("{path}.python");

@@ -6,11 +6,12 @@ use serde::Deserialize;
 
 use crate::error::{Problem, ScenarioError};
 use crate::extends::{Files, read_text};
-use crate::model::{Cell, Link, Scenario, VERSION};
+use crate::model::{self, Cell, Link, VERSION};
+use crate::plan::Scenario;
 use crate::tree::{Node, Source, Table, Value, join, merge};
 use crate::{
-    capacity_traces, check, controls, flat_profiles, model, overrides, profiles, range, recordings,
-    rrc_profiles, verdicts,
+    capacity_traces, check, controls, flat_profiles, overrides, profiles, range, recordings, rrc_profiles,
+    verdicts,
 };
 
 /// A scenario that may be run, and what to look at before its results are trusted.
@@ -80,9 +81,10 @@ fn resolve(
         controls::read_all(&mut scenario, &tree, &files.sources)?;
         verdicts::read_all(&mut scenario, &tree, &files.sources)?;
         recordings::read_all(&mut scenario, &tree, &files.sources)?;
-        capacity_traces::read_all(&mut scenario, &tree, &files.sources)?;
-        warnings.extend(check::check(&scenario, &tree)?);
-        Ok(Loaded { scenario, warnings })
+        let traces = capacity_traces::read_all(&mut scenario, &tree, &files.sources)?;
+        let (plan, more) = check::check(&scenario, traces, &tree)?;
+        warnings.extend(more);
+        Ok(Loaded { scenario: Scenario { model: scenario, plan }, warnings })
     })();
     checked.map_err(|mut problem: Problem| {
         problem.origin.get_or_insert(files.beginning());
@@ -90,8 +92,8 @@ fn resolve(
     })
 }
 
-fn read(tree: &Node) -> Result<Scenario, Problem> {
-    Scenario::deserialize(tree)
+fn read(tree: &Node) -> Result<model::Scenario, Problem> {
+    model::Scenario::deserialize(tree)
 }
 
 /// Writes out the defaults that overrides can reach into: the chain of links, the cell, the name.
@@ -169,7 +171,7 @@ fn inherit(element: &mut Node, key: &str, top: Option<&Node>) {
 }
 
 /// A user group that names no cell is in the only one.
-fn fill_cells(scenario: &mut Scenario, tree: &Node) -> Result<(), Problem> {
+fn fill_cells(scenario: &mut model::Scenario, tree: &Node) -> Result<(), Problem> {
     let names: Vec<&str> = scenario.cell.iter().map(|cell| cell.name.as_str()).collect();
     for (i, ue) in scenario.ue.iter_mut().enumerate().filter(|(_, ue)| ue.cell.is_empty()) {
         match names[..] {

@@ -1,5 +1,6 @@
 //! Recordings for `traffic = "replay"`: text files of `TIME BYTES DIRECTION`, one line for each thing sent.
 
+use umts_stack::ids::Direction;
 use umts_units::Duration;
 
 use crate::check;
@@ -26,15 +27,16 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
                 .help("the name is relative to the folder of the file that it stands in".to_owned())
         })?;
         let most = if replay.transport == Transport::Udp { LARGEST_DATAGRAM } else { u32::MAX };
-        replay.records = parse(&String::from_utf8_lossy(&bytes), most).map_err(|(line, wrong)| {
+        let records = parse(&String::from_utf8_lossy(&bytes), most).map_err(|(line, wrong)| {
             fail(format!("{}, line {line}: {wrong}", place.display())).help(
                 "a line is a time in seconds, a number of bytes and `down` or `up`, as in 0.125 1460 down"
                     .to_owned(),
             )
         })?;
-        if replay.records.is_empty() {
+        if records.is_empty() {
             return Err(fail(format!("{} holds no line to send", place.display())));
         }
+        replay.records = records.into();
         replay.file = source.relative_folder.join(&replay.file).display().to_string();
     }
     Ok(())
@@ -66,12 +68,12 @@ fn record(words: &[&str], most: u32) -> Result<Record, String> {
     let at = at.ok_or_else(|| format!("`{time}` is no time in seconds from 0 on"))?;
     let bytes = bytes.parse().ok().filter(|number| (1..=most).contains(number));
     let bytes = bytes.ok_or_else(|| format!("`{}` is no number of bytes from 1 to {most}", words[1]))?;
-    let is_downlink = match *direction {
-        "down" => true,
-        "up" => false,
+    let direction = match *direction {
+        "down" => Direction::Downlink,
+        "up" => Direction::Uplink,
         other => return Err(format!("`{other}` is neither down nor up")),
     };
-    Ok(Record { at: Duration::from_secs_f64(at), bytes, is_downlink })
+    Ok(Record { at: Duration::from_secs_f64(at), bytes, direction })
 }
 
 #[cfg(test)]
@@ -85,9 +87,9 @@ mod tests {
         let text = "# a comment\n0 100 down\n\n0.125 65507 up # voice\r\n0.125 1 down";
         let at = Duration::from_millis(125);
         let expected = [
-            Record { at: Duration::ZERO, bytes: 100, is_downlink: true },
-            Record { at, bytes: 65_507, is_downlink: false },
-            Record { at, bytes: 1, is_downlink: true },
+            Record { at: Duration::ZERO, bytes: 100, direction: Direction::Downlink },
+            Record { at, bytes: 65_507, direction: Direction::Uplink },
+            Record { at, bytes: 1, direction: Direction::Downlink },
         ];
         assert_eq!(parse(text, LARGEST_DATAGRAM), Ok(expected.to_vec()));
     }
@@ -119,9 +121,10 @@ mod tests {
             let (mut text, mut expected) = (String::new(), Vec::new());
             for (wait, bytes, is_downlink) in lines {
                 at += Duration::from_millis(u64::from(wait));
-                let direction = if is_downlink { "down" } else { "up" };
-                text += &format!("{} {bytes} {direction}\n", at.as_secs());
-                expected.push(Record { at, bytes, is_downlink });
+                let (word, direction) =
+                    if is_downlink { ("down", Direction::Downlink) } else { ("up", Direction::Uplink) };
+                text += &format!("{} {bytes} {word}\n", at.as_secs());
+                expected.push(Record { at, bytes, direction });
             }
             prop_assert_eq!(parse(&text, LARGEST_DATAGRAM), Ok(expected));
         }

@@ -110,7 +110,7 @@ pub struct ReferenceBearer {
 
 impl ReferenceBearer {
     /// The bearer as a scenario would declare it, if it is a dedicated one for packets.
-    pub(crate) fn declared(&self) -> Option<Bearer> {
+    fn declared(&self) -> Option<Bearer> {
         let dedicated = self.downlink.channel == "DCH" && self.carries_packets;
         dedicated.then(|| Bearer {
             name: self.name.to_owned(),
@@ -126,8 +126,8 @@ pub fn reference_bearers() -> &'static [ReferenceBearer] {
 }
 
 /// The dedicated bearers that users can name without a `[[bearer]]`.
-pub(crate) fn dedicated() -> impl Iterator<Item = &'static ReferenceBearer> {
-    BEARERS.iter().filter(|bearer| bearer.declared().is_some())
+pub(crate) fn dedicated() -> impl Iterator<Item = (Bearer, &'static ReferenceBearer)> {
+    BEARERS.iter().filter_map(|bearer| Some((bearer.declared()?, bearer)))
 }
 
 const DEFAULT_RLC: &str = "pdu_payload = \"40 B\"";
@@ -332,7 +332,7 @@ mod tests {
     fn names_are_distinct_and_users_can_name_the_dedicated_ones() {
         let names: std::collections::BTreeSet<_> = BEARERS.iter().map(|bearer| bearer.name).collect();
         assert_eq!(names.len(), BEARERS.len());
-        let dedicated: Vec<_> = dedicated().map(|bearer| bearer.name).collect();
+        let dedicated: Vec<_> = dedicated().map(|(_, bearer)| bearer.name).collect();
         assert!(dedicated.contains(&"ps-384") && !dedicated.contains(&"common"));
         assert!(dedicated.iter().all(|name| name.starts_with("ps-")));
     }

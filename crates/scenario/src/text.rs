@@ -7,6 +7,7 @@ use std::marker::PhantomData;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::IntoDeserializer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use umts_units::{as_text, count_of};
 
 /// What is wrong with one key of a table. It prints as `` `key` message ``, which the loader uses to point at it.
 #[derive(Debug)]
@@ -26,15 +27,6 @@ impl fmt::Display for KeyError {
         write!(f, "`{}` {}", self.key, self.message)
     }
 }
-
-/// Reads `"20 segments"` for one of `units`; `None` if the text ends in none of them.
-pub(crate) fn count_of(text: &str, units: &[&str]) -> Option<Result<u32, String>> {
-    let number = units.iter().find_map(|unit| text.trim().strip_suffix(unit))?.trim_end();
-    let wrong = || format!("`{text}` is no count: write a whole number of {}, as in \"20 {0}\"", units[0]);
-    Some(number.parse().map_err(|_| wrong()))
-}
-
-pub(crate) use umts_units::as_text;
 
 /// `Option<T>` as a value or a word: a serde module of the given name, and a type that stands for it in the schema.
 macro_rules! or_word {

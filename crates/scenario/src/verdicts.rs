@@ -34,16 +34,17 @@ fn read(errors: &mut BlockErrors, path: &str, tree: &Node, sources: &[Source]) -
         fail(format!("cannot read {}: {}", place.display(), reason(&error)))
             .help("the name is relative to the folder of the file that it stands in".to_owned())
     })?;
-    *verdicts = parse(&bytes).map_err(|(position, byte)| {
+    let read = parse(&bytes).map_err(|(position, byte)| {
         fail(format!("{}: byte {position} is `{}`, neither 0 nor 1", place.display(), byte.escape_ascii()))
             .help(
             "a trace holds 0 for a block received and 1 for one lost, white space, and comments from # on"
                 .to_owned(),
         )
     })?;
-    if verdicts.is_empty() {
+    if read.is_empty() {
         return Err(fail(format!("{} holds no verdict", place.display())));
     }
+    *verdicts = read.into();
     *file = source.relative_folder.join(&*file).display().to_string();
     Ok(())
 }

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 use serde_json::Value;
+use umts_stack::radio::capacity::CapacityTrace;
 
 use crate::model::{BlockErrors, FlowTable, Radio, Scenario, TcpProfile, Traffic};
 
@@ -27,11 +28,13 @@ impl Scenario {
     pub fn to_json(&self) -> Value {
         serde_json::to_value(self).expect("a scenario holds nothing that JSON cannot say")
     }
+}
 
+impl crate::Scenario {
     /// A hash (BLAKE3, in hexadecimal) of all that decides a run but its seed: the same for two files that mean the
     /// same. The content of the files that it names counts, their names do not.
     pub fn content_hash(&self) -> String {
-        let mut scenario = self.clone();
+        let mut scenario = self.model.clone();
         name_by_content(&mut scenario.radio);
         scenario.ue.iter_mut().filter_map(|ue| ue.radio.as_mut()).for_each(name_by_content);
         for flow in &mut scenario.flow {
@@ -50,9 +53,11 @@ impl Scenario {
         }
         let flats = scenario.ue.iter_mut().filter_map(|ue| ue.flat.as_mut());
         flats.for_each(|flat| flat.profile = "none".to_owned());
-        for capacity in scenario.ue.iter_mut().filter_map(|ue| ue.capacity.as_mut()) {
-            let hash = |trace: &Vec<u32>| blake3::hash(format!("{trace:?}").as_bytes()).to_hex().to_string();
-            [capacity.downlink, capacity.uplink] = [0, 1].map(|way| hash(&capacity.traces[way]));
+        for (ue, group) in scenario.ue.iter_mut().zip(&self.plan.groups) {
+            let Some((capacity, traces)) = ue.capacity.as_mut().zip(group.traces.as_ref()) else { continue };
+            let hash = |trace: &CapacityTrace| blake3::hash(format!("{:?}", trace.milliseconds()).as_bytes());
+            [capacity.downlink, capacity.uplink] =
+                traces.each_ref().map(|trace| hash(trace).to_hex().to_string());
         }
         let mut json = scenario.to_json();
         if let Some(object) = json.as_object_mut() {

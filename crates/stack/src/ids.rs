@@ -53,12 +53,23 @@ id!(
     PacketId(u64)
 );
 
+impl UeId {
+    /// The most user equipments of one network: their number, too, has 16 bits.
+    pub const MOST: usize = u16::MAX as usize;
+}
+
 /// Towards the UE, or from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+#[cfg_attr(
+    feature = "schema",
+    schemars(rename = "FlowDirection", description = "Which way the data of a flow goes.")
+)]
 pub enum Direction {
-    /// From the server to the UE.
+    /// From the server to the user.
     Downlink,
-    /// From the UE to the server.
+    /// From the user to the server.
     Uplink,
 }
 

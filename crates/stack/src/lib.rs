@@ -8,6 +8,9 @@
 //! [`Cx`], takes inputs (`handle_*`), returns outputs (`poll_*`) and says when it next wants to be called
 //! (`poll_timeout`). `radio` holds the machines that both ends of the air interface share; `rnc`, `nodeb` and `ue` hold
 //! what only that node decides.
+//!
+//! Options are enums beside the configuration that they belong to. With the feature `schema` they are the words of
+//! scenario files: serde spells them, and their sentences are those of the reference and of the JSON Schema.
 
 pub mod access;
 pub mod between;

@@ -1,7 +1,7 @@
 //! Quantities as a user writes them.
 
 use proptest::prelude::*;
-use umts_units::{BitRate, Bytes, Db, Dbm, Duration, Probability, UnitError};
+use umts_units::{BitRate, Bytes, Db, Dbm, Duration, Octets, Probability, UnitError};
 
 #[test]
 fn times_are_read_exactly() {
@@ -21,6 +21,15 @@ fn what_is_wrong_is_named() {
     assert!(matches!("0 kbit/s".parse::<BitRate>(), Err(UnitError::OutOfRange { .. })));
     assert!(matches!("0.5 B".parse::<Bytes>(), Err(UnitError::OutOfRange { .. })));
     assert!(matches!("1.2.3 s".parse::<Duration>(), Err(UnitError::NotANumber { .. })));
+}
+
+#[test]
+fn the_size_of_a_packet_has_sixteen_bits() {
+    assert_eq!("1.5 kB".parse::<Octets>(), Ok(Octets(1500)));
+    assert_eq!("65535 B".parse::<Octets>().unwrap().to_string(), "65.535 kB");
+    let error = "65536 B".parse::<Octets>().unwrap_err().to_string();
+    assert_eq!(error, "`65536 B` is out of range: the size of a packet must be 65535 B or less");
+    assert!(matches!("40".parse::<Octets>(), Err(UnitError::MissingUnit { .. })));
 }
 
 #[test]

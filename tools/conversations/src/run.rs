@@ -45,7 +45,7 @@ fn config(settings: &[Setting]) -> Result<TcpConfig, Mistake> {
         let help = error.help().map_or_else(String::new, |help| format!(" ({help})"));
         Mistake::new(line, format!("{}{help}", error.message()))
     })?;
-    Ok(umts_simulate::tcp_config(&loaded.scenario.tcp))
+    Ok(loaded.scenario.tcp.config())
 }
 
 struct Talk {

@@ -22,7 +22,9 @@ const AT_ONE_INSTANT: u64 = 10_000;
 /// More users would only take time.
 const USERS: u64 = 40;
 /// So would windows of more segments.
-const SEGMENTS: u64 = 10_000;
+const SEGMENTS: u32 = 10_000;
+/// No run is followed for longer.
+const LONGEST: Duration = Duration::from_secs(20);
 
 /// Values that mean something somewhere, or nothing.
 const VALUES: [&str; 36] = [
@@ -91,7 +93,6 @@ pub fn settings(draw: &mut Draw) {
             }
         }
     }
-    accepted.duration = accepted.duration.min(Duration::from_secs(20));
     run(&accepted, &overrides);
 }
 
@@ -134,7 +135,7 @@ fn is_large(scenario: &Scenario) -> bool {
         let payload = flow.tcp.segment_payload;
         [flow.tcp.advertised_window, flow.tcp.initial_window]
             .iter()
-            .any(|window| window.in_bytes(payload).0 / payload.0 > SEGMENTS)
+            .any(|window| window.in_segments(payload) > SEGMENTS)
     };
     users > USERS || scenario.flow.iter().any(is_wide)
 }
@@ -146,9 +147,10 @@ fn run(scenario: &Scenario, overrides: &[(String, String)]) {
     let mut network = Network::new(&network_config(scenario), &Streams::new(1, 0));
     let mut queue: EventQueue<Event> = EventQueue::new();
     network.start(&mut queue);
+    let end = Time::ZERO + scenario.duration.min(LONGEST);
     let (mut instant, mut here) = (Time::ZERO, 0);
     for _ in 0..EVENTS {
-        let Some((now, event)) = queue.pop().filter(|(now, _)| *now <= Time::ZERO + scenario.duration) else {
+        let Some((now, event)) = queue.pop().filter(|(now, _)| *now <= end) else {
             break;
         };
         here = if now == instant { here + 1 } else { 1 };

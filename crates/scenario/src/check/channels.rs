@@ -1,14 +1,18 @@
 //! Transport channels: intervals, and rates that carry whole PDUs.
 
+use umts_stack::radio::mac::TransportFormat;
+use umts_stack::radio::phy::Lost;
+use umts_stack::trace;
 use umts_units::{BitRate, Bytes, Duration, Probability};
 
 use super::Inspection;
+use super::names::{BearerOrigin, Dedicated, rrc_path};
 use crate::error::Problem;
-use crate::model::{BlockErrors, FachScheduling, RachAccess, Radio, Rlc, TTIS, Ue};
-use crate::reference_bearers::dedicated;
+use crate::model::{BlockErrors, Dch, FachScheduling, RachAccess, Radio, Rlc, TTIS};
+use crate::plan;
 
 /// The most transport blocks of a user in a TTI.
-const MOST_BLOCKS: u64 = 128;
+const MOST_BLOCKS: u32 = Lost::MOST_BLOCKS;
 
 /// The largest `rlc.pdu_payload`, in octets.
 const LARGEST_PDU: u64 = 1500;
@@ -21,8 +25,17 @@ struct Channel {
     written: bool,
     /// What messages call it.
     name: String,
+    kind: trace::Channel,
     rate: BitRate,
     tti: Duration,
+}
+
+/// The channels of a user group.
+pub(super) struct GroupChannels {
+    /// That it has, at the beginning at least: downlink, uplink.
+    pub own: [plan::Channel; 2],
+    /// That RRC may give it.
+    pub dchs: Vec<[plan::Channel; 2]>,
 }
 
 impl Channel {
@@ -31,36 +44,42 @@ impl Channel {
         if self.written { format!("{}.{key}", self.path) } else { self.path.clone() }
     }
 
-    /// PDUs of `bits` that one interval carries, and whether nothing is left over.
-    fn pdus(&self, bits: u64) -> (u64, bool) {
-        let capacity = u128::from(self.rate.bps()) * u128::from(self.tti.as_nanos());
-        let pdu = u128::from(bits) * 1_000_000_000;
-        let pdus = u64::try_from(capacity / pdu).expect("a rate of 64 bits in less than a second");
-        (pdus, capacity % pdu == 0)
-    }
-
-    /// The rate at which an interval carries `pdus` of `bits`, exact for the intervals that there are.
-    fn rate_of(&self, pdus: u64, bits: u64) -> Option<BitRate> {
-        let bps = u128::from(pdus) * u128::from(bits) * 1_000_000_000 / u128::from(self.tti.as_nanos());
-        BitRate::from_bps(u64::try_from(bps).ok()?)
+    fn dch(path: String, written: bool, way: &str, bearer: &str, dch: &Dch) -> Channel {
+        let name = format!("the {way} of bearer `{bearer}`");
+        Channel { path, written, name, kind: trace::Channel::Dch, rate: dch.rate, tti: dch.tti }
     }
 }
 
 impl Inspection<'_> {
-    pub(super) fn channels(&mut self) -> Result<(), Problem> {
+    pub(super) fn channels(&mut self) -> Result<Vec<GroupChannels>, Problem> {
         for channel in self.all_channels() {
             self.interval(&channel)?;
         }
         (0..self.scenario.cell.len()).try_for_each(|i| self.order_of_blocks(i))?;
-        for i in 0..self.scenario.ue.len() {
-            let ue = &self.scenario.ue[i];
-            let rlc = ue.rlc.as_ref().unwrap_or(&self.scenario.rlc);
-            for channel in self.channels_of(i, ue)? {
-                self.whole_pdus(&channel, rlc)?;
-            }
-            self.reference_blocks(i, ue, rlc.pdu_payload);
+        (0..self.scenario.ue.len()).map(|i| self.channels_of(i)).collect()
+    }
+
+    fn channels_of(&mut self, i: usize) -> Result<GroupChannels, Problem> {
+        let (scenario, named) = (self.scenario, &self.names.groups[i]);
+        let rlc = scenario.rlc_of(&scenario.ue[i]);
+        let own = match &named.bearer {
+            Some(bearer) => self.dedicated_channels(&format!("ue.{i}.bearer"), bearer),
+            None => self.common_channels(i)?,
+        };
+        let own = self.formats(own, rlc)?;
+        let mut dchs = Vec::new();
+        for (number, bearer) in named.dchs.iter().enumerate() {
+            let path = format!("{}.dch.{number}", rrc_path(scenario, i));
+            dchs.push(self.formats(self.dedicated_channels(&path, bearer), rlc)?);
         }
-        Ok(())
+        if let Some(bearer) = &named.bearer {
+            self.reference_blocks(i, bearer, rlc.pdu_payload.into());
+        }
+        Ok(GroupChannels { own, dchs })
+    }
+
+    fn formats(&mut self, [down, up]: [Channel; 2], rlc: &Rlc) -> Result<[plan::Channel; 2], Problem> {
+        Ok([self.format(&down, rlc)?, self.format(&up, rlc)?])
     }
 
     /// Random delays must not let a block overtake those of the TTI before: RLC would take these for lost.
@@ -92,79 +111,55 @@ impl Inspection<'_> {
     fn fach(&self, cell: usize) -> Option<Channel> {
         let fach = self.scenario.cell[cell].fach.as_ref()?;
         let path = format!("cell.{cell}.fach");
-        Some(Channel { path, written: true, name: "FACH".to_owned(), rate: fach.rate, tti: fach.tti })
+        let (kind, name) = (trace::Channel::Fach, "FACH".to_owned());
+        Some(Channel { path, written: true, name, kind, rate: fach.rate, tti: fach.tti })
     }
 
     fn rach(&self, cell: usize) -> Option<Channel> {
         let rach = self.scenario.cell[cell].rach.as_ref()?;
         let path = format!("cell.{cell}.rach");
-        Some(Channel { path, written: true, name: "RACH".to_owned(), rate: rach.rate, tti: rach.tti })
+        let (kind, name) = (trace::Channel::Rach, "RACH".to_owned());
+        Some(Channel { path, written: true, name, kind, rate: rach.rate, tti: rach.tti })
     }
 
     fn dchs(&self, bearer: usize) -> [Channel; 2] {
         let model = &self.scenario.bearer[bearer];
-        [("downlink", &model.downlink), ("uplink", &model.uplink)].map(|(way, dch)| Channel {
-            path: format!("bearer.{bearer}.{way}"),
-            written: true,
-            name: format!("the {way} of bearer `{}`", model.name),
-            rate: dch.rate,
-            tti: dch.tti,
-        })
+        [("downlink", &model.downlink), ("uplink", &model.uplink)]
+            .map(|(way, dch)| Channel::dch(format!("bearer.{bearer}.{way}"), true, way, &model.name, dch))
     }
 
-    /// The channels of a user group, downlink and uplink; names are known to exist by now.
-    fn channels_of(&self, i: usize, ue: &Ue) -> Result<Vec<Channel>, Problem> {
-        if let Some(dchs) = self.dedicated_channels(&format!("ue.{i}.bearer"), &ue.bearer) {
-            return Ok(dchs.into());
+    /// The DCHs of a bearer that is named at `path`.
+    fn dedicated_channels(&self, path: &str, named: &Dedicated) -> [Channel; 2] {
+        if let BearerOrigin::Declared(bearer) = named.origin {
+            return self.dchs(bearer);
         }
-        let mut channels: Vec<Channel> = self.common_channels(i, ue)?.into();
-        for (number, name) in self.scenario.rrc_of(ue).into_iter().flat_map(|rrc| rrc.dch.iter().enumerate())
-        {
-            let path = format!("{}.dch.{number}", self.rrc_path(i));
-            channels.extend(self.dedicated_channels(&path, name).into_iter().flatten());
-        }
-        Ok(channels)
-    }
-
-    /// The DCHs of the bearer that is named at `path`, if it is a dedicated one.
-    fn dedicated_channels(&self, path: &str, name: &str) -> Option<[Channel; 2]> {
-        if let Some(bearer) = self.scenario.bearer.iter().position(|bearer| bearer.name == name) {
-            return Some(self.dchs(bearer));
-        }
-        let bearer = self.scenario.dedicated_bearer(name)?;
-        Some([("downlink", bearer.downlink), ("uplink", bearer.uplink)].map(|(way, dch)| Channel {
-            path: path.to_owned(),
-            written: false,
-            name: format!("the {way} of bearer `{}`", bearer.name),
-            rate: dch.rate,
-            tti: dch.tti,
-        }))
+        let bearer = &named.bearer;
+        [("downlink", &bearer.downlink), ("uplink", &bearer.uplink)]
+            .map(|(way, dch)| Channel::dch(path.to_owned(), false, way, &bearer.name, dch))
     }
 
     /// FACH and RACH of the cell of a user group.
-    fn common_channels(&self, i: usize, ue: &Ue) -> Result<[Channel; 2], Problem> {
-        let cell = self.scenario.cell.iter().position(|cell| cell.name == ue.cell);
+    fn common_channels(&self, i: usize) -> Result<[Channel; 2], Problem> {
+        let cell = self.names.groups[i].cell;
         let missing = |name: &str| {
-            let message = format!("cell `{}` has no {name}, which these users need", ue.cell);
+            let message =
+                format!("cell `{}` has no {name}, which these users need", self.scenario.cell[cell].name);
             self.problem(&format!("ue.{i}.bearer"), message)
                 .help("give the cell the channel, or these users a [[bearer]]".to_owned())
         };
-        let fach = cell.and_then(|cell| self.fach(cell)).ok_or_else(|| missing("FACH"))?;
-        let rach = cell.and_then(|cell| self.rach(cell)).ok_or_else(|| missing("RACH"))?;
+        let fach = self.fach(cell).ok_or_else(|| missing("FACH"))?;
+        let rach = self.rach(cell).ok_or_else(|| missing("RACH"))?;
         Ok([fach, rach])
     }
 
     /// A reference bearer has blocks of one size; another payload gives another bearer of the same rate.
-    fn reference_blocks(&mut self, i: usize, ue: &Ue, pdu_payload: Bytes) {
-        let declared = self.scenario.bearer.iter().any(|bearer| bearer.name == ue.bearer);
-        let Some(reference) = dedicated().find(|bearer| bearer.name == ue.bearer && !declared) else {
-            return;
-        };
+    fn reference_blocks(&mut self, i: usize, named: &Dedicated, pdu_payload: Bytes) {
+        let BearerOrigin::Reference(reference) = named.origin else { return };
         let own = reference.downlink.pdu_payload();
         if own != pdu_payload {
             let message = format!(
                 "the blocks of reference bearer `{}` hold PDUs with {own} of payload, not {pdu_payload}: set rlc.pdu_payload",
-                ue.bearer
+                reference.name
             );
             self.warn(&format!("ue.{i}.bearer"), &message);
         }
@@ -181,39 +176,35 @@ impl Inspection<'_> {
             .help("choose 10, 20, 40 or 80 ms, the values of TS 25.331".to_owned()))
     }
 
-    fn whole_pdus(&mut self, channel: &Channel, rlc: &Rlc) -> Result<(), Problem> {
-        let Channel { name, rate, tti, .. } = channel;
+    /// How many PDUs a TTI carries: one at least, and not more than a set of blocks may have.
+    fn format(&mut self, channel: &Channel, rlc: &Rlc) -> Result<plan::Channel, Problem> {
+        let Channel { name, rate, tti, kind, .. } = channel;
         let path = channel.key("rate");
-        let (size, bits) = (rlc.pdu_payload, rlc.pdu_payload.bits());
-        match channel.pdus(bits) {
-            (0, _) => Err(self
-                .problem(
-                    &path,
-                    format!("{name} carries no PDU: {rate} is {} bits in {tti}", rate.bits_in(*tti)),
-                )
+        let size = Bytes::from(rlc.pdu_payload);
+        let Some(format) = TransportFormat::new(*rate, *tti, size) else {
+            let message = format!("{name} carries no PDU: {rate} is {} bits in {tti}", rate.bits_in(*tti));
+            return Err(self.problem(&path, message).label("this rate").help(no_pdu_help(*rate, *tti, size)));
+        };
+        let pdus = format.blocks;
+        if pdus > MOST_BLOCKS {
+            let message = format!(
+                "{name} at {rate} carries {pdus} PDUs of {size} in {tti}: {MOST_BLOCKS} are the most"
+            );
+            return Err(self
+                .problem(&path, message)
                 .label("this rate")
-                .help(no_pdu_help(channel, size))),
-            (pdus, _) if pdus > MOST_BLOCKS => Err(self
-                .problem(
-                    &path,
-                    format!(
-                        "{name} at {rate} carries {pdus} PDUs of {size} in {tti}: {MOST_BLOCKS} are the most"
-                    ),
-                )
-                .label("this rate")
-                .help(too_many_pdus_help(channel, bits))),
-            (_, true) => Ok(()),
-            (pdus, false) => {
-                let used = channel.rate_of(pdus, bits).map(|rate| rate.to_string()).unwrap_or_default();
-                let message = format!(
-                    "{name} at {rate} is {} bits in {tti}, {pdus} PDUs of {size} and a remainder that is never \
-                     used: the rate is really {used}",
-                    rate.bits_in(*tti)
-                );
-                self.warn(&path, &message);
-                Ok(())
-            }
+                .help(too_many_pdus_help(*rate, *tti, size)));
         }
+        if !is_whole(*rate, *tti, size) {
+            let used = rate_of(pdus, size, *tti).map(|rate| rate.to_string()).unwrap_or_default();
+            let message = format!(
+                "{name} at {rate} is {} bits in {tti}, {pdus} PDUs of {size} and a remainder that is never \
+                 used: the rate is really {used}",
+                rate.bits_in(*tti)
+            );
+            self.warn(&path, &message);
+        }
+        Ok(plan::Channel { kind: *kind, rate: *rate, format })
     }
 
     /// A channel that loses everything is allowed, and worth a word.
@@ -233,9 +224,21 @@ impl Inspection<'_> {
     }
 }
 
-fn too_many_pdus_help(channel: &Channel, bits: u64) -> String {
-    let most = channel.rate_of(MOST_BLOCKS, bits).map(|rate| format!("{rate} is the highest rate with them"));
-    let larger = (channel.pdus(1).0 / MOST_BLOCKS).div_ceil(8);
+/// Whether nothing is left over of an interval that is filled with PDUs of `size`.
+fn is_whole(rate: BitRate, tti: Duration, size: Bytes) -> bool {
+    let capacity = u128::from(rate.bps()) * u128::from(tti.as_nanos());
+    capacity.is_multiple_of(u128::from(size.bits()) * 1_000_000_000)
+}
+
+/// The rate at which an interval carries `pdus` of `size`, exact for the intervals that there are.
+fn rate_of(pdus: u32, size: Bytes, tti: Duration) -> Option<BitRate> {
+    let bps = u128::from(pdus) * u128::from(size.bits()) * 1_000_000_000 / u128::from(tti.as_nanos());
+    BitRate::from_bps(u64::try_from(bps).ok()?)
+}
+
+fn too_many_pdus_help(rate: BitRate, tti: Duration, size: Bytes) -> String {
+    let most = rate_of(MOST_BLOCKS, size, tti).map(|rate| format!("{rate} is the highest rate with them"));
+    let larger = (rate.bits_in(tti) / u64::from(MOST_BLOCKS)).div_ceil(8);
     let larger = match larger {
         0..=LARGEST_PDU => format!("; rlc.pdu_payload = \"{}\" goes with this rate", Bytes(larger)),
         _ => String::new(),
@@ -243,27 +246,20 @@ fn too_many_pdus_help(channel: &Channel, bits: u64) -> String {
     format!("{}{larger}", most.unwrap_or_default())
 }
 
-fn no_pdu_help(channel: &Channel, size: Bytes) -> String {
-    let bits = size.bits();
-    let lowest = channel
-        .rate_of(1, bits)
-        .map(|rate| format!("{rate} is the lowest rate that carries one in {}", channel.tti));
+fn no_pdu_help(rate: BitRate, tti: Duration, size: Bytes) -> String {
+    let lowest =
+        rate_of(1, size, tti).map(|rate| format!("{rate} is the lowest rate that carries one in {tti}"));
     let longer = TTIS
         .iter()
         .map(|ms| Duration::from_millis(*ms))
-        .find(|tti| {
-            Channel {
-                path: String::new(),
-                written: false,
-                name: String::new(),
-                rate: channel.rate,
-                tti: *tti,
-            }
-            .pdus(bits)
-            .0 > 0
-        })
-        .map(|tti| format!("; {} needs a TTI of {tti}", channel.rate));
-    format!("a PDU of {size} has {bits} bits; {}{}", lowest.unwrap_or_default(), longer.unwrap_or_default())
+        .find(|tti| TransportFormat::new(rate, *tti, size).is_some())
+        .map(|tti| format!("; {rate} needs a TTI of {tti}"));
+    format!(
+        "a PDU of {size} has {} bits; {}{}",
+        size.bits(),
+        lowest.unwrap_or_default(),
+        longer.unwrap_or_default()
+    )
 }
 
 pub(super) fn loses_nothing(errors: &BlockErrors) -> bool {

@@ -8,34 +8,73 @@ mod rlc;
 mod rrc;
 mod traffic;
 
+use umts_stack::core_network::RedConfig;
+use umts_stack::ids::{FlowId, UeId};
+use umts_stack::radio::capacity::CapacityTrace;
+use umts_stack::radio::rlc::am::Discard;
+
 use crate::error::Problem;
 use crate::model::Scenario;
+use crate::plan::{Group, Plan};
 use crate::tree::Node;
+use channels::GroupChannels;
+use names::Names;
 
 pub(crate) use names::is_name_character;
+
+/// Measured radios, by user group.
+pub(crate) type Traces = Vec<Option<[CapacityTrace; 2]>>;
 
 /// A scenario under inspection, with the tree that tells where its values are written.
 struct Inspection<'a> {
     scenario: &'a Scenario,
     tree: &'a Node,
+    names: &'a Names,
+    traces: &'a Traces,
     warnings: Vec<String>,
 }
 
-/// The first mistake of `scenario`, or what to look at before its results are trusted.
-pub(crate) fn check(scenario: &Scenario, tree: &Node) -> Result<Vec<String>, Problem> {
-    let mut inspection = Inspection { scenario, tree, warnings: Vec::new() };
-    inspection.times()?;
-    inspection.names()?;
-    inspection.chain()?;
-    inspection.outages()?;
-    inspection.red()?;
-    inspection.channels()?;
-    inspection.rlc()?;
-    inspection.rrc()?;
-    inspection.radio();
-    inspection.capacity()?;
-    inspection.traffic()?;
-    Ok(inspection.warnings)
+/// What each check found out on its way.
+struct Findings {
+    red: Vec<Option<RedConfig>>,
+    channels: Vec<GroupChannels>,
+    discards: Vec<Discard>,
+    impaired: Vec<FlowId>,
+}
+
+/// The first mistake of `scenario`; or what it comes to, and what to look at before its results are trusted.
+pub(crate) fn check(
+    scenario: &Scenario,
+    traces: Traces,
+    tree: &Node,
+) -> Result<(Plan, Vec<String>), Problem> {
+    times(scenario, tree)?;
+    let names = Names::of(scenario, tree)?;
+    let mut inspection = Inspection { scenario, tree, names: &names, traces: &traces, warnings: Vec::new() };
+    let findings = inspection.findings()?;
+    let warnings = inspection.warnings;
+    Ok((plan(scenario, &names, findings, traces), warnings))
+}
+
+fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) -> Plan {
+    let Findings { red, channels, discards, impaired } = findings;
+    let mut next = 0;
+    let found = channels.into_iter().zip(discards).zip(traces);
+    let groups = scenario.ue.iter().zip(&names.groups).zip(found).enumerate();
+    let groups = groups.map(|(i, ((ue, named), ((channels, discard), traces)))| {
+        let first = UeId(next);
+        next += ue.count;
+        Group {
+            first,
+            cell: named.cell,
+            channels: channels.own,
+            dchs: channels.dchs,
+            discard,
+            traces,
+            flows: names.flows_of(i).collect(),
+        }
+    });
+    Plan { red, groups: groups.collect(), impaired }
 }
 
 /// A problem with the value at `path`, or with the table around it where the value is a default.
@@ -58,36 +97,51 @@ impl Inspection<'_> {
         }
     }
 
-    fn times(&self) -> Result<(), Problem> {
-        let Scenario { duration, measure, .. } = self.scenario;
-        if measure.from >= *duration {
-            return Err(self
-                .problem(
-                    "measure.from",
-                    format!("the metrics begin at {}, after the run's end", measure.from),
-                )
-                .label("not before the end")
-                .help(format!("the run lasts {duration}: choose an earlier time, or a longer run")));
+    fn findings(&mut self) -> Result<Findings, Problem> {
+        self.chain()?;
+        self.outages()?;
+        let red = self.red()?;
+        let channels = self.channels()?;
+        let discards = self.rlc()?;
+        self.rrc()?;
+        self.radio();
+        self.capacity()?;
+        let impaired = self.traffic()?;
+        Ok(Findings { red, channels, discards, impaired })
+    }
+}
+
+/// The window of the metrics lies in the run.
+fn times(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
+    let Scenario { duration, measure, .. } = scenario;
+    if measure.from >= *duration {
+        return Err(problem(
+            tree,
+            "measure.from",
+            format!("the metrics begin at {}, after the run's end", measure.from),
+        )
+        .label("not before the end")
+        .help(format!("the run lasts {duration}: choose an earlier time, or a longer run")));
+    }
+    if measure.waterfall.is_some() && !measure.budget {
+        return Err(problem(
+            tree,
+            "measure.waterfall",
+            "a waterfall is part of the time budget, which is off".to_owned(),
+        )
+        .help("add measure.budget = true".to_owned()));
+    }
+    match measure.to {
+        Some(to) if to <= measure.from => Err(problem(
+            tree,
+            "measure.to",
+            format!("the metrics end at {to}, before they begin at {}", measure.from),
+        )
+        .help("choose a later time, or \"end\"".to_owned())),
+        Some(to) if to > *duration => {
+            Err(problem(tree, "measure.to", format!("the metrics end at {to}, after the run's end"))
+                .help(format!("the run lasts {duration}: choose an earlier time, or \"end\"")))
         }
-        if measure.waterfall.is_some() && !measure.budget {
-            return Err(self
-                .problem(
-                    "measure.waterfall",
-                    "a waterfall is part of the time budget, which is off".to_owned(),
-                )
-                .help("add measure.budget = true".to_owned()));
-        }
-        match measure.to {
-            Some(to) if to <= measure.from => Err(self
-                .problem(
-                    "measure.to",
-                    format!("the metrics end at {to}, before they begin at {}", measure.from),
-                )
-                .help("choose a later time, or \"end\"".to_owned())),
-            Some(to) if to > *duration => Err(self
-                .problem("measure.to", format!("the metrics end at {to}, after the run's end"))
-                .help(format!("the run lasts {duration}: choose an earlier time, or \"end\""))),
-            _ => Ok(()),
-        }
+        _ => Ok(()),
     }
 }

@@ -5,23 +5,25 @@ use umts_units::Bytes;
 use super::Inspection;
 use crate::capacity_traces::long_silence;
 use crate::error::Problem;
-use crate::model::{Flow, FtpSessions, ParetoWww, Replay, TcpConnection, Traffic, Transport, Ue, Web};
+use crate::model::{
+    Flow, FtpSessions, ParetoWww, Record, Replay, TcpConnection, Traffic, Transport, Ue, Web,
+};
 
 impl Inspection<'_> {
     /// A measured radio stands for the bearer, and so does a flat one.
     pub(super) fn capacity(&mut self) -> Result<(), Problem> {
-        for (i, ue) in self.scenario.ue.iter().enumerate() {
+        for (i, (ue, traces)) in self.scenario.ue.iter().zip(self.traces).enumerate() {
             if ue.flat.is_some() {
                 self.flat(i, ue)?;
             }
-            let Some(capacity) = &ue.capacity else { continue };
+            let Some(traces) = traces else { continue };
             if ue.bearer != "common" {
                 let message = format!("these users have the bearer `{}` and a measured radio", ue.bearer);
                 let help = "the trace stands for the bearer: leave one of the two out".to_owned();
                 return Err(self.problem(&format!("ue.{i}.bearer"), message).help(help));
             }
-            for (way, trace) in ["downlink", "uplink"].iter().zip(&capacity.traces) {
-                if let Some(silence) = long_silence(trace) {
+            for (way, trace) in ["downlink", "uplink"].iter().zip(traces) {
+                if let Some(silence) = long_silence(trace.milliseconds()) {
                     let message = format!("nothing can pass for {silence} at a time");
                     self.warn(&format!("ue.{i}.capacity.{way}"), &message);
                 }
@@ -97,8 +99,7 @@ impl Inspection<'_> {
     }
 
     fn replay(&self, path: &str, replay: &Replay, flow: &Flow) -> Result<(), Problem> {
-        let downlink = flow.direction == crate::model::FlowDirection::Downlink;
-        let is_other = |record: &crate::model::Record| record.is_downlink != downlink;
+        let is_other = |record: &Record| record.direction != flow.direction;
         if replay.transport == Transport::Tcp
             && flow.tcp.connection == TcpConnection::OneWay
             && replay.records.iter().any(is_other)

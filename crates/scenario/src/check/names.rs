@@ -1,108 +1,184 @@
-//! Names: well formed, not doubled, and known where they are used.
+//! Names: well formed, not doubled, and what they refer to where they are used.
 
-use super::Inspection;
+use umts_stack::ids::UeId;
+
+use super::problem;
 use crate::error::Problem;
-use crate::model::{SWITCHED, Scenario};
-use crate::reference_bearers;
+use crate::model::{Bearer, SWITCHED, Scenario};
+use crate::reference_bearers::{self, ReferenceBearer};
 use crate::suggest::nearest;
+use crate::tree::Node;
 
 /// The bearer of FACH and RACH.
-const COMMON: &str = "common";
-
-/// The most user equipments of one scenario: their ids have 16 bits.
-const MOST_UES: u64 = 65_535;
+pub(super) const COMMON: &str = "common";
 
 /// Whether the name of a scenario may hold this character.
 pub(crate) fn is_name_character(c: char) -> bool {
     c.is_alphanumeric() || matches!(c, '-' | '_' | '.')
 }
 
-impl Inspection<'_> {
-    pub(super) fn names(&self) -> Result<(), Problem> {
-        let Scenario { name, cell, bearer, ue, flow, link, .. } = self.scenario;
+/// What the names in a scenario refer to.
+pub(super) struct Names {
+    /// By user group.
+    pub groups: Vec<GroupNames>,
+    /// The user group of each flow.
+    flows: Vec<usize>,
+}
+
+/// What the names in a `[[ue]]` refer to.
+pub(super) struct GroupNames {
+    /// Index of its cell.
+    pub cell: usize,
+    /// The bearer that it has for good; none: FACH and RACH, at the beginning at least.
+    pub bearer: Option<Dedicated>,
+    /// The bearers that RRC may give it.
+    pub dchs: Vec<Dedicated>,
+}
+
+/// A dedicated bearer that users can name.
+#[derive(Clone)]
+pub(super) struct Dedicated {
+    pub bearer: Bearer,
+    pub origin: BearerOrigin,
+}
+
+/// Where a bearer is defined.
+#[derive(Clone, Copy)]
+pub(super) enum BearerOrigin {
+    /// In the file: the index of the `[[bearer]]`.
+    Declared(usize),
+    /// By 3GPP.
+    Reference(&'static ReferenceBearer),
+}
+
+/// What users can name: the bearers of the file, and the reference bearers behind them.
+fn dedicated(scenario: &Scenario) -> Vec<Dedicated> {
+    let declared = scenario.bearer.iter().cloned().enumerate();
+    let declared = declared.map(|(i, bearer)| Dedicated { bearer, origin: BearerOrigin::Declared(i) });
+    let reference = reference_bearers::dedicated();
+    let reference = reference.map(|(bearer, of)| Dedicated { bearer, origin: BearerOrigin::Reference(of) });
+    declared.chain(reference).collect()
+}
+
+impl Names {
+    /// All names of `scenario`, or what is wrong with the first that is none.
+    pub fn of(scenario: &Scenario, tree: &Node) -> Result<Names, Problem> {
+        let Scenario { name, cell, bearer, ue, flow, link, .. } = scenario;
         if name.is_empty() || !name.chars().all(is_name_character) {
             let message = format!("`{name}` cannot name a scenario");
-            return Err(self.problem("name", message).help("use letters, digits, - _ and .".to_owned()));
+            return Err(problem(tree, "name", message).help("use letters, digits, - _ and .".to_owned()));
         }
         for (i, link) in link.iter().enumerate() {
-            self.well_formed(&format!("link.{i}.from"), &link.from)?;
-            self.well_formed(&format!("link.{i}.to"), &link.to)?;
+            well_formed(tree, &format!("link.{i}.from"), &link.from)?;
+            well_formed(tree, &format!("link.{i}.to"), &link.to)?;
         }
         let cells: Vec<&str> = cell.iter().map(|cell| cell.name.as_str()).collect();
         let bearers: Vec<&str> = bearer.iter().map(|bearer| bearer.name.as_str()).collect();
         let ues: Vec<&str> = ue.iter().map(|ue| ue.name.as_str()).collect();
         for (kind, names) in [("cell", &cells), ("bearer", &bearers), ("ue", &ues)] {
-            self.distinct(kind, names)?;
+            distinct(tree, kind, names)?;
         }
         for (taken, meaning) in [(COMMON, "FACH and RACH"), (SWITCHED, "users whose channels RRC chooses")] {
             if let Some(i) = bearers.iter().position(|name| *name == taken) {
                 let message = format!("`{taken}` is the bearer of {meaning} and cannot be defined");
                 let help = "choose another name".to_owned();
-                return Err(self.problem(&format!("bearer.{i}.name"), message).help(help));
+                return Err(problem(tree, &format!("bearer.{i}.name"), message).help(help));
             }
         }
-        let reference = reference_bearers::dedicated().map(|bearer| bearer.name);
-        let dedicated: Vec<&str> = bearers.into_iter().chain(reference).collect();
-        let known_bearers: Vec<&str> = [COMMON, SWITCHED].into_iter().chain(dedicated.clone()).collect();
-        for (i, ue) in ue.iter().enumerate() {
-            self.known(&format!("ue.{i}.cell"), "cell", &ue.cell, &cells)?;
-            self.known(&format!("ue.{i}.bearer"), "bearer", &ue.bearer, &known_bearers)?;
-            for (number, name) in
-                self.scenario.rrc_of(ue).into_iter().flat_map(|rrc| rrc.dch.iter().enumerate())
-            {
-                self.known(&format!("{}.dch.{number}", self.rrc_path(i)), "bearer", name, &dedicated)?;
-            }
-        }
-        for (i, flow) in flow.iter().enumerate() {
-            self.known(&format!("flow.{i}.ue"), "ue", &flow.ue, &ues)?;
-        }
-        self.number_of_ues()
+        let dedicated = dedicated(scenario);
+        let groups = (0..ue.len()).map(|i| GroupNames::of(scenario, tree, i, &cells, &dedicated));
+        let groups = groups.collect::<Result<_, _>>()?;
+        let flows = flow.iter().enumerate();
+        let flows = flows.map(|(i, flow)| known(tree, &format!("flow.{i}.ue"), "ue", &flow.ue, &ues));
+        let flows = flows.collect::<Result<_, _>>()?;
+        number_of_ues(scenario, tree)?;
+        Ok(Names { groups, flows })
     }
 
-    fn number_of_ues(&self) -> Result<(), Problem> {
-        let total: u64 = self.scenario.ue.iter().map(|ue| u64::from(ue.count)).sum();
-        match total {
-            0 => Err(self.problem("ue", "there is no user").help("add a [[ue]] with a name".to_owned())),
-            1..=MOST_UES => Ok(()),
-            _ => Err(self
-                .problem("ue", format!("{total} user equipments are too many"))
-                .help(format!("a scenario holds {MOST_UES} at most"))),
-        }
+    /// The user group of a flow.
+    pub fn group_of(&self, flow: usize) -> usize {
+        self.flows[flow]
     }
 
-    fn well_formed(&self, path: &str, name: &str) -> Result<(), Problem> {
-        let begins_well = name.chars().next().is_some_and(char::is_alphabetic);
-        if begins_well && name.chars().all(|c| is_name_character(c) && c != '.') {
-            return Ok(());
-        }
-        let help = "begin with a letter and go on with letters, digits, - and _".to_owned();
-        Err(self.problem(path, format!("`{name}` cannot be a name")).label("this name").help(help))
+    /// The flows of a user group.
+    pub fn flows_of(&self, group: usize) -> impl Iterator<Item = usize> {
+        (0..self.flows.len()).filter(move |flow| self.flows[*flow] == group)
     }
+}
 
-    fn distinct(&self, kind: &str, names: &[&str]) -> Result<(), Problem> {
-        for (i, name) in names.iter().enumerate() {
-            let path = format!("{kind}.{i}.name");
-            self.well_formed(&path, name)?;
-            if names[..i].contains(name) {
-                let message = format!("there are two [[{kind}]] of the name `{name}`");
-                return Err(self
-                    .problem(&path, message)
-                    .label("the second")
-                    .help("give each its own name".to_owned()));
-            }
+impl GroupNames {
+    fn of(
+        scenario: &Scenario,
+        tree: &Node,
+        i: usize,
+        cells: &[&str],
+        dedicated: &[Dedicated],
+    ) -> Result<GroupNames, Problem> {
+        let ue = &scenario.ue[i];
+        let names: Vec<&str> = dedicated.iter().map(|known| known.bearer.name.as_str()).collect();
+        let shared = [COMMON, SWITCHED];
+        let known_bearers: Vec<&str> = shared.into_iter().chain(names.iter().copied()).collect();
+        let cell = known(tree, &format!("ue.{i}.cell"), "cell", &ue.cell, cells)?;
+        let bearer = known(tree, &format!("ue.{i}.bearer"), "bearer", &ue.bearer, &known_bearers)?;
+        let bearer = bearer.checked_sub(shared.len()).map(|of| dedicated[of].clone());
+        let mut dchs = Vec::new();
+        for (number, name) in scenario.rrc_of(ue).into_iter().flat_map(|rrc| rrc.dch.iter().enumerate()) {
+            let path = format!("{}.dch.{number}", rrc_path(scenario, i));
+            dchs.push(dedicated[known(tree, &path, "bearer", name, &names)?].clone());
         }
-        Ok(())
+        Ok(GroupNames { cell, bearer, dchs })
     }
+}
 
-    fn known(&self, path: &str, kind: &str, name: &str, names: &[&str]) -> Result<(), Problem> {
-        if names.contains(&name) {
-            return Ok(());
-        }
-        let help = match nearest(name, names.iter().copied()) {
-            Some(meant) => format!("did you mean \"{meant}\"?"),
-            None if names.is_empty() => format!("there is no [[{kind}]]: add one"),
-            None => format!("the known names are {}; a [[{kind}]] defines another", names.join(", ")),
-        };
-        Err(self.problem(path, format!("there is no {kind} `{name}`")).label("this name").help(help))
+/// Where the `[rrc]` of user group `i` is written.
+pub(super) fn rrc_path(scenario: &Scenario, i: usize) -> String {
+    match scenario.ue[i].rrc {
+        Some(_) => format!("ue.{i}.rrc"),
+        None => "rrc".to_owned(),
     }
+}
+
+fn number_of_ues(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
+    let total: usize = scenario.ue.iter().map(|ue| usize::from(ue.count)).sum();
+    match total {
+        0 => Err(problem(tree, "ue", "there is no user").help("add a [[ue]] with a name".to_owned())),
+        1..=UeId::MOST => Ok(()),
+        _ => Err(problem(tree, "ue", format!("{total} user equipments are too many"))
+            .help(format!("a scenario holds {} at most", UeId::MOST))),
+    }
+}
+
+fn well_formed(tree: &Node, path: &str, name: &str) -> Result<(), Problem> {
+    let begins_well = name.chars().next().is_some_and(char::is_alphabetic);
+    if begins_well && name.chars().all(|c| is_name_character(c) && c != '.') {
+        return Ok(());
+    }
+    let help = "begin with a letter and go on with letters, digits, - and _".to_owned();
+    Err(problem(tree, path, format!("`{name}` cannot be a name")).label("this name").help(help))
+}
+
+fn distinct(tree: &Node, kind: &str, names: &[&str]) -> Result<(), Problem> {
+    for (i, name) in names.iter().enumerate() {
+        let path = format!("{kind}.{i}.name");
+        well_formed(tree, &path, name)?;
+        if names[..i].contains(name) {
+            let message = format!("there are two [[{kind}]] of the name `{name}`");
+            let help = "give each its own name".to_owned();
+            return Err(problem(tree, &path, message).label("the second").help(help));
+        }
+    }
+    Ok(())
+}
+
+/// Which of `names` is meant at `path`.
+fn known(tree: &Node, path: &str, kind: &str, name: &str, names: &[&str]) -> Result<usize, Problem> {
+    if let Some(known) = names.iter().position(|known| *known == name) {
+        return Ok(known);
+    }
+    let help = match nearest(name, names.iter().copied()) {
+        Some(meant) => format!("did you mean \"{meant}\"?"),
+        None if names.is_empty() => format!("there is no [[{kind}]]: add one"),
+        None => format!("the known names are {}; a [[{kind}]] defines another", names.join(", ")),
+    };
+    Err(problem(tree, path, format!("there is no {kind} `{name}`")).label("this name").help(help))
 }

@@ -1,8 +1,10 @@
 //! The chain of links.
 
+use umts_stack::core_network::RedConfig;
+
 use super::Inspection;
 use crate::error::Problem;
-use crate::model::QueueLimit;
+use crate::model::{Link, QueueLimit, Red};
 
 const FIRST: &str = "server";
 const LAST: &str = "rnc";
@@ -23,48 +25,42 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    /// RED knows how long a packet takes, has thresholds in one unit and in order, and is the only one that marks.
-    pub(super) fn red(&self) -> Result<(), Problem> {
-        for (i, link) in self.scenario.link.iter().enumerate() {
-            let Some(red) = &link.red else { continue };
-            let fail = |key: &str, message: String, help: &str| {
-                Err(self.problem(&format!("link.{i}.{key}"), message).help(help.to_owned()))
-            };
-            let in_order = match (red.min_thresh, red.max_thresh) {
-                (QueueLimit::Packets(min), QueueLimit::Packets(max)) => Some(min < max),
-                (QueueLimit::Bytes(min), QueueLimit::Bytes(max)) => Some(min < max),
-                _ => None,
-            };
-            let (min, max) = (red.min_thresh, red.max_thresh);
-            match in_order {
-                None => {
-                    let message = format!("min_thresh is {min} and max_thresh {max}: not in one unit");
-                    return fail("red.max_thresh", message, "give both in packets, or both in octets");
-                }
-                Some(false) => {
-                    let message = format!("max_thresh is {max}, not above min_thresh, {min}");
-                    return fail(
-                        "red.max_thresh",
-                        message,
-                        "choose three times min_thresh, as Floyd (1997) does",
-                    );
-                }
-                Some(true) => {}
+    /// RED of each link: it knows how long a packet takes, has thresholds in one unit and in order, and is the only one that
+    /// marks.
+    pub(super) fn red(&self) -> Result<Vec<Option<RedConfig>>, Problem> {
+        let links = self.scenario.link.iter().enumerate();
+        links.map(|(i, link)| link.red.as_ref().map(|red| self.red_of(i, link, red)).transpose()).collect()
+    }
+
+    fn red_of(&self, i: usize, link: &Link, red: &Red) -> Result<RedConfig, Problem> {
+        let fail = |key: &str, message: String, help: &str| {
+            Err(self.problem(&format!("link.{i}.{key}"), message).help(help.to_owned()))
+        };
+        let (min, max) = (red.min_thresh, red.max_thresh);
+        let (in_octets, min_thresh, max_thresh) = match (min, max) {
+            (QueueLimit::Packets(min), QueueLimit::Packets(max)) => (false, f64::from(min), f64::from(max)),
+            (QueueLimit::Bytes(min), QueueLimit::Bytes(max)) => (true, min.0 as f64, max.0 as f64),
+            _ => {
+                let message = format!("min_thresh is {min} and max_thresh {max}: not in one unit");
+                return fail("red.max_thresh", message, "give both in packets, or both in octets");
             }
-            if link.rate.is_none() {
-                let message = "a link without a rate has no queue for RED".to_owned();
-                return fail("red", message, "give the link a `rate`, or leave `red` out");
-            }
-            if link.ecn_threshold.is_some() {
-                let message = "both `red` and `ecn_threshold` would mark packets".to_owned();
-                return fail(
-                    "ecn_threshold",
-                    message,
-                    "leave one of them out; `red.ecn = true` marks by RED",
-                );
-            }
+        };
+        if min_thresh >= max_thresh {
+            let message = format!("max_thresh is {max}, not above min_thresh, {min}");
+            return fail("red.max_thresh", message, "choose three times min_thresh, as Floyd (1997) does");
         }
-        Ok(())
+        if link.rate.is_none() {
+            let message = "a link without a rate has no queue for RED".to_owned();
+            return fail("red", message, "give the link a `rate`, or leave `red` out");
+        }
+        if link.ecn_threshold.is_some() {
+            let message = "both `red` and `ecn_threshold` would mark packets".to_owned();
+            let help = "leave one of them out; `red.ecn = true` marks by RED";
+            return fail("ecn_threshold", message, help);
+        }
+        let Red { w_q, gentle, ecn, mean_packet, .. } = *red;
+        let max_p = red.max_p.value();
+        Ok(RedConfig { min_thresh, max_thresh, in_octets, max_p, w_q, gentle, ecn, mean_packet })
     }
 
     /// The links must run from the server past GGSN and SGSN to the RNC, each from where the one before ended.

@@ -1,13 +1,15 @@
 //! RLC: keys that need each other.
 
+use umts_stack::radio::rlc::am::Discard;
 use umts_units::Bytes;
 
 use super::Inspection;
 use super::channels::loses_nothing;
+use super::names::COMMON;
 use crate::error::Problem;
 use crate::model::{
     FachScheduling, LengthIndicators, MaxDatReading, MissingPduIndication, MrwAcknowledgment, Piggyback, Rlc,
-    RlcHeader, RlcMode, SduDiscard, StatusFormat, Ue,
+    RlcHeader, RlcMode, SduDiscard, StatusFormat,
 };
 
 const STANDS_STILL: &str = "nothing asks for a report while the buffer never empties, so a busy sender may fill its window and \
@@ -17,26 +19,27 @@ const STANDS_STILL_GRANTED: &str = "the window that the receiver grants may be f
                                     set timer_poll_periodic or timer_status_periodic, or poll_pdu below granted_window";
 
 impl Inspection<'_> {
-    pub(super) fn rlc(&mut self) -> Result<(), Problem> {
-        self.discard("rlc", &self.scenario.rlc)?;
+    /// What ends the attempts to send an SDU, by user group.
+    pub(super) fn rlc(&mut self) -> Result<Vec<Discard>, Problem> {
+        let top = self.discard("rlc", &self.scenario.rlc)?;
+        let mut discards = Vec::new();
         for (i, ue) in self.scenario.ue.iter().enumerate() {
-            if let Some(rlc) = &ue.rlc {
-                self.discard(&format!("ue.{i}.rlc"), rlc)?;
-            }
-            let rlc = ue.rlc.as_ref().unwrap_or(&self.scenario.rlc);
+            discards.push(match &ue.rlc {
+                Some(rlc) => self.discard(&format!("ue.{i}.rlc"), rlc)?,
+                None => top,
+            });
+            let rlc = self.scenario.rlc_of(ue);
             let path = if ue.rlc.is_some() { format!("ue.{i}.rlc") } else { "rlc".to_owned() };
             self.wire_mode(&path, rlc)?;
-            let radio = ue.radio.as_ref().unwrap_or(&self.scenario.radio);
-            let packet = self.largest_packet(ue);
+            let radio = self.scenario.radio_of(ue);
+            let packet = self.largest_packet(i);
             if !ue.has_substitute()
                 && let Some(why) = may_stand_still(rlc, loses_nothing(&radio.downlink), packet)
             {
                 self.warn(&path, why);
             }
-            let cell = self.scenario.cell.iter().find(|cell| cell.name == ue.cell);
-            let fach = cell
-                .and_then(|cell| cell.fach.as_ref())
-                .filter(|_| ue.bearer == "common" || ue.is_switched());
+            let cell = &self.scenario.cell[self.names.groups[i].cell];
+            let fach = cell.fach.as_ref().filter(|_| ue.bearer == COMMON || ue.is_switched());
             let pushed = fach.is_some_and(|fach| fach.scheduling == FachScheduling::PerUePush);
             if pushed && rlc.mode == RlcMode::Tm && rlc.tm_segmentation {
                 let path = format!("{path}.mode");
@@ -45,13 +48,13 @@ impl Inspection<'_> {
                 return Err(self.problem(&path, message).label("this mode").help(help));
             }
         }
-        Ok(())
+        Ok(discards)
     }
 
     /// Of the flows of these users, with TCP's and IP's headers.
-    fn largest_packet(&self, ue: &Ue) -> Bytes {
-        let flows = self.scenario.flow.iter().filter(|flow| flow.ue == ue.name);
-        flows.map(|flow| flow.tcp.segment_payload + flow.tcp.header).max().unwrap_or_default()
+    fn largest_packet(&self, group: usize) -> Bytes {
+        let flows = self.names.flows_of(group).map(|flow| &self.scenario.flow[flow]);
+        flows.map(|flow| flow.tcp.full_segment()).max().unwrap_or_default()
     }
 
     /// What has no encoding, or lets a receiver know more than bits tell.
@@ -78,15 +81,20 @@ impl Inspection<'_> {
         Err(self.problem(&format!("{path}.{key}"), &message).label("no bits can say this").help(help))
     }
 
-    fn discard(&self, path: &str, rlc: &Rlc) -> Result<(), Problem> {
-        if rlc.sdu_discard == SduDiscard::Timer && rlc.timer_discard.is_none() {
-            let message = "sdu_discard = \"timer\" needs the age at which an SDU is discarded";
-            let help = "write it as in timer_discard = \"5 s\"".to_owned();
-            return Err(self
-                .problem(&format!("{path}.sdu_discard"), message)
-                .label("by which timer?")
-                .help(help));
-        }
+    fn discard(&self, path: &str, rlc: &Rlc) -> Result<Discard, Problem> {
+        let discard = match (rlc.sdu_discard, rlc.timer_discard) {
+            (SduDiscard::MaxDat, _) => Discard::AfterMaxDat,
+            (SduDiscard::Never, _) => Discard::Never,
+            (SduDiscard::Timer, Some(age)) => Discard::Timer(age),
+            (SduDiscard::Timer, None) => {
+                let message = "sdu_discard = \"timer\" needs the age at which an SDU is discarded";
+                let help = "write it as in timer_discard = \"5 s\"".to_owned();
+                return Err(self
+                    .problem(&format!("{path}.sdu_discard"), message)
+                    .label("by which timer?")
+                    .help(help));
+            }
+        };
         if rlc.max_dat_reading == MaxDatReading::Ts25322 && rlc.max_dat == Some(1) {
             let message = "max_dat = 1 as TS 25.322 reads it means that nothing is ever sent";
             let help =
@@ -96,7 +104,7 @@ impl Inspection<'_> {
                 .label("one transmission less")
                 .help(help));
         }
-        Ok(())
+        Ok(discard)
     }
 }
 
@@ -108,7 +116,7 @@ fn may_stand_still(rlc: &Rlc, loses_nothing: bool, packet: Bytes) -> Option<&'st
     let granted = rlc.granted_window.filter(|granted| *granted < rlc.window);
     let window = u64::from(granted.unwrap_or(rlc.window));
     let hears_of_gaps = rlc.missing_pdu_indication != MissingPduIndication::Off && !loses_nothing;
-    let pdus_of_packet = packet.0.div_ceil(rlc.pdu_payload.0).max(1);
+    let pdus_of_packet = packet.0.div_ceil(rlc.pdu_payload.0.into()).max(1);
     let is_asked = rlc.timer_poll_periodic.is_some()
         || rlc.timer_status_periodic.is_some()
         || rlc.poll_pdu.is_some_and(|pdus| u64::from(pdus) <= window)

@@ -3,6 +3,7 @@
 use umts_units::{BitRate, Duration};
 
 use super::Inspection;
+use super::names::{Dedicated, rrc_path};
 use crate::error::Problem;
 use crate::model::{BufferCounts, Cell, RestingState, Rrc, Ue};
 
@@ -13,22 +14,14 @@ const FRAME: Duration = Duration::from_millis(10);
 const MOST_DCHS: usize = 255;
 
 impl Inspection<'_> {
-    /// Where the `[rrc]` of user group `i` is written.
-    pub(super) fn rrc_path(&self, i: usize) -> String {
-        match self.scenario.ue[i].rrc {
-            Some(_) => format!("ue.{i}.rrc"),
-            None => "rrc".to_owned(),
-        }
-    }
-
     pub(super) fn rrc(&mut self) -> Result<(), Problem> {
         for i in 0..self.scenario.ue.len() {
             let ue = &self.scenario.ue[i];
             match self.scenario.rrc_of(ue) {
                 Some(rrc) => {
-                    let path = self.rrc_path(i);
+                    let path = rrc_path(self.scenario, i);
                     self.states(&path, rrc)?;
-                    self.order_of_dchs(&path, rrc)?;
+                    self.order_of_dchs(&path, i)?;
                     self.time_on_dch(&path, rrc)?;
                     self.threshold(&path, ue, rrc);
                 }
@@ -60,18 +53,19 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    fn order_of_dchs(&self, path: &str, rrc: &Rrc) -> Result<(), Problem> {
-        if rrc.dch.is_empty() {
+    fn order_of_dchs(&self, path: &str, i: usize) -> Result<(), Problem> {
+        let dchs = &self.names.groups[i].dchs;
+        if dchs.is_empty() {
             return Err(self
                 .problem(&format!("{path}.dch"), "there is no DCH that these users could be given")
                 .help("name a bearer, as in dch = [\"ps-64\"], or choose bearer = \"common\"".to_owned()));
         }
-        if rrc.dch.len() > MOST_DCHS {
+        if dchs.len() > MOST_DCHS {
             return Err(self
-                .problem(&format!("{path}.dch"), format!("{} bearers are too many", rrc.dch.len()))
+                .problem(&format!("{path}.dch"), format!("{} bearers are too many", dchs.len()))
                 .help(format!("{MOST_DCHS} at most can be offered")));
         }
-        let rates: Vec<BitRate> = rrc.dch.iter().filter_map(|name| self.downlink_rate(name)).collect();
+        let rates: Vec<BitRate> = dchs.iter().map(|named| named.bearer.downlink.rate).collect();
         match rates.windows(2).position(|pair| pair[0] <= pair[1]) {
             None => Ok(()),
             Some(i) => Err(self
@@ -97,7 +91,7 @@ impl Inspection<'_> {
 
     /// A threshold above what the RLC buffer holds is never passed. What is sent may stay in it without taking its room.
     fn threshold(&mut self, path: &str, ue: &Ue, rrc: &Rrc) {
-        let rlc = ue.rlc.as_ref().unwrap_or(&self.scenario.rlc);
+        let rlc = self.scenario.rlc_of(ue);
         let room = rlc.buffer.filter(|_| rlc.buffer_counts == BufferCounts::Unacknowledged);
         for (key, threshold) in [
             ("upswitch_threshold", rrc.upswitch_threshold),
@@ -109,17 +103,14 @@ impl Inspection<'_> {
         }
     }
 
-    fn downlink_rate(&self, bearer: &str) -> Option<BitRate> {
-        self.scenario.dedicated_bearer(bearer).map(|bearer| bearer.downlink.rate)
-    }
-
     /// DCHs that users have for good fit, and each user that is switched can get one.
     fn admission(&self, i: usize, cell: &Cell) -> Result<(), Problem> {
         let limits = cell.admission;
         let mut held = [cell.fach.as_ref().map_or(0, |fach| fach.rate.bps()), 0, 0];
-        let here: Vec<&Ue> = self.scenario.ue.iter().filter(|ue| ue.cell == cell.name).collect();
-        for ue in &here {
-            if let Some(bearer) = self.scenario.dedicated_bearer(&ue.bearer) {
+        let groups = self.scenario.ue.iter().zip(&self.names.groups);
+        let here: Vec<_> = groups.filter(|(_, named)| named.cell == i).collect();
+        for (ue, named) in &here {
+            if let Some(Dedicated { bearer, .. }) = &named.bearer {
                 let count = u64::from(ue.count);
                 held[0] += bearer.downlink.rate.bps() * count;
                 held[1] += bearer.uplink.rate.bps() * count;
@@ -138,10 +129,7 @@ impl Inspection<'_> {
             let message = "the FACH and the DCHs that users have for good are more than the cell gives away";
             return Err(problem(key, message).help("raise the limit, or have fewer such users".to_owned()));
         }
-        for rrc in here.iter().filter_map(|ue| self.scenario.rrc_of(ue)) {
-            let Some(bearer) = rrc.dch.last().and_then(|name| self.scenario.dedicated_bearer(name)) else {
-                continue;
-            };
+        for Dedicated { bearer, .. } in here.iter().filter_map(|(_, named)| named.dchs.last()) {
             if let Some(key) = over([bearer.downlink.rate.bps(), bearer.uplink.rate.bps(), 1]) {
                 let message =
                     format!("not one DCH of bearer `{}` fits beside what is always reserved", bearer.name);

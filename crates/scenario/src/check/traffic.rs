@@ -1,5 +1,6 @@
 //! TCP and the flows.
 
+use umts_stack::ids::FlowId;
 use umts_units::{Bytes, Duration};
 
 use super::Inspection;
@@ -13,14 +14,15 @@ const LARGEST: Bytes = Bytes(1_000_000_000);
 const UNSCALED: Bytes = Bytes(65_535);
 
 impl Inspection<'_> {
-    pub(super) fn traffic(&mut self) -> Result<(), Problem> {
+    /// The flow that each line of the script is about.
+    pub(super) fn traffic(&mut self) -> Result<Vec<FlowId>, Problem> {
         if self.scenario.flow.is_empty() {
             self.warn("flow", "there is no flow, nothing will be sent");
             self.tcp("tcp", &self.scenario.tcp)?;
             if !self.scenario.impairment.is_empty() {
                 return Err(self.problem("impairment", "there is no flow to impair".to_owned()));
             }
-            return Ok(());
+            return Ok(Vec::new());
         }
         for i in 0..self.scenario.flow.len() {
             let flow = &self.scenario.flow[i];
@@ -31,7 +33,8 @@ impl Inspection<'_> {
         self.impairments()
     }
 
-    fn impairments(&self) -> Result<(), Problem> {
+    fn impairments(&self) -> Result<Vec<FlowId>, Problem> {
+        let mut impaired = Vec::new();
         for (i, line) in self.scenario.impairment.iter().enumerate() {
             let flows = self.scenario.flow.len();
             let Some(flow) = self.scenario.flow.get(line.flow as usize) else {
@@ -39,14 +42,25 @@ impl Inspection<'_> {
                 let help = format!("flows are numbered from 0 to {}", flows - 1);
                 return Err(self.problem(&format!("impairment.{i}.flow"), message).help(help));
             };
-            let users = self.scenario.ue.iter().find(|ue| ue.name == flow.ue).map_or(0, |ue| ue.count);
+            let users = self.scenario.ue[self.names.group_of(line.flow as usize)].count;
             if line.user >= users {
                 let message = format!("the group {:?} has no user number {}", flow.ue, line.user);
                 let help = format!("its users are numbered from 0 to {}", users.saturating_sub(1));
                 return Err(self.problem(&format!("impairment.{i}.user"), message).help(help));
             }
+            impaired.push(FlowId(self.first_flow(line.flow as usize) + u32::from(line.user)));
         }
-        Ok(())
+        Ok(impaired)
+    }
+
+    /// The number of a flow of the file, for its first user: flows are numbered group by group.
+    fn first_flow(&self, flow: usize) -> u32 {
+        let own = self.names.group_of(flow);
+        let users = |group: usize| u32::from(self.scenario.ue[group].count);
+        let in_groups_before: u32 =
+            (0..own).map(|group| users(group) * self.names.flows_of(group).count() as u32).sum();
+        let in_own = self.names.flows_of(own).take_while(|before| *before < flow).count() as u32;
+        in_groups_before + in_own * users(own)
     }
 
     fn tcp(&mut self, path: &str, tcp: &Tcp) -> Result<(), Problem> {
@@ -57,7 +71,7 @@ impl Inspection<'_> {
                 let help = format!("{LARGEST} is the most (RFC 7323)");
                 return Err(self.problem(&format!("{path}.{key}"), message).label("this window").help(help));
             }
-            if window.in_bytes(tcp.segment_payload) < tcp.segment_payload {
+            if window.in_bytes(tcp.segment_payload) < tcp.segment_payload.into() {
                 let message = format!("a window of {window} holds no segment of {}", tcp.segment_payload);
                 let help = "one segment is the least: write it as \"1 segments\" or in octets".to_owned();
                 return Err(self.problem(&format!("{path}.{key}"), message).label("this window").help(help));
@@ -130,7 +144,7 @@ impl Inspection<'_> {
             let message = format!("{} is not before the end of the run, the flow never starts", flow.start);
             self.warn(&format!("flow.{i}.start"), &message);
         }
-        let packet = flow.tcp.segment_payload + flow.tcp.header;
+        let packet = flow.tcp.full_segment();
         for (j, link) in self.scenario.link.iter().enumerate() {
             if let Some(QueueLimit::Bytes(room)) =
                 link.queue.filter(|queue| matches!(queue, QueueLimit::Bytes(room) if *room < packet))
@@ -139,14 +153,14 @@ impl Inspection<'_> {
                 self.warn(&format!("link.{j}.queue"), &message);
             }
         }
-        for (j, ue) in self.scenario.ue.iter().enumerate().filter(|(_, ue)| ue.name == flow.ue) {
-            let rlc = ue.rlc.as_ref().unwrap_or(&self.scenario.rlc);
-            if let Some(room) = rlc.buffer.filter(|room| *room < packet) {
-                let path =
-                    if ue.rlc.is_some() { format!("ue.{j}.rlc.buffer") } else { "rlc.buffer".to_owned() };
-                let message = format!("{room} holds no packet of {packet}: every full segment is dropped");
-                self.warn(&path, &message);
-            }
+        let group = self.names.group_of(i);
+        let ue = &self.scenario.ue[group];
+        let rlc = self.scenario.rlc_of(ue);
+        if let Some(room) = rlc.buffer.filter(|room| *room < packet) {
+            let path =
+                if ue.rlc.is_some() { format!("ue.{group}.rlc.buffer") } else { "rlc.buffer".to_owned() };
+            let message = format!("{room} holds no packet of {packet}: every full segment is dropped");
+            self.warn(&path, &message);
         }
     }
 }

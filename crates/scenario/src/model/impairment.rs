@@ -5,9 +5,11 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umts_units::Duration;
+pub use umts_stack::core_network::PacketKind;
+use umts_stack::core_network::Treatment;
+use umts_units::{Duration, as_text, count_of};
 
-use crate::text::{KeyError, as_text, count_of};
+use crate::text::KeyError;
 
 /// What is done to single packets of a flow where they enter the fixed network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -36,6 +38,17 @@ pub enum Action {
     Reorder(u32),
 }
 
+impl From<Action> for Treatment {
+    fn from(action: Action) -> Self {
+        match action {
+            Action::Drop => Treatment::Drop,
+            Action::Delay(by) => Treatment::Delay(by),
+            Action::Duplicate(by) => Treatment::Duplicate(by),
+            Action::Reorder(by) => Treatment::Reorder(by),
+        }
+    }
+}
+
 /// `"data 5"`, `"retransmission 1"`, `"ack 3-7"`: counted from 1 where they enter the fixed network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PacketChoice {
@@ -47,28 +60,16 @@ pub struct PacketChoice {
     pub last: u32,
 }
 
-/// The kinds of packets that a script tells apart.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PacketKind {
-    /// Payload that is sent for the first time.
-    Data,
-    /// Payload that was sent before.
-    Retransmission,
-    /// Neither payload nor SYN nor FIN.
-    Ack,
-}
-
-impl PacketKind {
-    const ALL: [(&'static str, PacketKind); 3] = [
-        ("data", PacketKind::Data),
-        ("retransmission", PacketKind::Retransmission),
-        ("ack", PacketKind::Ack),
-    ];
-
-    fn word(self) -> &'static str {
-        Self::ALL.iter().find(|(_, kind)| *kind == self).expect("all are there").0
+/// A kind of packets as the file spells it.
+fn word(kind: PacketKind) -> &'static str {
+    match kind {
+        PacketKind::Data => "data",
+        PacketKind::Retransmission => "retransmission",
+        PacketKind::Ack => "ack",
     }
 }
+
+const KINDS: [PacketKind; 3] = [PacketKind::Data, PacketKind::Retransmission, PacketKind::Ack];
 
 impl FromStr for PacketChoice {
     type Err = String;
@@ -79,7 +80,7 @@ impl FromStr for PacketChoice {
             )
         };
         let (kind, numbers) = text.trim().split_once(' ').ok_or_else(wrong)?;
-        let kind = PacketKind::ALL.iter().find(|(word, _)| *word == kind).ok_or_else(wrong)?.1;
+        let kind = KINDS.into_iter().find(|known| word(*known) == kind).ok_or_else(wrong)?;
         let (first, last) = numbers.trim().split_once('-').unwrap_or((numbers.trim(), numbers.trim()));
         let number = |text: &str| text.parse::<u32>().ok().filter(|&n| n > 0).ok_or_else(wrong);
         let (first, last) = (number(first)?, number(last)?);
@@ -92,7 +93,7 @@ impl FromStr for PacketChoice {
 
 impl fmt::Display for PacketChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.kind.word(), self.first)?;
+        write!(f, "{} {}", word(self.kind), self.first)?;
         if self.last == self.first { Ok(()) } else { write!(f, "-{}", self.last) }
     }
 }

@@ -42,7 +42,6 @@ pub use traffic::{
 pub use users::{Capacity, Flat, Flow, FlowDirection, Traffic, Ue};
 pub(crate) use users::{FlowTable, SWITCHED};
 
-use crate::reference_bearers::dedicated;
 use crate::text::{seed, word_end, word_off};
 
 /// The version of the file format that this crate reads.
@@ -110,15 +109,19 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// RLC of a group.
+    pub fn rlc_of<'a>(&'a self, ue: &'a Ue) -> &'a Rlc {
+        ue.rlc.as_ref().unwrap_or(&self.rlc)
+    }
+
+    /// Block errors of a group.
+    pub fn radio_of<'a>(&'a self, ue: &'a Ue) -> &'a Radio {
+        ue.radio.as_ref().unwrap_or(&self.radio)
+    }
+
     /// RRC of a group, where it is switched between channels.
     pub fn rrc_of<'a>(&'a self, ue: &'a Ue) -> Option<&'a Rrc> {
         ue.is_switched().then(|| ue.rrc.as_ref().unwrap_or(&self.rrc))
-    }
-
-    /// The dedicated bearer of this name: that of a `[[bearer]]`, else the reference bearer; `None` for FACH and RACH.
-    pub fn dedicated_bearer(&self, name: &str) -> Option<Bearer> {
-        let declared = self.bearer.iter().find(|bearer| bearer.name == name).cloned();
-        declared.or_else(|| dedicated().find(|bearer| bearer.name == name)?.declared())
     }
 }
 

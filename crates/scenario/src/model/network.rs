@@ -1,13 +1,12 @@
 //! The fixed network: links and their queues.
 
-use std::fmt;
-use std::str::FromStr;
-
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umts_units::{BitRate, Bytes, Duration, Probability};
+pub use umts_stack::core_network::QueueLimit;
+use umts_stack::core_network::{self, LinkConfig, RedConfig};
+use umts_units::{BitRate, Bytes, Duration, Probability, Time};
 
-use crate::text::{as_text, count_of, word_off, word_unlimited};
+use crate::text::{word_off, word_unlimited};
 
 /// One hop of the chain server → … → ggsn → sgsn → rnc, both ways alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -48,6 +47,24 @@ pub struct Link {
     /// When the link is down, each way: it takes no packet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outage: Vec<Outage>,
+}
+
+impl Link {
+    /// The link with its `red`, which is checked.
+    pub fn config(&self, red: Option<RedConfig>) -> LinkConfig {
+        let outage =
+            |of: &Outage| core_network::Outage { from: Time::ZERO + of.from, to: Time::ZERO + of.to };
+        LinkConfig {
+            rate: self.rate,
+            delay: self.delay,
+            jitter: self.jitter,
+            queue: self.queue,
+            mark_from: self.ecn_threshold,
+            red,
+            loss: self.loss.value(),
+            outages: self.outage.iter().map(outage).collect(),
+        }
+    }
 }
 
 /// An interval in which a link is down.
@@ -102,41 +119,6 @@ impl Default for Red {
         }
     }
 }
-
-/// Room in a drop-tail queue: `"50 packets"` or `"100 kB"`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// So many packets of any size.
-    Packets(u32),
-    /// So many octets of IP packets.
-    Bytes(Bytes),
-}
-
-impl FromStr for QueueLimit {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match count_of(text, &["packets", "packet"]) {
-            Some(count) => count.map(QueueLimit::Packets),
-            None => text.parse().map(QueueLimit::Bytes).map_err(|e| format!("{e}, or as in \"50 packets\"")),
-        }
-    }
-}
-
-impl fmt::Display for QueueLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            QueueLimit::Packets(n) => write!(f, "{n} packets"),
-            QueueLimit::Bytes(size) => size.fmt(f),
-        }
-    }
-}
-
-as_text!(
-    QueueLimit,
-    "QueueLimit",
-    "room in packets or octets with its unit, as in \"50 packets\" or \"100 kB\"",
-    r"^\+?[0-9]*\.?[0-9]*\s*(packets?|B|kB|MB|GB|KiB|MiB|GiB)$"
-);
 
 fn is_zero(duration: &Duration) -> bool {
     *duration == Duration::ZERO

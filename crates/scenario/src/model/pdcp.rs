@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umts_units::Bytes;
+use umts_units::Octets;
 
 use crate::text::word_off;
 
@@ -15,7 +15,7 @@ pub struct Pdcp {
     pub header_compression: HeaderCompression,
     /// Octets of a compressed header.
     #[schemars(extend("x-max" = "40 B", "x-source" = "RFC 1144: 3 to 5 octets"))]
-    pub compressed_header: Bytes,
+    pub compressed_header: Octets,
     /// One packet of a flow in so many has full headers, or `"off"`: the first alone.
     #[serde(with = "word_off")]
     #[schemars(
@@ -28,7 +28,7 @@ pub struct Pdcp {
 impl Default for Pdcp {
     fn default() -> Self {
         let header_compression = HeaderCompression::Off;
-        Pdcp { header_compression, compressed_header: Bytes(4), refresh: Some(256) }
+        Pdcp { header_compression, compressed_header: Octets(4), refresh: Some(256) }
     }
 }
 

@@ -1,7 +1,10 @@
 //! Block errors of the radio.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use umts_stack::radio::phy;
 use umts_units::Probability;
 
 use crate::text::KeyError;
@@ -53,8 +56,29 @@ pub enum BlockErrors {
         /// The file, relative to the folder of the scenario file.
         file: String,
         /// What the file says: `true` is lost. Read by the loader, never empty in a loaded scenario.
-        verdicts: Vec<bool>,
+        verdicts: Arc<[bool]>,
     },
+}
+
+impl From<&BlockErrors> for phy::ErrorModel {
+    fn from(errors: &BlockErrors) -> Self {
+        match *errors {
+            BlockErrors::ErrorFree => phy::ErrorModel::ErrorFree,
+            BlockErrors::Independent { bler, unit } => {
+                phy::ErrorModel::Independent { bler: bler.value(), unit: unit.into() }
+            }
+            BlockErrors::Gilbert { p_good_to_bad, p_bad_to_good, bler_good, bler_bad, step } => {
+                phy::ErrorModel::Gilbert {
+                    good_to_bad: p_good_to_bad.value(),
+                    bad_to_good: p_bad_to_good.value(),
+                    bler_good: bler_good.value(),
+                    bler_bad: bler_bad.value(),
+                    step: step.into(),
+                }
+            }
+            BlockErrors::Trace { ref verdicts, .. } => phy::ErrorModel::Trace(verdicts.clone()),
+        }
+    }
 }
 
 /// What shares one draw.
@@ -65,6 +89,15 @@ pub enum ErrorUnit {
     Pdu,
     /// All blocks of a TTI together.
     Tti,
+}
+
+impl From<ErrorUnit> for phy::ErrorUnit {
+    fn from(unit: ErrorUnit) -> Self {
+        match unit {
+            ErrorUnit::Pdu => phy::ErrorUnit::Pdu,
+            ErrorUnit::Tti => phy::ErrorUnit::Tti,
+        }
+    }
 }
 
 /// The kinds of block errors.
@@ -165,7 +198,7 @@ macro_rules! block_errors_table {
                     }),
                     Trace => Ok(BlockErrors::Trace {
                         file: needed(self.file, Trace, "file = \"errors.txt\"")?,
-                        verdicts: Vec::new(),
+                        verdicts: Arc::default(),
                     }),
                 }
             }

@@ -2,8 +2,18 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umts_units::{Bytes, Duration};
+use umts_stack::radio::rlc::RlcConfig;
+use umts_stack::radio::rlc::am::{AmConfig, Arrivals, Epc};
+pub use umts_stack::radio::rlc::am::{
+    BufferCounts, ErroneousSn, GapWhileProhibited, Header as RlcHeader, LengthIndicators, MaxDatReading,
+    MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
+};
+pub use umts_stack::radio::rlc::tm::ErroneousSdus;
+use umts_stack::radio::rlc::tm::TmConfig;
+use umts_stack::radio::rlc::um::UmConfig;
+use umts_units::{Bytes, Duration, Octets};
 
+use crate::plan::Group;
 use crate::text::{word_off, word_unlimited, word_window};
 
 /// Radio link control; both ends alike.
@@ -22,7 +32,7 @@ pub struct Rlc {
     pub tm_erroneous_sdus: ErroneousSdus,
     /// Octets of a PDU behind its AMD header: length indicators and data.
     #[schemars(extend("x-min" = "4 B", "x-max" = "1500 B", "x-source" = "TS 34.108 §6.10.2.4: 320 bits"))]
-    pub pdu_payload: Bytes,
+    pub pdu_payload: Octets,
     /// Whether the AMD header takes room on the Iub and the air.
     #[schemars(extend("x-source" = "TS 25.322 §9.2.1.4"))]
     pub header: RlcHeader,
@@ -196,49 +206,119 @@ pub struct Rlc {
     pub wire_mode: bool,
 }
 
+impl Rlc {
+    /// The bearer of a group's users, both ends alike.
+    pub fn config(&self, group: &Group) -> RlcConfig {
+        let (pdu_payload, timer_discard, buffer) = (self.pdu_payload.0, self.timer_discard, self.buffer);
+        match self.mode {
+            RlcMode::Am => RlcConfig::Am(self.am(group).into()),
+            RlcMode::Um => RlcConfig::Um(UmConfig { pdu_payload, timer_discard, buffer }),
+            RlcMode::Tm => RlcConfig::Tm(TmConfig {
+                pdu_payload,
+                segmentation: self.tm_segmentation,
+                erroneous_sdus: self.tm_erroneous_sdus,
+                timer_discard,
+                buffer,
+            }),
+        }
+    }
+
+    fn am(&self, group: &Group) -> AmConfig {
+        let arrivals = group.channels.map(|of| Arrivals { pdus: of.format.blocks, tti: of.format.tti });
+        AmConfig {
+            pdu_payload: self.pdu_payload.0,
+            header: self.header,
+            length_indicators: self.length_indicators,
+            status_format: self.status_format,
+            piggyback: self.piggyback,
+            piggyback_wait: self.piggyback_wait,
+            window: self.window,
+            rx_window: self.rx_window.unwrap_or(self.window),
+            granted_window: self.granted_window,
+            in_sequence: self.in_sequence,
+            discard: group.discard,
+            max_dat: self.max_dat,
+            max_dat_reading: self.max_dat_reading,
+            poll_last_pdu: self.poll_last_pdu,
+            poll_last_retransmitted_pdu: self.poll_last_retransmitted_pdu,
+            poll_pdu: self.poll_pdu,
+            poll_sdu: self.poll_sdu,
+            poll_window: self.poll_window,
+            timer_poll: self.timer_poll,
+            timer_poll_prohibit: self.timer_poll_prohibit,
+            timer_poll_periodic: self.timer_poll_periodic,
+            timer_status_prohibit: self.timer_status_prohibit,
+            timer_status_periodic: self.timer_status_periodic,
+            epc: self.timer_epc.map(|timer_epc| Epc { timer_epc, arrivals }),
+            missing_pdu_indication: self.missing_pdu_indication,
+            gap_while_prohibited: self.gap_while_prohibited,
+            mrw_acknowledgment: self.mrw_acknowledgment,
+            send_mrw: self.send_mrw,
+            timer_mrw: self.timer_mrw,
+            max_mrw: self.max_mrw,
+            erroneous_sn: self.erroneous_sn,
+            timer_rst: self.timer_rst,
+            max_rst: self.max_rst,
+            buffer: self.buffer,
+            buffer_counts: self.buffer_counts,
+        }
+    }
+
+    /// Bits of a PDU's header, `None` where none is charged.
+    pub fn header_bits(&self) -> Option<u32> {
+        match (self.header, self.mode) {
+            (RlcHeader::Uncounted, _) => None,
+            (_, RlcMode::Am) => Some(16),
+            (_, RlcMode::Um) => Some(8),
+            (_, RlcMode::Tm) => Some(0),
+        }
+    }
+}
+
 impl Default for Rlc {
-    /// 3GPP formats, polls and timers in the range that TS 25.331 signals, and SDU discard after 15 transmissions.
+    /// As [`AmConfig`] has it.
     fn default() -> Self {
+        let am = AmConfig::default();
         Rlc {
             mode: RlcMode::Am,
             tm_segmentation: true,
             tm_erroneous_sdus: ErroneousSdus::Dropped,
-            pdu_payload: Bytes(40),
-            header: RlcHeader::Ts25322,
-            length_indicators: LengthIndicators::Ts25322,
-            status_format: StatusFormat::Bitmap,
-            piggyback: Piggyback::Padding,
-            piggyback_wait: Duration::ZERO,
-            window: 1024,
+            pdu_payload: Octets(am.pdu_payload),
+            header: am.header,
+            length_indicators: am.length_indicators,
+            status_format: am.status_format,
+            piggyback: am.piggyback,
+            piggyback_wait: am.piggyback_wait,
+            window: am.window,
             rx_window: None,
-            granted_window: None,
-            in_sequence: true,
+            granted_window: am.granted_window,
+            in_sequence: am.in_sequence,
             sdu_discard: SduDiscard::MaxDat,
             timer_discard: None,
-            max_dat: Some(15),
-            max_dat_reading: MaxDatReading::Transmissions,
-            poll_last_pdu: true,
-            poll_last_retransmitted_pdu: true,
-            poll_pdu: Some(32),
-            poll_sdu: None,
-            poll_window: None,
-            timer_poll: Some(Duration::from_millis(300)),
-            timer_poll_prohibit: None,
-            timer_poll_periodic: None,
-            timer_status_prohibit: Some(Duration::from_millis(100)),
-            timer_status_periodic: None,
+            max_dat: am.max_dat,
+            max_dat_reading: am.max_dat_reading,
+            poll_last_pdu: am.poll_last_pdu,
+            poll_last_retransmitted_pdu: am.poll_last_retransmitted_pdu,
+            poll_pdu: am.poll_pdu,
+            poll_sdu: am.poll_sdu,
+            poll_window: am.poll_window,
+            timer_poll: am.timer_poll,
+            timer_poll_prohibit: am.timer_poll_prohibit,
+            timer_poll_periodic: am.timer_poll_periodic,
+            timer_status_prohibit: am.timer_status_prohibit,
+            timer_status_periodic: am.timer_status_periodic,
             timer_epc: None,
-            missing_pdu_indication: MissingPduIndication::NewGap,
-            gap_while_prohibited: GapWhileProhibited::Remembered,
-            mrw_acknowledgment: MrwAcknowledgment::Explicit,
-            send_mrw: false,
-            timer_mrw: Duration::from_millis(300),
-            max_mrw: Some(6),
-            erroneous_sn: ErroneousSn::Reset,
-            timer_rst: Duration::from_millis(300),
-            max_rst: 8,
-            buffer: Some(Bytes(100_000)),
-            buffer_counts: BufferCounts::Unacknowledged,
+            missing_pdu_indication: am.missing_pdu_indication,
+            gap_while_prohibited: am.gap_while_prohibited,
+            mrw_acknowledgment: am.mrw_acknowledgment,
+            send_mrw: am.send_mrw,
+            timer_mrw: am.timer_mrw,
+            max_mrw: am.max_mrw,
+            erroneous_sn: am.erroneous_sn,
+            timer_rst: am.timer_rst,
+            max_rst: am.max_rst,
+            buffer: am.buffer,
+            buffer_counts: am.buffer_counts,
             wire_mode: false,
         }
     }
@@ -256,96 +336,6 @@ pub enum RlcMode {
     Tm,
 }
 
-/// What transparent mode does with an SDU with an error in it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ErroneousSdus {
-    /// It is dropped.
-    Dropped,
-    /// It goes up, marked; IP drops it.
-    Marked,
-    /// It goes up as if nothing were wrong; a checksum finds out.
-    Undetected,
-}
-
-/// Whether the AMD header is charged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RlcHeader {
-    /// Two octets on every PDU (TS 25.322 §9.2.1.4).
-    Ts25322,
-    /// EURANE: none.
-    Uncounted,
-}
-
-/// When the end of an SDU costs a length indicator.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum LengthIndicators {
-    /// Always, in the PDU of the end or, where the SDU fills it exactly, in the next (TS 25.322 §9.2.2.8).
-    Ts25322,
-    /// EURANE: one octet, none where an SDU fills its PDU exactly.
-    Eurane,
-}
-
-/// How a status report names the missing PDUs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum StatusFormat {
-    /// BITMAP super-fields of whole octets and an ACK (TS 25.322 §9.2.2.11).
-    Bitmap,
-    /// LIST super-fields, each up to 15 runs of up to 16 PDUs, and an ACK.
-    List,
-    /// RLIST super-fields, distances in codewords, and an ACK.
-    Rlist,
-    /// EURANE: 20 bits and one bit for each PDU, 300 at most.
-    Eurane,
-}
-
-/// Whether a status report may ride in a data PDU.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Piggyback {
-    /// It always travels alone.
-    Off,
-    /// In place of padding (TS 25.322 §9.2.1.5), in a new PDU or in one sent again.
-    Padding,
-    /// EURANE: a new data PDU is built around it.
-    BuildAround,
-}
-
-/// What becomes of a gap that is seen while Timer_STATUS_Prohibit runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum GapWhileProhibited {
-    /// It is reported when the timer expires (TS 25.322 §9.7.2).
-    Remembered,
-    /// EURANE: only a poll is remembered.
-    Forgotten,
-}
-
-/// When a missing PDU triggers a status report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MissingPduIndication {
-    /// Never.
-    Off,
-    /// When a PDU arrives that leaves a gap behind the highest one so far (TS 25.322 §9.7.2).
-    NewGap,
-    /// EURANE: with every PDU that arrives while one is missing.
-    EveryPdu,
-}
-
-/// Which SDUs take room in the transmission buffer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum BufferCounts {
-    /// All that are not wholly acknowledged (TS 25.322 §4.2.1.3: the retransmission buffer is part of it).
-    Unacknowledged,
-    /// EURANE: those of which something is still to be put into a PDU.
-    Unsent,
-}
-
 /// What ends the attempts to send an SDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -356,35 +346,4 @@ pub enum SduDiscard {
     Timer,
     /// `max_dat`: RLC is reset (§9.7.3.4).
     Never,
-}
-
-/// What `max_dat` counts.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MaxDatReading {
-    /// Transmissions, as the literature counts.
-    Transmissions,
-    /// TS 25.322: the last of them does not take place, so a PDU is sent `max_dat` - 1 times.
-    #[serde(rename = "ts25322")]
-    Ts25322,
-}
-
-/// What acknowledges a move-receiving-window command.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum MrwAcknowledgment {
-    /// A super-field of its own, MRW_ACK (TS 25.322 §11.6).
-    Explicit,
-    /// Dubois (2005), §4.4: any report that acknowledges up to the new window.
-    Implicit,
-}
-
-/// What a status report leads to that names a PDU outside the window.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ErroneousSn {
-    /// RESET (TS 25.322 §10).
-    Reset,
-    /// EURANE: the report is dropped.
-    Dropped,
 }

@@ -2,6 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+pub use umts_stack::rnc::rrc::RestingState;
+use umts_stack::rnc::rrc::{
+    DchRates, Delays, Inactivity, RateChange, RateDown, RrcConfig, RrcState, Upswitch,
+};
 use umts_units::{Bytes, Duration, MilliWatts, Probability};
 
 use crate::text::{word_none, word_off};
@@ -127,18 +131,72 @@ pub struct Rrc {
     pub power: StatePower,
 }
 
+impl Rrc {
+    /// RRC of a user that may be given DCHs of these rates.
+    pub fn config(&self, dchs: Vec<DchRates>) -> RrcConfig {
+        RrcConfig {
+            initial: self.initial_state.into(),
+            dchs,
+            upswitch: Upswitch {
+                threshold: [self.upswitch_threshold, self.upswitch_threshold_uplink],
+                measurement_interval: self.measurement_interval,
+                time_to_trigger: self.time_to_trigger,
+                retry: self.retry,
+            },
+            inactivity: Inactivity {
+                non_preemptive: self.inactivity,
+                preemptive: self.preemptive_inactivity,
+                after_dch: self.after_dch.into(),
+                counts_above: self.activity_threshold,
+                fach: self.fach_inactivity.map(|timer| (timer, self.after_fach.into())),
+                cell_pch: self.cell_pch_inactivity.map(|timer| (timer, self.after_cell_pch.into())),
+                ura_pch: self.ura_pch_inactivity.map(|timer| (timer, RrcState::Idle)),
+            },
+            delays: Delays {
+                fach_to_dch: self.fach_to_dch,
+                dch_to_fach: self.dch_to_fach,
+                dch_to_dch: self.dch_to_dch,
+                pch_to_fach: self.pch_to_fach,
+                pch_to_dch: self.pch_to_dch,
+                idle_to_fach: self.idle_to_fach,
+                idle_to_dch: self.idle_to_dch,
+                fach_to_pch: self.fach_to_pch,
+            },
+            paging_cycle: self.paging_cycle,
+            promotes_to_dch: self.promotion == Promotion::CellDch,
+            data_continues: self.data_continues(),
+            reestablishes: self.rlc_at_switch == RlcAtSwitch::Reestablished,
+            rate_change: RateChange {
+                up_above: self.rate_upswitch_threshold,
+                down: self.rate_downswitch_utilisation.map(|utilisation| RateDown {
+                    window: self.rate_downswitch_window,
+                    utilisation: utilisation.value(),
+                }),
+            },
+        }
+    }
+
+    /// Whether data goes on during a switch between CELL_FACH and CELL_DCH.
+    pub fn data_continues(&self) -> bool {
+        self.data_while_switching == DataWhileSwitching::Continues
+    }
+}
+
 impl Default for Rrc {
     fn default() -> Self {
         let ms = Duration::from_millis;
+        let Upswitch { threshold: [upswitch_threshold, upswitch_threshold_uplink], .. } = Upswitch::default();
+        let Upswitch { measurement_interval, time_to_trigger, retry, .. } = Upswitch::default();
+        let delays = Delays::default();
         Rrc {
             profile: None,
             dch: vec!["ps-64".to_owned()],
             initial_state: RestingState::CellFach,
-            upswitch_threshold: Some(Bytes(500)),
-            upswitch_threshold_uplink: Some(Bytes(500)),
-            measurement_interval: Duration::ZERO,
-            time_to_trigger: Duration::ZERO,
-            retry: ms(250),
+            upswitch_threshold,
+            upswitch_threshold_uplink,
+            measurement_interval,
+            time_to_trigger,
+            retry,
             inactivity: ms(5000),
             preemptive_inactivity: Duration::ZERO,
             activity_threshold: None,
@@ -148,14 +206,14 @@ impl Default for Rrc {
             cell_pch_inactivity: None,
             after_cell_pch: RestingState::UraPch,
             ura_pch_inactivity: None,
-            fach_to_dch: ms(900),
-            dch_to_fach: ms(900),
-            dch_to_dch: ms(500),
-            fach_to_pch: ms(300),
-            pch_to_fach: ms(300),
-            pch_to_dch: ms(1200),
-            idle_to_fach: ms(600),
-            idle_to_dch: ms(2000),
+            fach_to_dch: delays.fach_to_dch,
+            dch_to_fach: delays.dch_to_fach,
+            dch_to_dch: delays.dch_to_dch,
+            fach_to_pch: delays.fach_to_pch,
+            pch_to_fach: delays.pch_to_fach,
+            pch_to_dch: delays.pch_to_dch,
+            idle_to_fach: delays.idle_to_fach,
+            idle_to_dch: delays.idle_to_dch,
             promotion: Promotion::CellFach,
             paging_cycle: ms(640),
             data_while_switching: DataWhileSwitching::Suspended,
@@ -166,20 +224,6 @@ impl Default for Rrc {
             power: StatePower::default(),
         }
     }
-}
-
-/// A state without a channel of one's own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RestingState {
-    /// No RRC connection: RLC begins anew after it.
-    Idle,
-    /// Connected; heard by paging in the registration area.
-    UraPch,
-    /// Connected; heard by paging in the cell.
-    CellPch,
-    /// On FACH and RACH.
-    CellFach,
 }
 
 /// Where data leads from a PCH state or idle mode.

@@ -6,9 +6,14 @@ use std::str::FromStr;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umts_units::{BitRate, Bytes, Duration};
+pub use umts_stack::tcp::{ChargedOptions, Nagle, RtoRule, Variant as TcpVariant};
+use umts_stack::tcp::{
+    CubicConfig, DEFAULT_MSS, FackConfig, NewRenoConfig, Retries, RtoConfig, SpuriousConfig, TcpConfig,
+    VegasConfig,
+};
+use umts_units::{BitRate, Bytes, Duration, Octets, as_text, count_of};
 
-use crate::text::{as_text, count_of, word_unlimited};
+use crate::text::word_unlimited;
 
 /// TCP, the same at both ends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,10 +30,10 @@ pub struct Tcp {
     pub connection: TcpConnection,
     /// Payload octets of a full segment, the maximum segment size without options.
     #[schemars(extend("x-min" = "1 B", "x-max" = "65000 B", "x-source" = "RFC 9293 §3.7.1: 1500 B less 40 B"))]
-    pub segment_payload: Bytes,
+    pub segment_payload: Octets,
     /// Octets of IP and TCP header on every segment.
     #[schemars(extend("x-min" = "1 B", "x-max" = "120 B", "x-source" = "RFC 791, RFC 9293: 20 B each"))]
-    pub header: Bytes,
+    pub header: Octets,
     /// The receiver's window, in segments or octets.
     #[schemars(extend("x-min" = "1 segments", "x-source" = "RFC 9293 §3.1, RFC 7323 §2"))]
     pub advertised_window: Window,
@@ -185,60 +190,131 @@ pub struct Tcp {
     pub ns2_vegas_no_header: bool,
 }
 
+impl Tcp {
+    /// One end of a connection.
+    pub fn config(&self) -> TcpConfig {
+        let mss = self.segment_payload;
+        let always_selective = matches!(self.variant, TcpVariant::Sack | TcpVariant::Fack);
+        TcpConfig {
+            version: self.variant,
+            one_way: self.connection == TcpConnection::OneWay,
+            segment_payload: mss.0.into(),
+            header: self.header.0,
+            advertised_window: self.advertised_window.in_octets(mss),
+            initial_window: self.initial_window.in_segments(mss),
+            initial_ssthresh: self.initial_ssthresh.map(|window| window.in_segments(mss)),
+            delayed_ack: self.delayed_ack.then_some(self.delayed_ack_timeout),
+            limited_transmit: self.limited_transmit,
+            sack_blocks: if always_selective || self.sack { self.sack_blocks } else { 0 },
+            dsack: self.dsack,
+            timestamps: self.timestamps,
+            timestamp_tick: self.timestamp_tick,
+            window_scaling: self.window_scaling,
+            charged_options: self.charged_options,
+            spurious: SpuriousConfig { eifel: self.eifel, frto: self.frto, dsack: self.dsack_undo },
+            abc: self.abc,
+            slow_start_restart: self.slow_start_restart,
+            nagle: self.nagle,
+            read_rate: self.read_rate,
+            retries: Retries {
+                syn: self.syn_retries,
+                syn_ack: self.syn_ack_retries,
+                data: self.data_retries,
+            },
+            listens: self.listens,
+            ecn: self.ecn,
+            quick_acks: self.quick_acks,
+            prr: self.prr,
+            finds_lost_again: self.lost_retransmissions,
+            fack: FackConfig {
+                data_smoothing: self.fack_data_smoothing,
+                over_damping: self.fack_over_damping,
+            },
+            newreno: NewRenoConfig { careful: self.newreno_careful, impatient: self.newreno_impatient },
+            vegas: VegasConfig {
+                alpha: self.vegas_alpha,
+                beta: self.vegas_beta,
+                gamma: self.vegas_gamma,
+                ns2_no_header: self.ns2_vegas_no_header,
+                ..VegasConfig::default()
+            },
+            cubic: CubicConfig {
+                fast_convergence: self.cubic_fast_convergence,
+                reno_friendly: self.cubic_reno_friendly,
+            },
+            rto: RtoConfig {
+                rule: self.rto_rule,
+                granularity: self.rto_granularity,
+                clock_phase: self.rto_clock_phase,
+                initial: self.rto_initial,
+                min: self.rto_min,
+                max: self.rto_max,
+            },
+        }
+    }
+
+    /// The packet of a full segment.
+    pub fn full_segment(&self) -> Bytes {
+        Bytes::from(self.segment_payload) + Bytes::from(self.header)
+    }
+}
+
 impl Default for Tcp {
+    /// As [`TcpConfig`] has it.
     fn default() -> Self {
+        let tcp = TcpConfig::default();
         Tcp {
             profile: TcpProfile::None,
-            variant: TcpVariant::NewReno,
+            variant: tcp.version,
             connection: TcpConnection::FullDuplex,
-            segment_payload: Bytes(1460),
-            header: Bytes(40),
-            advertised_window: Window::Bytes(Bytes(64_000)),
-            initial_window: Window::Segments(3),
-            initial_ssthresh: None,
-            delayed_ack: true,
-            delayed_ack_timeout: Duration::from_millis(200),
-            limited_transmit: true,
-            read_rate: None,
-            listens: true,
-            syn_retries: Some(6),
-            syn_ack_retries: Some(5),
-            data_retries: Some(15),
-            ecn: false,
-            quick_acks: 0,
-            nagle: Nagle::Off,
-            abc: false,
-            slow_start_restart: true,
-            eifel: false,
-            frto: false,
-            dsack_undo: false,
-            rto_rule: RtoRule::Rfc6298,
-            rto_granularity: Duration::from_millis(1),
-            rto_initial: Duration::from_secs(1),
-            rto_min: Duration::from_secs(1),
-            rto_max: Duration::from_secs(60),
-            rto_clock_phase: Duration::ZERO,
+            segment_payload: Octets(DEFAULT_MSS),
+            header: Octets(tcp.header),
+            advertised_window: Window::Bytes(Bytes(tcp.advertised_window.into())),
+            initial_window: Window::Segments(tcp.initial_window),
+            initial_ssthresh: tcp.initial_ssthresh.map(Window::Segments),
+            delayed_ack: tcp.delayed_ack.is_some(),
+            delayed_ack_timeout: tcp.delayed_ack.unwrap_or_default(),
+            limited_transmit: tcp.limited_transmit,
+            read_rate: tcp.read_rate,
+            listens: tcp.listens,
+            syn_retries: tcp.retries.syn,
+            syn_ack_retries: tcp.retries.syn_ack,
+            data_retries: tcp.retries.data,
+            ecn: tcp.ecn,
+            quick_acks: tcp.quick_acks,
+            nagle: tcp.nagle,
+            abc: tcp.abc,
+            slow_start_restart: tcp.slow_start_restart,
+            eifel: tcp.spurious.eifel,
+            frto: tcp.spurious.frto,
+            dsack_undo: tcp.spurious.dsack,
+            rto_rule: tcp.rto.rule,
+            rto_granularity: tcp.rto.granularity,
+            rto_initial: tcp.rto.initial,
+            rto_min: tcp.rto.min,
+            rto_max: tcp.rto.max,
+            rto_clock_phase: tcp.rto.clock_phase,
             sack: false,
             sack_blocks: 3,
-            dsack: true,
-            timestamps: false,
-            timestamp_tick: Duration::from_millis(1),
-            window_scaling: true,
-            charged_options: ChargedOptions::AfterSyn,
-            newreno_careful: true,
-            newreno_impatient: true,
-            prr: false,
-            lost_retransmissions: false,
-            fack_data_smoothing: false,
-            fack_over_damping: false,
-            vegas_alpha: 1,
-            vegas_beta: 3,
-            vegas_gamma: 1,
+            dsack: tcp.dsack,
+            timestamps: tcp.timestamps,
+            timestamp_tick: tcp.timestamp_tick,
+            window_scaling: tcp.window_scaling,
+            charged_options: tcp.charged_options,
+            newreno_careful: tcp.newreno.careful,
+            newreno_impatient: tcp.newreno.impatient,
+            prr: tcp.prr,
+            lost_retransmissions: tcp.finds_lost_again,
+            fack_data_smoothing: tcp.fack.data_smoothing,
+            fack_over_damping: tcp.fack.over_damping,
+            vegas_alpha: tcp.vegas.alpha,
+            vegas_beta: tcp.vegas.beta,
+            vegas_gamma: tcp.vegas.gamma,
             python: String::new(),
             python_control: None,
-            cubic_fast_convergence: true,
-            cubic_reno_friendly: true,
-            ns2_vegas_no_header: false,
+            cubic_fast_convergence: tcp.cubic.fast_convergence,
+            cubic_reno_friendly: tcp.cubic.reno_friendly,
+            ns2_vegas_no_header: tcp.vegas.ns2_no_header,
         }
     }
 }
@@ -253,13 +329,30 @@ pub enum Window {
 }
 
 impl Window {
-    /// The window in octets, for segments of `segment_payload`; saturates.
-    pub fn in_bytes(self, segment_payload: Bytes) -> Bytes {
+    /// The window in octets, for segments of `segment_payload`.
+    pub fn in_bytes(self, segment_payload: Octets) -> Bytes {
         match self {
-            Window::Segments(n) => Bytes(segment_payload.0.saturating_mul(u64::from(n))),
+            Window::Segments(n) => Bytes::from(segment_payload) * u64::from(n),
             Window::Bytes(size) => size,
         }
     }
+
+    /// The same in whole segments, the last of which may be small; more than any TCP can have is `u32::MAX`.
+    pub fn in_segments(self, segment_payload: Octets) -> u32 {
+        match self {
+            Window::Segments(n) => n,
+            Window::Bytes(size) => saturated(size.0.div_ceil(segment_payload.0.into())),
+        }
+    }
+
+    /// [`Window::in_bytes`] as TCP counts them; more than it can count is `u32::MAX`.
+    pub fn in_octets(self, segment_payload: Octets) -> u32 {
+        saturated(self.in_bytes(segment_payload).0)
+    }
+}
+
+fn saturated(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
 }
 
 impl FromStr for Window {
@@ -325,32 +418,6 @@ pub enum TcpProfile {
     Seed004,
 }
 
-/// The version of TCP.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum TcpVariant {
-    /// Fast retransmit, then slow start (Jacobson 1988).
-    Tahoe,
-    /// Fast retransmit and fast recovery (RFC 5681).
-    Reno,
-    /// Reno that stays in recovery on partial acknowledgements (RFC 6582).
-    NewReno,
-    /// By delay (Brakmo and Peterson 1995).
-    Vegas,
-    /// With selective acknowledgements (RFC 6675; `one_way`: Fall and Floyd 1996).
-    Sack,
-    /// Forward acknowledgement (Mathis and Mahdavi 1996).
-    Fack,
-    /// Westwood+: the window after a loss is the bandwidth times the least round trip (Grieco and Mascolo 2004).
-    Westwood,
-    /// CUBIC: the window is a cubic function of the time since the last loss (RFC 9438).
-    Cubic,
-    /// BBR version 1: paced at the bandwidth that the path has shown (draft-cardwell-iccrg-bbr-congestion-control-00).
-    Bbr,
-    /// The class of `python`: slow, for experiments.
-    Python,
-}
-
 /// How connections open and close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -359,40 +426,4 @@ pub enum TcpConnection {
     FullDuplex,
     /// ns-2: a SYN and its acknowledgement, data one way, no FIN.
     OneWay,
-}
-
-/// Which segments are charged for their options.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ChargedOptions {
-    /// All.
-    All,
-    /// All but the SYNs.
-    AfterSyn,
-    /// None.
-    None,
-}
-
-/// Whether small segments wait.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Nagle {
-    /// They leave at once.
-    Off,
-    /// While anything is unacknowledged (RFC 896).
-    On,
-    /// While another small segment is unacknowledged (Minshall).
-    Minshall,
-}
-
-/// How the retransmission timeout follows from the round trips.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum RtoRule {
-    /// SRTT + max(G, 4 RTTVAR), exact (RFC 6298).
-    Rfc6298,
-    /// ns-2: the same in whole clock ticks.
-    Ns2,
-    /// Linux: `rto_min` bounds the deviation, which rises at once and falls once in a round trip.
-    Linux,
 }

@@ -1,8 +1,12 @@
 //! What users do: the traffic models and their parameters. Each is a table of the flow that it belongs to, `[flow.web]`.
 
+use std::sync::Arc;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umts_units::{Bytes, Duration, Probability};
+pub use umts_stack::traffic::laws::Truncation;
+pub use umts_stack::traffic::{Pace, Record};
+use umts_units::{Bytes, Duration, Octets, Probability};
 
 use crate::text::{word_none, word_unlimited};
 
@@ -78,10 +82,10 @@ pub struct Web {
     pub large_share: Probability,
     /// Payload of a large segment (`mixed`).
     #[schemars(extend("x-min" = "1 B", "x-max" = "65495 B", "x-source" = "TR 25.892, Annex A.2: 1500 B with headers"))]
-    pub large_segment: Bytes,
+    pub large_segment: Octets,
     /// Payload of a small segment (`mixed`).
     #[schemars(extend("x-min" = "1 B", "x-max" = "65495 B", "x-source" = "TR 25.892, Annex A.2: 576 B with headers"))]
-    pub small_segment: Bytes,
+    pub small_segment: Octets,
     /// Whether each object fills whole segments: ns-2's one-way TCP counts packets and rounds every write up.
     #[schemars(extend("x-source" = "ns-2, TcpAgent::sendmsg"))]
     pub whole_segments: bool,
@@ -113,8 +117,8 @@ impl Default for Web {
             persistent: true,
             segments: Segments::Mixed,
             large_share: Probability::new(0.76).expect("a share"),
-            large_segment: Bytes(1460),
-            small_segment: Bytes(536),
+            large_segment: Octets(1460),
+            small_segment: Octets(536),
             whole_segments: false,
         }
     }
@@ -128,16 +132,6 @@ pub enum WebVariant {
     Page,
     /// One object, with a reading time behind each.
     ObjectPerCall,
-}
-
-/// What becomes of a draw outside its limits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Truncation {
-    /// It is drawn again.
-    Redraw,
-    /// It is moved to the limit.
-    Clip,
 }
 
 /// How a number is made whole.
@@ -188,10 +182,10 @@ pub struct FtpSessions {
     pub large_share: Probability,
     /// Payload of a large segment (`mixed`).
     #[schemars(extend("x-min" = "1 B", "x-max" = "65495 B"))]
-    pub large_segment: Bytes,
+    pub large_segment: Octets,
     /// Payload of a small segment (`mixed`).
     #[schemars(extend("x-min" = "1 B", "x-max" = "65495 B"))]
-    pub small_segment: Bytes,
+    pub small_segment: Octets,
 }
 
 impl Default for FtpSessions {
@@ -256,16 +250,6 @@ impl Default for ParetoWww {
     }
 }
 
-/// From what the time between requests is counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Pace {
-    /// From one request to the next; who is still busy then asks as soon as possible.
-    RequestToRequest,
-    /// From the end of a file to the next request.
-    AfterFile,
-}
-
 /// WWW sessions of datagrams (ETSI TR 101 112, UMTS 30.03, B.1.2.2). Sizes are its Pareto law, 81.5 to 66,666 B.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -289,7 +273,7 @@ pub struct EtsiWww {
     pub truncation: Truncation,
     /// Largest payload of a UDP packet: a larger datagram leaves in several.
     #[schemars(extend("x-min" = "1 B", "x-max" = "65507 B"))]
-    pub packet: Bytes,
+    pub packet: Octets,
 }
 
 impl Default for EtsiWww {
@@ -301,7 +285,7 @@ impl Default for EtsiWww {
             interval: Duration::from_micros(62_500),
             between_sessions: Duration::from_secs(100),
             truncation: Truncation::Clip,
-            packet: Bytes(1472),
+            packet: Octets(1472),
         }
     }
 }
@@ -312,7 +296,7 @@ impl Default for EtsiWww {
 pub struct Cbr {
     /// Payload of a datagram.
     #[schemars(extend("x-min" = "1 B", "x-max" = "65507 B"))]
-    pub payload: Bytes,
+    pub payload: Octets,
     /// From datagram to datagram.
     #[schemars(extend("x-min" = "1 us", "x-max" = "1 h"))]
     pub interval: Duration,
@@ -326,7 +310,7 @@ pub struct Cbr {
 
 impl Default for Cbr {
     fn default() -> Self {
-        Cbr { payload: Bytes(160), interval: Duration::from_millis(20), random_phase: true, length: None }
+        Cbr { payload: Octets(160), interval: Duration::from_millis(20), random_phase: true, length: None }
     }
 }
 
@@ -336,7 +320,7 @@ impl Default for Cbr {
 pub struct OnOff {
     /// Payload of a datagram.
     #[schemars(extend("x-min" = "1 B", "x-max" = "65507 B", "x-source" = "TS 26.101: 244 bits of AMR 12.2 and RTP's 12 B, in octets"))]
-    pub payload: Bytes,
+    pub payload: Octets,
     /// From datagram to datagram inside a spurt.
     #[schemars(extend("x-min" = "1 us", "x-max" = "1 h", "x-source" = "TS 26.101: 20 ms"))]
     pub interval: Duration,
@@ -357,7 +341,7 @@ pub struct OnOff {
 impl Default for OnOff {
     fn default() -> Self {
         OnOff {
-            payload: Bytes(43),
+            payload: Octets(43),
             interval: Duration::from_millis(20),
             on: Duration::from_millis(1004),
             off: Duration::from_millis(1587),
@@ -383,18 +367,7 @@ pub struct Replay {
     pub repeat_after: Option<Duration>,
     /// What the file says. Read by the loader, never empty in a loaded scenario.
     #[serde(skip)]
-    pub records: Vec<Record>,
-}
-
-/// One line of a recording.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Record {
-    /// Since the flow's start.
-    pub at: Duration,
-    /// Payload, in octets.
-    pub bytes: u32,
-    /// Towards the user.
-    pub is_downlink: bool,
+    pub records: Arc<[Record]>,
 }
 
 /// What carries a recording.

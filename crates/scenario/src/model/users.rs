@@ -2,6 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+pub use umts_stack::ids::Direction as FlowDirection;
+use umts_stack::ids::UeId;
 use umts_units::{BitRate, Bytes, Duration, Probability};
 
 use super::traffic::{Cbr, EtsiWww, FtpSessions, OnOff, ParetoWww, Replay, Web};
@@ -16,7 +18,7 @@ pub struct Ue {
     pub name: String,
     /// How many user equipments are in the group.
     #[serde(default = "one")]
-    #[schemars(extend("x-min" = 1, "x-max" = 65535))]
+    #[schemars(extend("x-min" = 1, "x-max" = UeId::MOST))]
     pub count: u16,
     /// The cell they are in; may be left out if there is only one.
     #[serde(default)]
@@ -89,9 +91,6 @@ pub struct Capacity {
     #[serde(default, with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<QueueLimit>", extend("x-min" = "1 packets", "x-source" = "mahimahi: infinite by default"))]
     pub queue: Option<QueueLimit>,
-    /// What the files say, downlink and uplink. Read by the loader, never empty in a loaded scenario.
-    #[serde(skip)]
-    pub traces: [Vec<u32>; 2],
 }
 
 impl Ue {
@@ -149,16 +148,6 @@ pub enum Traffic {
     OnOff(OnOff),
     /// A recording.
     Replay(Replay),
-}
-
-/// Which way the data of a flow goes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum FlowDirection {
-    /// From the server to the user.
-    Downlink,
-    /// From the user to the server.
-    Uplink,
 }
 
 /// A flow as the file spells it.

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use umts_scenario::model::{TcpProfile, TcpVariant, Window};
 use umts_scenario::{Scenario, profiles};
-use umts_units::{Bytes, Duration};
+use umts_units::{Bytes, Duration, Octets};
 
 fn load(tcp: &str, overrides: &[(&str, &str)]) -> Scenario {
     let text = format!(
@@ -19,7 +19,7 @@ fn load(tcp: &str, overrides: &[(&str, &str)]) -> Scenario {
 fn a_profile_sets_what_is_not_written_beside_it() {
     let scenario = load("[tcp]\nprofile = \"linux-2.4\"\nadvertised_window = \"16 kB\"\n", &[]);
     let tcp = &scenario.flow[0].tcp;
-    assert_eq!((tcp.variant, tcp.segment_payload), (TcpVariant::Fack, Bytes(530)));
+    assert_eq!((tcp.variant, tcp.segment_payload), (TcpVariant::Fack, Octets(530)));
     assert_eq!((tcp.rto_min, tcp.rto_max), (Duration::from_millis(200), Duration::from_secs(120)));
     assert_eq!((tcp.timestamps, tcp.dsack, tcp.window_scaling), (true, false, false));
     assert_eq!(tcp.advertised_window, Window::Bytes(Bytes(16_000)));
@@ -38,9 +38,9 @@ fn a_flow_with_a_profile_of_its_own_takes_nothing_from_the_others() {
     let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[flow]]\nue = \"u\"\n[[flow]]\nue = \"u\"\n\
                 tcp = { profile = \"rfc-2026\" }\n[tcp]\nprofile = \"seed-004\"\n";
     let scenario = Scenario::parse(text, "x", Path::new(""), &[]).expect("it loads").scenario;
-    assert_eq!(scenario.flow[0].tcp.segment_payload, Bytes(536));
+    assert_eq!(scenario.flow[0].tcp.segment_payload, Octets(536));
     assert_eq!(scenario.flow[1].tcp.variant, TcpVariant::Cubic);
-    assert_eq!(scenario.flow[1].tcp.segment_payload, Bytes(1460));
+    assert_eq!(scenario.flow[1].tcp.segment_payload, Octets(1460));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use umts_scenario::{Scenario, ScenarioError};
+use umts_stack::trace::Channel;
 use umts_units::{BitRate, Duration};
 
 fn loaded(bearer: &str, more: &str) -> Result<umts_scenario::Loaded, ScenarioError> {
@@ -16,10 +17,13 @@ fn loaded(bearer: &str, more: &str) -> Result<umts_scenario::Loaded, ScenarioErr
 fn a_reference_bearer_needs_no_declaration() {
     let loaded = loaded("ps-384", "").expect("it is known");
     assert!(loaded.warnings.is_empty());
-    let bearer = loaded.scenario.dedicated_bearer("ps-384").expect("it is dedicated");
-    assert_eq!((bearer.downlink.rate, bearer.downlink.tti), (rate(384_000), Duration::from_millis(10)));
-    assert_eq!((bearer.uplink.rate, bearer.uplink.tti), (rate(64_000), Duration::from_millis(20)));
-    assert_eq!(loaded.scenario.dedicated_bearer("common"), None);
+    let [downlink, uplink] = loaded.scenario.plan().groups[0].channels;
+    assert_eq!((downlink.kind, uplink.kind), (Channel::Dch, Channel::Dch));
+    assert_eq!((downlink.rate, downlink.format.tti), (rate(384_000), Duration::from_millis(10)));
+    assert_eq!((uplink.rate, uplink.format.tti), (rate(64_000), Duration::from_millis(20)));
+    let common = self::loaded("common", "").expect("it is known").scenario;
+    let kinds = common.plan().groups[0].channels.map(|channel| channel.kind);
+    assert_eq!(kinds, [Channel::Fach, Channel::Rach]);
     // It stays a name, so that the file says what it said.
     assert!(loaded.scenario.bearer.is_empty());
 }
@@ -33,7 +37,7 @@ fn a_declared_bearer_of_the_same_name_wins() {
     let declared = "[[bearer]]\nname = \"ps-384\"\ndownlink = { rate = \"64 kbit/s\", tti = \"20 ms\" }\n\
                     uplink = { rate = \"64 kbit/s\", tti = \"20 ms\" }\n";
     let scenario = loaded("ps-384", declared).expect("it is declared").scenario;
-    assert_eq!(scenario.dedicated_bearer("ps-384").expect("it is there").downlink.rate, rate(64_000));
+    assert_eq!(scenario.plan().groups[0].channels[0].rate, rate(64_000));
 }
 
 #[test]

@@ -37,7 +37,10 @@ fn every_profile_loads_says_its_keys_and_survives_being_written_out() {
             load(&format!("[rrc]\n{name}"), &[]).unwrap_or_else(|error| panic!("{}", error.render(false)));
         assert!(loaded.warnings.is_empty(), "{}: {:?}", profile.name, loaded.warnings);
         let written = load(&format!("[rrc]\n{}", profile.keys), &[]).expect("the keys are keys").scenario;
-        assert_eq!(loaded.scenario.rrc, Rrc { profile: Some(profile.name.to_owned()), ..written.rrc });
+        assert_eq!(
+            loaded.scenario.rrc,
+            Rrc { profile: Some(profile.name.to_owned()), ..written.rrc.clone() }
+        );
         let again = Scenario::parse(&loaded.scenario.to_toml(), "again.toml", Path::new(""), &[]);
         assert_eq!(again.expect("it loads again").scenario, loaded.scenario, "{}", profile.name);
         assert!(!profile.source.is_empty() && !profile.description.is_empty());

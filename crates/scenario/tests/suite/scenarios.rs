@@ -8,7 +8,7 @@ use umts_scenario::model::{
     Traffic, Window,
 };
 use umts_scenario::{Loaded, Scenario};
-use umts_units::{Bytes, Duration, Probability};
+use umts_units::{Duration, Octets, Probability};
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../scenarios")
@@ -71,7 +71,7 @@ fn the_first_example_stands_alone_and_says_what_it_says() {
     assert_eq!(scenario.radio.uplink, None);
     let flow = &scenario.flow[0];
     assert_eq!((&flow.traffic, flow.tcp.connection), (&Traffic::Ftp, TcpConnection::OneWay));
-    assert_eq!((flow.tcp.advertised_window, flow.tcp.segment_payload), (Window::Segments(20), Bytes(1000)));
+    assert_eq!((flow.tcp.advertised_window, flow.tcp.segment_payload), (Window::Segments(20), Octets(1000)));
     assert_eq!(flow.tcp, scenario.tcp);
 }
 
@@ -90,7 +90,7 @@ fn the_honest_counterparts_differ_by_the_simplifications_only() {
     for (stem, scenario) in all() {
         let Some(compatible) = stem.strip_suffix("-3gpp").map(load) else { continue };
         assert_eq!(scenario.tcp.connection, TcpConnection::FullDuplex, "{stem}");
-        assert_eq!(scenario.rlc.header, RlcHeader::Ts25322, "{stem}");
+        assert_eq!(scenario.rlc.header, RlcHeader::Counted, "{stem}");
         assert_eq!(scenario.duration, compatible.duration, "{stem}");
         assert_eq!(scenario.radio, compatible.radio, "{stem}");
         assert_eq!(scenario.link, compatible.link, "{stem}");

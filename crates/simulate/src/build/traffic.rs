@@ -1,14 +1,11 @@
-//! Traffic models from the words of a scenario to those of the stack.
+//! Traffic models.
 
 use umts_scenario::model as scenario;
-use umts_stack::ids::Direction;
-use umts_stack::traffic::laws::{Count, Law, Truncation};
+use umts_stack::traffic::laws::{Count, Law};
 use umts_stack::traffic::{
-    BrowsingConfig, EtsiWwwConfig, FramesConfig, MixedSegments, Pace, Record, ReplayConfig, TrafficConfig,
+    BrowsingConfig, EtsiWwwConfig, FramesConfig, MixedSegments, Pace, ReplayConfig, TrafficConfig,
 };
-use umts_units::{Bytes, Probability};
-
-use super::CHECKED;
+use umts_units::{Bytes, Octets, Probability};
 
 /// The traffic of a flow whose TCP has full segments of `segment_payload`.
 pub(super) fn traffic(traffic: &scenario::Traffic, segment_payload: u32) -> TrafficConfig {
@@ -24,25 +21,25 @@ pub(super) fn traffic(traffic: &scenario::Traffic, segment_payload: u32) -> Traf
             datagrams: www.datagrams,
             interval: www.interval,
             between_sessions: www.between_sessions,
-            truncation: truncation(www.truncation),
-            packet: octets(www.packet),
+            truncation: www.truncation,
+            packet: www.packet.0.into(),
         }),
         scenario::Traffic::Cbr(cbr) => TrafficConfig::Frames(FramesConfig {
-            payload: octets(cbr.payload),
+            payload: cbr.payload.0.into(),
             interval: cbr.interval,
             random_phase: cbr.random_phase,
             spurts: None,
             length: cbr.length,
         }),
         scenario::Traffic::OnOff(on_off) => TrafficConfig::Frames(FramesConfig {
-            payload: octets(on_off.payload),
+            payload: on_off.payload.0.into(),
             interval: on_off.interval,
             random_phase: on_off.random_phase,
             spurts: Some((on_off.on, on_off.off)),
             length: on_off.length,
         }),
         scenario::Traffic::Replay(replay) => TrafficConfig::Replay(ReplayConfig {
-            records: replay.records.iter().map(record).collect(),
+            records: replay.records.clone(),
             over_tcp: replay.transport == scenario::Transport::Tcp,
             repeat_after: replay.repeat_after,
         }),
@@ -52,13 +49,13 @@ pub(super) fn traffic(traffic: &scenario::Traffic, segment_payload: u32) -> Traf
 fn web(web: &scenario::Web, segment_payload: u32) -> BrowsingConfig {
     let (least, most) = (f64::from(web.embedded_least), f64::from(web.embedded_most));
     let count = Count {
-        law: Law::pareto(web.embedded_shape, least, most, truncation(web.embedded_truncation)),
+        law: Law::pareto(web.embedded_shape, least, most, web.embedded_truncation),
         least,
         nearest: web.embedded_rounding == scenario::Rounding::Nearest,
     };
     let lognormal = |mean: Bytes, deviation: Bytes, min: Bytes, max: Bytes| {
         let [mean, deviation, min, max] = [mean, deviation, min, max].map(|size| size.0 as f64);
-        Law::lognormal(mean, deviation, min, max, truncation(web.truncation))
+        Law::lognormal(mean, deviation, min, max, web.truncation)
     };
     let embedded = lognormal(web.embedded_mean, web.embedded_deviation, web.embedded_min, web.embedded_max);
     BrowsingConfig {
@@ -71,7 +68,7 @@ fn web(web: &scenario::Web, segment_payload: u32) -> BrowsingConfig {
         begins_with_pause: web.start_with_reading,
         segments: segments(web.segments, web.large_share, web.large_segment, web.small_segment),
         whole_segments: web.whole_segments.then_some(segment_payload),
-        request: web.request.map(octets),
+        request: web.request.map(|size| size.0),
         connections: web.connections,
         persistent: web.persistent,
     }
@@ -86,22 +83,19 @@ fn ftp_sessions(sessions: &scenario::FtpSessions) -> BrowsingConfig {
         pause: sessions.reading_time,
         begins_with_pause: sessions.start_with_reading,
         segments: segments(sessions.segments, sessions.large_share, large, small),
-        ..one_object(Law::lognormal(mean, deviation, min, max, truncation(sessions.truncation)))
+        ..one_object(Law::lognormal(mean, deviation, min, max, sessions.truncation))
     }
 }
 
 fn pareto_www(www: &scenario::ParetoWww) -> BrowsingConfig {
     let (mean, max) = (www.file_mean.0 as f64, www.file_max.0 as f64);
-    let law = Law::pareto_with_mean(www.file_shape, mean, max, truncation(www.truncation));
+    let law = Law::pareto_with_mean(www.file_shape, mean, max, www.truncation);
     BrowsingConfig {
         pause: www.interarrival,
-        pace: match www.pace {
-            scenario::Pace::RequestToRequest => Pace::RequestToRequest,
-            scenario::Pace::AfterFile => Pace::AfterCall,
-        },
+        pace: www.pace,
         begins_with_pause: www.start_with_pause,
-        request: www.request.map(octets),
-        ..one_object(law.expect(CHECKED))
+        request: www.request.map(|size| size.0),
+        ..one_object(law)
     }
 }
 
@@ -126,29 +120,10 @@ fn one_object(size: Law) -> BrowsingConfig {
 fn segments(
     segments: scenario::Segments,
     share: Probability,
-    large: Bytes,
-    small: Bytes,
+    large: Octets,
+    small: Octets,
 ) -> Option<MixedSegments> {
-    match segments {
-        scenario::Segments::Tcp => None,
-        scenario::Segments::Mixed => {
-            Some(MixedSegments { large_share: share.value(), large: octets(large), small: octets(small) })
-        }
-    }
-}
-
-fn truncation(truncation: scenario::Truncation) -> Truncation {
-    match truncation {
-        scenario::Truncation::Redraw => Truncation::Redraw,
-        scenario::Truncation::Clip => Truncation::Clip,
-    }
-}
-
-fn record(record: &scenario::Record) -> Record {
-    let direction = if record.is_downlink { Direction::Downlink } else { Direction::Uplink };
-    Record { at: record.at, bytes: record.bytes, direction }
-}
-
-fn octets(size: Bytes) -> u32 {
-    u32::try_from(size.0).expect(CHECKED)
+    let is_mixed = segments == scenario::Segments::Mixed;
+    let (large, small) = (large.0.into(), small.0.into());
+    is_mixed.then_some(MixedSegments { large_share: share.value(), large, small })
 }

@@ -1,19 +1,21 @@
 //! A link: store and forward at a rate, a delay, a queue (drop-tail, or RED before it), random loss.
 
 use std::collections::VecDeque;
+use std::fmt;
+use std::str::FromStr;
 
 use umts_kernel::random::{Stream, Streams};
-use umts_units::{BitRate, Bytes, Duration, Time};
+use umts_units::{BitRate, Bytes, Duration, Time, count_of};
 
 use super::red::{Choice, Red, RedConfig};
 use crate::packet::Packet;
 
-/// Room in front of a link, the packet in transmission included.
+/// Room in a drop-tail queue: `"50 packets"` or `"100 kB"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum QueueLimit {
-    /// So many packets.
+    /// So many packets of any size.
     Packets(u32),
-    /// So many octets.
+    /// So many octets of IP packets.
     Bytes(Bytes),
 }
 
@@ -26,6 +28,33 @@ impl QueueLimit {
         }
     }
 }
+
+impl FromStr for QueueLimit {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match count_of(text, &["packets", "packet"]) {
+            Some(count) => count.map(QueueLimit::Packets),
+            None => text.parse().map(QueueLimit::Bytes).map_err(|e| format!("{e}, or as in \"50 packets\"")),
+        }
+    }
+}
+
+impl fmt::Display for QueueLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            QueueLimit::Packets(n) => write!(f, "{n} packets"),
+            QueueLimit::Bytes(size) => size.fmt(f),
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
+umts_units::as_text!(
+    QueueLimit,
+    "QueueLimit",
+    "room in packets or octets with its unit, as in \"50 packets\" or \"100 kB\"",
+    r"^\+?[0-9]*\.?[0-9]*\s*(packets?|B|kB|MB|GB|KiB|MiB|GiB)$"
+);
 
 /// What a link is like.
 #[derive(Debug, Clone, PartialEq, Default)]

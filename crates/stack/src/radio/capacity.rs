@@ -36,6 +36,11 @@ impl CapacityTrace {
         (has_length && milliseconds.is_sorted()).then_some(CapacityTrace(milliseconds))
     }
 
+    /// When the opportunities come, in milliseconds.
+    pub fn milliseconds(&self) -> &[u32] {
+        &self.0
+    }
+
     /// When opportunity number `n` comes, counted over all repetitions.
     fn at(&self, n: u64) -> Time {
         let length = self.0.len() as u64;

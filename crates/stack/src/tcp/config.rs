@@ -5,43 +5,62 @@ use umts_units::{BitRate, Duration};
 use super::congestion::CubicConfig;
 
 #[cfg(doc)]
-use super::congestion::UserLaws;
-#[cfg(doc)]
 use crate::packet::SackBlocks;
 
-/// The version of TCP: what the sender does about congestion and loss.
+/// Maximum segment size where no other is asked for: 1500 octets of Ethernet less 40 of headers.
+pub const DEFAULT_MSS: u16 = 1460;
+
+/// The version of TCP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "lowercase"))]
+#[cfg_attr(feature = "schema", schemars(rename = "TcpVariant"))]
 pub enum Variant {
-    /// Slow start, congestion avoidance and fast retransmit (Jacobson 1988).
+    /// Fast retransmit, then slow start (Jacobson 1988).
     Tahoe,
-    /// With fast recovery (RFC 5681).
+    /// Fast retransmit and fast recovery (RFC 5681).
     Reno,
-    /// With fast recovery through partial acknowledgments (RFC 6582).
+    /// Reno that stays in recovery on partial acknowledgements (RFC 6582).
     NewReno,
-    /// With selective acknowledgments (RFC 6675; one way Fall and Floyd 1996).
-    Sack,
-    /// Forward acknowledgment (Mathis and Mahdavi 1996).
-    Fack,
     /// By delay (Brakmo and Peterson 1995).
     Vegas,
-    /// Window by bandwidth after a loss (Grieco and Mascolo 2004).
+    /// With selective acknowledgements (RFC 6675; `one_way`: Fall and Floyd 1996).
+    Sack,
+    /// Forward acknowledgement (Mathis and Mahdavi 1996).
+    Fack,
+    /// Westwood+: the window after a loss is the bandwidth times the least round trip (Grieco and Mascolo 2004).
     Westwood,
-    /// Window by time since the last loss (RFC 9438).
+    /// CUBIC: the window is a cubic function of the time since the last loss (RFC 9438).
     Cubic,
-    /// By a model of the path: its bandwidth and its least round trip (draft-cardwell-iccrg-bbr-congestion-control-00).
+    /// BBR version 1: paced at the bandwidth that the path has shown (draft-cardwell-iccrg-bbr-congestion-control-00).
     Bbr,
-    /// By a law from outside, of this number; the standard one where none is given ([`UserLaws`]).
-    User(u16),
+    /// The class of `python`: slow, for experiments.
+    // The number of its flow, by which a law from outside is asked for (`UserLaws`); the standard one where none is given.
+    #[cfg_attr(feature = "schema", serde(rename = "python"), schemars(transform = word_alone))]
+    User(#[cfg_attr(feature = "schema", serde(skip))] u16),
 }
 
-/// How the retransmission timeout is computed.
+/// The word for a law from outside stands alone in a file: the number of a flow follows from its place.
+#[cfg(feature = "schema")]
+fn word_alone(variant: &mut schemars::Schema) {
+    for key in ["additionalProperties", "properties", "required"] {
+        variant.remove(key);
+    }
+    variant.insert("type".to_owned(), "string".into());
+    variant.insert("const".to_owned(), "python".into());
+}
+
+/// How the retransmission timeout follows from the round trips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum RtoRule {
-    /// RFC 6298: SRTT + max(G, 4 RTTVAR).
+    /// SRTT + max(G, 4 RTTVAR), exact (RFC 6298).
     Rfc6298,
-    /// ns-2: samples in whole clock ticks, integer shifts.
+    /// ns-2: the same in whole clock ticks.
+    // With integer shifts.
     Ns2,
-    /// Linux: the least timeout bounds the deviation, which falls once in a round trip only.
+    /// Linux: `rto_min` bounds the deviation, which rises at once and falls once in a round trip.
     Linux,
 }
 
@@ -172,19 +191,23 @@ impl Retries {
     pub const FOR_EVER: Retries = Retries { syn: None, syn_ack: None, data: None };
 }
 
-/// Whether small segments wait for acknowledgments.
+/// Whether small segments wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Nagle {
     /// They leave at once.
     Off,
-    /// While anything is unacknowledged (RFC 896, RFC 9293 §3.7.4).
+    /// While anything is unacknowledged (RFC 896).
     On,
     /// While another small segment is unacknowledged (Minshall).
     Minshall,
 }
 
-/// Which segments are charged for their options, beside the header.
+/// Which segments are charged for their options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum ChargedOptions {
     /// All.
     All,
@@ -244,11 +267,11 @@ impl Default for VegasConfig {
 }
 
 impl Default for RtoConfig {
-    /// RFC 6298 with a granularity of 10 ms.
+    /// RFC 6298 with a granularity of 1 ms.
     fn default() -> Self {
         RtoConfig {
             rule: RtoRule::Rfc6298,
-            granularity: Duration::from_millis(10),
+            granularity: Duration::from_millis(1),
             clock_phase: Duration::ZERO,
             initial: Duration::from_secs(1),
             min: Duration::from_secs(1),
@@ -266,15 +289,15 @@ impl TcpConfig {
 }
 
 impl Default for TcpConfig {
-    /// NewReno, full duplex, MSS 1460, windows of RFC 5681 and RFC 6928, delayed ACKs of at most 200 ms.
+    /// NewReno, full duplex, windows of RFC 5681 and RFC 3390, delayed ACKs of at most 200 ms.
     fn default() -> Self {
         TcpConfig {
             version: Variant::NewReno,
             one_way: false,
-            segment_payload: 1460,
+            segment_payload: DEFAULT_MSS.into(),
             header: 40,
-            advertised_window: 65_535,
-            initial_window: 10,
+            advertised_window: 64_000,
+            initial_window: 3,
             initial_ssthresh: None,
             delayed_ack: Some(Duration::from_millis(200)),
             limited_transmit: true,

@@ -43,8 +43,8 @@ mod timers;
 
 pub use crate::trace::Failure;
 pub use config::{
-    ChargedOptions, FackConfig, Nagle, NewRenoConfig, Retries, RtoConfig, RtoRule, SpuriousConfig, TcpConfig,
-    Variant, VegasConfig,
+    ChargedOptions, DEFAULT_MSS, FackConfig, Nagle, NewRenoConfig, Retries, RtoConfig, RtoRule,
+    SpuriousConfig, TcpConfig, Variant, VegasConfig,
 };
 pub use congestion::CubicConfig;
 pub use connection::{Connection, State, TcpEvent};

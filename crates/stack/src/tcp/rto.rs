@@ -325,7 +325,7 @@ mod tests {
 
     fn estimator(rule: RtoRule) -> RttEstimator {
         let bounds = RtoConfig { initial: ms(3000), min: ms(200), max: ms(60_000), ..RtoConfig::default() };
-        RttEstimator::new(&RtoConfig { rule, ..bounds })
+        RttEstimator::new(&RtoConfig { rule, granularity: ms(10), ..bounds })
     }
 
     fn time(ms: u64) -> Time {
@@ -422,7 +422,8 @@ mod tests {
     /// The first rows of a run of ns 2.35 (`golden/f1_w20_d3__Reno.csv`): 8 SRTT of 160, 161 and 4 RTTVAR of 40, 31.
     #[test]
     fn ns2_counts_the_ticks_that_its_clock_crossed() {
-        let config = RtoConfig { clock_phase: Duration::from_nanos(7_663_544), ..RtoConfig::default() };
+        let clock_phase = Duration::from_nanos(7_663_544);
+        let config = RtoConfig { granularity: ms(10), clock_phase, ..RtoConfig::default() };
         let mut estimator = Ns2::new(&config);
         assert_eq!(estimator.sample(time(0), Time::from_nanos(200_800_000)), ms(600));
         assert_eq!((estimator.srtt8, estimator.rttvar4), (160, 40));

@@ -43,20 +43,23 @@ pub struct BrowsingConfig {
     /// ns-2's one-way TCP does, rounds every write up.
     pub whole_segments: Option<u32>,
     /// Bytes of a request; `None`: the data are pushed.
-    pub request: Option<u32>,
+    pub request: Option<u64>,
     /// Most connections at once, where there are requests.
     pub connections: u32,
     /// A connection carries one object after another; otherwise each object has its own.
     pub persistent: bool,
 }
 
-/// From what a pause is counted.
+/// From what the time between requests is counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Pace {
-    /// From the end of a call to the next.
-    AfterCall,
     /// From one request to the next; who is still busy then asks as soon as possible.
     RequestToRequest,
+    /// From the end of a file to the next request.
+    #[cfg_attr(feature = "schema", serde(rename = "after_file"))]
+    AfterCall,
 }
 
 /// Two segment sizes, one of which is drawn for each call.
@@ -308,7 +311,7 @@ impl Browsing {
             (transfer.object, transfer.delivered, transfer.requested) = (object, 0, 0);
             (transfer.is_busy, transfer.is_acked) = (true, false);
             let (connection, end) = (transfer.connection, self.sender.other());
-            self.actions.push_back(Action::Write { connection, end, bytes: u64::from(request) });
+            self.actions.push_back(Action::Write { connection, end, bytes: request });
         }
         self.check_end(now);
     }

@@ -7,12 +7,14 @@
 use umts_kernel::random::Stream;
 use umts_units::Duration;
 
-/// What becomes of a draw outside the limits.
+/// What becomes of a draw outside its limits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Truncation {
-    /// It is drawn again: the law inside the limits, with more of it.
+    /// It is drawn again.
     Redraw,
-    /// It is moved to the limit: the law keeps its shape, and the limits get what lay beyond.
+    /// It is moved to the limit.
     Clip,
 }
 
@@ -61,11 +63,11 @@ impl Law {
         Law { shape, min, max, truncation, is_narrow }
     }
 
-    /// Pareto up to `max` whose mean after truncation is `mean`: its least value is sought. `None` if `mean` is not
-    /// below `max`, since no least value gives it then.
-    pub fn pareto_with_mean(alpha: f64, mean: f64, max: f64, truncation: Truncation) -> Option<Self> {
-        if mean.is_nan() || mean >= max {
-            return None;
+    /// Pareto up to `max` whose mean after truncation is `mean`: its least value is sought. With a mean that is not below
+    /// `max` every value is `max`.
+    pub fn pareto_with_mean(alpha: f64, mean: f64, max: f64, truncation: Truncation) -> Self {
+        if mean >= max {
+            return Law::pareto(alpha, max, max, truncation);
         }
         let (mut low, mut high) = (0.0, mean);
         // The mean rises with the least value, and a least value of `mean` gives more than it.
@@ -73,7 +75,7 @@ impl Law {
             let middle = 0.5 * (low + high);
             if pareto_mean(alpha, middle, max, truncation) < mean { low = middle } else { high = middle }
         }
-        Some(Law::pareto(alpha, 0.5 * (low + high), max, truncation))
+        Law::pareto(alpha, 0.5 * (low + high), max, truncation)
     }
 
     /// One value.
@@ -305,11 +307,15 @@ mod tests {
     fn a_pareto_law_can_be_made_for_a_mean() {
         for truncation in [Truncation::Redraw, Truncation::Clip] {
             for alpha in [1.0, 1.2, 1.76] {
-                let law = Law::pareto_with_mean(alpha, 40_000.0, 2e6, truncation).unwrap();
+                let law = Law::pareto_with_mean(alpha, 40_000.0, 2e6, truncation);
                 let sample = sample(|stream| law.draw(stream));
                 is(sample.mean, 40_000.0, 1.0, sample.mean_error);
             }
-            assert_eq!(Law::pareto_with_mean(1.2, 2e6, 2e6, truncation), None);
+            for mean in [2e6, 3e6] {
+                let always = Law::pareto_with_mean(1.2, mean, 2e6, truncation);
+                let sample = sample(|stream| always.draw(stream));
+                assert_eq!((sample.mean, sample.max), (2e6, 2e6), "{mean}");
+            }
         }
     }
 

@@ -4,6 +4,32 @@ use umts_units::{BitRate, Bytes, Duration, Time};
 
 use crate::radio::RrcState;
 
+/// A state without a channel of one's own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum RestingState {
+    /// No RRC connection: RLC begins anew after it.
+    Idle,
+    /// Connected; heard by paging in the registration area.
+    UraPch,
+    /// Connected; heard by paging in the cell.
+    CellPch,
+    /// On FACH and RACH.
+    CellFach,
+}
+
+impl From<RestingState> for RrcState {
+    fn from(state: RestingState) -> Self {
+        match state {
+            RestingState::Idle => RrcState::Idle,
+            RestingState::UraPch => RrcState::UraPch,
+            RestingState::CellPch => RrcState::CellPch,
+            RestingState::CellFach => RrcState::CellFach,
+        }
+    }
+}
+
 /// Rates of the DCHs of one bearer, in each direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DchRates(pub [BitRate; 2]);
@@ -47,6 +73,18 @@ pub struct Upswitch {
     pub retry: Duration,
 }
 
+impl Default for Upswitch {
+    /// What a scenario has by default: 500 octets in either direction, looked at whenever they change.
+    fn default() -> Self {
+        Upswitch {
+            threshold: [Some(Bytes(500)); 2],
+            measurement_interval: Duration::ZERO,
+            time_to_trigger: Duration::ZERO,
+            retry: Duration::from_millis(250),
+        }
+    }
+}
+
 /// After how long without data a UE goes to which cheaper state; `None`: never.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inactivity {
@@ -80,7 +118,7 @@ impl Inactivity {
 }
 
 /// From the decision to the new state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delays {
     /// Allocation of a DCH.
     pub fach_to_dch: Duration,
@@ -98,6 +136,23 @@ pub struct Delays {
     pub idle_to_dch: Duration,
     /// From CELL_FACH to a PCH state or idle mode. Between those nothing is exchanged that could take time.
     pub fach_to_pch: Duration,
+}
+
+impl Default for Delays {
+    /// What a scenario has by default; the reference of its keys names the sources.
+    fn default() -> Self {
+        let ms = Duration::from_millis;
+        Delays {
+            fach_to_dch: ms(900),
+            dch_to_fach: ms(900),
+            dch_to_dch: ms(500),
+            pch_to_fach: ms(300),
+            pch_to_dch: ms(1200),
+            idle_to_fach: ms(600),
+            idle_to_dch: ms(2000),
+            fach_to_pch: ms(300),
+        }
+    }
 }
 
 impl Delays {

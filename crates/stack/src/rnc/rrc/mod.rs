@@ -25,7 +25,9 @@ use std::sync::Arc;
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
-pub use config::{DchRates, Delays, Inactivity, Measured, RateChange, RateDown, RrcConfig, Upswitch};
+pub use config::{
+    DchRates, Delays, Inactivity, Measured, RateChange, RateDown, RestingState, RrcConfig, Upswitch,
+};
 
 pub use crate::radio::RrcState;
 

@@ -6,7 +6,7 @@ use umts_units::{Duration, Time};
 use crate::cx::Cx;
 use crate::ids::{ConnectionId, End, FlowId, PacketId, UeId};
 use crate::packet::{Content, Packet, Segment};
-use crate::tcp::{Connection, State, TcpConfig, TcpEvent, Variant};
+use crate::tcp::{Connection, RtoConfig, State, TcpConfig, TcpEvent, Variant};
 use crate::trace::{SendCause, TraceEvent};
 
 /// One way through the pipe.
@@ -57,9 +57,10 @@ pub fn ms(ms: u64) -> Time {
     Time::ZERO + Duration::from_millis(ms)
 }
 
-/// Full duplex, an ACK for each segment, no limited transmit, initial window 2, minimum RTO 1 s.
+/// Full duplex, an ACK for each segment, no limited transmit, initial window 2, minimum RTO 1 s, clock ticks of 10 ms.
 pub fn config(version: Variant) -> TcpConfig {
     TcpConfig {
+        rto: RtoConfig { granularity: Duration::from_millis(10), ..RtoConfig::default() },
         version,
         segment_payload: MSS,
         initial_window: 2,

@@ -3,7 +3,7 @@ use crate::tcp::Failure;
 use crate::traffic::laws::Truncation;
 
 /// Pages of 1,000 bytes with two embedded objects of 500, asked for over two connections.
-fn user(request: Option<u32>) -> Browsing {
+fn user(request: Option<u64>) -> Browsing {
     let size = |bytes| Law::pareto(1.0, bytes, bytes, Truncation::Clip);
     let two = Count { law: size(4.0), least: 2.0, nearest: true };
     let config = BrowsingConfig {

@@ -81,9 +81,10 @@ pub struct AmConfig {
 }
 
 impl Default for AmConfig {
-    /// What a scenario has by default: 3GPP formats, polls and timers in the range that TS 25.331 signals, and SDU discard
+    /// What a scenario has by default, too: 3GPP formats, polls and timers in the range that TS 25.331 signals, and SDU discard
     /// after 15 transmissions.
     fn default() -> Self {
+        let window = 1024;
         AmConfig {
             pdu_payload: 40,
             header: Header::Counted,
@@ -91,8 +92,8 @@ impl Default for AmConfig {
             status_format: StatusFormat::Bitmap,
             piggyback: Piggyback::Padding,
             piggyback_wait: Duration::ZERO,
-            window: 1024,
-            rx_window: 1024,
+            window,
+            rx_window: window,
             granted_window: None,
             in_sequence: true,
             discard: Discard::AfterMaxDat,
@@ -154,6 +155,8 @@ impl Epc {
 
 /// Which SDUs take room in the transmission buffer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum BufferCounts {
     /// All that are not wholly acknowledged (TS 25.322 §4.2.1.3: the retransmission buffer is part of it).
     Unacknowledged,
@@ -161,51 +164,66 @@ pub enum BufferCounts {
     Unsent,
 }
 
-/// Whether the two octets of AMD header take room.
+/// Whether the AMD header is charged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+#[cfg_attr(feature = "schema", schemars(rename = "RlcHeader"))]
 pub enum Header {
-    /// They do (TS 25.322 §9.2.1.4).
+    /// Two octets on every PDU (TS 25.322 §9.2.1.4).
+    #[cfg_attr(feature = "schema", serde(rename = "ts25322"))]
     Counted,
-    /// They do not, as in EURANE: a STATUS PDU has 40 octets where a true one has 42.
+    /// EURANE: none.
+    // A STATUS PDU has 40 octets where a true one has 42.
     Uncounted,
 }
 
-/// How ends of SDUs are told.
+/// When the end of an SDU costs a length indicator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum LengthIndicators {
-    /// TS 25.322 §9.2.2.8: an SDU that fills its PDU exactly is told by a length indicator in the next one.
+    /// Always, in the PDU of the end or, where the SDU fills it exactly, in the next (TS 25.322 §9.2.2.8).
     Ts25322,
-    /// EURANE: that costs nothing, and a PDU holds parts of two SDUs at most, the second only if three octets of it
-    /// fit and it is larger than the room.
+    /// EURANE: one octet, none where an SDU fills its PDU exactly.
+    // A PDU holds parts of two SDUs at most, the second only if three octets of it fit and it is larger than the room.
     Eurane,
 }
 
-/// How a status report is written (TS 25.322 §9.2.2.11): its SUFIs before the ACK.
+/// How a status report names the missing PDUs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum StatusFormat {
-    /// BITMAP SUFIs.
+    /// BITMAP super-fields of whole octets and an ACK (TS 25.322 §9.2.2.11).
     Bitmap,
-    /// LIST SUFIs: 15 runs of up to 16 PDUs in each.
+    /// LIST super-fields, each up to 15 runs of up to 16 PDUs, and an ACK.
     List,
-    /// RLIST SUFIs: distances in codewords of 4 bits, 15 in each.
+    /// RLIST super-fields, distances in codewords, and an ACK.
+    // A codeword has 4 bits; 15 of them in each.
     Rlist,
-    /// EURANE: 20 bits and one bit for each PDU from the one before the first missing, 300 at most.
+    /// EURANE: 20 bits and one bit for each PDU, 300 at most.
+    // From the one before the first missing.
     Eurane,
 }
 
-/// Whether a STATUS may travel inside a data PDU.
+/// Whether a status report may ride in a data PDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum Piggyback {
     /// It always travels alone.
     Off,
-    /// It may take the place of padding (TS 25.322 §9.2.1.5), in a new PDU or in one sent again.
+    /// In place of padding (TS 25.322 §9.2.1.5), in a new PDU or in one sent again.
     Padding,
     /// EURANE: a new data PDU is built around it.
     BuildAround,
 }
 
-/// When a missing PDU triggers a report (Missing PDU Indicator).
+/// When a missing PDU triggers a status report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum MissingPduIndication {
     /// Never.
     Off,
@@ -215,8 +233,10 @@ pub enum MissingPduIndication {
     EveryPdu,
 }
 
-/// What becomes of a gap that is seen while Timer_Status_Prohibit runs.
+/// What becomes of a gap that is seen while Timer_STATUS_Prohibit runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum GapWhileProhibited {
     /// It is reported when the timer expires (TS 25.322 §9.7.2).
     Remembered,
@@ -235,30 +255,39 @@ pub enum Discard {
     Never,
 }
 
-/// What MaxDAT counts.
+/// What `max_dat` counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum MaxDatReading {
-    /// Transmissions: a PDU is sent MaxDAT times, as the literature counts (1: no retransmission).
+    /// Transmissions, as the literature counts.
     Transmissions,
-    /// TS 25.322 §9.4: VT(DAT) = MaxDAT takes the place of a transmission, so a PDU is sent MaxDAT - 1 times.
+    /// TS 25.322: the last of them does not take place, so a PDU is sent `max_dat` - 1 times.
+    // §9.4: VT(DAT) = MaxDAT takes its place.
     Ts25322,
 }
 
-/// What acknowledges an MRW.
+/// What acknowledges a move-receiving-window command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum MrwAcknowledgment {
-    /// An MRW_ACK SUFI (TS 25.322 §11.6); PDUs below the new window are thrown away even where an SDU is whole.
+    /// A super-field of its own, MRW_ACK (TS 25.322 §11.6).
+    // PDUs below the new window are thrown away even where an SDU is whole.
     Explicit,
-    /// Dubois (2005), §4.4: any report that acknowledges up to the new window; whole SDUs still go up.
+    /// Dubois (2005), §4.4: any report that acknowledges up to the new window.
+    // Whole SDUs still go up.
     Implicit,
 }
 
-/// What a STATUS leads to that names a PDU outside VT(A) to VT(S).
+/// What a status report leads to that names a PDU outside the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum ErroneousSn {
     /// RESET (TS 25.322 §10).
     Reset,
-    /// EURANE: the STATUS is dropped.
+    /// EURANE: the report is dropped.
     Dropped,
 }
 

@@ -35,14 +35,16 @@ pub struct TmConfig {
     pub buffer: Option<Bytes>,
 }
 
-/// Delivery of erroneous SDUs (TS 25.331 §10.3.4.23).
+/// What transparent mode does with an SDU with an error in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum ErroneousSdus {
-    /// "No": they are dropped.
+    /// It is dropped.
     Dropped,
-    /// "Yes": they go up, marked.
+    /// It goes up, marked; IP drops it.
     Marked,
-    /// "No detect": they go up as if nothing were wrong.
+    /// It goes up as if nothing were wrong; a checksum finds out.
     Undetected,
 }
 

@@ -1,0 +1,77 @@
+//! What the names and numbers of a scenario come to: found once, when it is checked, and looked up by nobody after that.
+
+use std::ops::Deref;
+
+use umts_stack::core_network::RedConfig;
+use umts_stack::ids::{FlowId, UeId};
+use umts_stack::radio::capacity::CapacityTrace;
+use umts_stack::radio::mac::TransportFormat;
+use umts_stack::radio::rlc::am::Discard;
+use umts_stack::trace;
+use umts_units::BitRate;
+
+use crate::model;
+
+/// A scenario that may be run: what its file says, complete and checked, and what that comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scenario {
+    pub(crate) model: model::Scenario,
+    pub(crate) plan: Plan,
+}
+
+impl Scenario {
+    /// What its names and numbers come to.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+}
+
+impl Deref for Scenario {
+    type Target = model::Scenario;
+
+    fn deref(&self) -> &model::Scenario {
+        &self.model
+    }
+}
+
+/// What the names and numbers of a scenario come to, each table in the order of the file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan {
+    /// RED in front of each `[[link]]`.
+    pub red: Vec<Option<RedConfig>>,
+    /// Each `[[ue]]`.
+    pub groups: Vec<Group>,
+    /// The flow that each `[[impairment]]` is about.
+    pub impaired: Vec<FlowId>,
+}
+
+/// What a `[[ue]]` comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// Its first user equipment; the others follow.
+    pub first: UeId,
+    /// Index of its cell.
+    pub cell: usize,
+    /// What it uses, downlink and uplink; where it is switched, at the beginning.
+    pub channels: [Channel; 2],
+    /// The DCHs that it may be given, the largest first; none where it is not switched.
+    pub dchs: Vec<[Channel; 2]>,
+    /// What ends the attempts of RLC to send an SDU.
+    pub discard: Discard,
+    /// A measured radio in place of all these, downlink and uplink.
+    pub traces: Option<[CapacityTrace; 2]>,
+    /// The `[[flow]]`s of its users, by their indices. Flows are numbered group by group, then in the order of the file, then
+    /// by user.
+    pub flows: Vec<usize>,
+}
+
+/// A transport channel as the users of a group have it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Channel {
+    /// Which it is.
+    pub kind: trace::Channel,
+    /// RLC payload rate at the full transport format, as the file has it.
+    pub rate: BitRate,
+    /// TTI and blocks: one at least, and no more than a set may have.
+    pub format: TransportFormat,
+}

@@ -1,0 +1,73 @@
+//! What recorders need to know of a scenario.
+
+use umts_record::budget::BudgetConfig;
+use umts_record::metrics::MetricsConfig;
+use umts_record::series::SeriesConfig;
+use umts_scenario::Scenario;
+use umts_scenario::model::Rrc;
+use umts_stack::ids::ConnectionId;
+use umts_stack::trace::Channel;
+use umts_units::{BitRate, Time};
+
+use super::rrc::{reserved, state_power};
+
+/// What the metrics of a run need to know of its scenario.
+pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
+    let end = Time::ZERO + scenario.duration;
+    let (mut rates, mut powers, mut continues) = (Vec::new(), Vec::new(), Vec::new());
+    for (ue, group) in scenario.ue.iter().zip(&scenario.plan().groups) {
+        let users = usize::from(ue.count);
+        let rrc = scenario.rrc_of(ue);
+        let largest = group.dchs.first().unwrap_or(&group.channels);
+        let flat = ue.flat.as_ref().map(|flat| flat.downlink);
+        let rate = if ue.has_substitute() { flat } else { Some(largest[0].rate) };
+        rates.extend(std::iter::repeat_n(rate, users));
+        powers.extend(std::iter::repeat_n(rrc.map(|of| state_power(&of.power)), users));
+        continues.extend(std::iter::repeat_n(rrc.is_some_and(Rrc::data_continues), users));
+    }
+    let cells = (0..scenario.cell.len()).map(|cell| cell_capacity(scenario, cell));
+    MetricsConfig {
+        from: Time::ZERO + scenario.measure.from,
+        to: scenario.measure.to.map_or(end, |to| (Time::ZERO + to).min(end)),
+        ue_downlink_rate: rates,
+        // What a measured radio could have carried is no one number.
+        downlink_capacity: BitRate::from_bps(cells.sum())
+            .filter(|_| scenario.ue.iter().all(|group| group.capacity.is_none())),
+        ue_power: powers,
+        ue_data_continues: continues,
+    }
+}
+
+/// All that the downlinks of a cell can carry together, in bit/s: of flat radios and DCHs that users have for good, of the
+/// FACH if somebody uses it, and as much of the largest DCHs of switched users as is given away.
+fn cell_capacity(scenario: &Scenario, cell: usize) -> u64 {
+    let groups = scenario.ue.iter().zip(&scenario.plan().groups).filter(|(_, group)| group.cell == cell);
+    let (mut held, mut fach, mut switched) = (0, 0, 0);
+    for (ue, group) in groups {
+        let users = u64::from(ue.count);
+        let [downlink, _] = group.channels;
+        match (&ue.flat, downlink.kind) {
+            (Some(flat), _) => held += flat.downlink.bps() * users,
+            (None, _) if ue.has_substitute() => {}
+            (None, Channel::Dch) => held += downlink.rate.bps() * users,
+            (None, _) => fach = downlink.rate.bps(),
+        }
+        switched += group.dchs.first().map_or(0, |[largest, _]| largest.rate.bps() * users);
+    }
+    let limit = scenario.cell[cell].admission.downlink;
+    let room = limit.map_or(u64::MAX, |most| most.bps() - reserved(scenario, cell).rates[0]);
+    held + fach + switched.min(room)
+}
+
+/// What is asked of the time budget, if it is asked for. Without `keeps_intervals` there are sums only.
+pub fn budget_config(scenario: &Scenario, keeps_intervals: bool) -> Option<BudgetConfig> {
+    let MetricsConfig { from, to, .. } = metrics_config(scenario);
+    let waterfall = scenario.measure.waterfall.filter(|_| keeps_intervals).map(ConnectionId);
+    let sees_senders = true;
+    scenario.measure.budget.then_some(BudgetConfig { from, to, keeps_intervals, waterfall, sees_senders })
+}
+
+/// What the time series of a run hold.
+pub fn series_config(scenario: &Scenario) -> SeriesConfig {
+    SeriesConfig { rlc_pdus: scenario.measure.rlc_pdus, ..SeriesConfig::default() }
+}
