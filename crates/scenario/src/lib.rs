@@ -1,9 +1,10 @@
 //! Scenario files: types, defaults, units and error messages.
 //!
 //! A scenario is a TOML file. [`Scenario::load`] reads it, follows `extends`, applies overrides, fills in defaults and
-//! checks everything once, so that the model never checks again; what is wrong comes back as a [`ScenarioError`] that
-//! points at the line, states the rule and proposes the repair. [`schema`] and [`params`] describe the format, and
-//! [`Scenario::to_toml`] writes a scenario out with every default spelled.
+//! checks everything once, so that nobody checks again; what is wrong comes back as a [`ScenarioError`] that points at the
+//! line, states the rule and proposes the repair. What comes back otherwise is the [`model`] of the file, which cannot be
+//! changed any more, and a [`Plan`] of what its names and numbers come to. [`schema`] and [`params`] describe the format,
+//! and [`model::Scenario::to_toml`] writes a scenario out with every default spelled.
 //!
 //! # Merging
 //! A file with `extends = "other.toml"` (relative to itself) starts from that file. Tables merge key by key, the

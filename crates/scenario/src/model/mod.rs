@@ -2,8 +2,11 @@
 //!
 //! Each field is one key of the file, declared here and nowhere else: its type carries the unit, the doc comment is
 //! its sentence in the reference, `x-min`/`x-max` are the range that the loader enforces, `x-source` is the clause,
-//! RFC or tool it comes from, and the `Default` beside the type is its default. [`crate::schema`] and
-//! [`crate::params`] are generated from that.
+//! RFC or tool it comes from. [`crate::schema`] and [`crate::params`] are generated from that.
+//!
+//! A file's keys are not an entity's variables, so tables and configurations are two; beside a table stands the way to
+//! its configuration. What both know is said by the stack alone: words of options are its enums, and where a key is a
+//! variable the `Default` takes the value from there.
 
 mod cell;
 mod impairment;

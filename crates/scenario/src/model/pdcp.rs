@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use umts_stack::radio::pdcp::PdcpConfig;
 use umts_units::Octets;
 
 use crate::text::word_off;
@@ -23,6 +24,15 @@ pub struct Pdcp {
         extend("x-min" = 1, "x-source" = "RFC 2507 §3.3.2: F_MAX_PERIOD is 256")
     )]
     pub refresh: Option<u32>,
+}
+
+impl Pdcp {
+    /// Header compression of a bearer, if there is any.
+    pub fn config(&self) -> Option<PdcpConfig> {
+        let Pdcp { header_compression, compressed_header, refresh } = *self;
+        let config = PdcpConfig { compressed_header: compressed_header.0, refresh };
+        (header_compression == HeaderCompression::Ideal).then_some(config)
+    }
 }
 
 impl Default for Pdcp {

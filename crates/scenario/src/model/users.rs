@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use umts_stack::ids::Direction as FlowDirection;
 use umts_stack::ids::UeId;
+use umts_stack::radio::flat::FlatConfig;
 use umts_units::{BitRate, Bytes, Duration, Probability};
 
 use super::traffic::{Cbr, EtsiWww, FtpSessions, OnOff, ParetoWww, Replay, Web};
@@ -74,6 +75,18 @@ pub struct Flat {
     #[serde(default = "flat_queue", with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<QueueLimit>", extend("x-min" = "1 packets", "x-source" = "as rlc.buffer, for comparison; the profiles say nothing"))]
     pub queue: Option<QueueLimit>,
+}
+
+impl Flat {
+    /// The radio of one user.
+    pub fn config(&self) -> FlatConfig {
+        FlatConfig {
+            rates: [self.downlink, self.uplink],
+            delay: Duration::from_nanos(self.rtt.as_nanos() / 2),
+            loss: self.loss.value(),
+            queue: self.queue,
+        }
+    }
 }
 
 /// A radio that was measured above RLC: when 1,500 octets can pass, in each direction (mahimahi's traces).

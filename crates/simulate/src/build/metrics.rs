@@ -1,15 +1,14 @@
 //! What recorders need to know of a scenario.
 
 use umts_record::budget::BudgetConfig;
-use umts_record::metrics::MetricsConfig;
+use umts_record::metrics::{MetricsConfig, StatePower};
 use umts_record::series::SeriesConfig;
-use umts_scenario::Scenario;
-use umts_scenario::model::Rrc;
+use umts_scenario::{Scenario, model};
 use umts_stack::ids::ConnectionId;
 use umts_stack::trace::Channel;
-use umts_units::{BitRate, Time};
+use umts_units::{BitRate, MilliWatts, Time};
 
-use super::rrc::{reserved, state_power};
+use super::rrc::reserved;
 
 /// What the metrics of a run need to know of its scenario.
 pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
@@ -23,7 +22,7 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
         let rate = if ue.has_substitute() { flat } else { Some(largest[0].rate) };
         rates.extend(std::iter::repeat_n(rate, users));
         powers.extend(std::iter::repeat_n(rrc.map(|of| state_power(&of.power)), users));
-        continues.extend(std::iter::repeat_n(rrc.is_some_and(Rrc::data_continues), users));
+        continues.extend(std::iter::repeat_n(rrc.is_some_and(model::Rrc::data_continues), users));
     }
     let cells = (0..scenario.cell.len()).map(|cell| cell_capacity(scenario, cell));
     MetricsConfig {
@@ -35,6 +34,20 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
             .filter(|_| scenario.ue.iter().all(|group| group.capacity.is_none())),
         ue_power: powers,
         ue_data_continues: continues,
+    }
+}
+
+/// What a device draws, in watts.
+fn state_power(power: &model::StatePower) -> StatePower {
+    let watts = |power: MilliWatts| power.value() / 1e3;
+    StatePower {
+        idle: watts(power.idle),
+        ura_pch: watts(power.ura_pch),
+        cell_pch: watts(power.cell_pch),
+        cell_fach: watts(power.cell_fach),
+        cell_dch: watts(power.cell_dch),
+        promotion_from_idle: watts(power.promotion_from_idle),
+        promotion_from_fach: watts(power.promotion_from_fach),
     }
 }
 

@@ -6,7 +6,6 @@
 mod metrics;
 mod radio;
 mod rrc;
-mod traffic;
 
 use umts_scenario::{Scenario, model as scenario};
 use umts_stack::core_network::Impairment;
@@ -56,7 +55,7 @@ fn flow(number: usize, flow: &scenario::Flow, ue: UeId) -> FlowConfig {
     FlowConfig {
         ue,
         direction: flow.direction,
-        traffic: traffic::traffic(&flow.traffic, tcp.segment_payload),
+        traffic: flow.traffic.config(flow.tcp.segment_payload),
         window_in_segments: matches!(flow.tcp.advertised_window, scenario::Window::Segments(_)),
         start: Time::ZERO + flow.start,
         tcp: TcpConfig { version, ..tcp },

@@ -5,13 +5,10 @@ use umts_stack::network::{
     CellConfig, ChannelConfig, FachMode, IubTiming, RachMode, SchedulerKind, SubstituteConfig, UeConfig,
 };
 use umts_stack::radio::capacity::CapacityConfig;
-use umts_stack::radio::flat::FlatConfig;
 use umts_stack::radio::mac::block_bits;
-use umts_stack::radio::pdcp::PdcpConfig;
 use umts_stack::radio::phy::ErrorModel;
 use umts_stack::rnc::Limits;
 use umts_stack::trace;
-use umts_units::Duration;
 
 use super::rrc;
 
@@ -45,10 +42,10 @@ pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeCon
     let radio = scenario.radio_of(of);
     let capacity = of.capacity.as_ref().zip(group.traces.clone());
     let capacity = capacity.map(|(of, traces)| CapacityConfig { traces, queue: of.queue });
-    let flat = of.flat.as_ref().map(|of| SubstituteConfig::Flat(flat(of)));
+    let flat = of.flat.as_ref().map(|of| SubstituteConfig::Flat(of.config()));
     UeConfig {
         cell: group.cell,
-        pdcp: pdcp(&scenario.pdcp),
+        pdcp: scenario.pdcp.config(),
         rlc: rlc.config(group),
         wire_mode: rlc.wire_mode,
         channels: group.channels.map(|of| channel(rlc, of)),
@@ -58,24 +55,10 @@ pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeCon
     }
 }
 
-fn flat(flat: &scenario::Flat) -> FlatConfig {
-    FlatConfig {
-        rates: [flat.downlink, flat.uplink],
-        delay: Duration::from_nanos(flat.rtt.as_nanos() / 2),
-        loss: flat.loss.value(),
-        queue: flat.queue,
-    }
-}
-
 pub(super) fn channel(rlc: &scenario::Rlc, Channel { kind, format, .. }: Channel) -> ChannelConfig {
     ChannelConfig {
         dedicated: kind == trace::Channel::Dch,
         format,
         block_bits: block_bits(rlc.pdu_payload.into(), kind, rlc.header_bits()),
     }
-}
-
-fn pdcp(pdcp: &scenario::Pdcp) -> Option<PdcpConfig> {
-    let is_on = pdcp.header_compression == scenario::HeaderCompression::Ideal;
-    is_on.then_some(PdcpConfig { compressed_header: pdcp.compressed_header.0, refresh: pdcp.refresh })
 }

@@ -1,6 +1,5 @@
 //! Radio resource control.
 
-use umts_record::metrics::StatePower;
 use umts_scenario::{Group, Scenario, model as scenario};
 use umts_stack::network::SwitchingConfig;
 use umts_stack::rnc::Reserved;
@@ -29,18 +28,4 @@ pub(super) fn switching(rlc: &scenario::Rlc, rrc: &scenario::Rrc, group: &Group)
     let rates = group.dchs.iter().map(|ways| DchRates(ways.map(|dch| dch.rate)));
     let channels = group.dchs.iter().map(|ways| ways.map(|dch| channel(rlc, dch)));
     SwitchingConfig { rrc: rrc.config(rates.collect()).into(), dchs: channels.collect() }
-}
-
-/// What a device draws, in watts.
-pub(super) fn state_power(power: &scenario::StatePower) -> StatePower {
-    let watts = |power: umts_units::MilliWatts| power.value() / 1e3;
-    StatePower {
-        idle: watts(power.idle),
-        ura_pch: watts(power.ura_pch),
-        cell_pch: watts(power.cell_pch),
-        cell_fach: watts(power.cell_fach),
-        cell_dch: watts(power.cell_dch),
-        promotion_from_idle: watts(power.promotion_from_idle),
-        promotion_from_fach: watts(power.promotion_from_fach),
-    }
 }

@@ -13,4 +13,5 @@ mod rlc;
 mod rlc_captures;
 mod rrc;
 mod runs;
+mod sharing;
 mod traffic;

@@ -1,5 +1,7 @@
 //! What users do: the traffic models and their parameters. Each is a table of the flow that it belongs to, `[flow.web]`.
 
+mod config;
+
 use std::sync::Arc;
 
 use schemars::JsonSchema;

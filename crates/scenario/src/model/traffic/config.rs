@@ -1,0 +1,147 @@
+//! From the tables of the traffic models to their configurations.
+
+use umts_stack::traffic::laws::{Count, Law};
+use umts_stack::traffic::{
+    BrowsingConfig, EtsiWwwConfig, FramesConfig, MixedSegments, ReplayConfig, TrafficConfig,
+};
+use umts_units::{Bytes, Duration, Octets, Probability};
+
+use super::{Cbr, EtsiWww, FtpSessions, OnOff, Pace, ParetoWww, Replay, Rounding, Segments, Transport};
+use super::{Truncation, Web, WebVariant};
+use crate::model::Traffic;
+
+impl Traffic {
+    /// The traffic of a flow whose TCP has full segments of `segment_payload`.
+    pub fn config(&self, segment_payload: Octets) -> TrafficConfig {
+        match self {
+            Traffic::Ftp => TrafficConfig::Ftp { bytes: u64::MAX },
+            Traffic::File { size } => TrafficConfig::Ftp { bytes: size.0 },
+            Traffic::Web(web) => TrafficConfig::Browsing(web.config(segment_payload)),
+            Traffic::FtpSessions(sessions) => TrafficConfig::Browsing(sessions.config()),
+            Traffic::ParetoWww(www) => TrafficConfig::Browsing(www.config()),
+            Traffic::EtsiWww(www) => TrafficConfig::EtsiWww(www.config()),
+            Traffic::Cbr(cbr) => TrafficConfig::Frames(cbr.config()),
+            Traffic::OnOff(on_off) => TrafficConfig::Frames(on_off.config()),
+            Traffic::Replay(replay) => TrafficConfig::Replay(replay.config()),
+        }
+    }
+}
+
+impl Web {
+    fn config(&self, segment_payload: Octets) -> BrowsingConfig {
+        let (least, most) = (f64::from(self.embedded_least), f64::from(self.embedded_most));
+        let count = Count {
+            law: Law::pareto(self.embedded_shape, least, most, self.embedded_truncation),
+            least,
+            nearest: self.embedded_rounding == Rounding::Nearest,
+        };
+        let main = [self.main_mean, self.main_deviation, self.main_min, self.main_max];
+        let embedded = [self.embedded_mean, self.embedded_deviation, self.embedded_min, self.embedded_max];
+        BrowsingConfig {
+            main: lognormal(main, self.truncation),
+            embedded: Some((count, lognormal(embedded, self.truncation))),
+            object_per_call: self.variant == WebVariant::ObjectPerCall,
+            parsing: self.parsing_time,
+            pause: self.reading_time,
+            pace: Pace::AfterCall,
+            begins_with_pause: self.start_with_reading,
+            segments: segments(self.segments, self.large_share, self.large_segment, self.small_segment),
+            whole_segments: self.whole_segments.then_some(segment_payload.0.into()),
+            request: self.request.map(|size| size.0),
+            connections: self.connections,
+            persistent: self.persistent,
+        }
+    }
+}
+
+impl FtpSessions {
+    fn config(&self) -> BrowsingConfig {
+        let size = [self.file_mean, self.file_deviation, self.file_min, self.file_max];
+        BrowsingConfig {
+            pause: self.reading_time,
+            begins_with_pause: self.start_with_reading,
+            segments: segments(self.segments, self.large_share, self.large_segment, self.small_segment),
+            ..one_object(lognormal(size, self.truncation))
+        }
+    }
+}
+
+impl ParetoWww {
+    fn config(&self) -> BrowsingConfig {
+        let (mean, max) = (self.file_mean.0 as f64, self.file_max.0 as f64);
+        BrowsingConfig {
+            pause: self.interarrival,
+            pace: self.pace,
+            begins_with_pause: self.start_with_pause,
+            request: self.request.map(|size| size.0),
+            ..one_object(Law::pareto_with_mean(self.file_shape, mean, max, self.truncation))
+        }
+    }
+}
+
+impl EtsiWww {
+    fn config(&self) -> EtsiWwwConfig {
+        EtsiWwwConfig {
+            calls: self.calls,
+            reading: self.reading_time,
+            datagrams: self.datagrams,
+            interval: self.interval,
+            between_sessions: self.between_sessions,
+            truncation: self.truncation,
+            packet: self.packet.0.into(),
+        }
+    }
+}
+
+impl Cbr {
+    fn config(&self) -> FramesConfig {
+        let Cbr { payload, interval, random_phase, length } = *self;
+        FramesConfig { payload: payload.0.into(), interval, random_phase, spurts: None, length }
+    }
+}
+
+impl OnOff {
+    fn config(&self) -> FramesConfig {
+        let OnOff { payload, interval, on, off, random_phase, length } = *self;
+        FramesConfig { payload: payload.0.into(), interval, random_phase, spurts: Some((on, off)), length }
+    }
+}
+
+impl Replay {
+    fn config(&self) -> ReplayConfig {
+        ReplayConfig {
+            records: self.records.clone(),
+            over_tcp: self.transport == Transport::Tcp,
+            repeat_after: self.repeat_after,
+        }
+    }
+}
+
+fn lognormal(sizes: [Bytes; 4], truncation: Truncation) -> Law {
+    let [mean, deviation, min, max] = sizes.map(|size| size.0 as f64);
+    Law::lognormal(mean, deviation, min, max, truncation)
+}
+
+/// Objects of `size` that refer to nothing, pushed over a connection each.
+fn one_object(size: Law) -> BrowsingConfig {
+    BrowsingConfig {
+        main: size,
+        embedded: None,
+        object_per_call: false,
+        parsing: Duration::ZERO,
+        pause: Duration::ZERO,
+        pace: Pace::AfterCall,
+        begins_with_pause: false,
+        segments: None,
+        whole_segments: None,
+        request: None,
+        connections: 1,
+        persistent: true,
+    }
+}
+
+fn segments(of: Segments, share: Probability, large: Octets, small: Octets) -> Option<MixedSegments> {
+    let (large, small) = (large.0.into(), small.0.into());
+    let mixed = MixedSegments { large_share: share.value(), large, small };
+    (of == Segments::Mixed).then_some(mixed)
+}
