@@ -7,6 +7,7 @@ use umts_stack::ids::{FlowId, UeId};
 use umts_stack::radio::capacity::CapacityTrace;
 use umts_stack::radio::mac::TransportFormat;
 use umts_stack::radio::rlc::am::Discard;
+use umts_stack::rnc::SchedulerKind;
 use umts_stack::trace;
 use umts_units::BitRate;
 
@@ -70,6 +71,10 @@ pub struct Group {
 pub struct Channel {
     /// Which it is.
     pub kind: trace::Channel,
+    /// Tells it from others of its kind that users of the cell share; 0 where there is one alone, and for DCHs.
+    pub number: u16,
+    /// Who of those that share it is next.
+    pub scheduler: SchedulerKind,
     /// RLC payload rate at the full transport format, as the file has it.
     pub rate: BitRate,
     /// TTI and blocks: one at least, and no more than a set may have.

@@ -186,13 +186,14 @@ impl Budget {
         let way = direction.index();
         let served = &mut self.ues[ue.index()];
         let (cell, tti) = (served.cell, served.tti(way, channel));
+        let shared = served.channel(way, channel);
         served.bearers[way].served(now, tti, set);
         if channel == Channel::Dch {
             return;
         }
         for index in 0..self.waiting.in_cell(cell, way).len() {
             let other = self.waiting.in_cell(cell, way)[index];
-            if other != ue && self.ues[other.index()].shares(way) {
+            if other != ue && self.ues[other.index()].shares(way, shared) {
                 self.ue_at(now, other).bearers[way].others_served(now, tti);
             }
         }

@@ -21,9 +21,11 @@ pub(super) struct Ue {
     /// TTIs of its common channels and DCHs.
     common: [Duration; 2],
     dedicated: [Duration; 2],
-    /// It shares a channel in this direction, now.
-    shares: [bool; 2],
-    shares_at_first: [bool; 2],
+    /// The number of its channel among those of its kind.
+    numbers: [u16; 2],
+    /// The channel that it shares in this direction, now.
+    shares: [Option<(Channel, u16)>; 2],
+    shares_at_first: [Option<(Channel, u16)>; 2],
 }
 
 impl Ue {
@@ -32,7 +34,9 @@ impl Ue {
         let switching = config.switching.as_ref();
         let dedicated = switching.and_then(|switching| switching.dchs.first());
         let has_substitute = config.substitute.is_some();
-        let shares = config.channels.map(|channel| !channel.dedicated && !has_substitute);
+        let shares = config
+            .channels
+            .map(|of| (of.channel != Channel::Dch && !has_substitute).then_some((of.channel, of.number)));
         Ue {
             cell: config.cell,
             bearers: [Bearer::new(&config.rlc), Bearer::new(&config.rlc)],
@@ -42,6 +46,7 @@ impl Ue {
             is_suspended: false,
             common: ttis,
             dedicated: dedicated.map_or(ttis, |dch| dch.map(|channel| channel.format.tti)),
+            numbers: config.channels.map(|channel| channel.number),
             shares,
             shares_at_first: shares,
         }
@@ -52,14 +57,20 @@ impl Ue {
         self.is_suspended || self.state.is_some_and(|state| !state.carries_data())
     }
 
-    pub fn shares(&self, direction: usize) -> bool {
-        self.shares[direction]
+    /// Whether it shares this channel now.
+    pub fn shares(&self, direction: usize, channel: (Channel, u16)) -> bool {
+        self.shares[direction] == Some(channel)
+    }
+
+    /// The channel of this kind that it uses.
+    pub fn channel(&self, direction: usize, kind: Channel) -> (Channel, u16) {
+        (kind, self.numbers[direction])
     }
 
     pub fn tti(&self, direction: usize, channel: Channel) -> Duration {
         match channel {
             Channel::Dch => self.dedicated[direction],
-            Channel::Fach | Channel::Rach => self.common[direction],
+            _ => self.common[direction],
         }
     }
 
@@ -71,7 +82,7 @@ impl Ue {
         self.is_suspended = false;
         self.state = Some(state);
         let common = state != RrcState::CellDch;
-        self.shares = self.shares_at_first.map(|shares| shares && common);
+        self.shares = self.shares_at_first.map(|shares| shares.filter(|_| common));
     }
 }
 

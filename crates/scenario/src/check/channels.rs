@@ -2,6 +2,7 @@
 
 use umts_stack::radio::mac::TransportFormat;
 use umts_stack::radio::phy::Lost;
+use umts_stack::rnc::SchedulerKind;
 use umts_stack::trace;
 use umts_units::{BitRate, Bytes, Duration, Probability};
 
@@ -26,6 +27,8 @@ struct Channel {
     /// What messages call it.
     name: String,
     kind: trace::Channel,
+    number: u16,
+    scheduler: SchedulerKind,
     rate: BitRate,
     tti: Duration,
 }
@@ -46,7 +49,8 @@ impl Channel {
 
     fn dch(path: String, written: bool, way: &str, bearer: &str, dch: &Dch) -> Channel {
         let name = format!("the {way} of bearer `{bearer}`");
-        Channel { path, written, name, kind: trace::Channel::Dch, rate: dch.rate, tti: dch.tti }
+        let (kind, scheduler) = (trace::Channel::Dch, SchedulerKind::default());
+        Channel { path, written, name, kind, number: 0, scheduler, rate: dch.rate, tti: dch.tti }
     }
 }
 
@@ -112,14 +116,34 @@ impl Inspection<'_> {
         let fach = self.scenario.cell[cell].fach.as_ref()?;
         let path = format!("cell.{cell}.fach");
         let (kind, name) = (trace::Channel::Fach, "FACH".to_owned());
-        Some(Channel { path, written: true, name, kind, rate: fach.rate, tti: fach.tti })
+        let scheduler = SchedulerKind::default();
+        Some(Channel {
+            path,
+            written: true,
+            name,
+            kind,
+            number: 0,
+            scheduler,
+            rate: fach.rate,
+            tti: fach.tti,
+        })
     }
 
     fn rach(&self, cell: usize) -> Option<Channel> {
         let rach = self.scenario.cell[cell].rach.as_ref()?;
         let path = format!("cell.{cell}.rach");
         let (kind, name) = (trace::Channel::Rach, "RACH".to_owned());
-        Some(Channel { path, written: true, name, kind, rate: rach.rate, tti: rach.tti })
+        let scheduler = SchedulerKind::default();
+        Some(Channel {
+            path,
+            written: true,
+            name,
+            kind,
+            number: 0,
+            scheduler,
+            rate: rach.rate,
+            tti: rach.tti,
+        })
     }
 
     fn dchs(&self, bearer: usize) -> [Channel; 2] {
@@ -204,7 +228,8 @@ impl Inspection<'_> {
             );
             self.warn(&path, &message);
         }
-        Ok(plan::Channel { kind: *kind, rate: *rate, format })
+        let (number, scheduler) = (channel.number, channel.scheduler);
+        Ok(plan::Channel { kind: *kind, number, scheduler, rate: *rate, format })
     }
 
     /// A channel that loses everything is allowed, and worth a word.

@@ -1,5 +1,7 @@
 //! What recorders need to know of a scenario.
 
+use std::collections::BTreeMap;
+
 use umts_record::budget::BudgetConfig;
 use umts_record::metrics::{MetricsConfig, StatePower};
 use umts_record::series::SeriesConfig;
@@ -52,10 +54,11 @@ fn state_power(power: &model::StatePower) -> StatePower {
 }
 
 /// All that the downlinks of a cell can carry together, in bit/s: of flat radios and DCHs that users have for good, of the
-/// FACH if somebody uses it, and as much of the largest DCHs of switched users as is given away.
+/// FACH and what else is shared if somebody uses it, and as much of the largest DCHs of switched users as is given away.
 fn cell_capacity(scenario: &Scenario, cell: usize) -> u64 {
     let groups = scenario.ue.iter().zip(&scenario.plan().groups).filter(|(_, group)| group.cell == cell);
-    let (mut held, mut fach, mut switched) = (0, 0, 0);
+    let (mut held, mut switched) = (0, 0);
+    let mut shared = BTreeMap::new();
     for (ue, group) in groups {
         let users = u64::from(ue.count);
         let [downlink, _] = group.channels;
@@ -63,13 +66,15 @@ fn cell_capacity(scenario: &Scenario, cell: usize) -> u64 {
             (Some(flat), _) => held += flat.downlink.bps() * users,
             (None, _) if ue.has_substitute() => {}
             (None, Channel::Dch) => held += downlink.rate.bps() * users,
-            (None, _) => fach = downlink.rate.bps(),
+            (None, _) => {
+                shared.insert((downlink.kind, downlink.number), downlink.rate.bps());
+            }
         }
         switched += group.dchs.first().map_or(0, |[largest, _]| largest.rate.bps() * users);
     }
     let limit = scenario.cell[cell].admission.downlink;
     let room = limit.map_or(u64::MAX, |most| most.bps() - reserved(scenario, cell).rates[0]);
-    held + fach + switched.min(room)
+    held + shared.values().sum::<u64>() + switched.min(room)
 }
 
 /// What is asked of the time budget, if it is asked for. Without `keeps_intervals` there are sums only.

@@ -2,13 +2,12 @@
 
 use umts_scenario::{Channel, Group, Scenario, model as scenario};
 use umts_stack::network::{
-    CellConfig, ChannelConfig, FachMode, IubTiming, RachMode, SchedulerKind, SubstituteConfig, UeConfig,
+    CellConfig, ChannelConfig, FachMode, IubTiming, RachMode, SubstituteConfig, UeConfig,
 };
 use umts_stack::radio::capacity::CapacityConfig;
 use umts_stack::radio::mac::block_bits;
 use umts_stack::radio::phy::ErrorModel;
 use umts_stack::rnc::Limits;
-use umts_stack::trace;
 
 use super::rrc;
 
@@ -26,7 +25,7 @@ pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
             scenario::IubTiming::NextFrame => IubTiming::NextFrame,
         },
         rlc_lead: cell.rlc_lead,
-        fach: pushed.map_or(FachMode::Pull(SchedulerKind::RoundRobin), |fach| FachMode::PerUePush {
+        fach: pushed.map_or(FachMode::Pull, |fach| FachMode::PerUePush {
             nodeb_queue: fach.nodeb_queue,
             jitter: fach.rnc_jitter,
         }),
@@ -55,9 +54,12 @@ pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeCon
     }
 }
 
-pub(super) fn channel(rlc: &scenario::Rlc, Channel { kind, format, .. }: Channel) -> ChannelConfig {
+pub(super) fn channel(rlc: &scenario::Rlc, of: Channel) -> ChannelConfig {
+    let Channel { kind, number, scheduler, format, .. } = of;
     ChannelConfig {
-        dedicated: kind == trace::Channel::Dch,
+        channel: kind,
+        number,
+        scheduler,
         format,
         block_bits: block_bits(rlc.pdu_payload.into(), kind, rlc.header_bits()),
     }

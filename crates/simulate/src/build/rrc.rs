@@ -1,5 +1,7 @@
 //! Radio resource control.
 
+use std::collections::BTreeMap;
+
 use umts_scenario::{Group, Scenario, model as scenario};
 use umts_stack::network::SwitchingConfig;
 use umts_stack::rnc::Reserved;
@@ -8,18 +10,28 @@ use umts_stack::trace::Channel;
 
 use super::radio::channel;
 
-/// What is reserved in a cell for good: its FACH, and the DCHs of users that are not switched.
+/// What is reserved in a cell for good: its FACH and what else its users share in the downlink, and the DCHs of users that
+/// are not switched.
 pub(super) fn reserved(scenario: &Scenario, cell: usize) -> Reserved {
-    let fach = scenario.cell[cell].fach.as_ref().map_or(0, |fach| fach.rate.bps());
-    let mut reserved = Reserved { rates: [fach, 0], dchs: 0 };
-    for (ue, group) in scenario.ue.iter().zip(&scenario.plan().groups) {
-        if group.cell == cell && group.channels[0].kind == Channel::Dch {
-            for (sum, channel) in reserved.rates.iter_mut().zip(group.channels) {
+    let fach = scenario.cell[cell].fach.as_ref().map(|fach| ((Channel::Fach, 0), fach.rate.bps()));
+    let mut shared: BTreeMap<_, _> = fach.into_iter().collect();
+    let mut reserved = Reserved { rates: [0; 2], dchs: 0 };
+    for (ue, group) in scenario.ue.iter().zip(&scenario.plan().groups).filter(|(_, group)| group.cell == cell)
+    {
+        for (sum, channel) in reserved.rates.iter_mut().zip(group.channels) {
+            if channel.kind == Channel::Dch {
                 *sum += channel.rate.bps() * u64::from(ue.count);
             }
+        }
+        let [downlink, uplink] = group.channels;
+        if downlink.kind != Channel::Dch {
+            shared.insert((downlink.kind, downlink.number), downlink.rate.bps());
+        }
+        if uplink.kind == Channel::Dch {
             reserved.dchs += u32::from(ue.count);
         }
     }
+    reserved.rates[0] += shared.values().sum::<u64>();
     reserved
 }
 

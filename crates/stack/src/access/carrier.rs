@@ -29,21 +29,15 @@ pub(super) struct Carriers {
 pub(super) struct CarrierKey {
     cell: CellId,
     direction: Direction,
-    dedicated: bool,
+    channel: Channel,
+    number: u16,
     tti: Duration,
 }
 
 impl CarrierKey {
     pub fn new(cell: CellId, direction: Direction, channel: ChannelConfig) -> Self {
-        CarrierKey { cell, direction, dedicated: channel.dedicated, tti: channel.format.tti }
-    }
-
-    fn channel(&self) -> Channel {
-        match (self.dedicated, self.direction) {
-            (true, _) => Channel::Dch,
-            (false, Direction::Downlink) => Channel::Fach,
-            (false, Direction::Uplink) => Channel::Rach,
-        }
+        let ChannelConfig { channel, number, format, .. } = channel;
+        CarrierKey { cell, direction, channel, number, tti: format.tti }
     }
 }
 
@@ -60,7 +54,7 @@ impl Carriers {
             let plan = Plan {
                 cell: key.cell,
                 direction: key.direction,
-                channel: key.channel(),
+                channel: key.channel,
                 format: channel.format,
                 iub: Iub {
                     rate: cell.iub_rate,
@@ -69,7 +63,7 @@ impl Carriers {
                     lead: cell.rlc_lead,
                 },
             };
-            let sharing = Sharing::new(cell, &plan, streams);
+            let sharing = Sharing::new(cell, channel.scheduler, &plan, streams);
             self.list.push(Carrier::new(plan, sharing));
             let number = self.list.len() - 1;
             CarrierId(u16::try_from(number).expect("there are few combinations of cell, channel and TTI"))

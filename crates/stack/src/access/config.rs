@@ -3,7 +3,7 @@
 use umts_units::{BitRate, Duration};
 
 use crate::nodeb::IubTiming;
-use crate::rnc::{Limits, Reserved, SchedulerKind};
+use crate::rnc::{Limits, Reserved};
 
 /// One cell: its Iub and its common channels.
 #[derive(Debug, Clone)]
@@ -29,8 +29,8 @@ pub struct CellConfig {
 /// How the FACH is shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FachMode {
-    /// MAC-c asks the UEs' RLC entities, one after another, as this scheduler says.
-    Pull(SchedulerKind),
+    /// MAC-c asks the UEs' RLC entities, one after another.
+    Pull,
     /// EURANE: each UE's RLC sends at the full rate into a drop-tail queue of `nodeb_queue` blocks; each block is up to
     /// `jitter` late.
     PerUePush {

@@ -9,7 +9,7 @@ use crate::ids::CarrierId;
 use crate::nodeb::EuraneFach;
 use crate::radio::Air;
 use crate::radio::mac::{Channel, RachAccess};
-use crate::rnc::{MacC, MacD, Plan, Scheduler, Turn};
+use crate::rnc::{MacC, MacD, Plan, Scheduler, SchedulerKind, Turn};
 use crate::trace::TraceEvent;
 use crate::ue::{PrivateRach, Rach, Ues};
 
@@ -30,13 +30,13 @@ pub(super) enum Sharing {
 
 impl Sharing {
     /// As the cell has it for a channel of this plan.
-    pub fn new(cell: &CellConfig, plan: &Plan, streams: &Streams) -> Self {
+    pub fn new(cell: &CellConfig, scheduler: SchedulerKind, plan: &Plan, streams: &Streams) -> Self {
         let draws = |purpose: &str| -> AddressedStream {
             streams.addressed(&format!("cell{}/{purpose}", plan.cell.0))
         };
         match (plan.channel, cell.fach, cell.rach) {
             (Channel::Dch, _, _) => Sharing::Dedicated(MacD),
-            (Channel::Fach, FachMode::Pull(kind), _) => Sharing::Common(MacC::new(Scheduler::new(kind))),
+            (Channel::Fach, FachMode::Pull, _) => Sharing::Common(MacC::new(Scheduler::new(scheduler))),
             (Channel::Fach, FachMode::PerUePush { nodeb_queue, jitter }, _) => {
                 Sharing::Pushed(EuraneFach::new(nodeb_queue, jitter, draws("fach/jitter")))
             }

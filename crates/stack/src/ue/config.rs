@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use crate::radio::capacity::CapacityConfig;
 use crate::radio::flat::FlatConfig;
-use crate::radio::mac::TransportFormat;
+use crate::radio::mac::{Channel, TransportFormat};
 use crate::radio::pdcp::PdcpConfig;
 use crate::radio::phy::ErrorModel;
 use crate::radio::rlc::RlcConfig;
+use crate::rnc::SchedulerKind;
 use crate::rnc::rrc::RrcConfig;
 
 /// One user equipment and its bearer.
@@ -52,8 +53,12 @@ pub struct SwitchingConfig {
 /// A transport channel as one UE uses it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ChannelConfig {
-    /// FACH and RACH, or a DCH.
-    pub dedicated: bool,
+    /// Which it is.
+    pub channel: Channel,
+    /// Tells it from others of its kind that UEs of the cell share; 0 where there is one alone, and for DCHs.
+    pub number: u16,
+    /// Who of those that share it is next, where MAC-c asks them.
+    pub scheduler: SchedulerKind,
     /// TTI and blocks.
     pub format: TransportFormat,
     /// Size of one block on the Iub.

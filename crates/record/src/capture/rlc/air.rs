@@ -67,17 +67,9 @@ impl Block {
             Pdu::Reset(_) => add(format_args!("RESET PDU")),
             Pdu::ResetAck(_) => add(format_args!("RESET ACK PDU")),
         }
-        add(format_args!(", {}", channel_name(channel)));
+        let (name, state) = channel.name();
+        add(format_args!(", {name} ({})", state.name()));
         Block { octets: composed.octets, sn, comment }
-    }
-}
-
-/// A transport channel, and the RRC state in which a UE uses it.
-fn channel_name(channel: Channel) -> &'static str {
-    match channel {
-        Channel::Fach => "FACH (CELL_FACH)",
-        Channel::Rach => "RACH (CELL_FACH)",
-        Channel::Dch => "DCH (CELL_DCH)",
     }
 }
 

@@ -1,7 +1,9 @@
 //! Transport channels (TS 25.211 §4).
 
+use crate::radio::rrc_state::RrcState;
+
 /// A transport channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Channel {
     /// Forward access channel: downlink, shared.
     Fach,
@@ -9,4 +11,15 @@ pub enum Channel {
     Rach,
     /// Dedicated channel.
     Dch,
+}
+
+impl Channel {
+    /// Its name, and the RRC state in which a UE uses it (TS 25.331 §7.1).
+    pub fn name(self) -> (&'static str, RrcState) {
+        match self {
+            Channel::Fach => ("FACH", RrcState::CellFach),
+            Channel::Rach => ("RACH", RrcState::CellFach),
+            Channel::Dch => ("DCH", RrcState::CellDch),
+        }
+    }
 }
