@@ -9,7 +9,7 @@ use umts_units::{BitRate, Bytes, Duration, Probability};
 use super::Inspection;
 use super::names::{BearerOrigin, Dedicated, rrc_path};
 use crate::error::Problem;
-use crate::model::{BlockErrors, Dch, FachScheduling, RachAccess, Radio, Rlc, TTIS};
+use crate::model::{BlockErrors, Dch, Fach, FachScheduling, RachAccess, Radio, Rlc, TTIS};
 use crate::plan;
 
 /// The most transport blocks of a user in a TTI.
@@ -60,6 +60,7 @@ impl Inspection<'_> {
             self.interval(&channel)?;
         }
         (0..self.scenario.cell.len()).try_for_each(|i| self.order_of_blocks(i))?;
+        (0..self.scenario.cell.len()).try_for_each(|i| self.fach_scheduler(i))?;
         (0..self.scenario.ue.len()).map(|i| self.channels_of(i)).collect()
     }
 
@@ -107,6 +108,19 @@ impl Inspection<'_> {
         }
     }
 
+    /// Where each user's blocks are pushed there is nobody to schedule.
+    fn fach_scheduler(&self, i: usize) -> Result<(), Problem> {
+        let pushed = |fach: &&Fach| fach.scheduling == FachScheduling::PerUePush;
+        let fach = self.scenario.cell[i].fach.as_ref().filter(pushed);
+        if fach.is_none_or(|fach| fach.scheduler == SchedulerKind::default()) {
+            return Ok(());
+        }
+        let message =
+            "no scheduler is asked where RLC pushes each user's blocks (scheduling = \"per_ue_push\")";
+        let help = "leave `scheduler` out, or set scheduling = \"pull\"".to_owned();
+        Err(self.problem(&format!("cell.{i}.fach.scheduler"), message).label("this scheduler").help(help))
+    }
+
     fn all_channels(&self) -> Vec<Channel> {
         let cells = (0..self.scenario.cell.len()).flat_map(|i| self.fach(i).into_iter().chain(self.rach(i)));
         cells.chain((0..self.scenario.bearer.len()).flat_map(|i| self.dchs(i))).collect()
@@ -116,7 +130,7 @@ impl Inspection<'_> {
         let fach = self.scenario.cell[cell].fach.as_ref()?;
         let path = format!("cell.{cell}.fach");
         let (kind, name) = (trace::Channel::Fach, "FACH".to_owned());
-        let scheduler = SchedulerKind::default();
+        let scheduler = fach.scheduler;
         Some(Channel {
             path,
             written: true,

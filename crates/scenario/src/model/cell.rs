@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use umts_stack::rnc::SchedulerKind;
 use umts_units::{BitRate, Duration};
 
 use crate::text::{pdus, word_none, word_unlimited};
@@ -107,6 +108,9 @@ pub struct Fach {
     /// Who decides whose blocks are sent next.
     #[schemars(extend("x-source" = "TS 25.321 §4.2.3.2; EURANE for per_ue_push"))]
     pub scheduling: FachScheduling,
+    /// Who of the users with something to send is next (`pull` only).
+    #[schemars(extend("x-source" = "TS 25.321 §4.2.3.3, which leaves it to the implementation"))]
+    pub scheduler: SchedulerKind,
     /// Blocks in the Node B's drop-tail queue (`per_ue_push` only).
     #[serde(with = "pdus")]
     #[schemars(with = "crate::text::Pdus", extend("x-min" = "1 PDUs", "x-source" = "EURANE at 32 kbit/s"))]
@@ -122,6 +126,7 @@ impl Default for Fach {
             rate: BitRate::from_bps(32_000).expect("not zero"),
             tti: Duration::from_millis(10),
             scheduling: FachScheduling::Pull,
+            scheduler: SchedulerKind::default(),
             nodeb_queue: 9,
             rnc_jitter: Duration::ZERO,
         }
@@ -132,7 +137,7 @@ impl Default for Fach {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FachScheduling {
-    /// 3GPP: MAC-c pulls from the UEs' RLC entities in turn, one transport block set per TTI.
+    /// 3GPP: MAC-c pulls from the UEs' RLC entities, one transport block set per TTI.
     Pull,
     /// EURANE: each UE's RLC sends at the full FACH rate into one queue at the Node B.
     PerUePush,

@@ -67,6 +67,20 @@ fn each_mistake_is_named_where_it_stands() {
             "at most the TTI of 10 ms",
         ),
         (
+            "cell = [{name = \"c\", fach = {scheduling = \"per_ue_push\", scheduler = \"oldest_first\"}}]",
+            "",
+            "cell.0.fach.scheduler",
+            "no scheduler is asked where RLC pushes each user's blocks",
+            "leave `scheduler` out, or set scheduling = \"pull\"",
+        ),
+        (
+            "cell = [{name = \"c\", fach = {scheduler = \"oldest_frist\"}}]",
+            "",
+            "cell.0.fach.scheduler",
+            "`oldest_frist` is not a known value",
+            "oldest_first",
+        ),
+        (
             "",
             "traffic = \"etsi_www\"\n[flow.etsi_www]\nbetween_sessions = \"0 s\"",
             "flow.0.etsi_www.between_sessions",

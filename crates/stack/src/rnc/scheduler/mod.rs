@@ -1,19 +1,25 @@
 //! Who of several UEs is served next on a channel that they share. TS 25.321 leaves it to the implementation.
 
+mod oldest_first;
 mod round_robin;
 
 use umts_units::{Bytes, Time};
 
+use self::oldest_first::OldestFirst;
 use self::round_robin::RoundRobin;
 use crate::ids::{Direction, UeId};
 use crate::ue::UeContext;
 
 /// Which scheduler a channel has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum SchedulerKind {
-    /// The UEs take turns.
+    /// The users take turns.
     #[default]
     RoundRobin,
+    /// The user whose oldest packet has waited longest is next.
+    OldestFirst,
 }
 
 /// What a scheduler may ask about a UE. Nothing of it is found out for one that does not ask.
@@ -40,6 +46,8 @@ impl Candidate {
 pub enum Scheduler {
     /// See [`SchedulerKind::RoundRobin`].
     RoundRobin(RoundRobin),
+    /// See [`SchedulerKind::OldestFirst`].
+    OldestFirst(OldestFirst),
 }
 
 impl Scheduler {
@@ -47,14 +55,16 @@ impl Scheduler {
     pub fn new(kind: SchedulerKind) -> Self {
         match kind {
             SchedulerKind::RoundRobin => Scheduler::RoundRobin(RoundRobin::default()),
+            SchedulerKind::OldestFirst => Scheduler::OldestFirst(OldestFirst::default()),
         }
     }
 
     /// The place in `ready` of the UE that is next, if there is any; `ready` is in index order.
     #[inline]
-    pub fn next(&self, ready: &[UeId], _about: impl Fn(UeId) -> Candidate) -> Option<usize> {
+    pub fn next(&self, ready: &[UeId], about: impl Fn(UeId) -> Candidate) -> Option<usize> {
         match self {
             Scheduler::RoundRobin(turns) => turns.next(ready),
+            Scheduler::OldestFirst(ages) => ages.next(ready, about),
         }
     }
 
@@ -63,6 +73,7 @@ impl Scheduler {
     pub fn served(&mut self, ue: UeId) {
         match self {
             Scheduler::RoundRobin(turns) => turns.served(ue),
+            Scheduler::OldestFirst(ages) => ages.served(ue),
         }
     }
 }
