@@ -1,10 +1,12 @@
 //! Who of several UEs is served next on a channel that they share. TS 25.321 leaves it to the implementation.
 
+mod largest_backlog;
 mod oldest_first;
 mod round_robin;
 
 use umts_units::{Bytes, Time};
 
+use self::largest_backlog::LargestBacklog;
 use self::oldest_first::OldestFirst;
 use self::round_robin::RoundRobin;
 use crate::ids::{Direction, UeId};
@@ -20,6 +22,8 @@ pub enum SchedulerKind {
     RoundRobin,
     /// The user whose oldest packet has waited longest is next.
     OldestFirst,
+    /// The user with the most octets to send is next.
+    LargestBacklog,
 }
 
 /// What a scheduler may ask about a UE. Nothing of it is found out for one that does not ask.
@@ -48,6 +52,8 @@ pub enum Scheduler {
     RoundRobin(RoundRobin),
     /// See [`SchedulerKind::OldestFirst`].
     OldestFirst(OldestFirst),
+    /// See [`SchedulerKind::LargestBacklog`].
+    LargestBacklog(LargestBacklog),
 }
 
 impl Scheduler {
@@ -56,6 +62,7 @@ impl Scheduler {
         match kind {
             SchedulerKind::RoundRobin => Scheduler::RoundRobin(RoundRobin::default()),
             SchedulerKind::OldestFirst => Scheduler::OldestFirst(OldestFirst::default()),
+            SchedulerKind::LargestBacklog => Scheduler::LargestBacklog(LargestBacklog::default()),
         }
     }
 
@@ -65,6 +72,7 @@ impl Scheduler {
         match self {
             Scheduler::RoundRobin(turns) => turns.next(ready),
             Scheduler::OldestFirst(ages) => ages.next(ready, about),
+            Scheduler::LargestBacklog(backlogs) => backlogs.next(ready, about),
         }
     }
 
@@ -74,6 +82,7 @@ impl Scheduler {
         match self {
             Scheduler::RoundRobin(turns) => turns.served(ue),
             Scheduler::OldestFirst(ages) => ages.served(ue),
+            Scheduler::LargestBacklog(backlogs) => backlogs.served(ue),
         }
     }
 }
