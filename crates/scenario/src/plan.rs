@@ -7,7 +7,7 @@ use umts_stack::ids::{FlowId, UeId};
 use umts_stack::radio::capacity::CapacityTrace;
 use umts_stack::radio::mac::TransportFormat;
 use umts_stack::radio::rlc::am::Discard;
-use umts_stack::rnc::SchedulerKind;
+use umts_stack::rnc::{Reserved, SchedulerKind};
 use umts_stack::trace;
 use umts_units::BitRate;
 
@@ -40,6 +40,8 @@ impl Deref for Scenario {
 pub struct Plan {
     /// RED in front of each `[[link]]`.
     pub red: Vec<Option<RedConfig>>,
+    /// What is reserved for good in each `[[cell]]`.
+    pub reserved: Vec<Reserved>,
     /// Each `[[ue]]`.
     pub groups: Vec<Group>,
     /// The flow that each `[[impairment]]` is about.

@@ -85,7 +85,7 @@ impl ReferenceChannel {
     }
 
     fn dch(&self) -> Dch {
-        Dch { rate: self.rate(), tti: self.tti() }
+        Dch::new(self.rate(), self.tti())
     }
 }
 

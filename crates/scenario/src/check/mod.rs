@@ -4,6 +4,7 @@ mod channels;
 mod models;
 mod names;
 mod network;
+mod reserved;
 mod rlc;
 mod rrc;
 mod traffic;
@@ -12,6 +13,7 @@ use umts_stack::core_network::RedConfig;
 use umts_stack::ids::{FlowId, UeId};
 use umts_stack::radio::capacity::CapacityTrace;
 use umts_stack::radio::rlc::am::Discard;
+use umts_stack::rnc::Reserved;
 
 use crate::error::Problem;
 use crate::model::Scenario;
@@ -38,6 +40,7 @@ struct Inspection<'a> {
 struct Findings {
     red: Vec<Option<RedConfig>>,
     channels: Vec<GroupChannels>,
+    reserved: Vec<Reserved>,
     discards: Vec<Discard>,
     impaired: Vec<FlowId>,
 }
@@ -57,7 +60,7 @@ pub(crate) fn check(
 }
 
 fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) -> Plan {
-    let Findings { red, channels, discards, impaired } = findings;
+    let Findings { red, channels, reserved, discards, impaired } = findings;
     let mut next = 0;
     let found = channels.into_iter().zip(discards).zip(traces);
     let groups = scenario.ue.iter().zip(&names.groups).zip(found).enumerate();
@@ -74,7 +77,7 @@ fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) 
             flows: names.flows_of(i).collect(),
         }
     });
-    Plan { red, groups: groups.collect(), impaired }
+    Plan { red, reserved, groups: groups.collect(), impaired }
 }
 
 /// A problem with the value at `path`, or with the table around it where the value is a default.
@@ -102,12 +105,13 @@ impl Inspection<'_> {
         self.outages()?;
         let red = self.red()?;
         let channels = self.channels()?;
+        let reserved = self.reserved(&channels);
         let discards = self.rlc()?;
-        self.rrc()?;
+        self.rrc(&reserved)?;
         self.radio();
         self.capacity()?;
         let impaired = self.traffic()?;
-        Ok(Findings { red, channels, discards, impaired })
+        Ok(Findings { red, channels, reserved, discards, impaired })
     }
 }
 

@@ -1,11 +1,12 @@
 //! Radio resource control: states that follow one another, DCHs that fit their cell.
 
+use umts_stack::rnc::Reserved;
 use umts_units::{BitRate, Duration};
 
 use super::Inspection;
 use super::names::{Dedicated, rrc_path};
 use crate::error::Problem;
-use crate::model::{BufferCounts, Cell, RestingState, Rrc, Ue};
+use crate::model::{BufferCounts, RestingState, Rrc, Ue};
 
 /// A radio frame (TS 25.211 §4.1).
 const FRAME: Duration = Duration::from_millis(10);
@@ -14,7 +15,7 @@ const FRAME: Duration = Duration::from_millis(10);
 const MOST_DCHS: usize = 255;
 
 impl Inspection<'_> {
-    pub(super) fn rrc(&mut self) -> Result<(), Problem> {
+    pub(super) fn rrc(&mut self, reserved: &[Reserved]) -> Result<(), Problem> {
         for i in 0..self.scenario.ue.len() {
             let ue = &self.scenario.ue[i];
             match self.scenario.rrc_of(ue) {
@@ -32,7 +33,7 @@ impl Inspection<'_> {
                 None => {}
             }
         }
-        (0..self.scenario.cell.len()).try_for_each(|i| self.admission(i, &self.scenario.cell[i]))
+        (0..self.scenario.cell.len()).try_for_each(|i| self.admission(i, reserved[i]))
     }
 
     /// Every timer leads down.
@@ -103,20 +104,10 @@ impl Inspection<'_> {
         }
     }
 
-    /// DCHs that users have for good fit, and each user that is switched can get one.
-    fn admission(&self, i: usize, cell: &Cell) -> Result<(), Problem> {
-        let limits = cell.admission;
-        let mut held = [cell.fach.as_ref().map_or(0, |fach| fach.rate.bps()), 0, 0];
-        let groups = self.scenario.ue.iter().zip(&self.names.groups);
-        let here: Vec<_> = groups.filter(|(_, named)| named.cell == i).collect();
-        for (ue, named) in &here {
-            if let Some(Dedicated { bearer, .. }) = &named.bearer {
-                let count = u64::from(ue.count);
-                held[0] += bearer.downlink.rate.bps() * count;
-                held[1] += bearer.uplink.rate.bps() * count;
-                held[2] += count;
-            }
-        }
+    /// What is reserved for good fits, and each user that is switched can get a DCH.
+    fn admission(&self, i: usize, reserved: Reserved) -> Result<(), Problem> {
+        let limits = self.scenario.cell[i].admission;
+        let held = [reserved.rates[0], reserved.rates[1], u64::from(reserved.dchs)];
         let most =
             [limits.downlink.map(BitRate::bps), limits.uplink.map(BitRate::bps), limits.dchs.map(u64::from)];
         let keys = ["downlink", "uplink", "dchs"];
@@ -129,7 +120,8 @@ impl Inspection<'_> {
             let message = "the FACH and the DCHs that users have for good are more than the cell gives away";
             return Err(problem(key, message).help("raise the limit, or have fewer such users".to_owned()));
         }
-        for Dedicated { bearer, .. } in here.iter().filter_map(|(_, named)| named.dchs.last()) {
+        let here = self.names.groups.iter().filter(|named| named.cell == i);
+        for Dedicated { bearer, .. } in here.filter_map(|named| named.dchs.last()) {
             if let Some(key) = over([bearer.downlink.rate.bps(), bearer.uplink.rate.bps(), 1]) {
                 let message =
                     format!("not one DCH of bearer `{}` fits beside what is always reserved", bearer.name);

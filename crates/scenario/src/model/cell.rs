@@ -206,6 +206,13 @@ pub struct Dch {
     pub tti: Duration,
 }
 
+impl Dch {
+    /// A channel that each user has for himself.
+    pub fn new(rate: BitRate, tti: Duration) -> Self {
+        Dch { rate, tti }
+    }
+}
+
 fn default_fach() -> Option<Fach> {
     Some(Fach::default())
 }

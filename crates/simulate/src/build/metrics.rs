@@ -10,8 +10,6 @@ use umts_stack::ids::ConnectionId;
 use umts_stack::trace::Channel;
 use umts_units::{BitRate, MilliWatts, Time};
 
-use super::rrc::reserved;
-
 /// What the metrics of a run need to know of its scenario.
 pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
     let end = Time::ZERO + scenario.duration;
@@ -73,7 +71,7 @@ fn cell_capacity(scenario: &Scenario, cell: usize) -> u64 {
         switched += group.dchs.first().map_or(0, |[largest, _]| largest.rate.bps() * users);
     }
     let limit = scenario.cell[cell].admission.downlink;
-    let room = limit.map_or(u64::MAX, |most| most.bps() - reserved(scenario, cell).rates[0]);
+    let room = limit.map_or(u64::MAX, |most| most.bps() - scenario.plan().reserved[cell].rates[0]);
     held + shared.values().sum::<u64>() + switched.min(room)
 }
 

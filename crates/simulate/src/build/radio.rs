@@ -31,7 +31,7 @@ pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
         }),
         rach: private.map_or(RachMode::Shared, |rach| RachMode::Private { access_delay: rach.access_delay }),
         limits: Limits { rates: [downlink, uplink], dchs, queue },
-        reserved: rrc::reserved(scenario, index),
+        reserved: scenario.plan().reserved[index],
     }
 }
 

@@ -1,0 +1,41 @@
+//! What is reserved in a cell for good: what its users share in the downlink, and the DCHs of users that are not switched.
+
+use std::collections::BTreeMap;
+
+use umts_stack::rnc::Reserved;
+use umts_stack::trace::Channel;
+
+use super::Inspection;
+use super::channels::GroupChannels;
+
+impl Inspection<'_> {
+    /// By cell.
+    pub(super) fn reserved(&self, channels: &[GroupChannels]) -> Vec<Reserved> {
+        (0..self.scenario.cell.len()).map(|cell| self.reserved_in(cell, channels)).collect()
+    }
+
+    /// A shared channel counts once, however many share it; the FACH counts without users too.
+    fn reserved_in(&self, cell: usize, channels: &[GroupChannels]) -> Reserved {
+        let fach = self.scenario.cell[cell].fach.as_ref();
+        let mut shared: BTreeMap<_, _> =
+            fach.map(|fach| ((Channel::Fach, 0), fach.rate.bps())).into_iter().collect();
+        let mut reserved = Reserved { rates: [0; 2], dchs: 0 };
+        let groups = self.scenario.ue.iter().zip(&self.names.groups).zip(channels);
+        for ((ue, _), GroupChannels { own, .. }) in groups.filter(|((_, named), _)| named.cell == cell) {
+            for (sum, channel) in reserved.rates.iter_mut().zip(own) {
+                if channel.kind == Channel::Dch {
+                    *sum += channel.rate.bps() * u64::from(ue.count);
+                }
+            }
+            let [downlink, uplink] = own;
+            if downlink.kind != Channel::Dch {
+                shared.insert((downlink.kind, downlink.number), downlink.rate.bps());
+            }
+            if uplink.kind == Channel::Dch {
+                reserved.dchs += u32::from(ue.count);
+            }
+        }
+        reserved.rates[0] += shared.values().sum::<u64>();
+        reserved
+    }
+}
