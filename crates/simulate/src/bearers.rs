@@ -2,6 +2,7 @@
 
 use umts_scenario::{Group, Scenario, model};
 use umts_stack::radio::rlc::octets::Encoding;
+use umts_stack::trace::Channel;
 use umts_units::Octets;
 
 /// IPv4 and TCP without options.
@@ -30,6 +31,9 @@ pub fn capture_notes(scenario: &Scenario) -> Vec<String> {
 fn encoding(scenario: &Scenario, ue: &model::Ue, group: &Group) -> Result<Encoding, String> {
     if scenario.pdcp.header_compression != model::HeaderCompression::Off {
         return Err("pdcp.header_compression = \"ideal\" has no encoding".to_owned());
+    }
+    if group.channels[0].kind == Channel::Dsch {
+        return Err("frames of a DSCH are not written (downlink.shared = true)".to_owned());
     }
     let flows = group.flows.iter().map(|&number| &scenario.flow[number]);
     let least = flows.map(|flow| flow.tcp.header).min();

@@ -47,10 +47,18 @@ impl Channel {
         if self.written { format!("{}.{key}", self.path) } else { self.path.clone() }
     }
 
-    fn dch(path: String, written: bool, way: &str, bearer: &str, dch: &Dch) -> Channel {
+    /// A DCH, or a DSCH of this number.
+    fn of_bearer(
+        path: String,
+        written: bool,
+        way: &str,
+        bearer: &str,
+        (dch, number): (&Dch, u16),
+    ) -> Channel {
         let name = format!("the {way} of bearer `{bearer}`");
-        let (kind, scheduler) = (trace::Channel::Dch, SchedulerKind::default());
-        Channel { path, written, name, kind, number: 0, scheduler, rate: dch.rate, tti: dch.tti }
+        let (kind, number) =
+            if dch.shared { (trace::Channel::Dsch, number) } else { (trace::Channel::Dch, 0) };
+        Channel { path, written, name, kind, number, scheduler: dch.scheduler, rate: dch.rate, tti: dch.tti }
     }
 }
 
@@ -61,6 +69,7 @@ impl Inspection<'_> {
         }
         (0..self.scenario.cell.len()).try_for_each(|i| self.order_of_blocks(i))?;
         (0..self.scenario.cell.len()).try_for_each(|i| self.fach_scheduler(i))?;
+        (0..self.scenario.bearer.len()).try_for_each(|i| self.sharing(i))?;
         (0..self.scenario.ue.len()).map(|i| self.channels_of(i)).collect()
     }
 
@@ -161,19 +170,62 @@ impl Inspection<'_> {
     }
 
     fn dchs(&self, bearer: usize) -> [Channel; 2] {
-        let model = &self.scenario.bearer[bearer];
-        [("downlink", &model.downlink), ("uplink", &model.uplink)]
-            .map(|(way, dch)| Channel::dch(format!("bearer.{bearer}.{way}"), true, way, &model.name, dch))
+        let (model, number) = (&self.scenario.bearer[bearer], bearer as u16);
+        [("downlink", &model.downlink), ("uplink", &model.uplink)].map(|(way, dch)| {
+            Channel::of_bearer(format!("bearer.{bearer}.{way}"), true, way, &model.name, (dch, number))
+        })
     }
 
-    /// The DCHs of a bearer that is named at `path`.
+    /// The channels of a bearer that is named at `path`.
     fn dedicated_channels(&self, path: &str, named: &Dedicated) -> [Channel; 2] {
         if let BearerOrigin::Declared(bearer) = named.origin {
             return self.dchs(bearer);
         }
         let bearer = &named.bearer;
         [("downlink", &bearer.downlink), ("uplink", &bearer.uplink)]
-            .map(|(way, dch)| Channel::dch(path.to_owned(), false, way, &bearer.name, dch))
+            .map(|(way, dch)| Channel::of_bearer(path.to_owned(), false, way, &bearer.name, (dch, 0)))
+    }
+
+    /// A channel is shared in the downlink, by users who have it for good, and a scheduler needs one that is shared.
+    fn sharing(&self, i: usize) -> Result<(), Problem> {
+        let bearer = &self.scenario.bearer[i];
+        let fail = |key: &str, message: String, help: &str| {
+            Err(self.problem(&format!("bearer.{i}.{key}"), message).label("this").help(help.to_owned()))
+        };
+        let is_this = |named: &Dedicated| matches!(named.origin, BearerOrigin::Declared(at) if at == i);
+        let groups = &self.names.groups;
+        if bearer.uplink.shared {
+            let message = "an uplink is not shared: each user has a DCH of its own".to_owned();
+            return fail("uplink.shared", message, "leave `shared` out, or write it for the downlink");
+        }
+        for (way, dch) in [("downlink", &bearer.downlink), ("uplink", &bearer.uplink)] {
+            if !dch.shared && dch.scheduler != SchedulerKind::default() {
+                let message =
+                    format!("nobody shares the {way} of bearer `{}`, so nobody is scheduled", bearer.name);
+                return fail(
+                    &format!("{way}.scheduler"),
+                    message,
+                    "leave `scheduler` out, or set downlink.shared = true",
+                );
+            }
+        }
+        if bearer.downlink.shared && groups.iter().any(|named| named.dchs.iter().any(is_this)) {
+            let message = format!(
+                "users that are switched may be given bearer `{}`: its downlink is not theirs",
+                bearer.name
+            );
+            return fail(
+                "downlink.shared",
+                message,
+                "name the bearer in [[ue]], or take it out of `dch` of [rrc]",
+            );
+        }
+        if bearer.downlink.shared && !groups.iter().filter_map(|named| named.bearer.as_ref()).any(is_this) {
+            let message = format!("no user shares the downlink of bearer `{}`", bearer.name);
+            let help = format!("add a [[ue]] with bearer = \"{}\", or leave `shared` out", bearer.name);
+            return fail("downlink.shared", message, &help);
+        }
+        Ok(())
     }
 
     /// FACH and RACH of the cell of a user group.

@@ -182,7 +182,7 @@ pub enum RachAccess {
     Private,
 }
 
-/// A dedicated bearer, by name: one DCH each way.
+/// A bearer by name: a DCH each way for each of its users, or one downlink that they share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Bearer {
@@ -194,7 +194,7 @@ pub struct Bearer {
     pub uplink: Dch,
 }
 
-/// A dedicated channel in one direction.
+/// A channel of a bearer in one direction.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dch {
@@ -204,12 +204,20 @@ pub struct Dch {
     /// Transmission time interval.
     #[schemars(extend("x-range" = TTI_RANGE, "x-source" = "TS 25.302 §7.1"))]
     pub tti: Duration,
+    /// Downlink: all users of the bearer in a cell share one channel of this rate, a DSCH.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "TS 25.211 §5.3.3.2"))]
+    pub shared: bool,
+    /// Who of those that share it is next.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "TS 25.321 §4.2.3.3, which leaves it to the implementation"))]
+    pub scheduler: SchedulerKind,
 }
 
 impl Dch {
     /// A channel that each user has for himself.
     pub fn new(rate: BitRate, tti: Duration) -> Self {
-        Dch { rate, tti }
+        Dch { rate, tti, shared: false, scheduler: SchedulerKind::default() }
     }
 }
 

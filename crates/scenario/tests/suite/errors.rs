@@ -81,6 +81,37 @@ fn each_mistake_is_named_where_it_stands() {
             "oldest_first",
         ),
         (
+            &BEARER.replace("tti = \"10 ms\" }\nuplink", "tti = \"10 ms\", shared = true }\nuplink"),
+            "",
+            "bearer.0.downlink.shared",
+            "no user shares the downlink of bearer `b`",
+            "add a [[ue]] with bearer = \"b\", or leave `shared` out",
+        ),
+        (
+            &BEARER.replace("tti = \"10 ms\" }\nuplink", "tti = \"10 ms\", shared = true }\nuplink"),
+            "[[ue]]\nname = \"s\"\nbearer = \"switched\"\n[ue.rrc]\ndch = [\"b\"]",
+            "bearer.0.downlink.shared",
+            "users that are switched may be given bearer `b`",
+            "take it out of `dch` of [rrc]",
+        ),
+        (
+            &BEARER.replace(
+                "tti = \"10 ms\" }\nuplink",
+                "tti = \"10 ms\", scheduler = \"oldest_first\" }\nuplink",
+            ),
+            "",
+            "bearer.0.downlink.scheduler",
+            "nobody shares the downlink of bearer `b`",
+            "set downlink.shared = true",
+        ),
+        (
+            &BEARER.replace("uplink = { rate", "uplink = { shared = true, rate"),
+            "",
+            "bearer.0.uplink.shared",
+            "an uplink is not shared",
+            "write it for the downlink",
+        ),
+        (
             "",
             "traffic = \"etsi_www\"\n[flow.etsi_www]\nbetween_sessions = \"0 s\"",
             "flow.0.etsi_www.between_sessions",

@@ -36,7 +36,9 @@ impl Sharing {
         };
         match (plan.channel, cell.fach, cell.rach) {
             (Channel::Dch, _, _) => Sharing::Dedicated(MacD),
-            (Channel::Fach, FachMode::Pull, _) => Sharing::Common(MacC::new(Scheduler::new(scheduler))),
+            (Channel::Dsch, _, _) | (Channel::Fach, FachMode::Pull, _) => {
+                Sharing::Common(MacC::new(Scheduler::new(scheduler)))
+            }
             (Channel::Fach, FachMode::PerUePush { nodeb_queue, jitter }, _) => {
                 Sharing::Pushed(EuraneFach::new(nodeb_queue, jitter, draws("fach/jitter")))
             }

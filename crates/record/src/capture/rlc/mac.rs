@@ -55,7 +55,7 @@ pub(super) fn frame(
     }
     let p2p: u32 = if direction == Direction::Uplink { 1 } else { 0 };
     let mut frame = [DISSECTOR, DIRECTION, &p2p.to_be_bytes(), &END_OF_TAGS].concat();
-    frame.extend(hint(ue, channel, mode, pdus.len(), bits));
+    frame.extend(hint(ue, channel, mode, pdus.len(), bits)?);
     frame.extend(AAL2_CID.to_be_bytes());
     frame.extend(ATM.to_be_bytes());
     let mut blocks = Vec::new();
@@ -66,12 +66,13 @@ pub(super) fn frame(
     Some(frame)
 }
 
-/// What the RNC was told of the channel: little-endian.
-fn hint(ue: UeId, channel: Channel, mode: PduMode, blocks: usize, bits: usize) -> Vec<u8> {
+/// What the RNC was told of the channel: little-endian. `None`: this reader's hint has no word for a DSCH.
+fn hint(ue: UeId, channel: Channel, mode: PduMode, blocks: usize, bits: usize) -> Option<Vec<u8>> {
     let (count, bits) = (blocks as u32, bits as u32);
     let (kind, formats) = match channel {
         Channel::Rach => (1, (count | bits << 9).to_le_bytes().to_vec()),
         Channel::Fach => (2, (count | bits << 9).to_le_bytes().to_vec()),
+        Channel::Dsch => return None,
         Channel::Dch => (3, [&[1], (count << 5 | bits << 14).to_le_bytes().as_slice()].concat()),
     };
     let mut bearer = (u32::from(ue.0) + 1).to_le_bytes().to_vec();
@@ -83,7 +84,7 @@ fn hint(ue: UeId, channel: Channel, mode: PduMode, blocks: usize, bits: usize) -
     hint.extend(formats);
     hint.push(blocks as u8);
     (0..blocks).for_each(|_| hint.extend_from_slice(&bearer));
-    hint
+    Some(hint)
 }
 
 fn data_frame(at: Time, direction: Direction, channel: Channel, count: usize, blocks: Vec<u8>) -> Vec<u8> {

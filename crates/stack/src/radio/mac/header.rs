@@ -236,10 +236,11 @@ impl MacHeader {
     }
 
     /// What stands in front of the PDUs of a user's bearer on `channel`: nothing on a DCH of its own, the C-RNTI on
-    /// common channels.
+    /// common channels, the DSCH-RNTI, here of the same number, on a DSCH.
     pub fn of_bearer(channel: Channel, c_rnti: u16, number: LogicalChannel) -> Self {
         match channel {
             Channel::Dch => MacHeader::Absent,
+            Channel::Dsch => MacHeader::Dsch(c_rnti, None),
             Channel::Rach => MacHeader::RachDedicated(c_rnti, number),
             Channel::Fach => MacHeader::FachDedicated(UeAddress::CRnti(c_rnti), number),
         }

@@ -11,6 +11,8 @@ pub enum Channel {
     Rach,
     /// Dedicated channel.
     Dch,
+    /// Downlink shared channel: its users have a DCH each beside it.
+    Dsch,
 }
 
 impl Channel {
@@ -20,6 +22,7 @@ impl Channel {
             Channel::Fach => ("FACH", RrcState::CellFach),
             Channel::Rach => ("RACH", RrcState::CellFach),
             Channel::Dch => ("DCH", RrcState::CellDch),
+            Channel::Dsch => ("DSCH", RrcState::CellDch),
         }
     }
 }

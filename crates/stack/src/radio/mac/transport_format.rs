@@ -59,6 +59,7 @@ mod tests {
     fn blocks_have_the_sizes_of_the_reference_bearers() {
         assert_eq!(block_bits(Bytes(40), Channel::Dch, Some(16)), 336);
         assert_eq!(block_bits(Bytes(40), Channel::Fach, Some(16)), 360);
+        assert_eq!(block_bits(Bytes(40), Channel::Dsch, Some(16)), 354);
         assert_eq!(block_bits(Bytes(40), Channel::Fach, None), 320);
     }
 }
