@@ -19,22 +19,22 @@ use umts_simulate::{
 use umts_stack::network::{Event, Network};
 use umts_units::{Duration, Time};
 
-use crate::cargo::Cargo;
-use crate::children::{Children, Program, exit_status_of};
-use crate::digest::Digest;
-use crate::exchange::{Behind, Counts, Exchange};
-use crate::fidelity::Fidelity;
-use crate::gauge::{Gauge, Reading};
-use crate::live::Live;
-use crate::programs_budget::ProgramsBudget;
-use crate::recording::{self, Recording};
-use crate::replay::Replay;
-use crate::round_trips::RoundTrips;
-use crate::surroundings::{Surroundings, start_in_ue};
-use crate::tcp_settings::{Effective, TcpSettings};
-use crate::topology::ue_port;
-use crate::wall_clock::{WallClock, cpu_time};
-use crate::wire::Frames;
+use crate::clock::wall_clock::{WallClock, cpu_time};
+use crate::devices::tcp_settings::{Effective, TcpSettings};
+use crate::devices::topology::ue_port;
+use crate::devices::wire::Frames;
+use crate::outside::exchange::{Behind, Counts, Exchange};
+use crate::outside::live::Live;
+use crate::outside::recording::{self, Recording};
+use crate::outside::replay::Replay;
+use crate::packets::cargo::Cargo;
+use crate::programs::children::{Children, Program, exit_status_of};
+use crate::programs::surroundings::{Surroundings, start_in_ue};
+use crate::results::digest::Digest;
+use crate::results::fidelity::Fidelity;
+use crate::results::gauge::{Gauge, Reading};
+use crate::results::programs_budget::ProgramsBudget;
+use crate::results::round_trips::RoundTrips;
 
 /// Why there is no emulation, or no result of one.
 #[derive(Debug, Error)]

@@ -14,7 +14,7 @@ use nix::sys::signal::SigSet;
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-use crate::net_namespace::NetNamespace;
+use crate::devices::net_namespace::NetNamespace;
 
 /// A program that was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -8,8 +8,8 @@ use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFl
 use std::os::fd::AsFd;
 use umts_units::Duration;
 
-use crate::lateness::Lateness;
-use crate::wall_clock::monotonic;
+use crate::clock::lateness::Lateness;
+use crate::clock::wall_clock::monotonic;
 
 /// How late a timer wakes this process that expires every `period`, over `duration`.
 ///

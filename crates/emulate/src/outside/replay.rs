@@ -9,8 +9,8 @@ use umts_stack::network::Network;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
-use crate::exchange::{Exchange, Incoming};
-use crate::wall_clock::Arrival;
+use crate::clock::wall_clock::Arrival;
+use crate::outside::exchange::{Exchange, Incoming};
 
 /// Packets to come, on simulated time.
 pub struct Replay {

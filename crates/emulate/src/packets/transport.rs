@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use crate::foreign;
+use crate::packets::foreign;
 
 /// Protocol numbers of IANA.
 const ICMP: u8 = 1;

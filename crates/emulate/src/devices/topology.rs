@@ -3,11 +3,11 @@
 use std::io;
 use std::net::IpAddr;
 
-use crate::addresses;
-use crate::net_namespace::{LOOPBACK, NetNamespace, set_sysctl};
-use crate::netlink::{Netlink, Route};
-use crate::tcp_settings::{Effective, TcpSettings, read_back};
-use crate::tun::Tun;
+use crate::devices::addresses;
+use crate::devices::net_namespace::{LOOPBACK, NetNamespace, set_sysctl};
+use crate::devices::netlink::{Netlink, Route};
+use crate::devices::tcp_settings::{Effective, TcpSettings, read_back};
+use crate::devices::tun::Tun;
 
 /// Which port the server side has.
 pub const SERVER_PORT: usize = 0;
@@ -98,7 +98,7 @@ mod tests {
     use std::time::{Duration, Instant};
 
     use super::*;
-    use crate::foreign;
+    use crate::packets::foreign;
 
     /// Carries packets between the devices until `done`, or for ten seconds.
     fn ferry(tuns: &[Tun], mut done: impl FnMut() -> bool) -> bool {

@@ -15,10 +15,10 @@ use nix::time::{ClockId, clock_gettime};
 use umts_kernel::{Clock, Wake};
 use umts_units::{Duration, Time};
 
-use crate::lateness::Lateness;
-use crate::port::Port;
-use crate::probe::time_spec;
-use crate::tun::MTU;
+use crate::clock::lateness::Lateness;
+use crate::clock::probe::time_spec;
+use crate::devices::port::Port;
+use crate::devices::tun::MTU;
 
 /// Packets read from one device before the others have their turn.
 const BURST: usize = 64;

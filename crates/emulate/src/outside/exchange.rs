@@ -7,12 +7,12 @@ use umts_stack::network::Network;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
-use crate::addresses;
-use crate::cargo::{Cargo, Losses};
-use crate::foreign;
-use crate::topology::{SERVER_PORT, port_of, ue_port};
-use crate::wall_clock::Arrival;
-use crate::wire::Frames;
+use crate::clock::wall_clock::Arrival;
+use crate::devices::addresses;
+use crate::devices::topology::{SERVER_PORT, port_of, ue_port};
+use crate::devices::wire::Frames;
+use crate::packets::cargo::{Cargo, Losses};
+use crate::packets::foreign;
 
 /// What became of the packets of programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -168,7 +168,7 @@ mod tests {
     use umts_units::Duration;
 
     use super::*;
-    use crate::recording::Recording;
+    use crate::outside::recording::Recording;
     use crate::run::{Keep, replay};
 
     /// What became of packets that came in at these milliseconds, at these ports of a network with `radio`.

@@ -14,9 +14,9 @@ use pcap_file::pcapng::blocks::interface_description::{
 use pcap_file::pcapng::{Block, PcapNgReader, PcapNgWriter};
 use umts_units::Time;
 
-use crate::topology::SERVER_PORT;
-use crate::tun::MTU;
-use crate::wall_clock::Arrival;
+use crate::clock::wall_clock::Arrival;
+use crate::devices::topology::SERVER_PORT;
+use crate::devices::tun::MTU;
 
 /// Being written.
 pub struct Recording {

@@ -14,8 +14,8 @@ use umts_stack::ids::Direction;
 use umts_stack::trace::{CapturePoint, TraceEvent};
 use umts_units::{Duration, Time};
 
-use crate::cargo::Cargo;
-use crate::transport::{Message, Transport, read};
+use crate::packets::cargo::Cargo;
+use crate::packets::transport::{Message, Transport, read};
 
 /// Connections and echoes that are followed at once; of more, the first in the order of addresses is forgotten.
 const MOST_FOLLOWED: usize = 4096;

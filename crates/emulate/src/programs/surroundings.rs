@@ -3,15 +3,15 @@
 use std::ffi::OsString;
 use std::io;
 
-use crate::children::{ChildId, Children, Program};
-use crate::exchange::Behind;
-use crate::net_namespace::NetNamespace;
-use crate::port::Port;
+use crate::devices::net_namespace::NetNamespace;
+use crate::devices::port::Port;
+use crate::devices::tcp_settings::Effective;
+use crate::devices::topology::{self, SERVER_PORT, ue_port};
+use crate::devices::uplink::{self, Uplink};
+use crate::devices::wire::Wire;
+use crate::outside::exchange::Behind;
+use crate::programs::children::{ChildId, Children, Program};
 use crate::run::{EmulationError, Internet, Programs, system};
-use crate::tcp_settings::Effective;
-use crate::topology::{self, SERVER_PORT, ue_port};
-use crate::uplink::{self, Uplink};
-use crate::wire::Wire;
 
 /// Devices, and what is behind them.
 pub struct Surroundings {

@@ -6,9 +6,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use tun_rs::{DeviceBuilder, SyncDevice};
 
-use crate::net_namespace::NetNamespace;
-use crate::netlink::{Netlink, Route};
-use crate::tcp_settings;
+use crate::devices::net_namespace::NetNamespace;
+use crate::devices::netlink::{Netlink, Route};
+use crate::devices::tcp_settings;
 
 /// Largest packet: what the model's MTU is for.
 pub const MTU: u16 = 1500;

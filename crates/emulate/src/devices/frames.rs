@@ -1,6 +1,6 @@
 //! Ethernet frames between two given devices: which of them cross the radio, and in what form.
 
-use crate::foreign;
+use crate::packets::foreign;
 
 /// Destination, source and type.
 pub const HEADER: usize = 14;

@@ -16,10 +16,10 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 
 use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 
-use crate::addresses;
-use crate::masquerade::Masquerade;
-use crate::net_namespace::{NetNamespace, set_sysctl};
-use crate::netlink::{Netlink, Route};
+use crate::devices::addresses;
+use crate::devices::masquerade::Masquerade;
+use crate::devices::net_namespace::{NetNamespace, set_sysctl};
+use crate::devices::netlink::{Netlink, Route};
 
 /// Emulations that can reach the Internet at once.
 const MOST: u8 = 100;

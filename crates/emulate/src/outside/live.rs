@@ -7,10 +7,10 @@ use umts_stack::network::Network;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
-use crate::children::{ChildId, Children};
-use crate::exchange::{Exchange, Incoming};
-use crate::recording::Recording;
-use crate::wall_clock::{Ending, WallClock};
+use crate::clock::wall_clock::{Ending, WallClock};
+use crate::outside::exchange::{Exchange, Incoming};
+use crate::outside::recording::Recording;
+use crate::programs::children::{ChildId, Children};
 
 /// Real programs and the time that passes for them.
 pub struct Live {

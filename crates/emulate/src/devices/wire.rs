@@ -20,10 +20,10 @@ use nix::sys::socket::{
 };
 use nix::{cmsg_space, getsockopt_impl, libc, setsockopt_impl, sockopt_impl};
 
-use crate::foreign;
-use crate::frames::{self, HEADER, TAG, Way};
-use crate::netlink::Netlink;
-use crate::tun::MTU;
+use crate::devices::frames::{self, HEADER, TAG, Way};
+use crate::devices::netlink::Netlink;
+use crate::devices::tun::MTU;
+use crate::packets::foreign;
 
 /// Pairs of addresses whose Ethernet header is remembered.
 const MOST_PAIRS: usize = 4096;

@@ -2,8 +2,8 @@
 
 use umts_units::Duration;
 
-use crate::exchange::Counts;
-use crate::lateness::Lateness;
+use crate::clock::lateness::Lateness;
+use crate::outside::exchange::Counts;
 
 /// What the machine did to the emulation, as opposed to the model.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use nix::sched::{CloneFlags, setns, unshare};
 
-use crate::netlink::Netlink;
+use crate::devices::netlink::Netlink;
 
 /// One of them.
 #[derive(Debug)]

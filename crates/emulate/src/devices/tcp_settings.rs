@@ -6,7 +6,7 @@ use std::path::Path;
 
 use netlink_packet_route::route::RouteMetric;
 
-use crate::netlink::Netlink;
+use crate::devices::netlink::Netlink;
 
 /// What the kernel's TCP is told, in every namespace alike.
 #[derive(Debug, Clone, Default, PartialEq)]

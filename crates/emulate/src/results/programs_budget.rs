@@ -15,8 +15,8 @@ use umts_stack::packet::{Content, Flags, Foreign, Packet, Segment};
 use umts_stack::trace::{CapturePoint, SendCause, TraceEvent};
 use umts_units::Time;
 
-use crate::cargo::Cargo;
-use crate::transport::{Message, Transport, read};
+use crate::packets::cargo::Cargo;
+use crate::packets::transport::{Message, Transport, read};
 
 /// Connections and segments that are followed at once; of more, the first are forgotten.
 const MOST_CONNECTIONS: usize = 4096;
@@ -282,16 +282,18 @@ mod tests {
     use umts_units::Duration;
 
     use super::*;
-    use crate::recording::Recording;
+    use crate::clock::wall_clock::Arrival;
+    use crate::devices::topology::{SERVER_PORT, ue_port};
+    use crate::outside::recording::Recording;
     use crate::run::{Keep, replay};
-    use crate::topology::{SERVER_PORT, ue_port};
-    use crate::wall_clock::Arrival;
 
     const SERVER: [u8; 4] = [192, 0, 2, 1];
 
     /// A segment between port 80 of a server and port 5000 of the first UE.
     fn segment(from_server: bool, (flags, seq, ack): (u8, u32, u32), payload: usize) -> Vec<u8> {
-        let IpAddr::V4(ue) = crate::addresses::of_ue(0)[0] else { panic!("the first is of version 4") };
+        let IpAddr::V4(ue) = crate::devices::addresses::of_ue(0)[0] else {
+            panic!("the first is of version 4")
+        };
         let ends = [(SERVER, 80_u16), (ue.octets(), 5000)];
         let [from, to] = if from_server { ends } else { [ends[1], ends[0]] };
         let mut packet = vec![0x45, 0];

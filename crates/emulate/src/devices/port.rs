@@ -3,9 +3,9 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use crate::net_namespace::NetNamespace;
-use crate::tun::Tun;
-use crate::wire::{Frames, Wire};
+use crate::devices::net_namespace::NetNamespace;
+use crate::devices::tun::Tun;
+use crate::devices::wire::{Frames, Wire};
 
 /// One of them.
 pub enum Port {

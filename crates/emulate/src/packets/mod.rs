@@ -1,0 +1,7 @@
+//! Packets of real programs: what their headers say, and their octets while the network carries descriptions of them.
+//!
+//! Nothing here knows where a packet comes from or where it goes.
+
+pub mod cargo;
+pub mod foreign;
+pub mod transport;
