@@ -9,7 +9,8 @@ use arrow_schema::{Field, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use umts_capture::TimeSequenceTables;
-use umts_record::metrics::{ConnectionRow, Definition, Scope, definitions};
+use umts_record::definitions;
+use umts_record::metrics::{ConnectionRow, Definition, Scope};
 use umts_record::series::{Table, Values};
 
 /// A table, for any library that reads Arrow streams: `polars.DataFrame(columns)`, `pyarrow.table(columns)`.

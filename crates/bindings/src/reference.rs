@@ -2,7 +2,8 @@
 
 use pyo3::prelude::*;
 use pyo3::types::{IntoPyDict, PyDict};
-use umts_record::metrics::{Definition, Scope, definitions};
+use umts_record::definitions;
+use umts_record::metrics::{Definition, Scope};
 use umts_scenario::{
     FlatProfile, Param, Profile, ReferenceBearer, ReferenceChannel, RrcProfile, reference_bearers,
 };

@@ -9,6 +9,11 @@
 
 pub mod budget;
 pub mod capture;
+mod definitions;
 pub mod metrics;
 mod open;
+mod reference;
 pub mod series;
+
+pub use definitions::definitions;
+pub use reference::reference_page;

@@ -8,8 +8,8 @@ use crate::metrics::{Definition, MetricSet, Scope};
 
 const TOTAL: &str = "budget_total_s";
 
-/// Every metric of the budget.
-pub(crate) fn definitions() -> impl Iterator<Item = Definition> {
+/// Every metric of the budget, in the order in which results list them.
+pub fn definitions() -> impl Iterator<Item = Definition> {
     let of = |name, unit, meaning, numerator, denominator| Definition {
         name,
         unit,

@@ -35,7 +35,7 @@ use umts_units::Time;
 
 pub use cause::{Cause, Parts};
 pub use log::Interval;
-pub(crate) use metrics::definitions;
+pub use metrics::definitions;
 pub use rto::{Because, Timeout};
 pub use way::Loss;
 

@@ -1,4 +1,5 @@
-//! Every metric: its name, unit, meaning and formula, in one table. The reference page is generated from it.
+//! Every metric of these recorders: its name, unit, meaning and formula, in one table. The reference page is generated
+//! from it and the tables of the other recorders.
 
 use umts_units::Duration;
 
@@ -40,7 +41,8 @@ pub struct Definition {
     pub denominator: &'static str,
 }
 
-/// Every metric, in the order in which results list them (`_uplink` twins follow all of the downlink's).
+/// Every metric of [`Metrics`](super::Metrics), in the order in which results list them (`_uplink` twins follow all of
+/// the downlink's).
 pub fn definitions() -> impl Iterator<Item = Definition> {
     let tcp = TCP.iter().map(|metric| metric.definition(Scope::Connection));
     let radio = RADIO.iter().map(|metric| metric.definition(Scope::Radio));
@@ -50,7 +52,6 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         .chain(datagrams)
         .chain(cell)
         .chain(NETWORK.iter().map(|metric| metric.definition(Scope::Network)))
-        .chain(crate::budget::definitions())
 }
 
 pub(super) fn connection_metrics(totals: &TcpTotals) -> MetricSet {

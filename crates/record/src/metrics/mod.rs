@@ -13,7 +13,6 @@ mod channels;
 mod connection;
 mod definitions;
 mod radio;
-mod reference;
 mod results;
 mod rrc;
 mod rtt;
@@ -26,7 +25,6 @@ use umts_stack::trace::TraceEvent;
 use umts_units::{BitRate, Time};
 
 pub use definitions::{Definition, Scope, definitions};
-pub use reference::reference_page;
 pub use results::{ConnectionRow, MetricSet, RunMetrics};
 pub use rrc::StatePower;
 

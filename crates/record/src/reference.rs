@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use super::definitions::{Definition, Scope, definitions};
+use crate::definitions;
+use crate::metrics::{Definition, Scope};
 
 const INTRODUCTION: &str = "\
 # Metrics
