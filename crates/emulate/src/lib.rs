@@ -13,6 +13,7 @@
 
 mod clock;
 mod devices;
+mod error;
 mod outside;
 mod packets;
 mod programs;
@@ -24,10 +25,12 @@ pub use clock::probe::measure_lateness;
 pub use devices::addresses::{SERVER, of_ue};
 pub use devices::tcp_settings::{Effective, TcpSettings};
 pub use devices::wire::Frames;
+pub use error::EmulationError;
 pub use outside::exchange::Counts;
 pub use packets::cargo::Losses;
 pub use programs::children::Program;
 pub use programs::isolation::{leave_host, settle};
+pub use programs::{Internet, Programs};
 pub use results::fidelity::Fidelity;
 pub use results::gauge::Reading;
-pub use run::{EmulationError, Internet, Keep, Outcome, Programs, Results, Started, emulate, replay};
+pub use run::{Keep, Outcome, Results, Started, emulate, replay};

@@ -1,15 +1,12 @@
 //! An emulation from its start to its end, and its replay.
 
-use std::io;
 use std::ops::ControlFlow;
-use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 
-use thiserror::Error;
 use umts_kernel::random::Streams;
 use umts_kernel::{EventQueue, Phase};
 use umts_record::budget::{Budget, BudgetConfig};
-use umts_record::capture::{CaptureConfig, CaptureError, Captures};
+use umts_record::capture::{CaptureConfig, Captures};
 use umts_record::metrics::{Metrics, RunMetrics};
 use umts_record::series::{Series, SeriesTables, Table};
 use umts_scenario::Scenario;
@@ -20,62 +17,24 @@ use umts_stack::network::{Event, Network};
 use umts_units::{Duration, Time};
 
 use crate::clock::wall_clock::{WallClock, cpu_time};
-use crate::devices::tcp_settings::{Effective, TcpSettings};
+use crate::devices::port::Behind;
+use crate::devices::tcp_settings::Effective;
 use crate::devices::topology::ue_port;
 use crate::devices::wire::Frames;
-use crate::outside::exchange::{Behind, Counts, Exchange};
+use crate::error::{EmulationError, system};
+use crate::outside::exchange::{Counts, Exchange};
 use crate::outside::live::Live;
 use crate::outside::recording::{self, Recording};
 use crate::outside::replay::Replay;
 use crate::packets::cargo::Cargo;
-use crate::programs::children::{Children, Program, exit_status_of};
+use crate::programs::Programs;
+use crate::programs::children::Children;
 use crate::programs::surroundings::{Surroundings, start_in_ue};
 use crate::results::digest::Digest;
 use crate::results::fidelity::Fidelity;
 use crate::results::gauge::{Gauge, Reading};
 use crate::results::programs_budget::ProgramsBudget;
 use crate::results::round_trips::RoundTrips;
-
-/// Why there is no emulation, or no result of one.
-#[derive(Debug, Error)]
-pub enum EmulationError {
-    /// The command could not be started.
-    #[error("cannot run {name}: {source}")]
-    Command {
-        /// The command.
-        name: String,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// The kernel refused something.
-    #[error("{what}: {source}")]
-    System {
-        /// What was to be done.
-        what: &'static str,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// A capture could not be written.
-    #[error(transparent)]
-    Capture(#[from] CaptureError),
-    /// `meter` asked for it.
-    #[error("the emulation was stopped")]
-    Stopped,
-}
-
-impl EmulationError {
-    /// What to exit with: as `env` has it for commands, 125 for the rest.
-    pub fn exit_status(&self) -> i32 {
-        match self {
-            EmulationError::Command { source, .. } => exit_status_of(source),
-            _ => 125,
-        }
-    }
-}
-
-pub(crate) fn system(what: &'static str) -> impl Fn(io::Error) -> EmulationError {
-    move |source| EmulationError::System { what, source }
-}
 
 /// What is kept of a run.
 #[derive(Debug, Clone, Default)]
@@ -89,40 +48,6 @@ pub struct Keep {
     /// Whether to take the fingerprint by which a replay is held against its emulation: it costs as much time as all
     /// the rest of the loop.
     pub digest: bool,
-}
-
-/// The programs of an emulation and what is around them.
-pub struct Programs {
-    /// Runs in the first UE; the emulation ends with it.
-    pub command: Program,
-    /// Run in the second UE and those after it.
-    pub ues: Vec<Program>,
-    /// What is behind the server side.
-    pub internet: Internet,
-    /// Run at the server side.
-    pub servers: Vec<Program>,
-    /// Given devices in place of namespaces: the UE's, and that of the network. The command then runs where this process
-    /// does, and nothing else is started.
-    pub wires: Option<[String; 2]>,
-    /// What the kernel's TCP is told.
-    pub tcp: TcpSettings,
-    /// Its other end is open while the emulation is wanted.
-    pub parent: OwnedFd,
-    /// Where packets are noted for a replay, if anywhere.
-    pub recording: Option<PathBuf>,
-    /// The process has a real-time priority.
-    pub is_real_time: bool,
-}
-
-/// What is behind the server side.
-pub enum Internet {
-    /// Nothing: every address is its own.
-    None,
-    /// Nothing, but every address answers: this program does, and says a line on standard output when it begins.
-    Hermetic(Program),
-    /// The host's network, by translation of addresses. This program answers names, in the host's network; the sockets where
-    /// it is asked, UDP and TCP, are the two last words that it gets.
-    Host(Program),
 }
 
 /// What is told when the network is there, before a program runs.

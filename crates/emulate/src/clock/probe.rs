@@ -3,13 +3,12 @@
 use std::io;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use std::os::fd::AsFd;
 use umts_units::Duration;
 
 use crate::clock::lateness::Lateness;
-use crate::clock::wall_clock::monotonic;
+use crate::clock::wall_clock::{monotonic, time_spec};
 
 /// How late a timer wakes this process that expires every `period`, over `duration`.
 ///
@@ -28,9 +27,4 @@ pub fn measure_lateness(period: Duration, duration: Duration) -> io::Result<Late
         lateness.record(if now > due { now - due } else { Duration::ZERO });
     }
     Ok(lateness)
-}
-
-/// For the kernel.
-pub fn time_spec(at: Duration) -> TimeSpec {
-    TimeSpec::new((at.as_nanos() / 1_000_000_000) as i64, (at.as_nanos() % 1_000_000_000) as i64)
 }

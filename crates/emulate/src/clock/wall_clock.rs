@@ -10,13 +10,13 @@ use std::os::fd::OwnedFd;
 use nix::sys::epoll::{Epoll, EpollCreateFlags, EpollEvent, EpollFlags, EpollTimeout};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId as TimerClock, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::{ClockId, clock_gettime};
 use umts_kernel::{Clock, Wake};
 use umts_units::{Duration, Time};
 
 use crate::clock::lateness::Lateness;
-use crate::clock::probe::time_spec;
 use crate::devices::port::Port;
 use crate::devices::tun::MTU;
 
@@ -223,6 +223,11 @@ impl Clock for WallClock {
 /// CLOCK_MONOTONIC.
 pub fn monotonic() -> io::Result<Duration> {
     read(ClockId::CLOCK_MONOTONIC)
+}
+
+/// For the kernel.
+pub fn time_spec(at: Duration) -> TimeSpec {
+    TimeSpec::new((at.as_nanos() / 1_000_000_000) as i64, (at.as_nanos() % 1_000_000_000) as i64)
 }
 
 /// CPU time of this process so far.

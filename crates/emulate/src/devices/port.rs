@@ -15,6 +15,15 @@ pub enum Port {
     Wire(Wire),
 }
 
+/// Who is behind the ports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Behind {
+    /// So many UEs, each with addresses of ours.
+    Ues(usize),
+    /// One UE, whatever addresses it and the other side have.
+    Anybody,
+}
+
 impl Port {
     /// The next packet, if there is one: its length.
     ///

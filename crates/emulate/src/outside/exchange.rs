@@ -9,6 +9,7 @@ use umts_units::Time;
 
 use crate::clock::wall_clock::Arrival;
 use crate::devices::addresses;
+use crate::devices::port::Behind;
 use crate::devices::topology::{SERVER_PORT, port_of, ue_port};
 use crate::devices::wire::Frames;
 use crate::packets::cargo::{Cargo, Losses};
@@ -53,15 +54,6 @@ pub enum Incoming {
     Program(Arrival),
     /// One UE sent it to another.
     Turned(Vec<u8>),
-}
-
-/// Who is behind the ports.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Behind {
-    /// So many UEs, each with addresses of ours.
-    Ues(usize),
-    /// One UE, whatever addresses it and the other side have.
-    Anybody,
 }
 
 /// The border between programs and network.

@@ -4,14 +4,14 @@ use std::ffi::OsString;
 use std::io;
 
 use crate::devices::net_namespace::NetNamespace;
-use crate::devices::port::Port;
+use crate::devices::port::{Behind, Port};
 use crate::devices::tcp_settings::Effective;
 use crate::devices::topology::{self, SERVER_PORT, ue_port};
 use crate::devices::uplink::{self, Uplink};
 use crate::devices::wire::Wire;
-use crate::outside::exchange::Behind;
+use crate::error::{EmulationError, system};
 use crate::programs::children::{ChildId, Children, Program};
-use crate::run::{EmulationError, Internet, Programs, system};
+use crate::programs::{Internet, Programs};
 
 /// Devices, and what is behind them.
 pub struct Surroundings {
