@@ -8,7 +8,7 @@ use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
 use umts_record::metrics::ConnectionRow;
 use umts_record::series::Table;
-use umts_simulate::{PIECE_ROWS, Piece};
+use umts_record::{PIECE_ROWS, Piece};
 
 use crate::columns::{self, Columns, connections};
 

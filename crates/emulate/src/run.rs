@@ -2,18 +2,18 @@
 
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use umts_kernel::random::Streams;
 use umts_kernel::{EventQueue, Phase};
-use umts_record::budget::{Budget, BudgetConfig};
-use umts_record::capture::{CaptureConfig, Captures};
-use umts_record::metrics::{Metrics, RunMetrics};
-use umts_record::series::{Series, SeriesTables, Table};
+use umts_record::budget::{BudgetConfig, Whose};
+use umts_record::capture::{CaptureError, RealPackets};
+use umts_record::metrics::RunMetrics;
+use umts_record::series::SeriesTables;
+use umts_record::{Recorders, Records};
 use umts_scenario::Scenario;
-use umts_simulate::{
-    Outside, budget_config, drive, encodings, metrics_config, network_config, series_config,
-};
-use umts_stack::network::{Event, Network};
+use umts_simulate::{Outside, drive, network_config, wanted};
+use umts_stack::network::{Event, Network, NetworkConfig};
 use umts_units::{Duration, Time};
 
 use crate::clock::wall_clock::{WallClock, cpu_time};
@@ -35,6 +35,7 @@ use crate::results::fidelity::Fidelity;
 use crate::results::gauge::{Gauge, Reading};
 use crate::results::programs_budget::ProgramsBudget;
 use crate::results::round_trips::RoundTrips;
+use crate::results::watch::Watch;
 
 /// What is kept of a run.
 #[derive(Debug, Clone, Default)]
@@ -91,11 +92,6 @@ pub struct Results {
     pub digest: Option<String>,
 }
 
-/// Of the programs' connections, and of the simulated users' beside them.
-type Budgets = (Option<ProgramsBudget>, Option<Budget>);
-type Recorders = (Metrics, (Budgets, (Option<Series>, Option<Captures>)));
-type Sinks = (Cargo, ((Gauge, RoundTrips), (Option<Digest>, Recorders)));
-
 /// Runs `programs` over the network of `scenario`, on the wall clock. `meter` is told the state about twice a second and
 /// may stop everything; `started` is told before that what the kernel's TCP does.
 ///
@@ -109,10 +105,10 @@ pub fn emulate(
     started: impl FnOnce(Started<'_>) -> Result<(), EmulationError>,
     meter: &mut dyn FnMut(&Reading) -> ControlFlow<()>,
 ) -> Result<Outcome, EmulationError> {
-    let config = network_config(scenario);
+    let setting = Setting::new(scenario, seed, keep);
     let surroundings = Surroundings::new(&programs)?;
     started(Started { tcp: &surroundings.tcp, changes: surroundings.changes() })?;
-    let limit = config.ues.iter().flat_map(|ue| ue.channels).map(|channel| channel.format.tti).min();
+    let limit = setting.network.ues.iter().flat_map(|ue| ue.channels).map(|channel| channel.format.tti).min();
     let limit = limit.unwrap_or(Duration::from_millis(10));
     let ports = surroundings.ports.len();
     let recording = programs.recording.as_deref().map(|path| Recording::create(path, ports));
@@ -130,12 +126,11 @@ pub fn emulate(
         let started = start_in_ue(&mut children, clock.ports(), ue + 1, program);
         started.map_err(system("cannot run the program of a UE"))?;
     }
-    let cargo = Cargo::new(&config);
-    let exchange = Exchange::new(behind, cargo.clone());
+    let exchange = Exchange::new(behind, setting.cargo.clone());
     let mut live =
         Live { clock, exchange, children, command, recording, is_abandoned: false, released_late: 0 };
     let cpu_before = cpu_time().map_err(system("cannot read the clock"))?;
-    let results = run(scenario, seed, &mut live, cargo, keep, meter, |live| &live.exchange)?;
+    let results = setting.run(&mut live, meter, |live| &live.exchange)?;
     let cpu = cpu_time().map_err(system("cannot read the clock"))? - cpu_before;
     if let Some(recording) = live.recording.take() {
         recording.finish().map_err(system("cannot write the recording"))?;
@@ -180,105 +175,82 @@ pub fn replay(
     let behind = real_ues.map_or(Behind::Anybody, Behind::Ues);
     let arrivals = recording::read(recording, ue_port(real_ues.unwrap_or(1)))
         .map_err(system("cannot read the recording"))?;
-    let cargo = Cargo::new(&network_config(scenario));
-    let mut outside = Replay::new(arrivals, end, Exchange::new(behind, cargo.clone()));
-    let results =
-        run(scenario, seed, &mut outside, cargo, keep, &mut |_| ControlFlow::Continue(()), |replay| {
-            &replay.exchange
-        })?;
+    let setting = Setting::new(scenario, seed, keep);
+    let mut outside = Replay::new(arrivals, end, Exchange::new(behind, setting.cargo.clone()));
+    let results = setting.run(&mut outside, &mut |_| ControlFlow::Continue(()), |replay| &replay.exchange)?;
     Ok((results, outside.exchange.counts(Frames::default())))
 }
 
 /// How often the meter is read.
 const METER_EVERY: Duration = Duration::from_millis(500);
 
-fn run<O: Outside>(
-    scenario: &Scenario,
+/// A network and what is kept of it, the same in an emulation and its replay.
+struct Setting<'a> {
+    scenario: &'a Scenario,
+    network: NetworkConfig,
     seed: u64,
-    outside: &mut O,
+    keep: &'a Keep,
     cargo: Cargo,
-    keep: &Keep,
-    meter: &mut dyn FnMut(&Reading) -> ControlFlow<()>,
-    exchange_of: impl Fn(&O) -> &Exchange,
-) -> Result<Results, EmulationError> {
-    let mut network = Network::new(&network_config(scenario), &Streams::new(seed, 0));
-    let mut queue = EventQueue::new();
-    queue.push(Time::ZERO + scenario.duration, Phase::Receive, Event::EndOfRun);
-    network.start(&mut queue);
-    let captures = match &keep.pcap_dir {
-        Some(folder) => {
+}
+
+impl<'a> Setting<'a> {
+    fn new(scenario: &'a Scenario, seed: u64, keep: &'a Keep) -> Self {
+        let network = network_config(scenario);
+        let cargo = Cargo::new(&network);
+        Setting { scenario, network, seed, keep, cargo }
+    }
+
+    fn run<O: Outside>(
+        &self,
+        outside: &mut O,
+        meter: &mut dyn FnMut(&Reading) -> ControlFlow<()>,
+        exchange_of: impl Fn(&O) -> &Exchange,
+    ) -> Result<Results, EmulationError> {
+        let mut network = Network::new(&self.network, &Streams::new(self.seed, 0));
+        let mut queue = EventQueue::new();
+        queue.push(Time::ZERO + self.scenario.duration, Phase::Receive, Event::EndOfRun);
+        network.start(&mut queue);
+        let mut recorders = self.recorders()?;
+        let mut progress = |now: Time, recorders: &mut Recorders<Watch>| {
+            meter(&recorders.beside.read(now))?;
+            ControlFlow::Continue(now + METER_EVERY)
+        };
+        let stopped = drive(&mut network, &mut queue, outside, &mut recorders, &mut progress).is_break();
+        // A packet may have come in after the last event.
+        let end = queue.now().max(exchange_of(outside).last_entry);
+        if stopped {
+            return Err(EmulationError::Stopped);
+        }
+        let Records { mut metrics, mut series, files, beside } = recorders.finish(end)?;
+        let (tables, digest) = beside.finish(end, &mut metrics);
+        if let Some(series) = &mut series {
+            series.tables.extend(tables);
+        }
+        Ok(Results { metrics, series, files, events: queue.scheduled(), end, digest })
+    }
+
+    /// Those of a simulation, told of real packets, and what is watched beside them.
+    fn recorders(&self) -> Result<Recorders<Watch>, CaptureError> {
+        let Setting { network, keep, cargo, .. } = self;
+        let mut wanted = wanted(self.scenario, network, keep.series, keep.pcap_dir.as_deref());
+        if let Some((_, captures)) = &mut wanted.captures {
             let cargo = cargo.clone();
-            let bearers = if keep.pdus { encodings(scenario) } else { Vec::new() };
-            let config = CaptureConfig { bearers, ..CaptureConfig::default() };
-            Some(Captures::of_real_packets(folder, &config, Box::new(move |id| cargo.look(id)))?)
+            captures.real = Some(RealPackets(Rc::new(move |id| cargo.look(id))));
+            if !keep.pdus {
+                captures.bearers.clear();
+            }
         }
-        None => None,
-    };
-    let series = keep.series.then(|| Series::new(series_config(scenario)));
-    let metrics = Metrics::new(metrics_config(scenario));
-    let gauges = (Gauge::default(), RoundTrips::new(cargo.clone(), keep.series));
-    let recorders = (metrics, (budgets(scenario, keep, &cargo), (series, captures)));
-    let digest = keep.digest.then(Digest::default);
-    let mut sinks: Sinks = (cargo, (gauges, (digest, recorders)));
-    let mut progress = |now: Time, sinks: &mut Sinks| {
-        let (gauge, round_trips) = &mut sinks.1.0;
-        meter(&gauge.read(now, round_trips.take_mean()))?;
-        ControlFlow::Continue(now + METER_EVERY)
-    };
-    let stopped = drive(&mut network, &mut queue, outside, &mut sinks, &mut progress).is_break();
-    // A packet may have come in after the last event.
-    let end = queue.now().max(exchange_of(outside).last_entry);
-    if stopped {
-        return Err(EmulationError::Stopped);
+        let programs = wanted.budget.map(|config| ProgramsBudget::new(cargo.clone(), config, network));
+        // The waterfall that is asked for is of a program's connection.
+        let simulated = |config| BudgetConfig { whose: Whose::BesidePrograms, waterfall: None, ..config };
+        wanted.budget = wanted.budget.map(simulated).filter(|_| !network.flows.is_empty());
+        let watch = Watch {
+            cargo: cargo.clone(),
+            gauge: Gauge::default(),
+            round_trips: RoundTrips::new(cargo.clone(), keep.series),
+            digest: keep.digest.then(Digest::default),
+            programs,
+        };
+        Recorders::new(wanted, watch)
     }
-    let (_, ((_, round_trips), (digest, (metrics, (budgets, (series, captures)))))) = sinks;
-    let mut metrics = metrics.finish_early(end);
-    let tables = finish_budgets(budgets, end, &mut metrics);
-    let mut series = series.map(|series| series.finish(end));
-    if let Some(series) = &mut series {
-        series.tables.extend(tables);
-    }
-    if let (Some(series), Some(table)) = (&mut series, round_trips.into_table()) {
-        series.tables.push(table);
-    }
-    Ok(Results {
-        metrics,
-        series,
-        files: captures.map(Captures::finish).transpose()?.unwrap_or_default(),
-        events: queue.scheduled(),
-        end,
-        digest: digest.as_ref().map(Digest::finish),
-    })
-}
-
-fn budgets(scenario: &Scenario, keep: &Keep, cargo: &Cargo) -> Budgets {
-    let Some(config) = budget_config(scenario, keep.series) else { return (None, None) };
-    let network = network_config(scenario);
-    // A waterfall is of a program's connection.
-    let simulated = BudgetConfig { waterfall: None, ..config };
-    let simulated = (!network.flows.is_empty()).then(|| Budget::new(simulated, &network));
-    (Some(ProgramsBudget::new(cargo.clone(), config, &network)), simulated)
-}
-
-/// Completes them: the tables. The metrics of the network are those of the programs' connections; each simulated
-/// connection has its own in its row.
-fn finish_budgets((programs, simulated): Budgets, end: Time, metrics: &mut RunMetrics) -> Vec<Table> {
-    let mut tables = Vec::new();
-    if let Some(simulated) = simulated {
-        let network = metrics.network.clone();
-        tables = simulated.finish(end, metrics);
-        metrics.network = network;
-        for table in &mut tables {
-            // Their connections are numbered apart from the programs'.
-            table.name = match table.name {
-                "budget_intervals" => "simulated_budget_intervals",
-                "budget_rtos" => "simulated_budget_rtos",
-                other => other,
-            };
-        }
-    }
-    if let Some(programs) = programs {
-        tables.extend(programs.finish(end, metrics));
-    }
-    tables
 }

@@ -5,6 +5,10 @@
 //! - [`metrics`]: one number per question, for the network and for each connection.
 //! - [`series`]: how windows, round-trip times, buffers and goodput change with time.
 //!
+//! [`Recorders`] puts them together from what is [`Wanted`]: one sink for a simulation, an emulation and a replay. No recorder
+//! hears of another; the budget borrows the words of metrics and tables (a definition, a row, a column), never the reverse.
+//! Each owns the table of its metrics, and [`definitions()`] puts the tables behind each other.
+//!
 //! Nothing is measured inside a protocol. A sink only adds up what it is told, so a run without it is the same run.
 
 pub mod budget;
@@ -12,8 +16,10 @@ pub mod capture;
 mod definitions;
 pub mod metrics;
 mod open;
+mod recorders;
 mod reference;
 pub mod series;
 
 pub use definitions::definitions;
+pub use recorders::{MetricsAlone, PIECE_ROWS, Piece, Recorders, Records, Wanted};
 pub use reference::reference_page;

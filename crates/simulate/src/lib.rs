@@ -4,9 +4,11 @@ mod bearers;
 mod build;
 mod drive;
 mod run;
+mod wanted;
 
-pub use bearers::{capture_notes, encodings};
-pub use build::{budget_config, metrics_config, network_config, series_config};
+pub use bearers::capture_notes;
+pub use build::network_config;
 pub use drive::{Outside, drive};
-pub use run::{PIECE_ROWS, Piece, RunError, RunOptions, RunOutput, observe, run};
+pub use run::{RunError, RunOptions, RunOutput, observe, run};
 pub use umts_stack::tcp::congestion::{Heard, Loss, UserLaw, UserLaws, WindowLaw};
+pub use wanted::wanted;

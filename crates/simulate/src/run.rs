@@ -5,20 +5,20 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 use umts_kernel::random::Streams;
-use umts_kernel::{EventQueue, Phase, TraceSink, VirtualClock};
-use umts_record::budget::Budget;
-use umts_record::capture::{CaptureConfig, CaptureError, Captures};
-use umts_record::metrics::{ConnectionRow, Metrics, RunMetrics};
-use umts_record::series::{Series, SeriesTables, Table};
+use umts_kernel::{EventQueue, NoTrace, Phase, TraceSink, VirtualClock};
+use umts_record::capture::CaptureError;
+use umts_record::metrics::RunMetrics;
+use umts_record::series::SeriesTables;
+use umts_record::{MetricsAlone, Piece, Recorders, Records};
 use umts_scenario::Scenario;
 use umts_stack::network::{Event, Network};
 use umts_stack::tcp::congestion::UserLaws;
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
 
-use crate::bearers::encodings;
-use crate::build::{budget_config, metrics_config, network_config, series_config};
+use crate::build::network_config;
 use crate::drive::drive;
+use crate::wanted::wanted;
 
 /// What a run is asked for, besides its scenario.
 #[derive(Default)]
@@ -35,25 +35,13 @@ pub struct RunOptions<'a> {
     pub progress: Option<&'a mut dyn FnMut(f64) -> ControlFlow<()>>,
     /// The laws of flows with `variant = "python"`, by their number in the scenario; without it they have that of RFC 5681.
     pub laws: Option<UserLaws>,
-    /// Takes the rows of connections that are closed, and those of series as soon as there are [`PIECE_ROWS`] of one, so
-    /// that a long run does not keep them; `Break` stops the run.
+    /// Takes the rows of connections that are closed, and those of series as soon as there are
+    /// [`PIECE_ROWS`](umts_record::PIECE_ROWS) of one, so that a long run does not keep them; `Break` stops the run.
     pub finished: Option<&'a mut dyn FnMut(Piece) -> ControlFlow<()>>,
 }
 
-/// So many rows of a series are handed out together, and what one more second of the model's time adds to them.
-pub const PIECE_ROWS: usize = 1_024;
-
 /// How often it is looked whether there are rows to hand out.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-
-/// Rows of a run that goes on. They do not change any more, and follow those of earlier pieces in their tables.
-#[derive(Debug)]
-pub enum Piece {
-    /// Connections that closed.
-    Connections(Vec<ConnectionRow>),
-    /// Of one time series.
-    Series(Table),
-}
 
 /// What a run leaves.
 #[derive(Debug)]
@@ -81,71 +69,44 @@ pub enum RunError {
 
 /// Runs `scenario`. The same scenario, seed and run number give the same output.
 pub fn run(scenario: &Scenario, mut options: RunOptions<'_>) -> Result<RunOutput, RunError> {
-    let metrics = Metrics::new(metrics_config(scenario));
-    let series = options.series.then(|| Series::new(series_config(scenario)));
-    let captures = match &options.pcap_dir {
-        Some(folder) => {
-            let config = CaptureConfig { bearers: encodings(scenario), ..CaptureConfig::default() };
-            Some(Captures::create(folder, &config)?)
-        }
-        None => None,
+    let (network, recorders) = set_up(scenario, &mut options)?;
+    let (events, recorders) = if recorders.are_metrics_alone() {
+        let alone = MetricsAlone(recorders);
+        let (events, alone) = run_loop(scenario, network, &mut options, alone, |alone| &mut alone.0)?;
+        (events, alone.0)
+    } else {
+        run_loop(scenario, network, &mut options, recorders, |recorders| recorders)?
     };
-    let budget =
-        budget_config(scenario, options.series).map(|config| Budget::new(config, &network_config(scenario)));
-    let end = Time::ZERO + scenario.duration;
-    // Metrics alone are the common case, and then nothing else is looked at in the loop.
-    if series.is_none() && captures.is_none() && budget.is_none() {
-        let (events, metrics) = run_loop(scenario, &mut options, metrics, |metrics, _, pieces| {
-            let rows = metrics.take_finished();
-            if !rows.is_empty() {
-                pieces.push(Piece::Connections(rows));
-            }
-        })?;
-        return Ok(RunOutput { metrics: metrics.finish(end), series: None, files: Vec::new(), events });
-    }
-    let sinks = (metrics, (budget, (series, captures)));
-    let (events, (metrics, (budget, (series, captures)))) =
-        run_loop(scenario, &mut options, sinks, |(metrics, (budget, (series, _))), now, pieces| {
-            let mut rows = metrics.take_finished();
-            if let Some(budget) = budget {
-                budget.tell(&mut rows);
-            }
-            if !rows.is_empty() {
-                pieces.push(Piece::Connections(rows));
-            }
-            let budgets = budget.as_mut().map_or_else(Vec::new, |budget| budget.take(now, PIECE_ROWS));
-            let series = series.as_mut().map_or_else(Vec::new, |series| series.take(now, PIECE_ROWS));
-            pieces.extend(series.into_iter().chain(budgets).map(Piece::Series));
-        })?;
-    let mut metrics = metrics.finish(end);
-    let budget = budget.map(|budget| budget.finish(end, &mut metrics)).unwrap_or_default();
-    let mut series = series.map(|series| series.finish(end));
-    if let Some(series) = &mut series {
-        series.tables.extend(budget);
-    }
-    let files = captures.map(Captures::finish).transpose()?.unwrap_or_default();
+    let Records { metrics, series, files, .. } = recorders.finish(Time::ZERO + scenario.duration)?;
     Ok(RunOutput { metrics, series, files, events })
 }
 
-/// Runs into `sinks`, of which `take` takes the rows that change no more, and hands them out.
-fn run_loop<T: TraceSink<TraceEvent>>(
-    scenario: &Scenario,
-    options: &mut RunOptions<'_>,
-    sinks: T,
-    take: impl Fn(&mut T, Time, &mut Vec<Piece>),
-) -> Result<(u64, T), RunError> {
-    let mut network = Network::new(&network_config(scenario), &Streams::new(options.seed, options.run));
+/// The network, and what watches it. What describes them is not kept: with many users it is large.
+fn set_up(scenario: &Scenario, options: &mut RunOptions<'_>) -> Result<(Network, Recorders), CaptureError> {
+    let config = network_config(scenario);
+    let wanted = wanted(scenario, &config, options.series, options.pcap_dir.as_deref());
+    let recorders = Recorders::new(wanted, NoTrace)?;
+    let mut network = Network::new(&config, &Streams::new(options.seed, options.run));
     if let Some(laws) = options.laws.take() {
         network.set_laws(laws);
     }
+    Ok((network, recorders))
+}
+
+/// Runs into `sink`, whose recorders hand out what changes no more.
+fn run_loop<T: TraceSink<TraceEvent>>(
+    scenario: &Scenario,
+    network: Network,
+    options: &mut RunOptions<'_>,
+    sink: T,
+    recorders_of: impl Fn(&mut T) -> &mut Recorders,
+) -> Result<(u64, T), RunError> {
     let (finished, progress) = (&mut options.finished, &mut options.progress);
-    let mut pieces = Vec::new();
-    let look = |now: Time, sinks: &mut T| {
+    let look = |now: Time, sink: &mut T| {
         let Some(finished) = finished.as_mut() else { return ControlFlow::Continue(()) };
-        take(sinks, now, &mut pieces);
-        pieces.drain(..).try_for_each(finished)
+        recorders_of(sink).take(now).into_iter().try_for_each(finished)
     };
-    observe_network(scenario, network, sinks, look, |done, _| {
+    observe_network(scenario, network, sink, look, |done, _| {
         progress.as_mut().map_or(ControlFlow::Continue(()), |progress| progress(done))
     })
 }

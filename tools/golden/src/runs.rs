@@ -5,9 +5,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 use blake3::Hasher;
+use umts_record::Piece;
 use umts_record::metrics::RunMetrics;
 use umts_scenario::Scenario;
-use umts_simulate::{Piece, RunError, RunOptions, RunOutput, observe, run};
+use umts_simulate::{RunError, RunOptions, RunOutput, observe, run};
 use umts_units::Duration;
 
 use crate::digest::hex;

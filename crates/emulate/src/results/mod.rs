@@ -6,3 +6,4 @@ pub mod fidelity;
 pub mod gauge;
 pub mod programs_budget;
 pub mod round_trips;
+pub mod watch;

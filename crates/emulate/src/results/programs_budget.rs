@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use umts_kernel::TraceSink;
-use umts_record::budget::{Budget, BudgetConfig};
+use umts_record::budget::{Budget, BudgetConfig, Whose};
 use umts_record::metrics::RunMetrics;
 use umts_record::series::{Column, Table, Values};
 use umts_stack::detail::Detail;
@@ -94,7 +94,7 @@ pub struct ProgramsBudget {
 impl ProgramsBudget {
     /// Of the packets in `cargo`.
     pub fn new(cargo: Cargo, config: BudgetConfig, network: &NetworkConfig) -> Self {
-        let budget = Budget::new(BudgetConfig { sees_senders: false, ..config }, network);
+        let budget = Budget::new(BudgetConfig { whose: Whose::Programs, ..config }, network);
         ProgramsBudget { cargo, budget, known: BTreeMap::new(), ports: Vec::new(), segments: BTreeMap::new() }
     }
 
@@ -278,6 +278,7 @@ impl TraceSink<TraceEvent> for ProgramsBudget {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use umts_record::metrics::MetricSet;
     use umts_scenario::Scenario;
     use umts_units::Duration;
 
@@ -285,7 +286,7 @@ mod tests {
     use crate::clock::wall_clock::Arrival;
     use crate::devices::topology::{SERVER_PORT, ue_port};
     use crate::outside::recording::Recording;
-    use crate::run::{Keep, replay};
+    use crate::run::{Keep, Results, replay};
 
     const SERVER: [u8; 4] = [192, 0, 2, 1];
 
@@ -310,11 +311,12 @@ mod tests {
         packet
     }
 
-    /// What the tables say of packets that come at these milliseconds.
-    fn tables(packets: &[(u64, bool, Vec<u8>)]) -> Vec<Table> {
+    /// What is measured of packets that come at these milliseconds, beside `others` of the scenario.
+    fn replayed(others: &str, packets: &[(u64, bool, Vec<u8>)]) -> Results {
         let text = "version = 1\nduration = \"60 s\"\nmeasure.budget = true\n[[cell]]\nname = \"cell\"\n[cell.fach]\n\
-            rate = \"32 kbit/s\"\ntti = \"10 ms\"\n[[ue]]\nname = \"u\"";
-        let scenario = Scenario::parse(text, "x", std::path::Path::new(""), &[]).unwrap().scenario;
+            rate = \"32 kbit/s\"\ntti = \"10 ms\"\n[[ue]]\nname = \"u\"\n";
+        let text = format!("{text}{others}");
+        let scenario = Scenario::parse(&text, "x", std::path::Path::new(""), &[]).unwrap().scenario;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("packets.pcapng");
         let mut recording = Recording::create(&path, 2).unwrap();
@@ -326,7 +328,11 @@ mod tests {
         recording.finish().unwrap();
         let keep = Keep { series: true, ..Keep::default() };
         let end = Time::ZERO + Duration::from_secs(30);
-        replay(&scenario, 1, Some(1), &path, end, &keep).unwrap().0.series.unwrap().tables
+        replay(&scenario, 1, Some(1), &path, end, &keep).unwrap().0
+    }
+
+    fn tables(packets: &[(u64, bool, Vec<u8>)]) -> Vec<Table> {
+        replayed("", packets).series.unwrap().tables
     }
 
     fn column(tables: &[Table], name: &str) -> Vec<f64> {
@@ -350,10 +356,10 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_download_of_a_program_is_divided_as_far_as_its_packets_tell() {
+    /// A download of two segments, across the end of the sequence numbers.
+    fn download() -> Vec<(u64, bool, Vec<u8>)> {
         let far = u32::MAX - 500;
-        let packets = [
+        vec![
             (1000, false, segment(false, (0x02, 9, 0), 0)),
             (2000, true, segment(true, (0x12, far, 10), 0)),
             (3000, false, segment(false, (0x10, 10, far.wrapping_add(1)), 0)),
@@ -363,8 +369,12 @@ mod tests {
             (12000, true, segment(true, (0x11, far.wrapping_add(2001), 10), 0)),
             (13000, false, segment(false, (0x11, 10, far.wrapping_add(2002)), 0)),
             (14000, true, segment(true, (0x10, far.wrapping_add(2002), 11), 0)),
-        ];
-        let tables = tables(&packets);
+        ]
+    }
+
+    #[test]
+    fn a_download_of_a_program_is_divided_as_far_as_its_packets_tell() {
+        let tables = tables(&download());
         check_sums(&tables);
         assert_eq!(column(&tables, "server_port"), [80.0]);
         assert_eq!(column(&tables, "ue_port"), [5000.0]);
@@ -380,6 +390,33 @@ mod tests {
             of("budget_unexplained_s") + of("budget_slow_start_s") + of("budget_application_idle_s"),
             0.0
         );
+    }
+
+    #[test]
+    fn simulated_users_beside_programs_have_a_budget_of_their_own() {
+        let results = replayed("[[ue]]\nname = \"v\"\n[[flow]]\nue = \"v\"\n", &download());
+        let (tables, metrics) = (results.series.unwrap().tables, results.metrics);
+        let seconds_in = |name: &str| {
+            let table = tables.iter().find(|table| table.name == name).unwrap();
+            let (start, end) = (table.column("start_s").unwrap(), table.column("end_s").unwrap());
+            let (Values::Float(start), Values::Float(end)) = (start, end) else { panic!("{name}") };
+            start.iter().zip(end).map(|(start, end)| end - start).sum::<f64>()
+        };
+        let in_budget = |metrics: &MetricSet| metrics.value("budget_total_s").unwrap();
+        // The network's are the programs'; the simulated connection has the whole run, and its own in its row.
+        let of_programs = column(&tables, "until_s")[0] - column(&tables, "opened_s")[0];
+        assert!((seconds_in("budget_intervals") - of_programs).abs() < 1e-9);
+        assert!((in_budget(&metrics.network) - of_programs).abs() < 1e-9);
+        assert_eq!(metrics.network.iter().filter(|(name, _)| *name == "budget_total_s").count(), 1);
+        let [simulated] = metrics.connections.as_slice() else { panic!("{:?}", metrics.connections) };
+        let of_simulated = results.end.as_secs() - simulated.opened_s;
+        assert!((seconds_in("simulated_budget_intervals") - of_simulated).abs() < 1e-9);
+        assert!((in_budget(&simulated.metrics) - of_simulated).abs() < 1e-9);
+        let names: Vec<_> = tables.iter().map(|table| table.name).collect();
+        let last =
+            ["simulated_budget_intervals", "simulated_budget_rtos", "budget_intervals", "budget_connections"];
+        assert_eq!(names[names.len() - 5..names.len() - 1], last);
+        assert_eq!(names[names.len() - 1], "program_rtt");
     }
 
     #[test]

@@ -211,7 +211,7 @@ impl TraceSink<TraceEvent> for Budget {
             TraceEvent::ConnectionOpened { connection, flow, ue, sender, mss } => {
                 let window = Window { from: self.config.from, to: self.config.to };
                 let log = Log::new(window, self.config.keeps_intervals);
-                let sees_sender = self.config.sees_senders;
+                let sees_sender = self.config.whose.sees_senders();
                 self.ues[ue.index()].open.push(*connection);
                 self.open.insert(
                     *connection,

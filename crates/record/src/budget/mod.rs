@@ -58,8 +58,26 @@ pub struct BudgetConfig {
     pub keeps_intervals: bool,
     /// The connection whose segments, PDUs and states are kept, if any.
     pub waterfall: Option<ConnectionId>,
-    /// Whether the events tell windows, timers and what is written. Of real programs they tell only packets.
-    pub sees_senders: bool,
+    /// Whose connections they are.
+    pub whose: Whose,
+}
+
+/// Whose connections a budget is of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// Of simulated users, and there are no others: the metrics of the network are theirs.
+    Simulated,
+    /// Of simulated users beside real programs. The metrics of the network are the programs'; the tables have names of
+    /// their own, since connections are numbered apart.
+    BesidePrograms,
+    /// Of real programs. The events tell their packets, but no windows, no timers and nothing of what is written.
+    Programs,
+}
+
+impl Whose {
+    fn sees_senders(self) -> bool {
+        self != Whose::Programs
+    }
 }
 
 /// The budget of one connection.
@@ -123,7 +141,7 @@ impl Budget {
     /// Puts the budgets of connections that closed since this was last called into their rows.
     pub fn tell(&mut self, rows: &mut [ConnectionRow]) {
         let finished = std::mem::take(&mut self.finished);
-        let rows = if self.config.sees_senders { rows } else { &mut [] };
+        let rows = if self.config.whose.sees_senders() { rows } else { &mut [] };
         self.report.add(&self.config, finished, rows);
     }
 
@@ -137,7 +155,7 @@ impl Budget {
             let id = connection.id;
             self.report.intervals(id, &connection.take_intervals(rows));
         }
-        self.report.take(now, rows)
+        self.report.take(self.config.whose, now, rows)
     }
 
     /// The run ended at `end`: puts the rest into its results. Returns the tables: of intervals and timeouts, with rows only

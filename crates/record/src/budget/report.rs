@@ -5,9 +5,13 @@ use umts_units::Time;
 
 use super::cause::{Cause, Parts};
 use super::metrics::{TimeoutCounts, metrics};
-use super::{BudgetConfig, ConnectionBudget, Interval};
+use super::{BudgetConfig, ConnectionBudget, Interval, Whose};
 use crate::metrics::{ConnectionRow, RunMetrics};
 use crate::series::{Column, Recorded, Table, Values};
+
+/// Names of tables.
+const INTERVALS: &str = "budget_intervals";
+const TIMEOUTS: &str = "budget_rtos";
 
 /// Sums and tables of the connections told so far.
 #[derive(Debug, Default)]
@@ -58,7 +62,7 @@ impl Report {
             if config.keeps_intervals {
                 self.keep(&budget);
             }
-            if !config.sees_senders {
+            if !config.whose.sees_senders() {
                 self.connections.push(ConnectionBudget { intervals: Vec::new(), ..budget });
             }
         }
@@ -93,20 +97,33 @@ impl Report {
     }
 
     /// Takes the tables of intervals and timeouts that have at least so many rows.
-    pub fn take(&mut self, now: Time, rows: usize) -> Vec<Table> {
+    pub fn take(&mut self, whose: Whose, now: Time, rows: usize) -> Vec<Table> {
         let tables: [&mut dyn Recorded; 2] = [&mut self.intervals, &mut self.expiries];
-        tables.into_iter().filter(|table| table.rows() >= rows).map(|table| table.take(now)).collect()
+        let those = tables.into_iter().filter(|table| table.rows() >= rows);
+        those.map(|table| named(whose, table.take(now))).collect()
     }
 
     /// The metrics of the network, behind those that are there, and the tables.
     pub fn finish(mut self, config: &BudgetConfig, results: &mut RunMetrics) -> Vec<Table> {
-        results.network.append(metrics(&self.parts, &self.timeouts));
-        let intervals = self.intervals.take(Time::NEVER);
-        if config.sees_senders {
-            return vec![intervals, self.expiries.take(Time::NEVER)];
+        if config.whose != Whose::BesidePrograms {
+            results.network.append(metrics(&self.parts, &self.timeouts));
         }
-        vec![intervals, connections_table(&self.connections)]
+        let last = match config.whose {
+            Whose::Simulated | Whose::BesidePrograms => self.expiries.take(Time::NEVER),
+            Whose::Programs => connections_table(&self.connections),
+        };
+        [self.intervals.take(Time::NEVER), last].map(|table| named(config.whose, table)).into()
     }
+}
+
+/// The table under its name beside that of programs, if there is one.
+fn named(whose: Whose, table: Table) -> Table {
+    let name = match (whose, table.name) {
+        (Whose::BesidePrograms, INTERVALS) => "simulated_budget_intervals",
+        (Whose::BesidePrograms, TIMEOUTS) => "simulated_budget_rtos",
+        (_, name) => name,
+    };
+    Table { name, ..table }
 }
 
 impl Recorded for Intervals {
@@ -124,7 +141,7 @@ impl Recorded for Intervals {
             column("cause", "", Values::Word(cause)),
             column("sn", "", Values::OptionalId(sn)),
         ];
-        Table { name: "budget_intervals", columns }
+        Table { name: INTERVALS, columns }
     }
 }
 
@@ -145,7 +162,7 @@ impl Recorded for Expiries {
             column("because", "", Values::Word(because)),
             column("sn", "", Values::OptionalId(sn)),
         ];
-        Table { name: "budget_rtos", columns }
+        Table { name: TIMEOUTS, columns }
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
 use std::net::Ipv4Addr;
+use std::rc::Rc;
 
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
 use thiserror::Error;
@@ -43,8 +44,9 @@ pub(super) struct Encoded {
 #[error("a packet with {0} bytes of payload does not fit into an IP packet of 65,535 bytes")]
 pub(super) struct TooLong(u32);
 
-/// Gives the octets of a real program's packet, which the model only describes.
-pub(super) struct RealPackets(pub Box<dyn Fn(PacketId) -> Option<Vec<u8>>>);
+/// Gives the octets of a real program's packet while it is on its way; the model only describes it.
+#[derive(Clone)]
+pub struct RealPackets(pub Rc<dyn Fn(PacketId) -> Option<Vec<u8>>>);
 
 impl std::fmt::Debug for RealPackets {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -55,7 +57,7 @@ impl std::fmt::Debug for RealPackets {
 /// What a header needs to know of the packets before it.
 #[derive(Debug, Default)]
 pub(super) struct Headers {
-    pub real: Option<RealPackets>,
+    real: Option<RealPackets>,
     connections: BTreeMap<ConnectionId, [Way; 2]>,
     /// Connections that are closed, of which something may still be on its way.
     closed: VecDeque<ConnectionId>,
@@ -71,6 +73,11 @@ struct Way {
 }
 
 impl Headers {
+    /// No packet was seen yet; `real` has those of programs, if there are any.
+    pub fn new(real: Option<RealPackets>) -> Self {
+        Headers { real, ..Headers::default() }
+    }
+
     pub fn encode(&mut self, packet: &Packet) -> Result<Encoded, TooLong> {
         let encoded = match &packet.content {
             Content::Segment(segment) => self.tcp(packet, segment),

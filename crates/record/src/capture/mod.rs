@@ -43,7 +43,8 @@ use umts_stack::trace::{CapturePoint, SendCause, TraceEvent};
 use umts_units::Time;
 
 use file::{CaptureFile, Frame};
-use headers::{Headers, RealPackets};
+use headers::Headers;
+pub use headers::RealPackets;
 use pcap_file::DataLink;
 use rlc::RlcCaptures;
 use umts_stack::detail::Detail;
@@ -71,6 +72,8 @@ pub struct CaptureConfig {
     pub payload: bool,
     /// By UE, the formats of its bearer's PDUs, if these are to be captured.
     pub bearers: Vec<Option<Encoding>>,
+    /// The packets of real programs, if there are any among the others.
+    pub real: Option<RealPackets>,
 }
 
 impl Default for CaptureConfig {
@@ -79,6 +82,7 @@ impl Default for CaptureConfig {
             points: vec![CapturePoint::Server, CapturePoint::Rnc, CapturePoint::Ue],
             payload: false,
             bearers: Vec::new(),
+            real: None,
         }
     }
 }
@@ -110,26 +114,11 @@ impl Captures {
         Ok(Captures {
             files: files.collect::<Result<_, _>>()?,
             rlc: RlcCaptures::create(folder, &config.bearers)?,
-            headers: Headers::default(),
+            headers: Headers::new(config.real.clone()),
             payload: config.payload,
             causes: BTreeMap::new(),
             error: None,
         })
-    }
-
-    /// As [`create`](Self::create), with packets of real programs among the others: `octets` has them while they are on
-    /// their way.
-    ///
-    /// # Errors
-    /// If one of the files cannot be made.
-    pub fn of_real_packets(
-        folder: &Path,
-        config: &CaptureConfig,
-        octets: Box<dyn Fn(PacketId) -> Option<Vec<u8>>>,
-    ) -> Result<Self, CaptureError> {
-        let mut captures = Captures::create(folder, config)?;
-        captures.headers.real = Some(RealPackets(octets));
-        Ok(captures)
     }
 
     /// Gives the files their names and returns them, in the order of the capture points.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use umts_record::budget::BudgetConfig;
+use umts_record::budget::{BudgetConfig, Whose};
 use umts_record::metrics::{MetricsConfig, StatePower};
 use umts_record::series::SeriesConfig;
 use umts_scenario::{Scenario, model};
@@ -75,12 +75,17 @@ fn cell_capacity(scenario: &Scenario, cell: usize) -> u64 {
     held + shared.values().sum::<u64>() + switched.min(room)
 }
 
-/// What is asked of the time budget, if it is asked for. Without `keeps_intervals` there are sums only.
-pub fn budget_config(scenario: &Scenario, keeps_intervals: bool) -> Option<BudgetConfig> {
-    let MetricsConfig { from, to, .. } = metrics_config(scenario);
+/// What is asked of the time budget, if it is asked for: of the window of `metrics`. Without `keeps_intervals` there are
+/// sums only.
+pub fn budget_config(
+    scenario: &Scenario,
+    metrics: &MetricsConfig,
+    keeps_intervals: bool,
+) -> Option<BudgetConfig> {
+    let MetricsConfig { from, to, .. } = *metrics;
     let waterfall = scenario.measure.waterfall.filter(|_| keeps_intervals).map(ConnectionId);
-    let sees_senders = true;
-    scenario.measure.budget.then_some(BudgetConfig { from, to, keeps_intervals, waterfall, sees_senders })
+    let whose = Whose::Simulated;
+    scenario.measure.budget.then_some(BudgetConfig { from, to, keeps_intervals, waterfall, whose })
 }
 
 /// What the time series of a run hold.

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use proptest::prelude::*;
-use umts_record::budget::{Because, Budget, BudgetConfig, Cause, ConnectionBudget, Parts};
+use umts_record::budget::{Because, Budget, BudgetConfig, Cause, ConnectionBudget, Parts, Whose};
 use umts_record::series::Values;
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, network_config, observe, run};
@@ -19,7 +19,7 @@ fn budgets(scenario: &Scenario) -> Vec<ConnectionBudget> {
         to: end,
         keeps_intervals: true,
         waterfall: None,
-        sees_senders: true,
+        whose: Whose::Simulated,
     };
     let budget = Budget::new(config, &network_config(scenario));
     let done = observe(scenario, scenario.seed, 0, budget, |_, _| ControlFlow::Continue(()));

@@ -8,6 +8,7 @@ mod common;
 mod eurane;
 mod impairments;
 mod pdus;
+mod recorders;
 mod reference_bearers;
 mod rlc;
 mod rlc_captures;

@@ -1,9 +1,10 @@
 //! The table of every RLC PDU, beside the metrics of the same run.
 
 use std::ops::ControlFlow;
-use umts_record::series::{Table, Values};
 
-use umts_simulate::{PIECE_ROWS, Piece, RunOptions, RunOutput, run};
+use umts_record::series::{Table, Values};
+use umts_record::{PIECE_ROWS, Piece};
+use umts_simulate::{RunOptions, RunOutput, run};
 
 use crate::common::{scenario, value};
 use crate::runs::rows_of;

@@ -4,7 +4,8 @@ use std::ops::ControlFlow;
 
 use crate::common::{metrics, output, scenario, value};
 use umts_record::series::{Table, Values};
-use umts_simulate::{PIECE_ROWS, Piece, RunError, RunOptions, run};
+use umts_record::{PIECE_ROWS, Piece};
+use umts_simulate::{RunError, RunOptions, run};
 
 #[test]
 fn the_same_seed_gives_the_same_bits_and_another_one_does_not() {

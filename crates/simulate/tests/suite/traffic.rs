@@ -6,8 +6,9 @@ use std::path::Path;
 
 use crate::common::{load, metrics, output, value};
 use umts_kernel::TraceSink;
+use umts_record::Piece;
 use umts_scenario::Scenario;
-use umts_simulate::{Piece, RunOptions, observe, run};
+use umts_simulate::{RunOptions, observe, run};
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;

@@ -1,0 +1,60 @@
+//! What watches an emulation beside the recorders of every run.
+
+use umts_kernel::TraceSink;
+use umts_record::metrics::RunMetrics;
+use umts_record::series::Table;
+use umts_stack::detail::Detail;
+use umts_stack::trace::TraceEvent;
+use umts_units::Time;
+
+use crate::packets::cargo::Cargo;
+use crate::results::digest::Digest;
+use crate::results::gauge::{Gauge, Reading};
+use crate::results::programs_budget::ProgramsBudget;
+use crate::results::round_trips::RoundTrips;
+
+/// In the order in which they hear: the cargo first, which lets go of what is lost.
+#[derive(Debug)]
+pub struct Watch {
+    /// The octets of the programs' packets.
+    pub cargo: Cargo,
+    /// For the meter.
+    pub gauge: Gauge,
+    /// Of the programs' packets.
+    pub round_trips: RoundTrips,
+    /// The fingerprint, if it is wanted.
+    pub digest: Option<Digest>,
+    /// The time budget of the programs' connections, if it is wanted.
+    pub programs: Option<ProgramsBudget>,
+}
+
+impl Watch {
+    /// The state at `now`, which begins the next interval of the meter.
+    pub fn read(&mut self, now: Time) -> Reading {
+        self.gauge.read(now, self.round_trips.take_mean())
+    }
+
+    /// The run ended at `end`. The programs' metrics go behind those that are there; returned are the tables, and the
+    /// fingerprint.
+    pub fn finish(self, end: Time, metrics: &mut RunMetrics) -> (Vec<Table>, Option<String>) {
+        let mut tables = self.programs.map(|programs| programs.finish(end, metrics)).unwrap_or_default();
+        tables.extend(self.round_trips.into_table());
+        (tables, self.digest.as_ref().map(Digest::finish))
+    }
+}
+
+impl TraceSink<TraceEvent> for Watch {
+    const WANTS_DETAIL: bool = true;
+
+    fn record(&mut self, at: Time, event: &TraceEvent) {
+        self.cargo.record(at, event);
+        self.gauge.record(at, event);
+        self.round_trips.record(at, event);
+        self.digest.record(at, event);
+        self.programs.record(at, event);
+    }
+
+    fn show(&mut self, at: Time, detail: &Detail<'_>) {
+        self.programs.show(at, detail);
+    }
+}

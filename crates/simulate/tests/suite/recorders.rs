@@ -1,0 +1,141 @@
+//! Recorders together: each tells what it tells alone, whichever others there are.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use umts_kernel::{NoTrace, TraceSink};
+use umts_record::budget::Budget;
+use umts_record::capture::Captures;
+use umts_record::metrics::{Metrics, MetricsConfig, RunMetrics};
+use umts_record::series::{Series, Table};
+use umts_record::{MetricsAlone, Recorders, Records, Wanted};
+use umts_scenario::Scenario;
+use umts_simulate::{RunOptions, network_config, observe, run, wanted};
+use umts_stack::trace::TraceEvent;
+use umts_units::{Duration, Time};
+
+use crate::common::scenario;
+
+/// A minute of the web on switched channels, of which everything can be recorded.
+fn busy() -> Scenario {
+    scenario(
+        "web-cell-3gpp",
+        &[("duration", "60 s"), ("measure.budget", "true"), ("measure.rlc_pdus", "true")],
+    )
+}
+
+fn watched<T: TraceSink<TraceEvent>>(scenario: &Scenario, sink: T) -> T {
+    observe(scenario, scenario.seed, 0, sink, |_, _| ControlFlow::Continue(())).expect("nothing stops it").1
+}
+
+/// The files of a folder by name.
+fn contents(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let files = fs::read_dir(folder).expect("it is there").map(|file| file.expect("it can be read"));
+    files.map(|file| (file.file_name().into_string().unwrap(), fs::read(file.path()).unwrap())).collect()
+}
+
+/// What each of them tells alone.
+struct Alone {
+    metrics: RunMetrics,
+    /// The metrics with those of the budget behind them, and its tables.
+    with_budget: (RunMetrics, Vec<Table>),
+    series: Vec<Table>,
+    captures: BTreeMap<String, Vec<u8>>,
+}
+
+fn alone(scenario: &Scenario) -> Alone {
+    let end = Time::ZERO + scenario.duration;
+    let folder = tempfile::tempdir().unwrap();
+    let network = network_config(scenario);
+    let Wanted { metrics, budget, series, captures, .. } =
+        wanted(scenario, &network, true, Some(folder.path()));
+    let metrics = watched(scenario, Metrics::new(metrics)).finish(end);
+    let mut with_budget = metrics.clone();
+    let budget = watched(scenario, Budget::new(budget.unwrap(), &network));
+    let tables = budget.finish(end, &mut with_budget);
+    let series = watched(scenario, Series::new(series.unwrap())).finish(end).tables;
+    let (folder_of, config) = captures.unwrap();
+    watched(scenario, Captures::create(folder_of, &config).unwrap()).finish().unwrap();
+    Alone { metrics, with_budget: (with_budget, tables), series, captures: contents(folder.path()) }
+}
+
+#[test]
+fn whichever_are_wanted_each_tells_what_it_tells_alone() {
+    let scenario = busy();
+    let alone = alone(&scenario);
+    assert!(alone.captures.len() > 3 && alone.metrics.connections.len() > 5, "there is enough to compare");
+    let network = network_config(&scenario);
+    for wants in 0..8 {
+        let [has_budget, has_series, has_captures] = [1, 2, 4].map(|bit| wants & bit != 0);
+        let folder = tempfile::tempdir().unwrap();
+        let all = wanted(&scenario, &network, true, Some(folder.path()));
+        let some = Wanted {
+            budget: all.budget.filter(|_| has_budget),
+            series: all.series.filter(|_| has_series),
+            captures: all.captures.filter(|_| has_captures),
+            ..all
+        };
+        let recorders = Recorders::new(some, NoTrace).unwrap();
+        assert_eq!(recorders.are_metrics_alone(), wants == 0);
+        let end = Time::ZERO + scenario.duration;
+        let Records { metrics, series, files, .. } = watched(&scenario, recorders).finish(end).unwrap();
+        let (with_budget, budget_tables) = &alone.with_budget;
+        assert_eq!(&metrics, if has_budget { with_budget } else { &alone.metrics }, "{wants}");
+        let tables = series.map(|series| series.tables);
+        let expected = has_series.then(|| {
+            let of_budget = budget_tables.iter().filter(|_| has_budget);
+            alone.series.iter().chain(of_budget).cloned().collect::<Vec<_>>()
+        });
+        assert!(tables == expected, "{wants}");
+        let expected = if has_captures { alone.captures.clone() } else { BTreeMap::new() };
+        assert!(contents(folder.path()) == expected, "{wants}");
+        assert_eq!(files.len(), expected.len(), "{wants}");
+    }
+}
+
+#[test]
+fn metrics_alone_are_the_same_metrics() {
+    let scenario = scenario("web-cell-3gpp", &[("duration", "60 s")]);
+    let network = network_config(&scenario);
+    let recorders = Recorders::new(wanted(&scenario, &network, false, None), NoTrace).unwrap();
+    let end = Time::ZERO + scenario.duration;
+    let MetricsAlone(recorders) = watched(&scenario, MetricsAlone(recorders));
+    let found = recorders.finish(end).unwrap().metrics;
+    let metrics = Metrics::new(wanted(&scenario, &network, false, None).metrics);
+    assert_eq!(found, watched(&scenario, metrics).finish(end));
+    let output = run(&scenario, RunOptions { seed: scenario.seed, ..RunOptions::default() }).unwrap();
+    assert_eq!(found, output.metrics);
+}
+
+#[test]
+fn a_sink_beside_them_hears_all_and_changes_nothing() {
+    let scenario = scenario("ftp-on-fach", &[("duration", "60 s")]);
+    let network = network_config(&scenario);
+    let recorders = Recorders::new(wanted(&scenario, &network, true, None), Vec::new()).unwrap();
+    let end = Time::ZERO + scenario.duration;
+    let found = watched(&scenario, recorders).finish(end).unwrap();
+    assert!(found.beside == watched(&scenario, Vec::new()));
+    let options = RunOptions { seed: scenario.seed, series: true, ..RunOptions::default() };
+    let output = run(&scenario, options).unwrap();
+    assert_eq!((found.metrics, found.series), (output.metrics, output.series));
+}
+
+#[test]
+fn a_run_that_ends_early_ends_the_window() {
+    let scenario = scenario("ftp-on-fach", &[("duration", "60 s")]);
+    let network = network_config(&scenario);
+    let half = Time::ZERO + Duration::from_secs(30);
+    let recorders = |until| {
+        let whole = wanted(&scenario, &network, false, None);
+        let metrics = MetricsConfig { to: until, ..whole.metrics };
+        Recorders::new(Wanted { metrics, ..whole }, NoTrace).unwrap()
+    };
+    let mut told: [Recorders; 2] = [recorders(Time::ZERO + scenario.duration), recorders(half)];
+    for (at, event) in watched(&scenario, Vec::new()).iter().filter(|(at, _)| *at < half) {
+        told.iter_mut().for_each(|recorders| recorders.record(*at, event));
+    }
+    let [early, measured] = told.map(|recorders| recorders.finish(half).unwrap().metrics);
+    assert_eq!(early, measured);
+}
