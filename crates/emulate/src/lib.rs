@@ -8,7 +8,16 @@
 //! ```
 //!
 //! [`leave_host`] and [`settle`] make the world in which it runs, [`emulate`] runs it, [`replay`] runs its packets again in
-//! simulated time.
+//! simulated time. A folder uses those above it, no other:
+//!
+//! - `packets`: what headers of real packets say, and their octets while the network carries descriptions.
+//! - `devices`: namespaces, devices, addresses, routes: what the kernel is asked for.
+//! - `clock`: the wall clock, and how late it was.
+//! - `programs`: processes, started in the namespaces of UEs and servers.
+//! - `outside`: the border of the network, with real programs or a recording of their packets beyond it.
+//! - `results`: what is told beside the [recorders](umts_record::Recorders) of every run.
+//!
+//! `run` joins them: the network, the loop of [`umts_simulate::drive`], the recorders.
 #![cfg(target_os = "linux")]
 
 mod clock;
