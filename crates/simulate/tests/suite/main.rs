@@ -14,5 +14,6 @@ mod rlc;
 mod rlc_captures;
 mod rrc;
 mod runs;
+mod schedulers;
 mod sharing;
 mod traffic;
