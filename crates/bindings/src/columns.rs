@@ -40,7 +40,7 @@ impl Columns {
         let times = |times: Vec<f64>| column("time_s", "s", false, Arc::new(Float64Array::from(times)));
         let octets = |name, octets: Vec<i64>| column(name, "B", false, Arc::new(Int64Array::from(octets)));
         let TimeSequenceTables { sent, acked, sacked, .. } = tables;
-        let again = sent.iter().map(|row| Some(row.cause != umts_capture::Cause::New));
+        let again = sent.iter().map(|row| Some(row.cause.is_retransmission()));
         let causes = StringArray::from_iter_values(sent.iter().map(|row| row.cause.name()));
         let sent = vec![
             times(sent.iter().map(|row| row.time_s).collect()),

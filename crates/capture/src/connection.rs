@@ -288,6 +288,10 @@ impl Connection {
         }
         self.shortest = self.handshake_rtt();
         self.shift = [Side::Client, Side::Server].map(|side| self.window_scale(side).unwrap_or(0));
+        let sack_permitted = self.is_sack_permitted();
+        for way in &mut self.ways {
+            way.sack_permitted = sack_permitted;
+        }
     }
 }
 

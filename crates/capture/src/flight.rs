@@ -1,11 +1,14 @@
 //! Segments under way, and the round trips that their acknowledgments tell: all that may be timed of them, by RFC 6298
-//! §3 (one at a time), by Karn's rule for every acknowledgment, and by timestamps (RFC 7323 §4.1).
+//! §3 (one at a time), by Karn's rule for every acknowledgment, and by timestamps (RFC 7323 §4.1). And what their arrival
+//! says of others (`rack.rs`).
 
 use std::collections::VecDeque;
 
 use umts_units::{Duration, Time};
 
 use crate::packet::Segment;
+use crate::probe::Estimate;
+use crate::rack::{Delivered, Rack};
 use crate::rtt::{RttSamples, RttSums};
 use crate::timestamps::Timestamps;
 
@@ -18,8 +21,33 @@ const MOST_TIMED_UNHEARD: usize = 64;
 struct Sent {
     start: u64,
     end: u64,
+    /// When it left last, or a part of it.
     at: Time,
+    /// Octets of it that left again, the first ones of it: cards cut large segments, and senders repeat pieces. How long
+    /// before that the rest left, in microseconds, and the timestamp with which they left.
+    repeated: u32,
+    before_us: u32,
+    timestamp: u32,
     again: bool,
+    is_sacked: bool,
+}
+
+impl Sent {
+    /// When the octet left last, and whether it had left before.
+    fn left(&self, number: u64) -> (Time, bool) {
+        let was_repeated = number < self.start + u64::from(self.repeated);
+        let before = Duration::from_micros(u64::from(self.before_us));
+        (if was_repeated { self.at } else { self.at - before }, was_repeated)
+    }
+
+    /// It arrived, as far as `last`, the last octet of it that did.
+    fn delivered(&self, last: u64, echo: Option<u32>) -> Delivered {
+        let (left, was_repeated) = self.left(last);
+        // RFC 8985 §6.2, step 2: as the Eifel detection has it.
+        let was_earlier_copy =
+            was_repeated && echo.is_some_and(|echo| (echo.wrapping_sub(self.timestamp) as i32) < 0);
+        Delivered { left, end: self.end, was_repeated, was_earlier_copy }
+    }
 }
 
 /// A segment that is being timed.
@@ -44,6 +72,14 @@ pub(crate) struct Flight {
     pub rtt_every: RttSamples,
     /// From timestamps.
     pub rtt_timestamps: RttSums,
+    pub rack: Rack,
+    pub estimate: Estimate,
+    /// After the last octet that was sent again or selectively acknowledged.
+    marked_to: u64,
+    /// A round trip of what was selectively acknowledged last, for the estimate.
+    sacked_rtt: Option<Duration>,
+    /// Something that was never repeated was acknowledged by the last acknowledgment, below this number.
+    pub original: Option<u64>,
 }
 
 impl Flight {
@@ -55,7 +91,10 @@ impl Flight {
     /// New data left. One that was overtaken is not timed; acknowledgments of some were seen if it `is_heard`.
     #[inline]
     pub fn sent(&mut self, now: Time, start: u64, end: u64, was_overtaken: bool, is_heard: bool) {
-        self.remember(Sent { start, end, at: now, again: false }, is_heard);
+        let (repeated, before_us, timestamp) = (0, 0, 0);
+        let sent =
+            Sent { start, end, at: now, repeated, before_us, timestamp, again: false, is_sacked: false };
+        self.remember(sent, is_heard);
         if !was_overtaken {
             // None that was sent before is timed (Karn), and one at a time.
             self.timed.get_or_insert(Timed { end, at: now });
@@ -77,11 +116,16 @@ impl Flight {
     }
 
     /// Karn: what was sent again says nothing about the round trip.
-    pub fn sent_again(&mut self, now: Time, start: u64, end: u64) {
+    pub fn sent_again(&mut self, now: Time, start: u64, end: u64, timestamp: u32) {
         let first = self.segments.partition_point(|sent| sent.end <= start);
         for sent in self.segments.range_mut(first..).take_while(|sent| sent.start < end) {
+            self.marked_to = self.marked_to.max(sent.end);
+            let before_us = now.saturating_since(sent.left(sent.end - 1).0).as_nanos() / 1000;
+            sent.before_us = u32::try_from(before_us).unwrap_or(u32::MAX);
             sent.again = true;
             sent.at = now;
+            sent.timestamp = timestamp;
+            sent.repeated = sent.repeated.max((sent.end.min(end) - sent.start) as u32);
         }
         if self.timed.is_some_and(|timed| start < timed.end && timed.end <= end) {
             self.timed = None;
@@ -105,21 +149,80 @@ impl Flight {
         self.has_timestamps = segment.options.timestamps.is_some() && !self.timestamps.is_empty();
     }
 
-    /// `segment` acknowledges new data, all below `ack`.
+    /// When the segment with this octet left last, whether it had left before, and its end.
+    pub fn left(&self, number: u64) -> Option<(Time, bool, u64)> {
+        let index = self.segments.partition_point(|sent| sent.end <= number);
+        let sent = self.segments.get(index).filter(|sent| sent.start <= number)?;
+        let (at, was_repeated) = sent.left(number);
+        Some((at, was_repeated, sent.end))
+    }
+
+    /// When the oldest segment left last, and its end.
     #[inline]
-    pub fn acknowledged(&mut self, now: Time, ack: u64, segment: &Segment) {
-        let mut newest: Option<Sent> = None;
-        while let Some(sent) = self.segments.front().copied().filter(|sent| sent.end <= ack) {
-            self.segments.pop_front();
-            if newest.is_none_or(|newest| newest.at <= sent.at) {
-                newest = Some(sent);
+    pub fn oldest(&self, una: u64) -> Option<(Time, u64)> {
+        let sent = self.segments.front().filter(|sent| sent.start <= una && una < sent.end)?;
+        Some((sent.left(una).0, sent.end))
+    }
+
+    /// Whether something that was sent again has not arrived.
+    pub fn has_repeated(&self) -> bool {
+        self.segments.iter().any(|sent| sent.again && !sent.is_sacked)
+    }
+
+    /// Whether one segment is outstanding.
+    pub fn is_single(&self) -> bool {
+        self.segments.len() == 1
+    }
+
+    /// Another acknowledgment comes.
+    #[inline]
+    pub fn begin(&mut self) {
+        (self.sacked_rtt, self.original) = (None, None);
+    }
+
+    /// `from..to` is selectively acknowledged, and was not before. The echo says nothing of it: it is of what came in order
+    /// (RFC 7323 §4.3).
+    pub fn sacked(&mut self, now: Time, from: u64, to: u64) {
+        let min_rtt = self.rtt_every.sums.min();
+        let first = self.segments.partition_point(|sent| sent.end <= from);
+        for sent in self.segments.range_mut(first..).take_while(|sent| sent.start < to) {
+            if sent.is_sacked {
+                continue;
+            }
+            self.marked_to = self.marked_to.max(sent.end);
+            sent.is_sacked = sent.end <= to;
+            self.rack.delivered(now, sent.delivered(sent.end.min(to) - 1, None), min_rtt);
+            if !sent.again {
+                self.sacked_rtt.get_or_insert(now.saturating_since(sent.at));
+                self.original.get_or_insert(sent.end);
             }
         }
+    }
+
+    /// The acknowledgment was selective only: it gives a round trip too.
+    pub fn sample_sacked(&mut self) {
+        if let Some(rtt) = self.sacked_rtt {
+            self.estimate.sample(rtt);
+        }
+    }
+
+    /// Whether something that is outstanding from `una` on was sent again, or selectively acknowledged.
+    #[inline]
+    pub fn is_marked(&self, una: u64) -> bool {
+        self.marked_to > una
+    }
+
+    /// `segment` acknowledges new data, all from `una` to `ack`.
+    #[inline]
+    pub fn acknowledged(&mut self, now: Time, una: u64, ack: u64, segment: &Segment) {
+        let echo = segment.options.timestamps.map(|(_, echo)| echo);
+        let is_marked = self.is_marked(una);
+        let (first, newest) = if is_marked { self.take_marked(now, ack, echo) } else { self.take(now, ack) };
         // Karn: none if what left last of it was sent before.
-        if let Some(sent) = newest.filter(|sent| !sent.again) {
-            self.rtt_every.record(now.saturating_since(sent.at));
+        if let Some(at) = newest {
+            self.rtt_every.record(now.saturating_since(at));
             if self.has_timestamps {
-                self.last_rtt = Some(now.saturating_since(sent.at));
+                self.last_rtt = Some(now.saturating_since(at));
             }
         }
         if let Some(timed) = self.timed.take_if(|timed| timed.end <= ack) {
@@ -129,10 +232,55 @@ impl Flight {
             }
         }
         // RFC 7323 §4.1: a sample is taken of an acknowledgment of new data.
-        if let Some((_, echo)) = segment.options.timestamps
-            && let Some(at) = self.timestamps.echoed(echo)
-        {
-            self.rtt_timestamps.record(now.saturating_since(at));
+        let stamped = echo.and_then(|echo| self.timestamps.echoed(echo)).map(|at| now.saturating_since(at));
+        if let Some(rtt) = stamped {
+            self.rtt_timestamps.record(rtt);
         }
+        let sacked = if is_marked { self.sacked_rtt } else { None };
+        if let Some(rtt) = first.map(|at| now.saturating_since(at)).or(sacked).or(stamped) {
+            self.estimate.sample(rtt);
+        }
+    }
+
+    /// Takes segments below `ack` out, none of which was sent again or acknowledged before: when the first of them left,
+    /// and the one that left last.
+    #[inline]
+    fn take(&mut self, now: Time, ack: u64) -> (Option<Time>, Option<Time>) {
+        let Some(&Sent { at: first, .. }) = self.segments.front().filter(|sent| sent.end <= ack) else {
+            return (None, None);
+        };
+        let (mut newest, mut last) = (first, (first, 0));
+        while let Some(&Sent { at, end, .. }) = self.segments.front()
+            && end <= ack
+        {
+            self.segments.pop_front();
+            newest = newest.max(at);
+            last = (at, end);
+        }
+        self.rack.delivered_in_order(now, last.0, last.1);
+        (Some(first), Some(newest))
+    }
+
+    /// The same of any segments. Neither is told where Karn's rule forbids a sample: for the sender's own estimate if any
+    /// of them was sent again.
+    fn take_marked(&mut self, now: Time, ack: u64, echo: Option<u32>) -> (Option<Time>, Option<Time>) {
+        let min_rtt = self.rtt_every.sums.min();
+        let mut newest: Option<Sent> = None;
+        let (mut first, mut has_repeated) = (None, false);
+        while let Some(sent) = self.segments.front().copied().filter(|sent| sent.end <= ack) {
+            self.segments.pop_front();
+            has_repeated |= sent.again;
+            if !sent.is_sacked {
+                self.rack.delivered(now, sent.delivered(sent.end - 1, echo), min_rtt);
+                if !sent.again {
+                    first.get_or_insert(sent.at);
+                    self.original.get_or_insert(sent.end);
+                }
+            }
+            if newest.is_none_or(|newest| newest.at <= sent.at) {
+                newest = Some(sent);
+            }
+        }
+        (first.filter(|_| !has_repeated), newest.filter(|sent| !sent.again).map(|sent| sent.at))
     }
 }

@@ -7,7 +7,8 @@
 //! 3. [`Analyser`]: which connection it belongs to. No files, no clock: it is given packets, and asked in the end.
 //! 4. `connection.rs`: both ends, the handshake, where the capture was taken.
 //! 5. `way.rs`: the data of one end and what is acknowledged of it, as the sender's TCP would see it; `flight.rs` has
-//!    what may be timed of them, `recovery.rs` says why a segment was sent again, `spurious.rs` whether that was needed.
+//!    what may be timed of them, `recovery.rs` says why a segment was sent again (with `rack.rs`, `probe.rs` and
+//!    `undo.rs`), `spurious.rs` whether that was needed.
 //! 6. [`metrics`](definitions): the formulas.
 //!
 //! What is right depends on where the capture was taken. At the sender of the data, round-trip times and the
@@ -17,6 +18,7 @@
 
 mod analyser;
 mod blocks;
+mod cause;
 mod clock;
 mod connection;
 mod ends;
@@ -24,6 +26,8 @@ mod flight;
 mod link;
 mod metrics;
 mod packet;
+mod probe;
+mod rack;
 mod ranges;
 pub mod reader;
 mod reading;
@@ -35,11 +39,12 @@ mod tally;
 mod timeseq;
 mod timestamps;
 mod totals;
+mod undo;
 mod way;
 
 pub use analyser::{Analyser, Analysis, ConnectionRow, Counts};
+pub use cause::Cause;
 pub use connection::Position;
 pub use link::LinkType;
 pub use metrics::{Definition, MetricSet, definitions};
-pub use recovery::Cause;
 pub use timeseq::{SentPoint, TimeSequenceTables};

@@ -86,9 +86,9 @@ metrics! {
         => |t| of_both(t, t.max_outstanding_segments).filter(|_| t.tally.active > 0);
     "tcp_retransmissions" ["1"] "Segments sent again (data, SYN or FIN), and segments that come so late that they fill a hole as retransmissions do."
         => |t| count(of_sender(t, t.tally.retransmissions)?);
-    "tcp_retransmissions_by_dupack" ["1"] "Those because of duplicate or selective acknowledgments, and in the recovery that these began."
+    "tcp_retransmissions_by_dupack" ["1"] "Those because of duplicate or selective acknowledgments, RACK included, and in the recovery that these began."
         => |t| count(of_both(t, t.tally.by_dupack)?);
-    "tcp_retransmissions_by_rto" ["1"] "Those after silence, and in the go-back-N that followed."
+    "tcp_retransmissions_by_rto" ["1"] "Those of an expiry, and in the go-back-N that followed."
         => |t| count(of_both(t, t.tally.by_rto)?);
     "tcp_retransmissions_unneeded" ["1"] "Those that acknowledgments show to be unneeded: a lower bound."
         => |t| count(of_both(t, t.unneeded.total())?);
@@ -96,7 +96,7 @@ metrics! {
         => |t| per(of_sender(t, t.tally.retransmissions)?, t.connections_with_data);
     "tcp_retransmissions_pct" ["%"] "Retransmissions compared with distinct data segments."
         => |t| percent(of_sender(t, t.tally.retransmissions)?, t.tally.data_segments);
-    "rto_count" ["1"] "Expiries of the retransmission timer: the oldest segment repeated without three duplicate or selective acknowledgments that ask for it."
+    "rto_count" ["1"] "Expiries of the retransmission timer: the oldest segment repeated where neither acknowledgments, nor RACK, nor a probe that was due explain it."
         => |t| count(of_both(t, t.tally.expiries)?);
     "rto_per_connection" ["1"] "Expiries per connection with data."
         => |t| per(of_both(t, t.tally.expiries)?, t.connections_with_data);
@@ -139,14 +139,24 @@ metrics! {
         => |t| count(of_sender(t, t.tally.retransmitted_segments)?);
     "retransmitted_bytes" ["B"] "Payload of the retransmissions."
         => |t| count(of_sender(t, t.tally.retransmitted)?);
-    "fast_retransmissions" ["1"] "Fast retransmissions, each the beginning of a recovery: the next two together."
-        => |t| count(of_both(t, t.tally.fast_by_dupacks + t.tally.fast_by_sack)?);
-    "fast_retransmissions_by_dupacks" ["1"] "Because of three duplicate acknowledgments."
+    "fast_retransmissions" ["1"] "Fast recoveries: the next four together."
+        => |t| count(of_both(t, t.tally.fast_recoveries())?);
+    "fast_retransmissions_by_dupacks" ["1"] "Begun by a fast retransmission because of three duplicate acknowledgments."
         => |t| count(of_both(t, t.tally.fast_by_dupacks)?);
-    "fast_retransmissions_by_sack" ["1"] "Because of selective acknowledgments, before three duplicates."
+    "fast_retransmissions_by_sack" ["1"] "By one because of selective acknowledgments, before three duplicates."
         => |t| count(of_both(t, t.tally.fast_by_sack)?);
-    "tail_loss_probes" ["1"] "The last of several segments repeated after silence (RFC 8985)."
+    "fast_retransmissions_by_rack" ["1"] "By one because of what left later and has arrived, before either (RACK, RFC 8985 §6)."
+        => |t| count(of_both(t, t.tally.fast_by_rack)?);
+    "fast_retransmissions_carried_over" ["1"] "None: a recovery ended while segments that were repeated in it were outstanding, and another began for these."
+        => |t| count(of_both(t, t.tally.fast_carried)?);
+    "tail_loss_probes" ["1"] "The last segment repeated after silence, when a tail loss probe is due (RFC 8985 §7)."
         => |t| count(of_both(t, t.tally.probes)?);
+    "tail_loss_probes_of_new_data" ["1"] "Full segments of new data, one at a time, that a sender which had waited for acknowledgments sent after silence, at the time at which a probe is due."
+        => |t| count(of_both(t, t.new_probes)?);
+    "tail_loss_probe_repairs" ["1"] "Probes that repaired a loss: more was acknowledged than had been sent before, and no second copy was reported (RFC 8985 §7.4)."
+        => |t| count(of_both(t, t.probe_repairs)?);
+    "tcp_retransmissions_unexplained" ["1"] "Segments sent again for a reason that packets do not show: neither the oldest nor in answer to anything, or acknowledged before."
+        => |t| count(of_both(t, t.tally.unknown)?);
     "unneeded_by_dsack" ["1"] "Unneeded retransmissions that the receiver reports (RFC 2883)."
         => |t| count(of_both(t, t.unneeded.by_dsack)?);
     "unneeded_by_timestamps" ["1"] "Those whose acknowledgment echoes an earlier time (RFC 3522)."

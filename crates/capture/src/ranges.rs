@@ -52,6 +52,26 @@ impl Ranges {
         self.0.get(index).is_some_and(|range| range.0 <= from && to <= range.1)
     }
 
+    /// The parts of `from..to` that are not in, each given to `take`.
+    pub fn for_each_gap(&self, from: u64, to: u64, mut take: impl FnMut(u64, u64)) {
+        let first = self.0.partition_point(|range| range.1 <= from);
+        let mut next = from;
+        for &(begin, end) in self.0[first..].iter().take_while(|range| range.0 < to) {
+            if next < begin {
+                take(next, begin);
+            }
+            next = end;
+        }
+        if next < to {
+            take(next, to);
+        }
+    }
+
+    /// Whether nothing is in.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// How many numbers from `from` on are in.
     pub fn count_above(&self, from: u64) -> u64 {
         self.0.iter().map(|range| range.1.saturating_sub(range.0.max(from))).sum()
@@ -94,6 +114,13 @@ mod tests {
                     _ => {}
                 }
                 prop_assert_eq!(ranges.count_above(from), set.range(from..).count() as u64);
+                prop_assert_eq!(ranges.is_empty(), set.is_empty());
+                let mut gaps = Vec::new();
+                ranges.for_each_gap(from, to, |begin, end| gaps.push((begin, end)));
+                prop_assert!(gaps.iter().all(|gap| gap.0 < gap.1));
+                let found: Vec<u64> = gaps.iter().flat_map(|&(begin, end)| begin..end).collect();
+                let missing: Vec<u64> = (from..to).filter(|number| !set.contains(number)).collect();
+                prop_assert_eq!(found, missing);
                 prop_assert!(ranges.0.windows(2).all(|pair| pair[0].1 < pair[1].0));
             }
         }

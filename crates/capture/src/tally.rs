@@ -17,7 +17,10 @@ pub(crate) struct Tally {
     pub expiries: u64,
     pub fast_by_dupacks: u64,
     pub fast_by_sack: u64,
+    pub fast_by_rack: u64,
+    pub fast_carried: u64,
     pub probes: u64,
+    pub unknown: u64,
     pub dupack_runs: u64,
     pub acks_received: u64,
     pub syn_again: u64,
@@ -45,6 +48,11 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
+    /// Recoveries that were fast.
+    pub fn fast_recoveries(&self) -> u64 {
+        self.fast_by_dupacks + self.fast_by_sack + self.fast_by_rack + self.fast_carried
+    }
+
     /// Adds those of another connection.
     pub fn add(&mut self, other: &Tally) {
         self.packets += other.packets;
@@ -61,7 +69,10 @@ impl Tally {
         self.expiries += other.expiries;
         self.fast_by_dupacks += other.fast_by_dupacks;
         self.fast_by_sack += other.fast_by_sack;
+        self.fast_by_rack += other.fast_by_rack;
+        self.fast_carried += other.fast_carried;
         self.probes += other.probes;
+        self.unknown += other.unknown;
         self.dupack_runs += other.dupack_runs;
         self.acks_received += other.acks_received;
         self.syn_again += other.syn_again;

@@ -2,8 +2,8 @@
 
 use umts_units::Time;
 
+use crate::cause::Cause;
 use crate::connection::Seen;
-use crate::recovery::Cause;
 
 /// A segment of the connection's sender.
 #[derive(Debug, Clone, Copy, PartialEq)]

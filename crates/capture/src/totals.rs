@@ -23,6 +23,8 @@ pub(crate) struct Totals {
     pub outstanding_segment_s: f64,
     pub max_outstanding_segments: f64,
     pub unneeded: Unneeded,
+    pub new_probes: u64,
+    pub probe_repairs: u64,
     pub rtt: RttSamples,
     pub rtt_every: RttSums,
     pub rtt_timestamps: RttSums,
@@ -50,6 +52,7 @@ impl Totals {
         let sender = connection.sender();
         let (way, back) = (connection.way(sender), connection.way(sender.other()));
         let tally = way.tally.clone();
+        let (new_probes, probe_repairs) = way.probes();
         let segment = f64::from(connection.segment_size(sender).unwrap_or(1));
         let handshake = connection.handshake_rtt();
         let whole = connection.options(sender).is_some() && tally.fins > 0 && tally.sent > 0;
@@ -67,6 +70,8 @@ impl Totals {
             outstanding_segment_s: tally.outstanding_integral as f64 / segment / 1e9,
             max_outstanding_segments: tally.max_outstanding as f64 / segment,
             unneeded: way.unneeded(),
+            new_probes,
+            probe_repairs,
             rtt: way.flight.samples().clone(),
             rtt_every: way.flight.rtt_every.sums,
             rtt_timestamps: way.flight.rtt_timestamps,
@@ -102,6 +107,8 @@ impl Totals {
         self.unneeded.by_dsack += other.unneeded.by_dsack;
         self.unneeded.by_timestamps += other.unneeded.by_timestamps;
         self.unneeded.by_early_ack += other.unneeded.by_early_ack;
+        self.new_probes += other.new_probes;
+        self.probe_repairs += other.probe_repairs;
         self.rtt.merge(&other.rtt);
         self.rtt_every.merge(&other.rtt_every);
         self.rtt_timestamps.merge(&other.rtt_timestamps);

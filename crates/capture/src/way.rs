@@ -2,13 +2,16 @@
 //!
 //! Sequence numbers are unwrapped to 64 bits, starting at 2^32 so that those before the first one seen have room.
 
+mod causes;
+
 use umts_units::{Duration, Time};
 
+use crate::cause::Cause;
 use crate::clock::BusyClock;
 use crate::flight::Flight;
 use crate::packet::Segment;
 use crate::ranges::Ranges;
-use crate::recovery::{Cause, DUPLICATE_THRESHOLD, Recoveries, Repetition};
+use crate::recovery::{Heard, Recoveries};
 use crate::spurious::Retransmissions;
 use crate::tally::Tally;
 
@@ -44,7 +47,14 @@ pub(crate) struct Way {
     missing: Ranges,
     missing_since: Time,
     sacked: Ranges,
+    /// Both ends permit selective acknowledgments, as the handshake says; and whether there were some.
+    pub sack_permitted: Option<bool>,
+    is_sacking: bool,
+    /// The newest timestamp of those who acknowledge.
+    newest_timestamp: Option<u32>,
     recoveries: Recoveries,
+    /// When the oldest segment, known by its time and end, is lost by RACK.
+    passed: Option<((Time, u64), Time)>,
     retransmissions: Retransmissions,
     /// The receiver's window, in octets.
     window: Option<u32>,
@@ -73,6 +83,11 @@ impl Way {
 
     pub fn unneeded(&self) -> crate::spurious::Unneeded {
         self.retransmissions.unneeded
+    }
+
+    /// Tail loss probes with new data, and losses that probes repaired.
+    pub fn probes(&self) -> (u64, u64) {
+        (self.recoveries.probes.of_new_data, self.recoveries.probes.repairs)
     }
 
     /// The same segment as the one before it, captured twice: at two interfaces, say.
@@ -165,18 +180,16 @@ impl Way {
         let Some(una) = self.una else {
             self.una = Some(ack);
             self.base.get_or_insert(ack);
-            self.recoveries.new_ack(now, ack);
+            self.recoveries.new_ack(&Heard { now, ack, ..Heard::default() });
             return Some(self.relative(ack));
         };
-        let is_sacked_anew = self.note_sack(segment, ack, una);
-        if ack > una {
-            self.new_ack(now, una, ack, segment, shortest);
+        if self.is_usual(segment, ack, una) {
+            self.take_in_usual(now, segment, ack, una);
         } else {
-            let is_outstanding = self.highest.is_some_and(|highest| highest > una);
-            let is_duplicate =
-                ack == una && is_outstanding && takes_nothing && (same_window || is_sacked_anew);
-            let count = self.recoveries.other_ack(now, is_duplicate);
-            self.tally.dupack_runs += u64::from(is_duplicate && count == DUPLICATE_THRESHOLD);
+            self.take_in(now, segment, ack, una, same_window);
+        }
+        if ack > una {
+            self.judge_repetitions(now, ack, segment, shortest);
         }
         self.update_activity(now, together);
         Some(self.relative(ack))
@@ -239,6 +252,7 @@ impl Way {
         self.highest = Some(highest.max(end));
         let payload_end = end - u64::from(segment.flags.fin());
         if is_new {
+            self.note_new(now, start, end, segment, sender_delay);
             self.tally.out_of_order += u64::from(is_reordered);
             self.tally.data_segments += u64::from(segment.payload > 0);
             self.tally.sent_once += u64::from(segment.payload);
@@ -251,6 +265,7 @@ impl Way {
         self.sent_again(now, start, end, highest, segment, sender_delay)
     }
 
+    #[cold]
     fn sent_again(
         &mut self,
         now: Time,
@@ -261,13 +276,11 @@ impl Way {
         sender_delay: Duration,
     ) -> Cause {
         let una = self.una.unwrap_or(start);
-        let sacked_above = self.sacked.count_above(end);
-        let what = Repetition { now, start, end, una, highest, sacked_above, sender_delay };
-        let cause = self.recoveries.sent_again(&what);
+        let cause = self.cause_of_repetition(now, (start, end), highest, segment, sender_delay);
         let has_arrived = end <= una || self.sacked.covers(start, end);
         let timestamp = segment.options.timestamps.map(|(value, _)| value);
         self.retransmissions.sent_again(now, start, end, timestamp, has_arrived);
-        self.flight.sent_again(now, start, end);
+        self.flight.sent_again(now, start, end, timestamp.unwrap_or(0));
         let tally = &mut self.tally;
         tally.retransmissions += 1;
         tally.retransmitted_segments += u64::from(segment.payload > 0);
@@ -278,14 +291,18 @@ impl Way {
         tally.expiries += u64::from(cause == Cause::Rto);
         tally.fast_by_dupacks += u64::from(cause == Cause::DupAcks);
         tally.fast_by_sack += u64::from(cause == Cause::Sack);
+        tally.fast_by_rack += u64::from(cause == Cause::Rack);
         tally.probes += u64::from(cause == Cause::Probe);
-        if matches!(cause, Cause::Rto | Cause::DupAcks | Cause::Sack) {
+        tally.unknown += u64::from(cause == Cause::Unknown);
+        if cause == Cause::Rto || cause.begins_fast_recovery() {
             self.flight.stop_timing();
         }
         cause
     }
 
-    fn new_ack(&mut self, now: Time, una: u64, ack: u64, segment: &Segment, shortest: Option<Duration>) {
+    /// New data are acknowledged.
+    #[inline]
+    fn advance(&mut self, now: Time, una: u64, ack: u64, segment: &Segment) {
         let first = una.max(self.base.unwrap_or(una));
         let fin = u64::from(self.fin.is_some_and(|fin| una <= fin && fin < ack));
         self.fin_acked |= fin > 0;
@@ -293,39 +310,17 @@ impl Way {
         self.una = Some(ack);
         self.missing.remove_below(ack);
         self.sacked.remove_below(ack);
-        self.flight.acknowledged(now, ack, segment);
-        let echo = segment.options.timestamps.map(|(_, echo)| echo);
+        self.flight.acknowledged(now, una, ack, segment);
+    }
+
+    /// Whether what was sent again and is acknowledged now was needed.
+    #[inline]
+    fn judge_repetitions(&mut self, now: Time, ack: u64, segment: &Segment, shortest: Option<Duration>) {
         if self.retransmissions.is_waiting() {
+            let echo = segment.options.timestamps.map(|(_, echo)| echo);
             let shortest = self.flight.rtt_every.sums.min().into_iter().chain(shortest).min();
             self.retransmissions.acknowledged(now, ack, echo, shortest);
         }
-        self.recoveries.new_ack(now, ack);
-    }
-
-    /// Takes selective acknowledgments in; tells whether one is news.
-    fn note_sack(&mut self, segment: &Segment, ack: u64, una: u64) -> bool {
-        let blocks = segment.options.sack.as_slice();
-        let Some(&first) = blocks.first() else { return false };
-        let unwrapped = |(left, right): (u32, u32)| {
-            let left = unwrap(left, ack);
-            (left, unwrap(right, left))
-        };
-        let (left, right) = unwrapped(first);
-        // RFC 2883 §4: a first block below the acknowledgment, or inside of the second, is of what came twice.
-        let is_inside =
-            blocks.get(1).copied().map(unwrapped).is_some_and(|(from, to)| from <= left && right <= to);
-        let is_dsack = left < right && (right <= ack || is_inside);
-        if is_dsack {
-            self.retransmissions.duplicated(left, right);
-        }
-        let Some(highest) = self.highest else { return false };
-        let mut is_news = false;
-        for (left, right) in blocks.iter().copied().map(unwrapped) {
-            if ack.max(una) <= left && left < right && right <= highest {
-                is_news |= self.sacked.insert(left, right);
-            }
-        }
-        is_news
     }
 
     /// What is acknowledged was sent, seen here or not.

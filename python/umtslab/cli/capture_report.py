@@ -42,6 +42,7 @@ _HEADLINE = (
     "tcp_retransmissions_unneeded",
     "rto_count",
     "fast_retransmissions",
+    "tail_loss_probes",
     "dupack_runs",
     "acks_received",
     "out_of_order_packets",

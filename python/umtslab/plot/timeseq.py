@@ -13,8 +13,14 @@ if TYPE_CHECKING:
 
 _CAUSES = (
     ("sent again after a timeout", ("rto", "rto_recovery"), "x", "#D55E00"),
-    ("sent again after duplicate or selective ACKs", ("dupacks", "sack", "fast_recovery"), "+", "#0072B2"),
+    (
+        "sent again after duplicate or selective ACKs",
+        ("dupacks", "sack", "rack", "fast_recovery"),
+        "+",
+        "#0072B2",
+    ),
     ("tail loss probe", ("probe",), "v", "#009E73"),
+    ("sent again, not known why", ("unknown",), "1", "#CC79A7"),
 )
 """What a capture's repetitions are told apart by: name, causes, mark, colour."""
 

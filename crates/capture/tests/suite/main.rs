@@ -2,9 +2,12 @@
 //!
 //! One program: each further one would be linked on its own, which takes longer than its tests.
 
+mod arbitrary;
+mod causes;
 mod common;
 mod conversations;
 mod files;
+mod kernel;
 mod links;
 mod reference;
 mod simulated;

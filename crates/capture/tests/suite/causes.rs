@@ -1,0 +1,426 @@
+//! Why segments were sent again: a conversation for each rule that a sender may go by.
+//!
+//! The server sends and the client is 100 ms away, so that SRTT is about 100 ms, min_rtt/4 25 ms, a probe's timeout (RFC
+//! 8985 §7.2) 200 ms with several segments outstanding and 400 ms with one, and Linux's least RTO 300 ms.
+
+use crate::common::{End, Packet, Talk, expect};
+use etherparse::TcpOptionElement;
+use umts_capture::Cause;
+
+const SACK: TcpOptionElement = TcpOptionElement::SelectiveAcknowledgementPermitted;
+
+/// A connection whose ends permit selective acknowledgments.
+fn opened() -> Talk {
+    let mut talk = Talk::new();
+    talk.handshake(&[SACK]);
+    talk
+}
+
+/// The same with one segment sent and acknowledged, and a second one outstanding since 200 ms.
+fn one_outstanding(options: &[TcpOptionElement]) -> Talk {
+    let mut talk = Talk::new();
+    talk.handshake(options);
+    talk.data(100, 0).ack(200, 1).data(200, 1);
+    talk
+}
+
+/// Panics unless segments were sent for these causes, first transmissions left out.
+#[track_caller]
+fn expect_causes(talk: Talk, expected: &[Cause]) {
+    let sent = talk.analysis().time_sequence.expect("it was asked for").sent;
+    let found: Vec<_> = sent.iter().map(|point| point.cause).filter(|&cause| cause != Cause::New).collect();
+    assert_eq!(found, expected);
+}
+
+/// RFC 8985 §7.3 and §6.2: the probe brings a selective acknowledgment, and by the time at which the probe left all that
+/// left before it is lost.
+#[test]
+fn a_probe_of_the_last_segment_and_what_it_finds() {
+    let mut talk = opened();
+    talk.flight(100, 4);
+    talk.ack(200, 1).data(402, 3).sack(502, 1, 3, 4).data(502, 1).data(503, 2).ack(603, 4);
+    expect(
+        &talk.row(),
+        &[
+            ("tail_loss_probes", 1.0),
+            ("rto_count", 0.0),
+            ("fast_retransmissions", 1.0),
+            ("fast_retransmissions_by_rack", 1.0),
+            ("tcp_retransmissions_by_dupack", 2.0),
+            // What the probe repaired is repaired in a recovery, which forgets the probe.
+            ("tail_loss_probe_repairs", 0.0),
+        ],
+    );
+}
+
+/// RFC 8985 §7.2: with one segment outstanding the probe comes after 2·SRTT and the longest delay of an acknowledgment, or
+/// when the retransmission timeout would, if that is sooner.
+#[test]
+fn the_only_segment_is_probed_when_a_probe_is_due() {
+    for at in [500, 600, 690] {
+        let mut talk = one_outstanding(&[SACK]);
+        talk.data(at, 1).ack(at + 100, 2);
+        expect_causes(talk, &[Cause::Probe]);
+    }
+    // RFC 6298 §2.4: as late as this comes a timeout of a second at least.
+    let mut talk = one_outstanding(&[SACK]);
+    talk.data(1250, 1).ack(1350, 2);
+    expect_causes(talk, &[Cause::Rto]);
+}
+
+/// RACK and its probes take selective acknowledgments (RFC 8985 §4): without them only a timeout repeats the only segment.
+#[test]
+fn without_selective_acknowledgments_the_only_segment_is_not_probed() {
+    let mut talk = one_outstanding(&[]);
+    talk.data(500, 1).ack(600, 2);
+    expect_causes(talk, &[Cause::Rto]);
+}
+
+/// RFC 8985 §7.2 lets a sender probe once; then the retransmission timer is left (RFC 6298 §5.4).
+#[test]
+fn an_expiry_follows_a_probe_that_is_not_answered() {
+    let mut talk = one_outstanding(&[SACK]);
+    talk.data(500, 1).data(820, 1).data(1460, 1).ack(1560, 2);
+    expect_causes(talk, &[Cause::Probe, Cause::Rto, Cause::Rto]);
+}
+
+/// RFC 8985 §7.4.2: an acknowledgment beyond the probe without a report of a second copy: the loss was repaired.
+#[test]
+fn a_probe_repairs_a_loss_unless_both_copies_arrive() {
+    let mut lost = one_outstanding(&[SACK]);
+    lost.data(500, 1).ack(600, 2).data(600, 2).ack(700, 3);
+    expect(&lost.row(), &[("tail_loss_probes", 1.0), ("tail_loss_probe_repairs", 1.0)]);
+    let mut late = one_outstanding(&[SACK]);
+    late.data(500, 1).ack(550, 2).sack(600, 2, 1, 2).data(600, 2).ack(700, 3);
+    expect(
+        &late.row(),
+        &[("tail_loss_probes", 1.0), ("tail_loss_probe_repairs", 0.0), ("unneeded_by_dsack", 1.0)],
+    );
+}
+
+/// RFC 8985 §7.3 sends new data as a probe if there are some. A sender that had more is one that sent in answer to the last
+/// acknowledgment; any other time of sending is the application's.
+#[test]
+fn new_data_are_a_probe_at_its_time_only() {
+    for (at, probes) in [(310, 0.0), (402, 1.0), (600, 0.0)] {
+        let mut talk = opened();
+        talk.flight(100, 2);
+        talk.ack(200, 1).data(200, 2).data(at, 3).sack(at + 100, 1, 3, 4).data(at + 100, 1).ack(at + 200, 4);
+        expect(
+            &talk.row(),
+            &[
+                ("tail_loss_probes_of_new_data", probes),
+                ("tail_loss_probes", 0.0),
+                ("fast_retransmissions_by_rack", 1.0),
+                ("rto_count", 0.0),
+            ],
+        );
+    }
+    // A probe is one segment (RFC 8985 §7.3); two are the application's.
+    let mut burst = opened();
+    burst.flight(100, 2);
+    burst.ack(200, 1).data(200, 2).data(402, 3).data(402, 4).ack(502, 5);
+    expect(&burst.row(), &[("tail_loss_probes_of_new_data", 0.0)]);
+    let mut without = Talk::opened();
+    without.flight(100, 2);
+    without.ack(200, 1).data(200, 2).data(402, 3).ack(502, 4);
+    expect(&without.row(), &[("tail_loss_probes_of_new_data", 0.0)]);
+}
+
+/// A sender whose timer expires over several segments of which none is known to be lost has no probes: one would have come
+/// before (RFC 8985 §7.2). So its only segment is repeated by a timeout too.
+#[test]
+fn a_sender_without_probes_is_recognised() {
+    let mut talk = opened();
+    talk.flight(100, 3).data(420, 0).ack(520, 3);
+    talk.data(520, 3).data(830, 3).ack(930, 4);
+    expect_causes(talk, &[Cause::Rto, Cause::Rto]);
+}
+
+/// RFC 8985 §6.2, step 5: one selective acknowledgment is enough, after the reordering window of min_rtt/4.
+#[test]
+fn one_selective_acknowledgment_and_the_reordering_window() {
+    let mut talk = opened();
+    talk.flight(100, 4);
+    talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).ack(336, 4);
+    expect(
+        &talk.row(),
+        &[
+            ("fast_retransmissions_by_rack", 1.0),
+            ("fast_retransmissions", 1.0),
+            ("rto_count", 0.0),
+            ("tail_loss_probes", 0.0),
+        ],
+    );
+}
+
+/// What comes long after the reordering window is no reordering timer: the sender does not go by RACK.
+#[test]
+fn a_sender_that_waits_for_its_timeout_does_so() {
+    let mut talk = opened();
+    talk.flight(100, 4);
+    talk.ack(200, 1).sack(210, 1, 2, 3).data(1210, 1).ack(1310, 4);
+    expect_causes(talk, &[Cause::Rto]);
+}
+
+/// A sender that paces repeats when its clock is due. It is known by that it sends in answer to nothing; and its timer does
+/// not expire within 200 ms of anything that it sends or hears.
+#[test]
+fn a_paced_repetition_is_no_expiry() {
+    for (is_paced, expected) in [(true, Cause::Rack), (false, Cause::Rto)] {
+        let mut talk = opened();
+        talk.data(100, 0).data(if is_paced { 150 } else { 100 }, 1).ack(200, 1).data(200, 2);
+        talk.sack(300, 1, 2, 3)
+            .data(300, 3)
+            .data(301, 4)
+            .sack(400, 1, 2, 4)
+            .data(400, 5)
+            .data(450, 1)
+            .ack(550, 6);
+        expect_causes(talk, &[expected]);
+    }
+}
+
+/// The same after three duplicates, without selective acknowledgments.
+#[test]
+fn a_paced_answer_to_three_duplicates_is_no_expiry() {
+    let mut talk = Talk::opened();
+    for number in 0..6 {
+        talk.data(100 + 30 * u64::from(number), number);
+    }
+    talk.ack(255, 1).ack(260, 1).ack(265, 1).ack(270, 1).data(310, 1);
+    // So after an acknowledgment of a part (RFC 6582 §3.2, step 3).
+    talk.ack(410, 4).data(450, 4).ack(550, 6);
+    expect_causes(talk, &[Cause::DupAcks, Cause::FastRecovery]);
+}
+
+/// RFC 8985 §6.2, step 5: the timer waits for all that was passed. Here one acknowledgment tells of the oldest segment,
+/// which was under way for long, and of one that left much later: RACK.rtt is that of the former (step 2), and so the
+/// timer for the latter is still running.
+#[test]
+fn the_reordering_timer_waits_for_the_longest() {
+    let mut talk = opened();
+    talk.flight(100, 2);
+    talk.data(110, 2).ack(200, 1);
+    talk.data(400, 3).data(401, 4);
+    // At 520 ms: segment 1 took 420 ms, segment 4 119 ms. Segment 3 is lost at 400 + 420 + 25 ms.
+    talk.sack(520, 2, 4, 5).data(846, 2).data(846, 3).ack(950, 5);
+    expect_causes(talk, &[Cause::Rack, Cause::FastRecovery]);
+}
+
+/// RFC 5682 §2.1 and Linux: F-RTO does not look at an expiry in a fast recovery. What follows is go-back-N.
+#[test]
+fn an_expiry_in_a_fast_recovery_is_not_taken_back_for_originals() {
+    let mut talk = opened();
+    talk.flight(100, 8);
+    talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).data(1036, 1).sack(1137, 3, 4, 5).data(1137, 3);
+    talk.ack(1237, 8);
+    expect_causes(talk, &[Cause::Rack, Cause::Rto, Cause::RtoRecovery]);
+}
+
+/// RFC 8985 §7.4.2: a pure duplicate shows that both copies came, without a report too.
+#[test]
+fn a_duplicate_after_a_probe_shows_that_it_was_needless() {
+    let mut talk = one_outstanding(&[SACK]);
+    talk.data(500, 1).ack(550, 2).ack(600, 2).data(600, 2).ack(700, 3);
+    expect(&talk.row(), &[("tail_loss_probes", 1.0), ("tail_loss_probe_repairs", 0.0)]);
+}
+
+/// RFC 3708 counts all that was repeated: after an expiry in a recovery, a report of one copy of two proves nothing.
+#[test]
+fn a_report_of_one_of_two_copies_takes_nothing_back() {
+    let mut talk = opened();
+    talk.flight(100, 8);
+    talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).data(1036, 1);
+    // The first block reports the second copy.
+    let both = Packet::new(End::Client, "").sack((1001, 2001), [Some((4001, 5001)), None, None]);
+    talk.put(1137, 1, Some(3001), both);
+    talk.data(1137, 3).ack(1237, 8);
+    expect_causes(talk, &[Cause::Rack, Cause::Rto, Cause::RtoRecovery]);
+}
+
+/// An acknowledgment of new data is answered although a duplicate came with it (RFC 6582 §3.2, step 3).
+#[test]
+fn a_duplicate_does_not_hide_what_it_came_with() {
+    let mut talk = Talk::opened();
+    talk.flight(100, 8);
+    talk.ack(200, 1).ack(201, 1).ack(202, 1).ack(203, 1).data(203, 1);
+    talk.ack(303, 4).ack(303, 4).data(304, 4).ack(404, 8);
+    expect_causes(talk, &[Cause::DupAcks, Cause::FastRecovery]);
+}
+
+/// Within the reordering window nothing is repeated, and so nothing has a cause (RFC 8985 §6.2, step 4).
+#[test]
+fn reordering_is_no_loss() {
+    let mut talk = opened();
+    talk.flight(100, 4);
+    talk.sack(200, 0, 1, 2).ack(205, 4);
+    // The path is known to reorder now, so that three duplicates do not shut the window: it is waited for.
+    for number in 4..10 {
+        talk.data(210, number);
+    }
+    talk.sack(310, 4, 5, 6).sack(311, 4, 5, 7).sack(312, 4, 5, 8).data(336, 4).ack(436, 10);
+    expect(&talk.row(), &[("fast_retransmissions_by_rack", 1.0), ("rto_count", 0.0), ("dupack_runs", 1.0)]);
+}
+
+/// RFC 8985 §6.2, step 4: reports of second copies widen the reordering window, at most to SRTT.
+#[test]
+fn reports_of_second_copies_widen_the_reordering_window() {
+    let mut talk = opened();
+    talk.flight(100, 4);
+    talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).ack(237, 4).sack(336, 4, 1, 2);
+    for number in 4..8 {
+        talk.data(340, number);
+    }
+    // 50 ms after the selective acknowledgment: twice min_rtt/4.
+    talk.sack(440, 4, 5, 6).data(492, 4).ack(592, 8);
+    expect_causes(talk, &[Cause::Rack, Cause::Rack]);
+}
+
+/// A repetition is lost too when what left after it has arrived (RFC 8985 §6.2, step 5): RFC 6675 leaves that to the timer.
+#[test]
+fn a_repetition_that_is_lost_is_repeated_in_its_recovery() {
+    let begin = || {
+        let mut talk = opened();
+        talk.flight(100, 6);
+        talk.sack(200, 0, 1, 2).sack(201, 0, 1, 3).sack(202, 0, 1, 4).data(202, 0).data(203, 6);
+        talk.sack(204, 0, 1, 5).sack(205, 0, 1, 6);
+        talk
+    };
+    let mut found = begin();
+    found.sack(303, 0, 1, 7).data(303, 0).ack(403, 7);
+    expect_causes(found, &[Cause::DupAcks, Cause::FastRecovery]);
+    let mut waits = begin();
+    waits.data(1202, 0).ack(1302, 7);
+    expect_causes(waits, &[Cause::DupAcks, Cause::Rto]);
+    // RFC 6675 knows no better, whatever comes meanwhile.
+    let mut coincides = begin();
+    coincides.sack(303, 0, 1, 7).data(303, 7).sack(1198, 0, 1, 8).data(1202, 0).ack(1302, 8);
+    expect_causes(coincides, &[Cause::DupAcks, Cause::Rto]);
+}
+
+/// RFC 6298 §5.4: a timer may expire just when something comes. Of a second copy that nothing has passed, no acknowledgment
+/// says that it is lost.
+#[test]
+fn an_expiry_may_come_with_an_acknowledgment() {
+    let mut talk = opened();
+    talk.flight(100, 8);
+    talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).sack(1035, 1, 2, 4).data(1036, 1).ack(1137, 8);
+    expect_causes(talk, &[Cause::Rack, Cause::Rto]);
+}
+
+/// After an expiry the same begins a fast recovery: slow start goes on to repeat what was outstanding once.
+#[test]
+fn a_repetition_that_is_lost_ends_the_recovery_of_an_expiry() {
+    let mut talk = opened();
+    talk.flight(100, 6).data(1100, 0).ack(1200, 1).data(1200, 1).data(1201, 2);
+    talk.sack(1301, 1, 2, 3).data(1301, 1).data(1302, 3).ack(1401, 3).ack(1402, 6);
+    let rto = [Cause::Rto, Cause::RtoRecovery, Cause::RtoRecovery];
+    expect_causes(talk, &[&rto[..], &[Cause::Rack, Cause::FastRecovery]].concat());
+}
+
+/// When all is acknowledged that was outstanding when a recovery began, while segments that were lost and sent again in
+/// it are outstanding, another one begins: for them nothing has changed (RFC 6675 §5, step 2).
+#[test]
+fn what_is_still_lost_when_a_recovery_ends_begins_another() {
+    let mut talk = opened();
+    talk.flight(100, 4);
+    talk.sack(200, 0, 1, 4).data(200, 0);
+    for number in 4..10 {
+        talk.data(201, number);
+    }
+    // The sixth is lost, and sent again before the first recovery ends.
+    talk.sack(300, 0, 1, 5).sack(301, 0, 1, 5).sack(302, 0, 6, 10).data(302, 5).ack(303, 5).ack(402, 10);
+    expect(&talk.row(), &[("fast_retransmissions", 2.0), ("tcp_retransmissions_by_dupack", 2.0)]);
+}
+
+fn stamped(talk: &mut Talk, at: u64, number: u32, value: u32) {
+    let data = Packet { payload: 1000, ..Packet::new(End::Server, "") };
+    talk.put(at, 1 + 1000 * number, Some(1), data.timestamps(value, 1));
+}
+
+fn echoed(talk: &mut Talk, at: u64, number: u32, (value, echo): (u32, u32), sack: Option<(u32, u32)>) {
+    let mut ack = Packet::new(End::Client, "").timestamps(value, echo);
+    if let Some((from, to)) = sack {
+        ack = ack.sack((1 + 1000 * from, 1 + 1000 * to), [None; 3]);
+    }
+    talk.put(at, 1, Some(1 + 1000 * number), ack);
+}
+
+/// RFC 4015: the echo tells that the expiry was needless; the sender goes on with new data, and what is lost then is
+/// repaired by a recovery of its own. One that repeats all the same has not heeded it.
+#[test]
+fn an_expiry_that_was_taken_back_does_not_excuse_what_follows() {
+    let begin = || {
+        let mut talk = Talk::new();
+        talk.handshake(&[SACK, TcpOptionElement::Timestamp(1, 0)]);
+        (0..6).for_each(|number| stamped(&mut talk, 100, number, 100));
+        stamped(&mut talk, 1100, 0, 1100);
+        echoed(&mut talk, 1150, 1, (150, 100), None);
+        talk
+    };
+    let mut heeded = begin();
+    stamped(&mut heeded, 1150, 6, 1150);
+    echoed(&mut heeded, 1250, 1, (250, 100), Some((2, 7)));
+    stamped(&mut heeded, 1250, 1, 1250);
+    echoed(&mut heeded, 1350, 7, (350, 1250), None);
+    expect_causes(heeded, &[Cause::Rto, Cause::Sack]);
+    let mut ignored = begin();
+    stamped(&mut ignored, 1150, 1, 1150);
+    stamped(&mut ignored, 1151, 2, 1151);
+    echoed(&mut ignored, 1250, 7, (250, 1151), None);
+    expect_causes(ignored, &[Cause::Rto, Cause::RtoRecovery, Cause::RtoRecovery]);
+}
+
+/// RFC 5682: without timestamps, what was never repeated and is acknowledged after an expiry tells the same.
+#[test]
+fn new_data_after_a_needless_expiry_show_that_it_was_taken_back() {
+    let mut talk = opened();
+    talk.flight(100, 6).data(1100, 0).ack(1110, 2).data(1110, 6);
+    talk.sack(1210, 2, 3, 7).data(1210, 2).ack(1310, 7);
+    expect_causes(talk, &[Cause::Rto, Cause::Sack]);
+}
+
+/// A sender that goes by RACK heeds it at once: what its acknowledgment shows to be lost is the loss of another recovery.
+#[test]
+fn with_rack_a_needless_expiry_is_taken_back_at_once() {
+    let mut talk = opened();
+    talk.flight(100, 8);
+    talk.ack(200, 1).sack(210, 1, 2, 3).data(236, 1).data(1036, 1).data(2636, 1);
+    talk.sack(2737, 2, 3, 6).data(2737, 2).data(2737, 6).data(2737, 7).ack(2837, 8);
+    let mut expected = vec![Cause::Rack, Cause::Rto, Cause::Rto];
+    expected.extend([Cause::Sack, Cause::FastRecovery, Cause::FastRecovery]);
+    expect_causes(talk, &expected);
+}
+
+/// RFC 3708: all that was repeated in a recovery had arrived, says the receiver; a loss after that is another one.
+#[test]
+fn a_recovery_of_which_all_came_twice_is_over() {
+    let mut talk = opened();
+    talk.flight(100, 8);
+    talk.sack(200, 0, 1, 2).sack(201, 0, 1, 3).sack(202, 0, 1, 4).data(202, 0);
+    talk.ack(210, 4).sack(302, 4, 0, 1).sack(303, 4, 5, 8).data(303, 4).ack(403, 8);
+    expect(&talk.row(), &[("fast_retransmissions", 2.0), ("unneeded_by_dsack", 1.0)]);
+}
+
+/// RFC 7323 §5.3: acknowledgments that others overtook are not taken in, and so nothing is sent in answer to them.
+#[test]
+fn an_acknowledgment_with_an_old_timestamp_asks_for_nothing() {
+    let mut talk = Talk::new();
+    talk.handshake(&[SACK, TcpOptionElement::Timestamp(1, 0)]);
+    (0..6).for_each(|number| stamped(&mut talk, 100, number, 100));
+    echoed(&mut talk, 200, 2, (200, 100), None);
+    // It left before the one above, and says nothing of what was outstanding then.
+    echoed(&mut talk, 1295, 1, (199, 100), Some((3, 6)));
+    stamped(&mut talk, 1300, 2, 1300);
+    echoed(&mut talk, 1400, 6, (1400, 1300), None);
+    expect_causes(talk, &[Cause::Rto]);
+}
+
+/// Nobody acknowledges here: why anything is repeated is not known.
+#[test]
+fn without_acknowledgments_a_cause_is_unknown() {
+    let mut talk = Talk::new();
+    talk.data(0, 0).data(10, 1).data(500, 0);
+    expect_causes(talk, &[Cause::Unknown]);
+}
