@@ -1,0 +1,93 @@
+"""One TCP connection at whose server bursts are written, and what the server's kernel then says of its TCP.
+
+The server writes bursts of given sizes with given pauses, waits until the client has closed, and writes the
+counters of its namespace as JSON; for these the client waits, since with it the emulation ends.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import socket
+import time
+from pathlib import Path
+
+PORT = 7001
+FILES = ("/proc/net/netstat", "/proc/net/snmp")
+
+
+def main() -> None:
+    """Be the server or the client."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    words = parser.add_subparsers(dest="word", required=True)
+    server = words.add_parser("serve")
+    client = words.add_parser("fetch")
+    for word in (server, client):
+        word.add_argument("counters", type=Path, help="where the counters go")
+    server.add_argument("bursts", nargs="+", help="OCTETS:SECONDS, what is written and the pause after it")
+    client.add_argument("address")
+    chosen = parser.parse_args()
+    if chosen.word == "serve":
+        serve(chosen.counters, chosen.bursts)
+    else:
+        fetch(chosen.address)
+        _wait_for(chosen.counters)
+
+
+def serve(path: Path, bursts: list[str]) -> None:
+    """Take one connection and write."""
+    with socket.create_server(("0.0.0.0", PORT)) as listener:
+        connection, _ = listener.accept()
+        with connection:
+            for burst in bursts:
+                octets, seconds = burst.split(":")
+                connection.sendall(bytes(int(octets)))
+                time.sleep(float(seconds))
+            connection.shutdown(socket.SHUT_WR)
+            while connection.recv(65536):
+                pass
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(counters()))
+    part.rename(path)
+
+
+def counters() -> dict[str, int]:
+    """What this namespace's kernel has counted of TCP."""
+    found: dict[str, int] = {}
+    for file in FILES:
+        lines = Path(file).read_text().splitlines()
+        for names, values in zip(lines[::2], lines[1::2], strict=True):
+            if names.startswith(("Tcp:", "TcpExt:")):
+                found.update(zip(names.split()[1:], map(int, values.split()[1:]), strict=True))
+    return found
+
+
+def fetch(address: str) -> None:
+    """Connect as soon as the other end listens, and read until it closes."""
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            connection = socket.create_connection((address, PORT))
+            break
+        except ConnectionRefusedError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.5)
+    with connection:
+        total = 0
+        while part := connection.recv(65536):
+            total += len(part)
+    print(json.dumps({"octets": total}), flush=True)
+
+
+def _wait_for(path: Path) -> None:
+    """Wait until the file is there, for a minute."""
+    deadline = time.monotonic() + 60
+    while not path.exists():
+        if time.monotonic() > deadline:
+            raise SystemExit(f"{path} was not written")
+        time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    main()
