@@ -41,6 +41,7 @@ impl FachQueue {
     }
 
     /// Lets the blocks that have reached the Node B by `now` queue; those that find no room go to `dropped`.
+    #[inline(always)]
     pub fn settle(&mut self, now: Time, mut dropped: impl FnMut(Pushed)) {
         while self.on_the_iub.front().is_some_and(|block| block.at <= now) {
             let block = self.on_the_iub.pop_front().expect("it was looked at");
@@ -53,11 +54,13 @@ impl FachQueue {
     }
 
     /// The block at the head of the queue.
+    #[inline]
     pub fn pop(&mut self) -> Option<Pushed> {
         self.queue.pop_front()
     }
 
     /// From when on there is something to send, if anything is known of.
+    #[inline]
     pub fn next(&self, now: Time) -> Option<Time> {
         if self.queue.is_empty() { self.on_the_iub.front().map(|block| block.at) } else { Some(now) }
     }
