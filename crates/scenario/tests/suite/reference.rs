@@ -55,7 +55,7 @@ fn the_defaults_of_the_reference_are_those_of_the_loader() {
             continue;
         };
         let value = param.key.split('.').fold(&json, |value, key| match value {
-            Value::Array(elements) => &elements[0][key],
+            Value::Array(elements) => elements.first().map_or(&Value::Null, |first| &first[key]),
             table => &table[key],
         });
         let found = value.as_str().map_or_else(|| value.to_string(), str::to_owned);

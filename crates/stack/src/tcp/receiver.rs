@@ -203,7 +203,8 @@ impl Receiver {
 
     #[inline]
     fn insert(&mut self, range: Range) {
-        if range.end <= self.next {
+        // A FIN alone brings no byte: above a hole there is nothing of it to hold.
+        if range.end <= self.next || range.start == range.end {
             return;
         }
         if range.start > self.next {
@@ -270,6 +271,18 @@ mod tests {
         assert_eq!(receiver.receive(&data(1, 10)).delivered, 15);
         assert!(receiver.is_finished());
         assert_eq!(receiver.next(), 17);
+    }
+
+    #[test]
+    fn a_fin_alone_above_a_hole_is_no_block() {
+        let mut receiver = Receiver { most_reported: 3, ..synchronised() };
+        for held in [data(11, 5), data(31, 5)] {
+            receiver.receive(&held);
+            receiver.report(3);
+        }
+        receiver.receive(&segment(41, 0, Flags { fin: true, ..Flags::default() }));
+        assert_eq!(receiver.report(3).ranges(1).collect::<Vec<_>>(), [(31, 36), (11, 16)]);
+        assert_eq!(receiver.above.len(), 2, "{:?}", receiver.above);
     }
 
     #[test]
