@@ -171,8 +171,11 @@ impl Receiver {
         Arrival { delivered: 0, duplicate, ack: AckDue::Alone, refused: true }
     }
 
-    /// The first part of `range` that has come before.
+    /// The first part of `range` that has come before; nothing of a segment without data has.
     fn repeated(&self, range: Range) -> Option<Range> {
+        if range.start == range.end {
+            return None;
+        }
         if range.start < self.next.min(range.end) {
             return Some(Range { start: range.start, end: range.end.min(self.next) });
         }
@@ -283,6 +286,14 @@ mod tests {
         receiver.receive(&segment(41, 0, Flags { fin: true, ..Flags::default() }));
         assert_eq!(receiver.report(3).ranges(1).collect::<Vec<_>>(), [(31, 36), (11, 16)]);
         assert_eq!(receiver.above.len(), 2, "{:?}", receiver.above);
+    }
+
+    #[test]
+    fn a_refused_acknowledgment_repeats_no_data() {
+        let mut receiver = Receiver { most_reported: 3, reports_duplicates: true, ..synchronised() };
+        receiver.receive(&data(11, 20));
+        receiver.refuse(&data(21, 0));
+        assert_eq!(receiver.report(3).ranges(1).collect::<Vec<_>>(), [(11, 31)]);
     }
 
     #[test]
