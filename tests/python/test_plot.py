@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 from conftest import FTP, Umts, overhanging
 from umtslab import simulate
 from umtslab.analyse.rates import sent_per_window
-from umtslab.analyse.steps import hold
-from umtslab.plot import FORMATS, KINDS, OF_SWITCHED, draw, save
+from umtslab.analyse.steps import cut, hold
+from umtslab.plot import FORMATS, KINDS, View, draw, save
 from umtslab.plot.style import COLOURS, DASHES, MOST_LINES
+from umtslab.plot.tables import OF_SWITCHED
 from umtslab.run import MissingSeries, Run
 
 BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -88,6 +90,55 @@ def test_a_line_that_did_not_change_again_is_drawn_to_the_end(recorded: Run) -> 
     [axes] = draw(recorded, "outstanding").axes
     [line] = axes.lines
     assert list(line.get_xdata())[-1] == 20.0  # type: ignore[arg-type]
+
+
+def test_a_part_of_a_series_has_the_values_that_hold_at_its_ends() -> None:
+    table = pl.DataFrame(
+        {
+            "time_s": [0.0, 2.0, 9.0, 0.0, 1.0, 6.0, 9.0],
+            "connection": [0, 0, 0, 1, 1, 2, 2],
+            "x": [5.0, 6.0, 6.0, 7.0, 8.0, 9.0, 9.0],
+        }
+    )
+    # Connection 1 is over at 1 s, and connection 2 begins at 6 s.
+    assert cut(table, ("connection",), 3.0, 5.0).rows() == [(3.0, 0, 6.0), (5.0, 0, 6.0)]
+    at_one_s = cut(table, ("connection",), 1.0, 1.5).rows()
+    assert sorted(at_one_s) == [(1.0, 0, 5.0), (1.0, 1, 7.0), (1.0, 1, 8.0), (1.5, 0, 5.0)]
+
+
+@pytest.mark.parametrize("kind", ["timeseq", "cwnd", "rtt", "outstanding", "goodput", "rlc_buffer", "cell"])
+def test_both_axes_show_the_part_that_is_asked_for(kind: str, recorded: Run, switched: Run) -> None:
+    run = switched if kind == "cell" else recorded
+    for axes in draw(run, kind, View(1.3, 4.7)).axes:
+        assert axes.get_xlim() == (1.3, 4.7)
+        low, high = axes.get_ylim()
+        assert high - low <= 1.2 * axes.dataLim.height or low == 0
+        assert high <= 1.2 * axes.dataLim.y1
+        for line in axes.lines:
+            times = np.asarray(line.get_xdata())
+            assert np.all((times >= 0.3) & (times <= 4.7))
+    last = draw(recorded, "timeseq", View(15.0, 20.0)).axes[0]
+    whole = draw(recorded, "timeseq").axes[0]
+    assert whole.get_ylim()[0] == 0 < last.get_ylim()[0]
+
+
+def test_efficiency_of_a_part_is_that_of_the_whole_there(switched: Run) -> None:
+    upper, lower = draw(switched, "cell", View(10.0, 20.0)).axes
+    part, whole = lower.patches[0], draw(switched, "cell").axes[1].patches[0]
+    values = whole.get_data().values[10:20]  # type: ignore[attr-defined]
+    assert part.get_data().values == pytest.approx(values, nan_ok=True)  # type: ignore[attr-defined]
+    assert upper.get_xlim() == (10.0, 20.0)
+
+
+def test_the_time_axis_ends_with_the_data(recorded: Run) -> None:
+    for kind in ("outstanding", "rlc_buffer", "cwnd"):
+        assert draw(recorded, kind).axes[0].get_xlim() == (0.0, 20.0)
+
+
+def test_a_part_after_the_end_of_the_run_is_refused(umts: Umts) -> None:
+    umts("run", FTP, "--duration", "5 s", "--series")
+    told = umts("plot", "results", "cwnd", "--from", 7, status=2).stderr
+    assert told == "umts: --from 7 is not before the end of the run, which took 5 s\n"
 
 
 def test_the_command_says_where_the_figure_is(umts: Umts, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ _LENGTHS_S = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 1000.0)
 
 
 def efficiency_per_window(
-    cell: pl.DataFrame, goodput: pl.DataFrame, length_s: float | None = None
+    cell: pl.DataFrame, goodput: pl.DataFrame, length_s: float | None = None, *, begin_s: float = 0.0
 ) -> pl.DataFrame:
     """How much of what is reserved is goodput, of all cells together.
 
@@ -22,11 +22,14 @@ def efficiency_per_window(
     ----------
     cell : polars.DataFrame
         ``time_s``, ``cell`` and ``downlink_kbps``, the reserved rate; one row per change, and a last one for
-        each cell at the end of the run.
+        each cell at the end of the run, or of the part of it that is looked at.
     goodput : polars.DataFrame
         ``time_s`` (start of a window), ``connection`` and ``goodput_kbps``, which has windows of one second.
+        Those that reach over `begin_s`, or the end, count by their part within.
     length_s : float, optional
         Length of the windows, whole seconds; by default such that there are some fifty.
+    begin_s : float
+        Where the first window begins; others begin at multiples of their length.
 
     Returns
     -------
@@ -39,14 +42,17 @@ def efficiency_per_window(
 
     end_s = float(str(cell["time_s"].max()))
     if length_s is None:
-        length_s = next((length for length in _LENGTHS_S if end_s / length <= _WINDOWS), _LENGTHS_S[-1])
-    edges = np.append(np.arange(0.0, end_s, length_s), end_s)
+        span_s = end_s - begin_s
+        length_s = next((length for length in _LENGTHS_S if span_s / length <= _WINDOWS), _LENGTHS_S[-1])
+    edges = np.append(np.arange(begin_s // length_s * length_s, end_s, length_s), end_s)
+    edges[0] = begin_s
     reserved = np.zeros(len(edges) - 1)
     for rows in cell.partition_by("cell", maintain_order=True):
         reserved += np.diff(integral(rows["time_s"].to_numpy(), rows["downlink_kbps"].to_numpy(), edges))
+    begins = goodput["time_s"].to_numpy()
     # A window of goodput that the end of the run cuts short is a rate over what there is of it.
-    seconds = np.minimum(goodput["time_s"].to_numpy() + 1.0, end_s) - goodput["time_s"].to_numpy()
-    places = np.searchsorted(edges, goodput["time_s"].to_numpy(), side="right") - 1
+    seconds = np.clip(np.minimum(begins + 1.0, end_s) - np.maximum(begins, begin_s), 0.0, None)
+    places = np.searchsorted(edges, begins, side="right") - 1
     kbit = np.bincount(
         np.clip(places, 0, len(reserved) - 1),
         weights=goodput["goodput_kbps"].to_numpy() * seconds,

@@ -44,6 +44,41 @@ def hold(
     return pl.concat([table, ends.select(table.columns)])
 
 
+def cut(table: pl.DataFrame, keys: Sequence[str], from_s: float, until_s: float) -> pl.DataFrame:
+    """The part of a series between two times, with the values that hold at both.
+
+    Parameters
+    ----------
+    table : polars.DataFrame
+        ``time_s``, the `keys` that tell its lines apart, and values that hold until the next row of their
+        line; the last row of a line is where it ends.
+    keys : sequence of str
+        ``("connection",)``, for example.
+    from_s, until_s : float
+        The times, in seconds.
+
+    Returns
+    -------
+    polars.DataFrame
+        Rows in the order of time within each line. A line that has ended before, or begins later, has none.
+    """
+    import polars as pl
+
+    time = pl.col("time_s")
+    ends = table.group_by(keys, maintain_order=True).last()
+    going_on = table.join(ends.filter(time >= from_s).select(keys), on=keys, maintain_order="left")
+    before = going_on.filter(time < from_s).group_by(keys, maintain_order=True).last()
+    begun = pl.concat(
+        [
+            before.with_columns(pl.lit(from_s).alias("time_s")).select(table.columns),
+            going_on.filter(time.is_between(from_s, until_s)),
+        ]
+    )
+    longer = ends.filter(time > until_s).select(keys)
+    last = begun.group_by(keys, maintain_order=True).last().join(longer, on=keys, maintain_order="left")
+    return pl.concat([begun, last.with_columns(pl.lit(until_s).alias("time_s")).select(table.columns)])
+
+
 def integral(
     times: npt.NDArray[np.float64], values: npt.NDArray[np.float64], until: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.float64]:

@@ -79,14 +79,15 @@ def plot(
     runs = find_runs(result, out)
     run = next((run for run in runs if run.series_kinds()), runs[0])
 
-    from umtslab.plot import draw, draw_waterfall, save
+    if from_s is not None and from_s >= run.duration_s:
+        raise UsageError(f"--from {from_} is not before the end of the run, which took {run.duration_s:g} s")
+
+    from umtslab.plot import View, draw, draw_waterfall, save
 
     if kind == WATERFALL:
         figure = draw_waterfall(run, connection, from_s=from_s, until_s=until_s)
     else:
-        figure = draw(run, kind)
-        for axes in figure.axes:
-            axes.set_xlim(left=from_s, right=until_s)
+        figure = draw(run, kind, View(from_s, until_s))
     path = output or _default_path(run, kind)
     save(figure, path)
     print(path)

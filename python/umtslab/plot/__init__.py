@@ -12,11 +12,14 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from umtslab.plot.tables import WHOLE, View, table
+
 if TYPE_CHECKING:
-    import polars as pl
     from matplotlib.figure import Figure
 
     from umtslab.run import Run
+
+__all__ = ["FORMATS", "KINDS", "WATERFALL", "View", "draw", "draw_waterfall", "most_telling", "save"]
 
 FORMATS = (".png", ".svg", ".pdf")
 """What a figure can be saved as, told by the end of the file's name."""
@@ -55,18 +58,6 @@ KINDS = {
 WATERFALL = "waterfall"
 """Drawn by `draw_waterfall`: of one connection, and not of a run alone."""
 
-HELD: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("cwnd", "ssthresh", "outstanding", "srtt", "rto"), ("connection",)),
-    "rlc_buffer": ("ue", "direction"),
-    "rrc_state": ("ue",),
-    "cell": ("cell",),
-}
-"""Series whose values hold until the next row, and what tells their lines apart."""
-
-OF_SWITCHED = {"rrc_state", "cell"}
-"""Series that are empty where no user is switched between channels."""
-
-
 _TELLING = {
     WATERFALL: WATERFALL,
     "pdus": "rlc_pdus",
@@ -81,8 +72,17 @@ def most_telling(run: Run) -> str | None:
     return next((kind for kind, series in _TELLING.items() if run.series_rows(series)), None)
 
 
-def draw(run: Run, kind: str) -> Figure:
+def draw(run: Run, kind: str, view: View = WHOLE) -> Figure:
     """Draw one figure of a run that recorded its series.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    kind : str
+        A name of `KINDS`.
+    view : View, optional
+        The part of it to show, which decides both axes; by default the whole.
 
     Raises
     ------
@@ -94,9 +94,12 @@ def draw(run: Run, kind: str) -> Figure:
     from umtslab.plot.style import printable
 
     chosen = KINDS[kind]
-    tables = [_to_the_end(run, name) for name in chosen.series]
+    shown = [table(run, name, view) for name in chosen.series]
     with printable():
-        return chosen.function()(*tables, title=f"{run.scenario}, seed {run.seed}, run {run.run}")
+        figure = chosen.function()(*shown, title=f"{run.scenario}, seed {run.seed}, run {run.run}")
+    for axes in figure.axes:
+        axes.set_xlim(left=view.from_s, right=view.until_s)
+    return figure
 
 
 def draw_waterfall(
@@ -144,22 +147,6 @@ def draw_waterfall(
     title = f"{run.scenario}, seed {run.seed}, run {run.run}, connection {wanted}"
     with printable():
         return figure(run.series(WATERFALL), intervals, title=title, from_s=from_s, until_s=until_s)
-
-
-def _to_the_end(run: Run, name: str) -> pl.DataFrame:
-    """A series; one that was recorded on change with its last values held."""
-    from umtslab.analyse.steps import hold
-    from umtslab.run import MissingSeries
-
-    table = run.series(name)
-    if name in OF_SWITCHED and table.is_empty():
-        raise MissingSeries(f'no user of {run.scenario} is switched between channels: bearer = "switched"')
-    if name not in HELD:
-        return table
-    if HELD[name] != ("connection",):
-        return hold(table, HELD[name], run.duration_s)
-    closed = run.connections().select("connection", "closed_s")
-    return hold(table, ("connection",), run.duration_s, closed)
 
 
 def save(figure: Figure, path: Path) -> None:

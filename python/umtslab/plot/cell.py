@@ -49,7 +49,7 @@ def figure(cell: pl.DataFrame, goodput: pl.DataFrame, *, title: str = "") -> Fig
                 full, (0.0, 1.0), transform=upper.get_xaxis_transform(), zorder=0.5,
                 color="#E69F00", alpha=0.3, linewidth=0, label="none free or to be taken",
             )  # fmt: skip
-    windows = efficiency_per_window(cell, goodput)
+    windows = efficiency_per_window(cell, goodput, begin_s=float(str(cell["time_s"].min() or 0.0)))
     lower.stairs(
         100 * windows["efficiency"].to_numpy(),
         [*windows["time_s"], windows["time_s"][-1] + windows["length_s"][-1]],

@@ -114,9 +114,10 @@ def style(number: int) -> dict[str, Any]:
     return {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)]}
 
 
-def finish(figure: Figure, axes: Axes) -> Figure:
-    """Put the legend outside the data, and begin the axes at zero."""
-    axes.set_ylim(bottom=0)
+def finish(figure: Figure, axes: Axes, *, from_zero: bool = True) -> Figure:
+    """Put the legend outside the data; the axes begin at zero, or the vertical one where the data do."""
+    axes.margins(x=0)
+    axes.set_ylim(bottom=0 if from_zero else max(0.0, axes.get_ylim()[0]))
     axes.set_xlim(left=0)
     handles, labels = axes.get_legend_handles_labels()
     shown = [

@@ -45,7 +45,8 @@ def figure(
     Returns
     -------
     matplotlib.figure.Figure
-        Segments as dots, repeated ones as crosses, acknowledgments as steps, selective ones as bars.
+        Segments as dots, repeated ones as crosses, acknowledgments as steps, selective ones as bars. The
+        vertical axis begins where the tables do, of which a part of a run is not at zero.
     """
     import polars as pl
 
@@ -71,4 +72,4 @@ def figure(
             label="selectively acknowledged",
         )
         bars.set_rasterized(len(sacked) > 5_000)
-    return finish(drawing, axes)
+    return finish(drawing, axes, from_zero=False)
