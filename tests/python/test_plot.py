@@ -116,7 +116,7 @@ def test_both_axes_show_the_part_that_is_asked_for(kind: str, recorded: Run, swi
         assert high <= 1.2 * axes.dataLim.y1
         for line in axes.lines:
             times = np.asarray(line.get_xdata())
-            assert np.all((times >= 0.3) & (times <= 4.7))
+            assert np.all((times >= 0.3) & (times <= 5.0))  # windows are whole
     last = draw(recorded, "timeseq", View(15.0, 20.0)).axes[0]
     whole = draw(recorded, "timeseq").axes[0]
     assert whole.get_ylim()[0] == 0 < last.get_ylim()[0]
@@ -133,6 +133,15 @@ def test_efficiency_of_a_part_is_that_of_the_whole_there(switched: Run) -> None:
 def test_the_time_axis_ends_with_the_data(recorded: Run) -> None:
     for kind in ("outstanding", "rlc_buffer", "cwnd"):
         assert draw(recorded, kind).axes[0].get_xlim() == (0.0, 20.0)
+
+
+@pytest.mark.parametrize("kind", ["goodput", "throughput"])
+def test_the_last_window_is_drawn_to_its_end(kind: str, recorded: Run) -> None:
+    [axes] = draw(recorded, kind).axes
+    [line] = axes.lines
+    times, values = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+    assert times[-1] == times[-2] + 1.0 == 20.0
+    assert values[-1] == values[-2]
 
 
 def test_a_part_after_the_end_of_the_run_is_refused(umts: Umts) -> None:

@@ -98,7 +98,9 @@ def draw(run: Run, kind: str, view: View = WHOLE) -> Figure:
     with printable():
         figure = chosen.function()(*shown, title=f"{run.scenario}, seed {run.seed}, run {run.run}")
     for axes in figure.axes:
-        axes.set_xlim(left=view.from_s, right=view.until_s)
+        # A window, of which the end of the run may cut the last one short, is drawn whole.
+        end_s = min(axes.get_xlim()[1], run.duration_s) if view.until_s is None else view.until_s
+        axes.set_xlim(left=view.from_s, right=end_s)
     return figure
 
 

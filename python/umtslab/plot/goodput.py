@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from umtslab.plot.style import finish, lines, new_figure
+from umtslab.plot.style import finish, new_figure, windows
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
+
+WINDOW_S = 1.0
+"""Length of the windows of the series."""
 
 
 def figure(goodput: pl.DataFrame, *, title: str = "") -> Figure:
@@ -24,8 +27,8 @@ def figure(goodput: pl.DataFrame, *, title: str = "") -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        One line of steps per connection.
+        One line of steps per connection, to the end of its last window.
     """
     drawing, axes = new_figure(title, "goodput (kbit/s)")
-    lines(axes, goodput, "goodput_kbps", "goodput")
+    windows(axes, goodput, "goodput_kbps", "goodput", WINDOW_S)
     return finish(drawing, axes)

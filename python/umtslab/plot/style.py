@@ -92,6 +92,15 @@ def lines(
         )
 
 
+def windows(axes: Axes, table: pl.DataFrame, column: str, name: str, window_s: float) -> None:
+    """One line of steps per connection, of values that each hold for a window from their time on."""
+    import polars as pl
+
+    last = table.group_by("connection", maintain_order=True).last()
+    ends = last.with_columns(pl.col("time_s") + window_s).select(table.columns)
+    lines(axes, pl.concat([table, ends]), column, name)
+
+
 def points(
     axes: Axes, table: pl.DataFrame, column: str, name: str, marker: str, colour: str, size: float
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.rates import sent_per_window
-from umtslab.plot.style import finish, lines, new_figure
+from umtslab.plot.style import finish, new_figure, windows
 
 if TYPE_CHECKING:
     import polars as pl
@@ -27,8 +27,9 @@ def figure(sent: pl.DataFrame, *, title: str = "", window_s: float = 1.0) -> Fig
     Returns
     -------
     matplotlib.figure.Figure
-        One line of steps per connection.
+        One line of steps per connection, to the end of its last window.
     """
     drawing, axes = new_figure(title, "throughput (kbit/s)")
-    lines(axes, sent_per_window(sent, window_s=window_s), "throughput_kbps", "throughput")
+    rates = sent_per_window(sent, window_s=window_s)
+    windows(axes, rates, "throughput_kbps", "throughput", window_s)
     return finish(drawing, axes)
