@@ -144,6 +144,23 @@ def test_the_last_window_is_drawn_to_its_end(kind: str, recorded: Run) -> None:
     assert values[-1] == values[-2]
 
 
+def test_the_legend_has_no_mark_that_the_figure_has_not(recorded: Run) -> None:
+    def named(view: View) -> list[str]:
+        [legend] = draw(recorded, "timeseq", view).legends
+        return [text.get_text() for text in legend.get_texts()]
+
+    again = recorded.series("sent").filter(pl.col("retransmission"))["time_s"]
+    assert not again.is_between(0.0, 1.0).any()
+    assert "sent again" not in named(View(0.0, 1.0))
+
+
+@pytest.mark.parametrize("kind", ["cwnd", "outstanding"])
+def test_segments_are_counted_in_whole_numbers(kind: str, recorded: Run) -> None:
+    figure = draw(recorded, kind, View(0.0, 1.0))
+    figure.draw_without_rendering()
+    assert all(float(tick).is_integer() for tick in figure.axes[0].get_yticks())
+
+
 def test_a_part_after_the_end_of_the_run_is_refused(umts: Umts) -> None:
     umts("run", FTP, "--duration", "5 s", "--series")
     told = umts("plot", "results", "cwnd", "--from", 7, status=2).stderr

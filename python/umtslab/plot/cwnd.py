@@ -37,6 +37,7 @@ def figure(cwnd: pl.DataFrame, ssthresh: pl.DataFrame, *, title: str = "") -> Fi
     seen = ssthresh.filter(pl.col("ssthresh_segments") <= _highest(cwnd))
     if 2 * connections <= MOST_LINES and len(seen):
         lines(axes, seen, "ssthresh_segments", "slow start threshold", first=connections)
+    axes.locator_params(axis="y", integer=True)
     return finish(drawing, axes)
 
 

@@ -28,4 +28,5 @@ def figure(outstanding: pl.DataFrame, *, title: str = "") -> Figure:
     """
     drawing, axes = new_figure(title, "outstanding (segments)")
     lines(axes, outstanding, "outstanding_segments", "outstanding")
+    axes.locator_params(axis="y", integer=True)
     return finish(drawing, axes)

@@ -104,7 +104,9 @@ def windows(axes: Axes, table: pl.DataFrame, column: str, name: str, window_s: f
 def points(
     axes: Axes, table: pl.DataFrame, column: str, name: str, marker: str, colour: str, size: float
 ) -> None:
-    """A mark per row."""
+    """A mark per row; of no row none in the legend either."""
+    if table.is_empty():
+        return
     axes.plot(
         table["time_s"].to_numpy(),
         table[column].to_numpy(),
