@@ -161,6 +161,13 @@ def test_segments_are_counted_in_whole_numbers(kind: str, recorded: Run) -> None
     assert all(float(tick).is_integer() for tick in figure.axes[0].get_yticks())
 
 
+def test_text_of_an_svg_is_text(recorded: Run, tmp_path: Path) -> None:
+    save(draw(recorded, "cwnd"), tmp_path / "cwnd.svg")
+    content = (tmp_path / "cwnd.svg").read_text()
+    assert "<text" in content
+    assert "congestion window" in content
+
+
 def test_a_part_after_the_end_of_the_run_is_refused(umts: Umts) -> None:
     umts("run", FTP, "--duration", "5 s", "--series")
     told = umts("plot", "results", "cwnd", "--from", 7, status=2).stderr

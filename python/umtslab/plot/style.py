@@ -46,6 +46,7 @@ _SETTINGS: Any = {
     "savefig.dpi": 200,
     "svg.hashsalt": "umtslab",
     "pdf.fonttype": 42,
+    "svg.fonttype": "none",  # text that can be searched, and edited
 }
 
 
