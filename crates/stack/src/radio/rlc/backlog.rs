@@ -12,3 +12,102 @@ pub struct Backlog {
     /// Data PDUs that it could send now, as far as its window goes.
     pub pdus: u32,
 }
+
+#[cfg(test)]
+mod tests {
+    use umts_kernel::NoTrace;
+    use umts_units::Duration;
+
+    use super::*;
+    use crate::Cx;
+    use crate::ids::{Direction, UeId};
+    use crate::radio::phy::Lost;
+    use crate::radio::rlc::am::AmConfig;
+    use crate::radio::rlc::testing::packet;
+    use crate::radio::rlc::tm::{ErroneousSdus, TmConfig};
+    use crate::radio::rlc::um::UmConfig;
+    use crate::radio::rlc::{BlockSet, Rlc, RlcConfig, Sdu};
+
+    fn ms(ms: u64) -> Time {
+        Time::ZERO + Duration::from_millis(ms)
+    }
+
+    /// An entity on a channel of four blocks with SDUs of 100 octets that came at 0 and 10 ms.
+    fn with_two_sdus(config: &RlcConfig, sends: Direction) -> Rlc {
+        let mut rlc = Rlc::new(UeId(0), sends, config, 4);
+        for at in [0, 10] {
+            let sdu = Sdu::new(packet(at, 100), ms(at));
+            rlc.handle_sdu(&mut Cx::new(ms(at), &mut NoTrace), sdu).expect("there is room");
+        }
+        rlc
+    }
+
+    fn send(rlc: &mut Rlc, at: u64, blocks: u32) -> BlockSet {
+        let mut set = BlockSet::default();
+        rlc.poll_transmit(&mut Cx::new(ms(at), &mut NoTrace), blocks, &mut set);
+        set
+    }
+
+    fn told(rlc: &Rlc) -> (u64, Option<Time>, u32) {
+        let Backlog { octets, since, pdus } = rlc.backlog();
+        (octets.0, since, pdus)
+    }
+
+    #[test]
+    fn acknowledged_mode_tells_what_is_new_and_what_is_to_be_sent_again() {
+        let config = RlcConfig::Am(AmConfig::default().into());
+        let mut rlc = with_two_sdus(&config, Direction::Downlink);
+        assert_eq!(told(&rlc), (200, Some(ms(0)), 5));
+        let first = send(&mut rlc, 20, 2);
+        assert_eq!(told(&rlc), (120, Some(ms(0)), 3));
+        let rest = send(&mut rlc, 30, 9);
+        assert_eq!(told(&rlc), (0, None, 0));
+        // The second PDU of all was lost, and the peer says so.
+        let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);
+        peer.handle_blocks(&mut Cx::new(ms(40), &mut NoTrace), &first, Lost(0b10));
+        peer.handle_blocks(&mut Cx::new(ms(50), &mut NoTrace), &rest, Lost(0));
+        let report = send(&mut peer, 60, 1);
+        rlc.handle_blocks(&mut Cx::new(ms(70), &mut NoTrace), &report, Lost(0));
+        assert_eq!(told(&rlc), (40, Some(ms(0)), 1));
+    }
+
+    #[test]
+    fn acknowledged_mode_counts_blocks_within_its_window() {
+        let config = AmConfig { window: 3, ..AmConfig::default() };
+        let mut rlc = with_two_sdus(&RlcConfig::Am(config.into()), Direction::Downlink);
+        assert_eq!(told(&rlc), (200, Some(ms(0)), 3));
+        send(&mut rlc, 20, 9);
+        // The window is closed: what waits can not go yet.
+        assert_eq!(told(&rlc).2, 0);
+        assert!(told(&rlc).0 > 0);
+    }
+
+    #[test]
+    fn unacknowledged_mode_tells_what_is_not_sent_yet() {
+        let config = UmConfig { pdu_payload: 40, timer_discard: None, buffer: None };
+        let mut rlc = with_two_sdus(&RlcConfig::Um(config), Direction::Uplink);
+        assert_eq!(told(&rlc), (200, Some(ms(0)), 5));
+        while told(&rlc).1 == Some(ms(0)) {
+            assert!(send(&mut rlc, 20, 1).blocks > 0);
+        }
+        assert_eq!(told(&rlc).1, Some(ms(10)));
+        send(&mut rlc, 30, 9);
+        assert_eq!(told(&rlc), (0, None, 0));
+    }
+
+    #[test]
+    fn transparent_mode_tells_no_more_than_a_tti_holds() {
+        let erroneous_sdus = ErroneousSdus::Dropped;
+        let config = TmConfig {
+            pdu_payload: 40,
+            segmentation: true,
+            erroneous_sdus,
+            timer_discard: None,
+            buffer: None,
+        };
+        let mut rlc = with_two_sdus(&RlcConfig::Tm(config), Direction::Downlink);
+        assert_eq!(told(&rlc), (200, Some(ms(0)), 4));
+        send(&mut rlc, 20, 4);
+        assert_eq!(told(&rlc), (100, Some(ms(10)), 3));
+    }
+}

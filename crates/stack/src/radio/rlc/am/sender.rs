@@ -18,7 +18,7 @@ use crate::detail::PollCauses;
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::buffer::{Buffer, Cutting};
 use crate::radio::rlc::window::Flags;
-use crate::radio::rlc::{Backlog, BlockSet, DataRun, Sdu, SduEnd, Sn, SnRun, Status};
+use crate::radio::rlc::{BlockSet, DataRun, Sdu, SduEnd, Sn, SnRun, Status};
 use crate::trace::TraceEvent;
 
 /// The sending side.
@@ -124,30 +124,8 @@ impl Sender {
         Bytes(self.octets)
     }
 
-    /// What waits to be sent, for the first time or again.
-    pub fn backlog(&self, config: &AmConfig) -> Backlog {
-        let payload = u64::from(config.pdu_payload);
-        let (unsent, again) = (self.buffer.unsent_octets(), u64::from(self.nacked_count));
-        let new = unsent.div_ceil(payload).max(u64::from(!self.buffer.is_empty())).min(self.window_left());
-        Backlog {
-            octets: Bytes(unsent + again * payload),
-            since: self.oldest_sent_again().or_else(|| self.buffer.oldest()),
-            pdus: u32::try_from(again + new).unwrap_or(u32::MAX),
-        }
-    }
-
-    /// When the SDU came that the first PDU to be sent again belongs to.
-    fn oldest_sent_again(&self) -> Option<Time> {
-        if self.nacked_count == 0 {
-            return None;
-        }
-        let first = self.nacked.first_member(self.vt_a.max(self.given_up.floor), self.vt_s);
-        let ends_at = self.ends.partition_point(|end| end.sn < first);
-        self.ends.get(ends_at).map(|end| end.sdu.entered)
-    }
-
     #[inline]
-    fn window_left(&self) -> u64 {
+    pub(super) fn window_left(&self) -> u64 {
         (self.vt_a + self.vt_ws).min(self.suspended_from).saturating_sub(self.vt_s)
     }
 
