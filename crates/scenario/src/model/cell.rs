@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+pub use umts_stack::nodeb::IubTiming;
 use umts_stack::rnc::SchedulerKind;
 use umts_units::{BitRate, Duration};
 
@@ -83,16 +84,6 @@ impl Default for Iub {
             timing: IubTiming::JustInTime,
         }
     }
-}
-
-/// When blocks cross the Iub.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum IubTiming {
-    /// 3GPP: the RNC times blocks so that they reach the Node B when their frame begins (TS 25.402).
-    JustInTime,
-    /// EURANE: blocks leave on the RNC's own ticks and wait at the Node B for the next frame.
-    NextFrame,
 }
 
 /// Forward access channel.

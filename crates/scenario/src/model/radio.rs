@@ -5,6 +5,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umts_stack::radio::phy;
+pub use umts_stack::radio::phy::ErrorUnit;
 use umts_units::Probability;
 
 use crate::text::KeyError;
@@ -65,7 +66,7 @@ impl From<&BlockErrors> for phy::ErrorModel {
         match *errors {
             BlockErrors::ErrorFree => phy::ErrorModel::ErrorFree,
             BlockErrors::Independent { bler, unit } => {
-                phy::ErrorModel::Independent { bler: bler.value(), unit: unit.into() }
+                phy::ErrorModel::Independent { bler: bler.value(), unit }
             }
             BlockErrors::Gilbert { p_good_to_bad, p_bad_to_good, bler_good, bler_bad, step } => {
                 phy::ErrorModel::Gilbert {
@@ -73,29 +74,10 @@ impl From<&BlockErrors> for phy::ErrorModel {
                     bad_to_good: p_bad_to_good.value(),
                     bler_good: bler_good.value(),
                     bler_bad: bler_bad.value(),
-                    step: step.into(),
+                    step,
                 }
             }
             BlockErrors::Trace { ref verdicts, .. } => phy::ErrorModel::Trace(verdicts.clone()),
-        }
-    }
-}
-
-/// What shares one draw.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum ErrorUnit {
-    /// Each PDU (transport block) on its own.
-    Pdu,
-    /// All blocks of a TTI together.
-    Tti,
-}
-
-impl From<ErrorUnit> for phy::ErrorUnit {
-    fn from(unit: ErrorUnit) -> Self {
-        match unit {
-            ErrorUnit::Pdu => phy::ErrorUnit::Pdu,
-            ErrorUnit::Tti => phy::ErrorUnit::Tti,
         }
     }
 }

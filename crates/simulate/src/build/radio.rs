@@ -1,9 +1,7 @@
 //! Cells, users with their channels, and block errors.
 
 use umts_scenario::{Channel, Group, Scenario, model as scenario};
-use umts_stack::network::{
-    CellConfig, ChannelConfig, FachMode, IubTiming, RachMode, SubstituteConfig, UeConfig,
-};
+use umts_stack::network::{CellConfig, ChannelConfig, FachMode, RachMode, SubstituteConfig, UeConfig};
 use umts_stack::radio::capacity::CapacityConfig;
 use umts_stack::radio::mac::block_bits;
 use umts_stack::radio::phy::ErrorModel;
@@ -20,10 +18,7 @@ pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
     CellConfig {
         iub_rate: cell.iub.rate,
         iub_delay: cell.iub.delay,
-        iub_timing: match cell.iub.timing {
-            scenario::IubTiming::JustInTime => IubTiming::JustInTime,
-            scenario::IubTiming::NextFrame => IubTiming::NextFrame,
-        },
+        iub_timing: cell.iub.timing,
         rlc_lead: cell.rlc_lead,
         fach: pushed.map_or(FachMode::Pull, |fach| FachMode::PerUePush {
             nodeb_queue: fach.nodeb_queue,

@@ -4,12 +4,14 @@ use umts_units::{BitRate, Bytes, Duration, Time};
 
 use crate::ids::Direction;
 
-/// When blocks leave the RNC.
+/// When blocks cross the Iub.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum IubTiming {
-    /// So that they reach the Node B when their frame begins (TS 25.402 §7.2).
+    /// 3GPP: the RNC times blocks so that they reach the Node B when their frame begins (TS 25.402).
     JustInTime,
-    /// On the RNC's own ticks: they wait at the Node B for the next frame.
+    /// EURANE: blocks leave on the RNC's own ticks and wait at the Node B for the next frame.
     NextFrame,
 }
 

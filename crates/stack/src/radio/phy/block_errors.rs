@@ -9,10 +9,12 @@ use umts_kernel::random::AddressedStream;
 
 use super::{Lost, Question};
 
-/// What an error process counts in.
+/// What shares one draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
 pub enum ErrorUnit {
-    /// Each block (PDU) on its own.
+    /// Each PDU (transport block) on its own.
     Pdu,
     /// All blocks of a TTI together.
     Tti,
