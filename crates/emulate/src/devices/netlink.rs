@@ -138,6 +138,16 @@ impl Netlink {
         self.ask(RouteNetlinkMessage::NewLink(message), NLM_F_CREATE | NLM_F_EXCL)
     }
 
+    /// Removes a device, and the other one of its pair: they are gone when this returns.
+    ///
+    /// # Errors
+    /// If there is none of this index.
+    pub fn remove(&mut self, device: u32) -> io::Result<()> {
+        let mut message = LinkMessage::default();
+        message.header.index = device;
+        self.ask(RouteNetlinkMessage::DelLink(message), 0)
+    }
+
     /// What a device is like.
     ///
     /// # Errors

@@ -31,6 +31,8 @@ const NAMES_PORT: u16 = 53;
 pub struct Uplink {
     _at_server: Masquerade,
     _at_host: Masquerade,
+    /// The device in the host's network, and who removes it there.
+    device: (Netlink, u32),
     /// What was changed in the host's network, for people.
     pub changes: Vec<String>,
 }
@@ -63,7 +65,17 @@ impl Uplink {
             format!("device {device} with {host}, and a route to {inside}"),
             format!("nftables table umtslab{number}, which gives what comes from there the host's address"),
         ];
-        Ok(Uplink { _at_server: at_server, _at_host: at_host, changes })
+        Ok(Uplink { _at_server: at_server, _at_host: at_host, device: (netlink, index), changes })
+    }
+}
+
+impl Drop for Uplink {
+    /// The kernel removes the device with the server side's namespace, but when it finds the time: whoever looks as soon as the
+    /// emulation has ended must not see it.
+    fn drop(&mut self) {
+        let (netlink, index) = &mut self.device;
+        // Where it is gone already there is nothing to do.
+        let _ = netlink.remove(*index);
     }
 }
 
