@@ -9,7 +9,7 @@ use umts_units::{BitRate, Bytes, Duration, Probability};
 use super::Inspection;
 use super::names::{BearerOrigin, Dedicated, rrc_path};
 use crate::error::Problem;
-use crate::model::{BlockErrors, Dch, Fach, FachScheduling, RachAccess, Radio, Rlc, TTIS};
+use crate::model::{BlockErrors, Dch, FachScheduling, RachAccess, Radio, Rlc, TTIS};
 use crate::plan;
 
 /// The most transport blocks of a user in a TTI.
@@ -68,9 +68,11 @@ impl Inspection<'_> {
             self.interval(&channel)?;
         }
         (0..self.scenario.cell.len()).try_for_each(|i| self.order_of_blocks(i))?;
-        (0..self.scenario.cell.len()).try_for_each(|i| self.fach_scheduler(i))?;
-        (0..self.scenario.bearer.len()).try_for_each(|i| self.sharing(i))?;
-        (0..self.scenario.ue.len()).map(|i| self.channels_of(i)).collect()
+        self.schedulers()?;
+        let groups: Vec<_> =
+            (0..self.scenario.ue.len()).map(|i| self.channels_of(i)).collect::<Result<_, _>>()?;
+        self.one_size_of_pdus(&groups)?;
+        Ok(groups)
     }
 
     fn channels_of(&mut self, i: usize) -> Result<GroupChannels, Problem> {
@@ -115,19 +117,6 @@ impl Inspection<'_> {
                 .label("this delay")
                 .help(format!("choose at most the TTI of {tti}"))),
         }
-    }
-
-    /// Where each user's blocks are pushed there is nobody to schedule.
-    fn fach_scheduler(&self, i: usize) -> Result<(), Problem> {
-        let pushed = |fach: &&Fach| fach.scheduling == FachScheduling::PerUePush;
-        let fach = self.scenario.cell[i].fach.as_ref().filter(pushed);
-        if fach.is_none_or(|fach| fach.scheduler == SchedulerKind::default()) {
-            return Ok(());
-        }
-        let message =
-            "no scheduler is asked where RLC pushes each user's blocks (scheduling = \"per_ue_push\")";
-        let help = "leave `scheduler` out, or set scheduling = \"pull\"".to_owned();
-        Err(self.problem(&format!("cell.{i}.fach.scheduler"), message).label("this scheduler").help(help))
     }
 
     fn all_channels(&self) -> Vec<Channel> {
@@ -184,48 +173,6 @@ impl Inspection<'_> {
         let bearer = &named.bearer;
         [("downlink", &bearer.downlink), ("uplink", &bearer.uplink)]
             .map(|(way, dch)| Channel::of_bearer(path.to_owned(), false, way, &bearer.name, (dch, 0)))
-    }
-
-    /// A channel is shared in the downlink, by users who have it for good, and a scheduler needs one that is shared.
-    fn sharing(&self, i: usize) -> Result<(), Problem> {
-        let bearer = &self.scenario.bearer[i];
-        let fail = |key: &str, message: String, help: &str| {
-            Err(self.problem(&format!("bearer.{i}.{key}"), message).label("this").help(help.to_owned()))
-        };
-        let is_this = |named: &Dedicated| matches!(named.origin, BearerOrigin::Declared(at) if at == i);
-        let groups = &self.names.groups;
-        if bearer.uplink.shared {
-            let message = "an uplink is not shared: each user has a DCH of its own".to_owned();
-            return fail("uplink.shared", message, "leave `shared` out, or write it for the downlink");
-        }
-        for (way, dch) in [("downlink", &bearer.downlink), ("uplink", &bearer.uplink)] {
-            if !dch.shared && dch.scheduler != SchedulerKind::default() {
-                let message =
-                    format!("nobody shares the {way} of bearer `{}`, so nobody is scheduled", bearer.name);
-                return fail(
-                    &format!("{way}.scheduler"),
-                    message,
-                    "leave `scheduler` out, or set downlink.shared = true",
-                );
-            }
-        }
-        if bearer.downlink.shared && groups.iter().any(|named| named.dchs.iter().any(is_this)) {
-            let message = format!(
-                "users that are switched may be given bearer `{}`: its downlink is not theirs",
-                bearer.name
-            );
-            return fail(
-                "downlink.shared",
-                message,
-                "name the bearer in [[ue]], or take it out of `dch` of [rrc]",
-            );
-        }
-        if bearer.downlink.shared && !groups.iter().filter_map(|named| named.bearer.as_ref()).any(is_this) {
-            let message = format!("no user shares the downlink of bearer `{}`", bearer.name);
-            let help = format!("add a [[ue]] with bearer = \"{}\", or leave `shared` out", bearer.name);
-            return fail("downlink.shared", message, &help);
-        }
-        Ok(())
     }
 
     /// FACH and RACH of the cell of a user group.

@@ -7,6 +7,7 @@ mod network;
 mod reserved;
 mod rlc;
 mod rrc;
+mod sharing;
 mod traffic;
 
 use umts_stack::core_network::RedConfig;

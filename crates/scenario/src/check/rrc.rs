@@ -117,7 +117,7 @@ impl Inspection<'_> {
             self.problem(&format!("cell.{i}.admission.{}", keys[key]), message).label("this limit")
         };
         if let Some(key) = over([0; 3]) {
-            let message = "the FACH and the DCHs that users have for good are more than the cell gives away";
+            let message = "the FACH, what else is shared, and the DCHs that users have for good are more than the cell gives away";
             return Err(problem(key, message).help("raise the limit, or have fewer such users".to_owned()));
         }
         let here = self.names.groups.iter().filter(|named| named.cell == i);

@@ -112,6 +112,13 @@ fn each_mistake_is_named_where_it_stands() {
             "write it for the downlink",
         ),
         (
+            "cell = [{name = \"c\", fach = {rate = \"64 kbit/s\"}, rach = {rate = \"32 kbit/s\"}}]",
+            "[[ue]]\nname = \"other\"\nrlc = { pdu_payload = \"80 B\" }",
+            "ue.1.rlc.pdu_payload",
+            "these users share a channel with `user`, whose PDUs have 40 B of payload, not 80 B",
+            "give both the same rlc.pdu_payload",
+        ),
+        (
             "",
             "traffic = \"etsi_www\"\n[flow.etsi_www]\nbetween_sessions = \"0 s\"",
             "flow.0.etsi_www.between_sessions",

@@ -1,0 +1,108 @@
+//! Channels that users share: who schedules them, who may have them, and what their blocks have in common.
+
+use umts_stack::rnc::SchedulerKind;
+use umts_stack::trace::Channel;
+
+use super::Inspection;
+use super::channels::GroupChannels;
+use super::names::{BearerOrigin, Dedicated};
+use crate::error::Problem;
+use crate::model::{Bearer, Fach, FachScheduling};
+
+impl Inspection<'_> {
+    /// Schedulers have somebody to schedule, and bearers are shared by those who have them for good.
+    pub(super) fn schedulers(&self) -> Result<(), Problem> {
+        (0..self.scenario.cell.len()).try_for_each(|i| self.fach_scheduler(i))?;
+        (0..self.scenario.bearer.len()).try_for_each(|i| {
+            self.sharing_of(i, &self.scenario.bearer[i])?;
+            self.users_of(i, &self.scenario.bearer[i])
+        })
+    }
+
+    /// Where each user's blocks are pushed there is nobody to schedule.
+    fn fach_scheduler(&self, i: usize) -> Result<(), Problem> {
+        let pushed = |fach: &&Fach| fach.scheduling == FachScheduling::PerUePush;
+        let fach = self.scenario.cell[i].fach.as_ref().filter(pushed);
+        if fach.is_none_or(|fach| fach.scheduler == SchedulerKind::default()) {
+            return Ok(());
+        }
+        let message =
+            "no scheduler is asked where RLC pushes each user's blocks (scheduling = \"per_ue_push\")";
+        let help = "leave `scheduler` out, or set scheduling = \"pull\"".to_owned();
+        Err(self.problem(&format!("cell.{i}.fach.scheduler"), message).label("this scheduler").help(help))
+    }
+
+    /// A bearer is shared in the downlink alone, and a scheduler needs that.
+    fn sharing_of(&self, i: usize, bearer: &Bearer) -> Result<(), Problem> {
+        if bearer.uplink.shared {
+            return Err(self
+                .problem(
+                    &format!("bearer.{i}.uplink.shared"),
+                    "an uplink is not shared: each user has a DCH of its own",
+                )
+                .help("leave `shared` out, or write it for the downlink".to_owned()));
+        }
+        for (way, channel) in [("downlink", &bearer.downlink), ("uplink", &bearer.uplink)] {
+            if !channel.shared && channel.scheduler != SchedulerKind::default() {
+                let message =
+                    format!("nobody shares the {way} of bearer `{}`, so nobody is scheduled", bearer.name);
+                return Err(self
+                    .problem(&format!("bearer.{i}.{way}.scheduler"), message)
+                    .label("this scheduler")
+                    .help("leave `scheduler` out, or set downlink.shared = true".to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    /// A shared downlink has users, and they have it for good.
+    fn users_of(&self, i: usize, bearer: &Bearer) -> Result<(), Problem> {
+        if !bearer.downlink.shared {
+            return Ok(());
+        }
+        let is_this = |named: &Dedicated| matches!(named.origin, BearerOrigin::Declared(at) if at == i);
+        let groups = &self.names.groups;
+        let name = &bearer.name;
+        let fail = |message: String, help: String| {
+            Err(self.problem(&format!("bearer.{i}.downlink.shared"), message).help(help))
+        };
+        if groups.iter().any(|named| named.dchs.iter().any(is_this)) {
+            return fail(
+                format!("users that are switched may be given bearer `{name}`: its downlink is not theirs"),
+                "name the bearer in [[ue]], or take it out of `dch` of [rrc]".to_owned(),
+            );
+        }
+        if !groups.iter().filter_map(|named| named.bearer.as_ref()).any(is_this) {
+            return fail(
+                format!("no user shares the downlink of bearer `{name}`"),
+                format!("add a [[ue]] with bearer = \"{name}\", or leave `shared` out"),
+            );
+        }
+        Ok(())
+    }
+
+    /// A TTI of a channel has blocks of one size (TS 25.302 §7.1.3), so users that share one have PDUs of one size.
+    pub(super) fn one_size_of_pdus(&self, groups: &[GroupChannels]) -> Result<(), Problem> {
+        for (i, ue) in self.scenario.ue.iter().enumerate() {
+            let (here, payload) = (&self.names.groups[i], self.scenario.rlc_of(ue).pdu_payload);
+            for (before, other) in self.scenario.ue[..i].iter().enumerate() {
+                let theirs = self.scenario.rlc_of(other).pdu_payload;
+                let shares = groups[i].own.iter().zip(groups[before].own).any(|(own, other)| {
+                    own.kind != Channel::Dch && (own.kind, own.number) == (other.kind, other.number)
+                });
+                let has_radio = !ue.has_substitute() && !other.has_substitute();
+                if has_radio && shares && here.cell == self.names.groups[before].cell && payload != theirs {
+                    let message = format!(
+                        "these users share a channel with `{}`, whose PDUs have {theirs} of payload, not {payload}",
+                        other.name
+                    );
+                    return Err(self
+                        .problem(&format!("ue.{i}.rlc.pdu_payload"), message)
+                        .label("this size")
+                        .help("give both the same rlc.pdu_payload, or a channel of their own".to_owned()));
+                }
+            }
+        }
+        Ok(())
+    }
+}
