@@ -1,7 +1,7 @@
 //! Cells, users with their channels, and block errors.
 
 use umts_scenario::{Channel, Group, Scenario, model as scenario};
-use umts_stack::network::{CellConfig, ChannelConfig, FachMode, RachMode, SubstituteConfig, UeConfig};
+use umts_stack::network::{CellConfig, ChannelConfig, FachMode, Iub, RachMode, SubstituteConfig, UeConfig};
 use umts_stack::radio::capacity::CapacityConfig;
 use umts_stack::radio::mac::block_bits;
 use umts_stack::radio::phy::ErrorModel;
@@ -16,10 +16,7 @@ pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
     let private = cell.rach.as_ref().filter(|rach| rach.access == scenario::RachAccess::Private);
     let scenario::Admission { downlink, uplink, dchs, queue } = cell.admission;
     CellConfig {
-        iub_rate: cell.iub.rate,
-        iub_delay: cell.iub.delay,
-        iub_timing: cell.iub.timing,
-        rlc_lead: cell.rlc_lead,
+        iub: Iub { rate: cell.iub.rate, delay: cell.iub.delay, timing: cell.iub.timing, lead: cell.rlc_lead },
         fach: pushed.map_or(FachMode::Pull, |fach| FachMode::PerUePush {
             nodeb_queue: fach.nodeb_queue,
             jitter: fach.rnc_jitter,

@@ -12,7 +12,6 @@ use umts_units::{Duration, Time};
 use super::config::CellConfig;
 use super::sharing::Sharing;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
-use crate::nodeb::Iub;
 use crate::radio::mac::Channel;
 use crate::rnc::Plan;
 use crate::ue::ChannelConfig;
@@ -56,12 +55,7 @@ impl Carriers {
                 direction: key.direction,
                 channel: key.channel,
                 format: channel.format,
-                iub: Iub {
-                    rate: cell.iub_rate,
-                    delay: cell.iub_delay,
-                    timing: cell.iub_timing,
-                    lead: cell.rlc_lead,
-                },
+                iub: cell.iub,
             };
             let sharing = Sharing::new(cell, channel.scheduler, &plan, streams);
             self.list.push(Carrier::new(plan, sharing));
@@ -190,7 +184,7 @@ impl Members {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::nodeb::IubTiming;
+    use crate::nodeb::{Iub, IubTiming};
     use crate::radio::mac::TransportFormat;
     use crate::rnc::MacD;
 

@@ -1,21 +1,15 @@
 //! What a cell is made of.
 
-use umts_units::{BitRate, Duration};
+use umts_units::Duration;
 
-use crate::nodeb::IubTiming;
+use crate::nodeb::Iub;
 use crate::rnc::{Limits, Reserved};
 
 /// One cell: its Iub and its common channels.
 #[derive(Debug, Clone)]
 pub struct CellConfig {
-    /// Rate of the Iub; `None`: blocks take no time to cross it.
-    pub iub_rate: Option<BitRate>,
-    /// Delay of the Iub, one way.
-    pub iub_delay: Duration,
-    /// When blocks leave the RNC.
-    pub iub_timing: IubTiming,
-    /// How long before its frame RLC is asked for blocks (EURANE: 1 ms), both ways.
-    pub rlc_lead: Duration,
+    /// What its blocks cross between RNC and Node B.
+    pub iub: Iub,
     /// How the FACH is shared.
     pub fach: FachMode,
     /// How the RACH is shared.

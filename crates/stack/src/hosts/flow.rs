@@ -162,8 +162,7 @@ mod tests {
     use crate::ids::Direction;
     use crate::traffic::TrafficConfig;
 
-    #[test]
-    fn a_closed_connection_answers_for_a_while_and_is_then_forgotten() {
+    fn flow() -> Flow {
         let config = FlowConfig {
             ue: UeId(0),
             direction: Direction::Downlink,
@@ -172,7 +171,12 @@ mod tests {
             tcp: TcpConfig::default(),
             window_in_segments: false,
         };
-        let mut flow = Flow::new(FlowId(0), &config, &Streams::new(1, 0));
+        Flow::new(FlowId(0), &config, &Streams::new(1, 0))
+    }
+
+    #[test]
+    fn a_closed_connection_answers_for_a_while_and_is_then_forgotten() {
+        let mut flow = flow();
         let at = |s| Time::ZERO + Duration::from_secs(s);
         for number in 0..3 {
             flow.open(at(0), ConnectionId(10 * number), Nth(number), &TcpConfig::default());
@@ -189,15 +193,7 @@ mod tests {
 
     #[test]
     fn a_half_open_connection_is_kept_while_its_live_end_waits_for_something() {
-        let config = FlowConfig {
-            ue: UeId(0),
-            direction: Direction::Downlink,
-            traffic: TrafficConfig::Ftp { bytes: 1 },
-            start: Time::ZERO,
-            tcp: TcpConfig::default(),
-            window_in_segments: false,
-        };
-        let mut flow = Flow::new(FlowId(0), &config, &Streams::new(1, 0));
+        let mut flow = flow();
         let connection = flow.open(Time::ZERO, ConnectionId(0), Nth(0), &TcpConfig::default());
         let mut sink = NoTrace;
         let cx = &mut Cx::new(Time::ZERO, &mut sink);

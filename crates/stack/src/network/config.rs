@@ -2,7 +2,7 @@
 
 pub use crate::access::{CellConfig, FachMode, RachMode};
 pub use crate::hosts::FlowConfig;
-pub use crate::nodeb::IubTiming;
+pub use crate::nodeb::Iub;
 pub use crate::rnc::SchedulerKind;
 pub use crate::ue::{ChannelConfig, SubstituteConfig, SwitchingConfig, UeConfig};
 

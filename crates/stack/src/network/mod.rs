@@ -20,7 +20,7 @@ use umts_kernel::{EventQueue, TraceSink};
 use umts_units::Bytes;
 
 pub use self::config::{
-    CellConfig, ChannelConfig, FachMode, FlowConfig, IubTiming, NetworkConfig, RachMode, SchedulerKind,
+    CellConfig, ChannelConfig, FachMode, FlowConfig, Iub, NetworkConfig, RachMode, SchedulerKind,
     SubstituteConfig, SwitchingConfig, UeConfig,
 };
 pub use crate::event::Event;

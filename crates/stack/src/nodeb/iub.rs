@@ -24,7 +24,7 @@ pub struct Iub {
     pub delay: Duration,
     /// When blocks leave the RNC.
     pub timing: IubTiming,
-    /// How long before its frame RLC is asked.
+    /// How long before its frame RLC is asked for blocks (EURANE: 1 ms), both ways.
     pub lead: Duration,
 }
 
