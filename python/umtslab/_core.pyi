@@ -184,6 +184,7 @@ def replay(
     *,
     real_ues: int | None,
     end_s: float,
+    has_internet: bool = False,
     series: bool = False,
     pcap_dir: str | None = None,
     pdus: bool = False,

@@ -177,9 +177,10 @@ pub fn emulate(
     Ok(result)
 }
 
-/// Runs the network of an emulation again, with the packets of its recording, until `end_s`.
+/// Runs the network of an emulation again, with the packets of its recording, until `end_s`. `has_internet` says whether
+/// the host's network was behind the server side.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, recording, *, real_ues, end_s, series=false, pcap_dir=None, pdus=false))]
+#[pyo3(signature = (scenario, seed, recording, *, real_ues, end_s, has_internet=false, series=false, pcap_dir=None, pdus=false))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
 pub fn replay(
     py: Python<'_>,
@@ -188,14 +189,16 @@ pub fn replay(
     recording: PathBuf,
     real_ues: Option<usize>,
     end_s: f64,
+    has_internet: bool,
     series: bool,
     pcap_dir: Option<PathBuf>,
     pdus: bool,
 ) -> PyResult<EmulationResult> {
     let end = Time::ZERO + Duration::from_secs_f64(end_s);
     let keep = Keep { series, pcap_dir, pdus, digest: true };
-    let replayed =
-        py.detach(|| umts_emulate::replay(scenario.inner(), seed, real_ues, &recording, end, &keep));
+    let replayed = py.detach(|| {
+        umts_emulate::replay(scenario.inner(), seed, real_ues, has_internet, &recording, end, &keep)
+    });
     let (results, counts) = replayed.map_err(|error| failure(py, &error))?;
     measured(py, scenario, results, counts)
 }

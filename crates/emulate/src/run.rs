@@ -27,13 +27,14 @@ use crate::outside::live::Live;
 use crate::outside::recording::{self, Recording};
 use crate::outside::replay::Replay;
 use crate::packets::cargo::Cargo;
-use crate::programs::Programs;
 use crate::programs::children::Children;
 use crate::programs::surroundings::{Surroundings, start_in_ue};
+use crate::programs::{Internet, Programs};
 use crate::results::digest::Digest;
 use crate::results::fidelity::Fidelity;
 use crate::results::gauge::{Gauge, Reading};
 use crate::results::programs_budget::ProgramsBudget;
+use crate::results::programs_datagrams::ProgramsDatagrams;
 use crate::results::round_trips::RoundTrips;
 use crate::results::watch::Watch;
 
@@ -126,7 +127,8 @@ pub fn emulate(
         let started = start_in_ue(&mut children, clock.ports(), ue + 1, program);
         started.map_err(system("cannot run the program of a UE"))?;
     }
-    let exchange = Exchange::new(behind, setting.cargo.clone());
+    let every_address = has_every_address(behind, matches!(programs.internet, Internet::Host(_)));
+    let exchange = Exchange::new(behind, every_address, setting.cargo.clone());
     let mut live =
         Live { clock, exchange, children, command, recording, is_abandoned: false, released_late: 0 };
     let cpu_before = cpu_time().map_err(system("cannot read the clock"))?;
@@ -160,7 +162,7 @@ pub fn emulate(
 
 /// The network of an emulation again, with the packets of its recording at their times, as fast as possible. The same
 /// code, scenario and seed give the same events: [`Results::digest`] tells. Without `real_ues` it was one between given
-/// devices.
+/// devices; `has_internet` says whether the host's network was behind the server side.
 ///
 /// # Errors
 /// If the recording cannot be read or results cannot be written.
@@ -168,6 +170,7 @@ pub fn replay(
     scenario: &Scenario,
     seed: u64,
     real_ues: Option<usize>,
+    has_internet: bool,
     recording: &Path,
     end: Time,
     keep: &Keep,
@@ -176,9 +179,15 @@ pub fn replay(
     let arrivals = recording::read(recording, ue_port(real_ues.unwrap_or(1)))
         .map_err(system("cannot read the recording"))?;
     let setting = Setting::new(scenario, seed, keep);
-    let mut outside = Replay::new(arrivals, end, Exchange::new(behind, setting.cargo.clone()));
+    let exchange = Exchange::new(behind, has_every_address(behind, has_internet), setting.cargo.clone());
+    let mut outside = Replay::new(arrivals, end, exchange);
     let results = setting.run(&mut outside, &mut |_| ControlFlow::Continue(()), |replay| &replay.exchange)?;
     Ok((results, outside.exchange.counts(Frames::default())))
+}
+
+/// Whether every address is at the server side.
+fn has_every_address(behind: Behind, has_internet: bool) -> bool {
+    behind != Behind::Anybody && !has_internet
 }
 
 /// How often the meter is read.
@@ -248,6 +257,7 @@ impl<'a> Setting<'a> {
             cargo: cargo.clone(),
             gauge: Gauge::default(),
             round_trips: RoundTrips::new(cargo.clone(), keep.series),
+            datagrams: ProgramsDatagrams::new(cargo.clone(), wanted.metrics.clone()),
             digest: keep.digest.then(Digest::default),
             programs,
         };

@@ -44,6 +44,7 @@ def replay(result: str, /, *, out: Out = RESULTS, pcap: Path | None = None) -> i
         str(folder / RECORDING),
         real_ues=None if card["session"]["wires"] else 1 + len(card["session"]["ues"]),
         end_s=run.duration_s,
+        has_internet=card["session"]["has_internet"],
         pcap_dir=None if pcap is None else str(pcap),
         pdus=True,
     )

@@ -12,6 +12,7 @@ use crate::devices::addresses;
 use crate::devices::port::Behind;
 use crate::devices::topology::{SERVER_PORT, port_of, ue_port};
 use crate::devices::wire::Frames;
+use crate::outside::answers::Answers;
 use crate::packets::cargo::{Cargo, Losses};
 use crate::packets::foreign;
 
@@ -62,14 +63,18 @@ pub struct Exchange {
     behind: Behind,
     cargo: Cargo,
     counts: Counts,
+    /// Of UDP servers, where every address is at the server side.
+    answers: Option<Answers>,
     /// When the last one entered.
     pub last_entry: Time,
 }
 
 impl Exchange {
-    /// Between the network and who is behind its ports.
-    pub fn new(behind: Behind, cargo: Cargo) -> Self {
-        Exchange { behind, cargo, counts: Counts::default(), last_entry: Time::ZERO }
+    /// Between the network and who is behind its ports; where those of the server side have `every_address`, what they
+    /// are asked by UDP is answered from the asked one.
+    pub fn new(behind: Behind, every_address: bool, cargo: Cargo) -> Self {
+        let answers = every_address.then(Answers::default);
+        Exchange { behind, cargo, counts: Counts::default(), answers, last_entry: Time::ZERO }
     }
 
     /// What became of the packets so far; `frames` are those that never came here.
@@ -92,7 +97,8 @@ impl Exchange {
         incoming: Incoming,
     ) {
         self.last_entry = step.cx.now;
-        let (port, bytes) = match incoming {
+        let is_turned = matches!(incoming, Incoming::Turned(_));
+        let (port, mut bytes) = match incoming {
             Incoming::Turned(bytes) => (SERVER_PORT, bytes),
             Incoming::Program(Arrival { port, bytes }) => {
                 self.counts.packets_in += 1;
@@ -117,6 +123,9 @@ impl Exchange {
             self.counts.unroutable += 1;
             return;
         };
+        if let Some(answers) = self.answers.as_mut().filter(|_| port == SERVER_PORT && !is_turned) {
+            answers.answer(&mut bytes);
+        }
         let packet = network.new_foreign(UeId(ue as u16), direction, bytes.len() as u32);
         self.cargo.load(&packet, bytes);
         network.enter_foreign(step, packet);
@@ -130,7 +139,7 @@ impl Exchange {
         mut write: impl FnMut(usize, &[u8]) -> bool,
     ) -> Option<Incoming> {
         while let Some(packet) = network.poll_foreign() {
-            let Some(bytes) = self.cargo.unload(&packet) else { continue };
+            let Some(mut bytes) = self.cargo.unload(&packet) else { continue };
             let port = match packet.direction() {
                 Direction::Downlink => ue_port(packet.ue.index()),
                 Direction::Uplink if self.behind == Behind::Anybody => SERVER_PORT,
@@ -141,6 +150,9 @@ impl Exchange {
             };
             if packet.direction() == Direction::Uplink && port != SERVER_PORT {
                 return Some(Incoming::Turned(bytes));
+            }
+            if let Some(answers) = self.answers.as_mut().filter(|_| port == SERVER_PORT) {
+                answers.ask(&mut bytes);
             }
             let is_taken = write(port, &bytes);
             self.counts.packets_out += u64::from(is_taken);
@@ -176,7 +188,7 @@ mod tests {
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(300);
-        replay(&scenario, 1, Some(2), &path, end, &Keep::default()).unwrap().1
+        replay(&scenario, 1, Some(2), true, &path, end, &Keep::default()).unwrap().1
     }
 
     fn datagram(to: [u8; 4], octets: usize) -> Vec<u8> {

@@ -3,9 +3,10 @@
 //! ```text
 //!   live ──── writes ──► recording ──── is read by ──► replay
 //!     └──────────────────┬──────────────────────────────┘
-//!                    exchange      the border, which is the same for both
+//!                    exchange      the border, which is the same for both; `answers` of UDP servers
 //! ```
 
+pub mod answers;
 pub mod exchange;
 pub mod live;
 pub mod recording;

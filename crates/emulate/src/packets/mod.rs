@@ -3,5 +3,6 @@
 //! Nothing here knows where a packet comes from or where it goes.
 
 pub mod cargo;
+pub mod datagram;
 pub mod foreign;
 pub mod transport;

@@ -5,5 +5,6 @@ pub mod digest;
 pub mod fidelity;
 pub mod gauge;
 pub mod programs_budget;
+pub mod programs_datagrams;
 pub mod round_trips;
 pub mod watch;

@@ -328,7 +328,7 @@ mod tests {
         recording.finish().unwrap();
         let keep = Keep { series: true, ..Keep::default() };
         let end = Time::ZERO + Duration::from_secs(30);
-        replay(&scenario, 1, Some(1), &path, end, &keep).unwrap().0
+        replay(&scenario, 1, Some(1), true, &path, end, &keep).unwrap().0
     }
 
     fn tables(packets: &[(u64, bool, Vec<u8>)]) -> Vec<Table> {

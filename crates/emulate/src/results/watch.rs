@@ -11,6 +11,7 @@ use crate::packets::cargo::Cargo;
 use crate::results::digest::Digest;
 use crate::results::gauge::{Gauge, Reading};
 use crate::results::programs_budget::ProgramsBudget;
+use crate::results::programs_datagrams::ProgramsDatagrams;
 use crate::results::round_trips::RoundTrips;
 
 /// In the order in which they hear: the cargo first, which lets go of what is lost.
@@ -22,6 +23,8 @@ pub struct Watch {
     pub gauge: Gauge,
     /// Of the programs' packets.
     pub round_trips: RoundTrips,
+    /// The programs' datagrams.
+    pub datagrams: ProgramsDatagrams,
     /// The fingerprint, if it is wanted.
     pub digest: Option<Digest>,
     /// The time budget of the programs' connections, if it is wanted.
@@ -34,9 +37,10 @@ impl Watch {
         self.gauge.read(now, self.round_trips.take_mean())
     }
 
-    /// The run ended at `end`. The programs' metrics go behind those that are there; returned are the tables, and the
-    /// fingerprint.
+    /// The run ended at `end`. The programs' metrics take the place of those of simulated users, or go behind those that
+    /// are there; returned are the tables, and the fingerprint.
     pub fn finish(self, end: Time, metrics: &mut RunMetrics) -> (Vec<Table>, Option<String>) {
+        metrics.network.replace(self.datagrams.finish(end));
         let mut tables = self.programs.map(|programs| programs.finish(end, metrics)).unwrap_or_default();
         tables.extend(self.round_trips.into_table());
         (tables, self.digest.as_ref().map(Digest::finish))
@@ -50,6 +54,7 @@ impl TraceSink<TraceEvent> for Watch {
         self.cargo.record(at, event);
         self.gauge.record(at, event);
         self.round_trips.record(at, event);
+        self.datagrams.record(at, event);
         self.digest.record(at, event);
         self.programs.record(at, event);
     }

@@ -17,6 +17,15 @@ impl MetricSet {
         self.0.extend(others.0);
     }
 
+    /// Puts other values in the place of those of the same names.
+    pub fn replace(&mut self, others: MetricSet) {
+        for (name, value) in &mut self.0 {
+            if let Some((_, other)) = others.0.iter().find(|(known, _)| known == name) {
+                *value = *other;
+            }
+        }
+    }
+
     /// The value of the metric called `name`: `None` if it has none or there is no such metric.
     pub fn value(&self, name: &str) -> Option<f64> {
         self.iter().find(|(known, _)| *known == name)?.1

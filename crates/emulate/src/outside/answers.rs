@@ -1,0 +1,285 @@
+//! Answers of UDP servers, from the address that was asked.
+//!
+//! At the server side every address is there, and a server that is bound to any of them gets what is for all. Its answers
+//! leave from the address of the device though, which whoever asked takes for somebody else. So the border remembers who
+//! asked whom, and puts the asked address in, as a gateway that translates addresses does (RFC 4787):
+//!
+//! ```text
+//!   program ── to 192.0.2.9 ──► border ── to 192.0.2.9, and to 10.45.0.1 once that has answered ──► server
+//!   program ◄─ from 192.0.2.9 ─ border ◄─ from 10.45.0.1 ────────────────────────────────────────── server
+//! ```
+//!
+//! A server that answers from the asked address itself is left alone. One that connects its socket to whoever asked first
+//! is bound to its own address from then on: therefore the second half of the upper line. Where one port of a program
+//! asks the same port of several addresses, the server side sees another port for each further one, since the answers
+//! could not be told apart otherwise.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::net::IpAddr;
+
+use crate::devices::addresses;
+use crate::packets::datagram::{self, End, Fragments, Whose};
+
+/// Flows that are remembered at once; of more, the one that has been silent for longest is forgotten.
+const MOST_FLOWS: usize = 16_384;
+
+/// Fragmented datagrams that are remembered at once, for the fragments behind their first.
+const MOST_FRAGMENTED: usize = 64;
+
+/// A flow as the server side sees it: the program's address, the port that stands for it, the server's port.
+type Seen = (IpAddr, u16, u16);
+
+/// A flow as its program sees it: who asks, and who is asked.
+type Asked = (End, End);
+
+#[derive(Debug, Clone, Copy)]
+struct Flow {
+    asked: Asked,
+    /// The server answered from its own address.
+    is_from_own: bool,
+    /// The number of its last packet.
+    used: u64,
+}
+
+/// Who asked whom by UDP, one table for all UEs.
+#[derive(Debug, Default)]
+pub struct Answers {
+    flows: BTreeMap<Seen, Flow>,
+    by_asked: BTreeMap<Asked, Seen>,
+    /// The flows by the number of their last packet.
+    by_use: BTreeMap<u64, Seen>,
+    packets: u64,
+    /// The last port that stood for a program's own.
+    last_port: u16,
+    /// Which address the fragments of a datagram get, and at which end.
+    fragmented: VecDeque<(Fragments, Whose, IpAddr)>,
+}
+
+impl Answers {
+    /// A packet of a program goes to the server side.
+    pub fn ask(&mut self, packet: &mut [u8]) {
+        let Some(asking) = datagram::read(packet) else { return self.follow(packet) };
+        let asked = (asking.from, asking.to);
+        let seen = self.by_asked.get(&asked).copied().unwrap_or_else(|| self.begin(asked));
+        let flow = self.used(seen);
+        if seen.1 != asking.from.1 {
+            datagram::set_port(packet, Whose::Sender, seen.1);
+        }
+        if let Some(own) = own_like(asking.to.0).filter(|own| flow.is_from_own && *own != asking.to.0) {
+            self.readdress(packet, asking.fragments, Whose::Receiver, own);
+        }
+    }
+
+    /// A packet of the server side goes to a program.
+    pub fn answer(&mut self, packet: &mut [u8]) {
+        let Some(answer) = datagram::read(packet) else {
+            self.report(packet);
+            return self.follow(packet);
+        };
+        let Some(seen) = self.answered(answer.to, answer.from.1) else { return };
+        let asked_port = self.flows[&seen].asked.0.1;
+        let asked_address = self.flows[&seen].asked.1.0;
+        if asked_port != answer.to.1 {
+            datagram::set_port(packet, Whose::Receiver, asked_port);
+        }
+        if addresses::SERVER.contains(&answer.from.0) {
+            // Of a server that answers from another port, as that of TFTP does, that port is to be asked.
+            let is_asked_port = seen.2 == answer.from.1;
+            self.used(seen).is_from_own |= is_asked_port;
+            if asked_address != answer.from.0 {
+                self.readdress(packet, answer.fragments, Whose::Sender, asked_address);
+            }
+        }
+    }
+
+    /// The flow that a datagram of the server side belongs to: that of the two ports, else the last of the program's port.
+    fn answered(&self, to: End, port: u16) -> Option<Seen> {
+        let exact = (to.0, to.1, port);
+        if self.flows.contains_key(&exact) {
+            return Some(exact);
+        }
+        let of_port = self.flows.range((to.0, to.1, 0)..=(to.0, to.1, u16::MAX));
+        of_port.max_by_key(|(_, flow)| flow.used).map(|(seen, _)| *seen)
+    }
+
+    fn begin(&mut self, asked: Asked) -> Seen {
+        if self.flows.len() >= MOST_FLOWS
+            && let Some((_, oldest)) = self.by_use.pop_first()
+            && let Some(flow) = self.flows.remove(&oldest)
+        {
+            self.by_asked.remove(&flow.asked);
+        }
+        let ((address, port), (_, server_port)) = asked;
+        let mut seen = (address, port, server_port);
+        // There are fewer flows than ports.
+        while self.flows.contains_key(&seen) {
+            self.last_port = if self.last_port <= 1 { u16::MAX } else { self.last_port - 1 };
+            seen.1 = self.last_port;
+        }
+        self.packets += 1;
+        self.flows.insert(seen, Flow { asked, is_from_own: false, used: self.packets });
+        self.by_use.insert(self.packets, seen);
+        self.by_asked.insert(asked, seen);
+        seen
+    }
+
+    /// The flow, which is the one used last from now on.
+    fn used(&mut self, seen: Seen) -> &mut Flow {
+        self.packets += 1;
+        let flow = self.flows.get_mut(&seen).expect("whoever was found is there");
+        self.by_use.remove(&flow.used);
+        self.by_use.insert(self.packets, seen);
+        flow.used = self.packets;
+        flow
+    }
+
+    fn readdress(&mut self, packet: &mut [u8], fragments: Option<Fragments>, whose: Whose, address: IpAddr) {
+        if let Some(fragments) = fragments {
+            self.fragmented.push_back((fragments, whose, address));
+            if self.fragmented.len() > MOST_FRAGMENTED {
+                self.fragmented.pop_front();
+            }
+        }
+        datagram::set_address(packet, whose, address);
+    }
+
+    /// A fragment behind the first of its datagram gets the same address.
+    fn follow(&self, packet: &mut [u8]) {
+        let Some(wanted) = datagram::fragments(packet) else { return };
+        if let Some((_, whose, address)) = self.fragmented.iter().rev().find(|(known, ..)| *known == wanted) {
+            datagram::set_address(packet, *whose, *address);
+        }
+    }
+
+    /// An error about a datagram tells of the port that its program knows.
+    fn report(&self, packet: &mut [u8]) {
+        let Some(((address, port), to, at)) = datagram::reported(packet) else { return };
+        if let Some(flow) = self.flows.get(&(address, port, to.1)).filter(|flow| flow.asked.0.1 != port) {
+            datagram::set_reported_port(packet, at, flow.asked.0.1);
+        }
+    }
+}
+
+/// The server side's own address of the same version.
+fn own_like(address: IpAddr) -> Option<IpAddr> {
+    addresses::SERVER.into_iter().find(|own| own.is_ipv4() == address.is_ipv4())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packets::datagram::made::datagram as made;
+    use crate::packets::datagram::read;
+
+    fn ue(port: u16) -> End {
+        (addresses::of_ue(0)[0], port)
+    }
+
+    fn server(last: u8, port: u16) -> End {
+        ([192, 0, 2, last].into(), port)
+    }
+
+    fn own(port: u16) -> End {
+        (addresses::SERVER[0], port)
+    }
+
+    /// What becomes of a datagram that a program sends.
+    fn asks(answers: &mut Answers, from: End, to: End) -> (End, End) {
+        let mut packet = made(from, to, b"question");
+        answers.ask(&mut packet);
+        ends(&packet)
+    }
+
+    /// What becomes of one that the server side sends.
+    fn comes(answers: &mut Answers, from: End, to: End) -> (End, End) {
+        let mut packet = made(from, to, b"answer");
+        answers.answer(&mut packet);
+        ends(&packet)
+    }
+
+    fn ends(packet: &[u8]) -> (End, End) {
+        let found = read(packet).unwrap();
+        assert_eq!(packet, made(found.from, found.to, &packet[packet.len() - usize::from(found.payload)..]));
+        (found.from, found.to)
+    }
+
+    #[test]
+    fn an_answer_comes_from_the_address_that_was_asked() {
+        let answers = &mut Answers::default();
+        assert_eq!(asks(answers, ue(4000), server(9, 53)), (ue(4000), server(9, 53)));
+        assert_eq!(comes(answers, own(53), ue(4000)), (server(9, 53), ue(4000)));
+        // From then on the server is asked at the address that it answers from: its socket may be connected.
+        assert_eq!(asks(answers, ue(4000), server(9, 53)), (ue(4000), own(53)));
+        assert_eq!(comes(answers, own(53), ue(4000)), (server(9, 53), ue(4000)));
+    }
+
+    #[test]
+    fn a_server_that_answers_from_the_asked_address_is_left_alone() {
+        let answers = &mut Answers::default();
+        for _ in 0..2 {
+            assert_eq!(asks(answers, ue(4000), server(9, 53)), (ue(4000), server(9, 53)));
+            assert_eq!(comes(answers, server(9, 53), ue(4000)), (server(9, 53), ue(4000)));
+        }
+        assert_eq!(asks(answers, ue(4001), own(53)), (ue(4001), own(53)));
+        assert_eq!(comes(answers, own(53), ue(4001)), (own(53), ue(4001)));
+    }
+
+    #[test]
+    fn one_port_that_asks_many_addresses_gets_each_answer_from_the_right_one() {
+        let answers = &mut Answers::default();
+        let seen: Vec<End> = (1..=200).map(|last| asks(answers, ue(4000), server(last, 53)).0).collect();
+        assert_eq!(seen[0], ue(4000));
+        for (last, &to) in (1..=200).zip(&seen).rev() {
+            assert_eq!(comes(answers, own(53), to), (server(last, 53), ue(4000)));
+        }
+        // A program whose own port stands for another by now gets one too.
+        let (other, _) = asks(answers, seen[1], server(1, 53));
+        assert!(other != seen[1] && !seen.contains(&other));
+        assert_eq!(comes(answers, own(53), other), (server(1, 53), seen[1]));
+    }
+
+    #[test]
+    fn an_answer_from_another_port_is_of_the_server_that_was_asked_last() {
+        let answers = &mut Answers::default();
+        asks(answers, ue(4000), server(8, 69));
+        asks(answers, ue(4000), server(9, 70));
+        assert_eq!(comes(answers, own(3333), ue(4000)), (server(9, 3333), ue(4000)));
+        assert_eq!(asks(answers, ue(4000), server(9, 70)), (ue(4000), server(9, 70)));
+        assert_eq!(comes(answers, own(3333), ue(4001)), (own(3333), ue(4001)));
+    }
+
+    #[test]
+    fn fragments_behind_the_first_have_the_same_address() {
+        let answers = &mut Answers::default();
+        asks(answers, ue(4000), server(9, 53));
+        let mut first = made(own(53), ue(4000), &[7; 64]);
+        first[6] = 0x20;
+        let mut second = first.clone();
+        second[6..8].copy_from_slice(&[0, 9]);
+        let mut alien = second.clone();
+        alien[5] = 200;
+        for packet in [&mut first, &mut second, &mut alien] {
+            answers.answer(packet);
+        }
+        assert_eq!(first[12..16], [192, 0, 2, 9]);
+        assert_eq!(second[12..16], [192, 0, 2, 9]);
+        assert_eq!(alien[12..16], [10, 45, 0, 1]);
+    }
+
+    #[test]
+    fn the_table_is_bounded_and_forgets_what_is_silent_for_longest() {
+        let answers = &mut Answers::default();
+        let to = |n: usize| ([10, 9, (n >> 8) as u8, n as u8].into(), 53);
+        asks(answers, ue(4000), server(9, 53));
+        for n in 0..MOST_FLOWS + 5 {
+            asks(answers, ue(5000 + (n % 50_000) as u16), to(n));
+            asks(answers, ue(4000), server(9, 53));
+        }
+        assert_eq!(
+            (answers.flows.len(), answers.by_asked.len(), answers.by_use.len()),
+            (MOST_FLOWS, MOST_FLOWS, MOST_FLOWS)
+        );
+        assert_eq!(comes(answers, own(53), ue(4000)).0, server(9, 53));
+        assert_eq!(comes(answers, own(53), ue(5000)).0, own(53));
+    }
+}

@@ -1,0 +1,230 @@
+//! The programs' UDP datagrams, read from their packets: the metrics that datagrams of a simulated flow have, by the same
+//! recorder.
+
+use std::collections::BTreeMap;
+
+use umts_kernel::TraceSink;
+use umts_record::metrics::{MetricSet, Metrics, MetricsConfig};
+use umts_stack::ids::{Direction, FlowId, PacketId};
+use umts_stack::packet::{Content, Datagram, Packet};
+use umts_stack::trace::{CapturePoint, TraceEvent};
+use umts_units::Time;
+
+use crate::packets::cargo::Cargo;
+use crate::packets::datagram::{self, End, Fragments};
+
+/// What the names of these metrics begin with.
+const NAMES: &str = "udp_";
+
+/// Flows that are told apart at once; the next one takes the place of the first in the order of addresses.
+const MOST_FLOWS: usize = 4096;
+
+/// Datagrams that are followed at once, whole ones and those in fragments; of more, the first are forgotten.
+const MOST_UNDER_WAY: usize = 65_536;
+
+/// Datagrams with the same ends that go the same way.
+#[derive(Debug, Clone, Copy)]
+struct Flow {
+    id: FlowId,
+    /// Of the next datagram.
+    number: u64,
+}
+
+/// A datagram that comes in fragments.
+#[derive(Debug)]
+struct Cut {
+    flow: FlowId,
+    datagram: Datagram,
+    /// Octets that are still to come, its header included.
+    missing: usize,
+}
+
+/// Follows each datagram from its host to the other.
+#[derive(Debug)]
+pub struct ProgramsDatagrams {
+    cargo: Cargo,
+    metrics: Metrics,
+    flows: BTreeMap<(usize, End, End), Flow>,
+    whole: BTreeMap<PacketId, (FlowId, Datagram)>,
+    cut: BTreeMap<Fragments, Cut>,
+}
+
+impl ProgramsDatagrams {
+    /// Of the packets in `cargo`, measured as `config` says.
+    pub fn new(cargo: Cargo, config: MetricsConfig) -> Self {
+        let (whole, cut) = (BTreeMap::new(), BTreeMap::new());
+        ProgramsDatagrams { cargo, metrics: Metrics::new(config), flows: BTreeMap::new(), whole, cut }
+    }
+
+    /// The metrics of datagrams, of a run that ended at `end`.
+    pub fn finish(self, end: Time) -> MetricSet {
+        let network = self.metrics.finish_early(end).network;
+        network.iter().filter(|(name, _)| name.starts_with(NAMES)).collect()
+    }
+
+    /// A packet leaves its host.
+    fn sent(&mut self, now: Time, packet: &Packet) {
+        let Some(Some(found)) = self.cargo.with(packet.id, datagram::read) else { return };
+        let direction = packet.direction();
+        let flow = self.flow(direction, found.from, found.to);
+        let header = (packet.size().0 as u32).saturating_sub(u32::from(found.payload));
+        let datagram = Datagram {
+            direction,
+            number: flow.number,
+            payload: found.payload.into(),
+            header: u16::try_from(header).unwrap_or(u16::MAX),
+            timestamp: now,
+        };
+        let id = flow.id;
+        flow.number += 1;
+        if let Some(fragments) = found.fragments {
+            make_room(&mut self.cut);
+            let missing = usize::from(found.payload) + 8;
+            self.cut.insert(fragments, Cut { flow: id, datagram, missing });
+        } else {
+            make_room(&mut self.whole);
+            self.whole.insert(packet.id, (id, datagram));
+        }
+        self.metrics.record(now, &TraceEvent::DatagramSent { flow: id, datagram });
+    }
+
+    /// A packet has reached its host: a datagram that is whole has, one in fragments with the last of them.
+    fn received(&mut self, now: Time, packet: PacketId) {
+        if let Some((flow, datagram)) = self.whole.remove(&packet) {
+            self.metrics.record(now, &TraceEvent::DatagramReceived { flow, datagram });
+            return;
+        }
+        let read = |octets: &[u8]| Some((datagram::fragments(octets)?, datagram::fragment_octets(octets)));
+        let Some(Some((fragments, octets))) = self.cargo.with(packet, read) else { return };
+        let Some(cut) = self.cut.get_mut(&fragments) else { return };
+        cut.missing = cut.missing.saturating_sub(octets);
+        if cut.missing == 0
+            && let Some(Cut { flow, datagram, .. }) = self.cut.remove(&fragments)
+        {
+            self.metrics.record(now, &TraceEvent::DatagramReceived { flow, datagram });
+        }
+    }
+
+    fn flow(&mut self, direction: Direction, from: End, to: End) -> &mut Flow {
+        let key = (direction.index(), from, to);
+        let mut next = Flow { id: FlowId(self.flows.len() as u32), number: 0 };
+        if self.flows.len() >= MOST_FLOWS
+            && !self.flows.contains_key(&key)
+            && let Some((_, first)) = self.flows.pop_first()
+        {
+            // Numbers go on: what of the one that is forgotten has not arrived is missing all the same.
+            next = first;
+        }
+        self.flows.entry(key).or_insert(next)
+    }
+}
+
+fn make_room<K: Ord, V>(under_way: &mut BTreeMap<K, V>) {
+    if under_way.len() >= MOST_UNDER_WAY {
+        under_way.pop_first();
+    }
+}
+
+impl TraceSink<TraceEvent> for ProgramsDatagrams {
+    fn record(&mut self, now: Time, event: &TraceEvent) {
+        match event {
+            TraceEvent::PacketSeen { at, packet }
+                if *at != CapturePoint::Rnc && matches!(packet.content, Content::Foreign(_)) =>
+            {
+                if (*at == CapturePoint::Server) == (packet.direction() == Direction::Downlink) {
+                    self.sent(now, packet);
+                } else {
+                    self.received(now, packet.id);
+                }
+            }
+            TraceEvent::PacketDropped { packet, .. } => {
+                self.whole.remove(&packet.id);
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_scenario::Scenario;
+    use umts_units::Duration;
+
+    use super::*;
+    use crate::clock::wall_clock::Arrival;
+    use crate::devices::addresses;
+    use crate::devices::topology::{SERVER_PORT, ue_port};
+    use crate::outside::recording::Recording;
+    use crate::packets::datagram::made;
+    use crate::run::{Keep, replay};
+
+    /// What is measured of packets that come at these milliseconds and ports, beside what `others` of the scenario send,
+    /// and when the run ended.
+    fn replayed(others: &str, packets: &[(u64, usize, Vec<u8>)]) -> (MetricSet, f64) {
+        let text = format!(
+            "version = 1\nduration = \"60 s\"\n[[cell]]\nname = \"cell\"\n[cell.fach]\nrate = \"32 kbit/s\"\n\
+             tti = \"10 ms\"\n[[ue]]\nname = \"u\"\n{others}"
+        );
+        let scenario = Scenario::parse(&text, "x", std::path::Path::new(""), &[]).unwrap().scenario;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("packets.pcapng");
+        let mut recording = Recording::create(&path, 2).unwrap();
+        for (ms, port, bytes) in packets {
+            let at = Time::ZERO + Duration::from_millis(*ms);
+            recording.note(at, &Arrival { port: *port, bytes: bytes.clone() });
+        }
+        recording.finish().unwrap();
+        let end = Time::ZERO + Duration::from_secs(10);
+        let found = replay(&scenario, 1, Some(1), true, &path, end, &Keep::default());
+        let results = found.unwrap().0;
+        (results.metrics.network, results.end.as_secs())
+    }
+
+    fn ue(port: u16) -> End {
+        (addresses::of_ue(0)[0], port)
+    }
+
+    const SERVER: End = (std::net::IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 9)), 53);
+
+    #[test]
+    fn datagrams_of_programs_are_counted_and_timed() {
+        let mut packets: Vec<_> =
+            (0..5).map(|n| (500 * n, ue_port(0), made::datagram(ue(4000), SERVER, &[0; 72]))).collect();
+        packets.push((2600, SERVER_PORT, made::datagram(SERVER, ue(4000), &[0; 472])));
+        let (found, end_s) = replayed("", &packets);
+        let value = |name| found.value(name).unwrap();
+        assert_eq!((value("udp_sent_uplink"), value("udp_received_uplink")), (5.0, 5.0));
+        assert_eq!((value("udp_sent"), value("udp_received"), value("udp_loss_pct")), (1.0, 1.0, 0.0));
+        // 500 octets over 32 kbit/s take 125 ms at least.
+        assert!((value("udp_goodput_kbps") - 0.472 * 8.0 / end_s).abs() < 1e-9);
+        assert!(value("udp_delay_ms") > 125.0 && value("udp_max_delay_ms") < 500.0);
+        assert_eq!(found.value("udp_jitter_ms"), None);
+        assert_eq!(found.iter().filter(|(name, _)| *name == "udp_sent").count(), 1);
+    }
+
+    #[test]
+    fn a_datagram_in_fragments_has_arrived_with_the_last_of_them() {
+        let whole = made::datagram(SERVER, ue(4000), &[0; 1192]);
+        let piece = |at: usize, octets: usize, more: u8| {
+            let mut packet = whole[..20].to_vec();
+            packet[2..4].copy_from_slice(&(20 + octets as u16).to_be_bytes());
+            packet[6..8].copy_from_slice(&[more, (at / 8) as u8]);
+            packet.extend(&whole[20 + at..20 + at + octets]);
+            packet
+        };
+        let first = (100, SERVER_PORT, piece(0, 800, 0x20));
+        let second = (101, SERVER_PORT, piece(800, 400, 0));
+        let (found, end_s) = replayed("", &[first.clone(), second]);
+        assert_eq!((found.value("udp_sent"), found.value("udp_received")), (Some(1.0), Some(1.0)));
+        assert!((found.value("udp_goodput_kbps").unwrap() - 1.192 * 8.0 / end_s).abs() < 1e-9);
+        let (lost, _) = replayed("", &[first]);
+        assert_eq!((lost.value("udp_sent"), lost.value("udp_received")), (Some(1.0), Some(0.0)));
+    }
+
+    #[test]
+    fn simulated_datagrams_beside_them_are_not_the_programs() {
+        let others = "[[flow]]\nue = \"u\"\ntraffic = \"cbr\"\n";
+        let (found, _) = replayed(others, &[(0, ue_port(0), made::datagram(ue(4000), SERVER, &[0; 72]))]);
+        assert_eq!((found.value("udp_sent"), found.value("udp_sent_uplink")), (Some(0.0), Some(1.0)));
+    }
+}

@@ -1,0 +1,94 @@
+"""UDP over ``umts emulate``: servers of the user's own, asked at any address."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import Umts
+from umtslab.emulate import machine
+
+pytestmark = pytest.mark.slow
+
+SERVER = """
+import socket, sys
+family = socket.AF_INET6 if sys.argv[1] == "6" else socket.AF_INET
+def server(port):
+    listening = socket.socket(family, socket.SOCK_DGRAM)
+    listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listening.bind(("", port))
+    return listening
+if sys.argv[2] == "connects":
+    # As iperf3 does: the socket is of the first asker alone from then on.
+    listening = server(7000)
+    question, asker = listening.recvfrom(100)
+    listening.connect(asker)
+    while True:
+        listening.send(question)
+        question = listening.recv(100)
+listening = server(7000)
+while True:
+    question, asker = listening.recvfrom(65000)
+    listening.sendto(question, asker)
+"""
+
+CLIENT = """
+import socket, sys
+family = socket.AF_INET6 if ":" in sys.argv[2] else socket.AF_INET
+def connected(address):
+    asking = socket.socket(family, socket.SOCK_DGRAM)
+    asking.settimeout(20)
+    asking.connect((address, 7000))
+    return asking
+if sys.argv[1] == "one port":
+    asking = socket.socket(family, socket.SOCK_DGRAM)
+    asking.settimeout(20)
+    for number, address in enumerate(sys.argv[2:]):
+        asking.sendto(b"%d" % number, (address, 7000))
+    found = dict(reversed(asking.recvfrom(100)) for _ in sys.argv[2:])
+    print(sorted((ends[0], said.decode()) for ends, said in found.items()))
+else:
+    asking = connected(sys.argv[2])
+    for size in (1, 100, int(sys.argv[1])):
+        asking.send(bytes(size))
+        print(len(asking.recv(65000)), asking.getpeername()[0])
+"""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _privileges() -> None:
+    found = {what: answer for what, answer, _ in machine.needs()}
+    for needed in ("namespaces", "TUN devices"):
+        if found[needed] != "yes":
+            pytest.skip(f"this user may not emulate: {found[needed]}")
+
+
+@pytest.mark.parametrize("address", ["10.1.1.1", "10.45.0.1", "2001:db8::9"])
+@pytest.mark.parametrize(("way", "largest"), [("answers", 5000), ("connects", 90)])
+def test_a_server_of_ones_own_answers_from_whatever_address_was_asked(
+    umts: Umts, tmp_path: Path, address: str, way: str, largest: int
+) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    (tmp_path / "client.py").write_text(CLIENT)
+    server = f"exec {sys.executable} server.py {'6' if ':' in address else '4'} {way}"
+    words = [sys.executable, "client.py", str(largest), address]
+    # A datagram of 5,000 octets takes four fragments each way.
+    done = umts("emulate", "-q", "--server", server, "--", *words)
+    assert done.stdout.splitlines() == [f"{size} {address}" for size in (1, 100, largest)]
+
+
+def test_one_port_that_asks_several_addresses_can_tell_their_answers(umts: Umts, tmp_path: Path) -> None:
+    (tmp_path / "server.py").write_text(SERVER)
+    (tmp_path / "client.py").write_text(CLIENT)
+    asked = ["10.1.1.1", "10.45.0.1", "192.0.2.7"]
+    server = f"exec {sys.executable} server.py 4 answers"
+    words = [sys.executable, "client.py", "one port", *asked]
+    # What is recorded is replayed with the same translation: the captures of both are equal.
+    options = ["-q", "--pcap", "--record", "--server", server]
+    done = umts("emulate", *options, "--", *words)
+    assert done.stdout.strip() == str([(address, str(number)) for number, address in enumerate(asked)])
+    umts("replay", "results", "--pcap", "again")
+    (run,) = (tmp_path / "results" / "runs").iterdir()
+    for point in ("server.pcapng", "ue.pcapng"):
+        assert (tmp_path / "again" / point).read_bytes() == (run / "captures" / point).read_bytes()
