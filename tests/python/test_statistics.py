@@ -36,6 +36,13 @@ def test_equal_values_deviate_by_nothing(value: float, count: int) -> None:
     assert summarise([value] * count) == Summary(count, value, 0.0, 0.0)
 
 
+def test_values_that_only_rounding_tells_apart_deviate_by_nothing() -> None:
+    thirds = [29.73, math.nextafter(29.73, 30), 29.73]
+    assert summarise(thirds).ci95 == 0.0
+    assert difference_paired([(0.1, 0.3), (0.2, 0.4), (1e3, 1e3 + 0.2)]).ci95 == 0.0
+    assert difference_paired([(0.3, 0.1 + 0.2), (0.5, 0.5)]).as_dict()["mean"] == 0.0
+
+
 def test_no_value_has_no_mean() -> None:
     assert summarise([None, None]).as_dict() == {"n": 0, "mean": None, "sd": None, "ci95": None}
 

@@ -14,6 +14,9 @@ from functools import lru_cache
 CONFIDENCE = 0.95
 """Of every interval that the package reports."""
 
+ROUNDING = 1e-12
+"""Values that differ by less than this share of their size are equal: it is rounding that tells them apart."""
+
 
 @dataclass(frozen=True)
 class Summary:
@@ -37,9 +40,12 @@ def summarise(values: Iterable[float | None]) -> Summary:
     mean = math.fsum(sample) / len(sample)
     if len(sample) == 1:
         return Summary(1, mean, None, None)
-    if min(sample) == max(sample):
+    low, high = min(sample), max(sample)
+    if low == high:
         # Exactly, and not what rounding makes of a mean that lies beside its values.
         return Summary(len(sample), sample[0], 0.0, 0.0)
+    if high - low <= ROUNDING * max(abs(low), abs(high)):
+        return Summary(len(sample), mean, 0.0, 0.0)
     sd = math.sqrt(_sum_of_squares(sample, mean) / (len(sample) - 1))
     return Summary(len(sample), mean, sd, t_quantile(len(sample) - 1) * sd / math.sqrt(len(sample)))
 
@@ -52,7 +58,13 @@ def summarise_metrics(runs: Sequence[Mapping[str, float | None]]) -> dict[str, S
 
 def difference_paired(pairs: Iterable[tuple[float | None, float | None]]) -> Summary:
     """Summary of second minus first, over the pairs in which both were measured."""
-    return summarise(b - a for a, b in pairs if a is not None and b is not None)
+    both = [(a, b) for a, b in pairs if a is not None and b is not None]
+    differences = [b - a for a, b in both]
+    noise = ROUNDING * max((abs(value) for pair in both for value in pair), default=0.0)
+    if differences and max(differences) - min(differences) <= noise:
+        # As large as what was subtracted, so is its rounding.
+        differences = [differences[0] if abs(differences[0]) > noise else 0.0] * len(differences)
+    return summarise(differences)
 
 
 def difference_unpaired(first: Summary, second: Summary) -> tuple[float | None, float | None]:

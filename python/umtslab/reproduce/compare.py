@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from umtslab.analyse.statistics import Summary, summarise
+from umtslab.numbers import with_interval
 from umtslab.reproduce.results import Sample
 
 ABOUT_EQUAL = 0.05
@@ -136,9 +137,7 @@ def show(summary: Summary) -> str:
     """A mean and the half width of its interval, for people."""
     if summary.mean is None:
         return "no value"
-    if summary.ci95 is None:
-        return f"{summary.mean:.4g}"
-    return f"{summary.mean:.4g} ± {summary.ci95:.2g}"
+    return with_interval(summary.mean, summary.ci95)
 
 
 def _percent(difference: Summary, level: float) -> str:

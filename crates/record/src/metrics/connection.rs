@@ -19,6 +19,8 @@ const FIRST_BYTE: u64 = 1;
 #[derive(Debug, Default)]
 pub(super) struct Together {
     pub active: BusyClock,
+    /// The same of each flow alone.
+    pub active_of_flow: Vec<BusyClock>,
     pub transfer: BusyClock,
     pub rtt: RttSamples,
 }
@@ -329,17 +331,14 @@ impl Connection {
     fn update_activity(&mut self, now: Time, together: &mut Together) {
         let is_active = !self.is_closed && self.written > self.acknowledged;
         let is_transferring = is_active && self.data_sent.is_some();
-        switch(&mut self.is_active, is_active, now, &mut together.active);
-        switch(&mut self.is_transferring, is_transferring, now, &mut together.transfer);
+        if is_active != self.is_active {
+            self.is_active = is_active;
+            together.active.switch(is_active, now);
+            together.active_of_flow[self.flow.index()].switch(is_active, now);
+        }
+        if is_transferring != self.is_transferring {
+            self.is_transferring = is_transferring;
+            together.transfer.switch(is_transferring, now);
+        }
     }
-}
-
-#[inline]
-fn switch(state: &mut bool, new: bool, now: Time, clock: &mut BusyClock) {
-    match (*state, new) {
-        (false, true) => clock.start(now),
-        (true, false) => clock.stop(now),
-        _ => {}
-    }
-    *state = new;
 }

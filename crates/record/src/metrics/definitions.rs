@@ -324,7 +324,11 @@ metrics! { NETWORK: NetworkTotals;
         => |t| count(t.rach_collisions);
     "jain_fairness" ["1"] "How evenly the flows share: 1 if all get the same, 1/n if one gets all."
         = "(sum of the flows' goodputs)²" / "number of flows x sum of their squares; flows with a connection in the window"
-        => |t| t.jain_fairness;
+        => |t| t.fairness.goodputs;
+    "jain_fairness_active" ["1"] "How evenly the flows share while they want something: 1 if all are as fast, 1/n if one gets all."
+        = "(sum of the flows' rates)², a rate being payload acknowledged per time in which a connection of the flow was active"
+        / "number of flows x sum of their squares; flows with a connection in the window that was active in it"
+        => |t| t.fairness.active_rates;
 }
 
 fn count(number: u64) -> Option<f64> {

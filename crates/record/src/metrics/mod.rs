@@ -115,7 +115,7 @@ impl Metrics {
         let mut cell = self.rrc.finish(end);
         cell.channels = self.channels.map(|channels| channels.finish(end)).unwrap_or_default();
         (cell.acknowledged, cell.connections_with_data) = (tcp.acknowledged, tcp.connections_with_data);
-        network.jain_fairness = fairness;
+        network.fairness = fairness;
         network.applications = applications;
         RunMetrics {
             network: definitions::network_metrics(&tcp, &radio, &datagrams, &cell, &network),

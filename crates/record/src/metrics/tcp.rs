@@ -7,8 +7,8 @@ use umts_units::{BitRate, Duration, Time};
 use super::connection::{Connection, Moment, Together};
 use super::definitions::connection_metrics;
 use super::results::ConnectionRow;
-use super::totals::TcpTotals;
-use super::window::Window;
+use super::totals::{Fairness, TcpTotals};
+use super::window::{BusyClock, Window};
 use crate::open::Open;
 
 /// Connections of one sender and one receiver.
@@ -117,8 +117,8 @@ impl TcpRecorder {
         }
     }
 
-    /// Closes what is open and returns the sums of all, with Jain's index of the flows' goodputs.
-    pub fn finish(&mut self, end: Time, capacity: Option<BitRate>) -> (TcpTotals, Option<f64>) {
+    /// Closes what is open and returns the sums of all, and how evenly the flows shared.
+    pub fn finish(&mut self, end: Time, capacity: Option<BitRate>) -> (TcpTotals, Fairness) {
         let moment = Moment::new(end, &self.window);
         for connection in std::mem::take(&mut self.open).into_values() {
             self.fold(moment, connection, None);
@@ -129,7 +129,7 @@ impl TcpRecorder {
         totals.transfer_union = self.together.transfer.total(moment.clamped);
         totals.capacity = capacity;
         totals.rtt = std::mem::take(&mut self.together.rtt);
-        (totals, self.fairness())
+        (totals, self.fairness(moment.clamped))
     }
 
     fn opened(&mut self, moment: Moment, id: ConnectionId, flow: FlowId, ue: UeId, sender: End, mss: u32) {
@@ -141,6 +141,7 @@ impl TcpRecorder {
     fn flow_opened(&mut self, flow: FlowId, at: Time) -> Duration {
         if flow.index() >= self.flows.len() {
             self.flows.resize(flow.index() + 1, Flow::default());
+            self.together.active_of_flow.resize(flow.index() + 1, BusyClock::default());
         }
         let flow = &mut self.flows[flow.index()];
         flow.open += 1;
@@ -177,16 +178,16 @@ impl TcpRecorder {
         });
     }
 
-    /// (Σx)² / (n Σx²); none if no flow moved anything.
-    fn fairness(&self) -> Option<f64> {
-        let goodputs = self.flows.iter().filter(|flow| flow.took_part).map(|flow| flow.acknowledged as f64);
-        let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
-        for goodput in goodputs {
-            count += 1.0;
-            sum += goodput;
-            squares += goodput * goodput;
+    fn fairness(&self, end: Time) -> Fairness {
+        let flows =
+            || self.flows.iter().zip(&self.together.active_of_flow).filter(|(flow, _)| flow.took_part);
+        Fairness {
+            goodputs: jain(flows().map(|(flow, _)| flow.acknowledged as f64)),
+            active_rates: jain(flows().filter_map(|(flow, active)| {
+                let active_s = active.total(end).as_secs();
+                (active_s > 0.0).then(|| flow.acknowledged as f64 / active_s)
+            })),
         }
-        (squares > 0.0).then(|| sum * sum / (count * squares))
     }
 
     #[inline]
@@ -198,4 +199,15 @@ impl TcpRecorder {
     fn find_sender(&mut self, id: ConnectionId, end: End) -> Option<(&mut Connection, &mut Together)> {
         self.find(id).filter(|(connection, _)| connection.sender == end)
     }
+}
+
+/// (Σx)² / (n Σx²); none if nobody got anything.
+fn jain(shares: impl Iterator<Item = f64>) -> Option<f64> {
+    let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
+    for share in shares {
+        count += 1.0;
+        sum += share;
+        squares += share * share;
+    }
+    (squares > 0.0).then(|| sum * sum / (count * squares))
 }

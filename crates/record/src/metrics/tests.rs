@@ -368,6 +368,8 @@ fn two_flows_are_pooled_and_a_flow_has_off_time_between_its_connections() {
             ("packet_call_time_s", 5.0 / 3.0),
             // Flow 0 moved 1000 bytes, flow 1 2000: 9 / (2 x 5).
             ("jain_fairness", 0.9),
+            // Flow 0 in 2 s, flow 1 in 3 s: 500 and 2000/3 bytes a second, as 3 and 4: 49 / (2 x 25).
+            ("jain_fairness_active", 0.98),
         ],
     );
     let rows: Vec<_> = result.connections.iter().map(|row| row.connection.0).collect();

@@ -221,6 +221,13 @@ pub(super) struct ChannelTotals {
     pub delays_else: Intervals,
 }
 
+/// Jain's indices of the flows: of what they got in the window, and of how fast they were while they wanted something.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Fairness {
+    pub goodputs: Option<f64>,
+    pub active_rates: Option<f64>,
+}
+
 /// What only the network as a whole has.
 #[derive(Debug, Default)]
 pub(super) struct NetworkTotals {
@@ -228,5 +235,5 @@ pub(super) struct NetworkTotals {
     pub fach_queue_drops: u64,
     pub link_drops: u64,
     pub rach_collisions: u64,
-    pub jain_fairness: Option<f64>,
+    pub fairness: Fairness,
 }

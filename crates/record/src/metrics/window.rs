@@ -40,6 +40,12 @@ pub(super) struct BusyClock {
 }
 
 impl BusyClock {
+    /// One more party is busy from `at` (clamped to the window) on, or one less.
+    #[inline]
+    pub fn switch(&mut self, is_busy: bool, at: Time) {
+        if is_busy { self.start(at) } else { self.stop(at) }
+    }
+
     /// One more party is busy from `at` (clamped to the window) on.
     #[inline]
     pub fn start(&mut self, at: Time) {

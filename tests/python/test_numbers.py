@@ -1,0 +1,50 @@
+"""Numbers as people read them."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from umtslab.numbers import estimate, number, with_interval
+
+
+@pytest.mark.parametrize(
+    ("mean", "half", "shown"),
+    [
+        (796.1, 130.0, "796 ± 130"),
+        (796.1, 127.3, "796 ± 130"),
+        (50.2416, 0.0213, "50.242 ± 0.021"),
+        (1158.4, 12.0, "1158 ± 12"),
+        (12.3456, 1.996, "12.3 ± 2.0"),
+        (0.0095584, 0.00012, "0.00956 ± 0.00012"),
+        (-3.14159, 0.05, "-3.142 ± 0.050"),
+        (29.73, 0.0, "29.73 ± 0"),
+        (5.0, None, "5"),
+        (None, None, "–"),
+        (0.0, 0.31, "0.00 ± 0.31"),
+        (3.1e-6, 2e-7, "3.10e-06 ± 0.20e-06"),
+        (0.1, 0.0999999, "0.10 ± 0.10"),
+    ],
+)
+def test_the_interval_decides_how_many_digits_there_are(
+    mean: float | None, half: float | None, shown: str
+) -> None:
+    assert with_interval(mean, half) == shown
+
+
+@given(st.floats(-1e8, 1e8), st.floats(1e-3, 1e7))
+def test_what_is_written_is_the_number_to_a_part_of_its_interval(mean: float, half: float) -> None:
+    written, width = (float(word) for word in estimate(mean, half))
+    assert math.isclose(width, half, rel_tol=0.06)
+    assert abs(written - mean) <= 0.051 * half + 1e-9 * abs(mean)
+
+
+def test_a_number_alone_has_four_digits_and_whole_ones_all() -> None:
+    assert [number(value) for value in (1234567.0, 1.23456, 0.000012345, None)] == [
+        "1234567",
+        "1.235",
+        "1.234e-05",
+        "–",
+    ]
