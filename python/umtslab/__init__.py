@@ -15,10 +15,14 @@ if TYPE_CHECKING:
     from umtslab.captures import CaptureAnalysis, analyse_captures
     from umtslab.comparison import compare
     from umtslab.control import CongestionControl
+    from umtslab.plot import draw, save
+    from umtslab.plot.campaign import draw_campaign
+    from umtslab.progress import Progress
     from umtslab.run import Run
+    from umtslab.runs import Runs
     from umtslab.scenario import Scenario
     from umtslab.simulation import simulate
-    from umtslab.store import Store, open_store
+    from umtslab.store import Store, open_store, read_store
 
 __all__ = [
     "CaptureAnalysis",
@@ -26,14 +30,20 @@ __all__ = [
     "CongestionControl",
     "CongestionControlError",
     "OutputError",
+    "Progress",
     "Run",
+    "Runs",
     "Scenario",
     "ScenarioError",
     "Store",
     "analyse_captures",
     "compare",
+    "draw",
+    "draw_campaign",
     "open_store",
+    "read_store",
     "run_campaign",
+    "save",
     "simulate",
     "sweep",
 ]
@@ -45,13 +55,19 @@ _HOME = {
     "CongestionControl": "umtslab.control",
     "CongestionControlError": "umtslab._core",
     "OutputError": "umtslab._core",
+    "Progress": "umtslab.progress",
     "Run": "umtslab.run",
+    "Runs": "umtslab.runs",
     "Scenario": "umtslab.scenario",
     "ScenarioError": "umtslab._core",
     "Store": "umtslab.store",
     "analyse_captures": "umtslab.captures",
     "compare": "umtslab.comparison",
+    "draw": "umtslab.plot",
+    "draw_campaign": "umtslab.plot.campaign",
     "open_store": "umtslab.store",
+    "read_store": "umtslab.store",
+    "save": "umtslab.plot",
     "simulate": "umtslab.simulation",
     "run_campaign": "umtslab.campaign",
     "sweep": "umtslab.campaign",

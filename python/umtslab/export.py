@@ -60,15 +60,24 @@ def summary_table(runs: Sequence[Run], metrics: Collection[str] = ()) -> pl.Data
 
 def connections_table(runs: Sequence[Run]) -> pl.DataFrame:
     """The connection tables of all runs, with seed and run in front."""
+    return _stacked(runs, [run.connections() for run in runs])
+
+
+def series_table(runs: Sequence[Run], kind: str) -> pl.DataFrame:
+    """A time series of all runs, with seed and run in front."""
+    return _stacked(runs, [run.series(kind) for run in runs])
+
+
+def _stacked(runs: Sequence[Run], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
     import polars as pl
 
-    tables = [
-        run.connections().select(
+    found = [
+        table.select(
             pl.lit(run.seed, pl.UInt64).alias("seed"), pl.lit(run.run, pl.UInt64).alias("run"), pl.all()
         )
-        for run in runs
+        for run, table in zip(runs, tables, strict=True)
     ]
-    return pl.concat(tables, how="vertical") if tables else pl.DataFrame()
+    return pl.concat(found, how="diagonal") if found else pl.DataFrame()
 
 
 def runs_object(scenario: str, runs: Sequence[Run]) -> dict[str, Any]:

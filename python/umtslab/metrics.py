@@ -28,7 +28,8 @@ HEADLINE = (
 )
 """Shown first, in this order; the others on request."""
 
-_UPLINK = "_uplink"
+UPLINK = "_uplink"
+"""Behind the name of a metric of the radio part or of UDP: the same of the other direction."""
 
 
 @lru_cache(maxsize=1)
@@ -44,11 +45,16 @@ def units() -> dict[str, str]:
     """
     plain = {entry["name"]: entry["unit"] for entry in definitions()}
     twins = {
-        entry["name"] + _UPLINK: entry["unit"]
+        entry["name"] + UPLINK: entry["unit"]
         for entry in definitions()
         if entry["scope"] in ("radio", "datagram")
     }
     return plain | twins
+
+
+def scopes() -> dict[str, str]:
+    """What each metric is about, as the core groups them: TCP, radio, datagrams, cells, the network."""
+    return {entry["name"]: entry["scope"] for entry in definitions()}
 
 
 def unknown(name: str) -> str:

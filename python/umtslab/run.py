@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from umtslab.changes import Changes, changes, changes_of_command, in_words
 
 if TYPE_CHECKING:
     import polars as pl
@@ -78,6 +80,22 @@ class Run:
     duration_s: float
     folder: Path | None = None
     tables: Mapping[str, Any] = field(default_factory=dict, repr=False, compare=False)
+    command: str = field(default="", repr=False, compare=False)
+    """What makes it again, of a run in a store."""
+    overrides: tuple[tuple[str, str], ...] | None = field(default=None, repr=False, compare=False)
+    """Those of its scenario, of a run that was made here; of one from a store the command has them."""
+
+    @cached_property
+    def changes(self) -> Changes:
+        """What was changed of the scenario that has the run's name."""
+        return changes_of_command(self.command) if self.overrides is None else changes(self.overrides)
+
+    @property
+    def heading(self) -> str:
+        """Who it is, in a line: scenario, seed, number, and what was changed."""
+        return ", ".join(
+            filter(None, [f"{self.scenario}, seed {self.seed}, run {self.run}", in_words(self.changes)])
+        )
 
     @property
     def seed(self) -> int:
@@ -95,8 +113,8 @@ class Run:
         return self.identity.key
 
     def connections(self) -> pl.DataFrame:
-        """One row per TCP connection, with the metrics that a connection has."""
-        return self._table("connections", "connections.parquet")
+        """One row per TCP connection, in the order of their numbers."""
+        return self._table("connections", "connections.parquet").sort("connection")
 
     def connection_count(self) -> int:
         """How many rows `connections` has; none of them is read."""
@@ -157,6 +175,16 @@ class Run:
     def captures(self) -> list[Path]:
         """Captures of the run: a file per capture point, and per direction and view of RLC PDUs."""
         return [] if self.folder is None else sorted((self.folder / "captures").glob("*"))
+
+    def _repr_html_(self) -> str:
+        from umtslab.analyse.statistics import summarise_metrics
+        from umtslab.notebook import caption, table
+        from umtslab.tables import metrics_table
+
+        shown = metrics_table(summarise_metrics([self.metrics]))
+        who = f"{self.duration_s:g} s, seed {self.seed}, run {self.run}, umtslab {self.identity.code}"
+        where = "" if self.folder is None else str(self.folder)
+        return caption(self.scenario, in_words(self.changes), who, where) + table(shown.headings, shown.rows)
 
     def _rows(self, name: str, file: str) -> int:
         import polars as pl

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 
 from umtslab import _core
+from umtslab.changes import Changes, after, changes, in_words
 from umtslab.control import overrides_for
 
 Overrides = Iterable[tuple[str, str]] | Mapping[str, object]
@@ -150,6 +151,20 @@ class Scenario:
     def to_json(self) -> str:
         """The whole scenario, defaults included, as one JSON object."""
         return self.core.to_json()
+
+    @property
+    def changes(self) -> Changes:
+        """What the overrides change of the network, or of what is measured: each key once."""
+        return changes(self.overrides)
+
+    def _repr_html_(self) -> str:
+        from umtslab.notebook import caption, folded, preformatted
+
+        made = self.changes
+        duration = f"{self.name}, {self.duration_s:g} s, seed {self.seed}"
+        lines = (duration, in_words(made), after(self.source, made), *self.warnings)
+        head = caption(self.title or self.name, *lines)
+        return head + folded("every value, defaults included", preformatted(self.to_toml()))
 
     def __reduce__(self) -> tuple[object, ...]:
         path = None if self.path is None else os.path.abspath(self.path)

@@ -13,8 +13,10 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExec
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
+from umtslab.progress import Progress
 from umtslab.remote import execute_elsewhere
 from umtslab.run import Run
+from umtslab.runs import Runs
 from umtslab.scenario import Scenario, as_scenario
 from umtslab.task import Task, Watch, perform
 
@@ -42,7 +44,7 @@ def simulate(
     pcap: bool = False,
     watch: Watch | None = None,
     congestion: type | None = None,
-) -> list[Run]:
+) -> Runs:
     """Run a scenario and wait for the results.
 
     Parameters
@@ -62,14 +64,14 @@ def simulate(
     series, pcap : bool
         Whether to record time series, and captures (which need a store).
     watch : callable, optional
-        Told the progress of each run.
+        Told the progress of each run, as `umtslab.Progress` shows it.
     congestion : type, optional
         A class that decides in place of the scenario's `tcp.variant`, as by `Scenario.with_congestion`.
 
     Returns
     -------
-    list of Run
-        In order of the run number.
+    Runs
+        A list of them in order of the run number, which is a data frame too: ``to_frame``, ``connections``.
 
     Raises
     ------
@@ -85,8 +87,10 @@ def simulate(
         checked = checked.with_congestion(congestion)
     chosen = checked.seed if seed is None else seed
     tasks = [Task(checked, chosen, number, series, pcap) for number in range(first_run, first_run + runs)]
+    if isinstance(watch, Progress):
+        watch.expect(len(tasks))
     found = execute(tasks, store=store, jobs=jobs, executor=executor, watch=watch)
-    return sorted(found, key=lambda run: run.run)
+    return Runs(sorted(found, key=lambda run: run.run))
 
 
 def execute(
@@ -105,7 +109,7 @@ def execute(
     """
     if executor is None and jobs == 1:
         for task in tasks:
-            yield perform(task, store, _report_to(watch, task, None))
+            yield _watched(task, store, watch, None)
     elif executor is None or isinstance(executor, ThreadPoolExecutor):
         yield from _on_threads(tasks, store, jobs, executor, watch)
     else:
@@ -132,7 +136,7 @@ def _on_threads(
         clean_up.callback(stop.set)
 
         def submit(task: Task) -> Future[Run]:
-            return pool.submit(perform, task, store, _report_to(watch, task, stop))
+            return pool.submit(_watched, task, store, watch, stop)
 
         yield from _as_finished(tasks, submit)
 
@@ -153,6 +157,14 @@ def _as_finished(tasks: Iterable[Task], submit: Callable[[Task], Future[Run]]) -
     finally:
         for future in pending:
             future.cancel()
+
+
+def _watched(task: Task, store: Store | None, watch: Watch | None, stop: threading.Event | None) -> Run:
+    """Perform a task, and tell also that it is done."""
+    run = perform(task, store, _report_to(watch, task, stop))
+    if watch is not None:
+        watch(task, 1.0)
+    return run
 
 
 def _report_to(watch: Watch | None, task: Task, stop: threading.Event | None) -> Callable[[float], None]:

@@ -81,6 +81,7 @@ def _as_run(task: Task, result: _core.RunResult) -> Run:
         task.scenario.duration_s,
         None,
         tables,
+        overrides=task.scenario.overrides,
     )
 
 

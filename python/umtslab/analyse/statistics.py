@@ -15,7 +15,7 @@ CONFIDENCE = 0.95
 """Of every interval that the package reports."""
 
 ROUNDING = 1e-12
-"""Values that differ by less than this share of their size are equal: it is rounding that tells them apart."""
+"""Values that differ by less than this share of their size are equal: rounding tells them apart."""
 
 
 @dataclass(frozen=True)

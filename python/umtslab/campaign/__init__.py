@@ -10,8 +10,9 @@ from __future__ import annotations
 from umtslab.campaign.engine import run_missing, sweep
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.file import Campaign, load_campaign
-from umtslab.campaign.points import Axes, Point, PointResult, grid, points
+from umtslab.campaign.points import Axes, Point, grid, points
 from umtslab.campaign.record import Cell, Record
+from umtslab.campaign.results import PointResult, PointResults
 from umtslab.campaign.study import Study, Workers, run_campaign
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Cell",
     "Point",
     "PointResult",
+    "PointResults",
     "Record",
     "Study",
     "Workers",

@@ -8,8 +8,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from typing import TYPE_CHECKING
 
-from umtslab.campaign.points import Axes, Point, PointResult, grid, points
+from umtslab.campaign.points import Axes, Point, grid, points
+from umtslab.campaign.results import PointResult, PointResults
+from umtslab.progress import Progress
 from umtslab.run import Run
+from umtslab.runs import Runs
 from umtslab.scenario import Scenario, as_scenario
 from umtslab.simulation import execute
 from umtslab.task import Task, Watch
@@ -22,7 +25,7 @@ def sweep(
     scenario: Scenario | str | os.PathLike[str],
     axes: Axes | Iterable[Mapping[str, object]],
     *,
-    store: Store,
+    store: Store | None = None,
     runs: int = 1,
     first_run: int = 0,
     seed: int | None = None,
@@ -31,7 +34,7 @@ def sweep(
     series: bool = False,
     pcap: bool = False,
     watch: Watch | None = None,
-) -> list[PointResult]:
+) -> PointResults:
     """Run a grid of overrides, each cell `runs` times; runs that the store has are taken from it.
 
     Parameters
@@ -40,15 +43,16 @@ def sweep(
         What the overrides are applied to.
     axes : mapping, or iterable of mappings
         Values by key, of which every combination is run; or the combinations themselves.
-    store : Store
-        Where runs are looked up and kept. A campaign that was killed goes on from what it holds.
+    store : Store, optional
+        Where runs are looked up and kept, so that a sweep that was killed goes on from what it holds; in
+        memory by default.
     runs, first_run, seed, jobs, executor, series, pcap, watch
         As for `umtslab.simulate`.
 
     Returns
     -------
-    list of PointResult
-        In the order of the combinations.
+    PointResults
+        A list of `PointResult` in the order of the combinations, which is a data frame too: ``to_frame``.
 
     Raises
     ------
@@ -66,16 +70,19 @@ def sweep(
         index: [Task(cell.scenario, _seed(cell, seed), number, series, pcap) for number in numbers]
         for index, cell in enumerate(cells)
     }
-    finished = dict(run_missing(itertools.chain(*wanted.values()), store, jobs, executor, watch))
-    return [
-        PointResult(cell, [finished[_key(task)] for task in wanted[index]])
+    tasks = list(itertools.chain(*wanted.values()))
+    if isinstance(watch, Progress):
+        watch.expect(len({_key(task) for task in tasks}))
+    finished = dict(run_missing(tasks, store, jobs, executor, watch))
+    return PointResults(
+        PointResult(cell, Runs(finished[_key(task)] for task in wanted[index]))
         for index, cell in enumerate(cells)
-    ]
+    )
 
 
 def run_missing(
     tasks: Iterable[Task],
-    store: Store,
+    store: Store | None,
     jobs: int = 1,
     executor: Executor | None = None,
     watch: Watch | None = None,
@@ -88,7 +95,7 @@ def run_missing(
         key = _key(task)
         if key in lacking:
             continue
-        found = store.get(task.identity, series=task.series, pcap=task.pcap)
+        found = None if store is None else store.get(task.identity, series=task.series, pcap=task.pcap)
         if found is None:
             lacking[key] = task
         else:

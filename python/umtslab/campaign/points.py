@@ -1,4 +1,4 @@
-"""Points of a campaign, and what they gave."""
+"""Points of a campaign."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from umtslab.analyse.statistics import Summary, summarise_metrics
 from umtslab.campaign.errors import CampaignError
-from umtslab.run import Run
 from umtslab.scenario import Scenario
 
 Axes = Mapping[str, Sequence[object]]
@@ -21,18 +19,6 @@ class Point:
 
     overrides: Mapping[str, object]
     scenario: Scenario
-
-
-@dataclass(frozen=True)
-class PointResult:
-    """One cell of the grid with its runs, in order of their numbers."""
-
-    point: Point
-    runs: Sequence[Run]
-
-    def summary(self) -> dict[str, Summary]:
-        """Mean, deviation and interval of each metric."""
-        return summarise_metrics([run.metrics for run in self.runs])
 
 
 def grid(axes: Axes) -> list[dict[str, object]]:

@@ -15,6 +15,7 @@ from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.file import SCENARIO, Campaign, load_campaign
 from umtslab.campaign.points import Point
 from umtslab.campaign.record import Cell, Record, save_record
+from umtslab.progress import Progress
 from umtslab.run import Run
 from umtslab.scenario import Scenario
 from umtslab.task import Task, Watch
@@ -220,7 +221,7 @@ def run_campaign(
     """
     chosen = campaign if isinstance(campaign, Campaign) else load_campaign(Path(campaign))
     study = Study(chosen.with_parameters(parameters or {}))
-    study.run(store, workers or Workers(), watch)
+    study.run(store, workers or Workers(), watch, watch.expect if isinstance(watch, Progress) else None)
     save_record(store.path, study.record())
     return study.record()
 

@@ -43,7 +43,8 @@ _COLUMNS = (
     "duration_s, metrics, created, command"
 )
 _RUN_COLUMNS = (
-    "scenario, scenario_hash, version, code_commit, code, seed, run, events, duration_s, metrics, key"
+    "scenario, scenario_hash, version, code_commit, code, seed, run, events, duration_s, metrics, key, "
+    "command"
 )
 
 _WAIT_S = 60.0
@@ -181,7 +182,20 @@ class Catalogue:
             return self._db.execute(query, values).fetchall()
 
     def _as_run(self, row: tuple[object, ...]) -> Run:
-        scenario, scenario_hash, version, commit, code, seed, run, events, duration_s, metrics, key = row
+        (
+            scenario,
+            scenario_hash,
+            version,
+            commit,
+            code,
+            seed,
+            run,
+            events,
+            duration_s,
+            metrics,
+            key,
+            command,
+        ) = row
         version_of_code = CodeVersion(str(version), str(commit), str(code))
         identity = Identity(str(scenario_hash), version_of_code, _unsigned(int(str(seed))), int(str(run)))
         return Run(
@@ -191,6 +205,7 @@ class Catalogue:
             int(str(events)),
             float(str(duration_s)),
             self._store / "runs" / str(key),
+            command=str(command),
         )
 
 

@@ -108,9 +108,9 @@ class Store(StoreReader):
         command: str | None = None,
     ) -> Run:
         place = self._runs / run.key
-        kept = replace(run, folder=place, tables={})
         if command is None:
             command = remaking_command(scenario, run.identity, self.path, place, series=series, pcap=pcap)
+        kept = replace(run, folder=place, tables={}, command=command)
         row = Row(parameters(scenario.to_toml()), now(), command)
         # The row first: a row without a folder is struck off when the store is opened next, whereas a folder
         # without a row would come back without its command.

@@ -1,0 +1,38 @@
+"""What was changed in a scenario before it ran, as tables and figures tell it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable
+from itertools import pairwise
+
+Changes = tuple[tuple[str, str], ...]
+"""Dotted key and value, each key once."""
+
+_RECORDED_ONLY = ("measure.budget", "measure.rlc_pdus", "measure.waterfall")
+"""Keys that decide what is kept of a run, and nothing of what happens in it."""
+
+
+def changes(overrides: Iterable[tuple[str, str]]) -> Changes:
+    """Overrides that change the network or what is measured of it: of each key the last one."""
+    last = dict(overrides)
+    return tuple((key, value) for key, value in last.items() if key not in _RECORDED_ONLY)
+
+
+def changes_of_command(command: str) -> Changes:
+    """The changes that a command of the catalogue makes."""
+    if "--set" not in command:
+        return ()
+    words = shlex.split(command)
+    pairs = (after.partition("=") for word, after in pairwise(words) if word == "--set")
+    return changes((key, value) for key, _, value in pairs)
+
+
+def in_words(made: Changes) -> str:
+    """The changes as a line has them: ``with ue.bearer = ps-384, radio.bler = 0.1``; nothing of none."""
+    return "with " + ", ".join(f"{key} = {value}" for key, value in made) if made else ""
+
+
+def after(source: str, made: Changes) -> str:
+    """Where a scenario's numbers are from: the source itself, or what was changed of it."""
+    return f"after {source}, changed" if source and made else source

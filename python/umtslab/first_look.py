@@ -1,0 +1,132 @@
+"""Which metrics a first look wants: what a result is about, and nothing of layers that it does not have.
+
+Values tell that: a network without datagrams sent none, users without channel switching have no switches. So
+the same rows are chosen for a run, a campaign, a comparison, and an emulation of which there is no scenario.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from umtslab.metrics import UPLINK, scopes
+
+Means = Mapping[str, float | None]
+"""Metric name to its value, or its mean over runs."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A metric of the first look: what its number is of (a sum, a mean, over what), and when it is shown."""
+
+    name: str
+    of: str
+    shown: Callable[[Means], bool]
+
+
+def _some(name: str) -> Callable[[Means], bool]:
+    """More than none of these."""
+    return lambda means: (means.get(name) or 0.0) > 0
+
+
+def _known(name: str) -> Callable[[Means], bool]:
+    return lambda means: means.get(name) is not None
+
+
+def _is_shared(means: Means) -> bool:
+    """Whether several flows had to share, which is seen where they are not exactly alike."""
+    indices = (means.get("jain_fairness"), means.get("jain_fairness_active"))
+    return any(index is not None and index < 1 for index in indices)
+
+
+def _has_calls(means: Means) -> bool:
+    """Whether packet calls are another thing than the files that are told already."""
+    calls = (means.get("packet_calls") or 0.0) > 0
+    return calls and (means.get("download_time_s") is None or (means.get("pages") or 0.0) > 0)
+
+
+_TCP = _some("total_packets")
+_FILES = _known("download_time_s")
+_PAGES = _some("pages")
+_SESSIONS = _some("sessions")
+_DATAGRAMS = _some("udp_sent")
+_DATAGRAMS_UP = _some("udp_sent_uplink")
+_RLC = _some("pdu_transmissions")
+_RADIO = _known("sdu_delay_ms")
+_SWITCHED = _known("rrc_switches")
+_OVER_USERS = "mean over users"
+
+_DATAGRAM_ROWS = (
+    ("udp_goodput_kbps", "sum of flows"),
+    ("udp_loss_pct", "of datagrams"),
+    ("udp_delay_ms", "mean"),
+    ("udp_p95_delay_ms", "95 % quantile"),
+    ("udp_jitter_ms", "mean change"),
+)
+
+ROWS = (
+    Row("goodput_kbps", "sum over connections", _TCP),
+    Row("goodput_active_kbps", "while any is active", _TCP),
+    Row("throughput_kbps", "sum over connections", _TCP),
+    Row("mean_rtt_s", "mean over samples", _TCP),
+    Row("mean_rtt_time_avg_s", "average over time", _TCP),
+    Row("mean_outstanding_segments", "mean of a connection", _TCP),
+    Row("tcp_retransmissions", "sum over connections", _TCP),
+    Row("rto_count", "sum over connections", _TCP),
+    Row("connections_failed", "sum over connections", _some("connections_failed")),
+    Row("download_time_s", "mean over files", _FILES),
+    Row("pages", "sum over users", _PAGES),
+    Row("page_time_s", "mean over pages", _PAGES),
+    Row("p95_page_time_s", "95 % quantile of pages", _PAGES),
+    Row("packet_call_time_s", "mean over packet calls", _has_calls),
+    Row("session_time_s", "mean over sessions", _SESSIONS),
+    *(Row(name, f"downlink, {of}", _DATAGRAMS) for name, of in _DATAGRAM_ROWS),
+    *(Row(name + UPLINK, f"uplink, {of}", _DATAGRAMS_UP) for name, of in _DATAGRAM_ROWS),
+    Row("link_utilization_pct", "downlink, while in use", _TCP),
+    Row("rlc_throughput_iub_kbps", "downlink, sum of users", _RLC),
+    Row("sdu_delay_ms", "downlink, mean of SDUs", _RADIO),
+    Row("residual_loss_pct", "downlink, of SDUs", _RLC),
+    Row("rlc_buffer_sdu_drops", "downlink, sum of users", _some("rlc_buffer_sdu_drops")),
+    Row("mean_transmissions_per_pdu", "downlink, mean of PDUs", _RLC),
+    Row("bler_pct", "downlink, of blocks", _RLC),
+    Row("bler_pct_uplink", "uplink, of blocks", _some("bler_pct_uplink")),
+    Row("fach_queue_drops", "sum over cells", _some("fach_queue_drops")),
+    Row("link_drops", "sum over links", _some("link_drops")),
+    Row("rach_collisions", "sum over cells", _some("rach_collisions")),
+    Row("cell_efficiency", "of the reserved rate", _SWITCHED),
+    Row("simultaneous_dch", "average over time", _SWITCHED),
+    Row("dch_allocations", "sum over cells", _SWITCHED),
+    Row("dch_refusals", "sum over cells", _some("dch_refusals")),
+    Row("dch_wait_s", "mean over waits", _SWITCHED),
+    Row("full_cell_time_s", "sum over cells", _some("full_cell_time_s")),
+    Row("rrc_switches", "sum over users", _SWITCHED),
+    Row("time_in_cell_dch_s", _OVER_USERS, _SWITCHED),
+    Row("energy_j", _OVER_USERS, _SWITCHED),
+    Row("energy_j_per_mb", "all users", _SWITCHED),
+    Row("jain_fairness", "of flows' goodputs", _is_shared),
+    Row("jain_fairness_active", "of flows' active rates", _is_shared),
+)
+"""In the order in which they are shown."""
+
+_OF = {row.name: row.of for row in ROWS}
+
+
+def first_look(*results: Means) -> list[str]:
+    """The metrics to show first, of one result or of several together: what any of them has."""
+    return [
+        row.name
+        for row in ROWS
+        if any(means.get(row.name) is not None and row.shown(means) for means in results)
+    ]
+
+
+def what_of(name: str) -> str:
+    """What a metric's number is of, in a few words: a sum, a mean, a direction."""
+    if name in _OF:
+        return _OF[name]
+    scope = scopes().get(name.removesuffix(UPLINK))
+    if scope in ("radio", "datagram"):
+        return "uplink, all users" if name.endswith(UPLINK) else "downlink, all users"
+    return {"connection": "all connections", "cell": "all cells", "budget": "all connections"}.get(
+        scope or "", ""
+    )

@@ -1,0 +1,37 @@
+"""HTML for notebooks: captions and tables in the notebook's own style."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+
+def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table; a heading that begins with ``>`` is of a column of numbers."""
+    right = [heading.startswith(">") for heading in headings]
+    top = _row("th", [heading.removeprefix(">") for heading in headings], right)
+    body = "".join(_row("td", cells, right) for cells in rows)
+    return f"<table><thead>{top}</thead><tbody>{body}</tbody></table>"
+
+
+def caption(title: str, *lines: str) -> str:
+    """A title in bold, and lines below it; empty ones are left out."""
+    return "<br>".join([f"<b>{escape(title)}</b>", *(escape(line) for line in lines if line)])
+
+
+def folded(summary: str, content: str) -> str:
+    """What is shown on a click."""
+    return f"<details><summary>{escape(summary)}</summary>{content}</details>"
+
+
+def preformatted(text: str) -> str:
+    """Text as it is."""
+    return f"<pre>{escape(text)}</pre>"
+
+
+def _row(kind: str, cells: Sequence[str], right: Sequence[bool]) -> str:
+    written = (
+        f'<{kind} style="text-align: {"right" if number else "left"}">{escape(cell)}</{kind}>'
+        for cell, number in zip(cells, right, strict=True)
+    )
+    return f"<tr>{''.join(written)}</tr>"

@@ -1,0 +1,74 @@
+"""Several runs: a list that can show itself, and be a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from umtslab.analyse.statistics import Summary, summarise_metrics
+from umtslab.changes import Changes, in_words
+from umtslab.export import connections_table, runs_table, series_table
+from umtslab.run import Run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_MOST_NAMES = 3
+
+
+class Runs(list[Run]):
+    """A list of runs, in any number and of any scenarios."""
+
+    @property
+    def changes(self) -> Changes:
+        """What was changed of the scenario alike in all of them."""
+        first = self[0].changes if self else ()
+        others = [set(run.changes) for run in self[1:]]
+        return tuple(change for change in first if all(change in other for other in others))
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per run: who it is, what was changed of its scenario where runs differ, all its metrics."""
+        import polars as pl
+
+        shared = dict(self.changes)
+        keys = {key: None for run in self for key, value in run.changes if shared.get(key) != value}
+        columns = {key: [dict(run.changes).get(key) for run in self] for key in keys}
+        return pl.concat([pl.DataFrame(columns), runs_table(self)], how="horizontal")
+
+    def summary(self) -> dict[str, Summary]:
+        """Mean, deviation and 95 % interval of each metric over these runs."""
+        return summarise_metrics([run.metrics for run in self])
+
+    def connections(self) -> pl.DataFrame:
+        """One row per TCP connection of every run, with the run's seed and number in front."""
+        return connections_table(self)
+
+    def series(self, kind: str) -> pl.DataFrame:
+        """A time series of every run, with the run's seed and number in front.
+
+        Raises
+        ------
+        umtslab.run.MissingSeries
+            If a run did not record it.
+        """
+        return series_table(self, kind)
+
+    def _repr_html_(self) -> str:
+        from umtslab.notebook import caption, table
+        from umtslab.tables import metrics_table
+
+        if not self:
+            return caption("no runs")
+        shown = metrics_table(self.summary())
+        head = caption(_listed({run.scenario for run in self}), in_words(self.changes), self._who())
+        return head + table(shown.headings, shown.rows)
+
+    def _who(self) -> str:
+        """How many there are, of which seeds and versions."""
+        count = "1 run" if len(self) == 1 else f"{len(self)} runs"
+        seeds = _listed({str(run.seed) for run in self})
+        return f"{count}, seed {seeds}, umtslab {_listed({str(run.identity.code) for run in self})}"
+
+
+def _listed(names: set[str]) -> str:
+    """The names, or how many there are if they are many."""
+    return ", ".join(sorted(names)) if len(names) <= _MOST_NAMES else f"{len(names)} different"

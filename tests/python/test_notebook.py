@@ -1,0 +1,128 @@
+"""What a notebook shows, and lists of runs that are tables."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Mapping
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+import polars as pl
+import pytest
+from conftest import FTP, short
+from umtslab import Progress, Runs, Scenario, Store, simulate, sweep
+from umtslab.changes import after, changes_of_command, in_words
+from umtslab.run import CodeVersion, Identity, Run
+
+
+def made_up(metrics: Mapping[str, float | None], number: int = 0, **more: Any) -> Run:
+    return Run(
+        "made-up", Identity("hash", CodeVersion("1", "c", "f"), 1, number), dict(metrics), 1, 20.0, **more
+    )
+
+
+@pytest.fixture(scope="module")
+def runs() -> Runs:
+    return simulate(short(("rlc.max_dat", "3"), ("measure.budget", "true")), runs=2, series=True)
+
+
+def test_runs_are_a_table_with_what_differs_in_front(runs: Runs) -> None:
+    table = Runs([*runs, *simulate(short(("rlc.max_dat", "5")))]).to_frame()
+    assert table.columns[:2] == ["rlc.max_dat", "key"]
+    assert table.select("rlc.max_dat", "seed", "run").rows() == [("3", 1, 0), ("3", 1, 1), ("5", 1, 0)]
+    assert table["goodput_kbps"].to_list()[:2] == [run.metrics["goodput_kbps"] for run in runs]
+    assert runs.connections().select("seed", "run", "connection").rows() == [(1, 0, 0), (1, 1, 0)]
+    assert runs.series("cwnd")["run"].unique().sort().to_list() == [0, 1]
+
+
+def test_what_was_changed_is_told_and_what_is_only_recorded_is_not(runs: Runs, store: Store) -> None:
+    expected = (("duration", "20 s"), ("radio.bler", "0.2"), ("rlc.max_dat", "3"))
+    assert runs[0].changes == runs.changes == expected
+    simulate(short(("rlc.max_dat", "3")), store=store)
+    [kept] = store.runs()
+    assert kept.changes == expected
+    assert (
+        kept.heading == "ftp-on-fach, seed 1, run 0, with duration = 20 s, radio.bler = 0.2, rlc.max_dat = 3"
+    )
+    assert simulate(Scenario.load(FTP, {"duration": "1 s"}).with_overrides({"duration": "2 s"}))[
+        0
+    ].changes == (("duration", "2 s"),)
+
+
+def test_changes_are_read_from_the_command_of_a_run() -> None:
+    command = (
+        "umts run a.toml --set 'duration=20 s' --set measure.budget=true --set tcp.python=a=b.py --seed 1"
+    )
+    assert changes_of_command(command) == (("duration", "20 s"), ("tcp.python", "a=b.py"))
+    assert changes_of_command("umts run a.toml") == ()
+    assert (
+        in_words((("ue.bearer", "ps-384"), ("radio.bler", "0.1")))
+        == "with ue.bearer = ps-384, radio.bler = 0.1"
+    )
+    assert after("Dubois (2005), Table 6.1", ()) == "Dubois (2005), Table 6.1"
+    assert after("Dubois (2005)", (("a", "1"),)) == "after Dubois (2005), changed"
+
+
+def test_a_run_shows_its_metrics_and_changes(runs: Runs) -> None:
+    shown = runs[0]._repr_html_()
+    assert "<b>ftp-on-fach</b>" in shown
+    assert "with duration = 20 s, radio.bler = 0.2, rlc.max_dat = 3" in shown
+    assert "value</th>" in shown
+    assert "mean</th>" not in shown
+    several = runs._repr_html_()
+    assert "± 95 %</th>" in several
+    assert "2 runs, seed 1" in several
+    assert "no runs" in Runs()._repr_html_()
+
+
+def test_text_of_files_is_text_in_html() -> None:
+    run = made_up({"total_packets": 1.0, "goodput_kbps": 2.0}, overrides=(("tcp.python", "<b>.py"),))
+    assert "tcp.python = &lt;b&gt;.py" in run._repr_html_()
+
+
+def test_a_scenario_shows_its_title_its_changes_and_every_value() -> None:
+    shown = short()._repr_html_()
+    assert "after Dubois (2005), Table 6.1, changed" in shown
+    assert "with duration = 20 s, radio.bler = 0.2" in shown
+    assert "max_dat = " in shown
+
+
+def test_a_sweep_needs_no_store_and_is_a_table() -> None:
+    axes: dict[str, list[object]] = {"radio.bler": [0.01, 0.3], "tcp.variant": ["reno", "tahoe"]}
+    found = sweep(short(), axes, runs=2)
+    table = found.to_frame()
+    assert table.columns[:3] == ["radio.bler", "tcp.variant", "key"]
+    assert table["radio.bler"].to_list() == [0.01] * 4 + [0.3] * 4
+    assert table["run"].to_list() == [0, 1] * 4
+    goodput = found.summary().filter(pl.col("metric") == "goodput_kbps")
+    assert goodput.select("radio.bler", "tcp.variant", "n").row(0) == (0.01, "reno", 2)
+    shown = found._repr_html_()
+    assert "radio.bler</th>" in shown
+    assert "goodput_kbps (kbit/s)</th>" in shown
+    assert "radio.bler = 0.01, tcp.variant = reno" in found[0]._repr_html_()
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_is_a_line_in_a_terminal_and_nothing_in_a_file() -> None:
+    terminal, file = _Terminal(), io.StringIO()
+    for place in (terminal, file):
+        simulate(short(), runs=2, watch=Progress(place))
+    assert terminal.getvalue().endswith("2 of 2 runs, 100 %\x1b[K\n")
+    assert file.getvalue() == ""
+
+
+def test_progress_is_a_bar_in_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown: list[str] = []
+    handle = SimpleNamespace(update=lambda bar: shown.append(bar._repr_html_()))
+    shell, display = ModuleType("IPython"), ModuleType("IPython.display")
+    monkeypatch.setattr(shell, "get_ipython", lambda: SimpleNamespace(kernel=object()), raising=False)
+    monkeypatch.setattr(display, "display", lambda _bar, display_id: handle, raising=False)
+    monkeypatch.setitem(sys.modules, "IPython", shell)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    sweep(short(), {"radio.bler": [0.1, 0.2]}, watch=Progress())
+    assert shown[-1] == '<progress value="1.0000" max="1"></progress> 2 of 2 runs, 100 %'
