@@ -1,14 +1,12 @@
-"""Numbers as people read them, and tables for the terminal."""
+"""Tables that several verbs print."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.table import Table
-
 from umtslab.analyse.statistics import Summary
+from umtslab.columns import Table
 from umtslab.metrics import headline, units
 from umtslab.numbers import number
 
@@ -25,7 +23,7 @@ def metrics_table(summaries: Mapping[str, Summary], *, every: bool) -> Table:
     unit_of = units()
     most = max((summary.n for summary in summaries.values()), default=0)
     headings = [">mean", ">± 95 %", ">n"] if most > 1 else [">value"]
-    table = plain_table("metric", *headings, "unit")
+    table = Table("metric", *headings, "unit")
     for name in names:
         summary = summaries[name]
         spread = [number(summary.ci95, 2), str(summary.n)] if most > 1 else []
@@ -38,7 +36,7 @@ def budget_table(summaries: Mapping[str, Summary]) -> Table:
     from umtslab.budget import causes, seconds
 
     most = max((summary.n for summary in summaries.values()), default=0)
-    table = plain_table("time budget", ">s", *([">± 95 %"] if most > 1 else []), ">%")
+    table = Table("time budget", ">s", *([">± 95 %"] if most > 1 else []), ">%")
     for cause in (*causes(), "total"):
         time = summaries[seconds(cause)]
         if not time.mean:
@@ -65,7 +63,7 @@ def connections_table(connections: pl.DataFrame) -> Table:
     ]
     unit_of = units()
     headings = [f">{name} ({unit_of[name]})" if unit_of.get(name) else f">{name}" for name in names]
-    table = plain_table(">connection", ">ue", *headings)
+    table = Table(">connection", ">ue", *headings)
     for row in connections.select("connection", "ue", pl.col(names).cast(pl.Float64)).iter_rows():
         table.add_row(str(row[0]), str(row[1]), *(number(value) for value in row[2:]))
     return table
@@ -74,22 +72,7 @@ def connections_table(connections: pl.DataFrame) -> Table:
 def rows_table(rows: Sequence[Mapping[str, str]]) -> Table:
     """Rows of text under their keys; columns that are empty throughout are left out."""
     columns = [key for key in rows[0] if any(row[key] for row in rows)]
-    table = plain_table(*columns)
+    table = Table(*columns)
     for row in rows:
         table.add_row(*(row[key] for key in columns))
     return table
-
-
-def plain_table(*headings: str) -> Table:
-    """A table without frames; a heading that begins with ``>`` is of a column of numbers."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for heading in headings:
-        right = heading.startswith(">")
-        table.add_column(heading.removeprefix(">"), justify="right" if right else "left", overflow="fold")
-    return table
-
-
-def output() -> Console:
-    """Standard output. Into a file or pipe, lines are as long as they need to be."""
-    console = Console(highlight=False)
-    return console if console.is_terminal else Console(highlight=False, width=200)

@@ -10,12 +10,8 @@ from pathlib import Path
 import pytest
 import umtslab
 from conftest import Umts, command
-from hypothesis import given
-from hypothesis import strategies as st
 from umtslab import analyse_captures
 from umtslab.captures import units
-from umtslab.cli import direct
-from umtslab.cli.application import application
 from umtslab.run import Run
 
 
@@ -147,39 +143,10 @@ def test_errors_carry_file_and_offset(tmp_path: Path) -> None:
     assert (caught.value.file, caught.value.offset) == (str(tmp_path / "x"), 0)
 
 
-WORDS = [
-    "a.pcap",
-    "-",
-    "",
-    "--json",
-    "--all",
-    "--quiet",
-    "-q",
-    "-c",
-    "0",
-    "--plot",
-    "--json=true",
-    "--",
-    "-x",
-]
-
-
-@given(st.lists(st.sampled_from(WORDS), max_size=5))
-def test_a_call_without_the_parser_asks_for_what_the_parser_understands(words: list[str]) -> None:
-    found = direct.arguments(["analyse", *words])
-    if found is None:
-        return
-    captures, flags = found
-    _, bound, *_ = application().parse_args(["analyse", *words], print_error=False, exit_on_error=False)
-    named = {"show_all" if name == "all_" else name: value for name, value in bound.kwargs.items()}
-    assert bound.args == tuple(map(Path, captures))
-    assert {name for name, value in named.items() if value} == flags
-
-
-def test_a_plain_call_needs_neither_the_parser_nor_a_library_of_tables(server: Path) -> None:
+def test_a_plain_call_needs_no_library_of_tables(server: Path) -> None:
     code = (
         "import sys; from umtslab.cli import main; status = main(sys.argv[1:]);"
-        "sys.exit(status or sorted(sys.modules.keys() & {'cyclopts', 'polars', 'rich', 'sqlite3'}) or 0)"
+        "sys.exit(status or sorted(sys.modules.keys() & {'polars', 'rich', 'sqlite3'}) or 0)"
     )
     words = [sys.executable, "-c", code, "analyse", str(server), "--json", "-q"]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

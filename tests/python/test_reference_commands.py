@@ -11,8 +11,8 @@ import pytest
 import umtslab
 from conftest import FTP, Umts, command, short
 from umtslab import _core
-from umtslab.cli.application import VERBS
 from umtslab.cli.keys import OTHER_NAMES
+from umtslab.cli.verbs import VERBS
 from umtslab.metrics import HEADLINE, definitions, units
 from umtslab.plot import KINDS, WATERFALL
 

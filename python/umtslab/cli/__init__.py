@@ -14,15 +14,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: done. 1: a run failed, a precision was missed, results could not be written. 2: wrong usage or input.
     130: interrupted.
     """
-    from umtslab.cli import direct
+    from umtslab.cli.parser import dispatch
 
-    words = list(sys.argv[1:] if arguments is None else arguments)
     try:
-        status = direct.run(words)
-        if status is None:
-            from umtslab.cli.application import application
-
-            status = application()(words or ["--help"])
+        status = dispatch(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
     except Exception as error:
         from umtslab.cli.failures import status_of
@@ -30,4 +25,4 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return status_of(error)
     except KeyboardInterrupt:
         return INTERRUPTED
-    return status if isinstance(status, int) else 0
+    return status

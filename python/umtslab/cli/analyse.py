@@ -2,41 +2,61 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from umtslab.cli.capture_report import report
+from umtslab.cli.options import add_all, add_json, add_quiet
+from umtslab.cli.parser import whole_number
+
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Parser
+
+
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts analyse``."""
+    parser.explain(
+        "They have the names of the simulation's metrics. A file that is cut off or damaged is "
+        "analysed up to there, with a warning. Exit status: 0 done, 2 wrong usage, or a file "
+        "that is no capture."
+    )
+    parser.add_argument(
+        "captures",
+        type=Path,
+        nargs="+",
+        metavar="CAPTURE",
+        help="pcap or pcapng files, each analysed for itself; `-` is standard input.",
+    )
+    shown = parser.add_argument_group("what is shown")
+    shown.add_argument(
+        "--connection",
+        "-c",
+        type=whole_number,
+        metavar="N",
+        help="Number of a connection, counted from 0 as by tshark: the one to show, and to draw with --plot.",
+    )
+    shown.add_argument(
+        "--plot",
+        type=Path,
+        metavar="FILE",
+        help="Draw a time-sequence diagram with retransmissions and selective acknowledgments into "
+        "this file: PNG, SVG or PDF, by its suffix. Without --connection, of the connection "
+        "that sent most.",
+    )
+    add_all(shown)
+    add_json(shown)
+    add_quiet(shown, "No progress bar, and no warnings on standard error.")
 
 
 def analyse(
-    *captures: Annotated[Path, Parameter(allow_leading_hyphen=True)],
-    connection: Annotated[int | None, Parameter(name=["--connection", "-c"])] = None,
-    plot: Path | None = None,
-    all_: Annotated[bool, Parameter(name="--all")] = False,
-    json: bool = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
+    captures: Sequence[Path],
+    *,
+    connection: int | None,
+    plot: Path | None,
+    show_all: bool,
+    json: bool,
+    quiet: bool,
 ) -> int:
-    """TCP metrics of packet captures, under the names of the simulation's metrics.
-
-    A file that is cut off or damaged is analysed up to there, with a warning. Exit status: 0 done, 2 wrong
-    usage, or a file that is no capture.
-
-    Parameters
-    ----------
-    captures
-        pcap or pcapng files, each analysed for itself; `-` is standard input.
-    connection
-        Number of a connection, counted from 0 as by tshark: the one to show, and to draw with `--plot`.
-    plot
-        Draw a time-sequence diagram with retransmissions and selective acknowledgments into this file:
-        PNG, SVG or PDF, by its suffix. Without `--connection`, of the connection that sent most.
-    all_
-        Show every metric.
-    json
-        Print one JSON object on standard output and nothing else there.
-    quiet
-        No progress bar, and no warnings on standard error.
-    """
-    return report(captures, connection, plot, show_all=all_, json=json, quiet=quiet)
+    """Analyse captures and print what was found; arguments as `options` declares them."""
+    return report(tuple(captures), connection, plot, show_all=show_all, json=json, quiet=quiet)

@@ -3,36 +3,45 @@
 from __future__ import annotations
 
 import json as json_text
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from umtslab.cli.failures import UsageError
+from umtslab.cli.options import add_json
+
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Parser
 
 
-def bearers(containing: str = "", /, *, json: bool = False) -> int:
-    """The bearers that `umts emulate --bearer` takes by name, and how a scenario names them.
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts bearers``."""
+    parser.explain(
+        "Reference bearers are those of TS 34.108. Their RLC is in acknowledged mode; what is "
+        "not named of it has its default. Rates are those of RLC payload in a full TTI. A block"
+        ' is a transport block with all headers, and its column "blocks" how many a TTI may '
+        'hold; "coded" are the bits of a full TTI behind the channel encoder.',
+        "Flat profiles are rates and delays of browsers and test services: no model of UMTS, "
+        "but something to compare it with.",
+    )
+    parser.add_argument(
+        "containing",
+        nargs="?",
+        metavar="WORD",
+        default="",
+        help="Only bearers whose name contains this.",
+    )
+    add_json(parser, 'one JSON list, in which "kind" tells what each is,')
 
-    Reference bearers are those of TS 34.108. Their RLC is in acknowledged mode; what is not named of it has
-    its default. Rates are those of RLC payload in a full TTI. A block is a transport block with all headers,
-    and its column "blocks" how many a TTI may hold; "coded" are the bits of a full TTI behind the channel
-    encoder.
 
-    Flat profiles are rates and delays of browsers and test services: no model of UMTS, but something to
-    compare it with.
-
-    Parameters
-    ----------
-    containing
-        Only bearers whose name contains this.
-    json
-        Print one JSON list on standard output and nothing else there; "kind" tells what each is.
-    """
+def bearers(containing: str, *, json: bool) -> int:
+    """Print the bearers that can be named, with their blocks; arguments as `options` declares them."""
     found = [bearer for bearer in _all() if containing in bearer["name"]]
     if not found:
         raise UsageError(f"no bearer's name contains {containing!r}")
     if json:
         print(json_text.dumps(found, indent=1))
         return 0
-    from umtslab.terminal import output, rows_table
+    from umtslab.columns import show
+    from umtslab.terminal import rows_table
 
     tables = []
     reference = [bearer for bearer in found if bearer["kind"] == "reference"]
@@ -46,7 +55,9 @@ def bearers(containing: str = "", /, *, json: bool = False) -> int:
     if flat:
         tables.append(rows_table([_flat_row(bearer) for bearer in flat]))
     for number, table in enumerate(tables):
-        output().print(*([""] if number else []), table, sep="\n")
+        if number:
+            print()
+        show(table)
     return 0
 
 

@@ -1,7 +1,6 @@
 """What ``umts analyse`` does: analyses captures, and prints what it found.
 
-Apart from the verb, and without any library that takes long to import, so that a small capture takes no
-longer than it must: `umtslab.cli.direct` calls it without the parser of the command line.
+Without any library that takes long to import, so that a small capture takes no longer than it must.
 """
 
 from __future__ import annotations
@@ -17,12 +16,12 @@ from umtslab.captures import CaptureAnalysis, analyse_captures, draw_time_sequen
 from umtslab.cli.failures import UsageError
 from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.progress import FileBar
+from umtslab.columns import Table, heading, show
+from umtslab.numbers import number
 from umtslab.run import code_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from rich.table import Table
 
 _MOST_CONNECTIONS = 20
 _ROWS_AT_ONCE = 1000
@@ -110,12 +109,6 @@ def _write_json(analyses: list[CaptureAnalysis], connection: int | None, out: Te
 
 
 def _check(captures: tuple[Path, ...], connection: int | None, plot: Path | None) -> None:
-    if not captures:
-        raise UsageError("analyse takes captures: umts analyse CAPTURE.pcapng")
-    for capture in captures:
-        # A hyphen alone is a capture, so the parser takes any word that begins with one for a capture.
-        if str(capture).startswith("-") and str(capture) != "-":
-            raise UsageError(f"unknown option {capture}; a file of that name is ./{capture}")
     if connection is not None and connection < 0:
         raise UsageError(f"--connection takes a number of at least 0, not {connection}")
     if plot is not None:
@@ -148,43 +141,38 @@ def _check_connection(analyses: list[CaptureAnalysis], connection: int) -> None:
 def _draw(analysis: CaptureAnalysis, connection: int | None, path: Path, bar: FileBar) -> None:
     from umtslab.plot import save
 
-    number = connection
-    if number is None:
+    chosen = connection
+    if chosen is None:
         table = analysis.connections().sort("payload_bytes", "acknowledged_bytes", nulls_last=False)
         if table.is_empty():
             raise UsageError(f"{analysis.file} has no TCP connection to draw")
-        number = int(table["connection"][-1])
+        chosen = int(table["connection"][-1])
         # Only now is it known which one: the file is read once more, so that no other's packets need be kept.
-        [analysis] = analyse_captures([analysis.file], time_sequence=number, progress=bar.update)
+        [analysis] = analyse_captures([analysis.file], time_sequence=chosen, progress=bar.update)
     else:
-        _check_connection([analysis], number)
-    save(draw_time_sequence(analysis, number), path)
+        _check_connection([analysis], chosen)
+    save(draw_time_sequence(analysis, chosen), path)
 
 
 def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all: bool) -> None:
-    from umtslab.terminal import output
-
-    console = output()
     for index, analysis in enumerate(analyses):
         if index:
-            console.print()
+            print()
         # A capture may have a million connections: rows are made only of those that are shown.
         count = len(analysis.core.connections)
         rows = _rows(analysis, connection) if connection is not None or count <= _MOST_CONNECTIONS else []
-        console.print(f"[bold]{analysis.file}[/bold]", soft_wrap=True)
-        console.print(_what(analysis), soft_wrap=True, markup=False)
-        console.print()
+        heading(analysis.file)
+        print(f"{_what(analysis)}\n")
         if connection is not None:
-            console.print(_who(rows[0]), soft_wrap=True, markup=False)
-            console.print(_metrics_table(rows[0], show_all=show_all))
+            print(_who(rows[0]))
+            show(_metrics_table(rows[0], show_all=show_all))
             continue
-        console.print(_metrics_table(analysis.metrics, show_all=show_all))
+        show(_metrics_table(analysis.metrics, show_all=show_all))
         if len(rows) == 1:
-            console.print()
-            console.print(_who(rows[0]), soft_wrap=True, markup=False)
+            print(f"\n{_who(rows[0])}")
         elif rows:
-            console.print()
-            console.print(_connections_table(rows))
+            print()
+            show(_connections_table(rows))
 
 
 def _what(analysis: CaptureAnalysis) -> str:
@@ -225,10 +213,7 @@ _PLACES = {
 
 
 def _metrics_table(metrics: dict[str, Any], *, show_all: bool) -> Table:
-    from umtslab.numbers import number
-    from umtslab.terminal import plain_table
-
-    table = plain_table("metric", ">value", "unit")
+    table = Table("metric", ">value", "unit")
     for name, unit in units().items():
         value = metrics.get(name)
         if value is not None and (show_all or name in _HEADLINE):
@@ -237,13 +222,10 @@ def _metrics_table(metrics: dict[str, Any], *, show_all: bool) -> Table:
 
 
 def _connections_table(rows: list[dict[str, Any]]) -> Table:
-    from umtslab.numbers import number
-    from umtslab.terminal import plain_table
-
     unit_of = units()
     shown = {name: "" if unit_of[name] == "1" else f" ({unit_of[name]})" for name in _OF_CONNECTIONS}
     headings = [f">{name}{unit}" for name, unit in shown.items()]
-    table = plain_table(">connection", "client", "server", "sender", "position", *headings)
+    table = Table(">connection", "client", "server", "sender", "position", *headings)
     for row in rows:
         who = (str(row[name]) for name in ("connection", "client", "server", "sender", "position"))
         table.add_row(*who, *(number(row[name]) for name in _OF_CONNECTIONS))

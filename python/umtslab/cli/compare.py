@@ -3,51 +3,50 @@
 from __future__ import annotations
 
 import json as json_text
-from typing import Annotated
-
-from cyclopts import Parameter
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from umtslab.campaign.record import Cell, Record
 from umtslab.cli.campaigns import find_campaign
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import RESULTS, Out
+from umtslab.cli.options import RESULT, add_all, add_json, add_out
 from umtslab.cli.results import find_runs
 from umtslab.comparison import Comparison, Verdict
 from umtslab.comparison import compare as compare_runs
 from umtslab.metrics import units, unknown
+from umtslab.precision import Precision
 from umtslab.run import Run
 
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Parser
 
-def compare(
-    first: str,
-    second: str,
-    /,
-    *,
-    metric: str = "goodput_kbps",
-    out: Out = RESULTS,
-    all_: Annotated[bool, Parameter(name="--all")] = False,
-    json: bool = False,
-) -> int:
-    """Differences between two results (second minus first), with 95 % intervals.
 
-    Runs of the same seed and number met the same radio, and are compared pair by pair. A metric is called
-    higher or lower only if 0 lies outside the interval.
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts compare``."""
+    parser.explain(
+        RESULT,
+        "Runs of the same seed and number met the same radio and are compared pair by pair: the"
+        " second minus the first, with 95 % intervals. A metric is called higher or lower only "
+        "if 0 lies outside the interval.",
+        "Of campaigns, the points with equal parameters are compared, one metric of them; NAME@KEY=VALUE are "
+        "the points with that value.",
+    )
+    parser.add_argument("first", metavar="RESULT", help="What to compare with.")
+    parser.add_argument("second", metavar="RESULT", help="What is compared.")
+    shown = parser.add_argument_group("what is shown")
+    shown.add_argument(
+        "--metric",
+        metavar="NAME",
+        default=Precision.metric,
+        help=f"Of campaigns: what is compared (default: {Precision.metric}).",
+    )
+    add_out(shown, "Where results are looked up by name")
+    add_all(shown)
+    add_json(shown)
 
-    Parameters
-    ----------
-    first, second
-        A run folder; a results folder (its latest result); or a run, result or scenario in `--out`. Of
-        campaigns there, the points with equal parameters are compared, one metric of them:
-        `NAME@KEY=VALUE` are the points with that value.
-    metric
-        Of campaigns: what is compared.
-    out
-        Where results are looked up by name.
-    all_
-        Show every metric.
-    json
-        Print one JSON object on standard output and nothing else there.
-    """
+
+def compare(first: str, second: str, *, metric: str, out: Path, show_all: bool, json: bool) -> int:
+    """Print the differences between two results; arguments as `options` declares them."""
     sides = find_campaign(first, out), find_campaign(second, out)
     if sides[0] is not None and sides[1] is not None:
         return _compare_points(sides[0], sides[1], metric, as_json=json)
@@ -56,7 +55,7 @@ def compare(
     if json:
         print(json_text.dumps(_as_json(comparison, one, two), indent=1, allow_nan=False))
     else:
-        _print(comparison, one, two, show_all=all_)
+        _print(comparison, one, two, show_all=show_all)
     return 0
 
 
@@ -75,11 +74,11 @@ def _compare_points(first: Record, second: Record, metric: str, *, as_json: bool
         ]
         print(json_text.dumps({"metric": metric, "points": points}, indent=1, allow_nan=False))
         return 0
+    from umtslab.columns import Table, show
     from umtslab.numbers import number
-    from umtslab.terminal import output, plain_table
 
     headings = (">first", ">second", ">difference", ">± 95 %", ">%", ">pairs", "second is")
-    table = plain_table(*first.axes, *headings)
+    table = Table(*first.axes, *headings)
     for cell, found in rows:
         row = found[metric]
         table.add_row(
@@ -92,11 +91,9 @@ def _compare_points(first: Record, second: Record, metric: str, *, as_json: bool
             str(found.pairs),
             row.verdict.value,
         )
-    console = output()
     unit = units().get(metric, "")
-    console.print(f"{metric} ({unit})" if unit else metric)
-    console.print()
-    console.print(table)
+    print(f"{metric} ({unit})\n" if unit else f"{metric}\n")
+    show(table)
     return 0
 
 
@@ -124,14 +121,14 @@ def _who(runs: list[Run]) -> dict[str, object]:
 
 
 def _print(comparison: Comparison, one: list[Run], two: list[Run], *, show_all: bool) -> None:
+    from umtslab.columns import Table, show
     from umtslab.metrics import headline
     from umtslab.numbers import number
-    from umtslab.terminal import output, plain_table
 
     measured = {d.metric: d for d in comparison.differences if d.verdict is not Verdict.NOT_MEASURED}
     names = sorted(measured) if show_all else headline(set(measured))
     unit_of = units()
-    table = plain_table("metric", ">first", ">second", ">difference", ">± 95 %", ">%", "unit", "second is")
+    table = Table("metric", ">first", ">second", ">difference", ">± 95 %", ">%", "unit", "second is")
     for name in names:
         row = measured[name]
         table.add_row(
@@ -144,14 +141,9 @@ def _print(comparison: Comparison, one: list[Run], two: list[Run], *, show_all: 
             unit_of.get(name, ""),
             row.verdict.value,
         )
-    console = output()
     for name, runs in (("first ", one), ("second", two)):
         run = runs[0]
-        console.print(
-            f"{name}  {run.scenario}, {len(runs)} runs, result {run.identity.result}, {run.identity.code}",
-            soft_wrap=True,
-        )
+        print(f"{name}  {run.scenario}, {len(runs)} runs, result {run.identity.result}, {run.identity.code}")
     how = f"{comparison.pairs} pairs of runs" if comparison.pairs else "no runs match: independent samples"
-    console.print(how)
-    console.print()
-    console.print(table)
+    print(f"{how}\n")
+    show(table)

@@ -9,22 +9,29 @@ import shutil
 import subprocess
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING
 
+from umtslab.cli.options import add_flag, add_json
 from umtslab.extras import EXTRAS, how_to_install
 
-_LIBRARIES = ("polars", "duckdb", "numpy", "scipy", "matplotlib", "rich", "cyclopts")
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Parser
+
+_LIBRARIES = ("polars", "duckdb", "numpy", "scipy", "matplotlib", "rich", "shtab")
 
 
-def doctor(*, clean: bool = False, json: bool = False) -> int:
-    """Versions, and what is installed of what can be used.
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts doctor``."""
+    add_flag(
+        parser,
+        "--clean",
+        "Set back what emulations with --internet left on this host when they were killed, and nothing else.",
+    )
+    add_json(parser, "one JSON list")
 
-    Parameters
-    ----------
-    clean
-        Set back what emulations with --internet left on this host when they were killed, and nothing else.
-    json
-        Print one JSON list on standard output and nothing else there.
-    """
+
+def doctor(*, clean: bool, json: bool) -> int:
+    """Print versions, and what is installed of what can be used; arguments as `options` declares them."""
     if clean:
         from umtslab.emulate import forwarding
 
@@ -35,12 +42,12 @@ def doctor(*, clean: bool = False, json: bool = False) -> int:
         rows = [dict(zip(("what", "found", "remark"), row, strict=True)) for row in _found()]
         print(json_text.dumps(rows, indent=1))
         return 0
-    from umtslab.terminal import output, plain_table
+    from umtslab.columns import Table, show
 
-    table = plain_table("what", "found", "remark")
+    table = Table("what", "found", "remark")
     for row in _found():
         table.add_row(*row)
-    output().print(table)
+    show(table)
     return 0
 
 

@@ -5,117 +5,171 @@ from __future__ import annotations
 import json as json_text
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import RESULTS, Out, overrides
+from umtslab.cli.options import (
+    add_budget,
+    add_flag,
+    add_out,
+    add_quiet,
+    add_seed,
+    add_set,
+    add_value,
+    add_values,
+    checked_seed,
+    overrides,
+)
 from umtslab.cli.results import open_results
 from umtslab.scenario import Scenario
 
 if TYPE_CHECKING:
+    from umtslab.cli.parser import Options, Parser
     from umtslab.emulate.network import Core
 
 FOREVER = "1000000 h"
 
 
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts emulate``."""
+    parser.explain(
+        "The command runs in a network of its own, of which the only way out is the modelled "
+        "bearer. Behind it every name and every address answers over HTTP (`curl "
+        "http://any.name/` tells what), and nothing else is in reach.",
+        "Exit status: that of the command; 125 if the emulation itself failed, 126 or 127 if "
+        "the command cannot be run or is not there, 2 for wrong usage or input.",
+    )
+    _networks(parser.add_argument_group("the network"))
+    _hosts(parser.add_argument_group("programs and hosts"))
+    _results(parser.add_argument_group("what is kept and shown"))
+    parser.expect_program(dest="command", metavar="COMMAND", help="What to run, behind `--`.")
+
+
+def _networks(group: Options) -> None:
+    add_value(
+        group,
+        "--bearer",
+        "NAME",
+        "One of `umts bearers`: ps-384 (the default), fach, fach-dch:att-2010, trace:FILE, flat:wpt-3g-fast.",
+    )
+    group.add_argument(
+        "--scenario",
+        type=Path,
+        metavar="FILE",
+        help="A scenario file instead: its first UEs are the programs', its flows are background traffic.",
+    )
+    add_set(group, "whatever `umts params` lists")
+    add_value(
+        group,
+        "--core-delay",
+        "TIME",
+        'Delay one way between the servers and the RNC, as in "20 ms" (default: the network\'s own).',
+    )
+    add_value(group, "--core-jitter", "TIME", "Up to so much more for each packet; packets keep their order.")
+    add_value(group, "--core-loss", "SHARE", "Probability that a packet is lost there, each way.")
+    add_value(
+        group,
+        "--rlc-buffer",
+        "SIZE",
+        'Room for packets in front of the radio, in each direction, as in "50 kB".',
+    )
+    add_value(
+        group,
+        "--bler",
+        "SHARE",
+        "Probability that a block is lost on the air, each way; other error processes by --set radio.model.",
+    )
+    add_seed(group)
+
+
+def _hosts(group: Options) -> None:
+    add_values(group, "--ue", "COMMAND", "Another command, run by the shell in the next UE; may be repeated.")
+    add_values(
+        group, "--server", "COMMAND", "A command run by the shell at the server side; may be repeated."
+    )
+    add_value(
+        group,
+        "--tcp",
+        "NAME",
+        "How the kernel's TCP behaves: cubic, reno, bbr or linux-2.4-like (default: cubic).",
+    )
+    add_values(
+        group,
+        "--tcp-set",
+        "NAME=VALUE",
+        "One kernel setting, as in tcp_sack=0 or route.initcwnd=3; may be repeated.",
+    )
+    add_flag(
+        group,
+        "--internet",
+        "The host's network is behind the server side, IPv4 only. Takes root, and says what it "
+        "changes there.",
+    )
+    add_value(
+        group,
+        "--attach-ue",
+        "DEVICE",
+        "A device of this host that the radio joins to another, in place of namespaces, as long"
+        " as the command runs (root): the UE's side. Nothing of the two is changed.",
+    )
+    add_value(group, "--attach-net", "DEVICE", "The other one: the network's side.")
+
+
+def _results(group: Options) -> None:
+    add_out(group)
+    add_flag(group, "--series", "Record time series, which `umts plot` draws.")
+    add_flag(
+        group,
+        "--pcap",
+        "Keep captures (pcapng) of IP packets at server, RNC and UE, and of RLC's PDUs on the air.",
+    )
+    add_flag(group, "--record", "Keep the packets that came in, for `umts replay`.")
+    add_budget(group)
+    add_flag(group, "--strict", "Exit with 125 if the machine was too slow for the results to be trusted.")
+    add_flag(
+        group,
+        "--json",
+        "Print one JSON object on standard output and nothing else there: what the command writes to its "
+        "standard output goes to standard error.",
+    )
+    add_quiet(group, "No meter, no summary.")
+
+
 def emulate(
-    *command: Annotated[str, Parameter(allow_leading_hyphen=True)],
-    bearer: str | None = None,
-    scenario: Path | None = None,
-    ue: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
-    server: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
-    set_: Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=False)] = (),
-    tcp: str | None = None,
-    tcp_set: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
-    core_delay: str | None = None,
-    core_jitter: str | None = None,
-    core_loss: str | None = None,
-    rlc_buffer: str | None = None,
-    bler: str | None = None,
-    internet: bool = False,
-    attach_ue: str | None = None,
-    attach_net: str | None = None,
-    seed: int | None = None,
-    out: Out = RESULTS,
-    series: bool = False,
-    pcap: bool = False,
-    record: bool = False,
-    budget: bool = False,
-    strict: bool = False,
-    json: bool = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
+    command: Sequence[str],
+    *,
+    bearer: str | None,
+    scenario: Path | None,
+    changes: Sequence[str],
+    core_delay: str | None,
+    core_jitter: str | None,
+    core_loss: str | None,
+    rlc_buffer: str | None,
+    bler: str | None,
+    seed: int | None,
+    ue: Sequence[str],
+    server: Sequence[str],
+    tcp: str | None,
+    tcp_set: Sequence[str],
+    internet: bool,
+    attach_ue: str | None,
+    attach_net: str | None,
+    out: Path,
+    series: bool,
+    pcap: bool,
+    record: bool,
+    budget: bool,
+    strict: bool,
+    json: bool,
+    quiet: bool,
 ) -> int:
-    """Run a command over the emulated radio access network.
-
-    The command runs in a network of its own, of which the only way out is the modelled bearer. Behind it
-    every name and every address answers over HTTP (`curl http://any.name/` tells what), and nothing else
-    is in reach.
-
-    Exit status: that of the command; 125 if the emulation itself failed, 126 or 127 if the command cannot
-    be run or is not there, 2 for wrong usage or input.
-
-    Parameters
-    ----------
-    command
-        What to run, behind `--`.
-    bearer
-        One of `umts bearers`: ps-384 (the default), fach, fach-dch:att-2010, trace:FILE, flat:wpt-3g-fast.
-    scenario
-        A scenario file instead: its first UEs are the programs', its flows are background traffic.
-    ue
-        Another command, run by the shell in the next UE; may be repeated.
-    server
-        A command run by the shell at the server side; may be repeated.
-    set_
-        KEY=VALUE: another value for a scenario key, whatever `umts params` lists; may be repeated.
-    tcp
-        How the kernel's TCP behaves: cubic, reno, bbr or linux-2.4-like (default: cubic).
-    tcp_set
-        NAME=VALUE: one kernel setting, as in tcp_sack=0 or route.initcwnd=3; may be repeated.
-    core_delay
-        Delay one way between the servers and the RNC, as in "20 ms" (default: the network's own).
-    core_jitter
-        Up to so much more for each packet; packets keep their order.
-    core_loss
-        Probability that a packet is lost there, each way.
-    rlc_buffer
-        Room for packets in front of the radio, in each direction, as in "50 kB".
-    bler
-        Probability that a block is lost on the air, each way; other error processes by --set radio.model.
-    internet
-        The host's network is behind the server side, IPv4 only. Takes root, and says what it changes there.
-    attach_ue
-        A device of this host that the radio joins to another, in place of namespaces, as long as the command
-        runs (root): the UE's side. Nothing of the two is changed.
-    attach_net
-        The other one: the network's side.
-    seed
-        Seed of the random streams (default: the scenario's own).
-    out
-        Where results go.
-    series
-        Record time series, which `umts plot` draws.
-    pcap
-        Keep captures (pcapng) of IP packets at server, RNC and UE, and of RLC's PDUs on the air.
-    record
-        Keep the packets that came in, for `umts replay`.
-    budget
-        Divide the time of every TCP connection among its causes: --set measure.budget=true.
-    strict
-        Exit with 125 if the machine was too slow for the results to be trusted.
-    json
-        Print one JSON object on standard output and nothing else there: what the command writes to its
-        standard output goes to standard error.
-    quiet
-        No meter, no summary.
-    """
+    """Run a command over the emulated network; arguments as `options` declares them."""
     from umtslab.emulate.command import emulate as run
     from umtslab.emulate.network import Core
     from umtslab.emulate.session import Session
-    from umtslab.emulate.tcp import settings
+    from umtslab.emulate.tcp import settings as kernel_settings
 
     if not command:
         raise UsageError(
@@ -125,14 +179,11 @@ def emulate(
         raise UsageError(
             "--internet changes the host's network, so it takes root: sudo umts emulate --internet …"
         )
-    if command[0].startswith("-"):
-        raise UsageError(f"there is no option {command[0]}: umts emulate --help lists them")
-    if seed is not None and not 0 <= seed < 2**64:
-        raise UsageError(f"--seed takes a number from 0 to 2^64 - 1, not {seed}")
-    changes = overrides(set_) + ((("measure.budget", "true"),) if budget else ())
-    if any(key == "duration" for key, _ in changes):
+    chosen_seed = checked_seed(seed)
+    settings = overrides(changes) + ((("measure.budget", "true"),) if budget else ())
+    if any(key == "duration" for key, _ in settings):
         raise UsageError("an emulation lasts as long as its command: timeout 30 COMMAND ends it after 30 s")
-    loaded = _scenario(bearer, scenario, 1 + len(ue), changes)
+    loaded = _scenario(bearer, scenario, 1 + len(ue), settings)
     for option, value, core in (
         ("--core-delay", core_delay, Core(delay=core_delay)),
         ("--core-jitter", core_jitter, Core(jitter=core_jitter)),
@@ -147,16 +198,16 @@ def emulate(
         if not (quiet or warning.startswith("flow: there is no flow")):
             print(f"warning: {warning}", file=sys.stderr)
     try:
-        pairs = settings(tcp, tcp_set)
+        pairs = kernel_settings(tcp, tuple(tcp_set))
     except ValueError as error:
         raise UsageError(str(error)) from error
     session = Session(
         scenario=loaded.to_toml(),
         base_dir=os.path.abspath(scenario.parent if scenario is not None else Path()),
-        seed=loaded.seed if seed is None else seed,
-        command=command,
-        ues=ue,
-        servers=server,
+        seed=loaded.seed if chosen_seed is None else chosen_seed,
+        command=tuple(command),
+        ues=tuple(ue),
+        servers=tuple(server),
         tcp=pairs,
         store=os.path.abspath(out),
         series=series,

@@ -5,15 +5,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from umtslab import export as export_tables
 from umtslab.cli.campaigns import opened_campaign
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import RESULTS, Out
+from umtslab.cli.options import RESULT, add_flag, add_out, add_output, add_values
 from umtslab.cli.output_files import check_folder
+from umtslab.cli.parser import whole_number
 from umtslab.cli.results import find_runs
 from umtslab.export import to_csv, to_latex
 
@@ -21,49 +20,67 @@ if TYPE_CHECKING:
     import polars as pl
 
     from umtslab.campaign.record import Record
+    from umtslab.cli.parser import Options, Parser
     from umtslab.store import StoreReader
+
+
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts export``."""
+    parser.explain(f"{RESULT} Or a campaign there.")
+    parser.add_argument("result", metavar="RESULT", help="What to write.")
+    _kinds(parser.add_argument_group("what it becomes"))
+    trace = parser.add_argument_group("of a trace")
+    trace.add_argument(
+        "--ue", type=whole_number, metavar="N", default=0, help="Number of the user, from 0 (default: 0)."
+    )
+    trace.add_argument(
+        "--direction",
+        choices=("downlink", "uplink"),
+        metavar="WAY",
+        default="downlink",
+        help="The way that the packets went: downlink (the default) or uplink.",
+    )
+    files = parser.add_argument_group("files")
+    add_output(files, "File to write (default: standard output).")
+    add_out(files, "Where results are looked up by name")
+
+
+def _kinds(group: Options) -> None:
+    add_flag(group, "--csv", "Comma-separated values; by default one row per run.")
+    add_flag(
+        group,
+        "--latex",
+        "A booktabs table; by default one row per metric, with mean, deviation and 95 % half width.",
+    )
+    add_flag(
+        group,
+        "--mahimahi",
+        "When 1,500 octets came over a user's bearer, as mahimahi's traces have it; needs "
+        "--series and a user who always had something to send.",
+    )
+    group.add_argument(
+        "--table",
+        choices=("runs", "summary", "connections"),
+        metavar="TABLE",
+        help="Which table: runs, summary or connections.",
+    )
+    add_values(group, "--metric", "NAME", "Of a summary, only the rows of this metric; may be repeated.")
 
 
 def export(
     result: str,
-    /,
     *,
-    csv: bool = False,
-    latex: bool = False,
-    mahimahi: bool = False,
-    ue: int = 0,
-    direction: Literal["downlink", "uplink"] = "downlink",
-    table: Literal["runs", "summary", "connections"] | None = None,
-    metric: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    out: Out = RESULTS,
+    csv: bool,
+    latex: bool,
+    mahimahi: bool,
+    ue: int,
+    direction: str,
+    table: str | None,
+    metric: Sequence[str],
+    output: Path | None,
+    out: Path,
 ) -> int:
-    """Write a result or a campaign as CSV or as a LaTeX (booktabs) table, or a bearer as a capacity trace.
-
-    Parameters
-    ----------
-    result
-        A run folder; a results folder (its latest result); or a campaign, run, result or scenario in `--out`.
-    csv
-        Comma-separated values; by default one row per run.
-    latex
-        A booktabs table; by default one row per metric, with mean, deviation and 95 % half width.
-    mahimahi
-        When 1,500 octets came over a user's bearer, as mahimahi's traces have it; needs `--series` and a
-        user who always had something to send.
-    ue
-        Of a trace, the number of the user, from 0.
-    direction
-        Of a trace, the way that the packets went.
-    table
-        Which table.
-    metric
-        Of a summary, only the rows of this metric; may be repeated.
-    output
-        File to write (default: standard output).
-    out
-        Where results are looked up by name.
-    """
+    """Write a table or a trace of a result; arguments as `options` declares them."""
     if [csv, latex, mahimahi].count(True) != 1:
         raise UsageError("say one of --csv, --latex and --mahimahi")
     if output is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from umtslab.exit_status import FAILED, INTERRUPTED, WRONG
 from umtslab.system_errors import is_disk_full, reason
@@ -31,48 +31,40 @@ class CannotOpen(Exception):
         self.status = FAILED if is_disk_full(cause) else WRONG
 
 
+_WRONG = (
+    "umtslab._core.CaptureReadError",
+    "umtslab.campaign.errors.CampaignError",
+    "umtslab.reproduce.errors.BadData",
+    "umtslab.reproduce.errors.UnknownSelection",
+    "umtslab.run.MissingSeries",
+    "umtslab.store.folder.OtherLayout",
+    "umtslab.store.reader.RunNotFound",
+)
+"Errors of input, by name: what was never imported was never raised, and is not imported to "
+"find that out."
+
+_FAILED = ("umtslab._core.CongestionControlError", "umtslab.remote.WorkersFailed")
+
+
 def status_of(error: Exception) -> int:
     """Tell the user, and give the exit status; what nobody expected is raised again."""
-    import sqlite3
-
-    from cyclopts import CycloptsError
-
-    from umtslab._core import CaptureReadError, CongestionControlError, OutputError, ScenarioError
-    from umtslab.campaign.errors import CampaignError
-    from umtslab.remote import WorkersFailed
-    from umtslab.reproduce.errors import BadData, UnknownSelection
-    from umtslab.run import MissingSeries
-    from umtslab.store.folder import OtherLayout
-    from umtslab.store.reader import RunNotFound
-
-    if isinstance(error, CycloptsError):
-        return WRONG  # cyclopts has said why
     if isinstance(error, BrokenPipeError):
         return _reader_left()
     if isinstance(error, Interrupted):
         return complain(str(error), INTERRUPTED)
     if isinstance(error, CannotOpen):
         return complain(str(error), error.status)
-    if isinstance(
-        error,
-        BadData
-        | CampaignError
-        | CaptureReadError
-        | MissingSeries
-        | OtherLayout
-        | RunNotFound
-        | UnknownSelection
-        | UsageError,
-    ):
+    kinds = {f"{kind.__module__}.{kind.__qualname__}" for kind in type(error).__mro__}
+    if isinstance(error, UsageError) or not kinds.isdisjoint(_WRONG):
         return complain(str(error), WRONG)
-    if isinstance(error, ScenarioError):
-        return complain(f"{error}{_other_keys(error)}", WRONG)
-    if isinstance(error, WorkersFailed | CongestionControlError):
+    if "umtslab._core.ScenarioError" in kinds:
+        return complain(f"{error}{_other_keys(cast('ScenarioError', error))}", WRONG)
+    if not kinds.isdisjoint(_FAILED):
         return complain(str(error), FAILED)
-    if isinstance(error, OutputError):
+    if "umtslab._core.OutputError" in kinds:
         return complain(f"cannot write captures: {error}", FAILED)
-    if isinstance(error, OSError | sqlite3.Error):
-        return complain(f"cannot write results: {reason(error)}", FAILED)
+    if isinstance(error, OSError) or "sqlite3.Error" in kinds:
+        return complain(f"cannot write results: {reason(cast('OSError', error))}", FAILED)
     raise error
 
 

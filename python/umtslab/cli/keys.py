@@ -14,12 +14,21 @@ OTHER_NAMES = {
 """What the literature calls them."""
 
 
+def is_key(word: str) -> bool:
+    """Whether a scenario has a key of that name."""
+    return word in _keys()
+
+
 def keys_like(word: str) -> list[str]:
     """Keys that end in a word, are called so elsewhere, or are spelled nearly so."""
-    from umtslab import _core
-
-    keys = [row["key"] for row in _core.params()]
+    keys = _keys()
     if word in keys:
         return []
     ends = [key for key in keys if key.endswith(f".{word}")]
     return ends or list(OTHER_NAMES.get(word.lower(), ())) or get_close_matches(word, keys, 1, 0.75)
+
+
+def _keys() -> list[str]:
+    from umtslab import _core
+
+    return [row["key"] for row in _core.params()]

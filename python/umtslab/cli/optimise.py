@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING, Any
 
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import RESULTS, Out
+from umtslab.cli.options import add_dask, add_jobs, add_json, add_out, add_quiet
+from umtslab.cli.parser import whole_number
 from umtslab.cli.purposes import check_purpose
 from umtslab.cli.studies import study_place, tell
 from umtslab.exit_status import FAILED
@@ -18,42 +17,35 @@ from umtslab.run import code_version
 from umtslab.studies.optimise import Outcome, Trial, load_optimisation
 from umtslab.studies.optimise import optimise as find_best
 
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Parser
+
 _SHOWN = 5
 
 
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts optimise``."""
+    parser.explain(
+        "The same command goes on where it was interrupted, and with more --trials where it had ended. Exit "
+        "status: 0 done, 1 no trial keeps the constraints, 2 wrong usage or input."
+    )
+    parser.add_argument("study", type=Path, metavar="STUDY", help="A study file (TOML).")
+    work = parser.add_argument_group("what is run")
+    work.add_argument(
+        "--trials", type=whole_number, metavar="N", help="Points to try (default: the file's, else 40)."
+    )
+    add_jobs(work, "Worker threads for the runs of a trial")
+    add_dask(work)
+    results = parser.add_argument_group("results")
+    add_out(results, "Where results go, Optuna's study (studies/NAME.sqlite) among them")
+    add_json(results)
+    add_quiet(results)
+
+
 def optimise(
-    study: Path,
-    /,
-    *,
-    trials: int | None = None,
-    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
-    dask: str | None = None,
-    out: Out = RESULTS,
-    json: bool = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
+    study: Path, *, trials: int | None, jobs: int | None, dask: str | None, out: Path, json: bool, quiet: bool
 ) -> int:
-    """Find the parameters that give the best mean of a metric and keep the constraints.
-
-    The same command goes on where it was interrupted, and with more --trials where it had ended. Exit status:
-    0 done, 1 no trial keeps the constraints, 2 wrong usage or input.
-
-    Parameters
-    ----------
-    study
-        A study file (TOML).
-    trials
-        Points to try (default: the file's, else 40).
-    jobs
-        Worker threads for the runs of a trial (default: as many as there are processors).
-    dask
-        Run on the workers of the Dask scheduler at this address instead.
-    out
-        Where results go, Optuna's study (studies/NAME.sqlite) among them.
-    json
-        Print one JSON object on standard output and nothing else there.
-    quiet
-        No progress bar and no remarks.
-    """
+    """Find the parameters that give the best mean of a metric and keep the constraints."""
     check_purpose(study, "optimise")
     wanted = load_optimisation(study)
     if trials is not None:
@@ -109,16 +101,16 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
 
 
 def _print(outcome: Outcome, command: str) -> None:
+    from umtslab.columns import Table, heading, show
     from umtslab.metrics import units
     from umtslab.numbers import number
-    from umtslab.terminal import output, plain_table
 
     study = outcome.study
     keys = [parameter.key for parameter in study.frame.parameters]
     unit = units().get(study.metric, "")
-    heading = f">{study.metric} ({unit})" if unit else f">{study.metric}"
-    limits = [heading for constraint in study.constraints for heading in (f">{constraint}", ">± 95 %")]
-    table = plain_table(">trial", *keys, heading, ">± 95 %", *limits)
+    objective = f">{study.metric} ({unit})" if unit else f">{study.metric}"
+    limits = [title for constraint in study.constraints for title in (f">{constraint}", ">± 95 %")]
+    table = Table(">trial", *keys, objective, ">± 95 %", *limits)
 
     def add(name: str, trial: Trial) -> None:
         cells = []
@@ -132,24 +124,21 @@ def _print(outcome: Outcome, command: str) -> None:
     for trial in ranking[:_SHOWN]:
         add(str(trial.number), trial)
     add("as it is", outcome.as_it_is)
-    console = output()
-    console.print(f"[bold]{study.frame.title or study.frame.name}[/bold]", soft_wrap=True)
+    heading(study.frame.title or study.frame.name)
     goal = "highest" if study.maximise else "lowest"
     bounds = "".join(f", {constraint}" for constraint in study.constraints)
-    console.print(
+    print(
         f"{goal} {study.metric}{bounds}; {len(outcome.trials)} trials, {len(ranking)} different points keep "
-        f"the constraints; {study.frame.runs} runs each, seed {outcome.seed}",
-        soft_wrap=True,
+        f"the constraints; {study.frame.runs} runs each, seed {outcome.seed}\n"
     )
-    console.print()
-    console.print(table)
+    show(table)
     if not ranking:
         return
     gain = outcome.gain(ranking[0])
-    console.print()
+    print()
     if gain.mean is not None:
         shown = f"{number(gain.mean, 3)} ± {number(gain.ci95, 2)} {unit}".rstrip()
-        console.print(f"The best differs from the scenario as it is by {shown} (paired).", soft_wrap=True)
+        print(f"The best differs from the scenario as it is by {shown} (paired).")
     if not ranking[0].sure:
-        console.print("Its mean keeps the constraints, its 95 % interval does not: give the study more runs.")
-    console.print(f"Again: {command}", soft_wrap=True, markup=False)
+        print("Its mean keeps the constraints, its 95 % interval does not: give the study more runs.")
+    print(f"Again: {command}")

@@ -1,21 +1,104 @@
-"""Words of the command line, read."""
+"""Options that several verbs have, each declared once, and words of the command line, read."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
+from umtslab.cli.parser import whole_number
+
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Options
 
 RESULTS = Path("results")
 """Where results go and are looked up if nobody says otherwise."""
 
-Out = Annotated[Path, Parameter(env_var="UMTS_OUT")]
-"""The option ``--out``, which the environment can give too, for all commands of a shell."""
+RESULT = (
+    "RESULT is a run folder; a results folder, which stands for what was run last; or the key of a run, a "
+    "result or the name of a scenario in the folder given with `--out`."
+)
+"""What the help of verbs that take one says of it."""
+
+
+def add_set(options: Options, which: str = "`umts params` lists the keys") -> None:
+    """``--set``, for all keys of a scenario."""
+    text = f"Another value for a scenario key; may be repeated. {which[0].upper()}{which[1:]}."
+    options.add_argument("--set", dest="changes", metavar="KEY=VALUE", action="append", default=[], help=text)
+
+
+def add_seed(options: Options, otherwise: str = "the scenario's own") -> None:
+    """``--seed``."""
+    text = f"Seed of the random streams (default: {otherwise})."
+    options.add_argument("--seed", type=whole_number, metavar="N", help=text)
+
+
+def add_jobs(options: Options, what: str = "Worker threads") -> None:
+    """``--jobs``."""
+    text = f"{what} (default: as many as there are processors)."
+    options.add_argument("--jobs", "-j", type=whole_number, metavar="N", help=text)
+
+
+def add_dask(options: Options) -> None:
+    """``--dask``, for verbs that run many runs."""
+    options.add_argument(
+        "--dask",
+        metavar="ADDRESS",
+        help="Run on the workers of the Dask scheduler at this address instead, as in tcp://host:8786.",
+    )
+
+
+def add_out(options: Options, what: str = "Where results go") -> None:
+    """``--out``, which the environment can give too, for all commands of a shell."""
+    options.add_argument(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        default=Path(os.environ.get("UMTS_OUT") or RESULTS),
+        help=f"{what} (default: the variable UMTS_OUT, else {RESULTS}).",
+    )
+
+
+def add_output(options: Options, what: str) -> None:
+    """``--output``: a file."""
+    options.add_argument("--output", "-o", type=Path, metavar="FILE", help=what)
+
+
+def add_json(options: Options, what: str = "one JSON object") -> None:
+    """``--json``."""
+    add_flag(options, "--json", f"Print {what} on standard output and nothing else there.")
+
+
+def add_quiet(options: Options, what: str = "No progress bar and no remarks.") -> None:
+    """``--quiet``."""
+    add_flag(options, "--quiet", what, "-q")
+
+
+def add_all(options: Options) -> None:
+    """``--all``."""
+    options.add_argument("--all", dest="show_all", action="store_true", help="Show every metric.")
+
+
+def add_budget(options: Options, more: str = ": --set measure.budget=true") -> None:
+    """``--budget``."""
+    add_flag(options, "--budget", f"Divide the time of every TCP connection among its causes{more}.")
+
+
+def add_flag(options: Options, name: str, what: str, *others: str) -> None:
+    """An option without a value."""
+    options.add_argument(name, *others, action="store_true", help=what)
+
+
+def add_value(options: Options, name: str, metavar: str, what: str) -> None:
+    """An option whose value is a text, read by the verb."""
+    options.add_argument(name, metavar=metavar, help=what)
+
+
+def add_values(options: Options, name: str, metavar: str, what: str) -> None:
+    """An option that may be repeated."""
+    options.add_argument(name, metavar=metavar, action="append", default=[], help=what)
 
 
 def overrides(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -28,6 +111,13 @@ def _pair(word: str) -> tuple[str, str]:
     if not equals or not key.strip():
         raise UsageError(f"--set takes key=value, as in --set tcp.variant=reno, not {word!r}")
     return key.strip(), value.strip()
+
+
+def checked_seed(seed: int | None) -> int | None:
+    """A seed as it was typed, or none."""
+    if seed is not None and not 0 <= seed < 2**64:
+        raise UsageError(f"--seed takes a number from 0 to 2^64 - 1, not {seed}")
+    return seed
 
 
 def relative_precision(word: str) -> float:

@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import json as json_text
+from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
 from umtslab.cli.keys import keys_like
+from umtslab.cli.options import add_json
+
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Parser
 
 
-def params(containing: str = "", /, *, json: bool = False) -> int:
-    """Every key of a scenario file: kind, default, range, source.
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts params``."""
+    parser.add_argument(
+        "containing",
+        nargs="?",
+        metavar="WORD",
+        default="",
+        help="Only keys that contain this; where none does, those whose description does, or that "
+        "are called so elsewhere or spelled nearly so.",
+    )
+    add_json(parser, "one JSON list")
 
-    Parameters
-    ----------
-    containing
-        Only keys that contain this; where none does, those whose description does, or that are called so
-        elsewhere or spelled nearly so.
-    json
-        Print one JSON list on standard output and nothing else there.
-    """
+
+def params(containing: str, *, json: bool) -> int:
+    """Print every key of a scenario file, or some; arguments as `options` declares them."""
     from umtslab import _core
 
     every = _core.params()
@@ -33,9 +42,10 @@ def params(containing: str = "", /, *, json: bool = False) -> int:
     if json:
         print(json_text.dumps(rows, indent=1))
         return 0
-    from umtslab.terminal import output, rows_table
+    from umtslab.columns import show
+    from umtslab.terminal import rows_table
 
-    output().print(rows_table([_key_first(row) for row in rows]))
+    show(rows_table([_key_first(row) for row in rows]))
     return 0
 
 

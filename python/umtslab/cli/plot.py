@@ -3,63 +3,73 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from umtslab.campaign.quantity import quantity
 from umtslab.campaign.record import Record
 from umtslab.cli.campaigns import find_campaign
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import RESULTS, Out
+from umtslab.cli.options import RESULT, add_flag, add_out, add_output, add_value
 from umtslab.cli.output_files import check_figure_file
+from umtslab.cli.parser import whole_number
 from umtslab.cli.results import find_runs
 from umtslab.plot import KINDS, WATERFALL
 from umtslab.run import Run
 
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Parser
+
 BUDGET = "budget"
+
+
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts plot``."""
+    parser.explain(
+        f"{RESULT} Of several runs the first that recorded series is drawn. Or a campaign there.",
+        f"Kinds of a run: {', '.join((*KINDS, WATERFALL))}; of a campaign, a metric or {BUDGET}.",
+    )
+    parser.add_argument("result", metavar="RESULT", help="What to draw from.")
+    parser.add_argument("kind", metavar="KIND", help=f"What to draw; of a campaign, a metric or {BUDGET}.")
+    campaign = parser.add_argument_group("of a campaign")
+    campaign.add_argument(
+        "--over",
+        "--x",
+        metavar="KEY",
+        help="The parameter on the horizontal axis (default: the first that is a number).",
+    )
+    add_flag(campaign, "--log", "A logarithmic horizontal axis.")
+    run = parser.add_argument_group("of a run")
+    run.add_argument(
+        "--connection",
+        type=whole_number,
+        metavar="N",
+        help="Of a waterfall: the connection's number (default: the one that the run recorded).",
+    )
+    run.add_argument(
+        "--from",
+        dest="from_",
+        metavar="TIME",
+        help='Where the time axis begins, as in 5 (seconds) or "500 ms".',
+    )
+    add_value(run, "--until", "TIME", "Where it ends.")
+    files = parser.add_argument_group("files")
+    add_output(files, "PNG, SVG or PDF, by its suffix (default: a PNG in the folder figures of the results).")
+    add_out(files, "Where results are looked up by name")
 
 
 def plot(
     result: str,
     kind: str,
-    /,
     *,
-    over: Annotated[str | None, Parameter(name=["--over", "--x"])] = None,
-    log: bool = False,
-    connection: int | None = None,
-    from_: Annotated[str | None, Parameter(name="--from")] = None,
-    until: str | None = None,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    out: Out = RESULTS,
+    over: str | None,
+    log: bool,
+    connection: int | None,
+    from_: str | None,
+    until: str | None,
+    output: Path | None,
+    out: Path,
 ) -> int:
-    """Draw a figure of a run that was recorded with `--series`, or a metric of a campaign over a parameter.
-
-    Kinds are those of `umtslab.plot.KINDS`, and the waterfall of one connection of a run that recorded it
-    with `--waterfall`. Of a campaign, `budget` draws the time budget.
-
-    Parameters
-    ----------
-    result
-        A run folder; a results folder (its latest result); or a run, result or scenario in `--out`. Of
-        several runs the first that recorded series is drawn. Or a campaign in `--out`.
-    kind
-        What to draw; of a campaign, a metric or `budget`.
-    over
-        Of a campaign: the parameter on the horizontal axis (default: the first that is a number).
-    log
-        Of a campaign: a logarithmic horizontal axis.
-    connection
-        Of a waterfall: the connection's number (default: the one that the run recorded).
-    from_
-        Of a run: where the time axis begins, as in 5 (seconds) or "500 ms".
-    until
-        Of a run: where it ends.
-    output
-        PNG, SVG or PDF, by its suffix (default: a PNG in the folder figures of the results).
-    out
-        Where results are looked up by name.
-    """
+    """Draw a figure of a run, or a metric of a campaign; arguments as `options` declares them."""
     if output is not None:
         check_figure_file(output)
     if (record := find_campaign(result, out)) is not None:

@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import json as json_text
+from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
+from umtslab.cli.options import add_json
+
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Parser
 
 
-def profiles(name: str = "", /, *, json: bool = False) -> int:
-    """The profiles of TCP, or every key of one with its value and where that comes from.
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts profiles``."""
+    parser.add_argument(
+        "name",
+        nargs="?",
+        metavar="NAME",
+        default="",
+        help="The profile to print; without it, all of them in a line each.",
+    )
+    add_json(parser, "one JSON list (of one profile: one object)")
 
-    Parameters
-    ----------
-    name
-        The profile to print; without it, all of them in a line each.
-    json
-        Print one JSON list (of one profile: one object) on standard output and nothing else there.
-    """
+
+def profiles(name: str, *, json: bool) -> int:
+    """Print the profiles of TCP, or every key of one with its value and where that comes from."""
     from umtslab import _core
 
     known = _core.profiles()
@@ -39,6 +48,7 @@ def _print(content: str | list[dict[str, str]]) -> None:
     if isinstance(content, str):
         print(content)
         return
-    from umtslab.terminal import output, rows_table
+    from umtslab.columns import show
+    from umtslab.terminal import rows_table
 
-    output().print(rows_table(content))
+    show(rows_table(content))

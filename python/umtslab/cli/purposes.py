@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
 
 from umtslab.cli.failures import UsageError
@@ -22,12 +21,27 @@ def check_purpose(path: Path, *verbs: str) -> None:
 
     What cannot be read, or shows no purpose, is left to who reads it, who knows what is wrong with it.
     """
+    found = _purposes(path)
+    if found and not set(found) & set(verbs):
+        raise UsageError(f"{path} is {_MARKS[found[0]][0]}: {command(found[0], path)}")
+
+
+def purpose(path: Path) -> str | None:
+    """The verb that a file is for; None if it cannot be read or shows no purpose."""
+    return next(iter(_purposes(path)), None)
+
+
+def command(verb: str, path: Path) -> str:
+    """How a verb takes a file: plans of reproductions are named by paper and chapter."""
+    words = f"{path.absolute().parent.name}/{path.stem}" if verb == "reproduce" else path
+    return f"umts {verb} {words}"
+
+
+def _purposes(path: Path) -> list[str]:
+    import tomllib
+
     try:
         keys = tomllib.loads(path.read_text(encoding="utf-8")).keys()
     except (OSError, ValueError):
-        return
-    found = [verb for verb, (_, marks) in _MARKS.items() if marks & keys]
-    if not found or set(found) & set(verbs):
-        return
-    words = f"{path.absolute().parent.name}/{path.stem}" if found[0] == "reproduce" else path
-    raise UsageError(f"{path} is {_MARKS[found[0]][0]}: umts {found[0]} {words}")
+        return []
+    return [verb for verb, (_, marks) in _MARKS.items() if marks & keys]

@@ -5,32 +5,41 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from umtslab import _core
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import RESULTS, Out
+from umtslab.cli.options import add_out
 from umtslab.cli.results import find_runs
 from umtslab.exit_status import FAILED
 from umtslab.scenario import Scenario
 
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Parser
+
 RECORDING = "packets-in.pcapng"
 
 
-def replay(result: str, /, *, out: Out = RESULTS, pcap: Path | None = None) -> int:
-    """Run a recorded emulation again: the same packets at the same instants through the same network.
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts replay``."""
+    parser.explain(
+        "The same packets at the same instants through the same network; it takes as long as a simulation "
+        "does. Exit status: 0 if every event was the same, 1 if not, 2 for wrong input."
+    )
+    parser.add_argument(
+        "result",
+        metavar="RESULT",
+        help="An emulation that was run with --record: its run folder, its key, or a results folder.",
+    )
+    files = parser.add_argument_group("files")
+    add_out(files, "The results folder in which keys are looked up")
+    files.add_argument(
+        "--pcap", type=Path, metavar="FOLDER", help="Write captures (pcapng) into this folder."
+    )
 
-    It takes as long as a simulation does. Exit status: 0 if every event was the same, 1 if not, 2 for wrong
-    input.
 
-    Parameters
-    ----------
-    result
-        An emulation that was run with --record: its run folder, its key, or a results folder.
-    out
-        The results folder in which keys are looked up.
-    pcap
-        Write captures (pcapng) into this folder.
-    """
+def replay(result: str, *, out: Path, pcap: Path | None) -> int:
+    """Run a recorded emulation again and compare; arguments as `options` declares them."""
     run = find_runs(result, out)[0]
     folder = run.folder
     if folder is None or not (folder / RECORDING).is_file():

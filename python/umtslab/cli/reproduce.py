@@ -4,59 +4,73 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-from cyclopts import Parameter
-
-from umtslab.cli.options import workers
+from umtslab.cli.options import add_budget, add_flag, add_jobs, add_json, add_quiet, workers
 from umtslab.cli.results import open_results
 from umtslab.exit_status import FAILED
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
+    from umtslab.cli.parser import Parser
     from umtslab.reproduce.reproduction import Chapter
+
+_OUT = Path("results/reproductions")
+
+
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts reproduce``."""
+    parser.explain(
+        "It draws the figures, and scores what the documents say. Exit status: 0 no claim "
+        "failed, 1 a claim failed, 2 wrong usage. A claim that is not yet scored, or whose "
+        "difference is inside the noise, does not fail."
+    )
+    parser.add_argument(
+        "selections",
+        nargs="*",
+        metavar="SELECTION",
+        help="PAPER, PAPER/CHAPTER or PAPER/FIGURE, as in dubois2005/ch6 or dubois2005/fig6.2 (default: "
+        "everything).",
+    )
+    work = parser.add_argument_group("what is run")
+    add_flag(work, "--quick", "Small grids and few runs: under a minute, with provisional verdicts.")
+    add_budget(work, ", and show it in the report. The results are the same; the runs count as other ones")
+    add_flag(
+        work,
+        "--real-time",
+        "Run the points too that the kernel's TCP carries through `umts emulate`: they take as long as their "
+        "downloads do.",
+    )
+    add_jobs(work)
+    results = parser.add_argument_group("results")
+    results.add_argument(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        default=_OUT,
+        help="Where the report (report.html), pages, figures and tables go, and the runs; only what it lacks "
+        f"is run (default: {_OUT}).",
+    )
+    add_json(results)
+    add_quiet(results, "No progress bar.")
 
 
 def reproduce(
-    *selections: str,
-    quick: bool = False,
-    budget: bool = False,
-    out: Path = Path("results/reproductions"),
-    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
-    real_time: bool = False,
-    json: bool = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
+    selections: Sequence[str],
+    *,
+    quick: bool,
+    budget: bool,
+    real_time: bool,
+    jobs: int | None,
+    out: Path,
+    json: bool,
+    quiet: bool,
 ) -> int:
-    """Run a document's experiments again, draw its figures, and score what it says.
-
-    Exit status: 0 no claim failed, 1 a claim failed, 2 wrong usage. A claim that is not yet scored, or whose
-    difference is inside the noise, does not fail.
-
-    Parameters
-    ----------
-    selections
-        PAPER, PAPER/CHAPTER or PAPER/FIGURE, as in dubois2005/ch6 or dubois2005/fig6.2 (default: everything).
-    quick
-        Small grids and few runs: under a minute, with provisional verdicts.
-    budget
-        Divide the time of every TCP connection among its causes, and show it in the report. The results are
-        the same; the runs count as other ones.
-    out
-        Where the report (report.html), pages, figures and tables go, and the runs; only what it lacks is run.
-    jobs
-        Worker threads (default: as many as there are processors).
-    real_time
-        Run the points too that the kernel's TCP carries through `umts emulate`: they take as long as their
-        downloads do.
-    json
-        Print one JSON object on standard output and nothing else there.
-    quiet
-        No progress bar.
-    """
+    """Run a document's experiments again and score it; arguments as `options` declares them."""
     from umtslab.page import write
     from umtslab.reproduce.emulated import why_not
     from umtslab.reproduce.html import html
@@ -107,37 +121,38 @@ def _kept(out: Path) -> int:
 
 
 def _show(chapters: list[Chapter], files: list[Path]) -> None:
-    from rich.console import Console
-
+    from umtslab.columns import heading, show
     from umtslab.reproduce.report import open_reasons, reasons, summary_line, table
 
-    console = Console(highlight=False)
     for chapter in chapters:
         if chapter.plan is not None:
-            console.print(table(chapter))
+            heading(chapter.title)
+            show(table(chapter))
         for number, reason in enumerate(reasons(chapter), 1):
-            console.print(f"[{number}] {reason}", markup=False)
+            print(f"[{number}] {reason}")
         for missing, claims in open_reasons(chapter):
-            console.print(f"not yet ({claims}): {missing}", style="dim", markup=False)
-        console.print(f"{chapter.title}. {summary_line([chapter])}\n", markup=False)
+            print(f"not yet ({claims}): {missing}")
+        print(f"{chapter.title}. {summary_line([chapter])}\n")
     papers = list(dict.fromkeys(chapter.paper for chapter in chapters))
     for paper in papers if len(chapters) > 1 else []:
         line = summary_line([chapter for chapter in chapters if chapter.paper == paper])
-        console.print(f"{paper}: {line}", markup=False)
+        print(f"{paper}: {line}")
     if len(papers) > 1:
-        console.print(summary_line(chapters))
-    console.print(f"Report: {files[-1]}", markup=False, soft_wrap=True)
+        print(summary_line(chapters))
+    print(f"Report: {files[-1]}")
 
 
 @contextmanager
 def _progress(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     """A bar on standard error, where that is a terminal."""
+    if quiet or not sys.stderr.isatty():
+        yield lambda title, done, total: None
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    shown = not quiet and sys.stderr.isatty()
-    with Progress(*columns, console=Console(stderr=True), disable=not shown, transient=True) as bar:
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         tasks: dict[str, TaskID] = {}
 
         def report(title: str, done: int, total: int) -> None:

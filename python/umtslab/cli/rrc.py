@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import json as json_text
+from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
+from umtslab.cli.options import add_json
+
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Parser
 
 
-def rrc(containing: str = "", /, *, json: bool = False) -> int:
-    """The profiles that `rrc.profile` can name, with the keys of `[rrc]` that they set and their sources.
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts rrc``."""
+    parser.explain(
+        "What a profile does not name keeps its default (`umts params rrc`); what a scenario "
+        "writes beside it goes on top.",
+    )
+    parser.add_argument(
+        "containing",
+        nargs="?",
+        metavar="WORD",
+        default="",
+        help="Only profiles whose name contains this.",
+    )
+    add_json(parser, "one JSON list")
 
-    What a profile does not name keeps its default (`umts params rrc`); what a scenario writes beside it
-    goes on top.
 
-    Parameters
-    ----------
-    containing
-        Only profiles whose name contains this.
-    json
-        Print one JSON list on standard output and nothing else there.
-    """
+def rrc(containing: str, *, json: bool) -> int:
+    """Print the profiles of radio resource control, with the keys that they set and their sources."""
     from umtslab import _core
 
     found = [profile for profile in _core.rrc_profiles() if containing in profile["name"]]
@@ -28,10 +38,9 @@ def rrc(containing: str = "", /, *, json: bool = False) -> int:
     if json:
         print(json_text.dumps(found, indent=1))
         return 0
-    from umtslab.terminal import output, rows_table
+    from umtslab.columns import show
+    from umtslab.terminal import rows_table
 
     headings = {"profile": "name", "what it is": "description", "keys of [rrc]": "keys", "source": "source"}
-    output().print(
-        rows_table([{title: profile[key] for title, key in headings.items()} for profile in found])
-    )
+    show(rows_table([{title: profile[key] for title, key in headings.items()} for profile in found]))
     return 0

@@ -3,16 +3,30 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import RESULTS, Out, overrides, relative_precision, workers
+from umtslab.cli.options import (
+    add_all,
+    add_budget,
+    add_flag,
+    add_jobs,
+    add_json,
+    add_out,
+    add_quiet,
+    add_seed,
+    add_set,
+    add_value,
+    checked_seed,
+    overrides,
+    relative_precision,
+    workers,
+)
+from umtslab.cli.parser import whole_number
 from umtslab.cli.progress import ProgressBar
 from umtslab.cli.purposes import check_purpose
 from umtslab.cli.results import open_results
@@ -26,90 +40,109 @@ from umtslab.simulation import execute
 from umtslab.store import Store
 from umtslab.task import Task
 
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Options, Parser
+
+
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts run``."""
+    parser.explain(
+        "Ctrl-C keeps the runs that are finished. Exit status: 0 done, 1 a run failed or the precision was "
+        "missed, 2 wrong usage or input."
+    )
+    parser.add_argument("scenario", type=Path, metavar="SCENARIO", help="A scenario file (TOML).")
+    _what_is_run(parser.add_argument_group("what is run"))
+    recorded = parser.add_argument_group("what is recorded")
+    add_flag(recorded, "--series", "Record time series, which `umts plot` draws.")
+    add_flag(
+        recorded,
+        "--pcap",
+        "Write captures (pcapng): IP packets at server, RNC and UE, and RLC PDUs in both directions.",
+    )
+    add_budget(recorded)
+    recorded.add_argument(
+        "--waterfall",
+        type=whole_number,
+        metavar="N",
+        help="Number of a connection of the run, from 0: record its segments, PDUs and states, for a figure "
+        "with one time axis; implies --budget and --series.",
+    )
+    results = parser.add_argument_group("results")
+    add_out(results)
+    add_flag(
+        results,
+        "--resume",
+        "Take runs that are there already from the results instead of running them again.",
+    )
+    add_all(results)
+    add_json(results)
+    add_quiet(results)
+
+
+def _what_is_run(group: Options) -> None:
+    add_set(group)
+    add_value(group, "--duration", "TIME", 'Simulated time, as in "1500 s".')
+    add_seed(group)
+    group.add_argument("--runs", type=whole_number, metavar="N", help="Number of replications (default: 1).")
+    add_value(
+        group,
+        "--precision",
+        "SHARE",
+        "Run until the half width of the 95 % interval is within this share of the mean, as in 5% or 0.05: "
+        f"at least {Precision.least} runs, at most {Precision.most}.",
+    )
+    group.add_argument(
+        "--metric",
+        metavar="NAME",
+        default=Precision.metric,
+        help=f"What has to be that precise (default: {Precision.metric}).",
+    )
+    group.add_argument(
+        "--first-run",
+        type=whole_number,
+        metavar="N",
+        default=0,
+        help="Number of the first replication (default: 0).",
+    )
+    add_jobs(group)
+
 
 def run(
     scenario: Path,
-    /,
     *,
-    set_: Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=False)] = (),
-    seed: int | None = None,
-    runs: int | None = None,
-    precision: str | None = None,
-    metric: str = "goodput_kbps",
-    first_run: int = 0,
-    duration: str | None = None,
-    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
-    out: Out = RESULTS,
-    resume: bool = False,
-    series: bool = False,
-    pcap: bool = False,
-    budget: bool = False,
-    waterfall: int | None = None,
-    all_: Annotated[bool, Parameter(name="--all")] = False,
-    json: bool = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
+    changes: Sequence[str],
+    duration: str | None,
+    seed: int | None,
+    runs: int | None,
+    precision: str | None,
+    metric: str,
+    first_run: int,
+    jobs: int | None,
+    series: bool,
+    pcap: bool,
+    budget: bool,
+    waterfall: int | None,
+    out: Path,
+    resume: bool,
+    show_all: bool,
+    json: bool,
+    quiet: bool,
 ) -> int:
-    """Run a scenario, once or until a precision is reached.
-
-    Ctrl-C keeps the runs that are finished. Exit status: 0 done, 1 a run failed or the precision was missed,
-    2 wrong usage or input.
-
-    Parameters
-    ----------
-    scenario
-        A scenario file (TOML).
-    set_
-        KEY=VALUE: another value for a scenario key; may be repeated. `umts params` lists the keys.
-    seed
-        Seed of the random streams (default: the scenario's own).
-    runs
-        Number of replications (default: 1).
-    precision
-        Run until the half width of the 95 % interval is within this share of the mean, as in 5% or 0.05: at
-        least 5 runs, at most 200.
-    metric
-        What has to be that precise.
-    first_run
-        Number of the first replication.
-    duration
-        Simulated time, as in "1500 s".
-    jobs
-        Worker threads (default: as many as there are processors).
-    out
-        Where results go.
-    resume
-        Take runs that are there already from the results instead of running them again.
-    series
-        Record time series, which `umts plot` draws.
-    pcap
-        Write captures (pcapng): IP packets at server, RNC and UE, and RLC PDUs in both directions.
-    budget
-        Divide the time of every TCP connection among its causes: --set measure.budget=true.
-    waterfall
-        Number of a connection of the run, from 0: record its segments, PDUs and states, for a figure with one
-        time axis; implies --budget and --series.
-    all_
-        Show every metric.
-    json
-        Print one JSON object on standard output and nothing else there.
-    quiet
-        No progress bar and no remarks.
-    """
+    """Run a scenario and print what came of it; arguments as `options` declares them."""
     check_purpose(scenario, "run")
     wanted = _wanted_precision(runs, precision, metric)
     count = 1 if runs is None else runs
     if count < 1 or first_run < 0:
         raise UsageError("--runs takes a number of at least 1, --first-run one of at least 0")
     threads = workers(jobs, count if wanted is None else wanted.most)
-    changes = overrides(set_) + ((("duration", duration),) if duration is not None else ())
+    settings = overrides(changes) + ((("duration", duration),) if duration is not None else ())
     if waterfall is not None:
-        changes += (("measure.waterfall", str(waterfall)),)
+        settings += (("measure.waterfall", str(waterfall)),)
         budget = series = True
-    changes += (("measure.budget", "true"),) if budget else ()
-    loaded = Scenario.load(scenario, changes)
-    chosen_seed = loaded.seed if seed is None else seed
-    if not 0 <= chosen_seed < 2**64:
-        raise UsageError(f"--seed takes a number from 0 to 2^64 - 1, not {chosen_seed}")
+    settings += (("measure.budget", "true"),) if budget else ()
+    loaded = Scenario.load(scenario, settings)
+    typed_seed = checked_seed(seed)
+    chosen_seed = loaded.seed if typed_seed is None else typed_seed
     if not quiet:
         for warning in loaded.warnings:
             print(f"warning: {warning}", file=sys.stderr)
@@ -121,7 +154,7 @@ def run(
                 plan.run_up_to(count)
             else:
                 plan.run_until(wanted)
-    return _report(plan, wanted, show_all=all_, as_json=json, quiet=quiet)
+    return _report(plan, wanted, show_all=show_all, as_json=json, quiet=quiet)
 
 
 def _wanted_precision(runs: int | None, precision: str | None, metric: str) -> Precision | None:

@@ -29,26 +29,23 @@ def print_tables(
 ) -> None:
     """Print metrics, connections where they are few, and where the files are."""
     from umtslab.budget import has_budget
-    from umtslab.terminal import budget_table, connections_table, metrics_table, output
+    from umtslab.columns import heading, show
+    from umtslab.terminal import budget_table, connections_table, metrics_table
 
-    console = output()
-    console.print(f"[bold]{scenario.title or scenario.name}[/bold]", soft_wrap=True)
-    console.print(_what_was_run(scenario, runs), soft_wrap=True)
-    console.print()
+    heading(scenario.title or scenario.name)
+    print(f"{_what_was_run(scenario, runs)}\n")
     summaries = summarise_metrics([run.metrics for run in runs])
-    console.print(metrics_table(summaries, every=show_all))
+    show(metrics_table(summaries, every=show_all))
     if has_budget(summaries):
-        console.print()
-        console.print(budget_table(summaries))
+        print()
+        show(budget_table(summaries))
     if 1 < runs[0].connection_count() <= _MOST_CONNECTIONS:
-        console.print()
+        print()
         if len(runs) > 1:
-            console.print(f"Connections of run {runs[0].run}")
-        console.print(connections_table(runs[0].connections()))
+            print(f"Connections of run {runs[0].run}")
+        show(connections_table(runs[0].connections()))
     if not quiet:
-        console.print()
-        for line in _where(runs, store) + _not_captured(scenario, runs):
-            console.print(line, soft_wrap=True, markup=False)
+        print("\n".join(["", *_where(runs, store), *_not_captured(scenario, runs)]))
 
 
 def _what_was_run(scenario: Scenario, runs: Sequence[Run]) -> str:

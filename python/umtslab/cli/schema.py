@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Parser
+
+
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts schema``: nothing."""
+    parser.explain("Editors complete and check with it as one types.")
+
 
 def schema() -> int:
-    """Print the JSON Schema of scenario files, for editors that complete and check as one types."""
+    """Print the JSON Schema of scenario files."""
     from umtslab import _core
 
     print(_core.schema())

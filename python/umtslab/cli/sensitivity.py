@@ -3,50 +3,44 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import Parameter
-
-from umtslab.cli.options import RESULTS, Out
+from umtslab.cli.options import add_dask, add_jobs, add_json, add_out, add_output, add_quiet
 from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.purposes import check_purpose
 from umtslab.cli.studies import study_place, tell
 from umtslab.run import code_version
 from umtslab.studies.sensitivity import Findings, analyse_sensitivity, load_sensitivity
 
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Parser
+
+
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts sensitivity``."""
+    parser.explain("By Morris's or by Sobol's method. The same command goes on where it was interrupted.")
+    parser.add_argument("study", type=Path, metavar="STUDY", help="A study file (TOML).")
+    work = parser.add_argument_group("what is run")
+    add_jobs(work)
+    add_dask(work)
+    results = parser.add_argument_group("results")
+    add_output(results, "Draw the effects into this file, PNG, SVG or PDF by its suffix.")
+    add_out(results)
+    add_json(results)
+    add_quiet(results)
+
 
 def sensitivity(
     study: Path,
-    /,
     *,
-    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
-    dask: str | None = None,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
-    out: Out = RESULTS,
-    json: bool = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
+    jobs: int | None,
+    dask: str | None,
+    output: Path | None,
+    out: Path,
+    json: bool,
+    quiet: bool,
 ) -> int:
-    """Find out which parameters matter to a metric, by Morris's or by Sobol's method.
-
-    The same command goes on where it was interrupted.
-
-    Parameters
-    ----------
-    study
-        A study file (TOML).
-    jobs
-        Worker threads (default: as many as there are processors).
-    dask
-        Run on the workers of the Dask scheduler at this address instead.
-    output
-        Draw the effects into this file, PNG, SVG or PDF by its suffix.
-    out
-        Where results go.
-    json
-        Print one JSON object on standard output and nothing else there.
-    quiet
-        No progress bar and no remarks.
-    """
+    """Find out which parameters matter to a metric; arguments as `options` declares them."""
     if output is not None:
         check_figure_file(output)
     check_purpose(study, "sensitivity")
@@ -87,24 +81,23 @@ def _as_json(findings: Findings) -> dict[str, Any]:
 
 
 def _print(findings: Findings) -> None:
+    from umtslab.columns import Table, heading, show
     from umtslab.metrics import units
     from umtslab.numbers import number
-    from umtslab.terminal import output, plain_table
 
     study = findings.study
-    console = output()
-    console.print(f"[bold]{study.frame.title or study.frame.name}[/bold]", soft_wrap=True)
+    heading(study.frame.title or study.frame.name)
     points = f"{findings.points} points of {study.frame.runs} runs"
-    console.print(f"{study.method.capitalize()}, {points}, seed {findings.seed}")
+    print(f"{study.method.capitalize()}, {points}, seed {findings.seed}")
     morris = study.method == "morris"
     for metric, effects in findings.effects.items():
         unit = f" ({units()[metric]})" if morris and units().get(metric) else ""
         headings = (f">mu*{unit}", ">± 95 %", f">sigma{unit}") if morris else (
             ">first order", ">± 95 %", ">total", ">± 95 %"
         )  # fmt: skip
-        table = plain_table(metric, *headings)
+        table = Table(metric, *headings)
         for effect in sorted(effects, key=lambda e: -(e.first if morris else e.total)):
             row = [number(effect.first, 3), number(effect.first_ci95, 2), number(effect.total, 3)]
             table.add_row(effect.parameter, *row, *([] if morris else [number(effect.total_ci95, 2)]))
-        console.print()
-        console.print(table)
+        print()
+        show(table)

@@ -7,15 +7,28 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from cyclopts import Parameter
+from typing import TYPE_CHECKING
 
 from umtslab.campaign.file import Campaign, load_campaign
 from umtslab.campaign.record import save_record
 from umtslab.campaign.study import Study
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import RESULTS, Out, overrides, relative_precision
+from umtslab.cli.options import (
+    add_dask,
+    add_flag,
+    add_jobs,
+    add_json,
+    add_out,
+    add_quiet,
+    add_seed,
+    add_set,
+    add_value,
+    add_values,
+    checked_seed,
+    overrides,
+    relative_precision,
+)
+from umtslab.cli.parser import whole_number
 from umtslab.cli.progress import ProgressBar
 from umtslab.cli.purposes import check_purpose
 from umtslab.cli.results import open_results
@@ -25,69 +38,90 @@ from umtslab.metrics import units, unknown
 from umtslab.precision import Precision
 
 if TYPE_CHECKING:
+    from umtslab.cli.parser import Options, Parser
     from umtslab.store import Store
+
+
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts sweep``."""
+    parser.explain(
+        "Run k of every point meets the same radio, so that points can be compared pair by pair.",
+        "Ctrl-C and kill keep the runs that are finished; the same command goes on from there. "
+        "Exit status: 0 done, 1 a run failed or a precision was missed, 2 wrong usage or input.",
+    )
+    parser.add_argument(
+        "campaign",
+        type=Path,
+        metavar="CAMPAIGN",
+        help="A campaign file, or a scenario file to vary with -P (TOML).",
+    )
+    _points(parser.add_argument_group("what is run"))
+    results = parser.add_argument_group("results")
+    add_out(results)
+    add_flag(results, "--series", "Record time series.")
+    add_flag(results, "--plan", "List the points and how many of their runs are missing, and run nothing.")
+    add_flag(
+        results, "--report", "Write a page with figures and tables when all is done, as `umts report` does."
+    )
+    add_json(results)
+    add_quiet(results)
+
+
+def _points(group: Options) -> None:
+    group.add_argument(
+        "--parameter",
+        "-P",
+        metavar="KEY=VALUE,VALUE,…",
+        action="append",
+        default=[],
+        help="Values of a scenario key; may be repeated.",
+    )
+    add_set(group, "of a key that is not varied")
+    add_seed(group, "the campaign's, else the scenario's own")
+    group.add_argument(
+        "--runs",
+        type=whole_number,
+        metavar="N",
+        help="Replications of each point (default: the campaign's).",
+    )
+    add_value(
+        group,
+        "--precision",
+        "SHARE",
+        "Run each point until the half width of the 95 % interval is within this share of the mean, as in 5% "
+        "or 0.05.",
+    )
+    add_values(
+        group,
+        "--metric",
+        "NAME",
+        "What to show, and what has to be that precise; may be repeated (default: goodput_kbps).",
+    )
+    add_jobs(group)
+    add_dask(group)
 
 
 def sweep(
     campaign: Path,
-    /,
     *,
-    parameter: Annotated[tuple[str, ...], Parameter(name=["--parameter", "-P"], consume_multiple=False)] = (),
-    set_: Annotated[tuple[str, ...], Parameter(name="--set", consume_multiple=False)] = (),
-    seed: int | None = None,
-    runs: int | None = None,
-    precision: str | None = None,
-    metric: Annotated[tuple[str, ...], Parameter(consume_multiple=False)] = (),
-    jobs: Annotated[int | None, Parameter(name=["--jobs", "-j"])] = None,
-    dask: str | None = None,
-    out: Out = RESULTS,
-    series: bool = False,
-    plan: bool = False,
-    report: bool = False,
-    json: bool = False,
-    quiet: Annotated[bool, Parameter(name=["--quiet", "-q"])] = False,
+    parameter: Sequence[str],
+    changes: Sequence[str],
+    seed: int | None,
+    runs: int | None,
+    precision: str | None,
+    metric: Sequence[str],
+    jobs: int | None,
+    dask: str | None,
+    out: Path,
+    series: bool,
+    plan: bool,
+    report: bool,
+    json: bool,
+    quiet: bool,
 ) -> int:
-    """Run a campaign: every point of a grid, several times. Only what the results lack is run.
-
-    Ctrl-C and kill keep the runs that are finished; the same command goes on from there. Exit status: 0 done,
-    1 a run failed or a precision was missed, 2 wrong usage or input.
-
-    Parameters
-    ----------
-    campaign
-        A campaign file, or a scenario file to vary with -P (TOML).
-    parameter
-        KEY=VALUE,VALUE,…: values of a scenario key; may be repeated.
-    set_
-        KEY=VALUE: another value for a key that is not varied; may be repeated.
-    seed
-        Seed of all points' random streams (default: the campaign's, else the scenario's own).
-    runs
-        Replications of each point (default: the campaign's).
-    precision
-        Run each point until the half width of the 95 % interval is within this share of the mean, as in 5% or
-        0.05.
-    metric
-        What to show, and what has to be that precise; may be repeated (default: goodput_kbps).
-    jobs
-        Worker threads (default: as many as there are processors).
-    dask
-        Run on the workers of the Dask scheduler at this address instead, as in tcp://host:8786.
-    out
-        Where results go.
-    series
-        Record time series.
-    plan
-        List the points and how many of their runs are missing, and run nothing.
-    report
-        Write a page with figures and tables when all is done, as `umts report` does.
-    json
-        Print one JSON object on standard output and nothing else there.
-    quiet
-        No progress bar and no remarks.
-    """
+    """Run what a campaign lacks and print its points; arguments as `options` declares them."""
     check_purpose(campaign, "sweep", "run")
-    study = Study(_campaign(campaign, parameter, set_, seed, runs, precision, metric, series=series))
+    study = Study(_campaign(campaign, parameter, changes, seed, runs, precision, metric, series=series))
     shown = metric or (_default_metric(study.campaign),)
     if plan:
         return _show_plan(study, out, as_json=json)
@@ -111,7 +145,7 @@ def sweep(
 def _campaign(
     path: Path,
     parameter: Sequence[str],
-    set_: Sequence[str],
+    changes: Sequence[str],
     seed: int | None,
     runs: int | None,
     precision: str | None,
@@ -123,7 +157,7 @@ def _campaign(
     for name in metric:
         if name not in units():
             raise UsageError(unknown(name))
-    chosen = load_campaign(path).with_parameters(_parameters(parameter)).with_settings(overrides(set_))
+    chosen = load_campaign(path).with_parameters(_parameters(parameter)).with_settings(overrides(changes))
     if runs is not None and precision is not None:
         raise UsageError("--runs and --precision are two answers to one question: give one of them")
     if runs is not None:
@@ -135,9 +169,7 @@ def _campaign(
         wanted = replace(base, relative=relative_precision(precision), metric=(*metric, base.metric)[0])
         chosen = replace(chosen, precision=wanted)
     if seed is not None:
-        if not 0 <= seed < 2**64:
-            raise UsageError(f"--seed takes a number from 0 to 2^64 - 1, not {seed}")
-        chosen = replace(chosen, seed=seed)
+        chosen = replace(chosen, seed=checked_seed(seed))
     return replace(chosen, series=chosen.series or series)
 
 
@@ -155,7 +187,7 @@ def _parameters(words: Sequence[str]) -> dict[str, list[str | int | float | bool
 
 
 def _default_metric(campaign: Campaign) -> str:
-    return campaign.precision.metric if campaign.precision is not None else "goodput_kbps"
+    return campaign.precision.metric if campaign.precision is not None else Precision.metric
 
 
 @contextmanager

@@ -52,16 +52,16 @@ def print_json(record: Record, study: Study) -> None:
 
 def print_table(record: Record, metrics: Sequence[str]) -> None:
     """Print a row per point: its parameters, the number of its runs, mean and interval of each metric."""
+    from umtslab.columns import Table, heading, show
     from umtslab.metrics import units
     from umtslab.numbers import number
-    from umtslab.terminal import output, plain_table
 
     unit_of = units()
     headings = []
     for name in metrics:
         unit = unit_of.get(name, "")
         headings += [f">{name} ({unit})" if unit else f">{name}", ">± 95 %"]
-    table = plain_table(*record.axes, ">n", *headings)
+    table = Table(*record.axes, ">n", *headings)
     for cell in record.cells:
         summary = cell.summary()
         numbers = []
@@ -70,20 +70,19 @@ def print_table(record: Record, metrics: Sequence[str]) -> None:
             numbers += [number(found.mean if found else None), number(found.ci95 if found else None, 2)]
         words = [str(cell.parameters.get(key, "")) for key in record.axes]
         table.add_row(*words, str(len(cell.runs)), *numbers)
-    console = output()
-    console.print(f"[bold]{record.title or record.name}[/bold], seed {record.seed}", soft_wrap=True)
-    console.print()
-    console.print(table)
+    heading(f"{record.title or record.name}, seed {record.seed}")
+    print()
+    show(table)
     budget = _budget(record)
     total = sum(budget.values())
     if total > 0:
-        sums = plain_table("time budget of all runs", ">s", ">%")
+        sums = Table("time budget of all runs", ">s", ">%")
         for cause, time in budget.items():
             if time > 0:
                 sums.add_row(cause.replace("_", " "), number(time), number(100 * time / total, 3))
         sums.add_row("total", number(total), "100")
-        console.print()
-        console.print(sums)
+        print()
+        show(sums)
 
 
 def print_next_steps(record: Record, store: Path, metric: str) -> None:
@@ -107,14 +106,13 @@ def print_plan(study: Study, missing: Collection[str], *, as_json: bool) -> None
         content = [{"parameters": p, "runs": runs, "missing": lacking} for p, runs, lacking in rows]
         print(json.dumps({"campaign": study.campaign.name, "points": content}, indent=1))
         return
-    from umtslab.terminal import output, plain_table
+    from umtslab.columns import Table, show
 
     axes = study.campaign.axes
-    table = plain_table(*axes, ">runs" if study.campaign.precision is None else ">runs, at least", ">missing")
+    table = Table(*axes, ">runs" if study.campaign.precision is None else ">runs, at least", ">missing")
     for parameters, runs, lacking in rows:
         table.add_row(*(str(parameters.get(key, "")) for key in axes), str(runs), str(lacking))
-    console = output()
-    console.print(table)
+    show(table)
     precise = study.campaign.precision is not None
     more = ", and as many more as the precision takes" if precise else ""
-    console.print(f"{len(rows)} points, {len(missing)} runs missing{more}")
+    print(f"{len(rows)} points, {len(missing)} runs missing{more}")

@@ -48,16 +48,15 @@ def _print_budgets(run: Run) -> None:
 
     if not has_budget(run.metrics):
         return
-    from rich.console import Console
-
     from umtslab.analyse.statistics import summarise_metrics
+    from umtslab.columns import heading, show
     from umtslab.terminal import budget_table
 
-    console = Console(stderr=True)
-    for heading, metrics in (("programs", run.metrics), ("simulated users", simulated_budget(run))):
+    for whose, metrics in (("programs", run.metrics), ("simulated users", simulated_budget(run))):
         if metrics:
-            console.print(f"\n{heading}", style="bold")
-            console.print(budget_table(summarise_metrics([metrics])))
+            print(file=sys.stderr)
+            heading(whose, sys.stderr)
+            show(budget_table(summarise_metrics([metrics])), sys.stderr)
 
 
 def simulated_budget(run: Run) -> dict[str, float | None]:

@@ -7,17 +7,15 @@ import io
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from umtslab.analyse.statistics import Summary
+from umtslab.columns import Table
 from umtslab.reproduce.compare import Verdict, show
 from umtslab.reproduce.figuredata import FigureData, Row
 from umtslab.reproduce.figures import draw
 from umtslab.reproduce.reproduction import Chapter
 from umtslab.reproduce.verdict import Reading, Scored
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 _SHOWN = 4
 
@@ -152,15 +150,8 @@ def _ours(row: Row) -> str:
 
 def table(chapter: Chapter) -> Table:
     """The chapter's claims that have a verdict, as a table for the terminal."""
-    from rich.table import Table
-
     known = reasons(chapter)
-    view = Table(title=chapter.title, title_justify="left", header_style="bold", pad_edge=False)
-    for column in ("verdict", "claim", "theirs", "ours", "why"):
-        view.add_column(
-            column, overflow="fold", ratio={"why": 4, "claim": 3, "ours": 3, "theirs": 2}.get(column)
-        )
-    colours = {"pass": "green", "fail": "red", "inconclusive": "yellow"}
+    view = Table("verdict", "claim", "theirs", "ours", "why")
     order = [Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.NOT_YET]
     for entry in sorted(chapter.scored, key=lambda scored: order.index(scored.verdict)):
         if entry.verdict is Verdict.NOT_YET:
@@ -170,11 +161,11 @@ def table(chapter: Chapter) -> Table:
         detail = entry.detail if entry.verdict is not Verdict.PASS else ""
         why = " ".join(filter(None, [detail, *(f"[{known.index(r) + 1}]" for r in scored_reasons(entry))]))
         view.add_row(
-            f"[{colours[entry.verdict]}]{entry.verdict}[/]",
-            _plain(entry.claim.id.removeprefix(".".join(prefix) + ".")),
-            _plain(f"{entry.claim.expected}{tolerance}"),
-            _plain(_readings(entry.ours)),
-            _plain(why),
+            str(entry.verdict),
+            entry.claim.id.removeprefix(".".join(prefix) + "."),
+            f"{entry.claim.expected}{tolerance}",
+            _readings(entry.ours),
+            why,
         )
     return view
 
@@ -203,10 +194,6 @@ def summary_line(chapters: Sequence[Chapter]) -> str:
 
 def _totals(chapters: Sequence[Chapter]) -> str:
     return ", ".join(f"{number} {verdict}" for verdict, number in totals(chapters).items())
-
-
-def _plain(text: str) -> str:
-    return text.replace("[", r"\[")
 
 
 # ── JSON ────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -1,0 +1,52 @@
+"""``umts completions``: what completes the command in a shell."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import TYPE_CHECKING
+
+from umtslab.cli.help import Layout
+from umtslab.cli.verbs import ABOUT, VERBS
+
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Parser
+
+_SHELLS = ("bash", "zsh", "tcsh", "fish")
+_FILES = ("CAMPAIGN", "CAPTURE", "FILE", "FOLDER", "RESULT", "SCENARIO", "STUDY")
+"""What stands for words that are, or may be, files."""
+
+
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts completions``."""
+    parser.explain(
+        "Written into the folder that the shell reads: of bash, "
+        "~/.local/share/bash-completion/completions/umts; of zsh, a file _umts in a folder of "
+        "its fpath; of fish, ~/.config/fish/completions/umts.fish."
+    )
+    parser.add_argument("shell", choices=_SHELLS, metavar="SHELL", help=f"One of {', '.join(_SHELLS)}.")
+
+
+def completions(shell: str) -> int:
+    """Print the completions of all verbs and their options."""
+    import shtab
+
+    print(shtab.complete(_whole(), shell))
+    return 0
+
+
+def _whole() -> ArgumentParser:
+    """All verbs in one parser, as the library of completions wants them."""
+    import shtab
+
+    from umtslab.cli.parser import parser_of
+
+    whole = ArgumentParser("umts", description=ABOUT, formatter_class=Layout)
+    whole.add_argument("--version", action="store_true", help="Name version and commit.")
+    verbs = whole.add_subparsers()
+    for name, verb in VERBS.items():
+        parser = parser_of(name)
+        for action in parser._actions:
+            if action.metavar in _FILES:
+                action.complete = shtab.FILE  # type: ignore[attr-defined]
+        verbs.add_parser(name, parents=[parser], formatter_class=Layout, help=verb.sentence)
+    return whole

@@ -1,0 +1,78 @@
+"""Help texts: paragraphs, groups of options, examples as they are typed."""
+
+from __future__ import annotations
+
+import re
+import sys
+from argparse import Action, HelpFormatter
+
+from umtslab.cli.verbs import ABOUT, EXAMPLES, EXIT_STATUS, GROUPS
+from umtslab.columns import is_terminal, terminal_width
+
+_WIDEST = 110
+_NAMES_END = 15
+"""Where the verbs' sentences begin."""
+
+
+class Layout(HelpFormatter):
+    """A verb's help: paragraphs are filled each for itself, and indented lines stay as they are."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=24, width=width())
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        import textwrap
+
+        return "\n\n".join(
+            part if "\n" in part else textwrap.fill(part, width, break_on_hyphens=False)
+            for part in text.split("\n\n")
+        )
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        import textwrap
+
+        return textwrap.wrap(text, width, break_on_hyphens=False)
+
+    def _expand_help(self, action: Action) -> str:
+        """The text as it stands: a per cent sign is one."""
+        return action.help or ""
+
+    def _format_action_invocation(self, action: Action) -> str:
+        if not action.option_strings:
+            return str(action.metavar or action.dest)
+        names = ", ".join(action.option_strings)
+        return names if action.nargs == 0 else f"{names} {action.metavar}"
+
+
+def overview() -> str:
+    """What `umts --help` prints."""
+    import textwrap
+
+    def filled(text: str, first: str = "", rest: str = "") -> str:
+        return textwrap.fill(
+            text, width(), initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+        )
+
+    parts = ["usage: umts VERB …", filled(ABOUT)]
+    for title, verbs in GROUPS.items():
+        lines = [
+            filled(verb.sentence, f"  {name}".ljust(_NAMES_END), " " * _NAMES_END)
+            for name, verb in verbs.items()
+        ]
+        parts.append("\n".join([f"{title}:", *lines]))
+    parts.append("\n".join(["examples:", *(f"  {typed}\n      {what}" for typed, what in EXAMPLES)]))
+    parts.append("`umts VERB --help` tells more; `umts --version` names version and commit.")
+    parts.append(filled(EXIT_STATUS))
+    return "\n\n".join(parts) + "\n"
+
+
+def print_help(text: str) -> None:
+    """Print a help text; on a terminal, titles and what is to be typed stand out."""
+    if is_terminal(sys.stdout):
+        text = re.sub(r"(?m)^([a-z][^\n]*:)$|`([^`\n]+)`", "\x1b[1m\\1\\2\x1b[0m", text)
+    sys.stdout.write(text)
+
+
+def width() -> int:
+    """Characters in a line of help."""
+    return min(terminal_width(sys.stdout), _WIDEST)

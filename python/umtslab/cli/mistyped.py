@@ -1,0 +1,132 @@
+"""Verbs and options that there are not: what may have been meant."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from difflib import get_close_matches
+
+from umtslab.cli.verbs import VERBS
+
+OTHER_VERBS = {
+    "analyze": "analyse",
+    "bearer": "bearers",
+    "campaign": "sweep",
+    "check": "doctor",
+    "completion": "completions",
+    "csv": "export",
+    "diff": "compare",
+    "draw": "plot",
+    "emu": "emulate",
+    "exec": "emulate",
+    "figure": "plot",
+    "graph": "plot",
+    "grid": "sweep",
+    "html": "report",
+    "keys": "params",
+    "latex": "export",
+    "metric": "metrics",
+    "morris": "sensitivity",
+    "options": "params",
+    "optimize": "optimise",
+    "paper": "reproduce",
+    "parameters": "params",
+    "pcap": "analyse",
+    "profile": "profiles",
+    "sim": "run",
+    "simulate": "run",
+    "sobol": "sensitivity",
+    "start": "run",
+    "study": "optimise",
+    "tcptrace": "analyse",
+    "tune": "optimise",
+    "version": "--version",
+}
+"""Other words for verbs."""
+
+OTHER_OPTIONS = {
+    "-n": ("--runs",),
+    "-s": ("--set", "--seed"),
+    "-v": ("--all",),
+    "--csv": ("--json",),
+    "--cores": ("--jobs",),
+    "--dir": ("--out",),
+    "--file": ("--output",),
+    "--folder": ("--out",),
+    "--jitter": ("--core-jitter",),
+    "--length": ("--duration",),
+    "--loss": ("--core-loss",),
+    "--name": ("--scenario",),
+    "--out": ("--output",),
+    "--output": ("--out",),
+    "-o": ("--out",),
+    "--param": ("--parameter", "--set"),
+    "--parameter": ("--set",),
+    "-P": ("--set",),
+    "--pcapng": ("--pcap",),
+    "--repeat": ("--runs",),
+    "--replications": ("--runs",),
+    "--results": ("--out",),
+    "--silent": ("--quiet",),
+    "--stop": ("--until",),
+    "--threads": ("--jobs",),
+    "--time": ("--duration",),
+    "--timeseries": ("--series",),
+    "--to": ("--until",),
+    "--trace": ("--series", "--pcap"),
+    "--verbose": ("--all",),
+    "--workers": ("--jobs",),
+    "--x": ("--over",),
+}
+"""Other words for options, and options of other verbs: the first that the verb has is proposed."""
+
+_CAPTURES = (".pcap", ".pcapng", ".cap")
+
+
+def nearest(word: str, names: Iterable[str]) -> str | None:
+    """The name that was mistyped, if one is near."""
+    found = get_close_matches(word, list(names), 1, 0.6)
+    return found[0] if found else None
+
+
+def no_such_verb(word: str, rest: Sequence[str]) -> str:
+    """The sentence about a verb that there is not."""
+    if word.endswith(".toml"):
+        from pathlib import Path
+
+        from umtslab.cli.purposes import command, purpose
+
+        path = Path(word)
+        return f"a verb comes first: {command(purpose(path) or 'run', path)}"
+    if word.endswith(_CAPTURES):
+        return f"a verb comes first: umts analyse {word}"
+    if word.startswith("-") and (verb := next((other for other in rest if other in VERBS), None)):
+        return f"a verb comes first: umts {verb} {word} …"
+    near = OTHER_VERBS.get(word.lower().removeprefix("--")) or nearest(word, VERBS)
+    hint = f"did you mean umts {near}?" if near else "`umts --help` lists them"
+    return f"there is no {'option' if word.startswith('-') else 'verb'} {word!r}; {hint}"
+
+
+def no_such_option(verb: str, word: str, options: Collection[str]) -> str:
+    """The sentence about an option that the verb, as in ``umts run``, has not."""
+    name, _, value = word.partition("=")
+    hint = f"did you mean {near}?" if (near := _option_like(name, options)) else None
+    if hint is None and "--set" in options:
+        from umtslab.cli.keys import is_key, keys_like
+
+        word = name.lstrip("-").replace("-", "_")
+        keys = [word] if is_key(word) else keys_like(word)
+        hint = f"did you mean --set {keys[0]}={value or 'VALUE'}?" if keys else None
+    return f"{verb} has no option {name}; {hint or f'`{verb} --help` lists them'}"
+
+
+def _option_like(name: str, options: Collection[str]) -> str | None:
+    others = (other for other in OTHER_OPTIONS.get(name, ()) if other in options)
+    long = [option for option in options if option.startswith("--")]
+    return next(others, None) or (nearest(name, long) if name.startswith("--") else None)
+
+
+def surplus(word: str, usage: str, options: Collection[str]) -> str:
+    """The sentence about a word too many."""
+    if "=" in word and "--set" in options:
+        return f"there is a word too many, {word!r}; did you mean --set {word}?"
+    return f"there is a word too many, {word!r}: {usage}"

@@ -1,0 +1,206 @@
+"""The words of a command line, read: the verb, whose module alone is imported, then its options.
+
+The standard library's parser, with three things done differently. Words and options may stand in any order,
+and what follows the first word of a program is the program's. An option is known by its whole name, and an
+error speaks of what was typed and proposes what is near. A help text stands once, beside the option.
+"""
+
+from __future__ import annotations
+
+from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError
+from collections.abc import Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
+
+from umtslab.cli.failures import UsageError
+from umtslab.cli.help import Layout, overview, print_help
+from umtslab.cli.verbs import VERBS, Verb
+
+if TYPE_CHECKING:
+    from argparse import _ActionsContainer
+
+    Options: TypeAlias = _ActionsContainer
+    """Where options are declared: a parser, or a group of its options."""
+
+_HELP = ("-h", "--help")
+
+
+def dispatch(words: Sequence[str]) -> int:
+    """Do what the words ask for; the answer is the exit status."""
+    first, rest = (words[0], words[1:]) if words else ("--help", ())
+    if first in ("help", *_HELP) and not (rest and rest[0] in VERBS):
+        print_help(overview())
+        return 0
+    if first == "--version":
+        print(_version())
+        return 0
+    if first == "help":
+        first, rest = rest[0], ("--help",)
+    if first not in VERBS:
+        from umtslab.cli.mistyped import no_such_verb
+
+        raise UsageError(no_such_verb(first, rest))
+    found = parser_of(first).read(rest)
+    if found is None:
+        return 0
+    status: int = getattr(import_module(f"umtslab.cli.{first}"), first)(**found)
+    return status
+
+
+def parser_of(verb: str) -> Parser:
+    """A verb's parser, with the options that its module declares."""
+    parser = Parser(verb, VERBS[verb])
+    import_module(f"umtslab.cli.{verb}").options(parser)
+    return parser
+
+
+class Parser(ArgumentParser):
+    """The options of one verb. Each is an argument of the verb's function, of the name of its `dest`."""
+
+    def __init__(self, verb: str, about: Verb) -> None:
+        examples = "\n".join(f"  {example}" for example in about.examples)
+        super().__init__(
+            prog=f"umts {verb}",
+            description=about.sentence,
+            epilog=f"examples:\n{examples}" if examples else None,
+            formatter_class=Layout,
+            add_help=False,
+            allow_abbrev=False,
+            exit_on_error=False,
+        )
+        self._positionals.title = "arguments"
+        self._program_follows = False
+
+    def explain(self, *paragraphs: str) -> None:
+        """What the help says before the options, besides the verb's sentence."""
+        self.description = "\n\n".join((self.description or "", *paragraphs))
+
+    def expect_program(self, **how: Any) -> None:
+        """The last words are a program and its own options, with or without ``--`` before them."""
+        self.add_argument(nargs="*", **how)
+        self._program_follows = True
+
+    def format_usage(self) -> str:
+        """The words that must or may stand there, in a line."""
+        return f"usage: {self._line()}\n"
+
+    def format_help(self) -> str:
+        """What the verb does, its words and options by group, and examples."""
+        self.usage = self._line().replace("%", "%%")
+        return super().format_help()
+
+    def _line(self) -> str:
+        words = [_placed(action) for action in self._get_positional_actions()]
+        if self._program_follows:
+            return " ".join([self.prog, "[OPTION …] --", *words])
+        return " ".join([self.prog, *words, "[OPTION …]"])
+
+    def read(self, words: Sequence[str]) -> dict[str, Any] | None:
+        """The arguments that the words are; None if they asked for help, which is printed.
+
+        Raises
+        ------
+        UsageError
+            If they are none, with what would be right.
+        """
+        try:
+            options, texts = self._sorted(words)
+            if options is None:
+                print_help(self.format_help())
+                return None
+            found, left = self.parse_known_args([*options, *(["--", *texts] if texts else [])])
+        except ArgumentError as error:
+            raise UsageError(_told(error, words)) from None
+        if left:
+            from umtslab.cli.mistyped import surplus
+
+            raise UsageError(surplus(left[-1], self._line(), self._option_string_actions))
+        return vars(found)
+
+    def _sorted(self, words: Sequence[str]) -> tuple[list[str] | None, list[str]]:
+        """Options, each with its value in one word, and the other words; no options if help is asked for."""
+        options: list[str] = []
+        texts: list[str] = []
+        unknown: list[str] = []
+        at = 0
+        while at < len(words):
+            word = words[at]
+            at += 1
+            if word == "--" or (self._program_follows and not _is_option(word)):
+                texts += words[at:] if word == "--" else words[at - 1 :]
+                break
+            if not _is_option(word):
+                texts.append(word)
+            elif word in _HELP:
+                return None, []
+            elif (action := self._option_string_actions.get(word)) is not None and action.nargs != 0:
+                if at == len(words) or (_is_option(words[at]) and " " not in words[at]):
+                    raise UsageError(f"{word} takes a value: {word} {action.metavar}")
+                options.append(f"{word}={words[at]}")
+                at += 1
+            elif action is not None or self._is_attached(word):
+                options.append(word)
+            else:
+                unknown.append(word)
+        if unknown:
+            from umtslab.cli.mistyped import no_such_option
+
+            raise UsageError(no_such_option(self.prog, unknown[0], self._option_string_actions))
+        return options, texts
+
+    def _is_attached(self, word: str) -> bool:
+        """Whether a word is an option with its value, as in --runs=5 and -j2, or several, as in -qj2."""
+        known = self._option_string_actions
+        if word.startswith("--"):
+            return word.partition("=")[0] in known
+        return f"-{word[1]}" in known
+
+    def error(self, message: str) -> NoReturn:
+        """Words are missing; nothing else comes here."""
+        raise UsageError(f"{message.rpartition(': ')[2]} is missing: {self._line()}")
+
+    def _check_value(self, action: Action, value: Any) -> None:
+        if action.choices is not None and value not in action.choices:
+            from umtslab.cli.mistyped import nearest
+
+            names = [str(choice) for choice in action.choices]
+            near = nearest(str(value), names)
+            hint = f"; did you mean {near}?" if near else ""
+            raise ArgumentError(action, f"takes one of {', '.join(names)}, not {value!r}{hint}")
+
+
+def whole_number(word: str) -> int:
+    """The kind of an option that counts."""
+    try:
+        return int(word)
+    except ValueError:
+        raise ArgumentTypeError(f"takes a whole number, not {word!r}") from None
+
+
+def _is_option(word: str) -> bool:
+    """Whether a word is an option rather than a text, a number below zero, or ``-`` for standard input."""
+    return word.startswith("-") and word != "-" and not word[1:].replace(".", "", 1).isdecimal()
+
+
+def _placed(action: Action) -> str:
+    name = str(action.metavar or action.dest)
+    if action.nargs == "+":
+        return f"{name} [{name} …]"
+    if action.nargs == "*":
+        return f"[{name} …]"
+    return f"[{name}]" if action.nargs == "?" else name
+
+
+def _told(error: ArgumentError, words: Sequence[str]) -> str:
+    """What is wrong with an option's value, under the name that was typed."""
+    names = (error.argument_name or "").split("/")
+    typed = next((name for name in names for word in words if word.startswith(name)), names[0])
+    if error.message.startswith("ignored explicit argument"):
+        return f"{typed} takes no value"
+    return f"{typed} {error.message}"
+
+
+def _version() -> str:
+    from umtslab.run import code_version
+
+    return f"umts {code_version()}"

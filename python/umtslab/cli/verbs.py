@@ -1,0 +1,148 @@
+"""The verbs by name: what each does in a sentence, and examples. Their modules are not imported for it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+ABOUT = "A laboratory for TCP over UMTS radio access."
+
+EXAMPLES = (
+    ("umts run scenarios/ftp-on-fach.toml", "one run, its metrics as a table"),
+    ("umts run scenarios/ftp-on-fach.toml --precision 5% --set tcp.variant=tahoe", "as many as it takes"),
+    ("umts run scenarios/ftp-on-fach.toml --series --pcap --out demo", "with time series and captures"),
+    ("umts plot demo outstanding -o outstanding.pdf", "a figure of them"),
+    ("umts compare demo other", "what differs, and whether by chance"),
+    ("umts analyse trace.pcapng", "the same metrics of a packet capture, simulated or real"),
+    ("umts sweep campaigns/fach-error-rate.toml", "a grid of parameters, with intervals"),
+    ("umts params rlc", "every scenario key about RLC"),
+)
+"""What a newcomer can type, and what comes of it."""
+
+EXIT_STATUS = (
+    "Exit status: 0 done; 1 a run or a claim failed, a precision was missed, results could not be written; "
+    "2 wrong usage or input; 130 interrupted."
+)
+
+
+class Verb(NamedTuple):
+    """One verb: what it does, and how it is typed."""
+
+    sentence: str
+    examples: tuple[str, ...] = ()
+
+
+EXPERIMENTS = {
+    "run": Verb(
+        "Run a scenario, once or until a precision is reached.",
+        (
+            "umts run scenarios/ftp-on-fach.toml --set radio.bler=0.1 --runs 10",
+            'umts run scenarios/ftp-on-fach.toml --precision 1% --metric mean_rtt_s --duration "300 s"',
+        ),
+    ),
+    "sweep": Verb(
+        "Run a campaign: a grid of parameters, each point several times; only what is missing is run.",
+        (
+            "umts sweep campaigns/fach-error-rate.toml",
+            "umts sweep scenarios/ftp-on-fach.toml -P radio.bler=0.01,0.1 -P "
+            "tcp.variant=reno,vegas --runs 10",
+            "umts sweep campaigns/fach-error-rate.toml --dask tcp://host:8786",
+        ),
+    ),
+    "optimise": Verb(
+        "Find the best parameters of a scenario under constraints.",
+        ("umts optimise campaigns/rlc-best-goodput.toml",),
+    ),
+    "sensitivity": Verb(
+        "Find out which parameters of a scenario matter.",
+        ("umts sensitivity campaigns/rlc-sensitivity.toml -o effects.pdf",),
+    ),
+    "reproduce": Verb(
+        "Run a paper's experiments again and score its claims.",
+        ("umts reproduce dubois2005/ch6 --quick",),
+    ),
+}
+
+PROGRAMS = {
+    "emulate": Verb(
+        "Run a real command over the emulated radio access network.",
+        (
+            "umts emulate -- curl -s -o page.bin http://example.com/bytes/100000",
+            "sudo umts emulate --internet -- curl -so page.html https://www.example.org/",
+            "umts emulate --bearer fach --pcap -- ping -c 5 server.example",
+            'umts emulate --bearer fach-dch:att-2010 --core-delay "30 ms" --core-jitter "10 ms" -- firefox',
+            'umts emulate --ue "curl -so other.bin http://b.example/bytes/50000" '
+            "-- wget http://a.example/bytes/50000",
+        ),
+    ),
+    "replay": Verb("Run a recorded emulation again, in simulated time.", ("umts replay results",)),
+    "analyse": Verb(
+        "TCP metrics of packet captures, simulated or real.",
+        (
+            "umts analyse trace.pcapng",
+            "umts analyse trace.pcapng --connection 3 --all",
+            "umts analyse trace.pcapng --plot timeseq.pdf",
+        ),
+    ),
+}
+
+RESULTS = {
+    "plot": Verb(
+        "Draw a figure of a run that was recorded with --series, or of a campaign.",
+        (
+            "umts plot results outstanding -o outstanding.pdf",
+            "umts plot results waterfall --from 3 --until 8",
+            "umts plot fach-error-rate budget --x radio.bler",
+        ),
+    ),
+    "compare": Verb("Differences between two results, with intervals.", ("umts compare reno tahoe",)),
+    "export": Verb(
+        "Results as CSV or LaTeX tables.",
+        ("umts export results --csv -o runs.csv", "umts export results --latex --table summary"),
+    ),
+    "report": Verb(
+        "Write a campaign as one page: figures, tables, and the commands that make its points again.",
+        (
+            "umts report fach-error-rate",
+            "umts report fach-error-rate --metric goodput_kbps --over radio.bler --log -o page.html",
+        ),
+    ),
+}
+
+REFERENCE = {
+    "params": Verb(
+        "Every key of a scenario file: kind, default, range, source.",
+        ("umts params tcp.rto", "umts params cwnd"),
+    ),
+    "bearers": Verb(
+        "The bearers that scenarios and `umts emulate --bearer` can name: of TS 34.108, switched, flat.",
+        ("umts bearers ps-384", "umts run scenarios/ftp-on-fach-3gpp.toml --set ue.bearer=ps-384"),
+    ),
+    "profiles": Verb(
+        "All of TCP under one name: ns-2, Linux, the RFCs; each value with its source.",
+        (
+            "umts profiles linux-2.4",
+            "umts run scenarios/ftp-on-fach-3gpp.toml --set tcp.profile=linux-2.4",
+        ),
+    ),
+    "rrc": Verb(
+        "Timers and delays of real networks and of studies that scenarios can name: `rrc.profile`.",
+        ("umts rrc att", "umts run scenarios/ftp-fach-dch-3gpp.toml --set rrc.profile=att-2010"),
+    ),
+    "metrics": Verb("Every metric: unit, meaning, formula.", ("umts metrics rtt",)),
+    "schema": Verb("The JSON Schema of scenario files.", ("umts schema > scenario.schema.json",)),
+    "completions": Verb(
+        "What completes verbs and options in a shell.",
+        ("umts completions bash > ~/.local/share/bash-completion/completions/umts",),
+    ),
+    "doctor": Verb("Versions, and what is installed of what can be used.", ("umts doctor --json",)),
+}
+
+GROUPS = {
+    "experiments": EXPERIMENTS,
+    "programs and captures": PROGRAMS,
+    "results": RESULTS,
+    "reference": REFERENCE,
+}
+"""As `umts --help` shows them."""
+
+VERBS = {name: verb for verbs in GROUPS.values() for name, verb in verbs.items()}

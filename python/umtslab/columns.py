@@ -1,0 +1,134 @@
+"""Tables as plain text: columns side by side, numbers to the right.
+
+Into a file or pipe a line is as long as it needs to be. On a terminal headings are bold, and texts are
+folded until the table fits.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import TextIO
+
+_GAP = "  "
+_NARROWEST = 12
+"""A column of texts is not made narrower than that: what is left over, the terminal wraps."""
+
+_USUAL_WIDTH = 80
+"""Of a terminal that does not tell."""
+
+
+class Table:
+    """Rows under headings; a heading that begins with ``>`` is of a column of numbers."""
+
+    def __init__(self, *headings: str) -> None:
+        self._right = [heading.startswith(">") for heading in headings]
+        self._headings = [heading.removeprefix(">") for heading in headings]
+        self._rows: list[tuple[str, ...]] = []
+
+    def add_row(self, *cells: str) -> None:
+        """One more row, with a cell for each heading."""
+        if len(cells) != len(self._headings):
+            raise ValueError(f"{len(self._headings)} columns, and {len(cells)} cells")
+        self._rows.append(cells)
+
+    def lines(self, width: int | None = None, *, bold: bool = False) -> Iterator[str]:
+        """The table in lines of at most `width` characters, as far as its columns can be folded."""
+        widths = self._widths(width)
+        for line in self._folded(self._headings, widths):
+            yield _bold(line) if bold else line
+        for row in self._rows:
+            yield from self._folded(row, widths)
+
+    def _widths(self, width: int | None) -> list[int]:
+        """Of each column: what it needs, or less where all together have to fit."""
+        needed = [
+            max(_longest(text.split("\n")) for text in column)
+            for column in zip(self._headings, *self._rows, strict=True)
+        ]
+        if width is None:
+            return needed
+        least = [self._least(column, wide) for column, wide in enumerate(needed)]
+        room = width - len(_GAP) * (len(needed) - 1)
+        while sum(needed) > room:
+            foldable = [column for column, wide in enumerate(needed) if wide > least[column]]
+            if not foldable:
+                break
+            needed[max(foldable, key=lambda column: needed[column])] -= 1
+        return needed
+
+    def _least(self, column: int, needed: int) -> int:
+        """How far a column can be folded: numbers stay whole, their heading need not."""
+        if self._right[column]:
+            return max((len(row[column]) for row in self._rows), default=needed)
+        return min(needed, _NARROWEST)
+
+    def _folded(self, cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
+        """A row in as many lines as its longest cell takes."""
+        parts = [_fold(cell, width) for cell, width in zip(cells, widths, strict=True)]
+        for number in range(max(map(len, parts))):
+            texts = [part[number] if number < len(part) else "" for part in parts]
+            placed = (
+                text.rjust(width) if right else text.ljust(width)
+                for text, width, right in zip(texts, widths, self._right, strict=True)
+            )
+            yield _GAP.join(placed).rstrip()
+
+
+def show(table: Table, file: TextIO | None = None) -> None:
+    """Print a table on standard output, or into `file`."""
+    out = sys.stdout if file is None else file
+    terminal = is_terminal(out)
+    for line in table.lines(terminal_width(out) if terminal else None, bold=terminal):
+        print(line, file=out)
+
+
+def heading(text: str, file: TextIO | None = None) -> None:
+    """Print a line that stands out where standard output, or `file`, is a terminal."""
+    out = sys.stdout if file is None else file
+    print(_bold(text) if is_terminal(out) else text, file=out)
+
+
+def is_terminal(file: TextIO) -> bool:
+    """Whether somebody reads along, on a terminal that knows more than letters."""
+    return file.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def terminal_width(file: TextIO) -> int:
+    """Characters in a line of the terminal; COLUMNS in the environment overrules what it tells."""
+    typed = os.environ.get("COLUMNS", "")
+    if typed.isdecimal() and int(typed) > 0:
+        return int(typed)
+    try:
+        return os.get_terminal_size(file.fileno()).columns or _USUAL_WIDTH
+    except (OSError, ValueError):
+        return _USUAL_WIDTH
+
+
+def _bold(text: str) -> str:
+    return f"\x1b[1m{text}\x1b[0m" if text else text
+
+
+def _fold(text: str, width: int) -> list[str]:
+    """A text in lines of at most `width` characters: between words, and inside those that are longer."""
+    if len(text) <= width and "\n" not in text:
+        return [text]
+    lines = []
+    for paragraph in text.split("\n"):
+        line = ""
+        for word in paragraph.split():
+            joined = f"{line} {word}" if line else word
+            if len(joined) <= width:
+                line = joined
+                continue
+            if line:
+                lines.append(line)
+            *whole, line = [word[at : at + width] for at in range(0, len(word), width)]
+            lines += whole
+        lines.append(line)
+    return lines
+
+
+def _longest(texts: Sequence[str]) -> int:
+    return max(map(len, texts))

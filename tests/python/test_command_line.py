@@ -1,0 +1,223 @@
+"""The command line itself: words in any order, help, and what is answered to what there is not."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import pty
+import shlex
+import subprocess
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from conftest import FTP, Umts, command
+from hypothesis import given
+from hypothesis import strategies as st
+from umtslab.cli.failures import _FAILED, _WRONG, UsageError
+from umtslab.cli.mistyped import OTHER_OPTIONS, OTHER_VERBS
+from umtslab.cli.parser import Parser, parser_of
+from umtslab.cli.verbs import VERBS
+from umtslab.metrics import definitions
+
+CAMPAIGN = FTP.parents[1] / "campaigns" / "fach-error-rate.toml"
+
+
+def destinations(parser: Parser) -> set[str]:
+    return {action.dest for action in parser._actions}
+
+
+def options_of(verb: str) -> set[str]:
+    return {name for action in parser_of(verb)._actions for name in action.option_strings}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_options_are_the_arguments_of_the_verbs_function(verb: str) -> None:
+    function = getattr(import_module(f"umtslab.cli.{verb}"), verb)
+    assert destinations(parser_of(verb)) == set(inspect.signature(function).parameters)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_option_says_what_it_is_for(verb: str) -> None:
+    help_text = parser_of(verb).format_help()
+    for action in parser_of(verb)._actions:
+        assert action.help, action.dest
+        assert action.help.endswith("."), action.help
+        assert action.nargs == 0 or action.metavar, action.dest
+    assert all(option in help_text for option in options_of(verb))
+    assert VERBS[verb].sentence in " ".join(help_text.split())
+    assert all(example in help_text for example in VERBS[verb].examples)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_example_of_a_verb_can_be_read(verb: str) -> None:
+    for example in VERBS[verb].examples:
+        words = shlex.split(example.split(" > ")[0])
+        at = words.index("umts")
+        assert parser_of(words[at + 1]).read(words[at + 2 :]) is not None
+
+
+ORDERS = [
+    ["a.toml", "--set", "x=1", "--runs", "2", "-j2", "--json"],
+    ["--set=x=1", "--json", "--runs=2", "-j", "2", "a.toml"],
+    ["--runs", "2", "a.toml", "--jobs=2", "--json", "--set", "x=1"],
+    ["--runs", "2", "--jobs=2", "--json", "--set", "x=1", "--", "a.toml"],
+]
+
+
+@pytest.mark.parametrize("words", ORDERS)
+def test_options_and_words_stand_in_any_order(words: list[str]) -> None:
+    found = parser_of("run").read(words)
+    assert found is not None
+    assert (found["scenario"], found["changes"]) == (Path("a.toml"), ["x=1"])
+    assert (found["runs"], found["jobs"], found["json"], found["series"]) == (2, 2, True, False)
+
+
+def test_captures_stand_between_options() -> None:
+    found = parser_of("analyse").read(["a.pcap", "--json", "-", "-qc0", "b.pcap", "--", "-c.pcap"])
+    assert found is not None
+    assert found["captures"] == [Path(name) for name in ("a.pcap", "-", "b.pcap", "-c.pcap")]
+    assert (found["json"], found["quiet"], found["connection"]) == (True, True, 0)
+
+
+@pytest.mark.parametrize(
+    "words", [["--quiet", "--", "curl", "-s", "--", "x"], ["--quiet", "curl", "-s", "--", "x"]]
+)
+def test_the_options_of_a_program_are_its_own(words: list[str]) -> None:
+    found = parser_of("emulate").read(words)
+    assert found is not None
+    assert (found["quiet"], found["command"]) == (True, ["curl", "-s", "--", "x"])
+
+
+WORDS = ["a.toml", "--set", "x=1", "--runs", "-1", "--jsn", "--json", "-q", "--", "-", "", "-qj", "--seed=3"]
+
+
+@given(st.lists(st.sampled_from(WORDS), max_size=6), st.sampled_from(sorted(VERBS)))
+def test_whatever_is_typed_is_read_or_refused(words: list[str], verb: str) -> None:
+    parser = parser_of(verb)
+    with suppress(UsageError):
+        found = parser.read(words)
+        assert found is not None
+        assert set(found) == destinations(parser)
+
+
+WRONG = {
+    "an option nearly": (("run", FTP, "--sed", "1"), "umts run has no option --sed; did you mean --seed?"),
+    "a part of an option": (("run", FTP, "--prec", "5%"), "did you mean --precision?"),
+    "a synonym": (("run", FTP, "--replications", "5"), "did you mean --runs?"),
+    "another verb's option": (("run", FTP, "-o", "x"), "did you mean --out?"),
+    "a scenario key": (("run", FTP, "--tcp.variant=vegas"), "did you mean --set tcp.variant=vegas?"),
+    "the end of a key": (("run", FTP, "--bler", "0.1"), "did you mean --set radio.bler=VALUE?"),
+    "nothing like it": (("run", FTP, "--zzzzzz"), "`umts run --help` lists them"),
+    "--set forgotten": (("run", FTP, "tcp.variant=vegas"), "did you mean --set tcp.variant=vegas?"),
+    "a word too many": (("plot", "a", "cwnd", "b"), "too many, 'b': umts plot RESULT KIND"),
+    "a word missing": (("plot", "a"), "KIND is missing: umts plot RESULT KIND"),
+    "no value": (("run", FTP, "--runs", "--json"), "--runs takes a value: --runs N"),
+    "no value at the end": (("run", FTP, "--runs"), "--runs takes a value: --runs N"),
+    "a value of a flag": (("run", FTP, "--json=yes"), "--json takes no value"),
+    "no number": (("run", FTP, "-j", "many"), "-j takes a whole number, not 'many'"),
+    "another choice": (("export", "a", "--table", "run"), "--table takes one of runs, summary, connections"),
+    "a verb nearly": (("swep", CAMPAIGN), "there is no verb 'swep'; did you mean umts sweep?"),
+    "a verb by another name": (("simulate", FTP), "did you mean umts run?"),
+    "American spelling": (("analyze", "a.pcap"), "did you mean umts analyse?"),
+    "no such verb": (("frobnicate",), "`umts --help` lists them"),
+    "a scenario as verb": ((FTP,), f"a verb comes first: umts run {FTP}"),
+    "a campaign as verb": ((CAMPAIGN,), f"a verb comes first: umts sweep {CAMPAIGN}"),
+    "a capture as verb": (("trace.pcapng",), "a verb comes first: umts analyse trace.pcapng"),
+    "an option as verb": (("--json", "run", FTP), "a verb comes first: umts run --json …"),
+    "an option alone": (("--versoin",), "there is no option '--versoin'"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_may_have_been_meant(case: str, umts: Umts, tmp_path: Path) -> None:
+    words, hint = WRONG[case]
+    done = umts(*words, status=2)
+    assert hint in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+    assert os.listdir(tmp_path) == []
+
+
+def test_synonyms_are_of_verbs_and_options_that_there_are() -> None:
+    assert set(OTHER_VERBS.values()) <= {*VERBS, "--version"}
+    assert set(OTHER_VERBS).isdisjoint(VERBS)
+    every = {name for verb in VERBS for name in options_of(verb)}
+    assert {name for others in OTHER_OPTIONS.values() for name in others} <= every
+
+
+def test_errors_are_told_by_names_that_there_are() -> None:
+    for name in (*_WRONG, *_FAILED, "umtslab._core.ScenarioError", "umtslab._core.OutputError"):
+        module, _, kind = name.rpartition(".")
+        found = getattr(import_module(module), kind)
+        assert issubclass(found, Exception)
+        assert f"{found.__module__}.{found.__qualname__}" == name
+
+
+@pytest.mark.parametrize("words", [("help", "run"), ("run", "-h"), ("run", "x.toml", "--help", "--sed")])
+def test_the_help_of_a_verb_is_asked_for_in_several_ways(words: tuple[str, ...], umts: Umts) -> None:
+    assert umts(*words).stdout == umts("run", "--help").stdout
+    assert umts("help").stdout == umts("--help").stdout == umts().stdout
+
+
+def test_the_help_names_every_verb(umts: Umts) -> None:
+    lines = umts("--help").stdout.splitlines()
+    assert all(any(line.startswith(f"  {verb} ") for line in lines) for verb in VERBS)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "tcsh", "fish"])
+def test_shells_complete_verbs_and_options(shell: str, umts: Umts) -> None:
+    script = umts("completions", shell).stdout
+    assert all(verb in script for verb in VERBS)
+    assert "precision" in script
+
+
+def test_bash_understands_its_completions(umts: Umts, tmp_path: Path) -> None:
+    (tmp_path / "umts.bash").write_text(umts("completions", "bash").stdout)
+    asked = (
+        'source umts.bash; COMP_WORDS=(umts run --prec); COMP_CWORD=2; _shtab_umts; echo "${COMPREPLY[@]}"'
+    )
+    done = subprocess.run(
+        ["bash", "-c", f"source umts.bash; {asked}"], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["--precision"]
+
+
+def on_a_terminal(words: Sequence[str], columns: int) -> str:
+    """What a command writes on a terminal of so many columns."""
+    ours, theirs = pty.openpty()
+    environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm"}
+    with subprocess.Popen(words, stdout=theirs, stderr=theirs, env=environment) as process:
+        os.close(theirs)
+        text = b""
+        while chunk := _read(ours):
+            text += chunk
+        assert process.wait() == 0
+    os.close(ours)
+    return text.decode().replace("\r\n", "\n")
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # whoever wrote there has ended
+        return b""
+
+
+def test_a_table_fits_its_terminal_and_has_whole_lines_in_a_file(umts: Umts) -> None:
+    names = [metric["name"] for metric in definitions()]
+    narrow = on_a_terminal(command("metrics"), 120)
+    assert narrow.startswith("\x1b[1mname")
+    assert max(len(line) for line in narrow.replace("\x1b[1m", "").replace("\x1b[0m", "").split("\n")) <= 120
+    wide = umts("metrics").stdout.splitlines()
+    assert [line.split()[0] for line in wide[1:]] == names
+    assert "\x1b" not in "".join(wide)
+
+
+def test_the_help_stands_out_on_a_terminal_only(umts: Umts) -> None:
+    assert "\x1b[1mexamples:\x1b[0m" in on_a_terminal(command("run", "--help"), 80)
+    assert "\nexamples:\n" in umts("run", "--help").stdout
+    assert json.loads(umts("params", "radio.bler", "--json").stdout)
