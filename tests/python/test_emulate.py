@@ -189,7 +189,7 @@ def test_ctrl_c_is_for_the_command(tmp_path: Path) -> None:
         (("--tcp-set", "route.mtu=9", "--", "true"), "routes have no mtu"),
         (("--seed", "-1", "--", "true"), "--seed takes a number"),
         (("--set", "duration=1 s", "--", "true"), "timeout 30 COMMAND"),
-        (("--no-such-option", "--", "true"), "there is no option --no-such-option"),
+        (("--no-such-option", "--", "true"), "umts emulate has no option --no-such-option"),
         (("--out", "/dev/null/results", "--", "true"), "cannot keep results in /dev/null/results"),
     ],
 )
