@@ -23,29 +23,29 @@ class Table:
     """Rows under headings; a heading that begins with ``>`` is of a column of numbers."""
 
     def __init__(self, *headings: str) -> None:
-        self._right = [heading.startswith(">") for heading in headings]
-        self._headings = [heading.removeprefix(">") for heading in headings]
-        self._rows: list[tuple[str, ...]] = []
+        self.right = [heading.startswith(">") for heading in headings]
+        self.headings = [heading.removeprefix(">") for heading in headings]
+        self.rows: list[tuple[str, ...]] = []
 
     def add_row(self, *cells: str) -> None:
         """One more row, with a cell for each heading."""
-        if len(cells) != len(self._headings):
-            raise ValueError(f"{len(self._headings)} columns, and {len(cells)} cells")
-        self._rows.append(cells)
+        if len(cells) != len(self.headings):
+            raise ValueError(f"{len(self.headings)} columns, and {len(cells)} cells")
+        self.rows.append(cells)
 
     def lines(self, width: int | None = None, *, bold: bool = False) -> Iterator[str]:
         """The table in lines of at most `width` characters, as far as its columns can be folded."""
         widths = self._widths(width)
-        for line in self._folded(self._headings, widths):
+        for line in self._folded(self.headings, widths):
             yield _bold(line) if bold else line
-        for row in self._rows:
+        for row in self.rows:
             yield from self._folded(row, widths)
 
     def _widths(self, width: int | None) -> list[int]:
         """Of each column: what it needs, or less where all together have to fit."""
         needed = [
             max(_longest(text.split("\n")) for text in column)
-            for column in zip(self._headings, *self._rows, strict=True)
+            for column in zip(self.headings, *self.rows, strict=True)
         ]
         if width is None:
             return needed
@@ -60,8 +60,8 @@ class Table:
 
     def _least(self, column: int, needed: int) -> int:
         """How far a column can be folded: numbers stay whole, their heading need not."""
-        if self._right[column]:
-            return max((len(row[column]) for row in self._rows), default=needed)
+        if self.right[column]:
+            return max((len(row[column]) for row in self.rows), default=needed)
         return min(needed, _NARROWEST)
 
     def _folded(self, cells: Sequence[str], widths: Sequence[int]) -> Iterator[str]:
@@ -71,7 +71,7 @@ class Table:
             texts = [part[number] if number < len(part) else "" for part in parts]
             placed = (
                 text.rjust(width) if right else text.ljust(width)
-                for text, width, right in zip(texts, widths, self._right, strict=True)
+                for text, width, right in zip(texts, widths, self.right, strict=True)
             )
             yield _GAP.join(placed).rstrip()
 

@@ -7,27 +7,6 @@ from functools import lru_cache
 
 from umtslab import _core
 
-HEADLINE = (
-    "goodput_kbps",
-    "goodput_active_kbps",
-    "throughput_kbps",
-    "mean_rtt_s",
-    "mean_rtt_time_avg_s",
-    "mean_outstanding_segments",
-    "tcp_retransmissions",
-    "rto_count",
-    "download_time_s",
-    "link_utilization_pct",
-    "rlc_throughput_iub_kbps",
-    "sdu_delay_ms",
-    "residual_loss_pct",
-    "mean_transmissions_per_pdu",
-    "bler_pct",
-    "fach_queue_drops",
-    "jain_fairness",
-)
-"""Shown first, in this order; the others on request."""
-
 UPLINK = "_uplink"
 """Behind the name of a metric of the radio part or of UDP: the same of the other direction."""
 
@@ -62,8 +41,3 @@ def unknown(name: str) -> str:
     near = get_close_matches(name, units(), 1)
     hint = f"did you mean {near[0]}?" if near else "`umts metrics` lists them"
     return f"there is no metric {name!r}; {hint}"
-
-
-def headline(names: set[str]) -> list[str]:
-    """Those of `names` that a first look wants."""
-    return [name for name in HEADLINE if name in names]

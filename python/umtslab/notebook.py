@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 
+from umtslab.columns import Table
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """A table; a heading that begins with ``>`` is of a column of numbers."""
-    right = [heading.startswith(">") for heading in headings]
-    top = _row("th", [heading.removeprefix(">") for heading in headings], right)
-    body = "".join(_row("td", cells, right) for cells in rows)
+
+def table(content: Table) -> str:
+    """A table."""
+    top = _row("th", content.headings, content.right)
+    body = "".join(_row("td", cells, content.right) for cells in content.rows)
     return f"<table><thead>{top}</thead><tbody>{body}</tbody></table>"
 
 

@@ -184,7 +184,7 @@ class Run:
         shown = metrics_table(summarise_metrics([self.metrics]))
         who = f"{self.duration_s:g} s, seed {self.seed}, run {self.run}, umtslab {self.identity.code}"
         where = "" if self.folder is None else str(self.folder)
-        return caption(self.scenario, in_words(self.changes), who, where) + table(shown.headings, shown.rows)
+        return caption(self.scenario, in_words(self.changes), who, where) + table(shown)
 
     def _rows(self, name: str, file: str) -> int:
         import polars as pl

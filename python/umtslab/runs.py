@@ -60,7 +60,7 @@ class Runs(list[Run]):
             return caption("no runs")
         shown = metrics_table(self.summary())
         head = caption(_listed({run.scenario for run in self}), in_words(self.changes), self._who())
-        return head + table(shown.headings, shown.rows)
+        return head + table(shown)
 
     def _who(self) -> str:
         """How many there are, of which seeds and versions."""

@@ -1,12 +1,12 @@
-"""Metrics and connections as rows of text, for terminals, pages and notebooks alike."""
+"""Metrics and connections as tables of text, for terminals and notebooks alike."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import Summary
+from umtslab.columns import Table
 from umtslab.first_look import first_look, what_of
 from umtslab.metrics import units
 from umtslab.numbers import estimate, number
@@ -23,31 +23,23 @@ _OF_CONNECTIONS = (
 )
 
 
-@dataclass(frozen=True)
-class TextTable:
-    """Rows of text under headings; a heading that begins with ``>`` is of a column of numbers."""
-
-    headings: tuple[str, ...]
-    rows: list[tuple[str, ...]]
-
-
-def metrics_table(summaries: Mapping[str, Summary], *, every: bool = False) -> TextTable:
+def metrics_table(summaries: Mapping[str, Summary], *, every: bool = False) -> Table:
     """Metrics that have a value, each with what it is of and its unit; of several runs mean and interval."""
     means = {name: summary.mean for name, summary in summaries.items()}
     names = sorted(name for name, mean in means.items() if mean is not None) if every else first_look(means)
     unit_of = units()
     several = max((summary.n for summary in summaries.values()), default=0) > 1
-    rows = []
+    shown = (">mean", ">± 95 %", ">n") if several else (">value",)
+    table = Table("metric", *shown, "unit", "which is")
     for name in names:
         summary = summaries[name]
         mean, width = estimate(summary.mean, summary.ci95)
         values = (mean, width, str(summary.n)) if several else (number(summary.mean),)
-        rows.append((name, *values, unit_of.get(name, ""), what_of(name)))
-    shown = (">mean", ">± 95 %", ">n") if several else (">value",)
-    return TextTable(("metric", *shown, "unit", "which is"), rows)
+        table.add_row(name, *values, unit_of.get(name, ""), what_of(name))
+    return table
 
 
-def connections_table(connections: pl.DataFrame) -> TextTable:
+def connections_table(connections: pl.DataFrame) -> Table:
     """One row per connection in the order of their numbers, with the metrics that a first look wants."""
     import polars as pl
 
@@ -58,6 +50,8 @@ def connections_table(connections: pl.DataFrame) -> TextTable:
     ]
     unit_of = units()
     headings = [f">{name} ({unit_of[name]})" if unit_of.get(name) else f">{name}" for name in names]
-    table = connections.sort("connection").select("connection", "ue", pl.col(names).cast(pl.Float64))
-    rows = [(str(row[0]), str(row[1]), *(number(value) for value in row[2:])) for row in table.iter_rows()]
-    return TextTable((">connection", ">ue", *headings), rows)
+    table = Table(">connection", ">ue", *headings)
+    shown = connections.sort("connection").select("connection", "ue", pl.col(names).cast(pl.Float64))
+    for row in shown.iter_rows():
+        table.add_row(str(row[0]), str(row[1]), *(number(value) for value in row[2:]))
+    return table

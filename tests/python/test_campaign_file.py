@@ -11,9 +11,9 @@ from conftest import FTP, Umts, tree
 from hypothesis import given
 from hypothesis import strategies as st
 from umtslab.campaign import CampaignError, load_campaign
-from umtslab.campaign.quantity import in_one_unit, quantity
 from umtslab.campaign.where import Where
 from umtslab.cli import main
+from umtslab.quantity import in_one_unit, quantity
 
 HEAD = f'version = 1\nscenario = "{FTP}"\n'
 

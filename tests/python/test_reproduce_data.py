@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from reproduce_synthetic import PLAN, Synthetic, plan_in, write_plan
-from umtslab.campaign.quantity import quantity
+from umtslab.quantity import quantity
 from umtslab.reproduce.claims import Claim, load_claims, papers
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.errors import BadData, UnknownSelection

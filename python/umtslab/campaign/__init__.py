@@ -1,6 +1,6 @@
 """Campaigns: many points times many replications, of which only what the store lacks is run.
 
-The way through it: `table` and `file` read a campaign file, `where` and `quantity` decide which points are
+The way through it: `table` and `file` read a campaign file, `where` decides which points are
 wanted, `study` makes scenarios of them and says which runs are, `engine` runs those that the store lacks,
 `record` keeps which runs belong to which point.
 """

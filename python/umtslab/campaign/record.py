@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab.analyse.statistics import Summary, summarise_metrics
+from umtslab.changes import Changes, in_words
 from umtslab.run import Run
+from umtslab.runs import Runs
 from umtslab.whole_files import whole_file
 
 if TYPE_CHECKING:
@@ -52,6 +54,17 @@ class Record:
     axes: tuple[str, ...]
     seed: int
     cells: tuple[Cell, ...]
+
+    @property
+    def changes(self) -> Changes:
+        """What was changed of the scenario alike at all points: what the campaign sets, and does not vary."""
+        alike = Runs(cell.runs[0] for cell in self.cells if cell.runs).changes
+        return tuple((key, value) for key, value in alike if key not in self.axes)
+
+    @property
+    def heading(self) -> str:
+        """Its title, or else its name, and what was changed."""
+        return ", ".join(filter(None, [self.title or self.name, in_words(self.changes)]))
 
 
 def save_record(store: Path, record: Record) -> Path:

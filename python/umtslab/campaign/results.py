@@ -37,7 +37,7 @@ class PointResult:
         from umtslab.tables import metrics_table
 
         shown = metrics_table(self.summary())
-        return caption(self.label, f"{len(self.runs)} runs") + table(shown.headings, shown.rows)
+        return caption(self.label, f"{len(self.runs)} runs") + table(shown)
 
 
 class PointResults(list[PointResult]):
@@ -62,6 +62,7 @@ class PointResults(list[PointResult]):
         return pl.concat(tables, how="diagonal_relaxed") if tables else pl.DataFrame()
 
     def _repr_html_(self) -> str:
+        from umtslab.columns import Table
         from umtslab.first_look import first_look
         from umtslab.metrics import units
         from umtslab.notebook import caption, table
@@ -71,21 +72,15 @@ class PointResults(list[PointResult]):
         names = first_look(*means)[:_MOST_COLUMNS]
         keys = list(dict.fromkeys(key for result in self for key in result.point.overrides))
         unit_of = units()
-        headings = [
-            *keys,
-            ">n",
-            *(f">{name} ({unit_of[name]})" if unit_of[name] else f">{name}" for name in names),
-        ]
-        rows = []
+        units_of = [f"{name} ({unit_of[name]})" if unit_of[name] else name for name in names]
+        rows = Table(*keys, ">n", *(f">{name}" for name in units_of))
         for result in self[:_MOST_ROWS]:
             summary = result.summary()
             at = [str(result.point.overrides.get(key, "")) for key in keys]
             values = [with_interval(summary[name].mean, summary[name].ci95) for name in names]
-            rows.append([*at, str(len(result.runs)), *values])
-        more = len(self) - _MOST_ROWS
-        return caption(f"{len(self)} points", f"the first {_MOST_ROWS}" if more > 0 else "") + table(
-            headings, rows
-        )
+            rows.add_row(*at, str(len(result.runs)), *values)
+        left_out = f"the first {_MOST_ROWS}" if len(self) > _MOST_ROWS else ""
+        return caption(f"{len(self)} points", left_out) + table(rows)
 
 
 def _under(point: Point, table: pl.DataFrame) -> pl.DataFrame:

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Collection, Mapping
 
 from umtslab.campaign.errors import CampaignError
-from umtslab.campaign.quantity import quantity
+from umtslab.quantity import quantity
 
 _TOKEN = re.compile(
     r"""(?P<text>'[^']*'|"[^"]*")|(?P<number>\d[\w.]*)|(?P<word>[A-Za-z_][\w-]*(?:\.[\w-]+)*)"""

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab.campaign.errors import CampaignError
-from umtslab.campaign.quantity import quantity
 from umtslab.campaign.record import Record, load_record
 from umtslab.cli.results import read_results
+from umtslab.quantity import quantity
 from umtslab.store.reader import is_store
 
 if TYPE_CHECKING:

@@ -75,7 +75,7 @@ def _compare_points(first: Record, second: Record, metric: str, *, as_json: bool
         print(json_text.dumps({"metric": metric, "points": points}, indent=1, allow_nan=False))
         return 0
     from umtslab.columns import Table, show
-    from umtslab.numbers import number
+    from umtslab.numbers import estimate, number
 
     headings = (">first", ">second", ">difference", ">± 95 %", ">%", ">pairs", "second is")
     table = Table(*first.axes, *headings)
@@ -85,8 +85,7 @@ def _compare_points(first: Record, second: Record, metric: str, *, as_json: bool
             *(str(cell.parameters.get(key, "")) for key in first.axes),
             number(row.first.mean),
             number(row.second.mean),
-            number(row.difference, 3),
-            number(row.ci95, 2),
+            *estimate(row.difference, row.ci95),
             number(row.percent, 2),
             str(found.pairs),
             row.verdict.value,
@@ -122,11 +121,10 @@ def _who(runs: list[Run]) -> dict[str, object]:
 
 def _print(comparison: Comparison, one: list[Run], two: list[Run], *, show_all: bool) -> None:
     from umtslab.columns import Table, show
-    from umtslab.metrics import headline
-    from umtslab.numbers import number
+    from umtslab.numbers import estimate, number
 
     measured = {d.metric: d for d in comparison.differences if d.verdict is not Verdict.NOT_MEASURED}
-    names = sorted(measured) if show_all else headline(set(measured))
+    names = sorted(measured) if show_all else _first_look(comparison)
     unit_of = units()
     table = Table("metric", ">first", ">second", ">difference", ">± 95 %", ">%", "unit", "second is")
     for name in names:
@@ -135,8 +133,7 @@ def _print(comparison: Comparison, one: list[Run], two: list[Run], *, show_all: 
             name,
             number(row.first.mean),
             number(row.second.mean),
-            number(row.difference, 3),
-            number(row.ci95, 2),
+            *estimate(row.difference, row.ci95),
             number(row.percent, 2),
             unit_of.get(name, ""),
             row.verdict.value,
@@ -147,3 +144,13 @@ def _print(comparison: Comparison, one: list[Run], two: list[Run], *, show_all: 
     how = f"{comparison.pairs} pairs of runs" if comparison.pairs else "no runs match: independent samples"
     print(f"{how}\n")
     show(table)
+
+
+def _first_look(comparison: Comparison) -> list[str]:
+    """What a first look at either of the two wants, as far as it can be compared."""
+    from umtslab.first_look import first_look
+
+    rows = comparison.differences
+    sides = {row.metric: row.first.mean for row in rows}, {row.metric: row.second.mean for row in rows}
+    compared = {row.metric for row in rows if row.verdict is not Verdict.NOT_MEASURED}
+    return [name for name in first_look(*sides) if name in compared]

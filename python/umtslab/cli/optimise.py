@@ -103,7 +103,7 @@ def _trial_json(trial: Trial) -> dict[str, Any]:
 def _print(outcome: Outcome, command: str) -> None:
     from umtslab.columns import Table, heading, show
     from umtslab.metrics import units
-    from umtslab.numbers import number
+    from umtslab.numbers import estimate, with_interval
 
     study = outcome.study
     keys = [parameter.key for parameter in study.frame.parameters]
@@ -113,12 +113,13 @@ def _print(outcome: Outcome, command: str) -> None:
     table = Table(">trial", *keys, objective, ">± 95 %", *limits)
 
     def add(name: str, trial: Trial) -> None:
-        cells = []
+        cells: list[str] = []
         for constraint in study.constraints:
             found = trial.limits[str(constraint)]
-            cells += [number(found.mean), number(found.ci95, 2)]
+            cells += estimate(found.mean, found.ci95)
         values = [str(trial.parameters.get(key, "")) for key in keys]
-        table.add_row(name, *values, number(trial.objective.mean), number(trial.objective.ci95, 2), *cells)
+        reached = estimate(trial.objective.mean, trial.objective.ci95)
+        table.add_row(name, *values, *reached, *cells)
 
     ranking = outcome.ranking()
     for trial in ranking[:_SHOWN]:
@@ -137,7 +138,7 @@ def _print(outcome: Outcome, command: str) -> None:
     gain = outcome.gain(ranking[0])
     print()
     if gain.mean is not None:
-        shown = f"{number(gain.mean, 3)} ± {number(gain.ci95, 2)} {unit}".rstrip()
+        shown = f"{with_interval(gain.mean, gain.ci95)} {unit}".rstrip()
         print(f"The best differs from the scenario as it is by {shown} (paired).")
     if not ranking[0].sure:
         print("Its mean keeps the constraints, its 95 % interval does not: give the study more runs.")

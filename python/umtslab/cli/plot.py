@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umtslab.campaign.quantity import quantity
 from umtslab.campaign.record import Record
 from umtslab.cli.campaigns import find_campaign
 from umtslab.cli.failures import UsageError
@@ -14,6 +13,7 @@ from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.parser import whole_number
 from umtslab.cli.results import find_runs
 from umtslab.plot import KINDS, WATERFALL
+from umtslab.quantity import quantity
 from umtslab.run import Run
 
 if TYPE_CHECKING:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import summarise_metrics
+from umtslab.changes import after, in_words
 from umtslab.export import runs_object
 from umtslab.plot import most_telling
 from umtslab.run import Run
@@ -30,7 +31,8 @@ def print_tables(
     """Print metrics, connections where they are few, and where the files are."""
     from umtslab.budget import has_budget
     from umtslab.columns import heading, show
-    from umtslab.terminal import budget_table, connections_table, metrics_table
+    from umtslab.tables import connections_table, metrics_table
+    from umtslab.terminal import budget_table
 
     heading(scenario.title or scenario.name)
     print(f"{_what_was_run(scenario, runs)}\n")
@@ -49,9 +51,11 @@ def print_tables(
 
 
 def _what_was_run(scenario: Scenario, runs: Sequence[Run]) -> str:
-    source = f"{scenario.source}; " if scenario.source else ""
+    made = scenario.changes
+    source = f"{after(scenario.source, made)}; " if scenario.source else ""
     count = "1 run" if len(runs) == 1 else f"{len(runs)} runs"
-    return f"{source}{count} of {scenario.duration_s:g} s, seed {runs[0].seed}"
+    what = f"{source}{count} of {scenario.duration_s:g} s, seed {runs[0].seed}"
+    return "\n".join(filter(None, [what, in_words(made)]))
 
 
 def _not_captured(scenario: Scenario, runs: Sequence[Run]) -> list[str]:

@@ -83,7 +83,7 @@ def _as_json(findings: Findings) -> dict[str, Any]:
 def _print(findings: Findings) -> None:
     from umtslab.columns import Table, heading, show
     from umtslab.metrics import units
-    from umtslab.numbers import number
+    from umtslab.numbers import estimate, number
 
     study = findings.study
     heading(study.frame.title or study.frame.name)
@@ -97,7 +97,8 @@ def _print(findings: Findings) -> None:
         )  # fmt: skip
         table = Table(metric, *headings)
         for effect in sorted(effects, key=lambda e: -(e.first if morris else e.total)):
-            row = [number(effect.first, 3), number(effect.first_ci95, 2), number(effect.total, 3)]
-            table.add_row(effect.parameter, *row, *([] if morris else [number(effect.total_ci95, 2)]))
+            # Of Morris' method the second number is sigma, which has no interval.
+            second = (number(effect.total, 3),) if morris else estimate(effect.total, effect.total_ci95)
+            table.add_row(effect.parameter, *estimate(effect.first, effect.first_ci95), *second)
         print()
         show(table)

@@ -11,6 +11,7 @@ from typing import Any
 from umtslab.budget import summed
 from umtslab.campaign.record import Record
 from umtslab.campaign.study import Study
+from umtslab.changes import in_words
 from umtslab.cli.options import RESULTS
 from umtslab.run import code_version
 
@@ -53,8 +54,9 @@ def print_json(record: Record, study: Study) -> None:
 def print_table(record: Record, metrics: Sequence[str]) -> None:
     """Print a row per point: its parameters, the number of its runs, mean and interval of each metric."""
     from umtslab.columns import Table, heading, show
+    from umtslab.first_look import what_of
     from umtslab.metrics import units
-    from umtslab.numbers import number
+    from umtslab.numbers import estimate, number
 
     unit_of = units()
     headings = []
@@ -64,14 +66,16 @@ def print_table(record: Record, metrics: Sequence[str]) -> None:
     table = Table(*record.axes, ">n", *headings)
     for cell in record.cells:
         summary = cell.summary()
-        numbers = []
+        numbers: list[str] = []
         for name in metrics:
             found = summary.get(name)
-            numbers += [number(found.mean if found else None), number(found.ci95 if found else None, 2)]
+            numbers += estimate(found.mean, found.ci95) if found else estimate(None, None)
         words = [str(cell.parameters.get(key, "")) for key in record.axes]
         table.add_row(*words, str(len(cell.runs)), *numbers)
     heading(f"{record.title or record.name}, seed {record.seed}")
-    print()
+    if record.changes:
+        print(in_words(record.changes))
+    print("; ".join(f"{name}: {of}" for name in metrics if (of := what_of(name))) + "\n")
     show(table)
     budget = _budget(record)
     total = sum(budget.values())

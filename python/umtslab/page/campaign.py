@@ -9,8 +9,10 @@ from umtslab.analyse.statistics import Summary, summarise
 from umtslab.budget import has_budget
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
-from umtslab.metrics import definitions, headline, units
-from umtslab.numbers import number
+from umtslab.changes import in_words
+from umtslab.first_look import first_look, what_of
+from umtslab.metrics import definitions, units
+from umtslab.numbers import estimate, number
 from umtslab.page import address, render
 
 if TYPE_CHECKING:
@@ -55,6 +57,7 @@ def html(
         "campaign.html",
         name=record.name,
         title=record.title or record.name,
+        changes=in_words(record.changes),
         versions=list(dict.fromkeys(str(run.identity.code) for run in runs)),
         axes=record.axes,
         seed=record.seed,
@@ -81,8 +84,8 @@ def commands(cell: Cell, store: StoreReader) -> list[str]:
 def _chosen(record: Record) -> list[str]:
     """The metrics to show: what at least one run has a value of."""
     runs = [run for cell in record.cells for run in cell.runs]
-    measured = {name for run in runs for name, value in run.metrics.items() if value is not None}
-    return [name for name in _FIRST if name in measured] or headline(measured)[: len(_FIRST)]
+    shown = first_look(*(run.metrics for run in runs))
+    return [name for name in _FIRST if name in shown] or shown[: len(_FIRST)]
 
 
 def _sections(
@@ -96,7 +99,7 @@ def _sections(
         yield {
             "anchor": metric,
             "title": f"{metric} ({unit})" if unit else metric,
-            "text": meanings.get(metric, ""),
+            "text": " ".join(filter(None, [meanings.get(metric, ""), _counted(metric)])),
             "picture": address(draw_campaign(record, metric, over, log=log)),
             "rows": [_row(record, cell, summarise(cell.values(metric))) for cell in record.cells],
         }
@@ -118,16 +121,23 @@ def _budget(record: Record, over: str | None) -> Iterator[dict[str, Any]]:
 def _row(record: Record, cell: Cell, summary: Summary) -> dict[str, Any]:
     mean, half = summary.mean, summary.ci95
     ends = (None, None) if mean is None or half is None else (mean - half, mean + half)
+    written, width = estimate(mean, half)
     return {
         "at": _values(record, cell),
         "n": summary.n,
-        "mean": number(mean, 5),
-        "half": number(half, 2),
-        "low": number(ends[0], 5),
-        "high": number(ends[1], 5),
+        "mean": written,
+        "half": width,
+        "low": estimate(ends[0], half)[0],
+        "high": estimate(ends[1], half)[0],
         "sd": number(summary.sd, 3),
     }
 
 
 def _values(record: Record, cell: Cell) -> list[str]:
     return [str(cell.parameters.get(key, "")) for key in record.axes]
+
+
+def _counted(metric: str) -> str:
+    """What the numbers of a metric are of, as a sentence."""
+    of = what_of(metric)
+    return f"Here: {of}." if of else ""

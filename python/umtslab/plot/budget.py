@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.budget import causes, has_budget, seconds
 from umtslab.campaign.errors import CampaignError
-from umtslab.campaign.quantity import in_one_unit
 from umtslab.campaign.record import Cell, Record
 from umtslab.plot.campaign import default_axis, values_of, variant
 from umtslab.plot.causes import legend, look
 from umtslab.plot.style import HEIGHT_IN, WIDTH_IN, printable
+from umtslab.quantity import in_one_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.campaign.errors import CampaignError
-from umtslab.campaign.quantity import in_one_unit, quantity
 from umtslab.campaign.record import Cell, Record
 from umtslab.metrics import units
 from umtslab.plot.style import COLOURS, finish, new_figure, printable, style
+from umtslab.quantity import in_one_unit, quantity
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

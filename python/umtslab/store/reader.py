@@ -90,12 +90,34 @@ class StoreReader:
     def query(self, sql: str) -> pl.DataFrame:
         """Ask DuckDB.
 
-        The view ``runs`` has a row per run (key, scenario, seed, run, one column per metric),
-        ``connections`` a row per connection of every run, with the ``key`` of its run.
+        The table ``runs`` has a row per run, with a column for every parameter and every metric;
+        ``connections`` has a row per connection of every run, and each recorded time series is a table of its
+        own name. See docs/reference/store.md.
+
+        Raises
+        ------
+        umtslab.store.query.WrongQuery
+            If it is no query, or asks for what there is not.
         """
         from umtslab.store.query import query
 
-        return query(self.path, self.runs(), sql)
+        return query(*self._with_scenarios(), sql)
+
+    def write_dataset(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write the tables that `query` knows as Parquet files into a new folder; the files.
+
+        Raises
+        ------
+        FileExistsError
+            If there is something of that name.
+        """
+        from umtslab.store.query import write_dataset
+
+        return write_dataset(*self._with_scenarios(), Path(folder))
+
+    def _with_scenarios(self) -> tuple[list[Run], list[dict[str, Any]]]:
+        runs = self.runs()
+        return runs, [self.parameters(run) for run in runs]
 
     # ── Upkeep ──────────────────────────────────────────────────────────────────────────────────────────
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from umtslab.campaign.errors import CampaignError
-from umtslab.campaign.quantity import Quantity, quantity
 from umtslab.campaign.table import Table, Value
+from umtslab.quantity import Quantity, quantity
 
 _DIGITS = 6
 """Significant digits of a drawn number: what is simulated is what is printed."""

@@ -1,0 +1,83 @@
+"""Tables show what a result is about, and say of what their numbers are."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import FTP, Umts
+from umtslab import Run, Scenario, simulate
+from umtslab.first_look import first_look, what_of
+from umtslab.tables import connections_table
+
+
+def run(name: str, duration: str) -> Run:
+    return simulate(Scenario.load(FTP.with_name(f"{name}.toml"), {"duration": duration}))[0]
+
+
+@pytest.fixture(scope="module")
+def many() -> Run:
+    return run("ftp-fach-dch", "40 s")
+
+
+def test_voice_is_about_datagrams_both_ways_and_no_fach() -> None:
+    shown = first_look(run("voice-beside-download", "20 s").metrics)
+    assert {"udp_delay_ms", "udp_p95_delay_ms", "udp_jitter_ms", "udp_loss_pct"} <= set(shown)
+    assert "udp_delay_ms_uplink" in shown
+    assert "goodput_kbps" in shown
+    assert not {"fach_queue_drops", "jain_fairness", "rrc_switches", "pages"} & set(shown)
+
+
+def test_a_measured_radio_has_no_rlc() -> None:
+    shown = first_look(run("measured-radio", "20 s").metrics)
+    assert {"udp_delay_ms", "sdu_delay_ms"} <= set(shown)
+    assert not {"rlc_throughput_iub_kbps", "residual_loss_pct", "bler_pct"} & set(shown)
+
+
+def test_the_web_is_about_pages_and_the_cell() -> None:
+    shown = first_look(run("web-cell", "100 s").metrics)
+    assert {"pages", "page_time_s", "packet_call_time_s"} <= set(shown)
+    assert {"cell_efficiency", "rrc_switches", "energy_j", "fach_queue_drops"} <= set(shown)
+
+
+def test_a_network_without_switching_has_no_cell(scenario: Scenario) -> None:
+    shown = first_look(simulate(scenario)[0].metrics)
+    assert not {"cell_efficiency", "energy_j", "udp_delay_ms", "link_drops"} & set(shown)
+
+
+def test_equal_downloads_are_not_equally_fast(many: Run) -> None:
+    assert many.metrics["jain_fairness"] == 1
+    assert many.metrics["jain_fairness_active"] == pytest.approx(0.94, abs=0.05)
+    assert {"jain_fairness", "jain_fairness_active"} <= set(first_look(many.metrics))
+
+
+def test_several_results_show_what_any_of_them_has(many: Run, scenario: Scenario) -> None:
+    assert "energy_j" in first_look(simulate(scenario)[0].metrics, many.metrics)
+
+
+def test_it_is_said_whether_a_number_is_a_sum_or_a_mean_and_which_way_it_goes() -> None:
+    assert what_of("goodput_kbps") == "sum over connections"
+    assert what_of("mean_rtt_s") == "mean over samples"
+    assert what_of("bler_pct") == "downlink, of blocks"
+    assert what_of("rlc_resets_uplink") == "uplink, all users"
+    assert what_of("udp_sent") == "downlink, all users"
+
+
+def test_connections_stand_in_order_with_their_goodput_while_active(many: Run) -> None:
+    table = connections_table(many.connections())
+    assert [row[0] for row in table.rows] == [str(number) for number in range(16)]
+    assert table.headings[2] == "goodput_active_kbps (kbit/s)"
+    assert len({row[2] for row in table.rows}) > 10
+
+
+def test_the_command_tells_what_was_changed(umts: Umts) -> None:
+    lines = umts("run", FTP, "--set", "radio.bler=0.2", "--duration", "5 s", "--budget").stdout.splitlines()
+    assert lines[1].startswith("after Dubois (2005), Table 6.1, changed; 1 run of 5 s")
+    assert lines[2] == "with radio.bler = 0.2, duration = 5 s"
+    assert lines[4].split() == ["metric", "value", "unit", "which", "is"]
+    plain = umts("run", FTP.with_name("three-losses.toml"), "--out", "other").stdout.splitlines()
+    assert not any(line.startswith("with ") for line in plain)
+
+
+def test_equal_runs_have_an_interval_of_nothing(umts: Umts) -> None:
+    words = ("run", FTP, "--duration", "60 s", "--precision", "5%", "--set", "radio.bler=0")
+    rows = {line.split()[0]: line.split() for line in umts(*words).stdout.splitlines() if line}
+    assert rows["goodput_kbps"][2] == "0"
