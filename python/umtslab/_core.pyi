@@ -11,9 +11,11 @@ __all__ = [
     "EmulationError",
     "EmulationResult",
     "OutputError",
+    "Place",
     "RunResult",
     "Scenario",
     "ScenarioError",
+    "Waiting",
     "analyse",
     "bearers",
     "capture_metric_definitions",
@@ -153,20 +155,38 @@ class EmulationResult:
     degraded: bool
     tcp: dict[str, str]
 
+@final
+class Place:
+    """A host of its own for programs."""
+
+    def __new__(cls) -> Place: ...
+    def build(self) -> None: ...
+    def around(self, builder: int) -> None: ...
+
+@final
+class Waiting:
+    """A program that waits for the word to begin."""
+
+    def __new__(
+        cls, words: Sequence[str], variables: Sequence[tuple[str, str]], *, has_terminal: bool
+    ) -> Waiting: ...
+    def become(self, place: Place | None = None) -> None: ...
+    def is_process(self, process: int) -> None: ...
+
 def leave_host(keep_network: bool) -> None: ...
 def settle(name_server: str | None = None) -> None: ...
 def measure_lateness(period_s: float, duration_s: float) -> tuple[float, float, float]: ...
 def emulate(
     scenario: Scenario,
     seed: int,
-    command: Sequence[str],
+    command: Waiting,
     *,
     parent: int,
-    ues: Sequence[Sequence[str]] = [],
-    servers: Sequence[Sequence[str]] = [],
+    places: Sequence[Place] = [],
+    ues: Sequence[Waiting] = [],
+    servers: Sequence[Waiting] = [],
     internet: Sequence[str] | None = None,
     resolver: Sequence[str] | None = None,
-    variables: Sequence[tuple[str, str]] = [],
     tcp: Sequence[tuple[str, str]] = [],
     wires: tuple[str, str] | None = None,
     recording: str | None = None,

@@ -213,7 +213,8 @@ def unread() -> dict[str, Any]:
     words = ("--attach-ue", "left", "--attach-net", "right", "-q", "--json", "--", "sleep", "2")
     at_work = _umts("emulate", *words)
     wait_for(lambda: len(sockets.read_text().splitlines()) == before + 2)
-    wait_for(lambda: _processes("sleep 2") != [])
+    # The command waits as a copy of the emulator until the network is there.
+    wait_for(lambda: len(_processes("emulate.emulator")) == 1)
     (emulator,) = _processes("emulate.emulator")
     os.kill(emulator, signal.SIGSTOP)
     _run("nsenter", "--net=/run/left", sys.executable, "-c", FLOOD)

@@ -21,12 +21,14 @@ REPOSITORY = Path(__file__).parents[2]
 DEVICE = "/dev/net/tun"
 
 
-def run(words: Sequence[str], folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run `words` in `folder`, which everybody may write afterwards."""
+def run(
+    words: Sequence[str], folder: Path, *, before: Sequence[str] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Run `words` in `folder`, which everybody may write afterwards; root runs the lines `before` first."""
     if os.geteuid() != 0:
         return subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
     folder.chmod(0o777)
-    script = "\n".join([*_mounts(folder), _drop(words, folder)])
+    script = "\n".join([*_mounts(folder), *before, _drop(words, folder)])
     return subprocess.run(
         ["unshare", "--mount", "sh", "-ec", script], capture_output=True, text=True, check=False
     )

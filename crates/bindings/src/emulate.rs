@@ -17,8 +17,10 @@ use umts_emulate::{
 use umts_units::{Duration, Time};
 
 use crate::columns::Columns;
+use crate::errors::NO_PANIC;
 use crate::scenario::Scenario;
 use crate::tables::Tables;
+use crate::walls::{Place, Waiting};
 
 pyo3::create_exception!(
     umtslab._core,
@@ -26,22 +28,6 @@ pyo3::create_exception!(
     pyo3::exceptions::PyException,
     "An emulation failed; ``error.status`` is what to exit with."
 );
-
-/// Why a lock is not poisoned.
-const NO_PANIC: &str = "nothing panics while it is held";
-
-/// Leaves the host's namespaces; what this process starts next is process 1 of new ones.
-#[pyfunction]
-pub fn leave_host(keep_network: bool) -> PyResult<()> {
-    Ok(umts_emulate::leave_host(keep_network)?)
-}
-
-/// Mounts what fits the new namespaces: ``/proc``, and a resolver that asks `name_server`.
-#[pyfunction]
-#[pyo3(signature = (name_server=None))]
-pub fn settle(name_server: Option<&str>) -> PyResult<()> {
-    Ok(umts_emulate::settle(name_server)?)
-}
 
 /// Lateness in seconds of a bare timer that expires every `period_s`, for `duration_s`: (p50, p99, largest).
 #[pyfunction]
@@ -84,21 +70,22 @@ pub struct EmulationResult {
     tcp: BTreeMap<String, String>,
 }
 
-/// Runs programs over the network of a scenario until `command` ends.
+/// Runs programs over the network of a scenario until `command` ends. They wait in their `places`: those of the server side,
+/// of the first UE, and so on; all of it is used up.
 ///
 /// `internet` answers every name and address at the server side. With `resolver` the host's network is behind it instead;
 /// that program answers names, and its two last words are the sockets where it is asked (UDP, TCP). `wires` names two
-/// devices in place of namespaces: the UE's and that of the network. `started` is told what the kernel's TCP says of itself,
+/// devices in place of places: the UE's and that of the network. `started` is told what the kernel's TCP says of itself,
 /// and what was changed in the host's network. About twice a second `meter` is told the state, as a dictionary: ``at_s``,
 /// ``down_bps``, ``up_bps``, octets in the RLC buffers ``buffer_down`` and ``buffer_up``, and if they are known
 /// ``rlc_delay_s``, ``rtt_s`` (of the programs' packets), ``state`` and ``towards`` (RRC, of the first UE).
 #[pyfunction]
 #[pyo3(
     signature = (
-        scenario, seed, command, *, parent, ues=vec![], servers=vec![], internet=None, resolver=None, variables=vec![],
+        scenario, seed, command, *, parent, places=vec![], ues=vec![], servers=vec![], internet=None, resolver=None,
         tcp=vec![], wires=None, recording=None, real_time=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None
     ),
-    text_signature = "(scenario, seed, command, *, parent, ues=[], servers=[], internet=None, resolver=None, variables=[], \
+    text_signature = "(scenario, seed, command, *, parent, places=[], ues=[], servers=[], internet=None, resolver=None, \
                       tcp=[], wires=None, recording=None, real_time=False, series=False, pcap_dir=None, pdus=False, started=None, \
                       meter=None)"
 )]
@@ -107,13 +94,13 @@ pub fn emulate(
     py: Python<'_>,
     scenario: &Scenario,
     seed: u64,
-    command: Vec<OsString>,
+    command: PyRef<'_, Waiting>,
     parent: i32,
-    ues: Vec<Vec<OsString>>,
-    servers: Vec<Vec<OsString>>,
+    places: Vec<PyRef<'_, Place>>,
+    ues: Vec<PyRef<'_, Waiting>>,
+    servers: Vec<PyRef<'_, Waiting>>,
     internet: Option<Vec<OsString>>,
     resolver: Option<Vec<OsString>>,
-    variables: Vec<(OsString, OsString)>,
     tcp: Vec<(String, String)>,
     wires: Option<(String, String)>,
     recording: Option<PathBuf>,
@@ -124,20 +111,17 @@ pub fn emulate(
     started: Option<Py<PyAny>>,
     meter: Option<Py<PyAny>>,
 ) -> PyResult<EmulationResult> {
-    let program =
-        |words: Vec<OsString>, has_terminal| Program { words, environment: variables.clone(), has_terminal };
-    if command.is_empty() {
-        return Err(PyValueError::new_err("no command"));
-    }
+    let of_our_own = |words| Program { words, ..Program::default() };
     let programs = Programs {
-        command: program(command, true),
-        ues: ues.into_iter().map(|words| program(words, false)).collect(),
+        networks: places.iter().map(|place| place.take_network()).collect::<PyResult<_>>()?,
+        command: command.take()?,
+        ues: ues.iter().map(|program| program.take()).collect::<PyResult<_>>()?,
         internet: match (internet, resolver) {
-            (_, Some(words)) => Internet::Host(program(words, false)),
-            (Some(words), None) => Internet::Hermetic(program(words, false)),
+            (_, Some(words)) => Internet::Host(of_our_own(words)),
+            (Some(words), None) => Internet::Hermetic(of_our_own(words)),
             (None, None) => Internet::None,
         },
-        servers: servers.into_iter().map(|words| program(words, false)).collect(),
+        servers: servers.iter().map(|program| program.take()).collect::<PyResult<_>>()?,
         tcp: TcpSettings::from_pairs(&tcp).map_err(PyValueError::new_err)?,
         wires: wires.map(|(ue, net)| [ue, net]),
         // Opened again, so that the descriptor that Python knows stays Python's.

@@ -27,6 +27,9 @@ pyo3::create_exception!(
     "A capture could not be read; ``str(error)`` names the file, the byte and the reason."
 );
 
+/// Why a lock is not poisoned.
+pub const NO_PANIC: &str = "nothing panics while it is held";
+
 /// The exception for a capture that could not be read: the message, and where it points as attributes.
 pub fn input_error(py: Python<'_>, error: &umts_capture::reader::ReadError) -> PyErr {
     let exception = CaptureReadError::new_err(error.to_string());

@@ -14,6 +14,7 @@ mod reference;
 mod run;
 mod scenario;
 mod tables;
+mod walls;
 
 /// The compiled core: scenario files, the simulated network, the lists of parameters and metrics.
 #[pyo3::pymodule]
@@ -23,9 +24,7 @@ mod _core {
     #[pymodule_export]
     use super::columns::Columns;
     #[pymodule_export]
-    use super::emulate::{
-        EmulationError, EmulationResult, emulate, leave_host, measure_lateness, replay, settle,
-    };
+    use super::emulate::{EmulationError, EmulationResult, emulate, measure_lateness, replay};
     #[pymodule_export]
     use super::errors::{CaptureReadError, CongestionControlError, OutputError, ScenarioError};
     #[pymodule_export]
@@ -36,4 +35,6 @@ mod _core {
     use super::run::{RunResult, simulate};
     #[pymodule_export]
     use super::scenario::Scenario;
+    #[pymodule_export]
+    use super::walls::{Place, Waiting, leave_host, settle};
 }

@@ -7,8 +7,8 @@
 //!                                    └───────── wall clock ──────────┘
 //! ```
 //!
-//! [`leave_host`] and [`settle`] make the world in which it runs, [`emulate`] runs it, [`replay`] runs its packets again in
-//! simulated time. A folder uses those above it, no other:
+//! [`leave_host`] and [`settle`] make the world in which it runs, a [`Place`] is each host in that, [`emulate`] runs it,
+//! [`replay`] runs its packets again in simulated time. A folder uses those above it, no other:
 //!
 //! - `packets`: what headers of real packets say, and their octets while the network carries descriptions.
 //! - `devices`: namespaces, devices, addresses, routes: what the kernel is asked for.
@@ -32,6 +32,7 @@ mod run;
 pub use clock::lateness::Lateness;
 pub use clock::probe::measure_lateness;
 pub use devices::addresses::{SERVER, of_ue};
+pub use devices::net_namespace::NetNamespace;
 pub use devices::tcp_settings::{Effective, TcpSettings};
 pub use devices::wire::Frames;
 pub use error::EmulationError;
@@ -39,6 +40,8 @@ pub use outside::exchange::Counts;
 pub use packets::cargo::Losses;
 pub use programs::children::Program;
 pub use programs::isolation::{leave_host, settle};
+pub use programs::waiting::{Waiting, wait_and_become};
+pub use programs::walls::{Place, build};
 pub use programs::{Internet, Programs};
 pub use results::fidelity::Fidelity;
 pub use results::gauge::Reading;

@@ -28,7 +28,7 @@ use crate::outside::recording::{self, Recording};
 use crate::outside::replay::Replay;
 use crate::packets::cargo::Cargo;
 use crate::programs::children::Children;
-use crate::programs::surroundings::{Surroundings, start_in_ue};
+use crate::programs::surroundings::Surroundings;
 use crate::programs::{Internet, Programs};
 use crate::results::digest::Digest;
 use crate::results::fidelity::Fidelity;
@@ -101,13 +101,13 @@ pub struct Results {
 pub fn emulate(
     scenario: &Scenario,
     seed: u64,
-    programs: Programs,
+    mut programs: Programs,
     keep: &Keep,
     started: impl FnOnce(Started<'_>) -> Result<(), EmulationError>,
     meter: &mut dyn FnMut(&Reading) -> ControlFlow<()>,
 ) -> Result<Outcome, EmulationError> {
     let setting = Setting::new(scenario, seed, keep);
-    let surroundings = Surroundings::new(&programs)?;
+    let surroundings = Surroundings::new(&mut programs)?;
     started(Started { tcp: &surroundings.tcp, changes: surroundings.changes() })?;
     let limit = setting.network.ues.iter().flat_map(|ue| ue.channels).map(|channel| channel.format.tti).min();
     let limit = limit.unwrap_or(Duration::from_millis(10));
@@ -115,17 +115,14 @@ pub fn emulate(
     let recording = programs.recording.as_deref().map(|path| Recording::create(path, ports));
     let recording = recording.transpose().map_err(system("cannot write the recording"))?;
     let mut children = Children::default();
-    surroundings.start_servers(&mut children, &programs)?;
+    surroundings.start_servers(&mut children, &mut programs)?;
     let Surroundings { ports, behind, tcp, uplink } = surroundings;
     let clock = WallClock::new(ports, programs.parent, limit).map_err(system("cannot start the clock"))?;
-    let command = start_in_ue(&mut children, clock.ports(), 0, &programs.command);
-    let command = command.map_err(|source| EmulationError::Command {
-        name: programs.command.words[0].to_string_lossy().into_owned(),
-        source,
-    })?;
-    for (ue, program) in programs.ues.iter().enumerate() {
-        let started = start_in_ue(&mut children, clock.ports(), ue + 1, program);
-        started.map_err(system("cannot run the program of a UE"))?;
+    let name = programs.command.name.to_string_lossy().into_owned();
+    let command = children.begin(programs.command);
+    let command = command.map_err(|source| EmulationError::Command { name, source })?;
+    for program in programs.ues {
+        children.begin(program).map_err(system("cannot run the program of a UE"))?;
     }
     let every_address = has_every_address(behind, matches!(programs.internet, Internet::Host(_)));
     let exchange = Exchange::new(behind, every_address, setting.cargo.clone());

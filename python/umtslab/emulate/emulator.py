@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from umtslab import _core
-from umtslab.emulate import resolver
+from umtslab.emulate import resolver, walls
 from umtslab.emulate.meter import Meter
 from umtslab.emulate.session import METRICS_VARIABLE, Session
 from umtslab.exit_status import EMULATION_FAILED, WRONG
@@ -71,17 +71,18 @@ def _emulate(session: Session, parent: int, name_servers: list[str], output: Tex
     with open_store(session.store) as store, store.draft() as draft:
         own_metrics = draft.folder / "program-metrics.json"
         recording = draft.folder / "packets-in.pcapng" if session.record else None
+        world = walls.world(session, [*session.variables, (METRICS_VARIABLE, str(own_metrics))])
         with _real_time() as is_real_time, Meter(shown=session.meter) as meter:
             result = _core.emulate(
                 scenario.core,
                 session.seed,
-                list(session.command),
+                world.command,
                 parent=parent,
-                ues=[_shell(words) for words in session.ues],
-                servers=[_shell(words) for words in session.servers],
+                places=world.places,
+                ues=world.ues,
+                servers=world.servers,
                 internet=None if session.has_internet else _module("internet"),
                 resolver=_module("resolver", *name_servers) if session.has_internet else None,
-                variables=[*session.variables, (METRICS_VARIABLE, str(own_metrics))],
                 tcp=list(session.tcp),
                 wires=(session.wires[0], session.wires[1]) if session.wires else None,
                 recording=None if recording is None else str(recording),
@@ -128,10 +129,6 @@ def _show_start(tcp: dict[str, str], changes: list[str]) -> None:
         print(f"changed on this host until the end: {change}", file=sys.stderr)
     if tcp:
         print(describe(tcp), file=sys.stderr, flush=True)
-
-
-def _shell(words: str) -> list[str]:
-    return ["/bin/sh", "-c", words]
 
 
 def _module(name: str, *words: str) -> list[str]:

@@ -12,7 +12,7 @@ from umtslab import _core
 
 def needs() -> Iterator[tuple[str, str, str]]:
     """What `umts emulate` needs of this machine, tried out rather than looked up."""
-    namespaces = _tried("from umtslab import _core; _core.leave_host(False)")
+    namespaces = _tried(_WALLS)
     yield "namespaces", namespaces or "yes", "" if namespaces is None else "umts emulate needs them"
     tun = _tried("from umtslab import _core; _core.leave_host(False); open('/dev/net/tun', 'r+b', 0)")
     advice = "umts emulate needs it: as root, chmod 0666 /dev/net/tun"
@@ -23,6 +23,17 @@ def needs() -> Iterator[tuple[str, str, str]]:
     yield "kernel's TCP", congestion.read_text().strip(), "congestion controls of programs"
     p50, p99, largest = (f"{1e6 * late:.0f}" for late in _core.measure_lateness(0.01, 1.0))
     yield "timer", f"{p99} µs late (p99)", f"in 1 s, every 10 ms: p50 {p50} µs, at most {largest} µs"
+
+
+_WALLS = """
+import subprocess, sys
+from umtslab import _core
+_core.leave_host(False)
+inside = "from umtslab import _core; from umtslab.emulate import walls; _core.settle(); walls.place()"
+done = subprocess.run([sys.executable, "-c", inside], stderr=subprocess.PIPE, text=True)
+sys.exit(done.stderr.strip().splitlines()[-1] if done.returncode else 0)
+"""
+"""The emulator's namespaces, and those of programs in them, as an emulation makes them."""
 
 
 def _tried(program: str) -> str | None:

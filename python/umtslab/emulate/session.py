@@ -41,6 +41,9 @@ class Session:
     """Two devices of this host in place of namespaces: the UE's, and that of the network."""
     variables: tuple[tuple[str, str], ...] = field(default=())
     """Environment variables for the programs, besides those of the user."""
+    are_prompt: bool = False
+    """Its programs have a real-time priority below the emulator's, if this user may: then their own delays
+    are not taken for the network's."""
 
     def to_json(self) -> str:
         """As one JSON object."""

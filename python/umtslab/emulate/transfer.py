@@ -75,21 +75,12 @@ def main(words: list[str]) -> None:
     role, octets = words[0], int(words[1])
     if octets < TIMES.size:
         sys.exit(f"a file has {TIMES.size} octets at least")
-    _be_prompt()
     if role == "send":
         send(octets)
         return
     metrics = receive(octets)
     with open(os.environ[METRICS_VARIABLE], "w", encoding="utf-8") as file:
         json.dump(metrics, file)
-
-
-def _be_prompt() -> None:
-    """A real-time priority below the emulator's, if allowed: delays of this process are not the network's."""
-    try:
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(40))
-    except OSError:
-        return
 
 
 if __name__ == "__main__":

@@ -73,6 +73,7 @@ def download(scenario: Scenario, kernel: Mapping[str, str], seed: int, store: St
         tcp=tcp,
         store=os.path.abspath(store.path),
         meter=False,
+        are_prompt=True,
     )
     # As the emulator reads it.
     parsed = Parsed.parse(session.scenario, base_dir=session.base_dir)

@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 
-use nix::sched::{CloneFlags, setns, unshare};
+use nix::sched::{CloneFlags, setns};
 
 use crate::devices::netlink::Netlink;
 
@@ -16,18 +16,14 @@ pub struct NetNamespace {
 }
 
 impl NetNamespace {
-    /// A new one, its loopback up. Nothing of its own accord is sent in it: no router solicitation, no address of its
-    /// own making, which would wake a radio bearer.
+    /// The one that `file` holds, its loopback up. Nothing of its own accord is sent in it: no router solicitation, no
+    /// address of its own making, which would wake a radio bearer.
     ///
     /// # Errors
-    /// If this process may not make namespaces.
-    pub fn new() -> io::Result<Self> {
-        let home = current()?;
-        unshare(CloneFlags::CLONE_NEWNET)?;
-        let made = current().map(|file| NetNamespace { file });
-        setns(&home, CloneFlags::CLONE_NEWNET)?;
-        let made = made?;
-        made.within(|| {
+    /// If this process has no rights there.
+    pub fn prepared(file: File) -> io::Result<Self> {
+        let namespace = NetNamespace { file };
+        namespace.within(|| {
             for (key, value) in
                 [("accept_ra", "0"), ("autoconf", "0"), ("addr_gen_mode", "1"), ("accept_dad", "0")]
             {
@@ -35,7 +31,20 @@ impl NetNamespace {
             }
             Netlink::open()?.set_up(LOOPBACK)
         })?;
-        Ok(made)
+        Ok(namespace)
+    }
+
+    /// A new one, for tests.
+    ///
+    /// # Errors
+    /// If this process may not make namespaces.
+    #[cfg(test)]
+    pub fn new() -> io::Result<Self> {
+        let home = current()?;
+        nix::sched::unshare(CloneFlags::CLONE_NEWNET)?;
+        let made = current();
+        setns(&home, CloneFlags::CLONE_NEWNET)?;
+        NetNamespace::prepared(made?)
     }
 
     /// Does something inside: sockets, devices and processes made there stay there.

@@ -22,7 +22,7 @@ pub fn port_of(address: IpAddr) -> usize {
     addresses::ue_of(address).map_or(SERVER_PORT, ue_port)
 }
 
-/// Makes the server side and `ues` UEs; the devices in the order of their ports.
+/// Makes the devices of the server side and of the UEs in `networks`, both in the order of their ports.
 ///
 /// Hermetic: in the server side's namespace the kernel takes every address but the UEs' for its own, so that a server
 /// there answers whatever a program asks for. Nothing leads out of it. Otherwise it has its own addresses only, and a way
@@ -30,16 +30,19 @@ pub fn port_of(address: IpAddr) -> usize {
 ///
 /// # Errors
 /// If the kernel refuses something.
-pub fn build(ues: usize, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Vec<Tun>> {
-    let mut tuns = vec![server_side(ues, tcp, is_hermetic)?];
-    for ue in 0..ues {
-        tuns.push(ue_side(ue, tcp, is_hermetic)?);
-    }
-    Ok(tuns)
+pub fn build(networks: Vec<NetNamespace>, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Vec<Tun>> {
+    let ues = networks.len() - ue_port(0);
+    let make = |(port, network): (usize, NetNamespace)| {
+        network.within(|| tell_tcp(tcp))?;
+        match port.checked_sub(ue_port(0)) {
+            None => server_side(network, ues, tcp, is_hermetic),
+            Some(ue) => ue_side(network, ue, tcp, is_hermetic),
+        }
+    };
+    networks.into_iter().enumerate().map(make).collect()
 }
 
-fn server_side(ues: usize, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Tun> {
-    let namespace = prepared(tcp)?;
+fn server_side(namespace: NetNamespace, ues: usize, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Tun> {
     namespace.within(|| {
         let mut netlink = Netlink::open()?;
         for like in addresses::SERVER.into_iter().filter(|_| is_hermetic) {
@@ -56,8 +59,8 @@ fn server_side(ues: usize, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<T
     Ok(tun)
 }
 
-fn ue_side(ue: usize, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Tun> {
-    let tun = Tun::new(prepared(tcp)?, "umts0", &addresses::of_ue(ue))?;
+fn ue_side(namespace: NetNamespace, ue: usize, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Tun> {
+    let tun = Tun::new(namespace, "umts0", &addresses::of_ue(ue))?;
     let out = |like: IpAddr| Route { metrics: tcp.metrics.clone(), ..Route::default(like, tun.index()) };
     // The way to the host's network is IPv4 only: programs are to learn that at once.
     let versions = addresses::SERVER.into_iter().filter(|like| is_hermetic || like.is_ipv4());
@@ -81,14 +84,10 @@ pub fn effective(tuns: &[Tun], tcp: &TcpSettings) -> io::Result<Effective> {
     Ok(ue)
 }
 
-fn prepared(tcp: &TcpSettings) -> io::Result<NetNamespace> {
-    let namespace = NetNamespace::new()?;
-    namespace.within(|| {
-        // What one connection learnt would be the start of the next.
-        set_sysctl("net/ipv4/tcp_no_metrics_save", "1")?;
-        tcp.variables.iter().try_for_each(|(key, value)| set_sysctl(&format!("net/ipv4/{key}"), value))
-    })?;
-    Ok(namespace)
+fn tell_tcp(tcp: &TcpSettings) -> io::Result<()> {
+    // What one connection learnt would be the start of the next.
+    set_sysctl("net/ipv4/tcp_no_metrics_save", "1")?;
+    tcp.variables.iter().try_for_each(|(key, value)| set_sysctl(&format!("net/ipv4/{key}"), value))
 }
 
 #[cfg(test)]
@@ -125,9 +124,13 @@ mod tests {
         socket
     }
 
+    fn networks(ues: usize) -> io::Result<Vec<NetNamespace>> {
+        (0..=ues).map(|_| NetNamespace::new()).collect()
+    }
+
     /// The devices, or a message where this user may not make them.
     fn tuns(ues: usize) -> Option<Vec<Tun>> {
-        match build(ues, &TcpSettings::default(), true) {
+        match networks(ues).and_then(|networks| build(networks, &TcpSettings::default(), true)) {
             Ok(tuns) => Some(tuns),
             Err(error) => {
                 eprintln!("SKIPPED: {error}");
@@ -173,7 +176,7 @@ mod tests {
         ];
         let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let settings = TcpSettings::from_pairs(&pairs).unwrap();
-        let tuns = build(1, &settings, true).unwrap();
+        let tuns = build(networks(1).unwrap(), &settings, true).unwrap();
         let found = effective(&tuns, &settings).unwrap();
         for pair in pairs {
             assert!(found.contains(&pair), "{pair:?} is not among {found:?}");

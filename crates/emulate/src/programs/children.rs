@@ -1,4 +1,4 @@
-//! The programs that run inside: started in the namespace of their UE or server, waited for, and their statuses kept.
+//! The programs that run inside: begun, waited for, and their statuses kept.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,6 +15,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 use crate::devices::net_namespace::NetNamespace;
+use crate::programs::waiting::Waiting;
 
 /// A program that was started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,7 +33,8 @@ pub struct Program {
 }
 
 impl Program {
-    fn command(&self) -> Command {
+    /// What starts it, in the place and the namespaces of whoever does.
+    pub fn command(&self) -> Command {
         let mut command = Command::new(&self.words[0]);
         command.args(&self.words[1..]).envs(self.environment.iter().cloned());
         if !self.has_terminal {
@@ -59,42 +61,39 @@ pub const NOT_EXECUTABLE: i32 = 126;
 pub const NOT_FOUND: i32 = 127;
 
 impl Children {
-    /// Starts a program in a namespace.
+    /// Lets a program begin.
     ///
     /// # Errors
     /// If it is not there or cannot be executed: [`exit_status_of`] tells what to exit with.
-    ///
-    /// # Panics
-    /// If no word is given.
-    pub fn start(&mut self, namespace: &NetNamespace, program: &Program) -> io::Result<ChildId> {
-        let mut command = program.command();
-        let child = namespace.within(|| spawn(&mut command))?;
-        Ok(self.note(&child))
+    pub fn begin(&mut self, program: Waiting) -> io::Result<ChildId> {
+        let process = program.begin()?;
+        Ok(self.note(process))
     }
 
-    /// Starts a program in the present namespace.
+    /// Starts a program of our own in the present namespace, without walls.
     ///
     /// # Errors
     /// If it cannot be started.
     pub fn start_here(&mut self, program: &Program) -> io::Result<ChildId> {
         let child = spawn(&mut program.command())?;
-        Ok(self.note(&child))
+        Ok(self.note(child.id() as i32))
     }
 
-    fn note(&mut self, child: &Child) -> ChildId {
-        let id = ChildId(child.id() as i32);
+    fn note(&mut self, process: i32) -> ChildId {
+        let id = ChildId(process);
         self.running.push(id);
         id
     }
 
-    /// Starts a program that says on its standard output when it is ready, and waits for its first line.
+    /// Starts a program of our own in a namespace, without walls. It says on its standard output when it is ready; its first
+    /// line is waited for.
     ///
     /// # Errors
     /// If it cannot be started, or ends without a word.
     pub fn start_and_wait(&mut self, namespace: &NetNamespace, program: &Program) -> io::Result<ChildId> {
         let mut command = program.command();
         let mut child = namespace.within(|| spawn(command.stdout(Stdio::piped())))?;
-        let id = self.note(&child);
+        let id = self.note(child.id() as i32);
         let output = child.stdout.take().expect("it was asked for");
         let mut line = String::new();
         if BufReader::new(output).read_line(&mut line)? == 0 {
@@ -104,13 +103,13 @@ impl Children {
         Ok(id)
     }
 
-    /// Starts a server of whose making nothing is known, and waits until it listens, for a while at most.
+    /// Lets a server begin of whose making nothing is known, and waits until it listens, for a while at most.
     ///
     /// # Errors
     /// If it cannot be started.
-    pub fn start_server(&mut self, namespace: &NetNamespace, program: &Program) -> io::Result<ChildId> {
+    pub fn begin_server(&mut self, namespace: &NetNamespace, program: Waiting) -> io::Result<ChildId> {
         let before = namespace.within(listening_sockets)?;
-        let id = self.start(namespace, program)?;
+        let id = self.begin(program)?;
         let deadline = Instant::now() + LONGEST_START;
         while namespace.within(listening_sockets)? <= before && Instant::now() < deadline {
             sleep(Duration::from_millis(10));

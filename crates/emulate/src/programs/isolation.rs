@@ -1,5 +1,5 @@
-//! A process of its own world: user, mount, process and network namespaces, so that nothing of it is left when it ends
-//! and nothing of the host is changed.
+//! A process of its own world: user, mount, process, host name and network namespaces, so that nothing of it is left when
+//! it ends and nothing of the host is changed. Programs are behind [walls](super::walls) of their own in it.
 //!
 //! It takes two steps, since the kernel puts the *children* of whoever asks into the new process namespace: the
 //! launcher calls [`leave_host`] and starts the emulator, which calls [`settle`]. The emulator is then process 1 of the
@@ -20,7 +20,7 @@ use nix::unistd::{Gid, Uid};
 /// Where the kernel does not allow it; the message says what to do.
 pub fn leave_host(keep_network: bool) -> io::Result<()> {
     let (user, group) = (Uid::effective(), Gid::effective());
-    let mut flags = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID;
+    let mut flags = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWPID | CloneFlags::CLONE_NEWUTS;
     if !keep_network {
         flags |= CloneFlags::CLONE_NEWNET;
     }
@@ -50,6 +50,9 @@ pub fn settle(name_server: Option<&str>) -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWNS)?;
     mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?;
     mount(Some("proc"), "/proc", Some("proc"), MsFlags::empty(), None::<&str>)?;
+    if is_root_outside(&fs::read_to_string("/proc/self/uid_map")?) {
+        guard_switches()?;
+    }
     let Some(address) = name_server else { return Ok(()) };
     replace_resolver(&format!("nameserver {address}\noptions timeout:20 attempts:3\n"))?;
     // These would answer names with what the host's network says: a socket in the file system knows no namespace.
@@ -57,6 +60,33 @@ pub fn settle(name_server: Option<&str>) -> io::Result<()> {
         if socket.exists() {
             mount(Some("/dev/null"), socket, None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
         }
+    }
+    Ok(())
+}
+
+/// Whether root here, by the map of users, is root of the machine.
+fn is_root_outside(map: &str) -> bool {
+    map.lines().any(|line| line.split_whitespace().take(2).eq(["0", "0"]))
+}
+
+/// Switches of the machine that belong to root whatever his rights; some are absent in some kernels.
+const SWITCHES: [&str; 5] = ["/proc/sys", "/proc/sysrq-trigger", "/proc/irq", "/proc/bus", "/proc/fs"];
+
+/// Those of the network in which a process is.
+const OF_NETWORK: &str = "/proc/sys/net";
+
+/// Has the machine's switches be looked at only, but for those of the network.
+fn guard_switches() -> io::Result<()> {
+    let common =
+        MsFlags::MS_REMOUNT | MsFlags::MS_BIND | MsFlags::MS_NOSUID | MsFlags::MS_NODEV | MsFlags::MS_NOEXEC;
+    for (place, flags) in SWITCHES
+        .map(|place| (place, common | MsFlags::MS_RDONLY))
+        .into_iter()
+        .chain([(OF_NETWORK, common)])
+        .filter(|(place, _)| Path::new(place).exists())
+    {
+        mount(Some(place), place, None::<&str>, MsFlags::MS_BIND, None::<&str>)?;
+        mount(None::<&str>, place, None::<&str>, flags, None::<&str>)?;
     }
     Ok(())
 }
@@ -74,4 +104,16 @@ fn replace_resolver(content: &str) -> io::Result<()> {
     // The file stays as long as it is mounted.
     umount2(scratch, MntFlags::MNT_DETACH)?;
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn root_of_a_user_namespace_is_not_root_of_the_machine() {
+        assert!(is_root_outside("         0          0 4294967295\n"));
+        assert!(!is_root_outside("         0       1000          1\n"));
+        assert!(!is_root_outside("0 100000 65536\n"));
+    }
 }

@@ -1,26 +1,32 @@
-//! Processes: the emulator's own, which leaves the host's namespaces, and the programs that it starts in the namespaces of
-//! UEs and servers and waits for.
+//! Processes: the emulator's own, which leaves the host's namespaces, and the programs, which wait behind walls of their own
+//! until the network is there.
 
 pub mod children;
 pub mod isolation;
 pub mod surroundings;
+pub mod waiting;
+pub mod walls;
 
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 
+use crate::devices::net_namespace::NetNamespace;
 use crate::devices::tcp_settings::TcpSettings;
 use children::Program;
+use waiting::Waiting;
 
 /// The programs of an emulation and what is around them.
 pub struct Programs {
+    /// The networks of the server side and of each UE, in their order; none between given devices.
+    pub networks: Vec<NetNamespace>,
     /// Runs in the first UE; the emulation ends with it.
-    pub command: Program,
+    pub command: Waiting,
     /// Run in the second UE and those after it.
-    pub ues: Vec<Program>,
+    pub ues: Vec<Waiting>,
     /// What is behind the server side.
     pub internet: Internet,
     /// Run at the server side.
-    pub servers: Vec<Program>,
+    pub servers: Vec<Waiting>,
     /// Given devices in place of namespaces: the UE's, and that of the network. The command then runs where this process
     /// does, and nothing else is started.
     pub wires: Option<[String; 2]>,

@@ -2,15 +2,16 @@
 
 use std::ffi::OsString;
 use std::io;
+use std::mem;
 
 use crate::devices::net_namespace::NetNamespace;
 use crate::devices::port::{Behind, Port};
 use crate::devices::tcp_settings::Effective;
-use crate::devices::topology::{self, SERVER_PORT, ue_port};
+use crate::devices::topology::{self, SERVER_PORT};
 use crate::devices::uplink::{self, Uplink};
 use crate::devices::wire::Wire;
 use crate::error::{EmulationError, system};
-use crate::programs::children::{ChildId, Children, Program};
+use crate::programs::children::{Children, Program};
 use crate::programs::{Internet, Programs};
 
 /// Devices, and what is behind them.
@@ -30,7 +31,7 @@ impl Surroundings {
     ///
     /// # Errors
     /// If the kernel refuses something, or a given device is not fit.
-    pub fn new(programs: &Programs) -> Result<Self, EmulationError> {
+    pub fn new(programs: &mut Programs) -> Result<Self, EmulationError> {
         if let Some([ue, net]) = &programs.wires {
             let wires = Wire::pair([net, ue]).map_err(system("cannot use the given devices"))?;
             let ports = wires.into_iter().map(Port::Wire).collect();
@@ -38,8 +39,9 @@ impl Surroundings {
         }
         let ues = 1 + programs.ues.len();
         let is_hermetic = !matches!(programs.internet, Internet::Host(_));
-        let tuns =
-            topology::build(ues, &programs.tcp, is_hermetic).map_err(system("cannot make the namespaces"))?;
+        let networks = mem::take(&mut programs.networks);
+        let tuns = topology::build(networks, &programs.tcp, is_hermetic)
+            .map_err(system("cannot make the devices"))?;
         let tcp = topology::effective(&tuns, &programs.tcp).map_err(system("cannot read TCP's settings"))?;
         let uplink = (!is_hermetic).then(|| Uplink::new(tuns[SERVER_PORT].namespace()));
         let uplink = uplink.transpose().map_err(system("cannot reach the host's network"))?;
@@ -56,7 +58,11 @@ impl Surroundings {
     ///
     /// # Errors
     /// If one of them cannot be started.
-    pub fn start_servers(&self, children: &mut Children, programs: &Programs) -> Result<(), EmulationError> {
+    pub fn start_servers(
+        &self,
+        children: &mut Children,
+        programs: &mut Programs,
+    ) -> Result<(), EmulationError> {
         let Some(server_side) = self.ports[SERVER_PORT].namespace() else { return Ok(()) };
         match &programs.internet {
             Internet::None => {}
@@ -69,26 +75,10 @@ impl Surroundings {
                 start_resolver(children, server_side, resolver).map_err(system("cannot answer names"))?;
             }
         }
-        for server in &programs.servers {
-            children.start_server(server_side, server).map_err(system("cannot run a server"))?;
+        for server in programs.servers.drain(..) {
+            children.begin_server(server_side, server).map_err(system("cannot run a server"))?;
         }
         Ok(())
-    }
-}
-
-/// Starts a program in a UE; in the present namespace, where the devices were given.
-///
-/// # Errors
-/// If it is not there or cannot be executed.
-pub fn start_in_ue(
-    children: &mut Children,
-    ports: &[Port],
-    ue: usize,
-    program: &Program,
-) -> io::Result<ChildId> {
-    match ports[ue_port(ue)].namespace() {
-        Some(namespace) => children.start(namespace, program),
-        None => children.start_here(program),
     }
 }
 

@@ -1,0 +1,157 @@
+"""The walls around programs of ``umts emulate``: the host is out of reach, for root as for a plain user."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import plain_user
+import pytest
+from conftest import command
+from umtslab.emulate import machine
+
+pytestmark = pytest.mark.slow
+
+Inside = Callable[..., str]
+"""``inside(script)``: what a script of the shell, run by ``umts emulate``, says; it has to end well."""
+
+NAMED = "/run/umtslab-test/named"
+"""A network namespace with a name, which lives in the mounts of one test."""
+
+NAME_IT = (
+    f"mkdir -p {Path(NAMED).parent}",
+    f"mount -t tmpfs none {Path(NAMED).parent}",
+    f"touch {NAMED}",
+    f"unshare --net mount --bind /proc/self/ns/net {NAMED}",
+)
+
+
+@pytest.fixture(params=["root", "plain user"])
+def inside(request: pytest.FixtureRequest, tmp_path: Path) -> Inside:
+    """As each of them."""
+    answers = {what: (answer, advice) for what, answer, advice in machine.needs()}
+    for what in ("namespaces", "TUN devices"):
+        if answers[what][0] != "yes":
+            pytest.skip(f"this user may not emulate: {answers[what]}")
+    for tool in ("nsenter", "unshare", "ip", "hostname"):
+        if shutil.which(tool) is None:
+            pytest.skip(f"it takes {tool}")
+    if request.param == "root" and os.geteuid() != 0:
+        pytest.skip("it takes root")
+    lacks = plain_user.missing(tmp_path) if request.param == "plain user" else None
+    if lacks is not None:
+        pytest.skip(lacks)
+
+    def run(script: str, before: Sequence[str] = (), options: Sequence[str] = ()) -> str:
+        words = command("emulate", "-q", *options, "--", "sh", "-c", script)
+        if request.param == "root":
+            made = "; ".join(["set -e", *before, 'exec "$@"'])
+            words = ["unshare", "--mount", "sh", "-c", made, "sh", *words]
+            done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        else:
+            done = plain_user.run(words, tmp_path, before=before)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    return run
+
+
+def test_no_process_of_the_host_lends_its_network(inside: Inside) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        url = f"http://127.0.0.1:{server.getsockname()[1]}"
+        ask = f"{sys.executable} -c 'import urllib.request; urllib.request.urlopen(\"{url}\")'"
+        enter = f"nsenter --net=/proc/{os.getpid()}/ns/net {ask}"
+        said = inside(
+            f"umount /proc || echo kept; umount -l /proc || echo kept; {enter} || echo refused;"
+            "nsenter --net=/proc/1/ns/net true || echo refused; ls /proc/1/root/ || echo refused"
+        )
+        server.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            server.accept()
+    assert said.split() == ["kept", "kept", "refused", "refused", "refused"]
+
+
+def test_no_device_of_the_host_is_in_sight(inside: Inside) -> None:
+    devices = Path("/sys/class/net")
+    before = {device.name: (device / "mtu").read_text() for device in devices.iterdir() if device.is_dir()}
+    change = "; ".join(f"echo 1333 > /sys/class/net/{name}/mtu && echo changed" for name in before)
+    said = inside(
+        f"{{ {change}; }} 2> /dev/null; umount /sys; mount -o remount,rw /sys; mount -t sysfs none /mnt;"
+        "ls /sys/class/net; ip -o link | cut -d: -f2"
+    )
+    assert said.split() == ["lo", "umts0", "lo", "umts0"]
+    assert {name: (devices / name / "mtu").read_text() for name in before} == before
+
+
+def test_the_host_keeps_its_name(inside: Inside) -> None:
+    before = socket.gethostname()
+    assert inside("hostname another || echo refused; hostname") == f"refused\n{before}\n"
+    assert socket.gethostname() == before
+
+
+def test_a_named_network_is_out_of_reach(inside: Inside) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("it takes root to name a network")
+    said = inside(
+        f"test -e {NAMED} && echo there; nsenter --net={NAMED} true || echo refused;"
+        f"unshare --user --map-root-user nsenter --net={NAMED} true || echo refused",
+        NAME_IT,
+    )
+    assert said.split() == ["there", "refused", "refused"]
+
+
+def test_the_resolver_of_the_host_stays_beneath(inside: Inside) -> None:
+    said = inside(
+        "umount /etc/resolv.conf || echo kept; mount --bind / /mnt || echo kept; cat /etc/resolv.conf;"
+        "unshare --mount umount /etc/resolv.conf || echo kept"
+    )
+    kept, *resolver, still_kept = said.splitlines()
+    assert (kept, resolver[0], still_kept) == ("kept", "kept", "kept")
+    assert resolver[1:] == ["nameserver 10.45.0.1", "options timeout:20 attempts:3"]
+
+
+def test_a_ue_does_not_reach_into_another(inside: Inside) -> None:
+    said = inside(
+        "sleep 0.5; for process in /proc/[0-9]*; do"
+        " nsenter --net=$process/ns/net ip -o -4 address show scope global; done 2> /dev/null"
+        " | tr -s ' ' | cut -d ' ' -f 4 | sort -u",
+        options=("--ue", "sleep 1000"),
+    )
+    assert said == "10.45.0.2/32\n"
+
+
+ROOT = """
+import os, socket
+frames = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+frames.bind(("umts0", 0))
+socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP)
+socket.create_server(("", 80)).close()
+with open("made", "w") as file:
+    os.fchown(file.fileno(), 33, 34)
+open("/proc/sys/net/ipv4/tcp_sack", "w").write("0")
+for switch in ("/proc/sys/kernel/core_pattern", "/proc/sys/vm/swappiness"):
+    try: open(switch, "w")
+    except OSError as error: print(error.strerror)
+os.setgroups([]); os.setgid(65534); os.setuid(65534)
+try: open("made", "a")
+except OSError as error: print(error.strerror)
+"""
+
+
+def test_root_is_root_over_files_and_its_own_network_and_not_over_the_machine(
+    tmp_path: Path, umts: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("it takes root")
+    sack = Path("/proc/sys/net/ipv4/tcp_sack")
+    before = sack.read_text()
+    done = umts("emulate", "-q", "--", sys.executable, "-c", ROOT)
+    assert done.stdout.splitlines() == ["Read-only file system"] * 2 + ["Permission denied"]
+    made = (tmp_path / "made").stat()
+    assert (made.st_uid, made.st_gid) == (33, 34)
+    assert sack.read_text() == before
