@@ -144,6 +144,60 @@ class Scenario:
         """Hash of the scenario after defaults and overrides, without its comments."""
         return self.core.content_hash()
 
+    def draw_traffic(
+        self, flow: int, calls: int, *, seed: int | None = None, run: int = 0
+    ) -> dict[str, float | None]:
+        """Draw pages (or files) of a flow without a network, and give their moments.
+
+        Parameters
+        ----------
+        flow : int
+            Number of the flow in the file, from 0.
+        calls : int
+            How many pages.
+        seed : int, optional
+            Of the random streams; by default the scenario's own.
+        run : int
+            Number of the replication.
+
+        Returns
+        -------
+        dict of str to float
+            ``…_draws``, ``…_mean``, ``…_sd``, ``…_min``, ``…_max`` of ``main_object_bytes``,
+            ``embedded_object_bytes``, ``embedded_objects_per_page``, ``reading_time_s``, ``parsing_time_s``
+            and ``segment_payload_bytes``; for the sizes also ``…_law_mean`` and ``…_law_sd``, which are those
+            of the law itself. None where nothing was drawn.
+
+        Raises
+        ------
+        ValueError
+            If there is no such flow, or it draws no pages.
+        """
+        found = self.core.draw_traffic(flow, calls, self.seed if seed is None else seed, run)
+        if found is None:
+            raise ValueError(f"{self.name}: flow {flow} is none that fetches pages or files of random sizes")
+        return found
+
+    def draw_errors(self, blocks: int, *, seed: int | None = None, run: int = 0) -> dict[str, float | None]:
+        """Send blocks to the first user without a network, and tell how they are lost.
+
+        Parameters
+        ----------
+        blocks : int
+            How many, in full TTIs one after another.
+        seed : int, optional
+            Of the random streams; by default the scenario's own.
+        run : int
+            Number of the replication.
+
+        Returns
+        -------
+        dict of str to float
+            ``blocks``, ``bler_pct``, ``mean_burst_blocks`` and ``mean_gap_blocks`` (lost ones in a row, and
+            others), ``block_correlation`` (of a block's fate with the next one's).
+        """
+        return self.core.draw_errors(blocks, self.seed if seed is None else seed, run)
+
     def to_toml(self) -> str:
         """The whole scenario, defaults included, as a file that loads again."""
         return self.core.to_toml()

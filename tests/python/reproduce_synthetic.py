@@ -6,13 +6,16 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import polars as pl
 from umtslab.reproduce.claims import Claim, Kind, Value
+from umtslab.reproduce.counts import Count
 from umtslab.reproduce.errors import Missing
-from umtslab.reproduce.pdus import Count, Part
+from umtslab.reproduce.pdus import Part
+from umtslab.reproduce.phases import Phase
 from umtslab.reproduce.plan import Key, Plan, Point, key
 from umtslab.reproduce.plan_file import load_plan
+from umtslab.reproduce.requests import Requests
 from umtslab.reproduce.results import Sample, Series
+from umtslab.run import Run
 
 PLAN = """
 version = 1
@@ -189,10 +192,12 @@ class Synthetic:
         self._points = list({key(point): point for point in listed}.values())
         self._keys = {key(point) for point in self._points}
         averaging = plan.averaging()
-        self._averaging = None if averaging is None else list(plan.points(averaging, quick=False))
+        self._averaging = [point for sweep in averaging for point in plan.points(sweep, quick=False)]
         self._metrics = metrics
         self._noise = noise
         self._connections = connections or {}
+        self.said: list[str] = []
+        self.transfers: list[list[Phase]] = []
         self._series = series or {}
 
     @classmethod
@@ -210,10 +215,9 @@ class Synthetic:
         return self._points
 
     def sets(self) -> Sequence[Point]:
-        sweep = self._averaging
-        if sweep is None:
+        if not self._averaging:
             return self._points
-        return [point for point in sweep if key(point) in self._keys]
+        return [point for point in self._averaging if key(point) in self._keys]
 
     def metric(self, point: Point, name: str) -> Sample:
         if key(point) not in self._keys:
@@ -237,5 +241,11 @@ class Synthetic:
     def told(self, point: Point, parts: Sequence[Part]) -> list[str]:
         raise Missing("made-up runs have no RLC PDUs")
 
-    def pdus(self, point: Point) -> pl.DataFrame:
-        raise Missing("made-up runs have no RLC PDUs")
+    def answers(self, point: Point, requests: Requests) -> list[str]:
+        return list(self.said)
+
+    def phases(self, point: Point) -> list[list[Phase]]:
+        return self.transfers
+
+    def recorded(self, point: Point) -> Run:
+        raise Missing("made-up runs have recorded nothing")

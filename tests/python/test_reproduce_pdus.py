@@ -12,7 +12,7 @@ from umtslab.plot.pdus import figure
 from umtslab.reproduce import reproduce, select
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.errors import BadData, Missing
-from umtslab.reproduce.pdus import Count, Part, tell
+from umtslab.reproduce.pdus import Part, tell
 from umtslab.reproduce.reproduction import Chapter
 from umtslab.run import Run
 from umtslab.store import open_store
@@ -65,13 +65,6 @@ def test_words_are_taken_from_the_rows_that_are_asked_for(part: Part, words: str
     assert part.words(PDUS) == words
 
 
-def test_numbers_are_counted_over_the_rows_that_are_asked_for() -> None:
-    assert Count({"kind": "amd"}, most="transmission").value(PDUS) == 2
-    assert Count(REPORTS, least_gap="time_s").value(PDUS) == 0.03
-    assert Count({"kind": "reset"}, most="transmission").value(PDUS) is None
-    assert Count({"kind": "status", "lsn": 3, "missing": ""}, least_gap="time_s").value(PDUS) is None
-
-
 def _run(tables: dict[str, pl.DataFrame]) -> Run:
     made = simulate(
         Scenario.load(ROOT / "reproductions/teyeb2005/examples/fig2a.toml", {"duration": "10 ms"})
@@ -83,7 +76,7 @@ def test_what_rows_do_not_have_is_named() -> None:
     run = _run({"rlc_pdus": PDUS})
     with pytest.raises(BadData, match="the field 'seq'"):
         tell([Part(REPORTS, {}, ("{seq}",))], run)
-    with pytest.raises(BadData, match="no column 'colour'; they have time_s"):
+    with pytest.raises(BadData, match="rlc_pdus has no column 'colour'; it has time_s"):
         tell([Part({"colour": "red"}, {}, ("{sn}",))], run)
     with pytest.raises(Missing, match=r"measure\.rlc_pdus"):
         tell([Part(REPORTS, {}, ("{ack}",))], _run({}))

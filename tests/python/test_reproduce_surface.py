@@ -123,14 +123,14 @@ def scattered(plan: Plan, goodput: Callable[[float], float]) -> Synthetic:
 
 
 def test_a_dip_over_a_measured_quantity_is_one_between_its_ends(plan: Plan) -> None:
-    plan = replace(plan, averaged=("paper.*",), average_over="all")
+    plan = replace(plan, averaged=("paper.*",), average_over=("all",))
     stated = claim("trend", "dip(delay_s)", vary="delay_s", part=1)
     assert score(stated, plan, scattered(plan, lambda x: abs(x - 0.5))).verdict is PASS
     assert score(stated, plan, scattered(plan, lambda x: x)).verdict is FAIL
 
 
 def test_all_sets_are_points_of_a_correlation(plan: Plan) -> None:
-    plan = replace(plan, averaged=("paper.*",), average_over="all")
+    plan = replace(plan, averaged=("paper.*",), average_over=("all",))
     stated = claim("trend", "positive_rank_correlation(delay_s)", vary="all", part=1)
     assert score(stated, plan, scattered(plan, lambda x: x * x)).verdict is PASS
     assert score(stated, plan, scattered(plan, lambda x: -x)).verdict is FAIL
@@ -144,7 +144,7 @@ def test_a_gap_of_the_document_is_what_the_verdict_says(plan: Plan) -> None:
 
 def test_a_scatter_has_a_point_for_each_set(plan: Plan) -> None:
     figure = replace(plan.figures[0], kind="scatter", x="delay_s", x_label="Delay (s)", y=("goodput_kbps",))
-    plan, figure = replace(plan, average_over="all"), replace(figure, at={"part": 1})
+    plan, figure = replace(plan, average_over=("all",)), replace(figure, at={"part": 1})
     data = figure_data(plan, figure, scattered(plan, lambda x: x), [])
     assert data.x_label == "Delay (s)"
     dots = [dot for line in data.lines for dot in line.dots]

@@ -89,7 +89,7 @@ def test_value_must_hold_for_each_listed_case(plan: Plan) -> None:
 
 def test_a_claim_about_an_average_is_judged_by_the_mean_of_each_run(plan: Plan) -> None:
     stated = claim("value", 30.0, tolerance=0.01, bler=[0.01, 0.1, 0.5])
-    means = replace(plan, averaged=(stated.id,), average_over="all")
+    means = replace(plan, averaged=(stated.id,), average_over=("all",))
     results = goodput(means, by_bler(33.0, 30.0, 27.0), NOISE)
     assert score(stated, plan, results).verdict is FAIL
     wide = score(stated, means, results)

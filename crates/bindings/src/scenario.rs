@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
+use umts_simulate::{Drawn, draw_errors, draw_traffic};
 
 use crate::errors::scenario_error;
 
@@ -125,6 +126,16 @@ impl Scenario {
     /// The whole scenario, defaults included, as one JSON object.
     fn to_json(&self) -> String {
         self.scenario.to_json().to_string()
+    }
+
+    /// Moments of what a flow draws, and of its laws, without a network; none for a flow that draws no pages or files.
+    fn draw_traffic(&self, py: Python<'_>, flow: usize, calls: u64, seed: u64, run: u64) -> Option<Drawn> {
+        py.detach(|| draw_traffic(&self.scenario, flow, calls, seed, run))
+    }
+
+    /// What becomes of the first user's downlink blocks on the air, without a network.
+    fn draw_errors(&self, py: Python<'_>, blocks: u64, seed: u64, run: u64) -> Drawn {
+        py.detach(|| draw_errors(&self.scenario, blocks, seed, run))
     }
 
     /// Hash of the scenario after defaults and overrides.

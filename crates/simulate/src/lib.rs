@@ -2,12 +2,14 @@
 
 mod bearers;
 mod build;
+mod draws;
 mod drive;
 mod run;
 mod wanted;
 
 pub use bearers::capture_notes;
 pub use build::network_config;
+pub use draws::{Drawn, draw_errors, draw_traffic};
 pub use drive::{Outside, drive};
 pub use run::{RunError, RunOptions, RunOutput, observe, run};
 pub use umts_stack::tcp::congestion::{Heard, Loss, UserLaw, UserLaws, WindowLaw};

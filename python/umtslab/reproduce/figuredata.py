@@ -10,14 +10,19 @@ from typing import TYPE_CHECKING, TypedDict
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.reproduce.claims import Claim, Value
 from umtslab.reproduce.conditions import matching, question, rank
+from umtslab.reproduce.counts import recorded
 from umtslab.reproduce.course import bins
 from umtslab.reproduce.errors import Missing
-from umtslab.reproduce.measure import measure, measure_series
+from umtslab.reproduce.measure import measure, measure_phases, measure_series
+from umtslab.reproduce.pdus import pdus_of
+from umtslab.reproduce.phases import Phase
 from umtslab.reproduce.plan import AVERAGE, Figure, Plan, Point, same, text
 from umtslab.reproduce.results import Results, Series
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from umtslab.run import Run
 
 
 @dataclass(frozen=True)
@@ -77,11 +82,17 @@ class FigureData:
     stated: tuple[Stated, ...]
     gaps: tuple[str, ...]
     pdus: pl.DataFrame | None = field(default=None, compare=False)
+    run: Run | None = field(default=None, compare=False)
+    phases: tuple[Phase, ...] = ()
 
     @property
     def is_drawn(self) -> bool:
         """Whether there is a picture of it."""
-        return self.pdus is not None or (bool(self.lines) and self.figure.kind != "table")
+        return (
+            self.run is not None
+            or self.pdus is not None
+            or (bool(self.lines) and self.figure.kind != "table")
+        )
 
     def rows(self) -> Iterator[Row]:
         """The points as rows of a table, the document's number beside ours where there is one."""
@@ -106,8 +117,8 @@ class FigureData:
 def figure_data(plan: Plan, figure: Figure, results: Results, claims: Sequence[Claim]) -> FigureData:
     """Collect what a figure shows; curves that cannot be drawn yet are named in `gaps`."""
     gaps: dict[str, None] = {}
-    if figure.kind == "pdus":
-        return _pdus(plan, figure, results)
+    if figure.kind in {"pdus", "channels"}:
+        return _of_one_run(plan, figure, results)
     collect = {"time": _course_lines, "scatter": _clouds}.get(figure.kind, _lines)
     lines = list(collect(plan, figure, results, gaps))
     if figure.kind == "scatter":
@@ -115,13 +126,28 @@ def figure_data(plan: Plan, figure: Figure, results: Results, claims: Sequence[C
     else:
         stated = _marks(figure, claims) if figure.kind == "time" else _stated(plan, figure, claims, results)
     x_label = figure.x_label or ("Time (s)" if figure.kind == "time" else plan.dimensions[figure.x].label)
-    return FigureData(figure, x_label, tuple(lines), tuple(dict.fromkeys(stated)), tuple(gaps))
+    spans = _phases(plan, figure, results) if figure.kind == "time" else ()
+    return FigureData(figure, x_label, tuple(lines), tuple(dict.fromkeys(stated)), tuple(gaps), phases=spans)
 
 
-def _pdus(plan: Plan, figure: Figure, results: Results) -> FigureData:
-    """The PDUs of the first run at the figure's point."""
+def _phases(plan: Plan, figure: Figure, results: Results) -> tuple[Phase, ...]:
+    """The phases of the first run, where the figure shows a transfer that has them."""
+    for quantity in figure.y:
+        for _, _, values in _variants(plan, figure):
+            point = {**plan.defaults, **values}
+            if plan.metric(quantity, point).phases:
+                return tuple(measure_phases(plan, results, quantity, point)[0])
+    return ()
+
+
+def _of_one_run(plan: Plan, figure: Figure, results: Results) -> FigureData:
+    """The first run at the figure's point: its PDUs, or who was on which channel."""
     try:
-        pdus = results.pdus(plan.point(figure.at))
+        run = results.recorded(plan.point(figure.at))
+        if figure.kind == "channels":
+            recorded(run, "rrc_state")
+            return FigureData(figure, "", (), (), (), run=run)
+        pdus = pdus_of(run)
     except Missing as missing:
         return FigureData(figure, "", (), (), (str(missing),))
     return FigureData(figure, "", (), (), (), pdus.filter(pdus["time_s"] < figure.until_s))

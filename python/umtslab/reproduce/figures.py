@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from umtslab.reproduce.figuredata import FigureData, Line, Stated
+from umtslab.reproduce.phases import Phase
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from umtslab.run import Run
 
 # Okabe and Ito's colours: colour-blind readers tell them apart; with the markers, so does a grey printer.
 _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
@@ -35,6 +39,8 @@ def draw(data: FigureData) -> Figure:
         from umtslab.plot import pdus
 
         return pdus.figure(data.pdus, title=data.figure.title)
+    if data.run is not None:
+        return _channels(data.run, data.figure.until_s)
     labels = list(
         dict.fromkeys([*(line.label for line in data.lines), *(mark.label for mark in data.stated)])
     )
@@ -61,6 +67,7 @@ def draw(data: FigureData) -> Figure:
                         _line(axes, line, *looks[line.label])
             for mark in data.stated:
                 _stated(axes, mark, looks[mark.label][0])
+            _phases(axes, data.phases)
             axes.set_xlabel(data.x_label)
             axes.set_ylabel(data.figure.label)
             if data.figure.kind != "scatter":
@@ -72,6 +79,38 @@ def draw(data: FigureData) -> Figure:
             figure.legend(labelled.values(), labelled.keys(), loc="outside lower center", ncols=2)
         panels[0, 0].set_title(data.figure.title, fontsize=10)
     return figure
+
+
+def _channels(run: Run, until_s: float) -> Figure:
+    """Who was on which channel, and when a DCH was refused."""
+    from umtslab.plot import View, draw
+
+    figure = draw(run, "rrc", View(until_s=until_s))
+    asked = run.series("dch_requests")
+    refused = asked.filter((asked["answer"] == "refused") & (asked["time_s"] < until_s))
+    if len(refused):
+        (crosses,) = figure.axes[0].plot(
+            refused["time_s"].to_list(), refused["ue"].to_list(), "x", color="black", markersize=5,
+            linestyle="none", label="DCH refused",
+        )  # fmt: skip
+        handles = [handle for legend in figure.legends for handle in legend.legend_handles if handle]
+        for legend in figure.legends:
+            legend.remove()
+        figure.legend(handles=[*handles, crosses], loc="outside lower center", ncols=4, frameon=False)
+    return figure
+
+
+def _phases(axes: Axes, phases: Sequence[Phase]) -> None:
+    """Their names and limits behind the curves; what is before the first data is not shown."""
+    left, right = axes.get_xlim()
+    for number, phase in enumerate(phases):
+        start, end = max(phase.start_s, left), min(phase.end_s, right)
+        if number % 2:
+            axes.axvspan(start, end, color="0.9", zorder=0)
+        axes.text(
+            (start + end) / 2, 0.99, phase.word, rotation=90, fontsize=8, color="0.35",
+            horizontalalignment="center", verticalalignment="top", transform=axes.get_xaxis_transform(),
+        )  # fmt: skip
 
 
 def _line(axes: Axes, line: Line, colour: str, marker: str) -> None:

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.expression import Expression, Leaf
+from umtslab.reproduce.phases import Phase
 from umtslab.reproduce.plan import AVERAGE, Metric, Plan, Point, same, text
 from umtslab.reproduce.reduce import mean_of, reduced
 from umtslab.reproduce.results import Results, Sample, Series
@@ -17,7 +18,7 @@ def measure(plan: Plan, results: Results, name: str, point: Point) -> Sample:
     metric = plan.metric(name, point)
     if metric.series is not None:
         raise Missing(f"{name} is a course in time, not a number")
-    if metric.told:
+    if metric.told or metric.requests:
         raise Missing(f"{name} is told in words, not a number")
     moved = {**point, **metric.at}
     if not metric.over:
@@ -59,7 +60,16 @@ def measure_series(plan: Plan, results: Results, name: str, point: Point) -> lis
 def measure_told(plan: Plan, results: Results, name: str, point: Point) -> list[str]:
     """A quantity of the ledger that is told in words, by run."""
     metric = plan.metric(name, point)
-    return results.told(_run_point(plan, {**point, **metric.at}), metric.told)
+    place = _run_point(plan, {**point, **metric.at})
+    if metric.requests is not None:
+        return results.answers(place, metric.requests)
+    return results.told(place, metric.told)
+
+
+def measure_phases(plan: Plan, results: Results, name: str, point: Point) -> list[list[Phase]]:
+    """The phases of a transfer, by run."""
+    metric = plan.metric(name, point)
+    return results.phases(_run_point(plan, {**point, **metric.at}))
 
 
 def _evaluate(plan: Plan, results: Results, metric: Metric, expr: Expression, point: Point) -> Sample:

@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from umtslab.reproduce.errors import BadData, Missing
+from umtslab.reproduce.counts import Rows, recorded, with_values
+from umtslab.reproduce.errors import BadData
 
 if TYPE_CHECKING:
     import polars as pl
 
     from umtslab.run import Run
 
-Rows = Mapping[str, str | int | bool]
-"""Values that the columns of a row have."""
+PDUS = "rlc_pdus"
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,11 @@ class Part:
 
     def words(self, table: pl.DataFrame) -> str:
         """What is told of a run."""
-        chosen = _with(table, self.rows).head(self.first or len(table)).to_dicts()
+        chosen = with_values(table, self.rows, PDUS).head(self.first or len(table)).to_dicts()
         origin = (
-            _with(table, self.since)["end_s" if self.since_end else "time_s"].first() if self.since else None
+            with_values(table, self.since, PDUS)["end_s" if self.since_end else "time_s"].first()
+            if self.since
+            else None
         )
         told = []
         for place, row in enumerate(chosen):
@@ -57,25 +59,6 @@ class Part:
             later = round(row["time_s"] / self.tti_s) - int(origin / self.tti_s + 1e-6)
         number = None if row["sn"] is None else row["sn"] + 1
         return {"number": number, "later": later, **_report(row)}
-
-
-@dataclass(frozen=True)
-class Count:
-    """A number taken from the rows with the values `rows`.
-
-    The largest value of the column `most`, or without it the least distance in the column `least_gap`.
-    """
-
-    rows: Rows
-    most: str | None = None
-    least_gap: str = "time_s"
-
-    def value(self, table: pl.DataFrame) -> float | None:
-        """The number; none where there are too few rows."""
-        chosen = _with(table, self.rows)
-        found = chosen[self.most].max() if self.most else chosen[self.least_gap].diff().min()
-        # The clock counts nanoseconds: differences of seconds have no more digits.
-        return round(float(found), 9) if isinstance(found, int | float) else None
 
 
 def tell(parts: Sequence[Part], run: Run) -> str:
@@ -103,17 +86,7 @@ def pdus_of(run: Run) -> pl.DataFrame:
     Missing
         If the run did not record them.
     """
-    if "rlc_pdus" not in run.series_kinds():
-        raise Missing("the runs recorded no RLC PDUs: measure.rlc_pdus, and series = true in the sweep")
-    return run.series("rlc_pdus")
-
-
-def _with(table: pl.DataFrame, values: Rows) -> pl.DataFrame:
-    import polars as pl
-
-    if unknown := values.keys() - set(table.columns):
-        raise BadData(f"RLC PDUs have no column {min(unknown)!r}; they have {', '.join(table.columns)}")
-    return table.filter([pl.col(name) == value for name, value in values.items()])
+    return recorded(run, PDUS)
 
 
 def _report(row: Mapping[str, Any]) -> dict[str, Any]:

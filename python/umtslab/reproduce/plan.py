@@ -13,9 +13,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from umtslab.reproduce.claims import Claim, Value
+from umtslab.reproduce.counts import Count
 from umtslab.reproduce.errors import BadData
 from umtslab.reproduce.expression import Expression, parse
-from umtslab.reproduce.pdus import Count, Part
+from umtslab.reproduce.pdus import Part
+from umtslab.reproduce.requests import Requests
 
 Point = Mapping[str, Value]
 Key = tuple[tuple[str, str], ...]
@@ -97,7 +99,8 @@ class Metric:
 
     With `over` the formula is taken at each combination of these values, and `reduce`
     (`umtslab.reproduce.reduce`) makes one number of them. With `told` it is no number but words: what the RLC
-    PDUs of a run say (`umtslab.reproduce.pdus`).
+    PDUs of a run say (`umtslab.reproduce.pdus`), or with `requests` what became of requests for a DCH. With
+    `phases` it is the course of a transfer by phases (`umtslab.reproduce.phases`).
     """
 
     name: str
@@ -110,6 +113,8 @@ class Metric:
     over: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
     reduce: str = ""
     told: tuple[Part, ...] = ()
+    phases: bool = False
+    requests: Requests | None = None
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,18 @@ class Sweep:
     grid: Mapping[str, tuple[Value, ...]]
     quick: Mapping[str, tuple[Value, ...]]
     series: bool
+    draw: Draw | None = None
+
+
+@dataclass(frozen=True)
+class Draw:
+    """So many draws of a scenario's chance in place of a run of its network.
+
+    `what` is ``traffic`` (pages or files of its first flow) or ``errors`` (blocks to its first user).
+    """
+
+    what: str
+    number: int
 
 
 @dataclass(frozen=True)
@@ -195,7 +212,7 @@ class Plan:
     fixed: Point
     ignore: frozenset[str]
     averaged: tuple[str, ...]
-    average_over: str
+    average_over: tuple[str, ...]
     defaults: Point
     dimensions: Mapping[str, Dimension]
     metrics: tuple[Metric, ...]
@@ -228,9 +245,9 @@ class Plan:
         """The mean over all sets, in every run dimension."""
         return {name: AVERAGE for name, dimension in self.dimensions.items() if dimension.is_run}
 
-    def averaging(self) -> Sweep | None:
-        """The sweep that means are taken over."""
-        return next((sweep for sweep in self.sweeps if sweep.name == self.average_over), None)
+    def averaging(self) -> list[Sweep]:
+        """The sweeps that means are taken over."""
+        return [sweep for sweep in self.sweeps if sweep.name in self.average_over]
 
     def points(self, sweep: Sweep, *, quick: bool) -> Iterator[dict[str, Value]]:
         """The points of a sweep that the model can run."""

@@ -9,11 +9,13 @@ from typing import Any
 
 from umtslab.reproduce import toml
 from umtslab.reproduce.claims import Value
+from umtslab.reproduce.counts import Count, Place
 from umtslab.reproduce.errors import BadData, Missing
 from umtslab.reproduce.expression import parse
-from umtslab.reproduce.pdus import Count, Part
-from umtslab.reproduce.plan import Dimension, Figure, Input, Level, Mark, Meaning, Metric, Plan, Sweep
+from umtslab.reproduce.pdus import Part
+from umtslab.reproduce.plan import Dimension, Draw, Figure, Input, Level, Mark, Meaning, Metric, Plan, Sweep
 from umtslab.reproduce.reduce import REDUCTIONS
+from umtslab.reproduce.requests import Requests
 
 
 def plans(root: Path, paper: str) -> list[Plan]:
@@ -61,7 +63,7 @@ class _Reader:
             fixed=top.get("fixed", {}),
             ignore=frozenset(top.get("ignore", [])),
             averaged=tuple(top.get("averaged", [])),
-            average_over=top.get("average_over", ""),
+            average_over=_words(top.get("average_over", [])),
             defaults=top["defaults"],
             dimensions={name: self.dimension(name, entry) for name, entry in top["dimension"].items()},
             metrics=tuple(self.metric(entry) for entry in top.get("metric", [])),
@@ -96,7 +98,9 @@ class _Reader:
 
     def metric(self, entry: Mapping[str, Any]) -> Metric:
         self.table(
-            entry, f"metric {entry.get('name')}", "name when at expr inputs beside series over reduce told"
+            entry,
+            f"metric {entry.get('name')}",
+            "name when at expr inputs beside series over reduce told phases requests",
         )
         return Metric(
             name=entry["name"],
@@ -109,7 +113,13 @@ class _Reader:
             over=_lists(entry.get("over", {})),
             reduce=entry.get("reduce", ""),
             told=tuple(self.part(part) for part in entry.get("told", [])),
+            phases=entry.get("phases", False),
+            requests=self.requests(entry["requests"]) if "requests" in entry else None,
         )
+
+    def requests(self, entry: Mapping[str, Any]) -> Requests:
+        self.table(entry, "requests of a metric", "after_s until_s")
+        return Requests(float(entry["after_s"]), float(entry["until_s"]))
 
     def part(self, entry: Mapping[str, Any]) -> Part:
         self.table(entry, "a part of what is told", "rows since since_end forms list first tti_s")
@@ -124,24 +134,45 @@ class _Reader:
         )
 
     def count(self, name: str, entry: Mapping[str, Any]) -> Count:
-        self.table(entry, f"count {name}", "rows most least_gap")
-        if ("most" in entry) == ("least_gap" in entry):
-            raise BadData(f"{self.path}: count {name} wants one of most and least_gap")
-        return Count(entry["rows"], entry.get("most"), entry.get("least_gap", "time_s"))
+        self.table(entry, f"count {name}", "series rows most least least_gap number at since during")
+        how = [word for word in ("most", "least", "least_gap", "number", "at") if word in entry]
+        if len(how) != 1:
+            raise BadData(f"{self.path}: count {name} wants one of most, least, least_gap, number and at")
+        return Count(
+            series=entry.get("series", "rlc_pdus"),
+            rows=entry.get("rows", {}),
+            how=how[0],
+            column="" if how[0] == "number" else entry[how[0]],
+            since=self.place(entry["since"]) if "since" in entry else None,
+            during=self.place(entry["during"]) if "during" in entry else None,
+        )
+
+    def place(self, entry: Mapping[str, Any]) -> Place:
+        self.table(entry, "since or during", "series rows")
+        return Place(entry["series"], entry["rows"])
 
     def input(self, entry: Mapping[str, Any]) -> Input:
         self.table(entry, "an input of a metric", "expr at")
         return Input(parse(entry["expr"]), entry.get("at", {}))
 
     def sweep(self, entry: Mapping[str, Any]) -> Sweep:
-        self.table(entry, f"sweep {entry.get('name')}", "name feeds grid quick series")
+        self.table(entry, f"sweep {entry.get('name')}", "name feeds grid quick series draw draws")
         return Sweep(
             name=entry["name"],
             feeds=tuple(entry["feeds"]),
             grid=_lists(entry["grid"]),
             quick=_lists(entry.get("quick", {})),
             series=entry.get("series", False),
+            draw=self.draw(entry),
         )
+
+    def draw(self, entry: Mapping[str, Any]) -> Draw | None:
+        what = entry.get("draw")
+        if what not in {None, "traffic", "errors"}:
+            raise BadData(
+                f"{self.path}: sweep {entry['name']} draws {what!r}, which is not traffic or errors"
+            )
+        return None if what is None else Draw(what, entry["draws"])
 
     def figure(self, entry: Mapping[str, Any]) -> Figure:
         self.table(
@@ -150,7 +181,7 @@ class _Reader:
             "id kind title text x y label curves at log window_s marks levels average x_label until_s",
         )
         kind = entry.get("kind", "curves")
-        if kind not in {"curves", "time", "table", "scatter", "pdus"}:
+        if kind not in {"curves", "time", "table", "scatter", "pdus", "channels"}:
             raise BadData(f"{self.path}: figure {entry['id']} is of the unknown kind {kind!r}")
         return Figure(
             id=entry["id"],
@@ -158,9 +189,9 @@ class _Reader:
             title=entry["title"],
             text=entry.get("text", ""),
             x=entry.get("x", "time"),
-            y=tuple(entry.get("y", []) if kind == "pdus" else entry["y"]),
+            y=tuple(entry.get("y", []) if kind in _OF_ONE_RUN else entry["y"]),
             label=entry.get("label", ""),
-            curves=_lists(entry.get("curves", {}) if kind == "pdus" else entry["curves"]),
+            curves=_lists(entry.get("curves", {}) if kind in _OF_ONE_RUN else entry["curves"]),
             at=entry.get("at", {}),
             log=entry.get("log", False),
             window_s=float(entry.get("window_s", 0.0)),
@@ -182,14 +213,20 @@ class _Reader:
         for name, dimension in plan.dimensions.items():
             if dimension.is_run and name not in plan.defaults:
                 raise BadData(f"{self.path}: dimension {name} has no default")
-        if (plan.averaged or plan.average_over) and plan.averaging() is None:
-            raise BadData(f"{self.path}: average_over = {plan.average_over!r} is no sweep of the plan")
+        sweeps = {sweep.name for sweep in plan.sweeps}
+        if unknown := set(plan.average_over) - sweeps:
+            raise BadData(f"{self.path}: average_over = {min(unknown)!r} is no sweep of the plan")
+        if plan.averaged and not plan.average_over:
+            raise BadData(f"{self.path}: averaged needs average_over, the sweep that means are taken over")
         if unknown := {metric.reduce for metric in plan.metrics if metric.over} - set(REDUCTIONS):
             raise BadData(f"{self.path}: reduce = {min(unknown)!r} is not one of {', '.join(REDUCTIONS)}")
         for where, names in _used_dimensions(plan):
             if unknown := set(names) - plan.dimensions.keys():
                 raise BadData(f"{self.path}: {where} uses {min(unknown)!r}, which is no dimension")
 
+
+_OF_ONE_RUN = frozenset({"pdus", "channels"})
+"""Kinds of figures that show a run as it was recorded."""
 
 _PLAN_KEYS = """version title claims scenario runs quick_runs emulated_runs honest fixed ignore averaged
 average_over defaults dimension gap count metric reading sweep figure"""

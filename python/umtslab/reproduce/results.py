@@ -6,11 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from umtslab.reproduce.pdus import Count, Part
+from umtslab.reproduce.counts import Count
+from umtslab.reproduce.pdus import Part
+from umtslab.reproduce.phases import Phase
 from umtslab.reproduce.plan import Point
+from umtslab.reproduce.requests import Requests
 
 if TYPE_CHECKING:
-    import polars as pl
+    from umtslab.run import Run
 
 Sample = list[float | None]
 """One value for each replication, in the order of the runs; None where the run has no such value."""
@@ -48,10 +51,16 @@ class Results(Protocol):
         """A series of one user's connection (users are numbered from 1), or of all added up, by run."""
 
     def counted(self, point: Point, count: Count) -> Sample:
-        """A number taken from the RLC PDUs of each run."""
+        """A number taken from what each run recorded."""
 
     def told(self, point: Point, parts: Sequence[Part]) -> list[str]:
         """What the RLC PDUs of each run say."""
 
-    def pdus(self, point: Point) -> pl.DataFrame:
-        """The RLC PDUs of the first run."""
+    def answers(self, point: Point, requests: Requests) -> list[str]:
+        """What became of requests for a DCH in each run."""
+
+    def phases(self, point: Point) -> list[list[Phase]]:
+        """The phases of the first user's transfer in each run."""
+
+    def recorded(self, point: Point) -> Run:
+        """The first run, with what it recorded."""

@@ -8,14 +8,15 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from umtslab.reproduce.counts import Count
 from umtslab.reproduce.errors import Missing
-from umtslab.reproduce.pdus import Count, Part, pdus_of, tell
-from umtslab.reproduce.plan import Key, Plan, Point, Sweep, key, text
+from umtslab.reproduce.pdus import Part, tell
+from umtslab.reproduce.phases import Phase, phases
+from umtslab.reproduce.plan import Draw, Key, Plan, Point, Sweep, key, text
+from umtslab.reproduce.requests import Requests
 from umtslab.reproduce.results import Sample, Series
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from umtslab.reproduce.emulated import Download
     from umtslab.run import Run
     from umtslab.store import Store
@@ -35,6 +36,8 @@ class Wanted:
     is_set: bool = False
     kernel: Mapping[str, str] | None = None
     """What the kernel's TCP is told, if it carries the downloads."""
+    draw: Draw | None = None
+    """What is drawn, if no network is run."""
 
     @property
     def is_emulated(self) -> bool:
@@ -54,10 +57,11 @@ def wanted_points(
     for sweep in sweeps:
         for point in plan.points(sweep, quick=quick):
             entry = found.get(key(point), Wanted(point, runs, series=False))
-            is_set = entry.is_set or sweep is plan.averaging()
+            is_set = entry.is_set or sweep in plan.averaging()
             kernel = plan.kernel(point)
             if kernel is None:
-                found[key(point)] = Wanted(point, runs, entry.series or sweep.series, is_set)
+                series = entry.series or sweep.series
+                found[key(point)] = Wanted(point, runs, series, is_set, draw=sweep.draw)
             elif real_time:
                 found[key(point)] = Wanted(point, min(runs, plan.emulated_runs), False, is_set, kernel)
     return list(found.values())
@@ -106,15 +110,16 @@ def run_plan(
     tasks = {
         key(entry.point): list(_tasks(plan, entry, scenarios, more))
         for entry in wanted
-        if not entry.is_emulated
+        if not entry.is_emulated and entry.draw is None
     }
+    drawn = {key(entry.point): list(_drawn(plan, entry, scenarios)) for entry in wanted if entry.draw}
     downloads = {
         key(entry.point): list(_downloads(plan, entry, scenarios, store))
         for entry in wanted
         if entry.is_emulated
     }
     finished: dict[str, Run] = {}
-    total = sum(entry.runs for entry in wanted)
+    total = sum(entry.runs for entry in wanted if entry.draw is None)
     # Tasks with series come first: the engine runs one key once, as it is asked for first.
     ordered = sorted(chain.from_iterable(tasks.values()), key=lambda task: not task.series)
     if progress is not None:
@@ -126,6 +131,7 @@ def run_plan(
             progress(len(finished), total)
     every: Mapping[Key, Sequence[Task | Download]] = {**tasks, **downloads}
     runs = {place: [finished[task.identity.key] for task in group] for place, group in every.items()}
+    runs.update(drawn)
     ends_s = {place: group[0].scenario.duration_s for place, group in every.items()}
     sets = [entry.point for entry in wanted if entry.is_set]
     return StudyResults([entry.point for entry in wanted], sets, runs, ends_s)
@@ -139,6 +145,24 @@ def _tasks(plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str
     scenario = Scenario.load(scenarios / name, [*overrides, *more])
     for run in range(wanted.runs):
         yield Task(scenario, scenario.seed, run, wanted.series)
+
+
+def _drawn(plan: Plan, wanted: Wanted, scenarios: Path) -> Iterator[Run]:
+    """Runs without a network: their metrics are the moments of what was drawn."""
+    from umtslab.run import Identity, Run, code_version
+    from umtslab.scenario import Scenario
+
+    assert wanted.draw is not None, "those alone are drawn"
+    name, overrides = plan.scenario_of(wanted.point)
+    scenario = Scenario.load(scenarios / name, overrides)
+    number = wanted.draw.number
+    for run in range(wanted.runs):
+        if wanted.draw.what == "traffic":
+            metrics = scenario.draw_traffic(0, number, run=run)
+        else:
+            metrics = scenario.draw_errors(number, run=run)
+        identity = Identity(scenario.content_hash, code_version(), scenario.seed, run)
+        yield Run(scenario.name, identity, metrics, events=0, duration_s=0.0)
 
 
 def _downloads(plan: Plan, wanted: Wanted, scenarios: Path, store: Store) -> Iterator[Download]:
@@ -197,16 +221,24 @@ class StudyResults:
         return [_series(run, name, user, self._ends_s[key(point)]) for run in self._at(point)]
 
     def counted(self, point: Point, count: Count) -> Sample:
-        """A number taken from the RLC PDUs of each run."""
-        return [count.value(pdus_of(run)) for run in self._at(point)]
+        """A number taken from what each run recorded."""
+        return [count.value(run) for run in self._at(point)]
 
     def told(self, point: Point, parts: Sequence[Part]) -> list[str]:
         """What the RLC PDUs of each run say."""
         return [tell(parts, run) for run in self._at(point)]
 
-    def pdus(self, point: Point) -> pl.DataFrame:
-        """The RLC PDUs of the first run."""
-        return pdus_of(self._at(point)[0])
+    def answers(self, point: Point, requests: Requests) -> list[str]:
+        """What became of requests for a DCH in each run."""
+        return [requests.words(run) for run in self._at(point)]
+
+    def phases(self, point: Point) -> list[list[Phase]]:
+        """The phases of the first user's transfer in each run."""
+        return [phases(run) for run in self._at(point)]
+
+    def recorded(self, point: Point) -> Run:
+        """The first run, with what it recorded."""
+        return self._at(point)[0]
 
     def runs(self, point: Point) -> Sequence[Run]:
         """The runs of a point."""
@@ -234,17 +266,23 @@ _VALUE_COLUMN = {
     "rto": "rto_s",
     "rtt": "rtt_s",
     "goodput": "goodput_kbps",
+    "rlc_buffer": "octets",
 }
 
 
 def _series(run: Run, kind: str, user: int | None, end_s: float) -> Series:
-    """A series of the connection that opened as number `user`, from 1; None adds up all connections."""
+    """A series of the connection that opened as number `user`, from 1; None adds up all connections.
+
+    Of a series that users have, it is the downlink of user number `user`, or of the first one.
+    """
     import polars as pl
 
     if kind not in run.series_kinds():
         raise Missing(f"the runs recorded no series {kind}")
     rows = run.series(kind)
-    if user is None:
+    if "ue" in rows.columns:
+        rows = rows.filter((pl.col("ue") == (user or 1) - 1) & (pl.col("direction") == "downlink"))
+    elif user is None:
         rows = rows.group_by("time_s").agg(pl.col(_VALUE_COLUMN[kind]).sum())
     else:
         opened = run.connections().sort("opened_s")["connection"]

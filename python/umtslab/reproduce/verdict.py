@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,7 +14,13 @@ from umtslab.reproduce.conditions import Question, label_point, question, rank, 
 from umtslab.reproduce.course import judge_course, mean_between
 from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.expression import Leaf, parse
-from umtslab.reproduce.measure import measure, measure_beside, measure_series, measure_told
+from umtslab.reproduce.measure import (
+    measure,
+    measure_beside,
+    measure_phases,
+    measure_series,
+    measure_told,
+)
 from umtslab.reproduce.order import OTHERS, Chain, judge_order, labels, parse_order
 from umtslab.reproduce.plan import Plan, Point, key, same, text
 from umtslab.reproduce.reduce import mean_of
@@ -119,7 +126,7 @@ class _Judge:
     def value(self, asked: Question, case: Point) -> Finding:
         expected = str(self.claim.expected)
         metric = self.plan.metric(self.claim.metric, case)
-        if metric.told:
+        if metric.told or metric.requests:
             return self.told(asked, case, expected)
         if ":" in expected:
             return self.value_by_label(asked, case, expected)
@@ -234,6 +241,8 @@ class _Judge:
         return Chain(tuple(groups), chain.relations)
 
     def trend(self, asked: Question, case: Point) -> Finding:
+        if self.plan.metric(self.claim.metric, case).phases:
+            return self.phases(case)
         if asked.is_scatter:
             return self.scatter(asked, case)
         if len(asked.vary) > 1:
@@ -263,6 +272,22 @@ class _Judge:
         found = judge_trend(trend, curve)
         detail = f"{where}: {found.detail}" if where and found.detail else found.detail
         return conjunction([Finding(found.verdict, detail), *gaps])
+
+    def phases(self, case: Point) -> Finding:
+        """The same phases in every run, in the claim's order."""
+        stated = re.fullmatch(r"phases\(([^()]*)\)", str(self.claim.expected).strip())
+        if stated is None:
+            raise Missing(f"no rule reads {self.claim.expected!r} for phases")
+        wanted = [word.strip() for word in stated[1].split(",")]
+        runs = measure_phases(self.plan, self.results, self.claim.metric, case)
+        for place, word in enumerate(wanted):
+            lengths = [run[place].end_s - run[place].start_s for run in runs if len(run) > place]
+            self.ours.append(Reading(f"{word} (s)", summarise(lengths)))
+        said = [[phase.word for phase in run] for run in runs]
+        wrong = [words for words in said if words != wanted]
+        if not wrong:
+            return Finding(Verdict.PASS, "")
+        return Finding(Verdict.FAIL, f"{len(wrong)} of {len(said)} runs have {', '.join(wrong[0])}")
 
     def surface(self, asked: Question, case: Point) -> Finding:
         """A trend over several dimensions: at all combinations of their values that were run."""
@@ -340,7 +365,8 @@ class _Judge:
         constants: Mapping[str, Value] = {k: v for k, v in case.items() if not isinstance(v, str)}
         for leaf in sorted(expression.leaves):
             if leaf.name == self.claim.metric or leaf.name not in constants:
-                columns[leaf] = self.look(case, where, leaf.name)
+                what = f"{where} {leaf.name}".strip() if len(expression.leaves) > 1 else where
+                columns[leaf] = self.look(case, what, leaf.name)
         fixed = {leaf: float(constants[leaf.name]) for leaf in expression.leaves - columns.keys()}
         subject = f"{where}: {expression.text}" if where else expression.text
         if len(columns) == 1 and not expression.demands_equality:

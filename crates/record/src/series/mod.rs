@@ -8,6 +8,7 @@
 //! | `rtt` | connection | each sample |
 //! | `rrc_state` | UE | RRC state, and the state sought while the UE is switched |
 //! | `cell` | cell | what is reserved: rates, DCHs, whether another fits |
+//! | `dch_requests` | UE | each answer to a request for a DCH: granted, granted after a release, queued, refused |
 //! | `rlc_buffer` | UE and direction | SDU octets in the sender's buffer |
 //! | `rlc_delivered` | SDU | its octets, when it came up at the other end |
 //! | `goodput` | connection | acknowledged payload per window of a constant grid |
@@ -79,6 +80,7 @@ pub struct Series {
     goodput: Goodput,
     states: rrc::States,
     reserved: rrc::Reserved,
+    requests: rrc::Requests,
     rtt: Samples,
     sent: Sent,
     acked: Acked,
@@ -118,6 +120,7 @@ impl Series {
             goodput: Goodput::new(config.goodput_window),
             states: rrc::States::default(),
             reserved: rrc::Reserved::default(),
+            requests: rrc::Requests::default(),
             rtt: Samples::default(),
             sent: Sent::default(),
             acked: Acked::default(),
@@ -138,7 +141,7 @@ impl Series {
     }
 
     fn all(&mut self) -> impl Iterator<Item = &mut dyn Recorded> {
-        let always: [&mut dyn Recorded; 13] = [
+        let always: [&mut dyn Recorded; 14] = [
             &mut self.cwnd,
             &mut self.ssthresh,
             &mut self.outstanding,
@@ -149,6 +152,7 @@ impl Series {
             &mut self.rlc_delivered,
             &mut self.states,
             &mut self.reserved,
+            &mut self.requests,
             &mut self.goodput,
             &mut self.sent,
             &mut self.acked,
@@ -252,6 +256,11 @@ impl TraceSink<TraceEvent> for Series {
             TraceEvent::CellReserved { cell, rates, dchs, is_full } => {
                 self.reserved.push(at, cell, rates, dchs, is_full);
             }
+            TraceEvent::DchRequested { ue, again } => self.requests.asked(ue, again),
+            TraceEvent::DchGranted { ue, after_release: false } => self.requests.push(at, ue, "granted"),
+            TraceEvent::DchGranted { ue, .. } => self.requests.push(at, ue, "granted after a release"),
+            TraceEvent::DchRefused { ue } => self.requests.push(at, ue, "refused"),
+            TraceEvent::DchQueued { ue } => self.requests.push(at, ue, "queued"),
             TraceEvent::RlcBuffer { ue, direction, octets } => {
                 self.rlc_buffer.set(at, ue, direction, octets);
             }

@@ -1,4 +1,4 @@
-//! Where users are, and what cells have reserved: a row for every change.
+//! Where users are, what cells have reserved, and who was given a DCH: a row for every change and every answer.
 
 use umts_stack::ids::UeId;
 use umts_stack::rnc::rrc::RrcState;
@@ -79,5 +79,50 @@ impl Recorded for Reserved {
             Column { name: "is_full", unit: "", values: Values::Flag(all.is_full) },
         ];
         Table { name: "cell", columns }
+    }
+}
+
+/// What became of requests for a DCH, by time: who asked, whether for the same need again, and the answer.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    time_s: Vec<f64>,
+    ue: Vec<u32>,
+    again: Vec<bool>,
+    answer: Vec<&'static str>,
+    /// By UE, whether its last request was made again.
+    repeated: Vec<bool>,
+}
+
+impl Requests {
+    /// A UE asks; the answer follows.
+    pub fn asked(&mut self, ue: UeId, again: bool) {
+        let ue = usize::from(ue.0);
+        if self.repeated.len() <= ue {
+            self.repeated.resize(ue + 1, false);
+        }
+        self.repeated[ue] = again;
+    }
+
+    pub fn push(&mut self, at: Time, ue: UeId, answer: &'static str) {
+        self.time_s.push(at.as_secs());
+        self.ue.push(u32::from(ue.0));
+        self.again.push(self.repeated.get(usize::from(ue.0)).copied().unwrap_or(false));
+        self.answer.push(answer);
+    }
+}
+
+impl Recorded for Requests {
+    fn rows(&self) -> usize {
+        self.time_s.len()
+    }
+
+    fn take(&mut self, _: Time) -> Table {
+        let columns = vec![
+            Column { name: "time_s", unit: "s", values: Values::Float(std::mem::take(&mut self.time_s)) },
+            Column { name: "ue", unit: "", values: Values::Id(std::mem::take(&mut self.ue)) },
+            Column { name: "again", unit: "", values: Values::Flag(std::mem::take(&mut self.again)) },
+            Column { name: "answer", unit: "", values: Values::Word(std::mem::take(&mut self.answer)) },
+        ];
+        Table { name: "dch_requests", columns }
     }
 }

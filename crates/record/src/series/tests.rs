@@ -149,3 +149,23 @@ fn columns_of_a_table_are_equally_long() {
         assert_eq!(table.columns[0].name, "time_s");
     }
 }
+
+#[test]
+fn every_answer_to_a_request_for_a_dch_is_a_row() {
+    let (mut series, ue) = (open(), UeId(3));
+    for (ms, again, answer) in [
+        (1000, false, TraceEvent::DchRefused { ue }),
+        (1010, true, TraceEvent::DchQueued { ue }),
+        (2000, false, TraceEvent::DchGranted { ue, after_release: true }),
+    ] {
+        series.record(at(ms), &TraceEvent::DchRequested { ue, again });
+        series.record(at(ms), &answer);
+    }
+    let tables = series.finish(at(4500));
+    let table = tables.table("dch_requests").expect("it is recorded");
+    assert_eq!(floats(&tables, "dch_requests", "time_s"), [1.0, 1.01, 2.0]);
+    let Some(Values::Word(answers)) = table.column("answer") else { panic!("answers are words") };
+    assert_eq!(answers[..], ["refused", "queued", "granted after a release"]);
+    let Some(Values::Flag(again)) = table.column("again") else { panic!("it is said or not") };
+    assert_eq!(again[..], [false, true, false]);
+}

@@ -5,7 +5,7 @@ use umts_kernel::random::Streams;
 use super::carrier::{CarrierKey, Carriers};
 use super::{Access, Cell};
 use crate::ids::{CellId, Direction, UeId};
-use crate::radio::phy::{BlockErrors, ErrorModel};
+use crate::radio::phy::{BlockErrors, ErrorModel, errors_stream};
 use crate::ue::{COMMON, ChannelConfig, Leg};
 
 /// What channels are made from.
@@ -28,8 +28,8 @@ impl Maker<'_> {
         Direction::BOTH.map(|direction| {
             let (channel, errors) = (channels[direction.index()], errors[direction.index()].clone());
             let radio = match number {
-                COMMON => format!("radio/{direction:?}/ue{}", ue.0),
-                dch => format!("radio/{direction:?}/ue{}/dch{}", ue.0, dch - 1),
+                COMMON => errors_stream(direction, ue),
+                dch => format!("{}/dch{}", errors_stream(direction, ue), dch - 1),
             };
             let key = CarrierKey::new(cell, direction, channel);
             Leg {

@@ -10,15 +10,18 @@
 //! A call ends when all of it is acknowledged, and then the pause begins; the page is the user's when its last byte has
 //! been delivered. If one of its connections fails, the user gives the call up, pauses, and asks for something else.
 
+mod draws;
+
 use std::collections::VecDeque;
 
-use umts_kernel::random::{Stream, Streams};
+use umts_kernel::random::Streams;
 use umts_units::{Duration, Time};
 
-use super::laws::{Count, Law, exponential};
-use super::{Action, Nth, Report, stream_name};
+use super::laws::{Count, Law};
+use super::{Action, Nth, Report};
 use crate::ids::{End, FlowId};
 use crate::tcp::TcpEvent;
+pub use draws::Draws;
 
 /// What is asked for, and when.
 #[derive(Debug, Clone, PartialEq)]
@@ -91,16 +94,6 @@ pub struct Browsing {
     actions: VecDeque<Action>,
 }
 
-#[derive(Debug)]
-struct Draws {
-    main: Stream,
-    count: Stream,
-    embedded: Stream,
-    parsing: Stream,
-    pause: Stream,
-    segments: Stream,
-}
-
 /// What the user waits for.
 #[derive(Debug)]
 struct Call {
@@ -132,18 +125,10 @@ struct Transfer {
 impl Browsing {
     /// The user of `flow`, whose data come from `sender`.
     pub fn new(config: &BrowsingConfig, sender: End, flow: FlowId, streams: &Streams) -> Self {
-        let stream = |purpose| streams.stream(&stream_name(flow, purpose));
         Browsing {
             config: config.clone(),
             sender,
-            draws: Draws {
-                main: stream("main"),
-                count: stream("count"),
-                embedded: stream("embedded"),
-                parsing: stream("parsing"),
-                pause: stream("pause"),
-                segments: stream("segments"),
-            },
+            draws: Draws::new(flow, streams),
             rest: VecDeque::new(),
             call: None,
             opened: 0,
@@ -157,7 +142,7 @@ impl Browsing {
     pub fn handle_start(&mut self, now: Time) {
         self.due = now;
         if self.config.begins_with_pause {
-            self.due += exponential(self.config.pause, &mut self.draws.pause);
+            self.due += self.draws.pause(&self.config);
             self.timer = Some(self.due);
         } else {
             self.begin_call(now);
@@ -196,7 +181,7 @@ impl Browsing {
         let Some(call) = &self.call else { return };
         let is_ours = call.connections.iter().any(|transfer| transfer.connection == connection);
         if self.config.request.is_none() && is_ours && end == self.sender && !call.pending.is_empty() {
-            self.timer = Some(now + exponential(self.config.parsing, &mut self.draws.parsing));
+            self.timer = Some(now + self.draws.parsing(&self.config));
         }
     }
 
@@ -220,12 +205,10 @@ impl Browsing {
 
     fn begin_call(&mut self, now: Time) {
         if self.rest.is_empty() {
-            self.draw_page();
+            self.draws.page(&self.config, &mut self.rest);
         }
         let objects = if self.config.object_per_call { 1 } else { self.rest.len() };
-        let segment_payload = self.config.segments.map(|mixed| {
-            if self.draws.segments.uniform() < mixed.large_share { mixed.large } else { mixed.small }
-        });
+        let segment_payload = self.draws.segment_payload(&self.config);
         let whole =
             self.config.whole_segments.map_or(1, |of_tcp| u64::from(segment_payload.unwrap_or(of_tcp)));
         let pending: VecDeque<u64> =
@@ -243,17 +226,6 @@ impl Browsing {
             None => {
                 self.open();
                 self.push();
-            }
-        }
-    }
-
-    /// The objects of a page. All of its draws are made now: what happens to the call does not shift them.
-    fn draw_page(&mut self) {
-        let draws = &mut self.draws;
-        self.rest.push_back(self.config.main.draw_octets(&mut draws.main));
-        if let Some((count, size)) = &self.config.embedded {
-            for _ in 0..count.draw(&mut draws.count) {
-                self.rest.push_back(size.draw_octets(&mut draws.embedded));
             }
         }
     }
@@ -342,7 +314,7 @@ impl Browsing {
         if call.undelivered == 0 {
             self.actions.push_back(Action::Report(Report::PageEnded { since: call.since }));
         } else if is_whole && !call.is_parsed {
-            self.timer = Some(now + exponential(self.config.parsing, &mut self.draws.parsing));
+            self.timer = Some(now + self.draws.parsing(&self.config));
         } else if is_whole {
             self.ask(now);
         }
@@ -394,7 +366,7 @@ impl Browsing {
             Pace::AfterCall => now,
             Pace::RequestToRequest => self.due,
         };
-        self.due = from + exponential(self.config.pause, &mut self.draws.pause);
+        self.due = from + self.draws.pause(&self.config);
         self.timer = Some(self.due.max(now));
     }
 

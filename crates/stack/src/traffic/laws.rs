@@ -78,6 +78,16 @@ impl Law {
         Law::pareto(alpha, 0.5 * (low + high), max, truncation)
     }
 
+    /// Mean and standard deviation of what is drawn, in closed form: those of a heavy tail no number of draws shows.
+    pub fn moments(&self) -> (f64, f64) {
+        let raw = |power| match self.shape {
+            Shape::Lognormal { mu, sigma } => lognormal_moment(mu, sigma, self, power),
+            Shape::Pareto { alpha, least } => pareto_moment(alpha, least, self.max, self.truncation, power),
+        };
+        let (mean, square) = (raw(1.0), raw(2.0));
+        (mean, libm::sqrt((square - mean * mean).max(0.0)))
+    }
+
     /// One value.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         if self.is_narrow {
@@ -125,18 +135,38 @@ impl Law {
 }
 
 fn pareto_mean(alpha: f64, least: f64, max: f64, truncation: Truncation) -> f64 {
+    pareto_moment(alpha, least, max, truncation, 1.0)
+}
+
+/// Mean of a power of a Pareto law up to `max`.
+fn pareto_moment(alpha: f64, least: f64, max: f64, truncation: Truncation, power: f64) -> f64 {
     if least <= 0.0 {
         return 0.0;
     }
     let beyond = libm::pow(least / max, alpha);
-    // The integral of x dF from `least` to `max`.
-    let inside = match alpha == 1.0 {
-        true => least * libm::log(max / least),
-        false => alpha * (least - max * beyond) / (alpha - 1.0),
+    let [low, high] = [least, max].map(|limit| libm::pow(limit, power));
+    // The integral of x^power dF from `least` to `max`.
+    let inside = match alpha == power {
+        true => alpha * low * libm::log(max / least),
+        false => alpha * (low - high * beyond) / (alpha - power),
     };
     match truncation {
-        Truncation::Clip => inside + max * beyond,
+        Truncation::Clip => inside + high * beyond,
         Truncation::Redraw => inside / (1.0 - beyond),
+    }
+}
+
+/// Mean of a power of a lognormal law between the limits of `law`.
+fn lognormal_moment(mu: f64, sigma: f64, law: &Law, power: f64) -> f64 {
+    let normal = |x: f64| 0.5 * libm::erfc(-x / std::f64::consts::SQRT_2);
+    let steps = [law.min, law.max].map(|limit| (libm::log(limit) - mu) / sigma);
+    // The integral of x^power dF: the same law again, moved by power x sigma.
+    let whole = libm::exp(power * mu + 0.5 * (power * sigma) * (power * sigma));
+    let inside = whole * (normal(steps[1] - power * sigma) - normal(steps[0] - power * sigma));
+    let (below, above) = (normal(steps[0]), normal(-steps[1]));
+    match law.truncation {
+        Truncation::Clip => inside + below * libm::pow(law.min, power) + above * libm::pow(law.max, power),
+        Truncation::Redraw => inside / (1.0 - below - above),
     }
 }
 
@@ -233,6 +263,8 @@ mod tests {
             let sample = sample(|stream| law.draw(stream));
             is(sample.mean, expected.0, 1.0, sample.mean_error);
             is(sample.deviation, expected.1, 1.0, sample.deviation_error);
+            is(law.moments().0, expected.0, 1.0, 0.0);
+            is(law.moments().1, expected.1, 1.0, 0.0);
             assert!(sample.min >= min && sample.max <= max);
         }
         for (truncation, expected) in [(Redraw, (1.9906e6, 0.6987e6)), (Clip, (1.9985e6, 0.7144e6))] {
@@ -240,6 +272,24 @@ mod tests {
             let sample = sample(|stream| law.draw(stream));
             is(sample.mean, expected.0, 100.0, sample.mean_error);
             is(sample.deviation, expected.1, 100.0, sample.deviation_error);
+            is(law.moments().0, expected.0, 100.0, 0.0);
+            is(law.moments().1, expected.1, 100.0, 0.0);
+        }
+    }
+
+    /// Without limits the moments are those that the law was made of; a Pareto law's are those of its sum.
+    #[test]
+    fn laws_know_their_moments() {
+        let law = Law::lognormal(7_758.0, 126_168.0, 1e-9, 1e30, Truncation::Redraw);
+        is(law.moments().0, 7_758.0, 1e-3, 0.0);
+        is(law.moments().1, 126_168.0, 1e-2, 0.0);
+        for truncation in [Truncation::Redraw, Truncation::Clip] {
+            for alpha in [1.0, 1.1, 2.0, 2.5] {
+                let law = Law::pareto(alpha, 81.5, 815.0, truncation);
+                let sample = sample(|stream| law.draw(stream));
+                is(sample.mean, law.moments().0, 0.0, sample.mean_error);
+                is(sample.deviation, law.moments().1, 0.0, sample.deviation_error);
+            }
         }
     }
 

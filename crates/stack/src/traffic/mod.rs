@@ -12,7 +12,7 @@ mod ftp;
 pub mod laws;
 mod replay;
 
-pub use browsing::{Browsing, BrowsingConfig, MixedSegments, Pace};
+pub use browsing::{Browsing, BrowsingConfig, Draws, MixedSegments, Pace};
 pub use etsi_www::{EtsiWww, EtsiWwwConfig};
 pub use frames::{Frames, FramesConfig};
 pub use ftp::Ftp;

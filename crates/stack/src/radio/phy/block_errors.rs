@@ -8,6 +8,7 @@ use std::sync::Arc;
 use umts_kernel::random::AddressedStream;
 
 use super::{Lost, Question};
+use crate::ids::{Direction, UeId};
 
 /// What shares one draw.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +61,11 @@ pub struct BlockErrors {
     last_tti: u64,
     /// Probability that the chain is bad one step after it was good, and after it was bad.
     one_step: [f64; 2],
+}
+
+/// The name of the draws that decide about a UE's blocks; those of its DCHs have their numbers behind it.
+pub fn errors_stream(direction: Direction, ue: UeId) -> String {
+    format!("radio/{direction:?}/ue{}", ue.0)
 }
 
 /// The blocks of a TTI have the addresses 0 to 127; the chain's own draw lies above them.
@@ -177,7 +183,7 @@ mod tests {
     use umts_units::Duration;
 
     use super::*;
-    use crate::ids::{CellId, Direction, UeId};
+    use crate::ids::CellId;
     use crate::radio::mac::TransportFormat;
 
     fn process(model: ErrorModel) -> BlockErrors {

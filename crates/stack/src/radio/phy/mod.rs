@@ -4,6 +4,6 @@ mod block_errors;
 pub mod lost;
 mod question;
 
-pub use block_errors::{BlockErrors, ErrorModel, ErrorUnit};
+pub use block_errors::{BlockErrors, ErrorModel, ErrorUnit, errors_stream};
 pub use lost::Lost;
 pub use question::Question;

@@ -1,0 +1,222 @@
+//! What chance decides in a scenario, drawn without a network: sizes and times of its traffic, losses of its radio.
+//!
+//! The draws are made by the models that a run asks, from the streams that it gives them. A run shows few of a heavy tail's
+//! large values; here there can be as many as it takes.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use umts_kernel::random::Streams;
+use umts_scenario::Scenario;
+use umts_stack::ids::{CellId, Direction, FlowId, UeId};
+use umts_stack::network::NetworkConfig;
+use umts_stack::radio::phy::{BlockErrors, Lost, Question, errors_stream};
+use umts_stack::traffic::laws::Law;
+use umts_stack::traffic::{BrowsingConfig, Draws, TrafficConfig};
+
+use crate::build::network_config;
+
+/// Numbers by name; none where nothing was drawn that they could be taken from.
+pub type Drawn = BTreeMap<String, Option<f64>>;
+
+/// Draws `calls` pages of a flow (the number of its table in the file), or files of a flow that fetches files: for each
+/// quantity the number of its draws, mean, standard deviation, least and largest; for sizes beside them mean and deviation
+/// of the law itself (`_law_mean`, `_law_sd`). `None`: the flow draws no pages.
+pub fn draw_traffic(scenario: &Scenario, flow: usize, calls: u64, seed: u64, run: u64) -> Option<Drawn> {
+    let config = network_config(scenario);
+    let number = first_of_flow(scenario, flow);
+    let TrafficConfig::Browsing(browsing) = &config.flows.get(number)?.traffic else { return None };
+    let mut drawn = Drawn::new();
+    pages(browsing, FlowId(number as u32), calls, &Streams::new(seed, run), &mut drawn);
+    law("main_object_bytes", &browsing.main, &mut drawn);
+    if let Some((_, embedded)) = &browsing.embedded {
+        law("embedded_object_bytes", embedded, &mut drawn);
+    }
+    Some(drawn)
+}
+
+/// Where the users of a flow begin among all flows: those of a group of users stand together.
+fn first_of_flow(scenario: &Scenario, flow: usize) -> usize {
+    let groups = scenario.ue.iter().zip(&scenario.plan().groups);
+    let flows = groups.flat_map(|(ue, group)| group.flows.iter().map(|&flow| (flow, usize::from(ue.count))));
+    flows.take_while(|&(number, _)| number != flow).map(|(_, users)| users).sum()
+}
+
+fn pages(config: &BrowsingConfig, flow: FlowId, calls: u64, streams: &Streams, drawn: &mut Drawn) {
+    let mut draws = Draws::new(flow, streams);
+    let (mut main, mut embedded, mut count) = (Moments::default(), Moments::default(), Moments::default());
+    let (mut reading, mut parsing, mut payload) =
+        (Moments::default(), Moments::default(), Moments::default());
+    let mut objects = VecDeque::new();
+    for _ in 0..calls {
+        draws.page(config, &mut objects);
+        count.add((objects.len() - 1) as f64);
+        main.add(objects.pop_front().expect("a page has its main object") as f64);
+        objects.drain(..).for_each(|size| embedded.add(size as f64));
+        reading.add(draws.pause(config).as_secs());
+        parsing.add(draws.parsing(config).as_secs());
+        draws.segment_payload(config).into_iter().for_each(|octets| payload.add(f64::from(octets)));
+    }
+    for (name, moments) in [
+        ("main_object_bytes", main),
+        ("embedded_object_bytes", embedded),
+        ("embedded_objects_per_page", count),
+        ("reading_time_s", reading),
+        ("parsing_time_s", parsing),
+        ("segment_payload_bytes", payload),
+    ] {
+        moments.tell(name, drawn);
+    }
+}
+
+fn law(name: &str, law: &Law, drawn: &mut Drawn) {
+    let (mean, deviation) = law.moments();
+    drawn.insert(format!("{name}_law_mean"), Some(mean));
+    drawn.insert(format!("{name}_law_sd"), Some(deviation));
+}
+
+/// Sends `blocks` blocks to the first user, one after another in full TTIs: how many are lost, how long losses and what
+/// lies between them are on average, and the correlation of each block's fate with the next one's.
+pub fn draw_errors(scenario: &Scenario, blocks: u64, seed: u64, run: u64) -> Drawn {
+    let config = network_config(scenario);
+    let (mut errors, mut question) = first_radio(&config, &Streams::new(seed, run));
+    let (mut tally, mut left) = (Fates::default(), blocks);
+    while left > 0 {
+        question.blocks = left.min(u64::from(question.format.blocks)) as u32;
+        let lost = errors.verdict(&question);
+        (0..question.blocks).for_each(|block| tally.add(lost.contains(block)));
+        left -= u64::from(question.blocks);
+        question.tti += 1;
+    }
+    tally.tell()
+}
+
+/// The errors of the first user's downlink, and the question about a full TTI of it.
+fn first_radio(config: &NetworkConfig, streams: &Streams) -> (BlockErrors, Question) {
+    let (user, ue, direction) = (&config.ues[0], UeId(0), Direction::Downlink);
+    let format = user.channels[direction.index()].format;
+    let model = user.errors[direction.index()].clone();
+    let errors = BlockErrors::new(model, streams.addressed(&errors_stream(direction, ue)));
+    let blocks = format.blocks.clamp(1, Lost::MOST_BLOCKS);
+    (errors, Question { cell: CellId(user.cell as u16), ue, direction, tti: 0, first: 0, blocks, format })
+}
+
+/// Fates of blocks, one after another.
+#[derive(Debug, Default)]
+struct Fates {
+    blocks: u64,
+    lost: u64,
+    /// Lost blocks behind one that was not, and the other way round.
+    bursts: u64,
+    gaps: u64,
+    last: Option<bool>,
+}
+
+impl Fates {
+    fn add(&mut self, is_lost: bool) {
+        self.blocks += 1;
+        self.lost += u64::from(is_lost);
+        self.bursts += u64::from(is_lost && self.last != Some(true));
+        self.gaps += u64::from(!is_lost && self.last != Some(false));
+        self.last = Some(is_lost);
+    }
+
+    fn tell(&self) -> Drawn {
+        let ratio = |a: u64, b: u64| (b > 0).then(|| a as f64 / b as f64);
+        let (burst, gap) = (ratio(self.lost, self.bursts), ratio(self.blocks - self.lost, self.gaps));
+        // Of a chain of two states whose stays have these lengths.
+        let correlation = burst.zip(gap).map(|(burst, gap)| 1.0 - 1.0 / burst - 1.0 / gap);
+        [
+            ("blocks", Some(self.blocks as f64)),
+            ("bler_pct", ratio(100 * self.lost, self.blocks)),
+            ("mean_burst_blocks", burst),
+            ("mean_gap_blocks", gap),
+            ("block_correlation", correlation),
+        ]
+        .map(|(name, value)| (name.to_owned(), value))
+        .into()
+    }
+}
+
+/// Moments of what is added, by Welford's recurrence.
+#[derive(Debug, Default)]
+struct Moments {
+    count: u64,
+    mean: f64,
+    squares: f64,
+    limits: Option<[f64; 2]>,
+}
+
+impl Moments {
+    fn add(&mut self, value: f64) {
+        self.count += 1;
+        let off = value - self.mean;
+        self.mean += off / self.count as f64;
+        self.squares += off * (value - self.mean);
+        let [least, most] = self.limits.unwrap_or([value; 2]);
+        self.limits = Some([least.min(value), most.max(value)]);
+    }
+
+    fn tell(&self, name: &str, drawn: &mut Drawn) {
+        let deviation = (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).sqrt());
+        for (what, value) in [
+            ("draws", Some(self.count as f64)),
+            ("mean", (self.count > 0).then_some(self.mean)),
+            ("sd", deviation),
+            ("min", self.limits.map(|[least, _]| least)),
+            ("max", self.limits.map(|[_, most]| most)),
+        ] {
+            drawn.insert(format!("{name}_{what}"), value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn scenario(text: &str) -> Scenario {
+        let start = "version = 1\nname = \"draws\"\nduration = \"10 s\"\n\
+            [[bearer]]\nname = \"b\"\ndownlink = { rate = \"64 kbit/s\", tti = \"10 ms\" }\n\
+            uplink = { rate = \"64 kbit/s\", tti = \"10 ms\" }\n\
+            [[ue]]\nname = \"u\"\nbearer = \"b\"\n";
+        let none: [(String, String); 0] = [];
+        let text = format!("{start}{text}");
+        Scenario::parse(&text, "test", Path::new("."), &none).expect("it is well formed").scenario
+    }
+
+    const WEB: &str = "[[flow]]\nue = \"u\"\ntraffic = \"file\"\nsize = \"1 kB\"\nstart = \"1 s\"\n\
+        [[flow]]\nue = \"u\"\ntraffic = \"web\"\n";
+
+    #[test]
+    fn pages_are_drawn_by_the_laws_of_their_flow() {
+        let scenario = scenario(WEB);
+        assert_eq!(draw_traffic(&scenario, 0, 10, 1, 0), None, "a file of one size draws nothing");
+        assert_eq!(draw_traffic(&scenario, 2, 10, 1, 0), None, "there is no such flow");
+        let drawn = draw_traffic(&scenario, 1, 20_000, 1, 0).expect("it fetches pages");
+        let of = |name: &str| drawn[name].expect("it was drawn");
+        assert_eq!(of("main_object_bytes_draws"), 20_000.0);
+        assert!((of("reading_time_s_mean") - 30.0).abs() < 1.0);
+        assert!((of("embedded_objects_per_page_mean") - 5.62).abs() < 0.3);
+        assert_eq!(of("embedded_objects_per_page_max"), 53.0);
+        assert!((of("main_object_bytes_law_mean") - 10_734.0).abs() < 1.0);
+        assert_eq!(of("segment_payload_bytes_min"), 536.0);
+        assert_eq!(draw_traffic(&scenario, 1, 0, 1, 0).expect("it does")["main_object_bytes_mean"], None);
+    }
+
+    #[test]
+    fn blocks_are_lost_as_the_radio_of_the_scenario_loses_them() {
+        let gilbert =
+            "[radio]\nmodel = \"gilbert\"\np_good_to_bad = 0.0087\np_bad_to_good = 0.1491\nstep = \"pdu\"\n";
+        let drawn = draw_errors(&scenario(&format!("{gilbert}{WEB}")), 1_000_000, 1, 0);
+        let of = |name: &str| drawn[name].expect("it was drawn");
+        assert_eq!(of("blocks"), 1e6);
+        assert!((of("bler_pct") - 5.51).abs() < 0.3, "{}", of("bler_pct"));
+        assert!((of("mean_burst_blocks") - 6.71).abs() < 0.2);
+        assert!((of("block_correlation") - 0.8422).abs() < 0.01);
+        let clean = "[radio]\nmodel = \"error_free\"\n";
+        let drawn = draw_errors(&scenario(&format!("{clean}{WEB}")), 1000, 1, 0);
+        assert_eq!((drawn["bler_pct"], drawn["mean_burst_blocks"]), (Some(0.0), None));
+    }
+}

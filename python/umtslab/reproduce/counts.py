@@ -1,0 +1,137 @@
+"""Numbers taken from what a run recorded: PDUs that left meanwhile, the largest timeout, a later window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from umtslab.reproduce.errors import BadData, Missing
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from umtslab.run import Run
+
+Rows = Mapping[str, str | int | bool]
+"""Values that the columns of a row have."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Rows of a series: where a count begins, or during what it counts."""
+
+    series: str
+    rows: Rows
+
+
+@dataclass(frozen=True)
+class Count:
+    """A number taken from those rows of a series that have the values `rows`.
+
+    `how` says which: ``most`` and ``least``, the largest and the smallest value of `column`; ``least_gap``,
+    the least distance in it; ``number``, how many rows there are; ``at``, the value in force at the first row
+    of `since`, the changes of that instant included. The others regard the rows from the first one of `since`
+    on, and those between a row of `during` and the next row that its series has of the same user.
+    """
+
+    series: str
+    rows: Rows
+    how: str
+    column: str = ""
+    since: Place | None = None
+    during: Place | None = None
+
+    def value(self, run: Run) -> float | None:
+        """The number; none where there are too few rows.
+
+        Raises
+        ------
+        Missing
+            If the run did not record the series.
+        BadData
+            If it has no such column.
+        """
+        chosen = with_values(recorded(run, self.series), self.rows, self.series)
+        begin = self._begin(run)
+        if self.since is not None and begin is None:
+            return None
+        if self.how == "at":
+            return _last(chosen.filter(chosen["time_s"] <= begin), self.column)
+        if begin is not None:
+            chosen = chosen.filter(chosen["time_s"] >= begin)
+        if self.during is not None:
+            chosen = _inside(chosen, recorded(run, self.during.series), self.during)
+        if self.how == "number":
+            return float(len(chosen))
+        column = chosen[self.column]
+        found = {"most": column.max, "least": column.min, "least_gap": column.diff().min}[self.how]()
+        # The clock counts nanoseconds: differences of seconds have no more digits.
+        return round(float(found), 9) if isinstance(found, int | float) else None
+
+    def _begin(self, run: Run) -> float | None:
+        if self.since is None:
+            return None
+        first = with_values(recorded(run, self.since.series), self.since.rows, self.since.series)
+        found = first["time_s"].min()
+        return float(found) if isinstance(found, int | float) else None
+
+
+def recorded(run: Run, series: str) -> pl.DataFrame:
+    """A series of a run.
+
+    Raises
+    ------
+    Missing
+        If the run did not record it.
+    """
+    if series not in run.series_kinds():
+        more = "measure.rlc_pdus, and " if series == "rlc_pdus" else ""
+        raise Missing(f"the runs recorded no {series}: {more}series = true in the sweep")
+    return run.series(series)
+
+
+def with_values(table: pl.DataFrame, values: Rows, series: str) -> pl.DataFrame:
+    """The rows that have these values.
+
+    Raises
+    ------
+    BadData
+        If a column is unknown.
+    """
+    import polars as pl
+
+    if unknown := values.keys() - set(table.columns):
+        raise BadData(f"{series} has no column {min(unknown)!r}; it has {', '.join(table.columns)}")
+    return table.filter([pl.col(name) == value for name, value in values.items()] or [pl.lit(True)])
+
+
+def stretches(table: pl.DataFrame, place: Place, ue: int) -> list[tuple[float, float]]:
+    """Beginning and end of each stretch in which the last row of a user is one of `place`."""
+    own = table.filter(table["ue"] == ue)
+    ends = [*own["time_s"].to_list()[1:], float("inf")]
+    rows = with_values(own.with_columns(end_s=_column(ends)), place.rows, place.series)
+    return list(zip(rows["time_s"].to_list(), rows["end_s"].to_list(), strict=True))
+
+
+def _column(values: list[float]) -> pl.Series:
+    import polars as pl
+
+    return pl.Series(values, dtype=pl.Float64)
+
+
+def _inside(rows: pl.DataFrame, table: pl.DataFrame, during: Place) -> pl.DataFrame:
+    import polars as pl
+
+    times = pl.col("time_s")
+    inside = [
+        (pl.col("ue") == ue) & (times >= begin) & (times < end)
+        for ue in table["ue"].unique().sort().to_list()
+        for begin, end in stretches(table, during, ue)
+    ]
+    return rows.filter(pl.any_horizontal(inside)) if inside else rows.clear()
+
+
+def _last(rows: pl.DataFrame, column: str) -> float | None:
+    found = rows.sort("time_s", maintain_order=True)[column]
+    return float(found[-1]) if len(found) else None

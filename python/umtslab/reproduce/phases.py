@@ -1,0 +1,71 @@
+"""The phases of a transfer that is given a DCH, as a run recorded them: Dubois (2005), section 5.2.
+
+``fach``
+    On the common channels, until the switch to a DCH begins.
+``switching``
+    The DCH is set up, and the buffer of the downlink does not fall; ``switching with data`` where it does.
+``dch_active``
+    On the DCH, until the buffer is empty for good.
+``dch_idle``
+    Still on the DCH, and nothing comes any more, until it is released.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from umtslab.reproduce.counts import recorded
+from umtslab.reproduce.errors import Missing
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from umtslab.run import Run
+
+
+@dataclass(frozen=True)
+class Phase:
+    """A phase by its word."""
+
+    word: str
+    start_s: float
+    end_s: float
+
+
+def phases(run: Run) -> list[Phase]:
+    """The phases of the first user, up to the first release of a DCH.
+
+    Raises
+    ------
+    Missing
+        If the run recorded no states or buffers, or no DCH was released.
+    """
+    import polars as pl
+
+    states = recorded(run, "rrc_state").filter(pl.col("ue") == 0)
+    buffer = recorded(run, "rlc_buffer").filter((pl.col("ue") == 0) & (pl.col("direction") == "downlink"))
+    found: list[Phase] = []
+    ends = [*states["time_s"].to_list()[1:], float("inf")]
+    for row, end in zip(states.to_dicts(), ends, strict=True):
+        if row["state"] == "CELL_DCH" and row["towards"]:
+            return found
+        found += _phases_of(row["state"], row["towards"], row["time_s"], end, buffer)
+    raise Missing("no DCH was released")
+
+
+def _phases_of(state: str, towards: str, start: float, end: float, buffer: pl.DataFrame) -> list[Phase]:
+    import polars as pl
+
+    if towards:
+        held = buffer.filter(pl.col("time_s").is_between(start, end, closed="left"))["octets"]
+        before = buffer.filter(pl.col("time_s") < start)["octets"].tail(1)
+        falls = (before.append(held).diff() < 0).any()
+        return [Phase("switching with data" if falls else "switching", start, end)]
+    if state != "CELL_DCH":
+        return [Phase("fach", start, end)]
+    last = buffer.filter(pl.col("time_s") < end).tail(1)
+    if not len(last) or last["octets"][0] > 0:
+        return [Phase("dch_active", start, end)]
+    emptied = max(float(last["time_s"][0]), start)
+    return [Phase("dch_active", start, emptied), Phase("dch_idle", emptied, end)]

@@ -1,0 +1,69 @@
+"""What became of requests for a DCH that another user held, by how long that user had been idle."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from umtslab.reproduce.counts import recorded
+from umtslab.reproduce.pdus import pdus_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from umtslab.run import Run
+
+MARGIN_S = 0.03
+"""Three radio frames: a PDU is recorded when it leaves RLC, the timers count from when it is on the air."""
+
+GRANTED = "granted after a release"
+
+
+@dataclass(frozen=True)
+class Requests:
+    """Requests made while the holder of the DCH had been idle for `after_s` to `until_s` seconds."""
+
+    after_s: float
+    until_s: float
+
+    def words(self, run: Run) -> str:
+        """``true`` if the holder lost its DCH each time, ``false`` if never; nothing if nobody asked."""
+        answers = self.answers(run)
+        if not answers:
+            return ""
+        if len(answers) > 1:
+            return ", ".join(f"{number} {answer}" for answer, number in sorted(answers.items()))
+        return "true" if GRANTED in answers else "false"
+
+    def answers(self, run: Run) -> Counter[str]:
+        """How often each answer was given."""
+        holders = _holders(recorded(run, "rrc_state"))
+        active = {int(ue): table["time_s"].sort().to_list() for (ue,), table in pdus_of(run).group_by("ue")}
+        found: Counter[str] = Counter()
+        for row in recorded(run, "dch_requests").to_dicts():
+            idle = [
+                row["time_s"] - max(since, _before(active.get(ue, []), row["time_s"]))
+                for ue, since, until in holders
+                if ue != row["ue"] and since < row["time_s"] <= until
+            ]
+            if idle and self.after_s + MARGIN_S <= min(idle) <= self.until_s - MARGIN_S:
+                found[row["answer"]] += 1
+        return found
+
+
+def _holders(states: pl.DataFrame) -> list[tuple[int, float, float]]:
+    """Users and the times from and to which they were on a DCH."""
+    found = []
+    for (ue,), table in states.group_by("ue", maintain_order=True):
+        times = [*table["time_s"].to_list(), float("inf")]
+        for place, (state, towards) in enumerate(zip(table["state"], table["towards"], strict=True)):
+            if state == "CELL_DCH" and not towards:
+                found.append((int(ue), times[place], times[place + 1]))
+    return found
+
+
+def _before(times: list[float], instant: float) -> float:
+    place = bisect_right(times, instant)
+    return times[place - 1] if place else float("-inf")

@@ -1,0 +1,191 @@
+"""What runs recorded, as claims: numbers, phases, requests for a DCH; and what is drawn without a run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+from reproduce_synthetic import Synthetic, claim, plan_in
+from umtslab import Scenario, simulate
+from umtslab.reproduce import reproduce, select
+from umtslab.reproduce.compare import Verdict
+from umtslab.reproduce.counts import Count, Place
+from umtslab.reproduce.errors import BadData, Missing
+from umtslab.reproduce.phases import Phase, phases
+from umtslab.reproduce.plan import Plan
+from umtslab.reproduce.plan_file import load_plan
+from umtslab.reproduce.requests import Requests
+from umtslab.reproduce.verdict import score
+from umtslab.run import Run
+from umtslab.store import open_store
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = ROOT / "reproductions/dubois2005/examples"
+
+
+def _table(columns: str, *rows: tuple[object, ...]) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=columns.split(), orient="row")
+
+
+STATES = _table(
+    "time_s ue state towards",
+    (0.0, 0, "CELL_FACH", ""), (0.0, 1, "CELL_FACH", ""),
+    (1.0, 0, "CELL_FACH", "CELL_DCH"), (1.5, 0, "CELL_DCH", ""),
+    (9.0, 0, "CELL_DCH", "CELL_FACH"), (9.0, 1, "CELL_FACH", "CELL_DCH"), (10.0, 1, "CELL_DCH", ""),
+)  # fmt: skip
+BUFFER = _table(
+    "time_s ue direction octets",
+    (0.9, 0, "downlink", 600.0), (1.2, 0, "downlink", 1600.0), (2.0, 0, "downlink", 0.0),
+    (2.5, 0, "downlink", 1000.0), (3.0, 0, "downlink", 0.0), (8.0, 0, "uplink", 40.0),
+)  # fmt: skip
+PDUS = _table(
+    "time_s ue kind",
+    (0.95, 0, "amd"), (1.4, 1, "amd"), (1.6, 0, "amd"), (3.0, 0, "amd"), (3.01, 0, "status"),
+)  # fmt: skip
+REQUESTS = _table(
+    "time_s ue again answer",
+    (1.0, 0, False, "granted"), (4.0, 1, False, "refused"), (4.9, 1, True, "refused"),
+    (9.0, 1, True, "granted after a release"),
+)  # fmt: skip
+TABLES = {"rrc_state": STATES, "rlc_buffer": BUFFER, "rlc_pdus": PDUS, "dch_requests": REQUESTS}
+
+
+@pytest.fixture(scope="module")
+def made() -> Run:
+    return simulate(Scenario.load(EXAMPLES / "single-loss.toml", {"duration": "10 ms"}))[0]
+
+
+def _run(made: Run, **tables: pl.DataFrame) -> Run:
+    return Run(made.scenario, made.identity, {}, 0, 20.0, tables={**TABLES, **tables})
+
+
+SWITCHING = Place("rrc_state", {"towards": "CELL_DCH"})
+
+
+@pytest.mark.parametrize(
+    ("count", "number"),
+    [
+        (Count("rlc_pdus", {}, "number"), 5),
+        (Count("rlc_pdus", {"kind": "amd"}, "number"), 4),
+        (Count("rlc_pdus", {}, "number", during=SWITCHING), 0),
+        (Count("rlc_pdus", {}, "number", during=Place("rrc_state", {"state": "CELL_DCH"})), 3),
+        (Count("rlc_pdus", {}, "number", during=Place("rrc_state", {"state": "CELL_PCH"})), 0),
+        (Count("rlc_pdus", {}, "least_gap", "time_s"), 0.01),
+        (Count("rlc_pdus", {"kind": "status"}, "least_gap", "time_s"), None),
+        (Count("rlc_buffer", {"direction": "downlink"}, "most", "octets"), 1600),
+        (Count("rlc_buffer", {"direction": "downlink"}, "least", "octets"), 0),
+        (Count("rlc_buffer", {}, "most", "octets", since=Place("rrc_state", {"state": "CELL_DCH"})), 1000),
+        (Count("rlc_buffer", {}, "at", "octets", since=Place("rrc_state", {"state": "CELL_DCH"})), 1600),
+        (Count("rlc_buffer", {}, "at", "octets", since=Place("rrc_state", {"state": "CELL_PCH"})), None),
+    ],
+)
+def test_numbers_are_taken_from_the_rows_that_are_asked_for(made: Run, count: Count, number: float) -> None:
+    assert count.value(_run(made)) == number
+
+
+def test_what_was_not_recorded_is_named(made: Run) -> None:
+    with pytest.raises(BadData, match="rlc_buffer has no column 'colour'; it has time_s"):
+        Count("rlc_buffer", {"colour": "red"}, "number").value(_run(made))
+    with pytest.raises(Missing, match="no cwnd: series = true"):
+        Count("cwnd", {}, "number").value(_run(made))
+
+
+def test_a_count_wants_one_way_to_count(tmp_path: Path) -> None:
+    path = tmp_path / "paper" / "ch1.toml"
+    path.parent.mkdir()
+    text = plan_text() + '\n[count.both]\nnumber = true\nmost = "sn"\n'
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BadData, match="wants one of most, least, least_gap, number and at"):
+        load_plan(path)
+
+
+def plan_text() -> str:
+    from reproduce_synthetic import PLAN
+
+    return PLAN
+
+
+def test_a_transfer_has_its_phases(made: Run) -> None:
+    words = [Phase("fach", 0.0, 1.0), Phase("switching", 1.0, 1.5), Phase("dch_active", 1.5, 3.0)]
+    assert phases(_run(made)) == [*words, Phase("dch_idle", 3.0, 9.0)]
+
+
+def test_data_during_the_switch_and_a_dch_that_is_never_idle_are_told(made: Run) -> None:
+    falls = BUFFER.with_columns(octets=pl.when(pl.col("time_s") == 1.2).then(0.0).otherwise("octets"))
+    assert phases(_run(made, rlc_buffer=falls))[1].word == "switching with data"
+    busy = BUFFER.filter(pl.col("time_s") != 3.0)
+    assert [phase.word for phase in phases(_run(made, rlc_buffer=busy))][2:] == ["dch_active"]
+    with pytest.raises(Missing, match="no DCH was released"):
+        phases(_run(made, rrc_state=STATES.head(4)))
+
+
+@pytest.mark.parametrize(
+    ("after", "until", "words"),
+    [(0, 2, "false"), (2, 8, "true"), (6.5, 9, ""), (0, 8, "1 granted after a release, 2 refused")],
+)
+def test_requests_are_told_by_how_long_the_holder_was_idle(
+    made: Run, after: float, until: float, words: str
+) -> None:
+    # The holder's last PDU left at 3.01 s: 0.99, 1.89 and 5.99 s before the requests.
+    assert Requests(after, until).words(_run(made)) == words
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Plan:
+    return plan_in(tmp_path)
+
+
+def test_phases_and_answers_are_scored_run_by_run(plan: Plan) -> None:
+    results = Synthetic(plan, {})
+    metric = replace(plan.metric("buffer", {}), phases=True)
+    asked = replace(plan.metric("granted", {}), requests=Requests(0, 1))
+    plan = replace(plan, metrics=(metric, asked))
+    stated = claim("trend", "phases(fach, switching)", "buffer")
+    results.transfers = [[Phase("fach", 0, 1), Phase("switching", 1, 2)]] * 2
+    found = score(stated, plan, results)
+    assert (found.verdict, [str(reading) for reading in found.ours][1]) == (
+        Verdict.PASS,
+        "switching (s): 1 ± 0",
+    )
+    results.transfers[1] = [Phase("fach", 0, 1)]
+    found = score(stated, plan, results)
+    assert (found.verdict, found.detail) == (Verdict.FAIL, "1 of 2 runs have fach")
+    results.said = ["true", "true"]
+    assert score(claim("value", "true", "granted"), plan, results).verdict is Verdict.PASS
+    results.said = ["true", ""]
+    found = score(claim("value", "true", "granted"), plan, results)
+    assert (found.verdict, found.detail) == (Verdict.FAIL, "1 of 2 runs say 'nothing'")
+
+
+def test_a_scenario_draws_its_traffic_and_its_errors_without_a_network() -> None:
+    web = Scenario.load(EXAMPLES / "web-generator.toml")
+    drawn = web.draw_traffic(0, 5000)
+    assert drawn["main_object_bytes_draws"] == 5000
+    assert drawn["embedded_objects_per_page_max"] == 53
+    assert drawn == web.draw_traffic(0, 5000, seed=web.seed)
+    assert drawn != web.draw_traffic(0, 5000, run=1)
+    lost = Scenario.load(EXAMPLES / "gilbert-channel.toml").draw_errors(200_000)
+    assert lost["bler_pct"] == pytest.approx(5.5, abs=1)
+    with pytest.raises(ValueError, match="flow 0 is none that fetches pages"):
+        Scenario.load(EXAMPLES / "single-loss.toml").draw_traffic(0, 10)
+
+
+def test_the_chapters_beside_the_simulations_are_scored(tmp_path: Path) -> None:
+    """The thesis's statements about TCP itself and about its Figures 5.1 and 5.2, which hold in every run."""
+    sure = ["ch3", "ch5/fig5_1", "ch5/fig5_2"]
+    parts = select(ROOT / "reproductions", [f"dubois2005/{place}" for place in sure])
+    with open_store(tmp_path / "store") as store:
+        chapters = reproduce(parts, store=store, data=ROOT, quick=True, jobs=2)
+    verdicts = {entry.claim.id: entry.verdict for chapter in chapters for entry in chapter.scored}
+    assert len(verdicts) == 10
+    assert set(verdicts.values()) == {Verdict.PASS}
+    assert {data.figure.id for chapter in chapters for data in chapter.figures if data.is_drawn} == {
+        "fig5_1", "fig5_2",
+    }  # fmt: skip
+
+
+def test_no_claim_of_the_thesis_is_without_a_plan() -> None:
+    (part,) = select(ROOT / "reproductions", ["dubois2005"])
+    assert (len(part.claims), part.open_claims()) == (260, [])
