@@ -11,16 +11,18 @@ from pathlib import Path
 
 import pytest
 from reproduce_synthetic import NOISE, Synthetic, claim, plan_in
-from umtslab.reproduce.figuredata import figure_data
+from umtslab.reproduce.expression import parse
+from umtslab.reproduce.figuredata import figure_data, with_change
 from umtslab.reproduce.figures import draw
 from umtslab.reproduce.html import html
 from umtslab.reproduce.pictures import pictures
-from umtslab.reproduce.plan import Plan, Point
+from umtslab.reproduce.plan import Plan, Point, Samples
 from umtslab.reproduce.report import (
+    lines,
     markdown,
     open_reasons,
     summary_line,
-    table,
+    table_of,
     to_json,
     totals,
     write_chapter,
@@ -83,6 +85,39 @@ def test_drawing_names_axes_with_units(chapter: Chapter) -> None:
     assert {"reno", "newreno, 3GPP accounting", "newreno: stated in the document"} <= legend
 
 
+def test_runs_with_a_change_are_in_colour_and_what_is_scored_is_grey(chapter: Chapter) -> None:
+    data = chapter.figures[0]
+    other = replace(data, lines=tuple(replace(line, dots=data.lines[1].dots) for line in data.lines))
+    both = with_change(data, other, "tcp.variant=newreno")
+    new = [line for line in both.lines if line.change]
+    # What the change makes the same is one curve for each accounting.
+    assert [(line.label, line.honest) for line in new] == [
+        ("tcp.variant=newreno", False),
+        ("tcp.variant=newreno", True),
+    ]
+    assert both.stated == data.stated
+    axes = draw(both).axes[0]
+    handles, labels = axes.get_legend_handles_labels()
+    colours = {
+        label: handle[0].get_color() if isinstance(handle, tuple) else handle.get_color()
+        for handle, label in zip(handles, labels, strict=True)
+    }
+    assert colours["reno"] == "0.6"
+    assert colours["tcp.variant=newreno"] != "0.6"
+    rows = [row for row in both.rows() if row["change"]]
+    assert {row["stated"] for row in rows} == {None}
+
+
+def test_a_mean_of_too_few_samples_is_not_shown(plan: Plan) -> None:
+    results = Synthetic(plan, {"sent_kbps": lambda _: 30.0, "acks": lambda p: 100 * (1 - float(p["bler"]))})
+    entry = plan.metric("goodput_kbps", {"part": 1})
+    few = replace(entry, samples=Samples(parse("acks"), 60))
+    plan = replace(plan, metrics=tuple(few if one is entry else one for one in plan.metrics))
+    data = figure_data(plan, plan.figures[0], results, [])
+    assert {dot.x for line in data.lines for dot in line.dots} == {0.01, 0.1}
+    assert "goodput_kbps at bler 0.5 (newreno): 50 samples a run, fewer than 60" in data.gaps
+
+
 def test_everything_is_written(chapter: Chapter, tmp_path: Path) -> None:
     files = {
         path.relative_to(tmp_path / "out").as_posix(): path
@@ -105,7 +140,7 @@ def test_the_page_has_verdict_ours_theirs_and_reason(chapter: Chapter) -> None:
     assert "2 pass, 1 fail, 0 inconclusive, 1 not yet" in page
     failed = next(line for line in page.splitlines() if "`ch1.sec1.it`" in line)
     assert "goodput_kbps: 30.0" in failed
-    assert "17 ± 2" in failed
+    assert "17.0 ± 2.0" in failed
     assert "is outside 28.5 to 31.5" in failed
     assert "TCP Vegas is missing \\| so far" in page
 
@@ -126,10 +161,12 @@ def test_totals_and_json(chapter: Chapter) -> None:
     assert first["honest"]["verdict"] == "fail"
 
 
-def test_the_table_has_verdicts_and_below_it_what_is_missing(chapter: Chapter) -> None:
-    headings, *rows = table(chapter).lines()
-    assert headings.split() == ["verdict", "claim", "theirs", "ours", "why"]
-    assert len(rows) == 3
+def test_each_claim_is_a_line_with_its_whole_id_and_below_them_is_what_is_missing(chapter: Chapter) -> None:
+    fail, *passes = lines(chapter)
+    assert fail.split("  ")[0] == "fail"
+    assert "sec1.it" in fail
+    assert "30.0 (±5 %); ours 17.0 ± 2.0" in fail
+    assert [line.split()[:2] for line in passes] == [["pass", "fig3.window"], ["pass", "fig1.falls"]]
     assert open_reasons(chapter) == [("TCP Vegas is missing | so far", 1)]
 
 
@@ -176,8 +213,13 @@ def test_the_report_needs_nothing_from_anywhere(chapter: Chapter) -> None:
     page = Page(text)
     assert page.open == []
     assert "http" not in text.replace("http-equiv", "")
-    assert all(address.startswith(("#", "data:image/svg+xml;base64,")) for address in page.addresses)
-    pictures = [address for address in page.addresses if address.startswith("data:")]
+    held = ("#", "data:image/svg+xml;base64,", "data:text/csv;base64,")
+    assert all(address.startswith(held) for address in page.addresses)
+    tables = [address for address in page.addresses if address.startswith("data:text/csv")]
+    assert [base64.b64decode(table.split(",", 1)[1]).decode() for table in tables] == [
+        table_of(data) for data in chapter.figures
+    ]
+    pictures = [address for address in page.addresses if address.startswith("data:image")]
     assert len(pictures) == sum(data.figure.kind != "table" for data in chapter.figures)
     for picture in pictures:
         assert b"<svg" in base64.b64decode(picture.split(",", 1)[1])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import shutil
@@ -10,9 +11,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from umtslab.campaign.file import load_campaign
 from umtslab.reproduce import reproduce, select
+from umtslab.reproduce.as_campaign import as_campaign
 from umtslab.reproduce.claims import papers
 from umtslab.reproduce.compare import Verdict
+from umtslab.reproduce.errors import UnknownSelection
 from umtslab.reproduce.plan_file import plans
 from umtslab.reproduce.report import to_json
 from umtslab.reproduce.study import run_plan, wanted_points
@@ -178,6 +182,67 @@ def test_the_command_writes_pages_and_fails_with_a_failing_claim(data: Path) -> 
     assert made == {"README.md", "fig1.csv", "fig1.png"}
 
 
+def test_a_change_is_drawn_beside_what_is_scored_and_changes_no_verdict(data: Path) -> None:
+    plain = json.loads(_command("reproduce", "small", "--quick", "--json", "--out", "made", cwd=data).stdout)
+    words = ("small", "--quick", "--out", "made", "--set", "tcp.variant=tahoe", "--set", "rlc.max_dat=1")
+    changed = json.loads(_command("reproduce", *words, "--json", cwd=data).stdout)
+    assert changed["chapters"][0]["change"] == "tcp.variant=tahoe, rlc.max_dat=1"
+    assert changed["chapters"][0]["claims"] == plain["chapters"][0]["claims"]
+    rows = list(csv.DictReader((data / "made/small/ch1/fig1.csv").read_text().splitlines()))
+    by_change: dict[str, list[float]] = {}
+    for row in rows:
+        by_change.setdefault(row["change"], []).append(float(row["mean"]))
+    assert list(map(len, by_change.values())) == [6, 6]
+    assert by_change[""] != by_change["tcp.variant=tahoe, rlc.max_dat=1"]
+    assert "not scored itself: the same with tcp.variant" in (data / "made/small/ch1/README.md").read_text()
+
+
+def test_a_change_that_is_none_runs_nothing(data: Path) -> None:
+    done = _command("reproduce", "small", "--set", "tcp.varient=tahoe", "--out", "made", cwd=data)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "variant" in done.stderr
+    assert not list((data / "made").glob("store/runs/*"))
+
+
+def test_a_figure_is_printed_as_a_campaign_that_sweep_takes(data: Path) -> None:
+    done = _command("reproduce", "small/fig1", "--campaign", "--quick", cwd=data)
+    assert done.returncode == 0, done.stderr
+    (data / "mine.toml").write_text(done.stdout, encoding="utf-8")
+    campaign = load_campaign(data / "mine.toml")
+    assert (campaign.runs, campaign.series, campaign.axes) == (2, True, ())
+    assert campaign.settings == {"radio.bler": 0.01, "duration": "60 s"}
+    planned = _command("sweep", "mine.toml", "-P", "tcp.variant=reno,tahoe", "--plan", cwd=data)
+    assert planned.returncode == 0, planned.stderr
+    assert not (data / "made").exists()
+
+
+@pytest.mark.parametrize(
+    ("figure", "points", "runs"),
+    [("fig6_5", 22, 5), ("fig7_7", 300, 20), ("fig8_2", 400, 20), ("fig6_6", 33, 5)],
+)
+def test_campaigns_have_the_points_of_their_figure(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, figure: str, points: int, runs: int
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = [f"dubois2005/{figure}"]
+    text = as_campaign(select(ROOT / "reproductions", words), words, ROOT, quick=False)
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    campaign = load_campaign(tmp_path / "mine.toml")
+    assert (len(campaign.combinations()), campaign.runs) == (points, runs)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["dubois2005"], "one chapter or figure, and these are dubois2005/ch1"),
+        (["dubois2005/tab5_1"], "nothing of it is a run of a network"),
+    ],
+)
+def test_what_is_no_campaign_is_refused(words: list[str], told: str) -> None:
+    with pytest.raises(UnknownSelection, match=told):
+        as_campaign(select(ROOT / "reproductions", words), words, ROOT, quick=False)
+
+
 def test_json_is_one_object_and_nothing_else(data: Path) -> None:
     done = _command("reproduce", "small/fig1", "--quick", "--json", "--out", "made", cwd=data)
     found = json.loads(done.stdout)
@@ -188,7 +253,12 @@ def test_json_is_one_object_and_nothing_else(data: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "told"),
-    [(["medium"], "small"), (["small/fig9"], "fig1"), (["small", "--jobs", "0"], "jobs")],
+    [
+        (["medium"], "small"),
+        (["small/fig9"], "fig1"),
+        (["small", "--jobs", "0"], "jobs"),
+        (["small", "--campaign", "--set", "tcp.variant=reno"], "umts sweep FILE --set"),
+    ],
 )
 def test_wrong_usage_is_status_2_and_runs_nothing(data: Path, words: list[str], told: str) -> None:
     done = _command("reproduce", *words, "--out", "made", cwd=data)

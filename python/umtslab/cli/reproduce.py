@@ -9,7 +9,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umtslab.cli.options import add_budget, add_flag, add_jobs, add_json, add_quiet, workers
+from umtslab.cli.failures import UsageError
+from umtslab.cli.options import (
+    add_budget,
+    add_flag,
+    add_jobs,
+    add_json,
+    add_quiet,
+    add_set,
+    overrides,
+    workers,
+)
 from umtslab.cli.results import open_results
 from umtslab.exit_status import FAILED
 
@@ -45,6 +55,10 @@ def options(parser: Parser) -> None:
         "Run the points too that the kernel's TCP carries through `umts emulate`: they take as long as their "
         "downloads do.",
     )
+    add_set(
+        work,
+        "the figures show it in colour beside what is scored, which is grey then; it changes no verdict",
+    )
     add_jobs(work)
     results = parser.add_argument_group("results")
     results.add_argument(
@@ -54,6 +68,11 @@ def options(parser: Parser) -> None:
         default=_OUT,
         help="Where the report (report.html), pages, figures and tables go, and the runs; only what it lacks "
         f"is run (default: {_OUT}).",
+    )
+    add_flag(
+        results,
+        "--campaign",
+        "Run nothing: print the points of one figure or chapter as a campaign file, for umts sweep.",
     )
     add_json(results)
     add_quiet(results, "No progress bar.")
@@ -65,8 +84,10 @@ def reproduce(
     quick: bool,
     budget: bool,
     real_time: bool,
+    changes: Sequence[str],
     jobs: int | None,
     out: Path,
+    campaign: bool,
     json: bool,
     quiet: bool,
 ) -> int:
@@ -80,7 +101,9 @@ def reproduce(
     from umtslab.reproduce.selection import select
     from umtslab.run import code_version
 
-    threads = workers(jobs, sys.maxsize)
+    threads, pairs = workers(jobs, sys.maxsize), overrides(changes)
+    if campaign:
+        return _print_campaign(selections, quick=quick, changes=pairs)
     if real_time and (lacking := why_not()) is not None:
         print(f"umts: this user may not emulate, so only simulations are run: {lacking}", file=sys.stderr)
         real_time = False
@@ -96,6 +119,7 @@ def reproduce(
             budget=budget,
             jobs=threads,
             real_time=real_time,
+            changes=pairs,
             progress=progress,
         )
     version = str(code_version())
@@ -114,6 +138,18 @@ def reproduce(
     return FAILED if totals(chapters)["fail"] else 0
 
 
+def _print_campaign(selections: Sequence[str], *, quick: bool, changes: Sequence[tuple[str, str]]) -> int:
+    from umtslab.reproduce.as_campaign import as_campaign
+    from umtslab.reproduce.reproduction import find_data
+    from umtslab.reproduce.selection import select
+
+    if changes:
+        raise UsageError("--campaign runs nothing, so --set has no place there: umts sweep FILE --set …")
+    root = find_data()
+    print(as_campaign(select(root / "reproductions", selections), selections, root, quick=quick), end="")
+    return 0
+
+
 def _kept(out: Path) -> int:
     """How many runs the output folder has."""
     runs = out / "store" / "runs"
@@ -121,15 +157,14 @@ def _kept(out: Path) -> int:
 
 
 def _show(chapters: list[Chapter], files: list[Path]) -> None:
-    from umtslab.columns import heading, show
-    from umtslab.reproduce.report import open_reasons, reasons, summary_line, table
+    from umtslab.columns import heading
+    from umtslab.reproduce.report import lines, open_reasons, summary_line
 
     for chapter in chapters:
         if chapter.plan is not None:
             heading(chapter.title)
-            show(table(chapter))
-        for number, reason in enumerate(reasons(chapter), 1):
-            print(f"[{number}] {reason}")
+        for line in lines(chapter):
+            print(line)
         for missing, claims in open_reasons(chapter):
             print(f"not yet ({claims}): {missing}")
         print(f"{chapter.title}. {summary_line([chapter])}\n")
@@ -139,7 +174,7 @@ def _show(chapters: list[Chapter], files: list[Path]) -> None:
         print(f"{paper}: {line}")
     if len(papers) > 1:
         print(summary_line(chapters))
-    print(f"Report: {files[-1]}")
+    print(f"Why, with intervals and figures: {files[-1]}")
 
 
 @contextmanager

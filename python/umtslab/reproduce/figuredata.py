@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypedDict
 
 from umtslab.analyse.statistics import Summary, summarise
@@ -13,7 +13,7 @@ from umtslab.reproduce.conditions import matching, question, rank
 from umtslab.reproduce.counts import recorded
 from umtslab.reproduce.course import bins
 from umtslab.reproduce.errors import Missing
-from umtslab.reproduce.measure import measure, measure_phases, measure_series
+from umtslab.reproduce.measure import measure, measure_phases, measure_series, too_few
 from umtslab.reproduce.pdus import pdus_of
 from umtslab.reproduce.phases import Phase
 from umtslab.reproduce.plan import AVERAGE, Figure, Plan, Point, same, text
@@ -48,7 +48,8 @@ class Stated:
 class Line:
     """One curve.
 
-    `honest` tells that it was measured with 3GPP's accounting; `one_run` is a single run's course over time.
+    `honest` tells that it was measured with 3GPP's accounting; `one_run` is a single run's course over time;
+    `change` is what was set otherwise than in the runs that are scored.
     """
 
     label: str
@@ -56,10 +57,15 @@ class Line:
     honest: bool
     dots: tuple[Dot, ...]
     one_run: tuple[tuple[float, float], ...] = ()
+    change: str = ""
 
 
 class Row(TypedDict):
-    """A measured point as a row of a table; `stated` is the document's number for it, if there is one."""
+    """A measured point as a row of a table.
+
+    `stated` is the document's number for it, if there is one; `change` what was set otherwise than in the
+    runs that are scored.
+    """
 
     curve: str
     accounting: str
@@ -70,6 +76,7 @@ class Row(TypedDict):
     sd: float | None
     ci95: float | None
     stated: float | None
+    change: str
 
 
 @dataclass(frozen=True)
@@ -110,7 +117,8 @@ class FigureData:
                     "mean": dot.y.mean,
                     "sd": dot.y.sd,
                     "ci95": dot.y.ci95,
-                    "stated": stated.get((line.quantity, line.label, text(dot.x))),
+                    "stated": None if line.change else stated.get((line.quantity, line.label, text(dot.x))),
+                    "change": line.change,
                 }
 
 
@@ -138,6 +146,20 @@ def _phases(plan: Plan, figure: Figure, results: Results) -> tuple[Phase, ...]:
             if plan.metric(quantity, point).phases:
                 return tuple(measure_phases(plan, results, quantity, point)[0])
     return ()
+
+
+def with_change(data: FigureData, changed: FigureData, change: str) -> FigureData:
+    """A figure with the curves of other runs beside its own, which stay what is scored.
+
+    Curves that the change makes the same (all TCP versions, where it sets the version) are one.
+    """
+    beside: dict[tuple[object, ...], Line] = {}
+    for line in changed.lines:
+        curve = (line.quantity, line.honest, line.dots)
+        label = change if curve in beside else f"{line.label}, {change}".removeprefix(", ")
+        beside[curve] = replace(line, label=label, one_run=(), change=change)
+    new = [f"with {change}: {gap}" for gap in changed.gaps if gap not in data.gaps]
+    return replace(data, lines=(*data.lines, *beside.values()), gaps=(*data.gaps, *new))
 
 
 def _of_one_run(plan: Plan, figure: Figure, results: Results) -> FigureData:
@@ -187,9 +209,19 @@ def _dots(
         if wanted is not None and not any(same(x, value) for value in wanted):
             continue
         try:
-            yield Dot(x, summarise(measure(plan, results, quantity, {**base, figure.x: x})))
+            point = {**base, figure.x: x}
+            if (few := too_few(plan, results, quantity, point)) is not None:
+                gaps[f"{quantity} at {figure.x} {text(x)}{_of_curve(plan, figure, values)}: {few}"] = None
+                continue
+            yield Dot(x, summarise(measure(plan, results, quantity, point)))
         except Missing as missing:
             gaps[str(missing)] = None
+
+
+def _of_curve(plan: Plan, figure: Figure, values: Point) -> str:
+    """Which curve a point belongs to."""
+    names = [name for name in (*figure.curves, *plan.honest) if name != figure.x and name in values]
+    return f" ({', '.join(text(values[name]) for name in names)})" if names else ""
 
 
 def _base(plan: Plan, figure: Figure, values: Point) -> dict[str, Value]:

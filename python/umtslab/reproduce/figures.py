@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 # Okabe and Ito's colours: colour-blind readers tell them apart; with the markers, so does a grey printer.
 _COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
+_SCORED = "0.6"
+"""Grey: what is scored, and the document's numbers, where other runs are drawn beside them."""
+
 _MARKERS = ["o", "s", "^", "D", "v", "P"]
 
 
@@ -45,6 +48,10 @@ def draw(data: FigureData) -> Figure:
         dict.fromkeys([*(line.label for line in data.lines), *(mark.label for mark in data.stated)])
     )
     looks = {label: (_COLOURS[i % 6], _MARKERS[i % 6]) for i, label in enumerate(labels)}
+    if any(line.change for line in data.lines):
+        new = dict.fromkeys(line.label for line in data.lines if line.change)
+        colours = {label: _COLOURS[i % 6] for i, label in enumerate(new)}
+        looks = {label: (colours.get(label, _SCORED), marker) for label, (_, marker) in looks.items()}
     with mpl.rc_context(
         {
             "font.size": 10,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,9 +14,12 @@ from umtslab.reproduce.compare import Verdict, show
 from umtslab.reproduce.figuredata import FigureData, Row
 from umtslab.reproduce.figures import draw
 from umtslab.reproduce.plan import Plan, text
-from umtslab.reproduce.report import scored_reasons, totals
+from umtslab.reproduce.report import scored_reasons, table_of, totals
 from umtslab.reproduce.reproduction import Chapter
 from umtslab.reproduce.verdict import Reading, Scored
+
+_LARGEST_TABLE = 200_000
+"""Octets of a table of numbers that the page holds; a larger one is in a file beside it."""
 
 ORDER = (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.NOT_YET)
 
@@ -28,6 +32,9 @@ class Section:
     title: str
     text: str
     picture: str
+    table: str
+    """All numbers as an address that holds them as CSV; empty where they are too many."""
+    file: str
     rows: Sequence[Mapping[str, Any]]
     x: str
     gaps: Sequence[str]
@@ -76,6 +83,7 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
         "runs": chapter.runs,
         "totals": counts,
         "claims": sum(counts.values()),
+        "change": chapter.change,
         "subset": _subset(chapter.plan) if chapter.quick else [],
         "sections": list(_sections(chapter)),
         "pictures": chapter.pictures,
@@ -104,6 +112,8 @@ def _sections(chapter: Chapter) -> Iterable[Section]:
             title=f"{_place(data.figure.id)}: {data.figure.title}",
             text=data.figure.text.strip(),
             picture=_picture(data),
+            table=_table(data),
+            file=f"{data.figure.id}.csv",
             rows=rows,
             x=data.x_label,
             gaps=data.gaps,
@@ -114,7 +124,7 @@ def _sections(chapter: Chapter) -> Iterable[Section]:
         if not shown & set(scored.claim.places):
             places.setdefault(scored.claim.places[-1] if scored.claim.places else "", []).append(scored)
     for place, about in places.items():
-        yield Section(f"{chapter.paper}-{place}", _place(place), "", "", (), "", (), _sorted(about))
+        yield Section(f"{chapter.paper}-{place}", _place(place), "", "", "", "", (), "", (), _sorted(about))
 
 
 def _sorted(scored: Sequence[Scored]) -> list[dict[str, Any]]:
@@ -180,6 +190,13 @@ def _row(row: Row) -> dict[str, Any]:
 def _picture(data: FigureData) -> str:
     """The figure as an address that holds it; empty for a table."""
     return address(draw(data)) if data.is_drawn else ""
+
+
+def _table(data: FigureData) -> str:
+    content = table_of(data).encode()
+    if len(content) > _LARGEST_TABLE:
+        return ""
+    return f"data:text/csv;base64,{base64.b64encode(content).decode('ascii')}"
 
 
 def _place(word: str) -> str:

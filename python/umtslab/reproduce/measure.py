@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable
 
+from umtslab.analyse.statistics import summarise
 from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.expression import Expression, Leaf
 from umtslab.reproduce.phases import Phase
@@ -36,6 +37,17 @@ def _reduce(plan: Plan, results: Results, metric: Metric, point: Point) -> Sampl
         except Missing:
             continue
     return reduced(metric.reduce, rows)
+
+
+def too_few(plan: Plan, results: Results, name: str, point: Point) -> str | None:
+    """Why a figure does not show a quantity at a point: a mean over fewer samples than the plan wants."""
+    least = plan.metric(name, point).samples
+    if least is None:
+        return None
+    found = summarise(_evaluate(plan, results, plan.metric(name, point), least.expr, point)).mean
+    if found is None or found >= least.least:
+        return None
+    return f"{found:.3g} samples a run, fewer than {least.least:g}"
 
 
 def measure_beside(plan: Plan, results: Results, name: str, point: Point) -> dict[str, Sample]:

@@ -94,6 +94,14 @@ class Input:
 
 
 @dataclass(frozen=True)
+class Samples:
+    """How many values a mean is taken over in a run, and how many there must be for a figure to show it."""
+
+    expr: Expression
+    least: float
+
+
+@dataclass(frozen=True)
 class Metric:
     """How a quantity of the ledger is computed; `when` restricts the entry to some points.
 
@@ -115,6 +123,7 @@ class Metric:
     told: tuple[Part, ...] = ()
     phases: bool = False
     requests: Requests | None = None
+    samples: Samples | None = None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,19 @@ from umtslab.reproduce.counts import Count, Place
 from umtslab.reproduce.errors import BadData, Missing
 from umtslab.reproduce.expression import parse
 from umtslab.reproduce.pdus import Part
-from umtslab.reproduce.plan import Dimension, Draw, Figure, Input, Level, Mark, Meaning, Metric, Plan, Sweep
+from umtslab.reproduce.plan import (
+    Dimension,
+    Draw,
+    Figure,
+    Input,
+    Level,
+    Mark,
+    Meaning,
+    Metric,
+    Plan,
+    Samples,
+    Sweep,
+)
 from umtslab.reproduce.reduce import REDUCTIONS
 from umtslab.reproduce.requests import Requests
 
@@ -100,7 +112,7 @@ class _Reader:
         self.table(
             entry,
             f"metric {entry.get('name')}",
-            "name when at expr inputs beside series over reduce told phases requests",
+            "name when at expr inputs beside series over reduce told phases requests samples",
         )
         return Metric(
             name=entry["name"],
@@ -115,11 +127,16 @@ class _Reader:
             told=tuple(self.part(part) for part in entry.get("told", [])),
             phases=entry.get("phases", False),
             requests=self.requests(entry["requests"]) if "requests" in entry else None,
+            samples=self.samples(entry["samples"]) if "samples" in entry else None,
         )
 
     def requests(self, entry: Mapping[str, Any]) -> Requests:
         self.table(entry, "requests of a metric", "after_s until_s")
         return Requests(float(entry["after_s"]), float(entry["until_s"]))
+
+    def samples(self, entry: Mapping[str, Any]) -> Samples:
+        self.table(entry, "samples of a metric", "expr least")
+        return Samples(parse(entry["expr"]), float(entry["least"]))
 
     def part(self, entry: Mapping[str, Any]) -> Part:
         self.table(entry, "a part of what is told", "rows since since_end forms list first tti_s")

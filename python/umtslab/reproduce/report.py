@@ -1,16 +1,15 @@
-"""What a reproduction leaves behind: a page and tables on disk, a table on the screen, one JSON object."""
+"""What a reproduction leaves behind: pages and tables on disk, a line for each claim on the screen, JSON."""
 
 from __future__ import annotations
 
 import csv
 import io
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from umtslab.analyse.statistics import Summary
-from umtslab.columns import Table
 from umtslab.reproduce.compare import Verdict, show
 from umtslab.reproduce.figuredata import FigureData, Row
 from umtslab.reproduce.figures import draw
@@ -38,7 +37,7 @@ def write_chapter(chapter: Chapter, out: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     files = []
     for data in chapter.figures:
-        files.append(_write(folder / f"{data.figure.id}.csv", _csv(data).encode()))
+        files.append(_write(folder / f"{data.figure.id}.csv", table_of(data).encode()))
         if data.is_drawn:
             picture = io.BytesIO()
             # Small enough: deflating it well takes longer than drawing it.
@@ -56,10 +55,15 @@ def _write(path: Path, content: bytes) -> Path:
     return path
 
 
-def _csv(data: FigureData) -> str:
-    """The rows; the column `at` is named by what it holds, with its unit. Of PDUs, all that is recorded."""
+def table_of(data: FigureData) -> str:
+    """A figure's numbers as CSV; the column `at` is named by what it holds, with its unit.
+
+    Of PDUs and channels it is all that is recorded.
+    """
     if data.pdus is not None:
         return data.pdus.write_csv()
+    if data.run is not None:
+        return data.run.series("rrc_state").write_csv()
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     x = "time_s" if data.figure.kind == "time" else data.figure.x
@@ -74,6 +78,8 @@ def _csv(data: FigureData) -> str:
 def markdown(chapter: Chapter) -> str:
     """The chapter's page: verdicts, then figures and tables."""
     lines = [f"# {chapter.title}", "", f"{_totals([chapter])}. {chapter.runs} runs.", ""]
+    if chapter.change:
+        lines += [f"Drawn beside what is scored, and not scored itself: the same with {chapter.change}.", ""]
     if chapter.quick:
         lines += ["Quick: a small grid and few runs; the verdicts are provisional.", ""]
     lines += [
@@ -148,30 +154,30 @@ def _ours(row: Row) -> str:
 # ── The screen ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def table(chapter: Chapter) -> Table:
-    """The chapter's claims that have a verdict, as a table for the terminal."""
-    known = reasons(chapter)
-    view = Table("verdict", "claim", "theirs", "ours", "why")
-    order = [Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.NOT_YET]
-    for entry in sorted(chapter.scored, key=lambda scored: order.index(scored.verdict)):
-        if entry.verdict is Verdict.NOT_YET:
-            continue
-        prefix = chapter.plan.chapter if chapter.plan is not None else (chapter.paper,)
-        tolerance = "" if entry.claim.tolerance is None else f" (±{100 * entry.claim.tolerance:g} %)"
-        detail = entry.detail if entry.verdict is not Verdict.PASS else ""
-        why = " ".join(filter(None, [detail, *(f"[{known.index(r) + 1}]" for r in scored_reasons(entry))]))
-        view.add_row(
-            str(entry.verdict),
-            entry.claim.id.removeprefix(".".join(prefix) + "."),
-            f"{entry.claim.expected}{tolerance}",
-            _readings(entry.ours),
-            why,
-        )
-    return view
+def lines(chapter: Chapter) -> Iterator[str]:
+    """A line for each claim that has a verdict: which it is, what the document says and what we have.
+
+    Why is in the report. A line is as long as it has to be, and no id is broken.
+    """
+    order = [Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS]
+    scored = [entry for entry in chapter.scored if entry.verdict in order]
+    names = {entry.claim.id: _short_id(chapter, entry) for entry in scored}
+    width = max(map(len, names.values()), default=0)
+    for entry in sorted(scored, key=lambda scored: order.index(scored.verdict)):
+        claim = entry.claim
+        tolerance = "" if claim.tolerance is None else f" (±{100 * claim.tolerance:g} %)"
+        ours = f"; ours {entry.ours[0].shown}" if len(entry.ours) == 1 else ""
+        yield f"{entry.verdict:<12}  {names[claim.id]:<{width}}  {claim.expected}{tolerance}{ours}"
+
+
+def _short_id(chapter: Chapter, entry: Scored) -> str:
+    """A claim's id without what all of the chapter's begin with."""
+    prefix = chapter.plan.chapter if chapter.plan is not None else (chapter.paper,)
+    return entry.claim.id.removeprefix(".".join(prefix) + ".")
 
 
 def reasons(chapter: Chapter) -> list[str]:
-    """What was found out about the chapter's mismatches; tables refer to it by number, from 1."""
+    """What was found out about the chapter's mismatches; the page refers to it by number, from 1."""
     return list(dict.fromkeys(reason for entry in chapter.scored for reason in scored_reasons(entry)))
 
 
@@ -209,6 +215,7 @@ def to_json(chapters: Sequence[Chapter], files: Sequence[Path], *, version: str)
                 "paper": chapter.paper,
                 "plan": None if chapter.plan is None else chapter.plan.name,
                 "quick": chapter.quick,
+                "change": chapter.change or None,
                 "runs": chapter.runs,
                 "claims": [_claim_json(entry) for entry in chapter.scored],
                 "figures": [data.figure.id for data in chapter.figures],

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab.reproduce.errors import BadData
-from umtslab.reproduce.figuredata import FigureData, figure_data
+from umtslab.reproduce.figuredata import FigureData, figure_data, with_change
 from umtslab.reproduce.pictures import Picture, pictures
 from umtslab.reproduce.plan import Plan
 from umtslab.reproduce.selection import Part
-from umtslab.reproduce.study import StudyResults, run_plan, wanted_points
+from umtslab.reproduce.study import StudyResults, Wanted, check_changes, run_plan, wanted_points
 from umtslab.reproduce.verdict import Scored, not_yet, score
 
 if TYPE_CHECKING:
@@ -34,6 +34,8 @@ class Chapter:
     scored: tuple[Scored, ...]
     figures: tuple[FigureData, ...] = field(default=(), repr=False)
     pictures: tuple[Picture, ...] = field(default=(), repr=False)
+    change: str = ""
+    """What was set otherwise in runs that are drawn beside those that are scored."""
 
     @property
     def title(self) -> str:
@@ -54,6 +56,7 @@ def reproduce(
     budget: bool = False,
     jobs: int = 1,
     real_time: bool = False,
+    changes: Sequence[tuple[str, str]] = (),
     progress: Progress | None = None,
 ) -> list[Chapter]:
     """Run the parts' experiments again, and score the claims about them.
@@ -74,6 +77,9 @@ def reproduce(
         Worker threads.
     real_time : bool
         Whether to run the points that the kernel's TCP carries, which take as long as their downloads do.
+    changes : sequence of pairs of str
+        Scenario keys and other values for them: the points are run with them once more, and drawn beside
+        those that are scored. They change no verdict.
     progress : callable, optional
         Called after each run.
 
@@ -92,7 +98,11 @@ def reproduce(
     chapters = []
     run = partial(run_plan, scenarios=data / "scenarios", store=store, budget=budget, jobs=jobs)
     for part in parts:
-        chapters += [_chapter(part, plan, run, quick, real_time, progress) for plan in part.plans]
+        for plan in part.plans:
+            wanted = wanted_points(plan, part.sweeps(plan), quick=quick, real_time=real_time)
+            if changes:
+                check_changes(plan, wanted, data / "scenarios", changes)
+            chapters.append(_chapter(part, plan, partial(run, plan), wanted, quick, changes, progress))
         if uncovered := part.open_claims():
             scored = tuple(
                 not_yet(claim, "no plan runs this part of the document yet") for claim in uncovered
@@ -105,22 +115,28 @@ def _chapter(
     part: Part,
     plan: Plan,
     run: Callable[..., StudyResults],
+    wanted: Sequence[Wanted],
     quick: bool,
-    real_time: bool,
+    changes: Sequence[tuple[str, str]],
     progress: Progress | None,
 ) -> Chapter:
-    wanted = wanted_points(plan, part.sweeps(plan), quick=quick, real_time=real_time)
+    change = ", ".join(f"{key}={value}" for key, value in changes)
 
-    def report(done: int, total: int) -> None:
+    def report(title: str, done: int, total: int) -> None:
         if progress is not None:
-            progress(plan.title, done, total)
+            progress(title, done, total)
 
-    results = run(plan, wanted, progress=report)
+    results = run(wanted, progress=partial(report, plan.title))
     claims = part.claims_of(plan)
     scored = tuple(score(claim, plan, results) for claim in claims)
     drawn = tuple(figure_data(plan, figure, results, claims) for figure in part.figures(plan))
+    if changes:
+        simulated = [entry for entry in wanted if not entry.is_emulated]
+        other = run(simulated, progress=partial(report, change), changes=changes)
+        drawn = tuple(with_change(of, figure_data(plan, of.figure, other, ()), change) for of in drawn)
     beside = tuple(pictures(plan, results.points(), results.runs))
-    return Chapter(part.paper, plan, quick, sum(entry.runs for entry in wanted), scored, drawn, beside)
+    runs = sum(entry.runs for entry in wanted if entry.draw is None)
+    return Chapter(part.paper, plan, quick, runs, scored, drawn, beside, change)
 
 
 def find_data() -> Path:

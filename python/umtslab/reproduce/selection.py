@@ -32,19 +32,19 @@ class Part:
         """The claims that no plan covers yet."""
         return [claim for claim in self.claims if not any(plan.covers(claim) for plan in self.plans)]
 
-    def _narrow(self, plan: Plan) -> set[str]:
+    def narrow(self, plan: Plan) -> set[str]:
         """The wanted places inside the plan; empty for the whole of it."""
         return {place for place in self.places if place not in plan.chapter}
 
     def sweeps(self, plan: Plan) -> list[Sweep]:
         """The plan's sweeps that feed the part; all of them for a place that no sweep names."""
-        narrow = self._narrow(plan)
+        narrow = self.narrow(plan)
         feeding = [sweep for sweep in plan.sweeps if narrow & set(sweep.feeds)]
         return feeding or list(plan.sweeps)
 
     def figures(self, plan: Plan) -> list[Figure]:
         """The plan's figures and tables in the part."""
-        narrow = self._narrow(plan)
+        narrow = self.narrow(plan)
         return [figure for figure in plan.figures if not narrow or figure.id in narrow]
 
 

@@ -75,6 +75,7 @@ def run_plan(
     store: Store,
     jobs: int,
     budget: bool = False,
+    changes: Sequence[tuple[str, str]] = (),
     progress: Progress | None = None,
 ) -> StudyResults:
     """Run what the store lacks, and give everything back.
@@ -93,6 +94,8 @@ def run_plan(
         Worker threads.
     budget : bool
         Record time budgets.
+    changes : sequence of pairs of str
+        Scenario keys and other values for them, at all points.
     progress : callable, optional
         Called after each run.
 
@@ -106,13 +109,13 @@ def run_plan(
     from umtslab.campaign import run_missing
     from umtslab.reproduce.emulated import emulate_missing
 
-    more = [("measure.budget", "true")] if budget else []
+    more = [*([("measure.budget", "true")] if budget else []), *changes]
     tasks = {
         key(entry.point): list(_tasks(plan, entry, scenarios, more))
         for entry in wanted
         if not entry.is_emulated and entry.draw is None
     }
-    drawn = {key(entry.point): list(_drawn(plan, entry, scenarios)) for entry in wanted if entry.draw}
+    drawn = {key(entry.point): list(_drawn(plan, entry, scenarios, more)) for entry in wanted if entry.draw}
     downloads = {
         key(entry.point): list(_downloads(plan, entry, scenarios, store))
         for entry in wanted
@@ -147,14 +150,31 @@ def _tasks(plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str
         yield Task(scenario, scenario.seed, run, wanted.series)
 
 
-def _drawn(plan: Plan, wanted: Wanted, scenarios: Path) -> Iterator[Run]:
+def check_changes(
+    plan: Plan, wanted: Sequence[Wanted], scenarios: Path, changes: Sequence[tuple[str, str]]
+) -> None:
+    """See that the changes fit every point, before anything is run.
+
+    Raises
+    ------
+    umtslab.ScenarioError
+        If one does not.
+    """
+    from umtslab.scenario import Scenario
+
+    for entry in wanted:
+        name, overrides = plan.scenario_of(entry.point)
+        Scenario.load(scenarios / name, [*overrides, *changes])
+
+
+def _drawn(plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str, str]]) -> Iterator[Run]:
     """Runs without a network: their metrics are the moments of what was drawn."""
     from umtslab.run import Identity, Run, code_version
     from umtslab.scenario import Scenario
 
     assert wanted.draw is not None, "those alone are drawn"
     name, overrides = plan.scenario_of(wanted.point)
-    scenario = Scenario.load(scenarios / name, overrides)
+    scenario = Scenario.load(scenarios / name, [*overrides, *more])
     number = wanted.draw.number
     for run in range(wanted.runs):
         if wanted.draw.what == "traffic":

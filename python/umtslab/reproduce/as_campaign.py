@@ -1,0 +1,174 @@
+"""The points of a figure or chapter as a campaign file, to be changed and given to ``umts sweep``."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from umtslab.reproduce.errors import UnknownSelection
+from umtslab.reproduce.plan import Figure, Metric, Plan, Point, same
+from umtslab.reproduce.selection import Part
+from umtslab.reproduce.study import Wanted, wanted_points
+from umtslab.scenario import Scenario
+
+SCENARIO = "scenario"
+
+Row = Mapping[str, str]
+
+
+def as_campaign(parts: Sequence[Part], typed: Sequence[str], data: Path, *, quick: bool) -> str:
+    """Write the points of a figure, or those that a plan runs for a chapter, without their 3GPP counterparts.
+
+    Parameters
+    ----------
+    parts : sequence of Part
+        What is asked for: `umtslab.reproduce.selection.select`.
+    typed : sequence of str
+        The words that chose it.
+    data : Path
+        The folder that holds ``scenarios``.
+    quick : bool
+        The plan's small grid, with fewer runs.
+
+    Returns
+    -------
+    str
+        A campaign file for the working directory. Scenarios are named as seen from there.
+
+    Raises
+    ------
+    UnknownSelection
+        If several plans have to do with it, or none of it is a run that a campaign could have.
+    """
+    plans = [(part, plan) for part in parts for plan in part.plans]
+    if len(plans) != 1:
+        names = ", ".join(f"{part.paper}/{plan.name}" for part, plan in plans)
+        raise UnknownSelection(f"a campaign is made of one chapter or figure, and these are {names}")
+    part, plan = plans[0]
+    wanted = [
+        entry
+        for entry in wanted_points(plan, part.sweeps(plan), quick=quick)
+        if entry.draw is None and not entry.is_emulated and not _is_honest(plan, entry.point)
+    ]
+    if part.narrow(plan):
+        shown = [entry for entry in wanted if any(_shows(plan, of, entry) for of in part.figures(plan))]
+        wanted = shown or wanted
+    if not wanted:
+        raise UnknownSelection(f"{' '.join(typed)}: nothing of it is a run of a network")
+    rows = _completed([_row(plan, entry.point, data) for entry in wanted])
+    runs = max(entry.runs for entry in wanted)
+    series = any(entry.series for entry in wanted)
+    return "\n".join(_lines(plan, list(dict.fromkeys(typed)), rows, runs, series)) + "\n"
+
+
+def _is_honest(plan: Plan, point: Point) -> bool:
+    """Whether it is the counterpart with 3GPP's accounting."""
+    return bool(plan.honest) and all(same(point[name], value) for name, value in plan.honest.items())
+
+
+def _shows(plan: Plan, figure: Figure, entry: Wanted) -> bool:
+    """Whether a figure needs a point: for its curves, or for what its quantities are computed from."""
+    if figure.average and not entry.is_set:
+        return False
+    metrics = [metric for metric in plan.metrics if metric.name in figure.y]
+    free = {figure.x, *(name for metric in metrics for name in _moved(metric))}
+    for name, value in entry.point.items():
+        one = figure.at.get(name, plan.defaults[name])
+        everything = name in free or figure.average
+        listed = figure.curves.get(name, (value,) if everything else (one,))
+        if not any(same(value, wanted) for wanted in listed):
+            return False
+    return True
+
+
+def _moved(metric: Metric) -> Iterator[str]:
+    """The dimensions in which a quantity looks elsewhere."""
+    yield from metric.at
+    yield from metric.over
+    for entry in (*metric.inputs.values(), *metric.beside.values()):
+        yield from entry.at
+
+
+def _row(plan: Plan, point: Point, data: Path) -> dict[str, str]:
+    name, overrides = plan.scenario_of(point)
+    place = os.path.normpath(data / "scenarios" / name)
+    near = os.path.relpath(place)
+    return {SCENARIO: place if near.startswith("..") else near, **dict(overrides)}
+
+
+def _completed(rows: Sequence[Row]) -> list[Row]:
+    """The rows, each with a value for every key: the scenario's own where a point sets none."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    own: dict[str, Any] = {
+        place: json.loads(Scenario.load(place).to_json()) for place in {row[SCENARIO] for row in rows}
+    }
+    found: list[Row] = []
+    for row in rows:
+        full = {key: row.get(key, _found(own[row[SCENARIO]], key)) for key in keys}
+        found.append({key: value for key, value in full.items() if value is not None})
+    return found
+
+
+def _found(scenario: Any, key: str) -> str | None:
+    """The value of a dotted key as text; None where there is none."""
+    for word in key.split("."):
+        place = int(word) if isinstance(scenario, list) and word.isdigit() else word
+        try:
+            scenario = scenario[place]
+        except (KeyError, IndexError, TypeError):
+            return None
+    if isinstance(scenario, bool):
+        return "true" if scenario else "false"
+    return str(scenario) if isinstance(scenario, str | int | float) else None
+
+
+def _lines(plan: Plan, typed: Sequence[str], rows: Sequence[Row], runs: int, series: bool) -> Iterator[str]:
+    words = " ".join(typed)
+    yield f"# The points of umts reproduce {words}, to be changed at will; nothing of it is scored:"
+    yield "#"
+    yield "#     umts sweep THIS_FILE"
+    yield "version = 1"
+    yield f"name = {_text(re.sub('[^A-Za-z0-9._-]+', '-', words))}"
+    yield f"title = {_text(plan.title)}"
+    yield f"scenario = {_text(rows[0][SCENARIO])}      # relative to this file"
+    yield f"runs = {runs}"
+    if series:
+        yield "series = true"
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    settled = [key for key in keys if len({row.get(key) for row in rows}) == 1]
+    varied = [key for key in keys if key not in settled]
+    values = {key: list(dict.fromkeys(row[key] for row in rows if key in row)) for key in varied}
+    every = {tuple(row.get(key) for key in varied) for row in rows}
+    is_grid = SCENARIO not in varied and every == set(itertools.product(*values.values()))
+    if varied and not is_grid:
+        yield "list = ["
+        for row in rows:
+            yield f"    {{ {', '.join(f'{key} = {_value(row[key])}' for key in varied if key in row)} }},"
+        yield "]"
+    yield from _table("set", {key: _value(rows[0][key]) for key in settled if key != SCENARIO})
+    if varied and is_grid:
+        yield from _table("grid", {key: f"[{', '.join(map(_value, values[key]))}]" for key in varied})
+
+
+def _table(name: str, values: Mapping[str, str]) -> Iterator[str]:
+    if values:
+        yield ""
+        yield f"[{name}]"
+        yield from (f"{key} = {value}" for key, value in values.items())
+
+
+def _value(word: str) -> str:
+    """A number or truth as such, anything else as a text."""
+    if word in {"true", "false"} or re.fullmatch(r"-?\d+(\.\d+)?", word):
+        return word
+    return _text(word)
+
+
+def _text(words: str) -> str:
+    # TOML's basic strings are JSON's, but for control characters, of which there are none here.
+    return json.dumps(words, ensure_ascii=False)
