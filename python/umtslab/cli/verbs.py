@@ -58,7 +58,11 @@ EXPERIMENTS = {
     ),
     "reproduce": Verb(
         "Run a paper's experiments again and score its claims.",
-        ("umts reproduce dubois2005/ch6 --quick",),
+        (
+            "umts reproduce dubois2005/ch6 --quick",
+            "umts reproduce dubois2005/fig6.5 --set tcp.variant=cubic --set tcp.connection=full_duplex",
+            "umts reproduce dubois2005/fig6.5 --campaign > my.toml",
+        ),
     ),
 }
 
