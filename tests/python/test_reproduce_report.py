@@ -10,6 +10,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from matplotlib.container import ErrorbarContainer
 from reproduce_synthetic import NOISE, Synthetic, claim, plan_in
 from umtslab.reproduce.expression import parse
 from umtslab.reproduce.figuredata import figure_data, with_change
@@ -96,12 +97,9 @@ def test_runs_with_a_change_are_in_colour_and_what_is_scored_is_grey(chapter: Ch
         ("tcp.variant=newreno", True),
     ]
     assert both.stated == data.stated
-    axes = draw(both).axes[0]
-    handles, labels = axes.get_legend_handles_labels()
-    colours = {
-        label: handle[0].get_color() if isinstance(handle, tuple) else handle.get_color()
-        for handle, label in zip(handles, labels, strict=True)
-    }
+    containers = draw(both).axes[0].containers
+    curves = [container for container in containers if isinstance(container, ErrorbarContainer)]
+    colours = {str(curve.get_label()): curve.lines[0].get_color() for curve in curves}
     assert colours["reno"] == "0.6"
     assert colours["tcp.variant=newreno"] != "0.6"
     rows = [row for row in both.rows() if row["change"]]

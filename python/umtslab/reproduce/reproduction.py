@@ -130,12 +130,13 @@ def _chapter(
     claims = part.claims_of(plan)
     scored = tuple(score(claim, plan, results) for claim in claims)
     drawn = tuple(figure_data(plan, figure, results, claims) for figure in part.figures(plan))
+    runs = sum(entry.runs for entry in wanted if entry.draw is None)
     if changes:
         simulated = [entry for entry in wanted if not entry.is_emulated]
         other = run(simulated, progress=partial(report, change), changes=changes)
+        runs += sum(entry.runs for entry in simulated if entry.draw is None)
         drawn = tuple(with_change(of, figure_data(plan, of.figure, other, ()), change) for of in drawn)
     beside = tuple(pictures(plan, results.points(), results.runs))
-    runs = sum(entry.runs for entry in wanted if entry.draw is None)
     return Chapter(part.paper, plan, quick, runs, scored, drawn, beside, change)
 
 
