@@ -17,6 +17,7 @@ __all__ = [
     "ScenarioError",
     "Waiting",
     "analyse",
+    "analyse_both_ends",
     "bearers",
     "capture_metric_definitions",
     "emulate",
@@ -127,6 +128,7 @@ def analyse(
     time_sequence: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> list[Analysis]: ...
+def analyse_both_ends(here: str, there: str, *, courses: bool = False) -> Analysis: ...
 def capture_metric_definitions() -> list[dict[str, str]]: ...
 def simulate(
     scenario: Scenario,
@@ -151,6 +153,7 @@ class EmulationResult:
     series: dict[str, Columns]
     files: list[str]
     events: int
+    before_connection: tuple[float, float, bool] | None
     digest: str | None
     packets: dict[str, int]
     fidelity: dict[str, float]

@@ -112,6 +112,11 @@ class Run:
         """Name of the run's folder."""
         return self.identity.key
 
+    @property
+    def is_emulated(self) -> bool:
+        """Whether real programs were run: then TCP is as their packets tell it."""
+        return self.folder is not None and (self.folder / "emulation.json").is_file()
+
     def connections(self) -> pl.DataFrame:
         """One row per TCP connection, in the order of their numbers."""
         return self._table("connections", "connections.parquet").sort("connection")

@@ -11,6 +11,7 @@ use arrow_array::types::UInt64Type;
 use pyo3::prelude::*;
 use umts_capture::reader::{ReadError, ReadOptions, Reason, analyse_file};
 use umts_capture::{Analysis as Analysed, Counts, definitions};
+use umts_units::Time;
 
 use crate::columns::{Columns, Rows};
 use crate::errors::input_error;
@@ -81,6 +82,23 @@ pub fn analyse(
     paths.into_iter().enumerate().map(one).collect()
 }
 
+/// Analyses the captures of an emulation at the two ends of its network: the connections of programs, each as its sender of
+/// data saw it.
+///
+/// Times are those of the run that wrote them. With `courses`, ``series`` has `sent`, `acked` and `sacked` of every connection.
+#[pyfunction]
+#[pyo3(signature = (here, there, *, courses=false))]
+pub fn analyse_both_ends(py: Python<'_>, here: PathBuf, there: PathBuf, courses: bool) -> PyResult<Analysis> {
+    let is_of_programs = |a, b| !umts_record::capture::are_simulated(a, b);
+    let analysed = py.detach(|| umts_capture::analyse_both_ends([&here, &there], courses, is_of_programs));
+    let mut analysed = analysed.map_err(|error| input_error(py, &error))?;
+    let since = umts_record::capture::TIME_ZERO;
+    for time in [&mut analysed.first, &mut analysed.last].into_iter().flatten() {
+        *time = Time::from_nanos(time.as_nanos().saturating_sub(since.as_nanos() as u64));
+    }
+    result(py, here, analysed, Rows::new())
+}
+
 fn analyse_one(
     py: Python<'_>,
     file: PathBuf,
@@ -117,8 +135,10 @@ fn analyse_one(
 fn result(py: Python<'_>, file: PathBuf, analysed: Analysed, mut rows: Rows) -> PyResult<Analysis> {
     rows.add(&analysed.connections);
     let mut series = BTreeMap::new();
-    for (name, columns) in analysed.time_sequence.iter().flat_map(Columns::of_time_sequence) {
-        series.insert(name, Py::new(py, columns)?);
+    if !analysed.time_sequences.is_empty() {
+        for (name, columns) in Columns::of_time_sequences(&analysed.time_sequences) {
+            series.insert(name, Py::new(py, columns)?);
+        }
     }
     let rows = rows.finish();
     let places = places(rows.batches(), analysed.connection_count as usize);
@@ -128,7 +148,7 @@ fn result(py: Python<'_>, file: PathBuf, analysed: Analysed, mut rows: Rows) -> 
         connections: Py::new(py, rows)?,
         places,
         counts: counts(&analysed.counts),
-        start_s: analysed.first.map(umts_units::Time::as_secs),
+        start_s: analysed.first.map(Time::as_secs),
         duration_s: match (analysed.first, analysed.last) {
             (Some(first), Some(last)) => last.saturating_since(first).as_secs(),
             _ => 0.0,

@@ -31,41 +31,48 @@ impl Columns {
         &self.batches
     }
 
-    /// The tables of a time-sequence diagram, by name.
-    pub fn of_time_sequence(tables: &TimeSequenceTables) -> [(&'static str, Self); 3] {
-        let connection = |rows: usize| {
-            let ids = UInt64Array::from_iter_values(std::iter::repeat_n(tables.connection, rows));
-            column("connection", "", false, Arc::new(ids))
-        };
+    /// The tables of time-sequence diagrams, by name, of one connection after the other.
+    pub fn of_time_sequences(tables: &[TimeSequenceTables]) -> [(&'static str, Self); 3] {
+        let sent = || each(tables, |table| &table.sent);
+        let acked = || each(tables, |table| &table.acked);
+        let sacked = || each(tables, |table| &table.sacked);
         let times = |times: Vec<f64>| column("time_s", "s", false, Arc::new(Float64Array::from(times)));
+        let connections = |ids: Vec<u64>| column("connection", "", false, Arc::new(UInt64Array::from(ids)));
         let octets = |name, octets: Vec<i64>| column(name, "B", false, Arc::new(Int64Array::from(octets)));
-        let TimeSequenceTables { sent, acked, sacked, .. } = tables;
-        let again = sent.iter().map(|row| Some(row.cause.is_retransmission()));
-        let causes = StringArray::from_iter_values(sent.iter().map(|row| row.cause.name()));
-        let sent = vec![
-            times(sent.iter().map(|row| row.time_s).collect()),
-            connection(sent.len()),
-            octets("seq", sent.iter().map(|row| row.seq).collect()),
-            octets("end", sent.iter().map(|row| row.end).collect()),
+        let again = sent().map(|(_, row)| Some(row.cause.is_retransmission()));
+        let causes: StringArray = sent().map(|(_, row)| Some(row.cause.name())).collect();
+        let of_sent = vec![
+            times(sent().map(|(_, row)| row.time_s).collect()),
+            connections(sent().map(|(id, _)| id).collect()),
+            octets("seq", sent().map(|(_, row)| row.seq).collect()),
+            octets("end", sent().map(|(_, row)| row.end).collect()),
             column("retransmission", "", false, Arc::new(again.collect::<BooleanArray>())),
             column("cause", "", false, Arc::new(causes)),
         ];
-        let acked = vec![
-            times(acked.iter().map(|row| row.0).collect()),
-            connection(acked.len()),
-            octets("ack", acked.iter().map(|row| row.1).collect()),
+        let of_acked = vec![
+            times(acked().map(|(_, row)| row.0).collect()),
+            connections(acked().map(|(id, _)| id).collect()),
+            octets("ack", acked().map(|(_, row)| row.1).collect()),
         ];
-        let sacked = vec![
-            times(sacked.iter().map(|row| row.0).collect()),
-            connection(sacked.len()),
-            octets("left", sacked.iter().map(|row| row.1).collect()),
-            octets("right", sacked.iter().map(|row| row.2).collect()),
+        let of_sacked = vec![
+            times(sacked().map(|(_, row)| row.0).collect()),
+            connections(sacked().map(|(id, _)| id).collect()),
+            octets("left", sacked().map(|(_, row)| row.1).collect()),
+            octets("right", sacked().map(|(_, row)| row.2).collect()),
         ];
-        [("sent", sent), ("acked", acked), ("sacked", sacked)].map(|(name, columns)| {
+        [("sent", of_sent), ("acked", of_acked), ("sacked", of_sacked)].map(|(name, columns)| {
             let batch = batch(columns);
             (name, Self { schema: batch.schema(), batches: vec![batch] })
         })
     }
+}
+
+/// The rows of several tables, each with the number of its connection.
+fn each<'a, R: 'a>(
+    tables: &'a [TimeSequenceTables],
+    rows: impl Fn(&'a TimeSequenceTables) -> &'a Vec<R>,
+) -> impl Iterator<Item = (u64, &'a R)> {
+    tables.iter().flat_map(move |table| rows(table).iter().map(|row| (table.connection, row)))
 }
 
 /// The table of a capture's connections, filled while it is read.

@@ -57,6 +57,9 @@ pub struct EmulationResult {
     files: Vec<OsString>,
     /// Events handled.
     events: u64,
+    /// What was before the command's first TCP connection, from its UE's first packet on: seconds to the SYN, seconds of these
+    /// in which RRC brought the UE up, and whether names were asked for. None if there was nothing before.
+    before_connection: Option<(f64, f64, bool)>,
     /// Fingerprint of all that happened in the network: equal for an emulation and its replay. Only of one that was
     /// recorded.
     digest: Option<String>,
@@ -243,6 +246,9 @@ fn measured(
         series,
         files: results.files.into_iter().map(PathBuf::into_os_string).collect(),
         events: results.events,
+        before_connection: results
+            .before_connection
+            .map(|found| (found.waited.as_secs(), found.promotion.as_secs(), found.has_asked_names)),
         digest: results.digest,
         packets: BTreeMap::from([
             ("packets_in", counts.packets_in),

@@ -20,7 +20,7 @@ mod walls;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use super::analyse::{Analysis, analyse, capture_metric_definitions};
+    use super::analyse::{Analysis, analyse, analyse_both_ends, capture_metric_definitions};
     #[pymodule_export]
     use super::columns::Columns;
     #[pymodule_export]

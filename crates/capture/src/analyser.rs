@@ -1,6 +1,6 @@
 //! All connections of a capture: finds the one that a packet belongs to, and lets go of those that are over.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
 use umts_units::{Duration, Time};
@@ -12,7 +12,7 @@ use crate::link::LinkType;
 use crate::metrics::MetricSet;
 use crate::packet::{Packet, Skipped, parse};
 use crate::table::Table;
-use crate::timeseq::{TimeSequence, TimeSequenceTables};
+use crate::timeseq::{TimeSequence, TimeSequenceTables, Watched};
 use crate::totals::Totals;
 
 /// A closed connection is kept for what comes late: twice the longest life of a segment, as Linux has it.
@@ -104,8 +104,8 @@ pub struct Analysis {
     pub last: Option<Time>,
     /// What to look at before the numbers are trusted.
     pub warnings: Vec<String>,
-    /// The connection that was asked for, in time.
-    pub time_sequence: Option<TimeSequenceTables>,
+    /// The connections that were asked for, in time.
+    pub time_sequences: Vec<TimeSequenceTables>,
 }
 
 /// TCP metrics of a capture, packet by packet: no files, no clock.
@@ -132,7 +132,7 @@ pub struct Analyser {
     counts: Counts,
     first: Option<Time>,
     now: Time,
-    time_sequence: Option<TimeSequence>,
+    watched: Watched,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -149,7 +149,12 @@ impl Analyser {
 
     /// Also collects the course of the connection with this number.
     pub fn with_time_sequence(connection: u64) -> Self {
-        Analyser { time_sequence: Some(TimeSequence::new(connection)), ..Analyser::default() }
+        Analyser { watched: Watched::One(TimeSequence::new(connection)), ..Analyser::default() }
+    }
+
+    /// Also collects the course of every connection.
+    pub(crate) fn with_all_time_sequences() -> Self {
+        Analyser { watched: Watched::All(BTreeMap::new()), ..Analyser::default() }
     }
 
     /// Takes in a packet: `bytes` of it were captured at `time` since 1970, of `original_length` octets on the link.
@@ -204,7 +209,7 @@ impl Analyser {
             counts: self.counts,
             first: self.first,
             last: self.first.map(|_| self.now),
-            time_sequence: self.time_sequence.map(TimeSequence::finish),
+            time_sequences: self.watched.finish(),
         }
     }
 
@@ -215,7 +220,7 @@ impl Analyser {
         let connection = self.open.at(slot);
         let number = connection.number;
         let was_closed = connection.closed.is_some();
-        let watcher = self.time_sequence.as_mut().filter(|wanted| wanted.is_of(number));
+        let watcher = self.watched.of(number, self.first);
         if !connection.packet(self.now, packet, watcher, &mut self.together) {
             self.counts.captured_twice += 1;
             return;

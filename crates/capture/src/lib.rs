@@ -18,6 +18,7 @@
 
 mod analyser;
 mod blocks;
+mod both_ends;
 mod cause;
 mod clock;
 mod connection;
@@ -43,6 +44,7 @@ mod undo;
 mod way;
 
 pub use analyser::{Analyser, Analysis, ConnectionRow, Counts};
+pub use both_ends::analyse_both_ends;
 pub use cause::Cause;
 pub use connection::Position;
 pub use link::LinkType;

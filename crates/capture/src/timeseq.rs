@@ -1,5 +1,7 @@
 //! One connection in time: what was sent, why, and what was acknowledged. For figures; in memory as long as asked for.
 
+use std::collections::BTreeMap;
+
 use umts_units::Time;
 
 use crate::cause::Cause;
@@ -8,7 +10,7 @@ use crate::connection::Seen;
 /// A segment of the connection's sender.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SentPoint {
-    /// Seconds since the connection's first packet.
+    /// Seconds since the connection's first packet, or the capture's.
     pub time_s: f64,
     /// Octets since the first byte of payload.
     pub seq: i64,
@@ -31,6 +33,41 @@ pub struct TimeSequenceTables {
     pub sacked: Vec<(f64, i64, i64)>,
 }
 
+/// The connections whose course is collected.
+#[derive(Debug, Default)]
+pub(crate) enum Watched {
+    #[default]
+    Nobody,
+    /// One, in seconds since its first packet.
+    One(TimeSequence),
+    /// Every one, in seconds since the capture's first packet.
+    All(BTreeMap<u64, TimeSequence>),
+}
+
+impl Watched {
+    /// Whoever collects the course of the connection with this number; the capture's first packet was seen at `first`.
+    #[inline]
+    pub fn of(&mut self, connection: u64, first: Option<Time>) -> Option<&mut TimeSequence> {
+        match self {
+            Watched::Nobody => None,
+            Watched::One(wanted) => (wanted.connection == connection).then_some(wanted),
+            Watched::All(courses) => {
+                let begun = || TimeSequence { begin: first, ..TimeSequence::new(connection) };
+                Some(courses.entry(connection).or_insert_with(begun))
+            }
+        }
+    }
+
+    /// In the order of the connections.
+    pub fn finish(self) -> Vec<TimeSequenceTables> {
+        match self {
+            Watched::Nobody => Vec::new(),
+            Watched::One(wanted) => vec![wanted.finish()],
+            Watched::All(courses) => courses.into_values().map(TimeSequence::finish).collect(),
+        }
+    }
+}
+
 /// Both directions, until it is known which one carried more.
 #[derive(Debug)]
 pub(crate) struct TimeSequence {
@@ -42,11 +79,6 @@ pub(crate) struct TimeSequence {
 impl TimeSequence {
     pub fn new(connection: u64) -> Self {
         TimeSequence { connection, begin: None, ways: Default::default() }
-    }
-
-    /// Whether it is about the connection with this number.
-    pub fn is_of(&self, connection: u64) -> bool {
-        connection == self.connection
     }
 
     /// A packet of the connection was seen.
@@ -62,7 +94,7 @@ impl TimeSequence {
         other.sacked.extend(seen.sack.iter().map(|&(left, right)| (time_s, left, right)));
     }
 
-    pub fn finish(self) -> TimeSequenceTables {
+    fn finish(self) -> TimeSequenceTables {
         let bytes = |way: &TimeSequenceTables| way.sent.iter().map(|sent| sent.end).max();
         let [client, server] = self.ways;
         let chosen = if bytes(&client) > bytes(&server) { client } else { server };

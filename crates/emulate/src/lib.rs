@@ -44,5 +44,6 @@ pub use programs::waiting::{Waiting, wait_and_become};
 pub use programs::walls::{Place, build};
 pub use programs::{Internet, Programs};
 pub use results::fidelity::Fidelity;
+pub use results::first_connection::BeforeConnection;
 pub use results::gauge::Reading;
 pub use run::{Keep, Outcome, Results, Started, emulate, replay};

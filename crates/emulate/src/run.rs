@@ -32,6 +32,7 @@ use crate::programs::surroundings::Surroundings;
 use crate::programs::{Internet, Programs};
 use crate::results::digest::Digest;
 use crate::results::fidelity::Fidelity;
+use crate::results::first_connection::{BeforeConnection, FirstConnection};
 use crate::results::gauge::{Gauge, Reading};
 use crate::results::programs_budget::ProgramsBudget;
 use crate::results::programs_datagrams::ProgramsDatagrams;
@@ -89,6 +90,8 @@ pub struct Results {
     pub events: u64,
     /// When it ended.
     pub end: Time,
+    /// What was before the command's first TCP connection.
+    pub before_connection: Option<BeforeConnection>,
     /// Fingerprint of all that happened in the network, if it was asked for.
     pub digest: Option<String>,
 }
@@ -228,11 +231,12 @@ impl<'a> Setting<'a> {
             return Err(EmulationError::Stopped);
         }
         let Records { mut metrics, mut series, files, beside } = recorders.finish(end)?;
+        let before_connection = beside.first_connection.found();
         let (tables, digest) = beside.finish(end, &mut metrics);
         if let Some(series) = &mut series {
             series.tables.extend(tables);
         }
-        Ok(Results { metrics, series, files, events: queue.scheduled(), end, digest })
+        Ok(Results { metrics, series, files, events: queue.scheduled(), end, before_connection, digest })
     }
 
     /// Those of a simulation, told of real packets, and what is watched beside them.
@@ -255,6 +259,7 @@ impl<'a> Setting<'a> {
             gauge: Gauge::default(),
             round_trips: RoundTrips::new(cargo.clone(), keep.series),
             datagrams: ProgramsDatagrams::new(cargo.clone(), wanted.metrics.clone()),
+            first_connection: FirstConnection::new(cargo.clone()),
             digest: keep.digest.then(Digest::default),
             programs,
         };

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
 from umtslab import _core
 from umtslab.emulate import resolver, walls
@@ -62,6 +62,7 @@ def _own_output() -> TextIO:
 
 
 def _emulate(session: Session, parent: int, name_servers: list[str], output: TextIO | None) -> int:
+    from umtslab.emulate.report import RECORDING, degraded_by, print_json, print_summary
     from umtslab.emulate.results import account, keep, programs_own
     from umtslab.scenario import Scenario
     from umtslab.store import open_store
@@ -70,7 +71,7 @@ def _emulate(session: Session, parent: int, name_servers: list[str], output: Tex
     # Imported here: once the emulation has ended, nothing may fail for want of a library.
     with open_store(session.store) as store, store.draft() as draft:
         own_metrics = draft.folder / "program-metrics.json"
-        recording = draft.folder / "packets-in.pcapng" if session.record else None
+        recording = draft.folder / RECORDING if session.record else None
         world = walls.world(session, [*session.variables, (METRICS_VARIABLE, str(own_metrics))])
         with _real_time() as is_real_time, Meter(shown=session.meter) as meter:
             result = _core.emulate(
@@ -97,10 +98,15 @@ def _emulate(session: Session, parent: int, name_servers: list[str], output: Tex
         if result.abandoned:
             return EMULATION_FAILED
         became = account(result, _peak_memory())
-        run = keep(session, scenario, result, draft, store, became, programs_own(own_metrics))
-    _report(session, result, run, became, output)
+        own = programs_own(own_metrics)
+        run = keep(session, scenario, result, draft, store, became, own)
+    if session.meter:
+        print_summary(scenario, result, run, own)
+    if output is not None:
+        with output:
+            print_json(became, run, output)
     if result.degraded and session.strict:
-        print("umts: degraded: the machine was too slow, see above (--strict)", file=sys.stderr)
+        print(f"umts: degraded: {degraded_by(result)} (--strict)", file=sys.stderr)
         return EMULATION_FAILED
     return EMULATION_FAILED if result.status is None else result.status
 
@@ -110,16 +116,6 @@ def _peak_memory() -> int:
     status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     (line,) = (line for line in status.splitlines() if line.startswith("VmHWM:"))
     return 1024 * int(line.split()[1])
-
-
-def _report(session: Session, result: Any, run: Any, became: dict[str, Any], output: TextIO | None) -> None:
-    from umtslab.emulate.report import print_json, print_summary
-
-    if session.meter:
-        print_summary(result, run)
-    if output is not None:
-        with output:
-            print_json(became, run, output)
 
 
 def _show_start(tcp: dict[str, str], changes: list[str]) -> None:

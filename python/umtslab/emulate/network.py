@@ -5,6 +5,7 @@
 ``fach``                    the common channels, FACH down and RACH up
 ``fach-dch``                switched between both by RRC, with the default timers
 ``fach-dch:PROFILE``        likewise, with the timers of an RRC profile (``umts rrc``)
+``…@BEARER``                either of these with another DCH, or several: the largest first, ``@ps-384,ps-64``
 ``trace:FILE``              a measured radio, the same trace both ways; ``trace:DOWN,UP``: one for each
 ``flat:PROFILE``            a rate and a delay as browsers and test services have them, for comparison
 ==========================  ================================================================================
@@ -22,6 +23,9 @@ from umtslab import _core
 from umtslab.scenario import Scenario
 
 DEFAULT = "ps-384"
+
+SWITCHED = "fach-dch"
+"""Switched between common channels and a DCH."""
 
 _HOPS = ("server", "ggsn", "sgsn", "rnc")
 _NO_DELAY = "".join(f'[[link]]\nfrom = "{near}"\nto = "{far}"\n' for near, far in itertools.pairwise(_HOPS))
@@ -82,15 +86,12 @@ def of_bearer(name: str, ues: int) -> str:
     ValueError
         If there is no such bearer; the message proposes others.
     """
-    kind, colon, argument = name.partition(":")
+    kind, _, argument = name.partition(":")
     links, rrc = "", ""
     if name == "fach":
         keys = ""
-    elif kind == "fach-dch":
-        keys = 'bearer = "switched"\n'
-        if colon:
-            _known(argument, [profile["name"] for profile in _core.rrc_profiles()], "RRC profile", kind)
-            rrc = f'[rrc]\nprofile = "{argument}"\n'
+    elif SWITCHED in (kind, name.partition("@")[0]):
+        keys, rrc = 'bearer = "switched"\n', _rrc(name)
     elif kind == "trace" and argument:
         down, _, up = argument.partition(",")
         keys = f"[ue.capacity]\ndownlink = {json.dumps(down)}\nuplink = {json.dumps(up or down)}\n"
@@ -101,16 +102,55 @@ def of_bearer(name: str, ues: int) -> str:
     else:
         reference = [bearer["name"] for bearer in _core.bearers() if bearer["carries_packets"]]
         if name not in reference:
-            others = ["fach", "fach-dch", *(f"flat:{profile['name']}" for profile in _core.flat_profiles())]
+            others = ["fach", SWITCHED, *(f"flat:{profile['name']}" for profile in _core.flat_profiles())]
             raise ValueError(_unknown("bearer", name, [*reference, *others]))
         keys = f'bearer = "{name}"\n'
     label = "".join(letter if letter.isalnum() or letter in "-_." else "-" for letter in name)
     return f'version = 1\nname = "{label}"\n{links}{rrc}[[ue]]\nname = "ue"\ncount = {ues}\n{keys}'
 
 
-def _known(name: str, names: list[str], what: str, kind: str) -> None:
+def _rrc(name: str) -> str:
+    """The table `rrc` of a bearer ``fach-dch``, ``:PROFILE`` and ``@BEARER`` behind it or not."""
+    timers, at, dchs = name.partition("@")
+    _, colon, profile = timers.partition(":")
+    keys = []
+    if colon:
+        _known(profile, [profile["name"] for profile in _core.rrc_profiles()], "RRC profile", SWITCHED)
+        keys.append(f'profile = "{profile}"')
+    if at:
+        packets = [bearer["name"] for bearer in _core.bearers() if _is_dch(bearer)]
+        for dch in dchs.split(","):
+            _known(dch, packets, "bearer", f"{timers}@", ends="")
+        keys.append(f"dch = {json.dumps(dchs.split(','))}")
+    return "".join(f"{key}\n" for key in ["[rrc]", *keys]) if keys else ""
+
+
+def _is_dch(bearer: dict[str, Any]) -> bool:
+    return bool(bearer["carries_packets"]) and bearer["downlink"]["channel"] == "DCH"
+
+
+def dch_of(scenario: Scenario) -> str | None:
+    """What users of a scenario that are switched between channels get: the DCHs and their rates, in words.
+
+    None where nobody is switched.
+    """
+    content = json.loads(scenario.core.to_json())
+    switched = [ue for ue in content["ue"] if ue.get("bearer") == "switched"]
+    if not switched:
+        return None
+    lists = [ue.get("rrc", {}).get("dch", content["rrc"]["dch"]) for ue in switched]
+    rates = {bearer["name"]: _rates(bearer["downlink"], bearer["uplink"]) for bearer in _core.bearers()}
+    names = dict.fromkeys(name for names in lists for name in names)
+    return ", ".join(f"{name} ({rates[name]})" if name in rates else name for name in names)
+
+
+def _rates(down: dict[str, Any], up: dict[str, Any]) -> str:
+    return f"{down['rate_bps'] / 1000:g} kbit/s down, {up['rate_bps'] / 1000:g} up"
+
+
+def _known(name: str, names: list[str], what: str, kind: str, ends: str = ":") -> None:
     if name not in names:
-        raise ValueError(_unknown(what, name, names, f"{kind}:"))
+        raise ValueError(_unknown(what, name, names, f"{kind}{ends}"))
 
 
 def _unknown(what: str, name: str, names: list[str], prefix: str = "") -> str:

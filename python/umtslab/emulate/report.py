@@ -3,35 +3,85 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
 from umtslab import _core
-from umtslab.emulate.results import SIMULATED
+from umtslab.emulate.network import dch_of
+from umtslab.emulate.traffic import SIMULATED
 from umtslab.run import Run
+from umtslab.scenario import Scenario
+
+RECORDING = "packets-in.pcapng"
+"""Packets as they came in, in the folder of an emulation that was recorded."""
 
 _SHOWN = (
     ("goodput_kbps", "goodput of the programs' TCP", "kbit/s", 1.0),
     ("tcp_retransmissions", "TCP retransmissions", "", 1.0),
     ("mean_rtt_s", "mean round-trip time of TCP", "ms", 1000.0),
-    ("mean_sdu_delay_s", "mean RLC SDU delay", "ms", 1000.0),
+    ("sdu_delay_ms", "mean RLC SDU delay, down", "ms", 1.0),
 )
+"""Metrics that are told where they have a value: name, label, unit, factor."""
 
 
-def print_summary(result: _core.EmulationResult, run: Run) -> None:
-    """What was measured, and how far it can be trusted."""
+def print_summary(
+    scenario: Scenario, result: _core.EmulationResult, run: Run, own: Mapping[str, float]
+) -> None:
+    """What was measured, here and by a program of its `own`, how far it can be trusted, and where it is."""
     lines = [f"emulated {result.duration_s:.1f} s of {run.scenario}"]
+    if (dch := dch_of(scenario)) is not None:
+        lines.append(f"  DCH of switched users: {dch}; another by rrc.dch, or --bearer fach-dch@ps-384")
     lines += packet_lines(result.packets)
+    if result.before_connection is not None:
+        lines.append(f"  {before_line(*result.before_connection)}")
     for name, label, unit, scale in _SHOWN:
         value = run.metrics.get(name)
         if value is not None:
             lines.append(f"  {label}: {value * scale:.4g} {unit}".rstrip())
+    lines += datagram_lines(run.metrics)
+    lines += [f"  {name}, of a program: {value:.6g}" for name, value in own.items() if name in run.metrics]
     lines += fidelity_lines(result)
     if run.folder is not None:
         lines.append(f"  kept in {run.folder}")
     print("\n".join(lines), file=sys.stderr)
     _print_budgets(run)
+    for line in where_lines(run):
+        print(line, file=sys.stderr)
+
+
+def datagram_lines(metrics: Mapping[str, float | None]) -> list[str]:
+    """How many datagrams programs sent, and what of them has not arrived; nothing if they sent none."""
+    sent, arrived = (
+        [metrics.get(f"udp_{what}{way}") or 0.0 for way in ("_uplink", "")] for what in ("sent", "received")
+    )
+    if not any(sent):
+        return []
+    missing = sum(sent) - sum(arrived)
+    return [f"  UDP datagrams: {sent[0]:.0f} up, {sent[1]:.0f} down, {missing:.0f} of them not arrived"]
+
+
+def before_line(waited_s: float, promotion_s: float, has_asked_names: bool) -> str:
+    """What the time budget does not see: it begins with the SYN."""
+    promotion = f", of which {promotion_s:.2f} s promotion" if promotion_s else ""
+    names = " (DNS)" if has_asked_names else ""
+    return f"before the first connection: {waited_s:.2f} s{promotion}{names}"
+
+
+def where_lines(run: Run) -> Iterator[str]:
+    """What can be done with an emulation that is kept, as ``umts run`` tells it."""
+    from umtslab.plot import most_telling
+
+    if run.folder is None:
+        return
+    place = shlex.quote(str(run.folder))
+    if (kind := most_telling(run)) is not None:
+        yield f"figures:  umts plot {place} {kind}"
+    if captures := run.captures():
+        yield f"captures: {', '.join(file.name for file in captures)} in {run.folder}/captures"
+    if (run.folder / RECORDING).is_file():
+        yield f"replay:   umts replay {place}"
 
 
 def print_json(became: Mapping[str, Any], run: Run, file: TextIO) -> None:
@@ -102,12 +152,23 @@ def packet_lines(packets: Mapping[str, int]) -> list[str]:
     return lines
 
 
+def degraded_by(result: _core.EmulationResult) -> str:
+    """Why an emulation that is degraded is."""
+    found = result.fidelity
+    if found["devices_lost"]:
+        return "a device was taken away or renamed"
+    packets = result.packets
+    if found["tun_drops"] or packets["refused"] or packets["frames_aside_lost"]:
+        return "packets were lost outside of the model"
+    return "the machine was too slow"
+
+
 def fidelity_lines(result: _core.EmulationResult) -> list[str]:
     """The fidelity block."""
     found = result.fidelity
     p50, p99, largest, limit = (1000 * found[f"lateness_{name}_s"] for name in ("p50", "p99", "max", "limit"))
     priority = "real-time priority" if found["real_time"] else "no real-time priority"
-    verdict = "DEGRADED: the machine was too slow" if result.degraded else "ok"
+    verdict = f"DEGRADED: {degraded_by(result)}" if result.degraded else "ok"
     lines = [
         f"  fidelity: {verdict} ({priority})",
         f"    events late by p50 {p50:.3f} ms, p99 {p99:.3f} ms, at most {largest:.3f} ms",

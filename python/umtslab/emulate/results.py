@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from collections.abc import Mapping
@@ -11,18 +12,15 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from umtslab import _core
 from umtslab.emulate.session import Session
+from umtslab.emulate.traffic import OF_TCP, SIMULATED, of_captures, simulated, whole_network
 from umtslab.run import Identity, Run, code_version, finite
 
 if TYPE_CHECKING:
+    from umtslab import _core
     from umtslab.scenario import Scenario
     from umtslab.store import Store
     from umtslab.store.store import Draft
-
-
-SIMULATED = "simulated_connections"
-"""The table of the connections of simulated users, as ``connections`` is of a simulation."""
 
 
 def keep(
@@ -36,21 +34,31 @@ def keep(
 ) -> Run:
     """Put an emulation and its account into the store, with metrics that its programs measured themselves.
 
-    The metrics of TCP are those of the programs' connections, from the capture at the server side; the
-    table of connections has them alone. Those of simulated users beside them are ``simulated_connections``.
+    The metrics and series of TCP are those of the programs' connections, from the captures at both ends; the
+    table of connections has them alone. Those of simulated users beside them are ``simulated_connections``,
+    and series of such names.
     """
-    metrics = dict(result.metrics)
-    connections: Any = result.connections
-    server = draft.captures / "server.pcapng"
-    analysis = _core.analyse([str(server)])[0]
-    if analysis.metrics.get("packets"):
-        metrics |= analysis.metrics
-        connections = analysis.connections
-    metrics |= own
-    tables = {"connections": connections, **result.series}
-    if simulates_flows(scenario):
+    server, ue = (draft.captures / f"{point}.pcapng" for point in ("server", "ue"))
+    traffic = of_captures(server, ue, result.duration_s, series=session.series)
+    has_flows = simulates_flows(scenario)
+    tables: dict[str, Any] = {"connections": traffic.connections, **traffic.series}
+    for kind, table in result.series.items():
+        if kind not in OF_TCP:
+            tables[kind] = table
+        elif has_flows:
+            tables[simulated(kind)] = table
+    if has_flows:
         tables[SIMULATED] = result.connections
-    name = f"{scenario.name} (emulated)"
+    metrics = whole_network(
+        result.metrics,
+        traffic.metrics,
+        result.duration_s,
+        switched=switched_users(scenario),
+        has_flows=has_flows,
+    )
+    metrics |= _taken(own, metrics)
+    # Without blanks: files are named after it.
+    name = f"{scenario.name}-emulated"
     run = Run(
         name,
         _next_identity(session, scenario, store),
@@ -85,12 +93,43 @@ def account(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any]:
         "tcp": result.tcp,
         "fidelity": {**result.fidelity, "peak_memory_bytes": peak_memory},
         "degraded": result.degraded,
+        "before_first_connection": _before(result),
     }
+
+
+def _before(result: _core.EmulationResult) -> dict[str, Any] | None:
+    if result.before_connection is None:
+        return None
+    waited_s, promotion_s, has_asked_names = result.before_connection
+    return {"waited_s": waited_s, "promotion_s": promotion_s, "has_asked_names": has_asked_names}
 
 
 def simulates_flows(scenario: Scenario) -> bool:
     """Whether simulated users are beside the programs."""
     return bool(json.loads(scenario.core.to_json()).get("flow"))
+
+
+def switched_users(scenario: Scenario) -> int:
+    """How many users are switched between channels."""
+    groups = json.loads(scenario.core.to_json())["ue"]
+    return sum(group["count"] for group in groups if group.get("bearer") == "switched")
+
+
+def _taken(own: Mapping[str, float], measured: Mapping[str, float | None]) -> dict[str, float]:
+    """The metrics of a program's own that are taken: what is measured here stays as it is."""
+    taken = {}
+    for name, value in own.items():
+        if measured.get(name) is not None:
+            print(f"umts: {name} is measured here: what a program says of it is left out", file=sys.stderr)
+        elif not _NAME.fullmatch(name):
+            print(f"umts: {name!r} is no name of a metric, as page_ms is: it is left out", file=sys.stderr)
+        else:
+            taken[name] = value
+    return taken
+
+
+_NAME = re.compile("[a-z][a-z0-9_]{0,63}")
+"""Of a metric: it may become a column, a heading, the name of a file."""
 
 
 def _options(session: Session) -> list[str]:

@@ -12,7 +12,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umtslab.plot.tables import WHOLE, View, table
+from umtslab.plot.programs import all_users, of_programs
+from umtslab.plot.tables import WHOLE, View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -93,8 +94,8 @@ def draw(run: Run, kind: str, view: View = WHOLE) -> Figure:
     """
     from umtslab.plot.style import printable
 
-    chosen = KINDS[kind]
-    shown = [table(run, name, view) for name in chosen.series]
+    chosen = of_programs(run, KINDS[kind])
+    shown = [all_users(run, chosen, name, view) for name in chosen.series]
     with printable():
         figure = chosen.function()(*shown, title=f"{run.scenario}, seed {run.seed}, run {run.run}")
     for axes in figure.axes:

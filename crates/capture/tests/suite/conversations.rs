@@ -118,10 +118,10 @@ fn selective_acknowledgments_make_a_fast_retransmission_before_three_duplicates(
     talk.flight(100, 6);
     talk.ack(200, 1).sack(210, 1, 3, 6).data(210, 1).data(211, 2).ack(310, 6);
     let analysis = talk.analysis();
-    let sent = &analysis.time_sequence.as_ref().expect("it was asked for").sent;
+    let sent = &analysis.time_sequences[0].sent;
     let causes: Vec<_> = sent.iter().rev().take(2).map(|point| (point.seq, point.cause)).collect();
     assert_eq!(causes, [(2000, Cause::FastRecovery), (1000, Cause::Sack)]);
-    assert_eq!(analysis.time_sequence.expect("as above").sacked, [(0.21, 3000, 6000)]);
+    assert_eq!(analysis.time_sequences[0].sacked, [(0.21, 3000, 6000)]);
     let row = &analysis.connections[0];
     assert_eq!(row.sack_permitted, Some(true));
     expect(row, &[("fast_retransmissions_by_sack", 1.0), ("rto_count", 0.0), ("tcp_retransmissions", 2.0)]);

@@ -3,6 +3,7 @@
 //! One program: each further one would be linked on its own, which takes longer than its tests.
 
 mod arbitrary;
+mod both_ends;
 mod causes;
 mod common;
 mod conversations;

@@ -3,6 +3,7 @@
 
 pub mod digest;
 pub mod fidelity;
+pub mod first_connection;
 pub mod gauge;
 pub mod programs_budget;
 pub mod programs_datagrams;

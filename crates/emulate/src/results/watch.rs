@@ -9,6 +9,7 @@ use umts_units::Time;
 
 use crate::packets::cargo::Cargo;
 use crate::results::digest::Digest;
+use crate::results::first_connection::FirstConnection;
 use crate::results::gauge::{Gauge, Reading};
 use crate::results::programs_budget::ProgramsBudget;
 use crate::results::programs_datagrams::ProgramsDatagrams;
@@ -25,6 +26,8 @@ pub struct Watch {
     pub round_trips: RoundTrips,
     /// The programs' datagrams.
     pub datagrams: ProgramsDatagrams,
+    /// What the command waits for before it.
+    pub first_connection: FirstConnection,
     /// The fingerprint, if it is wanted.
     pub digest: Option<Digest>,
     /// The time budget of the programs' connections, if it is wanted.
@@ -55,6 +58,7 @@ impl TraceSink<TraceEvent> for Watch {
         self.gauge.record(at, event);
         self.round_trips.record(at, event);
         self.datagrams.record(at, event);
+        self.first_connection.record(at, event);
         self.digest.record(at, event);
         self.programs.record(at, event);
     }

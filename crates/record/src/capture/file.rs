@@ -15,8 +15,8 @@ use umts_units::Time;
 
 use super::CaptureError;
 
-/// 2005-01-01 00:00:00 UTC in seconds since 1970.
-const TIME_ZERO: std::time::Duration = std::time::Duration::from_secs(1_104_537_600);
+/// What the clock of a capture shows when a run begins: 2005-01-01 00:00:00 UTC, since 1970.
+pub const TIME_ZERO: std::time::Duration = std::time::Duration::from_secs(1_104_537_600);
 
 /// No limit on the captured length.
 const NO_SNAPLEN: u32 = 0;

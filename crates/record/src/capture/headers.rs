@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt::Write;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::rc::Rc;
 
 use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, UdpHeader};
@@ -13,6 +13,8 @@ use umts_stack::trace::SendCause;
 use umts_units::Time;
 
 const FIRST_UE: Ipv4Addr = Ipv4Addr::new(10, 0, 0, 1);
+/// As many as there are numbers of them.
+const UES: u32 = 1 << 16;
 const FIRST_SERVER: Ipv4Addr = Ipv4Addr::new(198, 18, 0, 1);
 /// Addresses of 198.18.0.0/15 but its first and last.
 const SERVERS: u32 = (1 << 17) - 2;
@@ -292,6 +294,16 @@ fn ports(direction: Direction, server: u16, ue: u16) -> (u16, u16) {
         Direction::Downlink => (server, ue),
         Direction::Uplink => (ue, server),
     }
+}
+
+/// Whether these addresses are those of a simulated user and its server, in either order.
+pub fn are_simulated(a: IpAddr, b: IpAddr) -> bool {
+    let (IpAddr::V4(a), IpAddr::V4(b)) = (a, b) else { return false };
+    let is_of = |address: Ipv4Addr, first: Ipv4Addr, count: u32| {
+        address.to_bits().checked_sub(first.to_bits()).is_some_and(|number| number < count)
+    };
+    let are = |ue, server| is_of(ue, FIRST_UE, UES) && is_of(server, FIRST_SERVER, SERVERS);
+    are(a, b) || are(b, a)
 }
 
 /// The addresses of a packet.

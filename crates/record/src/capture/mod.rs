@@ -42,9 +42,10 @@ use umts_stack::packet::{Content, Packet};
 use umts_stack::trace::{CapturePoint, SendCause, TraceEvent};
 use umts_units::Time;
 
+pub use file::TIME_ZERO;
 use file::{CaptureFile, Frame};
 use headers::Headers;
-pub use headers::RealPackets;
+pub use headers::{RealPackets, are_simulated};
 use pcap_file::DataLink;
 use rlc::RlcCaptures;
 use umts_stack::detail::Detail;

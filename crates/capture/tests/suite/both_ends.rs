@@ -1,0 +1,138 @@
+//! Captures at both ends of a path: each connection as its sender of data saw it.
+
+use std::fs;
+use std::path::Path;
+
+use umts_capture::{Position, analyse_both_ends};
+
+use crate::common::{End, ISN, Packet, ms};
+
+/// Milliseconds from one end to the other.
+const PATH_MS: u64 = 50;
+
+/// A packet with relative numbers, and the millisecond at which it leaves its host.
+fn leaves(
+    at: u64,
+    port: u16,
+    from: End,
+    flags: &'static str,
+    (seq, ack): (u32, Option<u32>),
+    payload: usize,
+) -> (u64, Packet) {
+    let (own, other) = if from == End::Client { (ISN[0], ISN[1]) } else { (ISN[1], ISN[0]) };
+    let (seq, ack) = (own + seq, ack.map(|ack| other + ack));
+    (at, Packet { seq, ack, payload, port, ..Packet::new(from, flags) })
+}
+
+/// A connection that the client opens at `at`, and in which `sender` sends three segments, one a round trip.
+fn transfer(at: u64, port: u16, sender: End) -> Vec<(u64, Packet)> {
+    use End::{Client, Server};
+    let receiver = if sender == Client { Server } else { Client };
+    let mut packets = vec![
+        leaves(at, port, Client, "S", (0, None), 0),
+        leaves(at + 50, port, Server, "S", (0, Some(1)), 0),
+        leaves(at + 100, port, Client, "", (1, Some(1)), 0),
+    ];
+    for number in 0..3 {
+        let now = at + 200 + 100 * u64::from(number);
+        packets.push(leaves(now, port, sender, "", (1 + 1000 * number, Some(1)), 1000));
+        packets.push(leaves(now + 50, port, receiver, "", (1, Some(1001 + 1000 * number)), 0));
+    }
+    packets
+}
+
+/// What is captured at one side of packets that leave at these times.
+fn capture(path: &Path, side: End, packets: &[(u64, Packet)]) {
+    let mut seen: Vec<_> = packets
+        .iter()
+        .map(|(at, packet)| (if packet.from == side { *at } else { at + PATH_MS }, packet.ipv4()))
+        .collect();
+    seen.sort_by_key(|(at, _)| *at);
+    // pcap with nanoseconds, link type raw.
+    let words = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+    let mut file = words(&[0xa1b2_3c4d, 2 | 4 << 16, 0, 0, 65_535, 101]);
+    for (at, bytes) in seen {
+        let (nanos, length) = (ms(at).as_nanos(), bytes.len() as u32);
+        file.extend(words(&[(nanos / 1_000_000_000) as u32, (nanos % 1_000_000_000) as u32, length, length]));
+        file.extend(bytes);
+    }
+    fs::write(path, file).unwrap();
+}
+
+/// The analysis of both captures.
+fn analysed(packets: &[(u64, Packet)], courses: bool) -> umts_capture::Analysis {
+    let folder = tempfile::tempdir().unwrap();
+    let [server, client] = ["server", "client"].map(|name| folder.path().join(name));
+    capture(&server, End::Server, packets);
+    capture(&client, End::Client, packets);
+    analyse_both_ends([&server, &client], courses, |_, _| true).unwrap()
+}
+
+#[test]
+fn downloads_and_uploads_have_the_round_trip_times_of_their_senders() {
+    let packets = [transfer(0, 40_000, End::Server), transfer(20, 40_001, End::Client)].concat();
+    let found = analysed(&packets, false);
+    assert_eq!(found.connection_count, 2);
+    for row in &found.connections {
+        assert_eq!(row.position, Position::Sender, "{row:?}");
+        assert_eq!(row.metrics.value("acknowledged_bytes"), Some(3000.0));
+        for name in ["mean_rtt_s", "min_rtt_s"] {
+            assert!((row.metrics.value(name).unwrap() - 0.1).abs() < 1e-9, "{name}: {row:?}");
+        }
+    }
+    assert!((found.metrics.value("mean_rtt_s").unwrap() - 0.1).abs() < 1e-9);
+    assert_eq!(found.metrics.value("payload_bytes"), Some(6000.0));
+    assert!(found.time_sequences.is_empty());
+}
+
+#[test]
+fn courses_are_of_all_connections_and_in_the_time_of_the_captures() {
+    let packets = [transfer(0, 40_000, End::Server), transfer(1000, 40_001, End::Client)].concat();
+    let found = analysed(&packets, true);
+    // The first packet that counts is the download's SYN at the server, fifty milliseconds after it left.
+    assert_eq!(found.first, Some(ms(50)));
+    let times: Vec<Vec<f64>> = found
+        .time_sequences
+        .iter()
+        .map(|course| course.sent.iter().filter(|sent| sent.end > 0).map(|sent| sent.time_s).collect())
+        .collect();
+    let expected = [[0.15, 0.25, 0.35], [1.15, 1.25, 1.35]];
+    for (times, expected) in times.iter().zip(expected) {
+        assert!(times.iter().zip(expected).all(|(time, at)| (time - at).abs() < 1e-9), "{times:?}");
+    }
+    assert_eq!(times.iter().map(Vec::len).collect::<Vec<_>>(), [3, 3]);
+}
+
+#[test]
+fn a_first_packet_that_is_lost_misleads_nobody() {
+    // The SYN is sent twice; the first was lost, so that one side alone saw it.
+    let mut packets = transfer(1000, 40_000, End::Client);
+    let folder = tempfile::tempdir().unwrap();
+    let [server, client] = ["server", "client"].map(|name| folder.path().join(name));
+    capture(&server, End::Server, &packets);
+    packets.insert(0, leaves(0, 40_000, End::Client, "S", (0, None), 0));
+    capture(&client, End::Client, &packets);
+    let found = analyse_both_ends([&server, &client], false, |_, _| true).unwrap();
+    assert!((found.metrics.value("mean_rtt_s").unwrap() - 0.1).abs() < 1e-9);
+    assert_eq!(found.metrics.value("syn_retransmissions"), Some(1.0));
+}
+
+#[test]
+fn connections_between_other_addresses_are_left_out() {
+    let packets = transfer(0, 40_000, End::Server);
+    let folder = tempfile::tempdir().unwrap();
+    let [server, client] = ["server", "client"].map(|name| folder.path().join(name));
+    capture(&server, End::Server, &packets);
+    capture(&client, End::Client, &packets);
+    let ends = [[10, 0, 0, 1].into(), [192, 0, 2, 1].into()];
+    let found =
+        analyse_both_ends([&server, &client], true, |a, b| ![[a, b], [b, a]].contains(&ends)).unwrap();
+    assert_eq!((found.connection_count, found.counts.packets), (0, 0));
+}
+
+#[test]
+fn captures_of_nothing_tell_of_no_connection() {
+    let found = analysed(&[], true);
+    assert_eq!((found.connection_count, found.first, found.time_sequences.len()), (0, None, 0));
+    assert_eq!(found.metrics.value("acknowledged_bytes"), None);
+}

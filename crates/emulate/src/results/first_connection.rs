@@ -1,0 +1,156 @@
+//! What the command waits for before its first TCP connection: it asks for a name, and the radio is brought up for that.
+//! The time budget begins with the SYN, so that none of it is in there.
+
+use umts_kernel::TraceSink;
+use umts_stack::ids::{Direction, UeId};
+use umts_stack::packet::{Content, Packet};
+use umts_stack::rnc::rrc::RrcState::{self, CellDch, CellFach};
+use umts_stack::trace::{CapturePoint, TraceEvent};
+use umts_units::{Duration, Time};
+
+use crate::packets::cargo::Cargo;
+use crate::packets::datagram;
+use crate::packets::transport::{self, Message};
+
+/// The UE of the command.
+const UE: UeId = UeId(0);
+/// Where names are asked.
+const DNS: u16 = 53;
+/// In the header of a segment.
+const SYN: u8 = 2;
+
+/// Time before a first connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BeforeConnection {
+    /// From the first packet of the command's UE to the SYN.
+    pub waited: Duration,
+    /// Part of it in which RRC brought the UE up.
+    pub promotion: Duration,
+    /// Names were asked for.
+    pub has_asked_names: bool,
+}
+
+/// Watches the command's UE until its first SYN.
+#[derive(Debug)]
+pub struct FirstConnection {
+    cargo: Cargo,
+    began: Option<Time>,
+    /// Since when it is brought up.
+    up_since: Option<Time>,
+    promotion: Duration,
+    has_asked_names: bool,
+    found: Option<BeforeConnection>,
+}
+
+impl FirstConnection {
+    /// Of the packets in `cargo`.
+    pub fn new(cargo: Cargo) -> Self {
+        let promotion = Duration::ZERO;
+        FirstConnection { cargo, began: None, up_since: None, promotion, has_asked_names: false, found: None }
+    }
+
+    /// What was before it; `None` if there was none, or nothing before it.
+    pub fn found(&self) -> Option<BeforeConnection> {
+        self.found.filter(|found| !found.waited.is_zero())
+    }
+
+    fn sent(&mut self, now: Time, packet: &Packet) {
+        let began = *self.began.get_or_insert(now);
+        let is_syn = |octets: &[u8]| {
+            let message = transport::read(octets).map(|found| found.message);
+            matches!(message, Some(Message::Segment { ack: None, flags, .. }) if flags & SYN != 0)
+        };
+        if self.cargo.with(packet.id, is_syn) == Some(true) {
+            self.is_up(now);
+            let (promotion, has_asked_names) = (self.promotion, self.has_asked_names);
+            self.found = Some(BeforeConnection { waited: now - began, promotion, has_asked_names });
+            return;
+        }
+        let to = self.cargo.with(packet.id, |octets| Some(datagram::read(octets)?.to.1));
+        self.has_asked_names |= to == Some(Some(DNS));
+    }
+
+    fn is_up(&mut self, now: Time) {
+        if let (Some(since), Some(began)) = (self.up_since.take(), self.began) {
+            self.promotion += now.saturating_since(since.max(began));
+        }
+    }
+}
+
+/// Whether a switch brings a UE to a state in which more moves.
+fn is_promotion(from: RrcState, to: RrcState) -> bool {
+    matches!((from, to), (_, CellDch) | (RrcState::Idle | RrcState::UraPch | RrcState::CellPch, CellFach))
+        && from != CellDch
+}
+
+impl TraceSink<TraceEvent> for FirstConnection {
+    fn record(&mut self, now: Time, event: &TraceEvent) {
+        if self.found.is_some() {
+            return;
+        }
+        match event {
+            TraceEvent::PacketSeen { at: CapturePoint::Ue, packet }
+                if packet.ue == UE
+                    && packet.direction() == Direction::Uplink
+                    && matches!(packet.content, Content::Foreign(_)) =>
+            {
+                self.sent(now, packet);
+            }
+            TraceEvent::RrcSwitch { ue: UE, from, to, .. } if is_promotion(*from, *to) => {
+                self.up_since.get_or_insert(now);
+            }
+            TraceEvent::RrcState { ue: UE, .. } => self.is_up(now),
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_scenario::Scenario;
+
+    use super::*;
+    use crate::clock::wall_clock::Arrival;
+    use crate::devices::addresses;
+    use crate::devices::topology::{SERVER_PORT, ue_port};
+    use crate::outside::recording::Recording;
+    use crate::packets::datagram::made;
+    use crate::run::{Keep, replay};
+
+    /// A name that is asked at 100 ms and answered at 2,300 ms, a SYN at so many milliseconds.
+    fn before(asks: bool, syn: u64) -> Option<BeforeConnection> {
+        let text = "version = 1\nduration = \"60 s\"\n[rrc]\nprofile = \"att-2010\"\n[[ue]]\nname = \"u\"\nbearer = \"switched\"\n";
+        let scenario = Scenario::parse(text, "x", std::path::Path::new(""), &[]).unwrap().scenario;
+        let (ue, server) = ((addresses::of_ue(0)[0], 4000), (addresses::SERVER[0], DNS));
+        let mut segment = made::datagram(ue, server, &[0; 12]);
+        segment[9] = 6;
+        segment[32..34].copy_from_slice(&[0x50, SYN]);
+        let mut packets = vec![(syn, ue_port(0), segment)];
+        if asks {
+            let question = (100, ue_port(0), made::datagram(ue, server, b"question"));
+            packets.splice(0..0, [question, (2300, SERVER_PORT, made::datagram(server, ue, b"answer"))]);
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("packets.pcapng");
+        let mut recording = Recording::create(&path, 2).unwrap();
+        for (ms, port, bytes) in packets {
+            recording.note(Time::ZERO + Duration::from_millis(ms), &Arrival { port, bytes });
+        }
+        recording.finish().unwrap();
+        let end = Time::ZERO + Duration::from_secs(10);
+        replay(&scenario, 1, Some(1), true, &path, end, &Keep::default()).unwrap().0.before_connection
+    }
+
+    #[test]
+    fn the_promotion_that_a_name_took_is_told() {
+        let found = before(true, 2500).unwrap();
+        assert_eq!((found.waited, found.has_asked_names), (Duration::from_millis(2400), true));
+        // What the profile says that a promotion from idle takes.
+        assert_eq!(found.promotion, Duration::from_secs(2));
+    }
+
+    #[test]
+    fn nothing_is_told_where_the_connection_comes_first() {
+        assert_eq!(before(false, 100), None);
+    }
+}

@@ -1,0 +1,211 @@
+"""What the packets of programs tell of their TCP: metrics, connections and time series.
+
+All of it is read from the captures at both ends: each connection as its sender of data saw it.
+
+The kernel's windows and timers are in no packet, so nothing is said of them.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from umtslab import _core
+
+if TYPE_CHECKING:
+    import polars as pl
+
+OF_TCP = ("sent", "acked", "outstanding", "goodput", "cwnd", "ssthresh", "rtt", "srtt", "rto")
+"""Series of TCP. Under these names an emulation has those of its programs; of simulated users beside them
+they are `simulated` ones."""
+
+SIMULATED = "simulated_connections"
+"""The table of the connections of simulated users, as ``connections`` is of a simulation."""
+
+WINDOW_S = 1.0
+"""Length of the windows of ``goodput``, as of a simulation's."""
+
+_UES = (ipaddress.ip_network("10.45.0.0/16"), ipaddress.ip_network("fd45::/112"))
+"""Addresses of UEs, of which the first two of each are the network's and the server side's."""
+
+
+def simulated(name: str) -> str:
+    """The name of a table of simulated users beside programs."""
+    return f"simulated_{name}"
+
+
+@dataclass(frozen=True)
+class Traffic:
+    """The TCP of programs."""
+
+    metrics: dict[str, float | None]
+    connections: pl.DataFrame
+    """A row each, as of a capture, with times of the run; ``ue`` is null between given devices."""
+    series: dict[str, pl.DataFrame] = field(default_factory=dict)
+
+
+def of_captures(server: Path, ue: Path, duration_s: float, *, series: bool) -> Traffic:
+    """The traffic in the captures at the server side and at the UEs, of an emulation of `duration_s`.
+
+    Every connection is as its sender of data saw it.
+    """
+    import polars as pl
+
+    found = _core.analyse_both_ends(str(server), str(ue), courses=series)
+    start = pl.lit(found.start_s or 0.0)
+    rows = pl.DataFrame(found.connections).sort("connection")
+    connections = rows.with_columns(
+        pl.col("connection").cast(pl.UInt32), pl.col("opened_s") + start, pl.col("closed_s") + start
+    )
+    ues = [_ue_of(*ends) for ends in rows.select("client", "server").iter_rows()]
+    connections.insert_column(1, pl.Series("ue", ues, dtype=pl.UInt32))
+    courses = {name: _in_time(pl.DataFrame(table), start) for name, table in found.series.items()}
+    tables = _series(courses, connections, duration_s) if courses else {}
+    return Traffic(dict(found.metrics), connections, tables)
+
+
+def _ue_of(*ends: str) -> int | None:
+    """The UE that has one of these addresses (with a port behind)."""
+    for end in ends:
+        address = ipaddress.ip_address(end.rpartition(":")[0].strip("[]"))
+        for network in _UES:
+            if address.version == network.version and address in network:
+                number = int(address) - int(network.network_address) - 2
+                if number >= 0:
+                    return number
+    return None
+
+
+def _in_time(course: pl.DataFrame, start: pl.Expr) -> pl.DataFrame:
+    """Rows of all connections in the order of time; octets count from 1 as of a simulation, the SYN is 0."""
+    import polars as pl
+
+    numbers = [name for name in ("seq", "end", "ack", "left", "right") if name in course.columns]
+    return course.with_columns(
+        pl.col("time_s") + start,
+        pl.col("connection").cast(pl.UInt32),
+        *(pl.col(name) + 1 for name in numbers),
+    ).sort("time_s", maintain_order=True)
+
+
+def _series(
+    courses: dict[str, pl.DataFrame], connections: pl.DataFrame, duration_s: float
+) -> dict[str, pl.DataFrame]:
+    return {
+        **courses,
+        "outstanding": _outstanding(courses["sent"], courses["acked"], connections),
+        "goodput": _goodput(courses["acked"], connections, duration_s),
+    }
+
+
+def _outstanding(sent: pl.DataFrame, acked: pl.DataFrame, connections: pl.DataFrame) -> pl.DataFrame:
+    """Payload sent and not acknowledged, in full segments; a row per change."""
+    import polars as pl
+
+    # As the metric has it, whose segments are those that both ends agreed on.
+    segment = (pl.col("max_outstanding_bytes") / pl.col("max_outstanding_segments")).fill_nan(None)
+    sizes = connections.select("connection", segment.alias("segment"))
+    ends = sent.filter(pl.col("seq") > 0).select("time_s", "connection", "end")
+    both = pl.concat([ends, acked.select("time_s", "connection", "ack")], how="diagonal")
+    so_far = [
+        pl.col(name).forward_fill().cum_max().over("connection").fill_null(1) for name in ("end", "ack")
+    ]
+    segments = ((pl.col("end") - pl.col("ack")).clip(0) / pl.col("segment")).alias("outstanding_segments")
+    changes = pl.col("outstanding_segments").ne_missing(pl.col("outstanding_segments").shift())
+    return (
+        both.sort("time_s", maintain_order=True)
+        .with_columns(so_far)
+        .join(sizes, on="connection", how="left", maintain_order="left")
+        .filter(pl.col("segment").is_not_null())
+        .select("time_s", "connection", segments)
+        .filter(changes.over("connection"))
+    )
+
+
+def _goodput(acked: pl.DataFrame, connections: pl.DataFrame, duration_s: float) -> pl.DataFrame:
+    """Acknowledged payload of each window in which a connection is open; one that the end cuts is shorter."""
+    import polars as pl
+
+    start_s = pl.col("window") * WINDOW_S
+    length_s = pl.min_horizontal(pl.lit(WINDOW_S), duration_s - start_s)
+    until_s = pl.min_horizontal(pl.col("closed_s").fill_null(duration_s), pl.lit(duration_s))
+    first, last = ((time_s // WINDOW_S).cast(pl.Int64) for time_s in (pl.col("opened_s"), until_s))
+    windows = connections.select("connection", pl.int_ranges(first, last + 1).alias("window"))
+    so_far = pl.col("ack").cum_max().over("connection")
+    news = (pl.col("so_far") - pl.col("so_far").shift().over("connection").fill_null(1)).clip(0)
+    sums = (
+        acked.with_columns(so_far.alias("so_far"))
+        .with_columns(news.alias("octets"), (pl.col("time_s") // WINDOW_S).cast(pl.Int64).alias("window"))
+        .group_by("connection", "window")
+        .agg(pl.col("octets").sum())
+    )
+    return (
+        windows.explode("window")
+        .join(sums, on=["connection", "window"], how="left")
+        .sort("window", "connection")
+        .filter(length_s > 0)
+        .select(
+            start_s.alias("time_s"),
+            "connection",
+            (pl.col("octets").fill_null(0) * 8 / 1e3 / length_s).alias("goodput_kbps"),
+        )
+    )
+
+
+def whole_network(
+    radio: dict[str, float | None],
+    programs: dict[str, float | None],
+    duration_s: float,
+    *,
+    switched: int,
+    has_flows: bool,
+) -> dict[str, float | None]:
+    """The metrics of an emulation, of what its `radio` network measured and of the TCP of its `programs`.
+
+    Where both matter, both count; what is known of the simulated users alone is in their own table, and has
+    no value here.
+
+    Parameters
+    ----------
+    radio : dict
+        Of the recorders of a run, which saw the simulated flows, if there are any (`has_flows`).
+    programs : dict
+        From the programs' packets.
+    duration_s : float
+        How long it took.
+    switched : int
+        Users that are switched between channels.
+    has_flows : bool
+        Whether users were simulated beside the programs.
+    """
+    simulated_bytes = (radio.get("goodput_kbps") or 0.0) * duration_s * 1e3 / 8 if has_flows else 0.0
+    known = programs.get("acknowledged_bytes")
+    acknowledged = None if known is None and not has_flows else (known or 0.0) + simulated_bytes
+    occupied, energy = radio.get("cell_occupancy_kbps"), radio.get("energy_j")
+    made_of_both: dict[str, float | None] = {
+        "cell_efficiency": _per(acknowledged, occupied, 8 / 1e3 / duration_s if duration_s else 0.0),
+        "energy_j_per_mb": _per(energy, acknowledged, switched * 1e6),
+        # Of these, connections alone would tell; packets do not say what one is for RRC.
+        **dict.fromkeys(_OF_CONNECTIONS),
+    }
+    if not has_flows:
+        made_of_both |= dict.fromkeys(_OF_APPLICATIONS)
+    return {**radio, **programs, **made_of_both}
+
+
+_OF_CONNECTIONS = (
+    "connections_with_dch_pct",
+    "dch_allocations_per_connection",
+    "dch_reuse_pct",
+    "fach_goodput_kbps",
+    "jain_fairness",
+    "time_to_upswitch_s",
+)
+
+_OF_APPLICATIONS = ("p95_page_time_s", "page_time_s", "pages", "session_time_s", "sessions")
+
+
+def _per(part: float | None, whole: float | None, scale: float) -> float | None:
+    return None if part is None or not whole else scale * part / whole

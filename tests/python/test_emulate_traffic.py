@@ -1,0 +1,253 @@
+"""What ``umts emulate`` tells of the programs' traffic: metrics, series, figures and the summary."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+import pytest
+from conftest import Umts, command
+from umtslab.emulate import machine
+from umtslab.emulate.network import dch_of, of_bearer
+from umtslab.emulate.report import before_line, datagram_lines
+from umtslab.emulate.traffic import whole_network
+from umtslab.scenario import Scenario
+
+ONE_USER = Path(__file__).parents[2] / "scenarios" / "ftp-on-dch-384-3gpp.toml"
+
+BOTH_WAYS = """
+import http.client, json, os, urllib.request
+urllib.request.urlopen("http://some.example/bytes/40000").read()
+there = http.client.HTTPConnection("10.1.1.1", 80)
+there.request("POST", "/upload", bytes(20000))
+there.getresponse().read()
+own = {"page_ms": 3007, "udp_sent": 99, "../x": 1, "download_time_s": 2.5}
+json.dump(own, open(os.environ["UMTS_METRICS"], "w"))
+"""
+"""A download with a name, an upload without; and metrics of its own, three of which are no good."""
+
+
+@pytest.fixture(scope="module")
+def _privileges() -> None:
+    found = {what: answer for what, answer, _ in machine.needs()}
+    for needed in ("namespaces", "TUN devices"):
+        if found[needed] != "yes":
+            pytest.skip(f"this user may not emulate: {found[needed]}")
+
+
+@dataclass(frozen=True)
+class Emulated:
+    """One emulation, and what it told."""
+
+    run: Path
+    told: str
+
+    def metrics(self) -> dict[str, float | None]:
+        found: dict[str, float | None] = json.loads((self.run / "metrics.json").read_text())
+        return found
+
+    def series(self, name: str) -> pl.DataFrame:
+        return pl.read_parquet(self.run / "series" / f"{name}.parquet")
+
+
+@pytest.fixture(scope="module")
+def both_ways(_privileges: None, tmp_path_factory: pytest.TempPathFactory) -> Emulated:
+    """The two transfers over a switched bearer."""
+    folder = tmp_path_factory.mktemp("both-ways")
+    options = ["--bearer", "fach-dch:att-2010@ps-384", "--series", "--pcap", "--record"]
+    words = command("emulate", *options, "--", sys.executable, "-c", BOTH_WAYS)
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
+    (run,) = (folder / "results" / "runs").iterdir()
+    return Emulated(run, done.stderr)
+
+
+@pytest.mark.slow
+def test_each_way_is_measured_where_its_data_leave(both_ways: Emulated) -> None:
+    rows = pl.read_parquet(both_ways.run / "connections.parquet").sort("connection")
+    assert rows["sender"].to_list() == ["server", "client"]
+    assert rows["position"].to_list() == ["sender", "sender"]
+    assert rows["ue"].to_list() == [0, 0]
+    # Over TTIs of 10 and 20 ms and the core network: at the receiver it would be less than a millisecond.
+    assert rows["min_rtt_s"].min() > 0.05  # type: ignore[operator]
+    assert rows["acknowledged_bytes"].to_list() == pytest.approx([40_000, 20_000], rel=0.3)
+    # The name took the promotion of two seconds, so that no connection opened before.
+    assert rows["opened_s"].min() > 2  # type: ignore[operator]
+
+
+@pytest.mark.slow
+def test_what_is_not_known_is_null_and_what_packets_tell_is_no_zero(both_ways: Emulated) -> None:
+    metrics = both_ways.metrics()
+    for name in ("cell_efficiency", "energy_j_per_mb", "udp_delay_ms", "udp_goodput_kbps"):
+        value = metrics[name]
+        assert value is not None, name
+        assert value > 0, name
+    # A question for each kind of address, or one; and an answer to each.
+    assert metrics["udp_sent_uplink"] == metrics["udp_received_uplink"] == metrics["udp_sent"] in (1, 2)
+    for name in ("pages", "sessions", "page_time_s", "jain_fairness", "connections_with_dch_pct"):
+        assert metrics[name] is None, name
+    energy, acknowledged = metrics["energy_j"], metrics["acknowledged_bytes"]
+    assert energy is not None
+    assert acknowledged is not None
+    assert metrics["energy_j_per_mb"] == pytest.approx(energy / acknowledged * 1e6)
+
+
+@pytest.mark.slow
+def test_a_program_adds_metrics_and_overwrites_none(both_ways: Emulated) -> None:
+    metrics = both_ways.metrics()
+    assert (metrics["page_ms"], metrics["download_time_s"]) == (3007, 2.5)
+    assert metrics["udp_sent"] != 99
+    assert "../x" not in metrics
+    assert "page_ms, of a program: 3007" in both_ways.told
+    assert "udp_sent is measured here" in both_ways.told
+    assert "'../x' is no name of a metric" in both_ways.told
+
+
+@pytest.mark.slow
+def test_series_of_programs_are_those_of_their_packets(both_ways: Emulated) -> None:
+    rows = pl.read_parquet(both_ways.run / "connections.parquet").sort("connection")
+    goodput = both_ways.series("goodput").group_by("connection").agg(pl.col("goodput_kbps").sum())
+    of_series = (goodput.sort("connection")["goodput_kbps"] * 1e3 / 8).to_list()
+    # The last window is a part of a second: it is a rate all the same.
+    assert all(
+        found >= octets - 1 for found, octets in zip(of_series, rows["acknowledged_bytes"], strict=True)
+    )
+    outstanding = both_ways.series("outstanding").group_by("connection").max().sort("connection")
+    found = outstanding["outstanding_segments"].to_list()
+    assert found == pytest.approx(rows["max_outstanding_segments"].to_list(), abs=0.01)
+    sent = both_ways.series("sent")
+    assert sent["time_s"].is_sorted()
+    assert sent.group_by("connection").agg(pl.col("end").max()).sort("connection")["end"].to_list() == [
+        # The SYN is number 0; behind the payload is a FIN, if there was time for one.
+        pytest.approx(1 + octets, abs=1)
+        for octets in rows["distinct_bytes"]
+    ]
+    assert {"cwnd", "ssthresh", "srtt", "rto"}.isdisjoint(
+        file.stem for file in (both_ways.run / "series").iterdir()
+    )
+
+
+@pytest.mark.slow
+def test_figures_of_programs_show_their_packets(both_ways: Emulated) -> None:
+    from umtslab.plot import draw
+    from umtslab.run import MissingSeries
+    from umtslab.store import open_store
+
+    with open_store(both_ways.run.parent.parent) as store:
+        (run,) = store.runs()
+        for kind in ("rtt", "timeseq", "outstanding", "goodput", "throughput", "cell"):
+            figure = draw(run, kind)
+            for axes in figure.axes:
+                assert axes.lines or axes.patches, kind
+                assert axes.get_ylim()[1] > 0.06, kind
+            assert all(letter not in run.scenario for letter in " ()")
+        with pytest.raises(MissingSeries, match=r"not visible.* umts analyse .*server\.pcapng --plot"):
+            draw(run, "cwnd")
+
+
+@pytest.mark.slow
+def test_the_summary_tells_the_promotion_the_rate_and_where_things_are(both_ways: Emulated) -> None:
+    told = both_ways.told
+    (before,) = (line for line in told.splitlines() if "before the first connection" in line)
+    assert "of which 2.00 s promotion (DNS)" in before
+    assert "DCH of switched users: ps-384 (384 kbit/s down, 64 up)" in told
+    for line in (
+        f"figures:  umts plot {both_ways.run} outstanding",
+        "captures: rlc-downlink-air.pcapng",
+        f"replay:   umts replay {both_ways.run}",
+    ):
+        assert line in told
+    assert json.loads((both_ways.run / "emulation.json").read_text())["before_first_connection"][
+        "promotion_s"
+    ] == pytest.approx(2.0)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_privileges")
+def test_without_tcp_nothing_is_said_of_it(umts: Umts, tmp_path: Path) -> None:
+    said = umts("emulate", "--series", "--", sys.executable, "-c", "import time; time.sleep(0.2)").stderr
+    (run,) = (tmp_path / "results" / "runs").iterdir()
+    metrics = json.loads((run / "metrics.json").read_text())
+    unknown = ("goodput_kbps", "tcp_retransmissions", "mean_rtt_s", "cell_efficiency", "acknowledged_bytes")
+    assert [metrics[name] for name in unknown] == [None] * len(unknown)
+    assert "TCP retransmissions" not in said
+    assert "before the first connection" not in said
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("_privileges")
+def test_series_of_simulated_users_beside_programs_have_names_of_their_own(
+    umts: Umts, tmp_path: Path
+) -> None:
+    options = ["-q", "--series", "--scenario", str(ONE_USER), "--set", "flow.start=0 s"]
+    fetch = "import urllib.request; urllib.request.urlopen('http://10.1.1.1/bytes/2000').read()"
+    umts("emulate", *options, "--", sys.executable, "-c", fetch)
+    (run,) = (tmp_path / "results" / "runs").iterdir()
+    programs, simulated = (
+        pl.read_parquet(run / "series" / f"{name}.parquet") for name in ("sent", "simulated_sent")
+    )
+    assert programs["end"].max() < 3000 < simulated["end"].max()  # type: ignore[operator]
+    assert (run / "series" / "simulated_cwnd.parquet").is_file()
+    assert not (run / "series" / "cwnd.parquet").exists()
+    # The table of connections is the programs', as the captures hold those of both.
+    assert pl.read_parquet(run / "connections.parquet")["server"].to_list() == ["10.1.1.1:80"]
+
+
+def test_a_switched_bearer_takes_a_profile_and_the_dchs() -> None:
+    for name, dch in (
+        ("fach-dch", "ps-64 (64 kbit/s down, 64 up)"),
+        ("fach-dch@ps-384", "ps-384 (384 kbit/s down, 64 up)"),
+        ("fach-dch:att-2010", "ps-64 (64 kbit/s down, 64 up)"),
+        ("fach-dch:att-2010@ps-384,ps-64", "ps-384 (384 kbit/s down, 64 up), ps-64 (64 kbit/s down, 64 up)"),
+        ("ps-384", None),
+    ):
+        scenario = Scenario.parse(of_bearer(name, 1), overrides=(("duration", "1 s"),))
+        assert dch_of(scenario) == dch, name
+        profile = json.loads(scenario.core.to_json()).get("rrc", {}).get("profile")
+        assert (profile == "att-2010") == ("att-2010" in name)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("fach-dch@ps-38", "did you mean fach-dch@ps-384?"),
+        ("fach-dch:att@ps-384", "did you mean fach-dch:att-2010?"),
+        ("fach-dch@fach", "there is no bearer `fach`"),
+        ("fach-dch@", "there is no bearer ``"),
+    ],
+)
+def test_a_dch_that_is_not_there_is_told(name: str, said: str) -> None:
+    with pytest.raises(ValueError, match="there is no") as error:
+        of_bearer(name, 1)
+    assert said in str(error.value)
+
+
+def test_what_both_programs_and_simulated_users_do_counts_together() -> None:
+    radio: dict[str, float | None] = {
+        "goodput_kbps": 80.0,
+        "cell_occupancy_kbps": 400.0,
+        "energy_j": 5.0,
+        "pages": 3.0,
+    }
+    programs: dict[str, float | None] = {"goodput_kbps": 200.0, "acknowledged_bytes": 100_000.0}
+    beside = whole_network(radio, programs, 10.0, switched=2, has_flows=True)
+    # 100 kB of either, over 400 kbit/s for ten seconds.
+    assert (beside["cell_efficiency"], beside["energy_j_per_mb"]) == (0.4, 50.0)
+    assert (beside["goodput_kbps"], beside["pages"]) == (200.0, 3.0)
+    alone = whole_network(radio, programs, 10.0, switched=2, has_flows=False)
+    assert (alone["cell_efficiency"], alone["energy_j_per_mb"], alone["pages"]) == (0.2, 100.0, None)
+    nothing = whole_network(radio, {"acknowledged_bytes": None}, 10.0, switched=2, has_flows=False)
+    assert (nothing["cell_efficiency"], nothing["energy_j_per_mb"]) == (None, None)
+
+
+def test_lines_of_the_summary() -> None:
+    assert before_line(2.2, 2.0, True) == (
+        "before the first connection: 2.20 s, of which 2.00 s promotion (DNS)"
+    )
+    assert before_line(0.35, 0.0, False) == "before the first connection: 0.35 s"
+    assert datagram_lines({"udp_sent": 0.0, "udp_sent_uplink": 0.0}) == []
+    counts = {"udp_sent": 5.0, "udp_received": 4.0, "udp_sent_uplink": 2.0, "udp_received_uplink": 2.0}
+    assert datagram_lines(counts) == ["  UDP datagrams: 2 up, 5 down, 1 of them not arrived"]
