@@ -225,6 +225,17 @@ def test_a_dch_that_is_not_there_is_told(name: str, said: str) -> None:
     assert said in str(error.value)
 
 
+def test_the_list_of_bearers_tells_the_rate_of_a_switched_one(umts: Umts) -> None:
+    found = json.loads(umts("bearers", "fach-dch", "--json").stdout)
+    rates = {bearer["name"]: (bearer["dch"], bearer["source"]) for bearer in found}
+    dch, source = rates["fach-dch:att-2010"]
+    assert dch == "ps-64 (64 kbit/s down, 64 up)"
+    assert "DCH: Dubois (2005), Table 7.2" in source
+    text = umts("bearers", "att-2010").stdout
+    assert "ps-64 (64 kbit/s down, 64 up)" in text
+    assert "@BEARER" in umts("bearers", "fach").stdout
+
+
 def test_what_both_programs_and_simulated_users_do_counts_together() -> None:
     radio: dict[str, float | None] = {
         "goodput_kbps": 80.0,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_json
+from umtslab.emulate.network import SWITCHED
 
 if TYPE_CHECKING:
     from umtslab.cli.parser import Parser
@@ -75,11 +76,12 @@ def _all() -> list[dict[str, Any]]:
             "source": "",
         },
         {
-            "name": "fach-dch",
+            "name": SWITCHED,
             "kind": "switched",
             "description": "RRC switches between the common channels and a DCH; default timers",
             "scenario": switched,
-            "source": "",
+            "source": _DCH_SOURCE,
+            "dch": _dch(SWITCHED),
         },
         *(
             {
@@ -87,10 +89,20 @@ def _all() -> list[dict[str, Any]]:
                 "kind": "switched",
                 "description": profile["description"],
                 "scenario": f'{switched}, rrc.profile = "{profile["name"]}"',
-                "source": profile["source"],
+                "source": f"{profile['source']}; {_DCH_SOURCE}",
+                "dch": _dch(f"{SWITCHED}:{profile['name']}"),
             }
             for profile in _core.rrc_profiles()
         ),
+        {
+            "name": f"{SWITCHED}…@BEARER",
+            "kind": "switched",
+            "description": "any of these with another DCH, or several, the largest first: "
+            f"{SWITCHED}:att-2010@ps-384",
+            "scenario": f'{switched}, rrc.dch = ["BEARER"]',
+            "source": "",
+            "dch": "those that are named",
+        },
         {
             "name": "trace:FILE",
             "kind": "trace",
@@ -111,10 +123,23 @@ def _all() -> list[dict[str, Any]]:
     ]
 
 
+_DCH_SOURCE = "DCH: Dubois (2005), Table 7.2"
+"""Of ``rrc.dch`` where nobody chooses: the profiles' own sources do not say it."""
+
+
+def _dch(name: str) -> str:
+    """The DCHs that the users of a switched bearer get, with their rates."""
+    from umtslab.emulate.network import dch_of, of_bearer
+    from umtslab.scenario import Scenario
+
+    return dch_of(Scenario.parse(of_bearer(name, 1), overrides=(("duration", "1 s"),))) or ""
+
+
 def _row(bearer: dict[str, Any]) -> dict[str, str]:
     return {
         "bearer": bearer["name"],
         "what it is": bearer["description"],
+        "DCH": bearer.get("dch", ""),
         "in a scenario": bearer["scenario"],
         "source": bearer["source"],
     }

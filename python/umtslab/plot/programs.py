@@ -45,7 +45,7 @@ def of_programs(run: Run, kind: Kind) -> Kind:
 
 
 def all_users(run: Run, kind: Kind, name: str, view: View) -> pl.DataFrame:
-    """A series of a run as `kind` shows it; of a cell, with what simulated users beside programs have of it."""
+    """A series of a run as `kind` shows it; of a cell, with what is of simulated users beside programs."""
     import polars as pl
 
     from umtslab.plot.tables import table
