@@ -1,4 +1,4 @@
-"""Runs for other programs: as one JSON object, and as tables, which CSV and LaTeX are made of.
+"""Runs for other programs: as one JSON object, and as tables.
 
 A table has one row per run, one row per metric, or one row per connection.
 """
@@ -107,62 +107,6 @@ def _plain(value: Any) -> Any:
 def to_csv(table: pl.DataFrame) -> str:
     """Comma-separated values with a header; floats in their shortest exact form, unmeasured values empty."""
     return table.write_csv()
-
-
-def to_latex(table: pl.DataFrame, *, caption: str = "") -> str:
-    r"""A ``booktabs`` table (``\usepackage{booktabs}``), numbers to five significant digits."""
-    numeric = [dtype.is_numeric() for dtype in table.dtypes]
-    columns = "".join("r" if number else "l" for number in numeric)
-    lines = [r"\begin{table}", r"\centering"]
-    if caption:
-        lines.append(rf"\caption{{{escape(caption)}}}")
-    lines += [rf"\begin{{tabular}}{{{columns}}}", r"\toprule"]
-    lines.append(_row([escape(name) for name in table.columns]))
-    lines.append(r"\midrule")
-    lines += [_row([_cell(value) for value in row]) for row in table.iter_rows()]
-    lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
-    return "\n".join(lines) + "\n"
-
-
-_SPECIAL = {
-    "\\": r"\textbackslash{}",
-    "&": r"\&",
-    "%": r"\%",
-    "$": r"\$",
-    "#": r"\#",
-    "_": r"\_",
-    "{": r"\{",
-    "}": r"\}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-}
-
-
-def escape(text: str) -> str:
-    """Text in which LaTeX sees nothing but text."""
-    return "".join(_SPECIAL.get(character, character) for character in text)
-
-
-def _row(cells: Sequence[str]) -> str:
-    return " & ".join(cells) + r" \\"
-
-
-def _cell(value: object) -> str:
-    if value is None:
-        return "--"
-    if isinstance(value, float):
-        return _number(value)
-    return escape(str(value))
-
-
-def _number(value: float) -> str:
-    if not math.isfinite(value):
-        return "--"
-    text = f"{value:.5g}"
-    if "e" not in text:
-        return text
-    mantissa, exponent = text.split("e")
-    return rf"${mantissa} \times 10^{{{int(exponent)}}}$"
 
 
 OPPORTUNITY = 1500

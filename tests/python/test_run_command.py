@@ -43,7 +43,7 @@ def test_the_table_has_metrics_with_units_and_says_where_files_are(umts: Umts, t
     done = umts("run", FTP, *SHORT, "--runs", 2, "--series", "--pcap", "--out", "here")
     [goodput] = [line.split() for line in done.stdout.splitlines() if line.startswith("goodput_kbps")]
     assert goodput[-4:] == ["kbit/s", "sum", "over", "connections"]
-    assert len(goodput) == 5  # name, mean, half width, n, unit
+    assert len(goodput) == 8  # name, mean, half width, n, unit, and what it is
     folder = next(word for word in done.stdout.split() if word.startswith("here/runs/"))
     assert (tmp_path / folder / "metrics.json").is_file()
     assert f"server.pcapng, ue.pcapng in {folder}/captures" in done.stdout
