@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from conftest import FTP, Umts
 from umtslab import Scenario, simulate
-from umtslab.export import connections_table, escape, runs_table, summary_table, to_csv, to_latex
+from umtslab.export import connections_table, runs_table, summary_table, to_csv
 
 pytestmark = pytest.mark.slow
 
@@ -34,21 +34,6 @@ def test_summary_has_unit_n_mean_and_interval(scenario: Scenario) -> None:
 def test_connections_carry_seed_and_run(scenario: Scenario) -> None:
     table = connections_table(simulate(scenario, runs=2, seed=9))
     assert table.select("seed", "run").rows() == [(9, 0), (9, 1)]
-
-
-def test_latex_is_a_booktabs_table_with_nothing_left_to_escape(scenario: Scenario) -> None:
-    text = to_latex(summary_table(simulate(scenario, runs=2)), caption="50 % of R&D")
-    lines = text.splitlines()
-    assert lines[2] == r"\caption{50 \% of R\&D}"
-    assert [line for line in lines if "rule" in line] == [r"\toprule", r"\midrule", r"\bottomrule"]
-    rows = [line for line in lines if line.endswith(r"\\")]
-    assert {line.count(" & ") for line in rows} == {5}
-    assert any(line.startswith(r"goodput\_kbps & kbit/s & 2 & ") for line in rows)
-
-
-def test_every_special_character_of_latex_is_escaped() -> None:
-    assert escape(r"a_b\c{d}") == r"a\_b\textbackslash{}c\{d\}"
-    assert escape("1~2^3#4$") == r"1\textasciitilde{}2\textasciicircum{}3\#4\$"
 
 
 def test_the_command_writes_files_whole(umts: Umts, tmp_path: Path) -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from conftest import FTP, short
+from conftest import FTP, Umts, short
 from umtslab import Scenario, Store, open_store, simulate, sweep
 from umtslab.store.parameters import columns
 from umtslab.store.query import WrongQuery
@@ -113,3 +114,30 @@ def test_keys_are_columns_of_one_type() -> None:
     assert found["timer"].to_list() == ["off", "300 ms", None]
     assert found["dch"].to_list() == ["p, q", None, None]
     assert found["ue.0.name"].to_list() == ["x", "y", None]
+
+
+def test_the_command_answers_as_a_table_csv_json_and_files(filled: Store, umts: Umts, tmp_path: Path) -> None:
+    of_ftp = "from runs where scenario = 'ftp-on-fach' group by all order by 1"
+    sql = f'select "radio.bler" as bler, count(*) as n {of_ftp}'
+    words = ("query", sql, "--out", filled.path)
+    shown = [line.split() for line in umts(*words).stdout.splitlines()]
+    assert shown == [["bler", "n"], ["0.1000", "2"], ["0.3000", "2"]]
+    assert umts(*words, "--csv").stdout == "bler,n\n0.1,2\n0.3,2\n"
+    assert json.loads(umts(*words, "--json").stdout) == [{"bler": 0.1, "n": 2}, {"bler": 0.3, "n": 2}]
+    umts(*words, "-o", "answer.parquet")
+    assert pl.read_parquet(tmp_path / "answer.parquet").rows() == [(0.1, 2), (0.3, 2)]
+    assert "the end of the name" in umts(*words, "-o", "answer.txt", status=2).stderr
+    told = umts("query", "select nosuch from runs", "--out", filled.path, status=2).stderr
+    assert told.startswith("umts: Binder Error")
+    assert "there are runs, connections, acked" in told
+    assert "no results folder" in umts("query", sql, "--out", "nowhere", status=2).stderr
+
+
+def test_the_command_writes_parquet_into_a_new_folder(filled: Store, umts: Umts, tmp_path: Path) -> None:
+    words = ("export", filled.path, "--parquet")
+    assert "name a new folder" in umts(*words, status=2).stderr
+    told = umts(*words, "-o", "data").stdout
+    assert "runs.parquet, connections.parquet, series/acked.parquet" in told
+    assert len(pl.read_parquet(tmp_path / "data" / "runs.parquet")) == 5
+    assert "is there already" in umts(*words, "-o", "data", status=2).stderr
+    assert "a whole results folder" in umts("export", "nowhere", "--parquet", "-o", "new", status=2).stderr

@@ -1,4 +1,4 @@
-"""``umts export``: results as tables for other programs."""
+"""``umts export``: results as tables for papers and other programs."""
 
 from __future__ import annotations
 
@@ -8,20 +8,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab import export as export_tables
+from umtslab.changes import in_words
 from umtslab.cli.campaigns import opened_campaign
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import RESULT, add_flag, add_out, add_output, add_values
+from umtslab.cli.options import RESULT, add_flag, add_out, add_output, add_value, add_values
 from umtslab.cli.output_files import check_folder
 from umtslab.cli.parser import whole_number
-from umtslab.cli.results import find_runs
-from umtslab.export import to_csv, to_latex
+from umtslab.cli.results import find_runs, read_results
+from umtslab.export import to_csv
+from umtslab.first_look import first_look
+from umtslab.metrics import units, unknown
+from umtslab.runs import Runs
+from umtslab.store.reader import is_store
 
 if TYPE_CHECKING:
     import polars as pl
 
     from umtslab.campaign.record import Record
     from umtslab.cli.parser import Options, Parser
+    from umtslab.run import Run
     from umtslab.store import StoreReader
+
+_TABLES = ("runs", "summary", "connections", "pivot")
+
+_FEW = 4
+"""So many metrics are beside each other where none is named."""
 
 
 def options(parser: Parser) -> None:
@@ -50,7 +61,7 @@ def _kinds(group: Options) -> None:
     add_flag(
         group,
         "--latex",
-        "A booktabs table; by default one row per metric, with mean, deviation and 95 % half width.",
+        "A table of booktabs and siunitx; by default one row per metric, with mean and 95 % interval.",
     )
     add_flag(
         group,
@@ -58,13 +69,30 @@ def _kinds(group: Options) -> None:
         "When 1,500 octets came over a user's bearer, as mahimahi's traces have it; needs "
         "--series and a user who always had something to send.",
     )
+    add_flag(
+        group,
+        "--parquet",
+        "The whole results folder as Parquet files in a new folder, given with -o: runs, connections and "
+        "time series, with the parameters as columns.",
+    )
     group.add_argument(
         "--table",
-        choices=("runs", "summary", "connections"),
+        choices=_TABLES,
         metavar="TABLE",
-        help="Which table: runs, summary or connections.",
+        help="Which table: runs, summary or connections; or pivot, a campaign with a row per value of --rows "
+        "and a column per value of --columns.",
     )
-    add_values(group, "--metric", "NAME", "Of a summary, only the rows of this metric; may be repeated.")
+    add_values(
+        group,
+        "--metric",
+        "NAME",
+        "Of a summary or a pivot table, this metric; may be repeated (default: with --csv all, else those "
+        "that a first look wants).",
+    )
+    add_value(group, "--rows", "KEY", "Of a pivot table, the parameter of its rows.")
+    add_value(
+        group, "--columns", "KEY", "Of a pivot table, the parameter of its columns (default: the metrics)."
+    )
 
 
 def export(
@@ -73,24 +101,28 @@ def export(
     csv: bool,
     latex: bool,
     mahimahi: bool,
+    parquet: bool,
     ue: int,
     direction: str,
     table: str | None,
     metric: Sequence[str],
+    rows: str | None,
+    columns: str | None,
     output: Path | None,
     out: Path,
 ) -> int:
     """Write a table or a trace of a result; arguments as `options` declares them."""
-    if [csv, latex, mahimahi].count(True) != 1:
-        raise UsageError("say one of --csv, --latex and --mahimahi")
+    if [csv, latex, mahimahi, parquet].count(True) != 1:
+        raise UsageError("say one of --csv, --latex, --mahimahi and --parquet")
+    if parquet:
+        return _dataset(result, output)
     if output is not None:
         check_folder(output)
     if mahimahi:
         text = _trace(result, out, ue, direction)
     else:
-        chosen = table or ("runs" if csv else "summary")
-        content, caption = _content(result, out, chosen, metric)
-        text = to_latex(content, caption=caption) if latex else to_csv(content)
+        chosen = table or ("pivot" if rows or columns else "runs" if csv else "summary")
+        text = _table(result, out, chosen, metric, rows, columns, latex=latex)
     if output is None:
         sys.stdout.write(text)
         return 0
@@ -111,19 +143,92 @@ def _trace(result: str, out: Path, ue: int, direction: str) -> str:
         raise UsageError(str(error)) from None
 
 
-def _content(result: str, out: Path, table: str, metrics: Sequence[str]) -> tuple[pl.DataFrame, str]:
-    """The table, and a line about it."""
+def _dataset(result: str, output: Path | None) -> int:
+    if output is None:
+        raise UsageError("--parquet writes several files: name a new folder for them with -o")
+    if not is_store(Path(result)):
+        raise UsageError(f"--parquet writes a whole results folder, and {result} is none")
+    check_folder(output)
+    with read_results(Path(result)) as store:
+        try:
+            files = store.write_dataset(output)
+        except FileExistsError:
+            raise UsageError(f"{output} is there already: name a new folder with -o") from None
+    print(f"{len(files)} files in {output}: {', '.join(str(file.relative_to(output)) for file in files)}")
+    return 0
+
+
+def _table(
+    result: str,
+    out: Path,
+    table: str,
+    metrics: Sequence[str],
+    rows: str | None,
+    columns: str | None,
+    *,
+    latex: bool,
+) -> str:
+    for name in metrics:
+        if name not in units():
+            raise UsageError(unknown(name))
+    if table != "pivot" and (rows or columns):
+        raise UsageError("--rows and --columns are of a pivot table: --table pivot")
     with opened_campaign(result, out) as found:
+        if table == "pivot":
+            if found is None:
+                raise UsageError(f"a pivot table is of a campaign, and {out} has none of the name {result}")
+            return _pivot(found[0], metrics, rows, columns, latex=latex)
         if found is not None:
             record, store = found
-            return _of_campaign(record, store, table, metrics), record.title or record.name
+            runs: Sequence[Run] = [run for cell in record.cells for run in cell.runs]
+            content = _of_campaign(record, store, table, _wanted(metrics, runs, latex=latex))
+            return _written(content, table, record.heading, latex=latex)
     runs = find_runs(result, out)
-    caption = f"{runs[0].scenario}, {len(runs)} runs"
+    caption = runs[0].heading if len(runs) == 1 else _heading(runs)
+    return _written(_of_runs(runs, table, _wanted(metrics, runs, latex=latex)), table, caption, latex=latex)
+
+
+def _wanted(metrics: Sequence[str], runs: Sequence[Run], *, latex: bool) -> Sequence[str]:
+    """The metrics of a summary: those asked for; else in a paper those of a first look, in a file all."""
+    return metrics or (first_look(*(run.metrics for run in runs)) if latex else ())
+
+
+def _heading(runs: Sequence[Run]) -> str:
+    changes = in_words(Runs(runs).changes)
+    return ", ".join(filter(None, [runs[0].scenario, f"{len(runs)} runs", changes]))
+
+
+def _written(content: pl.DataFrame, table: str, caption: str, *, latex: bool) -> str:
+    if not latex:
+        return to_csv(content)
+    from umtslab.latex import summary_to_latex, to_latex
+
+    return (summary_to_latex if table == "summary" else to_latex)(content, caption=caption)
+
+
+def _pivot(
+    record: Record, metrics: Sequence[str], rows: str | None, columns: str | None, *, latex: bool
+) -> str:
+    from umtslab.campaign.pivot import pivots
+
+    if rows is None:
+        raise UsageError(f"a pivot table takes --rows KEY: one of {', '.join(record.axes)}")
+    known = first_look(*(run.metrics for cell in record.cells for run in cell.runs))
+    wanted = metrics or known[: _FEW if columns is None else 1]
+    tables = pivots(record, rows, columns, wanted)
+    if latex:
+        return "\n".join(table.latex() for table in tables)
+    if len(tables) > 1:
+        raise UsageError("a CSV file holds one table: give one --metric")
+    return to_csv(tables[0].frame())
+
+
+def _of_runs(runs: Sequence[Run], table: str, metrics: Sequence[str]) -> pl.DataFrame:
     if table == "summary":
-        return export_tables.summary_table(runs, metrics), caption
+        return export_tables.summary_table(runs, metrics)
     if table == "connections":
-        return export_tables.connections_table(runs), caption
-    return export_tables.runs_table(runs), caption
+        return export_tables.connections_table(runs)
+    return export_tables.runs_table(runs)
 
 
 def _of_campaign(record: Record, store: StoreReader, table: str, metrics: Sequence[str]) -> pl.DataFrame:

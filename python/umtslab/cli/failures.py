@@ -38,6 +38,7 @@ _WRONG = (
     "umtslab.reproduce.errors.UnknownSelection",
     "umtslab.run.MissingSeries",
     "umtslab.store.folder.OtherLayout",
+    "umtslab.store.query.WrongQuery",
     "umtslab.store.reader.RunNotFound",
 )
 "Errors of input, by name: what was never imported was never raised, and is not imported to "

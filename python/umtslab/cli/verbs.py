@@ -100,8 +100,20 @@ RESULTS = {
     ),
     "compare": Verb("Differences between two results, with intervals.", ("umts compare reno tahoe",)),
     "export": Verb(
-        "Results as CSV or LaTeX tables.",
-        ("umts export results --csv -o runs.csv", "umts export results --latex --table summary"),
+        "Results as tables: CSV, LaTeX, Parquet.",
+        (
+            "umts export results --csv -o runs.csv",
+            "umts export results --latex --table summary",
+            "umts export fach-error-rate --latex --rows radio.bler --columns tcp.variant",
+            "umts export results --parquet -o data",
+        ),
+    ),
+    "query": Verb(
+        "Ask a results folder in SQL: runs with their parameters, connections, time series.",
+        (
+            'umts query "select scenario, count(*), avg(goodput_kbps) from runs group by scenario"',
+            'umts query "select run, max(cwnd_segments) from cwnd group by run" --csv -o windows.csv',
+        ),
     ),
     "report": Verb(
         "Write a campaign as one page: figures, tables, and the commands that make its points again.",

@@ -1,0 +1,133 @@
+"""A campaign as papers print it: a row per value of one parameter, a column per value of another."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from umtslab.analyse.statistics import Summary, summarise
+from umtslab.campaign.errors import CampaignError
+from umtslab.campaign.record import Record
+from umtslab.latex import LatexTable, escape, mean
+from umtslab.metrics import units
+from umtslab.quantity import in_one_unit
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_NOBODY = Summary(0, None, None, None)
+
+
+@dataclass(frozen=True)
+class Pivot:
+    """Means of one metric; of several, each metric is a column, and `columns` is empty."""
+
+    title: str
+    rows: str
+    columns: str
+    metrics: tuple[str, ...]
+    row_values: tuple[object, ...]
+    column_values: tuple[object, ...]
+    cells: Mapping[tuple[object, object], Summary]
+
+    def at(self, row: object, column: object) -> Summary:
+        """What stands there; nothing where the campaign has no such point."""
+        return self.cells.get((row, column), _NOBODY)
+
+    def _row(self, row: object) -> list[Summary]:
+        return [self.at(row, column) for column in self.column_values]
+
+    @property
+    def n(self) -> str:
+        """How many runs a cell is of."""
+        counts = sorted({cell.n for cell in self.cells.values() if cell.n})
+        return " to ".join(str(count) for count in dict.fromkeys((counts[0], counts[-1]))) if counts else "0"
+
+    def frame(self) -> pl.DataFrame:
+        """The rows' values, then mean and half width of each column, named ``VALUE`` and ``± VALUE``."""
+        import polars as pl
+
+        content: dict[str, list[object]] = {self.rows: [str(value) for value in self.row_values]}
+        for column in self.column_values:
+            found = [self.at(row, column) for row in self.row_values]
+            content[str(column)] = [cell.mean for cell in found]
+            content[f"± {column}"] = [cell.ci95 for cell in found]
+        return pl.DataFrame(content)
+
+    def latex(self) -> str:
+        """A table of booktabs and siunitx."""
+        shown, unit = in_one_unit(list(self.row_values)) or (None, "")
+        names = [f"{value:.12g}" for value in shown] if shown else [str(value) for value in self.row_values]
+        rows = [
+            [escape(name), *(mean(cell.mean, cell.ci95) for cell in self._row(row))]
+            for name, row in zip(names, self.row_values, strict=True)
+        ]
+        of_rows = f"{self.rows} ({unit})" if unit else self.rows
+        if self.columns:
+            headings = [str(value) for value in self.column_values]
+            over = (escape(self.columns), 2, len(self.column_values) + 1)
+            what = _named(self.metrics[0])
+        else:
+            headings, over, what = [_named(name) for name in self.metrics], None, "means"
+        caption = f"{self.title}: {what}, mean and 95 % interval of {self.n} runs"
+        kinds = ("r" if shown else "l") + "r" * len(headings)
+        return str(LatexTable(kinds, [escape(text) for text in (of_rows, *headings)], rows, caption, over))
+
+
+def pivots(record: Record, rows: str, columns: str | None, metrics: Sequence[str]) -> list[Pivot]:
+    """The tables of a campaign: with `columns` one for each metric, else one with a column for each metric.
+
+    Raises
+    ------
+    CampaignError
+        If the campaign does not vary `rows` or `columns`, or varies something besides them.
+    """
+    _check(record, rows, columns)
+    of_rows = _values(record, rows)
+    if columns is None:
+        cells: dict[tuple[object, object], Summary] = {
+            (cell.parameters.get(rows), metric): summarise(cell.values(metric))
+            for cell in record.cells
+            for metric in metrics
+        }
+        return [Pivot(record.heading, rows, "", tuple(metrics), of_rows, tuple(metrics), cells)]
+    return [
+        Pivot(
+            record.heading,
+            rows,
+            columns,
+            (metric,),
+            of_rows,
+            _values(record, columns),
+            {
+                (cell.parameters.get(rows), cell.parameters.get(columns)): summarise(cell.values(metric))
+                for cell in record.cells
+            },
+        )
+        for metric in metrics
+    ]
+
+
+def _check(record: Record, rows: str, columns: str | None) -> None:
+    varied = ", ".join(record.axes)
+    for key in (rows, columns):
+        if key is not None and key not in record.axes:
+            raise CampaignError(f"{record.name} does not vary {key}; it varies {varied}")
+    if rows == columns:
+        raise CampaignError(f"rows and columns are both {rows}; {record.name} varies {varied}")
+    others = [key for key in record.axes if key not in (rows, columns) and len(_values(record, key)) > 1]
+    if others:
+        part = f"{record.name}@{others[0]}={_values(record, others[0])[0]}"
+        more = f", --columns {others[0]} shows them all" if columns is None else ""
+        raise CampaignError(f"{record.name} varies {others[0]} too: {part} is the part with one value{more}")
+
+
+def _values(record: Record, key: str) -> tuple[object, ...]:
+    """The values of a parameter, in the order of the points; a number as in the file."""
+    return tuple(dict.fromkeys(cell.parameters[key] for cell in record.cells if key in cell.parameters))
+
+
+def _named(metric: str) -> str:
+    unit = units().get(metric, "")
+    return f"{metric} ({unit})" if unit else metric

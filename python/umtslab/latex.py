@@ -1,0 +1,122 @@
+r"""Tables for papers: LaTeX with ``booktabs`` and ``siunitx``, digits from the intervals.
+
+A mean is written as ``\num{50.24 \pm 0.02}``, which siunitx shows as the paper's style wants it: with
+``separate-uncertainty`` as 50.24 ± 0.02, else as 50.24(2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from umtslab.numbers import NOTHING, estimate
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PREAMBLE = r"% needs \usepackage{booktabs} and \usepackage[separate-uncertainty = true]{siunitx}"
+
+MISSING = "--"
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "{": r"\{",
+    "}": r"\}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+}
+
+
+def escape(text: str) -> str:
+    """Text in which LaTeX sees nothing but text."""
+    return "".join(_SPECIAL.get(character, character) for character in text)
+
+
+@dataclass(frozen=True)
+class LatexTable:
+    """A table of cells that are LaTeX already; `kinds` has a letter for each column.
+
+    Over some columns there may be a heading of their own: `over` is that and the numbers of the first and the
+    last of them, from 1.
+    """
+
+    kinds: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str = ""
+    over: tuple[str, int, int] | None = None
+
+    def __str__(self) -> str:
+        lines = [PREAMBLE, r"\begin{table}", r"\centering"]
+        if self.caption:
+            lines.append(rf"\caption{{{escape(self.caption)}}}")
+        lines += [rf"\begin{{tabular}}{{{self.kinds}}}", r"\toprule"]
+        if self.over is not None:
+            text, first, last = self.over
+            spanned = rf"\multicolumn{{{last - first + 1}}}{{c}}{{{text}}}"
+            lines += [_row([*[""] * (first - 1), spanned]), rf"\cmidrule(lr){{{first}-{last}}}"]
+        lines += [_row(self.headings), r"\midrule", *(_row(row) for row in self.rows)]
+        lines += [r"\bottomrule", r"\end{tabular}", r"\end{table}"]
+        return "\n".join(lines) + "\n"
+
+
+def to_latex(table: pl.DataFrame, *, caption: str = "") -> str:
+    """Any table, numbers to five significant digits."""
+    kinds = "".join("r" if dtype.is_numeric() else "l" for dtype in table.dtypes)
+    rows = [[_cell(value) for value in row] for row in table.iter_rows()]
+    return str(LatexTable(kinds, [escape(name) for name in table.columns], rows, caption))
+
+
+def summary_to_latex(table: pl.DataFrame, *, caption: str = "") -> str:
+    """Means of metrics, of a campaign too, each with its interval; those without a value are left out."""
+    front = table.columns[: table.columns.index("metric")]
+    rows = []
+    for row in table.filter(table["n"] > 0).iter_rows(named=True):
+        at = [_cell(row[key]) for key in front]
+        what = escape(row["metric"])
+        rows.append([*at, what, escape(row["unit"]), str(row["n"]), mean(row["mean"], row["ci95"])])
+    kinds = "".join("r" if table[key].dtype.is_numeric() else "l" for key in front) + "llrr"
+    headings = [*(escape(key) for key in front), "metric", "unit", "$n$", r"mean and 95\,\% interval"]
+    return str(LatexTable(kinds, headings, rows, caption))
+
+
+def mean(value: float | None, half: float | None) -> str:
+    """A mean with its interval, as siunitx reads it."""
+    written, width = estimate(value, half)
+    if written == NOTHING:
+        return MISSING
+    if width == NOTHING:
+        return rf"\num{{{written}}}"
+    if "e" not in written:
+        return rf"\num{{{written} \pm {width}}}"
+    digits, _, exponent = written.partition("e")
+    return rf"\num{{{digits} \pm {width.partition('e')[0]} e{int(exponent)}}}"
+
+
+def _row(cells: Sequence[str]) -> str:
+    return " & ".join(cells) + r" \\"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return MISSING
+    if isinstance(value, float):
+        return _number(value)
+    return escape(str(value))
+
+
+def _number(value: float) -> str:
+    if not math.isfinite(value):
+        return MISSING
+    text = f"{value:.5g}"
+    if "e" not in text:
+        return text
+    mantissa, exponent = text.split("e")
+    return rf"${mantissa} \times 10^{{{int(exponent)}}}$"

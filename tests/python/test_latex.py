@@ -1,0 +1,125 @@
+"""Tables for papers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import CAMPAIGN, Umts
+from umtslab import Run, Scenario, simulate
+from umtslab.campaign import CampaignError
+from umtslab.campaign.pivot import pivots
+from umtslab.campaign.record import Cell, Record
+from umtslab.export import summary_table
+from umtslab.latex import escape, mean, summary_to_latex, to_latex
+from umtslab.run import CodeVersion, Identity
+
+
+def cell(variant: str, bler: float, *goodputs: float, buffer: str = "9 kB") -> Cell:
+    code = CodeVersion("1", "c", "f")
+    runs = tuple(
+        Run("made-up", Identity("hash", code, 1, number), {"goodput_kbps": value, "pages": 0.0}, 1, 20.0)
+        for number, value in enumerate(goodputs)
+    )
+    return Cell({"tcp.variant": variant, "radio.bler": bler, "rlc.buffer": buffer}, runs)
+
+
+AXES = ("tcp.variant", "radio.bler", "rlc.buffer")
+CELLS = (
+    cell("reno", 0.1, 50.0, 50.2, 50.1),
+    cell("reno", 0.01, 55.0, 55.0, 55.0),
+    cell("sack", 0.1, 700.0, 900.0, 796.0),
+)
+
+
+def test_latex_is_a_booktabs_table_with_nothing_left_to_escape(scenario: Scenario) -> None:
+    text = to_latex(summary_table(simulate(scenario, runs=2)), caption="50 % of R&D")
+    lines = text.splitlines()
+    assert lines[3] == r"\caption{50 \% of R\&D}"
+    assert [line for line in lines if "rule" in line] == [r"\toprule", r"\midrule", r"\bottomrule"]
+    rows = [line for line in lines if line.endswith(r"\\")]
+    assert {line.count(" & ") for line in rows} == {5}
+    assert any(line.startswith(r"goodput\_kbps & kbit/s & 2 & ") for line in rows)
+
+
+def test_every_special_character_of_latex_is_escaped() -> None:
+    assert escape(r"a_b\c{d}") == r"a\_b\textbackslash{}c\{d\}"
+    assert escape("1~2^3#4$") == r"1\textasciitilde{}2\textasciicircum{}3\#4\$"
+
+
+def test_a_summary_has_mean_and_interval_in_one_cell_and_no_empty_rows(scenario: Scenario) -> None:
+    text = summary_to_latex(summary_table(simulate(scenario, runs=2)))
+    rows = [line for line in text.splitlines() if line.endswith(r"\\")]
+    assert not any("& 0 &" in line for line in rows)
+    [goodput] = [line for line in rows if line.startswith(r"goodput\_kbps ")]
+    assert r"& kbit/s & 2 & \num{" in goodput
+    assert r" \pm " in goodput
+
+
+def test_a_mean_is_written_for_siunitx() -> None:
+    assert mean(796.1, 130.0) == r"\num{796 \pm 130}"
+    assert mean(50.2416, 0.0213) == r"\num{50.242 \pm 0.021}"
+    assert mean(3.1e-6, 2e-7) == r"\num{3.10 \pm 0.20 e-6}"
+    assert mean(29.73, None) == r"\num{29.73}"
+    assert mean(None, None) == "--"
+
+
+def test_a_pivot_has_a_row_and_a_column_for_each_value() -> None:
+    [table] = pivots(Record("c", "A & B", AXES, 1, CELLS), "radio.bler", "tcp.variant", ["goodput_kbps"])
+    lines = table.latex().splitlines()
+    assert lines[4] == r"\begin{tabular}{rrr}"
+    assert r"A \& B: goodput\_kbps (kbit/s), mean and 95 \% interval of 3 runs" in lines[3]
+    assert lines[6:] == [
+        r" & \multicolumn{2}{c}{tcp.variant} \\",
+        r"\cmidrule(lr){2-3}",
+        r"radio.bler & reno & sack \\",
+        r"\midrule",
+        r"0.1 & \num{50.10 \pm 0.25} & \num{799 \pm 250} \\",
+        r"0.01 & \num{55 \pm 0} & -- \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+        r"\end{table}",
+    ]
+    assert table.frame().columns == ["radio.bler", "reno", "± reno", "sack", "± sack"]
+
+
+def test_without_columns_each_metric_is_one() -> None:
+    record = Record("c", "", AXES, 1, CELLS[:2])
+    [table] = pivots(record, "radio.bler", None, ["goodput_kbps", "pages"])
+    assert r"radio.bler & goodput\_kbps (kbit/s) & pages \\" in table.latex()
+
+
+def test_units_stand_in_the_heading() -> None:
+    cells = (cell("reno", 0.1, 1.0, 2.0), cell("reno", 0.1, 1.0, 2.0, buffer="20 kB"))
+    [table] = pivots(Record("c", "", AXES, 1, cells), "rlc.buffer", None, ["goodput_kbps"])
+    assert r"rlc.buffer (kB) & goodput\_kbps (kbit/s) \\" in table.latex()
+    assert "\n20 & " in table.latex()
+
+
+def test_what_else_varies_must_be_chosen() -> None:
+    record = Record("c", "", AXES, 1, (*CELLS, cell("reno", 0.1, 1.0, buffer="20 kB")))
+    with pytest.raises(CampaignError, match=r"c varies rlc\.buffer too: c@rlc\.buffer=9 kB"):
+        pivots(record, "radio.bler", "tcp.variant", ["goodput_kbps"])
+    with pytest.raises(CampaignError, match=r"not vary radio\.blerr; it varies tcp\.variant, radio\.bler"):
+        pivots(record, "radio.blerr", None, ["goodput_kbps"])
+
+
+@pytest.mark.slow
+def test_the_command_writes_what_a_paper_prints(umts: Umts, tmp_path: Path) -> None:
+    (tmp_path / "pair.toml").write_text(CAMPAIGN)
+    umts("sweep", "pair.toml", "--quiet")
+    words = ("export", "pair", "--latex")
+    pivot = umts(
+        *words, "--rows", "radio.bler", "--columns", "tcp.variant", "--metric", "goodput_kbps"
+    ).stdout
+    assert pivot.count(r"\num{") == 4
+    assert "with duration = 20 s" in pivot
+    plain = umts(*words).stdout
+    assert plain.count(r"goodput\_kbps") == 4
+    assert "udp" not in plain
+    assert "& 0 &" not in plain
+    told = umts(*words, "--rows", "radio.bler", status=2).stderr
+    assert "varies tcp.variant too" in told
+    assert "did you mean goodput_kbps?" in umts(*words, "--metric", "goodput", status=2).stderr
+    csv = umts("export", "pair", "--csv", "--rows", "radio.bler", "--columns", "tcp.variant").stdout
+    assert csv.splitlines()[0] == "radio.bler,reno,± reno,tahoe,± tahoe"
