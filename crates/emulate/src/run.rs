@@ -204,7 +204,7 @@ struct Setting<'a> {
 
 impl<'a> Setting<'a> {
     fn new(scenario: &'a Scenario, seed: u64, keep: &'a Keep) -> Self {
-        let network = network_config(scenario);
+        let network = NetworkConfig { programs: true, ..network_config(scenario) };
         let cargo = Cargo::new(&network);
         Setting { scenario, network, seed, keep, cargo }
     }

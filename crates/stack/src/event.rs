@@ -9,6 +9,8 @@ pub enum Event {
     FlowStarts(FlowId),
     /// A packet comes out of a link of the core network.
     LinkArrival(LinkId),
+    /// A packet gets lost on a link of the core network, behind the one that it entered last.
+    LinkLoss(HeldId),
     /// A packet that a script held back enters the core network.
     HeldPacketEnters(HeldId),
     /// A TTI of this channel begins for RLC: it is asked for blocks.

@@ -41,7 +41,7 @@ id!(
     LinkId(u32)
 );
 id!(
-    /// A packet that a script delays.
+    /// A packet that a script delays, or that gets lost later.
     HeldId(u32)
 );
 id!(

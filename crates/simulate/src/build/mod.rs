@@ -35,6 +35,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
         cells: (0..scenario.cell.len()).map(|cell| radio::cell(scenario, cell)).collect(),
         ues,
         flows,
+        programs: false,
         impairments: script
             .map(|(line, &flow)| {
                 let scenario::PacketChoice { kind, first, last } = line.packet;

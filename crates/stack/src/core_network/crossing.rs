@@ -1,5 +1,7 @@
 //! Packets on their way over the links, past the script.
 
+use std::collections::BTreeMap;
+
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
@@ -46,7 +48,7 @@ impl CoreNetwork {
     }
 
     fn delay<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, until: Time, packet: Packet) {
-        let id = self.delayed.last_key_value().map_or(HeldId(0), |(id, _)| HeldId(id.0 + 1));
+        let id = next_id(&self.delayed);
         self.delayed.insert(id, packet);
         step.at(until, Phase::Receive, Event::HeldPacketEnters(id));
     }
@@ -67,7 +69,7 @@ impl CoreNetwork {
         let packet = self.links[link.index()].arrive();
         match self.next(link, packet.direction(), packet.flow) {
             Some(next) => {
-                self.enter_link(step, next, packet);
+                self.cross(step, next, packet);
                 None
             }
             None => Some(packet),
@@ -76,17 +78,67 @@ impl CoreNetwork {
 
     fn enter_first_link<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
         let entry = self.entry(packet.direction(), packet.flow);
-        self.enter_link(step, entry, packet);
+        self.cross(step, entry, packet);
     }
 
-    fn enter_link<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, link: LinkId, packet: Packet) {
-        let place = match self.links[link.index()].send(step.cx.now, packet) {
-            Verdict::Arrives(at) => return step.at(at, Phase::Receive, Event::LinkArrival(link)),
-            Verdict::QueueFull => DropPlace::LinkQueue,
-            Verdict::Lost => DropPlace::LinkLoss,
-            Verdict::Down => DropPlace::LinkDown,
-        };
-        let hop = self.hop(link) as u8;
-        step.cx.record(|| TraceEvent::PacketDropped { place: place(hop), packet });
+    /// A packet enters a link, and at once those behind it that nothing else enters: what becomes of it there is decided by
+    /// those that went before it. Only the last of them keeps it, until it comes out.
+    fn cross<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        mut link: LinkId,
+        mut packet: Packet,
+    ) {
+        let (direction, flow) = (packet.direction(), packet.flow);
+        let mut at = step.cx.now;
+        loop {
+            let place = match self.links[link.index()].send(at, &mut packet) {
+                Verdict::Arrives(out) => {
+                    at = out;
+                    match self.next(link, direction, flow) {
+                        Some(next) if self.is_entered_by_one(next, direction) => {
+                            link = next;
+                            continue;
+                        }
+                        _ => break,
+                    }
+                }
+                Verdict::QueueFull => DropPlace::LinkQueue,
+                Verdict::Lost => DropPlace::LinkLoss,
+                Verdict::Down => DropPlace::LinkDown,
+            };
+            return self.drop_at(step, at, place(self.hop(link) as u8), packet);
+        }
+        self.links[link.index()].keep(packet);
+        step.at(at, Phase::Receive, Event::LinkArrival(link));
     }
+
+    /// A packet gets lost at `at`: that is told then.
+    #[cold]
+    fn drop_at<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        at: Time,
+        place: DropPlace,
+        packet: Packet,
+    ) {
+        if at == step.cx.now {
+            step.cx.record(|| TraceEvent::PacketDropped { place, packet });
+        } else {
+            let id = next_id(&self.lost);
+            self.lost.insert(id, (place, packet));
+            step.at(at, Phase::Receive, Event::LinkLoss(id));
+        }
+    }
+
+    /// A packet that entered an earlier link gets lost now.
+    pub fn link_loss<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: HeldId) {
+        let (place, packet) = self.lost.remove(&id).expect("it was put there when it entered");
+        step.cx.record(|| TraceEvent::PacketDropped { place, packet });
+    }
+}
+
+/// A number that none of those kept has.
+fn next_id<T>(kept: &BTreeMap<HeldId, T>) -> HeldId {
+    kept.last_key_value().map_or(HeldId(0), |(id, _)| HeldId(id.0 + 1))
 }

@@ -134,13 +134,13 @@ impl Link {
         }
     }
 
-    /// Takes a packet at `now`. If it arrives, [`Link::arrive`] gives it back then.
-    pub fn send(&mut self, now: Time, mut packet: Packet) -> Verdict {
+    /// What becomes of a packet that enters at `now`; it may be marked. Packets enter in the order of their times.
+    pub fn send(&mut self, now: Time, packet: &mut Packet) -> Verdict {
         if self.config.outages.iter().any(|outage| (outage.from..outage.to).contains(&now)) {
             return Verdict::Down;
         }
         let size = packet.size();
-        if self.red.is_some() && !self.passes_red(now, &mut packet) {
+        if self.red.is_some() && !self.passes_red(now, packet) {
             return Verdict::QueueFull;
         }
         if !self.has_room(now, size) {
@@ -158,7 +158,6 @@ impl Link {
         if self.config.loss > 0.0 && self.losses.uniform() < self.config.loss {
             return Verdict::Lost;
         }
-        self.on_the_way.push_back(packet);
         Verdict::Arrives(self.arrival())
     }
 
@@ -208,9 +207,16 @@ impl Link {
         }
     }
 
-    /// The packet that arrives now: links keep the order.
+    /// Keeps a packet until it comes out.
+    #[inline]
+    pub fn keep(&mut self, packet: Packet) {
+        self.on_the_way.push_back(packet);
+    }
+
+    /// The packet that comes out now: links keep the order.
+    #[inline]
     pub fn arrive(&mut self) -> Packet {
-        self.on_the_way.pop_front().expect("every arrival was announced by `send`")
+        self.on_the_way.pop_front().expect("every packet on its way was kept")
     }
 }
 
@@ -241,27 +247,27 @@ mod tests {
     fn packets_queue_behind_each_other() {
         let mut link = link(None, 0.0);
         // 1,250 octets take 10 ms at 1 Mbit/s.
-        assert_eq!(link.send(ms(0), packet(1210)), Verdict::Arrives(ms(20)));
-        assert_eq!(link.send(ms(1), packet(1210)), Verdict::Arrives(ms(30)));
-        assert_eq!(link.send(ms(50), packet(1210)), Verdict::Arrives(ms(70)));
+        assert_eq!(link.send(ms(0), &mut packet(1210)), Verdict::Arrives(ms(20)));
+        assert_eq!(link.send(ms(1), &mut packet(1210)), Verdict::Arrives(ms(30)));
+        assert_eq!(link.send(ms(50), &mut packet(1210)), Verdict::Arrives(ms(70)));
     }
 
     #[test]
     fn the_packet_in_transmission_takes_a_place() {
         let mut link = link(Some(QueueLimit::Packets(2)), 0.0);
-        assert_eq!(link.send(ms(0), packet(1210)), Verdict::Arrives(ms(20)));
-        assert_eq!(link.send(ms(0), packet(1210)), Verdict::Arrives(ms(30)));
-        assert_eq!(link.send(ms(0), packet(1210)), Verdict::QueueFull);
-        assert_eq!(link.send(ms(10), packet(1210)), Verdict::QueueFull);
-        assert_eq!(link.send(ms(11), packet(1210)), Verdict::Arrives(ms(40)));
+        assert_eq!(link.send(ms(0), &mut packet(1210)), Verdict::Arrives(ms(20)));
+        assert_eq!(link.send(ms(0), &mut packet(1210)), Verdict::Arrives(ms(30)));
+        assert_eq!(link.send(ms(0), &mut packet(1210)), Verdict::QueueFull);
+        assert_eq!(link.send(ms(10), &mut packet(1210)), Verdict::QueueFull);
+        assert_eq!(link.send(ms(11), &mut packet(1210)), Verdict::Arrives(ms(40)));
     }
 
     #[test]
     fn a_queue_in_octets_takes_what_fits() {
         let mut link = link(Some(QueueLimit::Bytes(Bytes(1300))), 0.0);
-        assert_eq!(link.send(ms(0), packet(1210)), Verdict::Arrives(ms(20)));
-        assert_eq!(link.send(ms(0), packet(11)), Verdict::QueueFull);
-        assert!(matches!(link.send(ms(0), packet(10)), Verdict::Arrives(_)));
+        assert_eq!(link.send(ms(0), &mut packet(1210)), Verdict::Arrives(ms(20)));
+        assert_eq!(link.send(ms(0), &mut packet(11)), Verdict::QueueFull);
+        assert!(matches!(link.send(ms(0), &mut packet(10)), Verdict::Arrives(_)));
     }
 
     #[test]
@@ -277,11 +283,11 @@ mod tests {
             Packet { content: Content::Segment(segment), ..packet(0) }
         };
         let mut marks = Vec::new();
-        for (at, packet) in
+        for (at, mut packet) in
             [(0, capable()), (1, capable()), (2, capable()), (3, packet(1210)), (60, capable())]
         {
-            assert!(matches!(link.send(ms(at), packet), Verdict::Arrives(_)));
-            marks.push(link.on_the_way.back().and_then(Packet::segment).expect("a segment").ecn);
+            assert!(matches!(link.send(ms(at), &mut packet), Verdict::Arrives(_)));
+            marks.push(packet.segment().expect("a segment").ecn);
         }
         use Ecn::{Capable, Experienced, NotCapable};
         assert_eq!(marks, [Capable, Capable, Experienced, NotCapable, Capable]);
@@ -307,7 +313,7 @@ mod tests {
             let mut link = Link::new(&config, &Streams::new(1, 0), "link");
             let (mut longest, mut lost) = (0, 0);
             for n in 0..6_000 {
-                let verdict = link.send(ms(9 * n), packet(1210));
+                let verdict = link.send(ms(9 * n), &mut packet(1210));
                 if n >= 2_000 {
                     longest = longest.max(link.waiting.len());
                     lost += u32::from(verdict == Verdict::QueueFull);
@@ -325,9 +331,12 @@ mod tests {
     #[test]
     fn a_link_that_is_down_takes_nothing() {
         let mut link = link(None, 0.0);
-        assert_eq!(link.send(ms(89), packet(1210)), Verdict::Arrives(ms(109)));
-        assert_eq!([link.send(ms(90), packet(1)), link.send(ms(94), packet(1))], [Verdict::Down; 2]);
-        assert_eq!(link.send(ms(95), packet(1210)), Verdict::Arrives(ms(119)));
+        assert_eq!(link.send(ms(89), &mut packet(1210)), Verdict::Arrives(ms(109)));
+        assert_eq!(
+            [link.send(ms(90), &mut packet(1)), link.send(ms(94), &mut packet(1))],
+            [Verdict::Down; 2]
+        );
+        assert_eq!(link.send(ms(95), &mut packet(1210)), Verdict::Arrives(ms(119)));
     }
 
     #[test]
@@ -340,7 +349,7 @@ mod tests {
         for n in 0..2_000 {
             // Every other packet follows the one before at once, the rest are far apart.
             let at = Time::ZERO + Duration::from_secs(1) + Duration::from_millis(100 * (n / 2));
-            let Verdict::Arrives(arrives) = link.send(at, packet(0)) else { panic!("nothing is lost") };
+            let Verdict::Arrives(arrives) = link.send(at, &mut packet(0)) else { panic!("nothing is lost") };
             assert!(arrives >= last);
             last = arrives;
             if n % 2 == 0 {
@@ -356,7 +365,8 @@ mod tests {
     #[test]
     fn losses_have_their_ratio() {
         let mut link = link(None, 0.1);
-        let lost = (0..100_000).filter(|&n| link.send(ms(100 * (n + 1)), packet(0)) == Verdict::Lost).count();
+        let lost =
+            (0..100_000).filter(|&n| link.send(ms(100 * (n + 1)), &mut packet(0)) == Verdict::Lost).count();
         // One standard deviation is 95.
         assert!((9_500..10_500).contains(&lost), "{lost}");
     }

@@ -19,6 +19,7 @@ use umts_kernel::random::Streams;
 
 use crate::ids::{Direction, FlowId, HeldId, LinkId};
 use crate::packet::Packet;
+use crate::trace::DropPlace;
 
 /// The links of both directions, and the script.
 #[derive(Debug)]
@@ -30,6 +31,8 @@ pub struct CoreNetwork {
     impairments: Impairments,
     /// Packets that the script delays.
     delayed: BTreeMap<HeldId, Packet>,
+    /// Packets that get lost behind the link that they entered last, when their time has come.
+    lost: BTreeMap<HeldId, (DropPlace, Packet)>,
 }
 
 impl CoreNetwork {
@@ -47,7 +50,14 @@ impl CoreNetwork {
             }
         }
         let impairments = Impairments::new(script);
-        CoreNetwork { hops: hops.len() as u32, servers, links, impairments, delayed: BTreeMap::new() }
+        CoreNetwork {
+            hops: hops.len() as u32,
+            servers,
+            links,
+            impairments,
+            delayed: BTreeMap::new(),
+            lost: BTreeMap::new(),
+        }
     }
 
     /// The link that packets of `flow` take as hop number `hop` from the server.
@@ -79,6 +89,13 @@ impl CoreNetwork {
         Some(self.link_id(direction, next, flow))
     }
 
+    /// Whether all packets that enter `link` come out of one and the same other link. Links of servers meet in front of the
+    /// second hop of the downlink; nowhere else does anything join.
+    #[inline]
+    fn is_entered_by_one(&self, link: LinkId, direction: Direction) -> bool {
+        direction == Direction::Uplink || self.servers == 1 || self.hop(link) > 1
+    }
+
     /// Which hop from the server a link is.
     #[inline]
     fn hop(&self, link: LinkId) -> u32 {
@@ -88,7 +105,15 @@ impl CoreNetwork {
 
 #[cfg(test)]
 mod tests {
+    use umts_kernel::{EventQueue, TraceSink};
+    use umts_units::{Duration, Time};
+
     use super::*;
+    use crate::Step;
+    use crate::event::Event;
+    use crate::ids::{ConnectionId, PacketId, UeId};
+    use crate::packet::{Content, Segment};
+    use crate::trace::TraceEvent;
 
     #[test]
     fn a_packet_passes_every_hop_both_ways() {
@@ -114,5 +139,41 @@ mod tests {
         };
         let (a, b) = (path(FlowId(0)), path(FlowId(1)));
         assert!(a.0 != b.0 && a.1 == b.1);
+    }
+
+    /// What is told of packets, and when.
+    struct Told(Vec<(Time, DropPlace)>);
+
+    impl TraceSink<TraceEvent> for Told {
+        fn record(&mut self, now: Time, event: &TraceEvent) {
+            if let TraceEvent::PacketDropped { place, .. } = event {
+                self.0.push((now, *place));
+            }
+        }
+    }
+
+    #[test]
+    fn links_behind_each_other_are_crossed_at_once_and_a_loss_is_told_when_it_happens() {
+        let hop = |loss| LinkConfig { delay: Duration::from_millis(10), loss, ..LinkConfig::default() };
+        let mut core =
+            CoreNetwork::new(&[hop(0.0), hop(0.0), hop(0.0), hop(1.0)], 2, &[], &Streams::new(1, 0));
+        let segment = Segment::new(ConnectionId(0), Direction::Downlink);
+        let packet =
+            Packet { id: PacketId(0), flow: FlowId(0), ue: UeId(0), content: Content::Segment(segment) };
+        let (mut told, mut agenda) = (Told(Vec::new()), EventQueue::new());
+        core.enter(&mut Step::new(Time::ZERO, &mut told, &mut agenda), packet);
+        let mut happened = Vec::new();
+        while let Some((now, event)) = agenda.pop() {
+            happened.push((now.as_nanos() / 1_000_000, event));
+            let mut step = Step::new(now, &mut told, &mut agenda);
+            match event {
+                Event::LinkArrival(link) => assert_eq!(core.link_arrival(&mut step, link), None),
+                Event::LinkLoss(id) => core.link_loss(&mut step, id),
+                other => panic!("{other:?}"),
+            }
+        }
+        // The link of the server joins others in front of the second hop; from there on nothing does.
+        assert_eq!(happened, [(10, Event::LinkArrival(LinkId(0))), (30, Event::LinkLoss(HeldId(0)))]);
+        assert_eq!(told.0, [(Time::ZERO + Duration::from_millis(30), DropPlace::LinkLoss(3))]);
     }
 }

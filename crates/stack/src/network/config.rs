@@ -19,6 +19,8 @@ pub struct NetworkConfig {
     pub ues: Vec<UeConfig>,
     /// What they do.
     pub flows: Vec<FlowConfig>,
+    /// Whether real programs send too: they have a server of their own.
+    pub programs: bool,
     /// What is done to single packets.
     pub impairments: Vec<Impairment>,
 }

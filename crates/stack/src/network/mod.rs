@@ -49,7 +49,7 @@ impl Network {
     /// If a UE or flow names what does not exist: a scenario was checked for that.
     pub fn new(config: &NetworkConfig, streams: &Streams) -> Self {
         // Each flow has a server, and the programs of an emulation have one.
-        let servers = config.flows.len() as u32 + 1;
+        let servers = config.flows.len() as u32 + u32::from(config.programs);
         Network {
             hosts: Hosts::new(&config.flows, streams),
             between: Between {
@@ -96,6 +96,7 @@ impl Network {
                     hosts.reach(step, Site::Server, &packet, between);
                 }
             }
+            Event::LinkLoss(lost) => between.core.link_loss(step, lost),
             Event::HeldPacketEnters(held) => between.core.held_packet_enters(step, held),
             Event::RrcWake(ue) => access.rrc_wake(step, ue),
             Event::CellWake(cell) => access.cell_wake(step, cell),
