@@ -76,6 +76,24 @@ pub struct AddressedStream {
     key: [u64; 2],
 }
 
+/// A probability as an addressed draw is held against it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Chance(u64);
+
+impl Chance {
+    /// Of probability 0.
+    pub const NEVER: Chance = Chance(0);
+    /// Of probability 1.
+    pub const ALWAYS: Chance = Chance(1 << 53);
+
+    /// Of this probability.
+    pub fn of(probability: f64) -> Self {
+        // `uniform` has 53 bits: n / 2^53 < p exactly if n < 2^53 p, and scaling by a power of two does not round.
+        let below = libm::ceil(probability * 9_007_199_254_740_992.0) as u64;
+        Chance(below.min(Chance::ALWAYS.0))
+    }
+}
+
 /// The draws of one TTI.
 #[derive(Debug, Clone, Copy)]
 pub struct TtiDraws {
@@ -96,6 +114,12 @@ impl TtiDraws {
     #[inline]
     pub fn uniform(&self, block: u32) -> f64 {
         to_unit(self.bits(block))
+    }
+
+    /// Whether what has this chance happens to block number `block` of this TTI: whether `uniform` lies below it.
+    #[inline]
+    pub fn happens(&self, block: u32, chance: Chance) -> bool {
+        self.bits(block) >> 11 < chance.0
     }
 
     /// 64 random bits for block number `block` of this TTI.
@@ -181,6 +205,19 @@ mod tests {
             let mean = f64::from(flips) / 2_000.0;
             assert!((31.0..33.0).contains(&mean), "bit {bit} of the TTI flips {mean} of 64");
         }
+    }
+
+    #[test]
+    fn a_chance_is_met_by_draws_below_its_probability() {
+        let draws = Streams::new(1, 0).addressed("radio/downlink/ue0");
+        for tti in 0..1_000 {
+            let draws = draws.tti(tti);
+            let least = draws.uniform(3);
+            for p in [0.0, 0.3, least, least.next_up(), 1.0 - f64::EPSILON, 1.0, 2.0, -1.0, f64::NAN] {
+                assert_eq!(draws.happens(3, Chance::of(p)), least < p, "{least} {p}");
+            }
+        }
+        assert_eq!([0.0, 1.0].map(Chance::of), [Chance::NEVER, Chance::ALWAYS]);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use umts_kernel::random::AddressedStream;
+use umts_kernel::random::{AddressedStream, Chance, TtiDraws};
 
 use super::{Lost, Question};
 use crate::ids::{Direction, UeId};
@@ -59,8 +59,10 @@ pub struct BlockErrors {
     blocks_seen: u64,
     bad: Option<bool>,
     last_tti: u64,
-    /// Probability that the chain is bad one step after it was good, and after it was bad.
-    one_step: [f64; 2],
+    /// That a block is lost: in the good and in the bad state, if the model has two.
+    loss: [Chance; 2],
+    /// That the chain is bad one step after it was good, and after it was bad.
+    one_step: [Chance; 2],
 }
 
 /// The name of the draws that decide about a UE's blocks; those of its DCHs have their numbers behind it.
@@ -74,13 +76,23 @@ const CHAIN: u32 = Lost::MOST_BLOCKS;
 impl BlockErrors {
     /// A process whose draws come from `draws`.
     pub fn new(model: ErrorModel, draws: AddressedStream) -> Self {
-        let one_step = match model {
-            ErrorModel::Gilbert { good_to_bad, bad_to_good, .. } => {
-                [false, true].map(|bad| bad_probability(Some(bad), good_to_bad, bad_to_good, 1))
+        let (loss, one_step) = match model {
+            ErrorModel::Independent { bler, .. } => ([bler; 2], [0.0; 2]),
+            ErrorModel::Gilbert { good_to_bad, bad_to_good, bler_good, bler_bad, .. } => {
+                let bad = |before| bad_probability(Some(before), good_to_bad, bad_to_good, 1);
+                ([bler_good, bler_bad], [false, true].map(bad))
             }
-            _ => [0.0; 2],
+            ErrorModel::ErrorFree | ErrorModel::Trace(_) => ([0.0; 2], [0.0; 2]),
         };
-        BlockErrors { model, draws, blocks_seen: 0, bad: None, last_tti: 0, one_step }
+        BlockErrors {
+            model,
+            draws,
+            blocks_seen: 0,
+            bad: None,
+            last_tti: 0,
+            loss: loss.map(Chance::of),
+            one_step: one_step.map(Chance::of),
+        }
     }
 
     /// Which of the blocks in question are lost.
@@ -89,61 +101,50 @@ impl BlockErrors {
         let Question { tti, first, blocks, .. } = *question;
         match self.model {
             ErrorModel::ErrorFree => Lost(0),
-            ErrorModel::Independent { bler, unit } => self.independent(tti, first, blocks, bler, unit),
-            ErrorModel::Gilbert { bler_good, bler_bad, step, .. } => {
-                self.gilbert(tti, first, blocks, [bler_good, bler_bad], step)
-            }
+            ErrorModel::Independent { unit, .. } => self.independent(tti, first, blocks, unit),
+            ErrorModel::Gilbert { step, .. } => self.gilbert(tti, first, blocks, step),
             ErrorModel::Trace(ref verdicts) => {
                 let from = self.blocks_seen;
                 self.blocks_seen += u64::from(blocks);
-                let is_lost = |block| verdicts[((from + u64::from(block)) % verdicts.len() as u64) as usize];
-                Lost((0..blocks).fold(0, |lost, block| lost | u128::from(is_lost(block)) << block))
+                Lost::which(blocks, |block| {
+                    verdicts[((from + u64::from(block)) % verdicts.len() as u64) as usize]
+                })
             }
         }
     }
 
     #[inline]
-    fn independent(&self, tti: u64, first: u32, blocks: u32, bler: f64, unit: ErrorUnit) -> Lost {
-        let draws = self.draws.tti(tti);
+    fn independent(&self, tti: u64, first: u32, blocks: u32, unit: ErrorUnit) -> Lost {
+        let (draws, loss) = (self.draws.tti(tti), self.loss[0]);
         match unit {
-            ErrorUnit::Tti if draws.uniform(0) < bler => Lost::all(blocks),
+            ErrorUnit::Tti if draws.happens(0, loss) => Lost::all(blocks),
             ErrorUnit::Tti => Lost(0),
-            ErrorUnit::Pdu => {
-                let mut lost = 0;
-                for block in 0..blocks {
-                    lost |= u128::from(draws.uniform(first + block) < bler) << block;
-                }
-                Lost(lost)
-            }
+            ErrorUnit::Pdu => Lost::which(blocks, |block| draws.happens(first + block, loss)),
         }
     }
 
     #[inline]
-    fn gilbert(&mut self, tti: u64, first: u32, blocks: u32, bler: [f64; 2], step: ErrorUnit) -> Lost {
-        let mut lost = 0;
-        for block in 0..blocks {
+    fn gilbert(&mut self, tti: u64, first: u32, blocks: u32, step: ErrorUnit) -> Lost {
+        Lost::which(blocks, |block| {
             let (steps, chain) = match step {
                 ErrorUnit::Pdu => (1, self.blocks_seen),
                 ErrorUnit::Tti => (tti - self.last_tti, tti),
             };
             self.blocks_seen += 1;
-            let bad = self.step(tti, steps, self.draws.tti(chain).uniform(CHAIN));
-            let bler = bler[usize::from(bad)];
+            let loss = self.loss[usize::from(self.step(tti, steps, self.draws.tti(chain)))];
             // Draws have addresses: one that cannot decide anything need not be made.
-            if bler >= 1.0 || (bler > 0.0 && self.draws.tti(tti).uniform(first + block) < bler) {
-                lost |= 1 << block;
-            }
-        }
-        Lost(lost)
+            loss == Chance::ALWAYS
+                || (loss != Chance::NEVER && self.draws.tti(tti).happens(first + block, loss))
+        })
     }
 
-    /// Moves the chain on by `steps` steps as `draw` decides; tells whether it is bad then.
+    /// Moves the chain on by `steps` steps as its draw among `draws` decides; tells whether it is bad then.
     #[inline]
-    fn step(&mut self, tti: u64, steps: u64, draw: f64) -> bool {
+    fn step(&mut self, tti: u64, steps: u64, draws: TtiDraws) -> bool {
         let bad = match self.bad {
             Some(bad) if steps == 0 => bad,
-            Some(bad) if steps == 1 => draw < self.one_step[usize::from(bad)],
-            before => draw < self.bad_after(before, steps),
+            Some(bad) if steps == 1 => draws.happens(CHAIN, self.one_step[usize::from(bad)]),
+            before => draws.happens(CHAIN, Chance::of(self.bad_after(before, steps))),
         };
         self.bad = Some(bad);
         self.last_tti = tti;

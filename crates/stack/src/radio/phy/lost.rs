@@ -14,6 +14,17 @@ impl Lost {
         Lost(if blocks >= Self::MOST_BLOCKS { u128::MAX } else { (1 << blocks) - 1 })
     }
 
+    /// Those of `blocks` blocks of which `is_lost` says so, asked in their order.
+    #[inline]
+    pub fn which(blocks: u32, mut is_lost: impl FnMut(u32) -> bool) -> Self {
+        // In two words: to shift 128 bits takes several instructions.
+        let mut words = [0_u64; 2];
+        for block in 0..blocks {
+            words[(block / 64 & 1) as usize] |= u64::from(is_lost(block)) << (block % 64);
+        }
+        Lost(u128::from(words[1]) << 64 | u128::from(words[0]))
+    }
+
     /// Whether block number `block` is lost.
     #[inline]
     pub fn contains(self, block: u32) -> bool {
