@@ -88,8 +88,8 @@ impl EuraneFach {
         for block in 0..plan.format.blocks {
             let Some(next) = self.queue.pop() else { break };
             let ue = next.ue;
-            let sent = flight.add(ue);
-            air.return_set(std::mem::replace(&mut sent.set, next.set));
+            let (sent, before) = flight.take(ue, next.set);
+            air.return_set(before);
             sent.epoch = next.epoch;
             sent.lost = ues[ue].legs[direction.index()].verdict(ue, direction, frame, block, 1);
             let set = &sent.set;

@@ -16,8 +16,8 @@ use crate::trace::TraceEvent;
 pub struct FlightSet {
     /// Whose they are.
     pub ue: UeId,
-    /// The blocks.
-    pub set: BlockSet,
+    /// The blocks. Sets change hands on their way, so they are boxed: moving one moves a pointer.
+    pub set: Box<BlockSet>,
     /// Those that are lost.
     pub lost: Lost,
     /// The life of the UE's RLC entities that it belongs to.
@@ -39,15 +39,28 @@ impl Flight {
     /// An empty set for `ue`.
     #[inline]
     pub fn add(&mut self, ue: UeId) -> &mut FlightSet {
+        let sent = self.place_for(ue);
+        sent.set.clear();
+        sent
+    }
+
+    /// Takes `set` aboard for `ue`; returns one that is no longer used.
+    #[inline]
+    pub fn take(&mut self, ue: UeId, set: Box<BlockSet>) -> (&mut FlightSet, Box<BlockSet>) {
+        let sent = self.place_for(ue);
+        let before = std::mem::replace(&mut sent.set, set);
+        (sent, before)
+    }
+
+    #[inline]
+    fn place_for(&mut self, ue: UeId) -> &mut FlightSet {
         if self.used == self.sets.len() {
             self.sets.push(FlightSet::default());
         }
-        let set = &mut self.sets[self.used];
+        let sent = &mut self.sets[self.used];
         self.used += 1;
-        set.ue = ue;
-        set.set.clear();
-        set.lost = Lost::default();
-        set
+        sent.ue = ue;
+        sent
     }
 
     /// The set added last.
@@ -75,7 +88,8 @@ pub struct Air {
     slots: Vec<Option<Flight>>,
     free: Vec<u32>,
     spare: Vec<Flight>,
-    spare_sets: Vec<BlockSet>,
+    #[expect(clippy::vec_box, reason = "they come and go boxed")]
+    spare_sets: Vec<Box<BlockSet>>,
 }
 
 impl Air {
@@ -126,14 +140,15 @@ impl Air {
 
     /// An empty set for a block that travels by itself.
     #[inline]
-    pub fn spare_set(&mut self) -> BlockSet {
-        self.spare_sets.pop().unwrap_or_default()
+    pub fn spare_set(&mut self) -> Box<BlockSet> {
+        let mut set = self.spare_sets.pop().unwrap_or_default();
+        set.clear();
+        set
     }
 
     /// Gives such a set's memory back.
     #[inline]
-    pub fn return_set(&mut self, mut set: BlockSet) {
-        set.clear();
+    pub fn return_set(&mut self, set: Box<BlockSet>) {
         self.spare_sets.push(set);
     }
 

@@ -15,7 +15,7 @@ pub struct Pushed {
     /// Whose it is.
     pub ue: UeId,
     /// The block.
-    pub set: BlockSet,
+    pub set: Box<BlockSet>,
     /// The life of the UE's RLC entities that it belongs to.
     pub epoch: u16,
 }
@@ -36,7 +36,10 @@ impl FachQueue {
 
     /// A block leaves the RNC. Jitter may let it overtake others of its tick.
     pub fn push(&mut self, block: Pushed) {
-        let after = self.on_the_iub.iter().rposition(|other| other.at <= block.at).map_or(0, |at| at + 1);
+        if self.on_the_iub.back().is_none_or(|last| last.at <= block.at) {
+            return self.on_the_iub.push_back(block);
+        }
+        let after = self.on_the_iub.partition_point(|other| other.at <= block.at);
         self.on_the_iub.insert(after, block);
     }
 
@@ -73,12 +76,7 @@ mod tests {
     use super::*;
 
     fn block(us: u64, ue: u16) -> Pushed {
-        Pushed {
-            at: Time::ZERO + Duration::from_micros(us),
-            ue: UeId(ue),
-            set: BlockSet::default(),
-            epoch: 0,
-        }
+        Pushed { at: Time::ZERO + Duration::from_micros(us), ue: UeId(ue), set: Box::default(), epoch: 0 }
     }
 
     #[test]
