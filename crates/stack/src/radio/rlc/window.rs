@@ -30,20 +30,35 @@ impl Flags {
         new
     }
 
+    /// Adds all of `from..to`.
+    #[inline]
+    pub fn insert_range(&mut self, from: u64, to: u64) {
+        self.by_words(from, to, |word, mask| *word |= mask);
+    }
+
     /// Removes all of `from..to`; returns how many were there.
+    #[inline]
     pub fn remove_range(&mut self, from: u64, to: u64) -> u32 {
         let mut removed = 0;
+        self.by_words(from, to, |word, mask| {
+            if *word & mask != 0 {
+                removed += (*word & mask).count_ones();
+                *word &= !mask;
+            }
+        });
+        removed
+    }
+
+    /// Shows each word that holds some of `from..to`, with the bits of those.
+    #[inline]
+    fn by_words(&mut self, from: u64, to: u64, mut change: impl FnMut(&mut u64, u64)) {
         let mut at = from;
         while at < to {
             let end = ((at | 63) + 1).min(to);
-            let ones = end - at;
-            let mask = if ones == 64 { u64::MAX } else { ((1 << ones) - 1) << (at & 63) };
-            let word = &mut self.words[(at >> 6) as usize & 63];
-            removed += (*word & mask).count_ones();
-            *word &= !mask;
+            let mask = (u64::MAX >> (64 - (end - at))) << (at & 63);
+            change(&mut self.words[(at >> 6) as usize & 63], mask);
             at = end;
         }
-        removed
     }
 
     /// How many of `from..to` there are.
@@ -108,6 +123,11 @@ mod tests {
             let gap = (from..to).find(|n| !set.contains(n)).unwrap_or(to);
             prop_assert_eq!(flags.first_gap(from, to), gap);
             prop_assert_eq!(flags.count(from, to) as usize, set.range(from..to).count());
+            let mut all = flags.clone();
+            all.insert_range(from, to);
+            for n in start..start + 2047 {
+                prop_assert_eq!(all.contains(n), set.contains(&n) || (from..to).contains(&n));
+            }
             let removed = flags.remove_range(from, to);
             prop_assert_eq!(removed as usize, set.range(from..to).count());
             set.retain(|n| !(from..to).contains(n));

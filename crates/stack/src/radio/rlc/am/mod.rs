@@ -258,6 +258,12 @@ impl AmEntity {
     ) {
         debug_assert!(blocks <= Lost::MOST_BLOCKS);
         self.handle_timeout(cx);
+        if self.is_undisturbed() {
+            self.sender.send_middle(cx, &self.config, blocks, set);
+            if set.blocks == blocks {
+                return;
+            }
+        }
         if self.suspended {
             return;
         }
@@ -293,9 +299,21 @@ impl AmEntity {
         self.timers.next()
     }
 
+    /// Whether nothing but new data can be due, as nearly always.
+    #[inline]
+    fn is_undisturbed(&self) -> bool {
+        self.reset.is_at_rest()
+            & !self.suspended
+            & self.receiver.is_undisturbed()
+            & self.sender.is_undisturbed()
+    }
+
     /// Whether the next TTI is of use to it. A STATUS that waits for a data PDU counts.
     #[inline]
     pub fn has_work(&self, now: Time) -> bool {
+        if self.is_undisturbed() {
+            return self.sender.can_send_new();
+        }
         if self.suspended | self.reset.blocks() {
             return !self.suspended && self.reset.has_work();
         }

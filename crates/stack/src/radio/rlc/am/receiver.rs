@@ -131,6 +131,53 @@ impl Receiver {
         timers: &mut Timers,
         first: Sn,
         count: u64,
+        ends: &[SduEnd],
+    ) {
+        if !self.take_new_run(cx.now, config, timers, first, count, ends) {
+            self.take_one_by_one(cx, config, timers, first, count, ends);
+        }
+        self.advance(cx);
+        if self.vr_r < self.vr_h && config.missing_pdu_indication == MissingPduIndication::EveryPdu {
+            self.trigger(cx.now, config, timers, Trigger::Gap);
+        }
+        self.deliver(cx);
+        if !config.in_sequence {
+            self.deliver_whole(cx);
+        }
+    }
+
+    /// Takes PDUs that lie in the window and of which none was here before, if nothing of the MRW last obeyed is waited for.
+    fn take_new_run(
+        &mut self,
+        now: Time,
+        config: &AmConfig,
+        timers: &mut Timers,
+        first: Sn,
+        count: u64,
+        ends: &[SduEnd],
+    ) -> bool {
+        let from = first.count_from(self.vr_r);
+        let to = from + count;
+        let fits = to - self.vr_r <= u64::from(config.rx_window) && self.given_up_ends == 0;
+        if !fits || self.arrived.first_member(from, to) < to {
+            return false;
+        }
+        if from > self.vr_h && config.missing_pdu_indication == MissingPduIndication::NewGap {
+            self.trigger(now, config, timers, Trigger::Gap);
+        }
+        self.vr_h = self.vr_h.max(to);
+        self.arrived.insert_range(from, to);
+        ends.iter().for_each(|end| self.keep_end(KnownEnd::find(end, end.sn.count_from(from) + 1)));
+        true
+    }
+
+    fn take_one_by_one<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        first: Sn,
+        count: u64,
         mut ends: &[SduEnd],
     ) {
         for step in 0..count {
@@ -159,14 +206,6 @@ impl Receiver {
                 ends_here.iter().for_each(|end| self.keep_end(KnownEnd::find(end, pdu + 1)));
             }
         }
-        self.advance(cx);
-        if self.vr_r < self.vr_h && config.missing_pdu_indication == MissingPduIndication::EveryPdu {
-            self.trigger(cx.now, config, timers, Trigger::Gap);
-        }
-        self.deliver(cx);
-        if !config.in_sequence {
-            self.deliver_whole(cx);
-        }
     }
 
     /// Hands up the SDUs that are whole, whatever is missing before them (out-of-sequence delivery, TS 25.322 §4.2.1.3).
@@ -187,7 +226,11 @@ impl Receiver {
             && self.arrived.first_gap(end.first.max(self.vr_r), end.sn + 1) > end.sn
     }
 
+    #[inline]
     fn keep_end(&mut self, end: KnownEnd) {
+        if self.ends.back().is_none_or(|last| last.sn <= end.sn) {
+            return self.ends.push_back(end);
+        }
         let after = self.ends.partition_point(|known| known.sn <= end.sn);
         self.ends.insert(after, end);
     }
@@ -313,6 +356,12 @@ impl Receiver {
         if self.vr_r < self.asked_up_to {
             self.trigger(now, config, timers, Trigger::Epc);
         }
+    }
+
+    /// Whether no report is wanted, now or later, and no MRW to be answered.
+    #[inline]
+    pub fn is_undisturbed(&self) -> bool {
+        !(self.report_due.is_some() | self.mrw.is_some())
     }
 
     /// Whether an MRW is to be answered.

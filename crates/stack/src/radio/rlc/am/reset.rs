@@ -47,6 +47,12 @@ impl Reset {
         !self.failed && (self.due | self.ack_due.is_some())
     }
 
+    /// Whether no procedure is under way or to be answered.
+    #[inline]
+    pub fn is_at_rest(&self) -> bool {
+        !(self.pending | self.due | self.failed | self.ack_due.is_some())
+    }
+
     pub fn has_failed(&self) -> bool {
         self.failed
     }

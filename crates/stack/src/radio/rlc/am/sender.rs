@@ -36,7 +36,9 @@ pub(super) struct Sender {
     pub(super) vt_ws: u64,
     /// The first PDU that a suspension with N does not allow.
     suspended_from: u64,
-    /// VT(DAT) by PDU: how often it was sent.
+    /// PDUs between VT(A) and VT(S) that were sent again, …
+    sent_again: Flags,
+    /// … and VT(DAT) of these, by PDU: how often each was sent.
     vt_dat: Box<[u16]>,
     pub(super) polls: Polls,
     /// Named as missing and not sent again yet.
@@ -79,6 +81,7 @@ impl Sender {
             vt_a: 0,
             vt_ws: u64::from(config.window),
             suspended_from: u64::MAX,
+            sent_again: Flags::new(),
             vt_dat: vec![0; (config.window as usize).next_power_of_two()].into(),
             polls: Polls::default(),
             nacked: Flags::new(),
@@ -144,6 +147,12 @@ impl Sender {
         !self.buffer.is_empty() && self.window_left() > 0
     }
 
+    /// Whether nothing but new data can be due: no repetition, MRW or poll.
+    #[inline]
+    pub fn is_undisturbed(&self) -> bool {
+        !((self.nacked_count > 0) | self.given_up.mrw_due | self.polls.are_due_or_wait())
+    }
+
     /// Whether a poll could be carried by repeating the last PDU, with nothing else to send.
     #[inline]
     fn can_repeat_last(&self) -> bool {
@@ -158,10 +167,15 @@ impl Sender {
             || (self.polls.is_due(now) && self.can_repeat_last())
     }
 
+    /// VT(DAT) of a PDU between VT(A) and VT(S).
     #[inline]
-    fn transmissions(&mut self, count: u64) -> &mut u16 {
-        let mask = self.vt_dat.len() as u64 - 1;
-        &mut self.vt_dat[(count & mask) as usize]
+    fn transmissions(&self, pdu: u64) -> u16 {
+        if self.sent_again.contains(pdu) { self.vt_dat[self.place(pdu)] } else { 1 }
+    }
+
+    #[inline]
+    fn place(&self, pdu: u64) -> usize {
+        pdu as usize & (self.vt_dat.len() - 1)
     }
 
     /// A WINDOW SUFI arrived (TS 25.322 §9.2.2.11.2): it lowers the window, or raises it up to the configured one.
@@ -230,8 +244,9 @@ impl Sender {
         let of_these = self.ends.iter().skip(from).take_while(|end| end.sn < pdus.end);
         set.ends.extend(of_these.map(SentSdu::on_the_air));
         for pdu in pdus {
-            let vt_dat = self.transmissions(pdu);
-            *vt_dat = vt_dat.saturating_add(1);
+            let place = self.place(pdu);
+            self.vt_dat[place] = self.transmissions(pdu).saturating_add(1);
+            self.sent_again.insert(pdu);
         }
         let poll = self.decide_poll(cx, config, timers, count, wanted);
         let run = DataRun {
@@ -307,9 +322,6 @@ impl Sender {
                 }
                 sdus_poll = self.sdus_poll(config, composed.finished);
             }
-            for pdu in first..first + u64::from(count) {
-                *self.transmissions(pdu) = 1;
-            }
             self.vt_s += u64::from(count);
             let last = self.buffer.is_empty() && config.poll_last_pdu;
             let wanted = PollCauses::LAST_PDU.when(last)
@@ -328,6 +340,32 @@ impl Sender {
             set.push_data(run);
             sent += count;
         }
+    }
+
+    /// Sends a run of new PDUs that hold nothing but the middle of an SDU and do not poll, if such a run is next, `room` at
+    /// most. It is the run that [`send_new`](Self::send_new) would begin with, and most are of this kind.
+    #[inline]
+    pub fn send_middle<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        room: u32,
+        set: &mut BlockSet,
+    ) {
+        let to_next_poll = self.pdus_to_next_poll(cx.now, config, true);
+        let most = u64::from(room.min(to_next_poll)).min(self.window_left()) as u32;
+        let count = self.buffer.full_pdus(&self.cutting, most);
+        if count == 0 || count == to_next_poll || config.poll_window.is_some() {
+            return;
+        }
+        let first = self.vt_s;
+        self.buffer.take_full(&self.cutting, first, count);
+        self.vt_s += u64::from(count);
+        self.polls.count(count);
+        let mark = set.ends_mark();
+        let run = DataRun::new(first, count, (mark, mark));
+        self.record_sent(cx, first, &run);
+        set.push_data(run);
     }
 
     fn keep_ends(&mut self, sent_in: u64, ends: &[SduEnd]) {
@@ -349,7 +387,7 @@ impl Sender {
             return;
         }
         let last = self.vt_s - 1;
-        if config.may_send_again(*self.transmissions(last)) {
+        if config.may_send_again(self.transmissions(last)) {
             self.send_again(cx, config, timers, last..self.vt_s, PollCauses::default(), None, set);
         } else {
             self.polls.forget(timers);
@@ -397,7 +435,7 @@ impl Sender {
             if pdu < self.given_up.floor {
                 continue;
             }
-            if config.may_send_again(*self.transmissions(pdu)) {
+            if config.may_send_again(self.transmissions(pdu)) {
                 self.nacked_count += u32::from(self.nacked.insert(pdu));
             } else {
                 self.reach_max_dat(cx, config, timers, pdu);
@@ -415,6 +453,7 @@ impl Sender {
     ) {
         if acknowledged > self.vt_a {
             self.nacked_count -= self.nacked.remove_range(self.vt_a, acknowledged);
+            self.sent_again.remove_range(self.vt_a, acknowledged);
             self.vt_a = acknowledged;
         }
         self.mrw_may_be_obeyed(config, timers, acknowledged);
@@ -458,6 +497,7 @@ impl Sender {
         self.discard_sent(cx, config, |_, _| true);
         self.ends.clear();
         self.nacked.remove_range(self.vt_a, self.vt_s);
+        self.sent_again.remove_range(self.vt_a, self.vt_s);
         self.padded.clear();
         if self.suspended_from != u64::MAX {
             self.suspended_from = self.suspended_from.saturating_sub(self.vt_s);
