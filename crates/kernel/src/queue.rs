@@ -125,10 +125,24 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     /// If `at` lies in the past: a model that does so is wrong, and its results would be.
     #[inline]
     pub fn push(&mut self, at: Time, phase: Phase, event: E) {
-        assert!(at >= self.now, "{event:?} scheduled for {at}, but it is already {}", self.now);
         let order = (phase as u64) << PHASE_SHIFT | self.inserted;
-        self.inserted += 1;
         let entry = Entry { at: at.as_nanos(), order, event };
+        // What nearly always happens is all that is here: a day of the calendar that has room.
+        let (ahead, place) = (entry.day().wrapping_sub(self.today), entry.day() as usize % DAYS);
+        let day = &mut self.days[place];
+        if at < self.now || !(1..DAYS as u64).contains(&ahead) || day.len() == day.capacity() {
+            return self.push_elsewhere(entry);
+        }
+        self.inserted += 1;
+        self.used[place / 64] |= 1 << (place % 64);
+        day.push(entry);
+    }
+
+    #[inline(never)]
+    fn push_elsewhere(&mut self, entry: Entry<E>) {
+        let (at, now) = (Time::from_nanos(entry.at), self.now);
+        assert!(at >= now, "{:?} scheduled for {at}, but it is already {now}", entry.event);
+        self.inserted += 1;
         let day = entry.day();
         if day <= self.today {
             let place = self.open.partition_point(|other| other.key() > entry.key());
@@ -188,8 +202,11 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         while self.far.peek().is_some_and(|Reverse(entry)| entry.day() == day) {
             self.open.extend(self.far.pop().map(|Reverse(entry)| entry));
         }
-        if self.open.len() > 1 {
-            self.open.sort_unstable_by_key(|entry| Reverse(entry.key()));
+        match &mut self.open[..] {
+            [] | [_] => {}
+            [first, second] if first.key() > second.key() => {}
+            [first, second] => std::mem::swap(first, second),
+            more => more.sort_unstable_by_key(|entry| Reverse(entry.key())),
         }
     }
 
