@@ -106,7 +106,12 @@ impl Flow {
     /// A connection by its number in the run, unless it is over and forgotten.
     #[inline]
     pub fn connection(&mut self, id: ConnectionId) -> Option<&mut FlowConnection> {
-        let at = self.connections.partition_point(|connection| connection.id < id);
+        // Mostly it is the newest, and the only one.
+        let newest = self.connections.len().wrapping_sub(1);
+        let at = match self.connections.last() {
+            Some(last) if last.id == id => newest,
+            _ => self.connections.partition_point(|connection| connection.id < id),
+        };
         self.connections.get_mut(at).filter(|connection| connection.id == id)
     }
 

@@ -182,6 +182,10 @@ impl Connection {
         if self.is_held_back() {
             return None;
         }
+        if self.only_receives() {
+            self.tell_nothing_to_send();
+            return None;
+        }
         self.restart_after_idle(cx);
         let turn = self.turn();
         let number = self.sender.outstanding.number_of(turn);
@@ -212,6 +216,17 @@ impl Connection {
             self.restart_timer(cx.now);
         }
         Some((sent, if sent.transmissions == 0 { SendCause::New } else { again }))
+    }
+
+    /// All that was written is sent and acknowledged: no window and no law has anything to decide. So it is at the end that
+    /// receives a download, which is asked twice for each segment that comes.
+    #[inline]
+    fn only_receives(&self) -> bool {
+        let sender = &self.sender;
+        sender.written == sender.outstanding.max_sent()
+            && sender.outstanding.is_empty()
+            && !(sender.close_requested | sender.resend_first | self.config.one_way)
+            && sender.episode.is_none()
     }
 
     /// RFC 5681 §4.1: what was learnt before a pause longer than a timeout is not believed.
