@@ -131,9 +131,11 @@ impl Dumbbell {
                 self.sent += 1;
                 self.sent_again += u64::from(segment.transmission > 0);
             }
-            let packet = flow.ends[end as usize].packet(PacketId(self.packets), segment);
+            let mut packet = flow.ends[end as usize].packet(PacketId(self.packets), segment);
             self.packets += 1;
-            if let Verdict::Arrives(at) = self.links[end as usize].send(now, packet) {
+            let link = &mut self.links[end as usize];
+            if let Verdict::Arrives(at) = link.send(now, &mut packet) {
+                link.keep(packet);
                 self.queue.push(at, Phase::Receive, Event::Arrives(end));
             }
         }

@@ -20,7 +20,7 @@ impl Lost {
         // In two words: to shift 128 bits takes several instructions.
         let mut words = [0_u64; 2];
         for block in 0..blocks {
-            words[(block / 64 & 1) as usize] |= u64::from(is_lost(block)) << (block % 64);
+            words[(block as usize / 64) % 2] |= u64::from(is_lost(block)) << (block % 64);
         }
         Lost(u128::from(words[1]) << 64 | u128::from(words[0]))
     }
