@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable
+from contextlib import suppress
 
 from umtslab.analyse.statistics import summarise
 from umtslab.reproduce.errors import Missing
@@ -51,12 +52,14 @@ def too_few(plan: Plan, results: Results, name: str, point: Point) -> str | None
 
 
 def measure_beside(plan: Plan, results: Results, name: str, point: Point) -> dict[str, Sample]:
-    """Readings of the same quantity that are shown beside it: label and values."""
+    """Readings of the same quantity that are shown beside it, as far as they were run: label and values."""
     metric = plan.metric(name, point)
-    return {
-        label: _evaluate(plan, results, metric, entry.expr, {**point, **entry.at})
-        for label, entry in metric.beside.items()
-    }
+    found = {}
+    for label, entry in metric.beside.items():
+        # Nothing rests on them: one that a quick grid leaves out leaves no claim open.
+        with suppress(Missing):
+            found[label] = _evaluate(plan, results, metric, entry.expr, {**point, **entry.at})
+    return found
 
 
 def measure_series(plan: Plan, results: Results, name: str, point: Point) -> list[Series]:
