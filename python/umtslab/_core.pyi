@@ -146,6 +146,9 @@ class EmulationResult:
     """What was measured of an emulation or its replay."""
 
     status: int | None
+    ues: list[int | None]
+    servers: list[int | None]
+    internet: int | None
     abandoned: bool
     duration_s: float
     metrics: dict[str, float | None]

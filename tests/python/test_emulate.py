@@ -176,6 +176,7 @@ def test_ctrl_c_is_for_the_command(tmp_path: Path) -> None:
     [
         ((), "put it behind --"),
         (("--bearer", "ps-1000", "--", "true"), "there is no bearer `ps-1000`"),
+        (("--bearer", "", "--", "true"), "there is no bearer ``"),
         (("--tcp", "vegas", "--", "true"), "there is no preset 'vegas'"),
         (("--bearer", "flat:wpt-3g-fats", "--", "true"), "did you mean flat:wpt-3g-fast?"),
         (("--bearer", "fach-dch:nobody", "--", "true"), "there is no RRC profile `nobody`"),

@@ -43,6 +43,12 @@ pub fn measure_lateness(py: Python<'_>, period_s: f64, duration_s: f64) -> PyRes
 pub struct EmulationResult {
     /// Exit status of the command; none of a replay.
     status: Option<i32>,
+    /// Exit statuses of the programs in the second UE and those after it; none of whatever still ran when the command ended.
+    ues: Vec<Option<i32>>,
+    /// Likewise of the servers.
+    servers: Vec<Option<i32>>,
+    /// Likewise of what answers names, and of the servers inside.
+    internet: Option<i32>,
     /// Whoever started it went away before the command ended.
     abandoned: bool,
     /// When it ended, in seconds since it began.
@@ -157,6 +163,9 @@ pub fn emulate(
     let outcome = outcome.map_err(|error| failure(py, &error))?;
     let mut result = measured(py, scenario, outcome.results, outcome.fidelity.counts)?;
     result.status = Some(outcome.status);
+    result.ues = outcome.others.ues;
+    result.servers = outcome.others.servers;
+    result.internet = outcome.others.internet.flatten();
     result.abandoned = outcome.is_abandoned;
     result.degraded = outcome.fidelity.is_degraded();
     result.fidelity = fidelity(&outcome.fidelity);
@@ -239,6 +248,9 @@ fn measured(
     let (connections, series) = tables.finish(py, results.metrics.connections, series)?;
     Ok(EmulationResult {
         status: None,
+        ues: Vec::new(),
+        servers: Vec::new(),
+        internet: None,
         abandoned: false,
         duration_s: results.end.as_secs(),
         metrics: results.metrics.network.iter().map(|(name, value)| (name.to_owned(), value)).collect(),

@@ -42,7 +42,7 @@ pub use programs::children::Program;
 pub use programs::isolation::{leave_host, settle};
 pub use programs::waiting::{Waiting, wait_and_become};
 pub use programs::walls::{Place, build};
-pub use programs::{Internet, Programs};
+pub use programs::{Internet, Others, Programs};
 pub use results::fidelity::Fidelity;
 pub use results::first_connection::BeforeConnection;
 pub use results::gauge::Reading;

@@ -29,7 +29,7 @@ use crate::outside::replay::Replay;
 use crate::packets::cargo::Cargo;
 use crate::programs::children::Children;
 use crate::programs::surroundings::Surroundings;
-use crate::programs::{Internet, Programs};
+use crate::programs::{Internet, Others, Programs};
 use crate::results::digest::Digest;
 use crate::results::fidelity::Fidelity;
 use crate::results::first_connection::{BeforeConnection, FirstConnection};
@@ -67,6 +67,9 @@ pub struct Started<'a> {
 pub struct Outcome {
     /// Exit status of the command.
     pub status: i32,
+    /// Those of the programs of the second UE and those after it, of the servers, and of what is behind the server side: none
+    /// of whatever still ran when the command ended.
+    pub others: Others<Option<i32>>,
     /// Whoever wanted the emulation went away before the command ended.
     pub is_abandoned: bool,
     /// What the machine did to it.
@@ -118,14 +121,15 @@ pub fn emulate(
     let recording = programs.recording.as_deref().map(|path| Recording::create(path, ports));
     let recording = recording.transpose().map_err(system("cannot write the recording"))?;
     let mut children = Children::default();
-    surroundings.start_servers(&mut children, &mut programs)?;
+    let mut others = surroundings.start_servers(&mut children, &mut programs)?;
     let Surroundings { ports, behind, tcp, uplink } = surroundings;
     let clock = WallClock::new(ports, programs.parent, limit).map_err(system("cannot start the clock"))?;
     let name = programs.command.name.to_string_lossy().into_owned();
     let command = children.begin(programs.command);
     let command = command.map_err(|source| EmulationError::Command { name, source })?;
     for program in programs.ues {
-        children.begin(program).map_err(system("cannot run the program of a UE"))?;
+        let begun = children.begin(program).map_err(system("cannot run the program of a UE"))?;
+        others.ues.push(begun);
     }
     let every_address = has_every_address(behind, matches!(programs.internet, Internet::Host(_)));
     let exchange = Exchange::new(behind, every_address, setting.cargo.clone());
@@ -156,8 +160,9 @@ pub fn emulate(
         is_real_time: programs.is_real_time,
     };
     let status = live.children.status(live.command).unwrap_or(125);
+    let others = others.map(|child| live.children.status(child));
     drop(uplink);
-    Ok(Outcome { status, is_abandoned: live.is_abandoned, fidelity, tcp, results })
+    Ok(Outcome { status, others, is_abandoned: live.is_abandoned, fidelity, tcp, results })
 }
 
 /// The network of an emulation again, with the packets of its recording at their times, as fast as possible. The same

@@ -38,8 +38,9 @@ def options(parser: Parser) -> None:
         "The command runs in a network of its own, of which the only way out is the modelled "
         "bearer. Behind it every name and every address answers over HTTP (`curl "
         "http://any.name/` tells what), and nothing else is in reach.",
-        "Exit status: that of the command; 125 if the emulation itself failed, 126 or 127 if "
-        "the command cannot be run or is not there, 2 for wrong usage or input.",
+        "Exit status: that of the command, or if that is 0, of a program of --ue that failed "
+        "before the command ended; 125 if the emulation itself failed, 126 or 127 if the "
+        "command cannot be run or is not there, 2 for wrong usage or input.",
     )
     _networks(parser.add_argument_group("the network"))
     _hosts(parser.add_argument_group("programs and hosts"))
@@ -52,7 +53,8 @@ def _networks(group: Options) -> None:
         group,
         "--bearer",
         "NAME",
-        "One of `umts bearers`: ps-384 (the default), fach, fach-dch:att-2010, trace:FILE, flat:wpt-3g-fast.",
+        "One of `umts bearers`: ps-384 (the default), fach, fach-dch:att-2010@ps-384, trace:FILE, "
+        "flat:wpt-3g-fast.",
     )
     group.add_argument(
         "--scenario",
@@ -267,7 +269,7 @@ def _scenario(
                 "congestion control in Python runs in simulated time only: choose another variant"
             )
         return scenario
-    name = bearer or DEFAULT
+    name = DEFAULT if bearer is None else bearer
     try:
         text = of_bearer(name, ues)
     except ValueError as error:

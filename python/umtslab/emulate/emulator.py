@@ -13,6 +13,7 @@ from typing import TextIO
 
 from umtslab import _core
 from umtslab.emulate import resolver, walls
+from umtslab.emulate.labels import Labels
 from umtslab.emulate.meter import Meter
 from umtslab.emulate.session import METRICS_VARIABLE, Session
 from umtslab.exit_status import EMULATION_FAILED, WRONG
@@ -62,6 +63,7 @@ def _own_output() -> TextIO:
 
 
 def _emulate(session: Session, parent: int, name_servers: list[str], output: TextIO | None) -> int:
+    from umtslab.emulate.failures import failures
     from umtslab.emulate.report import RECORDING, degraded_by, print_json, print_summary
     from umtslab.emulate.results import account, keep, programs_own
     from umtslab.scenario import Scenario
@@ -72,7 +74,9 @@ def _emulate(session: Session, parent: int, name_servers: list[str], output: Tex
     with open_store(session.store) as store, store.draft() as draft:
         own_metrics = draft.folder / "program-metrics.json"
         recording = draft.folder / RECORDING if session.record else None
-        world = walls.world(session, [*session.variables, (METRICS_VARIABLE, str(own_metrics))])
+        labels = Labels()
+        world = walls.world(session, [*session.variables, (METRICS_VARIABLE, str(own_metrics))], labels)
+        labels.start()
         with _real_time() as is_real_time, Meter(shown=session.meter) as meter:
             result = _core.emulate(
                 scenario.core,
@@ -89,12 +93,13 @@ def _emulate(session: Session, parent: int, name_servers: list[str], output: Tex
                 recording=None if recording is None else str(recording),
                 real_time=is_real_time,
                 series=session.series,
-                # Always: metrics of the programs' TCP are those of the capture at the server side.
+                # Always: metrics of the programs' TCP are those of the captures at both ends.
                 pcap_dir=str(draft.captures),
                 pdus=session.pcap,
                 started=_show_start if session.meter else None,
                 meter=meter.show if session.meter else None,
             )
+        labels.finish()
         if result.abandoned:
             return EMULATION_FAILED
         became = account(result, _peak_memory())
@@ -105,10 +110,15 @@ def _emulate(session: Session, parent: int, name_servers: list[str], output: Tex
     if output is not None:
         with output:
             print_json(became, run, output)
+    failed = failures(session, result)
+    for failure in failed:
+        print(f"umts: {failure.told}", file=sys.stderr)
     if result.degraded and session.strict:
         print(f"umts: degraded: {degraded_by(result)} (--strict)", file=sys.stderr)
         return EMULATION_FAILED
-    return EMULATION_FAILED if result.status is None else result.status
+    if result.status is None:
+        return EMULATION_FAILED
+    return result.status or next((failure.status for failure in failed), 0)
 
 
 def _peak_memory() -> int:

@@ -88,6 +88,7 @@ def account(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any]:
     """
     return {
         "status": result.status,
+        "statuses": {"ues": result.ues, "servers": result.servers, "internet": result.internet},
         "digest": result.digest,
         "packets": result.packets,
         "tcp": result.tcp,

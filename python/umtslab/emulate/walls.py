@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from umtslab import _core
+from umtslab.emulate.labels import Labels
 from umtslab.emulate.session import Session
 
 PRIORITY = 40
@@ -34,8 +35,10 @@ class World:
     servers: list[_core.Waiting]
 
 
-def world(session: Session, variables: Sequence[tuple[str, str]]) -> World:
+def world(session: Session, variables: Sequence[tuple[str, str]], labels: Labels) -> World:
     """The world of a session; between given devices its command runs where this process does.
+
+    What programs beside the command write gets their names in front, by `labels`.
 
     Raises
     ------
@@ -46,12 +49,26 @@ def world(session: Session, variables: Sequence[tuple[str, str]]) -> World:
     if session.wires:
         return World([], _waiting(session, programs[0], variables, None, has_terminal=True), [], [])
     server_side, *ues = places = [place() for _ in range(1 + len(programs))]
+    writers = [None, *(labels.writer(ue_label(ue)) for ue in range(1, len(programs)))]
     command, *others = (
-        _waiting(session, words, variables, where, has_terminal=where is ues[0])
-        for words, where in zip(programs, ues, strict=True)
+        _waiting(session, words, variables, where, writer, has_terminal=where is ues[0])
+        for words, where, writer in zip(programs, ues, writers, strict=True)
     )
-    servers = [_waiting(session, _shell(words), variables, server_side) for words in session.servers]
+    servers = [
+        _waiting(session, _shell(words), variables, server_side, labels.writer(label))
+        for words, label in zip(session.servers, server_labels(len(session.servers)), strict=True)
+    ]
     return World(places, command, others, servers)
+
+
+def ue_label(ue: int) -> str:
+    """The name of the program in a UE; the command's is 0."""
+    return f"UE {ue}"
+
+
+def server_labels(count: int) -> list[str]:
+    """The names of servers of the user's own."""
+    return ["server"] if count == 1 else [f"server {number}" for number in range(count)]
 
 
 def place() -> _core.Place:
@@ -70,13 +87,16 @@ def _waiting(
     words: Sequence[str],
     variables: Sequence[tuple[str, str]],
     where: _core.Place | None,
+    writer: int | None = None,
     *,
     has_terminal: bool = False,
 ) -> _core.Waiting:
-    """A program that waits in a place, or where this process is."""
+    """A program that waits in a place, or where this process is; it writes to `writer`, if there is one."""
     program = _core.Waiting(words, variables, has_terminal=has_terminal)
 
     def become() -> None:
+        if writer is not None:
+            os.dup2(writer, 2)
         if session.are_prompt:
             with suppress(OSError):
                 os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))

@@ -50,3 +50,31 @@ pub enum Internet {
     /// it is asked, UDP and TCP, are the two last words that it gets.
     Host(Program),
 }
+
+/// Something of each program beside the command.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Others<T> {
+    /// In the second UE and those after it.
+    pub ues: Vec<T>,
+    /// Of the user's own at the server side.
+    pub servers: Vec<T>,
+    /// What is behind that, if it is anything.
+    pub internet: Option<T>,
+}
+
+impl<T> Default for Others<T> {
+    fn default() -> Self {
+        Others { ues: Vec::new(), servers: Vec::new(), internet: None }
+    }
+}
+
+impl<T> Others<T> {
+    /// The same with something else of each.
+    pub fn map<U>(self, each: impl Fn(T) -> U) -> Others<U> {
+        Others {
+            ues: self.ues.into_iter().map(&each).collect(),
+            servers: self.servers.into_iter().map(&each).collect(),
+            internet: self.internet.map(&each),
+        }
+    }
+}

@@ -11,8 +11,8 @@ use crate::devices::topology::{self, SERVER_PORT};
 use crate::devices::uplink::{self, Uplink};
 use crate::devices::wire::Wire;
 use crate::error::{EmulationError, system};
-use crate::programs::children::{Children, Program};
-use crate::programs::{Internet, Programs};
+use crate::programs::children::{ChildId, Children, Program};
+use crate::programs::{Internet, Others, Programs};
 
 /// Devices, and what is behind them.
 pub struct Surroundings {
@@ -54,7 +54,7 @@ impl Surroundings {
         self.uplink.as_ref().map_or(&[], |uplink| &uplink.changes)
     }
 
-    /// Starts what runs at the server side.
+    /// Starts what runs at the server side; the UEs' programs are still to come.
     ///
     /// # Errors
     /// If one of them cannot be started.
@@ -62,30 +62,36 @@ impl Surroundings {
         &self,
         children: &mut Children,
         programs: &mut Programs,
-    ) -> Result<(), EmulationError> {
-        let Some(server_side) = self.ports[SERVER_PORT].namespace() else { return Ok(()) };
-        match &programs.internet {
-            Internet::None => {}
+    ) -> Result<Others<ChildId>, EmulationError> {
+        let mut others = Others::default();
+        let Some(server_side) = self.ports[SERVER_PORT].namespace() else { return Ok(others) };
+        others.internet = match &programs.internet {
+            Internet::None => None,
             Internet::Hermetic(servers) => {
-                children
-                    .start_and_wait(server_side, servers)
-                    .map_err(system("cannot start the servers inside"))?;
+                let begun = children.start_and_wait(server_side, servers);
+                Some(begun.map_err(system("cannot start the servers inside"))?)
             }
             Internet::Host(resolver) => {
-                start_resolver(children, server_side, resolver).map_err(system("cannot answer names"))?;
+                let begun = start_resolver(children, server_side, resolver);
+                Some(begun.map_err(system("cannot answer names"))?)
             }
-        }
+        };
         for server in programs.servers.drain(..) {
-            children.begin_server(server_side, server).map_err(system("cannot run a server"))?;
+            let begun = children.begin_server(server_side, server).map_err(system("cannot run a server"))?;
+            others.servers.push(begun);
         }
-        Ok(())
+        Ok(others)
     }
 }
 
 /// Starts what answers names in the present namespace, with sockets of the server side.
-fn start_resolver(children: &mut Children, server_side: &NetNamespace, resolver: &Program) -> io::Result<()> {
+fn start_resolver(
+    children: &mut Children,
+    server_side: &NetNamespace,
+    resolver: &Program,
+) -> io::Result<ChildId> {
     let sockets = uplink::name_sockets(server_side)?;
     let mut resolver = resolver.clone();
     resolver.words.extend(uplink::numbers(&sockets).map(OsString::from));
-    children.start_here(&resolver).map(drop)
+    children.start_here(&resolver)
 }

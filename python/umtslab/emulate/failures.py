@@ -1,0 +1,51 @@
+"""Programs beside the command that went wrong."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+
+from umtslab import _core
+from umtslab.emulate.session import Session
+from umtslab.emulate.walls import server_labels, ue_label
+
+NOT_RUN = (126, 127)
+"""What the shell exits with if a command cannot be executed, or is not there."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One of them."""
+
+    told: str
+    status: int
+    """What the emulation exits with if the command was well; 0 if that changes nothing."""
+
+
+def failures(session: Session, result: _core.EmulationResult) -> list[Failure]:
+    """What went wrong before the command ended; what ran until then was ended with it, and is no failure.
+
+    A program in a UE is a part of the experiment: that it failed is what the emulation exits with. A server
+    may well be ended by a command that is through with it; one that never ran is wrong.
+    """
+    found = [
+        Failure(_told(ue_label(1 + number), words, status), status)
+        for number, (words, status) in enumerate(zip(session.ues, result.ues, strict=False))
+        if status
+    ]
+    found += [
+        Failure(_told(label, words, status), status if status in NOT_RUN else 0)
+        for label, words, status in zip(
+            server_labels(len(session.servers)), session.servers, result.servers, strict=False
+        )
+        if status
+    ]
+    if result.internet is not None:
+        what = "name server" if session.has_internet else "built-in servers"
+        told = f"the {what} ended with {result.internet} while the command ran: nobody answered from then on"
+        found.append(Failure(told, 0))
+    return sorted(found, key=lambda failure: failure.status == 0)
+
+
+def _told(label: str, words: str, status: int) -> str:
+    return f"the program of {label}, {shlex.quote(words)}, ended with {status}"
