@@ -54,7 +54,7 @@ class LatexTable:
     over: tuple[str, int, int] | None = None
 
     def __str__(self) -> str:
-        lines = [PREAMBLE, r"\begin{table}", r"\centering"]
+        lines = [r"\begin{table}", PREAMBLE, r"\centering"]
         if self.caption:
             lines.append(rf"\caption{{{escape(self.caption)}}}")
         lines += [rf"\begin{{tabular}}{{{self.kinds}}}", r"\toprule"]

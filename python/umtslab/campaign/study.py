@@ -7,14 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from umtslab import _core
 from umtslab.campaign.engine import run_missing
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.file import SCENARIO, Campaign, load_campaign
+from umtslab.campaign.names import grown, other_plan
 from umtslab.campaign.points import Point
-from umtslab.campaign.record import Cell, Record, save_record
+from umtslab.campaign.record import Cell, Record, load_record, save_record
 from umtslab.progress import Progress
 from umtslab.run import Run
 from umtslab.scenario import Scenario
@@ -102,6 +103,29 @@ class Study:
             if found is not None:
                 self.finished[found.key] = found
 
+    def check_name(self, store: StoreReader) -> None:
+        """Refuse a name under which the store has another plan.
+
+        Raises
+        ------
+        CampaignError
+            If it has one.
+        """
+        old = load_record(store, self.campaign.name)
+        why = None if old is None else other_plan(old, self.campaign.axes, self.seed, self._hash_at)
+        if why is not None:
+            raise CampaignError(
+                f"{store.path} has a campaign {self.campaign.name!r} of another plan: {why}; "
+                "a name of its own (--name) keeps this one beside it"
+            )
+
+    def keep(self, store: Store) -> Record:
+        """Write into the store what there is by now, with what it had of this plan before."""
+        old = load_record(store, self.campaign.name)
+        record = self.record() if old is None else grown(old, self.record())
+        save_record(store.path, record)
+        return record
+
     def record(self) -> Record:
         """What there is by now, for the store and for people."""
         cells = [Cell(dict(point.overrides), tuple(self._runs_of(point))) for point in self.points]
@@ -124,6 +148,12 @@ class Study:
 
     def _task(self, point: Point, number: int) -> Task:
         return Task(point.scenario, self.seed, number, self.campaign.series)
+
+    def _hash_at(self, parameters: Mapping[str, Any]) -> str | None:
+        try:
+            return point_at(self.campaign, parameters, {}).scenario.content_hash
+        except (CampaignError, _core.ScenarioError):
+            return None
 
     def _wanted(self, point: Point) -> int:
         precision = self.campaign.precision
@@ -154,21 +184,29 @@ def campaign_points(campaign: Campaign) -> list[Point]:
     if not campaign.axes:
         raise CampaignError(f"{campaign}: nothing is varied: give it a [grid], or say -P KEY=VALUE,VALUE")
     bases: dict[Path, Scenario] = {}
-    found = []
-    for combination in campaign.combinations():
-        values = dict(combination)
-        named = values.pop(SCENARIO, None)
-        place = campaign.scenario if named is None else _beside(campaign, str(named))
-        if place not in bases:
-            bases[place] = _base(campaign, place)
-        try:
-            found.append(Point(combination, bases[place].with_overrides(values)))
-        except _core.ScenarioError as error:
-            listed = ", ".join(f"{key} = {value}" for key, value in combination.items())
-            key = error.key
-            place_of_key = str(campaign) if key is None or key not in values else campaign.place_of(key)
-            raise CampaignError(f"{place_of_key}: the point {listed} makes no scenario\n{error}") from error
-    return found
+    return [point_at(campaign, combination, bases) for combination in campaign.combinations()]
+
+
+def point_at(campaign: Campaign, combination: Mapping[str, Any], bases: dict[Path, Scenario]) -> Point:
+    """A point of a campaign with its scenario; `bases` keeps the files that were read.
+
+    Raises
+    ------
+    CampaignError
+        If it makes no scenario; the message names the point.
+    """
+    values = dict(combination)
+    named = values.pop(SCENARIO, None)
+    place = campaign.scenario if named is None else _beside(campaign, str(named))
+    if place not in bases:
+        bases[place] = _base(campaign, place)
+    try:
+        return Point(combination, bases[place].with_overrides(values))
+    except _core.ScenarioError as error:
+        listed = ", ".join(f"{key} = {value}" for key, value in combination.items())
+        key = error.key
+        place_of_key = str(campaign) if key is None or key not in values else campaign.place_of(key)
+        raise CampaignError(f"{place_of_key}: the point {listed} makes no scenario\n{error}") from error
 
 
 def _base(campaign: Campaign, place: Path) -> Scenario:
@@ -215,14 +253,15 @@ def run_campaign(
     Raises
     ------
     CampaignError, umtslab.ScenarioError
-        If the campaign is wrong; nothing is run then.
+        If the campaign is wrong, or the store has another one of its name; nothing is run then.
     OSError
         If results cannot be written.
     """
     chosen = campaign if isinstance(campaign, Campaign) else load_campaign(Path(campaign))
     study = Study(chosen.with_parameters(parameters or {}))
+    study.check_name(store)
     study.run(store, workers or Workers(), watch, watch.expect if isinstance(watch, Progress) else None)
-    save_record(store.path, study.record())
+    study.keep(store)
     return study.record()
 
 

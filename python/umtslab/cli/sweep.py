@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab.campaign.file import Campaign, load_campaign
-from umtslab.campaign.record import save_record
+from umtslab.campaign.record import Record
 from umtslab.campaign.study import Study
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import (
@@ -58,6 +58,13 @@ def options(parser: Parser) -> None:
     _points(parser.add_argument_group("what is run"))
     results = parser.add_argument_group("results")
     add_out(results)
+    add_value(
+        results,
+        "--name",
+        "NAME",
+        "What the results call it (default: the campaign's name). A name stands for one plan: more values "
+        "and runs are added to it, another plan under the same name is refused.",
+    )
     add_flag(results, "--series", "Record time series.")
     add_flag(results, "--plan", "List the points and how many of their runs are missing, and run nothing.")
     add_flag(
@@ -113,6 +120,7 @@ def sweep(
     jobs: int | None,
     dask: str | None,
     out: Path,
+    name: str | None,
     series: bool,
     plan: bool,
     report: bool,
@@ -121,7 +129,8 @@ def sweep(
 ) -> int:
     """Run what a campaign lacks and print its points; arguments as `options` declares them."""
     check_purpose(campaign, "sweep", "run")
-    study = Study(_campaign(campaign, parameter, changes, seed, runs, precision, metric, series=series))
+    chosen = _campaign(campaign, parameter, changes, seed, runs, precision, metric, series=series)
+    study = Study(chosen if name is None else replace(chosen, name=_checked_name(name)))
     shown = metric or (_default_metric(study.campaign),)
     if plan:
         return _show_plan(study, out, as_json=json)
@@ -130,16 +139,15 @@ def sweep(
         open_results(out) as store,
         ProgressBar(study.campaign.name, quiet=quiet) as bar,
     ):
-        interrupted = False
+        study.check_name(store)
         with _kept_on_interrupt(study, store) as stopped:
             study.run(store, where, bar.watch, bar.expect)
-        interrupted = bool(stopped)
-        save_record(store.path, study.record())
+        kept = study.keep(store)
         if report:
             from umtslab.cli.report import write_report
 
-            print(f"report: {write_report(study.record(), store, metric)}", file=sys.stderr)
-        return _report(study, store, shown, as_json=json, quiet=quiet, interrupted=interrupted)
+            print(f"report: {write_report(kept, store, metric)}", file=sys.stderr)
+        return _report(study, kept, store, shown, as_json=json, quiet=quiet, interrupted=bool(stopped))
 
 
 def _campaign(
@@ -171,6 +179,12 @@ def _campaign(
     if seed is not None:
         chosen = replace(chosen, seed=checked_seed(seed))
     return replace(chosen, series=chosen.series or series)
+
+
+def _checked_name(name: str) -> str:
+    if not name or name.startswith(".") or set(name) & {"/", "@", "\0"}:
+        raise UsageError(f"--name takes the name of a file, without / and @, not {name!r}")
+    return name
 
 
 def _parameters(words: Sequence[str]) -> dict[str, list[str | int | float | bool]]:
@@ -207,6 +221,7 @@ def _show_plan(study: Study, out: Path, *, as_json: bool) -> int:
 
     if is_store(out):
         with read_results(out) as reader:
+            study.check_name(reader)
             missing = {task.identity.key for task in study.lacking(reader)}
     else:
         missing = {task.identity.key for task in study.tasks()}
@@ -215,7 +230,14 @@ def _show_plan(study: Study, out: Path, *, as_json: bool) -> int:
 
 
 def _report(
-    study: Study, store: Store, metrics: Sequence[str], *, as_json: bool, quiet: bool, interrupted: bool
+    study: Study,
+    kept: Record,
+    store: Store,
+    metrics: Sequence[str],
+    *,
+    as_json: bool,
+    quiet: bool,
+    interrupted: bool,
 ) -> int:
     from umtslab.cli import sweep_report
 
@@ -228,6 +250,11 @@ def _report(
     if not quiet:
         if study.taken:
             print(f"{study.taken} of these runs were there already", file=sys.stderr)
+        if (more := sum(len(cell.runs) for cell in kept.cells)) > total:
+            print(
+                f"{kept.name} has {more} runs at {len(kept.cells)} points by now, these among them",
+                file=sys.stderr,
+            )
         if not as_json:
             sweep_report.print_next_steps(record, store.path, metrics[0])
     if interrupted:
