@@ -6,6 +6,7 @@ without reading a file and without a window system.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -152,11 +153,14 @@ def draw_waterfall(
         return figure(run.series(WATERFALL), intervals, title=title, from_s=from_s, until_s=until_s)
 
 
-def save(figure: Figure, path: Path) -> None:
+def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure as the format of the file's suffix; the file is there whole or not at all."""
     from umtslab.plot.style import printable
     from umtslab.whole_files import whole_file
 
     undated = {".png": None, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
-    with printable(), whole_file(path) as file:
-        figure.savefig(file, format=path.suffix[1:], metadata=undated[path.suffix])
+    place = Path(path)
+    if place.suffix not in undated:
+        raise ValueError(f"{place}: a figure's file ends in one of {', '.join(FORMATS)}")
+    with printable(), whole_file(place) as file:
+        figure.savefig(file, format=place.suffix[1:], metadata=undated[place.suffix])

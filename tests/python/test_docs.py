@@ -1,0 +1,95 @@
+"""What docs/python.md and docs/results.md say is run."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import polars as pl
+import pytest
+import umtslab
+from conftest import FTP, short
+from umtslab import Store, open_store, sweep
+
+ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.slow
+
+
+def blocks(page: str, language: str) -> list[str]:
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def table_rows(page: str, heading: str) -> list[list[str]]:
+    """The cells of a table's rows; of the first, the names in backquotes."""
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    _, _, after = text.partition(f"| {heading} ")
+    lines = after.partition("\n\n")[0].splitlines()[2:]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """A sweep like that of campaigns/fach-error-rate.toml."""
+    with open_store(tmp_path_factory.mktemp("docs")) as store:
+        axes: dict[str, list[object]] = {"tcp.variant": ["reno", "newreno"], "radio.bler": [0.1, 0.2]}
+        sweep(short(), axes, runs=2, store=store, series=True)
+        yield store
+
+
+def test_the_examples_in_python_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in ("scenarios", "campaigns", "traces"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
+    monkeypatch.chdir(tmp_path)
+    code = blocks("python.md", "python")
+    assert len(code) == 7
+    names: dict[str, object] = {}
+    for number, block in enumerate(code):
+        exec(compile(block, f"python.md, block {number}", "exec"), names)
+    assert (tmp_path / "cwnd.pdf").is_file()
+    assert (tmp_path / "goodput.svg").is_file()
+
+
+def test_the_page_names_everything_that_the_package_offers() -> None:
+    text = (ROOT / "docs" / "python.md").read_text(encoding="utf-8")
+    missing = [name for name in umtslab.__all__ if not re.search(rf"\b{name}\b", text)]
+    assert missing == ["CaptureAnalysis", "Store"]  # what analyse_captures and open_store give
+
+
+@pytest.mark.parametrize("recipe", blocks("results.md", "sql"))
+def test_the_recipes_answer(filled: Store, recipe: str) -> None:
+    assert len(filled.query(recipe)) > 0
+
+
+def test_there_are_six_recipes() -> None:
+    assert len(blocks("results.md", "sql")) == 6
+
+
+def test_the_columns_of_the_catalogue_are_those_on_the_page(filled: Store) -> None:
+    listed = [
+        name for row in table_rows("results.md", "column of") for name in re.findall(r"`(\w+)`", row[0])
+    ]
+    with closing(sqlite3.connect(filled.path / "catalogue.sqlite")) as db:
+        columns = {row[1] for row in db.execute("PRAGMA table_info(runs)")}
+    assert set(listed) <= columns
+    assert {"key", "parameters", "metrics", "command"} <= set(listed)
+
+
+def test_the_columns_of_time_series_are_those_on_the_page(filled: Store) -> None:
+    [run, *_] = filled.runs()
+    for kinds, columns, _ in table_rows("results.md", "table | columns besides"):
+        named = set(re.findall(r"`(\w+)`", columns))
+        for kind in re.findall(r"`(\w+)`", kinds):
+            found = set(run.series(kind).columns) - {"time_s"}
+            assert found <= named, kind
+            assert "connection" not in named or "connection" in found
+
+
+def test_parquet_files_are_read_by_anything(filled: Store, tmp_path: Path) -> None:
+    filled.write_dataset(tmp_path / "data")
+    runs = pl.read_parquet(tmp_path / "data" / "runs.parquet")
+    assert runs.group_by("tcp.variant").len().sort("tcp.variant").rows() == [("newreno", 4), ("reno", 4)]
+    assert FTP.stem == runs["scenario"][0]
