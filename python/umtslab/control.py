@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import json
 import os
 
@@ -61,6 +60,8 @@ def overrides_for(control: type) -> list[tuple[str, str]]:
     ValueError
         If it cannot be found again by its name in a file: made inside of a function, or typed at a prompt.
     """
+    import inspect
+
     if not inspect.isclass(control):
         raise TypeError(f"congestion is a class, not {control!r}")
     try:

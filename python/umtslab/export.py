@@ -97,7 +97,7 @@ def runs_object(scenario: str, runs: Sequence[Run]) -> dict[str, Any]:
 
 
 def _connection_rows(run: Run) -> list[dict[str, Any]]:
-    return [{name: _plain(value) for name, value in row.items()} for row in run.connections().to_dicts()]
+    return [{name: _plain(value) for name, value in row.items()} for row in run.connection_rows()]
 
 
 def _plain(value: Any) -> Any:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from functools import lru_cache
 
 from umtslab import _core
@@ -38,6 +37,8 @@ def scopes() -> dict[str, str]:
 
 def unknown(name: str) -> str:
     """The sentence about a metric that there is not."""
+    from difflib import get_close_matches
+
     near = get_close_matches(name, units(), 1)
     hint = f"did you mean {near[0]}?" if near else "`umts metrics` lists them"
     return f"there is no metric {name!r}; {hint}"

@@ -148,7 +148,6 @@ def _note_losses(losses: Counter[str], batch: Sequence[Task], error: Exception) 
 
 def _packed(task: Task) -> Parcel:
     from umtslab.store.folder import write_run
-    from umtslab.store.tables import Parts
 
     with TemporaryDirectory(prefix="umts-run-") as name:
         folder = Path(name)
@@ -156,7 +155,7 @@ def _packed(task: Task) -> Parcel:
         if task.pcap:
             captures = folder / "captures"
             captures.mkdir()
-        run = simulate_task(task, captures=captures, keep=Parts(folder).keep)
+        run = simulate_task(task, captures=captures, tables=folder)
         write_run(folder, run, task.scenario)
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         content = {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -121,6 +122,16 @@ class Run:
         """One row per TCP connection, in the order of their numbers."""
         return self._table("connections", "connections.parquet").sort("connection")
 
+    def connection_rows(self) -> list[dict[str, Any]]:
+        """The rows of `connections` as dictionaries, read without a library of data frames."""
+        from umtslab import _core
+
+        if self.folder is None:
+            return self.connections().to_dicts()
+        lines = _core.read_table(str(self.folder / "connections.parquet")).json_lines()
+        rows: list[dict[str, Any]] = [json.loads(line) for line in lines.splitlines()]
+        return sorted(rows, key=lambda row: int(row["connection"]))
+
     def connection_count(self) -> int:
         """How many rows `connections` has; none of them is read."""
         return self._rows("connections", "connections.parquet")
@@ -171,10 +182,10 @@ class Run:
 
     def lacks_connection(self, number: int) -> str | None:
         """That the run had no such connection, and which it had; None if it had it."""
-        numbers = self.connections()["connection"].sort()
+        numbers = [row["connection"] for row in self.connection_rows()]
         if number in numbers:
             return None
-        had = f"connections {numbers[0]} to {numbers[-1]}" if len(numbers) else "no connection"
+        had = f"connections {numbers[0]} to {numbers[-1]}" if numbers else "no connection"
         return f"run {self.run} had {had}, so nothing of connection {number} was recorded"
 
     def captures(self) -> list[Path]:
@@ -192,11 +203,11 @@ class Run:
         return caption(self.scenario, in_words(self.changes), who, where) + table(shown)
 
     def _rows(self, name: str, file: str) -> int:
-        import polars as pl
+        from umtslab import _core
 
         if self.folder is None:
             return len(self.tables[name])
-        return int(pl.scan_parquet(self.folder / file).select(pl.len()).collect().item())
+        return _core.count_rows(str(self.folder / file))
 
     def _table(self, name: str, file: str) -> pl.DataFrame:
         import polars as pl

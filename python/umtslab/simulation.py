@@ -9,18 +9,18 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from umtslab.progress import Progress
-from umtslab.remote import execute_elsewhere
 from umtslab.run import Run
 from umtslab.runs import Runs
 from umtslab.scenario import Scenario, as_scenario
 from umtslab.task import Task, Watch, perform
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor, Future, ThreadPoolExecutor
+
     from umtslab.store import Store
 
 _TASKS_AHEAD = 256
@@ -110,9 +110,14 @@ def execute(
     if executor is None and jobs == 1:
         for task in tasks:
             yield _watched(task, store, watch, None)
-    elif executor is None or isinstance(executor, ThreadPoolExecutor):
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    if executor is None or isinstance(executor, ThreadPoolExecutor):
         yield from _on_threads(tasks, store, jobs, executor, watch)
     else:
+        from umtslab.remote import execute_elsewhere
+
         width = workers or _width_of(executor)
         yield from execute_elsewhere(tasks, executor, store=store, workers=width, watch=watch)
 
@@ -130,6 +135,8 @@ def _on_threads(
     executor: ThreadPoolExecutor | None,
     watch: Watch | None,
 ) -> Iterator[Run]:
+    from concurrent.futures import ThreadPoolExecutor
+
     stop = threading.Event()
     with ExitStack() as clean_up:
         pool = executor or clean_up.enter_context(ThreadPoolExecutor(jobs, thread_name_prefix="umts"))
@@ -142,6 +149,8 @@ def _on_threads(
 
 
 def _as_finished(tasks: Iterable[Task], submit: Callable[[Task], Future[Run]]) -> Iterator[Run]:
+    from concurrent.futures import FIRST_COMPLETED, wait
+
     waiting = iter(tasks)
     pending: set[Future[Run]] = set()
     try:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from umtslab.analyse.statistics import Summary
 from umtslab.columns import Table
 from umtslab.first_look import first_look, what_of
 from umtslab.metrics import units
 from umtslab.numbers import estimate, number
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _OF_CONNECTIONS = (
     "goodput_active_kbps",
@@ -39,19 +36,12 @@ def metrics_table(summaries: Mapping[str, Summary], *, every: bool = False) -> T
     return table
 
 
-def connections_table(connections: pl.DataFrame) -> Table:
+def connections_table(connections: Sequence[Mapping[str, Any]]) -> Table:
     """One row per connection in the order of their numbers, with the metrics that a first look wants."""
-    import polars as pl
-
-    names = [
-        name
-        for name in _OF_CONNECTIONS
-        if name in connections.columns and connections[name].is_not_null().any()
-    ]
+    names = [name for name in _OF_CONNECTIONS if any(row.get(name) is not None for row in connections)]
     unit_of = units()
     headings = [f">{name} ({unit_of[name]})" if unit_of.get(name) else f">{name}" for name in names]
     table = Table(">connection", ">ue", *headings)
-    shown = connections.sort("connection").select("connection", "ue", pl.col(names).cast(pl.Float64))
-    for row in shown.iter_rows():
-        table.add_row(str(row[0]), str(row[1]), *(number(value) for value in row[2:]))
+    for row in sorted(connections, key=lambda row: int(row["connection"])):
+        table.add_row(str(row["connection"]), str(row["ue"]), *(number(row[name]) for name in names))
     return table

@@ -43,7 +43,7 @@ def perform(task: Task, store: Store | None, progress: Callable[[float], None] |
         return _in_memory(simulate_task(task, progress=progress))
     with store.draft() as draft:
         captures = draft.captures if task.pcap else None
-        run = simulate_task(task, captures=captures, keep=draft.parts().keep, progress=progress)
+        run = simulate_task(task, captures=captures, tables=draft.folder, progress=progress)
         return store.keep(draft, run, task.scenario, series=task.series, pcap=task.pcap)
 
 
@@ -51,13 +51,12 @@ def simulate_task(
     task: Task,
     *,
     captures: Path | None = None,
-    keep: Callable[[str, _core.Columns], None] | None = None,
+    tables: Path | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Run:
-    """Let the core make a run, whose tables are still the core's.
+    """Let the core make a run; captures and tables go into folders, if any.
 
-    Captures go into a folder, if any. `keep` takes the tables in parts while the run goes on; what it does
-    not get is left in the run.
+    Tables that go into none are in the run, and still the core's.
     """
     result = _core.simulate(
         task.scenario.core,
@@ -65,14 +64,9 @@ def simulate_task(
         task.run,
         series=task.series,
         pcap_dir=None if captures is None else str(captures),
+        tables_dir=None if tables is None else str(tables),
         progress=progress,
-        keep=keep,
     )
-    return _as_run(task, result)
-
-
-def _as_run(task: Task, result: _core.RunResult) -> Run:
-    tables = {"connections": result.connections, **result.series}
     return Run(
         task.scenario.name,
         task.identity,
@@ -80,7 +74,7 @@ def _as_run(task: Task, result: _core.RunResult) -> Run:
         result.events,
         task.scenario.duration_s,
         None,
-        tables,
+        {} if tables is not None else {"connections": result.connections, **result.series},
         overrides=task.scenario.overrides,
     )
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 from typing import IO
 
 
@@ -17,7 +16,6 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
         try:
             yield file
             file.flush()
-            os.chmod(file.name, 0o666 & ~_umask())
             os.replace(file.name, path)
         except BaseException:
             os.unlink(file.name)
@@ -27,13 +25,6 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 def _temporary(path: Path) -> IO[bytes]:
     """A file beside `path`; that it cannot be made is told of `path`, the name that somebody typed."""
     try:
-        return NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False)
+        return open(path.parent / f".{path.name}.{os.urandom(8).hex()}", "xb")
     except OSError as error:
         raise OSError(error.errno, error.strerror, str(path)) from None
-
-
-def _umask() -> int:
-    """The permissions that new files do not get; temporary ones are private regardless of it."""
-    current = os.umask(0)
-    os.umask(current)
-    return current

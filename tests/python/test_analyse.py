@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import umtslab
-from conftest import Umts, command
+from conftest import FTP, Umts, command
 from umtslab import analyse_captures
 from umtslab.captures import units
 from umtslab.run import Run
@@ -159,3 +159,25 @@ def test_rows_as_json_are_those_of_the_table(server: Path) -> None:
     lines = analysis.core.connection_lines(0, 10).splitlines()
     assert [json.loads(line) for line in lines] == analysis.connections().to_dicts()
     assert analysis.core.connection_lines(len(lines), 10) == ""
+
+
+def test_a_folder_or_a_result_stands_for_its_captures(umts: Umts, tmp_path: Path) -> None:
+    scenario = FTP.with_name("ftp-on-fach-3gpp.toml")
+    umts("run", scenario, "--duration", "20 s", "--pcap", "--out", "here")
+    folder = next((tmp_path / "here" / "runs").iterdir())
+    files = None
+    for words in (("here",), (folder,), (folder / "captures",), ("ftp-on-fach-3gpp", "--out", "here")):
+        done = umts("analyse", *words, "--json")
+        assert "captures of RLC PDUs have no TCP and are left out: wireshark" in done.stderr
+        found = sorted(Path(run["file"]).name for run in json.loads(done.stdout)["runs"])
+        assert files in (None, found)
+        files = found
+    assert files is not None
+    assert {"server.pcapng", "ue.pcapng"} <= set(files)
+    assert not [name for name in files if name.startswith("rlc-")]
+    pdus = folder / "captures" / "rlc-downlink-air.pcapng"
+    assert "has RLC PDUs and no TCP: wireshark" in umts("analyse", pdus, status=2).stderr
+    umts("run", scenario, "--duration", "1 s", "--out", "other")
+    assert "other has no captures: run it again with --pcap" in umts("analyse", "other", status=2).stderr
+    (tmp_path / "empty").mkdir()
+    assert "empty has no captures" in umts("analyse", "empty", status=2).stderr

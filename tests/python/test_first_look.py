@@ -62,7 +62,7 @@ def test_it_is_said_whether_a_number_is_a_sum_or_a_mean_and_which_way_it_goes() 
 
 
 def test_connections_stand_in_order_with_their_goodput_while_active(many: Run) -> None:
-    table = connections_table(many.connections())
+    table = connections_table(many.connection_rows())
     assert [row[0] for row in table.rows] == [str(number) for number in range(16)]
     assert table.headings[2] == "goodput_active_kbps (kbit/s)"
     assert len({row[2] for row in table.rows}) > 10

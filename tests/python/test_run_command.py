@@ -143,6 +143,7 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
         output, errors = child.communicate()
     assert child.returncode == 130
     assert "finished runs are kept" in errors
+    assert "the same command with --resume goes on" in errors
     assert 3 <= len(json.loads(output)["runs"]) <= len(os.listdir(runs)) < 500
 
 

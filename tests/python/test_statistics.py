@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 from umtslab.analyse.statistics import (
+    CONFIDENCE,
     Summary,
     difference_paired,
     difference_unpaired,
@@ -16,6 +17,7 @@ from umtslab.analyse.statistics import (
     summarise_metrics,
     t_quantile,
 )
+from umtslab.analyse.student import QUANTILES
 
 SAMPLES = st.lists(st.floats(-1e6, 1e6), min_size=2, max_size=60)
 
@@ -92,3 +94,14 @@ def test_a_pair_needs_both_values() -> None:
 
 def test_many_runs_come_near_the_normal_distribution() -> None:
     assert t_quantile(1e6) == pytest.approx(1.95996, abs=1e-4)
+
+
+def test_the_table_of_students_t_is_that_of_scipy_to_the_bit() -> None:
+    from scipy.special import stdtrit
+
+    assert len(QUANTILES) == 199
+    for freedom, quantile in enumerate(QUANTILES, 1):
+        assert quantile == float(stdtrit(freedom, (1 + CONFIDENCE) / 2)), freedom
+        assert t_quantile(freedom) == t_quantile(float(freedom)) == quantile
+    for other in (0.5, 3.25, 199.5, 200, 1e6):
+        assert t_quantile(other) == float(stdtrit(other, (1 + CONFIDENCE) / 2))

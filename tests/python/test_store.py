@@ -13,12 +13,11 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-import polars as pl
 import pytest
 from conftest import FTP, command, short, started, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from umtslab import Scenario, Store, open_store, simulate
+from umtslab import Scenario, Store, _core, open_store, simulate
 from umtslab.run import CodeVersion, Identity, Run, finite
 from umtslab.store import RunNotFound
 
@@ -210,7 +209,7 @@ def test_whatever_a_run_measured_comes_back_exactly(
 ) -> None:
     scenario = short()
     identity = Identity(scenario.content_hash, CodeVersion("1", "c", "f"), seed, number)
-    connections = pl.DataFrame({"connection": pl.Series([], dtype=pl.UInt32)})
+    connections = _core.simulate(short(("duration", "1 ms")).core, 1, 0).connections
     run = Run(scenario.name, identity, finite(measured), 1, 20.0, None, {"connections": connections})
     folder = tmp_path_factory.mktemp("exact")
     with open_store(folder) as store, store.draft() as draft:

@@ -4,61 +4,69 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import duckdb
 import polars as pl
 import pytest
 from conftest import FTP, tree
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from umtslab import Scenario, _core, open_store, simulate
-from umtslab.store.tables import Parts, write_tables
+from umtslab.run import Run
 
-PART_ROWS = 16 * 1024
-"""A part has so many rows, and what one second of the model's time adds."""
+GROUP_ROWS = 100_000
+"""Of a row group."""
 
 
 @pytest.fixture(scope="module")
 def long() -> Scenario:
-    """Six thousand seconds of FTP, in which some tables have several parts."""
-    return Scenario.load(FTP, [("duration", "6000 s"), ("measure.budget", "true")])
+    """Eight thousand seconds of FTP, in which some tables have several row groups."""
+    return Scenario.load(FTP, [("duration", "8000 s"), ("measure.budget", "true")])
 
 
-@settings(max_examples=25, deadline=None)
-@given(st.lists(st.integers(0, 3_000), max_size=6), st.integers(0, 3_000))
-def test_parts_and_the_whole_table_are_the_same_file(
-    tmp_path_factory: pytest.TempPathFactory, sizes: list[int], rest: int
-) -> None:
-    rows = sum(sizes) + rest
-    number = pl.int_range(rows, eager=True, dtype=pl.UInt32)
-    table = pl.DataFrame({"connection": number, "opened_s": number / 7, "word": number.cast(pl.String)})
-    one, other = (tmp_path_factory.mktemp(name) for name in ("one", "other"))
-    parts, begin = Parts(one), 0
-    for size in sizes:
-        parts.keep("connections", table.slice(begin, size))
-        begin += size
-    write_tables(one, {"connections": table.slice(begin)})
-    write_tables(other, {"connections": table})
-    assert tree(one) == tree(other)
-    assert pl.read_parquet(one / "connections.parquet").equals(table)
+@pytest.fixture(scope="module")
+def written(long: Scenario, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the core wrote the tables of the long run."""
+    folder = tmp_path_factory.mktemp("written")
+    result = _core.simulate(long.core, 1, 0, series=True, tables_dir=str(folder))
+    assert (len(result.connections), result.series) == (0, {})
+    return folder
 
 
-def test_a_long_run_hands_its_tables_out_while_it_goes_on(long: Scenario) -> None:
-    most: dict[str, int] = {}
-    parts: dict[str, list[pl.DataFrame]] = {}
+def names(folder: Path) -> dict[str, Path]:
+    return {path.stem: path for path in folder.rglob("*.parquet")}
 
-    def keep(name: str, columns: _core.Columns) -> None:
-        most[name] = max(most.get(name, 0), len(columns))
-        parts.setdefault(name, []).append(pl.DataFrame(columns))
 
-    left = _core.simulate(long.core, 1, 0, series=True, keep=keep)
+def test_what_is_written_while_a_run_goes_on_is_what_it_has_in_memory(long: Scenario, written: Path) -> None:
     whole = _core.simulate(long.core, 1, 0, series=True)
-    assert {"rlc_buffer", "rlc_delivered", "sent", "acked"} <= parts.keys()
-    # What a second of this scenario adds is less than 1,000 rows.
-    assert max(most.values()) < PART_ROWS + 1_000
-    assert all(len(columns) < PART_ROWS + 1_000 for columns in left.series.values())
-    assert left.metrics == whole.metrics
-    for name, columns in whole.series.items():
-        together = pl.concat([*parts.get(name, []), pl.DataFrame(left.series[name])])
-        assert together.equals(pl.DataFrame(columns)), name
+    tables = {"connections": whole.connections, **whole.series}
+    assert tables.keys() == names(written).keys()
+    assert max(len(columns) for columns in tables.values()) > GROUP_ROWS
+    for name, columns in tables.items():
+        path = names(written)[name]
+        assert pl.read_parquet(path).equals(pl.DataFrame(columns)), name
+        assert _core.count_rows(str(path)) == len(columns)
+
+
+def test_a_table_is_the_same_file_whatever_it_came_in(written: Path, tmp_path: Path) -> None:
+    for name, path in names(written).items():
+        # Read in other pieces than the run had it in.
+        _core.read_table(str(path)).write(str(tmp_path), name)
+    assert tree(tmp_path) == tree(written)
+
+
+def test_numbers_have_no_dictionary_and_words_have_one(written: Path) -> None:
+    files = "', '".join(str(path) for path in written.rglob("*.parquet"))
+    with duckdb.connect() as db:
+        rows = db.sql(
+            f"select type, encodings, compression, row_group_num_rows from parquet_metadata(['{files}'])"
+        ).fetchall()
+    for kind, encodings, compression, count in rows:
+        assert compression == "ZSTD"
+        assert count <= GROUP_ROWS
+        assert ("DICTIONARY" in encodings) == (kind == "BYTE_ARRAY")
+        assert ("BYTE_STREAM_SPLIT" in encodings) == (kind == "DOUBLE")
+
+
+def test_rows_of_connections_are_those_of_the_table(recorded: Run) -> None:
+    assert recorded.connection_rows() == recorded.connections().to_dicts()
 
 
 def test_a_stored_run_is_the_one_in_memory_however_many_jobs(tmp_path: Path, long: Scenario) -> None:
@@ -68,7 +76,6 @@ def test_a_stored_run_is_the_one_in_memory_however_many_jobs(tmp_path: Path, lon
             stored = simulate(long, runs=2, jobs=jobs, store=store, series=True)
         trees.append(tree(tmp_path / str(jobs) / "runs"))
     assert trees[0] == trees[1]
-    assert not [name for name in trees[0] if ".parts" in name]
     [memory] = simulate(long, series=True)
     assert stored[0].series_kinds() == memory.series_kinds()
     assert stored[0].connections().equals(memory.connections())
@@ -76,23 +83,22 @@ def test_a_stored_run_is_the_one_in_memory_however_many_jobs(tmp_path: Path, lon
         assert stored[0].series(kind).equals(memory.series(kind)), kind
 
 
-def test_a_run_whose_rows_nobody_can_keep_ends(long: Scenario) -> None:
-    full = OSError(28, "No space left on device")
-
-    def keep(_name: str, _columns: _core.Columns) -> None:
-        raise full
-
-    with pytest.raises(OSError, match="No space left") as caught:
-        _core.simulate(long.core, 1, 0, series=True, keep=keep)
-    assert caught.value is full
-
-
-def test_a_full_disk_is_told_as_such() -> None:
-    table = pl.DataFrame({"connection": [1, 2, 3]})
+@pytest.mark.parametrize("table", ["connections.parquet", "series/rlc_delivered.parquet"])
+def test_a_full_disk_is_told_as_such_with_the_file(long: Scenario, tmp_path: Path, table: str) -> None:
     device = Path("/dev/full")
     if not device.exists():
         pytest.skip("there is no /dev/full")
-    from umtslab.store import tables
+    place = tmp_path / table
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(device)
+    with pytest.raises(OSError, match="No space left") as caught:
+        _core.simulate(long.core, 1, 0, series=True, tables_dir=str(tmp_path))
+    assert (caught.value.errno, caught.value.filename) == (28, str(place))
 
-    with pytest.raises(OSError, match="No space left"):
-        tables._write(device, table.lazy())
+
+def test_what_is_no_table_is_told_with_its_name(tmp_path: Path) -> None:
+    (tmp_path / "x.parquet").write_text("no table")
+    with pytest.raises(OSError, match=r"x\.parquet"):
+        _core.read_table(str(tmp_path / "x.parquet"))
+    with pytest.raises(FileNotFoundError):
+        _core.count_rows(str(tmp_path / "y.parquet"))

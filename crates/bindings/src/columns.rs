@@ -1,5 +1,6 @@
 //! Tables for Python through the Arrow PyCapsule interface: the columns are handed over, not copied.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -12,6 +13,9 @@ use umts_capture::TimeSequenceTables;
 use umts_record::definitions;
 use umts_record::metrics::{ConnectionRow, Definition, Scope};
 use umts_record::series::{Table, Values};
+
+use crate::lines;
+use crate::table_files::{TableError, TableFile};
 
 /// A table, for any library that reads Arrow streams: `polars.DataFrame(columns)`, `pyarrow.table(columns)`.
 #[pyclass(frozen, module = "umtslab._core")]
@@ -199,6 +203,25 @@ impl Columns {
     /// Rows of the table.
     fn __len__(&self) -> usize {
         self.batches.iter().map(RecordBatch::num_rows).sum()
+    }
+
+    /// Writes the table called `name` into its file below `folder`, as `simulate` does.
+    fn write(&self, py: Python<'_>, folder: PathBuf, name: &str) -> PyResult<()> {
+        let written = || -> Result<(), TableError> {
+            let mut file = TableFile::create(&folder, name, SchemaRef::clone(&self.schema))?;
+            self.batches.iter().try_for_each(|batch| file.write(batch.clone()))?;
+            file.close()
+        };
+        written().map_err(|error| error.raise(py))
+    }
+
+    /// The rows as JSON, one object a line.
+    fn json_lines(&self) -> String {
+        let mut text = String::new();
+        for batch in &self.batches {
+            (0..batch.num_rows()).for_each(|row| lines::write_row(&mut text, batch, row));
+        }
+        text
     }
 
     /// The table as an Arrow C stream. It comes in its own schema, as the interface allows, whichever is asked for.

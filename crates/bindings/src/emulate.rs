@@ -19,7 +19,7 @@ use umts_units::{Duration, Time};
 use crate::columns::Columns;
 use crate::errors::NO_PANIC;
 use crate::scenario::Scenario;
-use crate::tables::Tables;
+use crate::tables::{Tables, handed_over};
 use crate::walls::{Place, Waiting};
 
 pyo3::create_exception!(
@@ -243,9 +243,10 @@ fn measured(
     results: Results,
     counts: Counts,
 ) -> PyResult<EmulationResult> {
-    let tables = Tables::new(scenario.inner().measure.budget);
+    let tables = Tables::new(None, scenario.inner().measure.budget);
     let series = results.series.map_or_else(Vec::new, |series| series.tables);
-    let (connections, series) = tables.finish(py, results.metrics.connections, series)?;
+    let finished = tables.finish(results.metrics.connections, series).map_err(|error| error.raise(py))?;
+    let (connections, series) = handed_over(py, finished)?;
     Ok(EmulationResult {
         status: None,
         ues: Vec::new(),

@@ -1,5 +1,9 @@
 //! What goes wrong, as Python exceptions.
 
+use std::io;
+use std::path::Path;
+
+use pyo3::PyTypeInfo;
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use umts_record::capture::CaptureError;
@@ -63,10 +67,20 @@ pub fn scenario_error(py: Python<'_>, error: &umts_scenario::ScenarioError) -> P
 
 /// The exception for a capture that could not be written, with `errno` and `filename` as those of Python's own.
 pub fn output_error(py: Python<'_>, error: &CaptureError) -> PyErr {
-    let Some(errno) = error.source.raw_os_error() else { return OutputError::new_err(error.to_string()) };
+    os_error::<OutputError>(py, Some(&error.source), &error.path, || error.to_string())
+}
+
+/// An exception of the operating system's kind; where it refused nothing, one with the `other` words.
+pub fn os_error<T: PyTypeInfo>(
+    py: Python<'_>,
+    refused: Option<&io::Error>,
+    path: &Path,
+    other: impl FnOnce() -> String,
+) -> PyErr {
+    let Some(errno) = refused.and_then(io::Error::raw_os_error) else { return PyErr::new::<T, _>(other()) };
     let reason = py.import("os").and_then(|os| os.call_method1("strerror", (errno,))?.extract::<String>());
     match reason {
-        Ok(reason) => OutputError::new_err((errno, reason, error.path.clone().into_os_string())),
+        Ok(reason) => PyErr::new::<T, _>((errno, reason, path.as_os_str().to_owned())),
         Err(unexpected) => unexpected,
     }
 }

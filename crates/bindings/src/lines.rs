@@ -33,6 +33,9 @@ fn write_value(text: &mut String, values: &dyn Array, row: usize) {
         DataType::Boolean => write!(text, "{}", values.as_boolean().value(row)),
         // Addresses and names of this crate's own: nothing in them needs an escape.
         DataType::Utf8 => write!(text, "\"{}\"", values.as_string::<i32>().value(row)),
+        // As earlier versions of the program stored them.
+        DataType::LargeUtf8 => write!(text, "\"{}\"", values.as_string::<i64>().value(row)),
+        DataType::Utf8View => write!(text, "\"{}\"", values.as_string_view().value(row)),
         other => unreachable!("tables of connections have no column of {other}"),
     };
     written.expect("a String takes all that is written");

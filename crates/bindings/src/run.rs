@@ -12,7 +12,7 @@ use crate::columns::Columns;
 use crate::control::{self, Failure};
 use crate::errors::output_error;
 use crate::scenario::Scenario;
-use crate::tables::Tables;
+use crate::tables::{Tables, handed_over};
 
 /// One finished run. `connections` and the values of `series` are Arrow streams.
 #[pyclass(frozen, module = "umtslab._core")]
@@ -26,10 +26,10 @@ pub struct RunResult {
     /// Value of each metric for the network; none where the run had nothing to measure it on.
     #[pyo3(get)]
     metrics: BTreeMap<String, Option<f64>>,
-    /// One row per connection, but for those that `keep` got.
+    /// One row per connection; none if they are in a file.
     #[pyo3(get)]
     connections: Py<Columns>,
-    /// Time series by name; empty if they were not asked for.
+    /// Time series by name; empty if they were not asked for, or are in files.
     #[pyo3(get)]
     series: BTreeMap<String, Py<Columns>>,
     /// Captures written.
@@ -43,10 +43,10 @@ pub struct RunResult {
 /// Runs a scenario to its end.
 ///
 /// Other threads run meanwhile. About 100 times `progress` is told the finished fraction; what it raises, or a
-/// pending Ctrl-C, ends the run. `keep` gets the tables in parts, as soon as there is a part of one: its name, or
-/// "connections", and a `Columns`. What it raises ends the run. What it does not get comes with the result.
+/// pending Ctrl-C, ends the run. Tables go into files below `tables_dir` while the run goes on; without it they
+/// come with the result.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, run, *, series=false, pcap_dir=None, progress=None, keep=None))]
+#[pyo3(signature = (scenario, seed, run, *, series=false, pcap_dir=None, tables_dir=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub fn simulate(
     py: Python<'_>,
@@ -55,16 +55,16 @@ pub fn simulate(
     run: u64,
     series: bool,
     pcap_dir: Option<PathBuf>,
+    tables_dir: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
-    keep: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
     let mut interruption = None;
-    let mut not_kept = None;
+    let mut not_written = None;
     let failure = Failure::default();
     let controls: Vec<_> = scenario.inner().flow.iter().map(|flow| flow.tcp.python_control.clone()).collect();
     let written = controls.iter().any(Option::is_some);
     let laws = written.then(|| control::laws(py, controls, &failure)).transpose()?;
-    let mut tables = Tables::new(scenario.inner().measure.budget);
+    let mut tables = Tables::new(tables_dir, scenario.inner().measure.budget);
     let finished = py.detach(|| {
         let mut report =
             |fraction: f64| match failure.take().map_or_else(|| tell(progress.as_ref(), fraction), Err) {
@@ -74,14 +74,10 @@ pub fn simulate(
                     ControlFlow::Break(())
                 }
             };
-        let mut hand_out = |name: &'static str, part: Columns| {
-            let Some(keep) = &keep else { return Ok(()) };
-            Python::attach(|py| keep.call1(py, (name, part)).map(drop))
-        };
-        let mut finished = |piece| match tables.add(piece, keep.is_some().then_some(&mut hand_out as _)) {
+        let mut finished = |piece| match tables.add(piece) {
             Ok(()) => ControlFlow::Continue(()),
-            Err(raised) => {
-                not_kept = Some(raised);
+            Err(error) => {
+                not_written = Some(error);
                 ControlFlow::Break(())
             }
         };
@@ -96,21 +92,23 @@ pub fn simulate(
         };
         umts_simulate::run(scenario.inner(), options)
     });
-    if let Some(raised) = interruption.or(not_kept).or_else(|| failure.take()) {
+    let not_written = not_written.map(|error| error.raise(py));
+    if let Some(raised) = interruption.or(not_written).or_else(|| failure.take()) {
         return Err(raised);
     }
     match finished {
         Ok(output) => result(py, seed, run, output, tables),
         Err(RunError::Capture(error)) => Err(output_error(py, &error)),
         Err(RunError::Stopped) => {
-            unreachable!("only `report` and `keep` stop a run, and then there is an error")
+            unreachable!("only `report` and `tables` stop a run, and then there is an error")
         }
     }
 }
 
 fn result(py: Python<'_>, seed: u64, run: u64, output: RunOutput, tables: Tables) -> PyResult<RunResult> {
     let of_series = output.series.map_or_else(Vec::new, |series| series.tables);
-    let (connections, series) = tables.finish(py, output.metrics.connections, of_series)?;
+    let finished = py.detach(|| tables.finish(output.metrics.connections, of_series));
+    let (connections, series) = handed_over(py, finished.map_err(|error| error.raise(py))?)?;
     Ok(RunResult {
         seed,
         run,

@@ -1,7 +1,8 @@
-//! The tables of a run, filled while it goes on: as columns they take a fraction of what rows take, and whoever wants
-//! them gets them in parts, so that a long run does not keep them.
+//! The tables of a run, filled while it goes on: as columns they take a fraction of what rows take, and in files they
+//! take no memory, so that a long run does not keep them.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
@@ -11,103 +12,97 @@ use umts_record::series::Table;
 use umts_record::{PIECE_ROWS, Piece};
 
 use crate::columns::{self, Columns, connections};
-
-/// A part has so many rows, and what came together with the last of them.
-const PART_ROWS: usize = 16 * PIECE_ROWS;
+use crate::table_files::{TableError, TableFile};
 
 /// The name of the table of connections; that of a series is its own.
-const CONNECTIONS: &str = "connections";
+pub const CONNECTIONS: &str = "connections";
 
-/// Takes the parts of tables: `(name, columns)`.
-pub type Keep<'a> = &'a mut dyn FnMut(&'static str, Columns) -> PyResult<()>;
-
-/// The table of connections, and those of the series by name.
-pub type Finished = (Py<Columns>, BTreeMap<String, Py<Columns>>);
+/// The table of connections, and those of the series by name, as far as they are in no files.
+pub type Finished = (Columns, BTreeMap<String, Columns>);
 
 /// All tables of a run.
 pub struct Tables {
+    folder: Option<PathBuf>,
     has_budget: bool,
     /// Connections that are no columns yet.
     rows: Vec<ConnectionRow>,
     filling: BTreeMap<&'static str, Filling>,
 }
 
-struct Filling {
-    schema: SchemaRef,
-    batches: Vec<RecordBatch>,
-    rows: usize,
+enum Filling {
+    Kept(SchemaRef, Vec<RecordBatch>),
+    Written(Box<TableFile>),
 }
 
 impl Tables {
-    /// No rows yet. With `has_budget` connections have columns for their time budget.
-    pub fn new(has_budget: bool) -> Self {
-        let mut tables = Self { has_budget, rows: Vec::new(), filling: BTreeMap::new() };
-        tables.append(CONNECTIONS, connections(&[], has_budget));
-        tables
+    /// No rows yet. They go into files below `folder`, if there is one. With `has_budget` connections have columns for
+    /// their time budget.
+    pub fn new(folder: Option<PathBuf>, has_budget: bool) -> Self {
+        Self { folder, has_budget, rows: Vec::new(), filling: BTreeMap::new() }
     }
 
-    /// Adds rows behind those that are there. A part that is whole leaves through `keep`, if there is one.
-    pub fn add(&mut self, piece: Piece, keep: Option<Keep<'_>>) -> PyResult<()> {
-        let name = match piece {
+    /// Adds rows behind those that are there.
+    pub fn add(&mut self, piece: Piece) -> Result<(), TableError> {
+        match piece {
             Piece::Connections(mut rows) => {
                 self.rows.append(&mut rows);
-                if self.rows.len() < PIECE_ROWS {
-                    return Ok(());
-                }
-                self.append_rows();
-                CONNECTIONS
+                if self.rows.len() < PIECE_ROWS { Ok(()) } else { self.append_rows() }
             }
-            Piece::Series(table) => {
-                let name = table.name;
-                self.append(name, columns::series(table));
-                name
-            }
-        };
-        match (self.filling.get_mut(name), keep) {
-            (Some(filling), Some(keep)) if filling.rows >= PART_ROWS => keep(name, filling.take()),
-            _ => Ok(()),
+            Piece::Series(table) => self.append(table.name, columns::series(table)),
         }
     }
 
-    /// The table of connections, and those of the series by name, but for the parts that were kept.
-    pub fn finish(
-        mut self,
-        py: Python<'_>,
-        last: Vec<ConnectionRow>,
-        series: Vec<Table>,
-    ) -> PyResult<Finished> {
+    /// Adds the last rows. Files are whole then.
+    pub fn finish(mut self, last: Vec<ConnectionRow>, series: Vec<Table>) -> Result<Finished, TableError> {
         self.rows.extend(last);
-        self.append_rows();
+        self.append_rows()?;
         for table in series {
-            self.append(table.name, columns::series(table));
+            self.append(table.name, columns::series(table))?;
         }
-        let connections = self.filling.remove(CONNECTIONS).expect("it is there from the start").take();
-        let series = self
-            .filling
-            .into_iter()
-            .map(|(name, mut filling)| Ok((name.to_owned(), Py::new(py, filling.take())?)));
-        Ok((Py::new(py, connections)?, series.collect::<PyResult<_>>()?))
+        let mut kept = BTreeMap::new();
+        for (name, filling) in self.filling {
+            match filling {
+                Filling::Kept(schema, batches) => {
+                    kept.insert(name.to_owned(), Columns::of_batches(schema, batches));
+                }
+                Filling::Written(file) => file.close()?,
+            }
+        }
+        let none = || Columns::of_batches(connections(&[], self.has_budget).schema(), Vec::new());
+        Ok((kept.remove(CONNECTIONS).unwrap_or_else(none), kept))
     }
 
-    fn append_rows(&mut self) {
+    fn append_rows(&mut self) -> Result<(), TableError> {
         let rows = connections(&self.rows, self.has_budget);
         self.rows.clear();
-        self.append(CONNECTIONS, rows);
+        self.append(CONNECTIONS, rows)
     }
 
-    fn append(&mut self, name: &'static str, batch: RecordBatch) {
-        let empty = || Filling { schema: batch.schema(), batches: Vec::new(), rows: 0 };
-        let filling = self.filling.entry(name).or_insert_with(empty);
-        if batch.num_rows() > 0 {
-            filling.rows += batch.num_rows();
-            filling.batches.push(batch);
+    fn append(&mut self, name: &'static str, batch: RecordBatch) -> Result<(), TableError> {
+        let filling = match self.filling.remove(name) {
+            Some(filling) => filling,
+            None => match &self.folder {
+                Some(folder) => Filling::Written(Box::new(TableFile::create(folder, name, batch.schema())?)),
+                None => Filling::Kept(batch.schema(), Vec::new()),
+            },
+        };
+        let filling = self.filling.entry(name).or_insert(filling);
+        match filling {
+            _ if batch.num_rows() == 0 => Ok(()),
+            Filling::Kept(_, batches) => {
+                batches.push(batch);
+                Ok(())
+            }
+            Filling::Written(file) => file.write(batch),
         }
     }
 }
 
-impl Filling {
-    fn take(&mut self) -> Columns {
-        self.rows = 0;
-        Columns::of_batches(SchemaRef::clone(&self.schema), std::mem::take(&mut self.batches))
-    }
+/// Tables as Python has them.
+pub type HandedOver = (Py<Columns>, BTreeMap<String, Py<Columns>>);
+
+/// Hands tables over to Python.
+pub fn handed_over(py: Python<'_>, (connections, series): Finished) -> PyResult<HandedOver> {
+    let series = series.into_iter().map(|(name, columns)| Ok((name, Py::new(py, columns)?)));
+    Ok((Py::new(py, connections)?, series.collect::<PyResult<_>>()?))
 }

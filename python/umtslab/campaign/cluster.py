@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,9 @@ from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.study import Workers
 from umtslab.extras import lacking
 
+LOCAL = "local"
+"""In place of an address: workers that are started here."""
+
 CONNECT_S = 10.0
 """How long a scheduler may take to answer."""
 
@@ -19,6 +23,8 @@ CONNECT_S = 10.0
 @contextmanager
 def cluster(address: str) -> Iterator[Workers]:
     """The workers of the Dask scheduler at `address`, as in ``tcp://host:8786``.
+
+    Those of ``local`` are processes of this machine, one for each processor, which end with the block.
 
     Raises
     ------
@@ -31,13 +37,46 @@ def cluster(address: str) -> Iterator[Workers]:
         raise CampaignError(lacking("distributed", error)) from None
     # What Dask says of lost workers and retries is for its own log, not for the terminal of a campaign.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    try:
-        _knock(address)
-        make: Any = Client  # Dask has no types
-        client = make(address, timeout=CONNECT_S, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        why = str(error) or type(error).__name__
-        raise CampaignError(f"--dask {address}: no Dask scheduler answers there: {why}") from None
+    make: Any = Client  # Dask has no types
+    with _scheduler(address) as place:
+        try:
+            client = make(place, timeout=CONNECT_S, set_as_default=False)
+        except (OSError, ValueError, TypeError) as error:
+            raise _unanswered(address, error) from None
+        with _workers(client) as workers:
+            yield workers
+
+
+@contextmanager
+def _scheduler(address: str) -> Iterator[str]:
+    """The address of a scheduler that answers; a local one lasts as long as the block."""
+    if address != LOCAL:
+        try:
+            _knock(address)
+        except (OSError, ValueError) as error:
+            raise _unanswered(address, error) from None
+        yield address
+        return
+    from distributed import LocalCluster
+
+    make: Any = LocalCluster
+    processors = len(os.sched_getaffinity(0))
+    with make(
+        n_workers=processors,
+        threads_per_worker=1,
+        dashboard_address=None,
+        silence_logs=logging.CRITICAL,
+    ) as found:
+        yield found.scheduler_address
+
+
+def _unanswered(address: str, error: Exception) -> CampaignError:
+    why = str(error) or type(error).__name__
+    return CampaignError(f"--dask {address}: no Dask scheduler answers there: {why}")
+
+
+@contextmanager
+def _workers(client: Any) -> Iterator[Workers]:
     try:
         executor = client.get_executor(pure=False)
         try:
@@ -63,7 +102,7 @@ def _knock(address: str) -> None:
         raise ValueError("an address is written tcp://HOST:PORT")
     host, colon, port = place.rpartition(":")
     if not colon or not port.isdecimal() or int(port) >= 2**16:
-        raise ValueError("an address is written tcp://HOST:PORT")
+        raise ValueError("an address is written tcp://HOST:PORT, or local starts workers here")
     socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT_S).close()
 
 

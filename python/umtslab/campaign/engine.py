@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Executor
 from typing import TYPE_CHECKING
 
 from umtslab.campaign.points import Axes, Point, grid, points
@@ -18,6 +17,8 @@ from umtslab.simulation import execute
 from umtslab.task import Task, Watch
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from umtslab.store import Store
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,8 @@ from umtslab.scenario import Scenario
 from umtslab.task import Task, Watch
 
 if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
     from umtslab.store import Store, StoreReader
 
 

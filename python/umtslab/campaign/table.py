@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -152,6 +151,8 @@ class Table:
     def done(self) -> None:
         """Refuse keys that nobody asked for."""
         for key in self._content:
+            from difflib import get_close_matches
+
             near = get_close_matches(key, self._known, 1)
             hint = f"did you mean {near[0]}?" if near else f"there are {', '.join(sorted(self._known))}"
             raise self.wrong(key, f"unknown key; {hint}")

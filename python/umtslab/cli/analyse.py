@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from umtslab.cli.capture_files import captures_of, how_to_open
 from umtslab.cli.capture_report import report
-from umtslab.cli.options import add_all, add_json, add_quiet
+from umtslab.cli.options import add_all, add_json, add_out, add_quiet
 from umtslab.cli.parser import whole_number
 
 if TYPE_CHECKING:
@@ -23,10 +25,10 @@ def options(parser: Parser) -> None:
     )
     parser.add_argument(
         "captures",
-        type=Path,
         nargs="+",
         metavar="CAPTURE",
-        help="pcap or pcapng files, each analysed for itself; `-` is standard input.",
+        help="pcap or pcapng files, each analysed for itself; `-` is standard input. A folder stands for the "
+        "captures in it, a result for those of its runs.",
     )
     shown = parser.add_argument_group("what is shown")
     shown.add_argument(
@@ -45,18 +47,24 @@ def options(parser: Parser) -> None:
         "that sent most.",
     )
     add_all(shown)
+    add_out(shown, "Where results are looked up by name")
     add_json(shown)
     add_quiet(shown, "No progress bar, and no warnings on standard error.")
 
 
 def analyse(
-    captures: Sequence[Path],
+    captures: Sequence[str],
     *,
     connection: int | None,
     plot: Path | None,
     show_all: bool,
+    out: Path,
     json: bool,
     quiet: bool,
 ) -> int:
     """Analyse captures and print what was found; arguments as `options` declares them."""
-    return report(tuple(captures), connection, plot, show_all=show_all, json=json, quiet=quiet)
+    packets, pdus = captures_of(captures, out)
+    if pdus and not quiet:
+        note = f"{len(pdus)} captures of RLC PDUs have no TCP and are left out: {how_to_open(pdus[0])}"
+        print(f"note: {note}", file=sys.stderr)
+    return report(tuple(packets), connection, plot, show_all=show_all, json=json, quiet=quiet)

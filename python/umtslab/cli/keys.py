@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 OTHER_NAMES = {
     "cwnd": ("tcp.initial_window", "tcp.initial_ssthresh"),
     "mss": ("tcp.segment_payload",),
@@ -21,6 +19,8 @@ def is_key(word: str) -> bool:
 
 def keys_like(word: str) -> list[str]:
     """Keys that end in a word, are called so elsewhere, or are spelled nearly so."""
+    from difflib import get_close_matches
+
     keys = _keys()
     if word in keys:
         return []

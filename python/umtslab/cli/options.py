@@ -46,7 +46,8 @@ def add_dask(options: Options) -> None:
     options.add_argument(
         "--dask",
         metavar="ADDRESS",
-        help="Run on the workers of the Dask scheduler at this address instead, as in tcp://host:8786.",
+        help="Run on the workers of the Dask scheduler at this address instead, as in tcp://host:8786, or on "
+        "workers that are started here for it: local.",
     )
 
 

@@ -250,7 +250,8 @@ def _report(plan: _Plan, wanted: Precision | None, *, show_all: bool, as_json: b
         for line in _not_recorded(plan):
             print(f"warning: {line}", file=sys.stderr)
     if plan.interrupted:
-        print(f"umts: interrupted; {len(runs)} finished runs are kept in {plan.store.path}", file=sys.stderr)
+        kept = f"{len(runs)} finished runs are kept in {plan.store.path}"
+        print(f"umts: interrupted; {kept}; the same command with --resume goes on", file=sys.stderr)
         return INTERRUPTED
     if wanted is None or wanted.is_met(plan.values(wanted.metric)):
         return 0

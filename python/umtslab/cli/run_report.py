@@ -45,7 +45,7 @@ def print_tables(
         print()
         if len(runs) > 1:
             print(f"Connections of run {runs[0].run}")
-        show(connections_table(runs[0].connections()))
+        show(connections_table(runs[0].connection_rows()))
     if not quiet:
         print("\n".join(["", *_where(runs, store), *_not_captured(scenario, runs)]))
 

@@ -32,6 +32,7 @@ from umtslab.cli.parser import whole_number
 from umtslab.cli.progress import ProgressBar
 from umtslab.cli.purposes import check_purpose
 from umtslab.cli.results import open_results
+from umtslab.cli.values import listed
 from umtslab.cli.where import chosen_workers
 from umtslab.exit_status import FAILED, INTERRUPTED
 from umtslab.metrics import units, unknown
@@ -81,7 +82,8 @@ def _points(group: Options) -> None:
         metavar="KEY=VALUE,VALUE,…",
         action="append",
         default=[],
-        help="Values of a scenario key; may be repeated.",
+        help="Values of a scenario key, also as FIRST:LAST:STEP, lin(FIRST,LAST,COUNT) or "
+        "log(FIRST,LAST,COUNT); may be repeated.",
     )
     add_set(group, "of a key that is not varied")
     add_seed(group, "the campaign's, else the scenario's own")
@@ -190,13 +192,18 @@ def _checked_name(name: str) -> str:
 def _parameters(words: Sequence[str]) -> dict[str, list[str | int | float | bool]]:
     found: dict[str, list[str | int | float | bool]] = {}
     for word in words:
-        key, equals, values = word.partition("=")
-        listed = [value.strip() for value in values.split(",")]
-        if not equals or not key.strip() or not all(listed):
-            raise UsageError(f"-P takes KEY=VALUE,VALUE, as in -P radio.bler=0.01,0.1, not {word!r}")
+        key, equals, text = word.partition("=")
+        try:
+            values = listed(text)
+        except UsageError as error:
+            raise UsageError(f"-P {key.strip()}: {error}") from None
+        if not equals or not key.strip() or not all(values):
+            raise UsageError(
+                f"-P takes KEY=VALUE,VALUE or KEY=FIRST:LAST:STEP, as in -P radio.bler=0.01,0.1, not {word!r}"
+            )
         if key.strip() == "seed":
             raise UsageError("the seed stays the same at all points: use --runs for replications")
-        found[key.strip()] = list(dict.fromkeys(listed))
+        found[key.strip()] = list(values)
     return found
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab.run import CodeVersion, Identity, Run
-from umtslab.store.tables import write_tables
 
 if TYPE_CHECKING:
     from umtslab.scenario import Scenario
@@ -23,7 +22,7 @@ FORMAT = 1
 
 
 def write_run(folder: Path, run: Run, scenario: Scenario) -> None:
-    """Write everything but captures, which the core writes itself; tables follow the parts that are there.
+    """Write everything but captures and what tables of the run the core has written itself.
 
     Equal runs give equal bytes: keys are sorted, floats have their shortest exact form, and no clock is
     asked.
@@ -31,7 +30,8 @@ def write_run(folder: Path, run: Run, scenario: Scenario) -> None:
     _write_json(folder / "run.json", _identity_card(run))
     (folder / "scenario.toml").write_text(scenario.to_toml(), encoding="utf-8")
     _write_json(folder / "metrics.json", run.metrics)
-    write_tables(folder, run.tables)
+    for name, columns in sorted(run.tables.items()):
+        columns.write(str(folder), name)
 
 
 def read_run(folder: Path) -> Run:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import tomllib
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +22,8 @@ def now() -> str:
 
 def parameters(scenario_toml: str) -> str:
     """A whole scenario as JSON."""
+    import tomllib
+
     return json.dumps(tomllib.loads(scenario_toml), sort_keys=True, default=str)
 
 

@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import fcntl
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from uuid import uuid4
 
 
 class Staging:
@@ -23,7 +21,7 @@ class Staging:
         self._root = store / ".staging"
         self._root.mkdir(parents=True, exist_ok=True)
         self._remove_left_overs()
-        self._name = uuid4().hex
+        self._name = _new_name()
         with self.exclusively():
             self._lock = os.open(self._lock_file(self._name), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o644)
             fcntl.flock(self._lock, fcntl.LOCK_EX)
@@ -32,12 +30,12 @@ class Staging:
     @contextmanager
     def folder(self) -> Iterator[Path]:
         """A new empty folder; removed at the end unless it was renamed away."""
-        folder = self._folder / uuid4().hex
+        folder = self._folder / _new_name()
         folder.mkdir()
         try:
             yield folder
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            _remove_tree(folder)
 
     @contextmanager
     def exclusively(self) -> Iterator[None]:
@@ -51,9 +49,9 @@ class Staging:
 
     def swap_out(self, folder: Path) -> None:
         """Take a folder of the store away at once; it is deleted afterwards."""
-        away = self._folder / uuid4().hex
+        away = self._folder / _new_name()
         folder.rename(away)
-        shutil.rmtree(away, ignore_errors=True)
+        _remove_tree(away)
 
     def close(self) -> None:
         """Remove this writer's folder and give up its lock."""
@@ -76,8 +74,24 @@ class Staging:
 
     def _remove(self, name: str) -> None:
         # The folder first: while its lock file exists, somebody will come back for it.
-        shutil.rmtree(self._root / name, ignore_errors=True)
+        _remove_tree(self._root / name)
         self._lock_file(name).unlink(missing_ok=True)
+
+
+def _new_name() -> str:
+    return os.urandom(16).hex()
+
+
+def _remove_tree(folder: Path) -> None:
+    """Remove a folder with all that is in it, as far as that can be done."""
+    try:
+        folder.rmdir()  # most often it is empty, or was renamed away
+    except FileNotFoundError:
+        return
+    except OSError:
+        import shutil
+
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_free(lock_file: Path) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,7 +15,6 @@ from umtslab.store.folder import is_run_folder, same_metrics, write_run
 from umtslab.store.reader import StoreReader, reconcile
 from umtslab.store.remake import now, parameters, remaking_command
 from umtslab.store.staging import Staging
-from umtslab.store.tables import Parts
 
 if TYPE_CHECKING:
     from umtslab.scenario import Scenario
@@ -26,8 +24,8 @@ if TYPE_CHECKING:
 class Draft:
     """A run being written.
 
-    The core puts captures into `captures`, `parts` takes the tables while the run goes on, `Store.keep` puts
-    the rest into `folder`.
+    The core puts captures into `captures` and tables into `folder` while the run goes on; `Store.keep` puts
+    the rest there.
     """
 
     folder: Path
@@ -38,10 +36,6 @@ class Draft:
         path = self.folder / "captures"
         path.mkdir(exist_ok=True)
         return path
-
-    def parts(self) -> Parts:
-        """Takes parts of tables."""
-        return Parts(self.folder)
 
 
 class Store(StoreReader):
@@ -146,6 +140,8 @@ def open_store(path: str | os.PathLike[str]) -> Store:
 def _carry_over(old: Path, new: Path) -> None:
     if not (is_run_folder(old) and same_metrics(old, new)):
         return
+    import shutil
+
     for part in ("series", "captures"):
         if (old / part).is_dir() and not (new / part).exists():
             shutil.copytree(old / part, new / part)

@@ -1,0 +1,152 @@
+//! Tables as Parquet files: written while a run goes on, and read back for who wants their rows.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use arrow_array::{RecordBatch, RecordBatchReader};
+use arrow_schema::{DataType, Schema, SchemaRef};
+use arrow_select::concat::concat_batches;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::{Compression, Encoding, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::{EnabledStatistics, WriterProperties};
+use parquet::schema::types::ColumnPath;
+use pyo3::prelude::*;
+
+use crate::columns::Columns;
+use crate::errors::os_error;
+
+/// Rows are encoded so many at a time, whatever they came in: equal tables are equal files.
+const ROWS_AT_ONCE: usize = 16 * 1024;
+
+const ROWS_PER_GROUP: usize = 100_000;
+
+const ZSTD_LEVEL: i32 = 3;
+
+/// A file that could not be written or read.
+#[derive(Debug)]
+pub struct TableError {
+    path: PathBuf,
+    source: ParquetError,
+}
+
+impl TableError {
+    fn of(path: &Path) -> impl Fn(ParquetError) -> Self {
+        move |source| Self { path: path.to_owned(), source }
+    }
+
+    /// As Python has it: what the system refused, with its number and the file.
+    pub fn raise(&self, py: Python<'_>) -> PyErr {
+        let refused = match &self.source {
+            ParquetError::External(source) => source.downcast_ref::<io::Error>(),
+            _ => None,
+        };
+        os_error::<pyo3::exceptions::PyOSError>(py, refused, &self.path, || {
+            format!("{}: {}", self.path.display(), self.source)
+        })
+    }
+}
+
+/// A table that is being written.
+pub struct TableFile {
+    path: PathBuf,
+    schema: SchemaRef,
+    writer: ArrowWriter<File>,
+    waiting: Vec<RecordBatch>,
+    rows: usize,
+}
+
+impl TableFile {
+    /// Begins the table called `name` in `folder`: that of connections there, those of series in a folder of theirs.
+    pub fn create(folder: &Path, name: &str, schema: SchemaRef) -> Result<Self, TableError> {
+        let path = match name {
+            crate::tables::CONNECTIONS => folder.join("connections.parquet"),
+            series => folder.join("series").join(format!("{series}.parquet")),
+        };
+        let parent = path.parent().unwrap_or(folder);
+        let opened = std::fs::create_dir_all(parent).and_then(|()| File::create(&path));
+        let begun = opened.map_err(ParquetError::from).and_then(|file| {
+            ArrowWriter::try_new(file, SchemaRef::clone(&schema), Some(properties(&schema)))
+        });
+        let writer = begun.map_err(TableError::of(&path))?;
+        Ok(Self { path, schema, writer, waiting: Vec::new(), rows: 0 })
+    }
+
+    /// Adds rows behind those that are there.
+    pub fn write(&mut self, batch: RecordBatch) -> Result<(), TableError> {
+        self.rows += batch.num_rows();
+        self.waiting.push(batch);
+        if self.rows < ROWS_AT_ONCE {
+            return Ok(());
+        }
+        let together = self.take_waiting()?;
+        let mut begin = 0;
+        while together.num_rows() - begin >= ROWS_AT_ONCE {
+            self.encode(&together.slice(begin, ROWS_AT_ONCE))?;
+            begin += ROWS_AT_ONCE;
+        }
+        self.rows = together.num_rows() - begin;
+        self.waiting.push(together.slice(begin, self.rows));
+        Ok(())
+    }
+
+    /// Writes what waits, and the end of the file.
+    pub fn close(mut self) -> Result<(), TableError> {
+        let last = self.take_waiting()?;
+        self.encode(&last)?;
+        self.writer.close().map(drop).map_err(TableError::of(&self.path))
+    }
+
+    fn take_waiting(&mut self) -> Result<RecordBatch, TableError> {
+        let together = concat_batches(&self.schema, &std::mem::take(&mut self.waiting));
+        together.map_err(|error| TableError::of(&self.path)(error.into()))
+    }
+
+    fn encode(&mut self, batch: &RecordBatch) -> Result<(), TableError> {
+        self.writer.write(batch).map_err(TableError::of(&self.path))
+    }
+}
+
+/// Numbers of a simulation seldom repeat, so a dictionary of them only costs; floats lie octet by octet, so that those
+/// that are alike stand together. Words repeat.
+fn properties(schema: &Schema) -> WriterProperties {
+    let level = ZstdLevel::try_new(ZSTD_LEVEL).expect("zstd has this level");
+    let mut properties = WriterProperties::builder()
+        .set_compression(Compression::ZSTD(level))
+        .set_dictionary_enabled(false)
+        .set_statistics_enabled(EnabledStatistics::Chunk)
+        .set_max_row_group_row_count(Some(ROWS_PER_GROUP));
+    for field in schema.fields() {
+        let column = ColumnPath::from(field.name().as_str());
+        properties = match field.data_type() {
+            DataType::Float64 => properties.set_column_encoding(column, Encoding::BYTE_STREAM_SPLIT),
+            DataType::Utf8 => properties.set_column_dictionary_enabled(column, true),
+            _ => properties,
+        };
+    }
+    properties.build()
+}
+
+/// Reads a table of a run folder, whichever version of the program wrote it.
+#[pyfunction]
+pub fn read_table(py: Python<'_>, path: PathBuf) -> PyResult<Columns> {
+    let read = || -> Result<Columns, ParquetError> {
+        let reader = opened(&path)?.build()?;
+        let schema = reader.schema();
+        Ok(Columns::of_batches(schema, reader.collect::<Result<_, _>>()?))
+    };
+    read().map_err(|source| TableError::of(&path)(source).raise(py))
+}
+
+/// How many rows a table of a run folder has; none of them is read.
+#[pyfunction]
+pub fn count_rows(py: Python<'_>, path: PathBuf) -> PyResult<i64> {
+    let counted = opened(&path).map(|found| found.metadata().file_metadata().num_rows());
+    counted.map_err(|source| TableError::of(&path)(source).raise(py))
+}
+
+fn opened(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, ParquetError> {
+    ParquetRecordBatchReaderBuilder::try_new(File::open(path)?)
+}

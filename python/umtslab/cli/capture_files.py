@@ -1,0 +1,67 @@
+"""The word CAPTURE of a command line: a file, a folder of captures, or a result that wrote some."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from umtslab.cli.failures import UsageError
+
+_SUFFIXES = (".pcap", ".pcapng", ".cap")
+_PDUS = re.compile(r"rlc-(downlink|uplink)-\w+\.pcapng")
+"""What a run calls its captures of RLC PDUs, in which there is no packet of IP."""
+
+
+def captures_of(words: Sequence[str], out: Path) -> tuple[list[Path], list[Path]]:
+    """The captures that `words` mean: those of packets, and those of RLC PDUs, which have no TCP to tell of.
+
+    Raises
+    ------
+    UsageError
+        If a folder or result has no captures, or none has packets.
+    """
+    found = [capture for word in words for capture in _meant(word, out)]
+    packets = [path for path in found if not _PDUS.fullmatch(path.name)]
+    pdus = [path for path in found if path not in packets]
+    if not packets:
+        raise UsageError(f"{pdus[0]} has RLC PDUs and no TCP: {how_to_open(pdus[0])}")
+    return packets, pdus
+
+
+def how_to_open(path: Path) -> str:
+    """The command that shows RLC PDUs."""
+    import shlex
+
+    return f"wireshark --enable-heuristic rlc_udp {shlex.quote(str(path))}"
+
+
+def _meant(word: str, out: Path) -> list[Path]:
+    """A word that names no file is left to who reads it, unless a result is called so."""
+    path = Path(word)
+    if word == "-" or path.is_file():
+        return [path]
+    if path.is_dir() and not _is_result(path):
+        return _in_folder(path)
+    if not path.is_dir() and (path.suffix in _SUFFIXES or not _is_result(out)):
+        return [path]
+    from umtslab.cli.results import find_runs
+
+    captures = [capture for run in find_runs(word, out) for capture in run.captures()]
+    if not captures:
+        raise UsageError(f"{word} has no captures: run it again with --pcap")
+    return captures
+
+
+def _is_result(folder: Path) -> bool:
+    from umtslab.store.folder import is_run_folder
+    from umtslab.store.reader import is_store
+
+    return is_run_folder(folder) or is_store(folder)
+
+
+def _in_folder(folder: Path) -> list[Path]:
+    found = sorted(path for path in folder.iterdir() if path.suffix in _SUFFIXES)
+    if not found:
+        raise UsageError(f"{folder} has no captures: no file there ends in {', '.join(_SUFFIXES)}")
+    return found

@@ -1,0 +1,87 @@
+"""Values of ``-P KEY=…``: some in a row, a range with its step, or so many from one to another.
+
+``0.1,0.2`` are two values, ``0:0.3:0.05`` is every 0.05 from 0 to 0.3, ``lin(0,0.3,7)`` and
+``log(1 ms,1 s,4)`` are so many at equal distances or ratios. Both ends belong to them; the values of
+``"10 ms:50 ms:10 ms"`` have a unit.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from decimal import Decimal
+
+from umtslab.cli.failures import UsageError
+
+MOST = 10_000
+"""Values of one key; more are a slip of the finger."""
+
+_DIGITS = 6
+"""Of a value between the ends of ``lin`` and ``log``."""
+
+_NUMBER = r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\s:,()\d.+-][^:,()]*?)?\s*"
+_RANGE = re.compile(":".join([_NUMBER] * 3))
+_SPREAD = re.compile(rf"\s*(lin|log)\({_NUMBER},{_NUMBER},\s*(\d+)\s*\)\s*")
+_COMMA = re.compile(r",(?![^()]*\))")
+
+
+def listed(text: str) -> list[str]:
+    """The values that a text stands for, in their order; one that is written twice is one.
+
+    Raises
+    ------
+    UsageError
+        If a range has no values, more than anybody wants, or ends in different units.
+    """
+    values = [value for part in _COMMA.split(text) for value in _meant(part)]
+    return list(dict.fromkeys(values))
+
+
+def _meant(part: str) -> list[str]:
+    if found := _RANGE.fullmatch(part):
+        first, unit_1, last, unit_2, step, unit_3 = found.groups()
+        unit = _one_unit(part, unit_1, unit_2, unit_3)
+        return [f"{value}{unit}" for value in _stepped(part, Decimal(first), Decimal(last), Decimal(step))]
+    if found := _SPREAD.fullmatch(part):
+        kind, first, unit_1, last, unit_2, count = found.groups()
+        unit = _one_unit(part, unit_1, unit_2)
+        return [f"{value}{unit}" for value in _spread(part, kind, float(first), float(last), int(count))]
+    return [part.strip()]
+
+
+def _one_unit(part: str, *units: str | None) -> str:
+    """The unit that all have; one without takes that of the others."""
+    named = {unit for unit in units if unit}
+    if len(named) > 1:
+        raise UsageError(f"{part.strip()!r}: its ends have one unit, not {' and '.join(sorted(named))}")
+    return f" {named.pop()}" if named else ""
+
+
+def _stepped(part: str, first: Decimal, last: Decimal, step: Decimal) -> list[str]:
+    count = 0 if step == 0 else int((last - first) / step) + 1
+    if not 1 <= count <= MOST or (last - first) / step < 0:
+        raise UsageError(f"{part.strip()!r} is FIRST:LAST:STEP with 1 to {MOST} values, as in 0:0.3:0.05")
+    return [_plain(first + number * step) for number in range(count)]
+
+
+def _spread(part: str, kind: str, first: float, last: float, count: int) -> list[str]:
+    if not 2 <= count <= MOST or (kind == "log" and not (first > 0 and last > 0)):
+        more = ", both above 0" if kind == "log" else ""
+        raise UsageError(
+            f"{part.strip()!r} is {kind}(FIRST,LAST,COUNT) with 2 to {MOST} values{more}, "
+            f"as in {kind}(0.01,0.1,5)"
+        )
+    values = []
+    for number in range(count):
+        share = number / (count - 1)
+        if kind == "lin":
+            values.append(first + share * (last - first))
+        else:
+            values.append(math.exp(math.log(first) + share * (math.log(last) - math.log(first))))
+    return [_plain(Decimal(f"{value:.{_DIGITS}g}")) for value in values]
+
+
+def _plain(value: Decimal) -> str:
+    """Without an exponent and without zeros at the end."""
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

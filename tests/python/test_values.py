@@ -1,0 +1,76 @@
+"""What stands behind ``-P KEY=``: lists, ranges, and values between two ends."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from conftest import FTP, Umts
+from hypothesis import given
+from hypothesis import strategies as st
+from umtslab.cli.failures import UsageError
+from umtslab.cli.values import listed
+
+MEANT = {
+    "0.1,0.2": ["0.1", "0.2"],
+    "reno, vegas,reno": ["reno", "vegas"],
+    "0:0.3:0.05": ["0", "0.05", "0.1", "0.15", "0.2", "0.25", "0.3"],
+    "0:0.31:0.1": ["0", "0.1", "0.2", "0.3"],
+    "3:1:-1": ["3", "2", "1"],
+    "0.1,0.2:0.4:0.1": ["0.1", "0.2", "0.3", "0.4"],
+    "10 ms:30 ms:10 ms": ["10 ms", "20 ms", "30 ms"],
+    "10:30:10 ms": ["10 ms", "20 ms", "30 ms"],
+    "100:300:100 kbit/s": ["100 kbit/s", "200 kbit/s", "300 kbit/s"],
+    "lin(0,0.3,4)": ["0", "0.1", "0.2", "0.3"],
+    "log(0.001,1,4)": ["0.001", "0.01", "0.1", "1"],
+    "log(1 ms,1000 ms,4),2 s": ["1 ms", "10 ms", "100 ms", "1000 ms", "2 s"],
+    "1e-3:3e-3:1e-3": ["0.001", "0.002", "0.003"],
+    # Words with colons that are no numbers are words.
+    "fach-dch:att-2010:x": ["fach-dch:att-2010:x"],
+    "law.py:Mine": ["law.py:Mine"],
+    "a(b,c)": ["a(b,c)"],
+    "": [""],
+}
+
+
+@pytest.mark.parametrize("text", MEANT)
+def test_what_is_written_is_what_is_meant(text: str) -> None:
+    assert listed(text) == MEANT[text]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("0:1:0", "FIRST:LAST:STEP"),
+        ("0:1:-1", "FIRST:LAST:STEP"),
+        ("0:1:0.00001", "1 to 10000 values"),
+        ("1 ms:1 s:1 ms", "one unit, not ms and s"),
+        ("lin(0,1,1)", "2 to 10000 values"),
+        ("log(0,1,5)", "both above 0"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_as_typed(text: str, said: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        listed(text)
+    assert said in str(caught.value)
+    assert repr(text) in str(caught.value)
+
+
+@given(st.integers(-1000, 1000), st.integers(1, 50), st.integers(1, 40))
+def test_a_range_has_both_ends(first: int, step: int, steps: int) -> None:
+    last = first + step * steps
+    values = listed(f"{first / 100}:{last / 100}:{step / 100}")
+    assert (float(values[0]), float(values[-1])) == (first / 100, last / 100)
+    assert len(values) == steps + 1
+
+
+def test_a_sweep_takes_a_range(umts: Umts) -> None:
+    words = ("sweep", FTP, "-P", "radio.bler=0:0.3:0.1", "-P", "link.0.delay=lin(10 ms,30 ms,3)", "--plan")
+    points = json.loads(umts(*words, "--json").stdout)["points"]
+    assert [point["parameters"]["radio.bler"] for point in points[::3]] == ["0", "0.1", "0.2", "0.3"]
+    assert [point["parameters"]["link.0.delay"] for point in points[:3]] == ["10 ms", "20 ms", "30 ms"]
+
+
+def test_a_range_that_is_none_is_told_under_the_option(umts: Umts) -> None:
+    said = umts("sweep", FTP, "-P", "radio.bler=0:0.3:0", status=2).stderr
+    assert said.startswith("umts: -P radio.bler: '0:0.3:0' is FIRST:LAST:STEP")
