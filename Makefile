@@ -89,6 +89,7 @@ bench: setup ## Measure speed and memory, against tcptrace and ns-2 where they a
 	$(BIN)/python benches/cell.py
 	$(BIN)/python benches/instructions.py
 	$(BIN)/python benches/startup.py
+	$(BIN)/python benches/commands.py
 	$(BIN)/python benches/analyse.py
 	$(BIN)/python benches/ns2.py
 	$(BIN)/python benches/emulate.py

@@ -8,7 +8,6 @@ import platform
 import shutil
 import subprocess
 from collections.abc import Iterator
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from umtslab.cli.options import add_flag, add_json
@@ -52,6 +51,8 @@ def doctor(*, clean: bool, json: bool) -> int:
 
 
 def _found() -> Iterator[tuple[str, str, str]]:
+    from importlib.metadata import version
+
     from umtslab.emulate import machine
     from umtslab.run import code_version
 
@@ -69,6 +70,8 @@ def _found() -> Iterator[tuple[str, str, str]]:
 
 
 def _extra(library: str, used_by: str) -> tuple[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+
     try:
         return version(library), ""
     except PackageNotFoundError:

@@ -1,0 +1,135 @@
+"""What a command costs from its first instruction to its last: CPU time and memory of whole processes.
+
+User and system time of each verb beside that of an interpreter that does nothing, in turn, the median of
+several: on a shared machine only what runs side by side can be compared. With `--against FOLDER`, a checkout
+of another version that is built, its commands run in turn with ours. Byte code is cached by a first round.
+Nothing here passes or fails.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+FTP = str(ROOT / "scenarios" / "ftp-on-fach.toml")
+POINTS = (FTP, "-P", "radio.bler=0.1,0.2", "--set", "duration=1 s", "--jobs", "1")
+
+
+@dataclass(frozen=True)
+class Command:
+    """Words of `umts`, the CPU time in ms that they should stay below, and how they end."""
+
+    words: tuple[str, ...]
+    at_most: int
+    status: int = 0
+    name: str = ""
+
+    def __str__(self) -> str:
+        return self.name or "umts " + " ".join(Path(word).name for word in self.words)
+
+
+COMMANDS = (
+    Command(("run", FTP, "--json"), 130),
+    Command(("run", FTP), 130),
+    Command(("run", FTP, "--duration", "1 s", "--json"), 90),
+    Command(("run", FTP, "--runs", "2", "--duration", "1 s", "--json", "-j", "1"), 100),
+    Command(("--help",), 40),
+    Command(("--version",), 40),
+    *(Command((verb, "--help"), 50) for verb in ("run", "sweep", "emulate", "plot", "analyse", "export")),
+    Command(("analyse", "captures/server.pcapng"), 55, name="umts analyse of 1.4 MB"),
+    Command(("analyse", "captures/server.pcapng", "--json"), 55, name="umts analyse of 1.4 MB, --json"),
+    Command(("run", FTP, "--sed", "1"), 70, 2),
+    Command(("rnu", FTP), 70, 2),
+    Command(("run", "nofile.toml"), 70, 2),
+    Command(("sweep", *POINTS, "--out", "swept"), 100, name="umts sweep, all points there"),
+    Command(("params",), 50),
+)
+
+
+@dataclass
+class Measured:
+    """CPU times in ms of the rounds, and the largest memory in MB."""
+
+    cpu_ms: list[float] = field(default_factory=list)
+    peak_mb: float = 0.0
+
+    def add(self, words: Sequence[str], place: Path, package: Path | None, status: int) -> None:
+        """Run a command once more."""
+        environment = dict(os.environ)
+        if package is not None:
+            environment["PYTHONPATH"] = str(package)
+        silent = subprocess.DEVNULL
+        child = subprocess.Popen(words, cwd=place, env=environment, stdout=silent, stderr=silent)
+        _, ended, used = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(ended)
+        if child.returncode != status:
+            raise SystemExit(f"{' '.join(words)} ended with status {child.returncode}")
+        self.cpu_ms.append(1000 * (used.ru_utime + used.ru_stime))
+        self.peak_mb = max(self.peak_mb, used.ru_maxrss / 1000)
+
+    def __str__(self) -> str:
+        return f"{statistics.median(self.cpu_ms):6.0f} ({min(self.cpu_ms):.0f} to {max(self.cpu_ms):.0f})"
+
+
+def prepare(place: Path, package: Path) -> None:
+    """A capture of about 1.4 MB, and a campaign that was run."""
+    umts = [sys.executable, "-m", "umtslab"]
+    environment = {**os.environ, "PYTHONPATH": str(package)}
+    for words in (
+        ("run", FTP, "--pcap", "--duration", "4000 s", "--out", "recorded"),
+        ("sweep", *POINTS, "--out", "swept"),
+    ):
+        subprocess.run([*umts, *words], cwd=place, env=environment, check=True, capture_output=True)
+    [captures] = (place / "recorded" / "runs").glob("*/captures")
+    shutil.copytree(captures, place / "captures")
+    size = (place / "captures" / "server.pcapng").stat().st_size
+    print(f"the capture has {size / 1e6:.2f} MB\n")
+
+
+def main() -> int:
+    """Measure and print a table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--against", metavar="FOLDER", type=Path, help="a built checkout of another version")
+    parser.add_argument(
+        "--rounds", metavar="N", type=int, default=11, help="how often each runs (default: 11)"
+    )
+    options = parser.parse_args()
+    packages = [folder / "python" for folder in (ROOT, *([options.against] if options.against else []))]
+    bare = Measured()
+    measured = {command: [Measured() for _ in packages] for command in COMMANDS}
+    with tempfile.TemporaryDirectory() as folder:
+        places = [Path(folder) / str(number) for number in range(len(packages))]
+        for place, package in zip(places, packages, strict=True):
+            place.mkdir()
+            prepare(place, package)
+        for number in range(options.rounds + 1):
+            if number == 1:  # the first round has written the byte code
+                bare = Measured()
+                measured = {command: [Measured() for _ in packages] for command in COMMANDS}
+            bare.add([sys.executable, "-c", "pass"], places[0], None, 0)
+            for command, found in measured.items():
+                for one, place, package in zip(found, places, packages, strict=True):
+                    one.add([sys.executable, "-m", "umtslab", *command.words], place, package, command.status)
+    _print(bare, measured)
+    return 0
+
+
+def _print(bare: Measured, measured: dict[Command, list[Measured]]) -> None:
+    print(f"{'CPU time in ms, median (least to most)':<58}{'at most':>8}   here")
+    print(f"{'python -c pass':<58}{'':>8} {bare}")
+    for command, (here, *there) in measured.items():
+        against = "".join(f"  the other {one}, {one.peak_mb:.0f} MB" for one in there)
+        print(f"{command!s:<58}{command.at_most:>8} {here}, {here.peak_mb:.0f} MB{against}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
