@@ -16,7 +16,6 @@ from __future__ import annotations
 import itertools
 import json
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from umtslab import _core
@@ -154,6 +153,8 @@ def _known(name: str, names: list[str], what: str, kind: str, ends: str = ":") -
 
 
 def _unknown(what: str, name: str, names: list[str], prefix: str = "") -> str:
+    from difflib import get_close_matches
+
     close = get_close_matches(name, names, 1, 0.5) or get_close_matches(f"flat:{name}", names, 1, 0.9)
     hint = f"did you mean {prefix}{close[0]}?" if close else "umts bearers lists all"
     return f"there is no {what} `{name}`: {hint}"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from umtslab import _core
 from umtslab.run import CodeVersion, Identity, Run
 
 if TYPE_CHECKING:
@@ -30,8 +32,20 @@ def write_run(folder: Path, run: Run, scenario: Scenario) -> None:
     _write_json(folder / "run.json", _identity_card(run))
     (folder / "scenario.toml").write_text(scenario.to_toml(), encoding="utf-8")
     _write_json(folder / "metrics.json", run.metrics)
-    for name, columns in sorted(run.tables.items()):
-        columns.write(str(folder), name)
+    for name, table in sorted(run.tables.items()):
+        _write_table(folder, name, table)
+
+
+def _write_table(folder: Path, name: str, table: Any) -> None:
+    """A table of the core's, or a data frame, which an emulation makes of its packets."""
+    if isinstance(table, _core.Columns):
+        table.write(str(folder), name)
+        return
+    place = folder / ("connections.parquet" if name == "connections" else f"series/{name}.parquet")
+    place.parent.mkdir(exist_ok=True)
+    octets = io.BytesIO()
+    table.write_parquet(octets, compression="zstd")
+    place.write_bytes(octets.getbuffer())
 
 
 def read_run(folder: Path) -> Run:
