@@ -15,8 +15,9 @@ from umtslab.reproduce.counts import Count, Place
 from umtslab.reproduce.errors import BadData, Missing
 from umtslab.reproduce.phases import Phase, phases
 from umtslab.reproduce.plan import Plan
-from umtslab.reproduce.plan_file import load_plan
+from umtslab.reproduce.plan_file import load_plan, plans
 from umtslab.reproduce.requests import Requests
+from umtslab.reproduce.study import wanted_points
 from umtslab.reproduce.verdict import score
 from umtslab.run import Run
 from umtslab.store import open_store
@@ -189,3 +190,19 @@ def test_the_chapters_beside_the_simulations_are_scored(tmp_path: Path) -> None:
 def test_no_claim_of_the_thesis_is_without_a_plan() -> None:
     (part,) = select(ROOT / "reproductions", ["dubois2005"])
     assert (len(part.claims), part.open_claims()) == (260, [])
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_chapter_9_takes_the_runs_of_chapters_7_and_8(quick: bool) -> None:
+    found = {plan.name: plan for plan in plans(ROOT / "reproductions", "dubois2005")}
+
+    def hashes(*names: str) -> set[str]:
+        return {
+            Scenario.load(ROOT / "scenarios" / name, overrides).content_hash
+            for plan in (found[name] for name in names)
+            for entry in wanted_points(plan, plan.sweeps, quick=quick)
+            for name, overrides in [plan.scenario_of(entry.point)]
+        }
+
+    assert hashes("ch9") <= hashes("ch7", "ch8")
+    assert len(hashes("ch9")) == (52 if quick else 700)
