@@ -210,6 +210,24 @@ def test_a_switched_bearer_takes_a_profile_and_the_dchs() -> None:
         assert (profile == "att-2010") == ("att-2010" in name)
 
 
+def test_the_rate_of_a_bearer_of_a_scenarios_own_is_told() -> None:
+    web_cell = Scenario.load(ONE_USER.parent / "web-cell-3gpp.toml")
+    assert dch_of(web_cell) == "web-64 (64 kbit/s down, 32 up)"
+
+
+def test_the_figure_of_a_cell_counts_simulated_users_beside_programs() -> None:
+    from umtslab.plot import KINDS
+    from umtslab.plot.programs import all_users
+    from umtslab.plot.tables import WHOLE
+    from umtslab.run import Identity, Run, code_version
+
+    row = {"time_s": [0.0], "connection": [0], "goodput_kbps": [20.0]}
+    tables = {"goodput": row, "simulated_goodput": row}
+    run = Run("x", Identity("0", code_version(), 1, 0), {}, 0, 1.0, None, tables)
+    for kind, total in (("cell", 40.0), ("goodput", 20.0)):
+        assert all_users(run, KINDS[kind], "goodput", WHOLE)["goodput_kbps"].sum() == total
+
+
 @pytest.mark.parametrize(
     ("name", "said"),
     [

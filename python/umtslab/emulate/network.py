@@ -139,12 +139,17 @@ def dch_of(scenario: Scenario) -> str | None:
         return None
     lists = [ue.get("rrc", {}).get("dch", content["rrc"]["dch"]) for ue in switched]
     rates = {bearer["name"]: _rates(bearer["downlink"], bearer["uplink"]) for bearer in _core.bearers()}
+    for own in content["bearer"]:
+        rates[own["name"]] = f"{own['downlink']['rate']} down, {own['uplink']['rate'].removesuffix(_KBPS)} up"
     names = dict.fromkeys(name for names in lists for name in names)
     return ", ".join(f"{name} ({rates[name]})" if name in rates else name for name in names)
 
 
 def _rates(down: dict[str, Any], up: dict[str, Any]) -> str:
-    return f"{down['rate_bps'] / 1000:g} kbit/s down, {up['rate_bps'] / 1000:g} up"
+    return f"{down['rate_bps'] / 1000:g}{_KBPS} down, {up['rate_bps'] / 1000:g} up"
+
+
+_KBPS = " kbit/s"
 
 
 def _known(name: str, names: list[str], what: str, kind: str, ends: str = ":") -> None:
