@@ -35,7 +35,10 @@ def runs_table(runs: Sequence[Run]) -> pl.DataFrame:
 
 
 def summary_table(runs: Sequence[Run], metrics: Collection[str] = ()) -> pl.DataFrame:
-    """One row per metric (of `metrics`, if any): unit, n, mean, sd and half width of the 95 % interval."""
+    """One row per metric: unit, n, mean, sd and half width of the 95 % interval.
+
+    Those of `metrics` in their order, if there are any; else all, by name.
+    """
     import polars as pl
 
     from umtslab.metrics import units
@@ -50,10 +53,10 @@ def summary_table(runs: Sequence[Run], metrics: Collection[str] = ()) -> pl.Data
         "sd": pl.Float64,
         "ci95": pl.Float64,
     }
+    names = [name for name in metrics if name in summaries] if metrics else summaries
     rows = [
         (name, unit_of.get(name, ""), s.n, s.mean, s.sd, s.ci95)
-        for name, s in summaries.items()
-        if not metrics or name in metrics
+        for name, s in ((name, summaries[name]) for name in names)
     ]
     return pl.DataFrame(rows, schema=schema, orient="row")
 
@@ -84,6 +87,7 @@ def runs_object(scenario: str, runs: Sequence[Run]) -> dict[str, Any]:
     """Runs and their summary as values of JSON: what ``umts run --json`` prints."""
     return {
         "scenario": scenario,
+        "changes": dict(runs[0].changes) if runs else {},
         "version": str(code_version()),
         "runs": [
             {"seed": run.seed, "run": run.run, "metrics": run.metrics, "connections": _connection_rows(run)}

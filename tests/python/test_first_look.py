@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from conftest import FTP, Umts
 from umtslab import Run, Scenario, simulate
@@ -73,6 +75,8 @@ def test_the_command_tells_what_was_changed(umts: Umts) -> None:
     assert lines[1].startswith("after Dubois (2005), Table 6.1, changed; 1 run of 5 s")
     assert lines[2] == "with radio.bler = 0.2, duration = 5 s"
     assert lines[4].split() == ["metric", "value", "unit", "which", "is"]
+    answer = json.loads(umts("run", FTP, "--set", "radio.bler=0.2", "--duration", "5 s", "--json").stdout)
+    assert answer["changes"] == {"radio.bler": "0.2", "duration": "5 s"}
     plain = umts("run", FTP.with_name("three-losses.toml"), "--out", "other").stdout.splitlines()
     assert not any(line.startswith("with ") for line in plain)
 

@@ -87,6 +87,7 @@ def test_without_columns_each_metric_is_one() -> None:
     record = Record("c", "", AXES, 1, CELLS[:2])
     [table] = pivots(record, "radio.bler", None, ["goodput_kbps", "pages"])
     assert r"radio.bler & goodput\_kbps (kbit/s) & pages \\" in table.latex()
+    assert r"\caption{c: mean and 95 \% interval of 3 runs}" in table.latex()
 
 
 def test_units_stand_in_the_heading() -> None:

@@ -36,6 +36,10 @@ def test_runs_are_a_table_with_what_differs_in_front(runs: Runs) -> None:
     assert runs.series("cwnd")["run"].unique().sort().to_list() == [0, 1]
 
 
+def test_a_store_says_where_it_is(store: Store) -> None:
+    assert repr(store) == f"Store({str(store.path)!r})"
+
+
 def test_what_was_changed_is_told_and_what_is_only_recorded_is_not(runs: Runs, store: Store) -> None:
     expected = (("duration", "20 s"), ("radio.bler", "0.2"), ("rlc.max_dat", "3"))
     assert runs[0].changes == runs.changes == expected

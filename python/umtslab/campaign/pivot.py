@@ -67,10 +67,10 @@ class Pivot:
         if self.columns:
             headings = [str(value) for value in self.column_values]
             over = (escape(self.columns), 2, len(self.column_values) + 1)
-            what = _named(self.metrics[0])
+            what = f"{_named(self.metrics[0])}, "
         else:
-            headings, over, what = [_named(name) for name in self.metrics], None, "means"
-        caption = f"{self.title}: {what}, mean and 95 % interval of {self.n} runs"
+            headings, over, what = [_named(name) for name in self.metrics], None, ""
+        caption = f"{self.title}: {what}mean and 95 % interval of {self.n} runs"
         kinds = ("r" if shown else "l") + "r" * len(headings)
         return str(LatexTable(kinds, [escape(text) for text in (of_rows, *headings)], rows, caption, over))
 

@@ -22,6 +22,7 @@ def as_json(record: Record, study: Study) -> dict[str, Any]:
         "campaign": record.name,
         "version": str(code_version()),
         "seed": record.seed,
+        "changes": dict(record.changes),
         "axes": list(record.axes),
         "taken": study.taken,
         "points": [

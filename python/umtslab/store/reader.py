@@ -133,6 +133,9 @@ class StoreReader:
     ) -> None:
         self.close()
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.path)!r})"
+
     @property
     def _runs(self) -> Path:
         return self.path / "runs"
