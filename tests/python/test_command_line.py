@@ -19,9 +19,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from umtslab.cli.failures import _FAILED, _WRONG, UsageError
 from umtslab.cli.mistyped import OTHER_OPTIONS, OTHER_VERBS
+from umtslab.cli.options import METRIC
 from umtslab.cli.parser import Parser, parser_of
 from umtslab.cli.verbs import VERBS
 from umtslab.metrics import definitions
+from umtslab.precision import Precision
 
 CAMPAIGN = FTP.parents[1] / "campaigns" / "fach-error-rate.toml"
 
@@ -74,6 +76,12 @@ def test_options_and_words_stand_in_any_order(words: list[str]) -> None:
     assert found is not None
     assert (found["scenario"], found["changes"]) == (Path("a.toml"), ["x=1"])
     assert (found["runs"], found["jobs"], found["json"], found["series"]) == (2, 2, True, False)
+
+
+def test_what_the_help_says_of_a_precision_is_so() -> None:
+    assert Precision.metric == METRIC
+    words = " ".join(parser_of("run").format_help().split())
+    assert f"at least {Precision.least} runs, at most {Precision.most}." in words
 
 
 def test_captures_stand_between_options() -> None:

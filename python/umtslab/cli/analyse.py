@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umtslab.cli.capture_files import captures_of, how_to_open
-from umtslab.cli.capture_report import report
 from umtslab.cli.options import add_all, add_json, add_out, add_quiet
 from umtslab.cli.parser import whole_number
 
@@ -63,6 +61,9 @@ def analyse(
     quiet: bool,
 ) -> int:
     """Analyse captures and print what was found; arguments as `options` declares them."""
+    from umtslab.cli.capture_files import captures_of, how_to_open
+    from umtslab.cli.capture_report import report
+
     packets, pdus = captures_of(captures, out)
     if pdus and not quiet:
         note = f"{len(pdus)} captures of RLC PDUs have no TCP and are left out: {how_to_open(pdus[0])}"

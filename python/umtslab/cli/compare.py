@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING
 from umtslab.campaign.record import Cell, Record
 from umtslab.cli.campaigns import find_campaign
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import RESULT, add_all, add_json, add_out
+from umtslab.cli.options import METRIC, RESULT, add_all, add_json, add_out
 from umtslab.cli.results import find_runs
 from umtslab.comparison import Comparison, Verdict
 from umtslab.comparison import compare as compare_runs
 from umtslab.metrics import units, unknown
-from umtslab.precision import Precision
 from umtslab.run import Run
 
 if TYPE_CHECKING:
@@ -37,8 +36,8 @@ def options(parser: Parser) -> None:
     shown.add_argument(
         "--metric",
         metavar="NAME",
-        default=Precision.metric,
-        help=f"Of campaigns: what is compared (default: {Precision.metric}).",
+        default=METRIC,
+        help=f"Of campaigns: what is compared (default: {METRIC}).",
     )
     add_out(shown, "Where results are looked up by name")
     add_all(shown)

@@ -22,12 +22,11 @@ from umtslab.cli.options import (
     checked_seed,
     overrides,
 )
-from umtslab.cli.results import open_results
-from umtslab.scenario import Scenario
 
 if TYPE_CHECKING:
     from umtslab.cli.parser import Options, Parser
     from umtslab.emulate.network import Core
+    from umtslab.scenario import Scenario
 
 FOREVER = "1000000 h"
 
@@ -168,6 +167,7 @@ def emulate(
     quiet: bool,
 ) -> int:
     """Run a command over the emulated network; arguments as `options` declares them."""
+    from umtslab.cli.results import open_results
     from umtslab.emulate.command import emulate as run
     from umtslab.emulate.network import Core
     from umtslab.emulate.session import Session
@@ -254,6 +254,7 @@ def _scenario(
     bearer: str | None, file: Path | None, ues: int, changes: tuple[tuple[str, str], ...]
 ) -> Scenario:
     from umtslab.emulate.network import DEFAULT, of_bearer
+    from umtslab.scenario import Scenario
 
     forever = (*changes, ("duration", FOREVER))
     if file is not None:

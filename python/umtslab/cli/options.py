@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 RESULTS = Path("results")
 """Where results go and are looked up if nobody says otherwise."""
 
+METRIC = "goodput_kbps"
+"""What is precise, shown or compared if nobody says otherwise."""
+
 RESULT = (
     "RESULT is a run folder; a results folder, which stands for what was run last; or the key of a run, a "
     "result or the name of a scenario in the folder given with `--out`."

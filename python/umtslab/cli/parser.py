@@ -201,6 +201,7 @@ def _told(error: ArgumentError, words: Sequence[str]) -> str:
 
 
 def _version() -> str:
-    from umtslab.run import code_version
+    from umtslab import _core
 
-    return f"umts {code_version()}"
+    found = _core.version()
+    return f"umts {found['version']}+{found['commit']}"

@@ -5,19 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umtslab.campaign.record import Record
-from umtslab.cli.campaigns import find_campaign
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import RESULT, add_flag, add_out, add_output, add_value
-from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.parser import whole_number
-from umtslab.cli.results import find_runs
 from umtslab.plot import KINDS, WATERFALL
-from umtslab.quantity import quantity
-from umtslab.run import Run
 
 if TYPE_CHECKING:
+    from umtslab.campaign.record import Record
     from umtslab.cli.parser import Parser
+    from umtslab.run import Run
 
 BUDGET = "budget"
 
@@ -70,6 +66,10 @@ def plot(
     out: Path,
 ) -> int:
     """Draw a figure of a run, or a metric of a campaign; arguments as `options` declares them."""
+    from umtslab.cli.campaigns import find_campaign
+    from umtslab.cli.output_files import check_figure_file
+    from umtslab.cli.results import find_runs
+
     if output is not None:
         check_figure_file(output)
     if (record := find_campaign(result, out)) is not None:
@@ -108,6 +108,8 @@ def _seconds(option: str, word: str | None) -> float | None:
     """A time as it is typed, in seconds."""
     if word is None:
         return None
+    from umtslab.quantity import quantity
+
     found = quantity(word)
     if found is None or not (found.kind == "time" or found.unit == ""):
         raise UsageError(

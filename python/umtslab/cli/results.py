@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sqlite3
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import CannotOpen
-from umtslab.run import Run
-from umtslab.store import RunNotFound, Store, StoreReader, open_store, read_store
-from umtslab.store.folder import is_run_folder, read_run
-from umtslab.store.reader import is_store
+
+if TYPE_CHECKING:
+    from umtslab.run import Run
+    from umtslab.store import Store, StoreReader
 
 
 def find_runs(name: str, out: Path) -> list[Run]:
@@ -18,6 +18,10 @@ def find_runs(name: str, out: Path) -> list[Run]:
     A run folder is that run. A store is its latest result: all replications of what was run last. Anything
     else is looked up in the store `out`: the key of a run, a result, or the name of a scenario.
     """
+    from umtslab.store import RunNotFound
+    from umtslab.store.folder import is_run_folder, read_run
+    from umtslab.store.reader import is_store
+
     path = Path(name)
     if is_run_folder(path):
         return [read_run(path.resolve())]
@@ -32,6 +36,10 @@ def find_runs(name: str, out: Path) -> list[Run]:
 
 def read_results(path: Path) -> StoreReader:
     """Open a store to read, or say why not."""
+    import sqlite3
+
+    from umtslab.store import read_store
+
     try:
         return read_store(path)
     except (OSError, sqlite3.Error) as error:
@@ -40,6 +48,10 @@ def read_results(path: Path) -> StoreReader:
 
 def open_results(path: Path) -> Store:
     """Open a store, or say why not."""
+    import sqlite3
+
+    from umtslab.store import open_store
+
     try:
         return open_store(path)
     except (OSError, sqlite3.Error) as error:

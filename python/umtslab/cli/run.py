@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import (
+    METRIC,
     add_all,
     add_budget,
     add_flag,
@@ -27,21 +26,11 @@ from umtslab.cli.options import (
     workers,
 )
 from umtslab.cli.parser import whole_number
-from umtslab.cli.progress import ProgressBar
-from umtslab.cli.purposes import check_purpose
-from umtslab.cli.results import open_results
-from umtslab.exit_status import FAILED, INTERRUPTED
-from umtslab.metrics import units, unknown
-from umtslab.plot import WATERFALL
-from umtslab.precision import Precision
-from umtslab.run import Run
-from umtslab.scenario import Scenario
-from umtslab.simulation import execute
-from umtslab.store import Store
-from umtslab.task import Task
 
 if TYPE_CHECKING:
     from umtslab.cli.parser import Options, Parser
+    from umtslab.precision import Precision
+    from umtslab.scenario import Scenario
 
 
 def options(parser: Parser) -> None:
@@ -89,13 +78,13 @@ def _what_is_run(group: Options) -> None:
         "--precision",
         "SHARE",
         "Run until the half width of the 95 % interval is within this share of the mean, as in 5% or 0.05: "
-        f"at least {Precision.least} runs, at most {Precision.most}.",
+        "at least 5 runs, at most 200.",
     )
     group.add_argument(
         "--metric",
         metavar="NAME",
-        default=Precision.metric,
-        help=f"What has to be that precise (default: {Precision.metric}).",
+        default=METRIC,
+        help=f"What has to be that precise (default: {METRIC}).",
     )
     group.add_argument(
         "--first-run",
@@ -129,7 +118,10 @@ def run(
     quiet: bool,
 ) -> int:
     """Run a scenario and print what came of it; arguments as `options` declares them."""
-    check_purpose(scenario, "run")
+    from umtslab.cli.progress import ProgressBar
+    from umtslab.cli.replications import Replications, kept_on_interrupt, report
+    from umtslab.cli.results import open_results
+
     wanted = _wanted_precision(runs, precision, metric)
     count = 1 if runs is None else runs
     if count < 1 or first_run < 0:
@@ -140,7 +132,7 @@ def run(
         settings += (("measure.waterfall", str(waterfall)),)
         budget = series = True
     settings += (("measure.budget", "true"),) if budget else ()
-    loaded = Scenario.load(scenario, settings)
+    loaded = _loaded(scenario, settings)
     typed_seed = checked_seed(seed)
     chosen_seed = loaded.seed if typed_seed is None else typed_seed
     if not quiet:
@@ -148,130 +140,37 @@ def run(
             print(f"warning: {warning}", file=sys.stderr)
 
     with open_results(out) as store, ProgressBar(loaded.name, quiet=quiet) as bar:
-        plan = _Plan(loaded, chosen_seed, first_run, series, pcap, resume, threads, store, bar)
-        with _kept_on_interrupt(plan):
+        plan = Replications(loaded, chosen_seed, first_run, series, pcap, resume, threads, store, bar)
+        with kept_on_interrupt(plan):
             if wanted is None:
                 plan.run_up_to(count)
             else:
                 plan.run_until(wanted)
-    return _report(plan, wanted, show_all=show_all, as_json=json, quiet=quiet)
+    return report(plan, wanted, show_all=show_all, as_json=json, quiet=quiet)
+
+
+def _loaded(path: Path, settings: Sequence[tuple[str, str]]) -> Scenario:
+    """The scenario; where it is wrong because it is none, that is said."""
+    from umtslab._core import ScenarioError
+    from umtslab.scenario import Scenario
+
+    try:
+        return Scenario.load(path, settings)
+    except ScenarioError:
+        from umtslab.cli.purposes import check_purpose
+
+        check_purpose(path, "run")
+        raise
 
 
 def _wanted_precision(runs: int | None, precision: str | None, metric: str) -> Precision | None:
     if precision is None:
         return None
+    from umtslab.metrics import units, unknown
+    from umtslab.precision import Precision
+
     if runs is not None:
         raise UsageError("--runs and --precision are two answers to one question: give one of them")
     if metric not in units():
         raise UsageError(unknown(metric))
     return Precision(relative_precision(precision), metric)
-
-
-@dataclass
-class _Plan:
-    """Replications of one scenario: what is to be done, and what is."""
-
-    scenario: Scenario
-    seed: int
-    first_run: int
-    series: bool
-    pcap: bool
-    resume: bool
-    threads: int
-    store: Store
-    bar: ProgressBar
-    finished: dict[int, Run] = field(default_factory=dict)
-    taken: int = 0
-    interrupted: bool = False
-
-    @property
-    def runs(self) -> list[Run]:
-        """Finished runs in the order of their numbers."""
-        return [self.finished[number] for number in sorted(self.finished)]
-
-    def run_up_to(self, count: int) -> None:
-        """Run until there are `count` replications."""
-        self.bar.expect(count)
-        numbers = range(self.first_run + len(self.finished), self.first_run + count)
-        tasks = [Task(self.scenario, self.seed, number, self.series, self.pcap) for number in numbers]
-        if self.resume:
-            tasks = [task for task in tasks if not self._take(task)]
-        jobs = min(self.threads, max(1, len(tasks)))
-        for finished in execute(tasks, store=self.store, jobs=jobs, watch=self.bar.watch):
-            self.finished[finished.run] = finished
-
-    def run_until(self, precision: Precision) -> None:
-        """Run until the precision is reached or there are enough runs."""
-        while not precision.is_met(self.values(precision.metric)) and len(self.finished) < precision.most:
-            self.run_up_to(precision.next_total(self.values(precision.metric)))
-
-    def collect(self) -> None:
-        """After an interruption: add the runs that reached the store before the workers stopped."""
-        for number in self.bar.started:
-            identity = Task(self.scenario, self.seed, number).identity
-            found = self.store.get(identity, series=self.series, pcap=self.pcap)
-            if found is not None:
-                self.finished[number] = found
-
-    def values(self, metric: str) -> list[float | None]:
-        """One metric of the finished runs."""
-        return [run.metrics.get(metric) for run in self.runs]
-
-    def _take(self, task: Task) -> bool:
-        found = self.store.get(task.identity, series=task.series, pcap=task.pcap)
-        if found is None:
-            return False
-        self.finished[found.run] = found
-        self.taken += 1
-        self.bar.watch(task, 1.0)
-        return True
-
-
-@contextmanager
-def _kept_on_interrupt(plan: _Plan) -> Iterator[None]:
-    try:
-        yield
-    except KeyboardInterrupt:
-        plan.interrupted = True
-        plan.collect()
-
-
-def _report(plan: _Plan, wanted: Precision | None, *, show_all: bool, as_json: bool, quiet: bool) -> int:
-    from umtslab.cli import run_report
-
-    runs = plan.runs
-    if as_json:
-        run_report.print_json(plan.scenario.name, runs)
-    elif runs:
-        run_report.print_tables(plan.scenario, runs, plan.store, show_all=show_all, quiet=quiet)
-    if plan.taken and not quiet:
-        print(f"{plan.taken} of these runs were there already", file=sys.stderr)
-    if not quiet:
-        for line in _not_recorded(plan):
-            print(f"warning: {line}", file=sys.stderr)
-    if plan.interrupted:
-        kept = f"{len(runs)} finished runs are kept in {plan.store.path}"
-        print(f"umts: interrupted; {kept}; the same command with --resume goes on", file=sys.stderr)
-        return INTERRUPTED
-    if wanted is None or wanted.is_met(plan.values(wanted.metric)):
-        return 0
-    return _missed(wanted, plan)
-
-
-def _not_recorded(plan: _Plan) -> Iterator[str]:
-    """Of the runs that had no such connection as the waterfall was wanted of."""
-    for finished in plan.runs:
-        number = finished.waterfall_connection() if WATERFALL in finished.series_kinds() else None
-        if number is not None and (lacking := finished.lacks_connection(number)) is not None:
-            yield lacking
-
-
-def _missed(wanted: Precision, plan: _Plan) -> int:
-    reached = wanted.reached(plan.values(wanted.metric))
-    how_far = "no interval" if reached is None else f"{100 * reached:.3g} %"
-    print(
-        f"umts: precision missed: {len(plan.finished)} runs reach {how_far} of {wanted.metric}, "
-        f"{100 * wanted.relative:.3g} % was asked for",
-        file=sys.stderr,
-    )
-    return FAILED

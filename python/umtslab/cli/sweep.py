@@ -5,15 +5,12 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umtslab.campaign.file import Campaign, load_campaign
-from umtslab.campaign.record import Record
-from umtslab.campaign.study import Study
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import (
+    METRIC,
     add_dask,
     add_flag,
     add_jobs,
@@ -29,16 +26,12 @@ from umtslab.cli.options import (
     relative_precision,
 )
 from umtslab.cli.parser import whole_number
-from umtslab.cli.progress import ProgressBar
-from umtslab.cli.purposes import check_purpose
-from umtslab.cli.results import open_results
-from umtslab.cli.values import listed
-from umtslab.cli.where import chosen_workers
 from umtslab.exit_status import FAILED, INTERRUPTED
-from umtslab.metrics import units, unknown
-from umtslab.precision import Precision
 
 if TYPE_CHECKING:
+    from umtslab.campaign.file import Campaign
+    from umtslab.campaign.record import Record
+    from umtslab.campaign.study import Study
     from umtslab.cli.parser import Options, Parser
     from umtslab.store import Store
 
@@ -130,6 +123,14 @@ def sweep(
     quiet: bool,
 ) -> int:
     """Run what a campaign lacks and print its points; arguments as `options` declares them."""
+    from dataclasses import replace
+
+    from umtslab.campaign.study import Study
+    from umtslab.cli.progress import ProgressBar
+    from umtslab.cli.purposes import check_purpose
+    from umtslab.cli.results import open_results
+    from umtslab.cli.where import chosen_workers
+
     check_purpose(campaign, "sweep", "run")
     chosen = _campaign(campaign, parameter, changes, seed, runs, precision, metric, series=series)
     study = Study(chosen if name is None else replace(chosen, name=_checked_name(name)))
@@ -164,6 +165,12 @@ def _campaign(
     series: bool,
 ) -> Campaign:
     """The file's campaign with what the command line adds to it."""
+    from dataclasses import replace
+
+    from umtslab.campaign.file import load_campaign
+    from umtslab.metrics import units, unknown
+    from umtslab.precision import Precision
+
     for name in metric:
         if name not in units():
             raise UsageError(unknown(name))
@@ -190,6 +197,8 @@ def _checked_name(name: str) -> str:
 
 
 def _parameters(words: Sequence[str]) -> dict[str, list[str | int | float | bool]]:
+    from umtslab.cli.values import listed
+
     found: dict[str, list[str | int | float | bool]] = {}
     for word in words:
         key, equals, text = word.partition("=")
@@ -208,7 +217,7 @@ def _parameters(words: Sequence[str]) -> dict[str, list[str | int | float | bool
 
 
 def _default_metric(campaign: Campaign) -> str:
-    return campaign.precision.metric if campaign.precision is not None else Precision.metric
+    return campaign.precision.metric if campaign.precision is not None else METRIC
 
 
 @contextmanager

@@ -1,0 +1,131 @@
+"""Replications of one scenario: what ``umts run`` does when it has understood what was typed."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from umtslab.cli import run_report
+from umtslab.cli.progress import ProgressBar
+from umtslab.exit_status import FAILED, INTERRUPTED
+from umtslab.plot import WATERFALL
+from umtslab.precision import Precision
+from umtslab.run import Run
+from umtslab.scenario import Scenario
+from umtslab.simulation import execute
+from umtslab.store import Store
+from umtslab.task import Task
+
+
+@dataclass
+class Replications:
+    """Replications of one scenario: what is to be done, and what is."""
+
+    scenario: Scenario
+    seed: int
+    first_run: int
+    series: bool
+    pcap: bool
+    resume: bool
+    threads: int
+    store: Store
+    bar: ProgressBar
+    finished: dict[int, Run] = field(default_factory=dict)
+    taken: int = 0
+    interrupted: bool = False
+
+    @property
+    def runs(self) -> list[Run]:
+        """Finished runs in the order of their numbers."""
+        return [self.finished[number] for number in sorted(self.finished)]
+
+    def run_up_to(self, count: int) -> None:
+        """Run until there are `count` replications."""
+        self.bar.expect(count)
+        numbers = range(self.first_run + len(self.finished), self.first_run + count)
+        tasks = [Task(self.scenario, self.seed, number, self.series, self.pcap) for number in numbers]
+        if self.resume:
+            tasks = [task for task in tasks if not self._take(task)]
+        jobs = min(self.threads, max(1, len(tasks)))
+        for finished in execute(tasks, store=self.store, jobs=jobs, watch=self.bar.watch):
+            self.finished[finished.run] = finished
+
+    def run_until(self, precision: Precision) -> None:
+        """Run until the precision is reached or there are enough runs."""
+        while not precision.is_met(self.values(precision.metric)) and len(self.finished) < precision.most:
+            self.run_up_to(precision.next_total(self.values(precision.metric)))
+
+    def collect(self) -> None:
+        """After an interruption: add the runs that reached the store before the workers stopped."""
+        for number in self.bar.started:
+            identity = Task(self.scenario, self.seed, number).identity
+            found = self.store.get(identity, series=self.series, pcap=self.pcap)
+            if found is not None:
+                self.finished[number] = found
+
+    def values(self, metric: str) -> list[float | None]:
+        """One metric of the finished runs."""
+        return [run.metrics.get(metric) for run in self.runs]
+
+    def _take(self, task: Task) -> bool:
+        found = self.store.get(task.identity, series=task.series, pcap=task.pcap)
+        if found is None:
+            return False
+        self.finished[found.run] = found
+        self.taken += 1
+        self.bar.watch(task, 1.0)
+        return True
+
+
+@contextmanager
+def kept_on_interrupt(plan: Replications) -> Iterator[None]:
+    """Let Ctrl-C end the work of the block, and take what is finished by then."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        plan.interrupted = True
+        plan.collect()
+
+
+def report(
+    plan: Replications, wanted: Precision | None, *, show_all: bool, as_json: bool, quiet: bool
+) -> int:
+    """Print what came of it; the answer is the exit status."""
+    runs = plan.runs
+    if as_json:
+        run_report.print_json(plan.scenario.name, runs)
+    elif runs:
+        run_report.print_tables(plan.scenario, runs, plan.store, show_all=show_all, quiet=quiet)
+    if plan.taken and not quiet:
+        print(f"{plan.taken} of these runs were there already", file=sys.stderr)
+    if not quiet:
+        for line in _not_recorded(plan):
+            print(f"warning: {line}", file=sys.stderr)
+    if plan.interrupted:
+        kept = f"{len(runs)} finished runs are kept in {plan.store.path}"
+        print(f"umts: interrupted; {kept}; the same command with --resume goes on", file=sys.stderr)
+        return INTERRUPTED
+    if wanted is None or wanted.is_met(plan.values(wanted.metric)):
+        return 0
+    return _missed(wanted, plan)
+
+
+def _not_recorded(plan: Replications) -> Iterator[str]:
+    """Of the runs that had no such connection as the waterfall was wanted of."""
+    for finished in plan.runs:
+        number = finished.waterfall_connection() if WATERFALL in finished.series_kinds() else None
+        if number is not None and (lacking := finished.lacks_connection(number)) is not None:
+            yield lacking
+
+
+def _missed(wanted: Precision, plan: Replications) -> int:
+    reached = wanted.reached(plan.values(wanted.metric))
+    how_far = "no interval" if reached is None else f"{100 * reached:.3g} %"
+    print(
+        f"umts: precision missed: {len(plan.finished)} runs reach {how_far} of {wanted.metric}, "
+        f"{100 * wanted.relative:.3g} % was asked for",
+        file=sys.stderr,
+    )
+    return FAILED
