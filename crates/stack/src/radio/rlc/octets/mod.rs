@@ -22,6 +22,8 @@ mod verifier;
 mod wired;
 
 #[cfg(test)]
+mod conformance;
+#[cfg(test)]
 mod tests;
 
 pub use composer::{Composed, Composer};

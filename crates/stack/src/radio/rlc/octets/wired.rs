@@ -133,7 +133,7 @@ impl TraceSink<TraceEvent> for Watch<'_> {
 }
 
 /// The octets of a packet in wire mode: no two packets, and no two places in one, look alike.
-fn pattern(sdu: PacketId, octets: usize) -> Vec<u8> {
+pub(in crate::radio::rlc) fn pattern(sdu: PacketId, octets: usize) -> Vec<u8> {
     let mut x = sdu.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let next = || {
         x ^= x << 13;

@@ -1,0 +1,112 @@
+//! PDUs as the system simulator writes them: bit by bit after the figures of TS 25.322 §9.2, and not with the codec under
+//! test.
+
+/// An AMD PDU with 7-bit length indicators, filled up with zeros.
+pub fn amd7(sn: u16, poll: bool, indicators: &[u8], data: &[u8], octets: usize) -> Vec<u8> {
+    let mut pdu = amd_header(sn, poll, !indicators.is_empty());
+    pdu.extend(indicators7(indicators));
+    filled(pdu, data, octets)
+}
+
+/// The same with 15-bit length indicators.
+pub fn amd15(sn: u16, poll: bool, indicators: &[u16], data: &[u8], octets: usize) -> Vec<u8> {
+    let mut pdu = amd_header(sn, poll, !indicators.is_empty());
+    pdu.extend(indicators15(indicators));
+    filled(pdu, data, octets)
+}
+
+/// An UMD PDU with 7-bit length indicators, filled up with zeros.
+pub fn umd7(sn: u8, indicators: &[u8], data: &[u8], octets: usize) -> Vec<u8> {
+    let mut pdu = vec![sn << 1 | u8::from(!indicators.is_empty())];
+    pdu.extend(indicators7(indicators));
+    filled(pdu, data, octets)
+}
+
+/// The same with 15-bit length indicators.
+pub fn umd15(sn: u8, indicators: &[u16], data: &[u8], octets: usize) -> Vec<u8> {
+    let mut pdu = vec![sn << 1 | u8::from(!indicators.is_empty())];
+    pdu.extend(indicators15(indicators));
+    filled(pdu, data, octets)
+}
+
+/// D/C, SN, P and HE.
+fn amd_header(sn: u16, poll: bool, has_indicators: bool) -> Vec<u8> {
+    let bits = 1 << 15 | sn << 3 | u16::from(poll) << 2 | u16::from(has_indicators);
+    bits.to_be_bytes().to_vec()
+}
+
+/// Each with E: whether another one follows.
+fn indicators7(indicators: &[u8]) -> impl Iterator<Item = u8> {
+    let last = indicators.len();
+    indicators.iter().enumerate().map(move |(n, li)| li << 1 | u8::from(n + 1 < last))
+}
+
+fn indicators15(indicators: &[u16]) -> impl Iterator<Item = u8> {
+    let last = indicators.len();
+    indicators.iter().enumerate().flat_map(move |(n, li)| (li << 1 | u16::from(n + 1 < last)).to_be_bytes())
+}
+
+fn filled(mut pdu: Vec<u8>, data: &[u8], octets: usize) -> Vec<u8> {
+    pdu.extend(data);
+    assert!(pdu.len() <= octets, "{} octets in a PDU of {octets}", pdu.len());
+    pdu.resize(octets, 0);
+    pdu
+}
+
+/// A control PDU of these fields, each a value and its bits, filled up with zeros.
+pub fn control(fields: &[(u32, u32)], octets: usize) -> Vec<u8> {
+    let bits: String =
+        fields.iter().map(|&(value, width)| format!("{value:0w$b}", w = width as usize)).collect();
+    let octet = |bits: &[u8]| {
+        bits.iter().enumerate().fold(0, |octet, (n, bit)| octet | u8::from(*bit == b'1') << (7 - n))
+    };
+    let pdu: Vec<u8> = bits.as_bytes().chunks(8).map(octet).collect();
+    filled(pdu, &[], octets)
+}
+
+/// D/C and type of a STATUS PDU.
+const STATUS: (u32, u32) = (0b0000, 4);
+const ACK: (u32, u32) = (0b0010, 4);
+
+/// A STATUS PDU: these fields, then ACK.
+pub fn status(fields: &[(u32, u32)], lsn: u32, octets: usize) -> Vec<u8> {
+    let fields = [&[STATUS], fields, &[ACK, (lsn, 12)]].concat();
+    control(&fields, octets)
+}
+
+/// A STATUS PDU that ends with NO_MORE.
+pub fn status_without_ack(fields: &[(u32, u32)], octets: usize) -> Vec<u8> {
+    control(&[&[STATUS], fields, &[(0b0000, 4)]].concat(), octets)
+}
+
+/// A WINDOW SUFI.
+pub fn window(wsn: u32) -> Vec<(u32, u32)> {
+    vec![(0b0001, 4), (wsn, 12)]
+}
+
+/// A LIST SUFI: numbers, and how many follow each.
+pub fn list(runs: &[(u32, u32)]) -> Vec<(u32, u32)> {
+    let head = [(0b0011, 4), (runs.len() as u32, 4)];
+    head.into_iter().chain(runs.iter().flat_map(|&(sn, further)| [(sn, 12), (further, 4)])).collect()
+}
+
+/// An MRW SUFI.
+pub fn mrw(sns: &[u32], n_length: u32) -> Vec<(u32, u32)> {
+    let head = [(0b0110, 4), (sns.len() as u32, 4)];
+    head.into_iter().chain(sns.iter().map(|&sn| (sn, 12))).chain([(n_length, 4)]).collect()
+}
+
+/// An MRW_ACK SUFI.
+pub fn mrw_ack(n: u32, sn_ack: u32) -> Vec<(u32, u32)> {
+    vec![(0b0111, 4), (n, 4), (sn_ack, 12)]
+}
+
+/// A RESET PDU.
+pub fn reset(rsn: u32, hfni: u32, octets: usize) -> Vec<u8> {
+    control(&[(0b0001, 4), (rsn, 1), (0, 3), (hfni, 20)], octets)
+}
+
+/// A RESET ACK PDU.
+pub fn reset_ack(rsn: u32, hfni: u32, octets: usize) -> Vec<u8> {
+    control(&[(0b0010, 4), (rsn, 1), (0, 3), (hfni, 20)], octets)
+}

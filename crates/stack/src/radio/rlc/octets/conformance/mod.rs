@@ -1,0 +1,105 @@
+//! RLC as a handset is certified: the test purposes of TS 34.123-1 §7.2 as conversations between a scripted system
+//! simulator (SS) and one entity, octet by octet. The page `docs/reference/rlc-conformance.md` is written from them.
+//!
+//! The SS's PDUs are made bit by bit ([`bits`]), not with the codec under test. Set-up values are those of TS 34.108 §6.11
+//! and TS 34.123-1 Table 7.2/1; where a case and TS 25.322 disagree, TS 25.322 decides.
+
+mod bits;
+mod discard;
+mod formats;
+mod page;
+mod polling;
+mod reset;
+mod status;
+mod talk;
+mod transfer;
+mod um;
+
+use umts_units::Duration;
+
+use self::talk::Talk;
+use crate::radio::rlc::am::{
+    AmConfig, Discard, MaxDatReading, MissingPduIndication, Piggyback, StatusFormat,
+};
+use crate::radio::rlc::um::UmConfig;
+
+/// One test purpose.
+struct Case {
+    /// Clause of TS 34.123-1.
+    clause: &'static str,
+    purpose: &'static str,
+    /// What TS 25.322 says that must happen.
+    requirement: &'static str,
+    how: How,
+}
+
+enum How {
+    /// The conversation; it panics where the entity says anything else. What was said is returned.
+    Talks(fn() -> Talk),
+    /// The reason why there is none.
+    NotApplicable(&'static str),
+}
+
+fn cases() -> Vec<Case> {
+    [
+        um::cases(),
+        formats::cases(),
+        transfer::cases(),
+        polling::cases(),
+        status::cases(),
+        discard::cases(),
+        reset::cases(),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn talks(clause: &'static str, purpose: &'static str, requirement: &'static str, talk: fn() -> Talk) -> Case {
+    Case { clause, purpose, requirement, how: How::Talks(talk) }
+}
+
+/// TS 34.108 §6.11.1 and .2: a bearer of unacknowledged mode.
+fn um(pdu_payload: u16) -> UmConfig {
+    UmConfig { pdu_payload, timer_discard: None, buffer: None }
+}
+
+/// TS 34.108 §6.11.3 and .4 with TS 34.123-1 Table 7.2/1: a bearer of acknowledged mode.
+fn am(pdu_payload: u16) -> AmConfig {
+    AmConfig {
+        pdu_payload,
+        status_format: StatusFormat::List,
+        piggyback: Piggyback::Off,
+        window: 128,
+        rx_window: 128,
+        discard: Discard::AfterMaxDat,
+        max_dat: Some(4),
+        max_dat_reading: MaxDatReading::Ts25322,
+        poll_last_pdu: true,
+        poll_last_retransmitted_pdu: true,
+        poll_pdu: None,
+        timer_poll: None,
+        timer_status_prohibit: None,
+        missing_pdu_indication: MissingPduIndication::NewGap,
+        timer_mrw: Duration::from_millis(500),
+        max_mrw: Some(4),
+        timer_rst: Duration::from_millis(500),
+        max_rst: 4,
+        buffer: None,
+        ..AmConfig::default()
+    }
+}
+
+/// Octets of a PDU of the bearer with 7-bit length indicators, and of its data.
+const PDU: usize = 18;
+const DATA: usize = 16;
+
+#[test]
+fn every_conversation_goes_as_the_standard_says() {
+    let failed = |case: &Case| match case.how {
+        How::Talks(talk) => std::panic::catch_unwind(talk).is_err(),
+        How::NotApplicable(_) => false,
+    };
+    let failed: Vec<_> = cases().iter().filter(|case| failed(case)).map(|case| case.purpose).collect();
+    assert!(failed.is_empty(), "these do not: {failed:#?}");
+}

@@ -1,0 +1,132 @@
+//! TS 34.123-1 §7.2.3: what triggers a report, and what a report may say.
+
+use umts_units::Duration;
+
+use super::bits::{amd7, control, list, status};
+use super::talk::{Talk, sdu};
+use super::{Case, PDU, am, talks};
+use crate::radio::rlc::am::{AmConfig, MissingPduIndication};
+use crate::trace::TraceEvent;
+
+pub fn cases() -> Vec<Case> {
+    vec![
+        talks(
+            "7.2.3",
+            "AM, receiver status triggers: missing PDU",
+            "a gap is reported at once, named in the STATUS (§9.7.2)",
+            missing,
+        ),
+        talks(
+            "7.2.3",
+            "AM, receiver status triggers: Timer_Status_Periodic",
+            "each expiry brings a report (§9.5 f, §9.7.2)",
+            periodic,
+        ),
+        talks(
+            "7.2.3",
+            "AM, Timer_Status_Prohibit",
+            "no second report inside it; a delayed one after it (§9.5 e)",
+            prohibit,
+        ),
+        talks(
+            "7.2.3",
+            "AM, STATUS with a LIST of length 0",
+            "the STATUS is discarded, no RESET (§10)",
+            empty_list,
+        ),
+        talks(
+            "7.2.3",
+            "AM, STATUS with a reserved SUFI type",
+            "the STATUS is discarded, no RESET (§10)",
+            reserved_sufi,
+        ),
+        talks(
+            "7.2.3",
+            "AM, control PDU of a reserved type",
+            "it is discarded, no RESET (§10)",
+            reserved_type,
+        ),
+    ]
+}
+
+fn small(sn: u16, poll: bool, id: u64) -> Vec<u8> {
+    amd7(sn, poll, &[4, 0x7F], &sdu(id, 4), PDU)
+}
+
+/// PDU number `sn` of the peer, with an SDU of its own, arrives.
+fn hears_small(talk: &mut Talk, sn: u16, poll: bool) {
+    talk.peer_begins_in(sn.into()).hears_ending(small(sn, poll, sn.into()), &[(sn.into(), 4)]);
+}
+
+fn missing() -> Talk {
+    let mut talk = Talk::am(am(16));
+    hears_small(&mut talk, 0, false);
+    talk.is_silent();
+    hears_small(talk.at(20), 3, false);
+    talk.sends_just(&[status(&list(&[(1, 1)]), 4, PDU)]);
+    // One of the two comes: no new gap, no report.
+    hears_small(talk.at(40), 2, false);
+    talk.is_silent();
+    // A new gap names what is missing by then.
+    hears_small(talk.at(60), 6, false);
+    talk.sends_just(&[status(&list(&[(1, 0), (4, 1)]), 7, PDU)]);
+    talk
+}
+
+fn periodic() -> Talk {
+    let config = AmConfig {
+        timer_status_periodic: Some(Duration::from_millis(200)),
+        missing_pdu_indication: MissingPduIndication::Off,
+        ..am(16)
+    };
+    let mut talk = Talk::am(config);
+    hears_small(&mut talk, 0, false);
+    talk.at(199).is_silent();
+    talk.at(200).sends_just(&[status(&[], 1, PDU)]);
+    hears_small(talk.at(300), 1, false);
+    talk.at(400).sends_just(&[status(&[], 2, PDU)]);
+    talk
+}
+
+fn prohibit() -> Talk {
+    let config = AmConfig { timer_status_prohibit: Some(Duration::from_millis(200)), ..am(16) };
+    let mut talk = Talk::am(config);
+    hears_small(&mut talk, 0, true);
+    talk.sends_just(&[status(&[], 1, PDU)]);
+    hears_small(talk.at(40), 1, true);
+    talk.is_silent();
+    hears_small(talk.at(80), 3, true);
+    talk.is_silent();
+    talk.at(199).is_silent();
+    talk.at(200).sends_just(&[status(&list(&[(2, 0)]), 4, PDU)]);
+    talk.at(220).is_silent();
+    talk
+}
+
+fn resets(talk: &Talk) -> bool {
+    talk.saw(|event| matches!(event, TraceEvent::RlcReset { .. }))
+}
+
+/// A STATUS that is none arrives while a PDU is outstanding: nothing comes of it.
+fn ignores(octets: Vec<u8>) -> Talk {
+    let mut talk = Talk::am(am(16));
+    talk.queues(0, 4).sends_just(&[small(0, true, 0)]);
+    talk.at(20).hears(octets).is_silent();
+    assert!(!resets(&talk));
+    // The next one is believed.
+    talk.at(40).hears(status(&list(&[(0, 0)]), 1, PDU)).sends_just(&[small(0, true, 0)]);
+    talk
+}
+
+fn empty_list() -> Talk {
+    ignores(status(&list(&[]), 1, PDU))
+}
+
+fn reserved_sufi() -> Talk {
+    // 1001 to 1111 are reserved.
+    ignores(status(&[(0b1010, 4)], 1, PDU))
+}
+
+fn reserved_type() -> Talk {
+    ignores(control(&[(0b0101, 4), (0, 12)], PDU))
+}
