@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +56,7 @@ class Record:
     seed: int
     cells: tuple[Cell, ...]
 
-    @property
+    @cached_property
     def changes(self) -> Changes:
         """What was changed of the scenario alike at all points: what the campaign sets, and does not vary."""
         alike = Runs(cell.runs[0] for cell in self.cells if cell.runs).changes
