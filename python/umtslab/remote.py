@@ -166,9 +166,10 @@ def _unpacked(
     delivery: Delivery, batch: Sequence[Task], store: Store | None, watch: Watch | None
 ) -> Iterator[Run]:
     for parcel, task in zip(islice(delivery.parcels, len(batch)), batch, strict=False):
-        run = parcel.run
+        # The scenario went out as a whole text, in which nothing is changed any more.
+        run = replace(parcel.run, overrides=task.scenario.overrides)
         if store is not None:
-            run = store.take_in(parcel.run, parcel.files, task.scenario, series=task.series, pcap=task.pcap)
+            run = store.take_in(run, parcel.files, task.scenario, series=task.series, pcap=task.pcap)
         if watch is not None:
             watch(task, 1.0)
         yield run

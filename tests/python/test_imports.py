@@ -90,6 +90,12 @@ def test_help_of_a_verb_imports_no_library(verb: str, place: Path) -> None:
     assert imported_by(place, verb, "--help") & NEVER == set()
 
 
+@pytest.mark.parametrize("verb", ["run", "sweep", "emulate", "plot", "analyse"])
+def test_help_imports_neither_the_store_nor_what_runs(verb: str, place: Path) -> None:
+    without = {"sqlite3", "tomllib", "umtslab.store", "umtslab.simulation", "umtslab.campaign"}
+    assert imported_by(place, verb, "--help") & without == set()
+
+
 WRONG = {
     "no such verb": ("rnu", FTP),
     "no such option": ("run", FTP, "--sed", "1"),

@@ -121,3 +121,11 @@ def test_a_scenario_file_is_varied_from_the_command_line(umts: Umts) -> None:
         {"radio.bler": "0.1"},
         {"radio.bler": "0.2"},
     ]
+
+
+@pytest.mark.slow
+def test_dask_starts_workers_here_if_it_is_asked_to(umts: Umts, tmp_path: Path) -> None:
+    words = ("sweep", FTP, "-P", "radio.bler=0.1,0.2", "--set", "duration=1 s", "--json")
+    local = umts(*words, "--dask", "local", "--out", "local").stdout
+    assert json.loads(local) == json.loads(umts(*words, "--jobs", "1", "--out", "here").stdout)
+    assert tree(tmp_path / "local" / "runs").keys() == tree(tmp_path / "here" / "runs").keys()
