@@ -65,7 +65,6 @@ def bearers(containing: str, *, json: bool) -> int:
 def _all() -> list[dict[str, Any]]:
     from umtslab import _core
 
-    switched = 'bearer = "switched"'
     return [
         *({**bearer, "kind": "reference"} for bearer in _core.bearers()),
         {
@@ -75,34 +74,7 @@ def _all() -> list[dict[str, Any]]:
             "scenario": 'bearer = "common"',
             "source": "",
         },
-        {
-            "name": SWITCHED,
-            "kind": "switched",
-            "description": "RRC switches between the common channels and a DCH; default timers",
-            "scenario": switched,
-            "source": _DCH_SOURCE,
-            "dch": _dch(SWITCHED),
-        },
-        *(
-            {
-                "name": f"fach-dch:{profile['name']}",
-                "kind": "switched",
-                "description": profile["description"],
-                "scenario": f'{switched}, rrc.profile = "{profile["name"]}"',
-                "source": f"{profile['source']}; {_DCH_SOURCE}",
-                "dch": _dch(f"{SWITCHED}:{profile['name']}"),
-            }
-            for profile in _core.rrc_profiles()
-        ),
-        {
-            "name": f"{SWITCHED}…@BEARER",
-            "kind": "switched",
-            "description": "any of these with another DCH, or several, the largest first: "
-            f"{SWITCHED}:att-2010@ps-384",
-            "scenario": f'{switched}, rrc.dch = ["BEARER"]',
-            "source": "",
-            "dch": "those that are named",
-        },
+        *_switched(),
         {
             "name": "trace:FILE",
             "kind": "trace",
@@ -120,6 +92,42 @@ def _all() -> list[dict[str, Any]]:
             }
             for profile in _core.flat_profiles()
         ),
+    ]
+
+
+def _switched() -> list[dict[str, Any]]:
+    from umtslab import _core
+
+    switched = 'bearer = "switched"'
+    return [
+        {
+            "name": SWITCHED,
+            "kind": "switched",
+            "description": "RRC switches between the common channels and a DCH; default timers",
+            "scenario": switched,
+            "source": _DCH_SOURCE,
+            "dch": _dch(SWITCHED),
+        },
+        *(
+            {
+                "name": f"{SWITCHED}:{profile['name']}",
+                "kind": "switched",
+                "description": profile["description"],
+                "scenario": f'{switched}, rrc.profile = "{profile["name"]}"',
+                "source": f"{profile['source']}; {_DCH_SOURCE}",
+                "dch": _dch(f"{SWITCHED}:{profile['name']}"),
+            }
+            for profile in _core.rrc_profiles()
+        ),
+        {
+            "name": f"{SWITCHED}…@BEARER",
+            "kind": "switched",
+            "description": "any of these with another DCH, or several, the largest first: "
+            f"{SWITCHED}:att-2010@ps-384",
+            "scenario": f'{switched}, rrc.dch = ["BEARER"]',
+            "source": "",
+            "dch": "those that are named",
+        },
     ]
 
 

@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from umtslab import _core
 from umtslab.emulate import resolver, walls
@@ -18,6 +18,10 @@ from umtslab.emulate.meter import Meter
 from umtslab.emulate.session import METRICS_VARIABLE, Session
 from umtslab.exit_status import EMULATION_FAILED, WRONG
 from umtslab.system_errors import reason
+
+if TYPE_CHECKING:
+    from umtslab.scenario import Scenario
+    from umtslab.store.store import Draft
 
 NAME_SERVER = "10.45.0.1"
 """The server side's own address, where names are answered."""
@@ -63,8 +67,7 @@ def _own_output() -> TextIO:
 
 
 def _emulate(session: Session, parent: int, name_servers: list[str], output: TextIO | None) -> int:
-    from umtslab.emulate.failures import failures
-    from umtslab.emulate.report import RECORDING, degraded_by, print_json, print_summary
+    from umtslab.emulate.report import print_json, print_summary
     from umtslab.emulate.results import account, keep, programs_own
     from umtslab.scenario import Scenario
     from umtslab.store import open_store
@@ -73,12 +76,37 @@ def _emulate(session: Session, parent: int, name_servers: list[str], output: Tex
     # Imported here: once the emulation has ended, nothing may fail for want of a library.
     with open_store(session.store) as store, store.draft() as draft:
         own_metrics = draft.folder / "program-metrics.json"
-        recording = draft.folder / RECORDING if session.record else None
-        labels = Labels()
-        world = walls.world(session, [*session.variables, (METRICS_VARIABLE, str(own_metrics))], labels)
-        labels.start()
+        result = _run(session, scenario, parent, name_servers, draft, own_metrics)
+        if result.abandoned:
+            return EMULATION_FAILED
+        became = account(result, _peak_memory())
+        own = programs_own(own_metrics)
+        run = keep(session, scenario, result, draft, store, became, own)
+    if session.meter:
+        print_summary(scenario, result, run, own)
+    if output is not None:
+        with output:
+            print_json(became, run, output)
+    return _exit_status(session, result)
+
+
+def _run(
+    session: Session,
+    scenario: Scenario,
+    parent: int,
+    name_servers: list[str],
+    draft: Draft,
+    own_metrics: Path,
+) -> _core.EmulationResult:
+    """The network with its programs, until the command ends."""
+    from umtslab.emulate.report import RECORDING
+
+    labels = Labels()
+    world = walls.world(session, [*session.variables, (METRICS_VARIABLE, str(own_metrics))], labels)
+    labels.start()
+    try:
         with _real_time() as is_real_time, Meter(shown=session.meter) as meter:
-            result = _core.emulate(
+            return _core.emulate(
                 scenario.core,
                 session.seed,
                 world.command,
@@ -90,7 +118,7 @@ def _emulate(session: Session, parent: int, name_servers: list[str], output: Tex
                 resolver=_module("resolver", *name_servers) if session.has_internet else None,
                 tcp=list(session.tcp),
                 wires=(session.wires[0], session.wires[1]) if session.wires else None,
-                recording=None if recording is None else str(recording),
+                recording=str(draft.folder / RECORDING) if session.record else None,
                 real_time=is_real_time,
                 series=session.series,
                 # Always: metrics of the programs' TCP are those of the captures at both ends.
@@ -99,17 +127,15 @@ def _emulate(session: Session, parent: int, name_servers: list[str], output: Tex
                 started=_show_start if session.meter else None,
                 meter=meter.show if session.meter else None,
             )
+    finally:
         labels.finish()
-        if result.abandoned:
-            return EMULATION_FAILED
-        became = account(result, _peak_memory())
-        own = programs_own(own_metrics)
-        run = keep(session, scenario, result, draft, store, became, own)
-    if session.meter:
-        print_summary(scenario, result, run, own)
-    if output is not None:
-        with output:
-            print_json(became, run, output)
+
+
+def _exit_status(session: Session, result: _core.EmulationResult) -> int:
+    """What to exit with, and whatever went wrong told."""
+    from umtslab.emulate.failures import failures
+    from umtslab.emulate.report import degraded_by
+
     failed = failures(session, result)
     for failure in failed:
         print(f"umts: {failure.told}", file=sys.stderr)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from umtslab.emulate.session import Session
 from umtslab.emulate.traffic import OF_TCP, SIMULATED, of_captures, simulated, whole_network
-from umtslab.run import Identity, Run, code_version, finite
+from umtslab.run import Identity, Metrics, Run, code_version, finite
 
 if TYPE_CHECKING:
     from umtslab import _core
@@ -38,24 +38,7 @@ def keep(
     table of connections has them alone. Those of simulated users beside them are ``simulated_connections``,
     and series of such names.
     """
-    server, ue = (draft.captures / f"{point}.pcapng" for point in ("server", "ue"))
-    traffic = of_captures(server, ue, result.duration_s, series=session.series)
-    has_flows = simulates_flows(scenario)
-    tables: dict[str, Any] = {"connections": traffic.connections, **traffic.series}
-    for kind, table in result.series.items():
-        if kind not in OF_TCP:
-            tables[kind] = table
-        elif has_flows:
-            tables[simulated(kind)] = table
-    if has_flows:
-        tables[SIMULATED] = result.connections
-    metrics = whole_network(
-        result.metrics,
-        traffic.metrics,
-        result.duration_s,
-        switched=switched_users(scenario),
-        has_flows=has_flows,
-    )
+    metrics, tables = _measured(session, scenario, result, draft)
     metrics |= _taken(own, metrics)
     # Without blanks: files are named after it.
     name = f"{scenario.name}-emulated"
@@ -79,6 +62,31 @@ def keep(
     # The catalogue takes text: octets that are none are told from others no more.
     command = shlex.join(["umts", *again]).encode(errors="replace").decode()
     return store.keep(draft, run, scenario, series=session.series, pcap=session.pcap, command=command)
+
+
+def _measured(
+    session: Session, scenario: Scenario, result: _core.EmulationResult, draft: Draft
+) -> tuple[Metrics, dict[str, Any]]:
+    """The metrics of an emulation, and its tables."""
+    server, ue = (draft.captures / f"{point}.pcapng" for point in ("server", "ue"))
+    traffic = of_captures(server, ue, result.duration_s, series=session.series)
+    has_flows = simulates_flows(scenario)
+    tables: dict[str, Any] = {"connections": traffic.connections, **traffic.series}
+    for kind, table in result.series.items():
+        if kind not in OF_TCP:
+            tables[kind] = table
+        elif has_flows:
+            tables[simulated(kind)] = table
+    if has_flows:
+        tables[SIMULATED] = result.connections
+    metrics = whole_network(
+        result.metrics,
+        traffic.metrics,
+        result.duration_s,
+        switched=switched_users(scenario),
+        has_flows=has_flows,
+    )
+    return metrics, tables
 
 
 def account(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any]:
