@@ -14,7 +14,7 @@ from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.counts import Count, Place
 from umtslab.reproduce.errors import BadData, Missing
 from umtslab.reproduce.phases import Phase, phases
-from umtslab.reproduce.plan import Plan
+from umtslab.reproduce.plan import Plan, key
 from umtslab.reproduce.plan_file import load_plan, plans
 from umtslab.reproduce.requests import Requests
 from umtslab.reproduce.study import wanted_points
@@ -206,3 +206,13 @@ def test_chapter_9_takes_the_runs_of_chapters_7_and_8(quick: bool) -> None:
 
     assert hashes("ch9") <= hashes("ch7", "ch8")
     assert len(hashes("ch9")) == (52 if quick else 700)
+
+
+def test_a_reading_beside_that_was_not_run_leaves_no_claim_open(plan: Plan) -> None:
+    stated = claim("value", 1.01, tolerance=0.1, part=2)
+    assert [reading.label for reading in score(stated, plan, Synthetic.anything(plan)).beside] == [
+        "phase alone"
+    ]
+    whole = Synthetic.anything(plan, only={key(plan.point({"part": "whole"}))})
+    found = score(stated, plan, whole)
+    assert (found.verdict, found.beside) == (Verdict.PASS, ())

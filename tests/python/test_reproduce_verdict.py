@@ -11,7 +11,7 @@ import pytest
 from reproduce_synthetic import NOISE, Synthetic, claim, plan_in
 from umtslab.reproduce.claims import Claim
 from umtslab.reproduce.compare import Finding, Verdict, negation
-from umtslab.reproduce.plan import Plan, Point, key
+from umtslab.reproduce.plan import Plan, Point
 from umtslab.reproduce.results import Sample, Series
 from umtslab.reproduce.verdict import Scored, score
 
@@ -480,13 +480,3 @@ def test_difference_between_parts(plan: Plan) -> None:
 
     assert score(falling, plan, goodput(plan, shrinking)).verdict is PASS
     assert score(falling, plan, goodput(plan, lambda p: 30.0 if p["part"] == 1 else 20.0)).verdict is FAIL
-
-
-def test_a_reading_beside_that_was_not_run_leaves_no_claim_open(plan: Plan) -> None:
-    stated = claim("value", 1.01, tolerance=0.1, part=2)
-    assert [reading.label for reading in score(stated, plan, Synthetic.anything(plan)).beside] == [
-        "phase alone"
-    ]
-    whole = Synthetic.anything(plan, only={key(plan.point({"part": "whole"}))})
-    found = score(stated, plan, whole)
-    assert (found.verdict, found.beside) == (Verdict.PASS, ())

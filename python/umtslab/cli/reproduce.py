@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as encoder
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -92,14 +93,11 @@ def reproduce(
     quiet: bool,
 ) -> int:
     """Run a document's experiments again and score it; arguments as `options` declares them."""
-    from umtslab.page import write
     from umtslab.reproduce.emulated import why_not
-    from umtslab.reproduce.html import html
-    from umtslab.reproduce.report import to_json, totals, write_chapter
+    from umtslab.reproduce.report import totals
     from umtslab.reproduce.reproduction import find_data
     from umtslab.reproduce.reproduction import reproduce as run_again
     from umtslab.reproduce.selection import select
-    from umtslab.run import code_version
 
     threads, pairs = workers(jobs, sys.maxsize), overrides(changes)
     if campaign:
@@ -122,20 +120,28 @@ def reproduce(
             changes=pairs,
             progress=progress,
         )
-    version = str(code_version())
-    files = [path for chapter in chapters if chapter.plan is not None for path in write_chapter(chapter, out)]
-    files.append(write(out / "report.html", html(chapters, version=version)))
-    if json:
-        import json as encoder
-
-        print(encoder.dumps(to_json(chapters, files, version=version), allow_nan=False))
-    else:
-        _show(chapters, files)
+    _write(chapters, out, as_json=json)
     if not quiet:
         made, seconds = _kept(out) - before, time.monotonic() - began
         of = sum(chapter.runs for chapter in chapters)
         print(f"{made} of {of} runs made now, by {threads} workers in {seconds:.0f} s", file=sys.stderr)
     return FAILED if totals(chapters)["fail"] else 0
+
+
+def _write(chapters: list[Chapter], out: Path, *, as_json: bool) -> None:
+    """Write the pages, and tell on standard output what came out."""
+    from umtslab.page import write
+    from umtslab.reproduce.html import html
+    from umtslab.reproduce.report import to_json, write_chapter
+    from umtslab.run import code_version
+
+    version = str(code_version())
+    files = [path for chapter in chapters if chapter.plan is not None for path in write_chapter(chapter, out)]
+    files.append(write(out / "report.html", html(chapters, version=version)))
+    if as_json:
+        print(encoder.dumps(to_json(chapters, files, version=version), allow_nan=False))
+    else:
+        _show(chapters, files)
 
 
 def _print_campaign(selections: Sequence[str], *, quick: bool, changes: Sequence[tuple[str, str]]) -> int:

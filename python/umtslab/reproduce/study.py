@@ -110,17 +110,16 @@ def run_plan(
     from umtslab.reproduce.emulated import emulate_missing
 
     more = [*([("measure.budget", "true")] if budget else []), *changes]
-    tasks = {
-        key(entry.point): list(_tasks(plan, entry, scenarios, more))
-        for entry in wanted
-        if not entry.is_emulated and entry.draw is None
-    }
-    drawn = {key(entry.point): list(_drawn(plan, entry, scenarios, more)) for entry in wanted if entry.draw}
-    downloads = {
-        key(entry.point): list(_downloads(plan, entry, scenarios, store))
-        for entry in wanted
-        if entry.is_emulated
-    }
+    tasks: dict[Key, list[Task]] = {}
+    drawn: dict[Key, list[Run]] = {}
+    downloads: dict[Key, list[Download]] = {}
+    for entry in wanted:
+        if entry.is_emulated:
+            downloads[key(entry.point)] = list(_downloads(plan, entry, scenarios, store))
+        elif entry.draw is not None:
+            drawn[key(entry.point)] = list(_drawn(plan, entry, scenarios, more))
+        else:
+            tasks[key(entry.point)] = list(_tasks(plan, entry, scenarios, more))
     finished: dict[str, Run] = {}
     total = sum(entry.runs for entry in wanted if entry.draw is None)
     # Tasks with series come first: the engine runs one key once, as it is asked for first.
