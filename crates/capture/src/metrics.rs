@@ -129,6 +129,7 @@ metrics! {
     "packet_call_time_s" ["s"] "Unknown: packets do not tell what belongs together for the application." => |_| None;
     "packet_calls" ["1"] "Unknown, for the same reason." => |_| None;
     "connections_failed" ["1"] "Unknown: a reset may end a connection that was done." => |_| None;
+    "rack_losses" ["1"] "Unknown: packets show what is sent again, not what the sender found lost." => |_| None;
     "spurious_undone" ["1"] "Unknown: packets do not show the sender's windows." => |_| None;
     "link_utilization_pct" ["%"] "Unknown: packets do not tell the bearer's rate." => |_| None;
 

@@ -28,6 +28,18 @@ pub enum SendCause {
     WindowProbe,
     /// A RST.
     Reset,
+    /// Sent again after silence: a tail loss probe.
+    TailLoss,
+    /// Asks whether the other end is there.
+    KeepAlive,
+}
+
+impl SendCause {
+    /// Whether the segment had left before.
+    #[inline]
+    pub fn is_again(self) -> bool {
+        matches!(self, SendCause::DupAck | SendCause::Rto | SendCause::TailLoss)
+    }
 }
 
 /// Why a connection came to an end before both sides had closed it.
@@ -37,7 +49,7 @@ pub enum Failure {
     Refused,
     /// The other end sent a RST.
     Reset,
-    /// The same segment was sent again too often.
+    /// The same segment was sent again too often, or the other end was asked too often.
     TimedOut,
 }
 
@@ -149,6 +161,12 @@ pub enum TraceEvent {
     /// `end` found out that what it sent again after a timeout, or else after duplicate ACKs, had arrived the first time;
     /// its window is what it was.
     SpuriousRetransmission { connection: ConnectionId, end: End, by: SpuriousBy, timeout: bool },
+    /// RACK found `segments` that `end` had sent to be lost.
+    RackLoss { connection: ConnectionId, end: End, segments: u32 },
+    /// `end` sent a tail loss probe: new data, or the last segment again.
+    TailLossProbe { connection: ConnectionId, end: End, repeats: bool },
+    /// The last probe of `end` repaired a loss.
+    TailLossRepaired { connection: ConnectionId, end: End },
     /// `end` reduced its window because a router had marked a segment.
     EcnReduction { connection: ConnectionId, end: End },
     /// Congestion window or slow start threshold changed, in segments.

@@ -159,6 +159,29 @@ fn runs_of_duplicates_and_acknowledgments_equal_the_simulations() {
     }
 }
 
+/// RACK, probes for a lost tail and keep-alives, under the same names.
+#[test]
+fn causes_of_todays_tcp_equal_the_simulations() {
+    let mut probes = 0.0;
+    for size in (10..60).map(|segments| format!("{} B", 1448 * segments)) {
+        let overrides = [("radio.bler", "0.1"), ("flow.0.size", size.as_str())];
+        let (simulated, analysis, _) = both("download-linux-6", &overrides, "server");
+        for metric in [
+            "tcp_retransmissions",
+            "tcp_retransmissions_by_dupack",
+            "tcp_retransmissions_by_rto",
+            "rto_count",
+            "tail_loss_probes",
+            "tail_loss_probe_repairs",
+            "keep_alives",
+        ] {
+            assert_eq!(analysis.metrics.value(metric), simulated.value(metric), "{metric} of {size}");
+        }
+        probes += simulated.value("tail_loss_probes").expect("it is counted");
+    }
+    assert!(probes > 5.0, "{probes}");
+}
+
 /// Marks are set on the way: the receiver's capture has them, the sender's their echoes.
 #[test]
 fn marks_are_seen_at_the_receiver() {

@@ -130,9 +130,13 @@ impl Waterfall {
     fn sent(&mut self, now: Time, packet: PacketId, segment: &Segment, cause: SendCause) {
         let (what, first, last) = match cause {
             _ if segment.flags.syn => ("syn", segment.seq, segment.end()),
-            SendCause::Ack | SendCause::WindowProbe => ("ack", segment.ack, segment.ack),
+            SendCause::Ack | SendCause::WindowProbe | SendCause::KeepAlive => {
+                ("ack", segment.ack, segment.ack)
+            }
             SendCause::Reset => ("reset", segment.seq, segment.end()),
-            SendCause::DupAck | SendCause::Rto => ("retransmission", segment.seq, segment.end()),
+            SendCause::DupAck | SendCause::Rto | SendCause::TailLoss => {
+                ("retransmission", segment.seq, segment.end())
+            }
             SendCause::New if segment.payload == 0 => ("fin", segment.seq, segment.end()),
             SendCause::New => ("segment", segment.seq, segment.end()),
         };

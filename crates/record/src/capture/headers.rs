@@ -196,6 +196,8 @@ impl Encoded {
         match cause {
             Some(SendCause::DupAck) => add(format_args!(" after duplicate acknowledgments")),
             Some(SendCause::Rto) => add(format_args!(" after a timeout")),
+            Some(SendCause::TailLoss) => add(format_args!(" as a tail loss probe")),
+            Some(SendCause::KeepAlive) => add(format_args!(", asks whether anybody is there")),
             Some(SendCause::WindowProbe) => add(format_args!(", asks for the window")),
             Some(SendCause::New | SendCause::Ack | SendCause::Reset) | None => {}
         }

@@ -181,7 +181,12 @@ impl TraceSink<TraceEvent> for Captures {
         match event {
             TraceEvent::SegmentSent {
                 packet,
-                cause: cause @ (SendCause::DupAck | SendCause::Rto | SendCause::WindowProbe),
+                cause:
+                    cause @ (SendCause::DupAck
+                    | SendCause::Rto
+                    | SendCause::TailLoss
+                    | SendCause::KeepAlive
+                    | SendCause::WindowProbe),
                 ..
             } => {
                 self.remember(*packet, *cause);

@@ -137,10 +137,10 @@ impl Connection {
         }
         if moment.measured {
             self.totals.ecn_answers += u64::from(segment.flags.cwr && !segment.flags.syn);
+            self.totals.keep_alives += u64::from(cause == SendCause::KeepAlive);
             self.totals.zero_window_probes += u64::from(cause == SendCause::WindowProbe);
         }
-        let again = matches!(cause, SendCause::DupAck | SendCause::Rto);
-        if again {
+        if cause.is_again() {
             self.sent_again(moment, packet, segment, cause);
         } else if moment.measured && segment.payload > 0 {
             self.totals.data_segments += 1;
@@ -263,6 +263,19 @@ impl Connection {
     /// It was refused, reset or given up.
     pub fn failed(&mut self, moment: Moment) {
         self.totals.failed += u64::from(moment.measured);
+    }
+
+    pub fn rack_loss(&mut self, moment: Moment, segments: u32) {
+        self.totals.rack_losses += if moment.measured { segments.into() } else { 0 };
+    }
+
+    pub fn tail_loss_probe(&mut self, moment: Moment, repeats: bool) {
+        self.totals.probes += u64::from(moment.measured && repeats);
+        self.totals.new_probes += u64::from(moment.measured && !repeats);
+    }
+
+    pub fn tail_loss_repaired(&mut self, moment: Moment) {
+        self.totals.probe_repairs += u64::from(moment.measured);
     }
 
     pub fn spurious_undone(&mut self, moment: Moment) {

@@ -186,6 +186,18 @@ metrics! { TCP: TcpTotals;
     "spurious_undone" ["1"] "Reactions to a loss that the sender found out to be needless and undid."
         = "found by timestamps, F-RTO or duplicate reports" / ""
         => |t| count(t.spurious_undone);
+    "rack_losses" ["1"] "Segments that the sender found to be lost because something that left later had arrived (RACK, RFC 8985 §6)."
+        = "segments marked lost; one that is lost again counts again" / ""
+        => |t| count(t.rack_losses);
+    "tail_loss_probes" ["1"] "The last segment repeated after silence, when a tail loss probe is due (RFC 8985 §7)."
+        = "probes that repeat data" / ""
+        => |t| count(t.probes);
+    "tail_loss_probes_of_new_data" ["1"] "Segments of new data that the sender sent after silence, as a tail loss probe."
+        = "probes with new data" / ""
+        => |t| count(t.new_probes);
+    "tail_loss_probe_repairs" ["1"] "Probes that repaired a loss: more was acknowledged than had been sent before, and no second copy was reported (RFC 8985 §7.4)."
+        = "losses that a probe repaired" / ""
+        => |t| count(t.probe_repairs);
     "dupack_runs" ["1"] "Times that three or more duplicate acknowledgments reached the sender in a row."
         = "runs, counted at their third" / ""
         => |t| count(t.dupack_runs);
@@ -202,6 +214,9 @@ metrics! { TCP: TcpTotals;
     "ecn_reductions" ["1"] "Reductions of the congestion window because of marks, once for a window of data."
         = "reductions, without those that a loss in the same window had made already" / ""
         => |t| count(t.ecn_reductions);
+    "keep_alives" ["1"] "Segments that only ask whether the other end is there."
+        = "keep-alives of the sender of the data" / ""
+        => |t| count(t.keep_alives);
     "zero_windows" ["1"] "Acknowledgments that announce no room." = "ACKs with a window of 0 that reached the sender" / ""
         => |t| count(t.zero_windows);
     "zero_window_probes" ["1"] "Segments of the sender that ask whether a shut window has opened."

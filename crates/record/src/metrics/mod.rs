@@ -145,6 +145,9 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::PacketCallEnded { .. }
             | TraceEvent::RtoExpired { .. }
             | TraceEvent::EcnReduction { .. }
+            | TraceEvent::RackLoss { .. }
+            | TraceEvent::TailLossProbe { .. }
+            | TraceEvent::TailLossRepaired { .. }
             | TraceEvent::SpuriousRetransmission { .. } => self.tcp.record(at, event),
             TraceEvent::DatagramSent { .. }
             | TraceEvent::DatagramReceived { .. }

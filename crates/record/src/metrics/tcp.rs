@@ -108,6 +108,21 @@ impl TcpRecorder {
                     connection.ecn_reduction(moment);
                 }
             }
+            TraceEvent::RackLoss { connection, end, segments } => {
+                if let Some((connection, _)) = self.find_sender(*connection, *end) {
+                    connection.rack_loss(moment, *segments);
+                }
+            }
+            TraceEvent::TailLossProbe { connection, end, repeats } => {
+                if let Some((connection, _)) = self.find_sender(*connection, *end) {
+                    connection.tail_loss_probe(moment, *repeats);
+                }
+            }
+            TraceEvent::TailLossRepaired { connection, end } => {
+                if let Some((connection, _)) = self.find_sender(*connection, *end) {
+                    connection.tail_loss_repaired(moment);
+                }
+            }
             TraceEvent::SpuriousRetransmission { connection, end, .. } => {
                 if let Some((connection, _)) = self.find_sender(*connection, *end) {
                     connection.spurious_undone(moment);

@@ -10,6 +10,7 @@ use umts_units::{BitRate, Bytes, Duration, Time};
 use super::*;
 
 mod radio;
+mod today;
 mod windows;
 
 const MSS: u32 = 1000;

@@ -45,6 +45,11 @@ pub(super) struct TcpTotals {
     pub by_rto: u64,
     pub unneeded: u64,
     pub expiries: u64,
+    /// Segments that RACK found lost; probes for a lost tail that repeated data or brought new, and that repaired a loss.
+    pub rack_losses: u64,
+    pub probes: u64,
+    pub new_probes: u64,
+    pub probe_repairs: u64,
     /// Reactions to a loss that were undone.
     pub spurious_undone: u64,
     /// Connections that failed.
@@ -56,6 +61,7 @@ pub(super) struct TcpTotals {
     pub ecn_echoes: u64,
     pub ecn_answers: u64,
     pub ecn_reductions: u64,
+    pub keep_alives: u64,
     pub zero_windows: u64,
     pub zero_window_probes: u64,
     pub zero_window_time: Duration,
@@ -90,6 +96,10 @@ impl TcpTotals {
         self.by_rto += other.by_rto;
         self.unneeded += other.unneeded;
         self.expiries += other.expiries;
+        self.rack_losses += other.rack_losses;
+        self.probes += other.probes;
+        self.new_probes += other.new_probes;
+        self.probe_repairs += other.probe_repairs;
         self.spurious_undone += other.spurious_undone;
         self.failed += other.failed;
         self.dupack_runs += other.dupack_runs;
@@ -98,6 +108,7 @@ impl TcpTotals {
         self.ecn_echoes += other.ecn_echoes;
         self.ecn_answers += other.ecn_answers;
         self.ecn_reductions += other.ecn_reductions;
+        self.keep_alives += other.keep_alives;
         self.zero_windows += other.zero_windows;
         self.zero_window_probes += other.zero_window_probes;
         self.zero_window_time += other.zero_window_time;

@@ -67,7 +67,7 @@ impl Sent {
         self.connection.push(segment.connection.0);
         self.seq.push(segment.seq);
         self.end.push(segment.end());
-        self.retransmission.push(matches!(cause, SendCause::DupAck | SendCause::Rto));
+        self.retransmission.push(cause.is_again());
     }
 }
 

@@ -5,7 +5,7 @@ use umts_units::{Bytes, Duration};
 
 use super::Inspection;
 use crate::error::Problem;
-use crate::model::{Flow, QueueLimit, Tcp, TcpConnection, Window};
+use crate::model::{Flow, QueueLimit, RtoRule, SlowStart, Tcp, TcpConnection, Window};
 
 /// The largest window of TCP, with the largest scale (RFC 7323 §2.2), in round figures.
 const LARGEST: Bytes = Bytes(1_000_000_000);
@@ -96,6 +96,18 @@ impl Inspection<'_> {
             let message = "eifel compares timestamps, and there are none".to_owned();
             let help = "it needs timestamps = true".to_owned();
             return Err(self.problem(&format!("{path}.eifel"), message).help(help));
+        }
+        if tcp.tail_loss_probes && !tcp.rack {
+            let message = "tail_loss_probes are answered by rack, and that is off".to_owned();
+            let help = "it needs rack = true".to_owned();
+            return Err(self.problem(&format!("{path}.tail_loss_probes"), message).help(help));
+        }
+        let times_each = tcp.timestamps || tcp.rto_rule == RtoRule::Linux;
+        if tcp.slow_start != SlowStart::Standard && !times_each {
+            let message =
+                "this slow start ends by the round trips of all acknowledgements, of which few are timed";
+            let help = "it needs timestamps = true, or rto_rule = \"linux\"".to_owned();
+            return Err(self.problem(&format!("{path}.slow_start"), message.to_owned()).help(help));
         }
         let unscaled = tcp.connection == TcpConnection::FullDuplex && !tcp.window_scaling;
         if unscaled && tcp.advertised_window.in_bytes(tcp.segment_payload) > UNSCALED {

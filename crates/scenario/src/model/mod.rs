@@ -36,7 +36,8 @@ pub use rlc::{
 };
 pub use rrc::{DataWhileSwitching, Promotion, RestingState, RlcAtSwitch, Rrc, StatePower};
 pub use tcp::{
-    ChargedOptions, Nagle, PythonControl, RtoRule, Tcp, TcpConnection, TcpProfile, TcpVariant, Window,
+    ChargedOptions, Nagle, PythonControl, RtoRule, SlowStart, Tcp, TcpConnection, TcpProfile, TcpVariant,
+    Window,
 };
 pub use traffic::{
     Cbr, EtsiWww, FtpSessions, OnOff, Pace, ParetoWww, Record, Replay, Rounding, Segments, Transport,

@@ -146,6 +146,8 @@ fn each_mistake_is_named_where_it_stands() {
         ),
         ("", "[tcp]\ntimestamp_tick = \"2 s\"", "tcp.timestamp_tick", "cannot be 2 s", "1 ms to 1 s"),
         ("", "[tcp]\nvegas_alpha = 5", "tcp.vegas_alpha", "above vegas_beta = 3", "raise vegas_beta"),
+        ("", "[tcp]\ntail_loss_probes = true", "tcp.tail_loss_probes", "that is off", "needs rack = true"),
+        ("", "[tcp]\nslow_start = \"hystart\"", "tcp.slow_start", "few are timed", "needs timestamps = true"),
         ("", "[tcp]\neifel = true", "tcp.eifel", "compares timestamps", "needs timestamps = true"),
         ("", "[tcp]\nsack_blocks = 5", "tcp.sack_blocks", "cannot be 5", "RFC 2018"),
         (

@@ -9,7 +9,8 @@ use crate::trace::{SendCause, TraceEvent};
 
 use super::config::RtoRule;
 use super::congestion::{
-    Backoff, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, NewAck, Reaction, Resend, Sample,
+    Backoff, ByteCounting, CongestionControl, DUPLICATE_THRESHOLD, Duplicate, NewAck, Reaction, Resend,
+    RoundTrip, Sample,
 };
 use super::connection::Connection;
 use super::options::whole_ticks;
@@ -36,8 +37,11 @@ impl Connection {
         // With SACK a duplicate is what says something new (RFC 6675 §2), whatever else it carries.
         let may_say_news = self.agreed.blocks > 0 && !self.config.one_way && !segment.sack.is_empty();
         sender.limited = false;
+        let una = outstanding.una();
         let before = (sender.window.cwnd, sender.window.ssthresh);
-        if segment.ack > outstanding.una() {
+        self.tell_rack(cx.now, segment);
+        let outstanding = &self.sender.outstanding;
+        if segment.ack > una {
             self.handle_new_ack(cx, segment);
         } else if !outstanding.is_empty() && ((segment.sequence_length() == 0 && same_window) || may_say_news)
         {
@@ -48,6 +52,7 @@ impl Connection {
             self.handle_echo(cx, before.0);
         }
         self.sender.burst = self.sender.version.burst(&self.sender.window);
+        self.settle_rack(cx, segment, una);
         self.tell_settled(cx.now);
         if before != (self.sender.window.cwnd, self.sender.window.ssthresh) {
             self.record_window(cx);
@@ -58,15 +63,27 @@ impl Connection {
         let (connection, end, una) = (self.id, self.end, segment.ack);
         let flight = self.sender.outstanding.len() as u32;
         let done = self.sender.outstanding.acknowledge(una);
-        self.sender.window.acked = done.payload as f64 / f64::from(self.sender.window.smss);
+        let window = &mut self.sender.window;
+        (window.acked, window.outstanding) = (done.payload as f64 / f64::from(window.smss), flight);
+        let mut segments = done.segments;
+        if window.abc.as_ref().is_some_and(ByteCounting::is_unlimited) {
+            // What was selectively acknowledged before had been counted then.
+            segments -= done.sacked;
+            window.acked = segments.into();
+        }
         if !done.syn {
-            self.tell_acknowledgment(cx.now, flight, done.segments, false);
+            self.tell_acknowledgment(cx.now, flight, segments, false);
         }
         cx.record(|| TraceEvent::Acked { connection, end, una, payload: done.payload });
         self.sender.limited_sent = 0;
         self.sender.expiries = 0;
+        let ssthresh = self.sender.window.ssthresh;
         let reaction = self.count_new_ack(cx.now, segment, done);
         self.sender.resend_first = false;
+        if reaction.resend == Resend::Lost {
+            let flight = self.flight();
+            self.begin_recovery(cx, &flight, ssthresh);
+        }
         if self.agreed.timestamps && segment.options.timestamps {
             self.measure_echo(cx, segment, done.segments);
         } else if self.times_every_segment() && done.segments > 0 && !done.again {
@@ -109,9 +126,12 @@ impl Connection {
         let ack = Duplicate { flight, sack: segment.sack, counted, now: cx.now };
         let ssthresh = window.ssthresh;
         let reaction = version.on_duplicate_ack(window, outstanding, &ack);
-        if reaction.resend != Resend::Nothing {
-            self.begin_episode(cx.now, &flight, ssthresh, false);
+        match reaction.resend {
+            Resend::Nothing => {}
+            Resend::Lost => self.begin_recovery(cx, &flight, ssthresh),
+            Resend::First | Resend::GoBack => self.begin_episode(cx.now, &flight, ssthresh, false),
         }
+        self.measure_report(cx);
         self.react(cx, segment, reaction);
         if self.sender.episode.is_some() {
             self.judge(cx, segment, false, 0);
@@ -127,7 +147,7 @@ impl Connection {
     /// Does what a version asks for: first the round-trip time, then the timer that follows from it.
     fn react<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment, reaction: Reaction) {
         match reaction.resend {
-            Resend::Nothing => {}
+            Resend::Nothing | Resend::Lost => {}
             Resend::First => self.sender.resend_first = true,
             Resend::GoBack => self.go_back(SendCause::DupAck),
         }
@@ -173,7 +193,7 @@ impl Connection {
     }
 
     /// The round trip of a segment that left at `sent` is complete.
-    fn measure_since<T: TraceSink<TraceEvent>>(
+    pub(super) fn measure_since<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
         sent: Time,
@@ -194,7 +214,9 @@ impl Connection {
         if let Some(law) = self.sender.window.law.own() {
             law.on_round_trip(rtt);
         }
-        let Sender { estimator, outstanding, adaptation, .. } = &mut self.sender;
+        let Sender { estimator, outstanding, adaptation, window, .. } = &mut self.sender;
+        let (una, max_sent) = (outstanding.una(), outstanding.max_sent());
+        window.hear_round_trip(|| RoundTrip { now: cx.now, rtt, una, max_sent });
         estimator.tell_progress(outstanding.una(), outstanding.max_sent());
         let before = (estimator.srtt(), estimator.timeout());
         sample(estimator, cx.now);

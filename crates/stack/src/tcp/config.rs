@@ -50,6 +50,19 @@ fn word_alone(variant: &mut schemars::Schema) {
     variant.insert("const".to_owned(), "python".into());
 }
 
+/// How slow start ends before a loss.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum SlowStart {
+    /// At the threshold only (RFC 5681).
+    Standard,
+    /// HyStart: the round trip has grown, or acknowledgments come in a long train (Ha and Rhee 2011, as in Linux).
+    Hystart,
+    /// HyStart++: the round trip has grown and stays grown (RFC 9406).
+    HystartPlusPlus,
+}
+
 /// How the retransmission timeout follows from the round trips.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
@@ -119,12 +132,25 @@ pub struct TcpConfig {
     pub prr: bool,
     /// A segment that was sent again and is lost again is found out by what left after it (full duplex).
     pub finds_lost_again: bool,
+    /// Losses are told by time (RFC 8985 §6), where both ends acknowledge selectively (full duplex, not FACK).
+    pub rack: bool,
+    /// A segment leaves when a tail may be lost (RFC 8985 §7); with `rack`.
+    pub tail_loss_probes: bool,
     /// FACK over full duplex.
     pub fack: FackConfig,
     /// How needless retransmissions are found out (full duplex).
     pub spurious: SpuriousConfig,
-    /// Count bytes, not ACKs, when the window grows (RFC 3465; Tahoe to FACK).
+    /// Count bytes, not ACKs, when the window grows (RFC 3465; Tahoe to FACK, and CUBIC).
     pub abc: bool,
+    /// Most segments by which one ACK raises the window in slow start with `abc` (L of RFC 3465); `None` without bound, and
+    /// then also after a timeout.
+    pub abc_limit: Option<u32>,
+    /// The window grows only while it is what limits the sender, and so a loss reduces it and not what is under way.
+    pub validates_window: bool,
+    /// How slow start ends before a loss (full duplex).
+    pub slow_start: SlowStart,
+    /// Whether an end that hears nothing asks (full duplex).
+    pub keepalive: Option<Keepalive>,
     /// The window falls to the initial one after a pause longer than a timeout (RFC 5681 §4.1).
     pub slow_start_restart: bool,
     /// Whether small segments wait.
@@ -165,6 +191,24 @@ impl SpuriousConfig {
     #[inline]
     pub fn any(self) -> bool {
         self.eifel || self.frto || self.dsack
+    }
+}
+
+/// When an end that hears nothing asks whether the other one is there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Keepalive {
+    /// After so long.
+    pub idle: Duration,
+    /// Again after so long each time.
+    pub interval: Duration,
+    /// So often, before the connection is given up.
+    pub probes: u32,
+}
+
+impl Default for Keepalive {
+    /// RFC 1122 §4.2.3.6: at least two hours; the rest as Linux.
+    fn default() -> Self {
+        Keepalive { idle: Duration::from_secs(7200), interval: Duration::from_secs(75), probes: 9 }
     }
 }
 
@@ -309,9 +353,15 @@ impl Default for TcpConfig {
             charged_options: ChargedOptions::AfterSyn,
             prr: false,
             finds_lost_again: false,
+            rack: false,
+            tail_loss_probes: false,
             fack: FackConfig::default(),
             spurious: SpuriousConfig::default(),
             abc: false,
+            abc_limit: Some(2),
+            validates_window: false,
+            slow_start: SlowStart::Standard,
+            keepalive: None,
             slow_start_restart: true,
             nagle: Nagle::Off,
             read_rate: None,

@@ -12,6 +12,7 @@ use crate::trace::{SendCause, TraceEvent};
 use super::config::TcpConfig;
 use super::ecn::Marks;
 use super::failure::Rst;
+use super::keepalive::KeepAlive;
 use super::options::Agreed;
 use super::reading::Reading;
 use super::receiver::{AckDue, Arrival, Receiver};
@@ -46,13 +47,14 @@ pub struct Connection {
     /// Segments that are still acknowledged at once.
     quick_acks: u32,
     events: Events,
-    established: bool,
-    closed: bool,
+    pub(super) established: bool,
+    pub(super) closed: bool,
     /// Our FIN left after the other end's had come.
     fin_answers: bool,
     /// An application that does not read at once.
     pub(super) reading: Option<Reading>,
     pub(super) marks: Marks,
+    pub(super) keepalive: KeepAlive,
     pub(super) failure: Option<Failure>,
     pub(super) rst_due: Option<Rst>,
 }
@@ -125,6 +127,7 @@ impl Connection {
             fin_answers: false,
             reading: Reading::new(config),
             marks: Marks::default(),
+            keepalive: KeepAlive::default(),
             failure: None,
             rst_due: None,
         }
@@ -182,6 +185,7 @@ impl Connection {
         }
         self.check_established(cx);
         self.check_closed(cx, was);
+        self.note_sign_of_life(cx.now);
     }
 
     /// Whatever is due expires: the retransmission timer, a delayed acknowledgment, the wait of a paced segment.
@@ -196,6 +200,13 @@ impl Connection {
         }
         if self.timers.take_due(Timer::Persist, cx.now) {
             self.handle_persist_timeout();
+        }
+        // Before that of retransmissions, which a probe that is due at the same instant restarts.
+        if self.timers.take_due(Timer::Loss, cx.now) {
+            self.handle_loss_timeout(cx);
+        }
+        if self.timers.take_due(Timer::KeepAlive, cx.now) {
+            self.handle_keepalive_timeout(cx);
         }
         if self.timers.take_due(Timer::Rto, cx.now) {
             self.handle_retransmission_timeout(cx);
@@ -230,9 +241,9 @@ impl Connection {
             return Some((segment, if answers { SendCause::Ack } else { cause }));
         }
         self.watch_window(cx.now);
-        if self.take_probe() {
+        if let Some(cause) = self.take_question() {
             let before = self.sender.outstanding.una() - 1;
-            return Some((self.segment(cx.now, before, 0, false), SendCause::WindowProbe));
+            return Some((self.segment(cx.now, before, 0, false), cause));
         }
         (self.ack_due == AckDue::Now).then(|| self.pure_ack(cx.now))
     }

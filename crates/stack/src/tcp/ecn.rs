@@ -78,7 +78,7 @@ impl Connection {
         // A loss in the same window of data has reduced it already.
         let by_loss = flight.una < window.recover;
         self.marks.reduced_to = if by_loss { window.recover } else { flight.max_sent };
-        if !by_loss && window.reduce_for_mark(&flight) {
+        if !by_loss && window.reduce_without_recovery(&flight) {
             let (connection, end) = (self.id, self.end);
             cx.record(|| TraceEvent::EcnReduction { connection, end });
         }

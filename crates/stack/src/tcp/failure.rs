@@ -111,12 +111,17 @@ impl Connection {
         if retries.is_none_or(|retries| sender.expiries <= retries) {
             return false;
         }
+        self.give_up(cx);
+        true
+    }
+
+    /// Nobody answers.
+    pub(super) fn give_up<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
         // RFC 9293 §3.10.5: an abort tells the other end if it can.
         if self.receiver.is_synchronised() {
             self.rst_due = Some(Rst { seq: self.sender.outstanding.max_sent(), ack: None });
         }
         self.fail(cx, Failure::TimedOut);
-        true
     }
 
     fn fail<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, failure: Failure) {

@@ -20,31 +20,35 @@
 //! ns-2 departs from the RFCs in the window rules, [`congestion::Rules`] names the difference.
 //!
 //! One file for each mechanism beside these: what SYNs agree on ([`options`](self)), closed windows (`persist`, `reading`),
-//! needless retransmissions (`spurious`), connections that fail (`failure`), rates of their own (`pacing`),
-//! explicit congestion notification (`ecn`).
+//! needless retransmissions (`spurious`), connections that fail (`failure`) or are kept alive (`keepalive`), rates of their own (`pacing`),
+//! explicit congestion notification (`ecn`), losses told by time and probes for a lost tail (`rack`, `tail_loss`).
 
 mod acks;
 pub mod config;
 pub mod congestion;
 pub mod connection;
 mod ecn;
+mod expiry;
 mod failure;
+mod keepalive;
 mod options;
 pub mod outstanding;
 mod pacing;
 mod persist;
+mod rack;
 mod reading;
 mod receiver;
 pub mod rto;
 mod scoreboard;
 mod sender;
 mod spurious;
+mod tail_loss;
 mod timers;
 
 pub use crate::trace::Failure;
 pub use config::{
-    ChargedOptions, DEFAULT_MSS, FackConfig, Nagle, NewRenoConfig, Retries, RtoConfig, RtoRule,
-    SpuriousConfig, TcpConfig, Variant, VegasConfig,
+    ChargedOptions, DEFAULT_MSS, FackConfig, Keepalive, Nagle, NewRenoConfig, Retries, RtoConfig, RtoRule,
+    SlowStart, SpuriousConfig, TcpConfig, Variant, VegasConfig,
 };
 pub use congestion::CubicConfig;
 pub use connection::{Connection, State, TcpEvent};

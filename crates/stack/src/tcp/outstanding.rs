@@ -21,6 +21,8 @@ pub struct Sent {
     pub fin: bool,
     /// It has been selectively acknowledged.
     pub sacked: bool,
+    /// It counts as lost by RACK, and has not been sent again since.
+    pub lost: bool,
     /// When it was last sent.
     pub sent_at: Time,
     /// The sequence number that was next when it was last sent out of turn; 0 if it never was.
@@ -150,7 +152,11 @@ impl Outstanding {
     pub(super) fn number_of(&self, turn: Turn) -> u64 {
         match turn {
             Turn::First => self.acknowledged,
-            Turn::Hole(index) | Turn::Onward(index) | Turn::Rescue(index) => self.acknowledged + index as u64,
+            Turn::Hole(index)
+            | Turn::Onward(index)
+            | Turn::Rescue(index)
+            | Turn::Lost(index)
+            | Turn::Probe(index) => self.acknowledged + index as u64,
             Turn::InOrder | Turn::ByWindow | Turn::Wait => self.next_number(),
         }
     }
@@ -222,6 +228,7 @@ impl Outstanding {
         let before = *sent;
         sent.transmissions = sent.transmissions.saturating_add(1);
         sent.sent_at = now;
+        sent.lost = false;
         before
     }
 

@@ -26,7 +26,11 @@ impl Connection {
     pub(super) fn tell_acknowledgment(&mut self, now: Time, flight: u32, segments: u32, duplicate: bool) {
         let Sender { window, estimator, .. } = &mut self.sender;
         if let Some(law) = window.law.own() {
-            law.on_ack(&Heard { now, segments, duplicate, flight, srtt: estimator.srtt() });
+            let (acked, abc) = (window.acked, &window.abc);
+            let (acks, acks_in_slow_start) =
+                abc.as_ref().map_or((1.0, 1.0), |abc| (acked, abc.counted(acked)));
+            let srtt = estimator.srtt();
+            law.on_ack(&Heard { now, segments, duplicate, flight, srtt, acks, acks_in_slow_start });
         }
     }
 

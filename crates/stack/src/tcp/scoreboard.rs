@@ -33,6 +33,16 @@ impl Sent {
 impl Outstanding {
     /// Marks the segments that blocks above `ack` cover whole.
     pub fn note_sack(&mut self, ack: u64, blocks: &SackBlocks) -> Noted {
+        self.note_sack_telling(ack, blocks, |_| {})
+    }
+
+    /// The same, and tells of each that was not marked before.
+    pub(super) fn note_sack_telling(
+        &mut self,
+        ack: u64,
+        blocks: &SackBlocks,
+        mut tell: impl FnMut(&Sent),
+    ) -> Noted {
         let mut noted = Noted::default();
         for (start, end) in blocks.ranges(ack) {
             let first = self.ring.partition_point(|sent| sent.seq < start);
@@ -40,7 +50,8 @@ impl Outstanding {
                 if !sent.sacked {
                     noted.segments += 1;
                     noted.resent += u32::from(sent.is_resent());
-                    sent.sacked = true;
+                    tell(sent);
+                    (sent.sacked, sent.lost) = (true, false);
                     self.sacked_to = self.sacked_to.max(sent.end());
                 }
             }
@@ -55,6 +66,11 @@ impl Outstanding {
             sent.sacked = false;
             sent.resent_before = 0;
         }
+    }
+
+    /// Nothing counts as lost any more.
+    pub fn forget_lost(&mut self) {
+        self.ring.iter_mut().for_each(|sent| sent.lost = false);
     }
 
     /// Forgets what was sent out of turn.

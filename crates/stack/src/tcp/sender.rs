@@ -8,12 +8,13 @@ use crate::ids::ConnectionId;
 use crate::trace::{SendCause, TraceEvent};
 
 use super::config::{Nagle, TcpConfig};
-use super::congestion::{ByteCounting, CongestionControl, Flight, Law, Rules, Turn, Version, Window};
+use super::congestion::{ByteCounting, CongestionControl, Exit, Flight, Law, Rules, Turn, Version, Window};
 use super::connection::Connection;
 use super::outstanding::{Outstanding, Sent};
 use super::persist::Persist;
 use super::rto::RttEstimator;
 use super::spurious::{Adaptation, Episode};
+use super::tail_loss::TailLoss;
 use super::timers::Timer;
 
 /// State of the sending half.
@@ -45,7 +46,7 @@ pub(super) struct Sender {
     /// The oldest segment is to be sent again, whatever the window says.
     pub resend_first: bool,
     /// Why the last go-back happened.
-    go_back_cause: SendCause,
+    pub go_back_cause: SendCause,
     pub syn_lost: bool,
     /// The persist timer's state.
     pub persist: Persist,
@@ -57,6 +58,8 @@ pub(super) struct Sender {
     pub window_seq: u64,
     /// The last reaction to a loss, while it may still turn out to have been needless.
     pub episode: Option<Box<Episode>>,
+    /// Probes for a lost tail.
+    pub tail: TailLoss,
     /// What the timer does after a spurious timeout.
     pub adaptation: Option<Adaptation>,
     /// When something that is not just an acknowledgment last left.
@@ -79,7 +82,9 @@ impl Sender {
             mss: config.segment_payload,
             peer_window: config.advertised_window,
             window: Window {
-                abc: config.abc.then(ByteCounting::default),
+                abc: config.abc.then(|| ByteCounting::new(config.abc_limit)),
+                validates: config.validates_window && !config.one_way,
+                exit: Exit::new(config.slow_start, config.version).filter(|_| !config.one_way),
                 ..Window::new(
                     config.initial_ssthresh,
                     rules,
@@ -101,6 +106,7 @@ impl Sender {
             largest_window: 0,
             window_seq: 0,
             episode: None,
+            tail: TailLoss::default(),
             adaptation: None,
             last_sent: Time::ZERO,
             small_end: 0,
@@ -192,7 +198,9 @@ impl Connection {
         let sent = match turn {
             Turn::Wait => return None,
             Turn::First => self.first_again(cx.now),
-            Turn::Hole(index) | Turn::Rescue(index) => self.sender.outstanding.send_hole(index, cx.now)?,
+            Turn::Hole(index) | Turn::Rescue(index) | Turn::Lost(index) | Turn::Probe(index) => {
+                self.sender.outstanding.send_hole(index, cx.now)?
+            }
             Turn::Onward(index) => self.sender.outstanding.send_onward(index, cx.now)?,
             Turn::InOrder => self.next_in_order(cx.now)?,
             Turn::ByWindow => {
@@ -210,10 +218,15 @@ impl Connection {
         }
         let again = match turn {
             Turn::First | Turn::Hole(_) | Turn::Rescue(_) => SendCause::DupAck,
+            Turn::Lost(_) => self.cause_of_lost(),
+            Turn::Probe(_) => SendCause::TailLoss,
             _ => self.sender.go_back_cause,
         };
         if !self.timers.is_running(Timer::Rto) {
             self.restart_timer(cx.now);
+        }
+        if self.rack().is_some() {
+            self.note_departure(cx, turn, sent.transmissions == 0);
         }
         Some((sent, if sent.transmissions == 0 { SendCause::New } else { again }))
     }
@@ -264,6 +277,9 @@ impl Connection {
         }
         if std::mem::take(&mut self.sender.resend_first) {
             return Turn::First;
+        }
+        if self.sender.tail.is_due() {
+            return self.probe_for_tail();
         }
         if self.sender.outstanding.sacked_to > self.sender.outstanding.una() {
             self.sender.outstanding.more = self.new_segment().is_some();
@@ -373,49 +389,6 @@ impl Connection {
             return None;
         }
         worthwhile.then_some(Sent { payload: payload as u32, fin, ..sent })
-    }
-
-    /// RFC 6298 §5.4 to §5.6; everything outstanding counts as lost (RFC 5681 §3.1).
-    pub(super) fn handle_retransmission_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
-        if self.gives_up(cx) {
-            return;
-        }
-        let flight = self.flight();
-        self.begin_episode(cx.now, &flight, self.sender.window.ssthresh, true);
-        let sender = &mut self.sender;
-        let before = (sender.window.cwnd, sender.window.ssthresh);
-        sender.version.on_timeout(&mut sender.window, &mut sender.outstanding, &flight);
-        sender.syn_lost |= flight.una == 0;
-        sender.estimator.back_off();
-        sender.timed = None;
-        sender.limited = false;
-        sender.burst = u32::MAX;
-        sender.resend_first = false;
-        let changed = before != (sender.window.cwnd, sender.window.ssthresh);
-        let (connection, end, backoff) = (self.id, self.end, sender.estimator.backoff());
-        self.go_back(SendCause::Rto);
-        self.restart_timer(cx.now);
-        cx.record(|| TraceEvent::RtoExpired { connection, end, backoff });
-        self.record_rto(cx);
-        if changed {
-            self.record_window(cx);
-        }
-    }
-
-    pub(super) fn go_back(&mut self, cause: SendCause) {
-        self.sender.outstanding.go_back();
-        self.sender.go_back_cause = cause;
-    }
-
-    /// RFC 6298 §5.1 to §5.3: runs while something is outstanding.
-    #[inline]
-    pub(super) fn restart_timer(&mut self, now: Time) {
-        let sender = &self.sender;
-        if sender.outstanding.is_empty() && !sender.version.times_silence(&sender.window) {
-            self.timers.stop(Timer::Rto);
-        } else {
-            self.timers.set(Timer::Rto, now + self.sender.estimator.timeout());
-        }
     }
 
     #[inline]

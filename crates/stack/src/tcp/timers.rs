@@ -15,15 +15,19 @@ pub(super) enum Timer {
     Persist,
     /// The application has read enough to say so.
     Reading,
+    /// A segment that waits to be lost by RACK, or else a tail loss probe (RFC 8985 §6.2, §7.2).
+    Loss,
+    /// Nothing has been heard for long (RFC 9293 §3.8.4).
+    KeepAlive,
 }
 
 /// Every deadline, `Time::NEVER` if it is not running.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Timers([Time; Timer::Reading as usize + 1]);
+pub(super) struct Timers([Time; Timer::KeepAlive as usize + 1]);
 
 impl Timers {
     pub fn new() -> Self {
-        Timers([Time::NEVER; Timer::Reading as usize + 1])
+        Timers([Time::NEVER; Timer::KeepAlive as usize + 1])
     }
 
     #[inline]
@@ -39,6 +43,12 @@ impl Timers {
     #[inline]
     pub fn is_running(&self, timer: Timer) -> bool {
         self.0[timer as usize] != Time::NEVER
+    }
+
+    /// When `timer` expires, if it is running.
+    #[inline]
+    pub fn deadline(&self, timer: Timer) -> Option<Time> {
+        Some(self.0[timer as usize]).filter(|&at| at != Time::NEVER)
     }
 
     /// Stops `timer` if it is due at `now`, and tells so.

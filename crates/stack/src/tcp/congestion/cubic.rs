@@ -10,8 +10,7 @@
 //! It depends on time and not on the number of round trips, so flows with long round trips are not left behind. Where
 //! Reno would be faster, W_est follows Reno (§4.3). Windows are in segments, times in seconds, as in the RFC.
 //!
-//! Left out: HyStart++ (§4.10 recommends it; slow start ends at ssthresh or with a loss), and ECN's own bound of one
-//! segment (§4.6). One departure: the Reno-friendly window never lowers cwnd, which can be ahead of it by what
+//! HyStart++, which §4.10 recommends, is in `slow_start.rs`. Left out: ECN's own bound of one segment (§4.6). One departure: the Reno-friendly window never lowers cwnd, which can be ahead of it by what
 //! W_cubic(t + RTT) had promised.
 
 use umts_units::Time;
@@ -106,7 +105,7 @@ impl Cubic {
 
     /// §4.2 to §4.5, for an ACK in congestion avoidance.
     fn avoid_congestion(&mut self, cwnd: f64) -> f64 {
-        let Heard { now, segments, srtt, .. } = self.heard;
+        let Heard { now, segments, srtt, acks, .. } = self.heard;
         let curve = &mut self.curve;
         if curve.epoch.is_none() {
             curve.begin(now, cwnd);
@@ -120,7 +119,7 @@ impl Cubic {
             }
         }
         let target = curve.at(t + srtt.as_secs()).clamp(cwnd, 1.5 * cwnd);
-        cwnd + (target - cwnd) / cwnd
+        cwnd + acks * (target - cwnd) / cwnd
     }
 }
 
@@ -141,7 +140,7 @@ impl WindowLaw for Cubic {
         if !limited {
             return cwnd;
         }
-        if cwnd < ssthresh { cwnd + 1.0 } else { self.avoid_congestion(cwnd) }
+        if cwnd < ssthresh { cwnd + self.heard.acks_in_slow_start } else { self.avoid_congestion(cwnd) }
     }
 
     fn reduce(&mut self, cwnd: f64, load: f64, loss: Loss) -> f64 {
@@ -187,7 +186,7 @@ mod tests {
 
         fn hear(&mut self, segments: u32, flight: u32) {
             let (now, srtt) = (Time::from_nanos(self.now_ms * 1_000_000), Duration::from_millis(RTT_MS));
-            self.law.on_ack(&Heard { now, segments, duplicate: false, flight, srtt });
+            self.law.on_ack(&Heard { now, segments, flight, srtt, ..Heard::default() });
             self.cwnd = self.law.grow(self.cwnd, 2.0);
         }
 

@@ -33,11 +33,23 @@ pub struct Heard {
     pub flight: u32,
     /// Smoothed round-trip time, zero before the first.
     pub srtt: Duration,
+    /// As how many ACKs it counts: one, or with `abc` as many as it covers segments.
+    pub acks: f64,
+    /// The same in slow start.
+    pub acks_in_slow_start: f64,
 }
 
 impl Default for Heard {
     fn default() -> Self {
-        Heard { now: Time::ZERO, segments: 0, duplicate: false, flight: 0, srtt: Duration::ZERO }
+        Heard {
+            now: Time::ZERO,
+            segments: 0,
+            duplicate: false,
+            flight: 0,
+            srtt: Duration::ZERO,
+            acks: 1.0,
+            acks_in_slow_start: 1.0,
+        }
     }
 }
 
@@ -45,7 +57,12 @@ impl Heard {
     /// Whether the window was what limited the sender. In slow start half of it is enough, since the window is ahead of
     /// what is under way while it doubles.
     pub fn was_limited(&self, cwnd: f64, ssthresh: f64) -> bool {
-        let flight = f64::from(self.flight);
+        Self::limits(cwnd, ssthresh, self.flight)
+    }
+
+    /// The same of a window with `flight` segments under way.
+    pub fn limits(cwnd: f64, ssthresh: f64, flight: u32) -> bool {
+        let flight = f64::from(flight);
         if cwnd < ssthresh { cwnd < 2.0 * flight } else { cwnd < flight + 1.0 }
     }
 }

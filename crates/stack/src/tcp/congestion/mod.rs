@@ -14,11 +14,13 @@ mod law;
 mod newreno;
 mod ns2;
 mod prr;
+mod rack;
 mod rate;
 mod reaction;
 mod recovery;
 mod reno;
 mod selective;
+mod slow_start;
 mod tahoe;
 mod user;
 mod vegas;
@@ -31,11 +33,13 @@ pub use law::{Departure, Heard, Law, Loss, Settled, WindowLaw};
 pub use newreno::NewReno;
 pub use ns2::{Fack, Rules, Sack};
 pub use prr::Prr;
+pub use rack::{Rack, RackHeard};
 pub use rate::{RateSample, RateSampler};
 pub use reaction::{Backoff, Reaction, Resend, Sample, Turn};
 pub use recovery::SackRecovery;
 pub use reno::Reno;
 pub use selective::{LossRule, Selective};
+pub use slow_start::{Exit, RoundTrip};
 pub use tahoe::Tahoe;
 pub use user::{UserLaw, UserLaws};
 pub use vegas::Vegas;
@@ -135,7 +139,9 @@ pub trait CongestionControl {
     }
 
     /// The last reaction to a loss answered none: no recovery is going on any more.
-    fn on_undo(&mut self) {}
+    fn on_undo(&mut self, sent: &mut Outstanding) {
+        let _ = sent;
+    }
 
     /// How many segments may leave in answer to one ACK by the window's rule, those of [`Reaction::resend`] apart.
     fn burst(&self, _window: &Window) -> u32 {
@@ -174,6 +180,8 @@ pub enum Version {
     Fack(Fack),
     /// See [`SackRecovery`].
     Selective(SackRecovery),
+    /// See [`Rack`].
+    Rack(Box<Rack>),
     /// See [`Vegas`].
     Vegas(Vegas),
 }
@@ -197,13 +205,16 @@ impl Version {
             Variant::Westwood | Variant::Cubic | Variant::Bbr | Variant::User(_) if config.one_way => {
                 Version::Sack(Sack::default())
             }
+            Variant::Fack => Version::Selective(SackRecovery::new(config)),
+            _ if config.rack => Version::Rack(Box::new(Rack::new(config))),
             _ => Version::Selective(SackRecovery::new(config)),
         }
     }
 
     /// What takes its place when the other end does not acknowledge selectively.
     pub(super) fn without_sack(&self, config: NewRenoConfig) -> Option<Self> {
-        matches!(self, Version::Selective(_)).then(|| Version::NewReno(NewReno::new(config)))
+        matches!(self, Version::Selective(_) | Version::Rack(_))
+            .then(|| Version::NewReno(NewReno::new(config)))
     }
 }
 
@@ -216,6 +227,7 @@ macro_rules! each_version {
             Version::Sack($version) => $call,
             Version::Fack($version) => $call,
             Version::Selective($version) => $call,
+            Version::Rack($version) => $call,
             Version::Vegas($version) => $call,
         }
     };
@@ -256,8 +268,8 @@ impl CongestionControl for Version {
         each_version!(self, version => version.on_timeout(window, sent, flight))
     }
 
-    fn on_undo(&mut self) {
-        each_version!(self, version => version.on_undo())
+    fn on_undo(&mut self, sent: &mut Outstanding) {
+        each_version!(self, version => version.on_undo(sent))
     }
 
     #[inline]

@@ -82,7 +82,7 @@ impl CongestionControl for NewReno {
         Reaction::RETRANSMIT
     }
 
-    fn on_undo(&mut self) {
+    fn on_undo(&mut self, _sent: &mut Outstanding) {
         (self.in_recovery, self.partial_seen) = (false, false);
     }
 

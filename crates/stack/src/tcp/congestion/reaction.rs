@@ -22,6 +22,8 @@ pub enum Resend {
     First,
     /// Everything from the oldest segment on, as the window allows.
     GoBack,
+    /// What is marked lost, in turn, the first of it at once.
+    Lost,
 }
 
 /// The factor on the timeout.
@@ -66,6 +68,8 @@ impl Reaction {
     /// Fast retransmit of the oldest segment.
     pub const RETRANSMIT: Reaction =
         Reaction { resend: Resend::First, restart_timer: true, sample: Sample::Cancel, ..Reaction::NOTHING };
+    /// A recovery begins in which the version says what leaves.
+    pub const RECOVER: Reaction = Reaction { resend: Resend::Lost, ..Reaction::RETRANSMIT };
     /// Start again from the oldest segment.
     pub const GO_BACK: Reaction = Reaction { resend: Resend::GoBack, ..Reaction::RETRANSMIT };
 }
@@ -85,6 +89,10 @@ pub enum Turn {
     Onward(usize),
     /// The one at this place, once in a recovery, so that its ACK tells what is missing (RFC 6675 §4).
     Rescue(usize),
+    /// The one at this place, marked lost by RACK.
+    Lost(usize),
+    /// The one at this place, the last: a tail loss probe.
+    Probe(usize),
     /// None.
     Wait,
 }

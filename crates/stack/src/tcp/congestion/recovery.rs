@@ -149,7 +149,7 @@ impl CongestionControl for SackRecovery {
         if waits { Reaction { restart_timer: true, ..Reaction::NOTHING } } else { Reaction::RETRANSMIT }
     }
 
-    fn on_undo(&mut self) {
+    fn on_undo(&mut self, _sent: &mut Outstanding) {
         self.holes.end();
     }
 

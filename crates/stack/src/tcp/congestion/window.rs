@@ -1,6 +1,6 @@
 //! The congestion window, and how it grows and shrinks for all versions.
 
-use super::{DUPLICATE_THRESHOLD, Flight, Law, Loss, Rules};
+use super::{DUPLICATE_THRESHOLD, Exit, Flight, Heard, Law, Loss, RoundTrip, Rules};
 
 /// The congestion window and what all versions do with it.
 #[derive(Debug)]
@@ -27,11 +27,19 @@ pub struct Window {
     pub acked: f64,
     /// Growth by bytes in place of ACKs.
     pub abc: Option<ByteCounting>,
+    /// It grows only while it limits the sender, and a loss reduces it, not what is under way.
+    pub validates: bool,
+    /// Segments that were outstanding before the acknowledgment being dealt with.
+    pub outstanding: u32,
+    /// How slow start ends before a loss, if it does.
+    pub exit: Option<Box<Exit>>,
 }
 
 /// Appropriate byte counting (RFC 3465): cwnd grows by what an ACK covers, not by one for each ACK.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct ByteCounting {
+    /// L of §2.2: most segments by which one ACK raises the window in slow start.
+    limit: Option<f64>,
     /// Full segments acknowledged since the last growth in congestion avoidance.
     acked: f64,
     /// In the slow start after a timeout an ACK of much may be of what had arrived before (§2.3).
@@ -39,12 +47,24 @@ pub struct ByteCounting {
 }
 
 impl ByteCounting {
-    /// L of §2.2: most segments by which one ACK raises the window in slow start.
-    const LIMIT: f64 = 2.0;
+    /// At the start of a connection.
+    pub fn new(limit: Option<u32>) -> Self {
+        ByteCounting { limit: limit.map(f64::from), acked: 0.0, after_timeout: false }
+    }
+
+    /// Without a bound there is none after a timeout either: what had arrived before is not counted then.
+    pub fn is_unlimited(&self) -> bool {
+        self.limit.is_none()
+    }
+
+    /// What of the `acked` segments counts in slow start.
+    pub fn counted(&self, acked: f64) -> f64 {
+        self.limit.map_or(acked, |limit| acked.min(if self.after_timeout { 1.0 } else { limit }))
+    }
 
     fn grow(&mut self, cwnd: f64, ssthresh: f64, acked: f64) -> f64 {
         if cwnd < ssthresh {
-            return cwnd + acked.min(if self.after_timeout { 1.0 } else { Self::LIMIT });
+            return cwnd + self.counted(acked);
         }
         self.after_timeout = false;
         self.acked += acked;
@@ -71,6 +91,9 @@ impl Window {
             smss,
             acked: 0.0,
             abc: None,
+            validates: false,
+            outstanding: 0,
+            exit: None,
         }
     }
 
@@ -84,6 +107,28 @@ impl Window {
     /// Growth by one ACK of new data (RFC 5681 §3.1): a segment below ssthresh, 1/cwnd above; or as the law has it.
     #[inline]
     pub fn increase(&mut self) {
+        if self.validates && !Heard::limits(self.cwnd, self.ssthresh, self.outstanding) {
+            return;
+        }
+        let before = self.cwnd;
+        self.grow();
+        if let Some(exit) = self.exit.as_ref().filter(|_| before < self.ssthresh) {
+            self.cwnd = before + (self.cwnd - before) / exit.divisor();
+        }
+    }
+
+    /// A round trip was measured: slow start may end with it.
+    #[inline]
+    pub fn hear_round_trip(&mut self, trip: impl FnOnce() -> RoundTrip) {
+        if let Some(exit) = &mut self.exit
+            && exit.hear(&trip(), self.cwnd, self.ssthresh)
+        {
+            self.ssthresh = self.cwnd;
+        }
+    }
+
+    #[inline]
+    fn grow(&mut self) {
         match self.law.own() {
             None => match &mut self.abc {
                 None => self.cwnd += if self.cwnd < self.ssthresh { 1.0 } else { 1.0 / self.cwnd },
@@ -95,7 +140,7 @@ impl Window {
 
     /// ssthresh after a loss before its lower bound: half of the load, or as the law has it.
     fn reduced(&mut self, flight: &Flight, loss: Loss) -> f64 {
-        let load = self.rules.load(self, flight);
+        let load = if self.validates { self.cwnd } else { self.rules.load(self, flight) };
         match self.law.own() {
             None => load / 2.0,
             Some(law) => law.reduce(self.cwnd, load, loss),
@@ -119,9 +164,9 @@ impl Window {
         self.recover = flight.max_sent;
     }
 
-    /// A router has marked a segment: the window falls as after a loss, but nothing is to be sent again (RFC 3168 §6.1.2).
-    /// Not with a law that names the window itself; tells whether it fell.
-    pub fn reduce_for_mark(&mut self, flight: &Flight) -> bool {
+    /// The window falls as after a loss, but nothing is to be sent again: a router has marked a segment (RFC 3168 §6.1.2), or
+    /// a tail loss probe has repaired the loss (RFC 8985 §7.4). Not with a law that names the window itself; tells whether it fell.
+    pub fn reduce_without_recovery(&mut self, flight: &Flight) -> bool {
         if matches!(self.law, Law::Bbr(_)) {
             return false;
         }
@@ -147,15 +192,20 @@ impl Window {
 
     /// Slow start from one segment after an expiry of the timer (RFC 5681 §3.1, equation 4 and the text after it).
     pub fn collapse_after_timeout(&mut self, flight: &Flight) {
+        self.start_again_after_timeout(flight, false);
+    }
+
+    /// The same, but what this window lost `is_answered`: then ssthresh has been cut.
+    pub fn start_again_after_timeout(&mut self, flight: &Flight, is_answered: bool) {
         self.inflation = 0;
         let repeated = self.timed_out_at == flight.una;
-        if self.rules.timeout_cuts_ssthresh(repeated, flight) {
+        if !is_answered && self.rules.timeout_cuts_ssthresh(repeated, flight) {
             let reduced = self.reduced(flight, Loss::Timeout);
             self.ssthresh = self.rules.threshold(reduced);
         }
         self.timed_out_at = flight.una;
         if let Some(abc) = &mut self.abc {
-            *abc = ByteCounting { acked: 0.0, after_timeout: true };
+            *abc = ByteCounting { acked: 0.0, after_timeout: true, ..*abc };
         }
         self.collapse(flight);
     }

@@ -164,7 +164,7 @@ impl Connection {
     ) {
         let sender = &mut self.sender;
         let initial = self.config.initial_window;
-        sender.version.on_undo();
+        sender.version.on_undo(&mut sender.outstanding);
         let window = &mut sender.window;
         let under_way = (sender.outstanding.len() as u32).saturating_add(acked.min(initial));
         window.cwnd = f64::from(under_way).max(window.cwnd);

@@ -10,6 +10,7 @@ mod options;
 mod pace;
 mod pair;
 mod properties;
+mod rack;
 mod sack;
 mod spurious;
 mod stuck;

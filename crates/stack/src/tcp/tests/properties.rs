@@ -53,7 +53,7 @@ fn with_options() -> impl Strategy<Value = TcpConfig> {
     let nagle = prop_oneof![Just(Nagle::Off), Just(Nagle::On), Just(Nagle::Minshall)];
     let rule = prop_oneof![Just(RtoRule::Rfc6298), Just(RtoRule::Ns2), Just(RtoRule::Linux)];
     let read_rate = proptest::option::weighted(0.3, 40_000u64..2_000_000);
-    let any = (any_config(), 0u8..5, any::<[bool; 12]>(), nagle, rule, read_rate);
+    let any = (any_config(), 0u8..5, any::<[bool; 14]>(), nagle, rule, read_rate);
     any.prop_map(|(config, blocks, on, nagle, rule, read_rate)| {
         let rto = RtoConfig { rule: if config.one_way { config.rto.rule } else { rule }, ..config.rto };
         let needs_sack = matches!(config.version, Variant::Sack | Variant::Fack);
@@ -65,6 +65,8 @@ fn with_options() -> impl Strategy<Value = TcpConfig> {
             window_scaling: on[2],
             prr: on[10],
             finds_lost_again: on[11],
+            rack: on[12],
+            tail_loss_probes: on[12] && on[13],
             fack: FackConfig { data_smoothing: on[3], over_damping: on[4] },
             spurious: SpuriousConfig { eifel: on[5], frto: on[6], dsack: on[7] },
             abc: on[8],

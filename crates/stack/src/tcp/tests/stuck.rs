@@ -93,7 +93,7 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
     let nagle = prop_oneof![Just(Nagle::Off), Just(Nagle::On), Just(Nagle::Minshall)];
     let rule = prop_oneof![Just(RtoRule::Rfc6298), Just(RtoRule::Ns2), Just(RtoRule::Linux)];
     let read_rate = proptest::option::weighted(0.2, 40_000u64..2_000_000);
-    let on = any::<[bool; 20]>();
+    let on = any::<[bool; 22]>();
     let numbers = (0..VARIANTS.len(), 0u8..=4, 1u32..12, 1u32..40, 1u64..1500);
     (numbers, on, nagle, rule, read_rate).prop_map(
         |((version, blocks, initial_window, window, rto_min), on, nagle, rule, read_rate)| {
@@ -112,6 +112,8 @@ fn any_config() -> impl Strategy<Value = TcpConfig> {
                 window_scaling: on[6],
                 prr: on[18],
                 finds_lost_again: on[19],
+                rack: on[20],
+                tail_loss_probes: on[20] && on[21],
                 fack: FackConfig { data_smoothing: on[7], over_damping: on[8] },
                 spurious: SpuriousConfig { eifel: on[9], frto: on[10], dsack: on[11] },
                 abc: on[12],

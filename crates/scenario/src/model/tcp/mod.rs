@@ -1,17 +1,16 @@
 //! TCP.
 
-use std::fmt;
-use std::path::PathBuf;
-use std::str::FromStr;
+mod config;
+mod window;
+mod words;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-pub use umts_stack::tcp::{ChargedOptions, Nagle, RtoRule, Variant as TcpVariant};
-use umts_stack::tcp::{
-    CubicConfig, DEFAULT_MSS, FackConfig, NewRenoConfig, Retries, RtoConfig, SpuriousConfig, TcpConfig,
-    VegasConfig,
-};
-use umts_units::{BitRate, Bytes, Duration, Octets, as_text, count_of};
+pub use umts_stack::tcp::{ChargedOptions, Nagle, RtoRule, SlowStart, Variant as TcpVariant};
+use umts_units::{BitRate, Duration, Octets};
+
+pub use self::window::Window;
+pub use self::words::{PythonControl, TcpConnection, TcpProfile};
 
 use crate::text::word_unlimited;
 
@@ -85,10 +84,35 @@ pub struct Tcp {
     /// Whether small segments wait for acknowledgements.
     #[schemars(extend("x-source" = "RFC 9293 §3.7.4; off as servers of files and pages set it"))]
     pub nagle: Nagle,
-    /// Grow the window by what an acknowledgement covers, in slow start by two segments at most (not the laws of
-    /// `westwood`, `cubic` and `bbr`).
+    /// Grow the window by what an acknowledgement covers, in slow start by `abc_limit` at most (not the laws of `westwood`
+    /// and `bbr`).
     #[schemars(extend("x-source" = "RFC 3465"))]
     pub abc: bool,
+    /// With `abc`: most segments by which an acknowledgement raises the window in slow start, 1 after a timeout, or
+    /// `"unlimited"`, which then counts what had been acknowledged selectively only once.
+    #[serde(with = "word_unlimited")]
+    #[schemars(with = "crate::text::Unlimited<u32>", extend("x-min" = 1, "x-source" = "RFC 3465 §2.2: 2; Linux: unlimited"))]
+    pub abc_limit: Option<u32>,
+    /// Grow the window only while it is what limits the sender, so that a loss reduces the window and not what is under way
+    /// (not `one_way`, `vegas` and `bbr`; `cubic` grows so always).
+    #[schemars(extend("x-source" = "RFC 7661 §4.4 in part; Linux: tcp_is_cwnd_limited, ssthresh"))]
+    pub window_validation: bool,
+    /// How slow start ends before a loss; `hystart` and `hystart_plus_plus` need `timestamps` or `rto_rule = "linux"`,
+    /// and `hystart` is of `cubic` alone (not `one_way`, `vegas`, `westwood` and `bbr`).
+    #[schemars(extend("x-source" = "RFC 5681 §3.1; RFC 9406; Ha and Rhee 2011, Linux: hystart 1"))]
+    pub slow_start: SlowStart,
+    /// Ask whether the other end is still there when nothing was heard for `keepalive_idle` (not `one_way`).
+    #[schemars(extend("x-source" = "RFC 9293 §3.8.4: off unless asked for; Linux: SO_KEEPALIVE"))]
+    pub keepalive: bool,
+    /// Silence before the first keep-alive.
+    #[schemars(extend("x-min" = "1 s", "x-source" = "RFC 1122 §4.2.3.6: 2 h at least; Linux: tcp_keepalive_time"))]
+    pub keepalive_idle: Duration,
+    /// Time between keep-alives that nobody answers.
+    #[schemars(extend("x-min" = "1 s", "x-source" = "Linux: tcp_keepalive_intvl"))]
+    pub keepalive_interval: Duration,
+    /// Keep-alives without an answer after which the connection is given up.
+    #[schemars(extend("x-min" = 1, "x-source" = "Linux: tcp_keepalive_probes"))]
+    pub keepalive_probes: u32,
     /// Fall back to the initial window after a pause longer than the retransmission timeout.
     #[schemars(extend("x-source" = "RFC 5681 §4.1"))]
     pub slow_start_restart: bool,
@@ -158,6 +182,15 @@ pub struct Tcp {
     /// and repeat it; without, that waits for the timer (not `one_way`).
     #[schemars(extend("x-source" = "RFC 8985 §3 in part; Linux since 2.4; RFC 6675 §5 without"))]
     pub lost_retransmissions: bool,
+    /// Find losses by time: a segment is lost when something that left after it has arrived, and a round trip and the
+    /// reordering window have passed; takes the place of counting duplicates where both ends acknowledge selectively, for all
+    /// variants with selective acknowledgements but `fack` (not `one_way`).
+    #[schemars(extend("x-source" = "RFC 8985 §6; Linux since 4.18: tcp_recovery 1"))]
+    pub rack: bool,
+    /// Send a probe when two round trips pass in silence, so that a lost tail is repaired before the timer expires; needs
+    /// `rack`.
+    #[schemars(extend("x-source" = "RFC 8985 §7; Linux since 3.10: tcp_early_retrans 3"))]
+    pub tail_loss_probes: bool,
     /// FACK: the window falls by half a segment with each acknowledgement, not at once (not `one_way`).
     #[schemars(extend("x-source" = "Mathis and Mahdavi 1996; Dubois (2005), section 3.2.6"))]
     pub fack_data_smoothing: bool,
@@ -188,242 +221,4 @@ pub struct Tcp {
     /// ns-2: data of one-way `vegas` goes without TCP and IP header, and without a SYN before it.
     #[schemars(extend("x-source" = "ns-2.35; off is what every other version pays"))]
     pub ns2_vegas_no_header: bool,
-}
-
-impl Tcp {
-    /// One end of a connection.
-    pub fn config(&self) -> TcpConfig {
-        let mss = self.segment_payload;
-        let always_selective = matches!(self.variant, TcpVariant::Sack | TcpVariant::Fack);
-        TcpConfig {
-            version: self.variant,
-            one_way: self.connection == TcpConnection::OneWay,
-            segment_payload: mss.0.into(),
-            header: self.header.0,
-            advertised_window: self.advertised_window.in_octets(mss),
-            initial_window: self.initial_window.in_segments(mss),
-            initial_ssthresh: self.initial_ssthresh.map(|window| window.in_segments(mss)),
-            delayed_ack: self.delayed_ack.then_some(self.delayed_ack_timeout),
-            limited_transmit: self.limited_transmit,
-            sack_blocks: if always_selective || self.sack { self.sack_blocks } else { 0 },
-            dsack: self.dsack,
-            timestamps: self.timestamps,
-            timestamp_tick: self.timestamp_tick,
-            window_scaling: self.window_scaling,
-            charged_options: self.charged_options,
-            spurious: SpuriousConfig { eifel: self.eifel, frto: self.frto, dsack: self.dsack_undo },
-            abc: self.abc,
-            slow_start_restart: self.slow_start_restart,
-            nagle: self.nagle,
-            read_rate: self.read_rate,
-            retries: Retries {
-                syn: self.syn_retries,
-                syn_ack: self.syn_ack_retries,
-                data: self.data_retries,
-            },
-            listens: self.listens,
-            ecn: self.ecn,
-            quick_acks: self.quick_acks,
-            prr: self.prr,
-            finds_lost_again: self.lost_retransmissions,
-            fack: FackConfig {
-                data_smoothing: self.fack_data_smoothing,
-                over_damping: self.fack_over_damping,
-            },
-            newreno: NewRenoConfig { careful: self.newreno_careful, impatient: self.newreno_impatient },
-            vegas: VegasConfig {
-                alpha: self.vegas_alpha,
-                beta: self.vegas_beta,
-                gamma: self.vegas_gamma,
-                ns2_no_header: self.ns2_vegas_no_header,
-                ..VegasConfig::default()
-            },
-            cubic: CubicConfig {
-                fast_convergence: self.cubic_fast_convergence,
-                reno_friendly: self.cubic_reno_friendly,
-            },
-            rto: RtoConfig {
-                rule: self.rto_rule,
-                granularity: self.rto_granularity,
-                clock_phase: self.rto_clock_phase,
-                initial: self.rto_initial,
-                min: self.rto_min,
-                max: self.rto_max,
-            },
-        }
-    }
-
-    /// The packet of a full segment.
-    pub fn full_segment(&self) -> Bytes {
-        Bytes::from(self.segment_payload) + Bytes::from(self.header)
-    }
-}
-
-impl Default for Tcp {
-    /// As [`TcpConfig`] has it.
-    fn default() -> Self {
-        let tcp = TcpConfig::default();
-        Tcp {
-            profile: TcpProfile::None,
-            variant: tcp.version,
-            connection: TcpConnection::FullDuplex,
-            segment_payload: Octets(DEFAULT_MSS),
-            header: Octets(tcp.header),
-            advertised_window: Window::Bytes(Bytes(tcp.advertised_window.into())),
-            initial_window: Window::Segments(tcp.initial_window),
-            initial_ssthresh: tcp.initial_ssthresh.map(Window::Segments),
-            delayed_ack: tcp.delayed_ack.is_some(),
-            delayed_ack_timeout: tcp.delayed_ack.unwrap_or_default(),
-            limited_transmit: tcp.limited_transmit,
-            read_rate: tcp.read_rate,
-            listens: tcp.listens,
-            syn_retries: tcp.retries.syn,
-            syn_ack_retries: tcp.retries.syn_ack,
-            data_retries: tcp.retries.data,
-            ecn: tcp.ecn,
-            quick_acks: tcp.quick_acks,
-            nagle: tcp.nagle,
-            abc: tcp.abc,
-            slow_start_restart: tcp.slow_start_restart,
-            eifel: tcp.spurious.eifel,
-            frto: tcp.spurious.frto,
-            dsack_undo: tcp.spurious.dsack,
-            rto_rule: tcp.rto.rule,
-            rto_granularity: tcp.rto.granularity,
-            rto_initial: tcp.rto.initial,
-            rto_min: tcp.rto.min,
-            rto_max: tcp.rto.max,
-            rto_clock_phase: tcp.rto.clock_phase,
-            sack: false,
-            sack_blocks: 3,
-            dsack: tcp.dsack,
-            timestamps: tcp.timestamps,
-            timestamp_tick: tcp.timestamp_tick,
-            window_scaling: tcp.window_scaling,
-            charged_options: tcp.charged_options,
-            newreno_careful: tcp.newreno.careful,
-            newreno_impatient: tcp.newreno.impatient,
-            prr: tcp.prr,
-            lost_retransmissions: tcp.finds_lost_again,
-            fack_data_smoothing: tcp.fack.data_smoothing,
-            fack_over_damping: tcp.fack.over_damping,
-            vegas_alpha: tcp.vegas.alpha,
-            vegas_beta: tcp.vegas.beta,
-            vegas_gamma: tcp.vegas.gamma,
-            python: String::new(),
-            python_control: None,
-            cubic_fast_convergence: tcp.cubic.fast_convergence,
-            cubic_reno_friendly: tcp.cubic.reno_friendly,
-            ns2_vegas_no_header: tcp.vegas.ns2_no_header,
-        }
-    }
-}
-
-/// A window: `"20 segments"` or `"32 kB"`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Window {
-    /// So many full segments.
-    Segments(u32),
-    /// So many octets of payload.
-    Bytes(Bytes),
-}
-
-impl Window {
-    /// The window in octets, for segments of `segment_payload`.
-    pub fn in_bytes(self, segment_payload: Octets) -> Bytes {
-        match self {
-            Window::Segments(n) => Bytes::from(segment_payload) * u64::from(n),
-            Window::Bytes(size) => size,
-        }
-    }
-
-    /// The same in whole segments, the last of which may be small; more than any TCP can have is `u32::MAX`.
-    pub fn in_segments(self, segment_payload: Octets) -> u32 {
-        match self {
-            Window::Segments(n) => n,
-            Window::Bytes(size) => saturated(size.0.div_ceil(segment_payload.0.into())),
-        }
-    }
-
-    /// [`Window::in_bytes`] as TCP counts them; more than it can count is `u32::MAX`.
-    pub fn in_octets(self, segment_payload: Octets) -> u32 {
-        saturated(self.in_bytes(segment_payload).0)
-    }
-}
-
-fn saturated(number: u64) -> u32 {
-    u32::try_from(number).unwrap_or(u32::MAX)
-}
-
-impl FromStr for Window {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match count_of(text, &["segments", "segment"]) {
-            Some(count) => count.map(Window::Segments),
-            None => text.parse().map(Window::Bytes).map_err(|e| format!("{e}, or as in \"20 segments\"")),
-        }
-    }
-}
-
-impl fmt::Display for Window {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Window::Segments(n) => write!(f, "{n} segments"),
-            Window::Bytes(size) => size.fmt(f),
-        }
-    }
-}
-
-as_text!(
-    Window,
-    "Window",
-    "a window in segments or octets with its unit, as in \"20 segments\" or \"32 kB\"",
-    r"^\+?[0-9]*\.?[0-9]*\s*(segments?|B|kB|MB|GB|KiB|MiB|GiB)$"
-);
-
-/// A class of congestion control in a Python file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PythonControl {
-    /// The file.
-    pub file: PathBuf,
-    /// The class in it.
-    pub class: String,
-    /// What the file says.
-    pub text: String,
-}
-
-/// All of TCP under one name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum TcpProfile {
-    /// The defaults of each key.
-    #[serde(rename = "none")]
-    None,
-    /// ns-2.29, on which EURANE runs.
-    #[serde(rename = "ns2-2.29")]
-    Ns2V29,
-    /// ns-2.35.
-    #[serde(rename = "ns2-2.35")]
-    Ns2V35,
-    /// Linux 2.4.16 as Rendon et al. (2004) set it up.
-    #[serde(rename = "linux-2.4")]
-    Linux24,
-    /// Linux 2.6.19 to 2.6.38.
-    #[serde(rename = "linux-2.6")]
-    Linux26,
-    /// The RFCs in force in 2026.
-    #[serde(rename = "rfc-2026")]
-    Rfc2026,
-    /// The parameter table of Hu's study of TCP over WCDMA.
-    #[serde(rename = "seed-004")]
-    Seed004,
-}
-
-/// How connections open and close.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum TcpConnection {
-    /// Three-way handshake, data both ways, FIN (RFC 9293).
-    FullDuplex,
-    /// ns-2: a SYN and its acknowledgement, data one way, no FIN.
-    OneWay,
 }

@@ -1,0 +1,280 @@
+//! Which segments are lost, told by time (RFC 8985 §6): one that left a round trip and the reordering window before the
+//! present, while something that left after it has arrived. Retransmissions are no different from originals.
+//!
+//! ```text
+//!   left      A          B (delivered: RACK.xmit_ts)      now
+//!   ──────────┼──────────┼───────────────────────────────┼──►
+//!             └ lost when A + RACK.rtt + RACK.reo_wnd has passed; until then the reordering timer waits
+//! ```
+//!
+//! The reordering window is none while nothing was ever reordered, in a recovery or once three segments are selectively
+//! acknowledged; else a quarter of the least round trip, as often as reports of duplicates have asked for more, at most
+//! SRTT. The least round trip is that of the whole connection, the simplest of what §6.2 allows.
+
+use umts_units::{Duration, Time};
+
+use crate::tcp::congestion::DUPLICATE_THRESHOLD;
+use crate::tcp::options::whole_ticks;
+use crate::tcp::outstanding::{Outstanding, Sent};
+
+/// Recoveries without a report of duplicates after which the reordering window is a quarter again.
+const PERSISTENCE: u32 = 16;
+
+/// What orders departures.
+type Departed = (Time, u64, u64);
+
+/// When a segment last left; of those that left at the same instant, which the clock of a model has more often than that of
+/// a machine, one that was sent again comes behind all that had left for the first time before it.
+fn departed(segment: &Sent) -> Departed {
+    (segment.sent_at, segment.resent_before.max(segment.seq), segment.end())
+}
+
+/// An acknowledgment, before anything else is done about it.
+#[derive(Debug, Clone, Copy)]
+pub struct RackHeard {
+    /// The present instant.
+    pub now: Time,
+    /// The timestamp that it echoes, if there are timestamps.
+    pub echo: Option<Time>,
+    /// Smoothed round-trip time, zero before the first.
+    pub srtt: Duration,
+    /// It reports a duplicate, other than that of a tail loss probe.
+    pub duplicate: bool,
+    /// What it acknowledges, and the sequence number after the highest ever sent.
+    pub ack: u64,
+    /// SND.NXT.
+    pub max_sent: u64,
+}
+
+/// What a look at the segments outstanding brought.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Marked {
+    /// Segments lost that were not before.
+    pub segments: u32,
+    /// One of them had been sent again.
+    pub again: bool,
+    /// After so long the last of those that wait for the reordering window is lost; zero if none waits.
+    pub wait: Duration,
+}
+
+/// RACK's variables (§5.3).
+#[derive(Debug, Clone)]
+pub(super) struct Detection {
+    /// The place in the order of departures of the segment that left last of all that have arrived (RACK.xmit_ts,
+    /// RACK.end_seq).
+    delivered: Departed,
+    /// Its round trip (RACK.rtt).
+    rtt: Duration,
+    min_rtt: Option<Duration>,
+    /// The number after the highest segment that has arrived (RACK.fack), and as it was before this acknowledgment.
+    fack: u64,
+    fack_before: u64,
+    reordering_seen: bool,
+    reo_wnd_mult: u32,
+    reo_wnd_persist: u32,
+    dsack_round: Option<u64>,
+    now: Time,
+    echo: Option<Time>,
+    srtt: Duration,
+    tick: Duration,
+}
+
+impl Detection {
+    /// At the start of a connection whose timestamps tick so.
+    pub fn new(tick: Duration) -> Self {
+        Detection {
+            delivered: (Time::ZERO, 0, 0),
+            rtt: Duration::ZERO,
+            min_rtt: None,
+            fack: 0,
+            fack_before: 0,
+            reordering_seen: false,
+            reo_wnd_mult: 1,
+            reo_wnd_persist: 0,
+            dsack_round: None,
+            now: Time::ZERO,
+            echo: None,
+            srtt: Duration::ZERO,
+            tick,
+        }
+    }
+
+    /// An acknowledgment came: what of §6.2 does not look at segments.
+    pub fn hear(&mut self, heard: &RackHeard) {
+        (self.now, self.echo, self.srtt) = (heard.now, heard.echo, heard.srtt);
+        self.fack_before = self.fack;
+        self.dsack_round = self.dsack_round.filter(|&round| heard.ack < round);
+        if heard.duplicate && self.dsack_round.is_none() {
+            self.dsack_round = Some(heard.max_sent);
+            self.reo_wnd_mult = self.reo_wnd_mult.saturating_add(1);
+            self.reo_wnd_persist = PERSISTENCE;
+        }
+    }
+
+    /// `segment` is acknowledged for the first time (steps 1 to 3), `selectively` or not.
+    pub fn deliver(&mut self, segment: &Sent, selectively: bool) {
+        let rtt = self.now.saturating_since(segment.sent_at);
+        let (end, again) = (segment.end(), segment.transmissions > 1);
+        if end > self.fack {
+            self.fack = end;
+        }
+        self.reordering_seen |= end < self.fack_before && !again;
+        if !again {
+            self.min_rtt = Some(self.min_rtt.map_or(rtt, |least| least.min(rtt)));
+        }
+        // The acknowledgment may be that of the original. What a selective one echoes left before all gaps (RFC 7323 §4.3), so
+        // it says nothing here.
+        let is_older = |echo: Time| echo < whole_ticks(segment.sent_at, self.tick);
+        if again
+            && (self.min_rtt.is_some_and(|least| rtt < least)
+                || (!selectively && self.echo.is_some_and(is_older)))
+        {
+            return;
+        }
+        if departed(segment) > self.delivered {
+            (self.delivered, self.rtt) = (departed(segment), rtt);
+        }
+    }
+
+    /// A recovery is over.
+    pub fn leave_recovery(&mut self) {
+        self.reo_wnd_persist = self.reo_wnd_persist.saturating_sub(1);
+        if self.reo_wnd_persist == 0 {
+            self.reo_wnd_mult = 1;
+        }
+    }
+
+    /// RACK.reo_wnd (step 4); `sacked`: segments outstanding that are selectively acknowledged.
+    fn reordering_window(&self, in_recovery: bool, sacked: u32) -> Duration {
+        if !self.reordering_seen && (in_recovery || sacked >= DUPLICATE_THRESHOLD) {
+            return Duration::ZERO;
+        }
+        let quarters = self.min_rtt.map_or(0, |least| least.as_nanos() / 4);
+        Duration::from_nanos(quarters.saturating_mul(self.reo_wnd_mult.into())).min(self.srtt)
+    }
+
+    /// Marks what is lost now (step 5), at `now` since the last acknowledgment.
+    pub fn mark(&self, sent: &mut Outstanding, now: Time, in_recovery: bool, sacked: u32) -> Marked {
+        let patience = self.rtt + self.reordering_window(in_recovery, sacked);
+        let mut marked = Marked::default();
+        let waiting = sent.ring.iter_mut().filter(|segment| !segment.sacked && !segment.lost);
+        for segment in waiting.filter(|segment| departed(segment) < self.delivered) {
+            let due = segment.sent_at + patience;
+            if due > now {
+                marked.wait = marked.wait.max(due - now);
+                continue;
+            }
+            segment.lost = true;
+            marked.segments += 1;
+            marked.again |= segment.transmissions > 1;
+        }
+        marked
+    }
+
+    /// The retransmission timer expired (§6.3): the oldest is lost, and what left long enough ago.
+    pub fn mark_on_timeout(&self, sent: &mut Outstanding, now: Time, in_recovery: bool, sacked: u32) {
+        let patience = self.rtt + self.reordering_window(in_recovery, sacked);
+        let unsacked = sent.ring.iter_mut().enumerate().filter(|(_, segment)| !segment.sacked);
+        for (index, segment) in unsacked {
+            segment.lost |= index == 0 || segment.sent_at + patience <= now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Duration {
+        Duration::from_millis(ms)
+    }
+
+    fn at(time: u64) -> Time {
+        Time::ZERO + ms(time)
+    }
+
+    /// Segments of 100 octets, one of which leaves each 10 ms.
+    fn sent(count: u64) -> Outstanding {
+        let mut sent = Outstanding::default();
+        for i in 0..count {
+            sent.push(Sent { seq: 100 * i, payload: 100, ..Sent::default() });
+            sent.send_next(at(10 * i));
+        }
+        sent
+    }
+
+    fn heard(now: u64) -> RackHeard {
+        RackHeard { now: at(now), echo: None, srtt: ms(100), duplicate: false, ack: 0, max_sent: 1000 }
+    }
+
+    fn deliver(detection: &mut Detection, sent: &mut Outstanding, now: u64, index: usize) {
+        detection.hear(&heard(now));
+        detection.deliver(&sent.ring[index], true);
+        sent.ring[index].sacked = true;
+    }
+
+    fn lost(sent: &Outstanding) -> Vec<usize> {
+        let lost = sent.ring.iter().enumerate().filter(|(_, segment)| segment.lost);
+        lost.map(|(index, _)| index).collect()
+    }
+
+    #[test]
+    fn what_left_before_the_last_that_arrived_is_lost_after_the_reordering_window() {
+        let (mut detection, mut sent) = (Detection::new(ms(1)), sent(5));
+        // Segment 3 left at 30 ms and took 100 ms; segment 0 would be lost 125 ms after it left, 4 never by this.
+        deliver(&mut detection, &mut sent, 130, 3);
+        let marked = detection.mark(&mut sent, at(130), false, 1);
+        assert_eq!((lost(&sent), marked.segments), (vec![0], 1), "0 has waited for 130 ms, 1 for 120 ms");
+        assert_eq!(marked.wait, ms(15), "2 left at 20 ms: it is lost at 145 ms");
+        let marked = detection.mark(&mut sent, at(145), false, 1);
+        assert_eq!((lost(&sent), marked.wait), (vec![0, 1, 2], Duration::ZERO));
+    }
+
+    #[test]
+    fn three_above_or_a_recovery_leave_no_window_until_something_was_reordered() {
+        let (mut detection, mut board) = (Detection::new(ms(1)), sent(6));
+        deliver(&mut detection, &mut board, 130, 3);
+        for (in_recovery, sacked) in [(true, 1), (false, 3)] {
+            assert_eq!(detection.mark(&mut board.clone(), at(130), in_recovery, sacked).segments, 3);
+        }
+        // Segment 2 comes after 3.
+        deliver(&mut detection, &mut board, 131, 2);
+        assert_eq!(detection.mark(&mut board.clone(), at(131), true, 3).segments, 1, "0 alone is overdue");
+    }
+
+    #[test]
+    fn an_acknowledgment_that_may_be_of_the_original_tells_nothing() {
+        let (mut detection, mut sent) = (Detection::new(ms(1)), sent(4));
+        deliver(&mut detection, &mut sent, 130, 3);
+        sent.send_again(0, at(140));
+        // 50 ms after the repetition: sooner than any round trip.
+        deliver(&mut detection, &mut sent, 190, 0);
+        assert_eq!(detection.delivered, (at(30), 300, 400));
+        sent.send_again(1, at(200));
+        detection.hear(&RackHeard { echo: Some(at(10)), ..heard(310) });
+        detection.deliver(&sent.ring[1], false);
+        assert_eq!(detection.delivered, (at(30), 300, 400), "it echoes the time of the original");
+        detection.hear(&RackHeard { echo: Some(at(200)), ..heard(310) });
+        detection.deliver(&sent.ring[1], false);
+        assert_eq!((detection.delivered, detection.rtt), ((at(200), 400, 200), ms(110)));
+    }
+
+    #[test]
+    fn duplicate_reports_widen_the_window_once_in_a_round_trip_for_sixteen_recoveries() {
+        let mut detection =
+            Detection { reordering_seen: true, min_rtt: Some(ms(80)), ..Detection::new(ms(1)) };
+        let report = RackHeard { duplicate: true, ..heard(200) };
+        detection.hear(&report);
+        assert_eq!(detection.reordering_window(true, 0), ms(40));
+        detection.hear(&report);
+        assert_eq!(detection.reordering_window(true, 0), ms(40), "the same round trip");
+        detection.hear(&RackHeard { ack: 1000, ..report });
+        assert_eq!(detection.reordering_window(true, 0), ms(60));
+        detection.hear(&RackHeard { ack: 1000, max_sent: 2000, srtt: ms(50), ..heard(300) });
+        assert_eq!(detection.reordering_window(true, 0), ms(50), "not above SRTT");
+        (0..15).for_each(|_| detection.leave_recovery());
+        assert_eq!(detection.reo_wnd_mult, 3);
+        detection.leave_recovery();
+        assert_eq!(detection.reo_wnd_mult, 1);
+    }
+}

@@ -1,0 +1,349 @@
+//! TCP with selective acknowledgments whose losses are told by time: RACK (RFC 8985 §6), whatever the law of the window.
+//!
+//! [`Detection`] marks segments as lost. What is neither lost nor selectively acknowledged is on the way; while that is less
+//! than cwnd a segment leaves: the oldest that is lost, else new data. So there is no need to count duplicates, to limit
+//! transmission before a recovery (RFC 3042), to rescue its end (RFC 6675 §4), or to tell retransmissions from originals.
+//!
+//! A mark begins a recovery, which reduces the window once and ends when all is acknowledged that was outstanding; a
+//! retransmission that is lost is sent again in it. After an expiry of the timer only the oldest and what is overdue by
+//! RACK is lost (§6.3); a retransmission that is lost then begins a recovery, as in Linux.
+
+mod detection;
+
+use umts_units::{Duration, Time};
+
+use self::detection::{Detection, Marked};
+use super::{CongestionControl, Duplicate, Flight, NewAck, Outstanding, Prr, Reaction, Turn, Window};
+use crate::packet::SackBlocks;
+use crate::tcp::config::{RtoRule, TcpConfig, Variant};
+
+pub use self::detection::RackHeard;
+
+/// What is going on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// Nothing that was answered.
+    Open,
+    /// A recovery, begun by a mark.
+    Recovery,
+    /// A recovery after an expiry of the timer.
+    Expired,
+}
+
+/// RACK's scoreboard and state of a recovery.
+#[derive(Debug, Clone)]
+pub struct Rack {
+    detection: Detection,
+    phase: Phase,
+    /// Present if the window falls by proportion.
+    prr: Option<Prr>,
+    /// Segments on the way; lost and not sent again since; selectively acknowledged.
+    pipe: u32,
+    lost: u32,
+    sacked: u32,
+    /// New segments that left because others were reported, before any recovery: no load (RFC 5681 §3.2, step 2).
+    limited: u32,
+    /// Segments that the duplicate being dealt with has reported, and when the first of them left that had left once.
+    news: u32,
+    news_sent_at: Option<Time>,
+    /// Segments that were marked and not yet told of.
+    marked: u32,
+    /// How long the reordering timer has to run; zero if nothing waits for it.
+    wait: Duration,
+    /// The first lost segment leaves whatever the window says.
+    at_once: bool,
+    /// Something was sent again; all of it is acknowledged when this number is.
+    sent_again: bool,
+    again_to: u64,
+    /// Linux: reports of what left before the oldest did let the retransmission timer start anew.
+    reports_restart_timer: bool,
+}
+
+impl Rack {
+    /// At the start of a connection.
+    pub fn new(config: &TcpConfig) -> Self {
+        // BBR names the window itself.
+        let proportional = config.prr && config.version != Variant::Bbr;
+        Rack {
+            detection: Detection::new(config.timestamp_tick),
+            phase: Phase::Open,
+            prr: proportional.then(Prr::default),
+            pipe: 0,
+            lost: 0,
+            sacked: 0,
+            limited: 0,
+            news: 0,
+            news_sent_at: None,
+            marked: 0,
+            wait: Duration::ZERO,
+            at_once: false,
+            sent_again: false,
+            again_to: 0,
+            reports_restart_timer: config.rto.rule == RtoRule::Linux,
+        }
+    }
+
+    /// An acknowledgment came, nothing of which is noted yet.
+    pub fn hear(&mut self, sent: &Outstanding, heard: &RackHeard) {
+        self.detection.hear(heard);
+        let covered = sent.ring.iter().take_while(|segment| segment.end() <= heard.ack);
+        covered.filter(|segment| !segment.sacked).for_each(|segment| self.detection.deliver(segment, false));
+    }
+
+    /// How long the reordering timer has to run since the last look at the segments.
+    #[inline]
+    pub fn reordering_wait(&self) -> Option<Duration> {
+        (!self.wait.is_zero()).then_some(self.wait)
+    }
+
+    /// No recovery is going on and nothing is selectively acknowledged: silence would tell of a lost tail (§7.2).
+    #[inline]
+    pub fn may_probe(&self, sent: &Outstanding) -> bool {
+        self.phase == Phase::Open && sent.sacked_to <= sent.una()
+    }
+
+    /// A recovery that an expiry began is going on.
+    #[inline]
+    pub fn is_expired(&self) -> bool {
+        self.phase == Phase::Expired
+    }
+
+    /// When the first of the segments left that the duplicate being dealt with reports and that left once.
+    pub fn take_news_sent_at(&mut self) -> Option<Time> {
+        self.news_sent_at.take()
+    }
+
+    /// Segments that were marked lost since this was asked last.
+    #[inline]
+    pub fn take_marked(&mut self) -> u32 {
+        std::mem::take(&mut self.marked)
+    }
+
+    /// The reordering timer expired.
+    pub fn on_reordering_timeout(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        flight: &Flight,
+        now: Time,
+    ) -> Reaction {
+        let marked = self.look(sent, now);
+        if marked.segments == 0 {
+            return Reaction::NOTHING;
+        }
+        if self.phase == Phase::Recovery {
+            self.go_on(window, 1, false);
+            return Reaction::NOTHING;
+        }
+        self.begin(window, sent, flight, 0);
+        Reaction::RECOVER
+    }
+
+    /// The retransmission timer expired: what is lost now. Nothing is if the receiver has dropped what it had reported.
+    pub fn mark_on_timeout(&mut self, sent: &mut Outstanding, now: Time) {
+        if sent.first().is_some_and(|first| first.sacked) {
+            sent.forget_sacks();
+        }
+        self.detection.mark_on_timeout(sent, now, self.phase != Phase::Open, self.sacked);
+    }
+
+    /// Nothing that is outstanding can be lost: it left after all that has arrived, in order.
+    #[inline]
+    fn is_calm(&self, sent: &Outstanding) -> bool {
+        self.phase == Phase::Open
+            && sent.sacked_to <= sent.una()
+            && !self.sent_again
+            && sent.una() >= self.again_to
+    }
+
+    /// Marks what is lost at `now`, and counts what is on the way.
+    fn look(&mut self, sent: &mut Outstanding, now: Time) -> Marked {
+        if std::mem::take(&mut self.sent_again) {
+            self.again_to = sent.max_sent();
+        }
+        if self.is_calm(sent) {
+            (self.pipe, self.lost, self.sacked, self.limited) = (sent.len() as u32, 0, 0, 0);
+            self.wait = Duration::ZERO;
+            return Marked::default();
+        }
+        self.sacked = sent.ring.iter().filter(|segment| segment.sacked).count() as u32;
+        let marked = self.detection.mark(sent, now, self.phase != Phase::Open, self.sacked);
+        self.count(sent);
+        self.wait = marked.wait;
+        self.marked += marked.segments;
+        marked
+    }
+
+    fn count(&mut self, sent: &Outstanding) {
+        self.lost = sent.ring.iter().filter(|segment| segment.lost).count() as u32;
+        self.sacked = sent.ring.iter().filter(|segment| segment.sacked).count() as u32;
+        self.pipe = sent.len() as u32 - self.lost - self.sacked;
+    }
+
+    fn begin(&mut self, window: &mut Window, sent: &Outstanding, flight: &Flight, delivered: u32) {
+        self.phase = Phase::Recovery;
+        self.at_once = true;
+        let outstanding = sent.len() as u32;
+        let segments = outstanding - std::mem::take(&mut self.limited).min(outstanding);
+        window.enter_fast_recovery(&Flight { segments, ..*flight });
+        // `pipe` takes the place of the inflation.
+        window.inflation = 0;
+        if let Some(prr) = &mut self.prr {
+            *prr = Prr::begin(outstanding - self.sacked + delivered);
+        }
+        self.go_on(window, delivered.max(1), false);
+    }
+
+    /// `delivered` segments have arrived in a recovery; `safe`: and it advances, with nothing more lost.
+    fn go_on(&mut self, window: &mut Window, delivered: u32, safe: bool) {
+        if let Some(prr) = &mut self.prr
+            && let Some(cwnd) = prr.on_ack(window.ssthresh, self.pipe, delivered, safe)
+        {
+            window.cwnd = cwnd;
+        }
+    }
+
+    fn end(&mut self, window: &mut Window) {
+        if self.phase == Phase::Recovery && self.prr.is_some() {
+            window.cwnd = window.ssthresh;
+        }
+        self.phase = Phase::Open;
+        self.at_once = false;
+        self.detection.leave_recovery();
+    }
+
+    fn note(&mut self, sent: &mut Outstanding, ack: u64, sack: &SackBlocks) -> u32 {
+        let mut first: Option<Time> = None;
+        let noted = sent.note_sack_telling(ack, sack, |segment| {
+            self.detection.deliver(segment, true);
+            if segment.transmissions == 1 {
+                first = Some(first.map_or(segment.sent_at, |at| at.min(segment.sent_at)));
+            }
+        });
+        self.news_sent_at = first;
+        noted.segments
+    }
+}
+
+impl CongestionControl for Rack {
+    fn on_syn_ack(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: &NewAck,
+        initial: u32,
+    ) -> Reaction {
+        self.phase = Phase::Open;
+        self.look(sent, ack.now);
+        window.cwnd = f64::from(initial);
+        window.duplicates = 0;
+        Reaction::NEW_ACK
+    }
+
+    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck) -> Reaction {
+        let delivered = self.note(sent, ack.flight.una, &ack.sack) + ack.segments - ack.done.sacked;
+        window.duplicates = 0;
+        let ends = self.phase != Phase::Open && ack.flight.una >= window.recover;
+        if ends {
+            self.end(window);
+        }
+        let marked = self.look(sent, ack.now);
+        let begins = match self.phase {
+            Phase::Open => marked.segments > 0,
+            Phase::Recovery => false,
+            Phase::Expired => marked.again,
+        };
+        if begins {
+            self.begin(window, sent, &ack.flight, delivered);
+            return Reaction { sample: super::Sample::Timed, ..Reaction::RECOVER };
+        }
+        if self.phase == Phase::Recovery {
+            self.go_on(window, delivered, marked.segments == 0);
+        } else if ack.segments > 0 && !ends {
+            window.increase();
+        }
+        Reaction::NEW_ACK
+    }
+
+    fn count_duplicate(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: u64,
+        sack: &SackBlocks,
+    ) -> bool {
+        self.news = self.note(sent, ack, sack);
+        window.duplicates += u32::from(self.news > 0);
+        self.news > 0
+    }
+
+    fn on_duplicate_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &Duplicate) -> Reaction {
+        let marked = self.look(sent, ack.now);
+        let begins = marked.segments > 0 && (self.phase == Phase::Open || self.is_expired() && marked.again);
+        if begins {
+            self.begin(window, sent, &ack.flight, self.news);
+            return Reaction::RECOVER;
+        }
+        if self.phase == Phase::Recovery {
+            self.go_on(window, self.news, false);
+        }
+        let left_before = |first: Time| sent.first().is_some_and(|oldest| first < oldest.sent_at);
+        let restart_timer = self.reports_restart_timer && self.news_sent_at.is_some_and(left_before);
+        Reaction { restart_timer, ..Reaction::NOTHING }
+    }
+
+    fn on_undo(&mut self, sent: &mut Outstanding) {
+        sent.forget_lost();
+        self.phase = Phase::Open;
+        self.at_once = false;
+        self.count(sent);
+    }
+
+    fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
+        // As Linux: a recovery that is going on has answered the losses of this window.
+        let is_answered = self.phase == Phase::Recovery && flight.una < window.recover;
+        self.phase = Phase::Expired;
+        self.at_once = false;
+        self.wait = Duration::ZERO;
+        window.duplicates = 0;
+        window.start_again_after_timeout(flight, is_answered);
+        self.count(sent);
+        // What is not lost is still on the way, and the oldest is to leave.
+        window.cwnd += f64::from(self.pipe);
+    }
+
+    #[inline]
+    fn turn(&self, window: &Window, sent: &Outstanding, _advertised: u32) -> Turn {
+        let may_leave = self.pipe < window.cwnd as u32 || self.at_once;
+        if !may_leave {
+            Turn::Wait
+        } else if self.lost > 0 {
+            sent.ring.iter().position(|segment| segment.lost).map_or(Turn::Wait, Turn::Lost)
+        } else {
+            Turn::InOrder
+        }
+    }
+
+    #[inline]
+    fn on_sent(&mut self, turn: Turn, _number: u64, _now: Time) {
+        match turn {
+            Turn::Lost(_) => {
+                self.lost -= 1;
+                self.at_once = false;
+                self.sent_again = true;
+            }
+            Turn::First | Turn::Probe(_) => {
+                self.sent_again = true;
+                return;
+            }
+            _ if self.phase == Phase::Open && self.sacked > 0 => self.limited += 1,
+            _ => {}
+        }
+        self.pipe += 1;
+        if let Some(prr) = &mut self.prr
+            && self.phase == Phase::Recovery
+        {
+            prr.on_sent();
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Slow start that ends before it overflows the path, told by delay: HyStart++ (RFC 9406) and HyStart (Ha and Rhee 2011) as
+//! Linux' CUBIC has it.
+//!
+//! ```text
+//!   HyStart++   least round trip of this round ≥ that of the last + threshold ─► conservative slow start, a quarter of the
+//!               growth ─► five rounds: ssthresh = cwnd; or the round trip falls again: slow start goes on
+//!   HyStart     the same against the least of all, from 16 segments on, or ACKs in a train that lasts half of the least
+//!               round trip ─► ssthresh = cwnd
+//! ```
+//!
+//! A round lasts until what was sent when it began is acknowledged. Both need a round trip for each acknowledgment.
+
+use umts_units::{Duration, Time};
+
+use crate::tcp::config::{SlowStart, Variant};
+
+/// N_RTT_SAMPLE of RFC 9406 §4.3, HYSTART_MIN_SAMPLES of Linux.
+const SAMPLES: u32 = 8;
+/// MIN_RTT_THRESH and MAX_RTT_THRESH; HYSTART_DELAY_MIN and HYSTART_DELAY_MAX.
+const LEAST_RISE: Duration = Duration::from_millis(4);
+const MOST_RISE: Duration = Duration::from_millis(16);
+/// MIN_RTT_DIVISOR.
+const DIVISOR: u64 = 8;
+/// CSS_GROWTH_DIVISOR and CSS_ROUNDS.
+const CSS_GROWTH_DIVISOR: f64 = 4.0;
+const CSS_ROUNDS: u32 = 5;
+/// hystart_low_window, hystart_ack_delta_us, and what hystart_ack_delay comes to at the rates of UMTS.
+const LOW_WINDOW: f64 = 16.0;
+const ACK_DELTA: Duration = Duration::from_millis(2);
+const ACK_DELAY: Duration = Duration::from_millis(1);
+
+/// A round trip in slow start.
+#[derive(Debug, Clone, Copy)]
+pub struct RoundTrip {
+    /// The present instant.
+    pub now: Time,
+    /// How long it took.
+    pub rtt: Duration,
+    /// SND.UNA and SND.NXT.
+    pub una: u64,
+    /// The sequence number after the highest ever sent.
+    pub max_sent: u64,
+}
+
+/// How much the least round trip may rise.
+fn tolerated(least: Duration) -> Duration {
+    Duration::from_nanos(least.as_nanos() / DIVISOR).clamp(LEAST_RISE, MOST_RISE)
+}
+
+/// The rounds of a slow start.
+#[derive(Debug, Clone, Copy, Default)]
+struct Round {
+    /// It ends when more than this is acknowledged (windowEnd).
+    end: u64,
+    least: Option<Duration>,
+    samples: u32,
+    /// Of the round before (lastRoundMinRTT).
+    least_before: Option<Duration>,
+}
+
+impl Round {
+    /// Counts a round trip; tells whether a new round begins with it.
+    fn count(&mut self, trip: &RoundTrip) -> bool {
+        let begins = trip.una > self.end;
+        if begins {
+            *self = Round { end: trip.max_sent, least_before: self.least, least: None, samples: 0 };
+        }
+        self.least = Some(self.least.map_or(trip.rtt, |least| least.min(trip.rtt)));
+        self.samples += 1;
+        begins
+    }
+}
+
+/// A slow start with an exit of its own.
+#[derive(Debug, Clone)]
+pub enum Exit {
+    /// RFC 9406.
+    PlusPlus(PlusPlus),
+    /// Linux.
+    HyStart(HyStart),
+}
+
+/// HyStart++'s state.
+#[derive(Debug, Clone, Default)]
+pub struct PlusPlus {
+    round: Round,
+    /// Conservative slow start: the least round trip at its beginning (cssBaselineMinRtt), and rounds since.
+    css: Option<(Duration, u32)>,
+    /// The threshold at the beginning, and whether slow start is over: this is for the first one (§4.3).
+    initial: Option<f64>,
+    over: bool,
+}
+
+/// HyStart's state.
+#[derive(Debug, Clone, Default)]
+pub struct HyStart {
+    round: Round,
+    began: Time,
+    last_ack: Time,
+    /// The least round trip of the connection (delay_min).
+    least: Option<Duration>,
+}
+
+impl Exit {
+    /// What `config` asks for. HyStart is a part of CUBIC, in Linux and in its paper.
+    pub fn new(config: SlowStart, version: Variant) -> Option<Box<Self>> {
+        match config {
+            SlowStart::Standard => None,
+            SlowStart::Hystart if version != Variant::Cubic => None,
+            SlowStart::Hystart => Some(Box::new(Exit::HyStart(HyStart::default()))),
+            SlowStart::HystartPlusPlus => Some(Box::new(Exit::PlusPlus(PlusPlus::default()))),
+        }
+    }
+
+    /// A round trip was measured: whether slow start ends, at the present window.
+    pub fn hear(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
+        match self {
+            Exit::PlusPlus(rule) => rule.hear(trip, cwnd, ssthresh),
+            Exit::HyStart(rule) => rule.hear(trip, cwnd, ssthresh),
+        }
+    }
+
+    /// By what growth in slow start is divided.
+    pub fn divisor(&self) -> f64 {
+        match self {
+            Exit::PlusPlus(PlusPlus { css: Some(_), over: false, .. }) => CSS_GROWTH_DIVISOR,
+            _ => 1.0,
+        }
+    }
+}
+
+impl PlusPlus {
+    /// §4.2.
+    fn hear(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
+        let initial = *self.initial.get_or_insert(ssthresh);
+        self.over |= cwnd >= ssthresh || ssthresh < initial;
+        if self.over {
+            return false;
+        }
+        let begins = self.round.count(trip);
+        if begins && let Some((_, rounds)) = &mut self.css {
+            *rounds += 1;
+            self.over = *rounds >= CSS_ROUNDS;
+        }
+        if self.over {
+            return true;
+        }
+        let Round { least: Some(least), least_before: Some(before), samples, .. } = self.round else {
+            return false;
+        };
+        if samples < SAMPLES {
+            return false;
+        }
+        match self.css {
+            None if least >= before + tolerated(before) => self.css = Some((least, 0)),
+            Some((baseline, _)) if least < baseline => self.css = None,
+            _ => {}
+        }
+        false
+    }
+}
+
+impl HyStart {
+    /// `hystart_update` of tcp_cubic.c, both ways of detection.
+    fn hear(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
+        let least = self.least.map_or(trip.rtt, |least| least.min(trip.rtt));
+        self.least = Some(least);
+        if cwnd >= ssthresh {
+            return false;
+        }
+        if self.round.count(trip) {
+            (self.began, self.last_ack) = (trip.now, trip.now);
+        }
+        if cwnd < LOW_WINDOW {
+            return false;
+        }
+        let is_train = trip.now.saturating_since(self.last_ack) <= ACK_DELTA;
+        if is_train {
+            self.last_ack = trip.now;
+        }
+        let half = Duration::from_nanos((least + ACK_DELAY).as_nanos() / 2);
+        let has_lasted = is_train && trip.now.saturating_since(self.began) > half;
+        let has_risen = self.round.samples > SAMPLES
+            && self.round.least.is_some_and(|of_round| of_round > least + tolerated(least));
+        has_lasted || has_risen
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNLIMITED: f64 = f64::INFINITY;
+
+    /// A round of `count` acknowledgments from `una` on with this round trip; tells after how many slow start ended.
+    fn round(exit: &mut Exit, una: u64, count: u64, rtt_ms: u64, gap_ms: u64, cwnd: f64) -> Option<u64> {
+        (0..count).find(|i| {
+            let now = Time::ZERO + Duration::from_millis(1000 * una + gap_ms * i);
+            let rtt = Duration::from_millis(rtt_ms);
+            exit.hear(&RoundTrip { now, rtt, una, max_sent: una }, cwnd, UNLIMITED)
+        })
+    }
+
+    fn plus_plus() -> Box<Exit> {
+        Exit::new(SlowStart::HystartPlusPlus, Variant::Reno).expect("it has one")
+    }
+
+    #[test]
+    fn a_rise_by_an_eighth_makes_slow_start_conservative_for_five_rounds() {
+        let mut exit = plus_plus();
+        assert_eq!(round(&mut exit, 1, 8, 100, 10, 20.0), None);
+        assert_eq!(round(&mut exit, 2, 8, 112, 10, 20.0), None);
+        assert_eq!(exit.divisor(), 1.0, "12 ms are less than an eighth");
+        assert_eq!(round(&mut exit, 3, 7, 126, 10, 20.0), None);
+        assert_eq!(exit.divisor(), 1.0, "too few samples to believe it");
+        assert_eq!(round(&mut exit, 3, 1, 126, 10, 20.0), None);
+        assert_eq!(exit.divisor(), 4.0);
+        for una in 4..8 {
+            assert_eq!(round(&mut exit, una, 8, 130, 10, 20.0), None);
+        }
+        assert_eq!(round(&mut exit, 8, 8, 130, 10, 20.0), Some(0));
+        assert_eq!((exit.divisor(), round(&mut exit, 9, 8, 900, 10, 20.0)), (1.0, None), "once");
+    }
+
+    #[test]
+    fn a_rise_that_goes_away_lets_slow_start_go_on() {
+        let mut exit = plus_plus();
+        for (una, rtt_ms, divisor) in [(1, 100, 1.0), (2, 120, 4.0), (3, 101, 1.0), (4, 101, 1.0)] {
+            assert_eq!(round(&mut exit, una, 8, rtt_ms, 10, 20.0), None);
+            assert_eq!(exit.divisor(), divisor, "round {una}");
+        }
+    }
+
+    #[test]
+    fn hystart_ends_with_the_delay_or_with_a_long_train_from_sixteen_segments_on() {
+        let hystart = || Exit::new(SlowStart::Hystart, Variant::Cubic).expect("it has one");
+        let mut exit = hystart();
+        assert_eq!(round(&mut exit, 1, 20, 100, 10, 20.0), None);
+        assert_eq!(round(&mut exit.clone(), 2, 20, 113, 10, 15.0), None, "a small window");
+        assert_eq!(round(&mut exit, 2, 20, 113, 10, 20.0), Some(8));
+        // ACKs 2 ms apart; half of 101 ms is over after 26 of them.
+        assert_eq!(round(&mut hystart(), 1, 60, 100, 2, 20.0), Some(26));
+        assert_eq!(round(&mut hystart(), 1, 60, 100, 3, 20.0), None, "no train");
+    }
+}

@@ -1,0 +1,63 @@
+//! The retransmission timer runs, expires, and what has left is to leave again.
+
+use umts_kernel::TraceSink;
+use umts_units::Time;
+
+use super::congestion::{CongestionControl, Version};
+use super::connection::Connection;
+use super::timers::Timer;
+use crate::cx::Cx;
+use crate::trace::{SendCause, TraceEvent};
+
+impl Connection {
+    /// RFC 6298 §5.4 to §5.6; everything outstanding counts as lost (RFC 5681 §3.1).
+    pub(super) fn handle_retransmission_timeout<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        if self.gives_up(cx) {
+            return;
+        }
+        let flight = self.flight();
+        self.begin_episode(cx.now, &flight, self.sender.window.ssthresh, true);
+        let sender = &mut self.sender;
+        let before = (sender.window.cwnd, sender.window.ssthresh);
+        if let Version::Rack(rack) = &mut sender.version {
+            rack.mark_on_timeout(&mut sender.outstanding, cx.now);
+            sender.tail.forget();
+            self.timers.stop(Timer::Loss);
+        }
+        sender.version.on_timeout(&mut sender.window, &mut sender.outstanding, &flight);
+        sender.syn_lost |= flight.una == 0;
+        sender.estimator.back_off();
+        sender.timed = None;
+        sender.limited = false;
+        sender.burst = u32::MAX;
+        sender.resend_first = false;
+        let changed = before != (sender.window.cwnd, sender.window.ssthresh);
+        let (connection, end, backoff) = (self.id, self.end, sender.estimator.backoff());
+        self.go_back(SendCause::Rto);
+        self.restart_timer(cx.now);
+        cx.record(|| TraceEvent::RtoExpired { connection, end, backoff });
+        self.record_rto(cx);
+        if changed {
+            self.record_window(cx);
+        }
+    }
+
+    pub(super) fn go_back(&mut self, cause: SendCause) {
+        // RACK marks what is to leave again.
+        if self.rack().is_none() {
+            self.sender.outstanding.go_back();
+        }
+        self.sender.go_back_cause = cause;
+    }
+
+    /// RFC 6298 §5.1 to §5.3: runs while something is outstanding.
+    #[inline]
+    pub(super) fn restart_timer(&mut self, now: Time) {
+        let sender = &self.sender;
+        if sender.outstanding.is_empty() && !sender.version.times_silence(&sender.window) {
+            self.timers.stop(Timer::Rto);
+        } else {
+            self.timers.set(Timer::Rto, now + self.sender.estimator.timeout());
+        }
+    }
+}

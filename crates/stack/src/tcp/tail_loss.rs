@@ -1,0 +1,138 @@
+//! Tail loss probes (RFC 8985 §7): when nothing is heard for two round trips although segments are outstanding, one segment
+//! leaves so that its acknowledgment tells what is missing, before the retransmission timer expires.
+//!
+//! ```text
+//!   data ─ ─ ─ ✗    silence: PTO    probe: new data, or the last segment again
+//!                                   ├─ reported selectively: RACK marks what is lost, a recovery begins
+//!                                   ├─ acknowledged, with more:      it repaired a single loss; the window falls
+//!                                   └─ acknowledged, and a second
+//!                                      acknowledgment or report:     it was needless
+//! ```
+
+use umts_kernel::TraceSink;
+use umts_units::{Duration, Time};
+
+use super::congestion::{Flight, Turn, Version};
+use super::connection::Connection;
+use super::timers::Timer;
+use crate::cx::Cx;
+use crate::packet::Segment;
+use crate::trace::TraceEvent;
+
+/// What a receiver may wait with the acknowledgment of a single segment (TLP.max_ack_delay, §7.2; Linux: the least timeout).
+const MAX_ACK_DELAY: Duration = Duration::from_millis(200);
+/// PTO before the first round trip (§7.2).
+const INITIAL: Duration = Duration::from_secs(1);
+
+/// The state of §7.1.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TailLoss {
+    /// A probe is to leave now.
+    due: bool,
+    /// The sequence number after all that had been sent when the last probe left, until it is answered (TLP.end_seq).
+    end: Option<u64>,
+    /// That probe repeated data (TLP.is_retrans).
+    repeats: bool,
+    /// Segments that were outstanding then.
+    flight: u32,
+}
+
+impl TailLoss {
+    #[inline]
+    pub fn is_due(&self) -> bool {
+        self.due
+    }
+
+    #[inline]
+    pub fn end(&self) -> Option<u64> {
+        self.end
+    }
+
+    pub fn fall_due(&mut self) {
+        self.due = true;
+    }
+
+    /// A recovery begins, or the retransmission timer expired.
+    pub fn forget(&mut self) {
+        *self = TailLoss::default();
+    }
+}
+
+impl Connection {
+    /// TLP_calc_PTO, if a probe may be scheduled (§7.2).
+    pub(super) fn probe_timeout(&self, now: Time) -> Option<Duration> {
+        let sender = &self.sender;
+        let Version::Rack(rack) = &sender.version else { return None };
+        let outstanding = &sender.outstanding;
+        let may_probe = self.config.tail_loss_probes
+            && sender.tail.end.is_none()
+            && !outstanding.is_empty()
+            && outstanding.una() > 0
+            && rack.may_probe(outstanding);
+        if !may_probe {
+            return None;
+        }
+        let srtt = sender.estimator.srtt();
+        let silence = match outstanding.len() {
+            _ if srtt.is_zero() => INITIAL,
+            1 => srtt * 2 + MAX_ACK_DELAY,
+            _ => srtt * 2 + self.timer_slack(),
+        };
+        let left = self.timers.deadline(Timer::Rto).map(|at| at.saturating_since(now));
+        Some(left.map_or(silence, |left| silence.min(left)))
+    }
+
+    /// What leaves as a probe (§7.3): new data if there is some and room for it, else the last segment once more.
+    pub(super) fn probe_for_tail(&mut self) -> Turn {
+        let last = self.sender.outstanding.len();
+        match self.new_segment() {
+            Some(_) => Turn::InOrder,
+            None if last > 0 => Turn::Probe(last - 1),
+            None => {
+                self.sender.tail.due = false;
+                Turn::Wait
+            }
+        }
+    }
+
+    /// The probe left.
+    pub(super) fn note_probe<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, turn: Turn) {
+        let outstanding = &self.sender.outstanding;
+        let repeats = matches!(turn, Turn::Probe(_));
+        let end = Some(outstanding.max_sent());
+        self.sender.tail = TailLoss { due: false, end, repeats, flight: outstanding.len() as u32 };
+        let (connection, end) = (self.id, self.end);
+        cx.record(|| TraceEvent::TailLossProbe { connection, end, repeats });
+        self.restart_timer(cx.now);
+    }
+
+    /// TLP_process_ack (§7.4.2); `before` was unacknowledged before this acknowledgment.
+    pub(super) fn hear_of_probe<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        segment: &Segment,
+        before: u64,
+    ) {
+        let tail = self.sender.tail;
+        let Some(probed) = tail.end.filter(|&end| segment.ack >= end) else { return };
+        let came_twice = segment.sack.duplicate(segment.ack).is_some_and(|(_, end)| end == probed);
+        let says_nothing_else =
+            segment.ack == before && segment.sack.is_empty() && segment.sequence_length() == 0;
+        if !tail.repeats || came_twice {
+            self.sender.tail.end = None;
+        } else if segment.ack > probed {
+            self.sender.tail.end = None;
+            self.answer_repaired_loss(cx, tail.flight);
+        } else if says_nothing_else {
+            self.sender.tail.end = None;
+        }
+    }
+
+    /// The probe repaired a loss, which is answered as one that a recovery repairs.
+    fn answer_repaired_loss<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segments: u32) {
+        let flight = Flight { segments, ..self.flight() };
+        let (connection, end) = (self.id, self.end);
+        cx.record(|| TraceEvent::TailLossRepaired { connection, end });
+        self.sender.window.reduce_without_recovery(&flight);
+    }
+}

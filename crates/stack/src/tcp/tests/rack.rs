@@ -1,0 +1,106 @@
+//! RACK and tail loss probes (RFC 8985) between two ends, and where they do not apply.
+
+use umts_units::Duration;
+
+use super::pair::{Fate, MSS, Pair, config, lose, ms, nth};
+use crate::ids::{End, FlowId, UeId};
+use crate::tcp::{Connection, SlowStart, TcpConfig, Variant};
+use crate::trace::SendCause::{DupAck, TailLoss};
+use crate::trace::TraceEvent;
+
+const SEGMENT: u64 = MSS as u64;
+
+/// Ten segments leave at 100 ms, their ACKs return at 200 ms.
+fn ten(version: Variant) -> TcpConfig {
+    TcpConfig {
+        initial_window: 10,
+        sack_blocks: 3,
+        rack: true,
+        tail_loss_probes: true,
+        prr: true,
+        ..config(version)
+    }
+}
+
+/// Probes that repeat data, probes with new data, and repaired losses.
+fn probes(pair: &Pair) -> (usize, usize, usize) {
+    let probes = |again| {
+        pair.count(|event| matches!(event, TraceEvent::TailLossProbe { repeats, .. } if *repeats == again))
+    };
+    let repaired = pair.count(|event| matches!(event, TraceEvent::TailLossRepaired { .. }));
+    (probes(true), probes(false), repaired)
+}
+
+#[test]
+fn a_lost_tail_is_repaired_without_a_timeout_whatever_the_law() {
+    for version in [Variant::Sack, Variant::Cubic, Variant::Westwood, Variant::Bbr] {
+        for lost in 1..10 {
+            let tail: Vec<_> = (10 - lost..10).map(|n| (nth(n), 0)).collect();
+            let mut pair = Pair::sending(&ten(version), 10 * SEGMENT, lose(&tail));
+            pair.run();
+            assert_eq!((pair.timeouts(), pair.delivered(End::Ue)), (0, 10 * SEGMENT), "{version:?} {lost}");
+            // That the probe repaired the loss would be seen if more were to follow.
+            assert_eq!(probes(&pair), (1, 0, 0), "{version:?} {lost}");
+            assert_eq!(pair.sent_again()[0].2, TailLoss, "{version:?} {lost}");
+        }
+    }
+}
+
+#[test]
+fn the_only_segment_waits_for_a_delayed_acknowledgment() {
+    let once = TcpConfig { delayed_ack: Some(Duration::from_millis(200)), ..ten(Variant::Sack) };
+    let mut pair = Pair::sending(&once, 100, |_| Fate::Deliver);
+    pair.run();
+    assert_eq!((pair.sent_again(), probes(&pair)), (vec![], (0, 0, 0)));
+}
+
+#[test]
+fn what_rack_finds_is_recorded_and_sent_once() {
+    let lost = [(nth(0), 0), (nth(2), 0), (nth(4), 0)];
+    let mut pair = Pair::sending(&ten(Variant::Sack), 30 * SEGMENT, lose(&lost));
+    pair.run();
+    let marked = pair.trace.iter().map(|(_, event)| match event {
+        TraceEvent::RackLoss { segments, .. } => *segments,
+        _ => 0,
+    });
+    assert_eq!((marked.sum::<u32>(), pair.timeouts()), (3, 0));
+    assert!(pair.sent_again().iter().all(|again| again.2 == DupAck), "{:?}", pair.sent_again());
+    assert_eq!(pair.sent_again().len(), 3);
+}
+
+#[test]
+fn without_selective_acknowledgments_at_the_other_end_there_is_neither() {
+    let mut pair = Pair::with_script(&ten(Variant::Sack), lose(&[(nth(9), 0)]));
+    let plain = TcpConfig { sack_blocks: 0, ..ten(Variant::NewReno) };
+    pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, &plain);
+    pair.open(End::Server);
+    pair.write(End::Server, 10 * SEGMENT);
+    pair.run();
+    assert_eq!((pair.timeouts(), probes(&pair)), (1, (0, 0, 0)));
+}
+
+#[test]
+fn one_way_and_fack_go_by_their_own_rules() {
+    for config in [TcpConfig { one_way: true, ..ten(Variant::Sack) }, ten(Variant::Fack)] {
+        let mut pair = Pair::sending(&config, 10 * SEGMENT, lose(&[(nth(9), 0)]));
+        pair.run();
+        assert_eq!((pair.timeouts(), probes(&pair)), (1, (0, 0, 0)));
+    }
+}
+
+#[test]
+fn a_slow_start_that_ends_by_delay_ends_before_the_queue_is_long() {
+    // A link of 10 ms for a segment: a round trip of 100 ms holds ten, all beyond wait.
+    let window = |slow_start| {
+        let config = TcpConfig { slow_start, timestamps: true, ..ten(Variant::Cubic) };
+        let link = |segment: &crate::packet::Segment| {
+            if segment.payload > 0 { Fate::Link(Duration::from_millis(10)) } else { Fate::Deliver }
+        };
+        let mut pair = Pair::sending(&config, u64::MAX, link);
+        pair.run_until(ms(1500));
+        pair.server.cwnd()
+    };
+    let [standard, hystart, plus_plus] =
+        [SlowStart::Standard, SlowStart::Hystart, SlowStart::HystartPlusPlus].map(window);
+    assert!(standard > 1.5 * hystart && standard > 1.5 * plus_plus, "{standard} {hystart} {plus_plus}");
+}
