@@ -4,7 +4,7 @@
 
 use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, UeId};
 use umts_stack::packet::{Ecn, Flags, Segment};
-use umts_stack::trace::SendCause;
+use umts_stack::trace::{SendCause, TraceEvent};
 use umts_units::{BitRate, Duration, Time};
 
 use super::arrivals::Arrivals;
@@ -265,17 +265,17 @@ impl Connection {
         self.totals.failed += u64::from(moment.measured);
     }
 
-    pub fn rack_loss(&mut self, moment: Moment, segments: u32) {
-        self.totals.rack_losses += if moment.measured { segments.into() } else { 0 };
-    }
-
-    pub fn tail_loss_probe(&mut self, moment: Moment, repeats: bool) {
-        self.totals.probes += u64::from(moment.measured && repeats);
-        self.totals.new_probes += u64::from(moment.measured && !repeats);
-    }
-
-    pub fn tail_loss_repaired(&mut self, moment: Moment) {
-        self.totals.probe_repairs += u64::from(moment.measured);
+    /// What RACK found, and what a probe for a lost tail was and did.
+    pub fn rack_or_probe(&mut self, moment: Moment, event: &TraceEvent) {
+        let totals = &mut self.totals;
+        match event {
+            _ if !moment.measured => {}
+            TraceEvent::RackLoss { segments, .. } => totals.rack_losses += u64::from(*segments),
+            TraceEvent::TailLossProbe { repeats: true, .. } => totals.probes += 1,
+            TraceEvent::TailLossProbe { repeats: false, .. } => totals.new_probes += 1,
+            TraceEvent::TailLossRepaired { .. } => totals.probe_repairs += 1,
+            _ => {}
+        }
     }
 
     pub fn spurious_undone(&mut self, moment: Moment) {

@@ -108,19 +108,11 @@ impl TcpRecorder {
                     connection.ecn_reduction(moment);
                 }
             }
-            TraceEvent::RackLoss { connection, end, segments } => {
+            TraceEvent::RackLoss { connection, end, .. }
+            | TraceEvent::TailLossProbe { connection, end, .. }
+            | TraceEvent::TailLossRepaired { connection, end } => {
                 if let Some((connection, _)) = self.find_sender(*connection, *end) {
-                    connection.rack_loss(moment, *segments);
-                }
-            }
-            TraceEvent::TailLossProbe { connection, end, repeats } => {
-                if let Some((connection, _)) = self.find_sender(*connection, *end) {
-                    connection.tail_loss_probe(moment, *repeats);
-                }
-            }
-            TraceEvent::TailLossRepaired { connection, end } => {
-                if let Some((connection, _)) = self.find_sender(*connection, *end) {
-                    connection.tail_loss_repaired(moment);
+                    connection.rack_or_probe(moment, event);
                 }
             }
             TraceEvent::SpuriousRetransmission { connection, end, .. } => {
