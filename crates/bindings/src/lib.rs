@@ -13,6 +13,7 @@ mod lines;
 mod reference;
 mod run;
 mod scenario;
+mod seal;
 mod table_files;
 mod tables;
 mod walls;
@@ -36,6 +37,8 @@ mod _core {
     use super::run::{RunResult, simulate};
     #[pymodule_export]
     use super::scenario::Scenario;
+    #[pymodule_export]
+    use super::seal::{check_run, digest, digests};
     #[pymodule_export]
     use super::table_files::{count_rows, read_table};
     #[pymodule_export]

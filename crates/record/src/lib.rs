@@ -3,6 +3,7 @@
 //! - [`budget`]: what every connection's time was spent on.
 //! - [`capture`]: IP packets as Wireshark and tcptrace read them.
 //! - [`metrics`]: one number per question, for the network and for each connection.
+//! - [`seal`]: whether the files of a run are as they were written.
 //! - [`series`]: how windows, round-trip times, buffers and goodput change with time.
 //!
 //! [`Recorders`] puts them together from what is [`Wanted`]: one sink for a simulation, an emulation and a replay. No recorder
@@ -18,6 +19,7 @@ pub mod metrics;
 mod open;
 mod recorders;
 mod reference;
+pub mod seal;
 pub mod series;
 
 pub use definitions::definitions;

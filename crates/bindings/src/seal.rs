@@ -1,0 +1,26 @@
+//! Digests of a run's files, with the interpreter free for other threads.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use pyo3::prelude::*;
+use umts_record::seal;
+
+/// What is wrong with the folder of a run: names of files, and what is wrong with each; empty if nothing is.
+#[pyfunction]
+pub fn check_run(py: Python<'_>, folder: PathBuf) -> Vec<(String, String)> {
+    let flaws = py.detach(|| seal::check(&folder));
+    flaws.into_iter().map(|flaw| (flaw.file, flaw.wrong)).collect()
+}
+
+/// The digest of every file below a folder but its `run.json`, by name.
+#[pyfunction]
+pub fn digests(py: Python<'_>, folder: PathBuf) -> PyResult<BTreeMap<String, String>> {
+    Ok(py.detach(|| seal::digests(&folder))?)
+}
+
+/// The digest of some octets, in hexadecimal.
+#[pyfunction]
+pub fn digest(content: &[u8]) -> String {
+    seal::digest(content)
+}

@@ -1,0 +1,248 @@
+//! The seal of a run's folder: `run.json`, the folder's card, names the digest of every other file, and its own.
+//!
+//! ```text
+//! { "digest": "…", "files": { "metrics.json": "…", "series/cwnd.parquet": "…" }, … }
+//! ```
+//!
+//! Digests are BLAKE3 in hexadecimal. That of the card is of its own text with an empty digest, so that no octet of a run is
+//! unguarded. A seal finds what went wrong, on a disk or by hand; it is no signature: who can seal can seal again.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+/// The file that has the digests of the others.
+const CARD: &str = "run.json";
+/// The folders whose files are all part of the run, whatever they are called.
+const PARTS: [&str; 2] = ["series", "captures"];
+/// What is read at once.
+const BUFFER: usize = 1 << 16;
+
+/// What is wrong with a file of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Flaw {
+    /// Its name below the folder.
+    pub file: String,
+    /// As in "is gone".
+    pub wrong: String,
+}
+
+impl Flaw {
+    fn new(file: &str, wrong: impl Into<String>) -> Self {
+        Flaw { file: file.to_owned(), wrong: wrong.into() }
+    }
+}
+
+/// The digest of some octets.
+pub fn digest(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex().to_string()
+}
+
+/// The digest of every file below a folder but its card, by name.
+///
+/// # Errors
+/// If one cannot be read.
+pub fn digests(folder: &Path) -> io::Result<BTreeMap<String, String>> {
+    let names = files_below(folder, "")?.into_iter().filter(|name| name != CARD);
+    names.map(|name| Ok((name.clone(), digest_of_file(&folder.join(&name))?))).collect()
+}
+
+/// What is wrong with the folder of a run. Of one that was written before there were seals, only what can be told: that its
+/// card and its metrics are JSON.
+pub fn check(folder: &Path) -> Vec<Flaw> {
+    match read_card(folder) {
+        Err(flaw) => vec![flaw],
+        Ok(Card::Sealed(files)) => {
+            let listed = files.iter().filter_map(|(name, digest)| check_file(folder, name, digest));
+            listed.chain(strangers(folder, &files)).collect()
+        }
+        Ok(Card::Unsealed) => read_json(folder, "metrics.json").err().into_iter().collect(),
+    }
+}
+
+enum Card {
+    Sealed(BTreeMap<String, String>),
+    Unsealed,
+}
+
+fn read_card(folder: &Path) -> Result<Card, Flaw> {
+    let (text, card) = read_json(folder, CARD)?;
+    let changed = || Flaw::new(CARD, "is not as it was written");
+    let (Some(own), Some(files)) = (card.get("digest"), card.get("files")) else {
+        let has = |key: &str| card.contains_key(key);
+        let is_older = !has("digest") && !has("files") && has("format") && has("scenario_hash");
+        return if is_older { Ok(Card::Unsealed) } else { Err(changed()) };
+    };
+    let own = own.as_str().ok_or_else(changed)?;
+    let without = text.replacen(&format!("\"digest\": \"{own}\""), "\"digest\": \"\"", 1);
+    if own.is_empty() || digest(without.as_bytes()) != own {
+        return Err(changed());
+    }
+    let named = |(name, digest): (&String, &Value)| Some((name.clone(), digest.as_str()?.to_owned()));
+    let files = files.as_object().and_then(|files| files.iter().map(named).collect());
+    files.map(Card::Sealed).ok_or_else(changed)
+}
+
+fn read_json(folder: &Path, name: &str) -> Result<(String, Map<String, Value>), Flaw> {
+    let mut bytes = Vec::new();
+    open(&folder.join(name))
+        .and_then(|mut file| file.read_to_end(&mut bytes))
+        .map_err(|error| Flaw::new(name, unreadable(&error)))?;
+    let broken = || Flaw::new(name, "is not as it was written");
+    let text = String::from_utf8(bytes).map_err(|_| broken())?;
+    let content = serde_json::from_str(&text).map_err(|_| broken())?;
+    Ok((text, content))
+}
+
+fn check_file(folder: &Path, name: &str, wanted: &str) -> Option<Flaw> {
+    match digest_of_file(&folder.join(name)) {
+        Err(error) => Some(Flaw::new(name, unreadable(&error))),
+        Ok(found) => (found != wanted).then(|| Flaw::new(name, "is not as it was written")),
+    }
+}
+
+/// Files where only the run's own belong.
+fn strangers(folder: &Path, files: &BTreeMap<String, String>) -> Vec<Flaw> {
+    let found = PARTS.into_iter().filter(|part| folder.join(part).is_dir()).map(|part| {
+        match files_below(folder, part) {
+            Ok(names) => names
+                .into_iter()
+                .filter(|name| !files.contains_key(name))
+                .map(|name| Flaw::new(&name, "is not of this run"))
+                .collect(),
+            Err(error) => vec![Flaw::new(part, unreadable(&error))],
+        }
+    });
+    found.flatten().collect()
+}
+
+/// Names of the files below `folder`/`part`, relative to `folder`, in order.
+fn files_below(folder: &Path, part: &str) -> io::Result<Vec<String>> {
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder.join(part))? {
+        let entry = entry?;
+        let own = entry.file_name().to_string_lossy().into_owned();
+        let name = if part.is_empty() { own } else { format!("{part}/{own}") };
+        if entry.file_type()?.is_dir() {
+            names.append(&mut files_below(folder, &name)?);
+        } else {
+            names.push(name);
+        }
+    }
+    names.sort();
+    Ok(names)
+}
+
+fn digest_of_file(path: &Path) -> io::Result<String> {
+    let mut file = open(path)?;
+    let mut hasher = blake3::Hasher::new();
+    let mut buffer = [0; BUFFER];
+    loop {
+        match file.read(&mut buffer)? {
+            0 => return Ok(hasher.finalize().to_hex().to_string()),
+            read => hasher.update(&buffer[..read]),
+        };
+    }
+}
+
+/// Opens a file; what stands in its place, such as a pipe that nobody writes to, is refused before it is read.
+fn open(path: &Path) -> io::Result<File> {
+    if !fs::metadata(path)?.is_file() {
+        return Err(io::Error::other("it is no file"));
+    }
+    File::open(path)
+}
+
+fn unreadable(error: &io::Error) -> String {
+    if error.kind() == io::ErrorKind::NotFound {
+        return "is gone".to_owned();
+    }
+    let text = error.to_string();
+    format!("cannot be read: {}", text.split(" (os error").next().unwrap_or_default().to_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A sealed folder with metrics and a series.
+    fn sealed() -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("series")).unwrap();
+        fs::write(folder.path().join("metrics.json"), "{\"goodput_kbps\": 30.5}\n").unwrap();
+        fs::write(folder.path().join("series/cwnd.parquet"), vec![7; 100_000]).unwrap();
+        let card = serde_json::json!({"digest": "", "files": digests(folder.path()).unwrap(), "run": 3});
+        let text = serde_json::to_string_pretty(&card).unwrap();
+        let own = digest(text.as_bytes());
+        fs::write(
+            folder.path().join(CARD),
+            text.replace("\"digest\": \"\"", &format!("\"digest\": \"{own}\"")),
+        )
+        .unwrap();
+        folder
+    }
+
+    #[test]
+    fn a_folder_as_it_was_written_has_no_flaw() {
+        assert_eq!(check(sealed().path()), []);
+    }
+
+    #[test]
+    fn every_changed_octet_is_found() {
+        let folder = sealed();
+        for name in [CARD, "metrics.json"] {
+            let path = folder.path().join(name);
+            let content = fs::read(&path).unwrap();
+            for position in 0..content.len() {
+                let mut changed = content.clone();
+                changed[position] ^= 1 << (position % 8);
+                fs::write(&path, changed).unwrap();
+                assert_eq!(check(folder.path()), [Flaw::new(name, "is not as it was written")], "{position}");
+            }
+            fs::write(&path, content).unwrap();
+        }
+    }
+
+    #[test]
+    fn files_that_are_gone_cut_or_strange_are_named() {
+        let folder = sealed();
+        fs::remove_file(folder.path().join("metrics.json")).unwrap();
+        fs::write(folder.path().join("series/cwnd.parquet"), vec![7; 99_999]).unwrap();
+        fs::write(folder.path().join("series/rtt.parquet"), "").unwrap();
+        fs::write(folder.path().join("note.txt"), "mine").unwrap();
+        let flaws = [
+            Flaw::new("metrics.json", "is gone"),
+            Flaw::new("series/cwnd.parquet", "is not as it was written"),
+            Flaw::new("series/rtt.parquet", "is not of this run"),
+        ];
+        assert_eq!(check(folder.path()), flaws);
+    }
+
+    #[test]
+    fn what_stands_in_place_of_a_file_is_not_read() {
+        let folder = sealed();
+        fs::remove_file(folder.path().join("metrics.json")).unwrap();
+        fs::create_dir(folder.path().join("metrics.json")).unwrap();
+        assert_eq!(check(folder.path()), [Flaw::new("metrics.json", "cannot be read: it is no file")]);
+    }
+
+    #[test]
+    fn a_folder_from_before_there_were_seals_is_checked_as_far_as_can_be() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join(CARD), "{\"format\": 1, \"scenario_hash\": \"0\"}").unwrap();
+        fs::write(folder.path().join("metrics.json"), "{}").unwrap();
+        assert_eq!(check(folder.path()), []);
+        fs::write(folder.path().join("metrics.json"), "{").unwrap();
+        assert_eq!(check(folder.path()), [Flaw::new("metrics.json", "is not as it was written")]);
+    }
+
+    #[test]
+    fn a_card_that_says_nothing_is_no_older_one() {
+        let folder = sealed();
+        fs::write(folder.path().join(CARD), "{}").unwrap();
+        assert_eq!(check(folder.path()), [Flaw::new(CARD, "is not as it was written")]);
+    }
+}
