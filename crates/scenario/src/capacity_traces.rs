@@ -5,7 +5,7 @@ use umts_units::Duration;
 
 use crate::check::{self, Traces};
 use crate::error::Problem;
-use crate::extends::{LARGEST_FILE, read_bytes, reason};
+use crate::extends::{read_bytes, reason};
 use crate::model::Scenario;
 use crate::tree::{Node, Source};
 
@@ -31,7 +31,7 @@ fn read(file: &mut String, path: &str, tree: &Node, sources: &[Source]) -> Resul
     let fail = |message: String| check::problem(tree, path, message).label("this file");
     let source = &sources[tree.find(path).0.at.source];
     let place = source.folder.join(&*file);
-    let bytes = read_bytes(&place, LARGEST_FILE).map_err(|error| {
+    let bytes = read_bytes(&place).map_err(|error| {
         fail(format!("cannot read {}: {}", place.display(), reason(&error)))
             .help("the name is relative to the folder of the file that it stands in".to_owned())
     })?;

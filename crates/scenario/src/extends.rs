@@ -1,7 +1,8 @@
 //! Files that start from other files: `extends = "other.toml"`.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::error::{Problem, ScenarioError};
@@ -17,28 +18,29 @@ pub(crate) struct Files {
     open: Vec<PathBuf>,
 }
 
-/// The most octets of a scenario file.
-const LARGEST_TEXT: u64 = 16_000_000;
-
-/// The most octets of a file with a trace or a recording.
-pub(crate) const LARGEST_FILE: u64 = 1_000_000_000;
+/// The most octets of a scenario file, a trace or a recording: a trace of blocks of 10 ms lasts two days then.
+const LARGEST_FILE: u64 = 16_000_000;
 
 /// The most files that extend one another.
 const LONGEST_CHAIN: usize = 100;
 
-/// The octets of a file, `most` at most: a device may have no end.
-pub(crate) fn read_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+/// The octets of a file. A device is refused before it is opened, and what has no end (a pipe) when it is too long.
+pub(crate) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let kind = fs::metadata(path)?.file_type();
+    if kind.is_char_device() || kind.is_block_device() {
+        return Err(io::Error::other("it is a device, not a file"));
+    }
     let mut bytes = Vec::new();
-    File::open(path)?.take(most + 1).read_to_end(&mut bytes)?;
-    match bytes.len() as u64 > most {
-        true => Err(io::Error::other(format!("it has more than {most} octets"))),
+    File::open(path)?.take(LARGEST_FILE + 1).read_to_end(&mut bytes)?;
+    match bytes.len() as u64 > LARGEST_FILE {
+        true => Err(io::Error::other(format!("it has more than {LARGEST_FILE} octets"))),
         false => Ok(bytes),
     }
 }
 
 /// The text of a file, or why there is none.
 pub(crate) fn read_text(path: &Path) -> Result<String, Problem> {
-    let bytes = read_bytes(path, LARGEST_TEXT).map_err(|error| {
+    let bytes = read_bytes(path).map_err(|error| {
         let help = "check the path; it is relative to the folder in which the command runs".to_owned();
         Problem::new(format!("cannot read {}: {}", path.display(), reason(&error))).help(help)
     })?;

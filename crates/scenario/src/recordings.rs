@@ -5,7 +5,7 @@ use umts_units::Duration;
 
 use crate::check;
 use crate::error::Problem;
-use crate::extends::{LARGEST_FILE, read_bytes, reason};
+use crate::extends::{read_bytes, reason};
 use crate::model::{Record, Scenario, Traffic, Transport};
 use crate::tree::{Node, Source};
 
@@ -22,7 +22,7 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
         let fail = |message: String| check::problem(tree, &path, message).label("this file");
         let source = &sources[tree.find(&path).0.at.source];
         let place = source.folder.join(&replay.file);
-        let bytes = read_bytes(&place, LARGEST_FILE).map_err(|error| {
+        let bytes = read_bytes(&place).map_err(|error| {
             fail(format!("cannot read {}: {}", place.display(), reason(&error)))
                 .help("the name is relative to the folder of the file that it stands in".to_owned())
         })?;

@@ -2,7 +2,7 @@
 
 use crate::check;
 use crate::error::Problem;
-use crate::extends::{LARGEST_FILE, read_bytes, reason};
+use crate::extends::{read_bytes, reason};
 use crate::model::{BlockErrors, Radio, Scenario};
 use crate::tree::{Node, Source};
 
@@ -30,7 +30,7 @@ fn read(errors: &mut BlockErrors, path: &str, tree: &Node, sources: &[Source]) -
     let fail = |message: String| check::problem(tree, path, message).label("this file");
     let source = &sources[tree.find(path).0.at.source];
     let place = source.folder.join(&*file);
-    let bytes = read_bytes(&place, LARGEST_FILE).map_err(|error| {
+    let bytes = read_bytes(&place).map_err(|error| {
         fail(format!("cannot read {}: {}", place.display(), reason(&error)))
             .help("the name is relative to the folder of the file that it stands in".to_owned())
     })?;

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from umtslab.campaign.errors import CampaignError
+from umtslab.whole_files import whole_text
 
 VERSION = 1
 """The version of campaign and study files that this program reads."""
@@ -26,11 +27,11 @@ def read_toml(path: Path) -> Table:
         If it cannot be read, or is not TOML.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = whole_text(path)
         content = tomllib.loads(text)
     except OSError as error:
         raise CampaignError(f"{path}: {error.strerror}") from error
-    except ValueError as error:  # not UTF-8, not TOML
+    except (ValueError, RecursionError) as error:  # not UTF-8, not TOML, or lists in lists in lists
         raise CampaignError(f"{path}: not a TOML file: {error}") from error
     return Table(content, "", path, text)
 

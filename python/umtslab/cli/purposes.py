@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from umtslab.cli.failures import UsageError
+from umtslab.whole_files import whole_text
 
 _MARKS = {
     "reproduce": ("the plan of a reproduction", {"claims"}),
@@ -41,7 +42,7 @@ def _purposes(path: Path) -> list[str]:
     import tomllib
 
     try:
-        keys = tomllib.loads(path.read_text(encoding="utf-8")).keys()
-    except (OSError, ValueError):
+        keys = tomllib.loads(whole_text(path) if path.is_file() else "").keys()
+    except (OSError, ValueError, RecursionError):
         return []
     return [verb for verb, (_, marks) in _MARKS.items() if marks & keys]

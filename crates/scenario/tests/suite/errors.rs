@@ -556,7 +556,7 @@ fn what_is_doubtful_is_a_warning() {
 #[test]
 fn files_without_end_and_long_chains_of_files_are_refused() {
     let error = refused(&small("extends = \"/dev/zero\"", ""));
-    assert!(error.message().contains("cannot read /dev/zero: it has more than 16000000 octets"), "{error}");
+    assert!(error.message().contains("cannot read /dev/zero: it is a device, not a file"), "{error}");
     let folder = std::env::temp_dir().join(format!("umts-scenario-chain-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     for n in 0..200 {
