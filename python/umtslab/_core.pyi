@@ -20,6 +20,9 @@ __all__ = [
     "analyse_both_ends",
     "bearers",
     "capture_metric_definitions",
+    "check_run",
+    "digest",
+    "digests",
     "emulate",
     "flat_profiles",
     "leave_host",
@@ -119,6 +122,8 @@ class Analysis:
     file: str
     metrics: dict[str, float | None]
     connections: Columns
+    connection_count: int
+    rest: tuple[int, dict[str, float | None]] | None
     counts: dict[str, int]
     start_s: float | None
     duration_s: float
@@ -131,9 +136,14 @@ def analyse(
     paths: Sequence[str],
     *,
     time_sequence: int | None = None,
+    connection: int | None = None,
+    most_connections: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> list[Analysis]: ...
 def analyse_both_ends(here: str, there: str, *, courses: bool = False) -> Analysis: ...
+def check_run(folder: str) -> list[tuple[str, str]]: ...
+def digest(content: bytes) -> str: ...
+def digests(folder: str) -> dict[str, str]: ...
 def capture_metric_definitions() -> list[dict[str, str]]: ...
 def simulate(
     scenario: Scenario,

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from umtslab import _core
 
 
+MOST_CONNECTIONS = 50_000
+"""As many connections are kept and have rows if nobody says otherwise: less than 300 MB in all."""
+
+
 @dataclass(frozen=True)
 class CaptureAnalysis:
     """One capture.
@@ -56,8 +60,18 @@ class CaptureAnalysis:
         """What to look at before the numbers are trusted."""
         return list(self.core.warnings)
 
+    @property
+    def connection_count(self) -> int:
+        """How many TCP connections there were."""
+        return self.core.connection_count
+
+    @property
+    def rest(self) -> tuple[int, Metrics] | None:
+        """How many connections have no rows, and the metrics of all of these together; None if all have."""
+        return self.core.rest
+
     def connections(self) -> pl.DataFrame:
-        """One row per TCP connection, in the order of their first packets."""
+        """One row per TCP connection, in the order of their first packets; but for the `rest`."""
         import polars as pl
 
         return pl.DataFrame(self.core.connections).sort("connection")
@@ -79,6 +93,8 @@ def analyse_captures(
     paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     *,
     time_sequence: int | None = None,
+    connection: int | None = None,
+    most_connections: int = MOST_CONNECTIONS,
     progress: Callable[[float], None] | None = None,
 ) -> list[CaptureAnalysis]:
     """Analyse captures, each for itself.
@@ -89,6 +105,11 @@ def analyse_captures(
         One pcap or pcapng file or several, of any size; ``-`` is standard input.
     time_sequence : int, optional
         Number of a connection whose course is wanted as ``series``.
+    connection : int, optional
+        Number of a connection that is to have a row in any case.
+    most_connections : int
+        The most connections that are kept at a time, and that have rows: the first ones. The others are
+        summed, as ``rest``.
     progress : callable, optional
         Told the part of all files that is read, from 0 to 1.
 
@@ -108,10 +129,16 @@ def analyse_captures(
     # A text is a sequence too, of letters.
     several = [paths] if isinstance(paths, str | os.PathLike) else paths
     names = [os.fspath(path) for path in several]
-    return [
-        CaptureAnalysis(analysis)
-        for analysis in _core.analyse(names, time_sequence=time_sequence, progress=progress)
-    ]
+    if most_connections < 1:
+        raise ValueError(f"most_connections is {most_connections}, and one is the least")
+    found = _core.analyse(
+        names,
+        time_sequence=time_sequence,
+        connection=connection,
+        most_connections=most_connections,
+        progress=progress,
+    )
+    return [CaptureAnalysis(analysis) for analysis in found]
 
 
 @lru_cache(maxsize=1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import struct
 import subprocess
 import sys
 from pathlib import Path
@@ -181,3 +182,45 @@ def test_a_folder_or_a_result_stands_for_its_captures(umts: Umts, tmp_path: Path
     assert "other has no captures: run it again with --pcap" in umts("analyse", "other", status=2).stderr
     (tmp_path / "empty").mkdir()
     assert "empty has no captures" in umts("analyse", "empty", status=2).stderr
+
+
+def write_flood(file: Path, connections: int) -> None:
+    """A capture of SYNs from an address each, that nobody answers."""
+    tcp = struct.pack(">HHIIBBHHH", 40_000, 80, 1, 0, 5 << 4, 2, 1024, 0, 0)
+    with file.open("wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65_535, 101))
+        for number in range(connections):
+            source = 0x0B000000 + number
+            ip = struct.pack(">BBHHHBBHII", 0x45, 0, 40, number & 0xFFFF, 0, 64, 6, 0, source, 0x0A000001)
+            out.write(struct.pack("<IIII", number // 100_000, number % 100_000 * 10, 40, 40) + ip + tcp)
+
+
+def test_connections_beyond_the_limit_are_one_row(umts: Umts, tmp_path: Path) -> None:
+    write_flood(tmp_path / "flood.pcap", 100)
+    done = umts("analyse", "flood.pcap", "--connections-limit", 10, "--json")
+    [found] = json.loads(done.stdout)["runs"]
+    assert [row["connection"] for row in found["connections"]] == list(range(10))
+    assert found["rest"]["connections"] == 90
+    assert "90 connections have no rows of their own" in done.stderr
+    text = umts("analyse", "flood.pcap", "--connections-limit", 10).stdout
+    assert "100 connections" in text
+    assert "90 more" in text
+    assert "connection 77:" in umts("analyse", "flood.pcap", "--connections-limit", 10, "-c", 77).stdout
+    [all_of_them] = json.loads(umts("analyse", "flood.pcap", "--json").stdout)["runs"]
+    assert "rest" not in all_of_them
+    assert len(all_of_them["connections"]) == 100
+    assert all_of_them["metrics"] == found["metrics"]
+    assert "--connections-limit" in umts("analyse", "flood.pcap", "--connections-limit", 0, status=2).stderr
+
+
+@pytest.mark.slow
+def test_a_flood_of_connections_takes_bounded_memory(tmp_path: Path) -> None:
+    write_flood(tmp_path / "flood.pcap", 1_500_000)
+    words = command("analyse", tmp_path / "flood.pcap", "--quiet")
+    program = (
+        "import resource, subprocess, sys\n"
+        "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
+        "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program, *words], capture_output=True, text=True, check=True)
+    assert int(done.stdout) < 300_000

@@ -10,7 +10,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::UInt64Type;
 use pyo3::prelude::*;
 use umts_capture::reader::{ReadError, ReadOptions, Reason, analyse_file};
-use umts_capture::{Analysis as Analysed, Counts, definitions};
+use umts_capture::{Analysis as Analysed, Counts, MetricSet, definitions};
 use umts_units::Time;
 
 use crate::columns::{Columns, Rows};
@@ -30,6 +30,12 @@ pub struct Analysis {
     /// One row per connection.
     #[pyo3(get)]
     connections: Py<Columns>,
+    /// How many connections there were.
+    #[pyo3(get)]
+    connection_count: u64,
+    /// How many connections have no rows, and each metric of all of these together; none if all have rows.
+    #[pyo3(get)]
+    rest: Option<(u64, BTreeMap<String, Option<f64>>)>,
     /// What was captured: packets by kind.
     #[pyo3(get)]
     counts: BTreeMap<&'static str, u64>,
@@ -45,17 +51,19 @@ pub struct Analysis {
     /// `sent`, `acked` and `sacked` of the connection that was asked for; empty if none was.
     #[pyo3(get)]
     series: BTreeMap<&'static str, Py<Columns>>,
-    /// Batch and row of each connection, by its number: rows are in the order in which connections closed.
-    places: Vec<(u32, u32)>,
+    /// Number, batch and row of each connection that has a row, by its number: rows are in the order in which connections
+    /// closed.
+    places: Vec<(u64, u32, u32)>,
 }
 
 #[pymethods]
 impl Analysis {
     /// The rows of the connections with the numbers from `first` on, at most `count`, as JSON: an object a line.
-    fn connection_lines(&self, first: usize, count: usize) -> String {
+    fn connection_lines(&self, first: u64, count: usize) -> String {
         let batches = self.connections.get().batches();
         let mut text = String::new();
-        for &(batch, row) in self.places.iter().skip(first).take(count) {
+        let begin = self.places.partition_point(|place| place.0 < first);
+        for &(_, batch, row) in self.places[begin..].iter().take(count) {
             write_row(&mut text, &batches[batch as usize], row as usize);
         }
         text
@@ -64,20 +72,25 @@ impl Analysis {
 
 /// Analyses captures, each for itself.
 ///
-/// Other threads run meanwhile. `progress` is told the part of all files that is read; what it raises, or a pending
+/// Of more than `most_connections` the first ones have rows, and `connection` has one in any case. Other threads run
+/// meanwhile. `progress` is told the part of all files that is read; what it raises, or a pending
 /// Ctrl-C, ends the work.
 #[pyfunction]
-#[pyo3(signature = (paths, *, time_sequence=None, progress=None))]
+#[pyo3(signature = (paths, *, time_sequence=None, connection=None, most_connections=None, progress=None))]
 pub fn analyse(
     py: Python<'_>,
     paths: Vec<PathBuf>,
     time_sequence: Option<u64>,
+    connection: Option<u64>,
+    most_connections: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Vec<Analysis>> {
     let count = paths.len();
+    let wanted =
+        || ReadOptions { time_sequence, connection, most_connections, progress: None, finished: None };
     let one = |(index, path): (usize, PathBuf)| {
         let part = |fraction: f64| (index as f64 + fraction) / count as f64;
-        analyse_one(py, path, time_sequence, |fraction| tell(progress.as_ref(), part(fraction)))
+        analyse_one(py, path, wanted(), |fraction| tell(progress.as_ref(), part(fraction)))
     };
     paths.into_iter().enumerate().map(one).collect()
 }
@@ -102,7 +115,7 @@ pub fn analyse_both_ends(py: Python<'_>, here: PathBuf, there: PathBuf, courses:
 fn analyse_one(
     py: Python<'_>,
     file: PathBuf,
-    time_sequence: Option<u64>,
+    wanted: ReadOptions<'_>,
     tell: impl Fn(f64) -> PyResult<()> + Sync,
 ) -> PyResult<Analysis> {
     let mut interruption = None;
@@ -116,9 +129,9 @@ fn analyse_one(
             }
         };
         let options = ReadOptions {
-            time_sequence,
             progress: Some(&mut report),
             finished: Some(&mut |finished| rows.add(&finished)),
+            ..wanted
         };
         analyse_file(&file, options)
     });
@@ -141,10 +154,12 @@ fn result(py: Python<'_>, file: PathBuf, analysed: Analysed, mut rows: Rows) -> 
         }
     }
     let rows = rows.finish();
-    let places = places(rows.batches(), analysed.connection_count as usize);
+    let places = places(rows.batches());
     Ok(Analysis {
         file: file.into_os_string(),
-        metrics: analysed.metrics.iter().map(|(name, value)| (name.to_owned(), value)).collect(),
+        metrics: by_name(&analysed.metrics),
+        connection_count: analysed.connection_count,
+        rest: analysed.rest.map(|rest| (rest.connections, by_name(&rest.metrics))),
         connections: Py::new(py, rows)?,
         places,
         counts: counts(&analysed.counts),
@@ -158,15 +173,18 @@ fn result(py: Python<'_>, file: PathBuf, analysed: Analysed, mut rows: Rows) -> 
     })
 }
 
-/// Where the row of each connection is: each has exactly one.
-fn places(batches: &[RecordBatch], connections: usize) -> Vec<(u32, u32)> {
-    let mut places = vec![(0, 0); connections];
-    for (index, batch) in batches.iter().enumerate() {
-        let numbers = batch.column(0).as_primitive::<UInt64Type>();
-        for (row, &number) in numbers.values().iter().enumerate() {
-            places[number as usize] = (index as u32, row as u32);
-        }
-    }
+fn by_name(metrics: &MetricSet) -> BTreeMap<String, Option<f64>> {
+    metrics.iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// Where the row of each connection is that has one.
+fn places(batches: &[RecordBatch]) -> Vec<(u64, u32, u32)> {
+    let of_batch = |(index, batch): (usize, &RecordBatch)| {
+        let numbers = batch.column(0).as_primitive::<UInt64Type>().values().iter().enumerate();
+        numbers.map(|(row, &number)| (number, index as u32, row as u32)).collect::<Vec<_>>()
+    };
+    let mut places: Vec<_> = batches.iter().enumerate().flat_map(of_batch).collect();
+    places.sort_unstable();
     places
 }
 

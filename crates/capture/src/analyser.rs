@@ -1,10 +1,13 @@
 //! All connections of a capture: finds the one that a packet belongs to, and lets go of those that are over.
 
+mod crowd;
+
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
 use umts_units::{Duration, Time};
 
+use crate::analyser::crowd::Crowd;
 use crate::clock::BusyClock;
 use crate::connection::{Connection, Position, Side};
 use crate::ends::Ends;
@@ -21,11 +24,11 @@ const LINGER: Duration = Duration::from_secs(120);
 const HALF_OPEN: Duration = Duration::from_secs(300);
 /// The year 2262, as libpcap's nanoseconds have it: a file that says more is wrong, and sums of times must fit.
 const LATEST: Time = Time::from_nanos(i64::MAX as u64);
-/// Connections of which one end was heard only, of each kind, that are kept at a time: a flood of SYNs, or a scan, opens
-/// millions. The oldest goes first.
-const MOST_ONE_SIDED: usize = 1 << 17;
 /// Pairs of hosts without a connection whose last closing is remembered.
 const MOST_PAIRS: usize = 1 << 16;
+
+/// Rows that are handed over at a time in the end.
+const ROWS_AT_ONCE: usize = 4096;
 
 /// Two hosts, and the server's port.
 type Pair = (IpAddr, IpAddr, u16);
@@ -58,6 +61,15 @@ pub struct ConnectionRow {
     /// Whether both ends sent timestamps in their SYNs.
     pub timestamps: Option<bool>,
     /// Its metrics.
+    pub metrics: MetricSet,
+}
+
+/// Connections that have no rows of their own, since there are more than were asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rest {
+    /// How many.
+    pub connections: u64,
+    /// Of all of them together.
     pub metrics: MetricSet,
 }
 
@@ -96,6 +108,8 @@ pub struct Analysis {
     pub connections: Vec<ConnectionRow>,
     /// How many connections there were.
     pub connection_count: u64,
+    /// Those that have no rows.
+    pub rest: Option<Rest>,
     /// What was captured.
     pub counts: Counts,
     /// The first packet, since 1970.
@@ -111,18 +125,16 @@ pub struct Analysis {
 /// TCP metrics of a capture, packet by packet: no files, no clock.
 ///
 /// Memory is bounded by the connections that are open at one time, if rows are taken with
-/// [`take_finished`](Analyser::take_finished). Of those that nobody answered, the latest are kept; a warning tells of the
-/// others.
+/// [`take_finished`](Analyser::take_finished), and in any case by [`with_limit`](Analyser::with_limit). Of those that nobody
+/// answered, the latest are kept; a warning tells of the others.
 #[derive(Debug, Default)]
 pub struct Analyser {
     open: Table,
     /// When to look whether a connection is over: sorted, since all wait equally long.
     closing: VecDeque<(Time, Ends, u64)>,
     opening: VecDeque<(Time, Ends, u64)>,
-    /// Connections that began without a SYN, in the order of their numbers: the latest of them.
-    mid_stream: VecDeque<(Ends, u64)>,
-    /// Connections that were let go of because there were too many of which one end was heard only.
-    crowded_out: u64,
+    crowd: Crowd,
+    rest: Totals,
     pairs: HashMap<Pair, Idle>,
     idle_pairs: VecDeque<(Pair, Time)>,
     next: u64,
@@ -148,13 +160,13 @@ impl Analyser {
     }
 
     /// Also collects the course of the connection with this number.
-    pub fn with_time_sequence(connection: u64) -> Self {
-        Analyser { watched: Watched::One(TimeSequence::new(connection)), ..Analyser::default() }
+    pub fn with_time_sequence(self, connection: u64) -> Self {
+        Analyser { watched: Watched::One(TimeSequence::new(connection)), ..self.with_row_of(connection) }
     }
 
     /// Also collects the course of every connection.
-    pub(crate) fn with_all_time_sequences() -> Self {
-        Analyser { watched: Watched::All(BTreeMap::new()), ..Analyser::default() }
+    pub(crate) fn with_all_time_sequences(self) -> Self {
+        Analyser { watched: Watched::All(BTreeMap::new()), ..self }
     }
 
     /// Takes in a packet: `bytes` of it were captured at `time` since 1970, of `original_length` octets on the link.
@@ -194,18 +206,35 @@ impl Analyser {
         std::mem::take(&mut self.finished)
     }
 
+    /// How many rows there are to take.
+    pub fn finished(&self) -> usize {
+        self.finished.len()
+    }
+
     /// Closes what is open, and adds up.
-    pub fn finish(mut self) -> Analysis {
+    pub fn finish(self) -> Analysis {
+        let mut rows = Vec::new();
+        let analysis = self.finish_with(&mut |mut some| rows.append(&mut some));
+        Analysis { connections: rows, ..analysis }
+    }
+
+    /// The same; the rows go to `taken`, some at a time.
+    pub fn finish_with(mut self, taken: &mut dyn FnMut(Vec<ConnectionRow>)) -> Analysis {
         for connection in self.open.take_all() {
             self.fold(connection);
+            if self.finished.len() >= ROWS_AT_ONCE {
+                taken(self.take_finished());
+            }
         }
+        taken(self.take_finished());
         self.totals.window = self.window();
         self.totals.active_union = u128::from(self.together.total().as_nanos());
         Analysis {
             metrics: MetricSet::of(&self.totals),
             warnings: self.warnings(),
-            connections: self.finished,
+            connections: Vec::new(),
             connection_count: self.next,
+            rest: self.rest(),
             counts: self.counts,
             first: self.first,
             last: self.first.map(|_| self.now),
@@ -244,41 +273,6 @@ impl Analyser {
             self.fold(over);
         }
         self.begin(packet)
-    }
-
-    /// The place of the connection that the packet begins.
-    #[cold]
-    fn begin(&mut self, packet: &Packet) -> usize {
-        let number = self.next;
-        self.next += 1;
-        let mut connection = Box::new(Connection::new(number, self.now, packet));
-        connection.off = pair_opened(&mut self.pairs, pair(&connection), self.now);
-        if packet.segment.flags.syn() {
-            self.opening.push_back((self.now + HALF_OPEN, packet.ends, number));
-            if self.opening.len() > MOST_ONE_SIDED
-                && let Some((_, ends, number)) = self.opening.pop_front()
-            {
-                self.crowd_out(ends, number);
-            }
-        } else {
-            self.mid_stream.push_back((packet.ends, number));
-            if self.mid_stream.len() > MOST_ONE_SIDED
-                && let Some((ends, number)) = self.mid_stream.pop_front()
-            {
-                self.crowd_out(ends, number);
-            }
-        }
-        self.open.insert(connection)
-    }
-
-    /// Lets go of a connection if one end of it was heard only.
-    fn crowd_out(&mut self, ends: Ends, number: u64) {
-        if self.open.get(&ends).is_some_and(|found| found.number == number && found.is_one_sided())
-            && let Some(over) = self.open.remove(&ends)
-        {
-            self.crowded_out += 1;
-            self.fold(over);
-        }
     }
 
     /// Lets go of connections that closed, or never opened, long enough ago.
@@ -323,8 +317,12 @@ impl Analyser {
             self.pair_closed_at(pair, connection.last);
         }
         self.totals.add(&totals);
-        totals.window = self.window();
-        self.finished.push(self.row(&connection, &totals));
+        if self.crowd.has_row(connection.number) {
+            totals.window = self.window();
+            self.finished.push(self.row(&connection, &totals));
+        } else {
+            self.rest.add(&totals);
+        }
     }
 
     fn row(&self, connection: &Connection, totals: &Totals) -> ConnectionRow {
@@ -383,9 +381,18 @@ impl Analyser {
             (unreadable, "packets are cut off or wrong before the end of TCP's header, and were left out"),
             (captured_twice, "packets were captured twice, and count once"),
             (
-                self.crowded_out,
+                self.crowd.one_sided,
                 "connections of which one end was heard only were let go of early, since there were too many at a \
                  time: what came of them later counts as another connection",
+            ),
+            (
+                self.crowd.open,
+                "connections were let go of while they were open, the quietest first, since there were too many at a \
+                 time: what came of them later counts as another connection",
+            ),
+            (
+                self.rest.connections,
+                "connections have no rows of their own, since there are too many: they are summed in one row",
             ),
             (out_of_time, "packets have earlier times than those before them, and count as of the same time"),
             (u64::from(packets > 0 && tcp == 0) * packets, "packets, and no TCP among them"),

@@ -44,7 +44,10 @@ pub fn analyse_both_ends(
             }
         }
     }
-    let mut analyser = if courses { Analyser::with_all_time_sequences() } else { Analyser::new() };
+    let mut analyser = Analyser::new();
+    if courses {
+        analyser = analyser.with_all_time_sequences();
+    }
     let [first, second] = captures;
     let mut records = [Records::open(first)?, Records::open(second)?];
     let mut next = [None, None];

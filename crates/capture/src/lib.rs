@@ -43,7 +43,7 @@ mod totals;
 mod undo;
 mod way;
 
-pub use analyser::{Analyser, Analysis, ConnectionRow, Counts};
+pub use analyser::{Analyser, Analysis, ConnectionRow, Counts, Rest};
 pub use both_ends::analyse_both_ends;
 pub use cause::Cause;
 pub use connection::Position;

@@ -11,8 +11,10 @@ use crate::analyser::{Analyser, Analysis, ConnectionRow};
 use crate::blocks::Ending;
 use crate::reading::{Next, Reading, Record};
 
-/// Progress is told, and rows are handed out, once for so many bytes.
+/// Progress is told once for so many bytes.
 const STEP: u64 = 8 << 20;
+/// Rows are handed out when there are so many.
+const ROWS_AT_ONCE: usize = 4096;
 
 /// A capture could not be read.
 #[derive(Debug, Error)]
@@ -52,6 +54,10 @@ pub enum Reason {
 pub struct ReadOptions<'a> {
     /// The number of a connection whose course is wanted.
     pub time_sequence: Option<u64>,
+    /// The most connections that are kept at a time, and the most that have rows of their own: the first ones.
+    pub most_connections: Option<usize>,
+    /// The number of a connection that has a row in any case.
+    pub connection: Option<u64>,
     /// Told the part of the file that is read, from 0 to 1, every few megabytes and while a source is slow; `Break` stops.
     pub progress: Option<&'a mut dyn FnMut(f64) -> ControlFlow<()>>,
     /// Takes the rows of connections that are over, so that a long capture does not keep them.
@@ -90,7 +96,7 @@ pub fn analyse<R: Read + Send + 'static>(
 ) -> Result<Analysis, ReadError> {
     let error = |offset: u64, reason: Reason| ReadError { path: path.to_owned(), offset, reason };
     let mut reading = Reading::start(source);
-    let mut analyser = options.time_sequence.map_or_else(Analyser::new, Analyser::with_time_sequence);
+    let mut analyser = analyser(&options);
     let mut told = 0;
     let end = loop {
         let offset = match reading.next() {
@@ -105,11 +111,13 @@ pub fn analyse<R: Read + Send + 'static>(
             Next::End(end) => break end,
             Next::Nothing => told,
         };
+        if let Some(finished) = options.finished.as_mut()
+            && analyser.finished() >= ROWS_AT_ONCE
+        {
+            finished(analyser.take_finished());
+        }
         if offset - told >= STEP {
             told = offset;
-            if let Some(finished) = options.finished.as_mut() {
-                finished(analyser.take_finished());
-            }
         } else if offset > told {
             continue;
         }
@@ -121,7 +129,10 @@ pub fn analyse<R: Read + Send + 'static>(
         }
     };
     let ending = end.ending.map_err(|reason| error(end.offset, reason))?;
-    let mut analysis = analyser.finish();
+    let mut analysis = match options.finished.as_mut() {
+        Some(finished) => analyser.finish_with(finished),
+        None => analyser.finish(),
+    };
     let offset = end.offset;
     let damage = match ending {
         Ending::Complete => None,
@@ -132,4 +143,18 @@ pub fn analyse<R: Read + Send + 'static>(
     };
     analysis.warnings.splice(0..0, damage.into_iter().chain(end.warnings));
     Ok(analysis)
+}
+
+fn analyser(options: &ReadOptions<'_>) -> Analyser {
+    let mut analyser = Analyser::new();
+    if let Some(connections) = options.most_connections {
+        analyser = analyser.with_limit(connections);
+    }
+    if let Some(connection) = options.connection {
+        analyser = analyser.with_row_of(connection);
+    }
+    match options.time_sequence {
+        Some(connection) => analyser.with_time_sequence(connection),
+        None => analyser,
+    }
 }

@@ -50,6 +50,24 @@ impl Table {
         self.slots[*self.by_ends.get(ends)?].as_deref()
     }
 
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.by_ends.len()
+    }
+
+    /// So many of those that are over, and then of those whose last packets are oldest, in the order of their numbers.
+    pub fn quietest(&self, count: usize) -> Vec<Ends> {
+        let order = |found: &Connection| (found.closed.is_none(), found.last, found.number);
+        let mut all: Vec<_> = self.slots.iter().flatten().map(|found| (order(found), found.ends)).collect();
+        let count = count.min(all.len());
+        if count < all.len() {
+            all.select_nth_unstable_by_key(count, |found| found.0);
+        }
+        all.truncate(count);
+        all.sort_unstable_by_key(|((_, _, number), _)| *number);
+        all.into_iter().map(|(_, ends)| ends).collect()
+    }
+
     /// Puts a connection in; tells its place.
     pub fn insert(&mut self, connection: Box<Connection>) -> usize {
         let ends = connection.ends;

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from umtslab.captures import MOST_CONNECTIONS
 from umtslab.cli.options import add_all, add_json, add_out, add_quiet
 from umtslab.cli.parser import whole_number
 
@@ -37,6 +38,15 @@ def options(parser: Parser) -> None:
         help="Number of a connection, counted from 0 as by tshark: the one to show, and to draw with --plot.",
     )
     shown.add_argument(
+        "--connections-limit",
+        type=whole_number,
+        metavar="N",
+        default=MOST_CONNECTIONS,
+        help="The most connections that are kept at a time, and that have rows of their own: the first "
+        f"ones; all others are summed in one row, the rest (default: {MOST_CONNECTIONS}, with which the "
+        "analysis stays below 300 MB; a connection takes some 4 kB).",
+    )
+    shown.add_argument(
         "--plot",
         type=Path,
         metavar="FILE",
@@ -54,6 +64,7 @@ def analyse(
     captures: Sequence[str],
     *,
     connection: int | None,
+    connections_limit: int,
     plot: Path | None,
     show_all: bool,
     out: Path,
@@ -68,4 +79,12 @@ def analyse(
     if pdus and not quiet:
         note = f"{len(pdus)} captures of RLC PDUs have no TCP and are left out: {how_to_open(pdus[0])}"
         print(f"note: {note}", file=sys.stderr)
-    return report(tuple(packets), connection, plot, show_all=show_all, json=json, quiet=quiet)
+    return report(
+        tuple(packets),
+        connection,
+        plot,
+        limit=connections_limit,
+        show_all=show_all,
+        json=json,
+        quiet=quiet,
+    )

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from umtslab.analyse.statistics import summarise_metrics
-from umtslab.captures import CaptureAnalysis, analyse_captures, draw_time_sequence, units
+from umtslab.captures import MOST_CONNECTIONS, CaptureAnalysis, analyse_captures, draw_time_sequence, units
 from umtslab.cli.failures import UsageError
 from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.progress import FileBar
@@ -23,7 +23,7 @@ from umtslab.run import code_version
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MOST_CONNECTIONS = 20
+_MOST_SHOWN = 20
 _ROWS_AT_ONCE = 1000
 
 _HEADLINE = (
@@ -56,15 +56,23 @@ def report(
     connection: int | None = None,
     plot: Path | None = None,
     *,
+    limit: int = MOST_CONNECTIONS,
     show_all: bool = False,
     json: bool = False,
     quiet: bool = False,
 ) -> int:
     """Analyse captures and print the answer; parameters as the verb has them."""
     _check(captures, connection, plot)
+    if limit < 1:
+        raise UsageError(f"--connections-limit takes a number of connections, at least 1, not {limit}")
     with FileBar("reading", quiet=quiet) as bar:
-        wanted = connection if plot is not None else None
-        analyses = analyse_captures(captures, time_sequence=wanted, progress=bar.update)
+        analyses = analyse_captures(
+            captures,
+            time_sequence=connection if plot is not None else None,
+            connection=connection,
+            most_connections=limit,
+            progress=bar.update,
+        )
         if plot is not None:
             _draw(analyses[0], connection, plot, bar)
     if connection is not None:
@@ -103,9 +111,18 @@ def _write_json(analyses: list[CaptureAnalysis], connection: int | None, out: Te
         for piece in _pieces(analysis, connection):
             out.write(separator + piece.rstrip("\n").replace("\n", ",\n  "))
             separator = ",\n  "
-        out.write("]\n}")
+        out.write(f"]{_rest(analysis)}\n}}")
     summary = {name: summary.as_dict() for name, summary in summarise_metrics(metrics).items()}
     out.write(f'],\n "summary": {json_text.dumps(summary, indent=1, allow_nan=False)}\n}}\n')
+
+
+def _rest(analysis: CaptureAnalysis) -> str:
+    """The member of the object that sums the connections without rows, if there are any."""
+    if analysis.rest is None:
+        return ""
+    count, metrics = analysis.rest
+    rest = {"connections": count, "metrics": _plain(metrics)}
+    return f',\n "rest": {json_text.dumps(rest, allow_nan=False)}'
 
 
 def _check(captures: tuple[Path, ...], connection: int | None, plot: Path | None) -> None:
@@ -132,7 +149,7 @@ def _check_figure(captures: tuple[Path, ...], plot: Path) -> None:
 
 def _check_connection(analyses: list[CaptureAnalysis], connection: int) -> None:
     for analysis in analyses:
-        count = len(analysis.core.connections)
+        count = analysis.connection_count
         if connection >= count:
             numbers = f"has connections 0 to {count - 1}" if count else "has no connection"
             raise UsageError(f"there is no connection {connection}: {analysis.file} {numbers}")
@@ -148,7 +165,9 @@ def _draw(analysis: CaptureAnalysis, connection: int | None, path: Path, bar: Fi
             raise UsageError(f"{analysis.file} has no TCP connection to draw")
         chosen = int(table["connection"][-1])
         # Only now is it known which one: the file is read once more, so that no other's packets need be kept.
-        [analysis] = analyse_captures([analysis.file], time_sequence=chosen, progress=bar.update)
+        [analysis] = analyse_captures(
+            [analysis.file], time_sequence=chosen, most_connections=1, progress=bar.update
+        )
     else:
         _check_connection([analysis], chosen)
     save(draw_time_sequence(analysis, chosen), path)
@@ -160,7 +179,7 @@ def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all:
             print()
         # A capture may have a million connections: rows are made only of those that are shown.
         count = len(analysis.core.connections)
-        rows = _rows(analysis, connection) if connection is not None or count <= _MOST_CONNECTIONS else []
+        rows = _rows(analysis, connection) if connection is not None or count <= _MOST_SHOWN else []
         heading(analysis.file)
         print(f"{_what(analysis)}\n")
         if connection is not None:
@@ -168,16 +187,16 @@ def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all:
             show(_metrics_table(rows[0], show_all=show_all))
             continue
         show(_metrics_table(analysis.metrics, show_all=show_all))
-        if len(rows) == 1:
+        if len(rows) == 1 and analysis.rest is None:
             print(f"\n{_who(rows[0])}")
-        elif rows:
+        elif rows or analysis.rest is not None:
             print()
-            show(_connections_table(rows))
+            show(_connections_table(rows, analysis.rest))
 
 
 def _what(analysis: CaptureAnalysis) -> str:
     counts = analysis.counts
-    connections = len(analysis.core.connections)
+    connections = analysis.connection_count
     plural = "" if connections == 1 else "s"
     return (
         f"{counts['packets']} packets, {counts['tcp']} of TCP, in {analysis.duration_s:.6g} s; "
@@ -221,7 +240,7 @@ def _metrics_table(metrics: dict[str, Any], *, show_all: bool) -> Table:
     return table
 
 
-def _connections_table(rows: list[dict[str, Any]]) -> Table:
+def _connections_table(rows: list[dict[str, Any]], rest: tuple[int, dict[str, Any]] | None) -> Table:
     unit_of = units()
     shown = {name: "" if unit_of[name] == "1" else f" ({unit_of[name]})" for name in _OF_CONNECTIONS}
     headings = [f">{name}{unit}" for name, unit in shown.items()]
@@ -229,6 +248,11 @@ def _connections_table(rows: list[dict[str, Any]]) -> Table:
     for row in rows:
         who = (str(row[name]) for name in ("connection", "client", "server", "sender", "position"))
         table.add_row(*who, *(number(row[name]) for name in _OF_CONNECTIONS))
+    if rest is not None:
+        count, metrics = rest
+        table.add_row(
+            "rest", f"{count} more", "", "", "", *(number(metrics[name]) for name in _OF_CONNECTIONS)
+        )
     return table
 
 

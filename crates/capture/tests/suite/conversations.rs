@@ -479,6 +479,58 @@ fn a_flood_of_connections_that_nobody_answers_is_bounded_and_told() {
     }
 }
 
+/// Data from an address of its own.
+fn data_of(number: u32) -> Vec<u8> {
+    let mut bytes = Packet { ack: Some(1), payload: 1_000, ..Packet::new(End::Client, "") }.ipv4();
+    bytes[12..16].copy_from_slice(&number.to_be_bytes());
+    bytes
+}
+
+#[test]
+fn connections_beyond_the_limit_are_summed_in_one_row() {
+    let take = |mut analyser: Analyser| {
+        for number in 0..1_000u32 {
+            let bytes = data_of(number);
+            analyser.packet(ms(u64::from(number)), LinkType::Raw, &bytes, bytes.len() as u32);
+        }
+        analyser.finish()
+    };
+    let (all, some) = (take(Analyser::new()), take(Analyser::new().with_limit(100).with_row_of(700)));
+    assert_eq!(all.rest, None);
+    let rest = some.rest.expect("900 have no rows");
+    assert_eq!(rest.connections, 899);
+    assert_eq!(rest.metrics.value("payload_bytes"), Some(899.0 * 1_000.0));
+    let numbers: Vec<u64> = some.connections.iter().map(|row| row.connection).collect();
+    assert_eq!(numbers, (0..100).chain([700]).collect::<Vec<_>>());
+    // The sums of the capture are those of all.
+    assert_eq!(some.metrics, all.metrics);
+    assert_eq!(some.connection_count, 1_000);
+    let told = |words: &str| some.warnings.iter().any(|warning| warning.starts_with(words));
+    assert!(told("899 connections have no rows of their own"), "{:?}", some.warnings);
+    assert!(told("950 connections of which one end was heard only"), "{:?}", some.warnings);
+}
+
+#[test]
+fn the_quietest_of_too_many_open_connections_is_let_go_of() {
+    let mut analyser = Analyser::new().with_limit(4);
+    let mut put = |at: u64, port: u16, from: End, flags: &'static str, seq: u32, ack: Option<u32>| {
+        let bytes = Packet { seq, ack, port, ..Packet::new(from, flags) }.ipv4();
+        analyser.packet(ms(at), LinkType::Raw, &bytes, bytes.len() as u32);
+    };
+    for number in 0..8u16 {
+        let at = 1_000 * u64::from(number);
+        put(at, 2_000 + number, End::Client, "S", 0, None);
+        put(at + 1, 2_000 + number, End::Server, "S", 0, Some(1));
+        put(at + 2, 2_000 + number, End::Client, "", 1, Some(1));
+        // The first one is always at work.
+        put(at + 500, 2_000, End::Client, "", 1, Some(1));
+    }
+    let analysis = analyser.finish();
+    assert_eq!(analysis.connection_count, 8);
+    let told = |warning: &String| warning.starts_with("4 connections were let go of while they were open");
+    assert!(analysis.warnings.iter().any(told), "{:?}", analysis.warnings);
+}
+
 #[test]
 fn a_shut_window_ends_with_its_connection() {
     let mut talk = Talk::opened();

@@ -380,7 +380,7 @@ proptest! {
         list in proptest::collection::vec(
             (any::<u64>(), 0..300u32, proptest::collection::vec(any::<u8>(), 0..90), any::<u32>()), 1..20),
     ) {
-        let mut analyser = Analyser::with_time_sequence(0);
+        let mut analyser = Analyser::new().with_time_sequence(0);
         for (time, link, bytes, length) in list {
             analyser.packet(umts_units::Time::from_nanos(time), LinkType::from_number(link), &bytes, length);
         }
@@ -393,7 +393,7 @@ proptest! {
         list in proptest::collection::vec(
             (any::<u64>(), any::<bool>(), 0..8usize, any::<[u32; 6]>(), 0..3000usize), 1..60),
     ) {
-        let mut analyser = Analyser::with_time_sequence(0);
+        let mut analyser = Analyser::new().with_time_sequence(0);
         for (time, is_client, flags, numbers, payload) in list {
             let [seq, ack, left, right, value, echo] = numbers;
             // Half of the numbers lie together.

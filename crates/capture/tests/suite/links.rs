@@ -214,7 +214,7 @@ fn damaged_headers_never_panic_and_whole_ones_lead_to_tcp() {
             bytes[at] = *octet;
         }
         let captured = cut.map_or(bytes.len(), |cut| cut.index(bytes.len() + 1));
-        let mut analyser = Analyser::with_time_sequence(0);
+        let mut analyser = Analyser::new().with_time_sequence(0);
         analyser.packet(ms(0), LinkType::from_number(link), &bytes[..captured], length);
         analyser.packet(ms(1), LinkType::from_number(link), &bytes[..captured], bytes.len() as u32);
         let counts = analyser.finish().counts;

@@ -117,7 +117,7 @@ impl Talk {
     }
 
     pub fn with_isn(isn: [u32; 2]) -> Self {
-        Talk { analyser: Analyser::with_time_sequence(0), isn, packets: vec![], last: 0 }
+        Talk { analyser: Analyser::new().with_time_sequence(0), isn, packets: vec![], last: 0 }
     }
 
     /// SYN, SYN+ACK and ACK at a server's network card: the client is 100 ms away.
