@@ -15,15 +15,29 @@ if TYPE_CHECKING:
     from umtslab.store import Store
 
 
+MOST_RUNS = 2**63
+"""Replications of a scenario have numbers below this, so that every database can hold them."""
+
+
 @dataclass(frozen=True)
 class Task:
-    """One run to be made."""
+    """One run to be made.
+
+    Raises
+    ------
+    ValueError
+        If its number is below 0, or not below `MOST_RUNS`.
+    """
 
     scenario: Scenario
     seed: int
     run: int
     series: bool = False
     pcap: bool = False
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.run < MOST_RUNS:
+            raise ValueError(f"run {self.run} is not from 0 to 2^63 - 1, as the numbers of runs are")
 
     @property
     def identity(self) -> Identity:

@@ -39,6 +39,18 @@ WRONG_WORDS = {
     "no scenario": (("run",), "SCENARIO"),
     "no runs": (("run", FTP, "--runs", "0"), "--runs"),
     "runs that are no number": (("run", FTP, "--runs", "many"), "many"),
+    "a first run beyond what a database holds": (
+        ("run", FTP, "--first-run", 2**63 - 1, "--runs", 2),
+        "the numbers of runs end with 2^63 - 1",
+    ),
+    "a device as scenario": (("run", "/dev/zero"), "it is a device"),
+    "a device as campaign": (("sweep", "/dev/zero"), "it is a device"),
+    "a device as error trace": (
+        ("run", FTP, "--set", "radio.model=trace", "--set", "radio.file=/dev/zero"),
+        "/dev/zero: it is a device",
+    ),
+    "repair of nothing": (("doctor", "--repair"), "umts doctor FOLDER --repair"),
+    "doctor of no results": (("doctor", "here.txt"), "no results folder"),
     "no workers": (("run", FTP, "--jobs", "0"), "--jobs"),
     "negative seed": (("run", FTP, "--seed=-1"), "--seed"),
     "runs and precision": (("run", FTP, "--runs", "5", "--precision", "5%"), "--precision"),
@@ -176,3 +188,11 @@ def test_a_disk_that_was_full_before_is_found_out_first(small_disk: Path, umts: 
         (small_disk / "rubbish").write_bytes(bytes(2**21))
     done = umts("run", FTP, "--out", small_disk / "results", status=1)
     assert "cannot keep results" in done.stderr
+
+
+def test_a_trace_without_end_is_refused(umts: Umts, tmp_path: Path) -> None:
+    with (tmp_path / "long.txt").open("wb") as file:
+        file.truncate(10**12)
+    words = ("--set", "radio.model=trace", "--set", f"radio.file={tmp_path}/long.txt")
+    done = umts("run", FTP, *words, status=2)
+    assert "long.txt: it has more than 16000000 octets" in done.stderr

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import math
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -18,6 +19,13 @@ SCENARIO = "scenario"
 """The one parameter that is no scenario key: another file."""
 
 PARTS = ("grid", "zip", "list")
+
+MOST_POINTS = 1_000_000
+MOST_RUNS = 10_000_000
+"""What one campaign runs: more would take minutes to be listed, and weeks to be run."""
+
+
+_DIVIDE = "divide the campaign; --plan shows it as it is"
 
 
 @dataclass(frozen=True)
@@ -47,6 +55,11 @@ class Campaign:
         """The keys that are varied, in the order in which they are written."""
         return tuple(dict.fromkeys([*self.grid, *self.zipped, *(key for row in self.listed for key in row)]))
 
+    def combination_count(self) -> int:
+        """How many points there are before `where` is asked."""
+        zipped = next((len(values) for values in self.zipped.values()), 1)
+        return math.prod(map(len, self.grid.values())) * zipped * (len(self.listed) or 1)
+
     def combinations(self) -> list[dict[str, Value]]:
         """The points, as values by key.
 
@@ -55,14 +68,36 @@ class Campaign:
         CampaignError
             If `where` is no condition, or leaves no point.
         """
-        zipped = [dict(zip(self.zipped, row, strict=True)) for row in zip(*self.zipped.values(), strict=True)]
-        products = itertools.product(*self.grid.values(), zipped or [{}], self.listed or [{}])
-        every = [self._point(list(values)) for values in products]
-        if not self.where:
-            return every
+        wanted = list(self.each_combination())
+        if not wanted:
+            count = self.combination_count()
+            raise CampaignError(
+                f"{self.place_of('where')}: where = {self.where!r} holds for none of the {count} points"
+            )
+        return wanted
+
+    def each_combination(self) -> Iterator[dict[str, Value]]:
+        """The points one by one, however many there are.
+
+        Raises
+        ------
+        CampaignError
+            If `where` is no condition.
+        """
+        return (point for point in self.each_candidate() if point is not None)
+
+    def each_candidate(self) -> Iterator[dict[str, Value] | None]:
+        """The same, and none for each that `where` does not want.
+
+        Raises
+        ------
+        CampaignError
+            If `where` is no condition.
+        """
         try:
-            condition = Where(self.where, self.axes)
-            wanted = [point for point in every if condition.holds(point)]
+            condition = Where(self.where, self.axes) if self.where else None
+            for point in self._every():
+                yield point if condition is None or condition.holds(point) else None
         except KeyError as error:
             place = self.place_of("where")
             raise CampaignError(
@@ -70,10 +105,27 @@ class Campaign:
             ) from error
         except CampaignError as error:
             raise CampaignError(f"{self.place_of('where')}: {error}") from error
-        if not wanted:
-            place = self.place_of("where")
-            raise CampaignError(f"{place}: where = {self.where!r} holds for none of the {len(every)} points")
-        return wanted
+
+    def _every(self) -> Iterator[dict[str, Value]]:
+        """Every combination, one after the other."""
+        zipped = [dict(zip(self.zipped, row, strict=True)) for row in zip(*self.zipped.values(), strict=True)]
+        products = itertools.product(*self.grid.values(), zipped or [{}], self.listed or [{}])
+        return (self._point(list(values)) for values in products)
+
+    def check_size(self) -> None:
+        """Refuse a campaign that is too large to be run.
+
+        Raises
+        ------
+        CampaignError
+            If it is.
+        """
+        points = self.combination_count()
+        each = self.runs if self.precision is None else self.precision.most
+        if points > MOST_POINTS:
+            raise CampaignError(f"{self}: {points:,} points are more than {MOST_POINTS:,}: {_DIVIDE}")
+        if points * each > MOST_RUNS:
+            raise CampaignError(f"{self}: {points * each:,} runs are more than {MOST_RUNS:,}: {_DIVIDE}")
 
     def with_parameters(self, parameters: Mapping[str, Sequence[Value]]) -> Campaign:
         """The same with other values for keys of the grid, or with more of them."""

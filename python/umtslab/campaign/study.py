@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.file import SCENARIO, Campaign, load_campaign
 from umtslab.campaign.names import grown, other_plan
 from umtslab.campaign.points import Point
-from umtslab.campaign.record import Cell, Record, load_record, save_record
+from umtslab.campaign.record import Cell, DamagedRecord, Record, load_record, save_record
 from umtslab.progress import Progress
 from umtslab.run import Run
 from umtslab.scenario import Scenario
@@ -23,6 +23,7 @@ from umtslab.task import Task, Watch
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from umtslab.campaign.table import Value
     from umtslab.store import Store, StoreReader
 
 
@@ -54,21 +55,14 @@ class Study:
     taken: int = 0
 
     def __post_init__(self) -> None:
+        self.campaign.check_size()
         self.points = campaign_points(self.campaign)
-        # One seed for all: run k of every point meets the same radio and the same traffic.
-        chosen = self.campaign.seed
-        self.seed = self.points[0].scenario.seed if chosen is None else chosen
-        if self.seed >= 2**64:
-            raise CampaignError(f"{self.campaign}: seed {self.seed} is not below 2^64")
+        self.seed = common_seed(self.campaign, self.points[0])
 
     def tasks(self) -> list[Task]:
         """The runs that are wanted as far as is known now, finished ones included; once each."""
         found = [task for point in self.points for task in self.tasks_of(point)]
         return list({task.identity.key: task for task in found}.values())
-
-    def lacking(self, store: StoreReader) -> list[Task]:
-        """Those of the runs wanted now that the store does not have."""
-        return [task for task in self.tasks() if store.get(task.identity, series=task.series) is None]
 
     def run(
         self,
@@ -112,17 +106,11 @@ class Study:
         CampaignError
             If it has one.
         """
-        old = load_record(store, self.campaign.name)
-        why = None if old is None else other_plan(old, self.campaign.axes, self.seed, self._hash_at)
-        if why is not None:
-            raise CampaignError(
-                f"{store.path} has a campaign {self.campaign.name!r} of another plan: {why}; "
-                "a name of its own (--name) keeps this one beside it"
-            )
+        check_name(self.campaign, self.seed, store)
 
     def keep(self, store: Store) -> Record:
         """Write into the store what there is by now, with what it had of this plan before."""
-        old = load_record(store, self.campaign.name)
+        old = _kept(self.campaign, store)
         record = self.record() if old is None else grown(old, self.record())
         save_record(store.path, record)
         return record
@@ -150,12 +138,6 @@ class Study:
     def _task(self, point: Point, number: int) -> Task:
         return Task(point.scenario, self.seed, number, self.campaign.series)
 
-    def _hash_at(self, parameters: Mapping[str, Any]) -> str | None:
-        try:
-            return point_at(self.campaign, parameters, {}).scenario.content_hash
-        except (CampaignError, _core.ScenarioError):
-            return None
-
     def _wanted(self, point: Point) -> int:
         precision = self.campaign.precision
         if precision is None:
@@ -174,8 +156,65 @@ class Study:
         return runs
 
 
+def check_name(campaign: Campaign, seed: int, store: StoreReader) -> None:
+    """Refuse a name under which the store has another plan.
+
+    Raises
+    ------
+    CampaignError
+        If it has one.
+    """
+
+    def hash_at(parameters: Mapping[str, Any]) -> str | None:
+        try:
+            return point_at(campaign, parameters, {}).scenario.content_hash
+        except (CampaignError, _core.ScenarioError):
+            return None
+
+    old = _kept(campaign, store)
+    why = None if old is None else other_plan(old, campaign.axes, seed, hash_at)
+    if why is not None:
+        raise CampaignError(
+            f"{store.path} has a campaign {campaign.name!r} of another plan: {why}; "
+            "a name of its own (--name) keeps this one beside it"
+        )
+
+
+def _kept(campaign: Campaign, store: StoreReader) -> Record | None:
+    """What the store has under the campaign's name; nothing if that is damaged, for it is made anew."""
+    try:
+        return load_record(store, campaign.name)
+    except DamagedRecord:
+        return None
+
+
+def common_seed(campaign: Campaign, first: Point) -> int:
+    """The one seed of all points: run k of each meets the same radio and the same traffic.
+
+    Raises
+    ------
+    CampaignError
+        If the campaign gives one that is none.
+    """
+    seed = first.scenario.seed if campaign.seed is None else campaign.seed
+    if seed >= 2**64:
+        raise CampaignError(f"{campaign}: seed {seed} is not below 2^64")
+    return seed
+
+
 def campaign_points(campaign: Campaign) -> list[Point]:
     """Every point with its scenario; wrong ones are found here, before anything runs.
+
+    Raises
+    ------
+    CampaignError
+        If the campaign varies nothing, or a point makes no scenario; the message names the point.
+    """
+    return list(each_point(campaign, campaign.combinations() if campaign.axes else ()))
+
+
+def each_point(campaign: Campaign, combinations: Iterable[Mapping[str, Value]]) -> Iterator[Point]:
+    """Some points of a campaign, each with its scenario.
 
     Raises
     ------
@@ -185,7 +224,8 @@ def campaign_points(campaign: Campaign) -> list[Point]:
     if not campaign.axes:
         raise CampaignError(f"{campaign}: nothing is varied: give it a [grid], or say -P KEY=VALUE,VALUE")
     bases: dict[Path, Scenario] = {}
-    return [point_at(campaign, combination, bases) for combination in campaign.combinations()]
+    for combination in combinations:
+        yield point_at(campaign, combination, bases)
 
 
 def point_at(campaign: Campaign, combination: Mapping[str, Any], bases: dict[Path, Scenario]) -> Point:

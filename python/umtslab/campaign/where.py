@@ -20,6 +20,10 @@ _TOKEN = re.compile(
 )
 _FORMS = "it may hold comparisons, and, or, not, in, and + - * / of numbers only"
 _WORDS = {"and", "or", "not", "in"}
+_TOO_DEEP = "it is nested too deeply to be understood"
+_LONGEST = 10_000
+"""Characters of a condition: a list of a thousand values has room."""
+_SHOWN = 200
 _TRUTHS = {"true": "True", "false": "False"}
 
 _COMPARE: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
@@ -48,11 +52,15 @@ class Where:
     def __init__(self, text: str, keys: Collection[str]) -> None:
         self.text = text
         self._names: dict[str, str] = {}
+        if len(text) > _LONGEST:
+            raise self._wrong(f"it has {len(text):,} characters, and a condition has {_LONGEST:,} at most")
         try:
             self._tree = ast.parse(
                 _TOKEN.sub(lambda found: self._token(found, keys), text.strip()), mode="eval"
             )
-        except (SyntaxError, RecursionError, ValueError) as error:
+        except (MemoryError, RecursionError):  # the parser's words for one and the same
+            raise self._wrong(_TOO_DEEP) from None
+        except (SyntaxError, ValueError) as error:
             if isinstance(error, CampaignError):
                 raise
             raise self._wrong(
@@ -66,6 +74,8 @@ class Where:
             value = self._value(self._tree.body, point)
         except OverflowError:
             raise self._wrong("it holds a number beyond all bounds") from None
+        except RecursionError:
+            raise self._wrong(_TOO_DEEP) from None
         if not isinstance(value, bool):
             raise self._wrong(f"its value is {value!r}, neither true nor false")
         return value
@@ -87,7 +97,8 @@ class Where:
         return name
 
     def _wrong(self, why: str) -> CampaignError:
-        return CampaignError(f"where = {self.text!r}: {why}")
+        shown = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}…"
+        return CampaignError(f"where = {shown!r}: {why}")
 
     def _refuse_unknown_forms(self) -> None:
         allowed = (

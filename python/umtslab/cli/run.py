@@ -121,12 +121,19 @@ def run(
     from umtslab.cli.progress import ProgressBar
     from umtslab.cli.replications import Replications, kept_on_interrupt, report
     from umtslab.cli.results import open_results
+    from umtslab.task import MOST_RUNS
 
     wanted = _wanted_precision(runs, precision, metric)
     count = 1 if runs is None else runs
     if count < 1 or first_run < 0:
         raise UsageError("--runs takes a number of at least 1, --first-run one of at least 0")
-    threads = workers(jobs, count if wanted is None else wanted.most)
+    most = count if wanted is None else wanted.most
+    if first_run + most > MOST_RUNS:
+        raise UsageError(
+            f"--first-run {first_run} is too high for {most} {'run' if most == 1 else 'runs'}: "
+            f"the numbers of runs end with 2^63 - 1"
+        )
+    threads = workers(jobs, most)
     settings = overrides(changes) + ((("duration", duration),) if duration is not None else ())
     if waterfall is not None:
         settings += (("measure.waterfall", str(waterfall)),)

@@ -60,7 +60,12 @@ def options(parser: Parser) -> None:
         "and runs are added to it, another plan under the same name is refused.",
     )
     add_flag(results, "--series", "Record time series.")
-    add_flag(results, "--plan", "List the points and how many of their runs are missing, and run nothing.")
+    add_flag(
+        results,
+        "--plan",
+        "List the points and how many of their runs are missing, and run nothing; of more than 10,000 points "
+        "the first hundred.",
+    )
     add_flag(
         results, "--report", "Write a page with figures and tables when all is done, as `umts report` does."
     )
@@ -133,10 +138,12 @@ def sweep(
 
     check_purpose(campaign, "sweep", "run")
     chosen = _campaign(campaign, parameter, changes, seed, runs, precision, metric, series=series)
-    study = Study(chosen if name is None else replace(chosen, name=_checked_name(name)))
-    shown = metric or (_default_metric(study.campaign),)
+    if name is not None:
+        chosen = replace(chosen, name=_checked_name(name))
     if plan:
-        return _show_plan(study, out, as_json=json)
+        return _show_plan(chosen, out, as_json=json)
+    study = Study(chosen)
+    shown = metric or (_default_metric(chosen),)
     with (
         chosen_workers(jobs, dask) as where,
         open_results(out) as store,
@@ -230,18 +237,18 @@ def _kept_on_interrupt(study: Study, store: Store) -> Iterator[list[bool]]:
         study.collect(store)
 
 
-def _show_plan(study: Study, out: Path, *, as_json: bool) -> int:
+def _show_plan(campaign: Campaign, out: Path, *, as_json: bool) -> int:
+    from umtslab.campaign.plan import plan
     from umtslab.cli import sweep_report
     from umtslab.cli.results import read_results
     from umtslab.store.reader import is_store
 
     if is_store(out):
         with read_results(out) as reader:
-            study.check_name(reader)
-            missing = {task.identity.key for task in study.lacking(reader)}
+            found = plan(campaign, reader)
     else:
-        missing = {task.identity.key for task in study.tasks()}
-    sweep_report.print_plan(study, missing, as_json=as_json)
+        found = plan(campaign, None)
+    sweep_report.print_plan(found, as_json=as_json)
     return 0
 
 

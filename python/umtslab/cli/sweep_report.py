@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from umtslab.budget import summed
+from umtslab.campaign.plan import Plan
 from umtslab.campaign.record import Record
 from umtslab.campaign.study import Study
 from umtslab.changes import in_words
@@ -100,24 +101,35 @@ def print_next_steps(record: Record, store: Path, metric: str) -> None:
     )
 
 
-def print_plan(study: Study, missing: Collection[str], *, as_json: bool) -> None:
-    """Print the points, and how many of their runs are wanted and missing."""
-    rows = []
-    for point in study.points:
-        tasks = study.tasks_of(point)
-        lacking = sum(task.identity.key in missing for task in tasks)
-        rows.append((dict(point.overrides), len(tasks), lacking))
+def print_plan(plan: Plan, *, as_json: bool) -> None:
+    """Print the points, and how many of their runs are wanted and missing; of a very large plan the first."""
     if as_json:
-        content = [{"parameters": p, "runs": runs, "missing": lacking} for p, runs, lacking in rows]
-        print(json.dumps({"campaign": study.campaign.name, "points": content}, indent=1))
+        content = [
+            {"parameters": point.parameters, "runs": point.runs, "missing": point.missing}
+            for point in plan.points
+        ]
+        numbers = {"point_count": plan.point_count, "runs": plan.runs, "missing": plan.missing}
+        print(json.dumps({"campaign": plan.campaign.name, **numbers, "points": content}, indent=1))
         return
     from umtslab.columns import Table, show
 
-    axes = study.campaign.axes
-    table = Table(*axes, ">runs" if study.campaign.precision is None else ">runs, at least", ">missing")
-    for parameters, runs, lacking in rows:
-        table.add_row(*(str(parameters.get(key, "")) for key in axes), str(runs), str(lacking))
+    axes = plan.campaign.axes
+    precise = plan.campaign.precision is not None
+    table = Table(*axes, ">runs, at least" if precise else ">runs", ">missing")
+    for point in plan.points:
+        words = (str(point.parameters.get(key, "")) for key in axes)
+        table.add_row(*words, str(point.runs), str(point.missing))
     show(table)
-    precise = study.campaign.precision is not None
-    more = ", and as many more as the precision takes" if precise else ""
-    print(f"{len(rows)} points, {len(missing)} runs missing{more}")
+    print(_sum_of_plan(plan) + (", and as many more as the precision takes" if precise else ""))
+
+
+def _sum_of_plan(plan: Plan) -> str:
+    first = f"the first {len(plan.points)} of"
+    if plan.point_count is None:
+        return f"{first} the points that where leaves of {plan.campaign.combination_count()}"
+    if plan.missing is None:
+        return f"{first} {plan.point_count} points, {plan.runs} runs in all"
+    listed = f"{plan.point_count} points"
+    if len(plan.points) < plan.point_count:
+        listed = f"{first} {listed}"
+    return f"{listed}, {plan.missing} runs missing"

@@ -23,6 +23,7 @@ from umtslab.studies.place import Place
 
 METHODS = ("morris", "sobol")
 _LEVELS = 4
+_MOST_POINTS = 100_000
 _SEED_BITS = 2**32
 
 
@@ -86,6 +87,11 @@ def load_sensitivity(path: Path) -> Sensitivity:
                 )
         if len(frame.parameters) < 2:
             raise table.wrong("parameters", "with one parameter there is nothing to compare: use umts sweep")
+        points = samples * (len(frame.parameters) + (2 if method == "sobol" else 1))
+        if points > _MOST_POINTS:
+            raise table.wrong(
+                "samples", f"{samples:,} samples are {points:,} points, and {_MOST_POINTS:,} are the most"
+            )
     return Sensitivity(frame, method, samples, metrics)
 
 
