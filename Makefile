@@ -77,9 +77,10 @@ oracle-ns2: ## Replay the ns-2 runs of DIR (runs.json and its event files) and c
 	@test -n "$(DIR)" || { echo "usage: make oracle-ns2 DIR=folder [OUT=folder]"; exit 2; }
 	@cargo run --release --locked --quiet --package umts-oracle-ns2 -- "$(DIR)" $(if $(OUT),"$(OUT)")
 
-soak: setup ## Kill campaigns and workers a hundred times, emulations fifty, at random moments; KILLS= says how many.
+soak: setup ## Kill campaigns and workers a hundred times, emulations fifty, at random moments; KILLS= says how many. Damage 5,000 files of stores.
 	UMTS_KILLS=$(or $(KILLS),100) $(BIN)/pytest tests/python/test_kills.py
 	UMTS_KILLS=$(or $(KILLS),50) $(BIN)/pytest tests/python/test_emulate_kills.py
+	UMTS_DAMAGE=$(or $(DAMAGE),5000) $(BIN)/pytest tests/python/test_store_damage.py -k random
 
 fuzz: ## Fuzz the decoders, RLC's procedures and scenario files for SECONDS (120) from execution SEED (1) on.
 	@cargo run --profile checked --locked --quiet --package umts-fuzz -- --seconds $(or $(SECONDS),120) --seed $(or $(SEED),1)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from umtslab.campaign.table import Value
     from umtslab.store import StoreReader
 
-MOST_LISTED = 10_000
+MOST_LISTED = 2_000
 """Points of a campaign that is listed whole."""
 
 _FIRST = 100

@@ -6,7 +6,6 @@ which takes every run from the store.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,15 +13,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab.analyse.statistics import Summary, summarise_metrics
+from umtslab.campaign.errors import CampaignError
 from umtslab.changes import Changes, in_words
 from umtslab.run import Run
 from umtslab.runs import Runs
+from umtslab.store.seal import sealed, unsealed
 from umtslab.whole_files import whole_file
 
 if TYPE_CHECKING:
     from umtslab.store import StoreReader
 
 FORMAT = 1
+
+
+class DamagedRecord(CampaignError):
+    """What a store says of a campaign is not as it was written."""
+
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ def save_record(store: Path, record: Record) -> Path:
     }
     path = folder / f"{record.name}.json"
     with whole_file(path) as file:
-        file.write((json.dumps(content, indent=1) + "\n").encode())
+        file.write(sealed(content).encode())
     return path
 
 
@@ -95,16 +101,29 @@ def recorded(store: Path) -> list[str]:
 
 
 def load_record(store: StoreReader, name: str) -> Record | None:
-    """The campaign of that name, with those of its runs that are still there; None if there is none."""
+    """The campaign of that name, with those of its runs that are still there; None if there is none.
+
+    Raises
+    ------
+    CampaignError
+        If what the store says of it is not as it was written, or another version wrote it.
+    """
     path = store.path / "campaigns" / f"{name}.json"
     if "/" in name or not path.is_file():
         return None
-    content = json.loads(path.read_text(encoding="utf-8"))
-    if content["format"] != FORMAT:
-        raise ValueError(f"{path}: layout {content['format']}, but this version reads layout {FORMAT}")
-    runs = {run.key: run for run in store.runs()}
-    cells = tuple(
-        Cell(point["parameters"], tuple(runs[key] for key in point["runs"] if key in runs))
-        for point in content["points"]
-    )
-    return Record(content["name"], content["title"], tuple(content["axes"]), content["seed"], cells)
+    try:
+        content = unsealed(path)
+        if content["format"] != FORMAT:
+            layout = content["format"]
+            raise CampaignError(f"{path}: layout {layout}, but this version reads layout {FORMAT}")
+        runs = store.of_keys(key for point in content["points"] for key in point["runs"])
+        cells = tuple(
+            Cell(point["parameters"], tuple(runs[key] for key in point["runs"] if key in runs))
+            for point in content["points"]
+        )
+        return Record(content["name"], content["title"], tuple(content["axes"]), content["seed"], cells)
+    except CampaignError:
+        raise
+    except (ValueError, KeyError, TypeError) as error:
+        how = "umts sweep with the campaign's file makes it anew, and takes its runs from the store"
+        raise DamagedRecord(f"{path} is damaged ({error}): {how}") from error

@@ -1,4 +1,4 @@
-"""``umts doctor``: what runs here, and what is missing."""
+"""``umts doctor``: what runs here, and what is missing; what is damaged in a results folder."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import platform
 import shutil
 import subprocess
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_flag, add_json
 from umtslab.extras import EXTRAS, how_to_install
 
@@ -21,16 +23,35 @@ _LIBRARIES = ("polars", "duckdb", "numpy", "scipy", "matplotlib", "rich", "shtab
 
 def options(parser: Parser) -> None:
     """What can be typed behind ``umts doctor``."""
+    parser.explain(
+        "With a results folder: every file of it is held against its digest, and what is damaged is named. "
+        "Exit status: 0 sound, or repaired; 1 something is damaged; 2 wrong usage."
+    )
+    parser.add_argument(
+        "store", type=Path, nargs="?", metavar="FOLDER", help="A results folder to look through."
+    )
+    add_flag(
+        parser,
+        "--repair",
+        "Of FOLDER: set aside in FOLDER/damaged what is damaged, and make a damaged catalogue anew. "
+        "Nothing is deleted; the commands that made what is set aside make it again.",
+    )
     add_flag(
         parser,
         "--clean",
         "Set back what emulations with --internet left on this host when they were killed, and nothing else.",
     )
-    add_json(parser, "one JSON list")
+    add_json(parser, "one JSON list, or of FOLDER one object,")
 
 
-def doctor(*, clean: bool, json: bool) -> int:
+def doctor(store: Path | None, *, repair: bool, clean: bool, json: bool) -> int:
     """Print versions, and what is installed of what can be used; arguments as `options` declares them."""
+    if store is not None:
+        from umtslab.cli.store_doctor import look_at
+
+        return look_at(store, repair=repair, json=json)
+    if repair:
+        raise UsageError("--repair is for a results folder: umts doctor FOLDER --repair")
     if clean:
         from umtslab.emulate import forwarding
 

@@ -40,6 +40,7 @@ _WRONG = (
     "umtslab.store.folder.OtherLayout",
     "umtslab.store.query.WrongQuery",
     "umtslab.store.reader.RunNotFound",
+    "umtslab.store.seal.Damaged",
 )
 "Errors of input, by name: what was never imported was never raised, and is not imported to "
 "find that out."

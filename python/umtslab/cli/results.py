@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +11,13 @@ from umtslab.cli.failures import CannotOpen
 
 if TYPE_CHECKING:
     from umtslab.run import Run
-    from umtslab.store import Store, StoreReader
+    from umtslab.store import Damage, Store, StoreReader
+
+_MOST_TOLD = 10
+"""Damaged things that are named one by one."""
+
+_told: dict[Path, set[Damage]] = {}
+"""What was told of each results folder: a command may open one twice."""
 
 
 def find_runs(name: str, out: Path) -> list[Run]:
@@ -41,7 +49,7 @@ def read_results(path: Path) -> StoreReader:
     from umtslab.store import read_store
 
     try:
-        return read_store(path)
+        return read_store(path, _teller(path))
     except (OSError, sqlite3.Error) as error:
         raise CannotOpen(path, error) from error
 
@@ -53,6 +61,23 @@ def open_results(path: Path) -> Store:
     from umtslab.store import open_store
 
     try:
-        return open_store(path)
+        return open_store(path, _teller(path))
     except (OSError, sqlite3.Error) as error:
         raise CannotOpen(path, error) from error
+
+
+def _teller(path: Path) -> Callable[[Damage], None]:
+    """Tells of what is damaged in a results folder, once: results lack it, so also with ``--quiet``."""
+    told = _told.setdefault(path, set())
+
+    def tell(damage: Damage) -> None:
+        if damage in told:
+            return
+        told.add(damage)
+        if len(told) <= _MOST_TOLD:
+            without = " (left out)" if damage.kind == "run" else ""
+            print(f"umts: damaged: {damage}{without}", file=sys.stderr)
+        elif len(told) == _MOST_TOLD + 1:
+            print(f"umts: more is damaged: umts doctor {path} names all", file=sys.stderr)
+
+    return tell

@@ -150,7 +150,10 @@ REFERENCE = {
         "What completes verbs and options in a shell.",
         ("umts completions bash > ~/.local/share/bash-completion/completions/umts",),
     ),
-    "doctor": Verb("Versions, and what is installed of what can be used.", ("umts doctor --json",)),
+    "doctor": Verb(
+        "Versions, and what is installed of what can be used; what is damaged in a results folder.",
+        ("umts doctor --json", "umts doctor results --repair"),
+    ),
 }
 
 GROUPS = {

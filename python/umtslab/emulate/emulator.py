@@ -74,7 +74,8 @@ def _emulate(session: Session, parent: int, name_servers: list[str], output: Tex
 
     scenario = Scenario.parse(session.scenario, base_dir=session.base_dir)
     # Imported here: once the emulation has ended, nothing may fail for want of a library.
-    with open_store(session.store) as store, store.draft() as draft:
+    # Damage in it was told of before the programs were started.
+    with open_store(session.store, tell=lambda _: None) as store, store.draft() as draft:
         own_metrics = draft.folder / "program-metrics.json"
         result = _run(session, scenario, parent, name_servers, draft, own_metrics)
         if result.abandoned:

@@ -1,7 +1,8 @@
 """The catalogue: one row per run, in SQLite.
 
 Write-ahead logging lets others read while one process writes. The catalogue can be rebuilt from the run
-folders, but for the time of creation and the command, which are not in them.
+folders, but for the command, which is not in them. Each row has a seal: SQLite notices what breaks its own
+order, not what it orders.
 """
 
 from __future__ import annotations
@@ -9,15 +10,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
-from contextlib import closing
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from threading import RLock
 
 from umtslab.run import CodeVersion, Identity, Run
-from umtslab.store.folder import OtherLayout, read_run
 
-_SCHEMA = """
+SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (
     key TEXT PRIMARY KEY,
     result TEXT NOT NULL,
@@ -33,28 +33,27 @@ CREATE TABLE IF NOT EXISTS runs (
     duration_s REAL NOT NULL,
     metrics TEXT NOT NULL,
     created TEXT NOT NULL,
-    command TEXT NOT NULL
+    command TEXT NOT NULL,
+    seal TEXT
 ) STRICT;
 CREATE INDEX IF NOT EXISTS runs_by_result ON runs (result, seed, run);
 """
 
-_COLUMNS = (
+SEALED = (
     "key, result, scenario, scenario_hash, parameters, version, code_commit, code, seed, run, events, "
     "duration_s, metrics, created, command"
 )
+"""The columns of a row that its seal is of."""
+
+COLUMNS = (*SEALED.split(", "), "seal")
+
 _RUN_COLUMNS = (
     "scenario, scenario_hash, version, code_commit, code, seed, run, events, duration_s, metrics, key, "
     "command"
 )
 
-_WAIT_S = 60.0
-
-LAYOUT = 1
-"""Version of the store's layout, in the catalogue's ``user_version``; 0 (not written yet) is the same."""
-
-
-class NoCatalogue(Exception):
-    """There is none, or it cannot be read without writing."""
+_VALUES = 500
+"""In one question to SQLite, which takes a thousand at least."""
 
 
 @dataclass(frozen=True)
@@ -69,27 +68,16 @@ class Row:
 class Catalogue:
     """The file ``catalogue.sqlite`` of a store; safe to use from several threads."""
 
-    def __init__(self, store: Path, db: sqlite3.Connection | None = None) -> None:
+    def __init__(self, store: Path, db: sqlite3.Connection) -> None:
         self._store = store
         self._lock = RLock()
-        self._db = _connect(store / "catalogue.sqlite") if db is None else db
-
-    @classmethod
-    def to_read(cls, store: Path) -> Catalogue:
-        """The catalogue as it is.
-
-        Raises
-        ------
-        NoCatalogue
-            If there is none, or it cannot be read without writing.
-        """
-        return cls(store, _connect_to_read(store / "catalogue.sqlite"))
+        self._db = db
 
     @classmethod
     def in_memory(cls, store: Path) -> Catalogue:
         """An empty catalogue that no file belongs to."""
         db = sqlite3.connect(":memory:", check_same_thread=False)
-        db.executescript(_SCHEMA)
+        db.executescript(SCHEMA)
         return cls(store, db)
 
     def copied(self) -> Catalogue:
@@ -116,14 +104,15 @@ class Catalogue:
             _signed(identity.seed),
             identity.run,
             run.events,
-            run.duration_s,
+            float(run.duration_s),
             json.dumps(run.metrics, sort_keys=True, allow_nan=False),
             row.created,
             row.command,
         )
-        marks = ", ".join("?" * len(values))
+        names, marks = ", ".join(COLUMNS), ", ".join("?" * len(COLUMNS))
+        statement = f"INSERT OR REPLACE INTO runs ({names}) VALUES ({marks})"
         with self._lock, self._db:
-            self._db.execute(f"INSERT OR REPLACE INTO runs ({_COLUMNS}) VALUES ({marks})", values)
+            self._db.execute(statement, (*values, seal(values)))
 
     def remove(self, keys: Iterable[str]) -> None:
         """Strike runs off."""
@@ -150,6 +139,16 @@ class Catalogue:
     def of_result(self, result: str) -> list[Run]:
         """All replications of one result, by seed and run."""
         return self._load("WHERE result = ? ORDER BY seed, run", (result,))
+
+    def of_keys(self, keys: Iterable[str]) -> dict[str, Run]:
+        """Those of some runs that there are, by key."""
+        wanted = list(keys)
+        parts = (wanted[first : first + _VALUES] for first in range(0, len(wanted), _VALUES))
+        return {
+            run.key: run
+            for part in parts
+            for run in self._load(f"WHERE key IN ({', '.join('?' * len(part))})", tuple(part))
+        }
 
     def all(self) -> list[Run]:
         """All runs, by result, seed and run."""
@@ -209,87 +208,14 @@ class Catalogue:
         )
 
 
-def check_version(store: Path) -> None:
-    """Refuse a store that another version of the program keeps differently; nothing in it is changed.
-
-    Raises
-    ------
-    OtherLayout
-        If it is one.
-    """
-    path = store / "catalogue.sqlite"
-    layout = _layout_in_header(path)
-    if layout is None:
-        try:
-            db = _connect_to_read(path)
-        except NoCatalogue:
-            folders = (store / "runs").glob("*/run.json")
-            if (card := next(folders, None)) is not None:
-                read_run(card.parent)
-            return
-        with closing(db):
-            layout = int(db.execute("PRAGMA user_version").fetchone()[0])
-    if layout not in (0, LAYOUT):
-        raise OtherLayout(
-            f"{store}: a store of layout {layout}, but this version of umts keeps layout {LAYOUT}; "
-            "choose another folder with --out, or use the version that made it"
-        )
-
-
-def _layout_in_header(path: Path) -> int | None:
-    """The ``user_version`` as SQLite's file format has it; None if the log may know better, or there is none.
-
-    Whoever opens a database with a log, even to read, leaves two files beside it.
-    """
-    if not path.is_file() or not _log_is_empty(path):
-        return None
-    with path.open("rb") as file:
-        header = file.read(100)
-    is_database = header.startswith(b"SQLite format 3\0") and len(header) == 100
-    return int.from_bytes(header[60:64], "big") if is_database else None
-
-
-def _log_is_empty(path: Path) -> bool:
-    log = path.with_name(path.name + "-wal")
-    return not log.exists() or log.stat().st_size == 0
-
-
-def _connect_to_read(path: Path) -> sqlite3.Connection:
-    """Open without writing; a write-protected folder has no room for the files that WAL shares memory by."""
-    if not path.is_file():
-        raise NoCatalogue
-    modes = ["mode=ro"]
-    if _log_is_empty(path):
-        modes.append("immutable=1")
-    for mode in modes:
-        db = sqlite3.connect(
-            f"{path.absolute().as_uri()}?{mode}", uri=True, timeout=_WAIT_S, check_same_thread=False
-        )
-        try:
-            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        except sqlite3.OperationalError:
-            db.close()
-        else:
-            return db
-    raise NoCatalogue
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
-    try:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
-        db.executescript(_SCHEMA)
-        db.execute(f"PRAGMA user_version = {LAYOUT}")
-    except BaseException:
-        db.close()
-        raise
-    return db
-
-
 def _signed(seed: int) -> int:
     return seed - 2**64 if seed >= 2**63 else seed
 
 
 def _unsigned(seed: int) -> int:
     return seed + 2**64 if seed < 0 else seed
+
+
+def seal(values: tuple[object, ...]) -> str:
+    """What shows that the values of a row, without its seal, are as they were entered."""
+    return blake2b(repr(values).encode(errors="backslashreplace"), digest_size=16).hexdigest()

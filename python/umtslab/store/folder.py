@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab import _core
 from umtslab.run import CodeVersion, Identity, Run
+from umtslab.store.seal import Damage, Damaged, flaws_of_run, sealed
 
 if TYPE_CHECKING:
     from umtslab.scenario import Scenario
@@ -22,14 +24,16 @@ class OtherLayout(ValueError):
 FORMAT = 1
 """Version of the folder's layout."""
 
+_CARD = "run.json"
+_PARTS = ("series", "captures")
+
 
 def write_run(folder: Path, run: Run, scenario: Scenario) -> None:
     """Write everything but captures and what tables of the run the core has written itself.
 
     Equal runs give equal bytes: keys are sorted, floats have their shortest exact form, and no clock is
-    asked.
+    asked. The folder is no run before it is sealed.
     """
-    _write_json(folder / "run.json", _identity_card(run))
     (folder / "scenario.toml").write_text(scenario.to_toml(), encoding="utf-8")
     _write_json(folder / "metrics.json", run.metrics)
     for name, table in sorted(run.tables.items()):
@@ -48,25 +52,81 @@ def _write_table(folder: Path, name: str, table: Any) -> None:
     place.write_bytes(octets.getbuffer())
 
 
+def seal_run(folder: Path, run: Run, digests: Mapping[str, str]) -> None:
+    """Write who the run is, and the digests of its files, when all of these are there."""
+    card = {**_identity_card(run), "files": digests}
+    (folder / _CARD).write_text(sealed(card, sort_keys=True), encoding="utf-8")
+
+
 def read_run(folder: Path) -> Run:
-    """Read a run folder; its tables stay on disk until asked for."""
-    card = json.loads((folder / "run.json").read_text(encoding="utf-8"))
-    if card["format"] != FORMAT:
-        raise OtherLayout(f"{folder}: layout {card['format']}, but this version reads layout {FORMAT}")
+    """Read a run folder; its tables stay on disk until asked for.
+
+    Raises
+    ------
+    OtherLayout
+        If another version of the program keeps runs differently, and this is one of its runs.
+    Damaged
+        If a file is not as it was written.
+    """
+    if (layout := other_layout(folder)) is not None:
+        raise OtherLayout(f"{folder}: layout {layout}, but this version reads layout {FORMAT}")
+    flaws = flaws_of_run(folder)
+    if not flaws:
+        try:
+            return _read(folder)
+        except (KeyError, TypeError, ValueError, OSError):
+            # Written before there were seals, and changed since; or changed at this moment.
+            flaws = (f"{_CARD} is not as it was written",)
+    raise Damaged(Damage("run", folder.name, flaws))
+
+
+def _read(folder: Path) -> Run:
+    card = json.loads((folder / _CARD).read_text(encoding="utf-8"))
     code = CodeVersion(card["version"], card["commit"], card["code"])
     identity = Identity(card["scenario_hash"], code, card["seed"], card["run"])
     metrics = json.loads((folder / "metrics.json").read_text(encoding="utf-8"))
     return Run(card["scenario"], identity, metrics, card["events"], card["duration_s"], folder)
 
 
+def other_layout(folder: Path) -> int | None:
+    """The layout of a run folder if it is another version's; None if it is ours, or cannot be told."""
+    try:
+        card = json.loads((folder / _CARD).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    layout = card.get("format") if isinstance(card, dict) else None
+    return layout if isinstance(layout, int) and is_other_layout(layout, FORMAT) else None
+
+
+def is_other_layout(found: int, ours: int) -> bool:
+    """Whether a number is the layout of another version, rather than ours with a flipped bit, or garbage.
+
+    Versions of a layout differ in two bits at least.
+    """
+    return 0 < found < 1000 and (found ^ ours).bit_count() >= 2
+
+
 def is_run_folder(folder: Path) -> bool:
     """Whether `folder` looks like a run folder."""
-    return (folder / "run.json").is_file()
+    return (folder / _CARD).is_file()
 
 
-def same_metrics(one: Path, other: Path) -> bool:
-    """Whether two folders of the same run have the same outcome."""
-    return (one / "metrics.json").read_bytes() == (other / "metrics.json").read_bytes()
+def carry_over(old: Path, new: Path, digests: Mapping[str, str]) -> bool:
+    """Give a run what an older copy of it has beyond: series, captures; whether there was something.
+
+    Nothing, if the older one had other results. Parts that are damaged are left behind.
+    """
+    broken = {file.partition("/")[0] for file, _ in _core.check_run(str(old))}
+    if _CARD in broken:
+        return False
+    files = json.loads((old / _CARD).read_text(encoding="utf-8")).get("files", {})
+    if files.get("metrics.json") != digests["metrics.json"]:
+        return False
+    parts = [part for part in _PARTS if (old / part).is_dir() and not (new / part).exists()]
+    sound = [part for part in parts if part not in broken]
+    for part in sound:
+        shutil.copytree(old / part, new / part)
+    return bool(sound)
 
 
 def _identity_card(run: Run) -> Mapping[str, object]:

@@ -1,17 +1,24 @@
-"""A store as its readers see it: runs come out by key, result or scenario. Nothing here writes."""
+"""A store as its readers see it: runs come out by key, result or scenario. Nothing here writes.
+
+A run is held against its digests before it is handed out. One that is damaged is told of and left out, as if
+it were not there.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from umtslab.run import Identity, Run
-from umtslab.store.catalogue import Catalogue, NoCatalogue, Row, check_version
-from umtslab.store.folder import is_run_folder, read_run
-from umtslab.store.remake import now, parameters, run_command
+from umtslab.store import catalogue_file
+from umtslab.store.catalogue import Catalogue
+from umtslab.store.damaged import Tell, warn
+from umtslab.store.reconcile import differences, reconcile
+from umtslab.store.seal import Damage, flaws_of_run
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,13 +33,17 @@ class StoreReader:
 
     _catalogue: Catalogue
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(self, path: str | os.PathLike[str], tell: Tell | None = None) -> None:
         self.path = Path(path)
+        self.damage: list[Damage] = []
+        """What was found to be damaged until now."""
+        self._tell = tell or warn
+        self._sound: set[str] = set()
 
     def get(self, identity: Identity, *, series: bool = False, pcap: bool = False) -> Run | None:
-        """The run of that identity, if it is there and has the series and captures wanted."""
+        """The run of that identity, if it is there, sound, and has the series and captures wanted."""
         run = self._catalogue.find(identity.key)
-        if run is None or run.folder is None or not is_run_folder(run.folder):
+        if run is None or not self._is_sound(run):
             return None
         if (series and not run.series_kinds()) or (pcap and not run.captures()):
             return None
@@ -40,7 +51,12 @@ class StoreReader:
 
     def runs(self, result: str | None = None) -> list[Run]:
         """All runs, or those of one result, ordered by result, seed and run."""
-        return self._catalogue.all() if result is None else self._catalogue.of_result(result)
+        return self._sound_of(self._catalogue.all() if result is None else self._catalogue.of_result(result))
+
+    def of_keys(self, keys: Iterable[str]) -> dict[str, Run]:
+        """Those of some runs that there are, by key."""
+        found = self._catalogue.of_keys(keys)
+        return {key: run for key, run in found.items() if self._is_sound(run)}
 
     def latest(self, scenario: str | None = None) -> list[Run]:
         """The replications of the result that was added to last (of the scenario of that name, if given)."""
@@ -48,7 +64,7 @@ class StoreReader:
         if result is None:
             what = "no runs" if scenario is None else f"no runs of {scenario!r}"
             raise RunNotFound(f"{self.path} has {what}")
-        return self._catalogue.of_result(result)
+        return self._left(self._catalogue.of_result(result), f"the latest runs in {self.path}")
 
     def find(self, name: str) -> list[Run]:
         """The run whose key, or the runs whose result, begins with `name`; or the latest of a scenario.
@@ -61,11 +77,9 @@ class StoreReader:
         found = self._catalogue.by_prefix(name)
         if any(run.scenario == name for run in found):
             return self.latest(name)
-        if len(found) == 1:
-            return found
         results = sorted({run.identity.result for run in found})
-        if len(results) == 1 and results[0].startswith(name):
-            return found
+        if len(found) == 1 or (len(results) == 1 and results[0].startswith(name)):
+            return self._left(found, f"the runs {name!r} in {self.path}")
         if not found:
             raise RunNotFound(f"{self.path} has no run, result or scenario {name!r}")
         raise RunNotFound(
@@ -119,6 +133,33 @@ class StoreReader:
         runs = self.runs()
         return runs, [self.parameters(run) for run in runs]
 
+    # ── Damage ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def note(self, damage: Damage) -> None:
+        """Tell of something damaged, which is left out."""
+        self.damage.append(damage)
+        self._tell(damage)
+
+    def _is_sound(self, run: Run) -> bool:
+        if run.key in self._sound:
+            return True
+        if any(damage.name == run.key for damage in self.damage):
+            return False
+        if flaws := flaws_of_run(self._runs / run.key):
+            self.note(Damage("run", run.key, flaws))
+            return False
+        self._sound.add(run.key)
+        return True
+
+    def _sound_of(self, runs: list[Run]) -> list[Run]:
+        return [run for run in runs if self._is_sound(run)]
+
+    def _left(self, runs: list[Run], what: str) -> list[Run]:
+        """The sound ones of some runs, of which there must be one."""
+        if not (left := self._sound_of(runs)):
+            raise RunNotFound(f"{what} are damaged, all {len(runs)}; umts doctor {self.path} tells more")
+        return left
+
     # ── Upkeep ──────────────────────────────────────────────────────────────────────────────────────────
 
     def close(self) -> None:
@@ -141,8 +182,15 @@ class StoreReader:
         return self.path / "runs"
 
 
-def read_store(path: str | os.PathLike[str]) -> StoreReader:
+def read_store(path: str | os.PathLike[str], tell: Tell | None = None) -> StoreReader:
     """Open a store to read: nothing in it is written, made or removed, so it may be a write-protected one.
+
+    Parameters
+    ----------
+    path : path
+        Its folder.
+    tell : callable, optional
+        Told of what is damaged in it, which is left out; by default a warning of the kind `DamagedStore`.
 
     Raises
     ------
@@ -151,50 +199,24 @@ def read_store(path: str | os.PathLike[str]) -> StoreReader:
     OSError
         If it cannot be read.
     """
-    reader = StoreReader(path)
-    check_version(reader.path)
+    reader = StoreReader(path, tell)
+    catalogue_file.refuse_other_layout(reader.path)
+    known = {}
     try:
-        reader._catalogue = Catalogue.to_read(reader.path)
-    except NoCatalogue:
+        reader._catalogue = catalogue_file.open_to_read(reader.path)
+    except catalogue_file.NoCatalogue:
         reader._catalogue = Catalogue.in_memory(reader.path)
-    if any(_differences(reader.path, reader._catalogue)):
+    except catalogue_file.BrokenCatalogue as broken:
+        reader.note(Damage("catalogue", catalogue_file.NAME, (str(broken),)))
+        known = catalogue_file.salvage(reader.path / catalogue_file.NAME)
+        reader._catalogue = Catalogue.in_memory(reader.path)
+    if any(differences(reader.path, reader._catalogue)):
         # A process was killed between a run's folder and its row, or somebody deletes runs.
         reader._catalogue = reader._catalogue.copied()
-        reconcile(reader.path, reader._catalogue)
+        reconcile(reader.path, reader._catalogue, reader.note, known)
     return reader
 
 
 def is_store(path: Path) -> bool:
     """Whether `path` is a store."""
-    return (path / "catalogue.sqlite").is_file() or (path / "runs").is_dir()
-
-
-def reconcile(store: Path, catalogue: Catalogue) -> None:
-    """Make a catalogue agree with the folders, which are the truth."""
-    new, gone = _differences(store, catalogue)
-    for key in sorted(new):
-        _catalogue_again(store, store / "runs" / key, catalogue)
-    if gone:
-        catalogue.remove(gone)
-
-
-def _differences(store: Path, catalogue: Catalogue) -> tuple[set[str], set[str]]:
-    """Runs that the catalogue lacks, and runs that it has and nobody else."""
-    catalogued = catalogue.keys()
-    runs = store / "runs"
-    present = set(os.listdir(runs)) if runs.is_dir() else set()
-    return {key for key in present - catalogued if is_run_folder(runs / key)}, catalogued - present
-
-
-def _catalogue_again(store: Path, folder: Path, catalogue: Catalogue) -> None:
-    run = read_run(folder)
-    scenario_file = folder / "scenario.toml"
-    command = run_command(
-        scenario_file,
-        (),
-        run.identity,
-        store,
-        series=bool(run.series_kinds()),
-        pcap=bool(run.captures()),
-    )
-    catalogue.add(run, Row(parameters(scenario_file.read_text(encoding="utf-8")), now(), command))
+    return (path / catalogue_file.NAME).is_file() or (path / "runs").is_dir()

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from umtslab import _core
 from umtslab.run import Run
-from umtslab.store.catalogue import Catalogue, Row, check_version
-from umtslab.store.folder import is_run_folder, same_metrics, write_run
-from umtslab.store.reader import StoreReader, reconcile
+from umtslab.store import catalogue_file
+from umtslab.store.catalogue import Catalogue, Row
+from umtslab.store.damaged import Tell, set_aside
+from umtslab.store.folder import carry_over, seal_run, write_run
+from umtslab.store.reader import StoreReader
+from umtslab.store.reconcile import reconcile
 from umtslab.store.remake import now, parameters, remaking_command
+from umtslab.store.seal import Damage, flaws_of_run
 from umtslab.store.staging import Staging
 
 if TYPE_CHECKING:
@@ -41,18 +46,31 @@ class Draft:
 class Store(StoreReader):
     """A directory of runs. Several threads and processes may write to it at once."""
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
-        super().__init__(path)
-        check_version(self.path)
+    def __init__(self, path: str | os.PathLike[str], tell: Tell | None = None) -> None:
+        super().__init__(path, tell)
+        catalogue_file.refuse_other_layout(self.path)
         self._runs.mkdir(parents=True, exist_ok=True)
         self._staging = Staging(self.path)
         try:
-            self._catalogue = Catalogue(self.path)
             with self._staging.exclusively():
-                reconcile(self.path, self._catalogue)
+                self._catalogue = self._whole_catalogue()
         except BaseException:
             self._staging.close()
             raise
+
+    def _whole_catalogue(self) -> Catalogue:
+        """The catalogue, agreeing with the folders; a damaged one is set aside, and made anew from them."""
+        known = {}
+        try:
+            catalogue = catalogue_file.open_to_write(self.path)
+        except catalogue_file.BrokenCatalogue as broken:
+            aside = set_aside(self.path, catalogue_file.files(self.path))
+            known = catalogue_file.salvage(aside)
+            where = f"{broken}; it is set aside as {aside}, and made anew"
+            self.note(Damage("catalogue", catalogue_file.NAME, (where,)))
+            catalogue = catalogue_file.open_to_write(self.path)
+        reconcile(self.path, catalogue, self.note, known)
+        return catalogue
 
     # ── Writing ─────────────────────────────────────────────────────────────────────────────────────────
 
@@ -106,26 +124,52 @@ class Store(StoreReader):
             command = remaking_command(scenario, run.identity, self.path, place, series=series, pcap=pcap)
         kept = replace(run, folder=place, tables={}, command=command)
         row = Row(parameters(scenario.to_toml()), now(), command)
+        digests = _core.digests(str(draft.folder))
         # The row first: a row without a folder is struck off when the store is opened next, whereas a folder
         # without a row would come back without its command.
         with self._staging.exclusively():
+            if place.exists() and carry_over(place, draft.folder, digests):
+                digests = _core.digests(str(draft.folder))
+            seal_run(draft.folder, kept, digests)
             self._catalogue.add(kept, row)
-            if place.exists():
-                _carry_over(place, draft.folder)
-                self._staging.swap_out(place)
+            self._clear(place)
             draft.folder.rename(place)
+        self._sound.add(run.key)
         return kept
 
+    def _clear(self, place: Path) -> None:
+        """Make room for a run: what was there is deleted if it is sound, else set aside."""
+        if not place.exists():
+            return
+        if flaws_of_run(place):
+            set_aside(self.path, [place])
+        else:
+            self._staging.swap_out(place)
+
     # ── Upkeep ──────────────────────────────────────────────────────────────────────────────────────────
+
+    def enter_anew(self, keys: Iterable[str]) -> None:
+        """Let the catalogue tell of some runs what their folders tell."""
+        with self._staging.exclusively():
+            self._catalogue.remove(keys)
+            reconcile(self.path, self._catalogue, self.note)
 
     def close(self) -> None:
         """Give up the staging area and close the catalogue."""
         self._staging.close()
         self._catalogue.close()
+        catalogue_file.note(self.path)
 
 
-def open_store(path: str | os.PathLike[str]) -> Store:
+def open_store(path: str | os.PathLike[str], tell: Tell | None = None) -> Store:
     """Open a store, making it if it is not there, and repair what a killed process left.
+
+    Parameters
+    ----------
+    path : path
+        Its folder.
+    tell : callable, optional
+        Told of what is damaged in it, which is left out; by default a warning of the kind `DamagedStore`.
 
     Raises
     ------
@@ -134,14 +178,4 @@ def open_store(path: str | os.PathLike[str]) -> Store:
     OSError
         If the directory cannot be written.
     """
-    return Store(path)
-
-
-def _carry_over(old: Path, new: Path) -> None:
-    if not (is_run_folder(old) and same_metrics(old, new)):
-        return
-    import shutil
-
-    for part in ("series", "captures"):
-        if (old / part).is_dir() and not (new / part).exists():
-            shutil.copytree(old / part, new / part)
+    return Store(path, tell)

@@ -10,10 +10,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from umtslab.analyse.statistics import Summary, difference_paired, summarise
 from umtslab.campaign.errors import CampaignError
@@ -21,12 +23,21 @@ from umtslab.campaign.file import SCENARIO, check_metric
 from umtslab.campaign.table import Table, Value
 from umtslab.extras import lacking
 from umtslab.run import Run, code_version
+from umtslab.store.damaged import set_aside
+from umtslab.store.seal import Damage
 from umtslab.studies.file import Frame, study_file
 from umtslab.studies.parameters import Parameter
 from umtslab.studies.place import Place
+from umtslab.system_errors import is_disk_full
+
+if TYPE_CHECKING:
+    from umtslab.store import Store
 
 _STARTUP_TRIALS = 10
 """Trials drawn at random before the estimator has something to learn from."""
+
+_DIGEST = "umtslab:digest"
+"""Where a kept trial has the digest of itself."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +156,7 @@ def optimise(study: Optimisation, place: Place) -> Outcome:
     if place.expect is not None:
         place.expect((study.trials + 1) * study.frame.runs)
     one_by_one = replace(place, expect=None)
-    search = _Search(study, seed, _storage(study, place.store.path))
+    search = _Search(study, seed, _past(study, place.store))
     trials = [_evaluated(study, n, values, one_by_one) for n, values in enumerate(search.past())]
     while len(trials) < study.trials:
         trial = _evaluated(study, len(trials), search.ask(), one_by_one)
@@ -199,7 +210,9 @@ class _Search:
             self._now.tell(self._asked, state=optuna.trial.TrialState.FAIL)
         else:
             self._now.tell(self._asked, trial.objective.mean)
-        self._past.add_trial(self._now.get_trials(deepcopy=False)[-1])
+        told = self._now.get_trials()[-1]
+        told.set_user_attr(_DIGEST, _digest(told))
+        self._past.add_trial(told)
 
     def _values(self, params: Mapping[str, Any]) -> dict[str, Value]:
         """Drawn numbers as values of scenario keys."""
@@ -209,21 +222,57 @@ class _Search:
         }
 
 
-def _storage(study: Optimisation, store: Path) -> Any:
-    """Optuna's study of that fingerprint in the store, made if it is not there."""
+def _past(study: Optimisation, store: Store) -> Any:
+    """Optuna's study of that fingerprint in the store, made if it is not there.
+
+    One that is damaged is set aside. What is lost by that are trials, which are asked for again, in the same
+    order, and whose runs are in the store.
+    """
     try:
         import optuna
     except ImportError as error:
         raise CampaignError(lacking("optuna", error)) from None
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    folder = store / "studies"
+    folder = store.path / "studies"
     folder.mkdir(exist_ok=True)
-    return optuna.create_study(
-        storage=f"sqlite:///{(folder / study.frame.name).absolute()}.sqlite",
+    file = folder / f"{study.frame.name}.sqlite"
+    try:
+        return _opened(study, file)
+    except Exception as error:  # Optuna and its database raise what they please at broken content
+        if not file.is_file() or not os.access(file, os.W_OK) or _is_disk_full(error):
+            raise
+        aside = set_aside(store.path, [file])
+        words = f"{type(error).__name__}; it is set aside as {aside}, its trials are taken from their runs"
+        store.note(Damage("study", study.frame.name, (words,)))
+        return _opened(study, file)
+
+
+def _is_disk_full(error: BaseException | None) -> bool:
+    """Whether the database, below what wraps its errors, had no room."""
+    return error is not None and (
+        (isinstance(error, OSError | sqlite3.Error) and is_disk_full(error)) or _is_disk_full(error.__cause__)
+    )
+
+
+def _opened(study: Optimisation, file: Path) -> Any:
+    import optuna
+
+    past = optuna.create_study(
+        storage=f"sqlite:///{file.absolute()}",
         study_name=f"{study.frame.name}-{study.fingerprint()}",
         direction="maximize" if study.maximise else "minimize",
         load_if_exists=True,
     )
+    for number, trial in enumerate(past.get_trials(deepcopy=False)):
+        if trial.number != number or trial.user_attrs.get(_DIGEST) != _digest(trial):
+            raise ValueError(f"trial {number} is not as it was written")
+    return past
+
+
+def _digest(trial: Any) -> str:
+    """What shows that a trial is as it was told, with all that later ones are chosen by."""
+    parts = [trial.number, trial.state.name, trial.params, trial.values, trial.system_attrs]
+    return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def _distribution(parameter: Parameter) -> Any:

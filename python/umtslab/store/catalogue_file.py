@@ -1,0 +1,270 @@
+"""The file of the catalogue: opened, held against damage, and salvaged.
+
+A whole look at it takes time that grows with the runs. So whoever closes a store last notes, in
+``.staging/lock``, what the file then was to the file system: size, times, number. While it is still that,
+nobody wrote to it, and nobody looks again; ``umts doctor STORE`` always does.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+
+from umtslab.store.catalogue import COLUMNS, SCHEMA, SEALED, Catalogue, Row, seal
+from umtslab.store.folder import OtherLayout, is_other_layout, other_layout
+
+NAME = "catalogue.sqlite"
+
+LAYOUT = 1
+"""Version of the store's layout, in the catalogue's ``user_version``; 0 (not written yet) is the same."""
+
+_WAIT_S = 60.0
+
+_MAGIC = b"SQLite format 3\0"
+
+_NOT_DAMAGE = frozenset(
+    {
+        sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_FULL, sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_IOERR,
+    }
+)  # fmt: skip
+"""What keeps SQLite from its work though the file may be whole."""
+
+
+class NoCatalogue(Exception):
+    """There is none, or it cannot be read without writing."""
+
+
+class BrokenCatalogue(Exception):
+    """It is damaged; the message says how."""
+
+
+def files(store: Path) -> list[Path]:
+    """The catalogue's files, as far as they are there."""
+    return [path for ending in ("", "-wal", "-shm") if (path := store / (NAME + ending)).exists()]
+
+
+def refuse_other_layout(store: Path) -> None:
+    """Refuse a store that another version of the program keeps differently; nothing in it is changed.
+
+    Raises
+    ------
+    OtherLayout
+        If it is one.
+    """
+    layout = _layout(store)
+    if layout is not None and is_other_layout(layout, LAYOUT):
+        raise OtherLayout(
+            f"{store}: a store of layout {layout}, but this version of umts keeps layout {LAYOUT}; "
+            "choose another folder with --out, or use the version that made it"
+        )
+
+
+def _layout(store: Path) -> int | None:
+    """The layout as the catalogue has it, or else all run folders."""
+    if (layout := _layout_in_header(store / NAME)) is not None:
+        return layout
+    try:
+        db = _connect_to_read(store / NAME)
+    except (NoCatalogue, BrokenCatalogue):
+        found = {other_layout(card.parent) for card in (store / "runs").glob("*/run.json")}
+        return found.pop() if len(found) == 1 else None
+    with closing(db), suppress(sqlite3.DatabaseError):
+        return int(db.execute("PRAGMA user_version").fetchone()[0])
+    return None
+
+
+def _layout_in_header(path: Path) -> int | None:
+    """The ``user_version`` as SQLite's file format has it; None if the log may know better, or there is none.
+
+    Whoever opens a database with a log, even to read, leaves two files beside it.
+    """
+    if not path.is_file() or not _log_is_empty(path):
+        return None
+    with path.open("rb") as file:
+        header = file.read(100)
+    is_database = header.startswith(_MAGIC) and len(header) == 100
+    return int.from_bytes(header[60:64], "big") if is_database else None
+
+
+def _log_is_empty(path: Path) -> bool:
+    log = path.with_name(path.name + "-wal")
+    return not log.exists() or log.stat().st_size == 0
+
+
+# ── Opening ─────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def open_to_read(store: Path, *, audited: bool = False) -> Catalogue:
+    """The catalogue as it is, looked at whole if it may have changed, or `audited` says so.
+
+    Raises
+    ------
+    NoCatalogue
+        If there is none, or it cannot be read without writing.
+    BrokenCatalogue
+        If it is damaged.
+    """
+    db = _connect_to_read(store / NAME)
+    try:
+        if audited or not _is_noted(store):
+            audit(db)
+        return Catalogue(store, db)
+    except BaseException:
+        db.close()
+        raise
+
+
+def open_to_write(store: Path) -> Catalogue:
+    """The catalogue, made if it is not there.
+
+    Raises
+    ------
+    BrokenCatalogue
+        If it is damaged.
+    """
+    path = store / NAME
+    is_new = not path.exists() or path.stat().st_size == 0
+    db = sqlite3.connect(path, timeout=_WAIT_S, check_same_thread=False)
+    try:
+        if not is_new and not _is_noted(store):
+            audit(db)
+        with _broken_if_damaged():
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.executescript(SCHEMA)
+            if "seal" not in _columns(db):
+                db.execute("ALTER TABLE runs ADD COLUMN seal TEXT")
+            db.execute(f"PRAGMA user_version = {LAYOUT}")
+    except sqlite3.OperationalError as error:
+        db.close()
+        if error.sqlite_errorcode == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK):
+            raise BrokenCatalogue("its header says that nobody may write to it") from error
+        raise
+    except BaseException:
+        db.close()
+        raise
+    return Catalogue(store, db)
+
+
+def _connect_to_read(path: Path) -> sqlite3.Connection:
+    """Open without writing; a write-protected folder has no room for the files that WAL shares memory by."""
+    if not path.is_file():
+        raise NoCatalogue
+    modes = ["mode=ro"]
+    if _log_is_empty(path):
+        modes.append("immutable=1")
+    for mode in modes:
+        db = sqlite3.connect(
+            f"{path.absolute().as_uri()}?{mode}", uri=True, timeout=_WAIT_S, check_same_thread=False
+        )
+        try:
+            db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except sqlite3.DatabaseError as error:
+            db.close()
+            if is_damage(error):
+                raise BrokenCatalogue(str(error)) from error
+        else:
+            return db
+    raise NoCatalogue
+
+
+# ── Damage ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether SQLite fails for what is in the file, rather than for what is around it."""
+    code = getattr(error, "sqlite_errorcode", None)  # none of text that cannot be decoded
+    return isinstance(error, sqlite3.DatabaseError) and (code is None or code & 0xFF not in _NOT_DAMAGE)
+
+
+@contextmanager
+def _broken_if_damaged() -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if is_damage(error):
+            raise BrokenCatalogue(str(error)) from error
+        raise
+    except (UnicodeDecodeError, ValueError, OverflowError) as error:
+        raise BrokenCatalogue("it holds text that is none") from error
+
+
+def audit(db: sqlite3.Connection) -> None:
+    """Look at the whole catalogue.
+
+    Raises
+    ------
+    BrokenCatalogue
+        If it is damaged.
+    """
+    with _broken_if_damaged():
+        [(verdict,)] = db.execute("PRAGMA integrity_check(1)").fetchall()
+        if verdict != "ok":
+            raise BrokenCatalogue(str(verdict))
+        columns = _columns(db)
+        if tuple(columns) not in (COLUMNS, COLUMNS[:-1]):
+            raise BrokenCatalogue("it has no table of runs")
+        if "seal" not in columns:
+            return  # written before there were seals
+        for *values, found in db.execute(f"SELECT {SEALED}, seal FROM runs NOT INDEXED"):
+            if found is not None and seal(tuple(values)) != found:
+                raise BrokenCatalogue("a row is not as it was written")
+
+
+def salvage(path: Path) -> dict[str, Row]:
+    """What a damaged catalogue still tells of runs beyond the runs themselves, by key: from both ends."""
+    found: dict[str, Row] = {}
+    for order in ("", "ORDER BY rowid DESC"):
+        try:
+            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+                for *values, mark in db.execute(f"SELECT {SEALED}, seal FROM runs NOT INDEXED {order}"):
+                    row = dict(zip(COLUMNS, values, strict=False))
+                    if seal(tuple(values)) == mark:
+                        found[row["key"]] = Row(row["parameters"], row["created"], row["command"])
+        except (sqlite3.Error, ValueError, OverflowError):
+            continue
+    return found
+
+
+def _columns(db: sqlite3.Connection) -> list[str]:
+    return [str(name) for _, name, *_ in db.execute("PRAGMA table_info(runs)")]
+
+
+# ── What was last known to be whole ─────────────────────────────────────────────────────────────────────────
+
+
+def note(store: Path) -> None:
+    """Note what the file system says of the catalogue, which is whole and closed."""
+    state = _state(store)
+    with suppress(OSError):
+        (store / ".staging" / "lock").write_text(state or "", encoding="ascii")
+
+
+def forget(store: Path) -> None:
+    """Note nothing: who opens the catalogue next looks at the whole of it."""
+    with suppress(OSError):
+        (store / ".staging" / "lock").write_text("", encoding="ascii")
+
+
+def _is_noted(store: Path) -> bool:
+    state = _state(store)
+    try:
+        return state is not None and (store / ".staging" / "lock").read_text(encoding="ascii") == state
+    except (OSError, ValueError):
+        return False
+
+
+def _state(store: Path) -> str | None:
+    """None while there is a log: somebody writes, or was killed."""
+    try:
+        if not _log_is_empty(store / NAME):
+            return None
+        found = (store / NAME).stat()
+    except OSError:
+        return None
+    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}\n"

@@ -1,0 +1,136 @@
+"""A store examined file by file, and repaired: what is damaged goes to ``damaged/``; nothing is deleted."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from umtslab.run import Run
+from umtslab.store import catalogue_file
+from umtslab.store.damaged import set_aside
+from umtslab.store.reconcile import folders, kept_run
+from umtslab.store.seal import Damage, Damaged, unsealed
+from umtslab.store.staging import Staging
+from umtslab.store.store import open_store
+
+
+@dataclass
+class Examination:
+    """What is in a store."""
+
+    store: Path
+    runs: int = 0
+    """Sound ones."""
+    without_digests: int = 0
+    """Of these, runs that were written before there were digests: little can be told of them."""
+    damage: list[Damage] = field(default_factory=list)
+    told_otherwise: list[str] = field(default_factory=list)
+    """Keys of sound runs that the catalogue tells otherwise than their files."""
+
+
+def examine(store: Path) -> Examination:
+    """Read every file of a store, and change none.
+
+    Raises
+    ------
+    umtslab.store.OtherLayout
+        If another version of the program keeps it differently.
+    OSError
+        If it cannot be read.
+    """
+    catalogue_file.refuse_other_layout(store)
+    found = Examination(store)
+    sound = {}
+    for key in sorted(folders(store)):
+        try:
+            sound[key] = kept_run(store, key)
+        except Damaged as damaged:
+            found.damage.append(damaged.damage)
+        else:
+            found.without_digests += not _has_digests(store / "runs" / key)
+    found.runs = len(sound)
+    found.damage += [*_of_catalogue(found, sound), *_of_campaigns(store), *_of_studies(store)]
+    return found
+
+
+def repair(found: Examination) -> list[str]:
+    """Set aside what was found damaged, and make a damaged catalogue anew; what was done, in words.
+
+    Raises
+    ------
+    OSError
+        If the store cannot be written.
+    """
+    done = []
+    staging = Staging(found.store)
+    try:
+        with staging.exclusively():
+            for damage in found.damage:
+                if things := _things(found.store, damage):
+                    aside = set_aside(found.store, things)
+                    done.append(f"{damage.kind} {damage.name} is set aside: {aside}")
+    finally:
+        staging.close()
+    catalogue_file.forget(found.store)
+    again: list[Damage] = []
+    with open_store(found.store, again.append) as store:
+        store.enter_anew(found.told_otherwise)
+    entered = [f"run {key} is entered into the catalogue again" for key in found.told_otherwise]
+    return [*done, *map(str, again), *entered]
+
+
+def _things(store: Path, damage: Damage) -> list[Path]:
+    """What is to be set aside; the catalogue is when the store is opened."""
+    match damage.kind:
+        case "run":
+            return [store / "runs" / damage.name]
+        case "campaign":
+            return [store / "campaigns" / f"{damage.name}.json"]
+        case "study":
+            return [store / "studies" / f"{damage.name}.sqlite"]
+    return []
+
+
+def _of_catalogue(found: Examination, sound: Mapping[str, Run]) -> Iterator[Damage]:
+    name = catalogue_file.NAME
+    try:
+        catalogue = catalogue_file.open_to_read(found.store, audited=True)
+    except catalogue_file.NoCatalogue:
+        if sound:
+            yield Damage("catalogue", name, (f"{name} is gone, or cannot be read",))
+        return
+    except catalogue_file.BrokenCatalogue as broken:
+        yield Damage("catalogue", name, (str(broken),))
+        return
+    with closing(catalogue):
+        told = catalogue.of_keys(sound)
+    found.told_otherwise = sorted(key for key, run in told.items() if run != sound[key])
+    if flaws := tuple(f"it tells run {key} otherwise than its files" for key in found.told_otherwise):
+        yield Damage("catalogue", name, flaws)
+
+
+def _of_campaigns(store: Path) -> Iterator[Damage]:
+    for path in sorted((store / "campaigns").glob("*.json")):
+        try:
+            unsealed(path)
+        except (ValueError, OSError) as error:
+            yield Damage("campaign", path.stem, (str(error),))
+
+
+def _of_studies(store: Path) -> Iterator[Damage]:
+    for path in sorted((store / "studies").glob("*.sqlite")):
+        try:
+            with closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as db:
+                [(verdict,)] = db.execute("PRAGMA integrity_check(1)").fetchall()
+        except sqlite3.Error as error:
+            verdict = str(error)
+        if verdict != "ok":
+            yield Damage("study", path.stem, (verdict,))
+
+
+def _has_digests(folder: Path) -> bool:
+    return "digest" in json.loads((folder / "run.json").read_text(encoding="utf-8"))

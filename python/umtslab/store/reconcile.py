@@ -1,0 +1,77 @@
+"""A catalogue made to agree with the run folders, which are the truth."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from umtslab.run import Run
+from umtslab.store.catalogue import Catalogue, Row
+from umtslab.store.damaged import Tell
+from umtslab.store.folder import OtherLayout, is_run_folder, read_run
+from umtslab.store.remake import parameters, run_command
+from umtslab.store.seal import Damage, Damaged
+
+_KEY = re.compile(r"[0-9a-f]{32}")
+
+
+def reconcile(store: Path, catalogue: Catalogue, tell: Tell, known: Mapping[str, Row] | None = None) -> None:
+    """Enter runs that the catalogue lacks, strike off those that are gone; tell of those that are damaged.
+
+    `known` is what is known of runs beyond themselves, from a catalogue that is damaged.
+    """
+    new, gone = differences(store, catalogue)
+    for key in sorted(new):
+        try:
+            run = kept_run(store, key)
+        except Damaged as damaged:
+            tell(damaged.damage)
+        else:
+            catalogue.add(run, (known or {}).get(key) or _row(store, run))
+    if gone:
+        catalogue.remove(gone)
+
+
+def differences(store: Path, catalogue: Catalogue) -> tuple[set[str], set[str]]:
+    """Runs that the catalogue lacks, and runs that it has and nobody else."""
+    catalogued = catalogue.keys()
+    present = folders(store)
+    return present - catalogued, catalogued - present
+
+
+def folders(store: Path) -> set[str]:
+    """Names in ``runs/`` that are those of runs, or of folders that look like one."""
+    runs = store / "runs"
+    names = os.listdir(runs) if runs.is_dir() else []
+    return {name for name in names if _KEY.fullmatch(name) or is_run_folder(runs / name)}
+
+
+def kept_run(store: Path, key: str) -> Run:
+    """The run in a folder of a store.
+
+    Raises
+    ------
+    Damaged
+        If a file of it is not as it was written, or it is another run.
+    """
+    try:
+        run = read_run(store / "runs" / key)
+    except OtherLayout as other:  # one run of a store whose layout is ours
+        raise Damaged(Damage("run", key, (f"run.json is strange: {other}",))) from other
+    if run.key != key:
+        raise Damaged(Damage("run", key, (f"run.json is of another run, {run.key}",)))
+    return run
+
+
+def _row(store: Path, run: Run) -> Row:
+    """What can be found out of a run beyond the run, from its folder."""
+    assert run.folder is not None, "it was read from there"
+    scenario_file = run.folder / "scenario.toml"
+    series, pcap = bool(run.series_kinds()), bool(run.captures())
+    command = run_command(scenario_file, (), run.identity, store, series=series, pcap=pcap)
+    written = datetime.fromtimestamp((run.folder / "run.json").stat().st_mtime, UTC)
+    text = scenario_file.read_text(encoding="utf-8")
+    return Row(parameters(text), written.isoformat(timespec="microseconds"), command)

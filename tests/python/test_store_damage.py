@@ -1,0 +1,224 @@
+"""Damaged stores: what is sound stays usable, what is not is named, and made again to the octet."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import store_damage
+from conftest import FTP, Umts, tree
+from umtslab import Scenario, open_store, simulate
+from umtslab.store import Damage, DamagedStore, RunNotFound, read_store
+
+CHANGES = int(os.environ.get("UMTS_DAMAGE", "200"))
+"""How many files are changed in all; `make soak` asks for more."""
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> store_damage.Kept:
+    return store_damage.make(tmp_path_factory.mktemp("kept"))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300 + 5 * CHANGES)
+def test_random_damage_heals(kept: store_damage.Kept, tmp_path: Path) -> None:
+    draw = random.Random(int(os.environ.get("UMTS_SEED", "1")))
+    changed = number = 0
+    while changed < CHANGES:
+        changes = min(draw.choice([1, 2, 5, 20]), CHANGES - changed)
+        store_damage.must_heal(kept, tmp_path / f"store{number}", changes, draw)
+        changed += changes
+        number += 1
+
+
+RUN = ("run", FTP, "--set", "duration=5 s", "--set", "radio.bler=0.2", "--runs", 2, "--out", "store")
+
+
+@pytest.fixture
+def made(umts: Umts, tmp_path: Path) -> Path:
+    """A store with two runs."""
+    umts(*RUN)
+    return tmp_path / "store"
+
+
+def first_run(store: Path) -> Path:
+    with read_store(store) as reader:
+        folder = reader.runs()[0].folder
+    assert folder is not None
+    return folder
+
+
+def cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[:100])
+
+
+HARM: dict[str, Callable[[Path], object]] = {
+    "cut": cut,
+    "empty": lambda file: file.write_text(""),
+    "garbage": lambda file: file.write_bytes(bytes(range(256))),
+    "gone": Path.unlink,
+    "edited": lambda file: file.write_text(file.read_text().replace("1", "7")),
+    "an empty object": lambda file: file.write_text("{}"),
+    "deep": lambda file: file.write_text("[" * 100_000),
+}
+
+
+@pytest.mark.parametrize("name", ["metrics.json", "run.json"])
+@pytest.mark.parametrize("harm", HARM)
+def test_a_damaged_run_is_named_left_out_and_made_again(name: str, harm: str, umts: Umts, made: Path) -> None:
+    whole = tree(made / "runs")
+    folder = first_run(made)
+    HARM[harm](folder / name)
+    exported = umts("export", "store", "--csv")
+    assert len(exported.stdout.splitlines()) == 2
+    assert f"umts: damaged: run {folder.name}: {name} is" in exported.stderr
+    assert f"run {folder.name} is damaged" in umts("doctor", "store", status=1).stdout
+    done = umts(*RUN, "--resume")
+    assert "1 of these runs were there already" in done.stderr
+    assert tree(made / "runs") == whole
+    # Nothing is deleted.
+    assert (made / "damaged" / folder.name).is_dir()
+    assert "nothing is damaged" in umts("doctor", "store").stdout
+
+
+def test_a_changed_result_is_not_taken_for_a_simulated_one(umts: Umts, made: Path) -> None:
+    file = first_run(made) / "metrics.json"
+    metrics = json.loads(file.read_text())
+    before = metrics["goodput_kbps"]
+    file.write_text(json.dumps(metrics | {"goodput_kbps": 777.0}, indent=1, sort_keys=True))
+    for path in made.glob("catalogue.sqlite*"):
+        path.unlink()
+    printed = json.loads(umts(*RUN, "--resume", "--json").stdout)
+    assert printed["runs"][0]["metrics"]["goodput_kbps"] == before
+
+
+CATALOGUE: dict[str, str] = {
+    "metrics cut": "UPDATE runs SET metrics = substr(metrics, 1, 100)",
+    "a number changed": "UPDATE runs SET metrics = replace(metrics, '1', '7')",
+    "a key changed": "UPDATE runs SET key = 'x' || key",
+    "no table": "DROP TABLE runs",
+    "another table": "DROP TABLE runs; CREATE TABLE runs (key TEXT)",
+}
+
+
+@pytest.mark.parametrize("harm", CATALOGUE)
+def test_a_damaged_catalogue_is_made_anew_from_the_folders(harm: str, umts: Umts, made: Path) -> None:
+    exported = umts("export", "store", "--csv").stdout
+    db = sqlite3.connect(made / "catalogue.sqlite")
+    db.executescript(CATALOGUE[harm])
+    db.close()
+    damaged = umts("export", "store", "--csv")
+    assert damaged.stdout == exported
+    assert "umts: damaged: catalogue catalogue.sqlite" in damaged.stderr
+    assert "catalogue catalogue.sqlite is damaged" in umts("doctor", "store", status=1).stdout
+    assert "set aside" in umts("doctor", "store", "--repair").stdout
+    assert "nothing is damaged" in umts("doctor", "store").stdout
+    assert (made / "damaged" / "catalogue.sqlite").is_file()
+    assert umts("export", "store", "--csv").stderr == ""
+
+
+def test_commands_are_saved_from_a_damaged_catalogue(umts: Umts, made: Path) -> None:
+    with read_store(made) as reader:
+        commands = [reader.command(run) for run in reader.runs()]
+    assert all("--set duration=5 s" in command.replace("'", "") for command in commands)
+    db = sqlite3.connect(made / "catalogue.sqlite")
+    db.execute("UPDATE runs SET events = events + 1 WHERE run = 0")
+    db.commit()
+    db.close()
+    with pytest.warns(DamagedStore, match="a row is not as it was written"), open_store(made) as store:
+        after = [store.command(run) for run in store.runs()]
+    assert after[1] == commands[1]
+    # Of the row that was changed nothing is believed.
+    assert "scenario.toml" in after[0]
+
+
+def test_a_store_whose_latest_runs_are_all_damaged_says_so(umts: Umts, made: Path) -> None:
+    for file in (made / "runs").glob("*/metrics.json"):
+        cut(file)
+    done = umts("export", "store", "--csv", status=2)
+    assert "are damaged, all 2; umts doctor store tells more" in done.stderr
+    assert done.stdout == ""
+
+
+def test_the_folder_of_a_damaged_run_is_refused_with_words(umts: Umts, made: Path) -> None:
+    folder = first_run(made)
+    cut(folder / "connections.parquet")
+    done = umts("export", folder, "--csv", status=2)
+    assert "connections.parquet is not as it was written" in done.stderr
+
+
+def test_a_damaged_campaign_is_made_anew(umts: Umts, tmp_path: Path) -> None:
+    (tmp_path / "pair.toml").write_text(store_damage.CAMPAIGN)
+    umts("sweep", "pair.toml", "--out", "store")
+    file = tmp_path / "store/campaigns/pair.json"
+    whole = file.read_bytes()
+    file.write_bytes(whole.replace(b"0.3", b"0.5"))
+    done = umts("export", "pair", "--csv", "--out", "store", status=2)
+    assert "pair.json is damaged" in done.stderr
+    assert "campaign pair is damaged" in umts("doctor", "store", status=1).stdout
+    assert "4 of these runs were there already" in umts("sweep", "pair.toml", "--out", "store").stderr
+    assert file.read_bytes() == whole
+
+
+def test_python_is_warned_and_goes_on(made: Path) -> None:
+    folder = first_run(made)
+    (folder / "metrics.json").unlink()
+    with read_store(made) as reader, pytest.warns(DamagedStore, match=r"metrics\.json is gone"):
+        [left] = reader.runs()
+    assert left.key != folder.name
+    found: list[Damage] = []
+    with read_store(made, tell=found.append) as reader:
+        with pytest.raises(RunNotFound, match="damaged"):
+            reader.find(folder.name)
+        assert found == reader.damage
+    assert [damage.name for damage in found] == [folder.name]
+
+
+def test_series_of_a_damaged_run_are_not_carried_over(tmp_path: Path, scenario: Scenario) -> None:
+    with open_store(tmp_path) as store:
+        [run] = simulate(scenario, store=store, series=True)
+    assert run.folder is not None
+    cut(run.folder / "series" / "cwnd.parquet")
+    with open_store(tmp_path) as store:
+        [again] = simulate(scenario, store=store)
+        assert again.series_kinds() == []
+        assert store.get(again.identity) is not None
+
+
+def test_runs_from_before_there_were_digests_are_read(umts: Umts, made: Path) -> None:
+    exported = umts("export", "store", "--csv").stdout
+    for file in (made / "runs").glob("*/run.json"):
+        card = json.loads(file.read_text())
+        del card["digest"], card["files"]
+        file.write_text(json.dumps(card))
+    db = sqlite3.connect(made / "catalogue.sqlite")
+    db.execute("ALTER TABLE runs DROP COLUMN seal")
+    db.close()
+    done = umts("export", "store", "--csv")
+    assert (done.stdout, done.stderr) == (exported, "")
+    assert "2 of them were written before there were digests" in umts("doctor", "store").stdout
+    umts(*RUN, "--resume")
+
+
+def test_what_is_set_aside_twice_is_there_twice(umts: Umts, made: Path) -> None:
+    folder = first_run(made)
+    for _ in range(2):
+        cut(folder / "metrics.json")
+        umts(*RUN, "--resume")
+    assert sorted(path.name for path in (made / "damaged").iterdir()) == [folder.name, f"{folder.name}.1"]
+
+
+def test_a_run_in_the_folder_of_another_is_found(umts: Umts, made: Path) -> None:
+    one, other = sorted((made / "runs").iterdir())
+    shutil.rmtree(one)
+    shutil.copytree(other, one)
+    assert f"run.json is of another run, {other.name}" in umts("doctor", "store", status=1).stdout
+    umts("doctor", "store", "--repair")
+    umts(*RUN, "--resume")
+    assert "2 sound runs" in umts("doctor", "store").stdout
