@@ -63,7 +63,7 @@ def options(parser: Parser) -> None:
     add_flag(
         results,
         "--plan",
-        "List the points and how many of their runs are missing, and run nothing; of more than 10,000 points "
+        "List the points and how many of their runs are missing, and run nothing; of more than 2,000 points "
         "the first hundred.",
     )
     add_flag(
