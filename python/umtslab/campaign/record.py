@@ -30,7 +30,6 @@ class DamagedRecord(CampaignError):
     """What a store says of a campaign is not as it was written."""
 
 
-
 @dataclass(frozen=True)
 class Cell:
     """One point: its parameters, and its runs in order of their numbers."""
