@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -124,9 +123,13 @@ def carry_over(old: Path, new: Path, digests: Mapping[str, str]) -> bool:
         return False
     parts = [part for part in _PARTS if (old / part).is_dir() and not (new / part).exists()]
     sound = [part for part in parts if part not in broken]
+    if not sound:
+        return False
+    import shutil
+
     for part in sound:
         shutil.copytree(old / part, new / part)
-    return bool(sound)
+    return True
 
 
 def _identity_card(run: Run) -> Mapping[str, object]:
