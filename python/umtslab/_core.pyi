@@ -210,6 +210,7 @@ def emulate(
     servers: Sequence[Waiting] = [],
     internet: Sequence[str] | None = None,
     resolver: Sequence[str] | None = None,
+    host_services: bool = False,
     tcp: Sequence[tuple[str, str]] = [],
     wires: tuple[str, str] | None = None,
     recording: str | None = None,
@@ -219,6 +220,7 @@ def emulate(
     pdus: bool = False,
     started: Callable[[dict[str, str], list[str]], None] | None = None,
     meter: Callable[[dict[str, Any]], None] | None = None,
+    notice: Callable[[str], None] | None = None,
 ) -> EmulationResult: ...
 def replay(
     scenario: Scenario,

@@ -15,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +94,47 @@ def reach() -> dict[str, Any]:
     asking = emulate("--", sys.executable, "-c", ASK)
     said, told = asking.communicate()
     return {"status": asking.returncode, "said": said.strip(), "told": told, "left": left()}
+
+
+REACH_HOST = """
+import socket, sys
+for address in sys.argv[1:]:
+    try:
+        with socket.create_connection((address, 8000), 20) as connection:
+            print(connection.recv(99).decode())
+    except OSError as error:
+        print(type(error).__name__, error.errno)
+"""
+
+
+def own_services() -> dict[str, Any]:
+    """What a program gets of a server that listens on all addresses of this host."""
+    server = socket.create_server(("::", 8000), family=socket.AF_INET6, dualstack_ipv6=True)
+    server.setblocking(False)
+    words = (sys.executable, "-c", REACH_HOST, HOST, "10.46.0.1", "192.0.2.255")
+    found: dict[str, Any] = {}
+    for name, options in (("usual", ()), ("asked for", ("--host-services",))):
+        asking = emulate(*options, "--", *words)
+        six = ""
+        while asking.poll() is None:
+            with suppress(BlockingIOError):
+                connection, _ = server.accept()
+                connection.sendall(b"reached")
+                connection.close()
+            if left()["devices"]:
+                six = (
+                    six
+                    or subprocess.run(
+                        ["ip", "-6", "-o", "address", "show", "dev", "umts-gi0"],
+                        capture_output=True,
+                        text=True,
+                        check=False,
+                    ).stdout
+                )
+            time.sleep(0.02)
+        said, told = asking.communicate()
+        found[name] = {"said": said.splitlines(), "told": told, "IPv6": six, "left": left()}
+    return found
 
 
 FETCH = "import sys, urllib.request as r; print(len(r.urlopen(sys.argv[1]).read()))"
@@ -229,6 +271,19 @@ def inline() -> dict[str, Any]:
     # A datagram that a device is to cut is for a host whose Ethernet address is known.
     _introduce()
     return {"oddities": oddities(), "unread": unread()}
+
+
+def vanished() -> dict[str, Any]:
+    """What is told when one of the devices is taken away, and when one is set down and up again."""
+    _make_hosts()
+    words = ("--attach-ue", "left", "--attach-net", "right", "-q", "--")
+    down = "ip link set right down; sleep 0.3; ip link set right up; sleep 0.3"
+    found = {}
+    for name, change in (("down", down), ("gone", "ip link delete right; sleep 0.3")):
+        at_work = _umts("emulate", *words, "sh", "-c", f"{change}; exit 0")
+        _, told = at_work.communicate()
+        found[name] = {"status": at_work.returncode, "told": told}
+    return found
 
 
 def oddities() -> dict[str, Any]:
@@ -414,9 +469,11 @@ if __name__ == "__main__":
     CALLED: dict[str, Callable[..., Any]] = {
         "reach": reach,
         "two_at_once": two_at_once,
+        "own_services": own_services,
         "killed": killed,
         "between": between,
         "inline": inline,
+        "vanished": vanished,
         "killed_at_random": killed_at_random,
         "hung_up": hung_up,
         "names": names,

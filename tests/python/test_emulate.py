@@ -188,6 +188,8 @@ def test_ctrl_c_is_for_the_command(tmp_path: Path) -> None:
         (("--scenario", str(ONE_USER), "--ue", "true", "--", "true"), "has 1 UEs"),
         (("--tcp-set", "sack=0", "--", "true"), "sack is no variable of TCP"),
         (("--tcp-set", "route.mtu=9", "--", "true"), "routes have no mtu"),
+        (("--bearer", "", "--", "true"), "there is no bearer"),
+        (("--host-services", "--", "true"), "--host-services goes with --internet"),
         (("--seed", "-1", "--", "true"), "--seed takes a number"),
         (("--set", "duration=1 s", "--", "true"), "timeout 30 COMMAND"),
         (("--no-such-option", "--", "true"), "umts emulate has no option --no-such-option"),

@@ -55,6 +55,28 @@ def test_a_program_reaches_the_hosts_internet_with_the_hosts_address(tmp_path: P
 
 
 @pytest.mark.usefixtures("_host")
+def test_the_hosts_own_addresses_are_no_part_of_its_internet(tmp_path: Path) -> None:
+    found = lone_host.inside("own_services", tmp_path)
+    usual, asked_for = found["usual"], found["asked for"]
+    # Refused with a word, not left to wait: EHOSTUNREACH. Nothing is said of an address of many.
+    assert usual["said"][:2] == ["OSError 113", "OSError 113"], found
+    assert "reached" not in usual["said"][2]
+    assert "refuses what is for the host itself" in usual["told"]
+    assert asked_for["said"][:2] == ["reached", "reached"], found
+    # A link needs no route: the device has no IPv6.
+    assert usual["IPv6"] == asked_for["IPv6"] == ""
+    assert usual["left"] == asked_for["left"] == NOTHING
+
+
+@pytest.mark.usefixtures("_host")
+def test_an_attached_device_that_goes_away_is_told(tmp_path: Path) -> None:
+    found = lone_host.inside("vanished", tmp_path)
+    assert found["down"] == {"status": 0, "told": ""}
+    assert found["gone"]["status"] == 125
+    assert "umts: device right is gone: nothing crosses the radio any more" in found["gone"]["told"]
+
+
+@pytest.mark.usefixtures("_host")
 def test_two_emulations_share_it_and_the_last_sets_it_back(tmp_path: Path) -> None:
     between, after = lone_host.inside("two_at_once", tmp_path)
     assert between["said"] == lone_host.HOST
@@ -116,10 +138,16 @@ def test_the_radio_joins_two_devices_and_the_hosts_behind_them(tmp_path: Path) -
         assert metrics["min_rtt_s"] > 0.05
         packets = json.loads((run / "emulation.json").read_text())["packets"]
         assert packets["malformed"] == packets["unroutable"] == packets["refused"] == 0
-    expected = ("the same", "there is none", "ip address flush dev right", "mtu 1500", "ip link set left up")
+    expected = (
+        "both ends of the radio",
+        "there is none",
+        "ip address flush dev right",
+        "mtu 1500",
+        "ip link set left up",
+    )
     for (told, status), part in zip(found["refused"], expected, strict=True):
         assert part in told
-        assert status == 125
+        assert status == 2
 
 
 def test_two_devices_are_given_together_and_alone(umts: Umts) -> None:

@@ -87,16 +87,17 @@ pub struct EmulationResult {
 /// devices in place of places: the UE's and that of the network. `started` is told what the kernel's TCP says of itself,
 /// and what was changed in the host's network. About twice a second `meter` is told the state, as a dictionary: ``at_s``,
 /// ``down_bps``, ``up_bps``, octets in the RLC buffers ``buffer_down`` and ``buffer_up``, and if they are known
-/// ``rlc_delay_s``, ``rtt_s`` (of the programs' packets), ``state`` and ``towards`` (RRC, of the first UE).
+/// ``rlc_delay_s``, ``rtt_s`` (of the programs' packets), ``state`` and ``towards`` (RRC, of the first UE). `notice` is told, in
+/// words, what goes wrong meanwhile.
 #[pyfunction]
 #[pyo3(
     signature = (
         scenario, seed, command, *, parent, places=vec![], ues=vec![], servers=vec![], internet=None, resolver=None,
-        tcp=vec![], wires=None, recording=None, real_time=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None
+        host_services=false, tcp=vec![], wires=None, recording=None, real_time=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None, notice=None
     ),
-    text_signature = "(scenario, seed, command, *, parent, places=[], ues=[], servers=[], internet=None, resolver=None, \
+    text_signature = "(scenario, seed, command, *, parent, places=[], ues=[], servers=[], internet=None, resolver=None, host_services=False, \
                       tcp=[], wires=None, recording=None, real_time=False, series=False, pcap_dir=None, pdus=False, started=None, \
-                      meter=None)"
+                      meter=None, notice=None)"
 )]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
 pub fn emulate(
@@ -110,6 +111,7 @@ pub fn emulate(
     servers: Vec<PyRef<'_, Waiting>>,
     internet: Option<Vec<OsString>>,
     resolver: Option<Vec<OsString>>,
+    host_services: bool,
     tcp: Vec<(String, String)>,
     wires: Option<(String, String)>,
     recording: Option<PathBuf>,
@@ -119,6 +121,7 @@ pub fn emulate(
     pdus: bool,
     started: Option<Py<PyAny>>,
     meter: Option<Py<PyAny>>,
+    notice: Option<Py<PyAny>>,
 ) -> PyResult<EmulationResult> {
     let of_our_own = |words| Program { words, ..Program::default() };
     let programs = Programs {
@@ -126,7 +129,7 @@ pub fn emulate(
         command: command.take()?,
         ues: ues.iter().map(|program| program.take()).collect::<PyResult<_>>()?,
         internet: match (internet, resolver) {
-            (_, Some(words)) => Internet::Host(of_our_own(words)),
+            (_, Some(words)) => Internet::Host { resolver: of_our_own(words), services: host_services },
             (Some(words), None) => Internet::Hermetic(of_our_own(words)),
             (None, None) => Internet::None,
         },
@@ -155,7 +158,8 @@ pub fn emulate(
             }
         };
         let keep = Keep { series, pcap_dir, pdus, digest: is_recorded };
-        umts_emulate::emulate(scenario.inner(), seed, programs, &keep, begun, &mut tell)
+        let mut notice = |what: &str| note(notice.as_ref(), what);
+        umts_emulate::emulate(scenario.inner(), seed, programs, &keep, begun, &mut tell, &mut notice)
     });
     if let Some(raised) = raised.into_inner().expect(NO_PANIC) {
         return Err(raised);
@@ -229,6 +233,15 @@ fn show(meter: Option<&Py<PyAny>>, reading: &Reading) -> PyResult<()> {
         }
         meter.call1(py, (row,)).map(drop)
     })
+}
+
+/// An emulation goes on, whether anybody hears it or not.
+fn note(notice: Option<&Py<PyAny>>, what: &str) {
+    if let Some(notice) = notice {
+        Python::attach(|py| {
+            notice.call1(py, (what,)).map_or_else(|error| error.write_unraisable(py, None), drop)
+        });
+    }
 }
 
 fn tell_start(started: Option<&Py<PyAny>>, with: &Started<'_>) -> PyResult<()> {

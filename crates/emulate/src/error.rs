@@ -26,6 +26,9 @@ pub enum EmulationError {
         /// What the system said.
         source: io::Error,
     },
+    /// What was asked for makes no sense on this host; nothing has run.
+    #[error("{0}")]
+    Wrong(String),
     /// A capture could not be written.
     #[error(transparent)]
     Capture(#[from] CaptureError),
@@ -35,16 +38,25 @@ pub enum EmulationError {
 }
 
 impl EmulationError {
-    /// What to exit with: as `env` has it for commands, 125 for the rest.
+    /// What to exit with: as `env` has it for commands, 2 for what was asked for, 125 for the rest.
     pub fn exit_status(&self) -> i32 {
         match self {
             EmulationError::Command { source, .. } => exit_status_of(source),
+            EmulationError::Wrong(_) => 2,
             _ => 125,
         }
     }
 }
 
-/// An error of the kernel's, with `what` was to be done.
+/// An error about what was asked for; the kernel's own have a number.
+pub fn wrong(message: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+/// An error of the kernel's, with `what` was to be done; or one about what was asked for.
 pub fn system(what: &'static str) -> impl Fn(io::Error) -> EmulationError {
-    move |source| EmulationError::System { what, source }
+    move |source| match (source.kind(), source.raw_os_error()) {
+        (io::ErrorKind::InvalidInput, None) => EmulationError::Wrong(source.to_string()),
+        _ => EmulationError::System { what, source },
+    }
 }

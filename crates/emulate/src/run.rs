@@ -100,7 +100,7 @@ pub struct Results {
 }
 
 /// Runs `programs` over the network of `scenario`, on the wall clock. `meter` is told the state about twice a second and
-/// may stop everything; `started` is told before that what the kernel's TCP does.
+/// may stop everything; `started` is told before that what the kernel's TCP does, and `notice` what goes wrong meanwhile.
 ///
 /// # Errors
 /// If the kernel refuses something, the command cannot be started, or results cannot be written.
@@ -111,6 +111,7 @@ pub fn emulate(
     keep: &Keep,
     started: impl FnOnce(Started<'_>) -> Result<(), EmulationError>,
     meter: &mut dyn FnMut(&Reading) -> ControlFlow<()>,
+    notice: &mut dyn FnMut(&str),
 ) -> Result<Outcome, EmulationError> {
     let setting = Setting::new(scenario, seed, keep);
     let surroundings = Surroundings::new(&mut programs)?;
@@ -131,10 +132,19 @@ pub fn emulate(
         let begun = children.begin(program).map_err(system("cannot run the program of a UE"))?;
         others.ues.push(begun);
     }
-    let every_address = has_every_address(behind, matches!(programs.internet, Internet::Host(_)));
+    let every_address = has_every_address(behind, matches!(programs.internet, Internet::Host { .. }));
     let exchange = Exchange::new(behind, every_address, setting.cargo.clone());
-    let mut live =
-        Live { clock, exchange, children, command, recording, is_abandoned: false, released_late: 0 };
+    let mut live = Live {
+        clock,
+        exchange,
+        children,
+        command,
+        told_gone: 0,
+        notice,
+        recording,
+        is_abandoned: false,
+        released_late: 0,
+    };
     let cpu_before = cpu_time().map_err(system("cannot read the clock"))?;
     let results = setting.run(&mut live, meter, |live| &live.exchange)?;
     let cpu = cpu_time().map_err(system("cannot read the clock"))? - cpu_before;
@@ -142,11 +152,11 @@ pub fn emulate(
         recording.finish().map_err(system("cannot write the recording"))?;
     }
     let (mut tun_drops, mut devices_lost, mut frames) = (0, 0, Frames::default());
-    for port in live.clock.ports() {
+    for (number, port) in live.clock.ports().iter().enumerate() {
         frames += port.frames();
         match port.dropped() {
-            Ok(dropped) => tun_drops += dropped,
-            Err(_) => devices_lost += 1,
+            Ok(dropped) if !live.clock.gone().contains(&number) => tun_drops += dropped,
+            Ok(_) | Err(_) => devices_lost += 1,
         }
     }
     let fidelity = Fidelity {

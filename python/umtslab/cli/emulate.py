@@ -108,6 +108,11 @@ def _hosts(group: Options) -> None:
         "The host's network is behind the server side, IPv4 only. Takes root, and says what it "
         "changes there.",
     )
+    add_flag(
+        group,
+        "--host-services",
+        "With --internet: the host's own addresses are in reach, too, and what listens there.",
+    )
     add_value(
         group,
         "--attach-ue",
@@ -155,6 +160,7 @@ def emulate(
     tcp: str | None,
     tcp_set: Sequence[str],
     internet: bool,
+    host_services: bool,
     attach_ue: str | None,
     attach_net: str | None,
     out: Path,
@@ -181,6 +187,8 @@ def emulate(
         raise UsageError(
             "--internet changes the host's network, so it takes root: sudo umts emulate --internet …"
         )
+    if host_services and not internet:
+        raise UsageError("--host-services goes with --internet: without it nothing of the host is in reach")
     chosen_seed = checked_seed(seed)
     settings = overrides(changes) + ((("measure.budget", "true"),) if budget else ())
     if any(key == "duration" for key, _ in settings):
@@ -219,6 +227,7 @@ def emulate(
         meter=not quiet,
         json=json,
         has_internet=internet,
+        has_host_services=host_services,
         wires=_wires(attach_ue, attach_net, alone=not (internet or ue or server or tcp or tcp_set)),
     )
     # Whether there is a place for the results is told before anything runs.

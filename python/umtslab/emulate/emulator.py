@@ -117,6 +117,7 @@ def _run(
                 servers=world.servers,
                 internet=None if session.has_internet else _module("internet"),
                 resolver=_module("resolver", *name_servers) if session.has_internet else None,
+                host_services=session.has_host_services,
                 tcp=list(session.tcp),
                 wires=(session.wires[0], session.wires[1]) if session.wires else None,
                 recording=str(draft.folder / RECORDING) if session.record else None,
@@ -127,6 +128,7 @@ def _run(
                 pdus=session.pcap,
                 started=_show_start if session.meter else None,
                 meter=meter.show if session.meter else None,
+                notice=meter.say,
             )
     finally:
         labels.finish()
@@ -142,6 +144,10 @@ def _exit_status(session: Session, result: _core.EmulationResult) -> int:
         print(f"umts: {failure.told}", file=sys.stderr)
     if result.degraded and session.strict:
         print(f"umts: degraded: {degraded_by(result)} (--strict)", file=sys.stderr)
+        return EMULATION_FAILED
+    # A device of a program's own is the program's to take away; without a given one there is no radio.
+    if session.wires and result.fidelity["devices_lost"]:
+        print("umts: a device went away before the command ended, see above", file=sys.stderr)
         return EMULATION_FAILED
     if result.status is None:
         return EMULATION_FAILED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
@@ -61,6 +62,15 @@ class Meter:
         self._write(f"\r{line_of(reading, columns - 1)}\x1b[K")
         self._drawn = self._shown
 
+    def say(self, what: str) -> None:
+        """Say what goes wrong meanwhile, on a line of its own; also where no reading is shown."""
+        with suppress(OSError):
+            print(f"{self._end()}umts: {what}", file=sys.stderr, flush=True)
+
+    def _end(self) -> str:
+        """What takes the last reading off the terminal."""
+        return "\r\x1b[K" if self._drawn else ""
+
     def _write(self, text: str) -> None:
         """Write to the terminal; one that is gone ends nothing."""
         try:
@@ -75,5 +85,4 @@ class Meter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._drawn:
-            self._write("\r\x1b[K")
+        self._write(self._end())

@@ -150,6 +150,7 @@ def _options(session: Session) -> list[str]:
     for option, device in zip(("--attach-ue", "--attach-net"), session.wires, strict=False):
         words += [option, device]
     words += ["--internet"] if session.has_internet else []
+    words += ["--host-services"] if session.has_host_services else []
     for name, value in () if session.wires else session.tcp:
         words += ["--tcp-set", f"{name}={value}"]
     return [*words, "--", *session.command]

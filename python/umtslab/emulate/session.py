@@ -37,6 +37,8 @@ class Session:
     """One JSON object goes to standard output, and what the command writes there to standard error."""
     has_internet: bool = False
     """The host's network is reached by NAT, which takes root; otherwise every address answers inside."""
+    has_host_services: bool = False
+    """The host's own addresses are in reach, too."""
     wires: tuple[str, ...] = ()
     """Two devices of this host in place of namespaces: the UE's, and that of the network."""
     variables: tuple[tuple[str, str], ...] = field(default=())

@@ -30,6 +30,9 @@ const MOST_WAITING: usize = 4096;
 /// A clock that is behind still looks for packets and signals this often.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
+/// A device that was down is looked for this often: nobody tells when it goes.
+const SEE_EVERY: Duration = Duration::from_millis(100);
+
 const TIMER: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
 const PARENT: u64 = u64::MAX - 2;
@@ -43,11 +46,11 @@ pub struct Arrival {
     pub bytes: Vec<u8>,
 }
 
-/// Why the emulation ends.
+/// Why the clock stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
-    /// A child ended: its status may be asked.
-    ChildEnded,
+    /// A child has ended, whose status may be asked, or a device is gone.
+    SomethingEnded,
     /// Whoever started the emulation is gone, or asks it to stop.
     Abandoned,
 }
@@ -66,6 +69,7 @@ pub struct WallClock {
     last_due: Option<Time>,
     last_look: Time,
     ending: Option<Ending>,
+    gone: Vec<usize>,
 }
 
 impl WallClock {
@@ -101,7 +105,8 @@ impl WallClock {
             last_due: None,
             last_look: Time::ZERO,
             // A child may have ended before its signal was waited for.
-            ending: Some(Ending::ChildEnded),
+            ending: Some(Ending::SomethingEnded),
+            gone: Vec::new(),
         })
     }
 
@@ -129,6 +134,11 @@ impl WallClock {
         self.ending.take()
     }
 
+    /// Which devices are gone, in the order in which they went.
+    pub fn gone(&self) -> &[usize] {
+        &self.gone
+    }
+
     fn note_lateness(&mut self, due: Time, now: Time) {
         if self.last_due != Some(due) {
             self.last_due = Some(due);
@@ -138,6 +148,8 @@ impl WallClock {
 
     /// Sleeps until `until` at most, and takes in what came.
     fn sleep(&mut self, until: Time) -> io::Result<()> {
+        let is_doubtful = self.present().any(|number| self.ports[number].was_down());
+        let until = if is_doubtful { until.min(self.now() + SEE_EVERY) } else { until };
         let at = self.start + (until - Time::ZERO);
         self.timer.set(Expiration::OneShot(time_spec(at)), TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
         self.look(EpollTimeout::NONE)
@@ -160,14 +172,27 @@ impl WallClock {
                 port => self.read(port as usize)?,
             }
         }
-        Ok(())
+        let gone: Vec<usize> = self.present().filter(|&number| self.ports[number].is_gone()).collect();
+        gone.into_iter().try_for_each(|number| self.lose(number))
+    }
+
+    /// Devices that are there.
+    fn present(&self) -> impl Iterator<Item = usize> {
+        (0..self.ports.len()).filter(|number| !self.gone.contains(number))
+    }
+
+    /// Somebody has taken a device away. It has no network from then on; the others have theirs.
+    fn lose(&mut self, number: usize) -> io::Result<()> {
+        self.gone.push(number);
+        self.ending.get_or_insert(Ending::SomethingEnded);
+        self.epoll.delete(&self.ports[number]).map_err(io::Error::from)
     }
 
     fn take_signals(&mut self) -> io::Result<()> {
         while let Some(signal) = self.signals.read_signal()? {
             // Ctrl-C reaches the command too, and what it makes of it decides.
             if signal.ssi_signo == Signal::SIGCHLD as u32 && self.ending.is_none() {
-                self.ending = Some(Ending::ChildEnded);
+                self.ending = Some(Ending::SomethingEnded);
             } else if signal.ssi_signo == Signal::SIGTERM as u32 {
                 self.ending = Some(Ending::Abandoned);
             }
@@ -184,8 +209,7 @@ impl WallClock {
             let length = match port.read(&mut buffer) {
                 Ok(Some(length)) => length,
                 Ok(None) => break,
-                // A program may take its device away. It has no network from then on; the others have theirs.
-                Err(_) => return self.epoll.delete(port).map_err(io::Error::from),
+                Err(_) => return self.lose(number),
             };
             let arrival = Arrival { port: number, bytes: buffer[..length].to_vec() };
             self.waiting.push_back((self.now(), arrival));

@@ -1,4 +1,5 @@
-//! Masquerading by the kernel's nftables, told over netlink, so that no tool has to be there.
+//! Masquerading by the kernel's nftables, told over netlink, so that no tool has to be there; and a fence in front of the
+//! host, whose own addresses are no part of the Internet.
 //!
 //! The table is *owned*: the kernel removes it with the socket that made it, however the process ends.
 
@@ -20,11 +21,33 @@ const TABLE_OWNED: u32 = 2;
 const REGISTER: u32 = 1;
 const NETWORK_HEADER: u32 = 1;
 
-const POSTROUTING: u32 = 4;
-/// Where source addresses are translated.
-const PRIORITY: i32 = 100;
 /// Of the source address in an IPv4 header.
 const SOURCE_OFFSET: u32 = 12;
+/// Of a packet: the index of the device by which it came.
+const CAME_BY: u32 = 4;
+/// By the destination: what the kernel's routes say of it.
+const DESTINATION: u32 = 2;
+const KIND_OF_ADDRESS: u32 = 3;
+/// It leads on to one host, and is not of this one.
+const UNICAST: u32 = 1;
+const EQUAL: u32 = 0;
+const NOT_EQUAL: u32 = 1;
+/// RFC 1812, 5.2.7.1: code of ICMP's destination unreachable.
+const PROHIBITED: u8 = 13;
+
+/// Where rules stand: the number of the hook and the priority there.
+struct Chain {
+    name: &'static str,
+    kind: &'static str,
+    hook: u32,
+    priority: i32,
+}
+
+/// Where source addresses are translated.
+const TRANSLATION: Chain = Chain { name: "postrouting", kind: "nat", hook: 4, priority: 100 };
+
+/// Before anybody translates destinations (at -100): a port of the host that stands for a container is the host's too.
+const FENCE: Chain = Chain { name: "prerouting", kind: "filter", hook: 0, priority: -150 };
 
 const IPV4: u8 = 2;
 const REQUEST: u16 = 1;
@@ -40,28 +63,27 @@ pub struct Masquerade {
 
 impl Masquerade {
     /// Of the IPv4 addresses that begin with the octets `prefix`, in the present namespace; `table` is the name of the
-    /// table, of which there must be no other.
+    /// table, of which there must be no other. What comes by the device of index `fenced` and is for no other single host is
+    /// refused.
     ///
     /// # Errors
     /// If the kernel has no nftables with masquerading, or this process may not tell it.
-    pub fn new(table: &str, prefix: &[u8]) -> io::Result<Self> {
+    pub fn new(table: &str, prefix: &[u8], fenced: Option<u32>) -> io::Result<Self> {
         let mut socket = Socket::new(NETLINK_NETFILTER)?;
         socket.bind_auto()?;
         socket.connect(&SocketAddr::new(0, 0))?;
-        let batch = [
-            message(BATCH_BEGIN, REQUEST, 0, SUBSYSTEM, &[]),
-            message(SUBSYSTEM << 8 | NEW_TABLE, REQUEST | CREATE, IPV4, 0, &table_of(table)),
-            message(SUBSYSTEM << 8 | NEW_CHAIN, REQUEST | CREATE, IPV4, 0, &chain_of(table)),
-            message(
-                SUBSYSTEM << 8 | NEW_RULE,
-                REQUEST | CREATE | ACKNOWLEDGE,
-                IPV4,
-                0,
-                &rule_of(table, prefix),
-            ),
-            message(BATCH_END, REQUEST, 0, SUBSYSTEM, &[]),
-        ]
-        .concat();
+        let ask = |kind, flags, attributes: &[u8]| {
+            message(SUBSYSTEM << 8 | kind, REQUEST | CREATE | flags, IPV4, 0, attributes)
+        };
+        let mut batch = message(BATCH_BEGIN, REQUEST, 0, SUBSYSTEM, &[]);
+        batch.extend(ask(NEW_TABLE, 0, &[text(1, table), number(2, TABLE_OWNED)].concat()));
+        if let Some(device) = fenced {
+            batch.extend(ask(NEW_CHAIN, 0, &FENCE.within(table)));
+            batch.extend(ask(NEW_RULE, 0, &FENCE.rule(table, &fence(device))));
+        }
+        batch.extend(ask(NEW_CHAIN, 0, &TRANSLATION.within(table)));
+        batch.extend(ask(NEW_RULE, ACKNOWLEDGE, &TRANSLATION.rule(table, &translation(prefix))));
+        batch.extend(message(BATCH_END, REQUEST, 0, SUBSYSTEM, &[]));
         socket.send(&batch, 0)?;
         // What fails is answered first; what succeeds is answered for the last message alone.
         let (answer, _) = socket.recv_from_full()?;
@@ -74,37 +96,49 @@ impl Masquerade {
 }
 
 fn refused(error: io::Error) -> io::Error {
-    let help = "addresses cannot be translated: the kernel needs nftables with masquerading (nf_tables, nft_masq) of \
-                Linux 5.12 or later, and this process root's rights";
+    let help = "addresses cannot be translated: the kernel needs nftables with masquerading (nf_tables, nft_masq, \
+                nft_fib_ipv4, nft_reject_ipv4) of Linux 5.12 or later, and this process root's rights";
     io::Error::new(error.kind(), format!("{help}: {error}"))
 }
 
-fn table_of(table: &str) -> Vec<u8> {
-    [text(1, table), number(2, TABLE_OWNED)].concat()
-}
+impl Chain {
+    fn within(&self, table: &str) -> Vec<u8> {
+        let hook = nested(4, &[number(1, self.hook), number(2, self.priority as u32)].concat());
+        [text(1, table), text(3, self.name), hook, text(7, self.kind)].concat()
+    }
 
-const CHAIN: &str = "postrouting";
-
-fn chain_of(table: &str) -> Vec<u8> {
-    let hook = nested(4, &[number(1, POSTROUTING), number(2, PRIORITY as u32)].concat());
-    [text(1, table), text(3, CHAIN), hook, text(7, "nat")].concat()
+    fn rule(&self, table: &str, expressions: &[(&str, Vec<u8>)]) -> Vec<u8> {
+        let expression =
+            |(name, data): &(&str, Vec<u8>)| nested(1, &[text(1, name), nested(2, data)].concat());
+        let expressions: Vec<u8> = expressions.iter().flat_map(expression).collect();
+        [text(1, table), text(2, self.name), nested(4, &expressions)].concat()
+    }
 }
 
 /// Loads the first octets of the source address, compares them, and translates.
-fn rule_of(table: &str, prefix: &[u8]) -> Vec<u8> {
+fn translation(prefix: &[u8]) -> [(&'static str, Vec<u8>); 3] {
     let load = [
         number(1, REGISTER),
         number(2, NETWORK_HEADER),
         number(3, SOURCE_OFFSET),
         number(4, prefix.len() as u32),
     ];
-    let compare = [number(1, REGISTER), number(2, 0), nested(3, &attribute(1, prefix))];
-    let expressions =
-        [("payload", load.concat()), ("cmp", compare.concat()), ("masq", Vec::new())].map(|(name, data)| {
-            let data = nested(2, &data);
-            nested(1, &[text(1, name), data].concat())
-        });
-    [text(1, table), text(2, CHAIN), nested(4, &expressions.concat())].concat()
+    [("payload", load.concat()), ("cmp", comparison(EQUAL, prefix)), ("masq", Vec::new())]
+}
+
+/// Refuses, with a word to the sender, what came by the device and is not for one host beyond this one.
+fn fence(device: u32) -> [(&'static str, Vec<u8>); 5] {
+    [
+        ("meta", [number(1, REGISTER), number(2, CAME_BY)].concat()),
+        ("cmp", comparison(EQUAL, &device.to_ne_bytes())),
+        ("fib", [number(1, REGISTER), number(2, KIND_OF_ADDRESS), number(3, DESTINATION)].concat()),
+        ("cmp", comparison(NOT_EQUAL, &UNICAST.to_ne_bytes())),
+        ("reject", [number(1, 0), attribute(2, &[PROHIBITED])].concat()),
+    ]
+}
+
+fn comparison(how: u32, value: &[u8]) -> Vec<u8> {
+    [number(1, REGISTER), number(2, how), nested(3, &attribute(1, value))].concat()
 }
 
 fn message(kind: u16, flags: u16, family: u8, resource: u16, attributes: &[u8]) -> Vec<u8> {

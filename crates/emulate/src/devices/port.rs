@@ -36,6 +36,26 @@ impl Port {
         }
     }
 
+    /// Whether a device that was given has been down, so that it is to be seen whether it is gone.
+    pub fn was_down(&self) -> bool {
+        matches!(self, Port::Wire(wire) if wire.was_down())
+    }
+
+    /// Whether a device that was given is there no more.
+    pub fn is_gone(&self) -> bool {
+        matches!(self, Port::Wire(wire) if wire.is_gone())
+    }
+
+    /// What it means that the device is gone, for people.
+    pub fn when_gone(&self) -> String {
+        match self {
+            Port::Tun(tun) => {
+                format!("a program has taken {} away: its host has no network any more", tun.name())
+            }
+            Port::Wire(wire) => format!("device {} is gone: nothing crosses the radio any more", wire.name()),
+        }
+    }
+
     /// Whether a packet waits that [`AsFd`] does not tell of.
     pub fn has_more(&self) -> bool {
         matches!(self, Port::Wire(wire) if wire.has_parts())

@@ -8,6 +8,7 @@ use crate::devices::net_namespace::{LOOPBACK, NetNamespace, set_sysctl};
 use crate::devices::netlink::{Netlink, Route};
 use crate::devices::tcp_settings::{Effective, TcpSettings, read_back};
 use crate::devices::tun::Tun;
+use crate::error::wrong;
 
 /// Which port the server side has.
 pub const SERVER_PORT: usize = 0;
@@ -32,12 +33,9 @@ pub fn port_of(address: IpAddr) -> usize {
 /// If the kernel refuses something.
 pub fn build(networks: Vec<NetNamespace>, tcp: &TcpSettings, is_hermetic: bool) -> io::Result<Vec<Tun>> {
     let ues = networks.len() - ue_port(0);
-    let make = |(port, network): (usize, NetNamespace)| {
-        network.within(|| tell_tcp(tcp))?;
-        match port.checked_sub(ue_port(0)) {
-            None => server_side(network, ues, tcp, is_hermetic),
-            Some(ue) => ue_side(network, ue, tcp, is_hermetic),
-        }
+    let make = |(port, network): (usize, NetNamespace)| match port.checked_sub(ue_port(0)) {
+        None => server_side(network, ues, tcp, is_hermetic),
+        Some(ue) => ue_side(network, ue, tcp, is_hermetic),
     };
     networks.into_iter().enumerate().map(make).collect()
 }
@@ -84,10 +82,30 @@ pub fn effective(tuns: &[Tun], tcp: &TcpSettings) -> io::Result<Effective> {
     Ok(ue)
 }
 
-fn tell_tcp(tcp: &TcpSettings) -> io::Result<()> {
-    // What one connection learnt would be the start of the next.
-    set_sysctl("net/ipv4/tcp_no_metrics_save", "1")?;
-    tcp.variables.iter().try_for_each(|(key, value)| set_sysctl(&format!("net/ipv4/{key}"), value))
+/// Sets TCP's variables in all of them.
+///
+/// # Errors
+/// If the kernel does not take one; of those in `tcp` the message is for whoever chose it.
+pub fn tell_tcp(networks: &[NetNamespace], tcp: &TcpSettings) -> io::Result<()> {
+    let tell = |key: &str, value: &str| set_sysctl(&format!("net/ipv4/{key}"), value);
+    networks.iter().try_for_each(|network| {
+        network.within(|| {
+            // What one connection learnt would be the start of the next.
+            tell("tcp_no_metrics_save", "1")?;
+            tcp.variables
+                .iter()
+                .try_for_each(|(key, value)| tell(key, value).map_err(|error| not_taken(key, value, &error)))
+        })
+    })
+}
+
+fn not_taken(key: &str, value: &str, error: &io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            wrong(format!("{key}={value}: this kernel has no variable net/ipv4/{key}"))
+        }
+        _ => wrong(format!("{key}={value}: the kernel does not take this value for net/ipv4/{key}")),
+    }
 }
 
 #[cfg(test)]
@@ -176,12 +194,30 @@ mod tests {
         ];
         let pairs = pairs.map(|(name, value)| (name.to_owned(), value.to_owned()));
         let settings = TcpSettings::from_pairs(&pairs).unwrap();
-        let tuns = build(networks(1).unwrap(), &settings, true).unwrap();
+        let networks = networks(1).unwrap();
+        tell_tcp(&networks, &settings).unwrap();
+        let tuns = build(networks, &settings, true).unwrap();
         let found = effective(&tuns, &settings).unwrap();
         for pair in pairs {
             assert!(found.contains(&pair), "{pair:?} is not among {found:?}");
         }
         assert!(found.contains(&("tcp_no_metrics_save".to_owned(), "1".to_owned())));
+    }
+
+    #[test]
+    fn a_setting_that_the_kernel_does_not_take_is_told_as_it_was_typed() {
+        let Ok(networks) = networks(1) else { return eprintln!("SKIPPED: no namespaces") };
+        for (name, value, said) in [
+            ("tcp_rmem", "evil", "tcp_rmem=evil: the kernel does not take this value"),
+            ("tcp_none", "1", "tcp_none=1: this kernel has no variable"),
+        ] {
+            let settings = TcpSettings::from_pairs(&[(name.to_owned(), value.to_owned())]).unwrap();
+            let error = tell_tcp(&networks, &settings).unwrap_err();
+            assert!(error.to_string().starts_with(said), "{error}");
+        }
+        let settings = TcpSettings::from_pairs(&[("route.congctl".to_owned(), "evil".to_owned())]).unwrap();
+        let error = build(networks, &settings, true).err().expect("there is no such law");
+        assert!(error.to_string().starts_with("route.congctl=evil: "), "{error}");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use tun_rs::{DeviceBuilder, SyncDevice};
 use crate::devices::net_namespace::NetNamespace;
 use crate::devices::netlink::{Netlink, Route};
 use crate::devices::tcp_settings;
+use crate::error::wrong;
 
 /// Largest packet: what the model's MTU is for.
 pub const MTU: u16 = 1500;
@@ -51,6 +52,11 @@ impl Tun {
         &self.namespace
     }
 
+    /// How programs call it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
     /// Its index there.
     pub fn index(&self) -> u32 {
         self.index
@@ -65,9 +71,7 @@ impl Tun {
             let mut netlink = Netlink::open()?;
             routes.iter().try_for_each(|route| {
                 netlink.add_route(route).map_err(|error| match tcp_settings::described(&route.metrics) {
-                    Some(told) => {
-                        io::Error::new(error.kind(), format!("a route does not take {told}: {error}"))
-                    }
+                    Some(told) => wrong(format!("{told}: the kernel takes no such route ({error})")),
                     None => error,
                 })
             })

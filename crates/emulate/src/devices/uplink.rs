@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The server side translates the UEs' addresses to its own, which is this emulation's alone: so several run beside each
-//! other. The host translates that to its own. All of it vanishes with the process but the host's forwarding, which is
+//! other. The host translates that to its own, and refuses what is for itself: its services are no part of the Internet. All of it vanishes with the process but the host's forwarding, which is
 //! for whoever started it to set and to set back.
 
 use std::io;
@@ -38,19 +38,22 @@ pub struct Uplink {
 }
 
 impl Uplink {
-    /// Connects `server_side` to the network of the present namespace.
+    /// Connects `server_side` to the network of the present namespace; to the host's own addresses only with
+    /// `host_services`.
     ///
     /// # Errors
     /// If this process is not root there, or the kernel cannot translate addresses.
-    pub fn new(server_side: &NetNamespace) -> io::Result<Self> {
+    pub fn new(server_side: &NetNamespace, host_services: bool) -> io::Result<Self> {
         let (number, device) = device_into(server_side)?;
         let [host, inside] = [1, 2].map(|last| IpAddr::V4(Ipv4Addr::new(10, 46, number, last)));
         let mut netlink = Netlink::open()?;
         let index = netlink.index(&device)?;
+        silence_ipv6(&device)?;
         netlink.add_address(index, host)?;
         netlink.set_up(index)?;
         netlink.add_route(&Route::host(inside, index))?;
-        let at_host = Masquerade::new(&format!("umtslab{number}"), &[10, 46, number])?;
+        let fenced = (!host_services).then_some(index);
+        let at_host = Masquerade::new(&format!("umtslab{number}"), &[10, 46, number], fenced)?;
         let at_server = server_side.within(|| {
             let mut netlink = Netlink::open()?;
             let index = netlink.index(INSIDE)?;
@@ -59,11 +62,13 @@ impl Uplink {
             netlink.add_route(&Route::host(host, index))?;
             netlink.add_route(&Route { via: Some(host), ..Route::default(host, index) })?;
             set_sysctl("net/ipv4/ip_forward", "1")?;
-            Masquerade::new("umtslab", &[10, 45])
+            Masquerade::new("umtslab", &[10, 45], None)
         })?;
+        let refuses = if host_services { "" } else { ", and refuses what is for the host itself" };
+        let gives = "which gives what comes from there the host's address";
         let changes = vec![
             format!("device {device} with {host}, and a route to {inside}"),
-            format!("nftables table umtslab{number}, which gives what comes from there the host's address"),
+            format!("nftables table umtslab{number}, {gives}{refuses}"),
         ];
         Ok(Uplink { _at_server: at_server, _at_host: at_host, device: (netlink, index), changes })
     }
@@ -80,6 +85,15 @@ impl Drop for Uplink {
 }
 
 const INSIDE: &str = "uplink";
+
+/// Has the host take no IPv6 from the device: the way is of IPv4 only, and a link needs no route to be asked over.
+fn silence_ipv6(device: &str) -> io::Result<()> {
+    match set_sysctl(&format!("net/ipv6/conf/{device}/disable_ipv6"), "1") {
+        // A kernel without IPv6.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        done => done,
+    }
+}
 
 /// The first pair of devices of which the host has no name yet.
 fn device_into(server_side: &NetNamespace) -> io::Result<(u8, String)> {

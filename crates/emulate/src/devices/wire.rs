@@ -23,6 +23,7 @@ use nix::{cmsg_space, getsockopt_impl, libc, setsockopt_impl, sockopt_impl};
 use crate::devices::frames::{self, HEADER, TAG, Way};
 use crate::devices::netlink::Netlink;
 use crate::devices::tun::MTU;
+use crate::error::wrong;
 use crate::packets::foreign;
 
 /// Pairs of addresses whose Ethernet header is remembered.
@@ -84,6 +85,7 @@ impl std::ops::AddAssign for Frames {
 
 /// One of the two devices.
 pub struct Wire {
+    name: String,
     index: usize,
     socket: Rc<OwnedFd>,
     other: Rc<OwnedFd>,
@@ -92,6 +94,7 @@ pub struct Wire {
     /// Parts of segments that were too large for one packet.
     parts: RefCell<VecDeque<Vec<u8>>>,
     frames: Cell<Frames>,
+    was_down: Cell<bool>,
 }
 
 impl Wire {
@@ -101,21 +104,39 @@ impl Wire {
     /// If they are not there or not fit for it: the message says what to do.
     pub fn pair(names: [&str; 2]) -> io::Result<[Wire; 2]> {
         if names[0] == names[1] {
-            return Err(io::Error::other("the two devices are the same"));
+            return Err(wrong(format!("device {} is both ends of the radio: it takes two", names[0])));
         }
         let [first, second] =
             [open(names[0])?, open(names[1])?].map(|(socket, index)| (Rc::new(socket), index));
         let headers = Headers::default();
-        let wire = |(socket, index): &(Rc<OwnedFd>, usize), (other, _): &(Rc<OwnedFd>, usize)| Wire {
+        let wire = |name: &str, (socket, index): &(Rc<OwnedFd>, usize), other: &(Rc<OwnedFd>, usize)| Wire {
+            name: name.to_owned(),
             index: *index,
             socket: Rc::clone(socket),
-            other: Rc::clone(other),
+            other: Rc::clone(&other.0),
             headers: Rc::clone(&headers),
             buffer: RefCell::new(vec![0; LARGEST]),
             parts: RefCell::default(),
             frames: Cell::default(),
+            was_down: Cell::default(),
         };
-        Ok([wire(&first, &second), wire(&second, &first)])
+        Ok([wire(names[0], &first, &second), wire(names[1], &second, &first)])
+    }
+
+    /// The device's.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it was ever down, so that it may be gone.
+    pub fn was_down(&self) -> bool {
+        self.was_down.get()
+    }
+
+    /// Whether there is no such device any more.
+    pub fn is_gone(&self) -> bool {
+        let look = || Netlink::open()?.link(self.index as u32);
+        self.was_down() && look().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
     /// The next packet for the radio, if there is one: its length. What goes aside goes on the way.
@@ -150,8 +171,11 @@ impl Wire {
         let received = match received {
             Ok(received) => received,
             Err(nix::Error::EAGAIN) => return Ok(Received::Nothing),
-            // The device is down, and may come up again.
-            Err(nix::Error::ENETDOWN) => return Ok(Received::Nothing),
+            // Told once. The device may come up again, and it may be on its way out: then it is down first.
+            Err(nix::Error::ENETDOWN) => {
+                self.was_down.set(true);
+                return Ok(Received::Nothing);
+            }
             Err(error) => return Err(error.into()),
         };
         // Until it is bound the socket takes the frames of every device.
@@ -283,7 +307,7 @@ impl AsFd for Wire {
 
 /// A socket on the device of this name, and the number of that.
 fn open(name: &str) -> io::Result<(OwnedFd, usize)> {
-    let of_device = |advice: String| io::Error::other(format!("device {name}: {advice}"));
+    let of_device = |advice: String| wrong(format!("device {name}: {advice}"));
     let mut link = None;
     for found in getifaddrs()?.filter(|found| found.interface_name == name) {
         let Some(address) = found.address else { continue };

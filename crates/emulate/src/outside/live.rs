@@ -13,7 +13,7 @@ use crate::outside::recording::Recording;
 use crate::programs::children::{ChildId, Children};
 
 /// Real programs and the time that passes for them.
-pub struct Live {
+pub struct Live<'a> {
     /// The clock and the devices.
     pub clock: WallClock,
     /// The border to the network.
@@ -22,6 +22,10 @@ pub struct Live {
     pub children: Children,
     /// The one whose end is the end of the emulation.
     pub command: ChildId,
+    /// Devices of which it was told that they are gone.
+    pub told_gone: usize,
+    /// Told what goes wrong meanwhile.
+    pub notice: &'a mut dyn FnMut(&str),
     /// Where packets are noted for a replay.
     pub recording: Option<Recording>,
     /// Whoever wanted the emulation is gone.
@@ -30,7 +34,7 @@ pub struct Live {
     pub released_late: u64,
 }
 
-impl Clock for Live {
+impl Clock for Live<'_> {
     type Packet = Incoming;
 
     fn wait(&mut self, until: Time) -> Wake<Incoming> {
@@ -42,7 +46,7 @@ impl Clock for Live {
     }
 }
 
-impl Outside for Live {
+impl Outside for Live<'_> {
     fn enter<T: TraceSink<TraceEvent>>(
         &mut self,
         network: &mut Network,
@@ -69,6 +73,17 @@ impl Outside for Live {
             return true;
         }
         self.children.reap();
+        self.tell();
         self.children.status(self.command).is_some()
+    }
+}
+
+impl Live<'_> {
+    /// Says what has gone since it was asked last.
+    fn tell(&mut self) {
+        for &port in &self.clock.gone()[self.told_gone..] {
+            (self.notice)(&self.clock.ports()[port].when_gone());
+        }
+        self.told_gone = self.clock.gone().len();
     }
 }

@@ -46,9 +46,14 @@ pub enum Internet {
     None,
     /// Nothing, but every address answers: this program does, and says a line on standard output when it begins.
     Hermetic(Program),
-    /// The host's network, by translation of addresses. This program answers names, in the host's network; the sockets where
-    /// it is asked, UDP and TCP, are the two last words that it gets.
-    Host(Program),
+    /// The host's network, by translation of addresses.
+    Host {
+        /// Answers names, in the host's network; the sockets where it is asked, UDP and TCP, are the two last words that it
+        /// gets.
+        resolver: Program,
+        /// The host's own addresses are in reach, too.
+        services: bool,
+    },
 }
 
 /// Something of each program beside the command.

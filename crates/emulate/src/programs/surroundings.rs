@@ -38,12 +38,17 @@ impl Surroundings {
             return Ok(Surroundings { ports, behind: Behind::Anybody, tcp: Effective::new(), uplink: None });
         }
         let ues = 1 + programs.ues.len();
-        let is_hermetic = !matches!(programs.internet, Internet::Host(_));
+        let host_services = match programs.internet {
+            Internet::Host { services, .. } => Some(services),
+            Internet::None | Internet::Hermetic(_) => None,
+        };
+        let is_hermetic = host_services.is_none();
         let networks = mem::take(&mut programs.networks);
+        topology::tell_tcp(&networks, &programs.tcp).map_err(system("cannot set up TCP"))?;
         let tuns = topology::build(networks, &programs.tcp, is_hermetic)
             .map_err(system("cannot make the devices"))?;
         let tcp = topology::effective(&tuns, &programs.tcp).map_err(system("cannot read TCP's settings"))?;
-        let uplink = (!is_hermetic).then(|| Uplink::new(tuns[SERVER_PORT].namespace()));
+        let uplink = host_services.map(|services| Uplink::new(tuns[SERVER_PORT].namespace(), services));
         let uplink = uplink.transpose().map_err(system("cannot reach the host's network"))?;
         let ports = tuns.into_iter().map(Port::Tun).collect();
         Ok(Surroundings { ports, behind: Behind::Ues(ues), tcp, uplink })
@@ -71,7 +76,7 @@ impl Surroundings {
                 let begun = children.start_and_wait(server_side, servers);
                 Some(begun.map_err(system("cannot start the servers inside"))?)
             }
-            Internet::Host(resolver) => {
+            Internet::Host { resolver, .. } => {
                 let begun = start_resolver(children, server_side, resolver);
                 Some(begun.map_err(system("cannot answer names"))?)
             }
