@@ -11,6 +11,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TextIO
 
+from umtslab.printable import own, printable
+
 _GAP = "  "
 _NARROWEST = 12
 """A column of texts is not made narrower than that: what is left over, the terminal wraps."""
@@ -31,7 +33,7 @@ class Table:
         """One more row, with a cell for each heading."""
         if len(cells) != len(self.headings):
             raise ValueError(f"{len(self.headings)} columns, and {len(cells)} cells")
-        self.rows.append(cells)
+        self.rows.append(tuple(map(printable, cells)))
 
     def lines(self, width: int | None = None, *, bold: bool = False) -> Iterator[str]:
         """The table in lines of at most `width` characters, as far as its columns can be folded."""
@@ -81,13 +83,14 @@ def show(table: Table, file: TextIO | None = None) -> None:
     out = sys.stdout if file is None else file
     terminal = is_terminal(out)
     for line in table.lines(terminal_width(out) if terminal else None, bold=terminal):
-        print(line, file=out)
+        print(line, file=own(out))
 
 
 def heading(text: str, file: TextIO | None = None) -> None:
     """Print a line that stands out where standard output, or `file`, is a terminal."""
     out = sys.stdout if file is None else file
-    print(_bold(text) if is_terminal(out) else text, file=out)
+    text = printable(text)
+    print(_bold(text) if is_terminal(out) else text, file=own(out))
 
 
 def is_terminal(file: TextIO) -> bool:

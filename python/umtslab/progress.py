@@ -7,6 +7,7 @@ import threading
 import time
 from typing import Any, TextIO
 
+from umtslab.printable import own
 from umtslab.task import Task
 
 _PAUSE_S = 0.2
@@ -72,7 +73,7 @@ class Progress:
             self._handle.update(self)
         elif self._file.isatty():
             end = "\n" if self.done == self.total else ""
-            print(f"\r{self!r}\x1b[K", end=end, file=self._file, flush=True)
+            print(f"\r{self!r}\x1b[K", end=end, file=own(self._file), flush=True)
 
 
 def _notebook_handle(progress: Progress) -> Any:

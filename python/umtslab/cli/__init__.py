@@ -6,6 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from umtslab.exit_status import INTERRUPTED
+from umtslab.printable import guarded
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -14,10 +15,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0: done. 1: a run failed, a precision was missed, results could not be written. 2: wrong usage or input.
     130: interrupted.
     """
+    with guarded():
+        return _main(list(sys.argv[1:] if arguments is None else arguments))
+
+
+def _main(words: list[str]) -> int:
     from umtslab.cli.parser import dispatch
 
     try:
-        status = dispatch(list(sys.argv[1:] if arguments is None else arguments))
+        status = dispatch(words)
         sys.stdout.flush()
     except Exception as error:
         from umtslab.cli.failures import status_of

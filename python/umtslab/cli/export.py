@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +17,7 @@ from umtslab.cli.results import find_runs, read_results
 from umtslab.export import to_csv
 from umtslab.first_look import first_look
 from umtslab.metrics import units, unknown
+from umtslab.printable import write_data
 from umtslab.runs import Runs
 from umtslab.store.reader import is_store
 
@@ -124,7 +124,7 @@ def export(
         chosen = table or ("pivot" if rows or columns else "runs" if csv else "summary")
         text = _table(result, out, chosen, metric, rows, columns, latex=latex)
     if output is None:
-        sys.stdout.write(text)
+        write_data(text.encode())
         return 0
     from umtslab.whole_files import whole_file
 

@@ -8,6 +8,7 @@ from argparse import Action, HelpFormatter
 
 from umtslab.cli.verbs import ABOUT, EXAMPLES, EXIT_STATUS, GROUPS
 from umtslab.columns import is_terminal, terminal_width
+from umtslab.printable import own
 
 _WIDEST = 110
 _NAMES_END = 15
@@ -70,7 +71,7 @@ def print_help(text: str) -> None:
     """Print a help text; on a terminal, titles and what is to be typed stand out."""
     if is_terminal(sys.stdout):
         text = re.sub(r"(?m)^([a-z][^\n]*:)$|`([^`\n]+)`", "\x1b[1m\\1\\2\x1b[0m", text)
-    sys.stdout.write(text)
+    own(sys.stdout).write(text)
 
 
 def width() -> int:

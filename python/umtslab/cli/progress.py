@@ -7,6 +7,8 @@ import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
+from umtslab.printable import own, printable
+
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
@@ -19,7 +21,7 @@ class ProgressBar:
     """Shows how much of the runs is done, with an estimate of the time left."""
 
     def __init__(self, title: str, *, quiet: bool) -> None:
-        self._title = title
+        self._title = printable(title)
         self._shown = not quiet and sys.stderr.isatty()
         self._bar: Progress | None = None
         self._line: TaskID | None = None
@@ -65,7 +67,7 @@ class FileBar:
     """Shows how much of some files is read, with an estimate of the time left."""
 
     def __init__(self, title: str, *, quiet: bool) -> None:
-        self._title = title
+        self._title = printable(title)
         self._shown = not quiet and sys.stderr.isatty()
         self._bar: Progress | None = None
         self._line: TaskID | None = None
@@ -83,7 +85,7 @@ class FileBar:
             from rich.console import Console
             from rich.progress import Progress
 
-            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._bar = Progress(console=Console(file=own(sys.stderr)), transient=True)
         return self
 
     def __exit__(
@@ -105,6 +107,6 @@ def _new_bar() -> Progress:
         TextColumn("gone,"),
         TimeRemainingColumn(),
         TextColumn("to go"),
-        console=Console(stderr=True),
+        console=Console(file=own(sys.stderr)),
         transient=True,
     )

@@ -12,6 +12,7 @@ from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_flag, add_json, add_out, add_output
 from umtslab.cli.output_files import check_folder
 from umtslab.cli.results import read_results
+from umtslab.printable import write_data
 from umtslab.store.reader import is_store
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def query(sql: str, *, csv: bool, json: bool, output: Path | None, out: Path) ->
     if kind == "":
         _show(answer)
     elif output is None:
-        sys.stdout.buffer.write(_as_bytes(answer, kind))
+        write_data(_as_bytes(answer, kind))
     else:
         from umtslab.whole_files import whole_file
 

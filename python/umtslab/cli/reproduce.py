@@ -23,6 +23,7 @@ from umtslab.cli.options import (
 )
 from umtslab.cli.results import open_results
 from umtslab.exit_status import FAILED
+from umtslab.printable import own, printable
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -193,12 +194,12 @@ def _progress(*, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    with Progress(*columns, console=Console(file=own(sys.stderr)), transient=True) as bar:
         tasks: dict[str, TaskID] = {}
 
         def report(title: str, done: int, total: int) -> None:
             if title not in tasks:
-                tasks[title] = bar.add_task(title, total=total)
+                tasks[title] = bar.add_task(printable(title), total=total)
             bar.update(tasks[title], completed=done, total=total)
 
         yield report

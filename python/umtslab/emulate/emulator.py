@@ -17,6 +17,7 @@ from umtslab.emulate.labels import Labels
 from umtslab.emulate.meter import Meter
 from umtslab.emulate.session import METRICS_VARIABLE, Session
 from umtslab.exit_status import EMULATION_FAILED, WRONG
+from umtslab.printable import guarded
 from umtslab.system_errors import reason
 
 if TYPE_CHECKING:
@@ -193,7 +194,8 @@ def _real_time() -> Iterator[bool]:
 def _main() -> int:
     """Whatever nobody expected is a failure of the emulation, not an exit status of the command."""
     try:
-        return main(sys.argv[1:])
+        with guarded():
+            return main(sys.argv[1:])
     except BaseException:
         traceback.print_exc()
         return EMULATION_FAILED

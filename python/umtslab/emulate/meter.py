@@ -9,6 +9,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any
 
+from umtslab.printable import own
+
 USUAL_COLUMNS = 80
 """Of a terminal that does not tell."""
 
@@ -64,8 +66,9 @@ class Meter:
 
     def say(self, what: str) -> None:
         """Say what goes wrong meanwhile, on a line of its own; also where no reading is shown."""
+        self._write(self._end())
         with suppress(OSError):
-            print(f"{self._end()}umts: {what}", file=sys.stderr, flush=True)
+            print(f"umts: {what}", file=sys.stderr, flush=True)
 
     def _end(self) -> str:
         """What takes the last reading off the terminal."""
@@ -74,7 +77,7 @@ class Meter:
     def _write(self, text: str) -> None:
         """Write to the terminal; one that is gone ends nothing."""
         try:
-            sys.stderr.write(text)
+            own(sys.stderr).write(text)
             sys.stderr.flush()
         except OSError:
             self._shown = False

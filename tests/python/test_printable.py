@@ -1,0 +1,160 @@
+"""Nothing in a text of a file is obeyed by the terminal that shows it, whichever verb does."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import FTP, Umts, command
+from umtslab.columns import Table
+from umtslab.printable import Guard, guarded, own, printable
+
+OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+OUR_OWN = re.compile(r"\x1b\[(0|1|\?25[hl]|K|[0-9;]*[mKA]|2K)|\r")
+"""What tables, bars and the terminal's line discipline put in."""
+
+EVIL = "\x1b]0;owned\x07\x1b[31m\x9b2J \u202eback\x7f"
+IN_TOML = EVIL.encode("unicode_escape").decode().replace("\\x", "\\u00")
+
+
+def files(folder: Path) -> tuple[Path, Path]:
+    """A scenario and a campaign with such texts wherever they take any."""
+    scenario = folder / "scenario.toml"
+    text = FTP.read_text().replace("\r", "")
+    text = re.sub(r"(?m)^title = .*$", lambda _: f'title = "{IN_TOML}"', text)
+    text = re.sub(r"(?m)^source = .*$", lambda _: f'source = "{IN_TOML}"', text)
+    scenario.write_text(text)
+    campaign = folder / "campaign.toml"
+    campaign.write_text(
+        f'version = 1\ntitle = "{IN_TOML}"\nscenario = "scenario.toml"\nruns = 2\n'
+        '[set]\nduration = "5 s"\n[grid]\ntcp.variant = ["reno", "tahoe"]\n'
+    )
+    return scenario, campaign
+
+
+def test_any_text_is_printable_afterwards_and_means_the_same_in_json() -> None:
+    draw = random.Random(1)
+    for _ in range(2000):
+        text = "".join(
+            chr(draw.choice((draw.randrange(0x300), draw.randrange(0x2000, 0x2100)))) for _ in range(20)
+        )
+        shown = printable(text)
+        assert OBEYED.search(shown) is None
+        assert printable(shown) == shown
+        assert "".join(filter(str.isalnum, text)) in "".join(filter(str.isalnum, shown)) or "\\u" in shown
+        quoted = json.dumps(text, ensure_ascii=False)
+        assert json.loads(printable(quoted)) == text
+    assert printable("é\n\tü – 日本") == "é\n\tü – 日本"
+
+
+def test_a_guard_changes_nothing_but_what_passes_it() -> None:
+    stream = io.StringIO()
+    guard = Guard(stream)
+    print(EVIL, end="", file=guard)
+    guard.writelines(["\x1b", "a\n"])
+    assert stream.getvalue() == printable(EVIL) + "\\u001ba\n"
+    assert own(guard) is stream  # type: ignore[arg-type]
+    assert not guard.isatty()
+    before = sys.stdout
+    with guarded():
+        assert own(sys.stdout) is before
+    assert sys.stdout is before
+
+
+def test_cells_of_a_table_are_as_wide_as_they_are_shown() -> None:
+    table = Table("name", ">n")
+    table.add_row("\x1b[31m", "1")
+    assert list(table.lines()) == ["name        n", "\\u001b[31m  1"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    files(tmp_path)
+    return tmp_path
+
+
+WRONG = [
+    ("run", "no\x1b[31mfile.toml"),
+    ("run", "scenario.toml", "--set", "tcp.\x1b[31m=1"),
+    ("\x1b[31m",),
+    ("run", "--\x1b[31m"),
+    ("show", "\x1b[31m"),
+    ("analyse", "\x1b[31m.pcap"),
+    ("params", "\x1b[31m"),
+    ("plot", "\x1b[31m", "cwnd"),
+    ("export", "\x1b[31m", "--csv"),
+    ("sweep", "scenario.toml"),
+    ("reproduce", "\x1b[31m"),
+    ("optimise", "campaign.toml"),
+    ("sensitivity", "campaign.toml"),
+    ("emulate", "--bearer", "\x1b[31m", "--", "true"),
+    ("replay", "\x1b[31m"),
+    ("query", "select '\x1b[31m"),
+]
+
+
+@pytest.mark.parametrize("words", WRONG, ids=lambda words: words[0].encode("unicode_escape").decode())
+def test_messages_quote_what_was_typed_and_nothing_of_it_is_obeyed(
+    folder: Path, words: tuple[str, ...]
+) -> None:
+    done = subprocess.run(command(*words), cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert OBEYED.search(done.stdout + done.stderr) is None
+    assert "Traceback" not in done.stderr
+
+
+def test_titles_of_files_are_shown_and_not_obeyed(folder: Path, umts: Umts) -> None:
+    seen = ""
+    for words in (
+        ("run", "scenario.toml", "--set", "duration=5 s", "--pcap", "--series", "--out", "one"),
+        ("run", "scenario.toml", "--set", "duration=5 s", "--json", "--out", "one", "--seed", "9"),
+        ("sweep", "campaign.toml", "--plan"),
+        ("sweep", "campaign.toml", "--out", "many"),
+        ("compare", "one", "one"),
+        ("export", "many", "--csv"),
+        ("export", "many", "--latex"),
+        ("query", "select * from runs", "--csv", "--out", "many"),
+        ("query", f"select '{EVIL}' as text", "--out", "many"),
+        ("analyse", *map(str, sorted((folder / "one").glob("runs/*/captures/server.pcapng")))),
+        ("plot", "one", "cwnd", "--output", "figure.svg"),
+        ("report", "many", "--output", "page.html"),
+    ):
+        done = subprocess.run(command(*words), cwd=folder, capture_output=True, text=True, check=False)
+        assert OBEYED.search(done.stdout + done.stderr) is None, words
+        assert "Traceback" not in done.stderr
+        seen += done.stdout + done.stderr
+    assert "\\u001b]0;owned\\u0007" in seen
+
+
+def test_on_a_terminal_only_our_own_sequences_arrive(folder: Path) -> None:
+    for words in (
+        ("run", "scenario.toml", "--set", "duration=5 s"),
+        ("sweep", "campaign.toml"),
+        ("query", f"select '{EVIL}' as text", "--csv"),
+    ):
+        controlling, terminal = pty.openpty()
+        environment = {**os.environ, "TERM": "xterm"}
+        started = subprocess.Popen(
+            command(*words), cwd=folder, stdout=terminal, stderr=terminal, env=environment
+        )
+        os.close(terminal)
+        said = b""
+        while True:
+            try:
+                part = os.read(controlling, 65536)
+            except OSError:
+                break
+            said += part
+        os.close(controlling)
+        assert started.wait() == 0, said
+        text = OUR_OWN.sub("", said.decode())
+        assert "owned" in text
+        assert OBEYED.search(text) is None, words
