@@ -151,7 +151,7 @@ def units() -> dict[str, str]:
 
 def draw_time_sequence(analysis: CaptureAnalysis, number: int) -> Any:
     """Time-sequence figure of the connection that was collected, repetitions told apart by cause."""
-    from umtslab.plot.style import printable
+    from umtslab.plot.look import printable
     from umtslab.plot.timeseq import figure
 
     title = f"{os.path.basename(analysis.file)}, connection {number}"

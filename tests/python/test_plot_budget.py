@@ -52,7 +52,7 @@ def test_bars_are_the_mean_time_of_a_connection(budgeted: Run) -> None:
     assert heights == pytest.approx([time / count for time in spent if time > 0])
     assert sum(heights) == pytest.approx((budgeted.metrics["budget_total_s"] or 0.0) / count)
     assert axes.get_ylabel().endswith("(s)")
-    assert axes.get_xlabel() == "radio.bler"
+    assert axes.get_xlabel() == "Block error rate"
     assert per_connection(record.cells[1])["total"].n == 1
 
 
@@ -68,7 +68,7 @@ def test_other_parameters_are_panels_up_to_what_fits(budgeted: Run) -> None:
     panels = draw_budget(record(2), "radio.bler").axes
     timers = (Cell({"radio.bler": 0.1, "rrc.inactivity": timer}, (budgeted,)) for timer in ("2 s", "8 s"))
     named = draw_budget(campaign(*timers), "radio.bler").axes
-    assert [axes.get_title(loc="left") for axes in named] == ["rrc.inactivity = 2 s", "rrc.inactivity = 8 s"]
+    assert [axes.get_title(loc="left") for axes in named] == ["Inactivity timer 2 s", "Inactivity timer 8 s"]
     assert [axes.get_title(loc="left") for axes in panels] == ["v0", "v1"]
     with pytest.raises(CampaignError, match="c@KEY=VALUE"):
         draw_budget(record(9), "radio.bler")
@@ -82,8 +82,9 @@ def test_bars_of_numbers_stand_in_their_order_and_those_of_words_as_they_come(bu
         return [label.get_text() for label in axes.get_xticklabels()]
 
     assert ticks(6, 2, 10) == ["2", "6", "10"]
-    assert ticks("20 ms", "10 ms") == ["10 ms", "20 ms"]
-    assert ticks("reno", "bbr") == ["reno", "bbr"]
+    assert ticks("20 ms", "10 ms") == ["10", "20"]
+    assert ticks("1 s", "500 ms") == ["0.5", "1"]
+    assert ticks("reno", "bbr") == ["Reno", "BBR"]
 
 
 def test_an_axis_of_whole_numbers_has_no_ticks_between(budgeted: Run) -> None:
@@ -104,14 +105,20 @@ def test_the_waterfall_has_all_layers_and_causes_on_one_time_axis(budgeted: Run)
     tcp, rlc, rrc, cause = figure.axes
     assert f"connection {CONNECTION}" in tcp.get_title(loc="left")
     assert len({axes.get_xlim() for axes in figure.axes}) == 1
-    assert (tcp.get_ylabel(), cause.get_xlabel()) == ("TCP downlink: octets (kB)", "time (s)")
+    assert (tcp.get_ylabel(), cause.get_xlabel()) == ("TCP downlink (kB)", "time (s)")
     table = budgeted.series("waterfall")
     segments = table.filter(
         (pl.col("what") == "segment") & ~pl.col("lost") & (pl.col("direction") == "downlink")
     )
-    drawn = {str(area.get_label()): len(area.get_paths()) for area in (*tcp.collections, *rlc.collections)}
-    assert drawn["segment, from sender to receiver"] == len(segments)
-    assert drawn["PDU, from RLC to RLC"] > len(segments)
+    word = "segment or PDU, sender to receiver"
+    of_tcp, of_rlc = (
+        {str(area.get_label()): len(area.get_paths()) for area in axes.collections} for axes in (tcp, rlc)
+    )
+    assert of_tcp[word] == len(segments)
+    assert of_rlc[word] > len(segments)
+    # One look, one entry: neither the line nor the word stands in the legend twice.
+    named = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert len(set(named)) == len(named)
     assert {str(area.get_label()) for area in rrc.collections} == {
         "RRC: CELL_FACH",
         "RRC: CELL_DCH",
@@ -120,6 +127,21 @@ def test_the_waterfall_has_all_layers_and_causes_on_one_time_axis(budgeted: Run)
     shown = sum(len(area.get_paths()) for area in cause.collections)
     intervals = budgeted.series("budget_intervals").filter(pl.col("connection") == CONNECTION)
     assert shown == len(intervals.filter(pl.col("end_s") > pl.col("start_s")))
+
+
+def test_drops_at_the_nodeb_are_not_losses_on_the_air(budgeted: Run) -> None:
+    _, rlc, *_ = draw_waterfall(budgeted).axes
+    marks = {str(line.get_label()): len(line.get_xdata()) for line in rlc.lines}  # type: ignore[arg-type]
+    table = budgeted.series("waterfall").filter(
+        (pl.col("layer") == "rlc") & (pl.col("direction") == "downlink")
+    )
+    data = table.filter(pl.col("what").is_in(["pdu", "pdu_again"]))
+    for words, place in (
+        ("PDU lost on the air", "air"),
+        ("PDU dropped by the Node B's queue", "nodeb_queue"),
+    ):
+        rows = data.filter(pl.col("lost_at") == place)
+        assert marks.get(words, 0) == len(rows)
 
 
 def test_a_part_of_the_waterfall_shows_what_is_in_it(budgeted: Run) -> None:

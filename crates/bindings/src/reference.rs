@@ -17,7 +17,7 @@ pub fn schema() -> String {
     umts_scenario::schema().to_string()
 }
 
-/// Every scenario key with its kind, default, range, source, a sentence, and a line for each word that it knows; empty
+/// Every scenario key with its label, kind, default, range, source, a sentence, and a line for each word that it knows; empty
 /// where it has none.
 #[pyfunction]
 pub fn params(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
@@ -26,6 +26,7 @@ pub fn params(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         let choices = choices.collect::<Vec<_>>().join("\n");
         [
             ("key", param.key),
+            ("label", param.label.to_owned()),
             ("kind", param.kind),
             ("required", if param.required { "yes" } else { "" }.to_owned()),
             ("default", param.default.unwrap_or_default()),
@@ -39,7 +40,7 @@ pub fn params(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     umts_scenario::params().into_iter().map(row).collect()
 }
 
-/// Every metric with its unit (empty for counts and ratios), scope, meaning, numerator and denominator.
+/// Every metric with its label, unit (empty for counts and ratios), scope, meaning, numerator and denominator.
 #[pyfunction]
 pub fn metric_definitions(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
     let row = |metric: Definition| -> Row<'_> {
@@ -53,6 +54,7 @@ pub fn metric_definitions(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
         };
         [
             ("name", metric.name),
+            ("label", metric.label),
             ("unit", if metric.unit == "1" { "" } else { metric.unit }),
             ("scope", scope),
             ("meaning", metric.meaning),

@@ -17,6 +17,7 @@ Every metric is computed from the events of a run and from nothing else. `_kbps`
 - **Active time**: the time in the window in which a connection has data that are unsent or unacknowledged. What was
   under way when the window opens counts from there.
 - A connection's data are those of its flow's direction; what the other end sends counts as acknowledgments.
+- The label is what figures and tables for readers say, without the unit; the uplink has `, uplink` behind it.
 - A metric without a value (`null`) had nothing to be computed from, such as a mean without samples.
 - A mean over runs comes with n, the standard deviation and the half width of the 95 % Student-t interval.
 ";
@@ -41,12 +42,12 @@ pub fn reference_page() -> String {
     for (scope, title) in sections {
         write!(
             page,
-            "\n## {title}\n\n| name | unit | meaning | numerator | denominator |\n|---|---|---|---|---|\n"
+            "\n## {title}\n\n| name | label | unit | meaning | numerator | denominator |\n|---|---|---|---|---|---|\n"
         )
         .expect("a string takes all");
         for metric in definitions().filter(|metric| metric.scope == scope) {
-            let Definition { name, unit, meaning, numerator, denominator, .. } = metric;
-            writeln!(page, "| `{name}` | {unit} | {meaning} | {numerator} | {denominator} |")
+            let Definition { name, label, unit, meaning, numerator, denominator, .. } = metric;
+            writeln!(page, "| `{name}` | {label} | {unit} | {meaning} | {numerator} | {denominator} |")
                 .expect("a string takes all");
         }
     }

@@ -24,6 +24,7 @@ mod de;
 mod error;
 mod extends;
 mod flat_profiles;
+mod labels;
 mod load;
 pub mod model;
 mod overrides;

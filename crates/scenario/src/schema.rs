@@ -6,6 +6,7 @@ use schemars::generate::SchemaSettings;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use crate::labels::label;
 use crate::model::Scenario;
 use crate::tree::join;
 
@@ -14,6 +15,8 @@ use crate::tree::join;
 pub struct Param {
     /// The key with its tables, as in `cell.fach.rate`.
     pub key: String,
+    /// What figures and tables for readers call it.
+    pub label: &'static str,
     /// What it holds, with the unit: `time`, `bit rate or "unlimited"`, `"tahoe", "reno" or "newreno"`.
     pub kind: String,
     /// The value if the key is absent; none if the key is required or has no value then.
@@ -99,6 +102,7 @@ fn param(key: String, property: &Value, required: bool) -> Param {
     };
     let default = plain(&property["x-default"]).or_else(|| plain(&property["default"]));
     Param {
+        label: label(&key).unwrap_or_default(),
         key,
         kind: kind(property),
         default: default.filter(|default| !default.is_empty()),

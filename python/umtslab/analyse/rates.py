@@ -15,7 +15,7 @@ def sent_per_window(sent: pl.DataFrame, *, window_s: float = 1.0) -> pl.DataFram
     ----------
     sent : polars.DataFrame
         ``time_s``, ``connection``, ``seq`` and ``end`` (octets); one row per segment. A SYN,
-        which is number 0, is no payload.
+        which is number 0, is no payload. Several results, told apart by ``result``, stay apart.
     window_s : float, default 1.0
         Length of the windows, in seconds; they begin at its multiples.
 
@@ -27,22 +27,106 @@ def sent_per_window(sent: pl.DataFrame, *, window_s: float = 1.0) -> pl.DataFram
     """
     import polars as pl
 
+    keys = ["connection", *(name for name in ("result", "chosen") if name in sent.columns)]
+    if "result" in sent.columns:
+        # In the order in which they come, not in that of their names.
+        names = pl.Enum(sent["result"].unique(maintain_order=True))
+        sent = sent.with_columns(pl.col("result").cast(names))
     octets = (pl.col("end") - pl.col("seq")).cast(pl.Float64).sum()
     segments = sent.filter(pl.col("seq") > 0)
     windows = segments.with_columns((pl.col("time_s") // window_s).cast(pl.Int64).alias("window"))
-    counted = windows.group_by("connection", "window").agg(
-        (octets * 8 / 1e3 / window_s).alias("throughput_kbps")
-    )
-    spans = counted.group_by("connection").agg(
+    counted = windows.group_by(*keys, "window").agg((octets * 8 / 1e3 / window_s).alias("throughput_kbps"))
+    spans = counted.group_by(keys).agg(
         pl.int_ranges(pl.col("window").min(), pl.col("window").max() + 1).alias("window")
     )
     return (
         spans.explode("window")
-        .join(counted, on=["connection", "window"], how="left")
-        .sort("connection", "window")
+        .join(counted, on=[*keys, "window"], how="left")
+        .sort(*keys[1:], "connection", "window")
         .select(
             (pl.col("window") * window_s).alias("time_s"),
-            "connection",
+            *keys,
             pl.col("throughput_kbps").fill_null(0.0),
         )
     )
+
+
+LEAST_SEGMENTS = 20
+"""In a bin, on average: with fewer, single segments are what one sees."""
+
+_MOST_BINS, _LEAST_BINS = 120, 10
+
+
+def bin_length(rates: pl.DataFrame, column: str, sent: pl.DataFrame) -> float:
+    """How long bins have to be, in seconds: 1, 2 or 5 times a power of ten.
+
+    Parameters
+    ----------
+    rates : polars.DataFrame
+        ``time_s``, ``connection`` and a rate in kbit/s; one row per second of each connection.
+    column : str
+        The rate.
+    sent : polars.DataFrame
+        ``seq`` and ``end`` (octets) of segments, the largest of which counts.
+
+    Returns
+    -------
+    float
+        Such that a bin has twenty segments on average, and there are no more bins than can be seen; at least
+        ten of them all the same, and none shorter than a second.
+    """
+    if rates.is_empty() or sent.is_empty():
+        return 1.0
+    begin, end = float(str(rates["time_s"].min())), float(str(rates["time_s"].max())) + 1.0
+    octets = float(str((sent["end"] - sent["seq"]).max())) or 1.0
+    per_second = float(str(rates[column].mean())) * 1e3 / 8 / octets
+    enough = LEAST_SEGMENTS / per_second if per_second > 0 else end - begin
+    wanted = max(min(enough, (end - begin) / _LEAST_BINS), (end - begin) / _MOST_BINS)
+    lengths = (factor * 10.0**power for power in range(8) for factor in (1.0, 2.0, 5.0))
+    return next(length for length in lengths if length >= min(wanted, 1e7))
+
+
+def rebinned(rates: pl.DataFrame, column: str, length_s: float) -> pl.DataFrame:
+    """Rates per second as means over longer bins.
+
+    Parameters
+    ----------
+    rates : polars.DataFrame
+        ``time_s`` (start of a second), ``connection``, the rate, and what else is the same in all rows of a
+        connection; a second without a row, after the first of its connection, counts as zero.
+    column : str
+        The rate.
+    length_s : float
+        Length of a bin, in whole seconds; bins begin at its multiples.
+
+    Returns
+    -------
+    polars.DataFrame
+        The same columns. The first and the last bin of a connection are means over what it has of them.
+    """
+    import polars as pl
+
+    if length_s <= 1.0:
+        return rates
+    keys = [name for name in rates.columns if name not in {"time_s", column}]
+    second = pl.col("time_s").floor().cast(pl.Int64)
+    seconds = rates.with_columns(second.alias("second"))
+    spans = seconds.group_by(keys, maintain_order=True).agg(
+        pl.int_ranges(pl.col("second").min(), pl.col("second").max() + 1).alias("second")
+    )
+    every = spans.explode("second").join(
+        seconds.select(*keys, "second", column), on=[*keys, "second"], how="left", maintain_order="left"
+    )
+    start = (pl.col("second") // int(length_s) * length_s).cast(pl.Float64).alias("time_s")
+    bins = every.group_by(*keys, start, maintain_order=True).agg(pl.col(column).fill_null(0.0).mean())
+    return bins.select(rates.columns)
+
+
+def summed(rates: pl.DataFrame, column: str) -> pl.DataFrame:
+    """The sum of all connections' rates in each second, as those of connection 0, of each result apart."""
+    import polars as pl
+
+    keys = [name for name in rates.columns if name not in {"time_s", "connection", column}]
+    total = rates.group_by(*keys, pl.col("time_s").floor(), maintain_order=True).agg(pl.col(column).sum())
+    first = pl.lit(0, dtype=rates.schema["connection"]).alias("connection")
+    return total.with_columns(first).sort(*keys, "time_s", maintain_order=True).select(rates.columns)

@@ -70,13 +70,13 @@ def cut(table: pl.DataFrame, keys: Sequence[str], from_s: float, until_s: float)
     before = going_on.filter(time < from_s).group_by(keys, maintain_order=True).last()
     begun = pl.concat(
         [
-            before.with_columns(pl.lit(from_s).alias("time_s")).select(table.columns),
+            before.with_columns(pl.lit(float(from_s)).alias("time_s")).select(table.columns),
             going_on.filter(time.is_between(from_s, until_s)),
         ]
     )
     longer = ends.filter(time > until_s).select(keys)
     last = begun.group_by(keys, maintain_order=True).last().join(longer, on=keys, maintain_order="left")
-    return pl.concat([begun, last.with_columns(pl.lit(until_s).alias("time_s")).select(table.columns)])
+    return pl.concat([begun, last.with_columns(pl.lit(float(until_s)).alias("time_s")).select(table.columns)])
 
 
 def integral(
@@ -92,3 +92,46 @@ def integral(
     places = np.searchsorted(times, until, side="right") - 1
     inside = np.clip(places, 0, None)
     return np.where(places < 0, 0.0, sums[inside] + values[inside] * (until - times[inside]))
+
+
+def envelope(rows: pl.DataFrame, column: str, from_s: float, until_s: float, bins: int) -> pl.DataFrame:
+    """Least, mean over time, and most of steps in each of some equal bins.
+
+    Parameters
+    ----------
+    rows : polars.DataFrame
+        ``time_s`` and values of one line, each holding until the next, in the order of time.
+    column : str
+        The values.
+    from_s, until_s : float
+        Where the first bin begins and the last one ends.
+    bins : int
+        How many there are.
+
+    Returns
+    -------
+    polars.DataFrame
+        ``time_s`` (start of the bin), ``low``, ``mean`` and ``high``; null where the line has no value.
+    """
+    import numpy as np
+    import polars as pl
+
+    edges = np.linspace(from_s, until_s, bins + 1)
+    times, values = rows["time_s"].to_numpy(), rows[column].to_numpy().astype(float)
+    # What counts in a bin: its changes, and the value that holds where it begins.
+    held = np.searchsorted(times, edges[:-1], side="right") - 1
+    parts = np.clip(np.searchsorted(edges, times, side="right") - 1, 0, bins - 1)
+    inside = (times >= from_s) & (times <= until_s)
+    low = np.where(held >= 0, values[np.clip(held, 0, None)], np.nan)
+    high = low.copy()
+    np.fmin.at(low, parts[inside], values[inside])
+    np.fmax.at(high, parts[inside], values[inside])
+    known_s = np.clip(np.minimum(edges[1:], times[-1]) - np.maximum(edges[:-1], times[0]), 0.0, None)
+    area = np.diff(integral(times, values, np.clip(edges, None, times[-1])))
+    mean = np.divide(area, known_s, out=np.full(bins, np.nan), where=known_s > 0)
+    found = pl.DataFrame({"time_s": edges[:-1], "low": low, "mean": mean, "high": high})
+    is_over = pl.Series(edges[:-1] >= times[-1])
+    return found.with_columns(
+        pl.when(is_over).then(None).otherwise(pl.col(name).fill_nan(None)).alias(name)
+        for name in ("low", "mean", "high")
+    )

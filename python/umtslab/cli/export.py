@@ -14,12 +14,14 @@ from umtslab.cli.options import RESULT, add_flag, add_out, add_output, add_value
 from umtslab.cli.output_files import check_folder
 from umtslab.cli.parser import whole_number
 from umtslab.cli.results import find_runs, read_results
+from umtslab.cli.studies import find_study
 from umtslab.export import to_csv
 from umtslab.first_look import first_look
 from umtslab.metrics import units, unknown
 from umtslab.printable import write_data
 from umtslab.runs import Runs
 from umtslab.store.reader import is_store
+from umtslab.studies.optimise import Outcome
 
 if TYPE_CHECKING:
     import polars as pl
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from umtslab.cli.parser import Options, Parser
     from umtslab.run import Run
     from umtslab.store import StoreReader
+    from umtslab.studies.sensitivity import Findings
 
 _TABLES = ("runs", "summary", "connections", "pivot")
 
@@ -37,7 +40,9 @@ _FEW = 4
 
 def options(parser: Parser) -> None:
     """What can be typed behind ``umts export``."""
-    parser.explain(f"{RESULT} Or a campaign there.")
+    parser.explain(
+        f"{RESULT} Or a campaign there; or a study, of which the table of trials or effects is written."
+    )
     parser.add_argument("result", metavar="RESULT", help="What to write.")
     _kinds(parser.add_argument_group("what it becomes"))
     trace = parser.add_argument_group("of a trace")
@@ -183,6 +188,8 @@ def _table(
             runs: Sequence[Run] = [run for cell in record.cells for run in cell.runs]
             content = _of_campaign(record, store, table, _wanted(metrics, runs, latex=latex))
             return _written(content, table, record.heading, latex=latex)
+    if (study := find_study(result, out)) is not None:
+        return _of_study(study, latex=latex)
     runs = find_runs(result, out)
     caption = runs[0].heading if len(runs) == 1 else _heading(runs)
     return _written(_of_runs(runs, table, _wanted(metrics, runs, latex=latex)), table, caption, latex=latex)
@@ -221,6 +228,14 @@ def _pivot(
     if len(tables) > 1:
         raise UsageError("a CSV file holds one table: give one --metric")
     return to_csv(tables[0].frame())
+
+
+def _of_study(study: Outcome | Findings, *, latex: bool) -> str:
+    """Its trials, or its effects."""
+    from umtslab.studies.tables import effects_table, trials_table
+
+    content = trials_table(study) if isinstance(study, Outcome) else effects_table(study)
+    return _written(content, "runs", study.study.frame.title or study.study.frame.name, latex=latex)
 
 
 def _of_runs(runs: Sequence[Run], table: str, metrics: Sequence[str]) -> pl.DataFrame:

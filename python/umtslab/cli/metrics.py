@@ -40,6 +40,6 @@ def metrics(containing: str, *, json: bool) -> int:
     from umtslab.columns import show
     from umtslab.terminal import rows_table
 
-    columns = ("name", "unit", "scope", "meaning", "numerator", "denominator")
+    columns = ("name", "label", "unit", "scope", "meaning", "numerator", "denominator")
     show(rows_table([{column: row[column] for column in columns} for row in rows]))
     return 0

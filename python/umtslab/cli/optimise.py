@@ -16,6 +16,7 @@ from umtslab.exit_status import FAILED
 from umtslab.run import code_version
 from umtslab.studies.optimise import Outcome, Trial, load_optimisation
 from umtslab.studies.optimise import optimise as find_best
+from umtslab.studies.record import save_outcome
 
 if TYPE_CHECKING:
     from umtslab.cli.parser import Parser
@@ -54,6 +55,7 @@ def optimise(
         wanted = replace(wanted, trials=trials)
     with study_place(wanted.frame, out, jobs, dask, quiet=quiet or json, kept="trials") as place:
         outcome = find_best(wanted, place)
+        save_outcome(place.store.path, outcome)
         best = outcome.ranking()[0] if outcome.ranking() else None
         command = _command(place.store.command(best.runs[0]), wanted.frame.runs) if best is not None else ""
     tell(lambda: _as_json(outcome, command), lambda: _print(outcome, command), json=json)

@@ -1,31 +1,43 @@
-"""``umts plot``: a figure of a run."""
+"""``umts plot``: a figure of a run, of several, of a campaign or of a study."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
-from umtslab.cli.options import RESULT, add_flag, add_out, add_output, add_value
-from umtslab.cli.parser import whole_number
-from umtslab.plot import KINDS, WATERFALL
+from umtslab.cli.look import add_look, chosen_look
+from umtslab.cli.options import RESULT, add_flag, add_out, add_output, add_value, add_values
+from umtslab.cli.plot_kinds import BUDGET, RUN_KINDS, STUDY_KINDS
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from umtslab.campaign.record import Record
     from umtslab.cli.parser import Parser
-    from umtslab.run import Run
-
-BUDGET = "budget"
+    from umtslab.cli.plot_runs import Wanted
+    from umtslab.plot import Look
 
 
 def options(parser: Parser) -> None:
     """What can be typed behind ``umts plot``."""
     parser.explain(
-        f"{RESULT} Of several runs the first that recorded series is drawn. Or a campaign there.",
-        f"Kinds of a run: {', '.join((*KINDS, WATERFALL))}; of a campaign, a metric or {BUDGET}.",
+        f"{RESULT} Or a campaign or a study there. Several results are drawn in one figure, called by what "
+        "differs in their scenarios. Of several runs of a result the first that recorded series is drawn.",
+        f"Kinds of a run: {', '.join(RUN_KINDS)}. Of a campaign: a metric or {BUDGET}. Of a study: "
+        f"{', '.join(STUDY_KINDS)}.",
     )
-    parser.add_argument("result", metavar="RESULT", help="What to draw from.")
-    parser.add_argument("kind", metavar="KIND", help=f"What to draw; of a campaign, a metric or {BUDGET}.")
+    parser.add_argument("results", metavar="RESULT", nargs="+", help="What to draw from; several runs.")
+    parser.add_argument("kind", metavar="KIND", help="What to draw.")
+    run = parser.add_argument_group("of runs")
+    run.add_argument(
+        "--from", dest="from_", metavar="TIME", help='Where the time axis begins, as in 5 or "500 ms".'
+    )
+    add_value(run, "--until", "TIME", "Where it ends.")
+    add_values(run, "--connection", "N", "A connection to be coloured, the others grey; may be repeated.")
+    add_values(run, "--ue", "N", "A user to be coloured, and its connections; may be repeated.")
+    add_flag(run, "--mean", "The mean over the runs of each result, in its 95 % band.")
     campaign = parser.add_argument_group("of a campaign")
     campaign.add_argument(
         "--over",
@@ -33,120 +45,126 @@ def options(parser: Parser) -> None:
         metavar="KEY",
         help="The parameter on the horizontal axis (default: the first that is a number).",
     )
-    add_flag(campaign, "--log", "A logarithmic horizontal axis.")
-    run = parser.add_argument_group("of a run")
-    run.add_argument(
-        "--connection",
-        type=whole_number,
-        metavar="N",
-        help="Of a waterfall: the connection's number (default: the one that the run recorded).",
+    add_value(
+        campaign, "--against", "KEY", "A map: this parameter on the vertical axis, the metric in cells."
     )
-    run.add_argument(
-        "--from",
-        dest="from_",
-        metavar="TIME",
-        help='Where the time axis begins, as in 5 (seconds) or "500 ms".',
-    )
-    add_value(run, "--until", "TIME", "Where it ends.")
+    add_look(parser.add_argument_group("how it is printed"))
     files = parser.add_argument_group("files")
     add_output(files, "PNG, SVG or PDF, by its suffix (default: a PNG in the folder figures of the results).")
     add_out(files, "Where results are looked up by name")
 
 
 def plot(
-    result: str,
+    results: Sequence[str],
     kind: str,
     *,
-    over: str | None,
-    log: bool,
-    connection: int | None,
     from_: str | None,
     until: str | None,
+    connection: Sequence[str],
+    ue: Sequence[str],
+    mean: bool,
+    over: str | None,
+    against: str | None,
+    log: bool,
+    log_y: bool,
+    width: str | None,
+    title: str | None,
+    xlabel: str | None,
+    ylabel: str | None,
+    grey: bool,
+    font: str | None,
     output: Path | None,
     out: Path,
 ) -> int:
-    """Draw a figure of a run, or a metric of a campaign; arguments as `options` declares them."""
-    from umtslab.cli.campaigns import find_campaign
+    """Draw a figure; arguments as `options` declares them."""
     from umtslab.cli.output_files import check_figure_file
-    from umtslab.cli.results import find_runs
+    from umtslab.cli.plot_runs import Wanted
+    from umtslab.plot import NobodyChosen, UnknownFont, save
 
     if output is not None:
         check_figure_file(output)
-    if (record := find_campaign(result, out)) is not None:
-        if connection is not None or from_ is not None or until is not None:
-            raise UsageError(f"--connection, --from and --until are for runs, and {result} is a campaign")
-        path = output or _in_figures(out, f"{record.name}-{kind}.png")
-        return _plot_campaign(record, kind, over, path, log=log)
-    if kind != WATERFALL and kind not in KINDS:
-        raise UsageError(f"there is no figure {kind!r}; there are {', '.join(KINDS)}, {WATERFALL}")
-    if over is not None or log:
-        raise UsageError(f"--over and --log are for campaigns, and {out} has no campaign {result!r}")
-    if connection is not None and kind != WATERFALL:
-        raise UsageError(f"--connection is for {WATERFALL}")
-    from_s, until_s = _seconds("--from", from_), _seconds("--until", until)
-    if from_s is not None and until_s is not None and from_s >= until_s:
-        raise UsageError(f"--from {from_} is not before --until {until}")
-    runs = find_runs(result, out)
-    run = next((run for run in runs if run.series_kinds()), runs[0])
-
-    if from_s is not None and from_s >= run.duration_s:
-        raise UsageError(f"--from {from_} is not before the end of the run, which took {run.duration_s:g} s")
-
-    from umtslab.plot import View, draw, draw_waterfall, save
-
-    if kind == WATERFALL:
-        figure = draw_waterfall(run, connection, from_s=from_s, until_s=until_s)
-    else:
-        figure = draw(run, kind, View(from_s, until_s))
-    path = output or _default_path(run, kind)
-    save(figure, path)
-    print(path)
+    look = chosen_look(width, title, xlabel, ylabel, font, grey=grey, log_x=log, log_y=log_y)
+    wanted = Wanted(from_, until, tuple(connection), tuple(ue), mean=mean)
+    axes = {"--over": over, "--against": against}
+    try:
+        figure, path = _drawn(results, kind, wanted, axes, look, out)
+    except (NobodyChosen, UnknownFont) as error:
+        raise UsageError(str(error)) from None
+    save(figure, output or path)
+    print(output or path)
     return 0
 
 
-def _seconds(option: str, word: str | None) -> float | None:
-    """A time as it is typed, in seconds."""
-    if word is None:
-        return None
-    from umtslab.quantity import quantity
+def _drawn(
+    results: Sequence[str],
+    kind: str,
+    wanted: Wanted,
+    axes: Mapping[str, str | None],
+    look: Look,
+    out: Path,
+) -> tuple[Figure, Path]:
+    """The figure, and where it goes if nobody says."""
+    from umtslab.cli.campaigns import find_campaign
+    from umtslab.cli.plot_runs import draw_runs
+    from umtslab.cli.plot_study import draw_study
+    from umtslab.cli.results import find_runs
+    from umtslab.cli.studies import find_study
 
-    found = quantity(word)
-    if found is None or not (found.kind == "time" or found.unit == ""):
-        raise UsageError(
-            f'{option} takes seconds, or a time with its unit, as in 5 or "500 ms", not {word!r}'
-        )
-    return found.base
+    alone = results[0] if len(results) == 1 else None
+    if alone is not None and (record := find_campaign(alone, out)) is not None:
+        _refuse(wanted.typed(), alone, "a campaign", "runs")
+        figure = _of_campaign(record, kind, axes["--over"], axes["--against"], look)
+        return figure, _in_figures(out, f"{record.name}-{kind}.png")
+    of_campaigns = [name for name, value in axes.items() if value is not None]
+    if alone is not None and (study := find_study(alone, out)) is not None:
+        _refuse([*wanted.typed(), *of_campaigns], alone, "a study", "others")
+        return draw_study(study, kind, look), _in_figures(out, f"{study.study.frame.name}-{kind}.png")
+    if of_campaigns:
+        verb = "is" if len(of_campaigns) == 1 else "are"
+        told = f"{' and '.join(of_campaigns)} {verb} for campaigns"
+        raise UsageError(f"{told}, and {out} has no campaign {results[0]!r}")
+    found = [find_runs(word, out) for word in results]
+    figure, name = draw_runs(found, results, kind, wanted, look)
+    return figure, _beside(found[0][0].folder, f"{name}.png")
 
 
-def _default_path(run: Run, kind: str) -> Path:
+def _refuse(options: Sequence[str], result: str, what: str, whose: str) -> None:
+    """Options that this kind of result does not have."""
+    if options:
+        verb = "is" if len(options) == 1 else "are"
+        raise UsageError(f"{', '.join(options)} {verb} for {whose}, and {result} is {what}")
+
+
+def _of_campaign(record: Record, metric: str, over: str | None, against: str | None, look: Look) -> Figure:
+    from umtslab.metrics import units, unknown
+
+    if metric == BUDGET:
+        from umtslab.plot.budget import draw_budget
+
+        if look.log_x or look.log_y or against is not None:
+            raise UsageError("--log and --against are for metrics; bars stand side by side")
+        return draw_budget(record, over, look=look)
+    if metric not in units():
+        raise UsageError(f"of a campaign, {BUDGET} or a metric is drawn, and {unknown(metric)}")
+    if against is not None:
+        from umtslab.plot.heat_map import draw_map
+
+        if look.log_x or look.log_y:
+            raise UsageError("--log is for lines; a map has its values at equal distances")
+        return draw_map(record, metric, over, against, look=look)
+    from umtslab.plot.campaign import draw_campaign
+
+    return draw_campaign(record, metric, over, look=look)
+
+
+def _beside(folder: Path | None, name: str) -> Path:
     """Beside the runs, not in the run's folder, which holds what the run wrote and nothing else."""
-    name = f"{run.scenario}-{kind}.png"
-    if run.folder is None or run.folder.parent.name != "runs":
+    if folder is None or folder.parent.name != "runs":
         return Path(name)
-    return _in_figures(run.folder.parent.parent, name)
+    return _in_figures(folder.parent.parent, name)
 
 
 def _in_figures(store: Path, name: str) -> Path:
     figures = store / "figures"
     figures.mkdir(exist_ok=True)
     return figures / name
-
-
-def _plot_campaign(record: Record, metric: str, over: str | None, path: Path, *, log: bool) -> int:
-    from umtslab.metrics import units, unknown
-    from umtslab.plot import save
-
-    if metric == BUDGET:
-        from umtslab.plot.budget import draw_budget
-
-        if log:
-            raise UsageError("--log is for metrics; bars stand side by side")
-        save(draw_budget(record, over), path)
-    elif metric in units():
-        from umtslab.plot.campaign import draw_campaign
-
-        save(draw_campaign(record, metric, over, log=log), path)
-    else:
-        raise UsageError(f"of a campaign, {BUDGET} or a metric is drawn, and {unknown(metric)}")
-    print(path)
-    return 0

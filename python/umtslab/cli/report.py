@@ -1,4 +1,4 @@
-"""``umts report``: a campaign as one page of HTML."""
+"""``umts report``: a campaign or a study as one page of HTML."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING
 from umtslab.cli.campaigns import opened_campaign
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_flag, add_out, add_output, add_values
+from umtslab.cli.studies import find_study
 
 if TYPE_CHECKING:
     from umtslab.campaign.record import Record
     from umtslab.cli.parser import Parser
     from umtslab.store import StoreReader
+    from umtslab.studies.optimise import Outcome
+    from umtslab.studies.sensitivity import Findings
 
 
 def options(parser: Parser) -> None:
@@ -24,7 +27,7 @@ def options(parser: Parser) -> None:
     parser.add_argument(
         "campaign",
         metavar="CAMPAIGN",
-        help="A campaign in --out, or some of its points: NAME@KEY=VALUE,….",
+        help="A campaign in --out, or some of its points: NAME@KEY=VALUE,…; or a study there.",
     )
     shown = parser.add_argument_group("what it shows")
     add_values(
@@ -50,11 +53,28 @@ def report(
 ) -> int:
     """Write the page of a campaign; arguments as `options` declares them."""
     with opened_campaign(campaign, out) as found:
-        if found is None:
-            raise UsageError(f"{out} has no campaign {campaign!r}; `umts sweep` makes one")
-        record, store = found
-        print(write_report(record, store, metric, output, over, log=log))
+        if found is not None:
+            record, store = found
+            print(write_report(record, store, metric, output, over, log=log))
+            return 0
+    study = find_study(campaign, out)
+    if study is None:
+        made = "`umts sweep`, `umts optimise` and `umts sensitivity` make some"
+        raise UsageError(f"{out} has no campaign and no study {campaign!r}; {made}")
+    if metric or over is not None or log:
+        raise UsageError(f"--metric, --over and --log are for campaigns, and {campaign} is a study")
+    print(_write_study(study, output, out))
     return 0
+
+
+def _write_study(study: Outcome | Findings, output: Path | None, out: Path) -> Path:
+    from umtslab.cli.results import read_results
+    from umtslab.page import write
+    from umtslab.page.study import html
+
+    path = output or out / "reports" / f"{study.study.frame.name}.html"
+    with read_results(out) as store:
+        return write(path, html(study, store))
 
 
 def write_report(

@@ -10,6 +10,7 @@ from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.purposes import check_purpose
 from umtslab.cli.studies import study_place, tell
 from umtslab.run import code_version
+from umtslab.studies.record import save_findings
 from umtslab.studies.sensitivity import Findings, analyse_sensitivity, load_sensitivity
 
 if TYPE_CHECKING:
@@ -47,6 +48,7 @@ def sensitivity(
     wanted = load_sensitivity(study)
     with study_place(wanted.frame, out, jobs, dask, quiet=quiet or json, kept="runs") as place:
         findings = analyse_sensitivity(wanted, place)
+        save_findings(place.store.path, findings)
     if output is not None:
         from umtslab.plot import save
         from umtslab.plot.effects import draw_effects

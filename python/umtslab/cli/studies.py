@@ -10,10 +10,13 @@ from typing import Any
 
 from umtslab.cli.failures import Interrupted
 from umtslab.cli.progress import ProgressBar
-from umtslab.cli.results import open_results
+from umtslab.cli.results import open_results, read_results
 from umtslab.cli.where import chosen_workers
+from umtslab.store.reader import is_store
 from umtslab.studies.file import Frame
+from umtslab.studies.optimise import Outcome
 from umtslab.studies.place import Place
+from umtslab.studies.sensitivity import Findings
 
 
 @contextmanager
@@ -33,6 +36,16 @@ def study_place(
         raise Interrupted(
             f"interrupted; finished {kept} are kept in {out}, the same command goes on"
         ) from None
+
+
+def find_study(name: str, out: Path) -> Outcome | Findings | None:
+    """The study of that name in the results folder `out`; None if there is none."""
+    from umtslab.studies.record import load_study
+
+    if not is_store(out):
+        return None
+    with read_results(out) as store:
+        return load_study(store, name)
 
 
 def tell(content: Callable[[], dict[str, Any]], table: Callable[[], None], *, json: bool) -> None:

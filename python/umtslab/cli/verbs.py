@@ -91,9 +91,10 @@ PROGRAMS = {
 
 RESULTS = {
     "plot": Verb(
-        "Draw a figure of a run that was recorded with --series, or of a campaign.",
+        "Draw a figure of runs that were recorded with --series, of a campaign or of a study.",
         (
-            "umts plot results outstanding -o outstanding.pdf",
+            "umts plot results outstanding --width 3.5in -o outstanding.pdf",
+            "umts plot reno newreno cubic cwnd --until 20",
             "umts plot results waterfall --from 3 --until 8",
             "umts plot fach-error-rate budget --x radio.bler",
         ),

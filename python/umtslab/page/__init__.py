@@ -25,7 +25,7 @@ def render(template: str, **content: Any) -> str:
 
 def address(figure: Figure, *, in_pixels: bool = False) -> str:
     """A figure as an address that holds it: as lines, or in pixels where there are many thousand of them."""
-    from umtslab.plot.style import printable
+    from umtslab.plot.look import printable
 
     content = io.BytesIO()
     with printable():

@@ -11,7 +11,8 @@ from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
 from umtslab.changes import in_words
 from umtslab.first_look import first_look, what_of
-from umtslab.metrics import definitions, units
+from umtslab.labels import key_label, metric_with_unit
+from umtslab.metrics import definitions
 from umtslab.numbers import estimate, number
 from umtslab.page import address, render
 
@@ -59,7 +60,7 @@ def html(
         title=record.title or record.name,
         changes=in_words(record.changes),
         versions=list(dict.fromkeys(str(run.identity.code) for run in runs)),
-        axes=record.axes,
+        axes=[key_label(key) for key in record.axes],
         seed=record.seed,
         runs=len(runs),
         empty=sum(not cell.runs for cell in record.cells),
@@ -95,11 +96,10 @@ def _sections(
 
     meanings = {entry["name"]: entry["meaning"] for entry in definitions()}
     for metric in metrics:
-        unit = units().get(metric, "")
         yield {
             "anchor": metric,
-            "title": f"{metric} ({unit})" if unit else metric,
-            "text": " ".join(filter(None, [meanings.get(metric, ""), _counted(metric)])),
+            "title": metric_with_unit(metric),
+            "text": " ".join(filter(None, [f"{metric}: {meanings.get(metric, '')}", _counted(metric)])),
             "picture": address(draw_campaign(record, metric, over, log=log)),
             "rows": [_row(record, cell, summarise(cell.values(metric))) for cell in record.cells],
         }

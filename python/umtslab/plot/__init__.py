@@ -7,21 +7,36 @@ without reading a file and without a window system.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from umtslab.plot.differences import named_apart
+from umtslab.plot.look import HOUSE, Look, UnknownFont, dress, printable
 from umtslab.plot.programs import all_users, of_programs
-from umtslab.plot.tables import WHOLE, View
+from umtslab.plot.tables import WHOLE, NobodyChosen, View, tables
+from umtslab.run import Run
 
 if TYPE_CHECKING:
+    import polars as pl
     from matplotlib.figure import Figure
 
-    from umtslab.run import Run
-
-__all__ = ["FORMATS", "KINDS", "WATERFALL", "View", "draw", "draw_waterfall", "most_telling", "save"]
+__all__ = [
+    "FORMATS",
+    "KINDS",
+    "WATERFALL",
+    "Look",
+    "NobodyChosen",
+    "UnknownFont",
+    "View",
+    "draw",
+    "draw_waterfall",
+    "most_telling",
+    "named_apart",
+    "save",
+]
 
 FORMATS = (".png", ".svg", ".pdf")
 """What a figure can be saved as, told by the end of the file's name."""
@@ -29,11 +44,15 @@ FORMATS = (".png", ".svg", ".pdf")
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of figure: the series that it shows, in the order in which its function takes them."""
+    """A kind of figure: the series that it shows, in the order in which its function takes them.
+
+    Those of `also` are shown too if there are any; its function takes them by their names.
+    """
 
     name: str
     shows: str
     series: tuple[str, ...]
+    also: tuple[str, ...] = ()
 
     def function(self) -> Callable[..., Figure]:
         """The function that draws it."""
@@ -44,12 +63,17 @@ class Kind:
 KINDS = {
     kind.name: kind
     for kind in (
-        Kind("timeseq", "sequence numbers sent and acknowledged over time", ("sent", "acked")),
+        Kind(
+            "timeseq",
+            "sequence numbers sent and acknowledged over time",
+            ("sent", "acked"),
+            ("sacked", "window"),
+        ),
         Kind("cwnd", "congestion window and slow start threshold", ("cwnd", "ssthresh")),
         Kind("rtt", "round-trip times, smoothed, and retransmission timeout", ("rtt", "srtt", "rto")),
         Kind("outstanding", "data in flight, as the sender sees it", ("outstanding",)),
-        Kind("goodput", "acknowledged payload per second", ("goodput",)),
-        Kind("throughput", "payload sent per second, retransmissions included", ("sent",)),
+        Kind("goodput", "acknowledged payload over time", ("goodput", "sent")),
+        Kind("throughput", "payload sent over time, retransmissions included", ("sent",)),
         Kind("rlc_buffer", "octets in the RLC transmission buffers", ("rlc_buffer",)),
         Kind("pdus", "RLC PDUs as a message sequence (measure.rlc_pdus)", ("rlc_pdus",)),
         Kind("rrc", "RRC states of switched users", ("rrc_state",)),
@@ -74,40 +98,80 @@ def most_telling(run: Run) -> str | None:
     return next((kind for kind, series in _TELLING.items() if run.series_rows(series)), None)
 
 
-def draw(run: Run, kind: str, view: View = WHOLE) -> Figure:
-    """Draw one figure of a run that recorded its series.
+def draw(run: Run | Mapping[str, Run], kind: str, view: View = WHOLE, look: Look = HOUSE) -> Figure:
+    """Draw one figure of a run that recorded its series, or of several runs in one.
 
     Parameters
     ----------
-    run : Run
-        The run.
+    run : Run, or mapping of str to Run
+        The run; or runs by what the figure calls them, see `named_apart`.
     kind : str
         A name of `KINDS`.
     view : View, optional
-        The part of it to show, which decides both axes; by default the whole.
+        The part of it to show, which decides both axes, and who is under study; by default the whole.
+    look : Look, optional
+        How it is printed: width, words, font, without colour.
 
     Raises
     ------
     KeyError
         If there is no such kind.
     umtslab.run.MissingSeries
-        If the run did not record what the figure shows, or has none of it.
+        If a run did not record what the figure shows, or has none of it.
+    umtslab.plot.NobodyChosen
+        If a run does not have those who are to be under study.
     """
-    from umtslab.plot.style import printable
+    runs = {"": run} if isinstance(run, Run) else run
+    chosen = _alike([of_programs(one, KINDS[kind]) for one in runs.values()])
 
-    chosen = of_programs(run, KINDS[kind])
-    shown = [all_users(run, chosen, name, view) for name in chosen.series]
-    with printable():
-        figure = chosen.function()(*shown, title=f"{run.scenario}, seed {run.seed}, run {run.run}")
+    def read(one: Run, name: str, part: View) -> pl.DataFrame:
+        return all_users(one, chosen, name, part)
+
+    shown = [tables(runs, name, view, read) for name in chosen.series]
+    recorded = [set(one.series_kinds()) for one in runs.values()]
+    more = {
+        name: tables(runs, name, view) for name in chosen.also if all(name in kinds for kinds in recorded)
+    }
+    with printable(look):
+        figure = dress(chosen.function()(*shown, **more, title=title_of(list(runs.values()))), look)
+    last_s = max(one.duration_s for one in runs.values())
     for axes in figure.axes:
         # A window, of which the end of the run may cut the last one short, is drawn whole.
-        end_s = min(axes.get_xlim()[1], run.duration_s) if view.until_s is None else view.until_s
+        end_s = min(axes.get_xlim()[1], last_s) if view.until_s is None else view.until_s
         axes.set_xlim(left=view.from_s, right=end_s)
     return figure
 
 
+def _alike(kinds: Sequence[Kind]) -> Kind:
+    """What is drawn of all runs, which is not the same of simulated ones and of real programs."""
+    from umtslab.run import MissingSeries
+
+    if len({kind.name for kind in kinds}) > 1:
+        raise MissingSeries(
+            f"of simulated runs and of real programs {kinds[0].name} is not the same: draw them apart"
+        )
+    return kinds[0]
+
+
+def title_of(runs: Sequence[Run]) -> str:
+    """What stands above a figure: what all of its runs have in common."""
+    if len(runs) == 1:
+        return runs[0].heading
+    names = {run.scenario for run in runs}
+    if len(names) > 1:
+        return ""
+    numbers = {(run.seed, run.run) for run in runs}
+    [name] = names
+    return f"{name}, seed {runs[0].seed}, run {runs[0].run}" if len(numbers) == 1 else name
+
+
 def draw_waterfall(
-    run: Run, connection: int | None = None, *, from_s: float | None = None, until_s: float | None = None
+    run: Run,
+    connection: int | None = None,
+    *,
+    from_s: float | None = None,
+    until_s: float | None = None,
+    look: Look = HOUSE,
 ) -> Figure:
     """Draw all that happened to one connection of a run that recorded its waterfall.
 
@@ -119,6 +183,8 @@ def draw_waterfall(
         Its number; not needed for a run in a store, which knows of which one it recorded.
     from_s, until_s : float, optional
         The part of the time to show; by default all of the connection's.
+    look : Look, optional
+        How it is printed.
 
     Raises
     ------
@@ -127,7 +193,6 @@ def draw_waterfall(
     """
     import polars as pl
 
-    from umtslab.plot.style import printable
     from umtslab.plot.waterfall import figure
     from umtslab.run import MissingSeries
 
@@ -148,14 +213,14 @@ def draw_waterfall(
     if (lacking := run.lacks_connection(wanted)) is not None:
         raise MissingSeries(lacking)
     intervals = run.series("budget_intervals").filter(pl.col("connection") == wanted)
-    title = f"{run.scenario}, seed {run.seed}, run {run.run}, connection {wanted}"
-    with printable():
-        return figure(run.series(WATERFALL), intervals, title=title, from_s=from_s, until_s=until_s)
+    title = f"{run.heading}, connection {wanted}"
+    with printable(look):
+        drawing = figure(run.series(WATERFALL), intervals, title=title, from_s=from_s, until_s=until_s)
+        return dress(drawing, look)
 
 
 def save(figure: Figure, path: str | os.PathLike[str]) -> None:
     """Write a figure as the format of the file's suffix; the file is there whole or not at all."""
-    from umtslab.plot.style import printable
     from umtslab.whole_files import whole_file
 
     undated = {".png": None, ".svg": {"Date": None}, ".pdf": {"CreationDate": None}}

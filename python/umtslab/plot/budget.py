@@ -9,9 +9,12 @@ from umtslab.analyse.statistics import Summary, summarise
 from umtslab.budget import causes, has_budget, seconds
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
-from umtslab.plot.campaign import default_axis, values_of, variant
-from umtslab.plot.causes import legend, look
-from umtslab.plot.style import HEIGHT_IN, WIDTH_IN, printable
+from umtslab.labels import key_label, with_unit
+from umtslab.plot.campaign import check_axis, how_many
+from umtslab.plot.causes import legend, look_of
+from umtslab.plot.look import HEIGHT_IN, HOUSE, Look, canvas, dress, printable, scale
+from umtslab.plot.ticks import value_ticks
+from umtslab.plot.variants import default_axis, values_of, variant, words
 from umtslab.quantity import in_one_unit
 
 if TYPE_CHECKING:
@@ -25,7 +28,7 @@ Bars = Mapping[str, Mapping[str, Summary]]
 """By value of the parameter: time by cause, and ``total``."""
 
 
-def draw_budget(record: Record, over: str | None = None) -> Figure:
+def draw_budget(record: Record, over: str | None = None, *, look: Look = HOUSE) -> Figure:
     """Draw the mean time of a connection by cause.
 
     Parameters
@@ -34,6 +37,8 @@ def draw_budget(record: Record, over: str | None = None) -> Figure:
         The campaign, of runs with a time budget.
     over : str, optional
         The parameter of the horizontal axis; by default the first that is a number and varies.
+    look : Look, optional
+        How it is printed.
 
     Returns
     -------
@@ -46,11 +51,8 @@ def draw_budget(record: Record, over: str | None = None) -> Figure:
     CampaignError
         If there is no such parameter, no run has a budget, or there are too many combinations.
     """
-    from matplotlib.figure import Figure
-
     chosen = over if over is not None else default_axis(record)
-    if chosen not in record.axes:
-        raise CampaignError(f"{record.name} does not vary {chosen!r}; it varies {', '.join(record.axes)}")
+    check_axis(record, chosen)
     panels = _panels(record, chosen)
     if not panels:
         raise CampaignError(
@@ -62,27 +64,34 @@ def draw_budget(record: Record, over: str | None = None) -> Figure:
             f"figure: choose with {record.name}@KEY=VALUE"
         )
     ticks = _ticks(values_of(record, chosen))
-    found = {
-        cause
-        for bars in panels.values()
-        for parts in bars.values()
-        for cause in causes()
-        if (parts[cause].mean or 0.0) > 0
-    }
-    shown = [cause for cause in causes() if cause in found]
-    with printable():
-        figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN + 1.4), layout="constrained")
+    shown = _worth_showing(panels)
+    found = in_one_unit(values_of(record, chosen))
+    totals = [parts["total"] for bars in panels.values() for parts in bars.values()]
+    with printable(look):
+        figure = canvas(HEIGHT_IN + 1.4)
         all_axes = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
         for axes, (label, bars) in zip(all_axes, panels.items(), strict=True):
-            _stack(axes, bars, ticks, shown)
-            axes.set_xlabel(chosen)
-            axes.set_title(label or record.title or record.name, loc="left")
+            _stack(axes, bars, ticks)
+            names = [words(tick) for tick in ticks] if found is None else [f"{n:g}" for n in sorted(found[0])]
+            value_ticks(axes, range(len(ticks)), names, log=False, is_number=False)
+            axes.set_xlabel(with_unit(key_label(chosen), found[1] if found is not None else ""))
+            axes.set_title(label or record.heading, loc="left")
         if len(panels) > 1:
-            figure.suptitle(record.title or record.name, fontsize=10)
+            figure.suptitle(record.heading)
         all_axes[0].set_ylabel("time of a connection (s)")
         all_axes[0].set_ylim(bottom=0)
-        legend(figure, shown)
-    return figure
+        legend(figure, shown, title=f"whole: {how_many(totals)}")
+        return dress(figure, look)
+
+
+def _worth_showing(panels: Mapping[str, Bars]) -> list[str]:
+    """Causes that can be seen in some bar, in their order: the legend has them."""
+    parts = [parts for bars in panels.values() for parts in bars.values()]
+    return [
+        cause
+        for cause in causes()
+        if any((one[cause].mean or 0.0) > 0.001 * (one["total"].mean or 0.0) for one in parts)
+    ]
 
 
 def _panels(record: Record, over: str) -> dict[str, Bars]:
@@ -119,15 +128,23 @@ def _ticks(values: list[object]) -> list[str]:
     return [str(value) for _, value in pairs]
 
 
-def _stack(axes: Axes, bars: Bars, ticks: Sequence[str], shown: Sequence[str]) -> None:
+def _stack(axes: Axes, bars: Bars, ticks: Sequence[str]) -> None:
     """A bar for each value, from the first cause at the bottom to the last."""
     places = [ticks.index(value) for value in bars]
     bottoms = [0.0] * len(places)
-    for cause in shown:
+    for cause in causes():
         heights = [parts[cause].mean or 0.0 for parts in bars.values()]
-        axes.bar(places, heights, 0.75, bottom=bottoms, **look(cause))
+        if any(heights):
+            axes.bar(places, heights, 0.75, bottom=bottoms, **look_of(cause))
         bottoms = [bottom + height for bottom, height in zip(bottoms, heights, strict=True)]
     halves = [parts["total"].ci95 or 0.0 for parts in bars.values()]
-    axes.errorbar(places, bottoms, yerr=halves, fmt="none", ecolor="#000000", elinewidth=0.9, capsize=2.5)
-    axes.set_xticks(range(len(ticks)), ticks)
+    axes.errorbar(
+        places,
+        bottoms,
+        yerr=halves,
+        fmt="none",
+        ecolor="#000000",
+        elinewidth=0.9 * scale(),
+        capsize=2.5 * scale(),
+    )
     axes.grid(visible=False, axis="x")

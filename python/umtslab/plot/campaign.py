@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
-from umtslab.metrics import units
-from umtslab.plot.style import COLOURS, finish, new_figure, printable, style
-from umtslab.quantity import in_one_unit, quantity
+from umtslab.labels import key_label, metric_with_unit, with_unit
+from umtslab.plot.look import HOUSE, Look, dress, printable, scale
+from umtslab.plot.style import COLOURS, halos, new_figure, put_legend, style
+from umtslab.plot.ticks import value_ticks
+from umtslab.plot.variants import default_axis, others, values_of, words
+from umtslab.quantity import in_one_unit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,8 +21,13 @@ if TYPE_CHECKING:
 
 _MARKERS = "osD^vP*X"
 
+_APART_PT = 3.0
+"""Between the intervals of two variants at one value."""
 
-def draw_campaign(record: Record, metric: str, over: str | None = None, *, log: bool = False) -> Figure:
+
+def draw_campaign(
+    record: Record, metric: str, over: str | None = None, *, log: bool = False, look: Look = HOUSE
+) -> Figure:
     """Draw a metric over a parameter.
 
     Parameters
@@ -32,17 +40,22 @@ def draw_campaign(record: Record, metric: str, over: str | None = None, *, log: 
         The parameter of the horizontal axis; by default the first that is a number and varies.
     log : bool
         A logarithmic horizontal axis.
+    look : Look, optional
+        How it is printed.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Ticks at the values that were run; intervals of variants side by side; the legend says how many runs.
 
     Raises
     ------
     CampaignError
         If there is no such parameter, or no run measured the metric.
     """
-    from matplotlib.ticker import MaxNLocator
-
+    log = log or look.log_x
     chosen = over if over is not None else default_axis(record)
-    if chosen not in record.axes:
-        raise CampaignError(f"{record.name} does not vary {chosen!r}; it varies {', '.join(record.axes)}")
+    check_axis(record, chosen)
     lines = _lines(record, metric, chosen)
     if not any(summary.n for line in lines.values() for _, summary in line):
         raise CampaignError(f"no run of {record.name} measured {metric}")
@@ -53,35 +66,40 @@ def draw_campaign(record: Record, metric: str, over: str | None = None, *, log: 
     x_of = {str(value): place for value, place in zip(values, places, strict=True)}
     if log and (found is None or min(places) <= 0):
         raise CampaignError(f"{chosen} cannot go on a logarithmic axis: its values are not numbers above 0")
-    with printable():
-        unit_of = units().get(metric, "")
+    with printable(look):
         figure, axes = new_figure(
-            record.title or record.name,
-            f"{metric} ({unit_of})" if unit_of else metric,
-            f"{chosen} ({unit})" if unit else chosen,
+            record.heading, metric_with_unit(metric), with_unit(key_label(chosen), unit)
         )
-        for number, (label, line) in enumerate(lines.items()):
-            _draw_line(
-                axes, number, label, [(x_of[x], summary) for x, summary in line], joined=found is not None
-            )
-        if found is None:
-            axes.set_xticks(places, [str(value) for value in values])
-        elif not log and all(isinstance(value, int) for value in values):
-            axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
-        finish(figure, axes)
-        margin = 0.5 if found is None else 0.04 * ((max(places) - min(places)) or 1)
+        dots = {label: [(x_of[x], summary) for x, summary in line] for label, line in lines.items()}
+        _draw_lines(axes, dots, joined=found is not None)
         if log:
             axes.set_xscale("log")
-            axes.set_xlim(min(places) / 1.2, max(places) * 1.2)
-        else:
-            axes.set_xlim(min(places) - margin, max(places) + margin)
-    return figure
+        names = [f"{place:g}" for place in places] if found is not None else [words(v) for v in values]
+        value_ticks(axes, places, names, log=log, is_number=found is not None)
+        axes.set_ylim(_limits([summary for line in lines.values() for _, summary in line]))
+        _legend(figure, axes, record, chosen, [s for line in lines.values() for _, s in line])
+        return dress(figure, look)
 
 
-def default_axis(record: Record) -> str:
-    """The first parameter that is a number and varies, else the first that varies, else the first."""
-    varied = [key for key in record.axes if len(values_of(record, key)) > 1] or list(record.axes)
-    return next((key for key in varied if in_one_unit(values_of(record, key)) is not None), varied[0])
+def check_axis(record: Record, key: str) -> None:
+    """Refuse what a campaign does not vary.
+
+    Raises
+    ------
+    CampaignError
+        If it does not vary `key`.
+    """
+    if key not in record.axes:
+        raise CampaignError(f"{record.name} does not vary {key!r}; it varies {', '.join(record.axes)}")
+
+
+def how_many(summaries: Sequence[Summary]) -> str:
+    """What an interval is of: "mean and 95 % interval, n = 5"."""
+    counts = sorted({summary.n for summary in summaries if summary.n})
+    if counts == [1]:
+        return "one run each"
+    n = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+    return f"mean and 95 % interval, n = {n} runs"
 
 
 def _lines(record: Record, metric: str, over: str) -> dict[str, list[tuple[str, Summary]]]:
@@ -89,47 +107,79 @@ def _lines(record: Record, metric: str, over: str) -> dict[str, list[tuple[str, 
     lines: dict[str, list[tuple[str, Summary]]] = {}
     for cell in record.cells:
         if over in cell.parameters:
-            lines.setdefault(variant(record, cell, over), []).append(
+            lines.setdefault(_entry(record, cell, over), []).append(
                 (str(cell.parameters[over]), summarise(cell.values(metric)))
             )
     return lines
 
 
-def variant(record: Record, cell: Cell, over: str) -> str:
-    """A point's values of the parameters that vary beside `over`, as words."""
-    others = [key for key in record.axes if key != over and len(values_of(record, key)) > 1]
-    return ", ".join(_word(cell, key) for key in others if key in cell.parameters)
+def _entry(record: Record, cell: Cell, over: str) -> str:
+    """What the legend says of a point's variant, below a heading that says of what: its values."""
+    keys = [key for key in others(record, over) if key in cell.parameters]
+    return ", ".join(words(cell.parameters[key]) for key in keys)
 
 
-def _word(cell: Cell, key: str) -> str:
-    value = cell.parameters[key]
-    is_name = isinstance(value, str) and quantity(value) is None
-    return str(value) if is_name else f"{key} = {value}"
-
-
-def values_of(record: Record, key: str) -> list[object]:
-    """The different values of a parameter, in the order of the campaign."""
-    found = (cell.parameters[key] for cell in record.cells if key in cell.parameters)
-    return list({str(value): value for value in found}.values())
+def _draw_lines(axes: Axes, lines: dict[str, list[tuple[float, Summary]]], *, joined: bool) -> None:
+    known = {
+        label: sorted((x, s.mean, s.ci95 or 0.0) for x, s in dots if s.mean is not None)
+        for label, dots in lines.items()
+    }
+    wider = halos([[(x, mean) for x, mean, _ in dots] for dots in known.values()])
+    for number, (label, dots) in enumerate(known.items()):
+        if dots:
+            aside = (number - (len(known) - 1) / 2) * _APART_PT
+            _draw_line(axes, number, label, dots, aside, wider[number], joined=joined)
 
 
 def _draw_line(
-    axes: Axes, number: int, label: str, dots: Sequence[tuple[float, Summary]], *, joined: bool
+    axes: Axes,
+    number: int,
+    label: str,
+    dots: Sequence[tuple[float, float, float]],
+    aside_pt: float,
+    wider: int,
+    *,
+    joined: bool,
 ) -> None:
-    known = sorted((x, s.mean, s.ci95 or 0.0) for x, s in dots if s.mean is not None)
-    if not known:
-        return
+    """A variant's means and intervals, so many points aside of their values that none hides another's."""
+    from matplotlib.transforms import ScaledTranslation
+
+    assert axes.figure is not None, "axes are of a figure"
+    shift = ScaledTranslation(aside_pt * scale() / 72, 0.0, axes.figure.dpi_scale_trans)
     look = style(number)
     # From the second round of colours on, the marker tells lines apart.
     marker = _MARKERS[(number + number // len(COLOURS)) % len(_MARKERS)]
     axes.errorbar(
-        [x for x, _, _ in known],
-        [mean for _, mean, _ in known],
-        yerr=[half for _, _, half in known],
-        label=label or None,
+        [x for x, _, _ in dots],
+        [mean for _, mean, _ in dots],
+        yerr=[half for _, _, half in dots],
+        label=label or "mean",
         marker=marker,
-        markersize=4,
-        capsize=2.5,
+        markersize=(4 + 2 * wider) * scale(),
+        capsize=2.5 * scale(),
+        linewidth=(1.1 + 1.8 * wider) * scale(),
+        elinewidth=1.1 * scale(),
         color=look["color"],
         linestyle=look["linestyle"] if joined else "none",
+        transform=axes.transData + shift,
     )
+
+
+def _limits(summaries: Sequence[Summary]) -> tuple[float, float]:
+    """From zero, or from below the least mean if that is negative, to above the highest interval."""
+    means = [summary.mean for summary in summaries if summary.mean is not None]
+    ends = [s.mean + (s.ci95 or 0.0) for s in summaries if s.mean is not None]
+    low, high = min(0.0, min(means)), max(0.0, max(ends))
+    margin = 0.06 * (high - low) or 0.05
+    return (low - margin if low < 0 else 0.0), high + margin
+
+
+def _legend(figure: Figure, axes: Axes, record: Record, over: str, summaries: Sequence[Summary]) -> None:
+    """Variants by their values, below what varies and how many runs there are."""
+    handles, labels = axes.get_legend_handles_labels()
+    heading = ", ".join(key_label(key) for key in others(record, over))
+    told = how_many(summaries)
+    if not heading:
+        put_legend(figure, handles, [told])
+        return
+    put_legend(figure, handles, labels, title=f"{heading} ({told})")

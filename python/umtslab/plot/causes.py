@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from umtslab.budget import seconds
+from umtslab.labels import metric_label
 from umtslab.plot.style import put_legend
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ LOOKS = {
 """Colour and hatch of each cause, from Okabe and Ito's palette."""
 
 
-def look(what: str, looks: Mapping[str, tuple[str, str]] = LOOKS) -> dict[str, Any]:
+def look_of(what: str, looks: Mapping[str, tuple[str, str]] = LOOKS) -> dict[str, Any]:
     """What matplotlib calls it."""
     colour, hatch = looks[what]
     return {"facecolor": colour, "hatch": hatch, "edgecolor": "#333333", "linewidth": 0.3}
@@ -40,14 +42,14 @@ def look(what: str, looks: Mapping[str, tuple[str, str]] = LOOKS) -> dict[str, A
 
 def words(cause: str) -> str:
     """The cause as a legend has it."""
-    return cause.replace("_", " ").replace("rto", "RTO").replace("rlc", "RLC").replace("core", "core network")
+    return metric_label(seconds(cause)).removeprefix("Time budget: ")
 
 
-def legend(figure: Figure, causes: Iterable[str]) -> None:
-    """Put the legend of `causes` below a figure."""
+def legend(figure: Figure, causes: Iterable[str], *, title: str = "") -> None:
+    """Put the legend of `causes` below a figure, in the order of the stack from its top."""
     from matplotlib.patches import Patch
 
-    shown = list(causes)
+    shown = list(causes)[::-1]
     put_legend(
-        figure, [Patch(**look(cause)) for cause in shown], [words(cause) for cause in shown], fontsize=9
+        figure, [Patch(**look_of(cause)) for cause in shown], [words(cause) for cause in shown], title=title
     )

@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.efficiency import efficiency_per_window
-from umtslab.plot.style import COLOURS, WIDTH_IN, put_legend, style
+from umtslab.plot.look import canvas
+from umtslab.plot.strands import several_results
+from umtslab.plot.style import COLOURS, legend_of, lines, style
 
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
     import polars as pl
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 HEIGHT_IN = 5.0
@@ -34,29 +37,12 @@ def figure(cell: pl.DataFrame, goodput: pl.DataFrame, *, title: str = "") -> Fig
         Two panels of one time axis. A band marks the time in which nobody could be given a DCH. Efficiency is
         that of the metric ``cell_efficiency``: all goodput, of all cells that is reserved, over windows.
     """
-    from matplotlib.figure import Figure
-
-    drawing = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
+    drawing = canvas(HEIGHT_IN)
     upper, lower = drawing.subplots(2, 1, sharex=True)
-    cells = cell.partition_by("cell", as_dict=True, maintain_order=True)
-    for number, ((name,), rows) in enumerate(sorted(cells.items())):
-        label = "DCHs in use" if len(cells) == 1 else f"DCHs in use, cell {name}"
-        times = rows["time_s"].to_numpy()
-        upper.plot(times, rows["dchs"].to_numpy(), drawstyle="steps-post", label=label, **style(number))
-        full = _spans(times, rows["is_full"].to_numpy())
-        if full:
-            upper.broken_barh(
-                full, (0.0, 1.0), transform=upper.get_xaxis_transform(), zorder=0.5,
-                color="#E69F00", alpha=0.3, linewidth=0, label="none free or to be taken",
-            )  # fmt: skip
-    windows = efficiency_per_window(cell, goodput, begin_s=float(str(cell["time_s"].min() or 0.0)))
-    lower.stairs(
-        100 * windows["efficiency"].to_numpy(),
-        [*windows["time_s"], windows["time_s"][-1] + windows["length_s"][-1]],
-        color=COLOURS[1],
-        baseline=None,
-        label=f"cell efficiency over {windows['length_s'][0]:g} s",
-    )
+    lines(upper, cell, "dchs", "DCHs in use", by=("cell",))
+    if not several_results(cell):
+        _full(upper, cell)
+    _efficiency(lower, cell, goodput)
     upper.yaxis.get_major_locator().set_params(integer=True)
     upper.set_ylabel("DCHs (number)")
     lower.set_ylabel("efficiency (%)")
@@ -66,13 +52,43 @@ def figure(cell: pl.DataFrame, goodput: pl.DataFrame, *, title: str = "") -> Fig
         axes.set_xlim(left=0, right=float(str(cell["time_s"].max() or 1.0)))
     if title:
         upper.set_title(title, loc="left")
-    handles = {
-        label: handle
-        for axes in (upper, lower)
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    put_legend(drawing, list(handles.values()), list(handles))
+    legend_of(drawing, [upper, lower])
     return drawing
+
+
+def _full(axes: Axes, cell: pl.DataFrame) -> None:
+    """A band over the times in which nobody could be given a DCH."""
+    full = [
+        span
+        for rows in cell.partition_by("cell", maintain_order=True)
+        for span in _spans(rows["time_s"].to_numpy(), rows["is_full"].to_numpy())
+    ]
+    if full:
+        axes.broken_barh(
+            full, (0.0, 1.0), transform=axes.get_xaxis_transform(), zorder=0.5,
+            color="#E69F00", alpha=0.3, linewidth=0, label="none free or to be taken",
+        )  # fmt: skip
+
+
+def _efficiency(axes: Axes, cell: pl.DataFrame, goodput: pl.DataFrame) -> None:
+    """Efficiency over windows, of each result."""
+    results = cell["result"].unique(maintain_order=True).to_list() if "result" in cell.columns else [None]
+    begin_s = float(str(cell["time_s"].min() or 0.0))
+    for number, result in enumerate(results):
+        ours, theirs = (
+            (cell, goodput)
+            if result is None
+            else (table.filter(table["result"] == result) for table in (cell, goodput))
+        )
+        windows = efficiency_per_window(ours, theirs, begin_s=begin_s)
+        look = {"color": COLOURS[1]} if result is None else style(number)
+        axes.stairs(
+            100 * windows["efficiency"].to_numpy(),
+            [*windows["time_s"], windows["time_s"][-1] + windows["length_s"][-1]],
+            baseline=None,
+            label=f"cell efficiency over {windows['length_s'][0]:g} s" if result is None else "_",
+            **look,
+        )
 
 
 def _spans(times: npt.NDArray[np.float64], holds: npt.NDArray[np.bool_]) -> list[tuple[float, float]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from umtslab.plot.strands import strands
 from umtslab.plot.style import MOST_LINES, finish, lines, new_figure
 
 if TYPE_CHECKING:
@@ -27,16 +28,18 @@ def figure(cwnd: pl.DataFrame, ssthresh: pl.DataFrame, *, title: str = "") -> Fi
     -------
     matplotlib.figure.Figure
         Both as steps. The threshold is left out where it is above every window, such as one not set yet,
-        and where there are too many connections to tell apart.
+        and where there are too many lines to tell apart; of chosen connections it is drawn.
     """
     import polars as pl
 
     drawing, axes = new_figure(title, "window (segments)")
     lines(axes, cwnd, "cwnd_segments", "congestion window")
-    connections = cwnd["connection"].n_unique()
     seen = ssthresh.filter(pl.col("ssthresh_segments") <= _highest(cwnd))
-    if 2 * connections <= MOST_LINES and len(seen):
-        lines(axes, seen, "ssthresh_segments", "slow start threshold", first=connections)
+    if "chosen" in seen.columns:
+        cwnd, seen = cwnd.filter("chosen"), seen.filter("chosen")
+    count = len(strands(cwnd))
+    if 2 * count <= MOST_LINES and len(seen):
+        lines(axes, seen, "ssthresh_segments", "slow start threshold", first=count)
     axes.locator_params(axis="y", integer=True)
     return finish(drawing, axes)
 

@@ -1,45 +1,96 @@
-"""Effects of a sensitivity study: a bar per parameter, a panel per metric."""
+"""Effects of a sensitivity study: the plane of mu* and sigma (Morris), shares of variance as bars (Sobol)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from umtslab.labels import key_label, metric_label, with_unit
 from umtslab.metrics import units
-from umtslab.plot.style import COLOURS, WIDTH_IN, printable
-from umtslab.studies.sensitivity import Findings
+from umtslab.plot.look import HOUSE, Look, canvas, dress, printable, scale
+from umtslab.plot.style import COLOURS, DASHES, put_legend
+from umtslab.studies.sensitivity import Effect, Findings
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_MARKERS = "osD^vP*X"
 
-def draw_effects(findings: Findings) -> Figure:
-    """Draw mu* (Morris) or first-order and total shares (Sobol), with 95 % intervals, the largest on top."""
-    from matplotlib.figure import Figure
 
-    sobol = findings.study.method == "sobol"
-    with printable():
-        height = 0.9 + 0.35 * len(findings.study.frame.parameters)
-        figure = Figure(figsize=(WIDTH_IN, height * len(findings.effects)), layout="constrained")
-        panels = figure.subplots(len(findings.effects), 1, squeeze=False)[:, 0]
-        for axes, (metric, effects) in zip(panels, findings.effects.items(), strict=True):
-            ordered = sorted(effects, key=lambda effect: effect.total if sobol else effect.first)
-            places = list(range(len(ordered)))
-            names = [effect.parameter for effect in ordered]
-            first = [effect.first for effect in ordered]
-            first_ci = [effect.first_ci95 or 0.0 for effect in ordered]
-            shift = 0.2 if sobol else 0.0
-            thickness = 0.38 if sobol else 0.6
-            axes.barh([p - shift for p in places], first, thickness, xerr=first_ci, color=COLOURS[1],
-                      capsize=2.5, label="first order")  # fmt: skip
-            if sobol:
-                total = [effect.total for effect in ordered]
-                total_ci = [effect.total_ci95 or 0.0 for effect in ordered]
-                axes.barh([p + shift for p in places], total, thickness, xerr=total_ci, color=COLOURS[5],
-                          capsize=2.5, label="total")  # fmt: skip
-                axes.legend(frameon=False)
-            axes.set_yticks(places, names)
-            unit = units().get(metric, "")
-            label = "share of the variance" if sobol else "mean effect of crossing the range"
-            axes.set_xlabel(f"{label} ({unit})" if unit and not sobol else label)
-            axes.set_title(metric, loc="left")
-    return figure
+def draw_effects(findings: Findings, *, look: Look = HOUSE) -> Figure:
+    """Draw the effects of a study, a panel for each metric, with 95 % intervals.
+
+    Parameters
+    ----------
+    findings : Findings
+        The study.
+    look : Look, optional
+        How it is printed.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Morris: mu* (how much a parameter matters) against sigma (how much that depends on the others, or on
+        where in its range it is). Sobol: first-order and total shares of the variance, the largest on top.
+    """
+    metrics = findings.effects
+    with printable(look):
+        if findings.study.method == "morris":
+            figure = canvas(3.4 * len(metrics) + 0.5)
+        else:
+            figure = canvas((0.9 + 0.42 * len(findings.study.frame.parameters)) * len(metrics) + 0.4)
+        panels = figure.subplots(len(metrics), 1, squeeze=False)[:, 0]
+        for axes, (metric, effects) in zip(panels, metrics.items(), strict=True):
+            if findings.study.method == "morris":
+                _plane(axes, effects, units().get(metric, ""))
+            else:
+                _bars(axes, effects)
+            axes.set_title(metric_label(metric), loc="left")
+        handles, labels = panels[0].get_legend_handles_labels()
+        put_legend(figure, handles, labels)
+        return dress(figure, look)
+
+
+def _plane(axes: Axes, effects: Sequence[Effect], unit: str) -> None:
+    """Each parameter where its mean effect and its spread are; far below the diagonal it acts evenly."""
+    most = max([effect.first + (effect.first_ci95 or 0.0) for effect in effects] + [1e-12])
+    high = max([effect.total for effect in effects] + [1e-12])
+    for number, effect in enumerate(effects):
+        half = effect.first_ci95 or 0.0
+        axes.errorbar(
+            [effect.first],
+            [effect.total],
+            # A mean of absolute values is not below 0, whatever the interval around it.
+            xerr=[[min(half, effect.first)], [half]],
+            marker=_MARKERS[number % len(_MARKERS)],
+            markersize=6 * scale(),
+            linestyle="none",
+            capsize=2.5 * scale(),
+            color=COLOURS[number % len(COLOURS)],
+            label=key_label(effect.parameter),
+        )
+    end = min(1.1 * most, 1.2 * high)
+    axes.plot([0, end], [0, end], color="#777777", linestyle=DASHES[4], label="sigma = mu*")
+    axes.set_xlim(0, 1.1 * most)
+    axes.set_ylim(0, 1.2 * high)
+    axes.set_xlabel(with_unit("mu*: mean effect of crossing the range", unit))
+    axes.set_ylabel(with_unit("sigma: its deviation", unit))
+
+
+def _bars(axes: Axes, effects: Sequence[Effect]) -> None:
+    ordered = sorted(effects, key=lambda effect: effect.total)
+    kinds = (
+        ("first order", -0.2, COLOURS[1], [(effect.first, effect.first_ci95) for effect in ordered]),
+        ("total", 0.2, COLOURS[5], [(effect.total, effect.total_ci95) for effect in ordered]),
+    )
+    for name, shift, colour, found in kinds:
+        shares = [max(share, 0.0) for share, _ in found]
+        halves = [half or 0.0 for _, half in found]
+        # A share is not below 0: an estimate that is, or an interval that reaches there, ends at 0.
+        below = [min(half, share) for half, share in zip(halves, shares, strict=True)]
+        places = [place + shift for place in range(len(ordered))]
+        axes.barh(places, shares, 0.38, xerr=[below, halves], color=colour, capsize=2.5 * scale(), label=name)
+    axes.set_yticks(range(len(ordered)), [key_label(effect.parameter) for effect in ordered])
+    axes.set_xlim(left=0)
+    axes.set_xlabel("share of the variance")

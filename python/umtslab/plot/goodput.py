@@ -1,34 +1,32 @@
-"""Goodput per window."""
+"""Goodput over time."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from umtslab.plot.style import finish, new_figure, windows
+from umtslab.plot.rates import draw_rates
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-WINDOW_S = 1.0
-"""Length of the windows of the series."""
 
-
-def figure(goodput: pl.DataFrame, *, title: str = "") -> Figure:
+def figure(goodput: pl.DataFrame, sent: pl.DataFrame, *, title: str = "") -> Figure:
     """Draw the acknowledged payload per time.
 
     Parameters
     ----------
     goodput : polars.DataFrame
-        ``time_s`` (start of the window), ``connection``, ``goodput_kbps``; one row per window.
+        ``time_s`` (start of the second), ``connection``, ``goodput_kbps``; one row per second.
+    sent : polars.DataFrame
+        ``seq`` and ``end`` (octets) of segments: their size tells how long a bin has to be.
     title : str
         Above the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        One line of steps per connection, to the end of its last window.
+        One line of steps per connection, to the end of its last bin; of more connections than can be told
+        apart, their sum. The label says how long the bins are.
     """
-    drawing, axes = new_figure(title, "goodput (kbit/s)")
-    windows(axes, goodput, "goodput_kbps", "goodput", WINDOW_S)
-    return finish(drawing, axes)
+    return draw_rates(goodput, sent, "goodput", title=title)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from umtslab.plot.style import finish, lines, new_figure
+from umtslab.plot.bands import lines_or_bands
+from umtslab.plot.style import finish, new_figure
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,9 +25,10 @@ def figure(outstanding: pl.DataFrame, *, title: str = "") -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        One line of steps per connection.
+        One line of steps per connection; of one that changes more often than can be drawn, its mean and
+        range.
     """
     drawing, axes = new_figure(title, "outstanding (segments)")
-    lines(axes, outstanding, "outstanding_segments", "outstanding")
+    lines_or_bands(axes, outstanding, "outstanding_segments", "outstanding")
     axes.locator_params(axis="y", integer=True)
     return finish(drawing, axes)

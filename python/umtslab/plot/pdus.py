@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from umtslab.plot.style import COLOURS, WIDTH_IN
+from umtslab.plot.look import canvas, scale
+from umtslab.plot.strands import strands
+from umtslab.plot.style import COLOURS, put_legend
 
 if TYPE_CHECKING:
     import polars as pl
@@ -38,21 +40,23 @@ def figure(rlc_pdus: pl.DataFrame, *, title: str = "", until_s: float = float("i
     Returns
     -------
     matplotlib.figure.Figure
-        One panel for each user: the RNC above, the UE below. PDUs are counted from SN 0; a filled circle
-        polls, a cross is lost on the way, and a report says what it acknowledges and what is missing.
+        One panel for each user, or for each that is chosen: the RNC above, the UE below. PDUs are counted
+        from SN 0; a filled circle polls, a cross is lost on the way, and a report says what it acknowledges
+        and what is missing.
     """
     import polars as pl
-    from matplotlib.figure import Figure
 
     shown = rlc_pdus.filter(pl.col("time_s") < until_s)
-    users = sorted(shown["ue"].unique()) or [0]
-    drawing = Figure(figsize=(WIDTH_IN * 1.35, 2.6 * len(users) + 0.4), layout="constrained")
-    panels = drawing.subplots(len(users), 1, squeeze=False, sharex=True)[:, 0]
-    for axes, ue in zip(panels, users, strict=True):
-        rows = shown.filter(pl.col("ue") == ue).to_dicts()
+    users = [user for user in strands(shown, ("ue",)) if user.chosen is not False]
+    drawing = canvas(2.6 * max(len(users), 1) + 0.4)
+    panels = drawing.subplots(max(len(users), 1), 1, squeeze=False, sharex=True)[:, 0]
+    for axes, user in zip(panels, users, strict=False):
+        rows = user.rows.to_dicts()
         for row in _spread(rows):
             _arrow(axes, row, named=len(rows) <= MOST_NAMED)
-        axes.set_yticks([0, 1], [f"UE {ue}", "RNC"])
+        axes.set_yticks([0, 1], [user.name, "RNC"])
+        if user.result is not None:
+            axes.set_ylabel(user.result)
         axes.set_ylim(-0.62, 1.62)
         axes.grid(visible=False, axis="y")
         axes.autoscale_view(scaley=False)
@@ -87,15 +91,15 @@ def _arrow(axes: Axes, row: dict[str, Any], *, named: bool) -> None:
     if row["lost"]:
         middle = ((start[0] + end[0]) / 2, 0.5)
         axes.plot(*zip(start, middle, strict=True), color=colour, linewidth=1.1)
-        axes.plot(*middle, marker="x", color=_LOST, markersize=7, markeredgewidth=1.8)
+        axes.plot(*middle, marker="x", color=_LOST, markersize=7 * scale(), markeredgewidth=1.8 * scale())
     else:
         axes.annotate("", end, start, arrowprops={"arrowstyle": "->", "color": colour, "linewidth": 1.1})
     axes.update_datalim([start, end])  # an arrow alone would not widen the axes
     if row["polls"]:
-        axes.plot(*start, marker="o", color=colour, markersize=5)
+        axes.plot(*start, marker="o", color=colour, markersize=5 * scale())
     if named:
         axes.annotate(
-            _name(row), start, xytext=(0, 5 if down else -5), textcoords="offset points", fontsize=7,
+            _name(row), start, xytext=(0, 5 if down else -5), textcoords="offset points", fontsize="x-small",
             ha="center", va="bottom" if down else "top", rotation=60 if row["lsn"] is None else 0,
         )  # fmt: skip
 
@@ -125,4 +129,4 @@ def _legend(drawing: Figure) -> None:
     keys = [Line2D([], [], label=name, **look) for name, look in _LOOKS.items()]
     keys.append(Line2D([], [], label="polls", marker="o", linestyle="none", color=COLOURS[7], markersize=5))
     keys.append(Line2D([], [], label="lost", marker="x", linestyle="none", color=_LOST, markeredgewidth=1.8))
-    drawing.legend(handles=keys, loc="outside lower center", ncols=len(keys), fontsize=8)
+    put_legend(drawing, keys, [str(key.get_label()) for key in keys])

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from umtslab.plot.style import MOST_LINES, finish, new_figure, style
+from umtslab.plot.bands import lines_or_bands
+from umtslab.plot.style import finish, new_figure
 
 if TYPE_CHECKING:
     import polars as pl
@@ -24,17 +25,12 @@ def figure(rlc_buffer: pl.DataFrame, *, title: str = "") -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        One line of steps per user equipment and direction; alike and unnamed where there are too many.
+        One line of steps per user equipment and direction; of one that changes more often than can be drawn,
+        its mean and range.
     """
+    import polars as pl
+
     drawing, axes = new_figure(title, "RLC buffer (kB)")
-    groups = rlc_buffer.partition_by("ue", "direction", as_dict=True, maintain_order=True)
-    for number, ((ue, direction), rows) in enumerate(sorted(groups.items())):
-        many = len(groups) > MOST_LINES
-        axes.plot(
-            rows["time_s"].to_numpy(),
-            rows["octets"].to_numpy() / 1e3,
-            drawstyle="steps-post",
-            label="_" if many else f"UE {ue}, {direction}",
-            **({"color": "#777777", "linewidth": 0.5} if many else style(number)),
-        )
+    in_kb = rlc_buffer.with_columns(pl.col("octets") / 1e3)
+    lines_or_bands(axes, in_kb, "octets", "RLC buffer", by=("ue", "direction"))
     return finish(drawing, axes)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from umtslab.plot.style import legend_below, new_figure
+from umtslab.plot.look import scale
+from umtslab.plot.strands import Strand, strands
+from umtslab.plot.style import OTHERS, legend_below, new_figure
 
 if TYPE_CHECKING:
     import polars as pl
@@ -46,34 +48,45 @@ def figure(rrc_state: pl.DataFrame, *, title: str = "") -> Figure:
     matplotlib.figure.Figure
         A strip for each user, as high as its state costs; of many users the first ones.
     """
-    ues = sorted(rrc_state["ue"].unique().to_list())
-    shown = ues[:MOST_UES]
+    users = strands(rrc_state, ("ue",))
+    shown = [*[user for user in users if user.chosen], *[user for user in users if not user.chosen]][
+        :MOST_UES
+    ]
+    shown.sort(key=lambda user: (str(user.result), user.number))
+    names = [_name(user) for user in shown]
     drawing, axes = new_figure(title, "UE (number)")
-    drawing.set_figheight(max(2.4, _REST_IN + _ROW_IN * len(shown)))
-    for place, ue in enumerate(shown):
-        strip(axes, rrc_state.filter(rrc_state["ue"] == ue), place)
+    drawing.set_figheight(max(2.4, _REST_IN + _ROW_IN * len(shown)) * scale() ** 0.5)
+    for place, user in enumerate(shown):
+        strip(axes, user.rows, place, pale=user.chosen is False)
     step = max(1, len(shown) // 30)
-    axes.set_yticks(range(0, len(shown), step), [str(ue) for ue in shown[::step]])
+    axes.set_yticks(range(0, len(shown), step), names[::step])
     axes.set_ylim(len(shown) - 0.4, -0.6)
     axes.set_xlim(left=0, right=float(str(rrc_state["time_s"].max() or 1.0)))
     axes.grid(visible=False, axis="y")
-    if len(ues) > len(shown):
-        axes.set_ylabel(f"UE (number, the first {len(shown)} of {len(ues)})")
+    if len(users) > len(shown):
+        axes.set_ylabel(f"UE (number, the first {len(shown)} of {len(users)})")
     present = set(rrc_state["state"].unique())
     if rrc_state.filter(rrc_state["towards"] != "").height:
         present.add(SWITCHING)
     return legend_below(drawing, {name: STATES[name][0] for name in STATES if name in present})
 
 
-def strip(axes: Axes, states: pl.DataFrame, place: float, height: float = 1.0) -> None:
-    """Draw the states of one user around `place` of the vertical axis.
+def _name(user: Strand) -> str:
+    number = user.name.removeprefix("UE ")
+    return number if user.result is None else f"{user.result}: {number}"
+
+
+def strip(axes: Axes, states: pl.DataFrame, place: float, height: float = 1.0, *, pale: bool = False) -> None:
+    """Draw the states of one user around `place` of the vertical axis, in grey if it is `pale`.
 
     The last row of `states` is at the time until which the state before it holds.
     """
     for name, of_state in spans(states).items():
         colour, part = STATES[name]
         high = part * height
-        axes.broken_barh(of_state, (place - high / 2, high), facecolors=colour, linewidth=0)
+        axes.broken_barh(
+            of_state, (place - high / 2, high), facecolors=OTHERS if pale else colour, linewidth=0
+        )
 
 
 def spans(states: pl.DataFrame) -> dict[str, list[tuple[float, float]]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from umtslab.plot.style import MOST_LINES, finish, lines, new_figure, points
+from umtslab.plot.strands import strands
+from umtslab.plot.style import MOST_LINES, PALE, finish, lines, new_figure, points
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,13 +27,16 @@ def figure(rtt: pl.DataFrame, srtt: pl.DataFrame, rto: pl.DataFrame, *, title: s
     Returns
     -------
     matplotlib.figure.Figure
-        Measurements as dots; smoothed time and timeout as steps. The timeout is left out where there are
-        too many connections to tell apart.
+        Measurements as dots; smoothed time and timeout as steps. Of many connections all timeouts are alike,
+        in a colour of their own.
     """
     drawing, axes = new_figure(title, "time (s)", "time of the run (s)")
-    points(axes, rtt, "rtt_s", "measured", ".", "#aaaaaa", 2)
+    points(axes, rtt, "rtt_s", "measured", ".", PALE, 2)
     lines(axes, srtt, "srtt_s", "smoothed RTT")
-    connections = srtt["connection"].n_unique()
-    if 2 * connections <= MOST_LINES:
-        lines(axes, rto, "rto_s", "timeout (RTO)", first=connections)
+    if "chosen" in rto.columns:
+        srtt, rto = srtt.filter("chosen"), rto.filter("chosen")
+    count = len(strands(srtt))
+    # There are not dashes enough for both of five connections: then all timeouts look alike.
+    alike = None if 2 * count <= MOST_LINES else "#E69F00"
+    lines(axes, rto, "rto_s", "timeout (RTO)", first=count, alike=alike)
     return finish(drawing, axes)

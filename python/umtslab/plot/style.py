@@ -1,17 +1,17 @@
-"""How figures look: readable in print, at 160 mm of width, also without colour."""
+"""What figures have in common: colours and dashes that can be told apart; lines, marks, legends."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
+
+from umtslab.plot.look import canvas, scale
+from umtslab.plot.strands import Strand, several_results, strands
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-WIDTH_IN, HEIGHT_IN = 6.3, 3.6
 
 MOST_LINES = 8
 """More lines than this are not told apart: they are drawn alike, and counted in the legend."""
@@ -29,41 +29,22 @@ DASHES: tuple[Any, ...] = (
     (0, (3, 4)),
 )
 
-_SETTINGS: Any = {
-    "font.size": 10,
-    "axes.titlesize": 10,
-    "axes.labelsize": 10,
-    "xtick.labelsize": 10,
-    "ytick.labelsize": 10,
-    "legend.fontsize": 10,
-    "lines.linewidth": 1.1,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.color": "#dddddd",
-    "grid.linewidth": 0.5,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "savefig.dpi": 200,
-    "svg.hashsalt": "umtslab",
-    "pdf.fonttype": 42,
-    "svg.fonttype": "none",  # text that can be searched, and edited
-}
+PALE = "#aaaaaa"
+"""Marks behind a line."""
 
+OTHERS = "#bbbbbb"
+"""What is not under study."""
 
-@contextmanager
-def printable() -> Iterator[None]:
-    """Within this, figures are made and saved in the house style."""
-    import matplotlib as mpl
+_MOST_ENTRIES = 9
+"""More entries than this make a legend of smaller letters."""
 
-    with mpl.rc_context(_SETTINGS):
-        yield
+_MOST_VECTORS = 5_000
+"""A vector for each of many thousand marks makes files that no viewer opens gladly: pixels for more."""
 
 
 def new_figure(title: str, y_label: str, x_label: str = "time (s)") -> tuple[Figure, Axes]:
     """An empty figure with units on its axes."""
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
+    figure = canvas()
     axes = figure.add_subplot()
     axes.set_xlabel(x_label)
     axes.set_ylabel(y_label)
@@ -73,31 +54,51 @@ def new_figure(title: str, y_label: str, x_label: str = "time (s)") -> tuple[Fig
 
 
 def lines(
-    axes: Axes, table: pl.DataFrame, column: str, name: str, *, steps: bool = True, first: int = 0
+    axes: Axes,
+    table: pl.DataFrame,
+    column: str,
+    name: str,
+    *,
+    steps: bool = True,
+    first: int = 0,
+    by: tuple[str, ...] = ("connection",),
+    alike: str | None = None,
 ) -> None:
-    """One line per connection of a table with ``time_s`` and ``connection``.
+    """One line per connection of a table with ``time_s`` and ``connection``, or per what `by` tells apart.
 
-    Values recorded on change hold until the next one, which `steps` draws. The first line takes style
-    number `first`.
+    Values recorded on change hold until the next one, which `steps` draws. The first line takes style number
+    `first`; the second quantity of several results is told from the first by thin dots. Where a table has
+    ``chosen``, the others are grey. With `alike` all have this one colour, as more lines than can be told
+    apart have grey.
     """
-    groups = _by_connection(table)
-    for number, (connection, rows) in enumerate(groups):
-        many = len(groups) > MOST_LINES
-        look: dict[str, Any] = {"color": "#777777", "linewidth": 0.5} if many else style(first + number)
+    found = strands(table, by)
+    looks = _looks(found, first, alike)
+    extra = halos([strand.values(column) for strand in found])
+    for strand, look, wider in zip(found, looks, extra, strict=True):
+        if wider:
+            look = {**look, "linewidth": look.get("linewidth", 1.1 * scale()) + 1.8 * wider * scale()}
         axes.plot(
-            rows["time_s"].to_numpy(),
-            rows[column].to_numpy(),
+            strand.rows["time_s"].to_numpy(),
+            strand.rows[column].to_numpy(),
             drawstyle="steps-post" if steps else "default",
-            label=_label(name, connection, number, len(groups)),
+            label=_label(name, strand, found, second=bool(first or alike), alike=alike is not None),
             **look,
         )
+
+
+def halos(curves: Sequence[Any]) -> list[int]:
+    """How many later curves hide each one, being equal: it is drawn so much wider, and seen beside them."""
+    return [
+        sum(curves[later] == curve for later in range(at + 1, len(curves))) for at, curve in enumerate(curves)
+    ]
 
 
 def windows(axes: Axes, table: pl.DataFrame, column: str, name: str, window_s: float) -> None:
     """One line of steps per connection, of values that each hold for a window from their time on."""
     import polars as pl
 
-    last = table.group_by("connection", maintain_order=True).last()
+    keys = [key for key in ("result", "connection") if key in table.columns]
+    last = table.group_by(keys, maintain_order=True).last()
     ends = last.with_columns(pl.col("time_s") + window_s).select(table.columns)
     lines(axes, pl.concat([table, ends]), column, name)
 
@@ -105,20 +106,18 @@ def windows(axes: Axes, table: pl.DataFrame, column: str, name: str, window_s: f
 def points(
     axes: Axes, table: pl.DataFrame, column: str, name: str, marker: str, colour: str, size: float
 ) -> None:
-    """A mark per row; of no row none in the legend either."""
-    if table.is_empty():
+    """A mark per row; of no row none in the legend either. Marks of what is not chosen are pale."""
+    if "chosen" in table.columns:
+        others, table = table.filter(~table["chosen"]), table.filter(table["chosen"])
+        _points(axes, others, column, "_", marker, OTHERS, size)
+        colour = COLOURS[1] if colour == PALE else colour
+    if several_results(table):
+        for number, rows in enumerate(table.partition_by("result", maintain_order=True)):
+            shade = COLOURS[number % len(COLOURS)]
+            # Colours are the results', which their lines name.
+            _points(axes, rows, column, "_" if number else name, marker, shade, size)
         return
-    axes.plot(
-        table["time_s"].to_numpy(),
-        table[column].to_numpy(),
-        linestyle="none",
-        marker=marker,
-        markersize=size,
-        color=colour,
-        label=name,
-        # A vector for each of many thousand marks makes files that no viewer opens gladly.
-        rasterized=len(table) > 5_000,
-    )
+    _points(axes, table, column, name, marker, colour, size)
 
 
 def style(number: int) -> dict[str, Any]:
@@ -129,26 +128,50 @@ def style(number: int) -> dict[str, Any]:
 def finish(figure: Figure, axes: Axes, *, from_zero: bool = True) -> Figure:
     """Put the legend outside the data; the axes begin at zero, or the vertical one where the data do."""
     axes.margins(x=0)
-    axes.set_ylim(bottom=0 if from_zero else max(0.0, axes.get_ylim()[0]))
+    low, high = axes.get_ylim()
+    if from_zero:
+        # Values that hardly change would lie on the upper edge.
+        axes.set_ylim(0, max(high, 1.05 * float(axes.dataLim.y1)))
+    else:
+        axes.set_ylim(bottom=max(0.0, low))
     axes.set_xlim(left=0)
-    handles, labels = axes.get_legend_handles_labels()
-    shown = [
-        (handle, label) for handle, label in zip(handles, labels, strict=True) if not label.startswith("_")
-    ]
-    if shown:
-        put_legend(figure, [handle for handle, _ in shown], [label for _, label in shown])
+    legend_of(figure, [axes])
     return figure
 
 
-def put_legend(
-    figure: Figure, handles: Sequence[Any], labels: Sequence[str], *, fontsize: float | None = None
-) -> None:
-    """Put a legend below a figure, in three columns, or in fewer where they are wider than the figure."""
-    for columns in range(min(len(labels), 3), 0, -1):
+def legend_of(figure: Figure, panels: Sequence[Axes], *, title: str = "") -> None:
+    """Put one legend of all that is named in some panels below a figure."""
+    handles = {
+        label: handle
+        for axes in panels
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
+        if not label.startswith("_")
+    }
+    if handles:
+        put_legend(figure, list(handles.values()), list(handles), title=title)
+
+
+def put_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *, title: str = "") -> None:
+    """Put a legend below a figure, in four columns, or in fewer where they are wider than the figure.
+
+    The figure grows by what the legend is higher than a line, so that axes keep their size.
+    """
+    for columns in range(min(len(labels), 4), 0, -1):
         legend = figure.legend(
-            handles, labels, loc="outside lower center", ncols=columns, frameon=False, fontsize=fontsize
+            handles,
+            labels,
+            loc="outside lower center",
+            ncols=columns,
+            frameon=False,
+            title=title or None,
+            fontsize="small" if len(labels) > _MOST_ENTRIES else None,
+            columnspacing=1.2,
+            handlelength=1.8,
         )
-        if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+        box = legend.get_window_extent()
+        if columns == 1 or box.width <= 0.98 * figure.bbox.width:
+            line_in = 0.25 * scale()
+            figure.set_figheight(figure.get_figheight() + max(0.0, box.height / figure.dpi - line_in))
             return
         legend.remove()
 
@@ -167,14 +190,62 @@ def legend_below(figure: Figure, colours: Mapping[str, str], hatches: Mapping[st
     return figure
 
 
-def _by_connection(table: pl.DataFrame) -> list[tuple[object, pl.DataFrame]]:
-    groups = table.partition_by("connection", as_dict=True, maintain_order=True)
-    return sorted(((key[0], rows) for key, rows in groups.items()), key=lambda group: int(str(group[0])))
+def _looks(found: Sequence[Strand], first: int, alike: str | None) -> list[dict[str, Any]]:
+    """How each line is drawn: by whether it is chosen, by its result, by its number, or all alike."""
+    thin = 0.5 * scale()
+    if alike is not None:
+        return [{"color": alike, "linewidth": thin if len(found) > 1 else 1.1 * scale()} for _ in found]
+    if any(strand.chosen is not None for strand in found):
+        chosen = [strand for strand in found if strand.chosen]
+        return [
+            {**style(chosen.index(strand) + first), "zorder": 2.5}
+            if strand.chosen
+            else {"color": OTHERS, "linewidth": thin}
+            for strand in found
+        ]
+    results = list(dict.fromkeys(strand.result for strand in found))
+    if len(results) > 1:
+        many = len(found) > len(results)
+        dots = {"linestyle": (0, (1, 1.5)), "linewidth": 0.8 * scale()} if first else {}
+        return [
+            {**style(results.index(strand.result)), **({"linewidth": 0.8 * scale()} if many else {}), **dots}
+            for strand in found
+        ]
+    if len(found) > MOST_LINES:
+        return [{"color": "#777777", "linewidth": thin} for _ in found]
+    return [style(first + number) for number in range(len(found))]
 
 
-def _label(name: str, connection: object, number: int, count: int) -> str:
-    if count == 1:
+def _label(name: str, strand: Strand, found: Sequence[Strand], *, second: bool, alike: bool) -> str:
+    """What the legend says of a line; "_" for nothing."""
+    kin = [other for other in found if (other.result, other.chosen) == (strand.result, strand.chosen)]
+    is_first = kin[0] is strand
+    if strand.chosen is False:
+        return f"{len(kin)} others" if is_first and not second else "_"
+    if strand.chosen is None and len({other.result for other in found}) > 1:
+        # Colours are the results'; the second quantity of all of them is told once, by its dots.
+        if second:
+            return name if found[0] is strand else "_"
+        return str(strand.result) if is_first else "_"
+    if len(found) == 1:
         return name
-    if count <= MOST_LINES:
-        return f"{name}, connection {connection}"
-    return f"{name}, {count} connections" if number == 0 else "_"
+    if not alike and (strand.chosen or len(found) <= MOST_LINES):
+        return f"{name}, {strand.name}"
+    return f"{name}, {len({other.number for other in found})} {strand.kind}s" if is_first else "_"
+
+
+def _points(
+    axes: Axes, table: pl.DataFrame, column: str, name: str, marker: str, colour: str, size: float
+) -> None:
+    if table.is_empty():
+        return
+    axes.plot(
+        table["time_s"].to_numpy(),
+        table[column].to_numpy(),
+        linestyle="none",
+        marker=marker,
+        markersize=size * scale(),
+        color=colour,
+        label=name,
+        rasterized=len(table) > _MOST_VECTORS,
+    )

@@ -1,18 +1,18 @@
-"""Throughput per second."""
+"""Throughput over time."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.rates import sent_per_window
-from umtslab.plot.style import finish, new_figure, windows
+from umtslab.plot.rates import draw_rates
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
 
-def figure(sent: pl.DataFrame, *, title: str = "", window_s: float = 1.0) -> Figure:
+def figure(sent: pl.DataFrame, *, title: str = "", window_s: float | None = None) -> Figure:
     """Draw what left the sender per time, retransmissions included.
 
     Parameters
@@ -21,15 +21,13 @@ def figure(sent: pl.DataFrame, *, title: str = "", window_s: float = 1.0) -> Fig
         ``time_s``, ``connection``, ``seq`` and ``end`` (octets); one row per segment.
     title : str
         Above the figure.
-    window_s : float, default 1.0
-        Averaging window, in seconds.
+    window_s : float, optional
+        Length of a bin, in whole seconds; by default such that there are twenty segments in it.
 
     Returns
     -------
     matplotlib.figure.Figure
-        One line of steps per connection, to the end of its last window.
+        One line of steps per connection, to the end of its last bin; of more connections than can be told
+        apart, their sum. The label says how long the bins are.
     """
-    drawing, axes = new_figure(title, "throughput (kbit/s)")
-    rates = sent_per_window(sent, window_s=window_s)
-    windows(axes, rates, "throughput_kbps", "throughput", window_s)
-    return finish(drawing, axes)
+    return draw_rates(sent_per_window(sent), sent, "throughput", title=title, window_s=window_s)

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from umtslab.plot.style import finish, lines, new_figure, points
+from umtslab.plot.look import scale
+from umtslab.plot.strands import several_results, strands
+from umtslab.plot.style import COLOURS, OTHERS, PALE, finish, lines, new_figure, points
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+
+_MOST_TALLER = 1.7
+"""How much taller the receiver's window may make a figure."""
+
+MOST_BARS = 400
+"""More segments than this are dots: their lengths are not seen."""
 
 _CAUSES = (
     ("sent again after a timeout", ("rto", "rto_recovery"), "x", "#D55E00"),
@@ -26,7 +35,12 @@ _CAUSES = (
 
 
 def figure(
-    sent: pl.DataFrame, acked: pl.DataFrame, sacked: pl.DataFrame | None = None, *, title: str = ""
+    sent: pl.DataFrame,
+    acked: pl.DataFrame,
+    sacked: pl.DataFrame | None = None,
+    window: pl.DataFrame | None = None,
+    *,
+    title: str = "",
 ) -> Figure:
     """Draw sequence numbers over time.
 
@@ -39,28 +53,35 @@ def figure(
         ``time_s``, ``connection``, ``ack`` (octets); one row per acknowledgment.
     sacked : polars.DataFrame, optional
         ``time_s``, ``left`` and ``right`` (octets); one row per selectively acknowledged block.
+    window : polars.DataFrame, optional
+        ``time_s``, ``connection`` and ``window_octets`` that the receiver announces; one row per change.
     title : str
         Above the figure.
 
     Returns
     -------
     matplotlib.figure.Figure
-        Segments as dots, repeated ones as crosses, acknowledgments as steps, selective ones as bars. The
-        vertical axis begins where the tables do, of which a part of a run is not at zero.
+        Segments as bars from their first octet to the last, or as dots where they are too many; repeated
+        ones as crosses, acknowledgments as steps, selective ones as bars; where the receiver's window ends,
+        if that is near. The vertical axis begins where the tables do: a part of a run is not at zero.
     """
     import polars as pl
 
     drawing, axes = new_figure(title, "sequence number (kB)")
-    in_kb = sent.with_columns(pl.col("end") / 1e3)
-    points(axes, in_kb.filter(~pl.col("retransmission")), "end", "sent", ".", "#aaaaaa", 2)
-    again = in_kb.filter(pl.col("retransmission"))
+    kb = pl.col("seq") / 1e3, pl.col("end") / 1e3
+    in_kb = sent.with_columns(*kb) if "seq" in sent.columns else sent.with_columns(kb[1])
+    first, again = in_kb.filter(~pl.col("retransmission")), in_kb.filter(pl.col("retransmission"))
+    if len(sent) <= MOST_BARS and "seq" in sent.columns and not several_results(sent):
+        _bars(axes, first, "segment sent", COLOURS[1])
+        _bars(axes, again, "_", "#D55E00")
+    else:
+        points(axes, first, "end", "sent", ".", PALE, 2)
     if "cause" not in sent.columns:
         points(axes, again, "end", "sent again", "x", "#D55E00", 5)
     else:
         for name, causes, mark, colour in _CAUSES:
             rows = again.filter(pl.col("cause").is_in(causes))
-            if not rows.is_empty():
-                points(axes, rows, "end", name, mark, colour, 5)
+            points(axes, rows, "end", name, mark, colour, 5)
     lines(axes, acked.with_columns(pl.col("ack") / 1e3), "ack", "acknowledged")
     if sacked is not None and not sacked.is_empty():
         bars = axes.vlines(
@@ -68,8 +89,50 @@ def figure(
             (sacked["left"] / 1e3).to_numpy(),
             (sacked["right"] / 1e3).to_numpy(),
             colors="#CC79A7",
-            linewidth=1.0,
+            linewidth=scale(),
             label="selectively acknowledged",
         )
         bars.set_rasterized(len(sacked) > 5_000)
+    if window is not None and not window.is_empty():
+        _window(axes, acked, window)
     return finish(drawing, axes, from_zero=False)
+
+
+def _window(axes: Axes, acked: pl.DataFrame, window: pl.DataFrame) -> None:
+    """Where the receiver's window of one connection ends, unless the data would shrink below it."""
+    import polars as pl
+
+    if "chosen" in acked.columns:
+        acked, window = acked.filter("chosen"), window.filter("chosen")
+    if len(strands(acked)) != 1:
+        return
+    keys = ["result", "connection"] if "result" in acked.columns else ["connection"]
+    known = window.select("time_s", *keys, "window_octets").sort("time_s", maintain_order=True)
+    ends = acked.sort("time_s", maintain_order=True).join_asof(
+        known, on="time_s", by=keys, check_sortedness=False
+    )
+    edge = ((pl.col("ack") + pl.col("window_octets")) / 1e3).alias("ack")
+    ends = ends.filter(pl.col("window_octets").is_not_null()).with_columns(edge)
+    low, high = axes.get_ylim()
+    if ends.is_empty() or float(str(ends["ack"].max())) > low + _MOST_TALLER * (high - low):
+        return
+    lines(axes, ends, "ack", "end of the receiver's window", alike="#56B4E9")
+
+
+def _bars(axes: Axes, segments: pl.DataFrame, name: str, colour: str) -> None:
+    """Segments as bars from their first octet to their last, as tcptrace has them."""
+    import numpy as np
+
+    if segments.is_empty():
+        return
+    colours: Any = colour
+    if "chosen" in segments.columns:
+        colours = np.where(segments["chosen"].to_numpy(), colour, OTHERS)
+    axes.vlines(
+        segments["time_s"].to_numpy(),
+        segments["seq"].to_numpy(),
+        segments["end"].to_numpy(),
+        colors=colours,
+        linewidth=1.4 * scale(),
+        label=name,
+    )

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.numbering import unwrapped
-from umtslab.plot.causes import LOOKS, look, words
-from umtslab.plot.style import WIDTH_IN, put_legend
+from umtslab.plot.causes import LOOKS, look_of, words
+from umtslab.plot.look import canvas, scale
+from umtslab.plot.style import legend_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,7 +28,17 @@ _STATES = {
     "switch": ("#ffffff", "//////"),
 }
 
-_NEW, _AGAIN, _LOST, _ACK = "#0072B2", "#D55E00", "#000000", "#009E73"
+_NEW, _AGAIN, _ACK = "#0072B2", "#D55E00", "#009E73"
+
+_PLACES = {
+    "air": ("lost on the air", "x", "#000000"),
+    "nodeb_queue": ("dropped by the Node B's queue", "1", "#CC79A7"),
+    "core_network": ("lost in the core network", "+", "#000000"),
+    "rlc_buffer": ("dropped by the RLC buffer", "2", "#CC79A7"),
+    "rlc": ("given up by RLC", "x", "#D55E00"),
+    "host": ("too late for its connection", "|", "#777777"),
+}
+"""Where something is lost: words, mark, colour."""
 
 
 def figure(
@@ -43,7 +54,7 @@ def figure(
     Parameters
     ----------
     waterfall : polars.DataFrame
-        ``time_s``, ``end_s``, ``layer``, ``direction``, ``what``, ``first``, ``last``, ``lost``.
+        ``time_s``, ``end_s``, ``layer``, ``direction``, ``what``, ``first``, ``last``, ``lost_at``.
     intervals : polars.DataFrame
         ``start_s``, ``end_s``, ``cause`` of the connection.
     title : str
@@ -58,7 +69,6 @@ def figure(
         from the sending RLC to the receiving one; RRC states, if there are any; causes.
     """
     import polars as pl
-    from matplotlib.figure import Figure
 
     tcp, rlc, rrc = (waterfall.filter(pl.col("layer") == layer) for layer in ("tcp", "rlc", "rrc"))
     direction = _direction_of_data(tcp)
@@ -70,25 +80,20 @@ def figure(
     is_shown = (pl.col("end_s") >= begin) & (pl.col("time_s") <= end)
     tcp, pdus, rrc, causes = (table.filter(is_shown) for table in (tcp, pdus, rrc, causes))
     parts = [3.0, 2.4, 0.4, 0.5] if len(rrc) else [3.0, 2.4, 0.5]
-    drawing = Figure(figsize=(WIDTH_IN, HEIGHT_IN), layout="constrained")
+    drawing = canvas(HEIGHT_IN)
     panels = drawing.subplots(len(parts), 1, sharex=True, height_ratios=parts)
     _segments(panels[0], tcp, direction)
     _pdus(panels[1], pdus)
     if len(rrc):
         _strip(panels[2], rrc.select("time_s", "end_s", "what"), "RRC", _STATES)
     _strip(panels[-1], causes, "cause", LOOKS)
-    panels[0].set_ylabel(f"TCP {direction}: octets (kB)")
+    panels[0].set_ylabel(f"TCP {direction} (kB)")
     panels[1].set_ylabel("RLC PDU (number)")
     panels[-1].set_xlabel("time (s)")
     panels[0].set_xlim(float(str(begin)), float(str(end)))
     if title:
         panels[0].set_title(title, loc="left")
-    handles = {
-        label: handle
-        for axes in panels
-        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True)
-    }
-    put_legend(drawing, list(handles.values()), list(handles), fontsize=9)
+    legend_of(drawing, panels)
     return drawing
 
 
@@ -106,14 +111,15 @@ def _segments(axes: Axes, tcp: pl.DataFrame, direction: str) -> None:
 
     ours = tcp.filter(pl.col("direction") == direction)
     for name, what, colour in (
-        ("segment, from sender to receiver", "segment", _NEW),
-        ("segment sent again", "retransmission", _AGAIN),
+        ("segment or PDU, sender to receiver", "segment", _NEW),
+        ("sent again", "retransmission", _AGAIN),
     ):
-        rows = ours.filter((pl.col("what") == what) & ~pl.col("lost"))
+        rows = ours.filter((pl.col("what") == what) & (pl.col("lost_at") == ""))
         _lines(axes, rows, pl.col("first") / 1e3, pl.col("last") / 1e3, colour, name)
-    lost = ours.filter(pl.col("lost"))
-    _marks(axes, lost["time_s"], lost["last"] / 1e3, "x", _LOST, "lost")
-    acks = tcp.filter((pl.col("direction") != direction) & (pl.col("what") == "ack") & ~pl.col("lost"))
+    _lost(axes, ours, "time_s", pl.col("last") / 1e3, "segment ")
+    acks = tcp.filter(
+        (pl.col("direction") != direction) & (pl.col("what") == "ack") & (pl.col("lost_at") == "")
+    )
     acks = acks.sort("end_s")
     if len(acks):
         axes.plot(
@@ -122,7 +128,7 @@ def _segments(axes: Axes, tcp: pl.DataFrame, direction: str) -> None:
             drawstyle="steps-post",
             color=_ACK,
             linewidth=0.9,
-            label="acknowledged, as the sender knows",
+            label="acknowledged",
         )
     expiries = ours.filter(pl.col("what") == "rto")["time_s"]
     for number, time in enumerate(expiries):
@@ -135,13 +141,21 @@ def _pdus(axes: Axes, numbered: pl.DataFrame) -> None:
     import polars as pl
 
     for name, what, colour in (
-        ("PDU, from RLC to RLC", "pdu", _NEW),
-        ("PDU sent again", "pdu_again", _AGAIN),
+        ("segment or PDU, sender to receiver", "pdu", _NEW),
+        ("sent again", "pdu_again", _AGAIN),
     ):
-        rows = numbered.filter((pl.col("what") == what) & ~pl.col("lost"))
+        rows = numbered.filter((pl.col("what") == what) & (pl.col("lost_at") == ""))
         _lines(axes, rows, pl.col("first"), pl.col("last"), colour, name)
-    lost = numbered.filter(pl.col("lost"))
-    _marks(axes, lost["end_s"], (lost["first"] + lost["last"]) / 2, "x", _LOST, "lost on the air")
+    _lost(axes, numbered, "end_s", (pl.col("first") + pl.col("last")) / 2, "PDU ")
+
+
+def _lost(axes: Axes, rows: pl.DataFrame, when: str, height: pl.Expr, what: str) -> None:
+    """A mark for each loss, by the place of it."""
+    import polars as pl
+
+    for place, (told, marker, colour) in _PLACES.items():
+        lost = rows.filter(pl.col("lost_at") == place).select(when, height.alias("height"))
+        _marks(axes, lost[when], lost["height"], marker, colour, what + told)
 
 
 def _lines(axes: Axes, rows: pl.DataFrame, first: pl.Expr, last: pl.Expr, colour: str, name: str) -> None:
@@ -153,7 +167,7 @@ def _lines(axes: Axes, rows: pl.DataFrame, first: pl.Expr, last: pl.Expr, colour
     ends = rows.select("time_s", first.cast(float).alias("from"), "end_s", last.cast(float).alias("to"))
     pairs = [[(begin, low), (end, high)] for begin, low, end, high in ends.rows()]
     axes.add_collection(
-        LineCollection(pairs, colors=colour, linewidths=1.0, label=name, rasterized=len(pairs) > 5_000)
+        LineCollection(pairs, colors=colour, linewidths=scale(), label=name, rasterized=len(pairs) > 5_000)
     )
     axes.autoscale_view()
 
@@ -161,17 +175,19 @@ def _lines(axes: Axes, rows: pl.DataFrame, first: pl.Expr, last: pl.Expr, colour
 def _marks(axes: Axes, times: pl.Series, values: pl.Series, marker: str, colour: str, name: str) -> None:
     if len(times):
         axes.plot(
-            times.to_numpy(), values.to_numpy(), linestyle="none", marker=marker, markersize=4.5,
-            markeredgewidth=1.1, color=colour, label=name, zorder=3,
+            times.to_numpy(), values.to_numpy(), linestyle="none", marker=marker, markersize=4.5 * scale(),
+            markeredgewidth=1.1 * scale(), color=colour, label=name, zorder=3,
         )  # fmt: skip
 
 
 def _strip(axes: Axes, spans: pl.DataFrame, name: str, looks: Mapping[str, tuple[str, str]]) -> None:
     """Spans of time in the looks of what they are, one after the other."""
-    for (what,), rows in spans.partition_by("what", as_dict=True, maintain_order=True).items():
+    groups = {str(what): rows for (what,), rows in spans.partition_by("what", as_dict=True).items()}
+    for what in (known for known in looks if known in groups):
+        rows = groups[what]
         bars = [(begin, end - begin) for begin, end in rows.select("time_s", "end_s").rows() if end > begin]
-        text = f"RRC: {what}" if name == "RRC" else words(str(what))
-        axes.broken_barh(bars, (0.0, 1.0), label=text, **look(str(what), looks))
+        text = f"RRC: {what}" if name == "RRC" else words(what)
+        axes.broken_barh(bars, (0.0, 1.0), label=text, **look_of(what, looks))
     axes.set_ylim(0, 1)
     axes.set_yticks([])
     axes.set_ylabel(name, rotation=0, ha="right", va="center")

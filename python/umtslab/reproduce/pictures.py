@@ -46,7 +46,7 @@ def _budgets(
 ) -> Iterator[Picture]:
     """Time budgets over the plan's parameters, as many variants as fit."""
     from umtslab.plot.budget import MOST_VARIANTS, draw_budget
-    from umtslab.plot.campaign import default_axis, variant
+    from umtslab.plot.variants import default_axis, variant
 
     cells = [Cell(dict(point), tuple(runs_of(point))) for point in points]
     cells = [cell for cell in cells if any(has_budget(run.metrics) for run in cell.runs)]

@@ -195,7 +195,7 @@ class _Search:
             n_startup_trials=_STARTUP_TRIALS,
             constant_liar=False,
         )
-        self._asked = self._now.ask({p.key: _distribution(p) for p in self._study.frame.parameters})
+        self._asked = self._now.ask({p.key: distribution(p) for p in self._study.frame.parameters})
         return self._values(self._asked.params)
 
     def tell(self, trial: Trial) -> None:
@@ -275,7 +275,8 @@ def _digest(trial: Any) -> str:
     return hashlib.blake2b(json.dumps(parts, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
-def _distribution(parameter: Parameter) -> Any:
+def distribution(parameter: Parameter) -> Any:
+    """Optuna's word for what a parameter can be."""
     import optuna
 
     if parameter.choices:
@@ -294,13 +295,22 @@ def _evaluated(study: Optimisation, number: int, values: Mapping[str, Value], pl
     """The trial at some values; without any, the scenario as it is with the study's settings."""
     row: Mapping[str, Value] = values or {SCENARIO: str(study.frame.scenario.absolute())}
     [cell] = place.run(study.frame.campaign([row]))
-    limits = {str(constraint): summarise(cell.values(constraint.metric)) for constraint in study.constraints}
+    return judged(study, number, values, cell.runs)
+
+
+def judged(study: Optimisation, number: int, values: Mapping[str, Value], runs: tuple[Run, ...]) -> Trial:
+    """A trial with what its runs say of the objective and the constraints."""
+
+    def summary(metric: str) -> Summary:
+        return summarise(run.metrics.get(metric) for run in runs)
+
+    limits = {str(constraint): summary(constraint.metric) for constraint in study.constraints}
     kept = [_kept(constraint, limits[str(constraint)]) for constraint in study.constraints]
-    objective = summarise(cell.values(study.metric))
+    objective = summary(study.metric)
     return Trial(
         number,
         values,
-        cell.runs,
+        runs,
         objective,
         limits,
         feasible=objective.mean is not None and all(mean for mean, _ in kept),

@@ -44,6 +44,13 @@ class Parameter:
             return number
         return f"{number:g} {self.unit}" if not self.whole else f"{number} {self.unit}"
 
+    def drawn(self, value: Value) -> Value:
+        """The number of a scenario's value, as `value` takes it; of a choice, the choice."""
+        found = None if self.choices else quantity(value)
+        if found is None:
+            return value
+        return round(found.number) if self.whole else found.number
+
     def as_dict(self) -> dict[str, object]:
         """All that decides which values it takes."""
         return {name: getattr(self, name) for name in self.__dataclass_fields__}

@@ -3,7 +3,7 @@
 use umts_units::Duration;
 
 macro_rules! causes {
-    ($($(#[$doc:meta])* $cause:ident = $name:literal: $meaning:literal;)*) => {
+    ($($(#[$doc:meta])* $cause:ident = $name:literal, $label:literal: $meaning:literal;)*) => {
         /// What a connection waits for. An instant to which several apply is counted under the first of them.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Cause {
@@ -17,6 +17,11 @@ macro_rules! causes {
             /// As tables have it: `"rlc_recovery"`.
             pub fn name(self) -> &'static str {
                 match self { $(Cause::$cause => $name),* }
+            }
+
+            /// What figures and tables for readers call its metrics.
+            pub(crate) fn label(self) -> &'static str {
+                match self { $(Cause::$cause => concat!("Time budget: ", $label)),* }
             }
 
             /// What it means, in one sentence.
@@ -42,23 +47,23 @@ macro_rules! causes {
 }
 
 causes! {
-    RtoNeeded = "rto_needed": "Silence of the sender that a retransmission timeout ended, with every copy of the oldest segment lost.";
-    RtoSpurious = "rto_spurious": "Silence of the sender that a retransmission timeout ended, although the oldest segment had arrived or was on its way.";
-    ChannelSwitch = "channel_switch": "The packet waits in RLC's buffer while the user is switched, or has no channel that carries data.";
-    RlcRecovery = "rlc_recovery": "The packet waits for a PDU that was lost on the air, for RLC's window to open or for a RESET; or RLC lost it and TCP has not sent it again.";
-    RadioQueue = "radio_queue": "The packet waits in RLC's buffer or at the Node B while others are served; or it found the buffer full and TCP has not sent it again.";
-    CoreQueue = "core_queue": "The packet is in the fixed network for longer than an empty one takes.";
-    CoreLoss = "core_loss": "The packet was lost in the fixed network and TCP has not sent it again.";
-    Setup = "setup": "TCP's handshake, where nothing above holds it up.";
-    SlowStart = "slow_start": "The congestion window, below the slow start threshold, holds data back.";
-    CongestionAvoidance = "congestion_avoidance": "The congestion window, at or above the slow start threshold, holds data back.";
-    AdvertisedWindow = "advertised_window": "The window of the receiver holds data back.";
-    Serialisation = "serialisation": "The packet is on the radio: its blocks are sent, wait for their TTI, or cross Iub and air.";
-    Propagation = "propagation": "The last data, or the last acknowledgment, is on its way through an empty fixed network, or the acknowledgment is delayed.";
-    SenderIdle = "sender_idle": "The sender has data and window and waits all the same: Nagle's algorithm, pacing.";
-    ApplicationIdle = "application_idle": "Nothing is asked for: all that was written has arrived and is acknowledged.";
-    NotVisible = "not_visible": "The TCP of a real program holds nothing in the network; why, the lab cannot see.";
-    Unexplained = "unexplained": "None of these.";
+    RtoNeeded = "rto_needed", "needed RTO": "Silence of the sender that a retransmission timeout ended, with every copy of the oldest segment lost.";
+    RtoSpurious = "rto_spurious", "spurious RTO": "Silence of the sender that a retransmission timeout ended, although the oldest segment had arrived or was on its way.";
+    ChannelSwitch = "channel_switch", "channel switch": "The packet waits in RLC's buffer while the user is switched, or has no channel that carries data.";
+    RlcRecovery = "rlc_recovery", "RLC recovery": "The packet waits for a PDU that was lost on the air, for RLC's window to open or for a RESET; or RLC lost it and TCP has not sent it again.";
+    RadioQueue = "radio_queue", "radio queue": "The packet waits in RLC's buffer or at the Node B while others are served; or it found the buffer full and TCP has not sent it again.";
+    CoreQueue = "core_queue", "core network queue": "The packet is in the fixed network for longer than an empty one takes.";
+    CoreLoss = "core_loss", "core network loss": "The packet was lost in the fixed network and TCP has not sent it again.";
+    Setup = "setup", "handshake": "TCP's handshake, where nothing above holds it up.";
+    SlowStart = "slow_start", "slow start": "The congestion window, below the slow start threshold, holds data back.";
+    CongestionAvoidance = "congestion_avoidance", "congestion avoidance": "The congestion window, at or above the slow start threshold, holds data back.";
+    AdvertisedWindow = "advertised_window", "advertised window": "The window of the receiver holds data back.";
+    Serialisation = "serialisation", "serialisation": "The packet is on the radio: its blocks are sent, wait for their TTI, or cross Iub and air.";
+    Propagation = "propagation", "propagation": "The last data, or the last acknowledgment, is on its way through an empty fixed network, or the acknowledgment is delayed.";
+    SenderIdle = "sender_idle", "sender idle": "The sender has data and window and waits all the same: Nagle's algorithm, pacing.";
+    ApplicationIdle = "application_idle", "application idle": "Nothing is asked for: all that was written has arrived and is acknowledged.";
+    NotVisible = "not_visible", "not visible": "The TCP of a real program holds nothing in the network; why, the lab cannot see.";
+    Unexplained = "unexplained", "unexplained": "None of these.";
 }
 
 /// Time by cause. The parts of a whole add up to it exactly.

@@ -10,8 +10,9 @@ const TOTAL: &str = "budget_total_s";
 
 /// Every metric of the budget, in the order in which results list them.
 pub fn definitions() -> impl Iterator<Item = Definition> {
-    let of = |name, unit, meaning, numerator, denominator| Definition {
+    let of = |(name, label), unit, meaning, numerator, denominator| Definition {
         name,
+        label,
         unit,
         scope: Scope::Budget,
         meaning,
@@ -19,23 +20,33 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         denominator,
     };
     let total = of(
-        TOTAL,
+        (TOTAL, "Time with a connection open"),
         "s",
         "Time for which connections were open: the sum of the causes.",
         "close (or end of the run) - open, summed over connections",
         "",
     );
     let parts = Cause::ALL.iter().map(move |cause| {
-        of(cause.metrics().0, "s", cause.meaning(), "time under this cause, summed over connections", "")
+        of(
+            (cause.metrics().0, cause.label()),
+            "s",
+            cause.meaning(),
+            "time under this cause, summed over connections",
+            "",
+        )
     });
     let shares = Cause::ALL.iter().map(move |cause| {
-        of(cause.metrics().1, "%", "The same, as a share of the whole.", cause.metrics().0, TOTAL)
+        let meaning = "The same, as a share of the whole.";
+        of((cause.metrics().1, cause.label()), "%", meaning, cause.metrics().0, TOTAL)
     });
     let timeouts = Because::ALL.iter().flat_map(move |because| {
         let [spurious, needed] = because.metrics();
+        let [as_spurious, as_needed] = because.labels();
         [
-            spurious.map(|name| of(name, "1", because.meaning(), "timeouts that were not needed", "")),
-            needed.map(|name| of(name, "1", because.meaning(), "timeouts that were needed", "")),
+            spurious.map(|name| {
+                of((name, as_spurious), "1", because.meaning(), "timeouts that were not needed", "")
+            }),
+            needed.map(|name| of((name, as_needed), "1", because.meaning(), "timeouts that were needed", "")),
         ]
     });
     std::iter::once(total).chain(parts).chain(shares).chain(timeouts.flatten())

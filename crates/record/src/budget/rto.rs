@@ -11,7 +11,7 @@ use super::log::Interval;
 use super::way::{Loss, Place, Way};
 
 macro_rules! reasons {
-    ($($because:ident = $name:literal, $spurious:expr, $needed:expr, $meaning:literal;)*) => {
+    ($($because:ident = $name:literal, $label:literal, $spurious:expr, $needed:expr, $meaning:literal;)*) => {
         /// What brought a timeout about.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Because {
@@ -32,6 +32,12 @@ macro_rules! reasons {
                 match self { $(Because::$because => $meaning),* }
             }
 
+            /// What figures and tables for readers call its metrics, in the order of their names.
+            pub(super) fn labels(self) -> [&'static str; 2] {
+                match self { $(Because::$because =>
+                    [concat!("Spurious timeouts: ", $label), concat!("Needed timeouts: ", $label)]),* }
+            }
+
             /// Names of its metrics: timeouts that were not needed, and those that were; none where it cannot be.
             pub(super) fn metrics(self) -> [Option<&'static str>; 2] {
                 match self { $(Because::$because => [$spurious, $needed]),* }
@@ -41,23 +47,23 @@ macro_rules! reasons {
 }
 
 reasons! {
-    ChannelSwitch = "channel_switch", Some("budget_spurious_rtos_channel_switch"), None,
+    ChannelSwitch = "channel_switch", "channel switch", Some("budget_spurious_rtos_channel_switch"), None,
         "Timeouts in a silence in which the user was switched, or waited for a channel.";
-    RlcRecovery = "rlc_recovery", Some("budget_spurious_rtos_rlc_recovery"), None,
+    RlcRecovery = "rlc_recovery", "RLC recovery", Some("budget_spurious_rtos_rlc_recovery"), None,
         "Timeouts in a silence in which RLC repaired PDUs.";
-    RadioDelay = "radio_delay", Some("budget_spurious_rtos_radio_delay"), None,
+    RadioDelay = "radio_delay", "delay at the radio", Some("budget_spurious_rtos_radio_delay"), None,
         "Timeouts in a silence in which the segment or its acknowledgment was queued or sent at the radio.";
-    AckLoss = "ack_loss", Some("budget_spurious_rtos_ack_loss"), None,
+    AckLoss = "ack_loss", "lost acknowledgment", Some("budget_spurious_rtos_ack_loss"), None,
         "Timeouts although the segment had arrived: its acknowledgment was lost.";
-    CoreDelay = "core_delay", Some("budget_spurious_rtos_core_delay"), None,
+    CoreDelay = "core_delay", "delay in the core network", Some("budget_spurious_rtos_core_delay"), None,
         "Timeouts in a silence in which the fixed network took that long.";
-    CoreLoss = "core_loss", None, Some("budget_needed_rtos_core_loss"),
+    CoreLoss = "core_loss", "loss in the core network", None, Some("budget_needed_rtos_core_loss"),
         "Timeouts after the segment was lost in the fixed network.";
-    RadioLoss = "radio_loss", None, Some("budget_needed_rtos_radio_loss"),
+    RadioLoss = "radio_loss", "loss at the radio", None, Some("budget_needed_rtos_radio_loss"),
         "Timeouts after RLC lost the segment or gave it up.";
-    BufferFull = "buffer_full", None, Some("budget_needed_rtos_buffer_full"),
+    BufferFull = "buffer_full", "full RLC buffer", None, Some("budget_needed_rtos_buffer_full"),
         "Timeouts after RLC's buffer had no room for the segment.";
-    Unknown = "unknown", Some("budget_spurious_rtos_unknown"), Some("budget_needed_rtos_unknown"),
+    Unknown = "unknown", "unknown reason", Some("budget_spurious_rtos_unknown"), Some("budget_needed_rtos_unknown"),
         "Timeouts of which nothing in the network tells the reason.";
 }
 

@@ -1,5 +1,5 @@
-//! One connection at full resolution: its segments, the RLC PDUs of its user with those lost on the air, and RRC states,
-//! for a figure with one time axis.
+//! One connection at full resolution: its segments, the RLC PDUs of its user with where they were lost, and RRC states, for a
+//! figure with one time axis.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use umts_stack::ids::{ConnectionId, Direction, PacketId, UeId};
 use umts_stack::packet::Segment;
 use umts_stack::radio::phy::Lost;
 use umts_stack::radio::rlc::{BlockSet, Pdu};
-use umts_stack::trace::{SendCause, TraceEvent};
+use umts_stack::trace::{DropPlace, SendCause, TraceEvent};
 use umts_units::Time;
 
 use crate::series::{Column, Table, Values};
@@ -23,8 +23,15 @@ struct Row {
     what: &'static str,
     first: u64,
     last: u64,
-    lost: bool,
+    /// Where it was lost; empty if it was not.
+    lost_at: &'static str,
 }
+
+/// What is not lost, or not yet.
+const NOT: &str = "";
+const AIR: &str = "air";
+const NODEB_QUEUE: &str = "nodeb_queue";
+const RLC: &str = "rlc";
 
 #[derive(Debug)]
 pub(super) struct Waterfall {
@@ -72,10 +79,10 @@ impl Waterfall {
                 self.sent(now, *packet, segment, *cause);
             }
             TraceEvent::SegmentReceived { packet, segment, .. } if segment.connection == self.connection => {
-                self.arrived(now, *packet, false);
+                self.arrived(now, *packet, NOT);
             }
-            TraceEvent::PacketDropped { packet, .. } => self.arrived(now, packet.id, true),
-            TraceEvent::SduDiscarded { sdu, .. } => self.arrived(now, *sdu, true),
+            TraceEvent::PacketDropped { place, packet } => self.arrived(now, packet.id, lost_at(*place)),
+            TraceEvent::SduDiscarded { sdu, .. } => self.arrived(now, *sdu, RLC),
             TraceEvent::RtoExpired { connection, end, .. } if *connection == self.connection => {
                 let direction = name(end.sends());
                 self.rows.push(Row {
@@ -86,7 +93,7 @@ impl Waterfall {
                     what: "rto",
                     first: 0,
                     last: 0,
-                    lost: false,
+                    lost_at: NOT,
                 });
             }
             _ => {}
@@ -101,8 +108,8 @@ impl Waterfall {
         match stage {
             Stage::Leaves => self.sets[direction.index()].push_back((set.serial, now)),
             Stage::OnAir => {}
-            Stage::Dropped => self.blocks(now, *direction, set, Lost::all(set.blocks)),
-            Stage::Arrives(lost) => self.blocks(now, *direction, set, *lost),
+            Stage::Dropped => self.blocks(now, *direction, set, Lost::all(set.blocks), NODEB_QUEUE),
+            Stage::Arrives(lost) => self.blocks(now, *direction, set, *lost, AIR),
         }
     }
 
@@ -117,7 +124,16 @@ impl Waterfall {
     }
 
     fn push_state(&mut self, start: Time, end: Time, what: &'static str) {
-        self.rows.push(Row { start, end, layer: "rrc", direction: "", what, first: 0, last: 0, lost: false });
+        self.rows.push(Row {
+            start,
+            end,
+            layer: "rrc",
+            direction: "",
+            what,
+            first: 0,
+            last: 0,
+            lost_at: NOT,
+        });
     }
 
     fn end(&mut self, now: Time) {
@@ -142,20 +158,29 @@ impl Waterfall {
         };
         self.flying.push((packet, self.rows.len()));
         let direction = name(segment.direction);
-        self.rows.push(Row { start: now, end: now, layer: "tcp", direction, what, first, last, lost: false });
+        self.rows.push(Row {
+            start: now,
+            end: now,
+            layer: "tcp",
+            direction,
+            what,
+            first,
+            last,
+            lost_at: NOT,
+        });
     }
 
     /// A segment has arrived, or is lost. One that was given up may arrive all the same.
-    fn arrived(&mut self, now: Time, packet: PacketId, lost: bool) {
+    fn arrived(&mut self, now: Time, packet: PacketId, lost_at: &'static str) {
         let Some(at) = self.flying.iter().position(|(flying, _)| *flying == packet) else { return };
         let row = &mut self.rows[self.flying[at].1];
-        (row.end, row.lost) = (now, lost);
-        if !lost {
+        (row.end, row.lost_at) = (now, lost_at);
+        if lost_at == NOT {
             self.flying.remove(at);
         }
     }
 
-    fn blocks(&mut self, now: Time, direction: Direction, set: &BlockSet, lost: Lost) {
+    fn blocks(&mut self, now: Time, direction: Direction, set: &BlockSet, lost: Lost, place: &'static str) {
         let flying = &mut self.sets[direction.index()];
         let Some(at) = flying.iter().position(|(serial, _)| *serial == set.serial) else { return };
         let start = flying.remove(at).map_or(now, |(_, left)| left);
@@ -170,9 +195,10 @@ impl Waterfall {
             };
             let mut open: Option<Row> = None;
             for step in 0..pdu.blocks() {
-                let (sn, is_lost) = (first + u64::from(step), lost.contains(block + step));
+                let sn = first + u64::from(step);
+                let lost_at = if lost.contains(block + step) { place } else { NOT };
                 match &mut open {
-                    Some(row) if row.lost == is_lost => row.last = sn,
+                    Some(row) if row.lost_at == lost_at => row.last = sn,
                     _ => {
                         self.rows.extend(open.take());
                         open = Some(Row {
@@ -183,7 +209,7 @@ impl Waterfall {
                             what,
                             first: sn,
                             last: sn,
-                            lost: is_lost,
+                            lost_at,
                         });
                     }
                 }
@@ -211,9 +237,21 @@ impl Waterfall {
             column("what", "", words(&|row| row.what)),
             column("first", "", counts(&|row| row.first)),
             column("last", "", counts(&|row| row.last)),
-            column("lost", "", Values::Flag(rows.iter().map(|row| row.lost).collect())),
+            column("lost", "", Values::Flag(rows.iter().map(|row| row.lost_at != NOT).collect())),
+            column("lost_at", "", words(&|row| row.lost_at)),
         ];
         Table { name: "waterfall", columns }
+    }
+}
+
+fn lost_at(place: DropPlace) -> &'static str {
+    match place {
+        DropPlace::LinkQueue(_) | DropPlace::LinkLoss(_) | DropPlace::LinkDown(_) | DropPlace::Script => {
+            "core_network"
+        }
+        DropPlace::RlcBuffer => "rlc_buffer",
+        DropPlace::FlatLoss | DropPlace::ErroneousSdu | DropPlace::Checksum => AIR,
+        DropPlace::NoConnection => "host",
     }
 }
 

@@ -10,9 +10,11 @@
 //! | `cell` | cell | what is reserved: rates, DCHs, whether another fits |
 //! | `dch_requests` | UE | each answer to a request for a DCH: granted, granted after a release, queued, refused |
 //! | `rlc_buffer` | UE and direction | SDU octets in the sender's buffer |
-//! | `rlc_delivered` | SDU | its octets, when it came up at the other end |
+//! | `rlc_delivered` | SDU | its octets, when it came up at the other end, and how long it took |
+//! | `window` | connection | octets that the receiver announces |
+//! | `pages` | flow | each web page, when it was whole, and how long it took |
 //! | `goodput` | connection | acknowledged payload per window of a constant grid |
-//! | `sent`, `acked` | connection | sequence numbers, for the time-sequence diagram: a row per segment |
+//! | `sent`, `acked`, `sacked` | connection | sequence numbers, for the time-sequence diagram: a row per segment or block |
 //! | `rlc_pdus` | UE and direction | every PDU that leaves RLC, its polling bit or report, and its fate; only if asked for |
 //!
 //! All are about the sender of the connection's data, from its opening to its closing. Rows are in the order of time,
@@ -40,7 +42,7 @@ use umts_units::{Duration, Time};
 use crate::open::Open;
 use goodput::Goodput;
 use rlc_buffer::Buffers;
-use rows::{Acked, Delivered, Samples, Sent};
+use rows::{Acked, Delivered, Pages, Sacked, Samples, Sent};
 use steps::{Last, Steps};
 pub(crate) use table::Recorded;
 pub use table::{Column, SeriesTables, Table, Values};
@@ -75,6 +77,7 @@ pub struct Series {
     outstanding: Steps,
     srtt: Steps,
     rto: Steps,
+    window: Steps,
     rlc_buffer: Buffers,
     rlc_delivered: Delivered,
     goodput: Goodput,
@@ -84,6 +87,8 @@ pub struct Series {
     rtt: Samples,
     sent: Sent,
     acked: Acked,
+    sacked: Sacked,
+    pages: Pages,
     pdus: Option<pdus::Pdus>,
 }
 
@@ -98,6 +103,7 @@ struct Connection {
     outstanding: Last,
     srtt: Last,
     rto: Last,
+    window: Last,
 }
 
 impl Series {
@@ -115,6 +121,7 @@ impl Series {
             outstanding: steps("outstanding", "outstanding_segments", "segments"),
             srtt: steps("srtt", "srtt_s", "s"),
             rto: steps("rto", "rto_s", "s"),
+            window: steps("window", "window_octets", "B"),
             rlc_buffer: Buffers::default(),
             rlc_delivered: Delivered::default(),
             goodput: Goodput::new(config.goodput_window),
@@ -124,6 +131,8 @@ impl Series {
             rtt: Samples::default(),
             sent: Sent::default(),
             acked: Acked::default(),
+            sacked: Sacked::default(),
+            pages: Pages::default(),
             pdus: config.rlc_pdus.then(pdus::Pdus::default),
         }
     }
@@ -141,12 +150,13 @@ impl Series {
     }
 
     fn all(&mut self) -> impl Iterator<Item = &mut dyn Recorded> {
-        let always: [&mut dyn Recorded; 14] = [
+        let always: [&mut dyn Recorded; 17] = [
             &mut self.cwnd,
             &mut self.ssthresh,
             &mut self.outstanding,
             &mut self.srtt,
             &mut self.rto,
+            &mut self.window,
             &mut self.rtt,
             &mut self.rlc_buffer,
             &mut self.rlc_delivered,
@@ -156,6 +166,8 @@ impl Series {
             &mut self.goodput,
             &mut self.sent,
             &mut self.acked,
+            &mut self.sacked,
+            &mut self.pages,
         ];
         always.into_iter().chain(self.pdus.as_mut().map(|pdus| pdus as &mut dyn Recorded))
     }
@@ -172,6 +184,7 @@ impl Series {
             outstanding: Last::default(),
             srtt: Last::default(),
             rto: Last::default(),
+            window: Last::default(),
         };
         self.connections.insert(id, connection);
     }
@@ -194,6 +207,16 @@ impl Series {
         }
         if self.config.time_sequence {
             self.sent.push(at, segment, cause);
+        }
+    }
+
+    /// An acknowledgment reaches the sender of the data, which learns of the receiver's window and of blocks.
+    fn received(&mut self, at: Time, segment: &Segment) {
+        let (id, end) = (segment.connection, End::sending(segment.direction.reversed()));
+        let Some(connection) = sender(&mut self.connections, id, end) else { return };
+        if self.config.time_sequence && segment.flags.ack {
+            self.window.set(at, id.0, f64::from(segment.window), &mut connection.window);
+            self.sacked.push(at, segment);
         }
     }
 
@@ -231,6 +254,8 @@ impl TraceSink<TraceEvent> for Series {
                 self.closed(at, connection);
             }
             TraceEvent::SegmentSent { ref segment, cause, .. } => self.sent(at, segment, cause),
+            TraceEvent::SegmentReceived { ref segment, .. } => self.received(at, segment),
+            TraceEvent::PageEnded { flow, since } => self.pages.push(at, flow, since),
             TraceEvent::Acked { connection, end, una, payload } => {
                 self.acked(at, connection, end, una, payload)
             }
@@ -264,8 +289,8 @@ impl TraceSink<TraceEvent> for Series {
             TraceEvent::RlcBuffer { ue, direction, octets } => {
                 self.rlc_buffer.set(at, ue, direction, octets);
             }
-            TraceEvent::SduDelivered { ue, direction, size, .. } => {
-                self.rlc_delivered.push(at, ue.0, direction, size.0);
+            TraceEvent::SduDelivered { ue, direction, size, entered, .. } => {
+                self.rlc_delivered.push(at, ue.0, direction, size.0, entered);
             }
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! Tables with a row for each event.
 
-use umts_stack::ids::{ConnectionId, Direction};
+use umts_stack::ids::{ConnectionId, Direction, FlowId};
 use umts_stack::packet::Segment;
 use umts_stack::trace::SendCause;
 use umts_units::{Duration, Time};
@@ -32,6 +32,24 @@ pub(super) struct Delivered {
     ue: Vec<u32>,
     direction: Vec<&'static str>,
     octets: Vec<u64>,
+    delay_s: Vec<f64>,
+}
+
+/// Web pages that users got whole.
+#[derive(Debug, Default)]
+pub(super) struct Pages {
+    time_s: Vec<f64>,
+    flow: Vec<u32>,
+    page_time_s: Vec<f64>,
+}
+
+/// Blocks that acknowledgments report selectively.
+#[derive(Debug, Default)]
+pub(super) struct Sacked {
+    time_s: Vec<f64>,
+    connection: Vec<u32>,
+    left: Vec<u64>,
+    right: Vec<u64>,
 }
 
 /// Cumulative acknowledgments.
@@ -90,11 +108,12 @@ impl Recorded for Sent {
 }
 
 impl Delivered {
-    pub fn push(&mut self, at: Time, ue: u16, direction: Direction, octets: u64) {
+    pub fn push(&mut self, at: Time, ue: u16, direction: Direction, octets: u64, entered: Time) {
         self.time_s.push(at.as_secs());
         self.ue.push(u32::from(ue));
         self.direction.push(if direction == Direction::Downlink { "downlink" } else { "uplink" });
         self.octets.push(octets);
+        self.delay_s.push((at - entered).as_secs());
     }
 }
 
@@ -111,8 +130,58 @@ impl Recorded for Delivered {
             column("ue", "", Values::Id(all.ue)),
             column("direction", "", Values::Word(all.direction)),
             column("octets", "B", Values::Count(all.octets)),
+            column("delay_s", "s", Values::Float(all.delay_s)),
         ];
         Table { name: "rlc_delivered", columns }
+    }
+}
+
+impl Pages {
+    pub fn push(&mut self, at: Time, flow: FlowId, since: Time) {
+        self.time_s.push(at.as_secs());
+        self.flow.push(flow.0);
+        self.page_time_s.push((at - since).as_secs());
+    }
+}
+
+impl Recorded for Pages {
+    fn rows(&self) -> usize {
+        self.time_s.len()
+    }
+
+    fn take(&mut self, _: Time) -> Table {
+        let all = std::mem::take(self);
+        let column = |name, unit, values| Column { name, unit, values };
+        let columns = vec![
+            column("time_s", "s", Values::Float(all.time_s)),
+            column("flow", "", Values::Id(all.flow)),
+            column("page_time_s", "s", Values::Float(all.page_time_s)),
+        ];
+        Table { name: "pages", columns }
+    }
+}
+
+impl Sacked {
+    pub fn push(&mut self, at: Time, segment: &Segment) {
+        for (left, right) in segment.sack.ranges(segment.ack) {
+            self.time_s.push(at.as_secs());
+            self.connection.push(segment.connection.0);
+            self.left.push(left);
+            self.right.push(right);
+        }
+    }
+}
+
+impl Recorded for Sacked {
+    fn rows(&self) -> usize {
+        self.time_s.len()
+    }
+
+    fn take(&mut self, _: Time) -> Table {
+        let all = std::mem::take(self);
+        let mut table = table("sacked", all.time_s, all.connection, ("left", "B", Values::Count(all.left)));
+        table.columns.push(Column { name: "right", unit: "B", values: Values::Count(all.right) });
+        table
     }
 }
 

@@ -1,5 +1,5 @@
 use umts_stack::ids::{Direction, FlowId, PacketId, UeId};
-use umts_stack::packet::Flags;
+use umts_stack::packet::{Flags, SackBlocks};
 use umts_units::Bytes;
 
 use super::*;
@@ -137,6 +137,40 @@ fn deliveries_have_a_user_a_direction_and_a_size() {
     assert_eq!(delivered.column("ue"), Some(&Values::Id(vec![1, 0])));
     assert_eq!(delivered.column("direction"), Some(&Values::Word(vec!["downlink", "uplink"])));
     assert_eq!(delivered.column("octets"), Some(&Values::Count(vec![1500, 40])));
+    assert_eq!(floats(&tables, "rlc_delivered", "delay_s"), [0.1, 0.11]);
+}
+
+#[test]
+fn acknowledgments_show_the_window_and_the_blocks_that_they_report() {
+    let mut series = open();
+    for (ms, window, blocks) in [(600, 2000, vec![]), (700, 2000, vec![(1001, 1501)]), (800, 0, vec![])] {
+        let mut segment = Segment::new(CONNECTION, Direction::Uplink);
+        (segment.flags.ack, segment.ack, segment.window) = (true, 501, window);
+        segment.sack = SackBlocks::new(501, blocks);
+        let packet = PacketId(0);
+        series
+            .record(at(ms), &TraceEvent::SegmentReceived { packet, segment, delivered: 0, duplicate: false });
+        // The other way it is no acknowledgment of the data.
+        segment.direction = Direction::Downlink;
+        series
+            .record(at(ms), &TraceEvent::SegmentReceived { packet, segment, delivered: 0, duplicate: false });
+    }
+    let tables = series.finish(at(4000));
+    assert_eq!(floats(&tables, "window", "time_s"), [0.6, 0.8]);
+    assert_eq!(floats(&tables, "window", "window_octets"), [2000.0, 0.0]);
+    let sacked = tables.table("sacked").expect("it is always there");
+    assert_eq!(sacked.column("left"), Some(&Values::Count(vec![1001])));
+    assert_eq!(sacked.column("right"), Some(&Values::Count(vec![1501])));
+}
+
+#[test]
+fn a_page_has_the_time_that_it_took() {
+    let mut series = open();
+    series.record(at(900), &TraceEvent::PageEnded { flow: FlowId(2), since: at(400) });
+    let tables = series.finish(at(4000));
+    let pages = tables.table("pages").expect("it is always there");
+    assert_eq!(pages.column("flow"), Some(&Values::Id(vec![2])));
+    assert_eq!(floats(&tables, "pages", "page_time_s"), [0.5]);
 }
 
 #[test]

@@ -220,6 +220,26 @@ fn the_waterfall_shows_every_segment_and_every_pdu_of_one_connection() {
     assert!(pdus.clone().count() > 20 && pdus.into_iter().all(|row| end[row] - start[row] > 0.01));
 }
 
+/// EURANE's FACH queue drops three blocks of four here, the air loses one in twenty: the waterfall tells them apart.
+#[test]
+fn the_waterfall_tells_drops_at_the_nodeb_from_losses_on_the_air() {
+    let changes = [("duration", "40 s"), ("measure.budget", "true"), ("measure.waterfall", "11")];
+    let scenario = scenario("ftp-fach-dch", &changes);
+    let run = run(&scenario, RunOptions { seed: 1, series: true, ..RunOptions::default() }).unwrap();
+    let tables = run.series.unwrap();
+    let table = tables.table("waterfall").unwrap();
+    let words = |name| match table.column(name) {
+        Some(Values::Word(words)) => words.clone(),
+        other => panic!("{name}: {other:?}"),
+    };
+    let Some(Values::Flag(lost)) = table.column("lost") else { panic!("a flag tells what is lost") };
+    let (layer, lost_at) = (words("layer"), words("lost_at"));
+    assert!(lost.iter().zip(&lost_at).all(|(lost, place)| *lost != place.is_empty()));
+    let pdus = |place| (0..layer.len()).filter(|row| layer[*row] == "rlc" && lost_at[*row] == place).count();
+    assert!(pdus("nodeb_queue") > pdus("air") && pdus("air") > 0);
+    assert!(layer.iter().zip(&lost_at).all(|(layer, place)| *layer == "rlc" || *place != "nodeb_queue"));
+}
+
 fn variations() -> impl Strategy<Value = Vec<(&'static str, String)>> {
     let variant = prop::sample::select(vec!["tahoe", "reno", "newreno", "sack", "fack", "cubic"]);
     let mode = prop::sample::select(vec!["am", "am", "um"]);

@@ -1,0 +1,70 @@
+"""Several runs of one result over time: their mean, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from umtslab.analyse.statistics import t_quantile
+from umtslab.analyse.steps import envelope
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import polars as pl
+
+
+def over_bins(
+    lines: Iterable[pl.DataFrame], column: str, from_s: float, until_s: float, bins: int, *, add: bool
+) -> npt.NDArray[np.float64]:
+    """One run's lines as one value in each of some equal bins of time: their sum, or the mean of those there.
+
+    Parameters
+    ----------
+    lines : iterable of polars.DataFrame
+        ``time_s`` and values that hold until the next row, of one line each.
+    column : str
+        The values.
+    from_s, until_s : float
+        Where the first bin begins and the last one ends.
+    bins : int
+        How many there are.
+    add : bool
+        Whether they are added up.
+
+    Returns
+    -------
+    numpy.ndarray
+        Means over time; NaN where nothing is known, and 0 there for a sum.
+    """
+    import numpy as np
+
+    total, count = np.zeros(bins), np.zeros(bins)
+    for rows in lines:
+        means = envelope(rows, column, from_s, until_s, bins)["mean"].fill_null(float("nan")).to_numpy()
+        known = ~np.isnan(means)
+        total[known] += means[known]
+        count[known] += 1
+    if add:
+        return total
+    mean: npt.NDArray[np.float64] = np.divide(total, count, out=np.full(bins, np.nan), where=count > 0)
+    return mean
+
+
+def mean_and_half(
+    runs: Sequence[npt.NDArray[np.float64]],
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Mean over runs in each bin, and the half width of its 95 % interval; NaN of fewer than two runs."""
+    import numpy as np
+
+    values = np.vstack(runs)
+    known = ~np.isnan(values)
+    n = known.sum(axis=0)
+    filled = np.where(known, values, 0.0)
+    mean = np.divide(filled.sum(axis=0), n, out=np.full(n.shape, np.nan), where=n > 0)
+    squares = np.where(known, (values - mean) ** 2, 0.0).sum(axis=0)
+    half = np.full(n.shape, np.nan)
+    for count in {int(one) for one in n if one > 1}:
+        at = n == count
+        half[at] = t_quantile(count - 1) * np.sqrt(squares[at] / (count - 1) / count)
+    return mean, half

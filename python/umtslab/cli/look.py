@@ -1,0 +1,61 @@
+"""Options that say how a figure is printed, for the verbs that draw."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from umtslab.cli.failures import UsageError
+from umtslab.cli.options import add_flag, add_value
+
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Options
+    from umtslab.plot import Look
+
+_WRITTEN = re.compile(r"\s*(\d+\.?\d*|\.\d+)\s*(in|cm|mm)?\s*")
+_INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
+
+
+def add_look(options: Options) -> None:
+    """Size, words, font and colour of a figure."""
+    add_value(
+        options, "--width", "SIZE", "As in 3.5in (a column of a paper), 160mm (default), 10in (a slide)."
+    )
+    add_value(options, "--title", "TEXT", 'In place of its own title; "" for none.')
+    add_value(options, "--xlabel", "TEXT", "In place of the label of the horizontal axis.")
+    add_value(options, "--ylabel", "TEXT", "In place of that of the vertical axis, of panels of the first.")
+    add_value(options, "--font", "NAME", 'Font of all text, as in serif or "DejaVu Sans".')
+    add_flag(options, "--grey", "Without colour.")
+    add_flag(options, "--log", "A logarithmic horizontal axis.")
+    add_flag(options, "--log-y", "A logarithmic vertical axis.")
+
+
+def chosen_look(
+    width: str | None,
+    title: str | None,
+    x_label: str | None,
+    y_label: str | None,
+    font: str | None,
+    *,
+    grey: bool,
+    log_x: bool,
+    log_y: bool,
+) -> Look:
+    """How a figure is printed, from the words of these options."""
+    from umtslab.plot import Look
+    from umtslab.plot.look import WIDTH_IN
+
+    width_in = WIDTH_IN if width is None else _inches(width)
+    return Look(width_in, title, x_label, y_label, grey, font, log_x, log_y)
+
+
+def _inches(word: str) -> float:
+    from umtslab.plot.look import LEAST_IN, MOST_IN
+
+    found = _WRITTEN.fullmatch(word)
+    if found is None:
+        raise UsageError(f"--width takes a size with in, cm or mm, as in 3.5in or 88mm, not {word!r}")
+    width = float(found[1]) * _INCHES[found[2] or "in"]
+    if not LEAST_IN <= width <= MOST_IN:
+        raise UsageError(f"--width takes {LEAST_IN:g} to {MOST_IN:g} inches, and {word} are {width:.3g}")
+    return width

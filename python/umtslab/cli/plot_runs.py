@@ -1,0 +1,146 @@
+"""``umts plot`` of runs: which kind, of whom, of which part of the time, one result or several."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from umtslab.cli.failures import UsageError
+from umtslab.cli.plot_kinds import BUDGET, RUN_KINDS
+from umtslab.plot import WATERFALL, Look, View
+from umtslab.plot.cdf import CDFS
+from umtslab.plot.mean import MEANS
+from umtslab.quantity import quantity
+from umtslab.run import Run
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is to be shown, as it was typed."""
+
+    from_: str | None
+    until: str | None
+    connections: tuple[str, ...]
+    ues: tuple[str, ...]
+    mean: bool
+
+    def typed(self) -> list[str]:
+        """The options that say so."""
+        options = {
+            "--from": self.from_ is not None,
+            "--until": self.until is not None,
+            "--connection": bool(self.connections),
+            "--ue": bool(self.ues),
+            "--mean": self.mean,
+        }
+        return [name for name, is_given in options.items() if is_given]
+
+    def view(self) -> View:
+        """The same, read."""
+        from_s, until_s = _seconds("--from", self.from_), _seconds("--until", self.until)
+        if from_s is not None and until_s is not None and from_s >= until_s:
+            raise UsageError(f"--from {self.from_} is not before --until {self.until}")
+        return View(from_s, until_s, _numbers("--connection", self.connections), _numbers("--ue", self.ues))
+
+
+def draw_runs(
+    found: Sequence[Sequence[Run]], words: Sequence[str], kind: str, wanted: Wanted, look: Look
+) -> tuple[Figure, str]:
+    """A figure of one result or several, and what its file is called.
+
+    Parameters
+    ----------
+    found : sequence of sequence of Run
+        The runs of each result.
+    words : sequence of str
+        What was typed for each.
+    kind : str
+        What to draw.
+    wanted : Wanted
+        What of it.
+    look : Look
+        How it is printed.
+    """
+    if kind not in RUN_KINDS:
+        raise UsageError(f"there is no figure {kind!r}; there are {', '.join(RUN_KINDS)}")
+    view = wanted.view()
+    runs = [next((run for run in result if run.series_kinds()), result[0]) for result in found]
+    last_s = max(run.duration_s for run in runs)
+    if view.from_s is not None and view.from_s >= last_s:
+        raise UsageError(f"--from {wanted.from_} is not before the end of the run, which took {last_s:g} s")
+    name = "-".join([*dict.fromkeys(run.scenario for run in runs), kind])
+    return _drawn(found, runs, words, kind, view, look, mean=wanted.mean), name
+
+
+def _drawn(
+    found: Sequence[Sequence[Run]],
+    runs: Sequence[Run],
+    words: Sequence[str],
+    kind: str,
+    view: View,
+    look: Look,
+    *,
+    mean: bool,
+) -> Figure:
+    from umtslab.plot import draw, named_apart
+
+    if mean and kind not in MEANS:
+        raise UsageError(f"--mean is for {', '.join(MEANS)}")
+    if kind in (WATERFALL, BUDGET):
+        if len(runs) > 1:
+            raise UsageError(f"{kind} is of one result, not of {len(runs)}")
+        return _of_one(runs[0], kind, view, look)
+    named = named_apart(runs, words) if len(runs) > 1 else {"": runs[0]}
+    if kind not in CDFS and not mean:
+        return draw(named, kind, view, look)
+    results = {
+        name: [run for run in result if run.series_kinds()] or [run]
+        for (name, run), result in zip(named.items(), found, strict=True)
+    }
+    if mean:
+        from umtslab.plot.mean import draw_mean
+
+        return draw_mean(results, kind, view, look)
+    from umtslab.plot.cdf import draw_cdf
+
+    return draw_cdf(results, kind, view, look)
+
+
+def _of_one(run: Run, kind: str, view: View, look: Look) -> Figure:
+    if kind == BUDGET:
+        from umtslab.plot.run_budget import draw_run_budget
+
+        if view.from_s is not None or view.until_s is not None:
+            raise UsageError("--from and --until are for figures with a time axis, and budget has none")
+        return draw_run_budget(run, view, look)
+    from umtslab.plot import draw_waterfall
+
+    if len(view.connections) > 1 or view.ues:
+        raise UsageError("the waterfall is of one connection: --connection N, once")
+    connection = view.connections[0] if view.connections else None
+    return draw_waterfall(run, connection, from_s=view.from_s, until_s=view.until_s, look=look)
+
+
+def _seconds(option: str, word: str | None) -> float | None:
+    """A time as it is typed, in seconds."""
+    if word is None:
+        return None
+    found = quantity(word)
+    if found is None or not (found.kind == "time" or found.unit == ""):
+        raise UsageError(
+            f'{option} takes seconds, or a time with its unit, as in 5 or "500 ms", not {word!r}'
+        )
+    return found.base
+
+
+def _numbers(option: str, words: Sequence[str]) -> tuple[int, ...]:
+    """Numbers as they are typed: one by one, or with commas between."""
+    found = [part.strip() for word in words for part in word.split(",")]
+    for part in found:
+        if not part.isdigit():
+            raise UsageError(f"{option} takes a number from 0 on, or several as in 3,7, not {part!r}")
+    return tuple(int(part) for part in found)

@@ -1,0 +1,34 @@
+"""``umts plot`` of studies: what an optimisation tried, which parameters matter."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from umtslab.cli.failures import UsageError
+from umtslab.cli.plot_kinds import OF_FINDINGS, OF_OUTCOME
+from umtslab.studies.optimise import Outcome
+from umtslab.studies.sensitivity import Findings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from umtslab.plot import Look
+
+
+def draw_study(study: Outcome | Findings, kind: str, look: Look) -> Figure:
+    """A figure of an optimisation or of a sensitivity study."""
+    from umtslab.plot import optimisation
+    from umtslab.plot.effects import draw_effects
+
+    kinds = OF_OUTCOME if isinstance(study, Outcome) else OF_FINDINGS
+    if kind not in kinds:
+        what = "an optimisation" if isinstance(study, Outcome) else "a sensitivity study"
+        raise UsageError(f"of {what} there is no figure {kind!r}; there are {', '.join(kinds)}")
+    if isinstance(study, Findings):
+        return draw_effects(study, look=look)
+    draw = {
+        "history": optimisation.draw_history,
+        "pareto": optimisation.draw_pareto,
+        "importance": optimisation.draw_importance,
+    }[kind]
+    return draw(study, look=look)

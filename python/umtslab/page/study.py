@@ -1,0 +1,125 @@
+"""A study as one page: what was tried or which parameters matter, in figures and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from umtslab.campaign.errors import CampaignError
+from umtslab.labels import key_label, metric_label, metric_with_unit
+from umtslab.numbers import estimate
+from umtslab.page import address, render
+from umtslab.studies.optimise import Outcome
+from umtslab.studies.sensitivity import Findings
+from umtslab.studies.tables import effects_table, trials_table
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+    from umtslab.store import StoreReader
+
+
+def html(study: Outcome | Findings, store: StoreReader) -> str:
+    """The page.
+
+    Parameters
+    ----------
+    study : Outcome or Findings
+        An optimisation, or a sensitivity study.
+    store : StoreReader
+        Where its runs are, for the command that makes the best ones again.
+    """
+    frame = study.study.frame
+    is_search = isinstance(study, Outcome)
+    return render(
+        "study.html",
+        name=frame.name,
+        title=frame.title or frame.name,
+        about=_searched(study) if isinstance(study, Outcome) else _analysed(study),
+        sections=list(_tried(study) if isinstance(study, Outcome) else _mattered(study)),
+        command=_command(study, store) if isinstance(study, Outcome) else "",
+        table=_rows(trials_table(study) if isinstance(study, Outcome) else effects_table(study)),
+        table_title="All trials" if is_search else "All effects",
+    )
+
+
+def _searched(outcome: Outcome) -> str:
+    study = outcome.study
+    goal = "highest" if study.maximise else "lowest"
+    bounds = "".join(
+        f", {metric_label(one.metric).lower()} {str(one).removeprefix(one.metric).strip()}"
+        for one in study.constraints
+    )
+    return (
+        f"The {goal} {metric_with_unit(study.metric).lower()}{bounds}: {len(outcome.trials)} trials of "
+        f"{study.frame.runs} runs, seed {outcome.seed}; {len(outcome.ranking())} different points keep the "
+        "constraints."
+    )
+
+
+def _analysed(findings: Findings) -> str:
+    study = findings.study
+    return (
+        f"{study.method.capitalize()}'s method: {findings.points} points of {study.frame.runs} runs, seed "
+        f"{findings.seed}."
+    )
+
+
+def _tried(outcome: Outcome) -> Iterator[dict[str, str]]:
+    from umtslab.plot.optimisation import draw_history, draw_importance, draw_pareto
+
+    best = _best(outcome)
+    figures: tuple[tuple[str, str, Callable[[Outcome], Figure]], ...] = (
+        ("history", f"How the search went. {best}".strip(), draw_history),
+        ("front", "The objective against what is bounded: the front has what no other trial betters in both.",
+         draw_pareto),
+        ("importance", "Which parameters made a trial one of the better ones (PED-ANOVA).", draw_importance),
+    )  # fmt: skip
+    for anchor, text, draw in figures:
+        try:
+            picture = address(draw(outcome))
+        except CampaignError:
+            continue  # no constraint, or too few trials for it
+        yield {"anchor": anchor, "title": anchor.capitalize(), "text": text, "picture": picture}
+
+
+def _best(outcome: Outcome) -> str:
+    ranking = outcome.ranking()
+    if not ranking:
+        return "No trial keeps the constraints."
+    first = ranking[0]
+    values = ", ".join(f"{key_label(key)} {value}" for key, value in first.parameters.items())
+    mean, half = estimate(first.objective.mean, first.objective.ci95)
+    told = f"{metric_with_unit(outcome.study.metric)} {mean} ± {half}"
+    plain = "" if outcome.as_it_is.feasible else " The scenario as it is breaks a constraint."
+    return f"The best is trial {first.number}: {values}; {told}.{plain}"
+
+
+def _mattered(findings: Findings) -> Iterator[dict[str, str]]:
+    from umtslab.plot.effects import draw_effects
+
+    text = (
+        "To the right is what matters much, above what does so unevenly or together with others."
+        if findings.study.method == "morris"
+        else "First order: alone; total: with all interactions."
+    )
+    yield {"anchor": "effects", "title": "Effects", "text": text, "picture": address(draw_effects(findings))}
+
+
+def _command(outcome: Outcome, store: StoreReader) -> str:
+    """What makes the runs of the best trial again."""
+    ranking = outcome.ranking()
+    if not ranking or not ranking[0].runs:
+        return ""
+    return store.command(ranking[0].runs[0]).replace("--first-run 0", f"--runs {outcome.study.frame.runs}")
+
+
+def _rows(table: pl.DataFrame) -> dict[str, Any]:
+    """A table as a page has it."""
+
+    def text(value: object) -> str:
+        return f"{value:.5g}" if isinstance(value, float) else "–" if value is None else str(value)
+
+    rows = [[text(value) for value in row] for row in table.iter_rows()]
+    return {"heads": table.columns, "rows": rows}

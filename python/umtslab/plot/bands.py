@@ -1,0 +1,49 @@
+"""Values that change more often than can be drawn: mean over bins of time, in a band from least to most."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from umtslab.analyse.steps import envelope
+from umtslab.plot.strands import strands
+from umtslab.plot.style import lines, style
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+
+MOST_CHANGES = 600
+"""A line with more changes than this is a block of colour."""
+
+MOST_BANDS = 4
+"""More bands than this lie on each other."""
+
+_BINS = 120
+
+
+def lines_or_bands(
+    axes: Axes, table: pl.DataFrame, column: str, name: str, *, by: tuple[str, ...] = ("connection",)
+) -> None:
+    """Draw the lines of a table as steps, or as bands where one changes too often and they are few.
+
+    The legend says how long a bin is.
+    """
+    found = strands(table, by)
+    is_dense = any(len(strand.rows) > MOST_CHANGES for strand in found)
+    if not is_dense or len(found) > MOST_BANDS or "chosen" in table.columns:
+        lines(axes, table, column, name, by=by)
+        return
+    begin, end = float(str(table["time_s"].min())), float(str(table["time_s"].max()))
+    several = len({strand.result for strand in found}) > 1
+    for number, strand in enumerate(found):
+        bins = envelope(strand.rows, column, begin, end, _BINS)
+        look = style(number)
+        who = name if len(found) == 1 else strand.name
+        if several:
+            who = str(strand.result) if len(found) == 2 else f"{strand.result}, {strand.name}"
+        axes.stairs(bins["high"].to_numpy(), [*bins["time_s"], end], baseline=bins["low"].to_numpy(),
+                    fill=True, alpha=0.25, color=look["color"], linewidth=0,
+                    label="_" if number else f"range in {(end - begin) / _BINS:.2g} s")  # fmt: skip
+        times = [*bins["time_s"], end]
+        means = [*bins["mean"], bins["mean"][-1]]
+        axes.plot(times, means, drawstyle="steps-post", label=f"{who}, mean", **look)

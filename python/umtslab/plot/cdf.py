@@ -1,0 +1,97 @@
+"""Distribution functions: how many of the round trips, packets or pages took no longer than a time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from umtslab.plot.look import HOUSE, Look, dress, printable, scale
+from umtslab.plot.style import new_figure, put_legend, style
+from umtslab.plot.tables import WHOLE, View, table
+from umtslab.run import MissingSeries, Run
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    from matplotlib.figure import Figure
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """Where samples are: a series, its value, and what the horizontal axis says."""
+
+    series: str
+    column: str
+    label: str
+    of: str
+    direction: str | None = None
+
+
+CDFS = {
+    "rtt_cdf": _Samples("rtt", "rtt_s", "RTT (s)", "round trips"),
+    "delay_cdf": _Samples("rlc_delivered", "delay_s", "SDU delay, downlink (s)", "packets", "downlink"),
+    "page_cdf": _Samples("pages", "page_time_s", "page time (s)", "pages"),
+}
+"""Kinds of distribution functions."""
+
+
+def draw_cdf(
+    results: Mapping[str, Sequence[Run]], kind: str, view: View = WHOLE, look: Look = HOUSE
+) -> Figure:
+    """Draw an empirical distribution function, of one result or several; runs of a result count together.
+
+    Parameters
+    ----------
+    results : mapping of str to sequence of Run
+        Runs that recorded their series, by what the figure calls their result.
+    kind : str
+        A name of `CDFS`.
+    view : View, optional
+        The part of the time whose samples count, and whose: connections or users that are chosen alone.
+    look : Look, optional
+        How it is printed.
+
+    Raises
+    ------
+    umtslab.run.MissingSeries
+        If a run did not record the samples, or none of a result's has any.
+    """
+    import numpy as np
+
+    samples = CDFS[kind]
+    with printable(look):
+        names = {run.scenario for runs in results.values() for run in runs}
+        title = names.pop() if len(names) == 1 else ""
+        figure, axes = new_figure(title, f"share of the {samples.of} (%)", samples.label)
+        for number, (name, runs) in enumerate(results.items()):
+            values = np.sort(np.concatenate([_values(run, samples, view) for run in runs]))
+            if not len(values):
+                raise MissingSeries(
+                    f"{name or runs[0].scenario} has no {samples.of} in the time that is shown"
+                )
+            of_runs = f"{len(values)} {samples.of} of {len(runs)} run{'s' if len(runs) > 1 else ''}"
+            shares = 100 * np.arange(len(values) + 1) / len(values)
+            axes.plot([values[0], *values], shares, drawstyle="steps-post",
+                      label=f"{name} ({of_runs})" if name else of_runs, **style(number))  # fmt: skip
+        axes.axhline(50, color="#999999", linewidth=0.5 * scale(), zorder=0.5)
+        axes.axhline(95, color="#999999", linewidth=0.5 * scale(), zorder=0.5)
+        axes.set_yticks([0, 25, 50, 75, 95])
+        axes.set_ylim(0, 100.5)
+        axes.margins(x=0)
+        axes.set_xlim(left=axes.get_xlim()[0] if look.log_x else 0)
+        put_legend(figure, *axes.get_legend_handles_labels())
+        return dress(figure, look)
+
+
+def _values(run: Run, samples: _Samples, view: View) -> npt.NDArray[np.float64]:
+    rows = table(run, samples.series, view)
+    if "chosen" in rows.columns:
+        rows = rows.filter("chosen")
+    if samples.direction is not None:
+        rows = rows.filter(rows["direction"] == samples.direction)
+    if samples.column not in rows.columns:
+        raise MissingSeries(
+            f"the run was made before {samples.series} told the times: make it again with --series"
+        )
+    return rows[samples.column].to_numpy()

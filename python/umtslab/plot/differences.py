@@ -1,0 +1,77 @@
+"""What runs are called where several are in one figure: by what differs in their scenarios."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from umtslab.labels import key_label, value_label
+
+if TYPE_CHECKING:
+    from umtslab.run import Run
+
+_MOST_KEYS = 3
+"""More differences than this make no name."""
+
+_WORDS_FOR_PEOPLE = {"name", "title", "source", "extends"}
+
+
+def named_apart(runs: Sequence[Run], given: Sequence[str] | None = None) -> dict[str, Run]:
+    """Runs by what tells them apart: values of differing keys, else scenarios, else what they were called by.
+
+    Parameters
+    ----------
+    runs : sequence of Run
+        One of each result.
+    given : sequence of str, optional
+        What the user called them, as a last resort; by default their numbers.
+    """
+    names = _by_keys(runs) or [run.scenario for run in runs]
+    if len(set(names)) < len(names):
+        names = list(given) if given is not None else [str(number) for number in range(1, len(runs) + 1)]
+    if len(set(names)) < len(names):
+        names = [f"{name} ({number})" for number, name in enumerate(names, 1)]
+    return dict(zip(names, runs, strict=True))
+
+
+def _by_keys(runs: Sequence[Run]) -> list[str] | None:
+    """The values of the keys that differ; None where that would be no name."""
+    if any(run.folder is None for run in runs):
+        return None
+    flat = [_flat(_scenario(run)) for run in runs]
+    keys = sorted({key for one in flat for key in one})
+    differing = [key for key in keys if len({str(one.get(key)) for one in flat}) > 1]
+    if not 1 <= len(differing) <= _MOST_KEYS:
+        return None
+    return [", ".join(_word(key, one.get(key)) for key in differing) for one in flat]
+
+
+def _word(key: str, value: Any) -> str:
+    """A name such as "reno" stands for itself; anything else says of what it is."""
+    if isinstance(value, str) and value.isidentifier():
+        return value_label(value)
+    return f"{key_label(key)} {'none' if value is None else value_label(value)}"
+
+
+def _scenario(run: Run) -> dict[str, Any]:
+    import tomllib
+
+    assert run.folder is not None, "asked of stored runs"
+    return tomllib.loads((run.folder / "scenario.toml").read_text(encoding="utf-8"))
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """Values by their keys; places in arrays are numbered."""
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        path = f"{prefix}{key}"
+        if not prefix and key in _WORDS_FOR_PEOPLE:
+            continue
+        if isinstance(value, Mapping):
+            found |= _flat(value, f"{path}.")
+        elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+            for place, inner in enumerate(value):
+                found |= _flat(inner, f"{path}.{place}.")
+        else:
+            found[path] = value
+    return found

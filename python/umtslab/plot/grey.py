@@ -1,0 +1,53 @@
+"""Figures without colour: the house's colours as greys that can be told apart, others by their brightness."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_GREYS = {
+    "#000000": "#000000",
+    "#0072b2": "#3d3d3d",
+    "#d55e00": "#6b6b6b",
+    "#009e73": "#8c8c8c",
+    "#cc79a7": "#a6a6a6",
+    "#e69f00": "#bdbdbd",
+    "#56b4e9": "#d0d0d0",
+    "#f0e442": "#e8e8e8",
+}
+"""Okabe and Ito's colours, in the order in which lines take them: dashes and hatches tell the pale ones."""
+
+
+def without_colour(figure: Figure) -> None:
+    """Turn every colour of a figure into a grey."""
+    from matplotlib.artist import Artist
+    from matplotlib.cm import ScalarMappable
+
+    for artist in figure.findobj(Artist):
+        if isinstance(artist, ScalarMappable) and artist.get_array() is not None:
+            artist.set_cmap("Greys_r")
+            continue
+        for part in ("color", "facecolor", "edgecolor", "markerfacecolor", "markeredgecolor"):
+            read, write = getattr(artist, f"get_{part}", None), getattr(artist, f"set_{part}", None)
+            if read is not None and write is not None and (found := read()) is not None:
+                write(_as_grey(found))
+
+
+def _as_grey(colour: Any) -> Any:
+    """A colour, or an array of them, as greys; "none" and the like stay what they are."""
+    import numpy as np
+    from matplotlib.colors import to_hex, to_rgba, to_rgba_array
+
+    if isinstance(colour, str) and colour in {"none", "auto", "face"}:
+        return colour
+    colours = to_rgba_array(colour)
+    found = []
+    for one in colours:
+        grey = _GREYS.get(to_hex(one))
+        # Brightness as the eye has it (ITU-R BT.709).
+        level = float(np.dot(one[:3], (0.2126, 0.7152, 0.0722))) if grey is None else to_rgba(grey)[0]
+        found.append((level, level, level, float(one[3])))
+    is_one = isinstance(colour, str) or np.asarray(colour).ndim == 1
+    return found[0] if is_one and len(found) == 1 else found

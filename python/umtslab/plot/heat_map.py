@@ -1,0 +1,124 @@
+"""A metric of a campaign over two of its parameters: a map of means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from umtslab.analyse.statistics import Summary, summarise
+from umtslab.campaign.errors import CampaignError
+from umtslab.campaign.record import Record
+from umtslab.labels import key_label, metric_with_unit, with_unit
+from umtslab.plot.campaign import check_axis, how_many
+from umtslab.plot.look import HOUSE, Look, canvas, dress, printable
+from umtslab.plot.variants import default_axis, others, values_of, words
+from umtslab.quantity import in_one_unit
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MOST_NUMBERS = 12
+"""More columns than this have no room for numbers in their cells."""
+
+
+def draw_map(
+    record: Record, metric: str, over: str | None = None, against: str | None = None, *, look: Look = HOUSE
+) -> Figure:
+    """Draw means of a metric as a map over two parameters.
+
+    Parameters
+    ----------
+    record : Record
+        The campaign.
+    metric : str
+        What is drawn.
+    over, against : str, optional
+        The parameters of the horizontal and of the vertical axis; by default the first number that varies,
+        and the first other parameter that does.
+    look : Look, optional
+        How it is printed.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A cell for each pair of values, at equal distances, numbers in their order; with the mean and, below
+        it, the half width of its 95 % interval where there is room. A pair that was not run is white.
+
+    Raises
+    ------
+    CampaignError
+        If there are no such parameters, others vary too, or no run measured the metric.
+    """
+    x = over if over is not None else default_axis(record)
+    check_axis(record, x)
+    rest = others(record, x)
+    y = against if against is not None else (rest or [""])[0]
+    if not y:
+        raise CampaignError(f"{record.name} varies nothing but {x}: a map needs two parameters")
+    check_axis(record, y)
+    if more := others(record, x, y):
+        raise CampaignError(
+            f"{record.name} varies {', '.join(more)} too: choose with {record.name}@{more[0]}=VALUE"
+        )
+    columns, rows = _ordered(values_of(record, x)), _ordered(values_of(record, y))
+    found = {
+        (str(cell.parameters.get(x)), str(cell.parameters.get(y))): summarise(cell.values(metric))
+        for cell in record.cells
+    }
+    if not any(summary.n for summary in found.values()):
+        raise CampaignError(f"no run of {record.name} measured {metric}")
+    with printable(look):
+        figure = canvas(1.6 + 0.42 * max(len(rows), 3))
+        axes = figure.add_subplot()
+        _cells(figure, axes, [[found.get((str(a), str(b))) for a in columns] for b in rows], metric)
+        _axis(axes, x, columns, "x")
+        _axis(axes, y, rows, "y")
+        axes.set_title(f"{record.heading}\n{how_many(list(found.values()))}", loc="left")
+        axes.grid(visible=False)
+        return dress(figure, look)
+
+
+def _ordered(values: list[object]) -> list[object]:
+    """Numbers in their order, words as they come."""
+    found = in_one_unit(values)
+    if found is None:
+        return values
+    return [value for _, value in sorted(zip(found[0], values, strict=True), key=lambda pair: pair[0])]
+
+
+def _axis(axes: Axes, key: str, values: list[object], which: str) -> None:
+    found = in_one_unit(values)
+    names = [words(value) for value in values] if found is None else [f"{one:g}" for one in found[0]]
+    label = with_unit(key_label(key), "" if found is None else found[1])
+    if which == "x":
+        axes.set_xticks(range(len(names)), names)
+        axes.set_xlabel(label)
+    else:
+        axes.set_yticks(range(len(names)), names)
+        axes.set_ylabel(label)
+
+
+def _cells(figure: Figure, axes: Axes, table: list[list[Summary | None]], metric: str) -> None:
+    import numpy as np
+
+    means = np.array(
+        [[np.nan if one is None or one.mean is None else one.mean for one in row] for row in table]
+    )
+    image = axes.imshow(means, origin="lower", aspect="auto", cmap="cividis")
+    bar = figure.colorbar(image, ax=axes)
+    bar.set_label(metric_with_unit(metric))
+    if means.shape[1] > _MOST_NUMBERS:
+        return
+    low, high = float(np.nanmin(means)), float(np.nanmax(means))
+    for y, row in enumerate(table):
+        for x, one in enumerate(row):
+            if one is not None and one.mean is not None:
+                is_dark = one.mean < (low + high) / 2
+                axes.text(x, y, _number(one), ha="center", va="center", fontsize="small",
+                          color="white" if is_dark else "black")  # fmt: skip
+
+
+def _number(summary: Summary) -> str:
+    assert summary.mean is not None, "it was measured"
+    mean = f"{summary.mean:.3g}" if abs(summary.mean) < 1e3 else f"{summary.mean:.0f}"
+    return mean if not summary.ci95 else f"{mean}\n± {summary.ci95:.2g}"

@@ -1,0 +1,233 @@
+"""How figures are printed: their size, their text, words in place of their own, without colour."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTH_IN, HEIGHT_IN = 6.3, 3.6
+"""Where no width is asked for: readable in print, at 160 mm."""
+
+LEAST_IN, MOST_IN = 2.0, 40.0
+"""Widths that a figure can have."""
+
+COLUMN_IN, SLIDE_IN = 4.5, 8.5
+"""Up to the first, text is of the size of captions; from the second on, of slides."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """How a figure is printed; what is None is as the house has it.
+
+    Parameters
+    ----------
+    width_in : float
+        Width in inches: 3.5 for a column of a paper, 10 for a slide. Height and text follow.
+    title, x_label, y_label : str, optional
+        In place of the figure's own; empty for none. Of several panels the vertical label is the first's.
+    grey : bool
+        Without colour.
+    font : str, optional
+        Family of the text, as in "serif" or "Times New Roman".
+    log_x, log_y : bool
+        Logarithmic axes.
+    """
+
+    width_in: float = WIDTH_IN
+    title: str | None = None
+    x_label: str | None = None
+    y_label: str | None = None
+    grey: bool = False
+    font: str | None = None
+    log_x: bool = False
+    log_y: bool = False
+
+    @property
+    def font_size(self) -> int:
+        """Size of all text, in points."""
+        if self.width_in <= COLUMN_IN:
+            return 8
+        return 10 if self.width_in < SLIDE_IN else 14
+
+
+HOUSE = Look()
+
+
+class UnknownFont(ValueError):
+    """A font was asked for that is not installed."""
+
+
+@contextmanager
+def printable(look: Look = HOUSE) -> Iterator[None]:
+    """Within this, figures are made and saved in the house style, for this look."""
+    import matplotlib as mpl
+
+    with mpl.rc_context(_settings(look)):
+        yield
+
+
+def canvas(height_in: float = HEIGHT_IN) -> Figure:
+    """An empty figure, as wide as is asked for; `height_in` is that of one of 6.3 inches."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    width = mpl.rcParams["figure.figsize"][0]
+    # Text does not shrink as narrow figures do: they are less flat.
+    ratio = max(width / WIDTH_IN, (width / WIDTH_IN) ** 0.5)
+    # Journals want as many dots as the letters of narrow figures need.
+    dpi = 300 if width <= COLUMN_IN else 200
+    return Figure(figsize=(width, height_in * ratio), dpi=dpi, layout="constrained")
+
+
+def scale() -> float:
+    """How much larger marks and lines are than in a figure of 6.3 inches: as text is."""
+    import matplotlib as mpl
+
+    return float(mpl.rcParams["font.size"]) / HOUSE.font_size
+
+
+def dress(figure: Figure, look: Look) -> Figure:
+    """Give a figure the words and colours of its look, and break what is longer than its side."""
+    from umtslab.plot.grey import without_colour
+
+    panels = _panels(figure)
+    if look.title is not None:
+        _retitle(figure, panels, look.title)
+    for axes in panels:
+        if look.x_label is not None and axes.get_xlabel():
+            axes.set_xlabel(look.x_label)
+        _logarithmic(axes, look)
+    if look.y_label is not None:
+        panels[0].set_ylabel(look.y_label)
+    _break_lines(figure)
+    if look.grey:
+        without_colour(figure)
+    return figure
+
+
+def _panels(figure: Figure) -> list[Axes]:
+    """The axes that data are drawn in."""
+    return [axes for axes in figure.axes if axes.get_label() != "<colorbar>"]
+
+
+def _settings(look: Look) -> Any:
+    size = look.font_size
+    ratio = size / 10
+    return {
+        "figure.figsize": (look.width_in, HEIGHT_IN),
+        "font.size": size,
+        "axes.titlesize": size,
+        "axes.labelsize": size,
+        "xtick.labelsize": size,
+        "ytick.labelsize": size,
+        "legend.fontsize": size,
+        "legend.title_fontsize": size,
+        "figure.titlesize": size,
+        "lines.linewidth": 1.1 * ratio,
+        "axes.linewidth": 0.8 * ratio,
+        "savefig.dpi": "figure",
+        "hatch.linewidth": 0.6 * ratio,
+        "axes.grid": True,
+        "axes.axisbelow": True,
+        "grid.color": "#dddddd",
+        "grid.linewidth": 0.5 * ratio,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "svg.hashsalt": "umtslab",
+        "pdf.fonttype": 42,
+        "svg.fonttype": "none",  # text that can be searched, and edited
+        **({} if look.font is None else {"font.family": _installed(look.font)}),
+    }
+
+
+def _installed(font: str) -> str:
+    """The name of a font family that is there.
+
+    Raises
+    ------
+    UnknownFont
+        If it is not: another one would be drawn in its place.
+    """
+    from difflib import get_close_matches
+
+    from matplotlib.font_manager import fontManager
+
+    names = {
+        name.lower(): name for name in ("serif", "sans-serif", "monospace", *fontManager.get_font_names())
+    }
+    if font.lower() in names:
+        return names[font.lower()]
+    near = get_close_matches(font.lower(), names, 3, 0.5) or ["serif", "sans-serif", "monospace"]
+    raise UnknownFont(f"there is no font {font!r} here; there is {', '.join(names[name] for name in near)}")
+
+
+def _retitle(figure: Figure, panels: list[Axes], title: str) -> None:
+    if figure.get_suptitle():
+        figure.suptitle(title)
+    else:
+        panels[0].set_title(title, loc="left")
+
+
+def _logarithmic(axes: Axes, look: Look) -> None:
+    if look.log_x and axes.get_xscale() != "log":
+        axes.set_xscale("log")
+    if look.log_y:
+        least = _least_above_zero(axes)
+        axes.set_yscale("log")
+        if least is not None:
+            axes.set_ylim(bottom=least / 1.5)
+
+
+def _least_above_zero(axes: Axes) -> float | None:
+    import numpy as np
+
+    values = [np.asarray(line.get_ydata(), dtype=float) for line in axes.lines]
+    above = [float(value[value > 0].min()) for value in values if np.any(value > 0)]
+    return min(above, default=None)
+
+
+def _break_lines(figure: Figure) -> None:
+    """Titles and labels that are longer than their side go on in a second line."""
+    import matplotlib as mpl
+
+    figure.draw_without_rendering()  # panels have their places now
+    letter_in = float(mpl.rcParams["font.size"]) * 0.53 / 72
+    letters = figure.get_figwidth() / letter_in
+    height = figure.get_figheight() - _legends_in(figure)
+    if figure.get_suptitle():
+        figure.suptitle(_filled(figure.get_suptitle(), letters))
+    for axes in figure.axes:
+        place = axes.get_position()
+        middle = (place.x0 + place.x1) / 2
+        # The text alone: a label that is set anew loses its place.
+        axes.set_title(
+            _filled(axes.get_title(loc="left"), letters * (_end(figure, axes) - place.x0)), loc="left"
+        )
+        axes.xaxis.label.set_text(_filled(axes.get_xlabel(), 2 * letters * min(middle, 1 - middle)))
+        axes.yaxis.label.set_text(_filled(axes.get_ylabel(), place.height * height / letter_in))
+
+
+def _end(figure: Figure, axes: Axes) -> float:
+    """Where the next panel of the same row begins; the right edge of the figure if there is none."""
+    here = axes.get_position()
+    others = (other.get_position() for other in _panels(figure) if other is not axes)
+    return min(
+        (place.x0 for place in others if place.x0 > here.x0 and abs(place.y0 - here.y0) < 0.01), default=1.0
+    )
+
+
+def _legends_in(figure: Figure) -> float:
+    """How much of a figure's height its legends take."""
+    return sum(float(legend.get_window_extent().height) for legend in figure.legends) / figure.dpi
+
+
+def _filled(text: str, letters: float) -> str:
+    """The text in lines of so many letters, words whole."""
+    return "\n".join(fill(line, max(12, int(letters))) for line in text.split("\n"))

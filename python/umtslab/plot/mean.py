@@ -1,0 +1,129 @@
+"""Several runs of a result in one line: their mean over time, in a band of its 95 % intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from umtslab.analyse.rates import bin_length
+from umtslab.analyse.replications import mean_and_half, over_bins
+from umtslab.plot.look import HOUSE, Look, dress, printable
+from umtslab.plot.strands import strands
+from umtslab.plot.style import finish, new_figure, style
+from umtslab.plot.tables import WHOLE, View, table
+from umtslab.run import MissingSeries, Run
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+    import polars as pl
+    from matplotlib.figure import Figure
+
+
+_BINS = 100
+
+
+@dataclass(frozen=True)
+class _Line:
+    """What one run's line is made of: a series, its value and label, whether lines of a run are added up."""
+
+    series: str
+    column: str
+    label: str
+    add: bool = False
+    scale: float = 1.0
+
+
+MEANS = {
+    "cwnd": _Line("cwnd", "cwnd_segments", "congestion window (segments)"),
+    "outstanding": _Line("outstanding", "outstanding_segments", "outstanding (segments)"),
+    "rtt": _Line("srtt", "srtt_s", "smoothed RTT (s)"),
+    "goodput": _Line("goodput", "goodput_kbps", "goodput (kbit/s)", add=True),
+    "rlc_buffer": _Line("rlc_buffer", "octets", "RLC buffers, downlink (kB)", add=True, scale=1e-3),
+}
+"""Kinds of figures that have a mean over runs."""
+
+
+def draw_mean(
+    results: Mapping[str, Sequence[Run]], kind: str, view: View = WHOLE, look: Look = HOUSE
+) -> Figure:
+    """Draw the mean of a result's runs over time, of one result or several.
+
+    Parameters
+    ----------
+    results : mapping of str to sequence of Run
+        Runs that recorded their series, by what the figure calls their result.
+    kind : str
+        A name of `MEANS`. Of several connections open at a time their mean; goodput and buffers add up.
+    view : View, optional
+        The part to show; connections or users that are chosen are the only ones that count.
+    look : Look, optional
+        How it is printed.
+
+    Raises
+    ------
+    umtslab.run.MissingSeries
+        If fewer than two runs of a result recorded the series.
+    """
+    import numpy as np
+
+    line = MEANS[kind]
+    ends = [run.duration_s for runs in results.values() for run in runs]
+    begin, end = view.from_s or 0.0, min(view.until_s or max(ends), max(ends))
+    bins, label = _bins(results, line, view, end - begin)
+    edges = np.linspace(begin, end, bins + 1)
+    with printable(look):
+        names = {run.scenario for runs in results.values() for run in runs}
+        figure, axes = new_figure(names.pop() if len(names) == 1 else "", label)
+        for number, (name, runs) in enumerate(results.items()):
+            mean, half = mean_and_half(
+                [line.scale * one for one in _of_runs(runs, line, view, begin, end, bins)]
+            )
+            colour = style(number)["color"]
+            axes.stairs(mean + half, edges, baseline=mean - half, fill=True, alpha=0.25, color=colour)
+            n = f"mean of {len(runs)} runs, 95 % band"
+            told = f"{name} ({n})" if len(results) > 1 else n
+            axes.plot(edges, [*mean, mean[-1]], drawstyle="steps-post", label=told, **style(number))
+        finish(figure, axes)
+        axes.set_xlim(begin, end)
+        return dress(figure, look)
+
+
+def _bins(results: Mapping[str, Sequence[Run]], line: _Line, view: View, span_s: float) -> tuple[int, str]:
+    """How many bins there are, and what the axis says: bins of goodput have to hold some segments."""
+    if line.series != "goodput":
+        return _BINS, line.label
+    runs = [run for runs in results.values() for run in runs]
+    lengths = [
+        bin_length(table(run, "goodput", view), "goodput_kbps", table(run, "sent", view)) for run in runs
+    ]
+    bins = max(1, round(span_s / max(lengths)))
+    return bins, f"goodput over {span_s / bins:.3g} s (kbit/s)"
+
+
+def _of_runs(
+    runs: Sequence[Run], line: _Line, view: View, begin: float, end: float, bins: int
+) -> list[npt.NDArray[np.float64]]:
+    if len(runs) < 2:
+        raise MissingSeries(
+            "a mean over runs needs at least two that recorded their series: umts run FILE --series --runs 5"
+        )
+    return [over_bins(_lines(run, line, view), line.column, begin, end, bins, add=line.add) for run in runs]
+
+
+def _lines(run: Run, line: _Line, view: View) -> list[pl.DataFrame]:
+    """The lines of a run that count, each with a row where its last value ends."""
+    import polars as pl
+
+    rows = table(run, line.series, view)
+    if "chosen" in rows.columns:
+        rows = rows.filter("chosen")
+    if "direction" in rows.columns:
+        rows = rows.filter(pl.col("direction") == "downlink")
+    found = [strand.rows for strand in strands(rows, ("ue",) if "ue" in rows.columns else ("connection",))]
+    if line.series != "goodput":
+        return found
+    # A second's goodput holds for that second.
+    last = [rows.tail(1).with_columns(pl.col("time_s") + 1.0) for rows in found]
+    return [pl.concat(pair) for pair in zip(found, last, strict=True)]

@@ -1,0 +1,169 @@
+"""What an optimisation tried: its history, its objective against its constraints, what mattered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from umtslab.campaign.errors import CampaignError
+from umtslab.labels import key_label, metric_label, metric_with_unit
+from umtslab.plot.look import HOUSE, Look, canvas, dress, printable, scale
+from umtslab.plot.style import COLOURS, legend_of, new_figure
+from umtslab.studies.importance import importance
+from umtslab.studies.optimise import Constraint, Outcome, Trial
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_KEEPS, _BREAKS, _BEST, _PLAIN = COLOURS[1], "#999999", COLOURS[2], COLOURS[0]
+
+
+def draw_history(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
+    """Draw the objective of each trial with its 95 % interval, the best so far, and the scenario as it is."""
+    study = outcome.study
+    with printable(look):
+        figure, axes = new_figure(_title(outcome), metric_with_unit(study.metric), "trial (number)")
+        for keeps, words, colour, face in (
+            (True, "keeps the constraints", _KEEPS, _KEEPS),
+            (False, "breaks a constraint", _BREAKS, "white"),
+        ):
+            _dots(axes, [t for t in outcome.trials if t.feasible == keeps], words, colour, face)
+        best = _best_so_far(outcome)
+        if best:
+            numbers = [number for number, _ in best] + [len(outcome.trials) - 1]
+            values = [value for _, value in best] + [best[-1][1]]
+            axes.plot(numbers, values, drawstyle="steps-post", color=_BEST, label="best so far")
+        plain = outcome.as_it_is
+        if plain.objective.mean is not None:
+            words = "as it is" if plain.feasible else "as it is, which breaks a constraint"
+            axes.axhline(plain.objective.mean, color=_PLAIN, linestyle=(0, (6, 2)), label=words)
+        axes.locator_params(axis="x", integer=True)
+        axes.set_xlim(-0.5, len(outcome.trials) - 0.5)
+        legend_of(figure, [axes])
+        return dress(figure, look)
+
+
+def draw_pareto(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
+    """Draw the objective against each constraint's metric, and the front of what nothing betters in both.
+
+    Raises
+    ------
+    CampaignError
+        If the study has no constraint.
+    """
+    study = outcome.study
+    if not study.constraints:
+        raise CampaignError(f"{study.frame.name} has no constraint to draw its objective against")
+    with printable(look):
+        figure = canvas(3.3 * len(study.constraints) + 0.4)
+        panels = figure.subplots(len(study.constraints), 1, squeeze=False)[:, 0]
+        for axes, constraint in zip(panels, study.constraints, strict=True):
+            _against(axes, outcome, constraint)
+        panels[0].set_title(_title(outcome), loc="left")
+        legend_of(figure, panels.tolist())
+        return dress(figure, look)
+
+
+def draw_importance(outcome: Outcome, *, look: Look = HOUSE) -> Figure:
+    """Draw how much each parameter mattered to the objective, the most on top."""
+    found = sorted(importance(outcome).items(), key=lambda pair: pair[1])
+    with printable(look):
+        figure = canvas(1.2 + 0.4 * len(found))
+        axes = figure.add_subplot()
+        axes.barh(range(len(found)), [share for _, share in found], 0.6, color=_KEEPS)
+        axes.set_yticks(range(len(found)), [key_label(key) for key, _ in found])
+        axes.set_xlabel(f"share of what decides on {metric_label(outcome.study.metric)} (PED-ANOVA)")
+        axes.set_ylabel("parameter")
+        axes.set_xlim(0, 1)
+        axes.grid(visible=False, axis="y")
+        axes.set_title(_title(outcome), loc="left")
+        return dress(figure, look)
+
+
+def _title(outcome: Outcome) -> str:
+    return outcome.study.frame.title or outcome.study.frame.name
+
+
+def _dots(axes: Axes, trials: Sequence[Trial], words: str, colour: str, face: str) -> None:
+    known = [
+        (t.number, t.objective.mean, t.objective.ci95 or 0.0) for t in trials if t.objective.mean is not None
+    ]
+    if known:
+        axes.errorbar(
+            [number for number, _, _ in known], [mean for _, mean, _ in known],
+            yerr=[half for _, _, half in known], linestyle="none", marker="o", markersize=4.5 * scale(),
+            color=colour, markerfacecolor=face, elinewidth=0.8 * scale(), label=words,
+        )  # fmt: skip
+
+
+def _best_so_far(outcome: Outcome) -> list[tuple[int, float]]:
+    """Where the best feasible objective changed, and to what."""
+    found: list[tuple[int, float]] = []
+    for trial in outcome.trials:
+        mean = trial.objective.mean
+        if trial.feasible and mean is not None and (not found or _better(outcome, mean, found[-1][1])):
+            found.append((trial.number, mean))
+    return found
+
+
+def _better(outcome: Outcome, one: float, other: float) -> bool:
+    return one > other if outcome.study.maximise else one < other
+
+
+def _against(axes: Axes, outcome: Outcome, constraint: Constraint) -> None:
+    """Trials by the constraint's metric and the objective, the side that is not allowed shaded."""
+    found = [
+        (mean, trial.objective.mean, trial)
+        for trial in (*outcome.trials, outcome.as_it_is)
+        if (mean := trial.limits[str(constraint)].mean) is not None and trial.objective.mean is not None
+    ]
+    for keeps, words, face in (
+        (True, "keeps the constraints", _KEEPS),
+        (False, "breaks a constraint", "white"),
+    ):
+        dots = [(x, y) for x, y, trial in found if trial.feasible == keeps and trial is not outcome.as_it_is]
+        if dots:
+            axes.plot(*zip(*dots, strict=True), linestyle="none", marker="o", markersize=4.5 * scale(),
+                      color=_KEEPS if keeps else _BREAKS, markerfacecolor=face, label=words)  # fmt: skip
+    front = _front(outcome, constraint, [(x, y) for x, y, _ in found])
+    axes.plot(*zip(*front, strict=True), drawstyle="steps-post" if constraint.least is None else "steps-pre",
+              color=_BEST, zorder=1.5, label="front: better in neither") if front else None  # fmt: skip
+    for x, y, trial in found:
+        if trial is outcome.as_it_is:
+            axes.plot(
+                [x],
+                [y],
+                linestyle="none",
+                marker="*",
+                markersize=11 * scale(),
+                color=_PLAIN,
+                label="as it is",
+            )
+    _shade(axes, constraint)
+    axes.set_xlabel(metric_with_unit(constraint.metric))
+    axes.set_ylabel(metric_with_unit(outcome.study.metric))
+
+
+def _shade(axes: Axes, constraint: Constraint) -> None:
+    bound = constraint.most if constraint.least is None else constraint.least
+    assert bound is not None, "a constraint has one bound"
+    low, high = axes.get_xlim()
+    low, high = min(low, bound), max(high, bound)
+    span = (bound, high) if constraint.least is None else (low, bound)
+    if span[0] < span[1]:
+        axes.axvspan(*span, color="#E69F00", alpha=0.15, linewidth=0, label="not allowed")
+    axes.axvline(bound, color="#E69F00")
+    axes.set_xlim(low, high)
+
+
+def _front(
+    outcome: Outcome, constraint: Constraint, dots: Sequence[tuple[float, float]]
+) -> list[tuple[float, float]]:
+    """The dots that no other betters both in the objective and in the constraint's metric."""
+    ordered = sorted(set(dots), key=lambda dot: dot[0] if constraint.least is None else -dot[0])
+    front: list[tuple[float, float]] = []
+    for dot in ordered:
+        if not front or _better(outcome, dot[1], front[-1][1]):
+            front.append(dot)
+    return sorted(front)

@@ -1,0 +1,46 @@
+"""What goodput and throughput have in common: bins that hold enough segments, the sum of many connections."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from umtslab.analyse.rates import bin_length, rebinned, summed
+from umtslab.plot.strands import strands
+from umtslab.plot.style import MOST_LINES, finish, new_figure, windows
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.figure import Figure
+
+
+def draw_rates(
+    rates: pl.DataFrame, sent: pl.DataFrame, name: str, *, title: str, window_s: float | None = None
+) -> Figure:
+    """Draw rates per second in longer bins.
+
+    Parameters
+    ----------
+    rates : polars.DataFrame
+        ``time_s`` (start of a second), ``connection``, and the rate, ``goodput_kbps`` of `name` "goodput".
+    sent : polars.DataFrame
+        ``seq`` and ``end`` (octets) of segments, whose size is looked at.
+    name : str
+        What the rate is called.
+    title : str
+        Above the figure.
+    window_s : float, optional
+        Length of a bin, in whole seconds; by default such that there are twenty segments in it.
+    """
+    column = f"{name}_kbps"
+    is_sum = "chosen" not in rates.columns and _many(rates)
+    if is_sum:
+        rates, name = summed(rates, column), f"{name}, all {rates['connection'].n_unique()} connections"
+    length_s = window_s if window_s is not None else bin_length(rates, column, sent)
+    drawing, axes = new_figure(title, f"{column.split('_')[0]} over {length_s:g} s (kbit/s)")
+    windows(axes, rebinned(rates, column, length_s), column, name, length_s)
+    return finish(drawing, axes)
+
+
+def _many(rates: pl.DataFrame) -> bool:
+    results = rates["result"].n_unique() if "result" in rates.columns else 1
+    return len(strands(rates)) > max(MOST_LINES, results)

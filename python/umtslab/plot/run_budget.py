@@ -1,0 +1,121 @@
+"""The time budget of one run: what all connections, the slowest ones and those of each user wait for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from umtslab.budget import MissingBudget, causes, has_budget, seconds
+from umtslab.plot.causes import legend, look_of
+from umtslab.plot.look import HOUSE, Look, canvas, dress, printable
+from umtslab.plot.tables import WHOLE, View, under_study
+from umtslab.run import Run
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_CONNECTIONS = 10
+"""Of more, the slowest are drawn."""
+
+MOST_UES = 20
+"""Of more users, those whose connections take the longest are drawn."""
+
+_ROW_IN = 0.24
+
+
+def draw_run_budget(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
+    """Draw a run's time budget as bars: the mean of all connections, the slowest ten, the mean of each user.
+
+    Parameters
+    ----------
+    run : Run
+        Made with ``measure.budget``.
+    view : View, optional
+        Connections and users that are chosen are drawn in place of the slowest ones.
+    look : Look, optional
+        How it is printed.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Bars from the first cause at the left to the last, in the order of precedence.
+
+    Raises
+    ------
+    umtslab.budget.MissingBudget
+        If the run has no time budget.
+    """
+    if not has_budget(run.metrics) or run.connection_count() == 0:
+        raise MissingBudget(
+            "the run has no time budget: run it again with --budget (a scenario's measure.budget)"
+        )
+    connections = run.connections()
+    groups = _groups(run, connections, view)
+    rows = sum(len(bars) for _, bars in groups) + len(groups)
+    with printable(look):
+        figure = canvas(1.7 + _ROW_IN * rows)
+        panels = figure.subplots(
+            len(groups), 1, sharex=True, squeeze=False, height_ratios=[len(bars) + 0.6 for _, bars in groups]
+        )[:, 0]
+        for axes, (title, bars) in zip(panels, groups, strict=True):
+            _bars(axes, bars)
+            axes.set_ylabel(title, rotation=0, ha="right", va="center")
+        panels[0].set_title(run.heading, loc="left")
+        panels[-1].set_xlabel("time of a connection (s)")
+        panels[-1].set_xlim(left=0)
+        legend(figure, _seen(groups)[::-1])
+        return dress(figure, look)
+
+
+_Bar = tuple[str, dict[str, float]]
+"""A name, and seconds by cause."""
+
+
+def _groups(run: Run, connections: pl.DataFrame, view: View) -> list[tuple[str, list[_Bar]]]:
+    """The bars of each panel, below each other."""
+    import polars as pl
+
+    count = connections.height
+    longest = connections.sort("budget_total_s", descending=True, maintain_order=True)
+    groups = [("mean", [(f"all {count}", _mean(connections))])]
+    if count > 1:
+        shown, title = longest.head(MOST_CONNECTIONS), "slowest" if count > MOST_CONNECTIONS else "each"
+        if view.chooses:
+            shown, title = (
+                longest.filter(pl.col("connection").is_in(sorted(under_study(run, view)[0]))),
+                "chosen",
+            )
+        named = [
+            (f"connection {row['connection']}", _mean(shown[[at]])) for at, row in enumerate(shown.to_dicts())
+        ]
+        groups.append((title, named))
+    users = connections.partition_by("ue", maintain_order=True)
+    if len(users) > 1:
+        users.sort(key=lambda rows: -float(str(rows["budget_total_s"].mean())))
+        chosen = sorted(users[:MOST_UES], key=lambda rows: int(rows["ue"][0]))
+        groups.append(("mean of", [(f"UE {rows['ue'][0]}: {rows.height}", _mean(rows)) for rows in chosen]))
+    return groups
+
+
+def _mean(rows: pl.DataFrame) -> dict[str, float]:
+    return {cause: float(str(rows[seconds(cause)].mean() or 0.0)) for cause in causes()}
+
+
+def _seen(groups: list[tuple[str, list[_Bar]]]) -> list[str]:
+    """Causes that can be seen in some bar, in their order."""
+    bars = [parts for _, bars in groups for _, parts in bars]
+    return [cause for cause in causes() if any(parts[cause] > 0.001 * sum(parts.values()) for parts in bars)]
+
+
+def _bars(axes: Axes, bars: list[_Bar]) -> None:
+    places = list(range(len(bars)))
+    lefts = [0.0] * len(bars)
+    for cause in causes():
+        widths = [parts[cause] for _, parts in bars]
+        if any(widths):
+            axes.barh(places, widths, 0.75, left=lefts, **look_of(cause))
+        lefts = [left + width for left, width in zip(lefts, widths, strict=True)]
+    axes.set_yticks(places, [name for name, _ in bars])
+    axes.set_ylim(len(bars) - 0.4, -0.6)
+    axes.grid(visible=False, axis="y")

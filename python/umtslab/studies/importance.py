@@ -1,0 +1,50 @@
+"""How much each parameter of an optimisation mattered to its objective."""
+
+from __future__ import annotations
+
+from umtslab.campaign.errors import CampaignError
+from umtslab.extras import lacking
+from umtslab.studies.optimise import Outcome, distribution
+
+_LEAST_TRIALS = 4
+
+
+def importance(outcome: Outcome) -> dict[str, float]:
+    """Shares of the parameters in what makes a trial one of the better ones; they add up to 1.
+
+    References
+    ----------
+    Watanabe, Bansal and Hutter (2023), PED-ANOVA: efficiently quantifying hyperparameter importance in
+    arbitrary subspaces.
+
+    Raises
+    ------
+    CampaignError
+        If Optuna is not installed, or fewer than four trials measured the objective.
+    """
+    try:
+        import optuna
+    except ImportError as error:
+        raise CampaignError(lacking("optuna", error)) from None
+    import warnings
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    study = outcome.study
+    measured = [trial for trial in outcome.trials if trial.objective.mean is not None]
+    if len(measured) < _LEAST_TRIALS:
+        raise CampaignError(
+            f"{study.frame.name} has {len(measured)} trials that measured {study.metric}: what mattered "
+            f"takes {_LEAST_TRIALS}, and shows from some forty on"
+        )
+    found = optuna.create_study(direction="maximize" if study.maximise else "minimize")
+    spaces = {parameter.key: distribution(parameter) for parameter in study.frame.parameters}
+    for trial in measured:
+        values = {p.key: p.drawn(trial.parameters[p.key]) for p in study.frame.parameters}
+        found.add_trial(
+            optuna.trial.create_trial(params=values, distributions=spaces, value=trial.objective.mean)
+        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+        judge = optuna.importance.PedAnovaImportanceEvaluator()
+        shares = optuna.importance.get_param_importances(found, evaluator=judge)
+    return {key: float(share) for key, share in shares.items()}

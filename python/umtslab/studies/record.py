@@ -1,0 +1,139 @@
+"""What a study gave, kept in the store under its name: ``studies/NAME.json``.
+
+The file holds no result of a run, only which runs belong to which trial; and effects, which are of all runs
+together. It can be made anew by running the study, which takes every run from the store.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from umtslab.run import Run
+from umtslab.studies.file import Frame
+from umtslab.studies.optimise import Constraint, Optimisation, Outcome, Trial, judged
+from umtslab.studies.parameters import Parameter
+from umtslab.studies.sensitivity import Effect, Findings, Sensitivity
+from umtslab.whole_files import whole_file
+
+if TYPE_CHECKING:
+    from umtslab.store import StoreReader
+
+FORMAT = 1
+
+
+def save_outcome(store: Path, outcome: Outcome) -> Path:
+    """Write the record of an optimisation into a store, whole or not at all."""
+    study = outcome.study
+    return _save(
+        store,
+        study.frame,
+        {
+            "kind": "optimisation",
+            "seed": outcome.seed,
+            "objective": {"metric": study.metric, "maximise": study.maximise},
+            "constraints": [asdict(constraint) for constraint in study.constraints],
+            "trials": [_trial(trial) for trial in outcome.trials],
+            "as_it_is": _trial(outcome.as_it_is),
+        },
+    )
+
+
+def save_findings(store: Path, findings: Findings) -> Path:
+    """Write the record of a sensitivity study into a store, whole or not at all."""
+    study = findings.study
+    return _save(
+        store,
+        study.frame,
+        {
+            "kind": "sensitivity",
+            "seed": findings.seed,
+            "method": study.method,
+            "samples": study.samples,
+            "points": findings.points,
+            "effects": {
+                metric: [asdict(effect) for effect in effects] for metric, effects in findings.effects.items()
+            },
+        },
+    )
+
+
+def recorded_studies(store: Path) -> list[str]:
+    """Names of the studies in a store."""
+    return sorted(path.stem for path in (store / "studies").glob("*.json"))
+
+
+def load_study(store: StoreReader, name: str) -> Outcome | Findings | None:
+    """The study of that name, with those of its runs that are still there; None if there is none."""
+    path = store.path / "studies" / f"{name}.json"
+    if "/" in name or not path.is_file():
+        return None
+    content = json.loads(path.read_text(encoding="utf-8"))
+    if content["format"] != FORMAT:
+        raise ValueError(f"{path}: layout {content['format']}, but this version reads layout {FORMAT}")
+    frame = _frame(content["frame"])
+    if content["kind"] == "sensitivity":
+        return _findings(frame, content)
+    return _outcome(frame, content, {run.key: run for run in store.runs()})
+
+
+def _save(store: Path, frame: Frame, content: Mapping[str, Any]) -> Path:
+    folder = store / "studies"
+    folder.mkdir(exist_ok=True)
+    path = folder / f"{frame.name}.json"
+    described = {
+        **asdict(frame),
+        "source": str(frame.source),
+        "scenario": str(frame.scenario),
+        "settings": dict(frame.settings),
+        "parameters": [asdict(parameter) for parameter in frame.parameters],
+    }
+    with whole_file(path) as file:
+        file.write((json.dumps({"format": FORMAT, "frame": described, **content}, indent=1) + "\n").encode())
+    return path
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    return {
+        "number": trial.number,
+        "parameters": dict(trial.parameters),
+        "runs": [run.key for run in trial.runs],
+    }
+
+
+def _frame(described: Mapping[str, Any]) -> Frame:
+    parameters = (Parameter(**{**one, "choices": tuple(one["choices"])}) for one in described["parameters"])
+    return Frame(
+        **{
+            **described,
+            "source": Path(described["source"]),
+            "scenario": Path(described["scenario"]),
+            "parameters": tuple(parameters),
+        }
+    )
+
+
+def _outcome(frame: Frame, content: Mapping[str, Any], runs: Mapping[str, Run]) -> Outcome:
+    constraints = tuple(Constraint(**one) for one in content["constraints"])
+    objective = content["objective"]
+    study = Optimisation(
+        frame, objective["metric"], objective["maximise"], constraints, len(content["trials"])
+    )
+    trials = tuple(_judged(study, one, runs) for one in content["trials"])
+    return Outcome(study, content["seed"], trials, _judged(study, content["as_it_is"], runs))
+
+
+def _judged(study: Optimisation, one: Mapping[str, Any], runs: Mapping[str, Run]) -> Trial:
+    found = tuple(runs[key] for key in one["runs"] if key in runs)
+    return judged(study, one["number"], one["parameters"], found)
+
+
+def _findings(frame: Frame, content: Mapping[str, Any]) -> Findings:
+    study = Sensitivity(frame, content["method"], content["samples"], tuple(content["effects"]))
+    effects = {
+        metric: tuple(Effect(**one) for one in listed) for metric, listed in content["effects"].items()
+    }
+    return Findings(study, content["seed"], content["points"], effects)

@@ -1,0 +1,30 @@
+"""Every metric and every key is called something by figures and tables for readers."""
+
+from __future__ import annotations
+
+import doctest
+
+from umtslab import _core, labels
+from umtslab.labels import key_label, metric_label, metric_with_unit
+from umtslab.metrics import definitions, units
+
+
+def test_every_metric_and_its_twin_has_words_of_its_own() -> None:
+    said = [metric_label(name) for name in units()]
+    assert all(label and "_" not in label.replace("CELL_", "").replace("URA_", "") for label in said)
+    # Seconds and share of one cause differ by their unit.
+    whole = [metric_with_unit(name) for name in units()]
+    assert len(set(whole)) == len(whole)
+    assert all(entry["unit"] not in entry["label"].split() for entry in definitions() if entry["unit"] != "%")
+
+
+def test_keys_are_called_alike_wherever_they_stand() -> None:
+    assert all(row["label"] and key_label(row["key"]) == row["label"] for row in _core.params())
+    assert key_label("ue.0.rlc.max_dat") == key_label("rlc.max_dat") == "MaxDAT (transmissions of a PDU)"
+    assert key_label("flow.1.tcp.variant") == key_label("tcp.variant")
+    assert key_label("bearer.0.downlink.scheduler") == key_label("bearer.downlink.scheduler")
+    assert key_label("no.such.key") == "no.such.key"
+
+
+def test_the_examples_of_the_module_hold() -> None:
+    assert doctest.testmod(labels).failed == 0

@@ -1,0 +1,161 @@
+"""Figures of campaigns and studies: labels, ticks, intervals side by side, maps, what a search tried."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+from conftest import FTP, Umts, overhanging, short
+from umtslab import open_store, simulate
+from umtslab.campaign.errors import CampaignError
+from umtslab.campaign.record import Cell, Record
+from umtslab.plot import Look
+from umtslab.plot.campaign import draw_campaign
+from umtslab.plot.heat_map import draw_map
+from umtslab.plot.optimisation import draw_history, draw_importance, draw_pareto
+from umtslab.run import Run
+from umtslab.studies.optimise import Outcome, load_optimisation, optimise
+from umtslab.studies.place import Place
+from umtslab.studies.record import load_study, save_outcome
+
+ERRORS = (0.0, 0.01, 0.02, 0.1, 0.3)
+VERSIONS = ("reno", "newreno")
+
+
+@pytest.fixture(scope="module")
+def record() -> Record:
+    """Five error rates, two versions that are equal at all of them, three runs with values of their own."""
+    [run] = simulate(short())
+
+    def measured(bler: float, number: int) -> Run:
+        return replace(run, metrics={"goodput_kbps": 30 - 60 * bler + number})
+
+    cells = (
+        Cell({"tcp.variant": version, "radio.bler": bler}, tuple(measured(bler, n) for n in range(3)))
+        for version in VERSIONS
+        for bler in ERRORS
+    )
+    return Record("c", "A campaign", ("tcp.variant", "radio.bler"), 1, tuple(cells))
+
+
+@pytest.mark.parametrize("width", [3.5, 6.3, 10])
+def test_axes_have_words_units_and_the_values_that_were_run(width: float, record: Record) -> None:
+    figure = draw_campaign(record, "goodput_kbps", look=Look(width_in=width))
+    [axes] = figure.axes
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("Block error rate", "Goodput (kbit/s)")
+    ticks = {float(tick) for minor in (False, True) for tick in axes.get_xticks(minor=minor)}
+    assert ticks == set(ERRORS)
+    assert overhanging(figure) == []
+    figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in axes.get_xticklabels() if label.get_text()]
+    assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
+    [legend] = figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["Reno", "NewReno"]
+    assert legend.get_title().get_text() == "TCP version (mean and 95 % interval, n = 3 runs)"
+    low, high = axes.get_ylim()
+    assert low == 0
+    assert high > 31 + 2.4
+
+
+def test_equal_variants_stand_side_by_side_and_are_both_seen(record: Record) -> None:
+    [axes] = draw_campaign(record, "goodput_kbps").axes
+    figure = axes.figure
+    figure.draw_without_rendering()  # type: ignore[union-attr]
+    first, second = [line for line in axes.lines if line.get_marker() in {"o", "s"}]
+    places = [
+        line.get_transform().transform(np.column_stack(line.get_data()))[:, 0] for line in (first, second)
+    ]
+    assert np.all(places[1] - places[0] > 5)
+    assert first.get_linewidth() > second.get_linewidth()
+
+
+def test_logarithmic_axes_name_the_values_that_were_run(record: Record) -> None:
+    above = replace(record, cells=tuple(cell for cell in record.cells if cell.parameters["radio.bler"]))
+    [axes] = draw_campaign(above, "goodput_kbps", look=Look(log_x=True, log_y=True)).axes
+    assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["0.01", "0.02", "0.1", "0.3"]
+    with pytest.raises(CampaignError, match="above 0"):
+        draw_campaign(record, "goodput_kbps", look=Look(log_x=True))
+
+
+def test_a_map_has_a_cell_for_each_pair(record: Record) -> None:
+    figure = draw_map(record, "goodput_kbps")
+    axes, bar = figure.axes
+    assert axes.images[0].get_array().shape == (2, 5)  # type: ignore[union-attr]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["Reno", "NewReno"]
+    assert bar.get_ylabel() == "Goodput (kbit/s)"
+    assert axes.texts[0].get_text() == "31\n± 2.5"
+    alone = Record("c", "A campaign", ("radio.bler",), 1, record.cells[:5])
+    with pytest.raises(CampaignError, match="a map needs two parameters"):
+        draw_map(alone, "goodput_kbps")
+
+
+BEST = f"""
+version = 1
+scenario = "{FTP}"
+runs = 2
+trials = 8
+[set]
+duration = "10 s"
+radio.bler = 0.2
+[parameters]
+rlc.max_dat = {{ from = 1, to = 6 }}
+rlc.timer_poll_prohibit = {{ from = "100 ms", to = "400 ms" }}
+tcp.variant = {{ choices = ["reno", "tahoe"] }}
+[objective]
+metric = "goodput_kbps"
+[[constraint]]
+metric = "mean_outstanding_segments"
+at_most = 12
+"""
+
+
+@pytest.fixture(scope="module")
+def searched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
+    """A small search, and the folder of its results."""
+    from umtslab.campaign import Workers
+
+    folder = tmp_path_factory.mktemp("searched")
+    (folder / "best.toml").write_text(BEST)
+    with open_store(folder / "results") as store:
+        outcome = optimise(load_optimisation(folder / "best.toml"), Place(store, Workers()))
+        save_outcome(store.path, outcome)
+        assert load_study(store, "best") == outcome
+    return folder / "results", outcome
+
+
+def test_a_search_shows_its_history_its_front_and_what_mattered(searched: tuple[Path, Outcome]) -> None:
+    _, outcome = searched
+    for draw in (draw_history, draw_pareto, draw_importance):
+        for width in (3.5, 10):
+            assert overhanging(draw(outcome, look=Look(width_in=width))) == []
+    [axes] = draw_importance(outcome).axes
+    shares = [bar.get_width() for bar in axes.patches]  # type: ignore[attr-defined]
+    assert sum(shares) == pytest.approx(1.0)
+    assert "TCP version" in [label.get_text() for label in axes.get_yticklabels()]
+    [history] = draw_history(outcome).axes
+    best = next(line for line in history.lines if line.get_label() == "best so far")
+    values = np.asarray(best.get_ydata(), dtype=float).tolist()
+    assert values == sorted(values)
+    assert values[-1] == outcome.ranking()[0].objective.mean
+
+
+def test_commands_draw_report_and_export_a_study(umts: Umts, searched: tuple[Path, Outcome]) -> None:
+    results, outcome = searched
+    for kind in ("history", "pareto", "importance"):
+        assert umts("plot", "best", kind, "--out", results).stdout == f"{results}/figures/best-{kind}.png\n"
+    told = umts("plot", "best", "effects", "--out", results, status=2).stderr
+    assert (
+        told
+        == "umts: of an optimisation there is no figure 'effects'; there are history, pareto, importance\n"
+    )
+    page = Path(umts("report", "best", "--out", results).stdout.strip()).read_text()
+    assert page.count("<img") == 3
+    assert "The best is trial" in page
+    lines = umts("export", "best", "--csv", "--out", results).stdout.splitlines()
+    assert lines[0].startswith("trial,rlc.max_dat,rlc.timer_poll_prohibit,tcp.variant,n,goodput_kbps,")
+    assert len(lines) == 1 + len(outcome.trials) + 1
+    assert lines[-1].startswith("as it is,")

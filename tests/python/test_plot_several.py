@@ -1,0 +1,214 @@
+"""Who is under study, several results in one figure, means over runs, distribution functions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from conftest import FTP, Umts, short
+from umtslab import open_store, simulate
+from umtslab.analyse.rates import bin_length, rebinned, summed
+from umtslab.analyse.replications import mean_and_half
+from umtslab.analyse.steps import envelope
+from umtslab.cli.plot_kinds import CDF_KINDS
+from umtslab.plot import NobodyChosen, View, draw, named_apart
+from umtslab.plot.bands import MOST_CHANGES, lines_or_bands
+from umtslab.plot.cdf import CDFS, draw_cdf
+from umtslab.plot.mean import draw_mean
+from umtslab.plot.rtt import figure as draw_rtt
+from umtslab.plot.run_budget import draw_run_budget
+from umtslab.plot.style import OTHERS, finish, halos, new_figure
+from umtslab.plot.timeseq import figure as draw_timeseq
+from umtslab.run import MissingSeries, Run
+
+
+@pytest.fixture(scope="module")
+def versions(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Run]]:
+    """Two runs each of two TCP versions."""
+    with open_store(tmp_path_factory.mktemp("versions")) as store:
+        return {
+            name: simulate(short(("tcp.variant", name)), store=store, series=True, runs=2)
+            for name in ("reno", "newreno")
+        }
+
+
+def entries(figure: object) -> list[str]:
+    [legend] = figure.legends  # type: ignore[attr-defined]
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def test_who_is_chosen_is_coloured_and_the_others_are_grey(switched: Run) -> None:
+    figure = draw(switched, "cwnd", View(connections=(9,)))
+    [axes] = figure.axes
+    assert {"15 others", "congestion window, connection 9"} <= set(entries(figure))
+    assert sum(line.get_color() == OTHERS for line in axes.lines) == 15
+    users = draw(switched, "rlc_buffer", View(ues=(5,)))
+    assert {"RLC buffer, UE 5, downlink", "RLC buffer, UE 5, uplink"} < set(entries(users))
+    assert (
+        draw(switched, "goodput", View(connections=(9,))).axes[0].get_ylim()[1] < 100
+    )  # not of all together
+
+
+@pytest.mark.parametrize("kind", ["timeseq", "rtt", "outstanding", "throughput", "rrc", "cell"])
+def test_every_kind_knows_who_is_chosen(kind: str, switched: Run) -> None:
+    assert draw(switched, kind, View(connections=(9,), ues=(3,))).axes
+
+
+def test_nobody_of_that_number_is_refused(switched: Run) -> None:
+    with pytest.raises(NobodyChosen, match="has no connection 99; it has connections 0 to 15"):
+        draw(switched, "cwnd", View(connections=(99,)))
+    with pytest.raises(NobodyChosen, match="has no UE 16; it has UEs 0 to 15"):
+        draw(switched, "rrc", View(ues=(16,)))
+
+
+def test_the_timeout_is_in_the_figure_of_any_number_of_connections() -> None:
+    def table(column: str, count: int) -> pl.DataFrame:
+        numbers = list(range(count))
+        return pl.DataFrame({"time_s": [0.0] * count, "connection": numbers, column: [1.0] * count})
+
+    for count in (1, 4, 5, 8, 9):
+        figure = draw_rtt(table("rtt_s", count), table("srtt_s", count), table("rto_s", count))
+        assert any("timeout (RTO)" in entry for entry in entries(figure))
+
+
+def test_results_are_called_by_what_differs(versions: dict[str, list[Run]]) -> None:
+    named = named_apart([runs[0] for runs in versions.values()])
+    assert list(named) == ["Reno", "NewReno"]
+    figure = draw(named, "cwnd")
+    assert entries(figure)[:2] == ["Reno", "NewReno"]
+    same = [versions["reno"][0], versions["reno"][0]]
+    assert list(named_apart(same, ["a", "b"])) == ["a", "b"]
+    for kind in ("timeseq", "rtt", "outstanding", "goodput", "throughput", "rlc_buffer"):
+        found = [entry for entry in entries(draw(named, kind)) if entry in named]
+        assert found == list(named)  # in their order, so that colours are the same in all
+
+
+def test_equal_curves_are_both_seen(recorded: Run) -> None:
+    [axes] = draw({"one": recorded, "two": recorded}, "outstanding").axes
+    below, above = axes.lines
+    assert below.get_linewidth() > above.get_linewidth()
+    assert halos(["a", "b", "a", "a"]) == [2, 0, 1, 0]
+
+
+def test_a_mean_over_runs_has_its_band(versions: dict[str, list[Run]]) -> None:
+    figure = draw_mean(versions, "goodput")
+    assert entries(figure) == [f"{name} (mean of 2 runs, 95 % band)" for name in versions]
+    assert draw_mean({"": versions["reno"]}, "cwnd", View(5.0, 15.0)).axes[0].get_xlim() == (5.0, 15.0)
+    with pytest.raises(MissingSeries, match="at least two"):
+        draw_mean({"": versions["reno"][:1]}, "cwnd")
+    mean, half = mean_and_half([np.array([1.0, np.nan, 2.0]), np.array([3.0, 5.0, 2.0])])
+    assert mean.tolist() == [2.0, 5.0, 2.0]
+    assert half[0] == pytest.approx(12.706, rel=1e-4)  # of two values, one freedom
+    assert np.isnan(half[1])
+    assert half[2] == 0
+
+
+def test_the_command_knows_all_distribution_functions() -> None:
+    assert tuple(CDFS) == CDF_KINDS
+
+
+def test_a_distribution_function_counts_all_samples(versions: dict[str, list[Run]]) -> None:
+    figure = draw_cdf(versions, "rtt_cdf")
+    for line, runs in zip(figure.axes[0].lines, versions.values(), strict=False):
+        samples = sum(run.series_rows("rtt") for run in runs)
+        assert len(line.get_xdata()) == samples + 1  # type: ignore[arg-type]
+        assert list(line.get_ydata())[-1] == 100  # type: ignore[arg-type]
+    assert draw_cdf({"": versions["reno"]}, "delay_cdf").axes
+    with pytest.raises(MissingSeries, match="has no pages in the time that is shown"):
+        draw_cdf({"": versions["reno"]}, "page_cdf")
+
+
+def test_bins_hold_twenty_segments_unless_there_were_fewer_than_ten() -> None:
+    def rates(seconds: int, kbps: float) -> pl.DataFrame:
+        times = [float(second) for second in range(seconds)]
+        return pl.DataFrame({"time_s": times, "connection": [0] * seconds, "goodput_kbps": [kbps] * seconds})
+
+    segments = pl.DataFrame({"seq": [1, 1001], "end": [1001, 2001]})
+    assert bin_length(rates(300, 8.0), "goodput_kbps", segments) == 20.0  # a segment a second
+    assert bin_length(rates(60, 8.0), "goodput_kbps", segments) == 10.0
+    assert bin_length(rates(100, 800.0), "goodput_kbps", segments) == 1.0
+    assert bin_length(rates(4000, 800.0), "goodput_kbps", segments) == 50.0  # not more than can be seen
+
+
+def test_rates_over_bins_are_means_with_silence_as_zero() -> None:
+    table = pl.DataFrame(
+        {"time_s": [0.0, 1.0, 4.0], "connection": [0, 0, 0], "goodput_kbps": [8.0, 4.0, 10.0]}
+    )
+    assert rebinned(table, "goodput_kbps", 2.0).rows() == [(0.0, 0, 6.0), (2.0, 0, 0.0), (4.0, 0, 10.0)]
+    two = pl.concat([table, table.with_columns(pl.lit(1, dtype=pl.Int64).alias("connection"))])
+    assert summed(two, "goodput_kbps")["goodput_kbps"].to_list() == [16.0, 8.0, 20.0]
+
+
+def test_a_band_reaches_from_the_least_to_the_most_of_each_bin() -> None:
+    rows = pl.DataFrame({"time_s": [0.0, 1.0, 1.5, 4.0], "x": [2.0, 6.0, 4.0, 4.0]})
+    bins = envelope(rows, "x", 0.0, 6.0, 3)
+    assert bins.rows() == [(0.0, 2.0, 3.5, 6.0), (2.0, 4.0, 4.0, 4.0), (4.0, None, None, None)]
+    times = np.arange(MOST_CHANGES + 2.0)
+    many = pl.DataFrame({"time_s": times, "connection": [0] * len(times), "x": times % 7})
+    figure, axes = new_figure("", "x (1)")
+    lines_or_bands(axes, many, "x", "buffer")
+    finish(figure, axes)
+    assert axes.patches
+    assert entries(figure) == ["range in 5 s", "buffer, mean"]
+
+
+def test_segments_are_bars_with_the_window_and_blocks_where_they_are_few() -> None:
+    sent = pl.DataFrame(
+        {
+            "time_s": [0.0, 0.1], "connection": [0, 0], "seq": [1, 1001], "end": [1001, 2001],
+            "retransmission": [False, False],
+        }
+    )  # fmt: skip
+    acked = pl.DataFrame({"time_s": [0.2, 0.3], "connection": [0, 0], "ack": [1001, 2001]})
+    sacked = pl.DataFrame({"time_s": [0.25], "connection": [0], "left": [1501], "right": [2001]})
+    window = pl.DataFrame({"time_s": [0.0], "connection": [0], "window_octets": [1000.0]})
+    figure = draw_timeseq(sent, acked, sacked, window)
+    assert set(entries(figure)) == {
+        "segment sent",
+        "selectively acknowledged",
+        "acknowledged",
+        "end of the receiver's window",
+    }
+    edge = figure.axes[0].lines[-1]
+    assert list(edge.get_ydata()) == [2.001, 3.001]  # type: ignore[arg-type]
+    far = draw_timeseq(sent, acked, None, window.with_columns(window_octets=1e6))
+    assert "end of the receiver's window" not in entries(far)
+
+
+def test_the_budget_of_one_run_shows_all_the_slowest_and_users() -> None:
+    from umtslab import Scenario
+    from umtslab.budget import MissingBudget
+
+    settings = {"duration": "20 s", "measure.budget": True}
+    run = simulate(Scenario.load(FTP.with_name("ftp-fach-dch.toml"), settings))[0]
+    figure = draw_run_budget(run)
+    names = [[label.get_text() for label in axes.get_yticklabels()] for axes in figure.axes]
+    assert names[0] == ["all 16"]
+    assert len(names[1]) == 10
+    assert len(names[2]) == 16
+    whole = run.connections()["budget_total_s"]
+    ends = [max(bar.get_x() + bar.get_width() for bar in axes.patches) for axes in figure.axes]  # type: ignore[attr-defined]
+    assert ends[0] == pytest.approx(float(str(whole.mean())))
+    assert ends[1] == pytest.approx(float(str(whole.max())))
+    with pytest.raises(MissingBudget, match="--budget"):
+        draw_run_budget(simulate(short())[0])
+
+
+def test_the_command_draws_several_results(umts: Umts, tmp_path: Path) -> None:
+    for name in ("reno", "newreno"):
+        umts("run", FTP, "--set", f"tcp.variant={name}", "--duration", "10 s", "--series", "--runs", 2,
+             "--out", name)  # fmt: skip
+    umts("plot", "reno", "newreno", "cwnd", "-o", "both.svg")
+    assert "NewReno" in (tmp_path / "both.svg").read_text()
+    umts("plot", "reno", "newreno", "rtt", "--mean", "--connection", 0, "-o", "mean.svg")
+    umts("plot", "reno", "newreno", "rtt_cdf", "--log", "-o", "cdf.svg")
+    told = umts("plot", "reno", "newreno", "waterfall", status=2).stderr
+    assert told == "umts: waterfall is of one result, not of 2\n"
+    told = umts("plot", "reno", "timeseq", "--mean", status=2).stderr
+    assert told == "umts: --mean is for cwnd, outstanding, rtt, goodput, rlc_buffer\n"
+    told = umts("plot", "reno", "cwnd", "--ue", "one", status=2).stderr
+    assert told == "umts: --ue takes a number from 0 on, or several as in 3,7, not 'one'\n"
+    told = umts("plot", "reno", "cwnd", "--connection", "7", status=2).stderr
+    assert told == "umts: run 0 of ftp-on-fach has no connection 7; it has connections 0 to 0\n"
