@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from umtslab.labels import key_label, metric_label
 from umtslab.numbers import NOTHING, estimate
 
 if TYPE_CHECKING:
@@ -80,10 +81,16 @@ def summary_to_latex(table: pl.DataFrame, *, caption: str = "") -> str:
     rows = []
     for row in table.filter(table["n"] > 0).iter_rows(named=True):
         at = [_cell(row[key]) for key in front]
-        what = escape(row["metric"])
+        what = escape(metric_label(row["metric"]))
         rows.append([*at, what, escape(row["unit"]), str(row["n"]), mean(row["mean"], row["ci95"])])
     kinds = "".join("r" if table[key].dtype.is_numeric() else "l" for key in front) + "llrr"
-    headings = [*(escape(key) for key in front), "metric", "unit", "$n$", r"mean and 95\,\% interval"]
+    headings = [
+        *(escape(key_label(key)) for key in front),
+        "metric",
+        "unit",
+        "$n$",
+        r"mean and 95\,\% interval",
+    ]
     return str(LatexTable(kinds, headings, rows, caption))
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Record
+from umtslab.labels import key_label, metric_with_unit, value_label, with_unit
 from umtslab.latex import LatexTable, escape, mean
-from umtslab.metrics import units
 from umtslab.quantity import in_one_unit
 
 if TYPE_CHECKING:
@@ -58,18 +58,22 @@ class Pivot:
     def latex(self) -> str:
         """A table of booktabs and siunitx."""
         shown, unit = in_one_unit(list(self.row_values)) or (None, "")
-        names = [f"{value:.12g}" for value in shown] if shown else [str(value) for value in self.row_values]
+        names = (
+            [f"{value:.12g}" for value in shown]
+            if shown
+            else [value_label(value) for value in self.row_values]
+        )
         rows = [
             [escape(name), *(mean(cell.mean, cell.ci95) for cell in self._row(row))]
             for name, row in zip(names, self.row_values, strict=True)
         ]
-        of_rows = f"{self.rows} ({unit})" if unit else self.rows
+        of_rows = with_unit(key_label(self.rows), unit)
         if self.columns:
-            headings = [str(value) for value in self.column_values]
-            over = (escape(self.columns), 2, len(self.column_values) + 1)
-            what = f"{_named(self.metrics[0])}, "
+            headings = [value_label(value) for value in self.column_values]
+            over = (escape(key_label(self.columns)), 2, len(self.column_values) + 1)
+            what = f"{metric_with_unit(self.metrics[0])}, "
         else:
-            headings, over, what = [_named(name) for name in self.metrics], None, ""
+            headings, over, what = [metric_with_unit(name) for name in self.metrics], None, ""
         caption = f"{self.title}: {what}mean and 95 % interval of {self.n} runs"
         kinds = ("r" if shown else "l") + "r" * len(headings)
         return str(LatexTable(kinds, [escape(text) for text in (of_rows, *headings)], rows, caption, over))
@@ -126,8 +130,3 @@ def _check(record: Record, rows: str, columns: str | None) -> None:
 def _values(record: Record, key: str) -> tuple[object, ...]:
     """The values of a parameter, in the order of the points; a number as in the file."""
     return tuple(dict.fromkeys(cell.parameters[key] for cell in record.cells if key in cell.parameters))
-
-
-def _named(metric: str) -> str:
-    unit = units().get(metric, "")
-    return f"{metric} ({unit})" if unit else metric
