@@ -94,7 +94,7 @@ def test_a_profile_is_printed_with_the_source_of_each_value(umts: Umts) -> None:
     assert all(row["source"] for row in profile["keys"])
     names = [profile["name"] for profile in json.loads(umts("profiles", "--json").stdout)]
     text = umts("profiles").stdout
-    assert len(names) == 6
+    assert len(names) == 7
     assert all(name in text for name in names)
     assert "linux-2.4" in umts("profiles", "linux-9", status=2).stderr
 
