@@ -179,7 +179,8 @@ def test_the_command_draws_a_part_of_the_time(umts: Umts, budgeted: Run, tmp_pat
     for word in ("soon", "5 kB", "inf"):
         assert "--from takes seconds" in umts("plot", folder, "rrc", "--from", word, status=2).stderr
     assert "--until" in umts("plot", folder, "rrc", "--from", 6, "--until", 2, status=2).stderr
-    assert "waterfall" in umts("plot", folder, "cwnd", "--connection", 1, status=2).stderr
+    told = umts("plot", folder, "waterfall", "--connection", "1,2", status=2).stderr
+    assert told == "umts: the waterfall is of one connection: --connection N, once\n"
 
 
 def pdus(*rows: tuple[str, int, int]) -> list[tuple[int, int]]:

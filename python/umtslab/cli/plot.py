@@ -123,6 +123,8 @@ def _drawn(
         verb = "is" if len(of_campaigns) == 1 else "are"
         told = f"{' and '.join(of_campaigns)} {verb} for campaigns"
         raise UsageError(f"{told}, and {out} has no campaign {results[0]!r}")
+    if kind not in RUN_KINDS:
+        raise UsageError(f"there is no figure {kind!r}; there are {', '.join(RUN_KINDS)}")
     found = [find_runs(word, out) for word in results]
     figure, name = draw_runs(found, results, kind, wanted, look)
     return figure, _beside(found[0][0].folder, f"{name}.png")

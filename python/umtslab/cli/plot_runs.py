@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
-from umtslab.cli.plot_kinds import BUDGET, RUN_KINDS
+from umtslab.cli.plot_kinds import BUDGET
 from umtslab.plot import WATERFALL, Look, View
 from umtslab.plot.cdf import CDFS
 from umtslab.plot.mean import MEANS
@@ -65,8 +65,6 @@ def draw_runs(
     look : Look
         How it is printed.
     """
-    if kind not in RUN_KINDS:
-        raise UsageError(f"there is no figure {kind!r}; there are {', '.join(RUN_KINDS)}")
     view = wanted.view()
     runs = [next((run for run in result if run.series_kinds()), result[0]) for result in found]
     last_s = max(run.duration_s for run in runs)

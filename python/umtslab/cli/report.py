@@ -60,7 +60,7 @@ def report(
     study = find_study(campaign, out)
     if study is None:
         made = "`umts sweep`, `umts optimise` and `umts sensitivity` make some"
-        raise UsageError(f"{out} has no campaign and no study {campaign!r}; {made}")
+        raise UsageError(f"{out} has no campaign {campaign!r}, nor a study of that name; {made}")
     if metric or over is not None or log:
         raise UsageError(f"--metric, --over and --log are for campaigns, and {campaign} is a study")
     print(_write_study(study, output, out))
