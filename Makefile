@@ -31,12 +31,24 @@ unexport UMTS_OUT
 help: ## List the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: setup ## Simulate two FTP users on FACH, print the results, draw the figures and write the captures.
+demo: setup ## Two FTP users on one FACH, as 3GPP has it and as a study had it: results, figures and captures.
 	@rm -rf $(DEMO)
-	$(BIN)/umts run scenarios/ftp-on-fach-two-users.toml --series --pcap --out $(DEMO)
+	@echo "A second FTP user joins a FACH of 32 kbit/s at 1,500 s, as 3GPP has it:"
+	$(BIN)/umts run scenarios/ftp-on-fach-two-users-3gpp.toml --duration "1600 s" --series --pcap --waterfall 1 --out $(DEMO)
+	@echo "Its first seconds, from TCP down to the PDUs, and the round trips of both:"
+	$(BIN)/umts plot $(DEMO) waterfall --from 1500 --until 1506
+	$(BIN)/umts plot $(DEMO) rtt
+	@echo "What one sees: RLC repairs each lost PDU in a tenth of a second, so TCP loses nothing. It waits: MAC-c serves both in"
+	@echo "turn, and the new connection's timer, which knows no such round trips, expires twice though nothing is lost (spurious"
+	@echo "RTO): seven segments are sent again for nothing. Then both have half of the channel."
+	@echo
+	@echo "The same two in the simulator of Dubois (2005), whose RNC pushes all blocks at the full rate into a queue of nine:"
+	$(BIN)/umts run scenarios/ftp-on-fach-two-users.toml --series --out $(DEMO)
 	@echo "User 1 when a second user arrives, as in Dubois (2005), Figures 6.1 and 6.3:"
 	$(BIN)/umts plot $(DEMO) outstanding
 	$(BIN)/umts plot $(DEMO) rtt
+	@echo "What one sees: half of what crosses the Iub finds that queue full (fach_queue_drops), RLC sends each PDU more than"
+	@echo "twice, and a fifth of the cell is gone. That is the simulator's doing, not UMTS's."
 
 test: ## Check formats, lints and types, run the Rust and the Python tests, and say how long each took.
 	@MAKE="$(MAKE)" tools/timed $(PARTS)
