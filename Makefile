@@ -13,6 +13,9 @@ TEST_FLAGS   := --profile checked --locked --workspace
 
 # The parts of `make test`, in their order.
 PARTS := lint test-rust test-python
+# The tests that libraries decide about.
+LOWEST := $(foreach part,command_line compare docs export latex notebook plot plot_campaign plot_look query statistics \
+	store studies tables,tests/python/test_$(part).py)
 # Seconds after which tests that still run are taken to hang, and fail.
 RUST_LIMIT   := 1800
 PYTHON_LIMIT := 2700
@@ -26,7 +29,7 @@ unexport PYTHONPATH
 unexport UMTS_OUT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check setup lint test-rust test-python golden soak fuzz bench oracle-ns2 format clean
+.PHONY: help demo test check setup lint test-rust test-python lowest golden soak fuzz bench oracle-ns2 format clean
 
 help: ## List the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -81,6 +84,12 @@ test-rust: ## Run the Rust tests, with assertions and checks of overflow.
 test-python: setup ## Run the Python tests, the wheel in a clean environment among them.
 	tools/install-tshark
 	tools/within $(PYTHON_LIMIT) $(BIN)/pytest
+
+lowest: setup ## Run the tests of data, figures and studies with the lowest versions that the package allows.
+	"$(PYTHON)" -m venv --clear .venv-lowest
+	.venv-lowest/bin/pip install --requirement constraints-lowest.txt \
+		$$(grep -E '^(hypothesis|pytest|pytest-timeout)==' constraints.txt)
+	PYTHONPATH=python .venv-lowest/bin/python -m pytest $(LOWEST)
 
 golden: ## Run every scenario and compare to the bit with tests/golden, as `test` does; UMTS_BLESS=1 blesses what differs.
 	@cargo run --release --locked --quiet --package umts-golden

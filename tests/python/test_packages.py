@@ -1,0 +1,33 @@
+"""What the package asks of others: lower bounds, tried by `make lowest`, and exact versions for this tree."""
+
+import re
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def versions(name: str) -> dict[str, str]:
+    """Read a list of exact versions, by package."""
+    lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+    return dict(re.findall(r"^(.+)==(.+)$", "\n".join(lines), re.MULTILINE))
+
+
+def allowed() -> dict[str, str]:
+    """Read the lower bound of everything that the package needs, its extras for users included."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    extras = project["optional-dependencies"]
+    wanted = [*project["dependencies"], *(one for name in extras if name != "dev" for one in extras[name])]
+    return dict(one.split(">=") for one in wanted)
+
+
+def test_the_least_versions_are_those_that_are_tried() -> None:
+    lowest = versions("constraints-lowest.txt")
+    assert allowed() == {package: lowest[package] for package in allowed()}
+
+
+def test_what_this_tree_is_tested_with_is_allowed() -> None:
+    exact = {package.lower(): version for package, version in versions("constraints.txt").items()}
+    for package, least in allowed().items():
+        numbers = [[int(part) for part in version.split(".")] for version in (exact[package.lower()], least)]
+        assert numbers[0] >= numbers[1], package
