@@ -1,4 +1,4 @@
-"""One bearer of PDUs of 1,500 octets as fast as it goes, up to 128 of them in a TTI: what the loop can carry."""
+"""One bearer of PDUs of 1,500 octets, up to 128 in a TTI, as fast as it goes: what the loop can carry."""
 
 from __future__ import annotations
 

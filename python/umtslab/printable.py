@@ -59,9 +59,12 @@ def own(stream: TextIO) -> TextIO:
 
 
 def write_data(data: bytes) -> None:
-    """Write a table in a format of its own on standard output: as it is, but for a terminal."""
+    """Write a table in a format of its own on standard output: as it is, but for a terminal.
+
+    A notebook's standard output takes text and no octets; what it gets is made printable, too.
+    """
     out = own(sys.stdout)
-    if out.isatty():
+    if out.isatty() or not hasattr(out, "buffer"):
         out.write(printable(data.decode(errors="replace")))
     else:
         out.flush()

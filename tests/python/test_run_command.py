@@ -17,7 +17,7 @@ SHORT = ("--duration", "20 s", "--set", "radio.bler=0.2")
 
 def test_json_is_one_object_of_the_documented_shape(umts: Umts) -> None:
     answer = json.loads(umts("run", FTP, *SHORT, "--runs", 3, "--seed", 5, "--json").stdout)
-    assert set(answer) == {"scenario", "version", "runs", "summary"}
+    assert set(answer) == {"scenario", "changes", "version", "runs", "summary"}
     assert answer["scenario"] == "ftp-on-fach"
     assert [(run["seed"], run["run"]) for run in answer["runs"]] == [(5, 0), (5, 1), (5, 2)]
     for run in answer["runs"]:
