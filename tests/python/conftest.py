@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from umtslab import Scenario, Store, open_store, simulate
+from umtslab import Scenario, Store, _core, open_store, simulate
 from umtslab.run import Run
+from umtslab.store.seal import sealed, unsealed
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -50,6 +51,15 @@ def started(words: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[s
             yield process
         finally:
             process.kill()
+
+
+def write_and_seal(file: Path, text: str) -> None:
+    """Changes a file of a run as if it had been written so: what is damaged is not read at all."""
+    file.write_text(text)
+    card = file.with_name("run.json")
+    content = unsealed(card)
+    content["files"][file.name] = _core.digest(text.encode())
+    card.write_text(sealed(content, sort_keys=True))
 
 
 @pytest.fixture

@@ -15,14 +15,12 @@ from typing import Any
 import plain_user
 import polars
 import pytest
-from conftest import Umts, command, started
-from umtslab import _core
+from conftest import Umts, command, started, write_and_seal
 from umtslab.emulate import internet, machine, meter
 from umtslab.emulate.network import Core, of_bearer
 from umtslab.emulate.session import Session
 from umtslab.emulate.tcp import describe, settings
 from umtslab.scenario import Scenario
-from umtslab.store.seal import sealed, unsealed
 
 pytestmark = pytest.mark.slow
 
@@ -239,20 +237,12 @@ def test_two_ues_and_a_server_of_the_users_own(umts: Umts) -> None:
     assert "10.45.0.3" in done.stderr
 
 
-def change_and_seal(run: Path, file: str, old: str, new: str) -> None:
-    """Changes a file of a run as if it had been written so: what is damaged is not read at all."""
-    changed = (run / file).read_text().replace(old, new)
-    (run / file).write_text(changed)
-    card = unsealed(run / "run.json")
-    card["files"][file] = _core.digest(changed.encode())
-    (run / "run.json").write_text(sealed(card, sort_keys=True))
-
-
 def test_a_recorded_session_replays_event_for_event(umts: Umts, tmp_path: Path) -> None:
     lossy = ["--set", "radio.bler=0.1", "--set", "radio.uplink.bler=0.1"]
     umts("emulate", "-q", "--record", *lossy, "--", *fetch("http://some.example/bytes/20000"))
     assert "every event as in the emulation" in umts("replay", "results").stdout
-    change_and_seal(only_run(tmp_path), "emulation.json", '"digest": "', '"digest": "0')
+    card = only_run(tmp_path) / "emulation.json"
+    write_and_seal(card, card.read_text().replace('"digest": "', '"digest": "0'))
     umts("replay", "results", status=1)
     umts("emulate", "-q", "--out", "other", "--", "true")
     assert "--record" in umts("replay", "other", status=2).stderr

@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from conftest import write_and_seal
 from umtslab.reproduce import emulated, reproduce, select
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.emulated import download, why_not
@@ -139,7 +140,7 @@ def test_a_degraded_download_is_done_again(
         card = runs[-1] / "emulation.json"
         cards.append(card)
         content = json.loads(card.read_text())
-        card.write_text(json.dumps({**content, "degraded": len(cards) < 3}))
+        write_and_seal(card, json.dumps({**content, "degraded": len(cards) < 3}))
         return carried
 
     carry = emulated._carry
