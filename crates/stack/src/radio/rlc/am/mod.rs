@@ -6,6 +6,7 @@
 //! After any `handle_*`: drain [`AmEntity::poll_delivered`]; ask [`AmEntity::poll_transmit`] at the next TTI while
 //! [`AmEntity::has_work`]; else sleep until [`AmEntity::poll_timeout`].
 
+mod acknowledgment;
 mod backlog;
 mod config;
 mod discard;

@@ -18,7 +18,7 @@ use crate::detail::PollCauses;
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::buffer::{Buffer, Cutting};
 use crate::radio::rlc::window::Flags;
-use crate::radio::rlc::{BlockSet, DataRun, Sdu, SduEnd, Sn, SnRun, Status};
+use crate::radio::rlc::{BlockSet, DataRun, Sdu, SduEnd, Sn, Status};
 use crate::trace::TraceEvent;
 
 /// The sending side.
@@ -37,7 +37,7 @@ pub(super) struct Sender {
     /// The first PDU that a suspension with N does not allow.
     suspended_from: u64,
     /// PDUs between VT(A) and VT(S) that were sent again, …
-    sent_again: Flags,
+    pub(super) sent_again: Flags,
     /// … and VT(DAT) of these, by PDU: how often each was sent.
     vt_dat: Box<[u16]>,
     pub(super) polls: Polls,
@@ -47,7 +47,7 @@ pub(super) struct Sender {
     /// Ends of SDUs between VT(A) and VT(S).
     pub(super) ends: VecDeque<SentSdu>,
     /// PDUs between VT(A) and VT(S) with padding, and how many octets.
-    padded: VecDeque<(u64, u16)>,
+    pub(super) padded: VecDeque<(u64, u16)>,
     /// Octets of SDUs in the buffer or not wholly acknowledged.
     pub(super) octets: u64,
     pub(super) given_up: GivenUp,
@@ -169,7 +169,7 @@ impl Sender {
 
     /// VT(DAT) of a PDU between VT(A) and VT(S).
     #[inline]
-    fn transmissions(&self, pdu: u64) -> u16 {
+    pub(super) fn transmissions(&self, pdu: u64) -> u16 {
         if self.sent_again.contains(pdu) { self.vt_dat[self.place(pdu)] } else { 1 }
     }
 
@@ -395,92 +395,6 @@ impl Sender {
         }
     }
 
-    /// Applies the acknowledgment of a STATUS. One that names a PDU outside VT(A) to VT(S) does nothing and is told.
-    pub fn apply_status<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        config: &AmConfig,
-        timers: &mut Timers,
-        lsn: Sn,
-        missing: &[SnRun],
-    ) -> Result<(), OutsideWindow> {
-        let in_flight = self.vt_s - self.vt_a;
-        let base = Sn::of(self.vt_a);
-        let end_of = |run: &SnRun| run.first.steps_from(base) + u64::from(run.count);
-        if lsn.steps_from(base) > in_flight || missing.iter().any(|run| end_of(run) > in_flight) {
-            return Err(OutsideWindow);
-        }
-        let first_missing = missing.iter().map(|run| run.first.count_from(self.vt_a)).min();
-        let acknowledged = lsn.count_from(self.vt_a).min(first_missing.unwrap_or(u64::MAX));
-        for run in missing {
-            self.mark_missing(cx, config, timers, run);
-        }
-        self.acknowledge(cx, config, timers, acknowledged);
-        Ok(())
-    }
-
-    fn mark_missing<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        config: &AmConfig,
-        timers: &mut Timers,
-        run: &SnRun,
-    ) {
-        let first = run.first.count_from(self.vt_a);
-        for pdu in first..first + u64::from(run.count) {
-            if pdu + 1 == self.polls.up_to {
-                timers.stop(Timer::Poll);
-            }
-            // Giving up may raise the floor above the rest of the run.
-            if pdu < self.given_up.floor {
-                continue;
-            }
-            if config.may_send_again(self.transmissions(pdu)) {
-                self.nacked_count += u32::from(self.nacked.insert(pdu));
-            } else {
-                self.reach_max_dat(cx, config, timers, pdu);
-            }
-        }
-    }
-
-    /// Moves VT(A) to `acknowledged` and lets go of the SDUs below.
-    pub(super) fn acknowledge<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        config: &AmConfig,
-        timers: &mut Timers,
-        acknowledged: u64,
-    ) {
-        if acknowledged > self.vt_a {
-            self.nacked_count -= self.nacked.remove_range(self.vt_a, acknowledged);
-            self.sent_again.remove_range(self.vt_a, acknowledged);
-            self.vt_a = acknowledged;
-        }
-        self.mrw_may_be_obeyed(config, timers, acknowledged);
-        if self.vt_a >= self.polls.up_to {
-            timers.stop(Timer::Poll);
-        }
-        if self.vt_a == self.vt_s {
-            self.polls.forget(timers);
-        }
-        while self.padded.front().is_some_and(|&(pdu, _)| pdu < self.vt_a) {
-            self.padded.pop_front();
-        }
-        let before = self.octets;
-        while self.ends.front().is_some_and(|end| end.sn < self.vt_a) {
-            let end = self.ends.pop_front().expect("it was looked at");
-            match self.given_up.ends {
-                0 => self.octets -= end.sdu.size().0,
-                _ => self.given_up.ends -= 1,
-            }
-        }
-        if self.octets != before {
-            let (ue, direction, octets) = (self.ue, self.direction, self.octets);
-            cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
-            self.await_discard(config, timers);
-        }
-    }
-
     /// Elements of all that it keeps.
     #[cfg(test)]
     pub fn held(&self) -> usize {
@@ -512,10 +426,6 @@ impl Sender {
         self.await_discard(config, timers);
     }
 }
-
-/// A STATUS names a PDU outside VT(A) to VT(S).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct OutsideWindow;
 
 impl SentSdu {
     fn on_the_air(&self) -> SduEnd {

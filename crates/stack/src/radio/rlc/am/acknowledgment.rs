@@ -1,0 +1,102 @@
+//! What a STATUS from the peer says to the sending side: VT(A), and what is missing (TS 25.322 §9.4, §11.5.3).
+
+use umts_kernel::TraceSink;
+
+use super::config::AmConfig;
+use super::sender::Sender;
+use super::timers::{Timer, Timers};
+use crate::Cx;
+use crate::radio::rlc::{Sn, SnRun};
+use crate::trace::TraceEvent;
+
+impl Sender {
+    /// Applies the acknowledgment of a STATUS. One that names a PDU outside VT(A) to VT(S) does nothing and is told.
+    pub(super) fn apply_status<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        lsn: Sn,
+        missing: &[SnRun],
+    ) -> Result<(), OutsideWindow> {
+        let in_flight = self.vt_s - self.vt_a;
+        let base = Sn::of(self.vt_a);
+        let end_of = |run: &SnRun| run.first.steps_from(base) + u64::from(run.count);
+        if lsn.steps_from(base) > in_flight || missing.iter().any(|run| end_of(run) > in_flight) {
+            return Err(OutsideWindow);
+        }
+        let first_missing = missing.iter().map(|run| run.first.count_from(self.vt_a)).min();
+        let acknowledged = lsn.count_from(self.vt_a).min(first_missing.unwrap_or(u64::MAX));
+        for run in missing {
+            self.mark_missing(cx, config, timers, run);
+        }
+        self.acknowledge(cx, config, timers, acknowledged);
+        Ok(())
+    }
+
+    fn mark_missing<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        run: &SnRun,
+    ) {
+        let first = run.first.count_from(self.vt_a);
+        for pdu in first..first + u64::from(run.count) {
+            if pdu + 1 == self.polls.up_to {
+                timers.stop(Timer::Poll);
+            }
+            // Giving up may raise the floor above the rest of the run.
+            if pdu < self.given_up.floor {
+                continue;
+            }
+            if config.may_send_again(self.transmissions(pdu)) {
+                self.nacked_count += u32::from(self.nacked.insert(pdu));
+            } else {
+                self.reach_max_dat(cx, config, timers, pdu);
+            }
+        }
+    }
+
+    /// Moves VT(A) to `acknowledged` and lets go of the SDUs below.
+    pub(super) fn acknowledge<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        acknowledged: u64,
+    ) {
+        if acknowledged > self.vt_a {
+            self.nacked_count -= self.nacked.remove_range(self.vt_a, acknowledged);
+            self.sent_again.remove_range(self.vt_a, acknowledged);
+            self.vt_a = acknowledged;
+        }
+        self.mrw_may_be_obeyed(config, timers, acknowledged);
+        if self.vt_a >= self.polls.up_to {
+            timers.stop(Timer::Poll);
+        }
+        if self.vt_a == self.vt_s {
+            self.polls.forget(timers);
+        }
+        while self.padded.front().is_some_and(|&(pdu, _)| pdu < self.vt_a) {
+            self.padded.pop_front();
+        }
+        let before = self.octets;
+        while self.ends.front().is_some_and(|end| end.sn < self.vt_a) {
+            let end = self.ends.pop_front().expect("it was looked at");
+            match self.given_up.ends {
+                0 => self.octets -= end.sdu.size().0,
+                _ => self.given_up.ends -= 1,
+            }
+        }
+        if self.octets != before {
+            let (ue, direction, octets) = (self.ue, self.direction, self.octets);
+            cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });
+            self.await_discard(config, timers);
+        }
+    }
+}
+
+/// A STATUS names a PDU outside VT(A) to VT(S).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct OutsideWindow;
