@@ -14,7 +14,7 @@ TEST_FLAGS   := --profile checked --locked --workspace
 # The parts of `make test`, in their order.
 PARTS := lint test-rust test-python
 # The tests that libraries decide about.
-LOWEST := $(foreach part,command_line compare docs export latex notebook plot plot_campaign plot_look query statistics \
+LOWEST := $(foreach part,command_line compare docs export latex notebook plot plot_campaign plot_look query \
 	store studies tables,tests/python/test_$(part).py)
 # Seconds after which tests that still run are taken to hang, and fail.
 RUST_LIMIT   := 1800
@@ -89,7 +89,7 @@ lowest: setup ## Run the tests of data, figures and studies with the lowest vers
 	"$(PYTHON)" -m venv --clear .venv-lowest
 	.venv-lowest/bin/pip install --requirement constraints-lowest.txt \
 		$$(grep -E '^(hypothesis|pytest|pytest-timeout)==' constraints.txt)
-	PYTHONPATH=python .venv-lowest/bin/python -m pytest $(LOWEST)
+	PYTHONPATH="$(CURDIR)/python" .venv-lowest/bin/python -m pytest $(LOWEST)
 
 golden: ## Run every scenario and compare to the bit with tests/golden, as `test` does; UMTS_BLESS=1 blesses what differs.
 	@cargo run --release --locked --quiet --package umts-golden
