@@ -106,10 +106,9 @@ impl Flow {
     /// A connection by its number in the run, unless it is over and forgotten.
     #[inline]
     pub fn connection(&mut self, id: ConnectionId) -> Option<&mut FlowConnection> {
-        // Mostly it is the newest, and the only one.
-        let newest = self.connections.len().wrapping_sub(1);
         let at = match self.connections.last() {
-            Some(last) if last.id == id => newest,
+            // Mostly it is the newest, and the only one.
+            Some(last) if last.id == id => self.connections.len() - 1,
             _ => self.connections.partition_point(|connection| connection.id < id),
         };
         self.connections.get_mut(at).filter(|connection| connection.id == id)
