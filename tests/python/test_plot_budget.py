@@ -206,3 +206,10 @@ def test_a_report_shows_where_the_time_went_and_the_waterfall(budgeted: Run, tmp
     points = list(plan.points(plan.sweeps[0], quick=False))
     found = pictures(plan, points, lambda _: [budgeted])
     assert [picture.anchor.rpartition("-")[2] for picture in found] == ["budget", "rrc", "cell", "waterfall"]
+
+
+def test_a_run_without_a_budget_is_told_how_to_get_one(umts: Umts) -> None:
+    umts("run", FTP, "--duration", "20 s", "--quiet")
+    refused = umts("plot", "results", "budget", status=2)
+    assert "run it again with --budget" in refused.stderr
+    assert refused.stderr.count("\n") == 1

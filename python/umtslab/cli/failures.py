@@ -33,6 +33,7 @@ class CannotOpen(Exception):
 
 _WRONG = (
     "umtslab._core.CaptureReadError",
+    "umtslab.budget.MissingBudget",
     "umtslab.campaign.errors.CampaignError",
     "umtslab.reproduce.errors.BadData",
     "umtslab.reproduce.errors.UnknownSelection",
