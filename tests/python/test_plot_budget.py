@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 from conftest import FTP, Umts, overhanging
+from matplotlib.patches import Rectangle
 from reproduce_synthetic import plan_in
 from umtslab import Scenario, open_store, simulate
 from umtslab.analyse.numbering import unwrapped
@@ -18,6 +19,7 @@ from umtslab.plot import draw_waterfall
 from umtslab.plot.budget import draw_budget, per_connection
 from umtslab.plot.campaign import draw_campaign
 from umtslab.plot.causes import LOOKS
+from umtslab.plot.run_budget import draw_run_budget
 from umtslab.reproduce.pictures import pictures
 from umtslab.run import MissingSeries, Run
 
@@ -213,3 +215,17 @@ def test_a_run_without_a_budget_is_told_how_to_get_one(umts: Umts) -> None:
     refused = umts("plot", "results", "budget", status=2)
     assert "run it again with --budget" in refused.stderr
     assert refused.stderr.count("\n") == 1
+
+
+def test_of_an_emulation_the_budget_of_all_connections_is_drawn(
+    budgeted: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn = len(draw_run_budget(budgeted).axes)
+    whole = budgeted.connections()
+    without = whole.drop([name for name in whole.columns if name.startswith("budget_")])
+    monkeypatch.setattr(Run, "connections", lambda _: without)
+    (panel,) = draw_run_budget(budgeted).axes
+    assert drawn > 1 or whole.height == 1
+    times = [budgeted.metrics[seconds(cause)] or 0.0 for cause in causes()]
+    width = sum(bar.get_bbox().width for bar in panel.patches if isinstance(bar, Rectangle))
+    assert width == pytest.approx(sum(times) / whole.height)

@@ -39,7 +39,7 @@ def draw_run_budget(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        Bars from the first cause at the left to the last, in the order of precedence.
+        Bars from the first cause at the left to the last, in the order of precedence; of an emulation the first.
 
     Raises
     ------
@@ -77,6 +77,19 @@ def _groups(run: Run, connections: pl.DataFrame, view: View) -> list[tuple[str, 
     import polars as pl
 
     count = connections.height
+    if not has_budget(dict.fromkeys(connections.columns)):
+        # Of an emulation: what programs wait for is known of all their connections together.
+        return [
+            (
+                "mean",
+                [
+                    (
+                        f"all {count}",
+                        {cause: (run.metrics[seconds(cause)] or 0.0) / count for cause in causes()},
+                    )
+                ],
+            )
+        ]
     longest = connections.sort("budget_total_s", descending=True, maintain_order=True)
     groups = [("mean", [(f"all {count}", _mean(connections))])]
     if count > 1:
