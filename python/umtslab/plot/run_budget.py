@@ -39,7 +39,7 @@ def draw_run_budget(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
     Returns
     -------
     matplotlib.figure.Figure
-        Bars from the first cause at the left to the last, in their precedence; of an emulation only that of all.
+        Bars from the first cause at the left to the last, by precedence; of an emulation the first alone.
 
     Raises
     ------
