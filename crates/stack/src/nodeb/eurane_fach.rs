@@ -91,10 +91,11 @@ impl EuraneFach {
             let (sent, before) = flight.take(ue, next.set);
             air.return_set(before);
             sent.epoch = next.epoch;
-            sent.lost = ues[ue].legs[direction.index()].verdict(ue, direction, frame, block, 1);
+            sent.first = block;
             let set = &sent.set;
             step.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage: Stage::OnAir });
         }
+        ues.judge(direction, frame, flight.sets_mut());
         let end = step.cx.now + tti;
         air.depart(step, flight, end);
         self.schedule_frame(step, carrier, tti, end);

@@ -18,6 +18,8 @@ pub struct FlightSet {
     pub ue: UeId,
     /// The blocks. Sets change hands on their way, so they are boxed: moving one moves a pointer.
     pub set: Box<BlockSet>,
+    /// Where they are placed: the number of the first of them among the blocks of the UE's TTI.
+    pub first: u32,
     /// Those that are lost.
     pub lost: Lost,
     /// The life of the UE's RLC entities that it belongs to.
@@ -60,6 +62,7 @@ impl Flight {
         let sent = &mut self.sets[self.used];
         self.used += 1;
         sent.ue = ue;
+        sent.first = 0;
         sent
     }
 
@@ -67,6 +70,12 @@ impl Flight {
     #[inline]
     pub fn last(&mut self) -> &mut FlightSet {
         &mut self.sets[self.used - 1]
+    }
+
+    /// The blocks of each UE, for the radio to say which of them are lost.
+    #[inline]
+    pub fn sets_mut(&mut self) -> &mut [FlightSet] {
+        &mut self.sets[..self.used]
     }
 
     /// Takes the set added last back.

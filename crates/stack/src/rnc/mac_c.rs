@@ -45,7 +45,7 @@ impl MacC {
                 break;
             };
             let (ue, is_last) = (candidates[at], candidates.len() == 1);
-            let blocks = ues[ue].send(&mut step.cx, direction, turn.frame, left, &mut flight);
+            let blocks = ues[ue].send(&mut step.cx, direction, left, &mut flight);
             if blocks > 0 {
                 bits = ues[ue].leg(direction).block_bits;
                 self.scheduler.served(ue);
@@ -61,6 +61,7 @@ impl MacC {
         }
         rest.clear();
         self.rest = rest;
+        ues.judge(direction, turn.frame, flight.sets_mut());
         let arrival = turn.plan.arrival(step.cx.now, Iub::octets(most - left, bits), Duration::ZERO);
         air.depart(step, flight, arrival);
     }

@@ -30,9 +30,10 @@ impl MacD {
             let ue = &mut ues[ue];
             is_watched |= ue.control.as_ref().is_some_and(|control| control.is_takeable);
             let (most, bits) = (ue.leg(direction).format.blocks, ue.leg(direction).block_bits);
-            let blocks = ue.send(&mut step.cx, direction, turn.frame, most, &mut flight);
+            let blocks = ue.send(&mut step.cx, direction, most, &mut flight);
             octets = octets.max(Iub::octets(blocks, bits));
         }
+        ues.judge(direction, turn.frame, flight.sets_mut());
         // All of them arrive with the longest.
         let arrival = turn.plan.arrival(step.cx.now, octets, Duration::ZERO);
         air.depart(step, flight, arrival);

@@ -140,14 +140,13 @@ impl UeContext {
         blocks
     }
 
-    /// Asks RLC for `blocks` blocks of TTI number `frame` and takes them aboard `flight`, with what the radio says of them.
-    /// Returns how many there were.
+    /// Asks RLC for `blocks` blocks and takes them aboard `flight`. Returns how many there were. What becomes of them on the
+    /// air the radio says when all are aboard ([`Ues::judge`](super::Ues::judge)).
     #[inline]
     pub fn send<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
         direction: Direction,
-        frame: u64,
         blocks: u32,
         flight: &mut Flight,
     ) -> u32 {
@@ -159,7 +158,6 @@ impl UeContext {
             return 0;
         }
         sent.epoch = self.epoch;
-        sent.lost = self.legs[direction.index()].verdict(self.id, direction, frame, 0, blocks);
         blocks
     }
 }

@@ -14,7 +14,8 @@ pub use context::UeContext;
 pub use control::{COMMON, Control};
 pub use rach::{PrivateRach, Rach};
 
-use crate::ids::UeId;
+use crate::ids::{Direction, UeId};
+use crate::radio::air::FlightSet;
 
 /// All UEs, by their numbers.
 #[derive(Debug, Default)]
@@ -29,6 +30,16 @@ impl Ues {
     /// In the order of their numbers.
     pub fn iter(&self) -> impl Iterator<Item = &UeContext> {
         self.0.iter()
+    }
+
+    /// The last of the four steps of a turn (see [`access`](crate::access)): the radio is asked about all that is on the air in
+    /// TTI number `frame` at once. Here each UE has a radio of its own, which looks at its blocks alone.
+    #[inline]
+    pub fn judge(&mut self, direction: Direction, frame: u64, on_air: &mut [FlightSet]) {
+        for sent in on_air {
+            let leg = &mut self[sent.ue].legs[direction.index()];
+            sent.lost = leg.verdict(sent.ue, direction, frame, sent.first, sent.set.blocks);
+        }
     }
 }
 

@@ -83,12 +83,13 @@ fn send<T: TraceSink<TraceEvent>>(
     let (direction, ue) = (turn.plan.direction, access.ue);
     let mut flight = air.begin(direction, turn.plan.channel);
     let context = &mut ues[ue];
-    let blocks = context.send(&mut step.cx, direction, turn.frame, turn.plan.format.blocks, &mut flight);
+    let blocks = context.send(&mut step.cx, direction, turn.plan.format.blocks, &mut flight);
+    let octets = Iub::octets(blocks, context.leg(direction).block_bits);
+    ues.judge(direction, turn.frame, flight.sets_mut());
     if blocks > 0 && access.collides {
         flight.last().lost = Lost::all(blocks);
         step.cx.record(|| TraceEvent::RachCollision { ue });
     }
-    let octets = Iub::octets(blocks, context.leg(direction).block_bits);
     let arrival = turn.plan.arrival(step.cx.now, octets, access.delay);
     air.depart(step, flight, arrival);
 }
