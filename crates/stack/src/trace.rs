@@ -201,6 +201,9 @@ pub enum TraceEvent {
     SduDelivered { ue: UeId, direction: Direction, sdu: PacketId, size: Bytes, entered: Time },
     /// The sender gave an SDU up.
     SduDiscarded { ue: UeId, direction: Direction, sdu: PacketId, size: Bytes },
+    /// The sender begins `sdus` further SDUs from now on and no more, as long as it has its channel; `None`: as many as there
+    /// are.
+    SdusLimited { ue: UeId, direction: Direction, sdus: Option<u32> },
     /// Data PDUs `first_sn` onwards, `count` of them, left for the lower layers.
     PdusSent { ue: UeId, direction: Direction, first_sn: u32, count: u32, retransmission: bool, poll: bool },
     /// A STATUS left: in a PDU of its own, or in a data PDU. `mrw` tells that it moves the receiving window.

@@ -136,7 +136,9 @@ impl RlcCaptures {
                     bearer.composer.queue(sdu, packets::of_size(octets, size.0 as usize));
                 }
             }
-            TraceEvent::PdusSent { ue, direction, .. } | TraceEvent::SduDiscarded { ue, direction, .. } => {
+            TraceEvent::PdusSent { ue, direction, .. }
+            | TraceEvent::SduDiscarded { ue, direction, .. }
+            | TraceEvent::SdusLimited { ue, direction, .. } => {
                 if let Some(bearer) = self.bearer(ue, direction) {
                     bearer.composer.observe(event);
                 }

@@ -11,6 +11,8 @@ pub struct Backlog {
     pub since: Option<Time>,
     /// Data PDUs that it could send now, as far as its window goes.
     pub pdus: u32,
+    /// SDUs of which something was not yet sent; one at least where PDUs are to be sent again.
+    pub sdus: u32,
 }
 
 #[cfg(test)]
@@ -49,7 +51,7 @@ mod tests {
     }
 
     fn told(rlc: &Rlc) -> (u64, Option<Time>, u32) {
-        let Backlog { octets, since, pdus } = rlc.backlog();
+        let Backlog { octets, since, pdus, .. } = rlc.backlog();
         (octets.0, since, pdus)
     }
 

@@ -72,7 +72,7 @@ pub(super) struct Composed {
 }
 
 /// SDUs not yet wholly segmented.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Buffer {
     queue: VecDeque<Sdu>,
     /// Octets of the SDUs in the queue.
@@ -82,9 +82,40 @@ pub(super) struct Buffer {
     head_first: u64,
     /// An SDU that filled its last PDU exactly: the next PDU tells its end.
     untold_end: Option<(u64, Sdu)>,
+    /// How many SDUs may still be begun.
+    may_begin: u64,
+}
+
+impl Default for Buffer {
+    fn default() -> Self {
+        Buffer {
+            queue: VecDeque::new(),
+            octets: 0,
+            head_sent: 0,
+            head_first: 0,
+            untold_end: None,
+            may_begin: u64::MAX,
+        }
+    }
 }
 
 impl Buffer {
+    /// Begins no more than `sdus` further SDUs; what was begun goes on.
+    pub fn limit(&mut self, sdus: u64) {
+        self.may_begin = sdus;
+    }
+
+    /// Whether the first SDU is a new one that may not be begun.
+    #[inline]
+    fn is_held_back(&self) -> bool {
+        self.may_begin == 0 && self.head_sent == 0
+    }
+
+    /// SDUs of which something is still to be put into a PDU.
+    pub fn sdus(&self) -> usize {
+        self.queue.len() + usize::from(self.untold_end.is_some())
+    }
+
     pub fn push(&mut self, sdu: Sdu) {
         self.octets += sdu.size().0;
         self.queue.push_back(sdu);
@@ -106,10 +137,10 @@ impl Buffer {
         self.octets - self.head_sent
     }
 
-    /// Whether nothing is left to put into a PDU.
+    /// Whether nothing is left that may be put into a PDU.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.queue.is_empty() && self.untold_end.is_none()
+        (self.queue.is_empty() || self.is_held_back()) && self.untold_end.is_none()
     }
 
     #[inline]
@@ -126,7 +157,7 @@ impl Buffer {
     /// How many PDUs, `most` at most, can be filled with nothing but the middle of the first SDU.
     #[inline]
     pub fn full_pdus(&self, cutting: &Cutting, most: u32) -> u32 {
-        if self.untold_end.is_some() || self.marks_start(cutting) {
+        if self.untold_end.is_some() || self.marks_start(cutting) || self.is_held_back() {
             return 0;
         }
         // The PDU that the SDU fills to the end is not counted: it is `compose`d, since it tells the end.
@@ -137,10 +168,17 @@ impl Buffer {
     /// Takes `pdus` full PDUs, the first with number `count`.
     #[inline]
     pub fn take_full(&mut self, cutting: &Cutting, count: u64, pdus: u32) {
+        self.begin_head(count);
+        self.head_sent += u64::from(pdus) * u64::from(cutting.payload);
+    }
+
+    /// The first SDU goes into PDU number `count`, if nothing of it did before.
+    #[inline]
+    fn begin_head(&mut self, count: u64) {
         if self.head_sent == 0 {
             self.head_first = count;
+            self.may_begin -= 1;
         }
-        self.head_sent += u64::from(pdus) * u64::from(cutting.payload);
     }
 
     /// Fills one PDU with number `count` and `room` octets for length indicators and data.
@@ -154,7 +192,7 @@ impl Buffer {
         }
         let before = self.queue.len();
         let mut parts = 0;
-        while room > 0 && !self.queue.is_empty() {
+        while room > 0 && !self.queue.is_empty() && !self.is_held_back() {
             if parts > 0 && !self.may_concatenate(cutting, parts, room) {
                 break;
             }
@@ -167,9 +205,7 @@ impl Buffer {
     /// Puts what fits of the first SDU into the PDU; returns the room that is left.
     fn take_part(&mut self, cutting: &Cutting, count: u64, room: u16, set: &mut BlockSet) -> u16 {
         let left = self.head_left();
-        if self.head_sent == 0 {
-            self.head_first = count;
-        }
+        self.begin_head(count);
         let fit = cutting.fit(left, room);
         if fit == Fit::Goes {
             self.head_sent += u64::from(room);
@@ -247,12 +283,6 @@ impl Buffer {
     pub fn take_whole(&mut self) -> Option<Sdu> {
         debug_assert!(self.head_sent == 0, "whole SDUs and parts are not mixed");
         self.pop()
-    }
-
-    /// SDUs that it keeps.
-    #[cfg(test)]
-    pub fn held(&self) -> usize {
-        self.queue.len() + usize::from(self.untold_end.is_some())
     }
 
     /// When the oldest SDU came.

@@ -150,6 +150,84 @@ impl Rlc {
         in_any_mode!(self, entity => entity.poll_timeout(), wired => wired.inner.poll_timeout())
     }
 
+    /// Fills `set` with `blocks` control PDUs at most: on the second of two logical channels (TS 25.322 §4.2.1.3), which
+    /// acknowledged mode alone can have.
+    pub fn poll_control<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        blocks: u32,
+        set: &mut BlockSet,
+    ) {
+        match self {
+            Rlc::Am(entity) => entity.poll_control(cx, blocks, set),
+            Rlc::Um(_) | Rlc::Tm(_) => {}
+            Rlc::Wired(wired) => wired.filled(cx, set, |rlc, cx, set| rlc.poll_control(cx, blocks, set)),
+        }
+    }
+
+    /// Fills `set` with `blocks` data PDUs at most: on the first of two logical channels.
+    pub fn poll_data<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        blocks: u32,
+        set: &mut BlockSet,
+    ) {
+        match self {
+            Rlc::Am(entity) => entity.poll_data(cx, blocks, set),
+            Rlc::Um(entity) => entity.poll_transmit(cx, blocks, set),
+            Rlc::Tm(entity) => entity.poll_transmit(cx, blocks, set),
+            Rlc::Wired(wired) => wired.filled(cx, set, |rlc, cx, set| rlc.poll_data(cx, blocks, set)),
+        }
+    }
+
+    /// Whether control PDUs wait to be sent.
+    #[inline]
+    pub fn has_control(&self, now: Time) -> bool {
+        match self {
+            Rlc::Am(entity) => entity.has_control(now),
+            Rlc::Um(_) | Rlc::Tm(_) => false,
+            Rlc::Wired(wired) => wired.inner.has_control(now),
+        }
+    }
+
+    /// Whether data PDUs wait to be sent, as far as that is allowed.
+    #[inline]
+    pub fn has_data(&self, now: Time) -> bool {
+        match self {
+            Rlc::Am(entity) => entity.has_data(now),
+            Rlc::Um(entity) => entity.has_work(),
+            Rlc::Tm(entity) => entity.has_work(),
+            Rlc::Wired(wired) => wired.inner.has_data(now),
+        }
+    }
+
+    /// Lets acknowledged mode begin `sdus` further SDUs and no more; `None`: as many as there are.
+    pub fn limit_sdus<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdus: Option<u32>) {
+        match self {
+            Rlc::Am(entity) => entity.limit_sdus(cx, sdus),
+            Rlc::Um(_) | Rlc::Tm(_) => {}
+            Rlc::Wired(wired) => wired.watched(cx, |rlc, cx| rlc.limit_sdus(cx, sdus)),
+        }
+    }
+
+    /// SDUs of acknowledged mode that are done with: acknowledged as a whole, or given up.
+    pub fn sdus_done(&self) -> u64 {
+        match self {
+            Rlc::Am(entity) => entity.sdus_done(),
+            Rlc::Um(_) | Rlc::Tm(_) => 0,
+            Rlc::Wired(wired) => wired.inner.sdus_done(),
+        }
+    }
+
+    /// Whether nothing that was sent waits for an acknowledgment.
+    pub fn is_settled(&self) -> bool {
+        match self {
+            Rlc::Am(entity) => entity.is_settled(),
+            Rlc::Um(_) | Rlc::Tm(_) => true,
+            Rlc::Wired(wired) => wired.inner.is_settled(),
+        }
+    }
+
     /// Whether the next TTI is of use to it.
     #[inline(always)]
     pub fn has_work(&self, now: Time) -> bool {

@@ -73,7 +73,7 @@ impl SduQueue {
         let octets = self.buffer.unsent_octets();
         let pdus = octets.div_ceil(u64::from(payload)).max(u64::from(!self.buffer.is_empty())).min(most);
         let pdus = u32::try_from(pdus).unwrap_or(u32::MAX);
-        Backlog { octets: Bytes(octets), since: self.buffer.oldest(), pdus }
+        Backlog { octets: Bytes(octets), since: self.buffer.oldest(), pdus, sdus: self.buffer.sdus() as u32 }
     }
 
     /// SDU octets that wait.

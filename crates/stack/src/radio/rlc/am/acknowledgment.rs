@@ -85,7 +85,10 @@ impl Sender {
         while self.ends.front().is_some_and(|end| end.sn < self.vt_a) {
             let end = self.ends.pop_front().expect("it was looked at");
             match self.given_up.ends {
-                0 => self.octets -= end.sdu.size().0,
+                0 => {
+                    self.octets -= end.sdu.size().0;
+                    self.sdus_done += 1;
+                }
                 _ => self.given_up.ends -= 1,
             }
         }

@@ -16,6 +16,7 @@ impl Sender {
             octets: Bytes(unsent + again * payload),
             since: self.oldest_sent_again().or_else(|| self.buffer.oldest()),
             pdus: u32::try_from(again + new).unwrap_or(u32::MAX),
+            sdus: (self.buffer.sdus() as u32).max(u32::from(again > 0)),
         }
     }
 

@@ -301,6 +301,7 @@ impl Sender {
 
     fn discarded<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdu: Sdu) {
         self.octets -= sdu.size().0;
+        self.sdus_done += 1;
         let (ue, direction, octets) = (self.ue, self.direction, self.octets);
         cx.record(|| TraceEvent::SduDiscarded { ue, direction, sdu: sdu.packet.id, size: sdu.size() });
         cx.record(|| TraceEvent::RlcBuffer { ue, direction, octets });

@@ -17,6 +17,7 @@ mod reset;
 mod sender;
 mod status;
 mod timers;
+mod two_channels;
 
 #[cfg(test)]
 pub(super) mod tests;
@@ -35,7 +36,7 @@ pub use config::{
 pub(super) use self::receiver::arrived_parts;
 use self::receiver::{Receiver, Trigger};
 use self::reset::Reset;
-use self::sender::Sender;
+use self::sender::{Ride, Sender};
 use self::timers::{Timer, Timers};
 use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, Status};
 use crate::Cx;
@@ -275,6 +276,20 @@ impl AmEntity {
             return;
         }
         let (piggyback, ride) = self.send_status(cx, blocks, set);
+        self.send_data(cx, blocks, piggyback, ride, set);
+        self.see_to_reset(cx);
+    }
+
+    /// Fills the rest of `set` with data PDUs, which carry the STATUS that is given.
+    #[inline]
+    fn send_data<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        blocks: u32,
+        piggyback: Option<Status>,
+        ride: Option<Ride>,
+        set: &mut BlockSet,
+    ) {
         let (config, timers) = (&self.config, &mut self.timers);
         if set.blocks < blocks {
             self.sender.send_retransmissions(cx, config, timers, blocks - set.blocks, ride, set);
@@ -285,7 +300,6 @@ impl AmEntity {
         if set.blocks < blocks {
             self.sender.send_poll(cx, config, timers, set);
         }
-        self.see_to_reset(cx);
     }
 
     /// The next SDU for the upper layer.

@@ -50,6 +50,8 @@ pub(super) struct Sender {
     pub(super) padded: VecDeque<(u64, u16)>,
     /// Octets of SDUs in the buffer or not wholly acknowledged.
     pub(super) octets: u64,
+    /// SDUs that were acknowledged as a whole or given up.
+    pub(super) sdus_done: u64,
     pub(super) given_up: GivenUp,
     /// The procedures say that RLC must be reset.
     pub(super) wants_reset: bool,
@@ -89,6 +91,7 @@ impl Sender {
             ends: VecDeque::new(),
             padded: VecDeque::new(),
             octets: 0,
+            sdus_done: 0,
             given_up: GivenUp::default(),
             wants_reset: false,
         }
@@ -161,10 +164,13 @@ impl Sender {
 
     #[inline]
     pub fn has_work(&self, now: Time) -> bool {
-        self.nacked_count > 0
-            || self.given_up.mrw_due
-            || self.can_send_new()
-            || (self.polls.is_due(now) && self.can_repeat_last())
+        self.given_up.mrw_due || self.has_data(now)
+    }
+
+    /// Whether a data PDU could leave.
+    #[inline]
+    pub fn has_data(&self, now: Time) -> bool {
+        self.nacked_count > 0 || self.can_send_new() || (self.polls.is_due(now) && self.can_repeat_last())
     }
 
     /// VT(DAT) of a PDU between VT(A) and VT(S).
@@ -398,7 +404,7 @@ impl Sender {
     /// Elements of all that it keeps.
     #[cfg(test)]
     pub fn held(&self) -> usize {
-        self.ends.len() + self.padded.len() + self.given_up.held() + self.buffer.held()
+        self.ends.len() + self.padded.len() + self.given_up.held() + self.buffer.sdus()
     }
 
     /// All variables to their initial values; SDUs of which anything was sent are lost (TS 25.322 §11.4.3).

@@ -25,6 +25,8 @@ pub struct Composer {
     waiting: VecDeque<Waiting>,
     /// Octets of the first that are in PDUs.
     head_sent: usize,
+    /// How many of them may still be begun.
+    may_begin: u64,
     /// An SDU whose end the next PDU tells, and how.
     untold: Option<(PacketId, LengthIndicator)>,
     /// PDUs by their count; the counts ascend.
@@ -59,7 +61,8 @@ pub struct Composed {
 impl Composer {
     /// A composer for an entity that has not sent anything yet.
     pub fn new(encoding: Encoding) -> Self {
-        Composer { encoding, waiting: VecDeque::new(), head_sent: 0, untold: None, sent: VecDeque::new() }
+        let (waiting, sent) = (VecDeque::new(), VecDeque::new());
+        Composer { encoding, waiting, head_sent: 0, may_begin: u64::MAX, untold: None, sent }
     }
 
     /// The formats that it writes.
@@ -72,13 +75,14 @@ impl Composer {
         self.waiting.push_back(Waiting { sdu, octets });
     }
 
-    /// Takes an event of the entity: PDUs sent, SDUs given up, and its return to the initial state.
+    /// Takes an event of the entity: PDUs sent, SDUs given up or held back, and its return to the initial state.
     pub fn observe(&mut self, event: &TraceEvent) {
         match *event {
             TraceEvent::PdusSent { first_sn, count, retransmission: false, .. } => {
                 self.fill(u64::from(first_sn), u64::from(count));
             }
             TraceEvent::SduDiscarded { sdu, .. } => self.discard(sdu),
+            TraceEvent::SdusLimited { sdus, .. } => self.may_begin = sdus.map_or(u64::MAX, u64::from),
             TraceEvent::RlcInitialState { .. } => {
                 self.sent.clear();
                 debug_assert!(self.head_sent == 0 && self.untold.is_none(), "what was begun is given up");
@@ -136,7 +140,10 @@ impl Composer {
         room -= layout.indicators.len() as u16 * cutting.length_indicator;
         let mut parts = 0;
         while room > 0 && (parts == 0 || cutting.takes_more(room)) {
-            let Some(head) = self.waiting.front() else { break };
+            let Some(head) = self.waiting.front().filter(|_| self.head_sent > 0 || self.may_begin > 0) else {
+                break;
+            };
+            self.may_begin -= u64::from(self.head_sent == 0);
             let rest = &head.octets[self.head_sent..];
             let fit = cutting.fit(rest.len() as u64, room);
             let taken = rest.len().min(usize::from(room));

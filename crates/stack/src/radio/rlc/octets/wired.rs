@@ -54,7 +54,17 @@ impl Wired {
         blocks: u32,
         set: &mut BlockSet,
     ) {
-        self.watched(cx, |rlc, cx| rlc.poll_transmit(cx, blocks, set));
+        self.filled(cx, set, |rlc, cx, set| rlc.poll_transmit(cx, blocks, set));
+    }
+
+    /// Lets the entity fill `set`, and adds the octets.
+    pub(in crate::radio::rlc) fn filled<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        set: &mut BlockSet,
+        fill: impl FnOnce(&mut Rlc, &mut Cx<'_, Watch<'_>>, &mut BlockSet),
+    ) {
+        self.watched(cx, |rlc, cx| fill(rlc, cx, set));
         set.octets = self.composer.compose(set).into_iter().map(|block| block.octets).collect();
     }
 

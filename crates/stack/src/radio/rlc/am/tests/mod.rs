@@ -8,6 +8,7 @@ mod procedures;
 mod properties;
 mod respect_figures;
 mod segmentation;
+mod two_channels;
 
 use umts_units::{Bytes, Duration, Time};
 

@@ -1,0 +1,81 @@
+//! Acknowledged mode over two logical channels: data PDUs on one, control PDUs on the other (TS 25.322 §4.2.1.3).
+//!
+//! Whoever grants the first of them may let a sender begin so many SDUs and no more. What was begun goes on, and so do
+//! repetitions; the last PDU that may leave counts as the last one in the buffer and polls like it.
+
+use umts_kernel::TraceSink;
+use umts_units::Time;
+
+use super::AmEntity;
+use crate::Cx;
+use crate::radio::phy::Lost;
+use crate::radio::rlc::BlockSet;
+use crate::trace::TraceEvent;
+
+impl AmEntity {
+    /// Whether the channel of control PDUs is of use to it.
+    #[inline]
+    pub fn has_control(&self, now: Time) -> bool {
+        !self.suspended && (self.reset.has_work() || (!self.reset.blocks() && self.status_is_due(now)))
+    }
+
+    /// Whether the channel of data PDUs is of use to it.
+    #[inline]
+    pub fn has_data(&self, now: Time) -> bool {
+        !self.suspended && !self.reset.blocks() && self.sender.has_data(now)
+    }
+
+    /// Fills `set` with `blocks` control PDUs at most. One that would ride in a data PDU has no other, and leaves alone.
+    pub fn poll_control<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        blocks: u32,
+        set: &mut BlockSet,
+    ) {
+        self.handle_timeout(cx);
+        if self.suspended {
+            return;
+        }
+        if self.reset.has_work() {
+            self.reset.send(cx, &self.config, &mut self.timers, blocks, set);
+        }
+        if !self.reset.blocks() {
+            let riding = self.send_status(cx, blocks, set);
+            debug_assert!(matches!(riding, (None, None)), "reports ride where there is one channel");
+        }
+        self.see_to_reset(cx);
+    }
+
+    /// Fills `set` with `blocks` data PDUs at most: what is to be sent again, then new data.
+    pub fn poll_data<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        blocks: u32,
+        set: &mut BlockSet,
+    ) {
+        debug_assert!(blocks <= Lost::MOST_BLOCKS);
+        self.handle_timeout(cx);
+        if self.suspended || self.reset.blocks() {
+            return;
+        }
+        self.send_data(cx, blocks, None, None, set);
+        self.see_to_reset(cx);
+    }
+
+    /// Lets the sender begin `sdus` further SDUs from now on and no more; `None`: as many as there are.
+    pub fn limit_sdus<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdus: Option<u32>) {
+        self.sender.buffer.limit(sdus.map_or(u64::MAX, u64::from));
+        let (ue, direction) = (self.sender.ue, self.sender.direction);
+        cx.record(|| TraceEvent::SdusLimited { ue, direction, sdus });
+    }
+
+    /// SDUs that are done with since the beginning: acknowledged as a whole, or given up.
+    pub fn sdus_done(&self) -> u64 {
+        self.sender.sdus_done
+    }
+
+    /// Whether nothing that was sent waits for an acknowledgment, and no window for the peer to move.
+    pub fn is_settled(&self) -> bool {
+        self.sender.vt_a == self.sender.vt_s && self.sender.mrw_fields().is_none()
+    }
+}
