@@ -3,6 +3,7 @@
 //! Nothing here knows UMTS or TCP. Simulated and wall-clock runs differ in one [`Clock`] implementation.
 
 mod clock;
+mod normal;
 mod queue;
 pub mod random;
 mod trace;

@@ -9,6 +9,8 @@
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Dxsm;
 
+use crate::normal::quantile;
+
 /// Makes the streams of one run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Streams {
@@ -122,6 +124,13 @@ impl TtiDraws {
         self.bits(block) >> 11 < chance.0
     }
 
+    /// Normal with mean 0 and deviation 1 for block number `block` of this TTI: the quantile of its draw.
+    #[inline]
+    pub fn normal(&self, block: u32) -> f64 {
+        // In the middle of the cell of the draw: never 0, never 1.
+        quantile(((self.bits(block) >> 11) as f64 + 0.5) * (1.0 / 9_007_199_254_740_992.0))
+    }
+
     /// 64 random bits for block number `block` of this TTI.
     #[inline]
     pub fn bits(&self, block: u32) -> u64 {
@@ -231,12 +240,18 @@ mod tests {
     #[test]
     fn normal_has_its_first_four_moments() {
         let mut stream = Streams::new(1, 0).stream("x");
-        let draws: Vec<f64> = (0..200_000).map(|_| stream.normal()).collect();
-        // One standard error of the mean of x^k is sqrt(E[x^2k] - E[x^k]^2) / sqrt(n); the bound is five of them.
-        for (power, expected, variance) in [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)] {
-            let moment = draws.iter().map(|x: &f64| x.powi(power)).sum::<f64>() / 200_000.0;
-            let error = f64::sqrt(variance / 200_000.0);
-            assert!((moment - expected).abs() < 5.0 * error, "moment {power} is {moment}");
+        let addressed = Streams::new(1, 0).addressed("x");
+        for draws in [
+            (0..200_000).map(|_| stream.normal()).collect::<Vec<f64>>(),
+            (0..200_000).map(|tti| addressed.tti(tti).normal(3)).collect(),
+        ] {
+            // One standard error of the mean of x^k is sqrt(E[x^2k] - E[x^k]^2) / sqrt(n); the bound is five of them.
+            for (power, expected, variance) in [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)]
+            {
+                let moment = draws.iter().map(|x: &f64| x.powi(power)).sum::<f64>() / 200_000.0;
+                let error = f64::sqrt(variance / 200_000.0);
+                assert!((moment - expected).abs() < 5.0 * error, "moment {power} is {moment}");
+            }
         }
     }
 }
