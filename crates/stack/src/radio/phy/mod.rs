@@ -1,9 +1,13 @@
-//! The physical layer, asked one [`Question`]: this block set in this TTI, which of its blocks are lost?
+//! The physical layer, asked one [`Question`]: this block set in this TTI, which of its blocks are lost? Where what is lost
+//! depends on who else sends ([`tdd`]), all that is sent at an instant is judged at once.
 
 mod block_errors;
+pub mod link_curve;
 pub mod lost;
 mod question;
+pub mod tdd;
 
 pub use block_errors::{BlockErrors, ErrorModel, ErrorUnit, errors_stream};
+pub use link_curve::{Curve, LinkCurve};
 pub use lost::Lost;
 pub use question::Question;

@@ -1,0 +1,128 @@
+//! The radio of UMTS-TDD against link-level tables that a second program made (`link-level/README.md`).
+
+use umts_kernel::random::Streams;
+use umts_stack::ids::{Direction, UeId};
+use umts_stack::radio::phy::tdd::{Interferers, TddRadio, TddRadioConfig, Transmission};
+
+/// A row of a table: its first field, then numbers; a field without a number is none.
+fn rows(table: &str) -> impl Iterator<Item = (&str, Vec<Option<f64>>)> {
+    table.lines().skip(1).map(|line| {
+        let (first, rest) = line.split_once(',').expect("it has several fields");
+        (first, rest.split(',').map(|field| field.parse().ok()).collect())
+    })
+}
+
+/// Table I, with its variance read in the one or the other way.
+fn table_i(reading: &str, rho: f64) -> TddRadioConfig {
+    let estimate_sigma_db = if reading == "std 10 dB" { 10.0 } else { f64::sqrt(10.0) };
+    TddRadioConfig { estimate_sigma_db, rho, ..TddRadioConfig::default() }
+}
+
+/// One block for each of `users` in one slot.
+fn frame(users: u16) -> Vec<Transmission> {
+    let block = |ue| Transmission { ue: UeId(ue), direction: Direction::Uplink, slot: 1, block: 0, codes: 1 };
+    (0..users).map(block).collect()
+}
+
+/// Lost blocks, and those lost right after a lost one of the same user, in `frames` frames; as shares.
+fn losses(config: TddRadioConfig, users: u16, frames: u64) -> (f64, f64) {
+    let mut radio = TddRadio::new(config, &Streams::new(1, 0));
+    let all = frame(users);
+    let (mut lost, mut before) = (Vec::new(), vec![false; all.len()]);
+    let (mut count, mut after) = (0_u64, 0_u64);
+    for frame in 0..frames {
+        radio.judge(frame, &all, &mut lost);
+        count += lost.iter().filter(|lost| **lost).count() as u64;
+        after += lost.iter().zip(&before).filter(|(lost, before)| **lost && **before).count() as u64;
+        before.clone_from(&lost);
+    }
+    (count as f64 / (frames * u64::from(users)) as f64, after as f64 / count as f64)
+}
+
+#[test]
+fn mean_block_errors_are_those_of_the_table() {
+    for (reading, numbers) in rows(include_str!("link-level/tdd-bler-mean.csv")) {
+        let (users, expected) = (numbers[0].expect("users"), numbers[2].expect("hard bound, 1 code"));
+        // Of 1,000,000 blocks in the worst row 0.036 are lost: one standard error is 0.5 %.
+        let (found, _) = losses(table_i(reading, 0.0), users as u16, (1e6 / users) as u64);
+        let off = found / expected - 1.0;
+        println!("{reading}, {users} users: {found:.5}, table {expected:.5}, {:+.2} %", off * 100.0);
+        assert!(off.abs() < 0.02, "{reading}, {users} users: {found}, not {expected}");
+    }
+}
+
+#[test]
+fn errors_after_errors_are_those_of_the_table() {
+    const BLOCKS: f64 = 1e6;
+    for (reading, numbers) in rows(include_str!("link-level/tdd-bler-bursts.csv")) {
+        let number = |n: usize| numbers[n].expect("a number");
+        let (users, rho, bler, expected, sent) = (number(0), number(1), number(2), number(5), number(13));
+        let (_, found) = losses(table_i(reading, rho), users as u16, (BLOCKS / users) as u64);
+        // With few errors, and they follow each other rarely, both are counts that scatter.
+        let errors = 1.0 / (1.0 / (BLOCKS * bler) + 1.0 / (sent * bler));
+        let scatter = f64::sqrt((1.0 - expected) / (expected * errors));
+        let off = found / expected - 1.0;
+        println!(
+            "{reading}, {users} users, rho {rho}: {found:.5}, table {expected:.5}, {:+.2} %",
+            off * 100.0
+        );
+        let bound = f64::max(0.03, 3.0 * scatter);
+        assert!(off.abs() < bound, "{reading}, {users} users, rho {rho}: {found}, not {expected}");
+    }
+}
+
+#[test]
+fn the_mean_does_not_depend_on_the_correlation() {
+    let means = [0.0, 0.1, 0.5, 0.9].map(|rho| losses(table_i("variance 10 dB^2", rho), 4, 500_000).0);
+    // 0.9 leaves a nineteenth of independent frames: one standard error of its mean is 0.7 %.
+    for mean in means {
+        assert!((mean / means[0] - 1.0).abs() < 0.025, "{means:?}");
+    }
+}
+
+#[test]
+fn the_error_of_a_user_does_not_depend_on_others_or_on_when_it_is_asked() {
+    let config = TddRadioConfig { joint_detection: 0.0, ..table_i("std 10 dB", 0.9) };
+    let sir = |radio: &mut TddRadio, at: u64, all: &[Transmission]| {
+        radio.judge(at, all, &mut Vec::new());
+        radio.sirs().last().expect("somebody sends")
+    };
+    let new = || TddRadio::new(config, &Streams::new(3, 1));
+    let (mut lonely, mut crowded) = (new(), new());
+    let (own, all) = (&frame(5)[4..], frame(5));
+    let in_order: Vec<f64> = (0..300).map(|at| sir(&mut lonely, at, own)).collect();
+    for at in (0..300).rev().chain((0..300).map(|n| n * 7 % 300)) {
+        assert_eq!(sir(&mut crowded, at, &all), in_order[at as usize], "frame {at}");
+    }
+}
+
+#[test]
+fn equation_1_slot_by_slot_or_for_the_cell() {
+    let block = |ue, slot, block, codes| Transmission {
+        ue: UeId(ue),
+        direction: Direction::Downlink,
+        slot,
+        block,
+        codes,
+    };
+    // No estimation error: e² is 1.
+    let config = TddRadioConfig { estimate_sigma_db: 0.0, ..TddRadioConfig::default() };
+    let alone = config.sir_target * config.margin;
+    let with = |terms: f64| alone / (1.0 + 0.1 * alone * terms / 16.0);
+    let sirs = |config, all: &[Transmission]| {
+        let mut radio = TddRadio::new(config, &Streams::new(1, 0));
+        radio.judge(5, all, &mut Vec::new());
+        radio.sirs().collect::<Vec<f64>>()
+    };
+    // Slot 1: two blocks of user 0, one of user 1; slot 2: user 2 alone, with two blocks.
+    let all = [block(0, 1, 0, 4), block(1, 1, 0, 4), block(0, 1, 1, 4), block(2, 2, 0, 4), block(2, 2, 1, 4)];
+    let near = |found: Vec<f64>, expected: [f64; 5]| {
+        let off = found.iter().zip(expected).map(|(found, expected)| (found / expected - 1.0).abs());
+        assert!(off.fold(0.0, f64::max) < 1e-12, "{found:?}, not {expected:?}");
+    };
+    near(sirs(config, &all), [with(1.0), with(2.0), with(1.0), alone, alone]);
+    let by_code = TddRadioConfig { codes_per_block: 4, ..config };
+    near(sirs(by_code, &all), [with(4.0), with(8.0), with(4.0), alone, alone]);
+    let cell = TddRadioConfig { interferers: Interferers::Cell, ..config };
+    near(sirs(cell, &all), [with(2.0); 5]);
+}

@@ -1,0 +1,80 @@
+//! Union bounds of the block error ratio, with bits of the code that are wrong independently of each other.
+
+use crate::code::{Weight, spectrum};
+
+/// A transport block and its CRC, in bits: what is coded, the tail apart.
+pub const BITS: usize = 336 + 16;
+/// The largest weight that the sums go to.
+pub const LARGEST_WEIGHT: usize = 30;
+
+/// How the decoder sees a bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decision {
+    /// As 0 or 1.
+    Hard,
+    /// As it was received.
+    Soft,
+}
+
+/// Bounds at one SIR.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bounds {
+    /// Of the error ratio of decoded bits.
+    pub bits: f64,
+    /// Of the error ratio of blocks.
+    pub blocks: f64,
+}
+
+/// The chance that a bit of QPSK is wrong before decoding; the SIR, linear, is that of a symbol.
+pub fn raw_bit_error(sir: f64) -> f64 {
+    q(libm::sqrt(sir))
+}
+
+/// The code, ready to be bounded.
+#[derive(Debug, Clone)]
+pub struct Code(Vec<Weight>);
+
+impl Default for Code {
+    fn default() -> Self {
+        Code(spectrum(LARGEST_WEIGHT))
+    }
+}
+
+impl Code {
+    /// Bounds at a SIR, linear.
+    pub fn bounds(&self, decision: Decision, sir: f64) -> Bounds {
+        let p = raw_bit_error(sir);
+        let pairwise = |d: usize| match decision {
+            Decision::Hard => prefers_another(d, p),
+            Decision::Soft => q(libm::sqrt(d as f64 * sir)),
+        };
+        let (mut event, mut bits) = (0.0, 0.0);
+        for weight in &self.0 {
+            let chance = pairwise(weight.d);
+            event += weight.events as f64 * chance;
+            bits += weight.bits as f64 * chance;
+        }
+        // A block survives if no error event begins at any of its bits.
+        let blocks = -libm::expm1(BITS as f64 * libm::log1p(-f64::min(event, 1.0)));
+        Bounds { bits: f64::min(bits, 0.5), blocks }
+    }
+}
+
+/// The chance that a decoder of hard decisions prefers a code word at distance `d`: more than half of the bits in which they
+/// differ are wrong, or half of them and the coin falls so.
+fn prefers_another(d: usize, p: f64) -> f64 {
+    let exactly = |wrong: usize| {
+        binomial(d, wrong) * libm::pow(p, wrong as f64) * libm::pow(1.0 - p, (d - wrong) as f64)
+    };
+    let tie = if d.is_multiple_of(2) { exactly(d / 2) / 2.0 } else { 0.0 };
+    tie + (d / 2 + 1..=d).map(exactly).sum::<f64>()
+}
+
+fn binomial(n: usize, k: usize) -> f64 {
+    (0..k.min(n - k)).fold(1.0, |product, i| product * (n - i) as f64 / (i + 1) as f64)
+}
+
+/// The chance that a normal variable lies above `x`.
+fn q(x: f64) -> f64 {
+    0.5 * libm::erfc(x / std::f64::consts::SQRT_2)
+}

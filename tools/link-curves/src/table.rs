@@ -1,0 +1,136 @@
+//! The curves, row by row, and the file of what was simulated.
+
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+use crate::bounds::{Code, Decision};
+use crate::viterbi::{Count, Size, simulate};
+
+/// Until so many blocks are lost, or so many sent: a ratio above 0.05 is known to 10 %.
+pub const SIZE: Size = Size { lost: 100, sent: 2_000 };
+/// Points with fewer losses are not relied on.
+const RELIABLE: u32 = 30;
+
+/// Rows stand every 0.05 dB from -5 to 15 dB.
+const ROWS: std::ops::RangeInclusive<i32> = -100..=300;
+const ROWS_PER_DB: f64 = 20.0;
+
+/// What was simulated at one SIR.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Point {
+    /// In dB.
+    pub sir_db: f64,
+    /// Blocks decoded from hard decisions.
+    pub hard: Count,
+    /// Blocks decoded from what was received.
+    pub soft: Count,
+}
+
+const POINTS_HEADER: &str = "sir_db,hard_lost,hard_sent,soft_lost,soft_sent";
+
+/// Simulates all points: every 0.25 dB from where each block is lost to where too few are, for each decision.
+pub fn simulate_points() -> Vec<Point> {
+    let enough = Count { lost: SIZE.lost, sent: SIZE.lost };
+    let mut before = Point { sir_db: f64::NEG_INFINITY, hard: enough, soft: enough };
+    let points = (-8..=26).map(|n: i32| {
+        let sir_db = f64::from(n) / 4.0;
+        let count = |decision, before: Count| {
+            if before.lost < RELIABLE { Count::default() } else { simulate(decision, sir_db, SIZE) }
+        };
+        let (hard, soft) = (count(Decision::Hard, before.hard), count(Decision::Soft, before.soft));
+        before = Point { sir_db, hard, soft };
+        eprintln!(
+            "{sir_db:5.2} dB: hard {} of {}, soft {} of {}",
+            hard.lost, hard.sent, soft.lost, soft.sent
+        );
+        before
+    });
+    points.collect()
+}
+
+/// The points as a file.
+pub fn write_points(points: &[Point]) -> String {
+    let mut text = format!("{POINTS_HEADER}\n");
+    for Point { sir_db, hard, soft } in points {
+        let row = [hard.lost, hard.sent, soft.lost, soft.sent].map(|number| number.to_string()).join(",");
+        writeln!(text, "{sir_db:.2},{row}").expect("text takes all that is written");
+    }
+    text
+}
+
+/// The points of a file.
+pub fn read_points(text: &str) -> Result<Vec<Point>, String> {
+    let mut lines = text.lines();
+    if lines.next() != Some(POINTS_HEADER) {
+        return Err(format!("the first line is not {POINTS_HEADER}"));
+    }
+    lines.map(|line| point(line).ok_or_else(|| format!("not a point: {line}"))).collect()
+}
+
+fn point(line: &str) -> Option<Point> {
+    let mut fields = line.split(',');
+    let sir_db = number(&mut fields)?;
+    let mut count = || Some(Count { lost: number(&mut fields)?, sent: number(&mut fields)? });
+    Some(Point { sir_db, hard: count()?, soft: count()? })
+}
+
+fn number<'a, T: FromStr>(fields: &mut impl Iterator<Item = &'a str>) -> Option<T> {
+    fields.next()?.parse().ok()
+}
+
+/// A curve made of simulated points: straight lines between them where ratios are logarithms, the bound moved so that it
+/// meets the last point that can be relied on behind it.
+struct Simulated {
+    points: Vec<(f64, f64)>,
+    decision: Decision,
+    /// By how much the bound is moved, in powers of ten.
+    moved: f64,
+}
+
+impl Simulated {
+    fn new(code: &Code, decision: Decision, points: &[Point]) -> Self {
+        let of = |point: &Point| if decision == Decision::Hard { point.hard } else { point.soft };
+        let reliable = points.iter().filter(|point| of(point).lost >= RELIABLE);
+        let points: Vec<_> = reliable.map(|point| (point.sir_db, libm::log10(of(point).ratio()))).collect();
+        let &(last, ratio) = points.last().expect("where each block is lost there are losses");
+        let moved = ratio - log_bound(code, decision, last);
+        Simulated { points, decision, moved }
+    }
+
+    fn ratio(&self, code: &Code, sir_db: f64) -> f64 {
+        let behind = self.points.iter().position(|&(at, _)| at >= sir_db);
+        libm::exp10(match behind {
+            Some(0) => self.points[0].1,
+            Some(n) => {
+                let [(a, from), (b, to)] = [self.points[n - 1], self.points[n]];
+                from + (to - from) * (sir_db - a) / (b - a)
+            }
+            None => log_bound(code, self.decision, sir_db) + self.moved,
+        })
+    }
+}
+
+fn log_bound(code: &Code, decision: Decision, sir_db: f64) -> f64 {
+    libm::log10(code.bounds(decision, libm::exp10(sir_db / 10.0)).blocks)
+}
+
+/// The file of the curves.
+pub fn curves(points: &[Point]) -> String {
+    let code = Code::default();
+    let [hard, soft] =
+        [Decision::Hard, Decision::Soft].map(|decision| Simulated::new(&code, decision, points));
+    let mut text = "sir_db,union_bound,soft_bound,viterbi_hard,viterbi_soft\n".to_owned();
+    for row in ROWS {
+        let sir_db = f64::from(row) / ROWS_PER_DB;
+        let bound = |decision| code.bounds(decision, libm::exp10(sir_db / 10.0)).blocks;
+        let ratios = [
+            bound(Decision::Hard),
+            bound(Decision::Soft),
+            hard.ratio(&code, sir_db),
+            soft.ratio(&code, sir_db),
+        ];
+        let ratios = ratios.map(|ratio| format!("{ratio:.7e}")).join(",");
+        writeln!(text, "{sir_db:.2},{ratios}").expect("text takes all that is written");
+    }
+    text
+}

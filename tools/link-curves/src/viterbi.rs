@@ -1,0 +1,166 @@
+//! The decoder of Viterbi, and blocks sent to it over a channel with Gaussian noise.
+
+use umts_kernel::random::Streams;
+
+use crate::bounds::{BITS, Decision};
+use crate::code::{STATES, TAIL, next, output};
+
+/// Blocks of one SIR, sent and lost.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Count {
+    /// Blocks that were decoded to something else.
+    pub lost: u32,
+    /// Blocks that were sent.
+    pub sent: u32,
+}
+
+impl Count {
+    /// The block error ratio.
+    pub fn ratio(self) -> f64 {
+        f64::from(self.lost) / f64::from(self.sent)
+    }
+}
+
+/// How many blocks are sent at each SIR: until so many are `lost`, or so many `sent`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Size {
+    /// Enough losses.
+    pub lost: u32,
+    /// The most blocks.
+    pub sent: u32,
+}
+
+const STEPS: usize = BITS + TAIL;
+
+/// Two values that were received for the two bits of a step; positive says 0.
+type Received = [f32; 2];
+
+/// Sends blocks of random bits at a SIR, in dB, and decodes them. The draws are those of this decision and SIR alone.
+pub fn simulate(decision: Decision, sir_db: f64, size: Size) -> Count {
+    let streams = Streams::new(1, 0);
+    let mut bits = streams.stream(&format!("bits/{decision:?}/{sir_db:.2}"));
+    let mut noise = streams.stream(&format!("noise/{decision:?}/{sir_db:.2}"));
+    // A bit has amplitude 1 and noise of variance 1 / SIR: it is wrong with chance Q(sqrt(SIR)).
+    let deviation = libm::sqrt(libm::exp10(-sir_db / 10.0));
+    let mut decoder = Decoder::new();
+    let mut count = Count::default();
+    while count.lost < size.lost && count.sent < size.sent {
+        let block: Vec<usize> = (0..BITS).map(|_| bits.below(2) as usize).collect();
+        let received: Vec<Received> = encode(&block)
+            .into_iter()
+            .map(|pair| {
+                pair.map(|bit| {
+                    let value = 1.0 - 2.0 * bit as f64 + deviation * noise.normal();
+                    if decision == Decision::Hard { value.signum() as f32 } else { value as f32 }
+                })
+            })
+            .collect();
+        count.sent += 1;
+        count.lost += u32::from(decoder.decode(&received) != block);
+    }
+    count
+}
+
+/// The code word of a block, with its tail.
+fn encode(block: &[usize]) -> Vec<[usize; 2]> {
+    let mut state = 0;
+    let bits = block.iter().copied().chain([0; TAIL]);
+    bits.map(|bit| {
+        let pair = output(state, bit);
+        state = next(state, bit);
+        pair
+    })
+    .collect()
+}
+
+/// Finds the path through the states that agrees best with what was received; it begins and ends in state 0.
+struct Decoder {
+    /// What the branches into each state send, as signs: from the even and the odd state before, first and second bit.
+    branches: [[Vec<f32>; 2]; 2],
+    metrics: Vec<f32>,
+    /// The metrics of the even and of the odd states, twice each: as states are led to.
+    before: [Vec<f32>; 2],
+    /// Of each step and state: whether the odd state before was the better one.
+    odd: Vec<bool>,
+}
+
+/// The two states before `state`, and the bit that led into it.
+fn before(state: usize) -> ([usize; 2], usize) {
+    let even = state << 1 & (STATES - 1);
+    ([even, even + 1], state >> (TAIL - 1))
+}
+
+impl Decoder {
+    fn new() -> Self {
+        let sign = |which: usize, bit_out: usize, state: usize| {
+            let (from, bit) = before(state);
+            1.0 - 2.0 * output(from[which], bit)[bit_out] as f32
+        };
+        let branches =
+            [0, 1].map(|which| [0, 1].map(|out| (0..STATES).map(|state| sign(which, out, state)).collect()));
+        let zeros = || vec![0.0; STATES];
+        Decoder { branches, metrics: zeros(), before: [zeros(), zeros()], odd: vec![false; STEPS * STATES] }
+    }
+
+    fn decode(&mut self, received: &[Received]) -> Vec<usize> {
+        self.metrics.fill(f32::NEG_INFINITY);
+        self.metrics[0] = 0.0;
+        for (step, &pair) in received.iter().enumerate() {
+            for (i, states) in self.metrics.chunks_exact(2).enumerate() {
+                for (before, &metric) in self.before.iter_mut().zip(states) {
+                    before[i] = metric;
+                    before[i + STATES / 2] = metric;
+                }
+            }
+            self.add_compare_select(step, pair);
+        }
+        self.trace_back(received.len())
+    }
+
+    /// Over slices of one length and without a choice in the loop, so that it is done for several states at once.
+    fn add_compare_select(&mut self, step: usize, [first, second]: Received) {
+        let [even, odd] = [0, 1].map(|which| {
+            let ([a, b], before) = (&self.branches[which], &self.before[which]);
+            before.iter().zip(a).zip(b).map(move |((metric, a), b)| metric + first * a + second * b)
+        });
+        let chosen = &mut self.odd[step * STATES..(step + 1) * STATES];
+        for (((even, odd), metric), chosen) in even.zip(odd).zip(&mut self.metrics).zip(chosen) {
+            *chosen = odd > even;
+            *metric = if odd > even { odd } else { even };
+        }
+    }
+
+    fn trace_back(&self, steps: usize) -> Vec<usize> {
+        let mut state = 0;
+        let mut bits: Vec<usize> = (0..steps)
+            .rev()
+            .map(|step| {
+                let (from, bit) = before(state);
+                state = from[usize::from(self.odd[step * STATES + state])];
+                bit
+            })
+            .collect();
+        bits.reverse();
+        bits.truncate(BITS);
+        bits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_wrong_bits_are_corrected() {
+        let block: Vec<usize> = (0..BITS).map(|n| usize::from(n * n % 7 < 3)).collect();
+        let mut word: Vec<Received> =
+            encode(&block).into_iter().map(|pair| pair.map(|bit| 1.0 - 2.0 * bit as f32)).collect();
+        let mut decoder = Decoder::new();
+        assert_eq!(decoder.decode(&word), block);
+        // Five wrong bits are less than half of the least distance, 12.
+        for step in [100, 101, 102, 103, 104] {
+            word[step][0] = -word[step][0];
+        }
+        assert_eq!(decoder.decode(&word), block);
+    }
+}

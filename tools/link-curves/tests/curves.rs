@@ -1,0 +1,97 @@
+//! The curves against those of a second program (`crates/stack/tests/link-level/README.md`), and the file of the stack
+//! against what makes it.
+
+use umts_link_curves::bounds::{BITS, Bounds, Code, Decision, LARGEST_WEIGHT, raw_bit_error};
+use umts_link_curves::code::spectrum;
+use umts_link_curves::table::{Point, curves, read_points};
+use umts_link_curves::viterbi::Count;
+
+const POINTS: &str = include_str!("../viterbi.csv");
+
+fn points() -> Vec<Point> {
+    read_points(POINTS).expect("the tool wrote them")
+}
+
+/// The numbers of a table's rows; a field without a number is none.
+fn rows(table: &str) -> impl Iterator<Item = Vec<Option<f64>>> {
+    table.lines().skip(1).map(|line| line.split(',').map(|field| field.parse().ok()).collect())
+}
+
+#[test]
+fn the_spectrum_is_that_of_the_table() {
+    let table = rows(include_str!("../../../crates/stack/tests/link-level/tdd-bler-spectrum.csv"));
+    let expected: Vec<[f64; 3]> = table.map(|row| [0, 1, 2].map(|n| row[n].expect("a number"))).collect();
+    let found: Vec<[f64; 3]> =
+        spectrum(LARGEST_WEIGHT).iter().map(|w| [w.d as f64, w.events as f64, w.bits as f64]).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn bounds_are_those_of_the_table() {
+    let code = Code::default();
+    for row in rows(include_str!("../../../crates/stack/tests/link-level/tdd-bler.csv")) {
+        let number = |n: usize| row[n].expect("a number");
+        let sir = libm::exp10(number(0) / 10.0);
+        let near = |found: f64, expected: f64, floor: f64| {
+            let off = (found - expected).abs();
+            assert!(off <= 1e-5 * expected + floor, "{} dB: {found}, not {expected}", number(0));
+        };
+        near(raw_bit_error(sir), number(1), 0.0);
+        for (decision, bits, blocks) in [(Decision::Hard, 2, 3), (Decision::Soft, 4, 5)] {
+            let found: Bounds = code.bounds(decision, sir);
+            near(found.bits, number(bits), 0.0);
+            // The table takes the power of 1 - P, which is rounded at one part in 10^16.
+            near(found.blocks, number(blocks), BITS as f64 * f64::EPSILON);
+        }
+    }
+}
+
+#[test]
+fn simulated_decoders_agree_with_those_of_the_table() {
+    let table: Vec<_> = rows(include_str!("../../../crates/stack/tests/link-level/tdd-bler.csv")).collect();
+    let mut compared = 0;
+    for Point { sir_db, hard, soft } in points() {
+        let row = table.iter().find(|row| row[0] == Some(sir_db)).expect("points of the table's grid");
+        for (ours, theirs) in [(hard, &row[6..8]), (soft, &row[8..10])] {
+            let (&[Some(ratio), Some(sent)], true) = (theirs, ours.sent > 0) else { continue };
+            let pooled = (f64::from(ours.lost) + ratio * sent) / (f64::from(ours.sent) + sent);
+            let error = f64::sqrt(pooled * (1.0 - pooled) * (1.0 / f64::from(ours.sent) + 1.0 / sent));
+            let off = (ours.ratio() - ratio).abs();
+            assert!(off <= 3.0 * error, "{sir_db} dB: {ours:?}, not {ratio} of {sent}");
+            compared += 1;
+        }
+    }
+    assert!(compared > 20, "{compared}");
+}
+
+#[test]
+fn the_stack_has_the_curves_of_these_points() {
+    let file = include_str!("../../../crates/stack/src/radio/phy/link_curve.csv");
+    assert!(file == curves(&points()), "cargo run --release -p umts-link-curves writes it anew");
+}
+
+#[test]
+fn the_stack_answers_with_the_curves_between_rows_too() {
+    use umts_stack::radio::phy::{Curve, LinkCurve};
+    let code = Code::default();
+    for (curve, decision) in [(Curve::UnionBound, Decision::Hard), (Curve::SoftBound, Decision::Soft)] {
+        let table = LinkCurve::new(curve);
+        for n in -650..2_000 {
+            let sir = libm::exp10(f64::from(n) / 1_000.0);
+            let (found, expected) = (table.ratio(sir), code.bounds(decision, sir).blocks);
+            // Straight lines over 0.05 dB; at the bend where the bound reaches 1 they are above it.
+            assert!((found - expected).abs() < 0.01 * expected + 1e-9, "{n}: {found}, not {expected}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_is_none_is_refused() {
+    let refused = |text| read_points(text).expect_err("it is no file of points");
+    assert!(refused("sir_db\n1,2").starts_with("the first line is not sir_db,hard_lost"));
+    let header = POINTS.lines().next().expect("a header");
+    assert_eq!(refused(&format!("{header}\n1.0,2,3,4")), "not a point: 1.0,2,3,4");
+    let whole = read_points(&format!("{header}\n1.0,2,3,4,5\n")).expect("five numbers");
+    let count = |lost, sent| Count { lost, sent };
+    assert_eq!(whole, [Point { sir_db: 1.0, hard: count(2, 3), soft: count(4, 5) }]);
+}
