@@ -29,7 +29,7 @@ unexport PYTHONPATH
 unexport UMTS_OUT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check setup lint test-rust test-python lowest golden soak fuzz bench oracle-ns2 format clean
+.PHONY: help demo test check setup lint test-rust test-python lowest pictures golden soak fuzz bench oracle-ns2 format clean
 
 help: ## List the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -90,6 +90,9 @@ lowest: setup ## Run the tests of data, figures and studies with the lowest vers
 	.venv-lowest/bin/pip install --requirement constraints-lowest.txt \
 		$$(grep -E '^(hypothesis|pytest|pytest-timeout)==' constraints.txt)
 	PYTHONPATH="$(CURDIR)/python" .venv-lowest/bin/python -m pytest $(LOWEST)
+
+pictures: setup ## Draw the pictures of docs/ anew, from runs.
+	$(BIN)/python docs/pictures/draw.py
 
 golden: ## Run every scenario and compare to the bit with tests/golden, as `test` does; UMTS_BLESS=1 blesses what differs.
 	@cargo run --release --locked --quiet --package umts-golden

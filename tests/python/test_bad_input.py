@@ -86,6 +86,13 @@ WRONG_WORDS = {
     "a scenario that is a study": (("sensitivity", FTP), "is a scenario: umts run /"),
     "a plan that is swept": (("sweep", PLAN), "umts reproduce dubois2005/ch6"),
     "a key without its table": (("run", FTP, "--set", "bler=0.1"), "did you mean radio.bler"),
+    "per cent for a probability": (("run", FTP, "--set", "radio.bler=10%"), "│ radio.bler=10%"),
+    "per cent in a sweep": (("sweep", FTP, "-P", "radio.bler=10%"), "help: write 0.1"),
+    "a range without a step": (("sweep", FTP, "-P", "radio.bler=0..0.3"), "'0..0.3' has no step: a range is"),
+    "several values of a run": (
+        ("run", FTP, "--set", "tcp.variant=reno,vegas"),
+        "one value is meant; `umts sweep FILE -P KEY=…` varies it",
+    ),
     "a metric without its unit": (
         ("run", FTP, "--precision", "5%", "--metric", "goodput"),
         "there is no metric 'goodput'; did you mean goodput_kbps?",

@@ -64,7 +64,14 @@ def test_params_are_found_by_what_they_are_about(umts: Umts) -> None:
 
 @pytest.mark.parametrize(
     ("word", "key"),
-    [("radio.blerr", "radio.bler"), ("cwnd", "tcp.initial_window"), ("MSS", "tcp.segment_payload")],
+    [
+        ("radio.blerr", "radio.bler"),
+        ("cwnd", "tcp.initial_window"),
+        ("MSS", "tcp.segment_payload"),
+        ("queue", "rlc.buffer"),
+        ("queue", "link.queue"),
+        ("latency", "link.delay"),
+    ],
 )
 def test_params_are_found_by_other_names(umts: Umts, word: str, key: str) -> None:
     assert key in [row["key"] for row in json.loads(umts("params", word, "--json").stdout)]

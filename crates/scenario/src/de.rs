@@ -41,7 +41,11 @@ impl de::Error for Problem {
                 Problem::new(format!("`{number}` has no unit")).help(format!("write {expected}"))
             }
             Unexpected::Str(text) => {
-                Problem::new(format!("{expected} is expected here, not the text \"{text}\""))
+                let problem = Problem::new(format!("{expected} is expected here, not the text \"{text}\""));
+                match instead_of(text, &expected) {
+                    Some(help) => problem.help(help),
+                    None => problem,
+                }
             }
             other => Problem::new(format!("{expected} is expected here, not {other}")),
         }
@@ -60,6 +64,7 @@ impl de::Error for Problem {
         let known = expected.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ");
         let hint = nearest(variant, expected.iter().copied());
         let help = match hint {
+            _ if variant.contains(',') => format!("{ONE_VALUE}; the known values are {known}"),
             Some(word) => format!("did you mean \"{word}\"? The known values are {known}"),
             None => format!("the known values are {known}"),
         };
@@ -79,6 +84,22 @@ impl de::Error for Problem {
     fn missing_field(field: &'static str) -> Self {
         Problem::new(format!("the key `{field}` is missing")).label("in this table")
     }
+}
+
+const ONE_VALUE: &str = "one value is meant; `umts sweep FILE -P KEY=…` varies it";
+
+/// What may have been meant by a text where `expected` is: a probability in per cent, several numbers, a range of them.
+fn instead_of(text: &str, expected: &str) -> Option<String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    if let Some(percent) = text.trim().strip_suffix('%').and_then(number) {
+        // The shortest decimal of a hundredth: 0.07 and not 0.07000000000000001.
+        let share = format!("{:.12}", percent / 100.0);
+        let share = share.trim_end_matches('0').trim_end_matches('.');
+        return expected.contains("probability").then(|| format!("write {share}"));
+    }
+    let separator = ["..", ",", ":"].into_iter().find(|separator| text.contains(separator))?;
+    let all_numbers = text.split(separator).all(|part| number(part).is_some());
+    all_numbers.then(|| format!("{ONE_VALUE}, as in 0:0.3:0.05 or 0.1,0.2"))
 }
 
 impl Problem {

@@ -114,7 +114,7 @@ impl ScenarioError {
         self.0.problem.help.as_deref()
     }
 
-    /// The file as it was named, or `--set` for an override.
+    /// The file as it was named, or `override`.
     pub fn file(&self) -> &str {
         &self.0.file
     }

@@ -1,17 +1,19 @@
-//! Overrides from the command line: `--set radio.bler=0.05`.
+//! Overrides, as in `radio.bler=0.05`, whoever they come from: `--set`, a point of a sweep, an option that stands for a key, Python.
 
 use crate::error::{Problem, ScenarioError};
 use crate::extends::Files;
 use crate::tree::{Node, Origin, Reader, Table, Value, join};
 
+/// What stands in place of a file's name.
+const OVERRIDE: &str = "override";
+
 /// Sets `key` in `tree` to `value`, read as TOML where it is TOML and as text where it is not.
 pub(crate) fn apply(tree: &mut Node, files: &mut Files, key: &str, value: &str) -> Result<(), ScenarioError> {
-    let text = format!("--set {key}={value}");
-    let (key_start, value_start) = ("--set ".len(), "--set ".len() + key.len() + 1);
+    let text = format!("{key}={value}");
     let end = text.len();
-    let source = files.add("--set", text);
-    let key_at = Origin { source, start: key_start, end: key_start + key.len(), by_override: true };
-    let value_at = Origin { source, start: value_start, end, by_override: true };
+    let source = files.add(OVERRIDE, text);
+    let key_at = Origin { source, start: 0, end: key.len(), by_override: true };
+    let value_at = Origin { source, start: key.len() + 1, end, by_override: true };
     let value = read_value(value, value_at);
     let keys: Vec<&str> = key.split('.').collect();
     let placed = match keys.contains(&"") {

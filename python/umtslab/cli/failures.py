@@ -75,7 +75,7 @@ def _other_keys(error: ScenarioError) -> str:
     """What may have been meant by a key of the command line that has no table in front of it."""
     from umtslab.cli.keys import keys_like
 
-    near = keys_like(error.key) if error.file == "--set" and error.key and "." not in error.key else []
+    near = keys_like(error.key) if error.file == "override" and error.key and "." not in error.key else []
     return f"did you mean {' or '.join(near)}?" if near else ""
 
 

@@ -6,7 +6,7 @@ import json as json_text
 from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
-from umtslab.cli.keys import keys_like
+from umtslab.cli.keys import called, keys_like
 from umtslab.cli.options import add_json
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ def options(parser: Parser) -> None:
         nargs="?",
         metavar="WORD",
         default="",
-        help="Only keys that contain this; where none does, those whose description does, or that "
-        "are called so elsewhere or spelled nearly so.",
+        help="Only keys that contain this or are called so elsewhere (queue, cwnd, latency); where none "
+        "does, those whose description does, or that are spelled nearly so.",
     )
     add_json(parser, "one JSON list")
 
@@ -31,7 +31,8 @@ def params(containing: str, *, json: bool) -> int:
     from umtslab import _core
 
     every = _core.params()
-    rows = [row for row in every if containing in row["key"]] or [
+    meant = called(containing)
+    rows = [row for row in every if containing in row["key"] or row["key"] in meant] or [
         row for row in every if containing.lower() in f"{row['description']} {row['choices']}".lower()
     ]
     if not rows:

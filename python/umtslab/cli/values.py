@@ -21,6 +21,7 @@ _DIGITS = 6
 
 _NUMBER = r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\s:,()\d.+-][^:,()]*?)?\s*"
 _RANGE = re.compile(":".join([_NUMBER] * 3))
+_NO_STEP = re.compile(rf"{_NUMBER}(?:\.\.|:){_NUMBER}")
 _SPREAD = re.compile(rf"\s*(lin|log)\({_NUMBER},{_NUMBER},\s*(\d+)\s*\)\s*")
 _COMMA = re.compile(r",(?![^()]*\))")
 
@@ -46,6 +47,12 @@ def _meant(part: str) -> list[str]:
         kind, first, unit_1, last, unit_2, count = found.groups()
         unit = _one_unit(part, unit_1, unit_2)
         return [f"{value}{unit}" for value in _spread(part, kind, float(first), float(last), int(count))]
+    if found := _NO_STEP.fullmatch(part):
+        first, unit_1, last, unit_2 = found.groups()
+        raise UsageError(
+            f"{part.strip()!r} has no step: a range is FIRST:LAST:STEP, as in 0:0.3:0.05, or "
+            f"lin({first}{unit_1 or ''},{last}{unit_2 or ''},5) for five values"
+        )
     return [part.strip()]
 
 

@@ -87,8 +87,8 @@ fn another_model_of_errors_takes_the_keys_of_the_old_one_away() {
 #[test]
 fn a_wrong_override_is_shown_as_it_was_typed() {
     let error = set(TWO_GROUPS, &[("tcp.variant", "compound")]).unwrap_err();
-    assert_eq!((error.file(), error.key()), ("--set", "tcp.variant"));
-    assert!(error.render(false).contains("--set tcp.variant=compound"), "{}", error.render(false));
+    assert_eq!((error.file(), error.key()), ("override", "tcp.variant"));
+    assert!(error.render(false).contains("│ tcp.variant=compound"), "{}", error.render(false));
     for (key, value, message) in [
         ("ue.count", "3", "none of the 2 tables of `ue`"),
         ("ue.5.count", "3", "none of the 2 tables"),
@@ -103,8 +103,27 @@ fn a_wrong_override_is_shown_as_it_was_typed() {
     ] {
         let error = set(TWO_GROUPS, &[(key, value)]).unwrap_err();
         assert!(error.message().contains(message), "{key}: {}", error.render(false));
-        assert_eq!(error.file(), "--set", "{key}");
+        assert_eq!(error.file(), "override", "{key}");
     }
+}
+
+#[test]
+fn what_was_meant_by_a_text_that_is_no_number_is_told() {
+    for (value, help) in [
+        ("10%", "write 0.1"),
+        ("7 %", "write 0.07"),
+        ("0..0.3", "`umts sweep FILE -P KEY=…` varies it, as in 0:0.3:0.05"),
+        ("0:0.3:0.1", "one value is meant"),
+        ("0.1,0.2", "one value is meant"),
+    ] {
+        let error = set(TWO_GROUPS, &[("radio.bler", value)]).unwrap_err();
+        assert!(error.help().is_some_and(|found| found.contains(help)), "{value}: {}", error.render(false));
+        assert!(!error.render(false).contains("--set"), "{}", error.render(false));
+    }
+    let error = set(TWO_GROUPS, &[("radio.bler", "much")]).unwrap_err();
+    assert_eq!(error.help(), None);
+    let error = set(TWO_GROUPS, &[("tcp.variant", "reno,vegas")]).unwrap_err();
+    assert!(error.help().is_some_and(|help| help.starts_with("one value is meant")), "{error}");
 }
 
 /// A folder of its own, removed at the end.

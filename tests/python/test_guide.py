@@ -1,0 +1,166 @@
+"""What docs/guide.md says is typed in its order, on the scenarios it names, and answers as the page shows."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from umtslab import Scenario
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+GUIDE = (DOCS / "guide.md").read_text(encoding="utf-8")
+pytestmark = pytest.mark.slow
+
+PROGRAMS = {
+    "umts": f'exec {shlex.quote(sys.executable)} -m umtslab "$@"\n',
+    # A file instead of a window, and another machine that has a capture ready.
+    "wireshark": 'for last; do :; done\nexec tshark "${@:1:$#-1}" -r "$last" -c 200\n',
+    "ssh": "exec cat trace.pcapng\n",
+}
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A block of commands, and what the page says the last of them prints."""
+
+    commands: list[str]
+    answer: str | None
+
+
+def shown() -> Iterator[Shown]:
+    for block in re.finditer(r"```sh\n(.*?)```(?:\s*```text\n(.*?)```)?", GUIDE, re.DOTALL):
+        yield Shown(block[1].splitlines(), block[2])
+
+
+class User:
+    """Somebody at a terminal in a checkout, results of earlier commands around."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        for name in ("scenarios", "campaigns", "traces", "reproductions"):
+            (folder / name).symlink_to(ROOT / name)
+        for name, text in PROGRAMS.items():
+            program = folder / "bin" / name
+            program.parent.mkdir(exist_ok=True)
+            program.write_text(f"#!/bin/bash\n{text}")
+            program.chmod(0o755)
+
+    def types(self, line: str) -> str:
+        """What a command prints; it has to succeed."""
+        path = f"{self.folder / 'bin'}:{os.environ['PATH']}"
+        environment = {**os.environ, "PATH": path, "COLUMNS": "120", "NO_COLOR": "1"}
+        if "KEY" in line:
+            [run] = (self.folder / "results/fach/runs").iterdir()
+            line = line.replace("KEY", run.name)
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", line],
+            cwd=self.folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def user(tmp_path_factory: pytest.TempPathFactory) -> User:
+    """With a capture of their own, of sixteen connections."""
+    user = User(tmp_path_factory.mktemp("guide"))
+    user.types('umts run scenarios/ftp-fach-dch.toml --duration "40 s" --pcap --out mine')
+    [capture] = user.folder.glob("mine/runs/*/captures/server.pcapng")
+    shutil.copy(capture, user.folder / "trace.pcapng")
+    return user
+
+
+def is_shown(answer: str, printed: str) -> bool:
+    """Whether the lines of an answer come in this order; `…` stands for any number of others."""
+    rest = iter(printed.splitlines())
+    return all(any(line == other for other in rest) for line in answer.splitlines() if line != "…")
+
+
+def test_the_commands_work_and_print_what_the_page_shows(user: User) -> None:
+    count = 0
+    for block in shown():
+        for line in block.commands:
+            if not line.startswith("wireshark") or shutil.which("tshark"):
+                printed = user.types(line)
+                count += 1
+        assert block.answer is None or is_shown(block.answer, printed), f"{block.commands}\n{printed}"
+    assert count >= 18
+
+
+@pytest.mark.parametrize(
+    "line", sorted(set(re.findall(r"`(umts (?:run|params|profiles|bearers|rrc|schema)[^`…]*)`", GUIDE)))
+)
+def test_commands_in_a_sentence_work(user: User, line: str) -> None:
+    if line != "umts run":
+        assert user.types(line)
+
+
+@pytest.mark.parametrize("setting", re.findall(r"`--set (\S+)`", GUIDE))
+def test_settings_in_a_sentence_are_taken(setting: str) -> None:
+    key, _, value = setting.partition("=")
+    Scenario.load(ROOT / "scenarios/ftp-fach-dch.toml", {key: value})
+
+
+def test_every_scenario_is_in_the_table_and_there() -> None:
+    listed = set(re.findall(r"^\| `([\w.-]+\.toml)`", GUIDE, re.MULTILINE))
+    files = {file.name for file in (ROOT / "scenarios").glob("*.toml")}
+    assert listed == {name for name in files if not name.endswith("-3gpp.toml")}
+    assert {name.replace("-3gpp", "") for name in files} == listed
+
+
+def test_the_scenarios_of_the_page_load(tmp_path: Path) -> None:
+    for name in ("ftp-on-fach.toml", "ftp-on-fach-3gpp.toml"):
+        shutil.copy(ROOT / "scenarios" / name, tmp_path)
+    (tmp_path / "voice.txt").write_text("0.125 160 down\n")
+    (tmp_path / "my_control.py").write_text(re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)[0])
+    extended, flows, control = re.findall(r"```toml\n(.*?)```", GUIDE, re.DOTALL)
+    names = []
+    for number, text in enumerate((extended, flows, f"{extended}\n{control}")):
+        file = tmp_path / f"mine-{number}.toml"
+        file.write_text(text)
+        names.append(Scenario.load(file).name)
+    assert names == ["ftp-on-bad-fach", "pages-and-talk", "ftp-on-bad-fach"]
+
+
+def test_the_congestion_control_of_the_page_runs(tmp_path: Path) -> None:
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    the_class, of_python = re.findall(r"```python\n(.*?)```", GUIDE, re.DOTALL)
+    script = tmp_path / "mine.py"
+    script.write_text(
+        f"import umtslab\n{the_class}\nif __name__ == '__main__':\n"
+        + "".join(f"    {line}\n" for line in of_python.splitlines())
+        + "    print(run.metrics['goodput_kbps'], scenario.name)\n"
+    )
+    done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("ftp-on-fach\n")
+
+
+def test_pictures_of_the_pages_are_those_that_the_script_draws(tmp_path: Path) -> None:
+    pages = "".join(page.read_text(encoding="utf-8") for page in DOCS.glob("*.md"))
+    used = set(re.findall(r"\]\(pictures/([\w.-]+)\)", pages))
+    made = {file.name for file in (DOCS / "pictures").glob("*.png")}
+    assert used == made
+    script = (DOCS / "pictures" / "draw.py").read_text()
+    assert set(re.findall(r'"([\w-]+\.png)"', script)) == made
+    done = subprocess.run(
+        [sys.executable, DOCS / "pictures" / "draw.py", "--into", tmp_path],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert {file.name for file in tmp_path.glob("*.png")} == made
