@@ -12,6 +12,7 @@ __all__ = [
     "EmulationResult",
     "OutputError",
     "Place",
+    "ProxyError",
     "RunResult",
     "Scenario",
     "ScenarioError",
@@ -31,6 +32,7 @@ __all__ = [
     "metric_definitions",
     "params",
     "profiles",
+    "proxy",
     "read_table",
     "replay",
     "rrc_profiles",
@@ -51,6 +53,11 @@ class ScenarioError(ValueError):
 
 class EmulationError(Exception):
     """An emulation failed; ``error.status`` is what to exit with."""
+
+    status: int
+
+class ProxyError(Exception):
+    """There is no proxy; ``error.status`` is what to exit with."""
 
     status: int
 
@@ -236,6 +243,9 @@ def replay(
     pcap_dir: str | None = None,
     pdus: bool = False,
 ) -> EmulationResult: ...
+def proxy(
+    options: Sequence[tuple[str, str]], started: Callable[[dict[str, Any]], None]
+) -> dict[str, Any]: ...
 def schema() -> str: ...
 def bearers() -> list[dict[str, Any]]: ...
 def profiles() -> list[dict[str, Any]]: ...

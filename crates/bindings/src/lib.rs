@@ -10,6 +10,7 @@ mod control;
 mod emulate;
 mod errors;
 mod lines;
+mod proxy;
 mod reference;
 mod run;
 mod scenario;
@@ -29,6 +30,8 @@ mod _core {
     use super::emulate::{EmulationError, EmulationResult, emulate, measure_lateness, replay};
     #[pymodule_export]
     use super::errors::{CaptureReadError, CongestionControlError, OutputError, ScenarioError};
+    #[pymodule_export]
+    use super::proxy::{ProxyError, proxy};
     #[pymodule_export]
     use super::reference::{
         bearers, flat_profiles, metric_definitions, params, profiles, rrc_profiles, schema, version,

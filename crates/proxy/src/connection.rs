@@ -1,0 +1,158 @@
+//! A connection from its SYN to its end: where it wants to go, the way there, the relay, what is told of it.
+
+use std::future::poll_fn;
+use std::io;
+use std::net::SocketAddr;
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::task::Poll;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use nix::libc::{EMFILE, ENFILE, ENOBUFS, ENOMEM};
+use serde_json::{Value, json};
+use tokio::io::Interest;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::options::Destination;
+use crate::relay::ended::Ended;
+use crate::relay::tcp_info::Leg;
+use crate::relay::{Joined, relay};
+use crate::sockets::{Departure, connect};
+use crate::worker::{Common, Worker};
+
+/// What is told of a connection when it is over, whichever way that comes about.
+pub struct Record {
+    worker: Arc<Worker>,
+    number: u64,
+    client: SocketAddr,
+    begun: SystemTime,
+    since: Instant,
+    connected: Option<Duration>,
+    joined: Option<Arc<Joined>>,
+    ended: Ended,
+}
+
+/// Takes a client to its server.
+pub async fn serve(worker: Arc<Worker>, client: TcpStream, address: SocketAddr) {
+    let mut record = Record::new(worker, address);
+    let worker = record.worker.clone();
+    let reached = unless_broken(&client, reach(&worker.common, address)).await;
+    match reached {
+        Ok(Reached { server, address, departure: _departure }) => {
+            record.connected = Some(record.since.elapsed());
+            let joined =
+                Arc::new(Joined { client, server, server_address: address, passed: Default::default() });
+            worker.common.counts.joined(record.number, &joined);
+            record.joined = Some(joined.clone());
+            record.ended = relay(&joined, &worker.pipes, worker.common.bounds).await;
+        }
+        Err(ended) => record.ended = ended,
+    }
+}
+
+/// What comes of `action`, unless the client resets its connection before.
+async fn unless_broken<R>(
+    client: &TcpStream,
+    action: impl Future<Output = Result<R, Ended>>,
+) -> Result<R, Ended> {
+    let mut action = pin!(action);
+    let mut broken = pin!(client.ready(Interest::ERROR));
+    poll_fn(|cx| {
+        if let Poll::Ready(done) = action.as_mut().poll(cx) {
+            return Poll::Ready(done);
+        }
+        broken.as_mut().poll(cx).map(|_| Err(Ended::ResetByClient))
+    })
+    .await
+}
+
+/// A server, and that the proxy is connected to it.
+struct Reached<'a> {
+    server: TcpStream,
+    address: SocketAddr,
+    departure: Departure<'a>,
+}
+
+/// A connection to where the client wants to go.
+async fn reach(common: &Common, client: SocketAddr) -> Result<Reached<'_>, Ended> {
+    if common.outgoing.has(client) {
+        return Err(Ended::Loop);
+    }
+    let Destination::Fixed(servers) = &common.options.destination;
+    let mut found = Ended::Unreachable;
+    for &address in servers {
+        let connecting = connect(address, &common.server, &common.outgoing);
+        found = match timeout(common.options.connect_timeout, connecting).await {
+            Ok(Ok((server, departure))) => return Ok(Reached { server, address, departure }),
+            Ok(Err(error)) => failure(&error),
+            Err(_) => Ended::Unreachable,
+        };
+    }
+    Err(found)
+}
+
+fn failure(error: &io::Error) -> Ended {
+    match error.kind() {
+        io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset => Ended::Refused,
+        _ if matches!(error.raw_os_error(), Some(EMFILE | ENFILE | ENOBUFS | ENOMEM)) => Ended::Exhausted,
+        _ => Ended::Unreachable,
+    }
+}
+
+impl Record {
+    fn new(worker: Arc<Worker>, client: SocketAddr) -> Self {
+        let number = worker.common.counts.accepted();
+        let (begun, since) = (SystemTime::now(), Instant::now());
+        Record { worker, number, client, begun, since, connected: None, joined: None, ended: Ended::Stopped }
+    }
+
+    fn line(&self, legs: [Option<Leg>; 2]) -> Value {
+        let joined = self.joined.as_deref();
+        let way = |at: usize| joined.map(|joined| &joined.passed[at]);
+        let octets = |at: usize| way(at).map(|passed| passed.octets.load(Ordering::Relaxed));
+        let held = |at: usize| way(at).map(|passed| passed.held.load(Ordering::Relaxed));
+        let stalled =
+            |at: usize| way(at).map(|passed| passed.stalled_ns.load(Ordering::Relaxed) as f64 / 1e9);
+        let [client, server] = legs;
+        json!({
+            "event": "connection",
+            "connection": self.number,
+            "begun_s": self.begun.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs_f64()),
+            "client": self.client.to_string(),
+            "server": joined.map(|joined| joined.server_address.to_string()),
+            "ended": self.ended.name(),
+            "duration_s": self.since.elapsed().as_secs_f64(),
+            "setup_s": self.connected.map(|time| time.as_secs_f64()),
+            "octets_up": octets(0),
+            "octets_down": octets(1),
+            "lost_octets_up": held(0),
+            "lost_octets_down": held(1),
+            "stalled_up_s": stalled(0),
+            "stalled_down_s": stalled(1),
+            "client_rtt_s": client.and_then(|leg| leg.rtt_s),
+            "server_rtt_s": server.and_then(|leg| leg.rtt_s),
+            "client_cwnd_segments": client.map(|leg| leg.cwnd_segments),
+            "server_cwnd_segments": server.map(|leg| leg.cwnd_segments),
+            "client_retransmissions": client.map(|leg| leg.retransmissions),
+            "server_retransmissions": server.map(|leg| leg.retransmissions),
+        })
+    }
+}
+
+impl Drop for Record {
+    fn drop(&mut self) {
+        let common = &self.worker.common;
+        let is_asked = common.log.is_some() || common.options.metrics.is_some();
+        let legs = match self.joined.as_deref().filter(|_| is_asked) {
+            Some(joined) => [&joined.client, &joined.server].map(Leg::of),
+            None => [None, None],
+        };
+        common.counts.over(self.number, self.ended, self.joined.as_deref(), legs);
+        if let Some(log) = &common.log {
+            log.add(&self.line(legs));
+        }
+        self.worker.leave();
+    }
+}

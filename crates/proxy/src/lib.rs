@@ -1,0 +1,37 @@
+//! A split proxy (RFC 3135) for real traffic: every client's TCP connection ends here, and another one goes on to the
+//! server, so each has the round trips, the windows and the losses of its own half of the path.
+//!
+//! ```text
+//!            ┌──────────── worker: a thread, an event queue, a listener ────────────┐
+//!   client ──┤ socket ── pipe ──► socket: `relay::way` up                           ├── server
+//!          ◄─┤ socket ◄── pipe ── socket: `relay::way` down                         │
+//!            └──────────────────────────────────────────────────────────────────────┘
+//! ```
+//!
+//! - `options`: what was typed, checked; `room`: how many connections that leaves room for.
+//! - `sockets`: what TCP is told at each side, and what it then does.
+//! - `relay`: two sockets joined; knows nothing of where they come from.
+//! - `connection`: one from its SYN to its end; `worker`: many of them.
+//! - `told`: counts, metrics, the log.
+//!
+//! [`run()`] puts them together.
+#![cfg(target_os = "linux")]
+
+mod connection;
+mod error;
+mod options;
+mod relay;
+mod room;
+mod run;
+mod signals;
+mod sockets;
+mod told;
+mod worker;
+
+pub use error::ProxyError;
+pub use options::Options;
+pub use relay::ended::Ended;
+pub use room::Room;
+pub use run::{Started, Summary, run};
+pub use sockets::Effective;
+pub use told::counts::{Totals, WayTotal};

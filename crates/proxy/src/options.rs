@@ -1,0 +1,307 @@
+//! What was typed behind `umts proxy`, checked: nothing below asks again.
+
+use std::fmt::Display;
+use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+
+use umts_units::{Bytes, Duration as Time, UnitError};
+
+use crate::error::{ProxyError, wrong};
+
+/// Where clients want to go, and who says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    /// All to one server, whose addresses are tried in their order.
+    Fixed(Vec<SocketAddr>),
+}
+
+/// What TCP does at one side; none is the kernel's own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SideOptions {
+    /// Name of a congestion control.
+    pub congestion_control: Option<String>,
+    /// Kernel memory for what was received, in octets.
+    pub receive_buffer: Option<u64>,
+    /// Kernel memory for what is to be sent, in octets.
+    pub send_buffer: Option<u64>,
+}
+
+/// All of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Where clients connect.
+    pub listen: SocketAddr,
+    /// Where they are led to.
+    pub destination: Destination,
+    /// TCP towards clients.
+    pub client: SideOptions,
+    /// TCP towards servers.
+    pub server: SideOptions,
+    /// Octets that a connection may have in the proxy each way, kernel memory included.
+    pub buffer: Option<u64>,
+    /// Octets that all connections may have there.
+    pub memory: Option<u64>,
+    /// Connections at once.
+    pub connections: Option<usize>,
+    /// Threads that relay.
+    pub workers: usize,
+    /// How long a server may take to answer a SYN, and a client to say where to.
+    pub connect_timeout: Duration,
+    /// How long a connection may be silent.
+    pub idle_timeout: Duration,
+    /// How long what was sent may stay unacknowledged (RFC 5482).
+    pub user_timeout: Option<Duration>,
+    /// How long connections may go on after the first signal.
+    pub drain: Duration,
+    /// Where metrics are asked for.
+    pub metrics: Option<SocketAddr>,
+    /// Where a line for every connection goes; `-` is standard output.
+    pub log: Option<PathBuf>,
+}
+
+/// Least of `--buffer`: a segment or two in each of its three parts.
+pub const LEAST_BUFFER: u64 = 16_000;
+/// Least of one socket's.
+const LEAST_SOCKET_BUFFER: u64 = 4_000;
+/// Most of a buffer: the kernel counts in 32 bits with a sign, and doubles.
+const MOST_BUFFER: u64 = 1 << 30;
+const MOST_WORKERS: usize = 256;
+
+impl Options {
+    /// From pairs as they were typed: `--listen` and its value.
+    ///
+    /// # Errors
+    /// [`ProxyError::Wrong`], with what would be right.
+    pub fn from_pairs(pairs: &[(String, String)]) -> Result<Self, ProxyError> {
+        let typed = Typed(pairs);
+        let listen = listening_address(
+            "--listen",
+            typed.needed("--listen", "where clients connect: --listen 127.0.0.1:8080")?,
+        )?;
+        let to = typed.needed("--to", "the server: --to 192.0.2.1:80")?;
+        let destination = Destination::Fixed(server_addresses(to)?);
+        refuse_itself(listen, &destination, to)?;
+        let options = Options {
+            listen,
+            destination,
+            client: side("--client-set", &typed)?,
+            server: side("--server-set", &typed)?,
+            buffer: typed.size("--buffer", LEAST_BUFFER)?,
+            memory: typed.size("--memory", LEAST_BUFFER)?,
+            connections: typed.count("--connections", usize::MAX)?,
+            workers: typed.count("--workers", MOST_WORKERS)?.unwrap_or_else(processors),
+            connect_timeout: typed.time("--connect-timeout")?.unwrap_or(Duration::from_secs(30)),
+            idle_timeout: typed.time("--idle-timeout")?.unwrap_or(Duration::from_secs(3600)),
+            user_timeout: typed.time("--user-timeout")?,
+            drain: typed.time_or_none("--drain")?.unwrap_or(Duration::from_secs(30)),
+            metrics: typed.get("--metrics").map(|text| listening_address("--metrics", text)).transpose()?,
+            log: typed.get("--log").map(PathBuf::from),
+        };
+        Ok(options)
+    }
+}
+
+/// Pairs, by name.
+struct Typed<'a>(&'a [(String, String)]);
+
+impl<'a> Typed<'a> {
+    fn get(&self, name: &str) -> Option<&'a str> {
+        self.0.iter().find(|(typed, _)| typed == name).map(|(_, value)| value.as_str())
+    }
+
+    fn needed(&self, name: &str, what: &str) -> Result<&'a str, ProxyError> {
+        self.get(name).ok_or_else(|| wrong(format!("{name} is missing, {what}")))
+    }
+
+    fn size(&self, name: &str, least: u64) -> Result<Option<u64>, ProxyError> {
+        self.get(name).filter(|text| *text != "unlimited").map(|text| size(name, text, least)).transpose()
+    }
+
+    fn count(&self, name: &str, most: usize) -> Result<Option<usize>, ProxyError> {
+        let read = |text: &str| match text.parse() {
+            Ok(count) if (1..=most).contains(&count) => Ok(count),
+            _ => Err(wrong(format!("{name} takes a whole number, at least 1, not {text:?}"))),
+        };
+        self.get(name).map(read).transpose()
+    }
+
+    /// A time above zero.
+    fn time(&self, name: &str) -> Result<Option<Duration>, ProxyError> {
+        match self.time_or_none(name)? {
+            Some(Duration::ZERO) => Err(wrong(format!("{name} takes a time above zero, as in \"30 s\""))),
+            found => Ok(found),
+        }
+    }
+
+    fn time_or_none(&self, name: &str) -> Result<Option<Duration>, ProxyError> {
+        let read = |text: &str| {
+            let time: Time = text.parse().map_err(|error: UnitError| wrong(format!("{name}: {error}")))?;
+            Ok(Duration::from_nanos(time.as_nanos()))
+        };
+        self.get(name).map(read).transpose()
+    }
+}
+
+fn size(name: &str, text: &str, least: u64) -> Result<u64, ProxyError> {
+    let Bytes(octets) = text.parse().map_err(|error: UnitError| wrong(format!("{name}: {error}")))?;
+    if octets < least {
+        let least = Bytes(least);
+        return Err(wrong(format!("{name} {text}: less than {least} leaves no room for a segment")));
+    }
+    Ok(octets)
+}
+
+/// The keys of one side, each as `key=value`.
+fn side(option: &str, typed: &Typed<'_>) -> Result<SideOptions, ProxyError> {
+    let mut side = SideOptions::default();
+    for (_, pair) in typed.0.iter().filter(|(name, _)| name == option) {
+        let Some((key, value)) = pair.split_once('=') else {
+            return Err(wrong(format!(
+                "{option} takes KEY=VALUE, as in congestion_control=reno, not {pair:?}"
+            )));
+        };
+        let buffer = || {
+            let octets = size(&format!("{option} {key}"), value, LEAST_SOCKET_BUFFER)?;
+            match octets <= MOST_BUFFER {
+                true => Ok(Some(octets)),
+                false => Err(wrong(format!("{option} {pair}: at most {}", Bytes(MOST_BUFFER)))),
+            }
+        };
+        match key.trim() {
+            "congestion_control" => side.congestion_control = Some(value.trim().to_owned()),
+            "receive_buffer" => side.receive_buffer = buffer()?,
+            "send_buffer" => side.send_buffer = buffer()?,
+            _ => {
+                let known = "congestion_control, receive_buffer and send_buffer";
+                return Err(wrong(format!("{option} {pair}: there is no {key}; there are {known}")));
+            }
+        }
+    }
+    Ok(side)
+}
+
+/// An address to listen at: `127.0.0.1:8080`, `[::1]:8080`, or a port alone for every address.
+fn listening_address(option: &str, text: &str) -> Result<SocketAddr, ProxyError> {
+    let port = text.strip_prefix(':').unwrap_or(text);
+    if let Ok(port) = u16::from_str(port) {
+        return Ok(SocketAddr::from(([0_u16; 8], port)));
+    }
+    text.parse().map_err(|_| {
+        wrong(format!(
+            "{option} takes an address and a port, as in 127.0.0.1:8080 or [::1]:8080, not {text:?}"
+        ))
+    })
+}
+
+fn server_addresses(text: &str) -> Result<Vec<SocketAddr>, ProxyError> {
+    let is_complete = text
+        .rsplit_once(':')
+        .is_some_and(|(host, port)| !host.is_empty() && u16::from_str(port).is_ok_and(|port| port > 0));
+    if !is_complete {
+        return Err(wrong(format!("--to takes a host and a port, as in server.example:80, not {text:?}")));
+    }
+    let found: Vec<SocketAddr> = text.to_socket_addrs().map_err(|error| unknown(text, error))?.collect();
+    match found.is_empty() {
+        true => Err(unknown(text, "it has no address")),
+        false => Ok(found),
+    }
+}
+
+fn unknown(text: &str, why: impl Display) -> ProxyError {
+    wrong(format!("--to {text}: nobody knows this host ({why})"))
+}
+
+/// A proxy that leads to itself would go round for ever.
+fn refuse_itself(listen: SocketAddr, destination: &Destination, typed: &str) -> Result<(), ProxyError> {
+    let Destination::Fixed(servers) = destination;
+    let is_own = |server: &SocketAddr| {
+        server.port() == listen.port()
+            && (server.ip() == listen.ip() || listen.ip().is_unspecified() && is_of_this_host(server.ip()))
+    };
+    match servers.iter().any(is_own) {
+        true => {
+            Err(wrong(format!("--to {typed} is where this proxy listens itself: name the server behind it")))
+        }
+        false => Ok(()),
+    }
+}
+
+/// Whether an address is one of this host's own.
+fn is_of_this_host(address: IpAddr) -> bool {
+    address.is_unspecified() || address.is_loopback() || TcpListener::bind((address, 0)).is_ok()
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(words: &[(&str, &str)]) -> Result<Options, String> {
+        let pairs: Vec<_> = words.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        Options::from_pairs(&pairs).map_err(|error| error.to_string())
+    }
+
+    const LEAST: [(&str, &str); 2] = [("--listen", "127.0.0.1:8080"), ("--to", "127.0.0.1:80")];
+
+    #[test]
+    fn a_port_alone_is_every_address() {
+        let options = read(&[("--listen", ":8080"), LEAST[1]]).unwrap();
+        assert_eq!(options.listen, "[::]:8080".parse().unwrap());
+        assert_eq!(read(&[("--listen", "8080"), LEAST[1]]).unwrap().listen, options.listen);
+    }
+
+    #[test]
+    fn what_is_typed_is_what_is_done() {
+        let more = [
+            ("--buffer", "64 kB"),
+            ("--memory", "unlimited"),
+            ("--connections", "100"),
+            ("--idle-timeout", "10 min"),
+            ("--drain", "0 s"),
+            ("--client-set", "congestion_control=reno"),
+            ("--client-set", "send_buffer=100 kB"),
+        ];
+        let options = read(&[&LEAST[..], &more].concat()).unwrap();
+        assert_eq!((options.buffer, options.memory, options.connections), (Some(64_000), None, Some(100)));
+        assert_eq!((options.idle_timeout, options.drain), (Duration::from_secs(600), Duration::ZERO));
+        assert_eq!(options.client.congestion_control.as_deref(), Some("reno"));
+        assert_eq!((options.client.send_buffer, options.server.send_buffer), (Some(100_000), None));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_told_with_what_would() {
+        for (words, said) in [
+            (vec![LEAST[1]], "--listen is missing, where clients connect"),
+            (vec![LEAST[0]], "--to is missing, the server"),
+            (vec![("--listen", "here"), LEAST[1]], "--listen takes an address and a port"),
+            (vec![LEAST[0], ("--to", "127.0.0.1")], "--to takes a host and a port"),
+            (vec![LEAST[0], ("--to", "127.0.0.1:0")], "--to takes a host and a port"),
+            (vec![LEAST[0], ("--to", "127.0.0.1:8080")], "--to 127.0.0.1:8080 is where this proxy listens"),
+            (vec![("--listen", "80"), LEAST[1]], "--to 127.0.0.1:80 is where this proxy listens"),
+            (
+                vec![LEAST[0], LEAST[1], ("--buffer", "100 B")],
+                "--buffer 100 B: less than 16 kB leaves no room",
+            ),
+            (vec![LEAST[0], LEAST[1], ("--buffer", "64")], "--buffer: "),
+            (vec![LEAST[0], LEAST[1], ("--connections", "0")], "--connections takes a whole number"),
+            (vec![LEAST[0], LEAST[1], ("--idle-timeout", "0 s")], "--idle-timeout takes a time above zero"),
+            (vec![LEAST[0], LEAST[1], ("--client-set", "reno")], "--client-set takes KEY=VALUE"),
+            (
+                vec![LEAST[0], LEAST[1], ("--client-set", "window=3")],
+                "--client-set window=3: there is no window",
+            ),
+            (
+                vec![LEAST[0], LEAST[1], ("--server-set", "send_buffer=1 B")],
+                "--server-set send_buffer 1 B: less",
+            ),
+        ] {
+            let error = read(&words).unwrap_err();
+            assert!(error.starts_with(said), "{error}");
+        }
+    }
+}

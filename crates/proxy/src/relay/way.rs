@@ -1,0 +1,231 @@
+//! One way of a connection: octets from a source to a sink, in order, each once, and the source's end after them.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll, ready};
+use std::time::Instant;
+
+use nix::fcntl::{SpliceFFlags, splice};
+use nix::unistd::read;
+use socket2::SockRef;
+use tokio::io::Interest;
+use tokio::net::TcpStream;
+
+use crate::relay::pipes::{Pipe, Pipes};
+
+/// Times that one way moves something before others of the same worker get their turn.
+const TURN: u32 = 16;
+
+/// What is known of a way from outside, while it goes on.
+#[derive(Debug, Default)]
+pub struct Passed {
+    /// Octets that the sink's kernel has taken.
+    pub octets: AtomicU64,
+    /// Octets that came from the source and are with the proxy.
+    pub held: AtomicU64,
+    /// Times that the sink took nothing while there was something for it.
+    pub stalls: AtomicU64,
+    /// How long, in nanoseconds.
+    pub stalled_ns: AtomicU64,
+}
+
+/// Which of both ends an error is about.
+#[derive(Debug)]
+pub enum Broken {
+    /// The source's.
+    Source(io::Error),
+    /// The sink's.
+    Sink(io::Error),
+    /// This host has no descriptor left.
+    Own,
+}
+
+/// What is between source and sink.
+#[derive(Debug, Default)]
+enum Held {
+    #[default]
+    Nothing,
+    /// So many octets in a pipe.
+    Pipe(Pipe, usize),
+    /// Octets in memory, from a place on.
+    Memory(Box<[u8]>, usize),
+}
+
+/// One way.
+#[derive(Debug, Default)]
+pub struct Way {
+    held: Held,
+    /// Of `held`: a pipe that the pool counts as full.
+    is_counted: bool,
+    has_source_ended: bool,
+    /// The sink has got everything and the end.
+    pub is_over: bool,
+    stalled_since: Option<Instant>,
+}
+
+impl Way {
+    /// Moves what can be moved, at most `chunk` octets at once. Ready when the sink got the end; `has_moved` is set if
+    /// anything happened.
+    pub fn poll(
+        &mut self,
+        cx: &mut Context<'_>,
+        (source, sink): (&TcpStream, &TcpStream),
+        (pipes, chunk): (&Pipes, usize),
+        passed: &Passed,
+        has_moved: &mut bool,
+    ) -> Poll<Result<(), Broken>> {
+        if self.is_over {
+            return Poll::Ready(Ok(()));
+        }
+        for _ in 0..TURN {
+            if !matches!(self.held, Held::Nothing) {
+                ready!(self.poll_write(cx, sink, pipes, passed))?;
+            } else if self.has_source_ended {
+                SockRef::from(sink).shutdown(std::net::Shutdown::Write).map_err(Broken::Sink)?;
+                self.is_over = true;
+                *has_moved = true;
+                return Poll::Ready(Ok(()));
+            } else {
+                ready!(self.poll_read(cx, source, pipes, chunk, passed))?;
+            }
+            *has_moved = true;
+        }
+        cx.waker().wake_by_ref();
+        Poll::Pending
+    }
+
+    fn poll_read(
+        &mut self,
+        cx: &mut Context<'_>,
+        source: &TcpStream,
+        pipes: &Pipes,
+        chunk: usize,
+        passed: &Passed,
+    ) -> Poll<Result<(), Broken>> {
+        loop {
+            ready!(source.poll_read_ready(cx)).map_err(Broken::Source)?;
+            let pipe = pipes.take().map_err(|_| Broken::Own)?;
+            match source.try_io(Interest::READABLE, || moved(source, &pipe.write, chunk)) {
+                Ok(0) => {
+                    pipes.give(pipe);
+                    self.has_source_ended = true;
+                    return Poll::Ready(Ok(()));
+                }
+                Ok(octets) => {
+                    passed.held.store(octets as u64, Ordering::Relaxed);
+                    self.held = Held::Pipe(pipe, octets);
+                    return Poll::Ready(Ok(()));
+                }
+                Err(error) => {
+                    pipes.give(pipe);
+                    if error.kind() != io::ErrorKind::WouldBlock {
+                        return Poll::Ready(Err(Broken::Source(error)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Hands on what is held, or as much as the sink takes.
+    fn poll_write(
+        &mut self,
+        cx: &mut Context<'_>,
+        sink: &TcpStream,
+        pipes: &Pipes,
+        passed: &Passed,
+    ) -> Poll<Result<(), Broken>> {
+        loop {
+            if sink.poll_write_ready(cx).map_err(Broken::Sink)?.is_pending() {
+                self.stall(pipes, passed).map_err(|_| Broken::Own)?;
+                return Poll::Pending;
+            }
+            let (done, left) = match &mut self.held {
+                Held::Nothing => return Poll::Ready(Ok(())),
+                Held::Pipe(pipe, octets) => {
+                    let done = sink.try_io(Interest::WRITABLE, || moved(&pipe.read, sink, *octets));
+                    *octets -= done.as_ref().map_or(0, |&done| done);
+                    (done, *octets)
+                }
+                Held::Memory(octets, from) => {
+                    let done = sink.try_write(&octets[*from..]);
+                    *from += done.as_ref().map_or(0, |&done| done);
+                    (done, octets.len() - *from)
+                }
+            };
+            match done {
+                Ok(done) => {
+                    passed.octets.fetch_add(done as u64, Ordering::Relaxed);
+                    passed.held.store(left as u64, Ordering::Relaxed);
+                }
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+                Err(error) => return Poll::Ready(Err(Broken::Sink(error))),
+            }
+            if left == 0 {
+                self.go_on(pipes, passed);
+                return Poll::Ready(Ok(()));
+            }
+        }
+    }
+
+    /// The sink takes no more for now.
+    fn stall(&mut self, pipes: &Pipes, passed: &Passed) -> io::Result<()> {
+        if self.stalled_since.is_none() {
+            self.stalled_since = Some(Instant::now());
+            passed.stalls.fetch_add(1, Ordering::Relaxed);
+        }
+        if self.is_counted || !matches!(self.held, Held::Pipe(..)) {
+            return Ok(());
+        }
+        if pipes.may_stand_full() {
+            self.is_counted = true;
+            return Ok(());
+        }
+        let Held::Pipe(pipe, octets) = std::mem::take(&mut self.held) else { return Ok(()) };
+        let octets = drained(&pipe.read, octets)?;
+        pipes.give(pipe);
+        self.held = Held::Memory(octets, 0);
+        Ok(())
+    }
+
+    /// Everything that was held is gone.
+    fn go_on(&mut self, pipes: &Pipes, passed: &Passed) {
+        if let Some(since) = self.stalled_since.take() {
+            let waited = u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            passed.stalled_ns.fetch_add(waited, Ordering::Relaxed);
+        }
+        if std::mem::take(&mut self.is_counted) {
+            pipes.emptied();
+        }
+        if let Held::Pipe(pipe, _) = std::mem::take(&mut self.held) {
+            pipes.give(pipe);
+        }
+    }
+
+    /// Whatever is held is lost; a pipe with octets in it is of no use to anybody.
+    pub fn abandon(&mut self, pipes: &Pipes) {
+        if std::mem::take(&mut self.is_counted) {
+            pipes.emptied();
+        }
+        self.held = Held::Nothing;
+    }
+}
+
+/// Moves octets inside the kernel. Never with `SPLICE_F_MORE`: it holds a last partial segment back for 200 ms.
+fn moved(from: impl std::os::fd::AsFd, to: impl std::os::fd::AsFd, octets: usize) -> io::Result<usize> {
+    let flags = SpliceFFlags::SPLICE_F_NONBLOCK | SpliceFFlags::SPLICE_F_MOVE;
+    splice(from, None, to, None, octets, flags).map_err(io::Error::from)
+}
+
+/// The octets of a pipe.
+fn drained(pipe: &OwnedFd, octets: usize) -> io::Result<Box<[u8]>> {
+    let mut found = vec![0; octets];
+    let mut from = 0;
+    while from < octets {
+        match read(pipe, &mut found[from..])? {
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            more => from += more,
+        }
+    }
+    Ok(found.into_boxed_slice())
+}

@@ -1,0 +1,129 @@
+//! How many connections there is room for, and how much each may hold: descriptors and memory are shared out beforehand,
+//! so that those who stop reading take nothing from the others.
+
+use std::io;
+
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use umts_units::Bytes;
+
+use crate::error::{ProxyError, wrong};
+use crate::options::{LEAST_BUFFER, Options};
+use crate::relay::pipes::MOST_FULL;
+
+/// Descriptors of a connection: its two sockets.
+const OF_CONNECTION: usize = 2;
+/// Of a worker: its listener, its event queue and what wakes it; pipes that stand full, and one at work.
+const OF_WORKER: usize = 8 + 2 * (MOST_FULL + 1);
+/// Of this process: standard streams, log, metrics and whoever asks for them, the interpreter.
+const OF_PROCESS: usize = 64;
+/// What a connection has each way if only the memory of all is given.
+const USUAL_BUFFER: u64 = 64_000;
+/// Octets that are moved at once: what a pipe of the kernel holds.
+const PIPE: u64 = 65_536;
+/// How much of a buffer is between the sockets, inverse.
+const BETWEEN: u64 = 8;
+
+/// What is shared out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Room {
+    /// Connections at once.
+    pub connections: usize,
+    /// Octets that each may have in the proxy each way; none: no bound.
+    pub buffer: Option<u64>,
+    /// Octets that are moved at once.
+    pub chunk: usize,
+}
+
+impl Room {
+    /// What there is room for with `descriptors` of them, by what was asked for.
+    ///
+    /// # Errors
+    /// [`ProxyError::Wrong`] if that is nothing, or less than was asked for.
+    pub fn of(options: &Options, descriptors: usize) -> Result<Room, ProxyError> {
+        let fit = descriptors.saturating_sub(OF_PROCESS + OF_WORKER * options.workers) / OF_CONNECTION;
+        if let Some(asked) = options.connections.filter(|&asked| asked > fit) {
+            let help = "raise the hard limit of open files, or ask for fewer";
+            return Err(wrong(format!("--connections {asked}: {descriptors} descriptors fit {fit}; {help}")));
+        }
+        let mut connections = options.connections.unwrap_or(fit);
+        let mut buffer = options.buffer;
+        if let Some(memory) = options.memory {
+            let of_each = |octets: u64| usize::try_from(memory / (2 * octets)).unwrap_or(usize::MAX);
+            if options.connections.is_none() {
+                connections = connections.min(of_each(buffer.unwrap_or(USUAL_BUFFER)));
+            }
+            let share = memory / (2 * connections.max(1) as u64);
+            let least = buffer.unwrap_or(LEAST_BUFFER);
+            if connections == 0 || share < least {
+                let (all, fit) = (Bytes(memory), of_each(least));
+                let each = Bytes(2 * least);
+                return Err(wrong(format!(
+                    "--memory {all}: at {each} each it fits {fit} connections; ask for more memory, or fewer connections"
+                )));
+            }
+            buffer = buffer.or(Some(share));
+        }
+        if connections == 0 {
+            return Err(wrong(format!(
+                "{descriptors} descriptors are too few for a connection: raise the hard limit of open files"
+            )));
+        }
+        let chunk = buffer.map_or(PIPE, |octets| (octets / BETWEEN).min(PIPE)) as usize;
+        Ok(Room { connections, buffer, chunk })
+    }
+
+    /// Kernel memory of what a socket received and of what it is to send: with what is between them a buffer.
+    pub fn of_socket(&self) -> Option<[u64; 2]> {
+        self.buffer.map(|octets| [octets / 2, octets - octets / 2 - octets / BETWEEN])
+    }
+}
+
+/// Raises the soft limit of descriptors to the hard one: how many there are.
+///
+/// # Errors
+/// The kernel's.
+pub fn raise_descriptors() -> io::Result<usize> {
+    let (_, hard) = getrlimit(Resource::RLIMIT_NOFILE)?;
+    setrlimit(Resource::RLIMIT_NOFILE, hard, hard)?;
+    Ok(usize::try_from(hard).unwrap_or(usize::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(words: &[(&str, &str)]) -> Options {
+        let least = [("--listen", "127.0.0.1:8080"), ("--to", "127.0.0.1:80"), ("--workers", "1")];
+        let pairs = [&least[..], words].concat();
+        let pairs: Vec<_> = pairs.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        Options::from_pairs(&pairs).unwrap()
+    }
+
+    #[test]
+    fn descriptors_bound_the_connections() {
+        let room = Room::of(&options(&[]), 20_000).unwrap();
+        assert_eq!((room.connections, room.buffer, room.chunk), (9_899, None, 65_536));
+        let error = Room::of(&options(&[("--connections", "10000")]), 20_000).unwrap_err().to_string();
+        assert!(error.starts_with("--connections 10000: 20000 descriptors fit 9899; raise"), "{error}");
+    }
+
+    #[test]
+    fn memory_bounds_the_connections_or_the_buffers() {
+        let room = Room::of(&options(&[("--memory", "64 MB")]), 20_000).unwrap();
+        assert_eq!((room.connections, room.buffer), (500, Some(64_000)));
+        let room = Room::of(&options(&[("--memory", "64 MB"), ("--connections", "1000")]), 20_000).unwrap();
+        assert_eq!((room.connections, room.buffer), (1_000, Some(32_000)));
+        let room = Room::of(&options(&[("--memory", "64 MB"), ("--buffer", "320 kB")]), 20_000).unwrap();
+        assert_eq!((room.connections, room.buffer, room.chunk), (100, Some(320_000), 40_000));
+        let error = Room::of(&options(&[("--memory", "1 MB"), ("--connections", "1000")]), 20_000);
+        let error = error.unwrap_err().to_string();
+        assert!(error.starts_with("--memory 1 MB: at 32 kB each it fits 31 connections"), "{error}");
+    }
+
+    #[test]
+    fn the_parts_of_a_buffer_are_no_more_than_it() {
+        let room = Room::of(&options(&[("--buffer", "100 kB")]), 20_000).unwrap();
+        let [receive, send] = room.of_socket().unwrap();
+        assert!(receive + send + room.chunk as u64 <= 100_000);
+    }
+}

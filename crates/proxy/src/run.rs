@@ -1,0 +1,216 @@
+//! The proxy as a whole: everything that can be refused is asked for first, then workers are started, and this thread
+//! waits for signals and answers whoever asks for metrics.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::thread::JoinHandle;
+
+use serde_json::json;
+use socket2::Socket;
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use crate::error::{ProxyError, system, wrong};
+use crate::options::{Options, SideOptions};
+use crate::relay::Bounds;
+use crate::room::{Room, raise_descriptors};
+use crate::signals::Signals;
+use crate::sockets::{Effective, Told, effective, listen, refusal};
+use crate::told::counts::Totals;
+use crate::told::log::{Log, Writer};
+use crate::told::{metrics, page::page};
+use crate::worker::{Common, Stage, Worker};
+
+/// What is told when clients can connect.
+#[derive(Debug, Clone)]
+pub struct Started {
+    /// Where clients connect.
+    pub listen: SocketAddr,
+    /// Where metrics are asked for.
+    pub metrics: Option<SocketAddr>,
+    /// What there is room for.
+    pub room: Room,
+    /// What TCP does towards clients, and towards servers, as the kernel says it.
+    pub sides: [Effective; 2],
+}
+
+/// What is told at the end.
+#[derive(Debug, Clone)]
+pub struct Summary {
+    /// Sums of all connections.
+    pub totals: Totals,
+    /// Lines of the log that are lost.
+    pub lost_lines: u64,
+}
+
+/// Relays until it is told to end: by SIGTERM, SIGINT or SIGHUP connections are accepted no more and may go on for the
+/// time of `drain`; by a second one all end. `started` hears when clients can connect.
+///
+/// # Errors
+/// [`ProxyError::Wrong`] if something that was asked for is not to be had here; nothing has run. Otherwise the system's.
+pub fn run(options: Options, started: impl FnOnce(&Started)) -> Result<Summary, ProxyError> {
+    // Before any thread is started: they are to be interrupted by none of them.
+    let signals = Signals::new().map_err(system("cannot wait for signals"))?;
+    let descriptors = raise_descriptors().map_err(system("cannot raise the limit of open files"))?;
+    let room = Room::of(&options, descriptors)?;
+    let [client, server] = [&options.client, &options.server].map(|side| told(side, &room, &options));
+    let listeners = listeners(&options, &client)?;
+    let sides = effective(&listeners[0], &client, &server)?;
+    let address = local_address(&listeners[0])?;
+    let metrics = options.metrics.map(metrics_listener).transpose()?;
+    let (log, writer) = open_log(&options)?;
+    let about = Started {
+        listen: address,
+        metrics: metrics.as_ref().and_then(|listener| listener.local_addr().ok()),
+        room,
+        sides,
+    };
+    let bounds = Bounds { chunk: room.chunk, idle: options.idle_timeout };
+    let (open, counts, outgoing) = Default::default();
+    let room = room.connections;
+    let common = Arc::new(Common { options, server, bounds, room, open, counts, log, outgoing });
+    let (tell, stage) = watch::channel(Stage::Open);
+    let workers: Vec<_> = listeners.into_iter().map(|listener| start(&common, listener, &stage)).collect();
+    if let Some(log) = &common.log {
+        log.add(&beginning(&about));
+    }
+    started(&about);
+    let ended = attend(&common, metrics, signals, &tell, &workers);
+    let _ = tell.send(Stage::Over);
+    for worker in workers {
+        worker
+            .join()
+            .unwrap_or_else(|_| Err(io::Error::other("a worker failed")))
+            .map_err(system("a worker ended"))?;
+    }
+    ended?;
+    finish(common, writer)
+}
+
+/// What one side is told: its share of the buffer, if it was given none of its own.
+fn told(side: &SideOptions, room: &Room, options: &Options) -> Told {
+    let mut side = side.clone();
+    if let Some([receive, send]) = room.of_socket() {
+        side.receive_buffer = side.receive_buffer.or(Some(receive));
+        side.send_buffer = side.send_buffer.or(Some(send));
+    }
+    Told { side, user_timeout: options.user_timeout }
+}
+
+/// One for each worker, all of the same address: the kernel shares clients out among them.
+fn listeners(options: &Options, client: &Told) -> Result<Vec<Socket>, ProxyError> {
+    // Alone it does not share, and so finds out that somebody else is there already.
+    let alone = Options { workers: 1, ..options.clone() };
+    drop(unheard(listen(&alone, options.listen, client)?)?);
+    let first = listen(options, options.listen, client)?;
+    let at = local_address(&first)?;
+    let mut all = vec![first];
+    for _ in 1..options.workers {
+        all.push(listen(options, at, client)?);
+    }
+    Ok(all)
+}
+
+/// A listener that was never heard of.
+fn unheard(listener: Socket) -> Result<Socket, ProxyError> {
+    listener.set_linger(None).map_err(system("cannot try the address"))?;
+    Ok(listener)
+}
+
+fn local_address(listener: &Socket) -> Result<SocketAddr, ProxyError> {
+    let address = listener.local_addr().map_err(system("the listener has no address"))?;
+    address.as_socket().ok_or_else(|| wrong("the listener has no address of IP"))
+}
+
+fn metrics_listener(at: SocketAddr) -> Result<std::net::TcpListener, ProxyError> {
+    let refused = |error: io::Error| wrong(format!("--metrics {at}: {}", refusal(at, &error)));
+    let listener = std::net::TcpListener::bind(at).map_err(refused)?;
+    listener.set_nonblocking(true).map_err(refused)?;
+    Ok(listener)
+}
+
+fn open_log(options: &Options) -> Result<(Option<Log>, Option<Writer>), ProxyError> {
+    let Some(path) = &options.log else { return Ok((None, None)) };
+    let (log, writer) =
+        Log::open(path).map_err(|error| wrong(format!("--log {}: {error}", path.display())))?;
+    Ok((Some(log), Some(writer)))
+}
+
+fn start(
+    common: &Arc<Common>,
+    listener: Socket,
+    stage: &watch::Receiver<Stage>,
+) -> JoinHandle<io::Result<()>> {
+    let (worker, stage) = (Worker::new(common.clone()), stage.clone());
+    std::thread::spawn(move || worker.work(listener.into(), stage))
+}
+
+fn beginning(about: &Started) -> serde_json::Value {
+    let side = |side: &Effective| {
+        json!({
+            "congestion_control": side.congestion_control,
+            "receive_buffer": side.receive_buffer,
+            "send_buffer": side.send_buffer,
+        })
+    };
+    json!({
+        "event": "started",
+        "listen": about.listen.to_string(),
+        "metrics": about.metrics.map(|address| address.to_string()),
+        "connections": about.room.connections,
+        "buffer": about.room.buffer,
+        "client": side(&about.sides[0]),
+        "server": side(&about.sides[1]),
+    })
+}
+
+/// Answers for metrics and waits for signals, until all is to end.
+fn attend(
+    common: &Arc<Common>,
+    metrics: Option<std::net::TcpListener>,
+    mut signals: Signals,
+    tell: &watch::Sender<Stage>,
+    workers: &[JoinHandle<io::Result<()>>],
+) -> Result<(), ProxyError> {
+    let failed = system("cannot wait for events");
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().map_err(&failed)?;
+    runtime.block_on(async {
+        if let Some(listener) = metrics {
+            let listener = tokio::net::TcpListener::from_std(listener).map_err(&failed)?;
+            let common = common.clone();
+            tokio::spawn(metrics::serve(listener, move || {
+                page(&common.counts.totals(), common.open.load(Ordering::Relaxed), common.room)
+            }));
+        }
+        signals.arrived.recv().await;
+        let _ = tell.send(Stage::Draining);
+        let mut second = std::pin::pin!(signals.arrived.recv());
+        let mut late = std::pin::pin!(sleep(common.options.drain));
+        let mut tick = tokio::time::interval(std::time::Duration::from_millis(10));
+        std::future::poll_fn(|cx| {
+            let is_over = workers.iter().all(JoinHandle::is_finished);
+            let is_told = second.as_mut().poll(cx).is_ready();
+            while tick.poll_tick(cx).is_ready() {}
+            match is_over || is_told || late.as_mut().poll(cx).is_ready() {
+                true => std::task::Poll::Ready(()),
+                false => std::task::Poll::Pending,
+            }
+        })
+        .await;
+        Ok(())
+    })
+}
+
+fn finish(common: Arc<Common>, writer: Option<Writer>) -> Result<Summary, ProxyError> {
+    let summary =
+        Summary { totals: common.counts.totals(), lost_lines: common.log.as_ref().map_or(0, Log::lost) };
+    // The log ends with the last that writes to it.
+    drop(common);
+    if let Some(writer) = writer {
+        writer.finish().map_err(system("cannot write the log"))?;
+    }
+    Ok(summary)
+}

@@ -1,0 +1,206 @@
+//! Sockets of both sides: made, told what TCP does there, and asked what it then does.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use nix::libc::EINPROGRESS;
+use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use tokio::net::TcpStream;
+
+use crate::error::{ProxyError, wrong};
+use crate::options::{Options, SideOptions};
+
+/// Connections that wait to be accepted; the kernel has a limit of its own (`net.core.somaxconn`).
+const BACKLOG: i32 = 4096;
+
+/// What sockets of one side are told.
+#[derive(Debug, Clone)]
+pub struct Told {
+    /// Congestion control and buffers.
+    pub side: SideOptions,
+    /// How long what was sent may stay unacknowledged.
+    pub user_timeout: Option<Duration>,
+}
+
+/// What the kernel says of one side.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Effective {
+    /// Congestion control.
+    pub congestion_control: String,
+    /// Octets of kernel memory; none: the kernel makes it as large as the path needs.
+    pub receive_buffer: Option<u64>,
+    /// Likewise.
+    pub send_buffer: Option<u64>,
+}
+
+impl Told {
+    /// `name` is the option by which the side is told, for messages.
+    fn tell(&self, socket: &SockRef<'_>, name: &str) -> io::Result<()> {
+        socket.set_tcp_nodelay(true)?;
+        // A reset, unless it is closed in order: see `relay`.
+        socket.set_linger(Some(Duration::ZERO))?;
+        if let Some(law) = &self.side.congestion_control {
+            socket.set_tcp_congestion(law.as_bytes()).map_err(|error| unknown_law(name, law, &error))?;
+        }
+        // The kernel doubles what it is told: the rest is for its own bookkeeping.
+        if let Some(octets) = self.side.receive_buffer {
+            socket.set_recv_buffer_size(octets as usize / 2)?;
+        }
+        if let Some(octets) = self.side.send_buffer {
+            socket.set_send_buffer_size(octets as usize / 2)?;
+        }
+        socket.set_tcp_user_timeout(self.user_timeout)
+    }
+
+    fn effective(&self, socket: &SockRef<'_>) -> io::Result<Effective> {
+        let law = socket.tcp_congestion()?;
+        let law = law.split(|&octet| octet == 0).next().unwrap_or_default();
+        let receive = socket.recv_buffer_size()? as u64;
+        let send = socket.send_buffer_size()? as u64;
+        Ok(Effective {
+            congestion_control: String::from_utf8_lossy(law).into_owned(),
+            receive_buffer: self.side.receive_buffer.map(|_| receive),
+            send_buffer: self.side.send_buffer.map(|_| send),
+        })
+    }
+}
+
+fn unknown_law(option: &str, law: &str, error: &io::Error) -> io::Error {
+    let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
+    let known = known.unwrap_or_default();
+    let help = match error.kind() {
+        io::ErrorKind::PermissionDenied => {
+            "it takes root, or net.ipv4.tcp_allowed_congestion_control".to_owned()
+        }
+        _ => format!("this kernel has {}", known.split_whitespace().collect::<Vec<_>>().join(", ")),
+    };
+    io::Error::new(error.kind(), format!("{option} congestion_control={law}: {help}"))
+}
+
+/// Listens for clients; every worker has a socket of its own for the same address. What it is told its connections have.
+///
+/// # Errors
+/// [`ProxyError::Wrong`]: the port is taken, or not for this user; or the kernel does not know what it is told.
+pub fn listen(options: &Options, at: SocketAddr, client: &Told) -> Result<Socket, ProxyError> {
+    let refused = |error: io::Error| wrong(format!("--listen {at}: {}", refusal(at, &error)));
+    let socket = Socket::new(Domain::for_address(at), Type::STREAM.nonblocking(), Some(Protocol::TCP));
+    let socket = socket.map_err(refused)?;
+    client.tell(&SockRef::from(&socket), "--client-set").map_err(|error| wrong(error.to_string()))?;
+    let listen = || {
+        if at.ip().is_unspecified() && at.is_ipv6() {
+            socket.set_only_v6(false)?;
+        }
+        socket.set_reuse_address(true)?;
+        socket.set_reuse_port(options.workers > 1)?;
+        socket.bind(&at.into())?;
+        socket.listen(BACKLOG)
+    };
+    listen().map_err(refused)?;
+    Ok(socket)
+}
+
+/// Why nobody can listen at an address, with what to do.
+pub fn refusal(at: SocketAddr, error: &io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            format!("port {} is taken: `ss -ltnp` says by whom; choose another one", at.port())
+        }
+        io::ErrorKind::PermissionDenied => {
+            format!("port {} is root's: choose one from 1024 on", at.port())
+        }
+        io::ErrorKind::AddrNotAvailable => format!("this host has no address {}", at.ip()),
+        _ => error.to_string(),
+    }
+}
+
+/// What the kernel says of connections to clients, and of those to servers.
+///
+/// # Errors
+/// [`ProxyError::Wrong`] if it does not know what it is told.
+pub fn effective(listener: &Socket, client: &Told, server: &Told) -> Result<[Effective; 2], ProxyError> {
+    let ask = || {
+        let other = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
+        server.tell(&SockRef::from(&other), "--server-set")?;
+        let effective =
+            [client.effective(&SockRef::from(listener))?, server.effective(&SockRef::from(&other))?];
+        // Nobody is connected: there is nothing to reset.
+        other.set_linger(None)?;
+        Ok(effective)
+    };
+    ask().map_err(|error: io::Error| wrong(error.to_string()))
+}
+
+/// Where the proxy's own connections come from.
+#[derive(Debug, Default)]
+pub struct Outgoing(Mutex<BTreeSet<SocketAddr>>);
+
+impl Outgoing {
+    /// Whether a client is the proxy itself: it would connect to itself for ever.
+    pub fn has(&self, client: SocketAddr) -> bool {
+        self.addresses().contains(&client)
+    }
+
+    fn addresses(&self) -> MutexGuard<'_, BTreeSet<SocketAddr>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A connection to a server, known to come from the proxy as long as this lives.
+#[derive(Debug)]
+pub struct Departure<'a> {
+    from: SocketAddr,
+    known: &'a Outgoing,
+}
+
+impl Drop for Departure<'_> {
+    fn drop(&mut self) {
+        self.known.addresses().remove(&self.from);
+    }
+}
+
+/// Connects to a server.
+///
+/// # Errors
+/// The kernel's: it is refused, or there is no way.
+pub async fn connect<'a>(
+    to: SocketAddr,
+    server: &Told,
+    known: &'a Outgoing,
+) -> io::Result<(TcpStream, Departure<'a>)> {
+    let socket = Socket::new(Domain::for_address(to), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
+    server.tell(&SockRef::from(&socket), "--server-set")?;
+    match socket.connect(&to.into()) {
+        Err(error) if error.raw_os_error() != Some(EINPROGRESS) => return Err(error),
+        _ => {}
+    }
+    let stream = TcpStream::from_std(socket.into())?;
+    let from = stream.local_addr()?;
+    known.addresses().insert(from);
+    let departure = Departure { from, known };
+    stream.writable().await?;
+    stream.take_error()?.map_or(Ok((stream, departure)), Err)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_proxy_knows_its_own_connections_as_long_as_they_are_there() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let known = Outgoing::default();
+            let told = Told { side: SideOptions::default(), user_timeout: None };
+            let connecting = connect(listener.local_addr().unwrap(), &told, &known);
+            let (_stream, departure) = connecting.await.unwrap();
+            let (_accepted, client) = listener.accept().await.unwrap();
+            assert!(known.has(client));
+            drop(departure);
+            assert!(!known.has(client));
+        });
+    }
+}

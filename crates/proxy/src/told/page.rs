@@ -1,0 +1,131 @@
+//! Counts as text for Prometheus (exposition format 0.0.4).
+
+use std::fmt::Write;
+
+use crate::relay::ended::{Ended, Side};
+use crate::told::counts::{Totals, WayTotal};
+
+const SIDES: [Side; 2] = [Side::Client, Side::Server];
+const WAYS: [&str; 2] = ["up", "down"];
+const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
+
+/// The page; `open` connections are there at this instant, of `room`.
+pub fn page(totals: &Totals, open: usize, room: usize) -> String {
+    let mut page = Page(String::new());
+    page.family("connections_total", "counter", "Connections that were accepted.");
+    page.line("connections_total", "", totals.accepted as f64);
+    page.family("connections", "gauge", "Connections at this instant.");
+    page.line("connections", "", open as f64);
+    page.family("connections_room", "gauge", "Connections that there is room for.");
+    page.line("connections_room", "", room as f64);
+    page.family("refused_total", "counter", "Connections that were reset because there was no room.");
+    page.line("refused_total", "", totals.refused as f64);
+    page.family("ended_total", "counter", "Connections that are over, by how they ended.");
+    for ended in Ended::ALL {
+        let count = totals.ended.get(&ended).copied().unwrap_or_default();
+        page.line("ended_total", &format!("cause=\"{}\"", ended.name()), count as f64);
+    }
+    ways(&mut page, &totals.ways);
+    legs(&mut page, totals);
+    page.0
+}
+
+fn ways(page: &mut Page, ways: &[WayTotal; 2]) {
+    type Column = (&'static str, &'static str, &'static str, fn(&WayTotal) -> f64);
+    let columns: [Column; 4] = [
+        ("octets_total", "counter", "Octets handed on, from clients (up) and to them (down).", |way| {
+            way.octets as f64
+        }),
+        ("held_octets", "gauge", "Octets that the proxy holds between its sockets.", |way| way.held as f64),
+        (
+            "stalls_total",
+            "counter",
+            "Times that a receiver took nothing though there was something.",
+            |way| way.stalls as f64,
+        ),
+        ("stalled_seconds_total", "counter", "How long, in all connections together.", |way| {
+            way.stalled_ns as f64 / 1e9
+        }),
+    ];
+    for (name, kind, help, value) in columns {
+        page.family(name, kind, help);
+        for (way, total) in WAYS.iter().zip(ways) {
+            page.line(name, &format!("direction=\"{way}\""), value(total));
+        }
+    }
+}
+
+fn legs(page: &mut Page, totals: &Totals) {
+    page.family(
+        "retransmissions_total",
+        "counter",
+        "Segments that the kernel sent again (TCP_INFO), by leg.",
+    );
+    for (side, count) in SIDES.iter().zip(totals.retransmissions) {
+        page.line("retransmissions_total", &format!("leg=\"{}\"", side.name()), count as f64);
+    }
+    page.family(
+        "rtt_seconds",
+        "gauge",
+        "Smoothed round-trip times of the connections of this instant (TCP_INFO).",
+    );
+    for (side, legs) in SIDES.iter().zip(&totals.legs) {
+        page.quantiles("rtt_seconds", side.name(), legs.iter().filter_map(|leg| leg.rtt_s).collect());
+    }
+    page.family(
+        "cwnd_segments",
+        "gauge",
+        "Congestion windows of the connections of this instant (TCP_INFO).",
+    );
+    for (side, legs) in SIDES.iter().zip(&totals.legs) {
+        let windows = legs.iter().map(|leg| f64::from(leg.cwnd_segments)).collect();
+        page.quantiles("cwnd_segments", side.name(), windows);
+    }
+}
+
+struct Page(String);
+
+impl Page {
+    fn family(&mut self, name: &str, kind: &str, help: &str) {
+        let _ = write!(self.0, "# HELP umts_proxy_{name} {help}\n# TYPE umts_proxy_{name} {kind}\n");
+    }
+
+    fn line(&mut self, name: &str, labels: &str, value: f64) {
+        let labels = if labels.is_empty() { String::new() } else { format!("{{{labels}}}") };
+        let _ = writeln!(self.0, "umts_proxy_{name}{labels} {value}");
+    }
+
+    /// Nothing is known of no connection, so then there is no line.
+    fn quantiles(&mut self, name: &str, leg: &str, mut values: Vec<f64>) {
+        values.sort_by(f64::total_cmp);
+        let Some(last) = values.len().checked_sub(1) else { return };
+        for quantile in QUANTILES {
+            let value = values[(quantile * last as f64).round() as usize];
+            self.line(name, &format!("leg=\"{leg}\",quantile=\"{quantile}\""), value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::relay::tcp_info::Leg;
+
+    #[test]
+    fn every_family_has_its_kind_and_every_line_a_number() {
+        let leg = Leg { rtt_s: Some(0.084), cwnd_segments: 10, retransmissions: 3 };
+        let mut totals = Totals { accepted: 7, retransmissions: [3, 0], ..Totals::default() };
+        totals.legs[0].push(leg);
+        totals.ended.insert(Ended::InOrder, 6);
+        let text = page(&totals, 1, 100);
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            let (name, value) = line.rsplit_once(' ').unwrap();
+            assert!(name.starts_with("umts_proxy_") && value.parse::<f64>().is_ok(), "{line}");
+            let family = name.split('{').next().unwrap();
+            assert!(text.contains(&format!("# TYPE {family} ")), "{line}");
+        }
+        assert!(text.contains("umts_proxy_rtt_seconds{leg=\"client\",quantile=\"0.5\"} 0.084\n"));
+        assert!(!text.contains("rtt_seconds{leg=\"server\""), "nothing is known of it");
+        assert!(text.contains("umts_proxy_ended_total{cause=\"in_order\"} 6\n"));
+    }
+}

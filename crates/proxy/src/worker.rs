@@ -1,0 +1,155 @@
+//! A worker: a thread with a listener of its own, whose connections never leave it.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Poll;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Notify, watch};
+use tokio::time::sleep;
+
+use crate::connection::serve;
+use crate::options::Options;
+use crate::relay::Bounds;
+use crate::relay::pipes::Pipes;
+use crate::sockets::{Outgoing, Told};
+use crate::told::counts::Counts;
+use crate::told::log::Log;
+
+/// How long nobody is accepted when the host has no descriptor left.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// What all workers share.
+#[derive(Debug)]
+pub struct Common {
+    /// What was asked for.
+    pub options: Options,
+    /// TCP towards servers.
+    pub server: Told,
+    /// Bounds of every relay.
+    pub bounds: Bounds,
+    /// Connections that there is room for.
+    pub room: usize,
+    /// Connections at this instant.
+    pub open: AtomicUsize,
+    /// What is counted.
+    pub counts: Counts,
+    /// Where a line for every connection goes.
+    pub log: Option<Log>,
+    /// Where the proxy's own connections come from: a client who is among them is the proxy itself.
+    pub outgoing: Outgoing,
+}
+
+/// How far the proxy is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// It accepts connections.
+    Open,
+    /// It accepts none; those that are there go on.
+    Draining,
+    /// It is over, for all of them.
+    Over,
+}
+
+/// One worker.
+#[derive(Debug)]
+pub struct Worker {
+    /// What it shares.
+    pub common: Arc<Common>,
+    /// Its pipes.
+    pub pipes: Pipes,
+    open: AtomicUsize,
+    emptied: Notify,
+}
+
+impl Worker {
+    /// One without connections.
+    pub fn new(common: Arc<Common>) -> Self {
+        Worker { common, pipes: Pipes::default(), open: AtomicUsize::new(0), emptied: Notify::new() }
+    }
+
+    /// Works until the stage is over, or it is draining and the last connection has ended.
+    ///
+    /// # Errors
+    /// If there is no event queue to be had.
+    pub fn work(self, listener: std::net::TcpListener, mut stage: watch::Receiver<Stage>) -> io::Result<()> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+        let worker = Arc::new(self);
+        runtime.block_on(async {
+            let listener = TcpListener::from_std(listener)?;
+            until(&mut stage, Stage::Draining, accept_all(&worker, &listener)).await;
+            worker.accept_pending(&listener).await;
+            drop(listener);
+            until(&mut stage, Stage::Over, worker.wait_until_empty()).await;
+            Ok(())
+        })
+        // Whatever goes on ends here: its sockets linger for no time, so both peers get a reset.
+    }
+
+    /// Takes a client in, or turns it away where there is no room.
+    fn take(self: &Arc<Self>, client: TcpStream, address: SocketAddr) {
+        if self.common.open.fetch_add(1, Ordering::Relaxed) >= self.common.room {
+            self.common.open.fetch_sub(1, Ordering::Relaxed);
+            self.common.counts.refused();
+            return;
+        }
+        self.open.fetch_add(1, Ordering::Relaxed);
+        tokio::spawn(serve(self.clone(), client, address));
+    }
+
+    /// One of its connections is over.
+    pub fn leave(&self) {
+        self.common.open.fetch_sub(1, Ordering::Relaxed);
+        if self.open.fetch_sub(1, Ordering::Relaxed) == 1 {
+            self.emptied.notify_one();
+        }
+    }
+
+    async fn wait_until_empty(&self) {
+        while self.open.load(Ordering::Relaxed) > 0 {
+            self.emptied.notified().await;
+        }
+    }
+
+    /// Clients whose handshake is over already were promised a connection.
+    async fn accept_pending(self: &Arc<Self>, listener: &TcpListener) {
+        std::future::poll_fn(|cx| {
+            while let Poll::Ready(Ok((client, address))) = listener.poll_accept(cx) {
+                self.take(client, address);
+            }
+            Poll::Ready(())
+        })
+        .await;
+    }
+}
+
+async fn accept_all(worker: &Arc<Worker>, listener: &TcpListener) {
+    loop {
+        match listener.accept().await {
+            Ok((client, address)) => worker.take(client, unmapped(address)),
+            // Of one client: it went away meanwhile.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+            // Of this host: it waits in the listener's queue until there is something again.
+            Err(_) => sleep(PAUSE).await,
+        }
+    }
+}
+
+/// An IPv4 address as itself, though a socket for both versions shows it as one of IPv6.
+fn unmapped(address: SocketAddr) -> SocketAddr {
+    SocketAddr::new(address.ip().to_canonical(), address.port())
+}
+
+/// Does something until it is done or the stage is reached.
+async fn until(stage: &mut watch::Receiver<Stage>, reached: Stage, action: impl Future<Output = ()>) {
+    let mut action = std::pin::pin!(action);
+    let mut end = std::pin::pin!(stage.wait_for(|&stage| stage >= reached));
+    std::future::poll_fn(|cx| match (action.as_mut().poll(cx), end.as_mut().poll(cx)) {
+        (Poll::Pending, Poll::Pending) => Poll::Pending,
+        _ => Poll::Ready(()),
+    })
+    .await;
+}

@@ -1,0 +1,186 @@
+"""``umts proxy``: every TCP connection ends here, and another one goes on to the server."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from umtslab.cli.options import add_quiet, add_value, add_values
+
+if TYPE_CHECKING:
+    from umtslab.cli.parser import Options, Parser
+
+
+def options(parser: Parser) -> None:
+    """What can be typed behind ``umts proxy``."""
+    parser.explain(
+        "Two TCP connections take the place of one, so each has the round trips and the losses of its own "
+        "half of the path. What is acknowledged to a sender here has not reached the receiver yet; whatever "
+        "goes wrong, both sides get a reset, never what looks like the end of a short stream.",
+        "SIGTERM or Ctrl-C: no new connections, those that are there may go on for --drain; a second one "
+        "ends all. Exit status: 0 ended in this way; 1 something failed meanwhile; 2 wrong usage, or this "
+        "host does not have what was asked for, and nothing has changed.",
+    )
+    _ways(parser.add_argument_group("where from and where to"))
+    _tcp(parser.add_argument_group("TCP, by side"))
+    _bounds(parser.add_argument_group("bounds"))
+    _told(parser.add_argument_group("what is told"))
+
+
+def _ways(group: Options) -> None:
+    add_value(
+        group,
+        "--listen",
+        "ADDRESS",
+        "Where clients connect, as in 127.0.0.1:8080 or [::1]:8080; a port alone is every address.",
+    )
+    add_value(group, "--to", "HOST:PORT", "The server, whose addresses are tried in turn.")
+
+
+def _tcp(group: Options) -> None:
+    keys = "congestion_control, receive_buffer, send_buffer"
+    for side, whom in (("client", "clients"), ("server", "servers")):
+        add_values(
+            group,
+            f"--{side}-set",
+            "KEY=VALUE",
+            f"What TCP does towards {whom}: {keys} (default: what the kernel does); may be repeated.",
+        )
+    add_value(
+        group,
+        "--user-timeout",
+        "TIME",
+        "How long what was sent may stay unacknowledged (default: the kernel's number of retransmissions).",
+    )
+
+
+def _bounds(group: Options) -> None:
+    add_value(
+        group,
+        "--buffer",
+        "SIZE",
+        "What a connection may have in the proxy each way, kernel memory included (default: what the kernel "
+        "finds right; with --memory a share of it).",
+    )
+    add_value(group, "--memory", "SIZE", "What all connections may have there together (default: unlimited).")
+    add_value(
+        group,
+        "--connections",
+        "N",
+        "Connections at once, others are reset (default: as many as descriptors and memory allow).",
+    )
+    add_value(group, "--workers", "N", "Threads that relay (default: as many as there are processors).")
+    add_value(group, "--connect-timeout", "TIME", 'How long a server may take to answer (default: "30 s").')
+    add_value(group, "--idle-timeout", "TIME", 'How long a connection may be silent (default: "1 h").')
+    add_value(
+        group, "--drain", "TIME", 'How long connections may go on after the first signal (default: "30 s").'
+    )
+
+
+def _told(group: Options) -> None:
+    add_value(
+        group,
+        "--metrics",
+        "ADDRESS",
+        "Answer there with metrics for Prometheus: http://ADDRESS/metrics.",
+    )
+    add_value(
+        group,
+        "--log",
+        "FILE",
+        "Add a JSON object in a line for every connection that is over; - is standard output.",
+    )
+    add_quiet(group, "Say nothing at the start and at the end.")
+
+
+def proxy(
+    *,
+    listen: str | None,
+    to: str | None,
+    client_set: Sequence[str],
+    server_set: Sequence[str],
+    user_timeout: str | None,
+    buffer: str | None,
+    memory: str | None,
+    connections: str | None,
+    workers: str | None,
+    connect_timeout: str | None,
+    idle_timeout: str | None,
+    drain: str | None,
+    metrics: str | None,
+    log: str | None,
+    quiet: bool,
+) -> int:
+    """Relay until a signal comes; arguments as `options` declares them."""
+    from umtslab import _core
+
+    typed = {
+        "listen": listen,
+        "to": to,
+        "client-set": client_set,
+        "server-set": server_set,
+        "user-timeout": user_timeout,
+        "buffer": buffer,
+        "memory": memory,
+        "connections": connections,
+        "workers": workers,
+        "connect-timeout": connect_timeout,
+        "idle-timeout": idle_timeout,
+        "drain": drain,
+        "metrics": metrics,
+        "log": log,
+    }
+
+    def started(told: dict[str, Any]) -> None:
+        if not quiet:
+            print("\n".join(beginning(told)), file=sys.stderr, flush=True)
+
+    try:
+        totals = _core.proxy(pairs(typed), started)
+    except _core.ProxyError as error:
+        print(f"umts: {error}", file=sys.stderr)
+        return error.status
+    if not quiet:
+        print(ending(totals), file=sys.stderr)
+    return 0
+
+
+def pairs(typed: Mapping[str, str | Sequence[str] | None]) -> list[tuple[str, str]]:
+    """Options as they are typed, each with its value."""
+    return [
+        (f"--{name}", value)
+        for name, values in typed.items()
+        for value in ([values] if isinstance(values, str | None) else values)
+        if value is not None
+    ]
+
+
+def beginning(told: dict[str, Any]) -> list[str]:
+    """What there is when clients can connect, in lines."""
+    lines = [f"listens at {told['listen']}, with room for {told['connections']:,} connections"]
+    if told["buffer"] is not None:
+        lines[0] += f" of {told['buffer']:,} octets each way"
+    lines += [f"{side} side: {_side(told[side])}" for side in ("client", "server")]
+    if told["metrics"] is not None:
+        lines.append(f"metrics at http://{told['metrics']}/metrics")
+    return lines
+
+
+def _side(told: dict[str, Any]) -> str:
+    words = [f"congestion control {told['congestion_control']}"]
+    for key, name in (("receive_buffer", "receive buffer"), ("send_buffer", "send buffer")):
+        size = told[key]
+        words.append(f"{name} {'as the path needs' if size is None else f'{size:,} octets'}")
+    return ", ".join(words)
+
+
+def ending(totals: dict[str, Any]) -> str:
+    """The sums of all connections, in a line."""
+    ended = ", ".join(f"{count:,} {cause.replace('_', ' ')}" for cause, count in totals["ended"].items())
+    line = f"{totals['accepted']:,} connections ({ended or 'none'}), {totals['refused']:,} refused; "
+    line += f"octets: {totals['octets_up']:,} up, {totals['octets_down']:,} down"
+    lost = totals["lost_lines"]
+    return line + (
+        f"; {lost:,} lines of the log are lost: it could not be written fast enough" if lost else ""
+    )

@@ -1,0 +1,134 @@
+"""``umts proxy`` at work for a test, and TCP behaviours that are held against direct connections."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+WAIT_S = 60
+
+RESET = struct.pack("ii", 1, 0)
+"""Lingers for no time: closing sends a reset."""
+
+Address = tuple[str, int]
+Serve = Callable[[socket.socket], object]
+
+
+class Proxy:
+    """A proxy that listens at a port of its own choice."""
+
+    def __init__(self, *words: str, log: Path | None = None, listen: str = "127.0.0.1:0") -> None:
+        self.log = log
+        told = () if log is None else ("--log", str(log))
+        line = [sys.executable, "-m", "umtslab", "proxy", "--listen", listen, *words, *told]
+        self.process = subprocess.Popen(line, text=True, stderr=subprocess.PIPE)
+        assert self.process.stderr is not None
+        first = self.process.stderr.readline()
+        found = re.match(r"listens at (.+):(\d+), with room for ([\d,]+)", first)
+        assert found is not None, first + self.process.stderr.read()
+        self.address: Address = (found[1].strip("[]"), int(found[2]))
+        self.room = int(found[3].replace(",", ""))
+        self.told = [first, self.process.stderr.readline(), self.process.stderr.readline()]
+
+    def end(self) -> str:
+        """End it in order: what it said at the end."""
+        self.process.terminate()
+        _, said = self.process.communicate(timeout=WAIT_S)
+        assert self.process.returncode == 0, said
+        return said
+
+    def ended(self, count: int) -> list[dict[str, Any]]:
+        """Lines of the log about connections, as soon as there are `count`."""
+        assert self.log is not None
+        deadline = time.monotonic() + WAIT_S
+        while True:
+            text = self.log.read_text() if self.log.exists() else ""
+            lines = [json.loads(line) for line in text.splitlines() if line.endswith("}")]
+            found = [line for line in lines if line["event"] == "connection"]
+            if len(found) >= count:
+                return found
+            assert time.monotonic() < deadline, found
+            time.sleep(0.02)
+
+
+@contextmanager
+def proxy(*words: str, log: Path | None = None, listen: str = "127.0.0.1:0") -> Iterator[Proxy]:
+    """A proxy with these words; killed at the end if it still runs."""
+    made = Proxy(*words, log=log, listen=listen)
+    try:
+        yield made
+    finally:
+        made.process.kill()
+        made.process.communicate()
+
+
+@contextmanager
+def server(serve: Serve, family: socket.AddressFamily = socket.AF_INET) -> Iterator[Address]:
+    """A server that does this with each connection, in a thread of its own."""
+    host = "127.0.0.1" if family == socket.AF_INET else "::1"
+    listening = socket.create_server((host, 0), family=family, backlog=512)
+
+    def accept() -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listening.accept()
+                threading.Thread(target=_served, args=(serve, connection), daemon=True).start()
+
+    thread = threading.Thread(target=accept, daemon=True)
+    thread.start()
+    try:
+        yield (host, listening.getsockname()[1])
+    finally:
+        # Closing alone would not wake who accepts.
+        listening.shutdown(socket.SHUT_RDWR)
+        thread.join(WAIT_S)
+        listening.close()
+
+
+def _served(serve: Serve, connection: socket.socket) -> None:
+    with connection, suppress(OSError):
+        connection.settimeout(WAIT_S)
+        serve(connection)
+
+
+def connect(address: Address) -> socket.socket:
+    """A connection with a limit on how long it may wait."""
+    return socket.create_connection(address, WAIT_S)
+
+
+def text(address: Address) -> str:
+    """An address as options take it."""
+    host, port = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def all_of(connection: socket.socket) -> bytes:
+    """What comes until the end of the stream."""
+    parts = []
+    while part := connection.recv(1 << 16):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def reset(connection: socket.socket) -> None:
+    """Close with a reset."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET)
+    connection.close()
+
+
+def outcome(action: Callable[[], object]) -> str:
+    """What an action returns, or the kind of error that it meets."""
+    try:
+        return repr(action())
+    except OSError as error:
+        return type(error).__name__

@@ -1,0 +1,339 @@
+"""``umts proxy`` with a given server: it behaves as TCP does without it."""
+
+from __future__ import annotations
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import proxied
+import pytest
+from proxied import Address, all_of, connect, outcome, proxy, reset, server, text
+
+FAMILIES = [
+    pytest.param(socket.AF_INET, id="IPv4"),
+    pytest.param(socket.AF_INET6, id="IPv6"),
+]
+LARGE = 10_000_000
+
+
+@contextmanager
+def both_ways(
+    serve: proxied.Serve, family: socket.AddressFamily, *words: str
+) -> Iterator[tuple[Address, Address]]:
+    """Addresses of a server itself, and of a proxy in front of it."""
+    listen = "127.0.0.1:0" if family == socket.AF_INET else "[::1]:0"
+    with server(serve, family) as there, proxy("--to", text(there), *words, listen=listen) as made:
+        yield there, made.address
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_client_that_has_said_all_gets_the_answer(family: socket.AddressFamily) -> None:
+    def serve(connection: socket.socket) -> None:
+        connection.sendall(b"%d octets" % len(all_of(connection)))
+
+    def ask(address: Address) -> bytes:
+        with connect(address) as connection:
+            connection.sendall(bytes(LARGE))
+            connection.shutdown(socket.SHUT_WR)
+            return all_of(connection)
+
+    with both_ways(serve, family) as addresses:
+        assert [ask(address) for address in addresses] == [b"10000000 octets"] * 2
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_slow_reader_gets_each_octet(family: socket.AddressFamily) -> None:
+    sent = bytes(range(256)) * (LARGE // 256)
+
+    def serve(connection: socket.socket) -> None:
+        connection.sendall(sent)
+
+    def read(address: Address) -> bool:
+        with connect(address) as connection:
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 20_000)
+            # The server has closed long before.
+            time.sleep(0.5)
+            return all_of(connection) == sent
+
+    with both_ways(serve, family) as addresses:
+        assert [read(address) for address in addresses] == [True, True]
+
+
+def _server_resets(connection: socket.socket) -> None:
+    connection.recv(1)
+    reset(connection)
+
+
+def _server_resets_when_full(connection: socket.socket) -> None:
+    connection.settimeout(1)
+    try:
+        connection.sendall(bytes(100_000_000))
+    except TimeoutError:
+        reset(connection)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_reset_of_the_server_is_a_reset(family: socket.AddressFamily) -> None:
+    def ask(address: Address) -> str:
+        with connect(address) as connection:
+            connection.sendall(b"x")
+            return outcome(lambda: connection.recv(1))
+
+    with both_ways(_server_resets, family) as addresses:
+        assert [ask(address) for address in addresses] == ["ConnectionResetError"] * 2
+
+
+def test_a_reset_passes_a_full_buffer_at_once() -> None:
+    def ask(address: Address) -> str:
+        with connect(address) as connection:
+            time.sleep(2.5)
+            return outcome(lambda: all_of(connection))
+
+    with both_ways(_server_resets_when_full, socket.AF_INET) as (_, address):
+        assert ask(address) == "ConnectionResetError"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_reset_of_the_client_is_a_reset(family: socket.AddressFamily) -> None:
+    seen: list[str] = []
+    done = threading.Semaphore(0)
+
+    def serve(connection: socket.socket) -> None:
+        connection.sendall(b"x")
+        seen.append(outcome(lambda: all_of(connection)))
+        done.release()
+
+    with both_ways(serve, family) as addresses:
+        for address in addresses:
+            connection = connect(address)
+            connection.recv(1)
+            reset(connection)
+            assert done.acquire(timeout=proxied.WAIT_S)
+    assert seen == ["ConnectionResetError"] * 2
+
+
+def test_a_port_that_is_refused_is_a_reset_at_once(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        nobody = gone.getsockname()
+    with (
+        proxy("--to", text(nobody), log=tmp_path / "log") as made,
+        connect(made.address) as connection,
+    ):
+        assert outcome(lambda: connection.recv(1)) == "ConnectionResetError"
+        (line,) = made.ended(1)
+        assert (line["ended"], line["server"], line["octets_up"]) == ("refused", None, None)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_both_may_close_at_once(family: socket.AddressFamily) -> None:
+    meet = threading.Barrier(2, timeout=proxied.WAIT_S)
+    seen: list[bytes] = []
+
+    def serve(connection: socket.socket) -> None:
+        connection.sendall(b"s" * 1000)
+        meet.wait()
+        connection.shutdown(socket.SHUT_WR)
+        seen.append(all_of(connection))
+        meet.wait()
+
+    with both_ways(serve, family) as addresses:
+        for address in addresses:
+            with connect(address) as connection:
+                connection.sendall(b"c" * 1000)
+                meet.wait()
+                connection.shutdown(socket.SHUT_WR)
+                assert all_of(connection) == b"s" * 1000
+                meet.wait()
+    assert seen == [b"c" * 1000] * 2
+
+
+def test_what_is_small_waits_for_nothing_more() -> None:
+    def serve(connection: socket.socket) -> None:
+        while part := connection.recv(100):
+            connection.sendall(part)
+
+    def fifty(address: Address) -> float:
+        with connect(address) as connection:
+            begun = time.monotonic()
+            for _ in range(50):
+                connection.sendall(bytes(100))
+                assert connection.recv(100, socket.MSG_WAITALL) == bytes(100)
+            return time.monotonic() - begun
+
+    with both_ways(serve, socket.AF_INET) as (_, address):
+        # A last segment that is held back costs 200 ms each way: twenty seconds.
+        assert fifty(address) < 10
+
+
+def test_a_client_that_was_silent_for_too_long_gets_a_reset(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with (
+        server(all_of) as there,
+        proxy("--to", text(there), "--idle-timeout", "300 ms", log=log) as made,
+        connect(made.address) as connection,
+    ):
+        for _ in range(5):
+            time.sleep(0.1)
+            connection.sendall(b"x")
+        assert outcome(lambda: connection.recv(1)) == "ConnectionResetError"
+        (line,) = made.ended(1)
+        assert (line["ended"], line["octets_up"]) == ("idle", 5)
+        assert line["duration_s"] >= 0.8
+
+
+def test_the_log_has_what_passed(tmp_path: Path) -> None:
+    def serve(connection: socket.socket) -> None:
+        connection.sendall(bytes(3 * len(all_of(connection))))
+
+    with server(serve) as there, proxy("--to", text(there), log=tmp_path / "log") as made:
+        with connect(made.address) as connection:
+            connection.sendall(bytes(1000))
+            connection.shutdown(socket.SHUT_WR)
+            client = connection.getsockname()
+            assert len(all_of(connection)) == 3000
+        (line,) = made.ended(1)
+        assert (line["ended"], line["client"], line["server"]) == ("in_order", text(client), text(there))
+        assert (line["octets_up"], line["octets_down"], line["lost_octets_down"]) == (1000, 3000, 0)
+        assert line["client_rtt_s"] > 0
+        assert line["server_retransmissions"] == 0
+        assert "1 connections (1 in order), 0 refused; octets: 1,000 up, 3,000 down" in made.end()
+
+
+def test_metrics_are_counted_while_a_connection_goes_on() -> None:
+    def serve(connection: socket.socket) -> None:
+        connection.sendall(bytes(len(connection.recv(100))))
+        all_of(connection)
+
+    with server(serve) as there, proxy("--to", text(there), "--metrics", "127.0.0.1:0") as made:
+        assert made.process.stderr is not None
+        where = made.process.stderr.readline().split()[-1]
+        with connect(made.address) as connection:
+            connection.sendall(bytes(100))
+            assert connection.recv(100, socket.MSG_WAITALL) == bytes(100)
+
+            def page() -> str:
+                content: bytes = urllib.request.urlopen(where, timeout=proxied.WAIT_S).read()
+                return content.decode()
+
+            # What the kernel took may be with the client before it is counted.
+            _wait_until(lambda: 'umts_proxy_octets_total{direction="down"} 100\n' in page())
+            assert "umts_proxy_connections 1\n" in page()
+            assert 'umts_proxy_rtt_seconds{leg="server",quantile="0.5"} ' in page()
+
+
+def test_who_finds_no_room_gets_a_reset() -> None:
+    with (
+        server(all_of) as there,
+        proxy("--to", text(there), "--connections", "2", "--workers", "1") as made,
+        connect(made.address) as first,
+        connect(made.address) as second,
+    ):
+        first.sendall(b"x")
+        second.sendall(b"x")
+        with connect(made.address) as third:
+            assert outcome(lambda: third.recv(1)) == "ConnectionResetError"
+        first.close()
+        reply = ""
+        for _ in range(100):
+            with connect(made.address) as fourth:
+                fourth.settimeout(0.2)
+                reply = outcome(lambda connection=fourth: connection.recv(1))  # type: ignore[misc]
+            if reply == "TimeoutError":
+                break
+            time.sleep(0.05)
+        assert reply == "TimeoutError", "there is room again"
+        assert made.room == 2
+
+
+def test_draining_loses_nothing(tmp_path: Path) -> None:
+    go_on = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        connection.sendall(bytes(1000))
+        go_on.wait(proxied.WAIT_S)
+        connection.sendall(bytes(LARGE))
+
+    with (
+        server(serve) as there,
+        proxy("--to", text(there), log=tmp_path / "log") as made,
+        connect(made.address) as connection,
+    ):
+        connection.recv(1000, socket.MSG_WAITALL)
+        made.process.terminate()
+        _wait_until(lambda: outcome(lambda: connect(made.address).close()) == "ConnectionRefusedError")
+        go_on.set()
+        assert len(all_of(connection)) == LARGE
+        client = text(connection.getsockname())
+        connection.close()
+        assert made.process.wait(proxied.WAIT_S) == 0
+        assert [line["ended"] for line in made.ended(1) if line["client"] == client] == ["in_order"]
+
+
+def test_a_second_signal_ends_it_with_resets(tmp_path: Path) -> None:
+    with (
+        server(all_of) as there,
+        proxy("--to", text(there), log=tmp_path / "log") as made,
+        connect(made.address) as connection,
+    ):
+        connection.sendall(b"x")
+        made.process.terminate()
+        _wait_until(lambda: outcome(lambda: connect(made.address).close()) == "ConnectionRefusedError")
+        made.process.terminate()
+        assert made.process.wait(proxied.WAIT_S) == 0
+        assert outcome(lambda: connection.recv(1)) == "ConnectionResetError"
+        client = text(connection.getsockname())
+        assert [line["ended"] for line in made.ended(1) if line["client"] == client] == ["stopped"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--to", "127.0.0.1:1"], "--listen is missing"),
+        (["--listen", "127.0.0.1:0"], "--to is missing"),
+        (["--listen", "TAKEN", "--to", "127.0.0.1:1"], "is taken: `ss -ltnp` says by whom"),
+        (["--listen", "192.0.2.77:8080", "--to", "127.0.0.1:1"], "this host has no address 192.0.2.77"),
+        (["--listen", "TAKEN", "--to", "TAKEN"], "is where this proxy listens itself"),
+        (["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--metrics", "TAKEN"], "--metrics 127.0.0.1:"),
+        (
+            ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--client-set", "congestion_control=evil"],
+            "--client-set congestion_control=evil: this kernel has ",
+        ),
+        (
+            ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--server-set", "congestion_control=evil"],
+            "--server-set congestion_control=evil: this kernel has ",
+        ),
+        (["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--buffer", "1 kB"], "--buffer 1 kB: less than"),
+        (
+            ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--log", "/nowhere/log"],
+            "--log /nowhere/log: ",
+        ),
+        (
+            ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--connections", "9999999"],
+            "--connections 9999999: ",
+        ),
+    ],
+)
+def test_what_is_not_to_be_had_is_told_with_the_repair(words: list[str], said: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        line = [text(taken.getsockname()) if word == "TAKEN" else word for word in words]
+        umts = [sys.executable, "-m", "umtslab", "proxy", *line]
+        done = subprocess.run(umts, capture_output=True, text=True, timeout=proxied.WAIT_S, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("umts: ")
+    assert said in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def _wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + proxied.WAIT_S
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
