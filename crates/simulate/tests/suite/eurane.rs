@@ -26,10 +26,11 @@ fn one_user_on_fach_has_the_goodput_and_the_round_trip_of_the_original() {
         let set = [("tcp.segment_payload", payload), ("radio.bler", bler)];
         let metrics = metrics("ftp-on-fach", &set);
         let what = format!("{payload}, BLER {bler}");
-        let tolerance = if bler == "0.01" { 0.01 } else { 0.02 };
+        // One run of the original against one of ours: at 0.3 runs differ by 0.2 % from each other.
+        let tolerance = if bler == "0.3" { 0.008 } else { 0.004 };
         assert_within(&what, value(&metrics, "goodput_kbps"), goodput, tolerance);
         // The original sampled its RTT at 4 Hz; its own is a time average of the last sample.
-        assert_within(&what, value(&metrics, "mean_rtt_time_avg_s"), rtt, 0.02);
+        assert_within(&what, value(&metrics, "mean_rtt_time_avg_s"), rtt, 0.006);
         assert_eq!(value(&metrics, "tcp_retransmissions"), 0.0, "{what}");
         assert_within(&what, value(&metrics, "mean_outstanding_segments"), 19.96, 0.01);
     }
@@ -54,7 +55,8 @@ fn the_five_loss_based_versions_are_equal_when_rlc_hides_every_loss() {
 
 /// Vegas without its header, as ns-2 has it: payload, block error ratio, goodput in kbit/s, round-trip time in seconds,
 /// segments outstanding.
-const VEGAS: [(&str, &str, f64, f64, f64); 7] = [
+type VegasRow = (&'static str, &'static str, f64, f64, f64);
+const VEGAS: [VegasRow; 7] = [
     ("1000 B", "0", 31.77, 1.257, 5.0),
     ("1000 B", "0.01", 31.445, 1.016, 4.0),
     ("1000 B", "0.1", 28.54, 1.113, 4.0),
@@ -66,25 +68,26 @@ const VEGAS: [(&str, &str, f64, f64, f64); 7] = [
 
 #[test]
 fn vegas_keeps_as_few_segments_under_way_as_the_original() {
-    for (payload, bler, goodput, rtt, outstanding) in VEGAS {
-        // Whether four or five segments stay under way is decided in the first round trips, thus by the seed.
-        let metrics = metrics(
-            "ftp-on-fach",
-            &[
-                ("tcp.variant", "vegas"),
-                ("tcp.segment_payload", payload),
-                ("radio.bler", bler),
-                ("seed", "8"),
-            ],
-        );
-        let what = format!("{payload}, BLER {bler}");
-        assert_within(&what, value(&metrics, "goodput_kbps"), goodput, 0.02);
-        let under_way = value(&metrics, "mean_outstanding_segments");
-        assert!((under_way - outstanding).abs() < 0.5, "{what}: {under_way} segments, not {outstanding}");
-        // Each of them waits for those before it.
-        let rtt_each = value(&metrics, "mean_rtt_time_avg_s") / under_way;
-        assert_within(&what, rtt_each, rtt / outstanding, 0.025);
+    for row in VEGAS {
+        // Whether four or five segments stay under way is decided in the first round trips, thus by the seed: the one run of
+        // the original has to be among ten of ours.
+        let seeds = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"];
+        assert!(seeds.iter().any(|seed| is_as_the_original(row, seed)), "{row:?}");
     }
+}
+
+fn is_as_the_original((payload, bler, goodput, rtt, outstanding): VegasRow, seed: &str) -> bool {
+    let metrics = metrics(
+        "ftp-on-fach",
+        &[("tcp.variant", "vegas"), ("tcp.segment_payload", payload), ("radio.bler", bler), ("seed", seed)],
+    );
+    let is_within = |ours: f64, theirs: f64, relative: f64| ((ours - theirs) / theirs).abs() <= relative;
+    let under_way = value(&metrics, "mean_outstanding_segments");
+    // Each of them waits for those before it.
+    let rtt_each = value(&metrics, "mean_rtt_time_avg_s") / under_way;
+    is_within(value(&metrics, "goodput_kbps"), goodput, 0.02)
+        && (under_way - outstanding).abs() < 0.5
+        && is_within(rtt_each, rtt / outstanding, 0.02)
 }
 
 #[test]
@@ -115,19 +118,30 @@ const TWO_USERS: [(&str, &str, f64); 10] = [
 #[test]
 fn a_second_user_costs_the_cell_what_it_cost_the_original() {
     for (variant, bler, goodput) in TWO_USERS {
-        let phase = [("tcp.variant", variant), ("radio.bler", bler), ("measure.from", "1500 s")];
-        let metrics = metrics("ftp-on-fach-two-users", &phase);
-        assert_within(&format!("{variant}, BLER {bler}"), value(&metrics, "goodput_kbps"), goodput, 0.02);
-        // In the original the second of two users of Vegas had 53 to 57 % of the channel.
-        let fair = if variant == "vegas" { 0.9 } else { 0.999 };
-        assert!(value(&metrics, "jain_fairness") > fair);
+        let run = |seed| {
+            let phase =
+                [("tcp.variant", variant), ("radio.bler", bler), ("measure.from", "1500 s"), ("seed", seed)];
+            metrics("ftp-on-fach-two-users", &phase)
+        };
+        let first = run("1");
+        let what = format!("{variant}, BLER {bler}");
+        // Vegas at 0.3 is the one that stays apart: 18.08 kbit/s in six runs, of which none has more than 18.17.
+        let tolerance = if (variant, bler) == ("vegas", "0.3") { 0.02 } else { 0.003 };
+        assert_within(&what, value(&first, "goodput_kbps"), goodput, tolerance);
+        if variant == "vegas" {
+            // In the original the second of two users had 53 to 57 % of the channel; which it is hangs on the seed.
+            let fairness = [first, run("2"), run("3")].map(|run| value(&run, "jain_fairness"));
+            assert!(fairness.iter().sum::<f64>() / 3.0 > 0.9, "{what}: {fairness:?}");
+        } else {
+            assert!(value(&first, "jain_fairness") > 0.999, "{what}");
+        }
     }
 }
 
 #[test]
 fn two_users_offer_twice_what_the_channel_takes_and_every_pdu_is_sent_more_than_twice() {
     let whole = metrics("ftp-on-fach-two-users", &[]);
-    assert_within("total", value(&whole, "goodput_kbps"), 25.71, 0.02);
+    assert_within("total", value(&whole, "goodput_kbps"), 25.71, 0.003);
     let phase = metrics("ftp-on-fach-two-users", &[("measure.from", "1500 s")]);
     assert_within("PDUs on the Iub", value(&phase, "iub_pdus_per_s"), 199.6, 0.01);
     assert_within("transmissions", value(&phase, "mean_transmissions_per_pdu"), 2.4, 0.05);
@@ -142,6 +156,16 @@ fn with_mac_c_asking_the_users_in_turn_a_second_user_costs_nothing() {
     let one = metrics("ftp-on-fach", &[("cell.fach.scheduling", "pull")]);
     assert_within("total", value(&two, "goodput_kbps"), value(&one, "goodput_kbps"), 0.02);
     assert!(value(&two, "mean_transmissions_per_pdu") < 1.02);
+}
+
+/// Timer_Status_Prohibit of 150 ms ends half way between two TTIs of 20 ms, and the report's wait of 10 ms at a tick: a
+/// report that rides with the data of that tick comes a TTI earlier than one that goes alone.
+#[test]
+fn a_report_at_the_very_end_of_its_wait_rides_as_in_the_original() {
+    let metrics = metrics("ftp-on-dch-64", &[]);
+    assert_within("64 kbit/s, 20 ms", value(&metrics, "goodput_kbps"), 61.07, 0.001);
+    let apart = self::metrics("ftp-on-dch-64", &[("rlc.piggyback_wait", "9.9 ms")]);
+    assert_within("alone", value(&apart, "goodput_kbps"), 59.41, 0.001);
 }
 
 #[test]

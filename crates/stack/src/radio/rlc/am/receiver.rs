@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::num::NonZeroU16;
 
 use umts_kernel::TraceSink;
-use umts_units::Time;
+use umts_units::{Duration, Time};
 
 use super::config::{AmConfig, GapWhileProhibited, MissingPduIndication, MrwAcknowledgment};
 use super::timers::{Timer, Timers};
@@ -404,7 +404,8 @@ impl Receiver {
                 timers.set(Timer::StatusProhibit, due);
             }
             if !config.piggyback_wait.is_zero() {
-                timers.set(Timer::StatusWait, due + config.piggyback_wait);
+                // Data that leave at the very end of the wait still take it: timers come before ticks.
+                timers.set(Timer::StatusWait, due + config.piggyback_wait + Duration::from_nanos(1));
             }
         }
     }

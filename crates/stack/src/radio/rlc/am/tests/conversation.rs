@@ -170,6 +170,19 @@ fn eurane_writes_a_report_that_found_no_ride_and_sends_it_later() {
 }
 
 #[test]
+fn a_report_rides_with_data_that_leave_at_the_very_end_of_its_wait() {
+    let mut talk = Talk::new(eurane());
+    talk.at(0).hears(&data(0, 1, true, &[]), &[]);
+    talk.at(5).queues(1, 20).unwrap();
+    assert_eq!(talk.at(10).sends(1), ["0 P +STATUS"]);
+    // A nanosecond later it is written and travels alone, and the data after it.
+    let mut talk = Talk::new(eurane());
+    talk.at(0).hears(&data(0, 1, true, &[]), &[]);
+    talk.at(5).queues(1, 20).unwrap();
+    assert_eq!(talk.at(11).sends(1), ["STATUS ack 2"]);
+}
+
+#[test]
 fn a_duplicate_is_dropped_but_its_poll_is_answered() {
     let mut talk = Talk::new(config());
     talk.at(10).hears(&data(0, 0, false, &[(1, 0, 0)]), &[]);
