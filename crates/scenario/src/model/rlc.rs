@@ -45,7 +45,7 @@ pub struct Rlc {
     /// Whether a status report may ride in a data PDU.
     #[schemars(extend("x-source" = "TS 25.322 §9.2.1.5"))]
     pub piggyback: Piggyback,
-    /// How long a status report waits for data to ride on.
+    /// How long a status report waits for data to ride on; data that leave at the very end still take it.
     #[schemars(extend("x-max" = "10 s", "x-source" = "EURANE: 10 ms; none in 3GPP"))]
     pub piggyback_wait: Duration,
     /// PDUs that may be outstanding, Configured_Tx_Window_Size.

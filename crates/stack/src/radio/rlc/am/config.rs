@@ -18,7 +18,7 @@ pub struct AmConfig {
     pub status_format: StatusFormat,
     /// Whether a STATUS may travel inside a data PDU.
     pub piggyback: Piggyback,
-    /// How long a STATUS waits for such a PDU before it travels alone.
+    /// How long a STATUS waits for such a PDU before it travels alone; one that leaves at the very end still takes it.
     pub piggyback_wait: Duration,
     /// Configured_Tx_Window_Size: up to 2047.
     pub window: u32,
