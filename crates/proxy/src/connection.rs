@@ -11,16 +11,20 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use nix::libc::{EMFILE, ENFILE, ENOBUFS, ENOMEM};
 use serde_json::{Value, json};
+use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use crate::asked::proxy_protocol::header;
+use crate::asked::request::{say, socks5};
+use crate::asked::socks5::reply_of;
 use crate::options::Destination;
-use crate::relay::ended::Ended;
+use crate::relay::ended::{Ended, Side};
 use crate::relay::tcp_info::Leg;
 use crate::relay::{Joined, relay};
 use crate::sockets::{Departure, connect};
-use crate::worker::{Common, Worker};
+use crate::worker::{Common, Worker, unmapped};
 
 /// What is told of a connection when it is over, whichever way that comes about.
 pub struct Record {
@@ -38,7 +42,7 @@ pub struct Record {
 pub async fn serve(worker: Arc<Worker>, client: TcpStream, address: SocketAddr) {
     let mut record = Record::new(worker, address);
     let worker = record.worker.clone();
-    let reached = unless_broken(&client, reach(&worker.common, address)).await;
+    let reached = unless_broken(&client, reach(&worker.common, &client, address)).await;
     match reached {
         Ok(Reached { server, address, departure: _departure }) => {
             record.connected = Some(record.since.elapsed());
@@ -48,7 +52,13 @@ pub async fn serve(worker: Arc<Worker>, client: TcpStream, address: SocketAddr) 
             record.joined = Some(joined.clone());
             record.ended = relay(&joined, &worker.pipes, worker.common.bounds).await;
         }
-        Err(ended) => record.ended = ended,
+        Err(ended) => {
+            record.ended = ended;
+            // A client that was told why is to hear it: a reset would overtake the words.
+            if worker.common.options.destination == Destination::Socks5 && ended != Ended::ResetByClient {
+                let _ = SockRef::from(&client).set_linger(None);
+            }
+        }
     }
 }
 
@@ -75,19 +85,46 @@ struct Reached<'a> {
     departure: Departure<'a>,
 }
 
-/// A connection to where the client wants to go.
-async fn reach(common: &Common, client: SocketAddr) -> Result<Reached<'_>, Ended> {
-    if common.outgoing.has(client) {
+/// A connection to where the client wants to go; whoever is to hear of it has heard.
+async fn reach<'a>(
+    common: &'a Common,
+    client: &TcpStream,
+    address: SocketAddr,
+) -> Result<Reached<'a>, Ended> {
+    if common.outgoing.has(address) {
         return Err(Ended::Loop);
     }
-    let Destination::Fixed(servers) = &common.options.destination;
-    let mut found = Ended::Unreachable;
+    let is_asked = common.options.destination == Destination::Socks5;
+    let patience = common.options.connect_timeout;
+    let reached = match &common.options.destination {
+        Destination::Fixed(servers) => first_of(common, servers).await,
+        Destination::Socks5 => {
+            let servers = timeout(patience, socks5(client)).await.unwrap_or(Err(Ended::BadRequest))?;
+            first_of(common, &servers).await
+        }
+    };
+    if is_asked {
+        let words = reply_of(reached.as_ref().map(drop));
+        say(client, &words).await.map_err(|error| Ended::of_error(Side::Client, &error))?;
+    }
+    let reached = reached.map_err(|error| failure(&error))?;
+    if common.options.tells_client {
+        let local = client.local_addr().map_err(|error| Ended::of_error(Side::Client, &error))?;
+        let words = header(address, unmapped(local));
+        say(&reached.server, &words).await.map_err(|error| Ended::of_error(Side::Server, &error))?;
+    }
+    Ok(reached)
+}
+
+/// A connection to the first of these that answers.
+async fn first_of<'a>(common: &'a Common, servers: &[SocketAddr]) -> io::Result<Reached<'a>> {
+    let mut found = io::Error::from(io::ErrorKind::HostUnreachable);
     for &address in servers {
         let connecting = connect(address, &common.server, &common.outgoing);
         found = match timeout(common.options.connect_timeout, connecting).await {
             Ok(Ok((server, departure))) => return Ok(Reached { server, address, departure }),
-            Ok(Err(error)) => failure(&error),
-            Err(_) => Ended::Unreachable,
+            Ok(Err(error)) => error,
+            Err(_) => io::ErrorKind::TimedOut.into(),
         };
     }
     Err(found)

@@ -11,12 +11,14 @@
 //! - `options`: what was typed, checked; `room`: how many connections that leaves room for.
 //! - `sockets`: what TCP is told at each side, and what it then does.
 //! - `relay`: two sockets joined; knows nothing of where they come from.
+//! - `asked`: what clients say of where they want to go, and what servers are told of clients.
 //! - `connection`: one from its SYN to its end; `worker`: many of them.
 //! - `told`: counts, metrics, the log.
 //!
 //! [`run()`] puts them together.
 #![cfg(target_os = "linux")]
 
+mod asked;
 mod connection;
 mod error;
 mod options;

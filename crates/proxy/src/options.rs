@@ -15,6 +15,8 @@ use crate::error::{ProxyError, wrong};
 pub enum Destination {
     /// All to one server, whose addresses are tried in their order.
     Fixed(Vec<SocketAddr>),
+    /// Each says it by SOCKS5.
+    Socks5,
 }
 
 /// What TCP does at one side; none is the kernel's own.
@@ -35,6 +37,8 @@ pub struct Options {
     pub listen: SocketAddr,
     /// Where they are led to.
     pub destination: Destination,
+    /// Servers are told the client's address, by the PROXY protocol.
+    pub tells_client: bool,
     /// TCP towards clients.
     pub client: SideOptions,
     /// TCP towards servers.
@@ -80,12 +84,11 @@ impl Options {
             "--listen",
             typed.needed("--listen", "where clients connect: --listen 127.0.0.1:8080")?,
         )?;
-        let to = typed.needed("--to", "the server: --to 192.0.2.1:80")?;
-        let destination = Destination::Fixed(server_addresses(to)?);
-        refuse_itself(listen, &destination, to)?;
+        let destination = destination(listen, &typed)?;
         let options = Options {
             listen,
             destination,
+            tells_client: typed.is_set("--proxy-protocol"),
             client: side("--client-set", &typed)?,
             server: side("--server-set", &typed)?,
             buffer: typed.size("--buffer", LEAST_BUFFER)?,
@@ -113,6 +116,10 @@ impl<'a> Typed<'a> {
 
     fn needed(&self, name: &str, what: &str) -> Result<&'a str, ProxyError> {
         self.get(name).ok_or_else(|| wrong(format!("{name} is missing, {what}")))
+    }
+
+    fn is_set(&self, name: &str) -> bool {
+        self.get(name).is_some()
     }
 
     fn size(&self, name: &str, least: u64) -> Result<Option<u64>, ProxyError> {
@@ -195,6 +202,22 @@ fn listening_address(option: &str, text: &str) -> Result<SocketAddr, ProxyError>
     })
 }
 
+/// Where to: exactly one of the ways to say it.
+fn destination(listen: SocketAddr, typed: &Typed<'_>) -> Result<Destination, ProxyError> {
+    match (typed.get("--to"), typed.is_set("--socks5")) {
+        (Some(to), false) => {
+            let servers = server_addresses(to)?;
+            refuse_itself(listen, &servers, to)?;
+            Ok(Destination::Fixed(servers))
+        }
+        (None, true) => Ok(Destination::Socks5),
+        (Some(_), true) => Err(wrong("--to and --socks5 both say where to: give one of them")),
+        (None, false) => Err(wrong(
+            "--to is missing, the server: --to 192.0.2.1:80; or --socks5, by which each client says it",
+        )),
+    }
+}
+
 fn server_addresses(text: &str) -> Result<Vec<SocketAddr>, ProxyError> {
     let is_complete = text
         .rsplit_once(':')
@@ -214,8 +237,7 @@ fn unknown(text: &str, why: impl Display) -> ProxyError {
 }
 
 /// A proxy that leads to itself would go round for ever.
-fn refuse_itself(listen: SocketAddr, destination: &Destination, typed: &str) -> Result<(), ProxyError> {
-    let Destination::Fixed(servers) = destination;
+fn refuse_itself(listen: SocketAddr, servers: &[SocketAddr], typed: &str) -> Result<(), ProxyError> {
     let is_own = |server: &SocketAddr| {
         server.port() == listen.port()
             && (server.ip() == listen.ip() || listen.ip().is_unspecified() && is_of_this_host(server.ip()))
@@ -274,11 +296,18 @@ mod tests {
     }
 
     #[test]
+    fn clients_may_say_where_to() {
+        let options = read(&[LEAST[0], ("--socks5", ""), ("--proxy-protocol", "")]).unwrap();
+        assert_eq!((options.destination, options.tells_client), (Destination::Socks5, true));
+    }
+
+    #[test]
     fn what_makes_no_sense_is_told_with_what_would() {
         for (words, said) in [
             (vec![LEAST[1]], "--listen is missing, where clients connect"),
             (vec![LEAST[0]], "--to is missing, the server"),
             (vec![("--listen", "here"), LEAST[1]], "--listen takes an address and a port"),
+            (vec![LEAST[0], LEAST[1], ("--socks5", "")], "--to and --socks5 both say where to"),
             (vec![LEAST[0], ("--to", "127.0.0.1")], "--to takes a host and a port"),
             (vec![LEAST[0], ("--to", "127.0.0.1:0")], "--to takes a host and a port"),
             (vec![LEAST[0], ("--to", "127.0.0.1:8080")], "--to 127.0.0.1:8080 is where this proxy listens"),

@@ -22,6 +22,9 @@ use crate::told::log::Log;
 /// How long nobody is accepted when the host has no descriptor left.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// Names of hosts that one worker asks for at once.
+const ASKING: usize = 8;
+
 /// What all workers share.
 #[derive(Debug)]
 pub struct Common {
@@ -76,7 +79,11 @@ impl Worker {
     /// # Errors
     /// If there is no event queue to be had.
     pub fn work(self, listener: std::net::TcpListener, mut stage: watch::Receiver<Stage>) -> io::Result<()> {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .max_blocking_threads(ASKING)
+            .build()?;
         let worker = Arc::new(self);
         runtime.block_on(async {
             let listener = TcpListener::from_std(listener)?;
@@ -118,7 +125,7 @@ impl Worker {
     async fn accept_pending(self: &Arc<Self>, listener: &TcpListener) {
         std::future::poll_fn(|cx| {
             while let Poll::Ready(Ok((client, address))) = listener.poll_accept(cx) {
-                self.take(client, address);
+                self.take(client, unmapped(address));
             }
             Poll::Ready(())
         })
@@ -139,7 +146,7 @@ async fn accept_all(worker: &Arc<Worker>, listener: &TcpListener) {
 }
 
 /// An IPv4 address as itself, though a socket for both versions shows it as one of IPv6.
-fn unmapped(address: SocketAddr) -> SocketAddr {
+pub fn unmapped(address: SocketAddr) -> SocketAddr {
     SocketAddr::new(address.ip().to_canonical(), address.port())
 }
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from umtslab.cli.options import add_quiet, add_value, add_values
+from umtslab.cli.options import add_flag, add_quiet, add_value, add_values
 
 if TYPE_CHECKING:
     from umtslab.cli.parser import Options, Parser
@@ -36,6 +36,16 @@ def _ways(group: Options) -> None:
         "Where clients connect, as in 127.0.0.1:8080 or [::1]:8080; a port alone is every address.",
     )
     add_value(group, "--to", "HOST:PORT", "The server, whose addresses are tried in turn.")
+    add_flag(
+        group,
+        "--socks5",
+        "Each client says where to, by SOCKS5 and without a password: listen where nobody else can connect.",
+    )
+    add_flag(
+        group,
+        "--proxy-protocol",
+        "Tell the server the client's address, by the PROXY protocol (version 2), which it has to expect.",
+    )
 
 
 def _tcp(group: Options) -> None:
@@ -98,6 +108,8 @@ def proxy(
     *,
     listen: str | None,
     to: str | None,
+    socks5: bool,
+    proxy_protocol: bool,
     client_set: Sequence[str],
     server_set: Sequence[str],
     user_timeout: str | None,
@@ -118,6 +130,8 @@ def proxy(
     typed = {
         "listen": listen,
         "to": to,
+        "socks5": "" if socks5 else None,
+        "proxy-protocol": "" if proxy_protocol else None,
         "client-set": client_set,
         "server-set": server_set,
         "user-timeout": user_timeout,

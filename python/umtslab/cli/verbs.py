@@ -82,6 +82,7 @@ PROGRAMS = {
         "Relay real TCP connections, each as two: a split proxy.",
         (
             "umts proxy --listen 127.0.0.1:8080 --to server.example:80",
+            "umts proxy --listen 127.0.0.1:1080 --socks5",
             "umts proxy --listen 8080 --to 192.0.2.1:80 --client-set congestion_control=bbr "
             '--memory "256 MB" --metrics 127.0.0.1:9464 --log -',
         ),

@@ -1,0 +1,232 @@
+//! What a client says by SOCKS5 (RFC 1928), octet by octet: a greeting, then where to. CONNECT without authentication.
+//!
+//! It is told octets and says how many it wants next, never more than belong to the request: what follows is the client's
+//! stream.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+const VERSION: u8 = 5;
+const CONNECT: u8 = 1;
+const NO_AUTHENTICATION: u8 = 0;
+const NO_METHOD: u8 = 0xff;
+
+/// Kinds of addresses.
+const IPV4: u8 = 1;
+const NAME: u8 = 3;
+const IPV6: u8 = 4;
+
+/// Replies of a server.
+const SUCCEEDED: u8 = 0;
+const FAILED: u8 = 1;
+const UNREACHABLE: u8 = 4;
+const REFUSED: u8 = 5;
+const NO_SUCH_COMMAND: u8 = 7;
+const NO_SUCH_ADDRESS: u8 = 8;
+
+/// Where a client wants to go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Target {
+    /// To an address.
+    Address(SocketAddr),
+    /// To a host by its name.
+    Name(String, u16),
+}
+
+/// What comes of some octets.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// So many more are wanted.
+    More(usize),
+    /// This is to be said, then so many more are wanted.
+    Say(Vec<u8>, usize),
+    /// The client has said where to.
+    Done(Target),
+    /// This is to be said, and nothing more is to be heard; without words it is no SOCKS5.
+    Over(Vec<u8>),
+}
+
+/// What is expected next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Expected {
+    Greeting,
+    Methods,
+    Request,
+    NameLength,
+    /// The address and the port.
+    Address(u8),
+}
+
+/// One client's request.
+#[derive(Debug)]
+pub struct Socks5 {
+    expected: Expected,
+    wanted: usize,
+}
+
+impl Socks5 {
+    /// Nothing has been said; this many octets are wanted first.
+    pub fn new() -> (Self, usize) {
+        (Socks5 { expected: Expected::Greeting, wanted: 2 }, 2)
+    }
+
+    /// Exactly as many octets as were wanted.
+    pub fn handle(&mut self, octets: &[u8]) -> Step {
+        assert_eq!(octets.len(), self.wanted, "as many as were asked for");
+        match (self.expected, octets) {
+            (Expected::Greeting, &[VERSION, methods]) if methods > 0 => {
+                self.want(Expected::Methods, methods.into())
+            }
+            (Expected::Methods, methods) if methods.contains(&NO_AUTHENTICATION) => {
+                self.want(Expected::Request, 4);
+                Step::Say(vec![VERSION, NO_AUTHENTICATION], self.wanted)
+            }
+            (Expected::Methods, _) => Step::Over(vec![VERSION, NO_METHOD]),
+            (Expected::Request, &[VERSION, CONNECT, _, kind]) => match kind {
+                IPV4 => self.want(Expected::Address(kind), 4 + 2),
+                IPV6 => self.want(Expected::Address(kind), 16 + 2),
+                NAME => self.want(Expected::NameLength, 1),
+                _ => Step::Over(reply(NO_SUCH_ADDRESS)),
+            },
+            (Expected::Request, &[VERSION, _, _, _]) => Step::Over(reply(NO_SUCH_COMMAND)),
+            (Expected::NameLength, &[length]) if length > 0 => {
+                self.want(Expected::Address(NAME), usize::from(length) + 2)
+            }
+            (Expected::NameLength, _) => Step::Over(reply(NO_SUCH_ADDRESS)),
+            (Expected::Address(kind), octets) => {
+                target(kind, octets).map_or_else(|| Step::Over(reply(NO_SUCH_ADDRESS)), Step::Done)
+            }
+            (Expected::Greeting | Expected::Request, _) => Step::Over(Vec::new()),
+        }
+    }
+
+    fn want(&mut self, expected: Expected, octets: usize) -> Step {
+        self.expected = expected;
+        self.wanted = octets;
+        Step::More(octets)
+    }
+}
+
+/// An address and its port; none if no host can be meant.
+fn target(kind: u8, octets: &[u8]) -> Option<Target> {
+    let (host, port) = octets.split_last_chunk::<2>()?;
+    let port = u16::from_be_bytes(*port);
+    if port == 0 {
+        return None;
+    }
+    let address = match kind {
+        IPV4 => IpAddr::from(<[u8; 4]>::try_from(host).ok()?),
+        IPV6 => IpAddr::from(<[u8; 16]>::try_from(host).ok()?).to_canonical(),
+        _ => return name(host).map(|name| Target::Name(name, port)),
+    };
+    (!address.is_unspecified()).then_some(Target::Address(SocketAddr::new(address, port)))
+}
+
+/// Letters, digits and what stands between them in names of hosts.
+fn name(octets: &[u8]) -> Option<String> {
+    let is_usual = |octet: &u8| octet.is_ascii_alphanumeric() || b".-_:".contains(octet);
+    octets.iter().all(is_usual).then(|| String::from_utf8_lossy(octets).into_owned())
+}
+
+/// What the client is told of an attempt to connect.
+pub fn reply_of(outcome: Result<(), &io::Error>) -> Vec<u8> {
+    reply(match outcome.map_err(io::Error::kind) {
+        Ok(()) => SUCCEEDED,
+        Err(io::ErrorKind::ConnectionRefused | io::ErrorKind::ConnectionReset) => REFUSED,
+        Err(io::ErrorKind::TimedOut | io::ErrorKind::HostUnreachable | io::ErrorKind::NetworkUnreachable) => {
+            UNREACHABLE
+        }
+        Err(_) => FAILED,
+    })
+}
+
+/// With no address of ours: nobody may connect to it.
+fn reply(code: u8) -> Vec<u8> {
+    vec![VERSION, code, 0, IPV4, 0, 0, 0, 0, 0, 0]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// What comes of a whole stream: the last step, what was said, and how much of the stream was taken.
+    fn hear(stream: &[u8]) -> (Step, Vec<u8>, usize) {
+        let (mut client, mut wanted) = Socks5::new();
+        let (mut taken, mut said) = (0, Vec::new());
+        loop {
+            let Some(octets) = stream.get(taken..taken + wanted) else {
+                return (Step::More(wanted), said, taken);
+            };
+            taken += wanted;
+            let step = client.handle(octets);
+            match &step {
+                Step::More(more) => wanted = *more,
+                Step::Say(words, more) => {
+                    said.extend(words);
+                    wanted = *more;
+                }
+                Step::Done(_) | Step::Over(_) => return (step, said, taken),
+            }
+        }
+    }
+
+    const GREETING: [u8; 4] = [5, 2, 2, 0];
+
+    fn asked(request: &[u8]) -> Step {
+        hear(&[&GREETING, request].concat()).0
+    }
+
+    #[test]
+    fn an_address_or_a_name_is_asked_for() {
+        let step = asked(&[5, 1, 0, 1, 192, 0, 2, 1, 0, 80]);
+        assert_eq!(step, Step::Done(Target::Address("192.0.2.1:80".parse().unwrap())));
+        let six: Vec<u8> = [&[5, 1, 0, 4, 0x20, 1, 0xd, 0xb8][..], &[0; 11], &[1, 1, 0xbb]].concat();
+        assert_eq!(asked(&six), Step::Done(Target::Address("[2001:db8::1]:443".parse().unwrap())));
+        let named = [&[5, 1, 0, 3, 14][..], b"server.example", &[0x1f, 0x90]].concat();
+        assert_eq!(asked(&named), Step::Done(Target::Name("server.example".to_owned(), 8080)));
+    }
+
+    #[test]
+    fn what_follows_the_request_is_not_taken() {
+        let request = [&GREETING[..], &[5, 1, 0, 1, 192, 0, 2, 1, 0, 80], b"GET /"].concat();
+        let (_, said, taken) = hear(&request);
+        assert_eq!((said, taken), (vec![5, 0], 14));
+    }
+
+    #[test]
+    fn what_is_not_to_be_had_is_said() {
+        assert_eq!(hear(&[5, 1, 2]).0, Step::Over(vec![5, 0xff]), "with a password alone");
+        assert_eq!(asked(&[5, 2, 0, 1]), Step::Over(reply(NO_SUCH_COMMAND)), "BIND");
+        assert_eq!(asked(&[5, 1, 0, 2]), Step::Over(reply(NO_SUCH_ADDRESS)));
+        assert_eq!(asked(&[5, 1, 0, 1, 192, 0, 2, 1, 0, 0]), Step::Over(reply(NO_SUCH_ADDRESS)), "port 0");
+        assert_eq!(asked(&[5, 1, 0, 3, 0]), Step::Over(reply(NO_SUCH_ADDRESS)), "no name");
+        assert_eq!(asked(&[5, 1, 0, 3, 2, b'a', 0, 0, 80]), Step::Over(reply(NO_SUCH_ADDRESS)));
+        assert_eq!(hear(b"GET / HTTP/1.1\r\n").0, Step::Over(Vec::new()), "it is no SOCKS5");
+        assert_eq!(hear(&[4, 1]).0, Step::Over(Vec::new()), "it is SOCKS4");
+    }
+
+    proptest! {
+        #[test]
+        fn any_octets_end_or_want_more_within_what_a_request_may_have(stream: Vec<u8>) {
+            let (step, said, taken) = hear(&stream);
+            prop_assert!(taken <= 2 + 255 + 4 + 1 + 255 + 2);
+            prop_assert!(said.is_empty() || said == [5, 0]);
+            if let Step::More(more) = step {
+                prop_assert!(more > 0 && taken + more > stream.len());
+            }
+        }
+
+        #[test]
+        fn every_request_that_is_right_is_understood(methods in prop::collection::vec(any::<u8>(), 0..255), host: [u8; 4], port in 1_u16..) {
+            prop_assume!(host != [0; 4]);
+            let methods = [&methods[..], &[NO_AUTHENTICATION]].concat();
+            let greeting = [&[5, methods.len() as u8][..], &methods].concat();
+            let request = [&[5, 1, 0, 1][..], &host, &port.to_be_bytes()].concat();
+            let (step, _, taken) = hear(&[&greeting[..], &request].concat());
+            prop_assert_eq!(step, Step::Done(Target::Address(SocketAddr::from((host, port)))));
+            prop_assert_eq!(taken, greeting.len() + request.len());
+        }
+    }
+}

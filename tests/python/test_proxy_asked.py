@@ -1,0 +1,115 @@
+"""``umts proxy`` where clients say where to, and servers are told of clients."""
+
+from __future__ import annotations
+
+import random
+import socket
+import subprocess
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import proxied
+import pytest
+from proxied import all_of, connect, outcome, proxy, server, text
+
+OPENED = b"\x05\x00\x00\x01" + bytes(6)
+
+
+def _answer(connection: socket.socket) -> None:
+    connection.sendall(b"got " + all_of(connection))
+
+
+def _request(port: int, host: bytes = b"\x01\x7f\x00\x00\x01") -> bytes:
+    return b"\x05\x01\x00" + host + port.to_bytes(2, "big")
+
+
+def test_a_client_says_where_to_and_may_go_on_at_once() -> None:
+    named = b"\x03\x09localhost"
+    with server(_answer) as (_, port), proxy("--socks5") as made:
+        for host in (b"\x01\x7f\x00\x00\x01", named):
+            with connect(made.address) as connection:
+                # All in one: what follows the request is the stream's.
+                connection.sendall(b"\x05\x01\x00" + _request(port, host) + b"words")
+                connection.shutdown(socket.SHUT_WR)
+                assert all_of(connection) == b"\x05\x00" + OPENED + b"got words"
+
+
+def test_curl_goes_by_socks5() -> None:
+    def serve(connection: socket.socket) -> None:
+        connection.recv(10_000)
+        connection.sendall(b"HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nfound")
+
+    with server(serve) as there, proxy("--socks5") as made:
+        words = ["--silent", "--socks5-hostname", text(made.address), f"http://{text(there)}/"]
+        done = subprocess.run(["curl", *words], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, "found")
+
+
+def test_who_cannot_be_served_is_told_and_then_it_ends(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        nobody = gone.getsockname()[1]
+    said = {
+        b"\x05\x01\x00" + _request(nobody): b"\x05\x00\x05\x05\x00\x01" + bytes(6),
+        b"\x05\x01\x00\x05\x02\x00\x01": b"\x05\x00\x05\x07\x00\x01" + bytes(6),
+        b"\x05\x01\x02": b"\x05\xff",
+        b"GET / HTTP/1.1\r\n\r\n": b"",
+    }
+    with proxy("--socks5", log=tmp_path / "log") as made:
+        for request, answer in said.items():
+            with connect(made.address) as connection:
+                connection.sendall(request)
+                try:
+                    found = all_of(connection)
+                except ConnectionResetError:
+                    # What was sent after the words that made no sense is not read.
+                    found = b""
+                assert found == answer
+        assert [line["ended"] for line in made.ended(4)] == ["refused", *["bad_request"] * 3]
+
+
+def test_a_client_that_never_says_it_is_not_waited_for() -> None:
+    with proxy("--socks5", "--connect-timeout", "200 ms") as made, connect(made.address) as connection:
+        connection.sendall(b"\x05")
+        assert outcome(lambda: connection.recv(1)) in ("b''", "ConnectionResetError")
+
+
+def test_requests_that_break_off_harm_nobody() -> None:
+    draw = random.Random(7)
+    with server(_answer) as (_, port), proxy("--socks5") as made:
+        whole = b"\x05\x01\x00" + _request(port)
+        for _ in range(300):
+            with connect(made.address) as connection, suppress(OSError):
+                connection.sendall(whole[: draw.randrange(len(whole))])
+                connection.shutdown(socket.SHUT_WR)
+                all_of(connection)
+        with connect(made.address) as connection:
+            connection.sendall(whole)
+            connection.shutdown(socket.SHUT_WR)
+            assert all_of(connection) == b"\x05\x00" + OPENED + b"got "
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
+def test_the_server_is_told_the_clients_address_first(host: str) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listen = f"[{host}]:0" if ":" in host else f"{host}:0"
+    heard: list[bytes] = []
+    done = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        heard.append(all_of(connection))
+        done.set()
+
+    with (
+        server(serve, family) as there,
+        proxy("--to", text(there), "--proxy-protocol", listen=listen) as made,
+        connect(made.address) as connection,
+    ):
+        own = connection.getsockname()[1]
+        connection.sendall(b"hello")
+        connection.shutdown(socket.SHUT_WR)
+        assert done.wait(proxied.WAIT_S)
+    address = socket.inet_pton(family, host)
+    ports = own.to_bytes(2, "big") + made.address[1].to_bytes(2, "big")
+    head = b"\r\n\r\n\0\r\nQUIT\n\x21" + (b"\x21" if ":" in host else b"\x11")
+    assert heard == [head + (2 * len(address) + 4).to_bytes(2, "big") + 2 * address + ports + b"hello"]
