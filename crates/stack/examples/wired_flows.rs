@@ -6,7 +6,7 @@ use umts_kernel::random::Streams;
 use umts_kernel::{EventQueue, NoTrace, Phase};
 use umts_stack::Cx;
 use umts_stack::core_network::{Link, LinkConfig, QueueLimit, Verdict};
-use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, UeId};
+use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use umts_stack::tcp::{Connection, RtoConfig, RtoRule, TcpConfig, Variant};
 use umts_units::{BitRate, Duration, Time};
 
@@ -70,7 +70,8 @@ impl Dumbbell {
             ..LinkConfig::default()
         };
         let streams = Streams::new(seed, 0);
-        let links = ["down", "up"].map(|name| Link::new(&link, &streams, name));
+        let named = [(Direction::Downlink, "down"), (Direction::Uplink, "up")];
+        let links = named.map(|(direction, name)| Link::new(&link, direction, &streams, name));
         let mut queue = EventQueue::new();
         let flows = (0..flows)
             .map(|id| {
@@ -135,7 +136,7 @@ impl Dumbbell {
             self.packets += 1;
             let link = &mut self.links[end as usize];
             if let Verdict::Arrives(at) = link.send(now, &mut packet) {
-                link.keep(packet);
+                link.keep(packet, at);
                 self.queue.push(at, Phase::Receive, Event::Arrives(end));
             }
         }

@@ -191,6 +191,8 @@ pub enum TraceEvent {
     // ── IP ───────────────────────────────────────────────────────────────────────────────────────────────────────
     /// A packet passed a capture point.
     PacketSeen { at: CapturePoint, packet: Packet },
+    /// A packet takes so long because of the Internet on its way, recorded when it enters the links that lead there.
+    InternetDelay { direction: Direction, delay: Duration },
     /// A packet was dropped above RLC.
     PacketDropped { place: DropPlace, packet: Packet },
 

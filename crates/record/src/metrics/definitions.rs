@@ -339,6 +339,15 @@ metrics! { NETWORK: NetworkTotals;
         => |t| count(t.fach_queue_drops);
     "link_drops" "Drops in the core network" ["1"] "IP packets lost on the links of the core network, in full queues or at random." = "packets dropped, both ways" / ""
         => |t| count(t.link_drops);
+    "internet_delay_ms" "Internet delay" ["ms"] "How long packets took because of the Internet, where links have `internet_delay`; both ways."
+        = "sum of the delays" / "packets"
+        => |t| mean_ms(t.internet.packets, t.internet.delay_ns);
+    "internet_delay_sd_ms" "Spread of the Internet delay" ["ms"] "Standard deviation of these delays." = "delays" / ""
+        => |t| deviation_ms(t.internet.packets, t.internet.delay_ns, t.internet.delay_squares);
+    "internet_delay_min_ms" "Shortest Internet delay" ["ms"] "The shortest of these delays." = "smallest delay" / ""
+        => |t| t.internet.shortest.map(|delay| delay.as_secs() * 1e3);
+    "internet_delay_max_ms" "Longest Internet delay" ["ms"] "The longest of these delays." = "largest delay" / ""
+        => |t| t.internet.longest.map(|delay| delay.as_secs() * 1e3);
     "rach_collisions" "Collisions on the RACH" ["1"] "Times that UEs met on the RACH with the same access slot and signature." = "collisions" / ""
         => |t| count(t.rach_collisions);
     "jain_fairness" "Jain's fairness index" ["1"] "How evenly the flows share: 1 if all get the same, 1/n if one gets all."

@@ -78,6 +78,7 @@ impl RadioRecorder {
             TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet } => {
                 self.of(packet.direction()).sdus_refused += 1;
             }
+            TraceEvent::InternetDelay { delay, .. } => self.network.internet.add(delay),
             TraceEvent::PacketDropped { .. } => {
                 self.network.link_drops += 1;
             }

@@ -239,6 +239,28 @@ pub(super) struct Fairness {
     pub active_rates: Option<f64>,
 }
 
+/// Delays of the Internet, of packets both ways.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct InternetTotals {
+    pub packets: u64,
+    pub delay_ns: u128,
+    pub delay_squares: u128,
+    pub shortest: Option<Duration>,
+    pub longest: Option<Duration>,
+}
+
+impl InternetTotals {
+    /// One more packet that takes so long.
+    pub fn add(&mut self, delay: Duration) {
+        let nanoseconds = u128::from(delay.as_nanos());
+        self.packets += 1;
+        self.delay_ns += nanoseconds;
+        self.delay_squares += nanoseconds * nanoseconds;
+        self.shortest = Some(self.shortest.map_or(delay, |shortest| shortest.min(delay)));
+        self.longest = self.longest.max(Some(delay));
+    }
+}
+
 /// What only the network as a whole has.
 #[derive(Debug, Default)]
 pub(super) struct NetworkTotals {
@@ -246,5 +268,6 @@ pub(super) struct NetworkTotals {
     pub fach_queue_drops: u64,
     pub link_drops: u64,
     pub rach_collisions: u64,
+    pub internet: InternetTotals,
     pub fairness: Fairness,
 }

@@ -104,6 +104,7 @@ impl Inspection<'_> {
     fn findings(&mut self) -> Result<Findings, Problem> {
         self.chain()?;
         self.outages()?;
+        self.internet_delays()?;
         let red = self.red()?;
         let channels = self.channels()?;
         let reserved = self.reserved(&channels);

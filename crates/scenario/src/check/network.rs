@@ -1,10 +1,11 @@
 //! The chain of links.
 
 use umts_stack::core_network::RedConfig;
+use umts_units::Duration;
 
 use super::Inspection;
 use crate::error::Problem;
-use crate::model::{Link, QueueLimit, Red};
+use crate::model::{InternetDelay, Link, QueueLimit, Red};
 
 const FIRST: &str = "server";
 const LAST: &str = "rnc";
@@ -23,6 +24,46 @@ impl Inspection<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Delays as the Internet has them: minimum, mean and maximum in order, and with a law between them.
+    pub(super) fn internet_delays(&self) -> Result<(), Problem> {
+        let delays = self.scenario.link.iter().enumerate();
+        delays.filter_map(|(i, link)| Some((i, link, link.internet_delay?))).try_for_each(
+            |(i, link, delay)| {
+                let fail = |key: &str, message: String, help: String| {
+                    Err(self.problem(&format!("link.{i}.{key}"), message).help(help))
+                };
+                let InternetDelay { minimum, mean, maximum, .. } = delay;
+                if minimum >= mean {
+                    let message = format!("the shortest delay, {minimum}, is not below the mean, {mean}");
+                    return fail(
+                        "internet_delay.minimum",
+                        message,
+                        "choose a shorter one, or a longer mean".to_owned(),
+                    );
+                }
+                if mean >= maximum {
+                    let message = format!("the mean delay, {mean}, is not below the longest, {maximum}");
+                    return fail(
+                        "internet_delay.mean",
+                        message,
+                        "choose a shorter one, or a longer maximum".to_owned(),
+                    );
+                }
+                if delay.config().law().is_none() {
+                    let message =
+                        format!("no lognormal law has a mean of {mean} and is that seldom above {maximum}");
+                    let most = delay.config().longest_maximum();
+                    return fail("internet_delay.maximum", message, format!("choose at most {most}"));
+                }
+                if link.jitter > Duration::ZERO {
+                    let message = "both `jitter` and `internet_delay` would vary the delay".to_owned();
+                    return fail("jitter", message, "leave one of them out".to_owned());
+                }
+                Ok(())
+            },
+        )
     }
 
     /// RED of each link: it knows how long a packet takes, has thresholds in one unit and in order, and is the only one that

@@ -27,7 +27,7 @@ pub(crate) use cell::default_cells;
 pub use cell::{Admission, Bearer, Cell, Dch, Fach, FachScheduling, Iub, IubTiming, Rach, RachAccess, TTIS};
 pub use impairment::{Action, Impairment, PacketChoice, PacketKind};
 pub(crate) use network::default_chain;
-pub use network::{Link, Outage, QueueLimit, Red};
+pub use network::{InternetDelay, Link, Outage, QueueLimit, Red, Ways};
 pub use pdcp::{HeaderCompression, Pdcp};
 pub use radio::{BlockErrors, ErrorModel, ErrorUnit, Radio};
 pub use rlc::{

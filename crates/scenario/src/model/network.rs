@@ -2,8 +2,8 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-pub use umts_stack::core_network::QueueLimit;
 use umts_stack::core_network::{self, LinkConfig, RedConfig};
+pub use umts_stack::core_network::{QueueLimit, Ways};
 use umts_units::{BitRate, Bytes, Duration, Probability, Time};
 
 use crate::text::{word_off, word_unlimited};
@@ -44,6 +44,22 @@ pub struct Link {
     /// Random loss of IP packets, each way.
     #[serde(default)]
     pub loss: Probability,
+    /// Random loss of packets to the user, in place of `loss`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Probability", extend("x-default" = "loss"))]
+    pub downlink_loss: Option<Probability>,
+    /// Random loss of packets from the user, in place of `loss`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Probability", extend("x-default" = "loss"))]
+    pub uplink_loss: Option<Probability>,
+    /// Whether all flows share the link; if not, each has one of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "bool", extend("x-default" = "true, but of the first link of the chain"))]
+    pub shared: Option<bool>,
+    /// Delays as the Internet has them, behind the link and in addition to `delay`: lognormal above a minimum, with a long memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "InternetDelay", extend("x-default" = "none"))]
+    pub internet_delay: Option<InternetDelay>,
     /// When the link is down, each way: it takes no packet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outage: Vec<Outage>,
@@ -61,7 +77,11 @@ impl Link {
             queue: self.queue,
             mark_from: self.ecn_threshold,
             red,
+            shared: self.shared,
+            internet_delay: self.internet_delay.as_ref().map(InternetDelay::config),
             loss: self.loss.value(),
+            loss_by_direction: [self.downlink_loss, self.uplink_loss]
+                .map(|loss| loss.map(Probability::value)),
             outages: self.outage.iter().map(outage).collect(),
         }
     }
@@ -77,6 +97,44 @@ pub struct Outage {
     /// It is up again.
     #[schemars(extend("x-max" = "1000000 h"))]
     pub to: Duration,
+}
+
+/// Delays as the Internet has them: a minimum and a lognormal part, cut at a maximum, alike for packets that follow each other.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct InternetDelay {
+    /// The shortest delay.
+    #[schemars(extend("x-max" = "1 h", "x-source" = "Baiocchi and Vacirca (2002), §III.B: 35 ms"))]
+    pub minimum: Duration,
+    /// The mean delay.
+    #[schemars(extend("x-max" = "1 h", "x-source" = "Baiocchi and Vacirca (2002), §III.B: 62 ms"))]
+    pub mean: Duration,
+    /// The longest delay; one packet in 100,000 would take longer, were it not cut.
+    #[schemars(extend("x-max" = "1 h", "x-source" = "Baiocchi and Vacirca (2002), §III.B: 1.5 s"))]
+    pub maximum: Duration,
+    /// How long delays remember: the Hurst parameter, from 0.5.
+    #[schemars(extend("x-min" = 0.5, "x-max" = 0.99, "x-source" = "Leland et al. (1994): 0.8 to 0.9 for traffic of networks"))]
+    pub hurst: f64,
+    /// Packets keep their order: one that is faster waits for the one in front of it.
+    pub keeps_order: bool,
+    /// Which packets are delayed; where it is both, each way has delays of its own.
+    pub direction: Ways,
+}
+
+impl Default for InternetDelay {
+    fn default() -> Self {
+        let core_network::InternetDelay { minimum, mean, maximum, hurst, keeps_order, direction } =
+            core_network::InternetDelay::default();
+        InternetDelay { minimum, mean, maximum, hurst, keeps_order, direction }
+    }
+}
+
+impl InternetDelay {
+    /// As the stack has it.
+    pub(crate) fn config(&self) -> core_network::InternetDelay {
+        let InternetDelay { minimum, mean, maximum, hurst, keeps_order, direction } = *self;
+        core_network::InternetDelay { minimum, mean, maximum, hurst, keeps_order, direction }
+    }
 }
 
 /// Random early detection (RED). Which packet is dropped depends on a moving average of the queue, not on its length now.
@@ -136,6 +194,10 @@ pub(crate) fn default_chain() -> Vec<Link> {
         ecn_threshold: None,
         red: None,
         loss: Probability::ZERO,
+        downlink_loss: None,
+        uplink_loss: None,
+        shared: None,
+        internet_delay: None,
         outage: Vec::new(),
     };
     vec![

@@ -40,6 +40,7 @@ fn each_mistake_is_named_where_it_stands() {
         let links = whole.map(|nodes| format!("[[link]]\nfrom = \"{nodes}\"\n"));
         format!("{}{link}\n[link.red]\n{keys}\n", links.concat())
     };
+    let varying = |keys: &str, link: &str| red(keys, link).replace("link.red", "link.internet_delay");
     let rated = "rate = \"1 Mbit/s\"";
     let chain = |hops: &[(&str, &str)]| hops.iter().map(|(from, to)| link(from, to)).collect::<String>();
     // head, tail, key, part of the message, part of the help
@@ -396,6 +397,42 @@ fn each_mistake_is_named_where_it_stands() {
             "",
         ),
         ("", &chain(&[("server", "ggsn"), ("ggsn", "rnc")]), "link.0.from", "does not pass the sgsn", ""),
+        (
+            "",
+            &varying("minimum = \"62 ms\"", ""),
+            "link.2.internet_delay.minimum",
+            "the shortest delay, 62 ms, is not below the mean, 62 ms",
+            "a shorter one, or a longer mean",
+        ),
+        (
+            "",
+            &varying("mean = \"2 s\"", ""),
+            "link.2.internet_delay.mean",
+            "the mean delay, 2 s, is not below the longest, 1.5 s",
+            "a longer maximum",
+        ),
+        (
+            "",
+            &varying("maximum = \"10 min\"", ""),
+            "link.2.internet_delay.maximum",
+            "no lognormal law has a mean of 62 ms",
+            "at most 240",
+        ),
+        (
+            "",
+            &varying("", "jitter = \"1 ms\""),
+            "link.2.jitter",
+            "both `jitter` and",
+            "leave one of them out",
+        ),
+        ("", &varying("hurst = 1.0", ""), "link.2.internet_delay.hurst", "cannot be 1", "0.99"),
+        (
+            "",
+            &varying("direction = \"up\"", ""),
+            "link.2.internet_delay.direction",
+            "`up`",
+            "\"both\", \"downlink\"",
+        ),
         ("", &red("", ""), "link.2.red", "a link without a rate", "give the link a `rate`"),
         (
             "",

@@ -95,8 +95,11 @@ impl CoreNetwork {
             let place = match self.links[link.index()].send(at, &mut packet) {
                 Verdict::Arrives(out) => {
                     at = out;
+                    if let Some(delay) = self.links[link.index()].internet_delay() {
+                        step.cx.record(|| TraceEvent::InternetDelay { direction, delay });
+                    }
                     match self.next(link, direction, flow) {
-                        Some(next) if self.is_entered_by_one(next, direction) => {
+                        Some(next) if self.is_entered_in_order(next, link) => {
                             link = next;
                             continue;
                         }
@@ -109,7 +112,7 @@ impl CoreNetwork {
             };
             return self.drop_at(step, at, place(self.hop(link) as u8), packet);
         }
-        self.links[link.index()].keep(packet);
+        self.links[link.index()].keep(packet, at);
         step.at(at, Phase::Receive, Event::LinkArrival(link));
     }
 

@@ -7,7 +7,9 @@ use std::str::FromStr;
 use umts_kernel::random::{Stream, Streams};
 use umts_units::{BitRate, Bytes, Duration, Time, count_of};
 
+use super::delay::{Delays, InternetDelay};
 use super::red::{Choice, Red, RedConfig};
+use crate::ids::Direction;
 use crate::packet::Packet;
 
 /// Room in a drop-tail queue: `"50 packets"` or `"100 kB"`.
@@ -71,8 +73,14 @@ pub struct LinkConfig {
     pub mark_from: Option<QueueLimit>,
     /// Random early detection in front of the queue; needs a rate.
     pub red: Option<RedConfig>,
+    /// Whether all flows share the link, or each has one of its own; `None`: each, where it is the first of the chain.
+    pub shared: Option<bool>,
+    /// Delays as the Internet has them.
+    pub internet_delay: Option<InternetDelay>,
     /// Probability that a packet is lost on the way.
     pub loss: f64,
+    /// Another one for packets to the user, and for those from it.
+    pub loss_by_direction: [Option<f64>; 2],
     /// When the link is down.
     pub outages: Vec<Outage>,
 }
@@ -106,6 +114,7 @@ pub struct Link {
     red: Option<Box<Red>>,
     losses: Stream,
     jitters: Stream,
+    internet: Option<Box<Internet>>,
     /// When the last packet on the way arrives: none overtakes it.
     arrives_last: Time,
     /// When the transmitter has sent what it was given.
@@ -117,13 +126,36 @@ pub struct Link {
     on_the_way: VecDeque<Packet>,
 }
 
+/// The delays of the Internet behind the transmitter.
+#[derive(Debug, Clone)]
+struct Internet {
+    delays: Delays,
+    keeps_order: bool,
+    /// What the last packet took.
+    took: Duration,
+    /// Where packets may overtake each other: when those on the way come out.
+    arrivals: VecDeque<Time>,
+}
+
 impl Link {
-    /// A link that nothing has crossed yet, with draws of its own by its `name`.
-    pub fn new(config: &LinkConfig, streams: &Streams, name: &str) -> Self {
+    /// One direction of a link, which nothing has crossed yet, with draws of its own by its `name`.
+    pub fn new(config: &LinkConfig, direction: Direction, streams: &Streams, name: &str) -> Self {
         let red = config.red.map(|red| Box::new(Red::new(red, streams.addressed(&format!("{name}/red")))));
+        let internet = config.internet_delay.filter(|delay| delay.direction.contains(direction));
+        let internet = internet.map(|delay| {
+            let delays = Delays::new(delay, streams.stream(&format!("{name}/internet_delay")));
+            Box::new(Internet {
+                delays,
+                keeps_order: delay.keeps_order,
+                took: Duration::ZERO,
+                arrivals: VecDeque::new(),
+            })
+        });
+        let loss = config.loss_by_direction[direction.index()].unwrap_or(config.loss);
         Link {
-            config: config.clone(),
+            config: LinkConfig { loss, ..config.clone() },
             red,
+            internet,
             losses: streams.stream(name),
             jitters: streams.stream(&format!("{name}/jitter")),
             arrives_last: Time::ZERO,
@@ -164,6 +196,13 @@ impl Link {
     /// When what leaves the transmitter at `free_at` arrives.
     fn arrival(&mut self) -> Time {
         let at = self.free_at + self.config.delay;
+        if let Some(internet) = &mut self.internet {
+            let out = at + internet.delays.draw(at);
+            let out = if internet.keeps_order { self.arrives_last.max(out) } else { out };
+            internet.took = out - at;
+            self.arrives_last = out;
+            return out;
+        }
         if self.config.jitter == Duration::ZERO {
             return at;
         }
@@ -207,15 +246,42 @@ impl Link {
         }
     }
 
-    /// Keeps a packet until it comes out.
+    /// How long the last packet took because of the Internet, if that is on its way.
     #[inline]
-    pub fn keep(&mut self, packet: Packet) {
-        self.on_the_way.push_back(packet);
+    pub fn internet_delay(&self) -> Option<Duration> {
+        self.internet.as_ref().map(|internet| internet.took)
     }
 
-    /// The packet that comes out now: links keep the order.
+    /// Whether a packet may come out before one that entered earlier.
+    #[inline]
+    pub fn reorders(&self) -> bool {
+        self.internet.as_ref().is_some_and(|internet| !internet.keeps_order)
+    }
+
+    /// Keeps a packet until it comes out, at `until`.
+    #[inline]
+    pub fn keep(&mut self, packet: Packet, until: Time) {
+        if self.reorders() {
+            self.keep_in_order_of_arrival(packet, until);
+        } else {
+            self.on_the_way.push_back(packet);
+        }
+    }
+
+    fn keep_in_order_of_arrival(&mut self, packet: Packet, until: Time) {
+        let Some(internet) = &mut self.internet else { return };
+        // Of two that come out at once, the one that entered first.
+        let place = internet.arrivals.partition_point(|arrival| *arrival <= until);
+        internet.arrivals.insert(place, until);
+        self.on_the_way.insert(place, packet);
+    }
+
+    /// The packet that comes out now: the first of those on the way.
     #[inline]
     pub fn arrive(&mut self) -> Packet {
+        if let Some(internet) = &mut self.internet {
+            internet.arrivals.pop_front();
+        }
         self.on_the_way.pop_front().expect("every packet on its way was kept")
     }
 }
@@ -236,7 +302,7 @@ mod tests {
         let outages = vec![Outage { from: ms(90), to: ms(95) }];
         let delay = Duration::from_millis(10);
         let config = LinkConfig { rate, delay, queue, loss, outages, ..LinkConfig::default() };
-        Link::new(&config, &Streams::new(1, 0), "link")
+        Link::new(&config, Direction::Downlink, &Streams::new(1, 0), "link")
     }
 
     fn ms(ms: u64) -> Time {
@@ -310,7 +376,7 @@ mod tests {
             let queue = Some(QueueLimit::Packets(50));
             let rate = BitRate::from_bps(1_000_000);
             let config = LinkConfig { rate, queue, red, ..LinkConfig::default() };
-            let mut link = Link::new(&config, &Streams::new(1, 0), "link");
+            let mut link = Link::new(&config, Direction::Downlink, &Streams::new(1, 0), "link");
             let (mut longest, mut lost) = (0, 0);
             for n in 0..6_000 {
                 let verdict = link.send(ms(9 * n), &mut packet(1210));

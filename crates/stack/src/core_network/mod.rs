@@ -1,14 +1,16 @@
 //! From the server to the RNC: a chain of links with routers, GGSN and SGSN between them, and a script that does something
 //! to single packets as they enter.
 //!
-//! Each server has the first hop to itself; the flows share the others. The uplink is the same chain backwards, with
-//! queues of its own.
+//! Each server has the first hop to itself, the flows share the others, unless a link says otherwise. The uplink is the
+//! same chain backwards, with queues of its own.
 
 mod crossing;
+mod delay;
 mod impairments;
 mod link;
 mod red;
 
+pub use delay::{InternetDelay, Ways};
 pub use impairments::{Impairment, Impairments, PacketKind, Treatment};
 pub use link::{Link, LinkConfig, Outage, QueueLimit, Verdict};
 pub use red::{Choice, Red, RedConfig};
@@ -24,10 +26,11 @@ use crate::trace::DropPlace;
 /// The links of both directions, and the script.
 #[derive(Debug)]
 pub struct CoreNetwork {
-    hops: u32,
-    servers: u32,
-    /// The first hops of all servers, downlink and uplink, then the other hops, downlink and uplink.
+    hops: Vec<Hop>,
+    /// Hop by hop; of a hop, for each that has a link of its own, downlink and uplink.
     links: Vec<Link>,
+    /// The hop of each link.
+    hop_of: Vec<u8>,
     impairments: Impairments,
     /// Packets that the script delays.
     delayed: BTreeMap<HeldId, Packet>,
@@ -35,25 +38,37 @@ pub struct CoreNetwork {
     lost: BTreeMap<HeldId, (DropPlace, Packet)>,
 }
 
+/// One hop of the chain.
+#[derive(Debug, Clone, Copy)]
+struct Hop {
+    /// The number of its first link.
+    first: u32,
+    /// Whether all flows share one link.
+    shared: bool,
+}
+
 impl CoreNetwork {
     /// The chain `hops`, server first, for `servers` servers. Each link has losses of its own.
     pub fn new(hops: &[LinkConfig], servers: u32, script: &[Impairment], streams: &Streams) -> Self {
         let servers = servers.max(1);
-        let mut links = Vec::new();
+        let (mut chain, mut links, mut hop_of) = (Vec::new(), Vec::new(), Vec::new());
         for (hop, config) in hops.iter().enumerate() {
-            // Hops after the first are shared: they have the names of the first server's.
-            for owner in 0..if hop == 0 { servers } else { 1 } {
-                for direction in [Direction::Downlink, Direction::Uplink] {
+            let shared = config.shared.unwrap_or(hop > 0);
+            chain.push(Hop { first: links.len() as u32, shared: shared || servers == 1 });
+            // Hops that are shared have the names of the first server's.
+            for owner in 0..if shared { 1 } else { servers } {
+                for direction in Direction::BOTH {
                     let name = format!("core_network/{direction:?}/hop{hop}/server{owner}");
-                    links.push(Link::new(config, streams, &name));
+                    links.push(Link::new(config, direction, streams, &name));
+                    hop_of.push(hop as u8);
                 }
             }
         }
         let impairments = Impairments::new(script);
         CoreNetwork {
-            hops: hops.len() as u32,
-            servers,
+            hops: chain,
             links,
+            hop_of,
             impairments,
             delayed: BTreeMap::new(),
             lost: BTreeMap::new(),
@@ -63,8 +78,9 @@ impl CoreNetwork {
     /// The link that packets of `flow` take as hop number `hop` from the server.
     #[inline]
     fn link_id(&self, direction: Direction, hop: u32, flow: FlowId) -> LinkId {
-        let pair = if hop == 0 { flow.0 } else { self.servers + hop - 1 };
-        LinkId(pair * 2 + direction.index() as u32)
+        let Hop { first, shared } = self.hops[hop as usize];
+        let owner = if shared { 0 } else { flow.0 };
+        LinkId(first + owner * 2 + direction.index() as u32)
     }
 
     /// The link that a packet enters first.
@@ -72,7 +88,7 @@ impl CoreNetwork {
     fn entry(&self, direction: Direction, flow: FlowId) -> LinkId {
         let hop = match direction {
             Direction::Downlink => 0,
-            Direction::Uplink => self.hops - 1,
+            Direction::Uplink => self.hops.len() as u32 - 1,
         };
         self.link_id(direction, hop, flow)
     }
@@ -82,24 +98,25 @@ impl CoreNetwork {
     fn next(&self, link: LinkId, direction: Direction, flow: FlowId) -> Option<LinkId> {
         let hop = self.hop(link);
         let next = match direction {
-            Direction::Downlink if hop + 1 < self.hops => hop + 1,
+            Direction::Downlink if hop + 1 < self.hops.len() as u32 => hop + 1,
             Direction::Uplink if hop > 0 => hop - 1,
             _ => return None,
         };
         Some(self.link_id(direction, next, flow))
     }
 
-    /// Whether all packets that enter `link` come out of one and the same other link. Links of servers meet in front of the
-    /// second hop of the downlink; nowhere else does anything join.
+    /// Whether all packets that enter `link` come out of one and the same other link, and in the order in which they entered
+    /// that one. Links of flows meet in front of one that is shared; where order is lost, it is known when they come out.
     #[inline]
-    fn is_entered_by_one(&self, link: LinkId, direction: Direction) -> bool {
-        direction == Direction::Uplink || self.servers == 1 || self.hop(link) > 1
+    fn is_entered_in_order(&self, link: LinkId, behind: LinkId) -> bool {
+        let (hop, before) = (self.hops[self.hop(link) as usize], self.hops[self.hop(behind) as usize]);
+        (before.shared || !hop.shared) && !self.links[behind.index()].reorders()
     }
 
     /// Which hop from the server a link is.
     #[inline]
     fn hop(&self, link: LinkId) -> u32 {
-        (link.0 / 2 + 1).saturating_sub(self.servers)
+        u32::from(self.hop_of[link.index()])
     }
 }
 
@@ -139,6 +156,90 @@ mod tests {
         };
         let (a, b) = (path(FlowId(0)), path(FlowId(1)));
         assert!(a.0 != b.0 && a.1 == b.1);
+    }
+
+    #[test]
+    fn a_link_is_shared_or_each_flow_has_its_own() {
+        let hop = |shared| LinkConfig { shared, ..LinkConfig::default() };
+        let core =
+            CoreNetwork::new(&[hop(Some(true)), hop(Some(false)), hop(None)], 3, &[], &Streams::new(1, 0));
+        let path = |flow| {
+            let first = core.entry(Direction::Downlink, FlowId(flow));
+            let second = core.next(first, Direction::Downlink, FlowId(flow)).expect("a second hop");
+            let third = core.next(second, Direction::Downlink, FlowId(flow)).expect("a third hop");
+            [first, second, third]
+        };
+        let paths = [0, 1, 2].map(path);
+        let links =
+            |hop: usize| paths.iter().map(|path| path[hop].0).collect::<std::collections::BTreeSet<_>>();
+        assert_eq!([0, 1, 2].map(|hop| links(hop).len()), [1, 3, 1]);
+        // A shared link takes packets of all flows as they come.
+        let [first, second, third] = paths[1];
+        assert!(core.is_entered_in_order(second, first) && !core.is_entered_in_order(third, second));
+    }
+
+    /// When packets of 100 ms apart come out of a chain of two links, and in which order.
+    fn through_the_internet(keeps_order: bool) -> Vec<(u64, PacketId)> {
+        let delay = InternetDelay { keeps_order, ..InternetDelay::default() };
+        let hops = [
+            LinkConfig { internet_delay: Some(delay), ..LinkConfig::default() },
+            LinkConfig { delay: Duration::from_millis(10), ..LinkConfig::default() },
+        ];
+        let mut core = CoreNetwork::new(&hops, 1, &[], &Streams::new(1, 0));
+        let (mut told, mut agenda) = (Told(Vec::new()), EventQueue::new());
+        let mut out = Vec::new();
+        for n in 0..500 {
+            let now = Time::ZERO + Duration::from_millis(n * 20);
+            while agenda.next_time().is_some_and(|at| at <= now) {
+                let (at, event) = agenda.pop().expect("it was seen");
+                let Event::LinkArrival(link) = event else { panic!("{event:?}") };
+                let through = core.link_arrival(&mut Step::new(at, &mut told, &mut agenda), link);
+                out.extend(through.map(|packet| (at.as_nanos() / 1_000_000, packet.id)));
+            }
+            let segment = Segment::new(ConnectionId(0), Direction::Downlink);
+            let content = Content::Segment(segment);
+            let packet = Packet { id: PacketId(n), flow: FlowId(0), ue: UeId(0), content };
+            core.enter(&mut Step::new(now, &mut told, &mut agenda), packet);
+        }
+        out
+    }
+
+    #[test]
+    fn packets_overtake_each_other_only_where_they_may() {
+        let in_order = |out: &[(u64, PacketId)]| out.windows(2).all(|pair| pair[0].1 < pair[1].1);
+        let (kept, mixed) = (through_the_internet(true), through_the_internet(false));
+        assert!(kept.len() > 450 && in_order(&kept));
+        assert!(mixed.len() > 450 && !in_order(&mixed));
+        // At least 35 ms and the 10 ms of the link behind, and nothing gets lost or comes twice.
+        assert!(mixed.iter().all(|&(at, id)| at >= id.0 * 20 + 45));
+        let different: std::collections::BTreeSet<_> = mixed.iter().map(|(_, id)| id).collect();
+        assert_eq!(different.len(), mixed.len());
+        assert_eq!(through_the_internet(false), mixed);
+    }
+
+    #[test]
+    fn a_link_loses_and_delays_in_the_direction_that_is_told() {
+        let delay = InternetDelay { direction: Ways::Uplink, ..InternetDelay::default() };
+        let config = LinkConfig {
+            loss: 1.0,
+            loss_by_direction: [Some(0.0), None],
+            internet_delay: Some(delay),
+            ..LinkConfig::default()
+        };
+        let fate = |config: &LinkConfig, direction| {
+            let mut packet = Packet {
+                id: PacketId(0),
+                flow: FlowId(0),
+                ue: UeId(0),
+                content: Content::Segment(Segment::new(ConnectionId(0), direction)),
+            };
+            Link::new(config, direction, &Streams::new(1, 0), "link").send(Time::ZERO, &mut packet)
+        };
+        assert_eq!(fate(&config, Direction::Downlink), Verdict::Arrives(Time::ZERO));
+        assert_eq!(fate(&config, Direction::Uplink), Verdict::Lost);
+        let lossless = LinkConfig { loss: 0.0, ..config };
+        let Verdict::Arrives(at) = fate(&lossless, Direction::Uplink) else { panic!("nothing is lost") };
+        assert!(at >= Time::ZERO + Duration::from_millis(35));
     }
 
     /// What is told of packets, and when.
