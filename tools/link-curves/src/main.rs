@@ -1,5 +1,5 @@
 //! Writes the link curves: `umts-link-curves` from what was simulated, `umts-link-curves simulate` after simulating it
-//! again, which takes some minutes of one core.
+//! again, which takes seven minutes of one core.
 
 use std::path::Path;
 use std::process::ExitCode;

@@ -6,10 +6,10 @@ use std::str::FromStr;
 use crate::bounds::{Code, Decision};
 use crate::viterbi::{Count, Size, simulate};
 
-/// Until so many blocks are lost, or so many sent: a ratio above 0.05 is known to 10 %.
-pub const SIZE: Size = Size { lost: 100, sent: 2_000 };
+/// Until so many blocks are lost, or so many sent: a ratio above 0.01 is known to 3 %.
+pub const SIZE: Size = Size { lost: 1_000, sent: 100_000 };
 /// Points with fewer losses are not relied on.
-const RELIABLE: u32 = 30;
+const RELIABLE: u32 = 50;
 
 /// Rows stand every 0.05 dB from -5 to 15 dB.
 const ROWS: std::ops::RangeInclusive<i32> = -100..=300;
