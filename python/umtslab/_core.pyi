@@ -22,16 +22,19 @@ __all__ = [
     "bearers",
     "capture_metric_definitions",
     "check_run",
+    "clean_proxies",
     "count_rows",
     "digest",
     "digests",
     "emulate",
     "flat_profiles",
+    "guard_proxy",
     "leave_host",
     "measure_lateness",
     "metric_definitions",
     "params",
     "profiles",
+    "proxies_at_work",
     "proxy",
     "read_table",
     "replay",
@@ -39,6 +42,7 @@ __all__ = [
     "schema",
     "settle",
     "simulate",
+    "try_interception",
     "version",
 ]
 
@@ -244,8 +248,15 @@ def replay(
     pdus: bool = False,
 ) -> EmulationResult: ...
 def proxy(
-    options: Sequence[tuple[str, str]], started: Callable[[dict[str, Any]], None]
+    options: Sequence[tuple[str, str]],
+    started: Callable[[dict[str, Any]], None],
+    *,
+    is_guarded: bool = False,
 ) -> dict[str, Any]: ...
+def guard_proxy() -> None: ...
+def clean_proxies(keep_refusals: bool) -> int: ...
+def proxies_at_work() -> int: ...
+def try_interception(device: str) -> None: ...
 def schema() -> str: ...
 def bearers() -> list[dict[str, Any]]: ...
 def profiles() -> list[dict[str, Any]]: ...

@@ -31,7 +31,7 @@ mod _core {
     #[pymodule_export]
     use super::errors::{CaptureReadError, CongestionControlError, OutputError, ScenarioError};
     #[pymodule_export]
-    use super::proxy::{ProxyError, proxy};
+    use super::proxy::{ProxyError, clean_proxies, guard_proxy, proxies_at_work, proxy, try_interception};
     #[pymodule_export]
     use super::reference::{
         bearers, flat_profiles, metric_definitions, params, profiles, rrc_profiles, schema, version,

@@ -5,7 +5,9 @@ use std::sync::Mutex;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use umts_proxy::{Effective, Options, Started, Summary};
+use umts_proxy::{
+    Effective, IfDead, Interception, Least, Options, Selection, Started, Summary, at_work, clean, lay_down,
+};
 
 use crate::errors::NO_PANIC;
 
@@ -19,12 +21,18 @@ pyo3::create_exception!(
 /// Relays TCP connections until SIGTERM, SIGINT or SIGHUP, by options as they are typed: pairs of a name and a value.
 ///
 /// `started` is told, as a dictionary, what there is when clients can connect. What is returned has sums of all connections.
+/// With `is_guarded` the parent process undoes what was set up in the kernel's network: this one keeps the least of rights.
 #[pyfunction]
-#[pyo3(signature = (options, started), text_signature = "(options, started)")]
-pub fn proxy(py: Python<'_>, options: Vec<(String, String)>, started: Py<PyAny>) -> PyResult<Py<PyDict>> {
+#[pyo3(signature = (options, started, *, is_guarded=false), text_signature = "(options, started, *, is_guarded=False)")]
+pub fn proxy(
+    py: Python<'_>,
+    options: Vec<(String, String)>,
+    started: Py<PyAny>,
+    is_guarded: bool,
+) -> PyResult<Py<PyDict>> {
     let raised = Mutex::new(None);
     let outcome = py.detach(|| {
-        umts_proxy::run(Options::from_pairs(&options)?, |about| {
+        umts_proxy::run(Options::from_pairs(&options)?, is_guarded, |about| {
             *raised.lock().expect(NO_PANIC) = tell(&started, about).err();
         })
     });
@@ -33,6 +41,32 @@ pub fn proxy(py: Python<'_>, options: Vec<(String, String)>, started: Py<PyAny>)
     }
     let summary = outcome.map_err(|error| failure(py, &error))?;
     summed(py, &summary)
+}
+
+/// Has this process keep the rights to undo what another one sets up, and no others.
+#[pyfunction]
+pub fn guard_proxy() -> PyResult<()> {
+    Ok(lay_down(Least::Undo)?)
+}
+
+/// Removes what proxies left in this network when they were killed, with `keep_refusals` but for tables that refuse what no
+/// proxy takes: how many things. It takes root.
+#[pyfunction]
+pub fn clean_proxies(keep_refusals: bool) -> PyResult<usize> {
+    Ok(clean(keep_refusals)?)
+}
+
+/// Proxies that intercept connections in this network.
+#[pyfunction]
+pub fn proxies_at_work() -> PyResult<usize> {
+    Ok(at_work()?)
+}
+
+/// Sets up an interception in this network, and undoes it: whether the kernel can.
+#[pyfunction]
+pub fn try_interception(py: Python<'_>, device: String) -> PyResult<()> {
+    let selection = Selection { device, ports: Vec::new(), if_dead: IfDead::Pass };
+    Interception::new(&selection, 1).map(drop).map_err(|error| failure(py, &error))
 }
 
 fn failure(py: Python<'_>, error: &umts_proxy::ProxyError) -> PyErr {
@@ -76,6 +110,7 @@ fn summed(py: Python<'_>, summary: &Summary) -> PyResult<Py<PyDict>> {
     for (name, way) in ["up", "down"].into_iter().zip(&totals.ways) {
         told.set_item(format!("octets_{name}"), way.octets)?;
     }
+    told.set_item("other_ports", summary.other_ports)?;
     told.set_item("lost_lines", summary.lost_lines)?;
     Ok(told.unbind())
 }

@@ -19,11 +19,12 @@ use tokio::time::timeout;
 use crate::asked::proxy_protocol::header;
 use crate::asked::request::{say, socks5};
 use crate::asked::socks5::reply_of;
-use crate::options::Destination;
+use crate::departure::{Departure, connect};
+use crate::options::{Destination, is_of_this_host};
 use crate::relay::ended::{Ended, Side};
 use crate::relay::tcp_info::Leg;
 use crate::relay::{Joined, relay};
-use crate::sockets::{Departure, connect};
+
 use crate::worker::{Common, Worker, unmapped};
 
 /// What is told of a connection when it is over, whichever way that comes about.
@@ -97,10 +98,17 @@ async fn reach<'a>(
     let is_asked = common.options.destination == Destination::Socks5;
     let patience = common.options.connect_timeout;
     let reached = match &common.options.destination {
-        Destination::Fixed(servers) => first_of(common, servers).await,
+        Destination::Fixed(servers) => first_of(common, servers, None).await,
+        Destination::Original(_) => {
+            let server = unmapped(client.local_addr().map_err(|_| Ended::ResetByClient)?);
+            if server.port() == common.listen.port() && is_of_this_host(server.ip()) {
+                return Err(Ended::Loop);
+            }
+            first_of(common, &[server], Some(address)).await
+        }
         Destination::Socks5 => {
             let servers = timeout(patience, socks5(client)).await.unwrap_or(Err(Ended::BadRequest))?;
-            first_of(common, &servers).await
+            first_of(common, &servers, None).await
         }
     };
     if is_asked {
@@ -117,10 +125,14 @@ async fn reach<'a>(
 }
 
 /// A connection to the first of these that answers.
-async fn first_of<'a>(common: &'a Common, servers: &[SocketAddr]) -> io::Result<Reached<'a>> {
+async fn first_of<'a>(
+    common: &'a Common,
+    servers: &[SocketAddr],
+    client: Option<SocketAddr>,
+) -> io::Result<Reached<'a>> {
     let mut found = io::Error::from(io::ErrorKind::HostUnreachable);
     for &address in servers {
-        let connecting = connect(address, &common.server, &common.outgoing);
+        let connecting = connect(address, &common.server, &common.outgoing, client);
         found = match timeout(common.options.connect_timeout, connecting).await {
             Ok(Ok((server, departure))) => return Ok(Reached { server, address, departure }),
             Ok(Err(error)) => error,

@@ -10,6 +10,8 @@
 //!
 //! - `options`: what was typed, checked; `room`: how many connections that leaves room for.
 //! - `sockets`: what TCP is told at each side, and what it then does.
+//! - `interception`: connections for others, led here by the kernel.
+//! - `departure`: connections to servers.
 //! - `relay`: two sockets joined; knows nothing of where they come from.
 //! - `asked`: what clients say of where they want to go, and what servers are told of clients.
 //! - `connection`: one from its SYN to its end; `worker`: many of them.
@@ -20,7 +22,9 @@
 
 mod asked;
 mod connection;
+mod departure;
 mod error;
+mod interception;
 mod options;
 mod relay;
 mod room;
@@ -31,6 +35,7 @@ mod told;
 mod worker;
 
 pub use error::ProxyError;
+pub use interception::{IfDead, Interception, Least, Selection, at_work, clean, lay_down};
 pub use options::Options;
 pub use relay::ended::Ended;
 pub use room::Room;

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use umts_units::{Bytes, Duration as Time, UnitError};
 
 use crate::error::{ProxyError, wrong};
+use crate::interception::{IfDead, Selection};
 
 /// Where clients want to go, and who says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -17,6 +19,8 @@ pub enum Destination {
     Fixed(Vec<SocketAddr>),
     /// Each says it by SOCKS5.
     Socks5,
+    /// Their packets say it: connections are intercepted.
+    Original(Selection),
 }
 
 /// What TCP does at one side; none is the kernel's own.
@@ -80,10 +84,13 @@ impl Options {
     /// [`ProxyError::Wrong`], with what would be right.
     pub fn from_pairs(pairs: &[(String, String)]) -> Result<Self, ProxyError> {
         let typed = Typed(pairs);
-        let listen = listening_address(
-            "--listen",
-            typed.needed("--listen", "where clients connect: --listen 127.0.0.1:8080")?,
-        )?;
+        let listen = match (typed.get("--listen"), typed.is_set("--transparent")) {
+            (Some(text), _) => listening_address("--listen", text)?,
+            (None, true) => SocketAddr::from(([0_u16; 8], 0)),
+            (None, false) => {
+                return Err(wrong("--listen is missing, where clients connect: --listen 127.0.0.1:8080"));
+            }
+        };
         let destination = destination(listen, &typed)?;
         let options = Options {
             listen,
@@ -112,10 +119,6 @@ struct Typed<'a>(&'a [(String, String)]);
 impl<'a> Typed<'a> {
     fn get(&self, name: &str) -> Option<&'a str> {
         self.0.iter().find(|(typed, _)| typed == name).map(|(_, value)| value.as_str())
-    }
-
-    fn needed(&self, name: &str, what: &str) -> Result<&'a str, ProxyError> {
-        self.get(name).ok_or_else(|| wrong(format!("{name} is missing, {what}")))
     }
 
     fn is_set(&self, name: &str) -> bool {
@@ -204,18 +207,57 @@ fn listening_address(option: &str, text: &str) -> Result<SocketAddr, ProxyError>
 
 /// Where to: exactly one of the ways to say it.
 fn destination(listen: SocketAddr, typed: &Typed<'_>) -> Result<Destination, ProxyError> {
-    match (typed.get("--to"), typed.is_set("--socks5")) {
-        (Some(to), false) => {
+    let ways: Vec<&str> =
+        ["--to", "--socks5", "--transparent"].into_iter().filter(|name| typed.is_set(name)).collect();
+    let of_transparent = ["--from", "--ports", "--if-dead"].into_iter().find(|name| typed.is_set(name));
+    if let (Some(name), false) = (of_transparent, ways.contains(&"--transparent")) {
+        return Err(wrong(format!("{name} goes with --transparent")));
+    }
+    match ways[..] {
+        ["--to"] => {
+            let to = typed.get("--to").unwrap_or_default();
             let servers = server_addresses(to)?;
             refuse_itself(listen, &servers, to)?;
             Ok(Destination::Fixed(servers))
         }
-        (None, true) => Ok(Destination::Socks5),
-        (Some(_), true) => Err(wrong("--to and --socks5 both say where to: give one of them")),
-        (None, false) => Err(wrong(
-            "--to is missing, the server: --to 192.0.2.1:80; or --socks5, by which each client says it",
+        ["--socks5"] => Ok(Destination::Socks5),
+        [_] => selection(typed).map(Destination::Original),
+        [] => Err(wrong(
+            "--to is missing, the server: --to 192.0.2.1:80; or --socks5 or --transparent, by which each client says it",
         )),
+        [first, second, ..] => {
+            Err(wrong(format!("{first} and {second} both say where to: give one of them")))
+        }
     }
+}
+
+/// Which connections are intercepted.
+fn selection(typed: &Typed<'_>) -> Result<Selection, ProxyError> {
+    let Some(device) = typed.get("--from") else {
+        return Err(wrong("--from is missing, the device by which clients' packets come: --from eth1"));
+    };
+    let ports = typed.get("--ports").map(port_ranges).transpose()?.unwrap_or_default();
+    let if_dead = match typed.get("--if-dead") {
+        None | Some("pass") => IfDead::Pass,
+        Some("refuse") => IfDead::Refuse,
+        Some(other) => return Err(wrong(format!("--if-dead takes pass or refuse, not {other:?}"))),
+    };
+    Ok(Selection { device: device.to_owned(), ports, if_dead })
+}
+
+/// `80,443,8000-8100`.
+fn port_ranges(text: &str) -> Result<Vec<RangeInclusive<u16>>, ProxyError> {
+    let range = |part: &str| {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        (0 < first && first <= last).then_some(first..=last)
+    };
+    text.split(',')
+        .map(|part| {
+            range(part)
+                .ok_or_else(|| wrong(format!("--ports takes ports as in 80,443,8000-8100, not {text:?}")))
+        })
+        .collect()
 }
 
 fn server_addresses(text: &str) -> Result<Vec<SocketAddr>, ProxyError> {
@@ -251,7 +293,7 @@ fn refuse_itself(listen: SocketAddr, servers: &[SocketAddr], typed: &str) -> Res
 }
 
 /// Whether an address is one of this host's own.
-fn is_of_this_host(address: IpAddr) -> bool {
+pub fn is_of_this_host(address: IpAddr) -> bool {
     address.is_unspecified() || address.is_loopback() || TcpListener::bind((address, 0)).is_ok()
 }
 
@@ -302,12 +344,29 @@ mod tests {
     }
 
     #[test]
+    fn connections_may_be_intercepted() {
+        let words = [("--transparent", ""), ("--from", "eth1"), ("--ports", "80,8000-8100")];
+        let options = read(&words).unwrap();
+        assert_eq!(options.listen, "[::]:0".parse().unwrap());
+        let Destination::Original(selection) = options.destination else { panic!("{options:?}") };
+        assert_eq!((selection.device.as_str(), selection.if_dead), ("eth1", IfDead::Pass));
+        assert_eq!(selection.ports, [80..=80, 8000..=8100]);
+    }
+
+    #[test]
     fn what_makes_no_sense_is_told_with_what_would() {
         for (words, said) in [
             (vec![LEAST[1]], "--listen is missing, where clients connect"),
             (vec![LEAST[0]], "--to is missing, the server"),
             (vec![("--listen", "here"), LEAST[1]], "--listen takes an address and a port"),
             (vec![LEAST[0], LEAST[1], ("--socks5", "")], "--to and --socks5 both say where to"),
+            (vec![("--transparent", "")], "--from is missing, the device"),
+            (
+                vec![("--transparent", ""), ("--from", "lo"), ("--ports", "90-80")],
+                "--ports takes ports as in",
+            ),
+            (vec![("--transparent", ""), ("--from", "lo"), ("--if-dead", "wait")], "--if-dead takes pass or"),
+            (vec![LEAST[0], LEAST[1], ("--from", "lo")], "--from goes with --transparent"),
             (vec![LEAST[0], ("--to", "127.0.0.1")], "--to takes a host and a port"),
             (vec![LEAST[0], ("--to", "127.0.0.1:0")], "--to takes a host and a port"),
             (vec![LEAST[0], ("--to", "127.0.0.1:8080")], "--to 127.0.0.1:8080 is where this proxy listens"),

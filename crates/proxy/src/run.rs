@@ -1,8 +1,9 @@
 //! The proxy as a whole: everything that can be refused is asked for first, then workers are started, and this thread
 //! waits for signals and answers whoever asks for metrics.
 
-use std::io;
+use std::io::{self, Write};
 use std::net::SocketAddr;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
@@ -13,13 +14,14 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::error::{ProxyError, system, wrong};
-use crate::options::{Options, SideOptions};
+use crate::interception::{Interception, Least, lay_down};
+use crate::options::{Destination, Options, SideOptions};
 use crate::relay::Bounds;
 use crate::room::{Room, raise_descriptors};
-use crate::signals::Signals;
+use crate::signals::{Blocked, Signals};
 use crate::sockets::{Effective, Told, effective, listen, refusal};
 use crate::told::counts::Totals;
-use crate::told::log::{Log, Writer};
+use crate::told::log::{self, Log, Writer};
 use crate::told::{metrics, page::page};
 use crate::worker::{Common, Stage, Worker};
 
@@ -43,16 +45,23 @@ pub struct Summary {
     pub totals: Totals,
     /// Lines of the log that are lost.
     pub lost_lines: u64,
+    /// Connections in the client's name that have another port.
+    pub other_ports: u64,
 }
 
 /// Relays until it is told to end: by SIGTERM, SIGINT or SIGHUP connections are accepted no more and may go on for the
-/// time of `drain`; by a second one all end. `started` hears when clients can connect.
+/// time of `drain`; by a second one all end. `started` hears when clients can connect. With `is_guarded` the parent process
+/// undoes in the kernel's network what this one set up, whose rights are laid down; without its parent it ends.
 ///
 /// # Errors
 /// [`ProxyError::Wrong`] if something that was asked for is not to be had here; nothing has run. Otherwise the system's.
-pub fn run(options: Options, started: impl FnOnce(&Started)) -> Result<Summary, ProxyError> {
+pub fn run(
+    options: Options,
+    is_guarded: bool,
+    started: impl FnOnce(&Started),
+) -> Result<Summary, ProxyError> {
     // Before any thread is started: they are to be interrupted by none of them.
-    let signals = Signals::new().map_err(system("cannot wait for signals"))?;
+    let signals = Blocked::new().map_err(system("cannot wait for signals"))?;
     let descriptors = raise_descriptors().map_err(system("cannot raise the limit of open files"))?;
     let room = Room::of(&options, descriptors)?;
     let [client, server] = [&options.client, &options.server].map(|side| told(side, &room, &options));
@@ -60,7 +69,16 @@ pub fn run(options: Options, started: impl FnOnce(&Started)) -> Result<Summary, 
     let sides = effective(&listeners[0], &client, &server)?;
     let address = local_address(&listeners[0])?;
     let metrics = options.metrics.map(metrics_listener).transpose()?;
-    let (log, writer) = open_log(&options)?;
+    let interception = match &options.destination {
+        Destination::Original(selection) => Some(Interception::new(selection, address.port())?),
+        _ => None,
+    };
+    let out = options.log.as_deref().map(open_log).transpose()?;
+    if is_guarded {
+        lay_down(Least::Addresses).map_err(system("cannot lay down rights"))?;
+    }
+    let (log, writer) = out.map(Log::new).unzip();
+    let signals = signals.heard().map_err(system("cannot wait for signals"))?;
     let about = Started {
         listen: address,
         metrics: metrics.as_ref().and_then(|listener| listener.local_addr().ok()),
@@ -70,7 +88,8 @@ pub fn run(options: Options, started: impl FnOnce(&Started)) -> Result<Summary, 
     let bounds = Bounds { chunk: room.chunk, idle: options.idle_timeout };
     let (open, counts, outgoing) = Default::default();
     let room = room.connections;
-    let common = Arc::new(Common { options, server, bounds, room, open, counts, log, outgoing });
+    let common =
+        Arc::new(Common { options, server, bounds, room, open, counts, log, outgoing, listen: address });
     let (tell, stage) = watch::channel(Stage::Open);
     let workers: Vec<_> = listeners.into_iter().map(|listener| start(&common, listener, &stage)).collect();
     if let Some(log) = &common.log {
@@ -86,6 +105,7 @@ pub fn run(options: Options, started: impl FnOnce(&Started)) -> Result<Summary, 
             .map_err(system("a worker ended"))?;
     }
     ended?;
+    drop(interception);
     finish(common, writer)
 }
 
@@ -131,11 +151,8 @@ fn metrics_listener(at: SocketAddr) -> Result<std::net::TcpListener, ProxyError>
     Ok(listener)
 }
 
-fn open_log(options: &Options) -> Result<(Option<Log>, Option<Writer>), ProxyError> {
-    let Some(path) = &options.log else { return Ok((None, None)) };
-    let (log, writer) =
-        Log::open(path).map_err(|error| wrong(format!("--log {}: {error}", path.display())))?;
-    Ok((Some(log), Some(writer)))
+fn open_log(path: &Path) -> Result<Box<dyn Write + Send>, ProxyError> {
+    log::open(path).map_err(|error| wrong(format!("--log {}: {error}", path.display())))
 }
 
 fn start(
@@ -182,7 +199,8 @@ fn attend(
             let listener = tokio::net::TcpListener::from_std(listener).map_err(&failed)?;
             let common = common.clone();
             tokio::spawn(metrics::serve(listener, move || {
-                page(&common.counts.totals(), common.open.load(Ordering::Relaxed), common.room)
+                let open = common.open.load(Ordering::Relaxed);
+                page(&common.counts.totals(), open, common.room, common.outgoing.other_ports())
             }));
         }
         signals.arrived.recv().await;
@@ -205,8 +223,11 @@ fn attend(
 }
 
 fn finish(common: Arc<Common>, writer: Option<Writer>) -> Result<Summary, ProxyError> {
-    let summary =
-        Summary { totals: common.counts.totals(), lost_lines: common.log.as_ref().map_or(0, Log::lost) };
+    let summary = Summary {
+        totals: common.counts.totals(),
+        lost_lines: common.log.as_ref().map_or(0, Log::lost),
+        other_ports: common.outgoing.other_ports(),
+    };
     // The log ends with the last that writes to it.
     drop(common);
     if let Some(writer) = writer {

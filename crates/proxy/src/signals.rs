@@ -12,30 +12,44 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 /// As long as this lives SIGTERM, SIGINT and SIGHUP interrupt nothing in this thread, nor in those that it starts.
 #[derive(Debug)]
+pub struct Blocked {
+    before: SigSet,
+    ends: SigSet,
+}
+
+/// Signals, heard.
+#[derive(Debug)]
 pub struct Signals {
     /// One message for each.
     pub arrived: UnboundedReceiver<()>,
-    before: SigSet,
     _wanted: OwnedFd,
+    _blocked: Blocked,
 }
 
-impl Signals {
+impl Blocked {
     /// From now on.
     ///
     /// # Errors
     /// The kernel's.
     pub fn new() -> io::Result<Self> {
         let ends: SigSet = [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP].into_iter().collect();
-        let queue = SignalFd::with_flags(&ends, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
+        Ok(Blocked { before: ends.thread_swap_mask(SigmaskHow::SIG_BLOCK)?, ends })
+    }
+
+    /// Starts the thread that waits for them.
+    ///
+    /// # Errors
+    /// The kernel's.
+    pub fn heard(self) -> io::Result<Signals> {
+        let queue = SignalFd::with_flags(&self.ends, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC)?;
         let (over, wanted) = pipe2(OFlag::O_CLOEXEC)?;
         let (tell, arrived) = unbounded_channel();
-        let before = ends.thread_swap_mask(SigmaskHow::SIG_BLOCK)?;
         std::thread::spawn(move || listen(&queue, &over, &tell));
-        Ok(Signals { arrived, before, _wanted: wanted })
+        Ok(Signals { arrived, _wanted: wanted, _blocked: self })
     }
 }
 
-impl Drop for Signals {
+impl Drop for Blocked {
     fn drop(&mut self) {
         // It was the mask before, so the kernel takes it.
         let _ = self.before.thread_set_mask();

@@ -1,17 +1,13 @@
 //! Sockets of both sides: made, told what TCP does there, and asked what it then does.
 
-use std::collections::BTreeSet;
 use std::io;
 use std::net::SocketAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use nix::libc::EINPROGRESS;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
-use tokio::net::TcpStream;
 
 use crate::error::{ProxyError, wrong};
-use crate::options::{Options, SideOptions};
+use crate::options::{Destination, Options, SideOptions};
 
 /// Connections that wait to be accepted; the kernel has a limit of its own (`net.core.somaxconn`).
 const BACKLOG: i32 = 4096;
@@ -38,7 +34,7 @@ pub struct Effective {
 
 impl Told {
     /// `name` is the option by which the side is told, for messages.
-    fn tell(&self, socket: &SockRef<'_>, name: &str) -> io::Result<()> {
+    pub fn tell(&self, socket: &SockRef<'_>, name: &str) -> io::Result<()> {
         socket.set_tcp_nodelay(true)?;
         // A reset, unless it is closed in order: see `relay`.
         socket.set_linger(Some(Duration::ZERO))?;
@@ -89,6 +85,12 @@ pub fn listen(options: &Options, at: SocketAddr, client: &Told) -> Result<Socket
     let socket = Socket::new(Domain::for_address(at), Type::STREAM.nonblocking(), Some(Protocol::TCP));
     let socket = socket.map_err(refused)?;
     client.tell(&SockRef::from(&socket), "--client-set").map_err(|error| wrong(error.to_string()))?;
+    if matches!(options.destination, Destination::Original(_)) {
+        // That of IPv4 is the same bit for both versions.
+        socket.set_ip_transparent_v4(true).map_err(|error| {
+            wrong(format!("--transparent takes root, to have other hosts' addresses ({error})"))
+        })?;
+    }
     let listen = || {
         if at.ip().is_unspecified() && at.is_ipv6() {
             socket.set_only_v6(false)?;
@@ -131,76 +133,4 @@ pub fn effective(listener: &Socket, client: &Told, server: &Told) -> Result<[Eff
         Ok(effective)
     };
     ask().map_err(|error: io::Error| wrong(error.to_string()))
-}
-
-/// Where the proxy's own connections come from.
-#[derive(Debug, Default)]
-pub struct Outgoing(Mutex<BTreeSet<SocketAddr>>);
-
-impl Outgoing {
-    /// Whether a client is the proxy itself: it would connect to itself for ever.
-    pub fn has(&self, client: SocketAddr) -> bool {
-        self.addresses().contains(&client)
-    }
-
-    fn addresses(&self) -> MutexGuard<'_, BTreeSet<SocketAddr>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// A connection to a server, known to come from the proxy as long as this lives.
-#[derive(Debug)]
-pub struct Departure<'a> {
-    from: SocketAddr,
-    known: &'a Outgoing,
-}
-
-impl Drop for Departure<'_> {
-    fn drop(&mut self) {
-        self.known.addresses().remove(&self.from);
-    }
-}
-
-/// Connects to a server.
-///
-/// # Errors
-/// The kernel's: it is refused, or there is no way.
-pub async fn connect<'a>(
-    to: SocketAddr,
-    server: &Told,
-    known: &'a Outgoing,
-) -> io::Result<(TcpStream, Departure<'a>)> {
-    let socket = Socket::new(Domain::for_address(to), Type::STREAM.nonblocking(), Some(Protocol::TCP))?;
-    server.tell(&SockRef::from(&socket), "--server-set")?;
-    match socket.connect(&to.into()) {
-        Err(error) if error.raw_os_error() != Some(EINPROGRESS) => return Err(error),
-        _ => {}
-    }
-    let stream = TcpStream::from_std(socket.into())?;
-    let from = stream.local_addr()?;
-    known.addresses().insert(from);
-    let departure = Departure { from, known };
-    stream.writable().await?;
-    stream.take_error()?.map_or(Ok((stream, departure)), Err)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_proxy_knows_its_own_connections_as_long_as_they_are_there() {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
-        runtime.block_on(async {
-            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let known = Outgoing::default();
-            let told = Told { side: SideOptions::default(), user_timeout: None };
-            let connecting = connect(listener.local_addr().unwrap(), &told, &known);
-            let (_stream, departure) = connecting.await.unwrap();
-            let (_accepted, client) = listener.accept().await.unwrap();
-            assert!(known.has(client));
-            drop(departure);
-            assert!(!known.has(client));
-        });
-    }
 }

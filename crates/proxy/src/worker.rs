@@ -12,10 +12,11 @@ use tokio::sync::{Notify, watch};
 use tokio::time::sleep;
 
 use crate::connection::serve;
+use crate::departure::Outgoing;
 use crate::options::Options;
 use crate::relay::Bounds;
 use crate::relay::pipes::Pipes;
-use crate::sockets::{Outgoing, Told};
+use crate::sockets::Told;
 use crate::told::counts::Counts;
 use crate::told::log::Log;
 
@@ -30,6 +31,8 @@ const ASKING: usize = 8;
 pub struct Common {
     /// What was asked for.
     pub options: Options,
+    /// Where clients connect.
+    pub listen: SocketAddr,
     /// TCP towards servers.
     pub server: Told,
     /// Bounds of every relay.

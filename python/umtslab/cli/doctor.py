@@ -39,7 +39,8 @@ def options(parser: Parser) -> None:
     add_flag(
         parser,
         "--clean",
-        "Set back what emulations with --internet left on this host when they were killed, and nothing else.",
+        "Set back what emulations with --internet and transparent proxies left on this host when they were "
+        "killed, and nothing else.",
     )
     add_json(parser, "one JSON list, or of FOLDER one object,")
 
@@ -53,9 +54,10 @@ def doctor(store: Path | None, *, repair: bool, clean: bool, json: bool) -> int:
     if repair:
         raise UsageError("--repair is for a results folder: umts doctor FOLDER --repair")
     if clean:
+        from umtslab import proxy
         from umtslab.emulate import forwarding
 
-        for line in forwarding.clean() or ["nothing was left"]:
+        for line in [*forwarding.clean(), *proxy.clean()] or ["nothing was left"]:
             print(line)
         return 0
     if json:
@@ -74,6 +76,7 @@ def doctor(store: Path | None, *, repair: bool, clean: bool, json: bool) -> int:
 def _found() -> Iterator[tuple[str, str, str]]:
     from importlib.metadata import version
 
+    from umtslab import proxy
     from umtslab.emulate import machine
     from umtslab.run import code_version
 
@@ -88,6 +91,7 @@ def _found() -> Iterator[tuple[str, str, str]]:
     found = _tshark()
     yield "tshark", found or "missing", "" if found else "reads captures; not needed to write them"
     yield from machine.needs()
+    yield from proxy.needs()
 
 
 def _extra(library: str, used_by: str) -> tuple[str, str]:

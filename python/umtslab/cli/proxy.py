@@ -33,13 +33,34 @@ def _ways(group: Options) -> None:
         group,
         "--listen",
         "ADDRESS",
-        "Where clients connect, as in 127.0.0.1:8080 or [::1]:8080; a port alone is every address.",
+        "Where clients connect, as in 127.0.0.1:8080 or [::1]:8080; a port alone is every address "
+        "(default with --transparent: any port).",
     )
     add_value(group, "--to", "HOST:PORT", "The server, whose addresses are tried in turn.")
     add_flag(
         group,
         "--socks5",
         "Each client says where to, by SOCKS5 and without a password: listen where nobody else can connect.",
+    )
+    add_flag(
+        group,
+        "--transparent",
+        "Intercept connections that come by a device and are for others (TPROXY), and keep the client's "
+        "address and port towards the server. It takes root; what it sets up is gone when it ends.",
+    )
+    group.add_argument(
+        "--from",
+        dest="from_",
+        metavar="DEVICE",
+        help="With --transparent: the device by which clients' packets come.",
+    )
+    add_value(group, "--ports", "PORTS", "With --transparent: only these, as in 80,443,8000-8100.")
+    add_value(
+        group,
+        "--if-dead",
+        "WHAT",
+        "With --transparent: what becomes of new connections when the proxy was killed: pass (the default) "
+        "or refuse.",
     )
     add_flag(
         group,
@@ -109,6 +130,10 @@ def proxy(
     listen: str | None,
     to: str | None,
     socks5: bool,
+    transparent: bool,
+    from_: str | None,
+    ports: str | None,
+    if_dead: str | None,
     proxy_protocol: bool,
     client_set: Sequence[str],
     server_set: Sequence[str],
@@ -126,11 +151,16 @@ def proxy(
 ) -> int:
     """Relay until a signal comes; arguments as `options` declares them."""
     from umtslab import _core
+    from umtslab.proxy import guarded
 
     typed = {
         "listen": listen,
         "to": to,
         "socks5": "" if socks5 else None,
+        "transparent": "" if transparent else None,
+        "from": from_,
+        "ports": ports,
+        "if-dead": if_dead,
         "proxy-protocol": "" if proxy_protocol else None,
         "client-set": client_set,
         "server-set": server_set,
@@ -150,14 +180,17 @@ def proxy(
         if not quiet:
             print("\n".join(beginning(told)), file=sys.stderr, flush=True)
 
-    try:
-        totals = _core.proxy(pairs(typed), started)
-    except _core.ProxyError as error:
-        print(f"umts: {error}", file=sys.stderr)
-        return error.status
-    if not quiet:
-        print(ending(totals), file=sys.stderr)
-    return 0
+    def work(*, is_guarded: bool = False) -> int:
+        try:
+            totals = _core.proxy(pairs(typed), started, is_guarded=is_guarded)
+        except _core.ProxyError as error:
+            print(f"umts: {error}", file=sys.stderr)
+            return error.status
+        if not quiet:
+            print(ending(totals), file=sys.stderr)
+        return 0
+
+    return guarded(work) if transparent else work()
 
 
 def pairs(typed: Mapping[str, str | Sequence[str] | None]) -> list[tuple[str, str]]:
@@ -194,6 +227,8 @@ def ending(totals: dict[str, Any]) -> str:
     ended = ", ".join(f"{count:,} {cause.replace('_', ' ')}" for cause, count in totals["ended"].items())
     line = f"{totals['accepted']:,} connections ({ended or 'none'}), {totals['refused']:,} refused; "
     line += f"octets: {totals['octets_up']:,} up, {totals['octets_down']:,} down"
+    if totals["other_ports"]:
+        line += f"; {totals['other_ports']:,} have not their client's port, which was taken"
     lost = totals["lost_lines"]
     return line + (
         f"; {lost:,} lines of the log are lost: it could not be written fast enough" if lost else ""

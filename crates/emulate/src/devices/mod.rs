@@ -3,19 +3,18 @@
 //!
 //! ```text
 //!   topology ─┬─ tcp_settings                       uplink ─ masquerade    the way out
-//!             ├─ net_namespace ─ netlink               │
-//!             └─ tun ─┐                             net_namespace, netlink
+//!             ├─ net_namespace                         │
+//!             └─ tun ─┐                             net_namespace
 //!                     port      where packets come in and go out
 //!   frames ─── wire ──┘
 //! ```
 //!
-//! Whatever is made here vanishes with the process. No program is started here, and no time passes.
+//! Addresses, routes and rules are told by `umts_netlink`. Whatever is made here vanishes with the process. No program is started here, and no time passes.
 
 pub mod addresses;
 mod frames;
 mod masquerade;
 pub mod net_namespace;
-mod netlink;
 pub mod port;
 pub mod tcp_settings;
 pub mod topology;

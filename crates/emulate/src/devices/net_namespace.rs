@@ -7,7 +7,7 @@ use std::path::Path;
 
 use nix::sched::{CloneFlags, setns};
 
-use crate::devices::netlink::Netlink;
+use umts_netlink::Netlink;
 
 /// One of them.
 #[derive(Debug)]

@@ -4,9 +4,9 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use netlink_packet_route::route::RouteMetric;
+use umts_netlink::RouteMetric;
 
-use crate::devices::netlink::Netlink;
+use umts_netlink::Netlink;
 
 /// What the kernel's TCP is told, in every namespace alike.
 #[derive(Debug, Clone, Default, PartialEq)]

@@ -5,10 +5,10 @@ use std::net::IpAddr;
 
 use crate::devices::addresses;
 use crate::devices::net_namespace::{LOOPBACK, NetNamespace, set_sysctl};
-use crate::devices::netlink::{Netlink, Route};
 use crate::devices::tcp_settings::{Effective, TcpSettings, read_back};
 use crate::devices::tun::Tun;
 use crate::error::wrong;
+use umts_netlink::{Netlink, Route};
 
 /// Which port the server side has.
 pub const SERVER_PORT: usize = 0;

@@ -7,9 +7,9 @@ use std::os::fd::{AsFd, BorrowedFd};
 use tun_rs::{DeviceBuilder, SyncDevice};
 
 use crate::devices::net_namespace::NetNamespace;
-use crate::devices::netlink::{Netlink, Route};
 use crate::devices::tcp_settings;
 use crate::error::wrong;
+use umts_netlink::{Netlink, Route};
 
 /// Largest packet: what the model's MTU is for.
 pub const MTU: u16 = 1500;

@@ -19,7 +19,7 @@ use nix::fcntl::{FcntlArg, FdFlag, fcntl};
 use crate::devices::addresses;
 use crate::devices::masquerade::Masquerade;
 use crate::devices::net_namespace::{NetNamespace, set_sysctl};
-use crate::devices::netlink::{Netlink, Route};
+use umts_netlink::{Netlink, Route};
 
 /// Emulations that can reach the Internet at once.
 const MOST: u8 = 100;

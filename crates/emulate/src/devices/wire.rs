@@ -21,10 +21,10 @@ use nix::sys::socket::{
 use nix::{cmsg_space, getsockopt_impl, libc, setsockopt_impl, sockopt_impl};
 
 use crate::devices::frames::{self, HEADER, TAG, Way};
-use crate::devices::netlink::Netlink;
 use crate::devices::tun::MTU;
 use crate::error::wrong;
 use crate::packets::foreign;
+use umts_netlink::Netlink;
 
 /// Pairs of addresses whose Ethernet header is remembered.
 const MOST_PAIRS: usize = 4096;

@@ -25,19 +25,23 @@ pub struct Log {
 #[derive(Debug)]
 pub struct Writer(JoinHandle<io::Result<()>>);
 
+/// Opens a file to which lines are added; `-` is standard output.
+///
+/// # Errors
+/// The system's.
+pub fn open(path: &Path) -> io::Result<Box<dyn Write + Send>> {
+    Ok(match path.as_os_str() == "-" {
+        true => Box::new(io::stdout()),
+        false => Box::new(OpenOptions::new().create(true).append(true).open(path)?),
+    })
+}
+
 impl Log {
-    /// Opens it: lines are added to what is there. `-` is standard output.
-    ///
-    /// # Errors
-    /// The system's.
-    pub fn open(path: &Path) -> io::Result<(Log, Writer)> {
-        let out: Box<dyn Write + Send> = match path.as_os_str() == "-" {
-            true => Box::new(io::stdout()),
-            false => Box::new(OpenOptions::new().create(true).append(true).open(path)?),
-        };
+    /// Lines that are written to `out`.
+    pub fn new(out: Box<dyn Write + Send>) -> (Log, Writer) {
         let (lines, written) = sync_channel(WAITING);
         let log = Log { lines, lost: Arc::default() };
-        Ok((log, Writer(std::thread::spawn(move || write(&written, out)))))
+        (log, Writer(std::thread::spawn(move || write(&written, out))))
     }
 
     /// Adds a line.

@@ -9,8 +9,8 @@ const SIDES: [Side; 2] = [Side::Client, Side::Server];
 const WAYS: [&str; 2] = ["up", "down"];
 const QUANTILES: [f64; 3] = [0.5, 0.9, 0.99];
 
-/// The page; `open` connections are there at this instant, of `room`.
-pub fn page(totals: &Totals, open: usize, room: usize) -> String {
+/// The page; `open` connections are there at this instant, of `room`, and so many have not their client's port.
+pub fn page(totals: &Totals, open: usize, room: usize, other_ports: u64) -> String {
     let mut page = Page(String::new());
     page.family("connections_total", "counter", "Connections that were accepted.");
     page.line("connections_total", "", totals.accepted as f64);
@@ -20,6 +20,12 @@ pub fn page(totals: &Totals, open: usize, room: usize) -> String {
     page.line("connections_room", "", room as f64);
     page.family("refused_total", "counter", "Connections that were reset because there was no room.");
     page.line("refused_total", "", totals.refused as f64);
+    page.family(
+        "other_ports_total",
+        "counter",
+        "Connections in a client's name from another port than its own.",
+    );
+    page.line("other_ports_total", "", other_ports as f64);
     page.family("ended_total", "counter", "Connections that are over, by how they ended.");
     for ended in Ended::ALL {
         let count = totals.ended.get(&ended).copied().unwrap_or_default();
@@ -117,7 +123,7 @@ mod tests {
         let mut totals = Totals { accepted: 7, retransmissions: [3, 0], ..Totals::default() };
         totals.legs[0].push(leg);
         totals.ended.insert(Ended::InOrder, 6);
-        let text = page(&totals, 1, 100);
+        let text = page(&totals, 1, 100, 0);
         for line in text.lines().filter(|line| !line.starts_with('#')) {
             let (name, value) = line.rsplit_once(' ').unwrap();
             assert!(name.starts_with("umts_proxy_") && value.parse::<f64>().is_ok(), "{line}");

@@ -20,6 +20,16 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use netlink_sys::protocols::NETLINK_ROUTE;
 use netlink_sys::{Socket, SocketAddr};
 
+/// Which routes a route is among.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Table {
+    /// Those that every packet takes.
+    #[default]
+    Main,
+    /// Those that a policy rule leads to, and who made them (`ip route` shows it as `proto`).
+    Own(u32, u8),
+}
+
 /// Where packets for some addresses go.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Route {
@@ -35,6 +45,8 @@ pub struct Route {
     pub is_local: bool,
     /// What TCP does on this route.
     pub metrics: Vec<RouteMetric>,
+    /// Where it stands.
+    pub table: Table,
 }
 
 impl Route {
@@ -44,13 +56,13 @@ impl Route {
             IpAddr::V4(_) => IpAddr::from([0; 4]),
             IpAddr::V6(_) => IpAddr::from([0; 16]),
         };
-        Route { to, length: 0, device, via: None, is_local: false, metrics: Vec::new() }
+        Route { to, length: 0, device, via: None, is_local: false, metrics: Vec::new(), table: Table::Main }
     }
 
     /// To one address, over `device`.
     pub fn host(to: IpAddr, device: u32) -> Self {
         let length = if to.is_ipv4() { 32 } else { 128 };
-        Route { to, length, device, via: None, is_local: false, metrics: Vec::new() }
+        Route { to, length, device, via: None, is_local: false, metrics: Vec::new(), table: Table::Main }
     }
 }
 
@@ -195,8 +207,16 @@ impl Netlink {
         let mut message = RouteMessage::default();
         message.header.address_family = family(route.to);
         message.header.destination_prefix_length = route.length;
-        message.header.table = RouteHeader::RT_TABLE_MAIN;
-        message.header.protocol = RouteProtocol::Boot;
+        match route.table {
+            Table::Main => {
+                message.header.table = RouteHeader::RT_TABLE_MAIN;
+                message.header.protocol = RouteProtocol::Boot;
+            }
+            Table::Own(number, owner) => {
+                message.attributes.push(RouteAttribute::Table(number));
+                message.header.protocol = RouteProtocol::from(owner);
+            }
+        }
         message.header.kind = if route.is_local { RouteType::Local } else { RouteType::Unicast };
         message.header.scope = match (route.is_local, route.to) {
             (true, IpAddr::V4(_)) => RouteScope::Host,
@@ -239,7 +259,7 @@ impl Netlink {
     }
 
     /// Asks for a list.
-    fn list(&mut self, message: RouteNetlinkMessage) -> io::Result<Vec<RouteNetlinkMessage>> {
+    pub(crate) fn list(&mut self, message: RouteNetlinkMessage) -> io::Result<Vec<RouteNetlinkMessage>> {
         self.send(message, NLM_F_DUMP)?;
         let mut found = Vec::new();
         loop {
@@ -262,7 +282,7 @@ impl Netlink {
     }
 
     /// Sends one request and waits for the kernel's answer.
-    fn ask(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+    pub(crate) fn ask(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.send(message, NLM_F_ACK | flags)?;
         let (answer, _) = self.socket.recv_from_full()?;
         let answer = NetlinkMessage::<RouteNetlinkMessage>::deserialize(&answer).map_err(io::Error::other)?;

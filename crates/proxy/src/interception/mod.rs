@@ -1,0 +1,158 @@
+//! Interception: connections that come by a device and are for others are led into the proxy (TPROXY), which answers with
+//! the addresses of those whom they are for.
+//!
+//! ```text
+//!   device ── nftables: our listener's ── mark ── policy rule ── table: local, over a device of ours ── listener
+//! ```
+//!
+//! The table of nftables is owned by this process and the route stands over a device of this process: both are gone with it,
+//! however it ends. What stays after a kill is the policy rule, which then leads to an empty table: nowhere. Whoever of us
+//! comes next removes it ([`clean`]).
+
+mod privileges;
+mod slot;
+
+use std::io;
+use std::ops::RangeInclusive;
+
+use tun_rs::{DeviceBuilder, SyncDevice};
+use umts_netlink::nftables::{Chain, Expression, Family, Owner, Table as Rules, delete, steps};
+use umts_netlink::{Netlink, Route, Table};
+
+use crate::error::{ProxyError, wrong};
+use crate::interception::slot::{OWNER, Slot};
+
+pub use crate::interception::privileges::{Least, lay_down};
+pub use crate::interception::slot::{at_work, clean};
+
+/// Before anybody translates destinations.
+const CHAIN: Chain = Chain { name: "prerouting", kind: "filter", hook: 0, priority: -150 };
+
+/// What becomes of connections when there is no proxy any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IfDead {
+    /// They go on without it.
+    Pass,
+    /// They are reset until somebody cleans up or starts another proxy.
+    Refuse,
+}
+
+/// Which connections are led into the proxy.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Selection {
+    /// Name of the device by which clients' packets come.
+    pub device: String,
+    /// For which ports; none: for all.
+    pub ports: Vec<RangeInclusive<u16>>,
+    /// What becomes of them when the proxy is dead.
+    pub if_dead: IfDead,
+}
+
+/// As long as this lives.
+#[derive(Debug)]
+pub struct Interception {
+    _owner: Owner,
+    _device: Device,
+    slot: Slot,
+    if_dead: IfDead,
+}
+
+struct Device(#[expect(dead_code, reason = "the device is there as long as it is open")] SyncDevice);
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Device")
+    }
+}
+
+impl Interception {
+    /// Leads `selection` to whoever listens at `port` of this host.
+    ///
+    /// # Errors
+    /// [`ProxyError::Wrong`]: there is no such device, this user may not, or the kernel cannot; nothing is left.
+    pub fn new(selection: &Selection, port: u16) -> Result<Self, ProxyError> {
+        let mut netlink = Netlink::open().map_err(refused)?;
+        let from = netlink.index(&selection.device).map_err(|_| no_such_device(&selection.device))?;
+        let slot = Slot::free().map_err(refused)?;
+        let device = lead_in(&mut netlink, &slot).map_err(refused)?;
+        netlink.add_rule(slot.rule()).map_err(refused)?;
+        let made = rules(&slot, selection, from, port).make();
+        let if_dead = selection.if_dead;
+        match made {
+            Ok(owner) => Ok(Interception { _owner: owner, _device: Device(device), slot, if_dead }),
+            Err(error) => {
+                netlink.remove_rule(slot.rule());
+                Err(refused(error))
+            }
+        }
+    }
+}
+
+impl Drop for Interception {
+    fn drop(&mut self) {
+        // With the least of rights this is for the process that waits for this one.
+        if let Ok(mut netlink) = Netlink::open() {
+            netlink.remove_rule(self.slot.rule());
+        }
+        if self.if_dead == IfDead::Refuse {
+            let _ = delete(&self.slot.table(), Family::Inet);
+        }
+    }
+}
+
+/// A device of this process, and over it a table of routes that makes every address one of this host's.
+fn lead_in(netlink: &mut Netlink, slot: &Slot) -> io::Result<SyncDevice> {
+    let device = DeviceBuilder::new().name(slot.device()).enable(false).build_sync()?;
+    let index = device.if_index()?;
+    netlink.set_up(index)?;
+    for like in [[0; 4].into(), [0_u16; 8].into()] {
+        let table = Table::Own(slot.mark(), OWNER);
+        netlink.add_route(&Route { is_local: true, table, ..Route::default(like, index) })?;
+    }
+    Ok(device)
+}
+
+fn rules(slot: &Slot, selection: &Selection, from: u32, port: u16) -> Rules {
+    let mut table = Rules::new(&slot.table(), Family::Inet, selection.if_dead == IfDead::Pass);
+    let lead = || [&steps::mark(slot.mark())[..], &steps::accept()].concat();
+    let mut all: Vec<Vec<Expression>> = Vec::new();
+    let every = vec![0..=u16::MAX];
+    let ports = if selection.ports.is_empty() { &every } else { &selection.ports };
+    let chosen = |ports: &RangeInclusive<u16>| {
+        [&steps::came_by(from)[..], &steps::is_tcp(), &steps::is_for(ports)].concat()
+    };
+    // This host's own services are its own.
+    all.push(
+        [&steps::came_by(from)[..], &steps::is_tcp(), &steps::is_for_this_host(), &steps::accept()].concat(),
+    );
+    // A SYN goes to the listener though a connection of the same addresses and ports may wait in TIME-WAIT.
+    for range in ports {
+        all.push([chosen(range), steps::is_syn().into(), steps::hand_to(port).into(), lead()].concat());
+    }
+    // Of connections that are the proxy's already, from both sides.
+    all.push([&steps::is_tcp()[..], &steps::has_transparent_socket(), &lead()].concat());
+    for range in ports {
+        // What answers a SYN cookie has no socket yet.
+        all.push([chosen(range), steps::hand_to(port).into(), lead()].concat());
+        if selection.if_dead == IfDead::Refuse {
+            all.push([chosen(range), steps::reset().into()].concat());
+        }
+    }
+    table.chain(CHAIN, &all);
+    table
+}
+
+fn no_such_device(name: &str) -> ProxyError {
+    wrong(format!("--from {name}: there is no such device; `ip link` lists them"))
+}
+
+fn refused(error: io::Error) -> ProxyError {
+    let help = match error.kind() {
+        io::ErrorKind::PermissionDenied => "it takes root, or CAP_NET_ADMIN and /dev/net/tun",
+        io::ErrorKind::NotFound => {
+            "the kernel needs nftables with nft_tproxy, nft_socket and nft_fib_inet, and /dev/net/tun"
+        }
+        _ => "`umts doctor` says what this host lacks",
+    };
+    wrong(format!("--transparent: connections cannot be led here ({error}): {help}"))
+}

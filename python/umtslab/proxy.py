@@ -1,0 +1,128 @@
+"""A proxy that changes the kernel's network, and the process beside it that undoes this."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Protocol
+
+from umtslab import _core
+from umtslab.exit_status import FAILED
+
+_ENDS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+_HEARD = (*_ENDS, signal.SIGCHLD)
+
+
+class Work(Protocol):
+    """What the proxy does, to its end; the answer is the exit status."""
+
+    def __call__(self, *, is_guarded: bool) -> int:
+        """Do it, with the least of rights if another process undoes what is set up."""
+
+
+def clean() -> list[str]:
+    """Remove what proxies left in the kernel's network when they were killed: what was done, in lines."""
+    if os.geteuid() != 0:
+        return []
+    count = _core.clean_proxies(False)
+    return [f"removed {count} rules of proxies that were killed"] if count else []
+
+
+def needs() -> Iterator[tuple[str, str, str]]:
+    """What `umts proxy --transparent` needs of this machine, tried out, and what keeps packets from it."""
+    lacks = _tried("from umtslab import _core; _core.leave_host(False); _core.try_interception('lo')")
+    yield "TPROXY", "yes" if lacks is None else "no", lacks or "umts proxy --transparent"
+    try:
+        count = _core.proxies_at_work()
+    except OSError as error:
+        yield "proxies", "unknown", str(error)
+        return
+    if count == 0:
+        yield "proxies", "0", "none intercepts connections in this network"
+        return
+    yield "proxies", str(count), "; ".join(_hindrances()) or "nothing is in their way"
+
+
+def _hindrances() -> Iterator[str]:
+    """What keeps packets from a proxy that is at work."""
+    if _kernel("net/ipv4/ip_forward") == "0":
+        yield "net.ipv4.ip_forward is 0: what is not TCP, and TCP of other ports, is not forwarded"
+    bridges = [folder.parent.name for folder in Path("/sys/class/net").glob("*/brport")]
+    if bridges:
+        named = ", ".join(sorted(bridges))
+        yield f"{named}: ports of a bridge, name the bridge in --from; frames between its ports never come by"
+    strict = [
+        folder.name
+        for folder in Path("/proc/sys/net/ipv4/conf").iterdir()
+        if _kernel(f"net/ipv4/conf/{folder.name}/rp_filter") == "1"
+    ]
+    if strict:
+        named = ", ".join(sorted(strict))
+        yield f"rp_filter is strict ({named}): what comes by another way than answers go is dropped"
+
+
+def _kernel(name: str) -> str | None:
+    try:
+        return Path("/proc/sys", name).read_text().strip()
+    except OSError:
+        return None
+
+
+def _tried(program: str) -> str | None:
+    """What went wrong when a process of its own tried it; None if nothing did."""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    return None if done.returncode == 0 else done.stderr.strip().splitlines()[-1]
+
+
+def guarded(work: Work) -> int:
+    """Do the work in a process of its own with the least of rights, and undo what it leaves.
+
+    This process hands signals on. If it is killed the other one ends; if the other one is killed, this one
+    undoes what it set up.
+    """
+    signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
+    pid = os.fork()
+    if pid == 0:
+        _be_proxy(work)
+    _core.guard_proxy()
+    status = _wait(pid)
+    killed = status < 0
+    # A proxy that was killed has refused, if that was asked for, on purpose.
+    _core.clean_proxies(killed)
+    if not killed:
+        return status
+    print(f"umts: the proxy was killed ({signal.Signals(-status).name})", file=sys.stderr)
+    return FAILED
+
+
+def _be_proxy(work: Callable[..., int]) -> None:
+    """Be the proxy; in a group of its own, so that a terminal's Ctrl-C comes once, by way of the parent."""
+    status = FAILED
+    try:
+        os.setpgid(0, 0)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
+        status = work(is_guarded=True)
+    except Exception:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def _wait(pid: int) -> int:
+    """Hand signals on until the process has ended: its status, below zero if it was killed."""
+    while True:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if found:
+            return os.waitstatus_to_exitcode(status)
+        received = signal.sigwait(_HEARD)
+        if received != signal.SIGCHLD:
+            with suppress(ProcessLookupError):
+                os.kill(pid, received)

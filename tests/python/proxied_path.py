@@ -1,0 +1,259 @@
+"""A client, a host with ``umts proxy --transparent`` and a server, a network each; run by `inside`.
+
+Nothing here reaches the machine's own network.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from lone_host import missing as missing
+
+WAIT_S = 60
+CLIENT, SERVER = ("198.51.100.10", "2001:db8:1::10"), ("192.0.2.10", "2001:db8:2::10")
+
+SERVE = """
+import socket, struct, sys, threading
+def half_closed(connection, address):
+    said = b""
+    while part := connection.recv(65536):
+        said += part
+    connection.sendall(b"%d from %s %d" % (len(said), address[0].encode(), address[1]))
+def resets(connection, address):
+    connection.recv(1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+def much(connection, address):
+    connection.sendall(bytes(range(250)) * 40_000)
+def serve(what, port):
+    listening = socket.create_server(("::", port), family=socket.AF_INET6, dualstack_ipv6=True)
+    def do(connection, address):
+        with connection:
+            try:
+                what(connection, (address[0].removeprefix("::ffff:"), address[1]))
+            except OSError:
+                pass
+    while True:
+        threading.Thread(target=do, args=listening.accept(), daemon=True).start()
+for number, what in enumerate((half_closed, resets, much)):
+    threading.Thread(target=serve, args=(what, 7001 + number), daemon=True).start()
+print("ready", flush=True)
+threading.Event().wait()
+"""
+
+ASK = """
+import json, socket, sys, time
+def all_of(connection):
+    parts = []
+    while part := connection.recv(65536):
+        parts.append(part)
+    return b"".join(parts)
+def outcome(action):
+    try:
+        return action()
+    except OSError as error:
+        return type(error).__name__
+def half_closed(host, port=0):
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as connection:
+        connection.settimeout(30)
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        connection.bind(("::" if ":" in host else "0.0.0.0", port))
+        connection.connect((host, 7001))
+        own = connection.getsockname()
+        connection.sendall(bytes(1_000_000))
+        connection.shutdown(socket.SHUT_WR)
+        said = all_of(connection).decode().split(" from ")
+        return [said[0], said[1].split()[0] == own[0], said[1] == f"{own[0]} {own[1]}"]
+def reset(host):
+    with socket.create_connection((host, 7002), 30) as connection:
+        connection.sendall(b"x")
+        return len(connection.recv(1))
+def slow(host):
+    with socket.create_connection((host, 7003), 30) as connection:
+        time.sleep(0.5)
+        return all_of(connection) == bytes(range(250)) * 40_000
+def refused(host):
+    with socket.create_connection((host, 7999), 30) as connection:
+        return len(connection.recv(1))
+found = {}
+for host in sys.argv[1:]:
+    found[host] = {
+        "half-closed": outcome(lambda: half_closed(host)),
+        "reset": outcome(lambda: reset(host)),
+        "slow": outcome(lambda: slow(host)),
+        "refused": outcome(lambda: refused(host)),
+        "same port": [outcome(lambda: half_closed(host, 40_000)) for _ in range(3)],
+    }
+print(json.dumps(found))
+"""
+
+
+def inside(what: str, folder: Path, *words: str) -> Any:
+    """What the function `what` of this file returns for `words`, called in networks of its own."""
+    unshare = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+    line = [*unshare, sys.executable, __file__, what, *words]
+    done = subprocess.run(line, cwd=folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+def _run(*words: str) -> str:
+    return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+
+
+def make_path() -> None:
+    """Devices ``client`` and ``server``, a host behind each; this one leads from one to the other."""
+    own = os.readlink("/proc/self/ns/net")
+    # Names of networks are nobody else's either.
+    _run("mount", "-t", "tmpfs", "tmpfs", "/run")
+    _run("ip", "link", "set", "lo", "up")
+    for name, net, addresses in (("client", 1, CLIENT), ("server", 2, SERVER)):
+        host = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
+        while os.readlink(f"/proc/{host.pid}/ns/net") == own:
+            time.sleep(0.01)
+        place = Path(f"/run/{name}")
+        place.touch()
+        _run("mount", "--bind", f"/proc/{host.pid}/ns/net", str(place))
+        _run("ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", str(host.pid))
+        routers = (addresses[0].removesuffix("0"), f"2001:db8:{net}::1")
+        for address, router, length in zip(addresses, routers, (24, 64), strict=True):
+            within = f"nsenter --net={place} ip"
+            six = ["nodad"] if ":" in address else []
+            _run(*within.split(), "address", "add", f"{address}/{length}", "dev", "eth0", *six)
+            _run("ip", "address", "add", f"{router}/{length}", "dev", name, *six)
+        for device, prefix in (("eth0", within.split()), (name, ["ip"])):
+            _run(*prefix, "link", "set", device, "up")
+        _run(*within.split(), "link", "set", "lo", "up")
+        for router, version in zip(routers, ("-4", "-6"), strict=True):
+            _run(*within.split(), version, "route", "add", "default", "via", router)
+    for key in ("ipv4/ip_forward", "ipv6/conf/all/forwarding"):
+        Path("/proc/sys/net", key).write_text("1")
+    serving = at("server", SERVE)
+    assert serving.stdout is not None
+    serving.stdout.readline()
+
+
+def at(host: str, program: str, *words: str) -> subprocess.Popen[str]:
+    """A program in Python on one of the hosts."""
+    line = ["nsenter", f"--net=/run/{host}", sys.executable, "-c", program, *words]
+    return subprocess.Popen(line, text=True, stdout=subprocess.PIPE)
+
+
+def ask() -> Any:
+    """What the client finds out about the server."""
+    return json.loads(at("client", ASK, *SERVER).communicate(timeout=3 * WAIT_S)[0])
+
+
+def proxy(*words: str) -> subprocess.Popen[str]:
+    """A transparent proxy for what comes from the client, at work."""
+    line = [sys.executable, "-m", "umtslab", "proxy", "--transparent", "--from", "client", *words]
+    made = subprocess.Popen(line, text=True, stderr=subprocess.PIPE)
+    assert made.stderr is not None
+    first = made.stderr.readline()
+    assert first.startswith("listens at"), first + made.stderr.read()
+    return made
+
+
+def state() -> dict[str, str]:
+    """Everything in this network that a proxy may leave or change."""
+    return {
+        "links": " ".join(line.split()[1] for line in _run("ip", "-o", "link").splitlines()),
+        "rules": _run("ip", "rule") + _run("ip", "-6", "rule"),
+        "routes": _run("ip", "-4", "route", "show", "table", "all")
+        + "".join(
+            line
+            for line in _run("ip", "-6", "route", "show", "table", "all").splitlines(keepends=True)
+            if "fe80" not in line and "multicast" not in line
+        ),
+    }
+
+
+def compared() -> dict[str, Any]:
+    """The same client without a proxy and with one, and what is left after it has ended."""
+    make_path()
+    before, direct = state(), ask()
+    made = proxy("--log", "log")
+    rights = [_rights(pid) for pid in (made.pid, *_children(made.pid))]
+    split = ask()
+    made.terminate()
+    said = made.communicate(timeout=WAIT_S)[1]
+    lines = [json.loads(line) for line in Path("log").read_text().splitlines()]
+    return {
+        "direct": direct,
+        "split": split,
+        "said": said,
+        "status": made.returncode,
+        "left": state() == before,
+        "rights": rights,
+        "connections": sum(line["event"] == "connection" for line in lines),
+    }
+
+
+def _children(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def _rights(pid: int) -> list[str]:
+    """User and effective rights."""
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    values = dict(line.split(":\t") for line in lines)
+    return [values["Uid"].split()[1], values["CapEff"].lstrip("0")]
+
+
+def killed(if_dead: str) -> list[dict[str, Any]]:
+    """What there is when one of both processes is killed, and after the next has ended."""
+    make_path()
+    before = state()
+    found = []
+    for victim in ("guard", "proxy"):
+        made = proxy("--if-dead", if_dead)
+        (worker,) = _children(made.pid)
+        os.kill(made.pid if victim == "guard" else worker, signal.SIGKILL)
+        made.communicate(timeout=WAIT_S)
+        deadline = time.monotonic() + WAIT_S
+        while "umts-pep" in state()["links"]:
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        then = state()
+        changed = [name for name in then if then[name] != before[name]]
+        now = ask()[SERVER[0]]["reset"]
+        cleaned = _run(sys.executable, "-m", "umtslab", "doctor", "--clean")
+        left = {"changed": changed, "reached": now, "cleaned": cleaned.strip(), "sound": state() == before}
+        found.append({**left, "reached then": ask()[SERVER[0]]["reset"]})
+    return found
+
+
+def refused() -> list[list[Any]]:
+    """What is said to those who ask for what there is not; nothing is left."""
+    make_path()
+    before = state()
+    found: list[list[Any]] = []
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    for prefix, words in (
+        ([], ["--from", "absent"]),
+        (nobody, ["--from", "client"]),
+    ):
+        line = [*prefix, sys.executable, "-m", "umtslab", "proxy", "--transparent", *words]
+        done = subprocess.run(line, capture_output=True, text=True, check=False)
+        found.append([done.returncode, done.stderr, state() == before])
+    return found
+
+
+def doctored() -> list[str]:
+    """What the doctor says of proxies while one is at work."""
+    make_path()
+    made = proxy()
+    said = json.loads(_run(sys.executable, "-m", "umtslab", "doctor", "--json"))
+    made.terminate()
+    made.communicate(timeout=WAIT_S)
+    return [f"{row['found']}: {row['remark']}" for row in said if row["what"] in ("TPROXY", "proxies")]
+
+
+if __name__ == "__main__":
+    print(json.dumps(globals()[sys.argv[1]](*sys.argv[2:])))

@@ -1,0 +1,74 @@
+"""``umts proxy --transparent``: connections of others are intercepted, and nothing is left of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import proxied_path
+import pytest
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def _path() -> None:
+    lacks = proxied_path.missing()
+    if lacks is not None:
+        pytest.skip(lacks)
+
+
+@pytest.mark.usefixtures("_path")
+def test_a_client_finds_what_it_finds_without_it(tmp_path: Path) -> None:
+    found = proxied_path.inside("compared", tmp_path)
+    for host in proxied_path.SERVER:
+        direct, split = found["direct"][host], found["split"][host]
+        assert direct["half-closed"] == ["1000000", True, True]
+        # The kernel completes the client's handshake before the server is asked.
+        assert (direct.pop("refused"), split.pop("refused")) == (
+            "ConnectionRefusedError",
+            "ConnectionResetError",
+        )
+        again = [split.pop("same port"), direct.pop("same port")]
+        # The client's address is kept always, its port where the kernel waits for no stray segments of it.
+        assert [said[:2] for said in again[0] if isinstance(said, list)], again
+        assert split == direct
+    assert (found["status"], found["left"]) == (0, True), found["said"]
+    assert found["connections"] >= 10
+    # One undoes what the other one did, which may have others' addresses; nobody is root.
+    assert [user for user, _ in found["rights"]] == ["65534", "65534"]
+    assert [rights for _, rights in found["rights"]] == ["1020", "2400"]
+
+
+@pytest.mark.usefixtures("_path")
+def test_nothing_acts_when_one_of_its_processes_is_killed(tmp_path: Path) -> None:
+    guard, proxy = proxied_path.inside("killed", tmp_path, "pass")
+    for found in (guard, proxy):
+        assert (found["reached"], found["reached then"]) == ("ConnectionResetError", "ConnectionResetError")
+        assert found["sound"]
+    # A rule is left, which leads nowhere, until somebody cleans up.
+    assert (guard["changed"], guard["cleaned"]) == (["rules"], "removed 1 rules of proxies that were killed")
+    assert (proxy["changed"], proxy["cleaned"]) == ([], "nothing was left")
+
+
+@pytest.mark.usefixtures("_path")
+def test_connections_may_be_refused_when_it_was_killed(tmp_path: Path) -> None:
+    for found in proxied_path.inside("killed", tmp_path, "refuse"):
+        assert found["reached"] == "ConnectionRefusedError"
+        assert found["reached then"] == "ConnectionResetError"
+        assert found["sound"]
+
+
+@pytest.mark.usefixtures("_path")
+def test_what_there_is_not_is_told_and_nothing_is_left(tmp_path: Path) -> None:
+    absent, nobody = proxied_path.inside("refused", tmp_path)
+    said = "umts: --from absent: there is no such device; `ip link` lists them\n"
+    assert absent == [2, said, True]
+    assert (nobody[0], nobody[2]) == (2, True)
+    assert nobody[1].startswith("umts: --transparent takes root")
+
+
+@pytest.mark.usefixtures("_path")
+def test_the_doctor_says_what_is_at_work(tmp_path: Path) -> None:
+    can, work = proxied_path.inside("doctored", tmp_path)
+    assert can.startswith("yes: ")
+    assert work.startswith("1: ")
