@@ -101,9 +101,10 @@ oracle-ns2: ## Replay the ns-2 runs of DIR (runs.json and its event files) and c
 	@test -n "$(DIR)" || { echo "usage: make oracle-ns2 DIR=folder [OUT=folder]"; exit 2; }
 	@cargo run --release --locked --quiet --package umts-oracle-ns2 -- "$(DIR)" $(if $(OUT),"$(OUT)")
 
-soak: setup ## Kill campaigns and workers a hundred times, emulations fifty, at random moments; KILLS= says how many. Damage 5,000 files of stores.
+soak: setup ## Kill campaigns and workers a hundred times, emulations fifty, at random moments; KILLS= says how many. Damage 5,000 files of stores, load a proxy with 10,000 connections.
 	UMTS_KILLS=$(or $(KILLS),100) $(BIN)/pytest tests/python/test_kills.py
 	UMTS_KILLS=$(or $(KILLS),50) $(BIN)/pytest tests/python/test_emulate_kills.py
+	UMTS_CONNECTIONS=$(or $(CONNECTIONS),10000) $(BIN)/pytest tests/python/test_proxy_load.py
 	UMTS_DAMAGE=$(or $(DAMAGE),5000) $(BIN)/pytest tests/python/test_store_damage.py -k random
 
 fuzz: ## Fuzz the decoders, RLC's procedures and scenario files for SECONDS (120) from execution SEED (1) on.
@@ -118,6 +119,7 @@ bench: setup ## Measure speed and memory, against tcptrace and ns-2 where they a
 	$(BIN)/python benches/analyse.py
 	$(BIN)/python benches/ns2.py
 	$(BIN)/python benches/emulate.py
+	$(BIN)/python benches/proxy.py
 	cargo bench --locked --quiet --package umts-stack --bench rlc_am
 
 format: setup ## Format all sources.

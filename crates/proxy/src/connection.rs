@@ -92,7 +92,8 @@ async fn reach<'a>(
     client: &TcpStream,
     address: SocketAddr,
 ) -> Result<Reached<'a>, Ended> {
-    if common.outgoing.has(address) {
+    let own = unmapped(client.local_addr().map_err(|error| Ended::of_error(Side::Client, &error))?);
+    if common.outgoing.has(address, own) {
         return Err(Ended::Loop);
     }
     let is_asked = common.options.destination == Destination::Socks5;
@@ -100,11 +101,10 @@ async fn reach<'a>(
     let reached = match &common.options.destination {
         Destination::Fixed(servers) => first_of(common, servers, None).await,
         Destination::Original(_) => {
-            let server = unmapped(client.local_addr().map_err(|_| Ended::ResetByClient)?);
-            if server.port() == common.listen.port() && is_of_this_host(server.ip()) {
+            if own.port() == common.listen.port() && is_of_this_host(own.ip()) {
                 return Err(Ended::Loop);
             }
-            first_of(common, &[server], Some(address)).await
+            first_of(common, &[own], Some(address)).await
         }
         Destination::Socks5 => {
             let servers = timeout(patience, socks5(client)).await.unwrap_or(Err(Ended::BadRequest))?;
@@ -117,8 +117,7 @@ async fn reach<'a>(
     }
     let reached = reached.map_err(|error| failure(&error))?;
     if common.options.tells_client {
-        let local = client.local_addr().map_err(|error| Ended::of_error(Side::Client, &error))?;
-        let words = header(address, unmapped(local));
+        let words = header(address, own);
         say(&reached.server, &words).await.map_err(|error| Ended::of_error(Side::Server, &error))?;
     }
     Ok(reached)

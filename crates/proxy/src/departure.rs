@@ -13,17 +13,18 @@ use tokio::net::TcpStream;
 
 use crate::sockets::Told;
 
-/// Where the proxy's own connections come from.
+/// The proxy's own connections, as those who accept them see them: where from, and where to.
 #[derive(Debug, Default)]
 pub struct Outgoing {
-    addresses: Mutex<BTreeSet<SocketAddr>>,
+    known: Mutex<BTreeSet<(SocketAddr, SocketAddr)>>,
     other_ports: AtomicU64,
 }
 
 impl Outgoing {
-    /// Whether a client is the proxy itself: it would connect to itself for ever.
-    pub fn has(&self, client: SocketAddr) -> bool {
-        self.addresses().contains(&client)
+    /// Whether a client is the proxy itself: it would connect to itself for ever. Its address alone does not say: a client
+    /// on this host may have the same port towards the proxy as the proxy has towards a server.
+    pub fn has(&self, client: SocketAddr, own: SocketAddr) -> bool {
+        self.known().contains(&(client, own))
     }
 
     /// Connections in the client's name whose port is not the client's: that one was taken.
@@ -31,22 +32,22 @@ impl Outgoing {
         self.other_ports.load(Ordering::Relaxed)
     }
 
-    fn addresses(&self) -> MutexGuard<'_, BTreeSet<SocketAddr>> {
-        self.addresses.lock().unwrap_or_else(PoisonError::into_inner)
+    fn known(&self) -> MutexGuard<'_, BTreeSet<(SocketAddr, SocketAddr)>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// A connection to a server, known to come from the proxy as long as this lives.
 #[derive(Debug)]
 pub struct Departure<'a> {
-    from: Option<SocketAddr>,
+    ends: Option<(SocketAddr, SocketAddr)>,
     known: &'a Outgoing,
 }
 
 impl Drop for Departure<'_> {
     fn drop(&mut self) {
-        if let Some(from) = self.from {
-            self.known.addresses().remove(&from);
+        if let Some(ends) = self.ends {
+            self.known.known().remove(&ends);
         }
     }
 }
@@ -73,9 +74,9 @@ pub async fn connect<'a>(
         })?,
     };
     let stream = TcpStream::from_std(socket.into())?;
-    let from = if client.is_none() { Some(stream.local_addr()?) } else { None };
-    known.addresses().extend(from);
-    let departure = Departure { from, known };
+    let ends = if client.is_none() { Some((stream.local_addr()?, to)) } else { None };
+    known.known().extend(ends);
+    let departure = Departure { ends, known };
     stream.writable().await?;
     stream.take_error()?.map_or(Ok((stream, departure)), Err)
 }
@@ -107,12 +108,18 @@ mod tests {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let known = Outgoing::default();
             let told = Told { side: SideOptions::default(), user_timeout: None };
-            let connecting = connect(listener.local_addr().unwrap(), &told, &known, None);
+            let own = listener.local_addr().unwrap();
+            let connecting = connect(own, &told, &known, None);
             let (_stream, departure) = connecting.await.unwrap();
             let (_accepted, client) = listener.accept().await.unwrap();
-            assert!(known.has(client));
+            assert!(known.has(client, own));
+            let other = "127.0.0.1:9".parse().unwrap();
+            assert!(
+                !known.has(client, other),
+                "a port of its own may be a client's too, towards another end"
+            );
             drop(departure);
-            assert!(!known.has(client));
+            assert!(!known.has(client, own));
         });
     }
 }

@@ -8,7 +8,7 @@ use umts_units::Bytes;
 
 use crate::error::{ProxyError, wrong};
 use crate::options::{LEAST_BUFFER, Options};
-use crate::relay::pipes::MOST_FULL;
+use crate::relay::pipes::{MOST_FULL, SIZE};
 
 /// Descriptors of a connection: its two sockets.
 const OF_CONNECTION: usize = 2;
@@ -18,8 +18,8 @@ const OF_WORKER: usize = 8 + 2 * (MOST_FULL + 1);
 const OF_PROCESS: usize = 64;
 /// What a connection has each way if only the memory of all is given.
 const USUAL_BUFFER: u64 = 64_000;
-/// Octets that are moved at once: what a pipe of the kernel holds.
-const PIPE: u64 = 65_536;
+/// Octets that are moved at once: what a pipe holds.
+const PIPE: u64 = SIZE as u64;
 /// How much of a buffer is between the sockets, inverse.
 const BETWEEN: u64 = 8;
 
@@ -102,7 +102,7 @@ mod tests {
     #[test]
     fn descriptors_bound_the_connections() {
         let room = Room::of(&options(&[]), 20_000).unwrap();
-        assert_eq!((room.connections, room.buffer, room.chunk), (9_899, None, 65_536));
+        assert_eq!((room.connections, room.buffer, room.chunk), (9_899, None, 262_144));
         let error = Room::of(&options(&[("--connections", "10000")]), 20_000).unwrap_err().to_string();
         assert!(error.starts_with("--connections 10000: 20000 descriptors fit 9899; raise"), "{error}");
     }

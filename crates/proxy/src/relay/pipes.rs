@@ -8,11 +8,14 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use nix::fcntl::OFlag;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::pipe2;
 
 /// Pipes of one worker that may stand full.
 pub const MOST_FULL: usize = 64;
+
+/// Octets that one can hold: the fewer turns for the same octets, the less the kernel does.
+pub const SIZE: i32 = 1 << 18;
 
 /// Two descriptors, and what is in between.
 #[derive(Debug)]
@@ -26,6 +29,8 @@ pub struct Pipe {
 impl Pipe {
     fn new() -> io::Result<Self> {
         let (read, write) = pipe2(OFlag::O_CLOEXEC | OFlag::O_NONBLOCK)?;
+        // Where this user has many pipes already the kernel leaves it as large as it is.
+        let _ = fcntl(&write, FcntlArg::F_SETPIPE_SZ(SIZE));
         Ok(Pipe { read, write })
     }
 }

@@ -1,0 +1,1 @@
+"""What `benches/proxy.py` measures."""

@@ -1,0 +1,133 @@
+"""Each proxy in its turn between the same client and server."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from proxied_path import CLIENT, SERVER, at, make_path
+
+from proxying.programs import ASK, SERVE
+
+HOST = CLIENT[0].removesuffix("0")
+"""This host, as the client sees it."""
+
+SENDS, ECHOES = 7011, 7012
+
+
+class Peer(NamedTuple):
+    """A proxy at work: where the client connects, and whose time is counted."""
+
+    host: str
+    sends: int
+    echoes: int
+    processes: tuple[int, ...]
+
+
+@contextmanager
+def direct() -> Iterator[Peer]:
+    """No proxy: this host forwards packets."""
+    yield Peer(SERVER[0], SENDS, ECHOES, ())
+
+
+@contextmanager
+def ours() -> Iterator[Peer]:
+    """`umts proxy`, one for each port of the server; a worker each."""
+    made = [_umts(port) for port in (SENDS, ECHOES)]
+    try:
+        yield Peer(HOST, 8000 + SENDS, 8000 + ECHOES, tuple(process.pid for process in made))
+    finally:
+        for process in made:
+            process.kill()
+            process.communicate()
+
+
+def _umts(port: int) -> subprocess.Popen[str]:
+    words = ["--listen", f"{HOST}:{8000 + port}", "--to", f"{SERVER[0]}:{port}", "--workers", "1"]
+    line = [sys.executable, "-m", "umtslab", "proxy", *words]
+    process = subprocess.Popen(line, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    process.stderr.readline()
+    return process
+
+
+@contextmanager
+def haproxy() -> Iterator[Peer]:
+    """The peer haproxy with one thread, in TCP mode; it splices where it finds that this pays."""
+    program = os.environ.get("HAPROXY") or shutil.which("haproxy")
+    if program is None:
+        raise FileNotFoundError("haproxy")
+    times = "timeout connect 10s\n timeout client 1m\n timeout server 1m\n"
+    lines = f"global\n nbthread 1\n maxconn 4000\ndefaults\n mode tcp\n option splice-auto\n {times}"
+    for port in (SENDS, ECHOES):
+        lines += f"listen p{port}\n bind {HOST}:{8000 + port}\n server s {SERVER[0]}:{port}\n"
+    with tempfile.NamedTemporaryFile("w", suffix=".cfg") as file:
+        file.write(lines)
+        file.flush()
+        process = subprocess.Popen([program, "-db", "-q", "-f", file.name])
+        try:
+            time.sleep(1)
+            yield Peer(HOST, 8000 + SENDS, 8000 + ECHOES, (process.pid,))
+        finally:
+            process.kill()
+            process.wait()
+
+
+PEERS: dict[str, Callable[[], Any]] = {"direct": direct, "umts proxy": ours, "haproxy": haproxy}
+
+
+def _ask(peer: Peer, seconds: float, what: str, *more: str) -> Any:
+    words = (peer.host, str(peer.sends), str(peer.echoes), str(seconds), what, *more)
+    return json.loads(at("client", ASK, *words).communicate()[0])
+
+
+def _cpu(peer: Peer) -> float:
+    """Seconds of processor that the proxy has had."""
+    ticks = 0
+    for process in peer.processes:
+        words = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(words[11]) + int(words[12])
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _measured(peer: Peer, seconds: float) -> dict[str, float]:
+    row = {}
+    for flows in (1, 4):
+        before = _cpu(peer)
+        octets, took = _ask(peer, seconds, "download", str(flows))
+        row[f"Gbit/s, {flows}"] = octets * 8 / took / 1e9
+        row[f"CPU s/GB, {flows}"] = (_cpu(peer) - before) / octets * 1e9
+    quantiles = _ask(peer, seconds, "exchanges")
+    row["100 octets p50 µs"], row["p99 µs"] = quantiles[49] * 1e6, quantiles[98] * 1e6
+    row["connections/s"] = _ask(peer, seconds, "openings")
+    return row
+
+
+def measure(seconds: float, rounds: int = 3) -> None:
+    """Measure all in turn, several times, and print the medians."""
+    make_path()
+    serving = at("server", SERVE)
+    assert serving.stdout is not None
+    serving.stdout.readline()
+    rows: dict[str, list[dict[str, float]]] = {}
+    for _ in range(rounds):
+        for name, peer in PEERS.items():
+            try:
+                with peer() as at_work:
+                    rows.setdefault(name, []).append(_measured(at_work, seconds))
+            except FileNotFoundError as missing:
+                print(f"{missing} is not installed: left out")
+    columns = list(rows["direct"][0])
+    print("".join(f"{name:>20}" for name in ("", *columns)))
+    for name, found in rows.items():
+        medians = [sorted(row[column] for row in found)[len(found) // 2] for column in columns]
+        print(f"{name:>20}" + "".join(f"{value:>20.2f}" for value in medians))

@@ -1,0 +1,237 @@
+"""``umts proxy`` with many connections, with peers that are slow or hostile, and killed.
+
+``UMTS_CONNECTIONS`` says how many; `make soak` takes all that the descriptors of this process allow.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import resource
+import select
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import proxied
+import pytest
+from proxied import Address, Proxy, all_of, connect, outcome, proxy, reset, text
+
+pytestmark = pytest.mark.slow
+
+CONNECTIONS = int(os.environ.get("UMTS_CONNECTIONS", "1500"))
+
+SERVE = """
+import os, resource, selectors, socket, sys
+what = sys.argv[1]
+soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+listening = socket.create_server(("127.0.0.1", 0), backlog=4096)
+print(listening.getsockname()[1], flush=True)
+listening.setblocking(False)
+events = selectors.DefaultSelector()
+events.register(listening, selectors.EVENT_READ)
+much = bytes(65536)
+def close(connection):
+    events.unregister(connection)
+    connection.close()
+while True:
+    for key, _ in events.select():
+        connection = key.fileobj
+        try:
+            if connection is listening:
+                while True:
+                    made, _ = listening.accept()
+                    made.setblocking(False)
+                    if what == "sends":
+                        made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+                    events.register(made, selectors.EVENT_WRITE if what == "sends" else selectors.EVENT_READ)
+            elif what == "sends":
+                connection.send(much)
+            elif part := connection.recv(65536):
+                connection.send(part)
+            else:
+                close(connection)
+        except BlockingIOError:
+            pass
+        except OSError:
+            if connection is not listening:
+                close(connection)
+"""
+"""A server that ``echoes``, or ``sends`` without end; one process, so it has descriptors of its own."""
+
+
+@contextmanager
+def serving(what: str) -> Iterator[Address]:
+    process = subprocess.Popen([sys.executable, "-c", SERVE, what], text=True, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    try:
+        yield ("127.0.0.1", int(process.stdout.readline()))
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture(autouse=True)
+def _descriptors() -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (before[1], before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def _own_memory(made: Proxy) -> int:
+    """Octets of memory that are the proxy's alone."""
+    rollup = Path(f"/proc/{made.process.pid}/smaps_rollup").read_text()
+    return sum(int(size) * 1024 for size in re.findall(r"Private_\w+:\s+(\d+) kB", rollup))
+
+
+def _kernel_memory(made: Proxy, there: Address) -> int:
+    """Octets of kernel memory that the proxy's sockets have, of both sides."""
+    which = f"( sport = :{made.address[1]} or dport = :{there[1]} )"
+    told = subprocess.run(["ss", "-tmnH", which], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r"skmem:\(r(\d+),rb\d+,t\d+,tb\d+,f(\d+),w(\d+),o(\d+),bl(\d+)", told)
+    return sum(int(octets) for socket_ in found for octets in socket_)
+
+
+def _is_answered(address: Address) -> bool:
+    with connect(address) as connection:
+        connection.sendall(b"honest")
+        return connection.recv(6, socket.MSG_WAITALL) == b"honest"
+
+
+def _first_octet(address: Address) -> bytes:
+    """A reset may come before the connection is told of, or after."""
+    with connect(address) as connection:
+        return connection.recv(1)
+
+
+def test_idle_connections_cost_little_and_others_go_on() -> None:
+    with serving("echoes") as there, proxy("--to", text(there)) as made, ExitStack() as all_:
+        count = min(CONNECTIONS, made.room - 1)
+        for _ in range(50):
+            assert _is_answered(made.address)
+        before = _own_memory(made)
+        connections = [all_.enter_context(connect(made.address)) for _ in range(count)]
+        for connection in connections:
+            connection.sendall(b"x")
+        for connection in connections:
+            assert connection.recv(1) == b"x"
+        assert (_own_memory(made) - before) / count <= 4000
+        assert _is_answered(made.address)
+
+
+def test_those_who_stop_reading_take_no_more_than_the_memory() -> None:
+    count = min(CONNECTIONS, 1000) // 5
+    memory = count * 2 * 64_000
+    words = ("--memory", f"{memory} B", "--connections", str(count), "--workers", "1")
+    with serving("sends") as there, proxy("--to", text(there), *words) as made, ExitStack() as all_:
+        before = _own_memory(made)
+        for _ in range(count):
+            stopped = all_.enter_context(socket.socket())
+            stopped.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            stopped.connect(made.address)
+        last, deadline = -1, time.monotonic() + proxied.WAIT_S
+        # Until all buffers are full.
+        while (found := _kernel_memory(made, there)) != last:
+            assert time.monotonic() < deadline
+            last = found
+            time.sleep(0.5)
+        assert found > memory / 10, "they are full"
+        assert found + _own_memory(made) - before <= 1.1 * memory
+
+
+def test_those_who_stop_reading_hinder_nobody() -> None:
+    with (
+        serving("echoes") as there,
+        proxy("--to", text(there), "--workers", "1") as made,
+        ExitStack() as all_,
+    ):
+        for _ in range(150):
+            stopped = all_.enter_context(connect(made.address))
+            stopped.setblocking(False)
+            with suppress(BlockingIOError):
+                while True:
+                    stopped.send(bytes(1 << 16))
+        assert _is_answered(made.address)
+
+
+def test_silent_clients_and_resets_hinder_nobody() -> None:
+    with serving("echoes") as there, proxy("--to", text(there)) as made, ExitStack() as all_:
+        silent = [all_.enter_context(connect(made.address)) for _ in range(min(CONNECTIONS, 500))]
+        silent[0].sendall(b"x")
+        for _ in range(CONNECTIONS):
+            reset(connect(made.address))
+            with suppress(ConnectionResetError):
+                all_.enter_context(connect(made.address)).close()
+        assert _is_answered(made.address)
+        for connection in silent[1:]:
+            connection.sendall(b"x")
+        assert {connection.recv(1) for connection in silent} == {b"x"}
+
+
+def test_a_server_that_resets_all_hinders_nobody() -> None:
+    served = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        if served.is_set():
+            connection.sendall(connection.recv(100))
+        else:
+            reset(connection)
+
+    with proxied.server(serve) as there, proxy("--to", text(there)) as made:
+        for _ in range(500):
+            assert outcome(lambda: _first_octet(made.address)) == "ConnectionResetError"
+        served.set()
+        assert _is_answered(made.address)
+
+
+def test_who_comes_when_descriptors_are_gone_is_reset_and_others_go_on() -> None:
+    limit = ["prlimit", "--nofile=300:300", sys.executable, "-m", "umtslab", "proxy", "--workers", "1"]
+    with serving("echoes") as there, ExitStack() as all_:
+        line = [*limit, "--listen", "127.0.0.1:0", "--to", text(there)]
+        process = subprocess.Popen(line, text=True, stderr=subprocess.PIPE)
+        all_.callback(process.communicate)
+        all_.callback(process.kill)
+        assert process.stderr is not None
+        found = re.match(r"listens at 127.0.0.1:(\d+), with room for (\d+)", process.stderr.readline())
+        assert found is not None
+        address, room = ("127.0.0.1", int(found[1])), int(found[2])
+        held = [all_.enter_context(connect(address)) for _ in range(room)]
+        for connection in held:
+            connection.sendall(b"x")
+            assert connection.recv(1) == b"x"
+        for _ in range(200):
+            assert outcome(lambda: _first_octet(address)) == "ConnectionResetError"
+        held[0].sendall(b"y")
+        assert held[0].recv(1) == b"y"
+
+
+def test_a_kill_is_a_reset_for_every_receiver() -> None:
+    with serving("sends") as there, proxy("--to", text(there)) as made, ExitStack() as all_:
+        receivers = [all_.enter_context(connect(made.address)) for _ in range(200)]
+        for receiver in receivers:
+            assert receiver.recv(1000)
+        made.process.kill()
+        made.process.wait()
+        assert {outcome(lambda one=one: all_of(one)) for one in receivers} == {"ConnectionResetError"}  # type: ignore[misc]
+
+
+def test_many_short_ones_leave_nothing() -> None:
+    with serving("echoes") as there, proxy("--to", text(there), "--workers", "1") as made:
+        sizes = []
+        for _ in range(4):
+            for _ in range(CONNECTIONS // 4):
+                assert _is_answered(made.address)
+            sizes.append(_own_memory(made))
+        assert sizes[-1] - sizes[0] < 500_000, sizes
+        descriptors = Path(f"/proc/{made.process.pid}/fd")
+        deadline = time.monotonic() + proxied.WAIT_S
+        while len(list(descriptors.iterdir())) > 40:
+            assert time.monotonic() < deadline
+            select.select([], [], [], 0.05)
