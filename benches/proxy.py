@@ -1,8 +1,8 @@
-"""`umts proxy` beside its peers on one path: `python benches/proxy.py [--seconds N]`. Nothing passes or fails.
+"""`umts proxy` beside its peers on one path: `python benches/proxy.py [--seconds N]`. Nothing passes.
 
-Client, proxy and server are networks of their own, joined by veth. A peer that is not installed is left out and
-said so; figures are of one machine at one time, so compare those of a table. haproxy is looked for in PATH, or
-where the variable HAPROXY says.
+Client, proxy and server are networks of their own, joined by veth. A peer that is not installed is left
+out and told; figures are of one machine at one time: compare those of a
+table. haproxy is looked for in PATH, or where the variable HAPROXY says.
 """
 
 from __future__ import annotations
