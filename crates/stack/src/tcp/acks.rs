@@ -65,6 +65,12 @@ impl Connection {
         let done = self.sender.outstanding.acknowledge(una);
         let window = &mut self.sender.window;
         (window.acked, window.outstanding) = (done.payload as f64 / f64::from(window.smss), flight);
+        if !done.syn
+            && let Some(last) = done.last.filter(|last| last.transmissions == 1)
+        {
+            let max_sent = self.sender.outstanding.max_sent();
+            window.hear_last(|| RoundTrip { now: cx.now, rtt: cx.now - last.sent_at, una, max_sent });
+        }
         let mut segments = done.segments;
         if window.abc.as_ref().is_some_and(ByteCounting::is_unlimited) {
             // What was selectively acknowledged before had been counted then.
@@ -216,7 +222,7 @@ impl Connection {
         }
         let Sender { estimator, outstanding, adaptation, window, .. } = &mut self.sender;
         let (una, max_sent) = (outstanding.una(), outstanding.max_sent());
-        window.hear_round_trip(|| RoundTrip { now: cx.now, rtt, una, max_sent });
+        window.hear_sample(|| RoundTrip { now: cx.now, rtt, una, max_sent });
         estimator.tell_progress(outstanding.una(), outstanding.max_sent());
         let before = (estimator.srtt(), estimator.timeout());
         sample(estimator, cx.now);

@@ -59,15 +59,18 @@ struct Round {
 }
 
 impl Round {
-    /// Counts a round trip; tells whether a new round begins with it.
-    fn count(&mut self, trip: &RoundTrip) -> bool {
+    /// Whether a new round begins with this round trip.
+    fn begins(&mut self, trip: &RoundTrip) -> bool {
         let begins = trip.una > self.end;
         if begins {
             *self = Round { end: trip.max_sent, least_before: self.least, least: None, samples: 0 };
         }
-        self.least = Some(self.least.map_or(trip.rtt, |least| least.min(trip.rtt)));
-        self.samples += 1;
         begins
+    }
+
+    fn count(&mut self, rtt: Duration) {
+        self.least = Some(self.least.map_or(rtt, |least| least.min(rtt)));
+        self.samples += 1;
     }
 }
 
@@ -99,6 +102,8 @@ pub struct HyStart {
     last_ack: Time,
     /// The least round trip of the connection (delay_min).
     least: Option<Duration>,
+    /// It has ended slow start, and does so again only after a timeout.
+    found: bool,
 }
 
 impl Exit {
@@ -112,11 +117,27 @@ impl Exit {
         }
     }
 
-    /// A round trip was measured: whether slow start ends, at the present window.
-    pub fn hear(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
+    /// The timer's estimate has a sample: whether slow start ends, at the present window.
+    pub fn hear_sample(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         match self {
             Exit::PlusPlus(rule) => rule.hear(trip, cwnd, ssthresh),
+            Exit::HyStart(_) => false,
+        }
+    }
+
+    /// The same of the last segment that an acknowledgment covers, before the window grows by it. It has not waited for others
+    /// to be acknowledged with, as what a timestamp tells of may have; and no SYN is measured, before which CUBIC is not there.
+    pub fn hear_last(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
+        match self {
+            Exit::PlusPlus(_) => false,
             Exit::HyStart(rule) => rule.hear(trip, cwnd, ssthresh),
+        }
+    }
+
+    /// The timer has expired: Linux forgets what HyStart knows, and RFC 9406 is for the first slow start alone.
+    pub fn on_timeout(&mut self) {
+        if let Exit::HyStart(rule) = self {
+            *rule = HyStart::default();
         }
     }
 
@@ -137,7 +158,8 @@ impl PlusPlus {
         if self.over {
             return false;
         }
-        let begins = self.round.count(trip);
+        let begins = self.round.begins(trip);
+        self.round.count(trip.rtt);
         if begins && let Some((_, rounds)) = &mut self.css {
             *rounds += 1;
             self.over = *rounds >= CSS_ROUNDS;
@@ -161,19 +183,20 @@ impl PlusPlus {
 }
 
 impl HyStart {
-    /// `hystart_update` of tcp_cubic.c, both ways of detection.
+    /// `hystart_update` of tcp_cubic.c, both ways of detection. Round trips count from [`LOW_WINDOW`] on, also within a round.
     fn hear(&mut self, trip: &RoundTrip, cwnd: f64, ssthresh: f64) -> bool {
         let least = self.least.map_or(trip.rtt, |least| least.min(trip.rtt));
         self.least = Some(least);
-        if cwnd >= ssthresh {
+        if self.found || cwnd >= ssthresh {
             return false;
         }
-        if self.round.count(trip) {
+        if self.round.begins(trip) {
             (self.began, self.last_ack) = (trip.now, trip.now);
         }
         if cwnd < LOW_WINDOW {
             return false;
         }
+        self.round.count(trip.rtt);
         let is_train = trip.now.saturating_since(self.last_ack) <= ACK_DELTA;
         if is_train {
             self.last_ack = trip.now;
@@ -182,7 +205,8 @@ impl HyStart {
         let has_lasted = is_train && trip.now.saturating_since(self.began) > half;
         let has_risen = self.round.samples > SAMPLES
             && self.round.least.is_some_and(|of_round| of_round > least + tolerated(least));
-        has_lasted || has_risen
+        self.found = has_lasted || has_risen;
+        self.found
     }
 }
 
@@ -197,7 +221,8 @@ mod tests {
         (0..count).find(|i| {
             let now = Time::ZERO + Duration::from_millis(1000 * una + gap_ms * i);
             let rtt = Duration::from_millis(rtt_ms);
-            exit.hear(&RoundTrip { now, rtt, una, max_sent: una }, cwnd, UNLIMITED)
+            let trip = RoundTrip { now, rtt, una, max_sent: una };
+            exit.hear_sample(&trip, cwnd, UNLIMITED) || exit.hear_last(&trip, cwnd, UNLIMITED)
         })
     }
 
@@ -236,8 +261,16 @@ mod tests {
         let hystart = || Exit::new(SlowStart::Hystart, Variant::Cubic).expect("it has one");
         let mut exit = hystart();
         assert_eq!(round(&mut exit, 1, 20, 100, 10, 20.0), None);
+        // Linux does not count in a small window: those of the round in which it grows beyond do not make eight.
+        let mut grown = exit.clone();
+        assert_eq!(round(&mut grown, 2, 8, 113, 10, 15.0), None);
+        assert_eq!(round(&mut grown, 2, 20, 113, 10, 20.0), Some(8));
         assert_eq!(round(&mut exit.clone(), 2, 20, 113, 10, 15.0), None, "a small window");
         assert_eq!(round(&mut exit, 2, 20, 113, 10, 20.0), Some(8));
+        assert_eq!(round(&mut exit, 3, 20, 150, 10, 20.0), None, "once");
+        exit.on_timeout();
+        assert_eq!(round(&mut exit, 4, 20, 100, 10, 20.0), None);
+        assert_eq!(round(&mut exit, 5, 20, 113, 10, 20.0), Some(8));
         // ACKs 2 ms apart; half of 101 ms is over after 26 of them.
         assert_eq!(round(&mut hystart(), 1, 60, 100, 2, 20.0), Some(26));
         assert_eq!(round(&mut hystart(), 1, 60, 100, 3, 20.0), None, "no train");

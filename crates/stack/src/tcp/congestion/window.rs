@@ -117,11 +117,21 @@ impl Window {
         }
     }
 
-    /// A round trip was measured: slow start may end with it.
+    /// The timer's estimate has a sample: slow start may end with it.
     #[inline]
-    pub fn hear_round_trip(&mut self, trip: impl FnOnce() -> RoundTrip) {
+    pub fn hear_sample(&mut self, trip: impl FnOnce() -> RoundTrip) {
         if let Some(exit) = &mut self.exit
-            && exit.hear(&trip(), self.cwnd, self.ssthresh)
+            && exit.hear_sample(&trip(), self.cwnd, self.ssthresh)
+        {
+            self.ssthresh = self.cwnd;
+        }
+    }
+
+    /// The round trip of the last segment that an ACK covers, before the window grows by that: slow start may end with it.
+    #[inline]
+    pub fn hear_last(&mut self, trip: impl FnOnce() -> RoundTrip) {
+        if let Some(exit) = &mut self.exit
+            && exit.hear_last(&trip(), self.cwnd, self.ssthresh)
         {
             self.ssthresh = self.cwnd;
         }
@@ -204,6 +214,9 @@ impl Window {
             self.ssthresh = self.rules.threshold(reduced);
         }
         self.timed_out_at = flight.una;
+        if let Some(exit) = &mut self.exit {
+            exit.on_timeout();
+        }
         if let Some(abc) = &mut self.abc {
             *abc = ByteCounting { acked: 0.0, after_timeout: true, ..*abc };
         }
