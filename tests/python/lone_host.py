@@ -1,4 +1,4 @@
-"""A host of its own for ``umts emulate --internet`` and inline: namespaces, one of them the Internet.
+"""A host of its own for ``umts emulate --internet``: namespaces, one of them the Internet.
 
 Run by `inside` as process 1 of them; nothing here reaches the machine's own network.
 """
@@ -45,11 +45,11 @@ def missing() -> str | None:
     return None
 
 
-def inside(what: str, folder: Path, *words: str) -> Any:
-    """What the function `what` of this file returns for `words`, called on a host of its own, in `folder`."""
+def inside(what: str, folder: Path, *words: str, file: str = __file__) -> Any:
+    """What the function `what` of a file returns for `words`, called on a host of its own, in `folder`."""
     unshare = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
     done = subprocess.run(
-        [*unshare, sys.executable, __file__, what, *words],
+        [*unshare, sys.executable, file, what, *words],
         cwd=folder,
         capture_output=True,
         text=True,
@@ -61,10 +61,10 @@ def inside(what: str, folder: Path, *words: str) -> Any:
 
 def emulate(*words: str, **options: Any) -> subprocess.Popen[str]:
     """``umts emulate --internet`` with these words, at work."""
-    return _umts("emulate", "--internet", *words, **options)
+    return umts("emulate", "--internet", *words, **options)
 
 
-def _umts(*words: str, **options: Any) -> subprocess.Popen[str]:
+def umts(*words: str, **options: Any) -> subprocess.Popen[str]:
     line = [sys.executable, "-m", "umtslab", *words]
     return subprocess.Popen(line, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options)
 
@@ -137,169 +137,6 @@ def own_services() -> dict[str, Any]:
     return found
 
 
-FETCH = "import sys, urllib.request as r; print(len(r.urlopen(sys.argv[1]).read()))"
-
-
-def _make_hosts() -> None:
-    """Devices ``left`` and ``right``, and a host behind each."""
-    for name, last in (("left", 10), ("right", 20)):
-        host = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
-        own = os.readlink("/proc/self/ns/net")
-        _wait_for_namespace(host.pid, own)
-        # Its number means nothing in the namespace of the emulator.
-        place = Path(f"/run/{name}")
-        place.touch()
-        _run("mount", "--bind", f"/proc/{host.pid}/ns/net", str(place))
-        _run("ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", str(host.pid))
-        _run("ip", "link", "set", name, "up")
-        for words in (
-            f"address add 198.51.100.{last}/24 dev eth0",
-            f"address add 2001:db8::{last}/64 dev eth0 nodad",
-            "link set eth0 up",
-        ):
-            _run("nsenter", f"--net={place}", "ip", *words.split())
-
-
-def between() -> dict[str, Any]:
-    """A radio between two devices, with a host behind each: what comes through, and what is refused."""
-    _make_hosts()
-    server = ["nsenter", "--net=/run/right", sys.executable, "-m", "umtslab.emulate.internet"]
-    subprocess.Popen(server, stdout=subprocess.DEVNULL)
-    attach = ("--attach-ue", "left", "--attach-net", "right")
-    fetch = ["nsenter", "--net=/run/left", sys.executable, "-c", FETCH]
-    said: list[list[Any]] = []
-    for host_name in ("198.51.100.20", "[2001:db8::20]"):
-        command = [*fetch, f"http://{host_name}/bytes/30000"]
-        out = f"results{len(said)}"
-        at_work = _umts("emulate", *attach, "--record", "--out", out, "--", *command)
-        said.append([*at_work.communicate(), at_work.returncode])
-    replayed = _umts("replay", "results0").communicate()
-    refused = []
-    for wrong, change in (
-        (("left", "left"), ""),
-        (("left", "absent"), ""),
-        (("left", "right"), "address add 192.0.2.77/24 dev right"),
-        (("left", "right"), "link set left mtu 9000"),
-        (("left", "right"), "link set left down"),
-    ):
-        if change:
-            _run("ip", "address", "flush", "dev", "right")
-            _run("ip", *change.split())
-        at_work = _umts("emulate", "--attach-ue", wrong[0], "--attach-net", wrong[1], "--", "true")
-        refused.append([at_work.communicate()[1], at_work.returncode])
-        if "mtu" in change:
-            _run("ip", "link", "set", "left", "mtu", "1500")
-    return {"said": said, "replayed": replayed, "refused": refused}
-
-
-HEAR = """
-import socket, sys
-# Of every protocol: to others the kernel shows frames of a VLAN without their tag.
-hearing = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
-hearing.bind(("eth0", 3))
-hearing.setsockopt(263, 8, 1)
-hearing.settimeout(30)
-print("ready", flush=True)
-while True:
-    frame, auxiliary, _, sender = hearing.recvmsg(4000, 1000)
-    if b"tagged" in frame and sender[2] != socket.PACKET_OUTGOING:
-        (found,) = (data for _, _, data in auxiliary)
-        # The number of the VLAN; the length of the packet is before the word.
-        print(int.from_bytes(found[16:18], sys.byteorder), frame[frame.index(b"tagged"):].decode())
-        break
-"""
-"""Waits for a packet with a tag, whose tag the kernel has taken out."""
-
-SEND_ODDITIES = """
-import socket, struct
-raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
-raw.bind(("eth0", 0))
-one = bytes.fromhex("020000000001 020000000002")
-ends = socket.inet_aton("198.51.100.10") + socket.inet_aton("198.51.100.20")
-def ip(length, protocol=17):
-    return struct.pack("!BBHHHBBH", 0x45, 0, length, 0, 0, 64, protocol, 0) + ends
-# No router could read these; the last is cut off.
-for wrong in (bytes(40), b"\\x45" + bytes(30), ip(1000) + bytes(20), b"\\x60" + bytes(5), b""):
-    raw.send(one + b"\\x08\\x00" + wrong)
-# Neither for one host nor IP: they go aside.
-for kind in (b"\\x88\\xb5", b"\\x08\\x06"):
-    raw.send(bytes(b"\\xff" * 6) + one[6:] + kind + bytes(46))
-raw.send(one + b"\\x81\\x00\\x00\\x07\\x08\\x00" + ip(34) + bytes(8) + b"tagged")
-# Four datagrams in one, which a device is said to cut (UDP_SEGMENT).
-out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-out.setsockopt(socket.IPPROTO_UDP, 103, 1000)
-out.sendto(bytes(4000), ("198.51.100.20", 9))
-import time
-time.sleep(1.5)
-"""
-
-
-def _introduce() -> None:
-    """The left host knows the Ethernet address of the right one."""
-    (device,) = json.loads(_said("nsenter", "--net=/run/right", "ip", "-j", "link", "show", "eth0"))
-    neighbour = ["neighbour", "add", "198.51.100.20", "lladdr", device["address"], "dev", "eth0"]
-    _run("nsenter", "--net=/run/left", "ip", *neighbour)
-
-
-FLOOD = (
-    "import socket\n"
-    "out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)\n"
-    "for n in range(12_000): out.sendto(bytes(1000), ('198.51.100.20', 9))\n"
-)
-
-
-def unread() -> dict[str, Any]:
-    """What is told of a flood of 12,000 datagrams while the emulator is stopped."""
-    sockets = Path("/proc/net/packet")
-    before = len(sockets.read_text().splitlines())
-    words = ("--attach-ue", "left", "--attach-net", "right", "-q", "--json", "--", "sleep", "2")
-    at_work = _umts("emulate", *words)
-    wait_for(lambda: len(sockets.read_text().splitlines()) == before + 2)
-    # The command waits as a copy of the emulator until the network is there.
-    wait_for(lambda: len(_processes("emulate.emulator")) == 1)
-    (emulator,) = _processes("emulate.emulator")
-    os.kill(emulator, signal.SIGSTOP)
-    _run("nsenter", "--net=/run/left", sys.executable, "-c", FLOOD)
-    os.kill(emulator, signal.SIGCONT)
-    told: dict[str, Any] = json.loads(at_work.communicate()[0])["emulation"]
-    return told
-
-
-def inline() -> dict[str, Any]:
-    """What an inline radio does with odd frames, and with more than it can read."""
-    _make_hosts()
-    # A datagram that a device is to cut is for a host whose Ethernet address is known.
-    _introduce()
-    return {"oddities": oddities(), "unread": unread()}
-
-
-def vanished() -> dict[str, Any]:
-    """What is told when one of the devices is taken away, and when one is set down and up again."""
-    _make_hosts()
-    words = ("--attach-ue", "left", "--attach-net", "right", "-q", "--")
-    down = "ip link set right down; sleep 0.3; ip link set right up; sleep 0.3"
-    found = {}
-    for name, change in (("down", down), ("gone", "ip link delete right; sleep 0.3")):
-        at_work = _umts("emulate", *words, "sh", "-c", f"{change}; exit 0")
-        _, told = at_work.communicate()
-        found[name] = {"status": at_work.returncode, "told": told}
-    return found
-
-
-def oddities() -> dict[str, Any]:
-    """What becomes of frames that are not as they should be."""
-    hearing = subprocess.Popen(
-        ["nsenter", "--net=/run/right", sys.executable, "-c", HEAR], stdout=subprocess.PIPE, text=True
-    )
-    assert hearing.stdout is not None
-    hearing.stdout.readline()
-    sending = ["nsenter", "--net=/run/left", sys.executable, "-c", SEND_ODDITIES]
-    words = ("--attach-ue", "left", "--attach-net", "right", "--json", "--bearer", "ps-384")
-    at_work = _umts("emulate", *words, "--", *sending)
-    said, told = at_work.communicate()
-    return {"said": said, "told": told, "heard": hearing.communicate()[0]}
-
-
 def two_at_once() -> list[dict[str, Any]]:
     """Two emulations that overlap: what each is told, and what is left."""
     first = emulate("-q", "--", "sleep", "1000")
@@ -330,18 +167,38 @@ LATEST_S = 3.0
 """When a program has been at work for a while."""
 
 
+def make_hosts() -> None:
+    """Devices ``left`` and ``right``, and a host behind each."""
+    for name, last in (("left", 10), ("right", 20)):
+        host = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
+        own = os.readlink("/proc/self/ns/net")
+        wait_for_namespace(host.pid, own)
+        # Its number means nothing in the namespace of the emulator.
+        place = Path(f"/run/{name}")
+        place.touch()
+        run("mount", "--bind", f"/proc/{host.pid}/ns/net", str(place))
+        run("ip", "link", "add", name, "type", "veth", "peer", "name", "eth0", "netns", str(host.pid))
+        run("ip", "link", "set", name, "up")
+        for words in (
+            f"address add 198.51.100.{last}/24 dev eth0",
+            f"address add 2001:db8::{last}/64 dev eth0 nodad",
+            "link set eth0 up",
+        ):
+            run("nsenter", f"--net={place}", "ip", *words.split())
+
+
 def killed_at_random(kills: str) -> list[dict[str, Any]]:
     """What there is before, and after each of some kills, in turn of one with the Internet and one inline."""
-    _make_hosts()
+    make_hosts()
     # Addresses that the kernel makes for itself.
-    wait_for(lambda: _said("ip", "-6", "address").count("fe80") == 3)
+    wait_for(lambda: said("ip", "-6", "address").count("fe80") == 3)
     draw = random.Random(kills)
     states = [_state()]
     for number in range(int(kills)):
         way = ("--internet",) if number % 2 == 0 else ("--attach-ue", "left", "--attach-net", "right")
-        emulation = _umts("emulate", *way, "-q", "--", "sh", "-c", "sleep 1000 & sleep 1000")
+        emulation = umts("emulate", *way, "-q", "--", "sh", "-c", "sleep 1000 & sleep 1000")
         time.sleep(draw.uniform(0, LATEST_S))
-        there = [pid for victim in VICTIMS for pid in _processes(victim)] or [emulation.pid]
+        there = [pid for victim in VICTIMS for pid in processes(victim)] or [emulation.pid]
         os.kill(draw.choice(there), signal.SIGKILL)
         emulation.communicate()
         deadline = time.monotonic() + WAIT_S
@@ -356,20 +213,20 @@ def _state() -> dict[str, Any]:
     devices = [
         [device["ifname"], device["flags"], device["mtu"], device.get("promiscuity"), device.get("txqlen")]
         + [address["local"] for address in device["addr_info"]]
-        for device in json.loads(_said("ip", "-j", "-d", "address"))
+        for device in json.loads(said("ip", "-j", "-d", "address"))
     ]
     return {
         **left(),
         "devices": devices,
-        "routes": _said("ip", "route"),
+        "routes": said("ip", "route"),
         "packet sockets": len(Path("/proc/net/packet").read_text().splitlines()),
         "mounts": len(Path("/proc/self/mounts").read_text().splitlines()),
-        "processes": [pid for part in (*VICTIMS, "sleep 1000") for pid in _processes(part)],
+        "processes": [pid for part in (*VICTIMS, "sleep 1000") for pid in processes(part)],
         "run": sorted(file.name for file in Path("/run").iterdir()),
     }
 
 
-def _said(*words: str) -> str:
+def said(*words: str) -> str:
     return subprocess.run(words, capture_output=True, text=True, check=True).stdout
 
 
@@ -385,7 +242,7 @@ def names() -> str:
             f"try: print(socket.socket(socket.AF_UNIX).connect({str(place)!r}))\n"
             "except OSError as error: print(type(error).__name__)"
         )
-        return _umts("emulate", "-q", "--", sys.executable, "-c", connect).communicate()[0]
+        return umts("emulate", "-q", "--", sys.executable, "-c", connect).communicate()[0]
 
 
 def hung_up() -> dict[str, Any]:
@@ -401,7 +258,7 @@ def hung_up() -> dict[str, Any]:
 def _kill(victims: tuple[str, ...], *, stopped: bool = False) -> dict[str, Any]:
     emulation = emulate("-q", "--", "sleep", "1000")
     wait_for(lambda: left()["devices"] == ["umts-gi0"])
-    pids = [pid for victim in victims for pid in _processes(victim)]
+    pids = [pid for victim in victims for pid in processes(victim)]
     assert len(pids) >= len(victims)
     for pid in pids if stopped else ():
         os.kill(pid, signal.SIGSTOP)
@@ -414,7 +271,7 @@ def _kill(victims: tuple[str, ...], *, stopped: bool = False) -> dict[str, Any]:
     return left()
 
 
-def _processes(part: str) -> list[int]:
+def processes(part: str) -> list[int]:
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit() and folder.name != "1":
@@ -427,23 +284,22 @@ def _processes(part: str) -> list[int]:
     return found
 
 
-def _run(*words: str) -> None:
+def run(*words: str) -> None:
     subprocess.run(words, check=True)
 
 
-def _wait_for_namespace(pid: int, other: str) -> None:
+def wait_for_namespace(pid: int, other: str) -> None:
     wait_for(lambda: os.readlink(f"/proc/{pid}/ns/net") != other)
 
 
-def _make() -> None:
-    run = _run
+def make() -> None:
     run("mount", "--make-rprivate", "/")
     run("mount", "-t", "tmpfs", "none", "/run")
     Path("/run/resolv.conf").write_text(f"nameserver {SERVER}\n")
     run("mount", "--bind", "/run/resolv.conf", "/etc/resolv.conf")
     internet = subprocess.Popen(["unshare", "--net", "sleep", "infinity"])
     own = os.readlink("/proc/self/ns/net")
-    _wait_for_namespace(internet.pid, own)
+    wait_for_namespace(internet.pid, own)
     there = ["nsenter", "--net", "--target", str(internet.pid)]
     run("ip", "link", "set", "lo", "up")
     run("ip", "link", "add", "wan", "type", "veth", "peer", "name", "isp", "netns", str(internet.pid))
@@ -464,18 +320,21 @@ def _make() -> None:
     wait_for(lambda: subprocess.run(reached, check=False, stderr=subprocess.DEVNULL).returncode == 0)
 
 
+def answer(called: dict[str, Callable[..., Any]]) -> None:
+    """Makes the host, and prints what the function that the command line names returns."""
+    make()
+    print(json.dumps(called[sys.argv[1]](*sys.argv[2:])))
+
+
 if __name__ == "__main__":
-    _make()
-    CALLED: dict[str, Callable[..., Any]] = {
-        "reach": reach,
-        "two_at_once": two_at_once,
-        "own_services": own_services,
-        "killed": killed,
-        "between": between,
-        "inline": inline,
-        "vanished": vanished,
-        "killed_at_random": killed_at_random,
-        "hung_up": hung_up,
-        "names": names,
-    }
-    print(json.dumps(CALLED[sys.argv[1]](*sys.argv[2:])))
+    answer(
+        {
+            "reach": reach,
+            "two_at_once": two_at_once,
+            "own_services": own_services,
+            "killed": killed,
+            "killed_at_random": killed_at_random,
+            "hung_up": hung_up,
+            "names": names,
+        }
+    )

@@ -9,6 +9,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import inline_hosts
 import lone_host
 import pytest
 from conftest import Umts
@@ -40,7 +41,7 @@ def _host() -> None:
 def inline(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What the radio between two devices made of odd frames, and of more than it could read."""
     skip_without_host()
-    found: dict[str, Any] = lone_host.inside("inline", tmp_path_factory.mktemp("inline"))
+    found: dict[str, Any] = inline_hosts.inside("inline", tmp_path_factory.mktemp("inline"))
     return found
 
 
@@ -70,7 +71,7 @@ def test_the_hosts_own_addresses_are_no_part_of_its_internet(tmp_path: Path) -> 
 
 @pytest.mark.usefixtures("_host")
 def test_an_attached_device_that_goes_away_is_told(tmp_path: Path) -> None:
-    found = lone_host.inside("vanished", tmp_path)
+    found = inline_hosts.inside("vanished", tmp_path)
     assert found["down"] == {"status": 0, "told": ""}
     assert found["gone"]["status"] == 125
     assert "umts: device right is gone: nothing crosses the radio any more" in found["gone"]["told"]
@@ -129,7 +130,7 @@ def test_what_the_kernel_drops_in_front_of_a_device_is_counted(inline: dict[str,
 
 @pytest.mark.usefixtures("_host")
 def test_the_radio_joins_two_devices_and_the_hosts_behind_them(tmp_path: Path) -> None:
-    found = lone_host.inside("between", tmp_path)
+    found = inline_hosts.inside("between", tmp_path)
     assert [said[0] for said in found["said"]] == ["30000\n"] * 2, found
     assert "every event as in the emulation" in found["replayed"][0]
     for results in ("results0", "results1"):
@@ -215,3 +216,8 @@ def test_a_question_goes_to_the_first_server_that_answers() -> None:
         assert resolver.ask(b"12 who", ["::1", "127.0.0.1"], port) == b"12 who!"
         thread.join(WAIT_S)
         assert not thread.is_alive()
+
+
+def test_packets_keep_the_tags_of_their_vlans(tmp_path: Path) -> None:
+    heard = inline_hosts.inside("vlans", tmp_path)
+    assert sorted(heard, key=str) == sorted([[7, "7"], [None, "none"], [8, "8"]] * 3, key=str)

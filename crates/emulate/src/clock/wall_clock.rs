@@ -19,6 +19,7 @@ use umts_units::{Duration, Time};
 use crate::clock::lateness::Lateness;
 use crate::devices::port::Port;
 use crate::devices::tun::MTU;
+use crate::packets::cargo::Header;
 
 /// Packets read from one device before the others have their turn.
 const BURST: usize = 64;
@@ -44,6 +45,15 @@ pub struct Arrival {
     pub port: usize,
     /// The whole packet, from the first octet of the IP header.
     pub bytes: Vec<u8>,
+    /// What stood in front of it.
+    pub header: Header,
+}
+
+impl Arrival {
+    /// A packet without anything in front of it.
+    pub fn bare(port: usize, bytes: Vec<u8>) -> Self {
+        Arrival { port, bytes, header: Header::default() }
+    }
 }
 
 /// Why the clock stopped.
@@ -206,12 +216,12 @@ impl WallClock {
         let mut left = if self.waiting.len() < MOST_WAITING { BURST } else { 0 };
         while left > 0 || port.has_more() {
             left = left.saturating_sub(1);
-            let length = match port.read(&mut buffer) {
-                Ok(Some(length)) => length,
+            let (length, header) = match port.read(&mut buffer) {
+                Ok(Some(found)) => found,
                 Ok(None) => break,
                 Err(_) => return self.lose(number),
             };
-            let arrival = Arrival { port: number, bytes: buffer[..length].to_vec() };
+            let arrival = Arrival { port: number, bytes: buffer[..length].to_vec(), header };
             self.waiting.push_back((self.now(), arrival));
         }
         Ok(())

@@ -6,6 +6,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use crate::devices::net_namespace::NetNamespace;
 use crate::devices::tun::Tun;
 use crate::devices::wire::{Frames, Wire};
+use crate::packets::cargo::Header;
 
 /// One of them.
 pub enum Port {
@@ -25,13 +26,13 @@ pub enum Behind {
 }
 
 impl Port {
-    /// The next packet, if there is one: its length.
+    /// The next packet, if there is one: its length, and what stood in front of it.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<usize>> {
+    pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<(usize, Header)>> {
         match self {
-            Port::Tun(tun) => tun.read(packet),
+            Port::Tun(tun) => Ok(tun.read(packet)?.map(|length| (length, Header::default()))),
             Port::Wire(wire) => wire.read(packet),
         }
     }
@@ -61,11 +62,11 @@ impl Port {
         matches!(self, Port::Wire(wire) if wire.has_parts())
     }
 
-    /// Hands out a packet; whether the kernel took it.
-    pub fn write(&self, packet: &[u8]) -> bool {
+    /// Hands out a packet behind what stood in front of it; whether the kernel took it.
+    pub fn write(&self, header: &[u8], packet: &[u8]) -> bool {
         match self {
             Port::Tun(tun) => tun.write(packet),
-            Port::Wire(wire) => wire.write(packet),
+            Port::Wire(wire) => wire.write(header, packet),
         }
     }
 

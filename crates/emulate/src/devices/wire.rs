@@ -5,9 +5,8 @@
 //! changed: what the devices must be like is for their owner to set.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::io::{self, IoSliceMut};
-use std::net::IpAddr;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::rc::Rc;
 
@@ -23,11 +22,8 @@ use nix::{cmsg_space, getsockopt_impl, libc, setsockopt_impl, sockopt_impl};
 use crate::devices::frames::{self, HEADER, TAG, Way};
 use crate::devices::tun::MTU;
 use crate::error::wrong;
-use crate::packets::foreign;
+use crate::packets::cargo::Header;
 use umts_netlink::Netlink;
-
-/// Pairs of addresses whose Ethernet header is remembered.
-const MOST_PAIRS: usize = 4096;
 
 /// What the kernel keeps for us while we are busy.
 const KERNEL_QUEUE: usize = 4 << 20;
@@ -40,9 +36,6 @@ const BURST: usize = 64;
 
 /// Octets of a frame that are looked at: a packet as large as its length can say, behind a header with tags.
 const LARGEST: usize = HEADER + 2 * TAG + 40 + u16::MAX as usize;
-
-/// By source and destination of a packet, the header of the frame that it came in last.
-type Headers = Rc<RefCell<BTreeMap<(IpAddr, IpAddr), Vec<u8>>>>;
 
 sockopt_impl!(
     /// The kernel tells of each frame what it took out of it.
@@ -89,10 +82,9 @@ pub struct Wire {
     index: usize,
     socket: Rc<OwnedFd>,
     other: Rc<OwnedFd>,
-    headers: Headers,
     buffer: RefCell<Vec<u8>>,
     /// Parts of segments that were too large for one packet.
-    parts: RefCell<VecDeque<Vec<u8>>>,
+    parts: RefCell<VecDeque<(Vec<u8>, Header)>>,
     frames: Cell<Frames>,
     was_down: Cell<bool>,
 }
@@ -108,13 +100,11 @@ impl Wire {
         }
         let [first, second] =
             [open(names[0])?, open(names[1])?].map(|(socket, index)| (Rc::new(socket), index));
-        let headers = Headers::default();
         let wire = |name: &str, (socket, index): &(Rc<OwnedFd>, usize), other: &(Rc<OwnedFd>, usize)| Wire {
             name: name.to_owned(),
             index: *index,
             socket: Rc::clone(socket),
             other: Rc::clone(&other.0),
-            headers: Rc::clone(&headers),
             buffer: RefCell::new(vec![0; LARGEST]),
             parts: RefCell::default(),
             frames: Cell::default(),
@@ -139,16 +129,16 @@ impl Wire {
         self.was_down() && look().is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
     }
 
-    /// The next packet for the radio, if there is one: its length. What goes aside goes on the way.
+    /// The next packet for the radio, if there is one: its length, and its header. What goes aside goes on the way.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<usize>> {
+    pub fn read(&self, packet: &mut [u8]) -> io::Result<Option<(usize, Header)>> {
         let mut frame = self.buffer.borrow_mut();
         for _ in 0..BURST {
-            if let Some(part) = self.parts.borrow_mut().pop_front() {
+            if let Some((part, header)) = self.parts.borrow_mut().pop_front() {
                 packet[..part.len()].copy_from_slice(&part);
-                return Ok(Some(part.len()));
+                return Ok(Some((part.len(), header)));
             }
             match self.receive(&mut frame)? {
                 Received::Nothing => return Ok(None),
@@ -202,8 +192,8 @@ impl Wire {
 
     /// Puts a frame where it goes; packets for the radio among the parts.
     fn sort(&self, frame: &[u8]) {
-        let header = match frames::way_of(frame) {
-            Way::Radio(header) => header,
+        let behind = match frames::way_of(frame) {
+            Way::Radio(behind) => behind,
             Way::Aside => {
                 // A full queue loses it, as a switch's would.
                 let is_taken = send(self.other.as_raw_fd(), frame, MsgFlags::MSG_DONTWAIT).is_ok();
@@ -213,17 +203,17 @@ impl Wire {
             }
             Way::Nowhere => return self.count(|frames| frames.malformed += 1),
         };
-        let mut whole = frames::packet_of(frame, header).to_vec();
+        let header = Header::from(&frame[..behind]);
+        let mut whole = frames::packet_of(frame, behind).to_vec();
         let mtu = usize::from(MTU);
         if whole.len() <= mtu {
             frames::complete_checksum(&mut whole);
-            self.parts.borrow_mut().push_back(whole);
+            self.parts.borrow_mut().push_back((whole, header));
         } else if let Some(parts) = frames::cut(&whole, mtu) {
-            self.parts.borrow_mut().extend(parts);
+            self.parts.borrow_mut().extend(parts.into_iter().map(|part| (part, Rc::clone(&header))));
         } else {
-            return self.count(|frames| frames.too_large += 1);
+            self.count(|frames| frames.too_large += 1);
         }
-        self.remember(frame, header);
     }
 
     fn count(&self, one: impl FnOnce(&mut Frames)) {
@@ -250,23 +240,10 @@ impl Wire {
         !self.parts.borrow().is_empty()
     }
 
-    /// Puts a packet that crossed the radio on the device; whether the kernel took it.
-    pub fn write(&self, packet: &[u8]) -> bool {
-        let Ok(pair) = foreign::addresses(packet) else { return false };
-        let headers = self.headers.borrow();
-        let Some(header) = headers.get(&pair) else { return false };
+    /// Puts a packet that crossed the radio on the device, behind its header; whether the kernel took it.
+    pub fn write(&self, header: &[u8], packet: &[u8]) -> bool {
         let frame = [header, packet].concat();
         send(self.socket.as_raw_fd(), &frame, MsgFlags::MSG_DONTWAIT).is_ok_and(|sent| sent == frame.len())
-    }
-
-    fn remember(&self, frame: &[u8], header: usize) {
-        let (header, packet) = frame.split_at(header);
-        let Ok(pair) = foreign::addresses(packet) else { return };
-        let headers = &mut *self.headers.borrow_mut();
-        if headers.len() >= MOST_PAIRS && !headers.contains_key(&pair) {
-            headers.pop_first();
-        }
-        headers.insert(pair, header.to_vec());
     }
 }
 

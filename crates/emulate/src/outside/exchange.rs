@@ -13,7 +13,7 @@ use crate::devices::port::Behind;
 use crate::devices::topology::{SERVER_PORT, port_of, ue_port};
 use crate::devices::wire::Frames;
 use crate::outside::answers::Answers;
-use crate::packets::cargo::{Cargo, Losses};
+use crate::packets::cargo::{Cargo, Header, Losses};
 use crate::packets::foreign;
 
 /// What became of the packets of programs.
@@ -98,12 +98,12 @@ impl Exchange {
     ) {
         self.last_entry = step.cx.now;
         let is_turned = matches!(incoming, Incoming::Turned(_));
-        let (port, mut bytes) = match incoming {
-            Incoming::Turned(bytes) => (SERVER_PORT, bytes),
-            Incoming::Program(Arrival { port, bytes }) => {
+        let (port, mut bytes, header) = match incoming {
+            Incoming::Turned(bytes) => (SERVER_PORT, bytes, Header::default()),
+            Incoming::Program(Arrival { port, bytes, header }) => {
                 self.counts.packets_in += 1;
                 self.counts.bytes_in += bytes.len() as u64;
-                (port, bytes)
+                (port, bytes, header)
             }
         };
         let Ok((_, to)) = foreign::addresses(&bytes) else {
@@ -127,19 +127,19 @@ impl Exchange {
             answers.answer(&mut bytes);
         }
         let packet = network.new_foreign(UeId(ue as u16), direction, bytes.len() as u32);
-        self.cargo.load(&packet, bytes);
+        self.cargo.load(&packet, bytes, header);
         network.enter_foreign(step, packet);
     }
 
-    /// Hands out what left the network: `write` gets a port and the octets, and says whether they were taken. A packet
-    /// for another UE is answered: it goes back in.
+    /// Hands out what left the network: `write` gets a port, what stood in front of the octets, and these, and says whether
+    /// they were taken. A packet for another UE is answered: it goes back in.
     pub fn leave(
         &mut self,
         network: &mut Network,
-        mut write: impl FnMut(usize, &[u8]) -> bool,
+        mut write: impl FnMut(usize, &[u8], &[u8]) -> bool,
     ) -> Option<Incoming> {
         while let Some(packet) = network.poll_foreign() {
-            let Some(mut bytes) = self.cargo.unload(&packet) else { continue };
+            let Some((mut bytes, header)) = self.cargo.unload(&packet) else { continue };
             let port = match packet.direction() {
                 Direction::Downlink => ue_port(packet.ue.index()),
                 Direction::Uplink if self.behind == Behind::Anybody => SERVER_PORT,
@@ -154,7 +154,7 @@ impl Exchange {
             if let Some(answers) = self.answers.as_mut().filter(|_| port == SERVER_PORT) {
                 answers.ask(&mut bytes);
             }
-            let is_taken = write(port, &bytes);
+            let is_taken = write(port, &header, &bytes);
             self.counts.packets_out += u64::from(is_taken);
             self.counts.bytes_out += if is_taken { bytes.len() as u64 } else { 0 };
             self.counts.refused += u64::from(!is_taken);
@@ -184,7 +184,7 @@ mod tests {
         let mut recording = Recording::create(&path, 3).unwrap();
         for (ms, port, bytes) in packets {
             let at = Time::ZERO + Duration::from_millis(*ms);
-            recording.note(at, &Arrival { port: *port, bytes: bytes.clone() });
+            recording.note(at, &Arrival::bare(*port, bytes.clone()));
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(300);

@@ -61,9 +61,9 @@ impl Outside for Live<'_> {
 
     fn leave(&mut self, network: &mut Network, now: Time) -> Option<Incoming> {
         let (clock, late) = (&self.clock, &mut self.released_late);
-        self.exchange.leave(network, |port, bytes| {
+        self.exchange.leave(network, |port, header, bytes| {
             *late += u64::from(clock.now() - now > clock.lateness().limit());
-            clock.ports()[port].write(bytes)
+            clock.ports()[port].write(header, bytes)
         })
     }
 

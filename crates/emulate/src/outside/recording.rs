@@ -100,7 +100,7 @@ pub fn read(path: &Path, ports: usize) -> io::Result<Vec<(Time, Arrival)>> {
         if arrivals.last().is_some_and(|&(last, _)| last > at) {
             return Err(wrong(format!("packet {place} is before the one ahead of it")));
         }
-        arrivals.push((at, Arrival { port, bytes: packet.data.into_owned() }));
+        arrivals.push((at, Arrival::bare(port, packet.data.into_owned())));
     }
     Ok(arrivals)
 }
@@ -117,7 +117,7 @@ mod tests {
             .map(|n| {
                 (
                     Time::from_nanos(n * n * 1_000_003),
-                    Arrival { port: n as usize % 3, bytes: vec![n as u8; n as usize] },
+                    Arrival::bare(n as usize % 3, vec![n as u8; n as usize]),
                 )
             })
             .collect();

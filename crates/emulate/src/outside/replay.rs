@@ -51,7 +51,7 @@ impl Outside for Replay {
     }
 
     fn leave(&mut self, network: &mut Network, _now: Time) -> Option<Incoming> {
-        self.exchange.leave(network, |_, _| true)
+        self.exchange.leave(network, |_, _, _| true)
     }
 
     fn is_over(&mut self) -> bool {

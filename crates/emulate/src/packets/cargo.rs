@@ -19,6 +19,10 @@ const MOST_DOUBTFUL: usize = 256;
 /// for radios that lose everything: then nothing comes out that would tell.
 const MOST_OCTETS: u64 = 256 << 20;
 
+/// What stood in front of a packet in its frame, the tags of its VLANs among it; nothing if it came in no frame. It takes the
+/// radio with the packet, and the frame that comes out begins with it.
+pub type Header = Rc<[u8]>;
+
 /// Octets by packet. What the network loses is let go of, so memory is bounded by what the network holds.
 #[derive(Debug, Clone, Default)]
 pub struct Cargo(Rc<RefCell<Hold>>);
@@ -50,6 +54,7 @@ struct Hold {
 #[derive(Debug)]
 struct Held {
     bytes: Vec<u8>,
+    header: Header,
     way: Way,
 }
 
@@ -57,15 +62,15 @@ struct Held {
 type Way = (UeId, usize);
 
 impl Hold {
-    fn remove(&mut self, id: PacketId) -> Option<Vec<u8>> {
-        let Held { bytes, way } = self.packets.remove(&id)?;
+    fn remove(&mut self, id: PacketId) -> Option<(Vec<u8>, Header)> {
+        let Held { bytes, header, way } = self.packets.remove(&id)?;
         self.octets -= bytes.len() as u64;
         if let Some(way) = self.ways.get_mut(&way)
             && let Ok(place) = way.binary_search(&id)
         {
             way.remove(place);
         }
-        Some(bytes)
+        Some((bytes, header))
     }
 
     fn lose(&mut self, id: PacketId, place: impl FnOnce(&mut Losses) -> &mut u64) {
@@ -83,12 +88,12 @@ impl Cargo {
         Cargo(Rc::new(RefCell::new(hold)))
     }
 
-    /// Keeps the octets of a packet that enters.
-    pub fn load(&self, packet: &Packet, bytes: Vec<u8>) {
+    /// Keeps the octets of a packet that enters, and what stood in front of them.
+    pub fn load(&self, packet: &Packet, bytes: Vec<u8>, header: Header) {
         let hold = &mut *self.0.borrow_mut();
         let way = (packet.ue, packet.direction().index());
         hold.octets += bytes.len() as u64;
-        hold.packets.insert(packet.id, Held { bytes, way });
+        hold.packets.insert(packet.id, Held { bytes, header, way });
         hold.ways.entry(way).or_default().push_back(packet.id);
         while hold.octets > MOST_OCTETS
             && let Some(oldest) = hold.packets.keys().next().copied()
@@ -99,9 +104,9 @@ impl Cargo {
 
     /// Gives up those of a packet that leaves. Where none overtakes another, those that entered before it are lost: in
     /// unacknowledged and transparent mode nothing else tells.
-    pub fn unload(&self, packet: &Packet) -> Option<Vec<u8>> {
+    pub fn unload(&self, packet: &Packet) -> Option<(Vec<u8>, Header)> {
         let hold = &mut *self.0.borrow_mut();
-        let bytes = hold.remove(packet.id)?;
+        let octets = hold.remove(packet.id)?;
         let way = (packet.ue, packet.direction().index());
         while !hold.may_overtake
             && let Some(&before) = hold.ways.get(&way).and_then(VecDeque::front)
@@ -109,7 +114,7 @@ impl Cargo {
         {
             hold.lose(before, |losses| &mut losses.air);
         }
-        Some(bytes)
+        Some(octets)
     }
 
     /// What `read` makes of those of a packet on its way.
@@ -179,7 +184,8 @@ mod tests {
 
     fn loaded(may_overtake: bool, count: u64, octets: usize) -> Cargo {
         let cargo = Cargo(Rc::new(RefCell::new(Hold { may_overtake, ..Hold::default() })));
-        (0..count).for_each(|id| cargo.load(&packet(id, Direction::Uplink), vec![0; octets]));
+        (0..count)
+            .for_each(|id| cargo.load(&packet(id, Direction::Uplink), vec![0; octets], Header::default()));
         cargo
     }
 
@@ -190,7 +196,7 @@ mod tests {
             (true, Losses { inside: 10, ..Losses::default() }),
         ] {
             let cargo = loaded(may_overtake, 10, 100);
-            cargo.load(&packet(10, Direction::Downlink), vec![0; 100]);
+            cargo.load(&packet(10, Direction::Downlink), vec![0; 100], Header::default());
             assert!(cargo.unload(&packet(5, Direction::Uplink)).is_some());
             assert_eq!(cargo.losses(), losses);
         }

@@ -134,7 +134,7 @@ mod tests {
         let path = folder.path().join("packets.pcapng");
         let mut recording = Recording::create(&path, 2).unwrap();
         for (ms, port, bytes) in packets {
-            recording.note(Time::ZERO + Duration::from_millis(ms), &Arrival { port, bytes });
+            recording.note(Time::ZERO + Duration::from_millis(ms), &Arrival::bare(port, bytes));
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(10);

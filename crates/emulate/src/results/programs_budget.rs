@@ -323,7 +323,7 @@ mod tests {
         for (ms, from_server, bytes) in packets {
             let port = if *from_server { SERVER_PORT } else { ue_port(0) };
             let at = Time::ZERO + Duration::from_millis(*ms);
-            recording.note(at, &Arrival { port, bytes: bytes.clone() });
+            recording.note(at, &Arrival::bare(port, bytes.clone()));
         }
         recording.finish().unwrap();
         let keep = Keep { series: true, ..Keep::default() };

@@ -171,7 +171,7 @@ mod tests {
         let mut recording = Recording::create(&path, 2).unwrap();
         for (ms, port, bytes) in packets {
             let at = Time::ZERO + Duration::from_millis(*ms);
-            recording.note(at, &Arrival { port: *port, bytes: bytes.clone() });
+            recording.note(at, &Arrival::bare(*port, bytes.clone()));
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(10);
