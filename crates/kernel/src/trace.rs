@@ -60,7 +60,7 @@ impl<E: Observable, A: TraceSink<E>, B: TraceSink<E>> TraceSink<E> for (A, B) {
 impl<E: Observable, S: TraceSink<E>> TraceSink<E> for Option<S> {
     const ENABLED: bool = S::ENABLED;
     const WANTS_DETAIL: bool = S::WANTS_DETAIL;
-    #[inline]
+    #[inline(always)]
     fn record(&mut self, at: Time, event: &E) {
         if let Some(sink) = self {
             sink.record(at, event);
@@ -77,7 +77,7 @@ impl<E: Observable, S: TraceSink<E>> TraceSink<E> for Option<S> {
 impl<E: Observable, S: TraceSink<E> + ?Sized> TraceSink<E> for &mut S {
     const ENABLED: bool = S::ENABLED;
     const WANTS_DETAIL: bool = S::WANTS_DETAIL;
-    #[inline]
+    #[inline(always)]
     fn record(&mut self, at: Time, event: &E) {
         (**self).record(at, event);
     }

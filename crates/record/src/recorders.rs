@@ -51,6 +51,11 @@ pub struct Recorders<B = NoTrace> {
 #[derive(Debug)]
 pub struct MetricsAlone(pub Recorders);
 
+/// Recorders of which [only metrics and series](Recorders::are_metrics_and_series) are there, none of which wants details,
+/// as a sink of its own: a loop that is compiled for it asks the series only about events that they record.
+#[derive(Debug)]
+pub struct MetricsAndSeries(pub Recorders);
+
 /// Rows of a run that goes on. They do not change any more, and follow those of earlier pieces in their tables.
 #[derive(Debug)]
 pub enum Piece {
@@ -129,6 +134,12 @@ impl Recorders {
     pub fn are_metrics_alone(&self) -> bool {
         self.budget.is_none() && self.series.is_none() && self.captures.is_none()
     }
+
+    /// Whether [`MetricsAndSeries`] is the faster sink: series are wanted, nothing else, and nobody wants details.
+    pub fn are_metrics_and_series(&self) -> bool {
+        let are_plain = self.series.as_ref().is_some_and(|series| !series.wants_details());
+        are_plain && self.budget.is_none() && self.captures.is_none()
+    }
 }
 
 impl<B: TraceSink<TraceEvent>> TraceSink<TraceEvent> for Recorders<B> {
@@ -161,5 +172,14 @@ impl TraceSink<TraceEvent> for MetricsAlone {
     #[inline(always)]
     fn record(&mut self, at: Time, event: &TraceEvent) {
         self.0.metrics.record(at, event);
+    }
+}
+
+impl TraceSink<TraceEvent> for MetricsAndSeries {
+    /// Inlined where the event is made: of one that makes no row nothing is left.
+    #[inline(always)]
+    fn record(&mut self, at: Time, event: &TraceEvent) {
+        self.0.metrics.record(at, event);
+        self.0.series.record(at, event);
     }
 }

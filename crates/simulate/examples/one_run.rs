@@ -1,19 +1,21 @@
 //! One run of a scenario and nothing else: what `make bench` counts the instructions of.
 //!
-//! `one_run SCENARIO.toml metrics|null [KEY=VALUE …]`: with metrics, or with the null sink.
+//! `one_run SCENARIO.toml metrics|null|series [KEY=VALUE …]`: with metrics, with the null sink, or with metrics and
+//! series, whose rows are handed out and dropped.
 
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::process::ExitCode;
 
 use umts_kernel::NoTrace;
+use umts_record::Piece;
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, observe, run};
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [path, sink, overrides @ ..] = arguments.as_slice() else {
-        eprintln!("usage: one_run SCENARIO.toml metrics|null [KEY=VALUE …]");
+        eprintln!("usage: one_run SCENARIO.toml metrics|null|series [KEY=VALUE …]");
         return ExitCode::from(2);
     };
     let overrides: Vec<(String, String)> = overrides
@@ -32,6 +34,15 @@ fn main() -> ExitCode {
     let events = match sink.as_str() {
         "null" => {
             observe(&scenario, seed, 0, NoTrace, |_, _| ControlFlow::Continue(())).map(|(events, _)| events)
+        }
+        "series" => {
+            let mut drop_rows = |piece| {
+                drop(piece);
+                ControlFlow::Continue(())
+            };
+            let finished: Option<&mut dyn FnMut(Piece) -> ControlFlow<()>> = Some(&mut drop_rows);
+            run(&scenario, RunOptions { seed, series: true, finished, ..RunOptions::default() })
+                .map(|output| output.events)
         }
         _ => run(&scenario, RunOptions { seed, ..RunOptions::default() }).map(|output| output.events),
     };

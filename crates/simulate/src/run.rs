@@ -9,7 +9,7 @@ use umts_kernel::{EventQueue, NoTrace, Phase, TraceSink, VirtualClock};
 use umts_record::capture::CaptureError;
 use umts_record::metrics::RunMetrics;
 use umts_record::series::SeriesTables;
-use umts_record::{MetricsAlone, Piece, Recorders, Records};
+use umts_record::{MetricsAlone, MetricsAndSeries, Piece, Recorders, Records};
 use umts_scenario::Scenario;
 use umts_stack::network::{Event, Network};
 use umts_stack::tcp::congestion::UserLaws;
@@ -74,6 +74,10 @@ pub fn run(scenario: &Scenario, mut options: RunOptions<'_>) -> Result<RunOutput
         let alone = MetricsAlone(recorders);
         let (events, alone) = run_loop(scenario, network, &mut options, alone, |alone| &mut alone.0)?;
         (events, alone.0)
+    } else if recorders.are_metrics_and_series() {
+        let both = MetricsAndSeries(recorders);
+        let (events, both) = run_loop(scenario, network, &mut options, both, |both| &mut both.0)?;
+        (events, both.0)
     } else {
         run_loop(scenario, network, &mut options, recorders, |recorders| recorders)?
     };

@@ -132,14 +132,13 @@ impl Recorded for Intervals {
     }
 
     fn take(&mut self, _: Time) -> Table {
-        let column = |name, unit, values| Column { name, unit, values };
         let Intervals { connection, start_s, end_s, cause, sn } = std::mem::take(self);
         let columns = vec![
-            column("connection", "", Values::Id(connection)),
-            column("start_s", "s", Values::Float(start_s)),
-            column("end_s", "s", Values::Float(end_s)),
-            column("cause", "", Values::Word(cause)),
-            column("sn", "", Values::OptionalId(sn)),
+            Column::new("connection", "", Values::Id(connection)),
+            Column::new("start_s", "s", Values::Float(start_s)),
+            Column::new("end_s", "s", Values::Float(end_s)),
+            Column::new("cause", "", Values::Word(cause)),
+            Column::new("sn", "", Values::OptionalId(sn)),
         ];
         Table { name: INTERVALS, columns }
     }
@@ -151,16 +150,15 @@ impl Recorded for Expiries {
     }
 
     fn take(&mut self, _: Time) -> Table {
-        let column = |name, unit, values| Column { name, unit, values };
         let Expiries { connection, time_s, idle_s, end, kind, because, sn } = std::mem::take(self);
         let columns = vec![
-            column("time_s", "s", Values::Float(time_s)),
-            column("connection", "", Values::Id(connection)),
-            column("idle_s", "s", Values::Float(idle_s)),
-            column("end", "", Values::Word(end)),
-            column("kind", "", Values::Word(kind)),
-            column("because", "", Values::Word(because)),
-            column("sn", "", Values::OptionalId(sn)),
+            Column::new("time_s", "s", Values::Float(time_s)),
+            Column::new("connection", "", Values::Id(connection)),
+            Column::new("idle_s", "s", Values::Float(idle_s)),
+            Column::new("end", "", Values::Word(end)),
+            Column::new("kind", "", Values::Word(kind)),
+            Column::new("because", "", Values::Word(because)),
+            Column::new("sn", "", Values::OptionalId(sn)),
         ];
         Table { name: TIMEOUTS, columns }
     }
@@ -168,19 +166,16 @@ impl Recorded for Expiries {
 
 /// Connections that have no row of their own: of real programs.
 fn connections_table(connections: &[ConnectionBudget]) -> Table {
-    let column = |name, unit, values| Column { name, unit, values };
     let numbers = |of: &dyn Fn(&ConnectionBudget) -> u32| Values::Id(connections.iter().map(of).collect());
     let times = |of: &dyn Fn(&ConnectionBudget) -> f64| Values::Float(connections.iter().map(of).collect());
     let mut columns = vec![
-        column("connection", "", numbers(&|budget| budget.connection.0)),
-        column("ue", "", numbers(&|budget| budget.ue.0.into())),
-        column("opened_s", "s", times(&|budget| budget.opened.as_secs())),
-        column("until_s", "s", times(&|budget| budget.until.as_secs())),
+        Column::new("connection", "", numbers(&|budget| budget.connection.0)),
+        Column::new("ue", "", numbers(&|budget| budget.ue.0.into())),
+        Column::new("opened_s", "s", times(&|budget| budget.opened.as_secs())),
+        Column::new("until_s", "s", times(&|budget| budget.until.as_secs())),
     ];
-    columns.extend(
-        Cause::ALL
-            .iter()
-            .map(|cause| column(cause.metrics().0, "s", times(&|budget| budget.parts.of(*cause).as_secs()))),
-    );
+    columns.extend(Cause::ALL.iter().map(|cause| {
+        Column::new(cause.metrics().0, "s", times(&|budget| budget.parts.of(*cause).as_secs()))
+    }));
     Table { name: "budget_connections", columns }
 }

@@ -224,21 +224,20 @@ impl Waterfall {
         self.end(end);
         self.rows.sort_by_key(|row| row.start);
         let rows = &self.rows;
-        let column = |name, unit, values| Column { name, unit, values };
         let words = |of: &dyn Fn(&Row) -> &'static str| Values::Word(rows.iter().map(of).collect());
         let times =
             |of: &dyn Fn(&Row) -> Time| Values::Float(rows.iter().map(|row| of(row).as_secs()).collect());
         let counts = |of: &dyn Fn(&Row) -> u64| Values::Count(rows.iter().map(of).collect());
         let columns = vec![
-            column("time_s", "s", times(&|row| row.start)),
-            column("end_s", "s", times(&|row| row.end)),
-            column("layer", "", words(&|row| row.layer)),
-            column("direction", "", words(&|row| row.direction)),
-            column("what", "", words(&|row| row.what)),
-            column("first", "", counts(&|row| row.first)),
-            column("last", "", counts(&|row| row.last)),
-            column("lost", "", Values::Flag(rows.iter().map(|row| row.lost_at != NOT).collect())),
-            column("lost_at", "", words(&|row| row.lost_at)),
+            Column::new("time_s", "s", times(&|row| row.start)),
+            Column::new("end_s", "s", times(&|row| row.end)),
+            Column::new("layer", "", words(&|row| row.layer)),
+            Column::new("direction", "", words(&|row| row.direction)),
+            Column::new("what", "", words(&|row| row.what)),
+            Column::new("first", "", counts(&|row| row.first)),
+            Column::new("last", "", counts(&|row| row.last)),
+            Column::new("lost", "", Values::Flag(rows.iter().map(|row| row.lost_at != NOT).collect())),
+            Column::new("lost_at", "", words(&|row| row.lost_at)),
         ];
         Table { name: "waterfall", columns }
     }

@@ -137,6 +137,11 @@ impl Series {
         }
     }
 
+    /// Whether details are looked at, and not only events.
+    pub(crate) fn wants_details(&self) -> bool {
+        self.pdus.is_some()
+    }
+
     /// Takes what can change no more at `now` of the tables that have at least so many rows.
     pub fn take(&mut self, now: Time, rows: usize) -> Vec<Table> {
         self.goodput.pass(now);
@@ -229,23 +234,8 @@ impl Series {
             self.acked.push(at, id, una);
         }
     }
-}
 
-/// The connection, if `end` is the sender of its data.
-fn sender(connections: &mut Open<Connection>, id: ConnectionId, end: End) -> Option<&mut Connection> {
-    connections.get(id).filter(|connection| connection.sender == end)
-}
-
-impl TraceSink<TraceEvent> for Series {
-    const WANTS_DETAIL: bool = true;
-
-    fn show(&mut self, at: Time, detail: &Detail<'_>) {
-        if let Some(pdus) = &mut self.pdus {
-            pdus.show(at, detail);
-        }
-    }
-
-    fn record(&mut self, at: Time, event: &TraceEvent) {
+    fn of_connections(&mut self, at: Time, event: &TraceEvent) {
         match *event {
             TraceEvent::ConnectionOpened { connection, sender, mss, .. } => {
                 self.opened(at, connection, sender, mss);
@@ -255,9 +245,8 @@ impl TraceSink<TraceEvent> for Series {
             }
             TraceEvent::SegmentSent { ref segment, cause, .. } => self.sent(at, segment, cause),
             TraceEvent::SegmentReceived { ref segment, .. } => self.received(at, segment),
-            TraceEvent::PageEnded { flow, since } => self.pages.push(at, flow, since),
             TraceEvent::Acked { connection, end, una, payload } => {
-                self.acked(at, connection, end, una, payload)
+                self.acked(at, connection, end, una, payload);
             }
             TraceEvent::Window { connection: id, end, cwnd, ssthresh } => {
                 if let Some(connection) = sender(&mut self.connections, id, end) {
@@ -276,6 +265,13 @@ impl TraceSink<TraceEvent> for Series {
             {
                 self.rtt.push(at, connection, rtt);
             }
+            _ => {}
+        }
+    }
+
+    fn of_users(&mut self, at: Time, event: &TraceEvent) {
+        match *event {
+            TraceEvent::PageEnded { flow, since } => self.pages.push(at, flow, since),
             TraceEvent::RrcState { ue, state } => self.states.push(at, ue, state, None),
             TraceEvent::RrcSwitch { ue, from, to, .. } => self.states.push(at, ue, from, Some(to)),
             TraceEvent::CellReserved { cell, rates, dchs, is_full } => {
@@ -286,12 +282,52 @@ impl TraceSink<TraceEvent> for Series {
             TraceEvent::DchGranted { ue, .. } => self.requests.push(at, ue, "granted after a release"),
             TraceEvent::DchRefused { ue } => self.requests.push(at, ue, "refused"),
             TraceEvent::DchQueued { ue } => self.requests.push(at, ue, "queued"),
+            _ => {}
+        }
+    }
+}
+
+/// The connection, if `end` is the sender of its data.
+fn sender(connections: &mut Open<Connection>, id: ConnectionId, end: End) -> Option<&mut Connection> {
+    connections.get(id).filter(|connection| connection.sender == end)
+}
+
+impl TraceSink<TraceEvent> for Series {
+    const WANTS_DETAIL: bool = true;
+
+    fn show(&mut self, at: Time, detail: &Detail<'_>) {
+        if let Some(pdus) = &mut self.pdus {
+            pdus.show(at, detail);
+        }
+    }
+
+    /// Inlined where the event is made, which leaves one of the arms; each is a call.
+    #[inline(always)]
+    fn record(&mut self, at: Time, event: &TraceEvent) {
+        match event {
+            TraceEvent::ConnectionOpened { .. }
+            | TraceEvent::ConnectionClosed { .. }
+            | TraceEvent::ConnectionFailed { .. }
+            | TraceEvent::SegmentSent { .. }
+            | TraceEvent::SegmentReceived { .. }
+            | TraceEvent::Acked { .. }
+            | TraceEvent::Window { .. }
+            | TraceEvent::RtoUpdated { .. }
+            | TraceEvent::RttSample { .. } => self.of_connections(at, event),
             TraceEvent::RlcBuffer { ue, direction, octets } => {
-                self.rlc_buffer.set(at, ue, direction, octets);
+                self.rlc_buffer.set(at, *ue, *direction, *octets);
             }
             TraceEvent::SduDelivered { ue, direction, size, entered, .. } => {
-                self.rlc_delivered.push(at, ue.0, direction, size.0, entered);
+                self.rlc_delivered.push(at, ue.0, *direction, size.0, *entered);
             }
+            TraceEvent::PageEnded { .. }
+            | TraceEvent::RrcState { .. }
+            | TraceEvent::RrcSwitch { .. }
+            | TraceEvent::CellReserved { .. }
+            | TraceEvent::DchRequested { .. }
+            | TraceEvent::DchGranted { .. }
+            | TraceEvent::DchRefused { .. }
+            | TraceEvent::DchQueued { .. } => self.of_users(at, event),
             _ => {}
         }
     }

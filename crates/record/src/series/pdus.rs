@@ -126,24 +126,31 @@ impl Recorded for Pdus {
         let end = if now == Time::NEVER { all } else { flying.copied().min().unwrap_or(all) };
         let rows: Vec<Row> = self.rows.drain(..end - self.taken).collect();
         self.taken = end;
-        let column = |name, unit, values| Column { name, unit, values };
         let columns = vec![
-            column("time_s", "s", Values::Float(rows.iter().map(|row| row.at.as_secs()).collect())),
-            column("end_s", "s", Values::Float(rows.iter().map(|row| row.end.as_secs()).collect())),
-            column("ue", "", Values::Id(rows.iter().map(|row| u32::from(row.ue)).collect())),
-            column("direction", "", Values::Word(rows.iter().map(|row| word(row.direction)).collect())),
-            column("kind", "", Values::Word(rows.iter().map(|row| row.kind).collect())),
-            column("sn", "", Values::OptionalId(rows.iter().map(|row| row.sn.map(u32::from)).collect())),
-            column("transmission", "", Values::OptionalId(rows.iter().map(|row| row.transmission).collect())),
-            column("polls", "", Values::Flag(rows.iter().map(|row| row.polls).collect())),
-            column(
+            Column::new("time_s", "s", Values::Float(rows.iter().map(|row| row.at.as_secs()).collect())),
+            Column::new("end_s", "s", Values::Float(rows.iter().map(|row| row.end.as_secs()).collect())),
+            Column::new("ue", "", Values::Id(rows.iter().map(|row| u32::from(row.ue)).collect())),
+            Column::new("direction", "", Values::Word(rows.iter().map(|row| word(row.direction)).collect())),
+            Column::new("kind", "", Values::Word(rows.iter().map(|row| row.kind).collect())),
+            Column::new("sn", "", Values::OptionalId(rows.iter().map(|row| row.sn.map(u32::from)).collect())),
+            Column::new(
+                "transmission",
+                "",
+                Values::OptionalId(rows.iter().map(|row| row.transmission).collect()),
+            ),
+            Column::new("polls", "", Values::Flag(rows.iter().map(|row| row.polls).collect())),
+            Column::new(
                 "poll_causes",
                 "",
                 Values::Text(rows.iter().map(|row| row.poll_causes.to_string()).collect()),
             ),
-            column("lsn", "", Values::OptionalId(rows.iter().map(|row| row.lsn.map(u32::from)).collect())),
-            column("lost", "", Values::Flag(rows.iter().map(|row| row.lost).collect())),
-            column("missing", "", Values::Text(rows.into_iter().map(|row| row.missing).collect())),
+            Column::new(
+                "lsn",
+                "",
+                Values::OptionalId(rows.iter().map(|row| row.lsn.map(u32::from)).collect()),
+            ),
+            Column::new("lost", "", Values::Flag(rows.iter().map(|row| row.lost).collect())),
+            Column::new("missing", "", Values::Text(rows.into_iter().map(|row| row.missing).collect())),
         ];
         Table { name: "rlc_pdus", columns }
     }

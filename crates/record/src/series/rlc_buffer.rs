@@ -41,7 +41,7 @@ impl Recorded for Buffers {
             let word = |key: &u32| if key.is_multiple_of(2) { "downlink" } else { "uplink" };
             let directions = keys.iter().map(word).collect();
             keys.iter_mut().for_each(|key| *key /= 2);
-            table.columns.insert(2, Column { name: "direction", unit: "", values: Values::Word(directions) });
+            table.columns.insert(2, Column::new("direction", "", Values::Word(directions)));
         }
         table
     }

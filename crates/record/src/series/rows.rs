@@ -97,12 +97,8 @@ impl Recorded for Sent {
     fn take(&mut self, _: Time) -> Table {
         let all = std::mem::take(self);
         let mut table = table("sent", all.time_s, all.connection, ("seq", "B", Values::Count(all.seq)));
-        table.columns.push(Column { name: "end", unit: "B", values: Values::Count(all.end) });
-        table.columns.push(Column {
-            name: "retransmission",
-            unit: "",
-            values: Values::Flag(all.retransmission),
-        });
+        table.columns.push(Column::new("end", "B", Values::Count(all.end)));
+        table.columns.push(Column::new("retransmission", "", Values::Flag(all.retransmission)));
         table
     }
 }
@@ -124,13 +120,12 @@ impl Recorded for Delivered {
 
     fn take(&mut self, _: Time) -> Table {
         let all = std::mem::take(self);
-        let column = |name, unit, values| Column { name, unit, values };
         let columns = vec![
-            column("time_s", "s", Values::Float(all.time_s)),
-            column("ue", "", Values::Id(all.ue)),
-            column("direction", "", Values::Word(all.direction)),
-            column("octets", "B", Values::Count(all.octets)),
-            column("delay_s", "s", Values::Float(all.delay_s)),
+            Column::new("time_s", "s", Values::Float(all.time_s)),
+            Column::new("ue", "", Values::Id(all.ue)),
+            Column::new("direction", "", Values::Word(all.direction)),
+            Column::new("octets", "B", Values::Count(all.octets)),
+            Column::new("delay_s", "s", Values::Float(all.delay_s)),
         ];
         Table { name: "rlc_delivered", columns }
     }
@@ -151,11 +146,10 @@ impl Recorded for Pages {
 
     fn take(&mut self, _: Time) -> Table {
         let all = std::mem::take(self);
-        let column = |name, unit, values| Column { name, unit, values };
         let columns = vec![
-            column("time_s", "s", Values::Float(all.time_s)),
-            column("flow", "", Values::Id(all.flow)),
-            column("page_time_s", "s", Values::Float(all.page_time_s)),
+            Column::new("time_s", "s", Values::Float(all.time_s)),
+            Column::new("flow", "", Values::Id(all.flow)),
+            Column::new("page_time_s", "s", Values::Float(all.page_time_s)),
         ];
         Table { name: "pages", columns }
     }
@@ -180,7 +174,7 @@ impl Recorded for Sacked {
     fn take(&mut self, _: Time) -> Table {
         let all = std::mem::take(self);
         let mut table = table("sacked", all.time_s, all.connection, ("left", "B", Values::Count(all.left)));
-        table.columns.push(Column { name: "right", unit: "B", values: Values::Count(all.right) });
+        table.columns.push(Column::new("right", "B", Values::Count(all.right)));
         table
     }
 }

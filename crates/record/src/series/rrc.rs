@@ -32,10 +32,10 @@ impl Recorded for States {
     fn take(&mut self, _: Time) -> Table {
         let all = std::mem::take(self);
         let columns = vec![
-            Column { name: "time_s", unit: "s", values: Values::Float(all.time_s) },
-            Column { name: "ue", unit: "", values: Values::Id(all.ue) },
-            Column { name: "state", unit: "", values: Values::Word(all.state) },
-            Column { name: "towards", unit: "", values: Values::Word(all.towards) },
+            Column::new("time_s", "s", Values::Float(all.time_s)),
+            Column::new("ue", "", Values::Id(all.ue)),
+            Column::new("state", "", Values::Word(all.state)),
+            Column::new("towards", "", Values::Word(all.towards)),
         ];
         Table { name: "rrc_state", columns }
     }
@@ -71,12 +71,12 @@ impl Recorded for Reserved {
     fn take(&mut self, _: Time) -> Table {
         let all = std::mem::take(self);
         let columns = vec![
-            Column { name: "time_s", unit: "s", values: Values::Float(all.time_s) },
-            Column { name: "cell", unit: "", values: Values::Id(all.cell) },
-            Column { name: "downlink_kbps", unit: "kbit/s", values: Values::Float(all.downlink) },
-            Column { name: "uplink_kbps", unit: "kbit/s", values: Values::Float(all.uplink) },
-            Column { name: "dchs", unit: "", values: Values::Count(all.dchs) },
-            Column { name: "is_full", unit: "", values: Values::Flag(all.is_full) },
+            Column::new("time_s", "s", Values::Float(all.time_s)),
+            Column::new("cell", "", Values::Id(all.cell)),
+            Column::new("downlink_kbps", "kbit/s", Values::Float(all.downlink)),
+            Column::new("uplink_kbps", "kbit/s", Values::Float(all.uplink)),
+            Column::new("dchs", "", Values::Count(all.dchs)),
+            Column::new("is_full", "", Values::Flag(all.is_full)),
         ];
         Table { name: "cell", columns }
     }
@@ -118,10 +118,10 @@ impl Recorded for Requests {
 
     fn take(&mut self, _: Time) -> Table {
         let columns = vec![
-            Column { name: "time_s", unit: "s", values: Values::Float(std::mem::take(&mut self.time_s)) },
-            Column { name: "ue", unit: "", values: Values::Id(std::mem::take(&mut self.ue)) },
-            Column { name: "again", unit: "", values: Values::Flag(std::mem::take(&mut self.again)) },
-            Column { name: "answer", unit: "", values: Values::Word(std::mem::take(&mut self.answer)) },
+            Column::new("time_s", "s", Values::Float(std::mem::take(&mut self.time_s))),
+            Column::new("ue", "", Values::Id(std::mem::take(&mut self.ue))),
+            Column::new("again", "", Values::Flag(std::mem::take(&mut self.again))),
+            Column::new("answer", "", Values::Word(std::mem::take(&mut self.answer))),
         ];
         Table { name: "dch_requests", columns }
     }

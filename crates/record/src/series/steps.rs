@@ -69,13 +69,9 @@ impl Recorded for Steps {
         self.taken += settled;
         let [name, key, value, unit] = self.names;
         let columns = vec![
-            Column {
-                name: "time_s",
-                unit: "s",
-                values: Values::Float(take_first(&mut self.time_s, settled)),
-            },
-            Column { name: key, unit: "", values: Values::Id(take_first(&mut self.key, settled)) },
-            Column { name: value, unit, values: Values::Float(take_first(&mut self.value, settled)) },
+            Column::new("time_s", "s", Values::Float(take_first(&mut self.time_s, settled))),
+            Column::new(key, "", Values::Id(take_first(&mut self.key, settled))),
+            Column::new(value, unit, Values::Float(take_first(&mut self.value, settled))),
         ];
         Table { name, columns }
     }

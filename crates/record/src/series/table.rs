@@ -52,6 +52,13 @@ pub struct Column {
     pub values: Values,
 }
 
+impl Column {
+    /// A column of a table that is being made.
+    pub(crate) fn new(name: &'static str, unit: &'static str, values: Values) -> Self {
+        Column { name, unit, values }
+    }
+}
+
 /// A kind of series.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
@@ -104,9 +111,9 @@ pub(super) fn table(
     (column, unit, values): (&'static str, &'static str, Values),
 ) -> Table {
     let columns = vec![
-        Column { name: "time_s", unit: "s", values: Values::Float(time_s) },
-        Column { name: "connection", unit: "", values: Values::Id(connection) },
-        Column { name: column, unit, values },
+        Column::new("time_s", "s", Values::Float(time_s)),
+        Column::new("connection", "", Values::Id(connection)),
+        Column::new(column, unit, values),
     ];
     Table { name, columns }
 }

@@ -9,8 +9,8 @@ use umts_kernel::{NoTrace, TraceSink};
 use umts_record::budget::Budget;
 use umts_record::capture::Captures;
 use umts_record::metrics::{Metrics, MetricsConfig, RunMetrics};
-use umts_record::series::{Series, Table};
-use umts_record::{MetricsAlone, Recorders, Records, Wanted};
+use umts_record::series::{Series, SeriesConfig, Table};
+use umts_record::{MetricsAlone, MetricsAndSeries, Recorders, Records, Wanted};
 use umts_scenario::Scenario;
 use umts_simulate::{RunOptions, network_config, observe, run, wanted};
 use umts_stack::trace::TraceEvent;
@@ -107,6 +107,26 @@ fn metrics_alone_are_the_same_metrics() {
     assert_eq!(found, watched(&scenario, metrics).finish(end));
     let output = run(&scenario, RunOptions { seed: scenario.seed, ..RunOptions::default() }).unwrap();
     assert_eq!(found, output.metrics);
+}
+
+#[test]
+fn metrics_and_series_are_the_same_without_details() {
+    let scenario = scenario("web-cell-3gpp", &[("duration", "60 s")]);
+    let network = network_config(&scenario);
+    let end = Time::ZERO + scenario.duration;
+    let recorders = || {
+        let wanted = wanted(&scenario, &network, true, None);
+        let series = wanted.series.map(|series| SeriesConfig { rlc_pdus: false, ..series });
+        Recorders::new(Wanted { budget: None, series, ..wanted }, NoTrace).unwrap()
+    };
+    assert!(recorders().are_metrics_and_series());
+    let MetricsAndSeries(both) = watched(&scenario, MetricsAndSeries(recorders()));
+    let (both, whole) = (both.finish(end).unwrap(), watched(&scenario, recorders()).finish(end).unwrap());
+    assert_eq!(both.metrics, whole.metrics);
+    assert_eq!(both.series, whole.series);
+    let with_pdus = SeriesConfig { rlc_pdus: true, ..SeriesConfig::default() };
+    let wanted = Wanted { budget: None, series: Some(with_pdus), ..wanted(&scenario, &network, true, None) };
+    assert!(!Recorders::new(wanted, NoTrace).unwrap().are_metrics_and_series(), "PDUs are details");
 }
 
 #[test]
