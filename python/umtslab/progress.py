@@ -29,6 +29,8 @@ class Progress:
     def __init__(self, file: TextIO | None = None) -> None:
         self._file = sys.stderr if file is None else file
         self._fractions: dict[tuple[str, int, int], float] = {}
+        self._sum = 0.0
+        self._done = 0
         self._expected = 0
         self._lock = threading.Lock()
         self._shown_at = float("-inf")
@@ -41,7 +43,11 @@ class Progress:
     def __call__(self, task: Task, fraction: float) -> None:
         """Be told how far a run is; from any thread."""
         with self._lock:
-            self._fractions[task.scenario.content_hash, task.seed, task.run] = fraction
+            which = task.scenario.content_hash, task.seed, task.run
+            before = self._fractions.get(which, 0.0)
+            self._fractions[which] = fraction
+            self._sum += fraction - before
+            self._done += (fraction >= 1.0) - (before >= 1.0)
             now = time.monotonic()
             if now - self._shown_at >= _PAUSE_S or self.done == self.total:
                 self._shown_at = now
@@ -50,7 +56,7 @@ class Progress:
     @property
     def done(self) -> int:
         """Runs that are finished."""
-        return sum(fraction >= 1.0 for fraction in self._fractions.values())
+        return self._done
 
     @property
     def total(self) -> int:
@@ -60,7 +66,7 @@ class Progress:
     @property
     def fraction(self) -> float:
         """Of all runs, from 0 to 1."""
-        return sum(self._fractions.values()) / self.total if self.total else 0.0
+        return self._sum / self.total if self.total else 0.0
 
     def __repr__(self) -> str:
         return f"{self.done} of {self.total} runs, {100 * self.fraction:.0f} %"

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -177,9 +178,13 @@ def _unpacked(
 
 def _portable(task: Task) -> Task:
     """The task with a scenario that needs no file of this machine but the traces that it names."""
-    origin = task.scenario
-    text = Scenario.parse(origin.to_toml(), name=origin.name, base_dir=origin.base_dir)
-    return replace(task, scenario=text)
+    return replace(task, scenario=_whole(task.scenario))
+
+
+@lru_cache(maxsize=16)
+def _whole(origin: Scenario) -> Scenario:
+    """One object for all replications, which crosses once for each batch."""
+    return Scenario.parse(origin.to_toml(), name=origin.name, base_dir=origin.base_dir)
 
 
 def _difference(wanted: Identity, found: Identity) -> str:

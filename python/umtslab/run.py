@@ -49,12 +49,12 @@ class Identity:
     seed: int
     run: int
 
-    @property
+    @cached_property
     def result(self) -> str:
         """Name of all replications of this scenario by this code: 16 hexadecimal digits."""
         return _digest(self.scenario_hash, self.code.version, self.code.code)[:16]
 
-    @property
+    @cached_property
     def key(self) -> str:
         """Name of this run: 32 hexadecimal digits."""
         return _digest(self.scenario_hash, self.code.version, self.code.code, str(self.seed), str(self.run))

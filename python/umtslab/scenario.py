@@ -200,7 +200,16 @@ class Scenario:
 
     def to_toml(self) -> str:
         """The whole scenario, defaults included, as a file that loads again."""
+        return self._toml
+
+    @cached_property
+    def _toml(self) -> str:
         return self.core.to_toml()
+
+    @cached_property
+    def parameters(self) -> str:
+        """What `to_toml` says, as one JSON object."""
+        return self.core.parameters()
 
     def to_json(self) -> str:
         """The whole scenario, defaults included, as one JSON object."""

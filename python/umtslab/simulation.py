@@ -6,6 +6,7 @@ process pool, Dask's) see `umtslab.remote`.
 
 from __future__ import annotations
 
+import itertools
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -86,9 +87,12 @@ def simulate(
     if congestion is not None:
         checked = checked.with_congestion(congestion)
     chosen = checked.seed if seed is None else seed
-    tasks = [Task(checked, chosen, number, series, pcap) for number in range(first_run, first_run + runs)]
+    numbers = range(first_run, first_run + runs)
+    tasks = (Task(checked, chosen, number, series, pcap) for number in numbers)
+    if numbers:
+        Task(checked, chosen, numbers[-1])  # a number that is too high is told before anything is run
     if isinstance(watch, Progress):
-        watch.expect(len(tasks))
+        watch.expect(runs)
     found = execute(tasks, store=store, jobs=jobs, executor=executor, watch=watch)
     return Runs(sorted(found, key=lambda run: run.run))
 
@@ -105,8 +109,13 @@ def execute(
     """Perform tasks; yield each run when it is finished, in whatever order that is.
 
     The first failure stops the rest. Runs that were finished by then are in the store. `workers` tells how
-    many workers an executor of other processes has at the moment.
+    many workers an executor of other processes has at the moment. Tasks are taken as workers come free, so
+    there may be more of them than would fit into memory.
     """
+    waiting = iter(tasks)
+    if (first := next(waiting, None)) is None:
+        return
+    tasks = itertools.chain([first], waiting)
     if executor is None and jobs == 1:
         for task in tasks:
             yield _watched(task, store, watch, None)

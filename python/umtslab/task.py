@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -39,7 +40,7 @@ class Task:
         if not 0 <= self.run < MOST_RUNS:
             raise ValueError(f"run {self.run} is not from 0 to 2^63 - 1, as the numbers of runs are")
 
-    @property
+    @cached_property
     def identity(self) -> Identity:
         """Identity that the run will have."""
         return Identity(self.scenario.content_hash, code_version(), self.seed, self.run)

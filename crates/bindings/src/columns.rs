@@ -1,12 +1,12 @@
 //! Tables for Python through the Arrow PyCapsule interface: the columns are handed over, not copied.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, UInt32Array, UInt64Array};
 use arrow_array::{RecordBatch, RecordBatchIterator};
-use arrow_schema::{Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use umts_capture::TimeSequenceTables;
@@ -147,24 +147,45 @@ pub fn series(table: Table) -> RecordBatch {
 
 /// The rows of connections as columns: who each was, when it was open, its metrics; with `has_budget` its time budget.
 pub fn connections(rows: &[ConnectionRow], has_budget: bool) -> RecordBatch {
-    let mut columns = vec![
-        column("connection", "", false, ids(rows.iter().map(|row| row.connection.0))),
-        column("flow", "", false, ids(rows.iter().map(|row| row.flow.0))),
-        column("ue", "", false, ids(rows.iter().map(|row| row.ue.0.into()))),
-        column("opened_s", "s", false, floats(rows.iter().map(|row| Some(row.opened_s)))),
-        column("closed_s", "s", true, floats(rows.iter().map(|row| row.closed_s))),
+    let schema = connection_schema(has_budget);
+    let mut arrays = vec![
+        ids(rows.iter().map(|row| row.connection.0)),
+        ids(rows.iter().map(|row| row.flow.0)),
+        ids(rows.iter().map(|row| row.ue.0.into())),
+        floats(rows.iter().map(|row| Some(row.opened_s))),
+        floats(rows.iter().map(|row| row.closed_s)),
     ];
-    let told = |metric: &Definition| match metric.scope {
+    let metrics = schema.fields().len() - arrays.len();
+    arrays.extend((0..metrics).map(|index| {
+        // By place: a search by name for each value of each row takes longer than many a run.
+        floats(rows.iter().map(|row| row.metrics.iter().nth(index).and_then(|(_, value)| value)))
+    }));
+    RecordBatch::try_new(schema, arrays).expect("the columns are those of the schema")
+}
+
+/// Made once: for one row it takes longer than the columns.
+pub fn connection_schema(has_budget: bool) -> SchemaRef {
+    static SCHEMAS: LazyLock<[SchemaRef; 2]> = LazyLock::new(|| {
+        [false, true].map(|has_budget| {
+            let number = |name| field(name, "", DataType::UInt32, false);
+            let time = |name, nullable| field(name, "s", DataType::Float64, nullable);
+            let identity = ["connection", "flow", "ue"].map(number).into_iter();
+            let times = [time("opened_s", false), time("closed_s", true)];
+            let metrics =
+                told(has_budget).map(|metric| field(metric.name, metric.unit, DataType::Float64, true));
+            Arc::new(Schema::new(identity.chain(times).chain(metrics).collect::<Vec<_>>()))
+        })
+    });
+    Arc::clone(&SCHEMAS[usize::from(has_budget)])
+}
+
+/// The metrics that a connection has a column for.
+fn told(has_budget: bool) -> impl Iterator<Item = Definition> {
+    definitions().filter(move |metric| match metric.scope {
         Scope::Connection => true,
         Scope::Budget => has_budget,
         Scope::Radio | Scope::Datagram | Scope::Cell | Scope::Network => false,
-    };
-    columns.extend(definitions().filter(told).enumerate().map(|(index, metric)| {
-        // By place: a search by name for each value of each row takes longer than many a run.
-        let values = rows.iter().map(|row| row.metrics.iter().nth(index).and_then(|(_, value)| value));
-        column(metric.name, metric.unit, true, floats(values))
-    }));
-    batch(columns)
+    })
 }
 
 fn batch(columns: Vec<(Field, ArrayRef)>) -> RecordBatch {
@@ -174,8 +195,11 @@ fn batch(columns: Vec<(Field, ArrayRef)>) -> RecordBatch {
 }
 
 fn column(name: &str, unit: &str, nullable: bool, values: ArrayRef) -> (Field, ArrayRef) {
-    let field = Field::new(name, values.data_type().clone(), nullable);
-    (field.with_metadata([("unit".to_owned(), unit.to_owned())].into()), values)
+    (field(name, unit, values.data_type().clone(), nullable), values)
+}
+
+fn field(name: &str, unit: &str, values: DataType, nullable: bool) -> Field {
+    Field::new(name, values, nullable).with_metadata([("unit".to_owned(), unit.to_owned())].into())
 }
 
 fn ids(values: impl Iterator<Item = u32>) -> ArrayRef {

@@ -41,7 +41,7 @@ mod _core {
     #[pymodule_export]
     use super::scenario::Scenario;
     #[pymodule_export]
-    use super::seal::{check_run, digest, digests};
+    use super::seal::{check_run, check_runs, digest, digests};
     #[pymodule_export]
     use super::table_files::{count_rows, read_table};
     #[pymodule_export]

@@ -128,6 +128,11 @@ impl Scenario {
         self.scenario.to_json().to_string()
     }
 
+    /// What `to_toml` says, as one JSON object.
+    fn parameters(&self) -> String {
+        self.scenario.parameters().to_string()
+    }
+
     /// Moments of what a flow draws, and of its laws, without a network; none for a flow that draws no pages or files.
     fn draw_traffic(&self, py: Python<'_>, flow: usize, calls: u64, seed: u64, run: u64) -> Option<Drawn> {
         py.detach(|| draw_traffic(&self.scenario, flow, calls, seed, run))

@@ -4,13 +4,23 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use umts_record::seal;
+use umts_record::seal::{self, Flaw};
 
 /// What is wrong with the folder of a run: names of files, and what is wrong with each; empty if nothing is.
 #[pyfunction]
 pub fn check_run(py: Python<'_>, folder: PathBuf) -> Vec<(String, String)> {
-    let flaws = py.detach(|| seal::check(&folder));
+    told(py.detach(|| seal::check(&folder)))
+}
+
+fn told(flaws: Vec<Flaw>) -> Vec<(String, String)> {
     flaws.into_iter().map(|flaw| (flaw.file, flaw.wrong)).collect()
+}
+
+/// The same of any number of folders, on all processors.
+#[pyfunction]
+pub fn check_runs(py: Python<'_>, folders: Vec<PathBuf>) -> Vec<Vec<(String, String)>> {
+    let found = py.detach(|| seal::check_all(&folders));
+    found.into_iter().map(told).collect()
 }
 
 /// The digest of every file below a folder but its `run.json`, by name.

@@ -100,7 +100,11 @@ impl TableFile {
     }
 
     fn take_waiting(&mut self) -> Result<RecordBatch, TableError> {
-        let together = concat_batches(&self.schema, &std::mem::take(&mut self.waiting));
+        let mut waiting = std::mem::take(&mut self.waiting);
+        if waiting.len() == 1 {
+            return Ok(waiting.remove(0)); // as most often of connections
+        }
+        let together = concat_batches(&self.schema, &waiting);
         together.map_err(|error| TableError::of(&self.path)(error.into()))
     }
 

@@ -11,7 +11,7 @@ use umts_record::metrics::ConnectionRow;
 use umts_record::series::Table;
 use umts_record::{PIECE_ROWS, Piece};
 
-use crate::columns::{self, Columns, connections};
+use crate::columns::{self, Columns, connection_schema, connections};
 use crate::table_files::{TableError, TableFile};
 
 /// The name of the table of connections; that of a series is its own.
@@ -68,7 +68,7 @@ impl Tables {
                 Filling::Written(file) => file.close()?,
             }
         }
-        let none = || Columns::of_batches(connections(&[], self.has_budget).schema(), Vec::new());
+        let none = || Columns::of_batches(connection_schema(self.has_budget), Vec::new());
         Ok((kept.remove(CONNECTIONS).unwrap_or_else(none), kept))
     }
 

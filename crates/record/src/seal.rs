@@ -10,7 +10,7 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value};
 
@@ -18,6 +18,8 @@ use serde_json::{Map, Value};
 const CARD: &str = "run.json";
 /// The folders whose files are all part of the run, whatever they are called.
 const PARTS: [&str; 2] = ["series", "captures"];
+/// So many are worth a thread.
+const LEAST_FOLDERS: usize = 16;
 /// What is read at once.
 const BUFFER: usize = 1 << 16;
 
@@ -61,6 +63,21 @@ pub fn check(folder: &Path) -> Vec<Flaw> {
         }
         Ok(Card::Unsealed) => read_json(folder, "metrics.json").err().into_iter().collect(),
     }
+}
+
+/// What is wrong with each of some folders, looked at by as many threads as there are processors.
+pub fn check_all(folders: &[PathBuf]) -> Vec<Vec<Flaw>> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let share = folders.len().div_ceil(threads).max(LEAST_FOLDERS);
+    let check_share = |folders: &[PathBuf]| folders.iter().map(|folder| check(folder)).collect::<Vec<_>>();
+    if folders.len() <= share {
+        return check_share(folders);
+    }
+    std::thread::scope(|scope| {
+        let shares: Vec<_> =
+            folders.chunks(share).map(|folders| scope.spawn(move || check_share(folders))).collect();
+        shares.into_iter().flat_map(|share| share.join().expect("a check does not panic")).collect()
+    })
 }
 
 enum Card {
@@ -188,6 +205,16 @@ mod tests {
     #[test]
     fn a_folder_as_it_was_written_has_no_flaw() {
         assert_eq!(check(sealed().path()), []);
+    }
+
+    #[test]
+    fn many_folders_are_checked_as_each_of_them_is() {
+        let folders: Vec<_> = (0..50).map(|_| sealed()).collect();
+        fs::remove_file(folders[41].path().join("metrics.json")).unwrap();
+        let paths: Vec<PathBuf> = folders.iter().map(|folder| folder.path().to_owned()).collect();
+        let each: Vec<_> = paths.iter().map(|folder| check(folder)).collect();
+        assert_eq!(check_all(&paths), each);
+        assert_eq!(each.iter().filter(|flaws| !flaws.is_empty()).count(), 1);
     }
 
     #[test]

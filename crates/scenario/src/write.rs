@@ -9,19 +9,38 @@ use crate::model::{BlockErrors, FlowTable, Radio, Scenario, TcpProfile, Traffic}
 /// Keys that change no result.
 const LABELS: [&str; 4] = ["name", "title", "source", "seed"];
 
+/// The flows of a file.
+#[derive(Serialize)]
+struct Flows {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    flow: Vec<FlowTable>,
+}
+
 impl Scenario {
     /// The scenario as a TOML file that stands alone (but for the files that it names) and loads to the same scenario.
     ///
     /// A flow gets a table `[flow.tcp]` only if its TCP differs from `[tcp]`, so that overrides of `[tcp]` still reach it.
     pub fn to_toml(&self) -> String {
-        #[derive(Serialize)]
-        struct Flows {
-            #[serde(skip_serializing_if = "Vec::is_empty")]
-            flow: Vec<FlowTable>,
-        }
-        let flows = Flows { flow: self.flow.iter().map(|flow| flow.beside(&self.tcp)).collect() };
-        let rest = Scenario { flow: Vec::new(), ..self.clone() };
+        let (rest, flows) = self.parts();
         format!("{}\n{}", toml_of(&rest), toml_of(&flows))
+    }
+
+    /// What [`to_toml`](Self::to_toml) says, as JSON.
+    pub fn parameters(&self) -> Value {
+        let (rest, flows) = self.parts();
+        let [mut whole, mut flows] = [serde_json::to_value(rest), serde_json::to_value(flows)]
+            .map(|part| part.expect("a scenario holds nothing that JSON cannot say"));
+        if let (Some(whole), Some(flows)) = (whole.as_object_mut(), flows.as_object_mut()) {
+            whole.append(flows);
+        }
+        drop_nulls(&mut whole);
+        whole
+    }
+
+    /// All but its flows, and these: each says of TCP only what is not said for all.
+    fn parts(&self) -> (Scenario, Flows) {
+        let flow = self.flow.iter().map(|flow| flow.beside(&self.tcp)).collect();
+        (Scenario { flow: Vec::new(), ..self.clone() }, Flows { flow })
     }
 
     /// The scenario as JSON, with the keys and values of the TOML file.
@@ -71,6 +90,18 @@ impl crate::Scenario {
 
 fn toml_of(value: &impl Serialize) -> String {
     toml::to_string(value).expect("a scenario holds nothing that TOML cannot say")
+}
+
+/// TOML leaves out what has no value.
+fn drop_nulls(value: &mut Value) {
+    match value {
+        Value::Object(table) => {
+            table.retain(|_, value| !value.is_null());
+            table.values_mut().for_each(drop_nulls);
+        }
+        Value::Array(values) => values.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
 }
 
 fn name_by_content(radio: &mut Radio) {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from umtslab.campaign.points import Axes, Point, grid, points
@@ -87,27 +87,30 @@ def run_missing(
     jobs: int = 1,
     executor: Executor | None = None,
     watch: Watch | None = None,
-    *,
-    workers: Callable[[], int] | None = None,
 ) -> Iterator[tuple[str, Run]]:
     """Yield the run of every task with its key: from the store if it is there, else when it is finished."""
-    lacking: dict[str, Task] = {}
+    wanted: dict[str, Task] = {}
     for task in tasks:
-        key = _key(task)
-        if key in lacking:
-            continue
-        found = None if store is None else store.get(task.identity, series=task.series, pcap=task.pcap)
-        if found is None:
-            lacking[key] = task
-        else:
-            if watch is not None:
-                watch(task, 1.0)
-            yield key, found
-    found_runs = execute(
-        lacking.values(), store=store, jobs=jobs, executor=executor, workers=workers, watch=watch
-    )
-    for run in found_runs:
+        wanted.setdefault(_key(task), task)  # of two that differ in what they record, as the first has it
+    there = {} if store is None else _there(wanted.values(), store)
+    for key, found in there.items():
+        if watch is not None:
+            watch(wanted[key], 1.0)
+        yield key, found
+    lacking = [task for key, task in wanted.items() if key not in there]
+    for run in execute(lacking, store=store, jobs=jobs, executor=executor, watch=watch):
         yield run.key, run
+
+
+def _there(tasks: Iterable[Task], store: Store) -> dict[str, Run]:
+    """The runs that the store has; what is recorded is asked for alike by all tasks of a kind."""
+    kinds: dict[tuple[bool, bool], list[Task]] = {}
+    for task in tasks:
+        kinds.setdefault((task.series, task.pcap), []).append(task)
+    found: dict[str, Run] = {}
+    for (series, pcap), alike in kinds.items():
+        found |= store.get_all((task.identity for task in alike), series=series, pcap=pcap)
+    return found
 
 
 def _key(task: Task) -> str:

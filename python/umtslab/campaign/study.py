@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab import _core
-from umtslab.campaign.engine import run_missing
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.file import SCENARIO, Campaign, load_campaign
 from umtslab.campaign.names import grown, other_plan
@@ -18,6 +17,7 @@ from umtslab.campaign.record import Cell, DamagedRecord, Record, load_record, sa
 from umtslab.progress import Progress
 from umtslab.run import Run
 from umtslab.scenario import Scenario
+from umtslab.simulation import execute
 from umtslab.task import Task, Watch
 
 if TYPE_CHECKING:
@@ -76,27 +76,26 @@ class Study:
         How many replications a point gets depends on results alone, never on the order in which they came.
         """
         while todo := [task for task in self.tasks() if task.identity.key not in self.finished]:
-            lacking = []
-            for task in todo:
-                found = store.get(task.identity, series=task.series)
-                if found is None:
-                    lacking.append(task)
-                else:
-                    self.finished[found.key] = found
-                    self.taken += 1
+            there = store.get_all((task.identity for task in todo), series=self.campaign.series)
+            self.finished |= there
+            self.taken += len(there)
+            lacking = [task for task in todo if task.identity.key not in there]
             if expect is not None:
                 expect(len(lacking))
-            for key, run in run_missing(
-                lacking, store, workers.jobs, workers.executor, watch, workers=workers.count
+            for run in execute(
+                lacking,
+                store=store,
+                jobs=workers.jobs,
+                executor=workers.executor,
+                workers=workers.count,
+                watch=watch,
             ):
-                self.finished[key] = run
+                self.finished[run.key] = run
 
     def collect(self, store: Store) -> None:
         """After an interruption: take the runs that reached the store before the workers stopped."""
-        for task in self.tasks():
-            found = store.get(task.identity, series=task.series)
-            if found is not None:
-                self.finished[found.key] = found
+        wanted = (task.identity for task in self.tasks())
+        self.finished |= store.get_all(wanted, series=self.campaign.series)
 
     def check_name(self, store: StoreReader) -> None:
         """Refuse a name under which the store has another plan.

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from umtslab.cli import run_report
 from umtslab.cli.progress import ProgressBar
 from umtslab.exit_status import FAILED, INTERRUPTED
-from umtslab.plot import WATERFALL
+from umtslab.figure_kinds import WATERFALL
 from umtslab.precision import Precision
 from umtslab.run import Run
 from umtslab.scenario import Scenario
@@ -45,10 +45,10 @@ class Replications:
         """Run until there are `count` replications."""
         self.bar.expect(count)
         numbers = range(self.first_run + len(self.finished), self.first_run + count)
-        tasks = [Task(self.scenario, self.seed, number, self.series, self.pcap) for number in numbers]
-        if self.resume:
-            tasks = [task for task in tasks if not self._take(task)]
-        jobs = min(self.threads, max(1, len(tasks)))
+        wanted = (Task(self.scenario, self.seed, number, self.series, self.pcap) for number in numbers)
+        # One by one: there may be more of them than fit into memory.
+        tasks = (task for task in wanted if not (self.resume and self._take(task)))
+        jobs = min(self.threads, count - len(self.finished))
         for finished in execute(tasks, store=self.store, jobs=jobs, watch=self.bar.watch):
             self.finished[finished.run] = finished
 

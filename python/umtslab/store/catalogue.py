@@ -140,15 +140,15 @@ class Catalogue:
         """All replications of one result, by seed and run."""
         return self._load("WHERE result = ? ORDER BY seed, run", (result,))
 
-    def of_keys(self, keys: Iterable[str]) -> dict[str, Run]:
-        """Those of some runs that there are, by key."""
+    def of_keys(self, keys: Iterable[str]) -> list[Run]:
+        """Those of some runs that there are."""
         wanted = list(keys)
         parts = (wanted[first : first + _VALUES] for first in range(0, len(wanted), _VALUES))
-        return {
-            run.key: run
+        return [
+            run
             for part in parts
             for run in self._load(f"WHERE key IN ({', '.join('?' * len(part))})", tuple(part))
-        }
+        ]
 
     def all(self) -> list[Run]:
         """All runs, by result, seed and run."""

@@ -108,7 +108,7 @@ def _of_catalogue(found: Examination, sound: Mapping[str, Run]) -> Iterator[Dama
         return
     with closing(catalogue):
         told = catalogue.of_keys(sound)
-    found.told_otherwise = sorted(key for key, run in told.items() if run != sound[key])
+    found.told_otherwise = sorted(run.key for run in told if run != sound[run.key])
     if flaws := tuple(f"it tells run {key} otherwise than its files" for key in found.told_otherwise):
         yield Damage("catalogue", name, flaws)
 

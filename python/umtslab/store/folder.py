@@ -34,7 +34,7 @@ def write_run(folder: Path, run: Run, scenario: Scenario) -> None:
     asked. The folder is no run before it is sealed.
     """
     (folder / "scenario.toml").write_text(scenario.to_toml(), encoding="utf-8")
-    _write_json(folder / "metrics.json", run.metrics)
+    (folder / "metrics.json").write_text(_in_lines(run.metrics), encoding="utf-8")
     for name, table in sorted(run.tables.items()):
         _write_table(folder, name, table)
 
@@ -147,5 +147,7 @@ def _identity_card(run: Run) -> Mapping[str, object]:
     }
 
 
-def _write_json(path: Path, content: object) -> None:
-    path.write_text(json.dumps(content, indent=1, sort_keys=True, allow_nan=False) + "\n", encoding="utf-8")
+def _in_lines(content: Mapping[str, object]) -> str:
+    """Names and values as JSON, a line for each; the standard library indents in Python, slowly."""
+    plain = json.dumps(content, sort_keys=True, allow_nan=False, separators=(",\n ", ": "))
+    return f"{{\n {plain[1:-1]}\n}}\n" if content else "{}\n"

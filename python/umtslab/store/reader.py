@@ -18,7 +18,7 @@ from umtslab.store import catalogue_file
 from umtslab.store.catalogue import Catalogue
 from umtslab.store.damaged import Tell, warn
 from umtslab.store.reconcile import differences, reconcile
-from umtslab.store.seal import Damage, flaws_of_run
+from umtslab.store.seal import Damage, flaws_of_runs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,12 +42,18 @@ class StoreReader:
 
     def get(self, identity: Identity, *, series: bool = False, pcap: bool = False) -> Run | None:
         """The run of that identity, if it is there, sound, and has the series and captures wanted."""
-        run = self._catalogue.find(identity.key)
-        if run is None or not self._is_sound(run):
-            return None
-        if (series and not run.series_kinds()) or (pcap and not run.captures()):
-            return None
-        return run
+        return self.get_all([identity], series=series, pcap=pcap).get(identity.key)
+
+    def get_all(
+        self, identities: Iterable[Identity], *, series: bool = False, pcap: bool = False
+    ) -> dict[str, Run]:
+        """The same for any number of identities: the runs that there are, by key."""
+        found = self.of_keys(identity.key for identity in identities)
+        return {
+            key: run
+            for key, run in found.items()
+            if (not series or run.series_kinds()) and (not pcap or run.captures())
+        }
 
     def runs(self, result: str | None = None) -> list[Run]:
         """All runs, or those of one result, ordered by result, seed and run."""
@@ -55,8 +61,7 @@ class StoreReader:
 
     def of_keys(self, keys: Iterable[str]) -> dict[str, Run]:
         """Those of some runs that there are, by key."""
-        found = self._catalogue.of_keys(keys)
-        return {key: run for key, run in found.items() if self._is_sound(run)}
+        return {run.key: run for run in self._sound_of(self._catalogue.of_keys(keys))}
 
     def latest(self, scenario: str | None = None) -> list[Run]:
         """The replications of the result that was added to last (of the scenario of that name, if given)."""
@@ -140,19 +145,15 @@ class StoreReader:
         self.damage.append(damage)
         self._tell(damage)
 
-    def _is_sound(self, run: Run) -> bool:
-        if run.key in self._sound:
-            return True
-        if any(damage.name == run.key for damage in self.damage):
-            return False
-        if flaws := flaws_of_run(self._runs / run.key):
-            self.note(Damage("run", run.key, flaws))
-            return False
-        self._sound.add(run.key)
-        return True
-
     def _sound_of(self, runs: list[Run]) -> list[Run]:
-        return [run for run in runs if self._is_sound(run)]
+        known = self._sound | {damage.name for damage in self.damage}
+        new = [run.key for run in runs if run.key not in known]
+        for key, flaws in zip(new, flaws_of_runs(self._runs / key for key in new), strict=True):
+            if flaws:
+                self.note(Damage("run", key, flaws))
+            else:
+                self._sound.add(key)
+        return [run for run in runs if run.key in self._sound]
 
     def _left(self, runs: list[Run], what: str) -> list[Run]:
         """The sound ones of some runs, of which there must be one."""

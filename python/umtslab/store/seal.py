@@ -8,7 +8,7 @@ being noticed, by accident or by an editor; whoever wants to can seal anew, as i
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -80,4 +80,13 @@ def unsealed(path: Path) -> dict[str, Any]:
 
 def flaws_of_run(folder: Path) -> tuple[str, ...]:
     """What is wrong with the folder of a run; nothing, if it is as it was written."""
-    return tuple(f"{file} {wrong}" for file, wrong in _core.check_run(str(folder)))
+    return _told(_core.check_run(str(folder)))
+
+
+def flaws_of_runs(folders: Iterable[Path]) -> list[tuple[str, ...]]:
+    """The same of any number of folders, on all processors."""
+    return [_told(flaws) for flaws in _core.check_runs([str(folder) for folder in folders])]
+
+
+def _told(flaws: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    return tuple(f"{file} {wrong}" for file, wrong in flaws)

@@ -17,7 +17,7 @@ from umtslab.store.damaged import Tell, set_aside
 from umtslab.store.folder import carry_over, seal_run, write_run
 from umtslab.store.reader import StoreReader
 from umtslab.store.reconcile import reconcile
-from umtslab.store.remake import now, parameters, remaking_command
+from umtslab.store.remake import now, remaking_command
 from umtslab.store.seal import Damage, flaws_of_run
 from umtslab.store.staging import Staging
 
@@ -123,7 +123,7 @@ class Store(StoreReader):
         if command is None:
             command = remaking_command(scenario, run.identity, self.path, place, series=series, pcap=pcap)
         kept = replace(run, folder=place, tables={}, command=command)
-        row = Row(parameters(scenario.to_toml()), now(), command)
+        row = Row(scenario.parameters, now(), command)
         digests = _core.digests(str(draft.folder))
         # The row first: a row without a folder is struck off when the store is opened next, whereas a folder
         # without a row would come back without its command.

@@ -1,0 +1,100 @@
+"""Many runs: what is done for each is little, and nothing is done for all of them before the first."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import tomllib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import FTP, short
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from umtslab import Progress, Scenario, open_store, simulate
+from umtslab.campaign import run_missing
+from umtslab.cli import replications
+from umtslab.cli.progress import ProgressBar
+from umtslab.run import Run
+from umtslab.store import Store
+from umtslab.store.folder import _in_lines
+from umtslab.task import Task
+
+MANY = 10**12
+SHIPPED = sorted(FTP.parent.glob("*.toml"))
+
+
+def test_of_very_many_runs_only_those_are_listed_whose_turn_it_is(
+    store: Store, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun: list[int] = []
+
+    def three(tasks: Iterable[Task], **_: Any) -> Iterator[Run]:
+        begun.extend(task.run for task in itertools.islice(tasks, 3))
+        return iter(())
+
+    monkeypatch.setattr(replications, "execute", three)
+    with ProgressBar("many", quiet=True) as bar:
+        plan = replications.Replications(scenario, 1, 7, False, False, True, 2, store, bar)
+        plan.run_up_to(MANY)
+    assert begun == [7, 8, 9]
+
+
+def test_the_library_begins_the_first_of_very_many_runs_at_once(scenario: Scenario) -> None:
+    def stop(task: Task, _: float) -> None:
+        raise InterruptedError(task.run)
+
+    with pytest.raises(InterruptedError, match="0"):
+        simulate(scenario, runs=MANY, watch=stop)
+
+
+def test_a_number_that_is_too_high_is_refused_before_the_first_run(scenario: Scenario) -> None:
+    with pytest.raises(ValueError, match="not from 0 to"):
+        simulate(scenario, runs=2, first_run=2**63 - 1, watch=lambda *_: pytest.fail("it was begun"))
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_parameters_are_what_the_file_says(path: Path) -> None:
+    scenario = Scenario.load(path)
+    assert json.loads(scenario.parameters) == tomllib.loads(scenario.to_toml())
+
+
+NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])  # on a busy machine any is
+@given(st.dictionaries(st.text(max_size=6), st.none() | NUMBERS, max_size=6))
+def test_a_line_for_each_is_what_the_standard_library_indents(content: dict[str, float | None]) -> None:
+    assert _in_lines(content) == json.dumps(content, indent=1, sort_keys=True) + "\n"
+
+
+def test_runs_are_found_together_as_each_of_them_is(tmp_path: Path) -> None:
+    with open_store(tmp_path / "store") as store:
+        runs = simulate(short(), runs=40, store=store)
+        simulate(short(), runs=2, store=store, series=True)
+    (runs[5].folder or tmp_path).joinpath("metrics.json").write_text("{}")  # damaged
+    wanted = [run.identity for run in runs]
+    with open_store(tmp_path / "store", tell=lambda _: None) as store:
+        found = store.get_all([*wanted, Task(short(), 99, 0).identity])
+        assert found == {run.key: run for run in runs if run != runs[5]}
+        assert [damage.name for damage in store.damage] == [runs[5].key]
+        assert set(store.get_all(wanted, series=True)) == {runs[0].key, runs[1].key}
+        assert store.get(runs[5].identity) is None
+        assert store.get(runs[0].identity, series=True) == runs[0]
+
+
+def test_progress_counts_what_is_done() -> None:
+    scenario, progress = short(), Progress()
+    progress.expect(4)
+    for number, fractions in enumerate([(0.25, 0.5), (0.5, 1.0), (1.0, 1.0)]):
+        for fraction in fractions:
+            progress(Task(scenario, 1, number), fraction)
+    assert (progress.done, progress.total, progress.fraction) == (2, 4, 0.625)
+
+
+def test_of_two_tasks_of_a_run_the_first_says_what_is_recorded(store: Store, scenario: Scenario) -> None:
+    tasks = [Task(scenario, 1, 0, series=True), Task(scenario, 1, 0)]
+    [(key, run)] = run_missing(tasks, store)
+    assert (key, bool(run.series_kinds())) == (tasks[0].identity.key, True)
