@@ -90,7 +90,7 @@ def test_help_of_a_verb_imports_no_library(verb: str, place: Path) -> None:
     assert imported_by(place, verb, "--help") & NEVER == set()
 
 
-@pytest.mark.parametrize("verb", ["run", "sweep", "emulate", "plot", "analyse"])
+@pytest.mark.parametrize("verb", ["run", "sweep", "emulate", "plot", "analyse", "export"])
 def test_help_imports_neither_the_store_nor_what_runs(verb: str, place: Path) -> None:
     without = {"sqlite3", "tomllib", "umtslab.store", "umtslab.simulation", "umtslab.campaign"}
     assert imported_by(place, verb, "--help") & without == set()
@@ -110,6 +110,15 @@ WRONG = {
 def test_wrong_usage_imports_no_library(case: str, place: Path) -> None:
     wanted = NEVER - {"difflib"}  # looks for what was meant
     assert imported_by(place, *WRONG[case], status=2) & wanted == set()
+
+
+def test_a_file_that_is_not_there_is_told_before_what_runs_is_imported(place: Path) -> None:
+    without = {"sqlite3", "umtslab.store", "umtslab.simulation", "umtslab.plot", "umtslab.export"}
+    assert imported_by(place, "run", "nofile.toml", status=2) & without == set()
+
+
+def test_a_run_imports_nothing_that_draws(place: Path) -> None:
+    assert "umtslab.plot" not in imported_by(place, "run", FTP, *SHORT)
 
 
 def test_the_tests_see_what_is_imported(place: Path) -> None:

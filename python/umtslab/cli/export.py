@@ -6,36 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umtslab import export as export_tables
-from umtslab.changes import in_words
-from umtslab.cli.campaigns import opened_campaign
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import RESULT, add_flag, add_out, add_output, add_value, add_values
-from umtslab.cli.output_files import check_folder
 from umtslab.cli.parser import whole_number
-from umtslab.cli.results import find_runs, read_results
-from umtslab.cli.studies import find_study
-from umtslab.export import to_csv
-from umtslab.first_look import first_look
-from umtslab.metrics import units, unknown
-from umtslab.printable import write_data
-from umtslab.runs import Runs
-from umtslab.store.reader import is_store
-from umtslab.studies.optimise import Outcome
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from umtslab.campaign.record import Record
     from umtslab.cli.parser import Options, Parser
-    from umtslab.run import Run
-    from umtslab.store import StoreReader
-    from umtslab.studies.sensitivity import Findings
 
 _TABLES = ("runs", "summary", "connections", "pivot")
-
-_FEW = 4
-"""So many metrics are beside each other where none is named."""
 
 
 def options(parser: Parser) -> None:
@@ -119,138 +97,23 @@ def export(
     """Write a table or a trace of a result; arguments as `options` declares them."""
     if [csv, latex, mahimahi, parquet].count(True) != 1:
         raise UsageError("say one of --csv, --latex, --mahimahi and --parquet")
+    from umtslab.cli.exports import dataset, table_of, trace
+    from umtslab.cli.output_files import check_folder
+    from umtslab.printable import write_data
+    from umtslab.whole_files import whole_file
+
     if parquet:
-        return _dataset(result, output)
+        return dataset(result, output)
     if output is not None:
         check_folder(output)
     if mahimahi:
-        text = _trace(result, out, ue, direction)
+        text = trace(result, out, ue, direction)
     else:
         chosen = table or ("pivot" if rows or columns else "runs" if csv else "summary")
-        text = _table(result, out, chosen, metric, rows, columns, latex=latex)
+        text = table_of(result, out, chosen, metric, rows, columns, latex=latex)
     if output is None:
         write_data(text.encode())
         return 0
-    from umtslab.whole_files import whole_file
-
     with whole_file(output) as file:
         file.write(text.encode())
     return 0
-
-
-def _trace(result: str, out: Path, ue: int, direction: str) -> str:
-    runs = find_runs(result, out)
-    if len(runs) > 1:
-        raise UsageError(f"{result} has {len(runs)} runs and a trace is of one: name the folder of a run")
-    try:
-        return export_tables.mahimahi_trace(runs[0], ue, direction)
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-
-
-def _dataset(result: str, output: Path | None) -> int:
-    if output is None:
-        raise UsageError("--parquet writes several files: name a new folder for them with -o")
-    if not is_store(Path(result)):
-        raise UsageError(f"--parquet writes a whole results folder, and {result} is none")
-    check_folder(output)
-    with read_results(Path(result)) as store:
-        try:
-            files = store.write_dataset(output)
-        except FileExistsError:
-            raise UsageError(f"{output} is there already: name a new folder with -o") from None
-    print(f"{len(files)} files in {output}: {', '.join(str(file.relative_to(output)) for file in files)}")
-    return 0
-
-
-def _table(
-    result: str,
-    out: Path,
-    table: str,
-    metrics: Sequence[str],
-    rows: str | None,
-    columns: str | None,
-    *,
-    latex: bool,
-) -> str:
-    for name in metrics:
-        if name not in units():
-            raise UsageError(unknown(name))
-    if table != "pivot" and (rows or columns):
-        raise UsageError("--rows and --columns are of a pivot table: --table pivot")
-    with opened_campaign(result, out) as found:
-        if table == "pivot":
-            if found is None:
-                raise UsageError(f"a pivot table is of a campaign, and {out} has none of the name {result}")
-            return _pivot(found[0], metrics, rows, columns, latex=latex)
-        if found is not None:
-            record, store = found
-            runs: Sequence[Run] = [run for cell in record.cells for run in cell.runs]
-            content = _of_campaign(record, store, table, _wanted(metrics, runs, latex=latex))
-            return _written(content, table, record.heading, latex=latex)
-    if (study := find_study(result, out)) is not None:
-        return _of_study(study, latex=latex)
-    runs = find_runs(result, out)
-    caption = runs[0].heading if len(runs) == 1 else _heading(runs)
-    return _written(_of_runs(runs, table, _wanted(metrics, runs, latex=latex)), table, caption, latex=latex)
-
-
-def _wanted(metrics: Sequence[str], runs: Sequence[Run], *, latex: bool) -> Sequence[str]:
-    """The metrics of a summary: those asked for; else in a paper those of a first look, in a file all."""
-    return metrics or (first_look(*(run.metrics for run in runs)) if latex else ())
-
-
-def _heading(runs: Sequence[Run]) -> str:
-    changes = in_words(Runs(runs).changes)
-    return ", ".join(filter(None, [runs[0].scenario, f"{len(runs)} runs", changes]))
-
-
-def _written(content: pl.DataFrame, table: str, caption: str, *, latex: bool) -> str:
-    if not latex:
-        return to_csv(content)
-    from umtslab.latex import summary_to_latex, to_latex
-
-    return (summary_to_latex if table == "summary" else to_latex)(content, caption=caption)
-
-
-def _pivot(
-    record: Record, metrics: Sequence[str], rows: str | None, columns: str | None, *, latex: bool
-) -> str:
-    from umtslab.campaign.pivot import pivots
-
-    if rows is None:
-        raise UsageError(f"a pivot table takes --rows KEY: one of {', '.join(record.axes)}")
-    known = first_look(*(run.metrics for cell in record.cells for run in cell.runs))
-    wanted = metrics or known[: _FEW if columns is None else 1]
-    tables = pivots(record, rows, columns, wanted)
-    if latex:
-        return "\n".join(table.latex() for table in tables)
-    if len(tables) > 1:
-        raise UsageError("a CSV file holds one table: give one --metric")
-    return to_csv(tables[0].frame())
-
-
-def _of_study(study: Outcome | Findings, *, latex: bool) -> str:
-    """Its trials, or its effects."""
-    from umtslab.studies.tables import effects_table, trials_table
-
-    content = trials_table(study) if isinstance(study, Outcome) else effects_table(study)
-    return _written(content, "runs", study.study.frame.title or study.study.frame.name, latex=latex)
-
-
-def _of_runs(runs: Sequence[Run], table: str, metrics: Sequence[str]) -> pl.DataFrame:
-    if table == "summary":
-        return export_tables.summary_table(runs, metrics)
-    if table == "connections":
-        return export_tables.connections_table(runs)
-    return export_tables.runs_table(runs)
-
-
-def _of_campaign(record: Record, store: StoreReader, table: str, metrics: Sequence[str]) -> pl.DataFrame:
-    from umtslab.campaign import tables
-
-    if table == "summary":
-        return tables.campaign_summary(record, metrics)
-    if table == "connections":
-        return tables.campaign_connections(record)
-    return tables.campaign_runs(record, store)

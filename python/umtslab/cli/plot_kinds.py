@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from umtslab.plot import KINDS, WATERFALL
+from umtslab.figure_kinds import KINDS, WATERFALL
 
 BUDGET = "budget"
 

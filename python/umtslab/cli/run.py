@@ -118,9 +118,6 @@ def run(
     quiet: bool,
 ) -> int:
     """Run a scenario and print what came of it; arguments as `options` declares them."""
-    from umtslab.cli.progress import ProgressBar
-    from umtslab.cli.replications import Replications, kept_on_interrupt, report
-    from umtslab.cli.results import open_results
     from umtslab.task import MOST_RUNS
 
     wanted = _wanted_precision(runs, precision, metric)
@@ -145,6 +142,11 @@ def run(
     if not quiet:
         for warning in loaded.warnings:
             print(f"warning: {warning}", file=sys.stderr)
+
+    # What runs is imported when there is something to run.
+    from umtslab.cli.progress import ProgressBar
+    from umtslab.cli.replications import Replications, kept_on_interrupt, report
+    from umtslab.cli.results import open_results
 
     with open_results(out) as store, ProgressBar(loaded.name, quiet=quiet) as bar:
         plan = Replications(loaded, chosen_seed, first_run, series, pcap, resume, threads, store, bar)

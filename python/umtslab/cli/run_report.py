@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import summarise_metrics
 from umtslab.changes import after, in_words
-from umtslab.export import runs_object
-from umtslab.plot import most_telling
+from umtslab.figure_kinds import most_telling
 from umtslab.run import Run
 
 if TYPE_CHECKING:
@@ -22,6 +21,8 @@ _MOST_CONNECTIONS = 20
 
 def print_json(scenario: str, runs: Sequence[Run]) -> None:
     """Print the object and nothing else."""
+    from umtslab.export import runs_object
+
     print(json.dumps(runs_object(scenario, runs), indent=1, allow_nan=False))
 
 
