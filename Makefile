@@ -29,7 +29,8 @@ unexport PYTHONPATH
 unexport UMTS_OUT
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check setup lint test-rust test-python lowest pictures golden soak fuzz bench oracle-ns2 format clean
+.PHONY: help demo test check setup lint test-rust test-python lowest pictures golden soak fuzz bench dist counts oracle-ns2 format \
+	clean
 
 help: ## List the tasks.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -110,17 +111,14 @@ soak: setup ## Kill campaigns and workers a hundred times, emulations fifty, at 
 fuzz: ## Fuzz the decoders, RLC's procedures and scenario files for SECONDS (120) from execution SEED (1) on.
 	@cargo run --profile checked --locked --quiet --package umts-fuzz -- --seconds $(or $(SECONDS),120) --seed $(or $(SEED),1)
 
-bench: setup ## Measure speed and memory, against tcptrace and ns-2 where they are installed; nothing passes or fails.
-	$(BIN)/python benches/speed.py
-	$(BIN)/python benches/cell.py
-	$(BIN)/python benches/instructions.py
-	$(BIN)/python benches/startup.py
-	$(BIN)/python benches/commands.py
-	$(BIN)/python benches/analyse.py
-	$(BIN)/python benches/ns2.py
-	$(BIN)/python benches/emulate.py
-	$(BIN)/python benches/proxy.py
-	cargo bench --locked --quiet --package umts-stack --bench rlc_am
+bench: setup ## Measure instructions, time and memory, beside ns-2 and tcptrace where they are installed: one table; nothing passes or fails.
+	$(BIN)/python benches/all.py $(BENCHES)
+
+dist: setup ## Make the wheel for users in dist/, profile-guided: some ten minutes on two cores. Needs llvm-profdata.
+	tools/dist
+
+counts: setup ## Print the instructions of four networks beside those of the versions before; nothing passes or fails.
+	@$(BIN)/python benches/instructions.py --quick
 
 format: setup ## Format all sources.
 	cargo fmt --all
@@ -128,7 +126,7 @@ format: setup ## Format all sources.
 	$(BIN)/ruff format .
 
 clean: ## Remove whatever the other tasks built: .venv, the extension, target, results.
-	rm -rf $(VENV) $(CORE) target results .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(CORE) target dist results .mypy_cache .pytest_cache .ruff_cache .hypothesis
 
 $(BIN)/python:
 	tools/check-toolchain $(PYTHON)

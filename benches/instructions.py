@@ -1,21 +1,40 @@
 """Instructions per simulated second, counted by valgrind: the same on a busy machine and a quiet one.
 
 Each network is run for two lengths; the difference leaves out starting up. It is counted with metrics and
-with the null sink, whose ratio is what observation costs. Nothing here passes or fails; compare with the
-figures in the changelog of the version that you change.
+with the null sink, whose ratio is what observation costs. Nothing here passes or fails: `benches/history.csv`
+has the counts of versions before, and the latest of them are printed too.
+
+The plain build is made here, of the program that runs a scenario and nothing else. That which is shipped is
+counted as well if `make dist` made it, as `umts run` by the package; the compiler learned on other networks
+than these.
+
+Usage: instructions.py [--quick] [--note VERSION]
 """
 
 from __future__ import annotations
 
+import argparse
+import csv
+import os
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import figures
+
 ROOT = Path(__file__).resolve().parents[1]
-BINARY = ROOT / "target" / "release" / "examples" / "one_run"
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+PLAIN = TARGET / "release" / "examples" / "one_run"
+SHIPPED = ROOT / "target" / "dist" / "package"
+HISTORY = ROOT / "benches" / "history.csv"
+SHOWN = 6
+"""Of the versions before."""
 
 
 @dataclass(frozen=True)
@@ -26,58 +45,140 @@ class Bench:
     scenario: str
     lengths: tuple[int, int]
     overrides: tuple[str, ...] = ()
+    goals: tuple[int, int] | None = None
+    """Thousand instructions that are enough, of the plain build and of that which is shipped."""
+    column: str = ""
+    """In the history."""
 
 
 ERRORS = ("radio.model=independent", "radio.bler=0.1")
 IDLE_CELL = ("ue.0.count=30", "flow.0.traffic=file", "flow.0.size=100 kB")
 
-BENCHES = [
-    Bench("one user on FACH", "ftp-on-fach.toml", (500, 1_500)),
-    Bench("two users on FACH", "ftp-on-fach-two-users.toml", (1_600, 2_100)),
-    Bench("one user on a DCH of 384 kbit/s", "ftp-on-dch-384.toml", (100, 300)),
-    Bench(
-        "the same, 10 % errors",
-        "ftp-on-dch-384.toml",
-        (100, 300),
-        ("radio.model=independent", "radio.bler=0.1"),
-    ),
-    Bench("twenty users on DCHs of 64 kbit/s", "twenty-on-dch-64.toml", (20, 60)),
-    Bench("the web cell of chapter 7", "web-cell.toml", (500, 1_500)),
+BENCHES = (
+    Bench("one user on FACH", "ftp-on-fach.toml", (300, 600), (), (200, 160), "fach"),
+    Bench("one user on a DCH of 384 kbit/s", "ftp-on-dch-384.toml", (50, 150), (), (525, 420), "dch_384"),
+    Bench("twenty users on DCHs of 64 kbit/s", "twenty-on-dch-64.toml", (10, 30), (), (2750, 2200), "twenty"),
+    Bench("the web cell of chapter 7", "web-cell.toml", (200, 600), (), (375, 300), "web_cell"),
+    Bench("the same DCH, 10 % errors", "ftp-on-dch-384.toml", (50, 150), ERRORS),
+    Bench("two users on FACH", "ftp-on-fach-two-users.toml", (1_600, 1_900)),
     Bench("thirty users, all idle", "twenty-on-dch-64.toml", (10_000, 1_000_000), IDLE_CELL),
-]
+)
+COLUMNS = tuple(bench.column for bench in BENCHES if bench.column)
 
 
-def instructions(bench: Bench, sink: str, length_s: int) -> int:
-    """Count the instructions of one run."""
-    scenario = ROOT / "scenarios" / bench.scenario
-    command: list[str | Path] = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", BINARY]
-    settings = [f"duration={length_s} s", *bench.overrides]
-    done = subprocess.run([*command, scenario, sink, *settings], check=True, capture_output=True, text=True)
+def instructions(command: Sequence[str | Path], package: Path | None = None) -> int:
+    """Count the instructions of a command; of our own from a package, if one is given."""
+    environment = dict(os.environ)
+    if package is not None:
+        environment |= {"PYTHONPATH": str(package), "PYTHONHASHSEED": "0"}
+    words = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", *command]
+    done = subprocess.run(words, check=True, capture_output=True, text=True, env=environment)
     (count,) = re.findall(r"Collected : (\d+)", done.stderr)
     return int(count)
 
 
-def per_simulated_second(bench: Bench, sink: str) -> float:
-    """Instructions per simulated second, starting up left out."""
+def of_program(bench: Bench, sink: str, length_s: int) -> int:
+    """Count a run by the program that does nothing else."""
+    scenario = ROOT / "scenarios" / bench.scenario
+    return instructions([PLAIN, scenario, sink, f"duration={length_s} s", *bench.overrides])
+
+
+def of_command(package: Path, bench: Bench, length_s: int, *options: str) -> int:
+    """Count a run by `umts run`."""
+    words = [sys.executable, "-m", "umtslab", "run", str(ROOT / "scenarios" / bench.scenario)]
+    settings = [word for setting in bench.overrides for word in ("--set", setting)]
+    with tempfile.TemporaryDirectory() as store:
+        where = ("--duration", f"{length_s} s", "--json", "--quiet", "--out", store)
+        return instructions([*words, *settings, *options, *where], package)
+
+
+def per_simulated_second(bench: Bench, count: Callable[[int], int]) -> float:
+    """Thousand instructions per simulated second, starting up left out."""
     short, long = bench.lengths
-    return (instructions(bench, sink, long) - instructions(bench, sink, short)) / (long - short)
+    return (count(long) - count(short)) / (long - short) / 1000
+
+
+def count_all(benches: Sequence[Bench], sinks: Sequence[str], package: Path | None) -> dict[str, list[float]]:
+    """The counts of each network, by sink; several at once, which changes none of them."""
+
+    def count(job: tuple[Bench, str]) -> float:
+        bench, sink = job
+        if package is not None:
+            return per_simulated_second(bench, lambda length_s: of_command(package, bench, length_s))
+        return per_simulated_second(bench, lambda length_s: of_program(bench, sink, length_s))
+
+    jobs = [(bench, sink) for bench in benches for sink in sinks]
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        found = iter(list(pool.map(count, jobs)))
+    return {bench.name: [next(found) for _ in sinks] for bench in benches}
+
+
+def print_counts(build: str, counts: dict[str, list[float]], benches: Sequence[Bench]) -> None:
+    """A line for each network, and its figures for the table of all benches."""
+    title = f"thousand instructions a simulated s, {build}"
+    print(f"\n{title:<46}{'metrics':>10}{'goal':>8}{'null sink':>11}{'ratio':>7}")
+    for bench in benches:
+        metrics, *others = counts[bench.name]
+        goal = f"{bench.goals[build == 'shipped']:,}" if bench.goals else ""
+        beside = [f"{null:>11,.1f}{metrics / null:>7.2f}" for null in others if null >= 1]
+        print(f"{bench.name:<46}{metrics:>10,.1f}{goal:>8}{''.join(beside)}")
+        name = f"{bench.name}, {build}, thousand a simulated s"
+        figures.add("instructions", name, f"{metrics:,.1f}", goal=goal)
+
+
+def print_history(now: dict[str, dict[str, float]]) -> None:
+    """The latest versions before, and this one."""
+    with HISTORY.open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    print(f"\n{'thousand instructions a simulated s, metrics':<46}{'build':>8}", end="")
+    print("".join(f"{column:>10}" for column in COLUMNS))
+    for build, counts in now.items():
+        before = [row for row in rows if row["build"] == build][-SHOWN:]
+        here = {column: str(round(counts[column], 1)) for column in COLUMNS}
+        for row in (*before, {"version": "here", "build": build, **here}):
+            values = "".join(f"{row[column]:>10}" for column in COLUMNS)
+            print(f"{row['version']:<46}{row['build']:>8}{values}")
+
+
+def note(version: str, now: dict[str, dict[str, float]]) -> None:
+    """Add this version to the history."""
+    with HISTORY.open("a", encoding="utf-8", newline="") as file:
+        for build, counts in now.items():
+            csv.writer(file, lineterminator="\n").writerow(
+                [version, build, *(round(counts[column], 1) for column in COLUMNS)]
+            )
+
+
+def build() -> None:
+    """Make the plain build."""
+    words = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "umts-simulate"]
+    subprocess.run([*words, "--example", "one_run"], cwd=ROOT, check=True)
 
 
 def main() -> int:
-    """Count and print a table."""
+    """Count and print."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="only the networks of the history, plain")
+    parser.add_argument("--note", metavar="VERSION", help="add the counts to the history under this name")
+    options = parser.parse_args()
     if shutil.which("valgrind") is None:
         print("valgrind is not installed: no instructions are counted", file=sys.stderr)
         return 0
-    subprocess.run(
-        ["cargo", "build", "--release", "--locked", "-p", "umts-simulate", "--example", "one_run"],
-        cwd=ROOT,
-        check=True,
-    )
-    print(f"{'instructions per simulated second':<38}{'with metrics':>14}{'null sink':>14}{'ratio':>8}")
-    for bench in BENCHES:
-        metrics, null = (per_simulated_second(bench, sink) for sink in ("metrics", "null"))
-        ratio = f"{metrics / null:>8.2f}" if null >= 1 else f"{'':>8}"
-        print(f"{bench.name:<38}{metrics:>14,.0f}{null:>14,.0f}{ratio}")
+    build()
+    builds: dict[str, Path | None] = {"plain": None}
+    if SHIPPED.exists() and not options.quick:
+        builds["shipped"] = SHIPPED
+    benches = [bench for bench in BENCHES if bench.column or not options.quick]
+    now: dict[str, dict[str, float]] = {}
+    for name, package in builds.items():
+        sinks = ["metrics"] if options.quick or package is not None else ["metrics", "null"]
+        counts = count_all(benches, sinks, package)
+        if not options.quick:
+            print_counts(name, counts, benches)
+        now[name] = {bench.column: counts[bench.name][0] for bench in benches if bench.column}
+    print_history(now)
+    if options.note:
+        note(options.note, now)
     return 0
 
 

@@ -1,0 +1,53 @@
+"""All benches one after the other, and one table of what they measured: what `make bench` does.
+
+Each prints what it finds; one that fails is named in the table, and the others go on. Usage: all.py [NAME …]
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import figures
+
+ROOT = Path(__file__).resolve().parents[1]
+PYTHON_BENCHES = (
+    "instructions",
+    "series",
+    "commands",
+    "campaigns",
+    "startup",
+    "speed",
+    "cell",
+    "analyse",
+    "ns2",
+    "emulate",
+    "proxy",
+)
+RLC = ("cargo", "bench", "--locked", "--quiet", "--package", "umts-stack", "--bench", "rlc_am")
+
+
+def main() -> int:
+    """Run them, and print the table."""
+    chosen = sys.argv[1:] or [*PYTHON_BENCHES, "rlc"]
+    failed = []
+    with tempfile.TemporaryDirectory() as folder:
+        kept = Path(folder) / "figures"
+        environment = {**os.environ, figures.FILE: str(kept)}
+        for name in chosen:
+            print(f"\n== {name}", flush=True)
+            words = RLC if name == "rlc" else (sys.executable, str(ROOT / "benches" / f"{name}.py"))
+            if subprocess.run(words, cwd=ROOT, env=environment, check=False).returncode != 0:
+                failed.append(name)
+        print("\n== All figures; times depend on the machine, what stands beside them was measured in turn\n")
+        figures.print_table(figures.read(kept))
+    for name in failed:
+        print(f"{name} failed", file=sys.stderr)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
