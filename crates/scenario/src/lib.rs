@@ -20,6 +20,7 @@
 mod capacity_traces;
 mod check;
 mod controls;
+mod counts;
 mod de;
 mod error;
 mod extends;

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::error::{Problem, ScenarioError};
 use crate::extends::{Files, read_text};
-use crate::model::{self, Cell, Link, VERSION};
+use crate::model::{self, Cell, Duplex, Link, VERSION};
 use crate::plan::Scenario;
 use crate::tree::{Node, Source, Table, Value, join, merge};
 use crate::{
@@ -77,6 +77,7 @@ fn resolve(
         inherit_tables(&mut tree);
         range::check(&tree)?;
         let mut scenario = read(&tree)?;
+        complete_tdd_cells(&mut scenario, &tree);
         fill_cells(&mut scenario, &tree)?;
         controls::read_all(&mut scenario, &tree, &files.sources)?;
         verdicts::read_all(&mut scenario, &tree, &files.sources)?;
@@ -167,6 +168,16 @@ fn inherit(element: &mut Node, key: &str, top: Option<&Node>) {
         element.as_table_mut().and_then(|table| table.get_mut(key)).filter(|own| own.as_table().is_some());
     if let (Some(own), Some(top)) = (own, top) {
         *own = merge(top.clone(), own.clone());
+    }
+}
+
+/// A TDD cell has slots, and no FACH and RACH that nobody wrote.
+fn complete_tdd_cells(scenario: &mut model::Scenario, tree: &Node) {
+    for (i, cell) in scenario.cell.iter_mut().enumerate().filter(|(_, cell)| cell.duplex == Duplex::Tdd) {
+        cell.tdd.get_or_insert_default();
+        let is_written = |channel: &str| tree.find(&format!("cell.{i}.{channel}")).1;
+        cell.fach = cell.fach.take().filter(|_| is_written("fach"));
+        cell.rach = cell.rach.take().filter(|_| is_written("rach"));
     }
 }
 

@@ -57,6 +57,8 @@ pub struct Group {
     pub cell: usize,
     /// What it uses, downlink and uplink; where it is switched, at the beginning.
     pub channels: [Channel; 2],
+    /// It is in a TDD cell, whose capacity is granted on request.
+    pub is_granted: bool,
     /// The DCHs that it may be given, the largest first; none where it is not switched.
     pub dchs: Vec<[Channel; 2]>,
     /// What ends the attempts of RLC to send an SDU.

@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use umts_units::{BitRate, Bytes, Duration};
 
 use crate::error::Problem;
-use crate::model::{QueueLimit, Window};
+use crate::model::{Frames, QueueLimit, Window};
 use crate::schema::{cached, range_text, resolve};
 use crate::text::Pdus;
 use crate::tree::{Node, Value};
@@ -73,6 +73,7 @@ fn compare(node: &Node, bound: &Json) -> Option<Ordering> {
             .or_else(|| quantities::<Bytes>(value, bound))
             .or_else(|| quantities::<BitRate>(value, bound))
             .or_else(|| quantities::<Pdus>(value, bound))
+            .or_else(|| quantities::<Frames>(value, bound))
             .or_else(|| counts(value, bound)),
         _ => None,
     }

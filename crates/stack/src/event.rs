@@ -15,6 +15,8 @@ pub enum Event {
     HeldPacketEnters(HeldId),
     /// A TTI of this channel begins for RLC: it is asked for blocks.
     Tick(CarrierId),
+    /// A frame of a TDD cell ends: RLC's control PDUs travel on the common channels that are theirs.
+    ControlTurn(CarrierId),
     /// A frame of a FACH begins at a Node B that has a queue of its own.
     NodeBTick(CarrierId),
     /// Block sets end on the air or reach the RNC.

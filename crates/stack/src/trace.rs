@@ -231,8 +231,27 @@ pub enum TraceEvent {
     FachQueueDropped { ue: UeId, blocks: u32 },
     /// A block set ended on the air: `errors` of its `blocks` were lost.
     BlocksReceived { ue: UeId, direction: Direction, channel: Channel, blocks: u32, errors: u32 },
-    /// Two UEs met on the RACH with the same access slot and signature.
+    /// A UE met another on the RACH with the same access slot and signature, in a TDD cell with the same code.
     RachCollision { ue: UeId },
+
+    // ── Capacity of a TDD cell (`direction` is that of the data) ─────────────────────────────────────────────────
+    /// There is something to send, and no capacity for it: a UE will ask on the RACH, the RNC of itself.
+    CapacityNeeded { ue: UeId, direction: Direction },
+    /// A UE asked on the RACH; `heard` unless it met another.
+    CapacityRequested { ue: UeId, heard: bool },
+    /// There was no room for one block; `waits` tells that the RNC keeps the request, else the UE backs off.
+    CapacityRefused { ue: UeId, direction: Direction, waits: bool },
+    /// What was to be sent is gone, and no capacity is needed.
+    CapacityWithdrawn { ue: UeId, direction: Direction },
+    /// From this frame on there are `blocks` in each frame, of `wanted` that the backlog was worth.
+    CapacityGranted { ue: UeId, direction: Direction, blocks: u32, wanted: u32 },
+    /// A frame was left unused, and the capacity is free again: it was held for `frames`, and `blocks` were sent; `sdus` were
+    /// acknowledged or given up meanwhile.
+    CapacityReleased { ue: UeId, direction: Direction, frames: u32, blocks: u32, sdus: u32 },
+    /// A frame of a TDD cell with capacity granted: slots that go each way, and resource units that are held and used.
+    FrameUsed { cell: u16, slots: [u8; 2], held: [u16; 2], used: [u16; 2] },
+    /// A UE met another on the common channel of uplink acknowledgments.
+    AckCollision { ue: UeId },
 
     // ── RRC (of UEs that are switched between channels) ──────────────────────────────────────────────────────────
     /// A UE is in `state` from now on: at the beginning, and at the end of every switch.

@@ -76,6 +76,9 @@ impl Inspection<'_> {
     }
 
     fn channels_of(&mut self, i: usize) -> Result<GroupChannels, Problem> {
+        if let Some(granted) = self.granted_channels(i)? {
+            return Ok(granted);
+        }
         let (scenario, named) = (self.scenario, &self.names.groups[i]);
         let rlc = scenario.rlc_of(&scenario.ue[i]);
         let own = match &named.bearer {

@@ -8,6 +8,7 @@ mod reserved;
 mod rlc;
 mod rrc;
 mod sharing;
+mod tdd;
 mod traffic;
 
 use umts_stack::core_network::RedConfig;
@@ -72,6 +73,7 @@ fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) 
             first,
             cell: named.cell,
             channels: channels.own,
+            is_granted: scenario.cell[named.cell].tdd.is_some(),
             dchs: channels.dchs,
             discard,
             traces,
@@ -106,6 +108,7 @@ impl Inspection<'_> {
         self.outages()?;
         self.internet_delays()?;
         let red = self.red()?;
+        self.tdd_cells()?;
         let channels = self.channels()?;
         let reserved = self.reserved(&channels);
         let discards = self.rlc()?;

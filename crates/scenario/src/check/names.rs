@@ -3,6 +3,7 @@
 use umts_stack::ids::UeId;
 
 use super::problem;
+use super::tdd::GRANTED;
 use crate::error::Problem;
 use crate::model::{Bearer, SWITCHED, Scenario};
 use crate::reference_bearers::{self, ReferenceBearer};
@@ -29,7 +30,7 @@ pub(super) struct Names {
 pub(super) struct GroupNames {
     /// Index of its cell.
     pub cell: usize,
-    /// The bearer that it has for good; none: FACH and RACH, at the beginning at least.
+    /// The bearer that it has for good; none: FACH and RACH, at the beginning at least, or what a TDD cell grants.
     pub bearer: Option<Dedicated>,
     /// The bearers that RRC may give it.
     pub dchs: Vec<Dedicated>,
@@ -78,7 +79,12 @@ impl Names {
         for (kind, names) in [("cell", &cells), ("bearer", &bearers), ("ue", &ues)] {
             distinct(tree, kind, names)?;
         }
-        for (taken, meaning) in [(COMMON, "FACH and RACH"), (SWITCHED, "users whose channels RRC chooses")] {
+        let taken = [
+            (COMMON, "FACH and RACH"),
+            (SWITCHED, "users whose channels RRC chooses"),
+            (GRANTED, "users of a TDD cell"),
+        ];
+        for (taken, meaning) in taken {
             if let Some(i) = bearers.iter().position(|name| *name == taken) {
                 let message = format!("`{taken}` is the bearer of {meaning} and cannot be defined");
                 let help = "choose another name".to_owned();
@@ -116,7 +122,7 @@ impl GroupNames {
     ) -> Result<GroupNames, Problem> {
         let ue = &scenario.ue[i];
         let names: Vec<&str> = dedicated.iter().map(|known| known.bearer.name.as_str()).collect();
-        let shared = [COMMON, SWITCHED];
+        let shared = [COMMON, SWITCHED, GRANTED];
         let known_bearers: Vec<&str> = shared.into_iter().chain(names.iter().copied()).collect();
         let cell = known(tree, &format!("ue.{i}.cell"), "cell", &ue.cell, cells)?;
         let bearer = known(tree, &format!("ue.{i}.bearer"), "bearer", &ue.bearer, &known_bearers)?;

@@ -6,6 +6,7 @@ pub use umts_stack::nodeb::IubTiming;
 use umts_stack::rnc::SchedulerKind;
 use umts_units::{BitRate, Duration};
 
+use super::tdd::{Duplex, Tdd};
 use crate::text::{pdus, word_none, word_unlimited};
 
 /// The transmission time intervals of the channels modelled here (TS 25.302 §7.1), in milliseconds.
@@ -19,6 +20,14 @@ const TTI_RANGE: &str = "10, 20, 40 or 80 ms";
 pub struct Cell {
     /// The name that users refer to.
     pub name: String,
+    /// How the two directions are kept apart.
+    #[serde(default)]
+    #[schemars(extend("x-source" = "TS 25.201 §4.2"))]
+    pub duplex: Duplex,
+    /// Slots, grants and radio of a TDD cell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Tdd")]
+    pub tdd: Option<Tdd>,
     /// The link between RNC and Node B.
     #[serde(default)]
     pub iub: Iub,
@@ -224,6 +233,8 @@ fn default_rach() -> Option<Rach> {
 pub(crate) fn default_cells() -> Vec<Cell> {
     vec![Cell {
         name: "cell".to_owned(),
+        duplex: Duplex::Fdd,
+        tdd: None,
         iub: Iub::default(),
         rlc_lead: Duration::ZERO,
         fach: default_fach(),

@@ -16,6 +16,7 @@ mod radio;
 mod rlc;
 mod rrc;
 mod tcp;
+mod tdd;
 mod traffic;
 mod users;
 
@@ -39,6 +40,7 @@ pub use tcp::{
     ChargedOptions, Nagle, PythonControl, RtoRule, SlowStart, Tcp, TcpConnection, TcpProfile, TcpVariant,
     Window,
 };
+pub use tdd::{Ack, Duplex, Frames, Grant, Interferers, Sdus, Tdd, TddRach, TddRadio};
 pub use traffic::{
     Cbr, EtsiWww, FtpSessions, OnOff, Pace, ParetoWww, Record, Replay, Rounding, Segments, Transport,
     Truncation, Web, WebVariant,

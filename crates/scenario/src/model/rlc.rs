@@ -224,14 +224,19 @@ impl Rlc {
     }
 
     fn am(&self, group: &Group) -> AmConfig {
+        // Control PDUs have a channel of their own, and wait for no data to ride on.
+        let (piggyback, piggyback_wait) = match group.is_granted {
+            true => (Piggyback::Off, Duration::ZERO),
+            false => (self.piggyback, self.piggyback_wait),
+        };
         let arrivals = group.channels.map(|of| Arrivals { pdus: of.format.blocks, tti: of.format.tti });
         AmConfig {
             pdu_payload: self.pdu_payload.0,
             header: self.header,
             length_indicators: self.length_indicators,
             status_format: self.status_format,
-            piggyback: self.piggyback,
-            piggyback_wait: self.piggyback_wait,
+            piggyback,
+            piggyback_wait,
             window: self.window,
             rx_window: self.rx_window.unwrap_or(self.window),
             granted_window: self.granted_window,

@@ -25,10 +25,10 @@ pub struct Ue {
     #[serde(default)]
     #[schemars(extend("x-default" = "the only cell", "x-range" = "the name of a [[cell]]"))]
     pub cell: String,
-    /// `"common"` for FACH and RACH, `"switched"` for those and a DCH by turns (`[rrc]`), the name of a `[[bearer]]`, or
-    /// that of a reference bearer (`umts bearers`).
+    /// `"common"` for FACH and RACH, `"switched"` for those and a DCH by turns (`[rrc]`), `"granted"` in a TDD cell, the name
+    /// of a `[[bearer]]`, or that of a reference bearer (`umts bearers`).
     #[serde(default = "common")]
-    #[schemars(extend("x-range" = "common, switched, the name of a [[bearer]], or a name of `umts bearers`"))]
+    #[schemars(extend("x-range" = "common, switched, granted, the name of a [[bearer]], or a name of `umts bearers`"))]
     pub bearer: String,
     /// Keys of `[rlc]` that differ for these users.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -10,3 +10,4 @@ mod reference;
 mod reference_bearers;
 mod rrc;
 mod scenarios;
+mod tdd;

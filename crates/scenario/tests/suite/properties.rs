@@ -31,7 +31,14 @@ fn exercise(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseEr
 }
 
 /// Values that mean something somewhere, and some that do not.
-const VALUES: [&str; 32] = [
+const VALUES: [&str; 39] = [
+    "\"tdd\"",
+    "\"granted\"",
+    "\"dynamic\"",
+    "\"64 frames\"",
+    "\"5 SDUs\"",
+    "\"6.8 dB\"",
+    "[1, 2, 4]",
     "0",
     "1",
     "-1",

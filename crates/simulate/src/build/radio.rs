@@ -24,6 +24,7 @@ pub(super) fn cell(scenario: &Scenario, index: usize) -> CellConfig {
         rach: private.map_or(RachMode::Shared, |rach| RachMode::Private { access_delay: rach.access_delay }),
         limits: Limits { rates: [downlink, uplink], dchs, queue },
         reserved: scenario.plan().reserved[index],
+        tdd: cell.tdd.as_ref().map(scenario::Tdd::config),
     }
 }
 

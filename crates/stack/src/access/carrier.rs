@@ -38,6 +38,11 @@ impl CarrierKey {
         let ChannelConfig { channel, number, format, .. } = channel;
         CarrierKey { cell, direction, channel, number, tti: format.tti }
     }
+
+    /// The one carrier of a TDD cell, which has both directions.
+    pub fn of_both_directions(cell: CellId, channel: ChannelConfig) -> Self {
+        CarrierKey::new(cell, Direction::Downlink, channel)
+    }
 }
 
 impl Carriers {

@@ -31,15 +31,14 @@ impl Maker<'_> {
                 COMMON => errors_stream(direction, ue),
                 dch => format!("{}/dch{}", errors_stream(direction, ue), dch - 1),
             };
-            let key = CarrierKey::new(cell, direction, channel);
+            let config = &self.cells[cell.index()].config;
+            let key = match config.tdd {
+                None => CarrierKey::new(cell, direction, channel),
+                Some(_) => CarrierKey::of_both_directions(cell, channel),
+            };
             Leg {
                 cell,
-                carrier: self.carriers.find_or_make(
-                    key,
-                    &self.cells[cell.index()].config,
-                    channel,
-                    self.streams,
-                ),
+                carrier: self.carriers.find_or_make(key, config, channel, self.streams),
                 format: channel.format,
                 block_bits: channel.block_bits,
                 errors: BlockErrors::new(errors, self.streams.addressed(&radio)),

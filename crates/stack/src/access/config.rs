@@ -3,6 +3,7 @@
 use umts_units::Duration;
 
 use crate::nodeb::Iub;
+use crate::rnc::tdd::TddConfig;
 use crate::rnc::{Limits, Reserved};
 
 /// One cell: its Iub and its common channels.
@@ -18,6 +19,8 @@ pub struct CellConfig {
     pub limits: Limits,
     /// What is reserved for good: the common channel, and the DCHs of UEs that are not switched.
     pub reserved: Reserved,
+    /// Time division duplex: no FACH and RACH as above, and capacity on request; `None`: FDD.
+    pub tdd: Option<TddConfig>,
 }
 
 /// How the FACH is shared.

@@ -27,6 +27,7 @@ mod full_cell;
 mod landing;
 mod sharing;
 mod substitute;
+mod tdd;
 mod wake;
 
 use umts_kernel::random::Streams;
@@ -37,6 +38,7 @@ pub use self::config::{CellConfig, FachMode, RachMode};
 pub use self::landing::Landing;
 
 use self::carrier::Carriers;
+use self::sharing::Sharing;
 use self::substitute::Substitute;
 use crate::Step;
 use crate::event::Event;
@@ -115,6 +117,9 @@ impl Access {
     /// A TTI begins for RLC on this carrier.
     #[inline]
     pub fn turn<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
+        if matches!(self.carriers[id].sharing, Sharing::Granted(_)) {
+            return self.granted_turn(step, id);
+        }
         let mut ready = std::mem::take(&mut self.ready);
         let carrier = &mut self.carriers[id];
         let frame = carrier.begin_tick(step.cx.now, &mut ready);

@@ -9,6 +9,7 @@ use crate::ids::CarrierId;
 use crate::nodeb::EuraneFach;
 use crate::radio::Air;
 use crate::radio::mac::{Channel, RachAccess};
+use crate::rnc::tdd::MacTdd;
 use crate::rnc::{MacC, MacD, Plan, Scheduler, SchedulerKind, Turn};
 use crate::trace::TraceEvent;
 use crate::ue::{PrivateRach, Rach, Ues};
@@ -26,6 +27,8 @@ pub(super) enum Sharing {
     Contention(Rach),
     /// Each has the whole RACH.
     Private(PrivateRach),
+    /// Slots and codes of a TDD cell, on request.
+    Granted(Box<MacTdd>),
 }
 
 impl Sharing {
@@ -34,6 +37,9 @@ impl Sharing {
         let draws = |purpose: &str| -> AddressedStream {
             streams.addressed(&format!("cell{}/{purpose}", plan.cell.0))
         };
+        if let Some(tdd) = &cell.tdd {
+            return Sharing::Granted(Box::new(MacTdd::new(plan.cell, tdd, streams)));
+        }
         match (plan.channel, cell.fach, cell.rach) {
             (Channel::Dch, _, _) => Sharing::Dedicated(MacD),
             (Channel::Dsch, _, _) | (Channel::Fach, FachMode::Pull, _) => {
@@ -48,6 +54,7 @@ impl Sharing {
             (Channel::Rach, _, RachMode::Private { access_delay }) => {
                 Sharing::Private(PrivateRach::new(access_delay, draws("rach/delay")))
             }
+            (Channel::Ack, _, _) => unreachable!("TDD cells alone have it"),
         }
     }
 
@@ -66,6 +73,8 @@ impl Sharing {
             Sharing::Pushed(mac) => mac.turn(step, turn, ues, air),
             Sharing::Contention(mac) => mac.turn(step, turn, ues, air),
             Sharing::Private(mac) => mac.turn(step, turn, ues, air),
+            // Its turns are those of the cell: `access/tdd.rs`.
+            Sharing::Granted(_) => {}
         }
         false
     }

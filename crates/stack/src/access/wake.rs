@@ -3,6 +3,7 @@
 use umts_kernel::{Phase, TraceSink};
 
 use super::Access;
+use super::sharing::Sharing;
 use crate::Step;
 use crate::event::Event;
 use crate::ids::{CarrierId, Direction, UeId};
@@ -21,7 +22,10 @@ impl Access {
         let context = &mut self.ues[ue];
         if context.rlc[direction.index()].has_work(step.cx.now) {
             let id = context.leg(direction).carrier;
-            if let Some(tick) = self.carriers[id].activate(step.cx.now, ue) {
+            let carrier = &mut self.carriers[id];
+            if matches!(carrier.sharing, Sharing::Granted(_)) {
+                self.capacity_changed(step, id, ue, direction);
+            } else if let Some(tick) = carrier.activate(step.cx.now, ue) {
                 step.at(tick, Phase::Transmit, Event::Tick(id));
             }
         } else {
@@ -64,7 +68,7 @@ impl Access {
 
 /// One wake-up at a time: a later deadline is found when the earlier one wakes.
 #[inline]
-fn schedule_wake<T: TraceSink<TraceEvent>>(
+pub(super) fn schedule_wake<T: TraceSink<TraceEvent>>(
     step: &mut Step<'_, T>,
     context: &mut UeContext,
     direction: Direction,

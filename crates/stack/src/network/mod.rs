@@ -81,6 +81,7 @@ impl Network {
                 let landing = access.land(flight);
                 self.take_up(step, landing);
             }
+            Event::ControlTurn(carrier) => access.control_turn(step, carrier),
             Event::NodeBTick(carrier) => access.frame(step, carrier),
             Event::Opportunity(ue, direction) => {
                 let landing = access.opportunity(step, ue, direction);

@@ -18,7 +18,8 @@ pub struct FlightSet {
     pub ue: UeId,
     /// The blocks. Sets change hands on their way, so they are boxed: moving one moves a pointer.
     pub set: Box<BlockSet>,
-    /// Where they are placed: the number of the first of them among the blocks of the UE's TTI.
+    /// Where they are placed: the number of the first of them among the blocks of the UE's TTI, in a TDD cell among all that is
+    /// on the air in the frame.
     pub first: u32,
     /// Those that are lost.
     pub lost: Lost,

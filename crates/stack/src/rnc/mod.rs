@@ -6,6 +6,7 @@ mod mac_d;
 mod plan;
 pub mod rrc;
 mod scheduler;
+pub mod tdd;
 
 pub use admission::{Admission, Decision, Limits, Preemptible, Reserved};
 pub use mac_c::MacC;

@@ -130,6 +130,18 @@ impl UeContext {
         set: &mut BlockSet,
     ) -> u32 {
         self.rlc[direction.index()].poll_transmit(cx, blocks, set);
+        self.leaves(cx, direction, channel, set)
+    }
+
+    /// What RLC gave leaves. Returns how many blocks that are.
+    #[inline]
+    fn leaves<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        direction: Direction,
+        channel: Channel,
+        set: &mut BlockSet,
+    ) -> u32 {
         let blocks = set.blocks;
         if blocks > 0 {
             show_leaving(cx, self.id, direction, channel, &mut self.shown, set);
@@ -150,9 +162,43 @@ impl UeContext {
         blocks: u32,
         flight: &mut Flight,
     ) -> u32 {
+        self.board(cx, direction, flight, |rlc, cx, set| rlc.poll_transmit(cx, blocks, set))
+    }
+
+    /// The same with data PDUs alone.
+    pub fn send_data<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        direction: Direction,
+        blocks: u32,
+        flight: &mut Flight,
+    ) -> u32 {
+        self.board(cx, direction, flight, |rlc, cx, set| rlc.poll_data(cx, blocks, set))
+    }
+
+    /// The same with control PDUs alone.
+    pub fn send_control<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        direction: Direction,
+        blocks: u32,
+        flight: &mut Flight,
+    ) -> u32 {
+        self.board(cx, direction, flight, |rlc, cx, set| rlc.poll_control(cx, blocks, set))
+    }
+
+    #[inline(always)]
+    fn board<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        direction: Direction,
+        flight: &mut Flight,
+        fill: impl FnOnce(&mut Rlc, &mut Cx<'_, T>, &mut BlockSet),
+    ) -> u32 {
         let channel = flight.channel;
         let sent = flight.add(self.id);
-        let blocks = self.take_blocks(cx, direction, channel, blocks, &mut sent.set);
+        fill(&mut self.rlc[direction.index()], cx, &mut sent.set);
+        let blocks = self.leaves(cx, direction, channel, &mut sent.set);
         if blocks == 0 {
             flight.drop_last();
             return 0;

@@ -1,5 +1,6 @@
 //! The user equipments: the context of each, which moves as a whole, and what only a UE decides, access to the RACH.
 
+mod capacity_request;
 mod channels;
 mod config;
 mod context;
@@ -8,6 +9,7 @@ mod rach;
 
 use std::ops::{Index, IndexMut};
 
+pub use capacity_request::CapacityRequest;
 pub use channels::Leg;
 pub use config::{ChannelConfig, SubstituteConfig, SwitchingConfig, UeConfig};
 pub use context::UeContext;
@@ -34,7 +36,7 @@ impl Ues {
 
     /// The last of the four steps of a turn (see [`access`](crate::access)): the radio is asked about all that is on the air in
     /// TTI number `frame` at once. Here each UE has a radio of its own, which looks at its blocks alone.
-    #[inline]
+    #[inline(always)]
     pub fn judge(&mut self, direction: Direction, frame: u64, on_air: &mut [FlightSet]) {
         for sent in on_air {
             let leg = &mut self[sent.ue].legs[direction.index()];

@@ -239,7 +239,7 @@ impl MacHeader {
     /// common channels, the DSCH-RNTI, here of the same number, on a DSCH.
     pub fn of_bearer(channel: Channel, c_rnti: u16, number: LogicalChannel) -> Self {
         match channel {
-            Channel::Dch => MacHeader::Absent,
+            Channel::Dch | Channel::Ack => MacHeader::Absent,
             Channel::Dsch => MacHeader::Dsch(c_rnti, None),
             Channel::Rach => MacHeader::RachDedicated(c_rnti, number),
             Channel::Fach => MacHeader::FachDedicated(UeAddress::CRnti(c_rnti), number),

@@ -1,10 +1,14 @@
 //! What MAC adds to a PDU and how many blocks a TTI holds: TS 25.321 §9.2, TS 25.302 §7.
 
+mod ack_channel;
 pub mod header;
 mod rach_access;
+mod tdd_access;
 pub mod transport_channel;
 mod transport_format;
 
+pub use ack_channel::{AckContention, AckTurns};
 pub use rach_access::{Access, RachAccess};
+pub use tdd_access::TddAccess;
 pub use transport_channel::Channel;
 pub use transport_format::{TransportFormat, block_bits};

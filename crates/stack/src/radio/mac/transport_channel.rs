@@ -13,6 +13,8 @@ pub enum Channel {
     Dch,
     /// Downlink shared channel: its users have a DCH each beside it.
     Dsch,
+    /// Common channel of RLC's control PDUs in a TDD cell (Baiocchi and Vacirca 2002, §II.C); no standard knows it.
+    Ack,
 }
 
 impl Channel {
@@ -23,6 +25,7 @@ impl Channel {
             Channel::Rach => ("RACH", RrcState::CellFach),
             Channel::Dch => ("DCH", RrcState::CellDch),
             Channel::Dsch => ("DSCH", RrcState::CellDch),
+            Channel::Ack => ("ACK", RrcState::CellDch),
         }
     }
 }

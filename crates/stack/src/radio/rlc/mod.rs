@@ -9,7 +9,7 @@ pub mod octets;
 mod sdu_queue;
 pub mod sn;
 #[cfg(test)]
-pub(in crate::radio) mod testing;
+pub(crate) mod testing;
 pub mod tm;
 pub mod um;
 mod window;

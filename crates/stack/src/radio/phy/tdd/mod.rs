@@ -5,6 +5,7 @@
 //! ([`LinkCurve`](super::LinkCurve)). Baiocchi and Vacirca (2002), §II.A.
 
 mod estimate;
+pub mod layout;
 mod sir;
 
 use umts_kernel::random::{AddressedStream, Chance, Streams};

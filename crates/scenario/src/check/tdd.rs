@@ -1,0 +1,267 @@
+//! Cells of time division duplex: keys that need each other, and those of the other duplex.
+
+use umts_stack::ids::Direction;
+use umts_stack::radio::mac::TransportFormat;
+use umts_stack::radio::phy::tdd::layout::{FRAME, PatternError, SlotUse};
+use umts_stack::rnc::tdd::AckChannel;
+use umts_stack::trace;
+use umts_units::{BitRate, Bytes, Db, Duration};
+
+use super::Inspection;
+use super::channels::GroupChannels;
+use crate::error::Problem;
+use crate::model::{Admission, BlockErrors, Duplex, IubTiming, Radio, RlcMode, Tdd, Ue};
+use crate::plan;
+
+/// The bearer of users in such a cell.
+pub(super) const GRANTED: &str = "granted";
+
+/// The one size of a PDU: a block of 336 bits without a MAC header.
+const PAYLOAD: Bytes = Bytes(40);
+
+/// More than any link has.
+const MOST_DB: f64 = 100.0;
+
+impl Inspection<'_> {
+    /// The cells, one by one.
+    pub(super) fn tdd_cells(&self) -> Result<(), Problem> {
+        for (i, cell) in self.scenario.cell.iter().enumerate() {
+            match (cell.duplex, &cell.tdd) {
+                (Duplex::Fdd, None) => {}
+                (Duplex::Fdd, Some(_)) => {
+                    let message = format!("cell `{}` is FDD and has no slots", cell.name);
+                    let help = "write duplex = \"tdd\", or leave [cell.tdd] out".to_owned();
+                    return Err(self.problem(&format!("cell.{i}.tdd"), message).help(help));
+                }
+                (Duplex::Tdd, None) => unreachable!("the loader gives it one"),
+                (Duplex::Tdd, Some(tdd)) => {
+                    self.no_fdd_keys(i)?;
+                    self.slots_of(i, tdd)?;
+                    self.grant_of(i, tdd)?;
+                    self.times_of(i, tdd)?;
+                    self.radio_of_slots(i, tdd)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// FACH, RACH, admission and the ways of the Iub are those of FDD.
+    fn no_fdd_keys(&self, i: usize) -> Result<(), Problem> {
+        let cell = &self.scenario.cell[i];
+        let wrong = [
+            ("fach", cell.fach.is_some(), "a FACH: grants are answered by it at once"),
+            ("rach", cell.rach.is_some(), "a RACH of this kind: see tdd.rach"),
+            (
+                "admission",
+                cell.admission != Admission::default(),
+                "DCHs to admit: capacity is granted on request",
+            ),
+            ("rlc_lead", !cell.rlc_lead.is_zero(), "a lead: RLC is asked when the frame begins"),
+            (
+                "iub.timing",
+                cell.iub.timing != IubTiming::JustInTime,
+                "an Iub on which blocks wait for another frame",
+            ),
+        ];
+        match wrong.into_iter().find(|(_, is_wrong, _)| *is_wrong) {
+            None => Ok(()),
+            Some((key, _, what)) => Err(self
+                .problem(
+                    &format!("cell.{i}.{key}"),
+                    format!("cell `{}` is TDD and has not {what}", cell.name),
+                )
+                .label("this key of FDD")
+                .help(format!("leave `{key}` out, or write duplex = \"fdd\""))),
+        }
+    }
+
+    fn slots_of(&self, i: usize, tdd: &Tdd) -> Result<(), Problem> {
+        let path = format!("cell.{i}.tdd.slots");
+        let layout = tdd.layout.layout();
+        if let Err(wrong) = tdd.pattern() {
+            let help = format!("write \"dynamic\", or a pattern such as \"{}\"", layout.example());
+            return Err(self
+                .problem(&path, pattern_message(&tdd.slots, wrong))
+                .label("this pattern")
+                .help(help));
+        }
+        for (direction, key, way) in [
+            (Direction::Downlink, "downlink_per_frame", "downlink"),
+            (Direction::Uplink, "uplink_places", "uplink"),
+        ] {
+            if tdd.ack.channel == AckChannel::Common && tdd.capacity(direction) == 0 {
+                let message = format!("the acknowledgments of `{key}` leave no room for data in the {way}");
+                let help = format!("choose a smaller `{key}`, or a pattern with more {way} slots");
+                return Err(self.problem(&format!("cell.{i}.tdd.ack.{key}"), message).help(help));
+            }
+        }
+        Ok(())
+    }
+
+    fn grant_of(&self, i: usize, tdd: &Tdd) -> Result<(), Problem> {
+        let (levels, weights) = (&tdd.grant.levels, &tdd.grant.weights);
+        let most = [Direction::Downlink, Direction::Uplink].map(|way| tdd.capacity(way)).into_iter().max();
+        let most = most.unwrap_or(0);
+        let written = |weights: &[u32]| {
+            format!("[{}]", weights.iter().map(u32::to_string).collect::<Vec<_>>().join(", "))
+        };
+        let (key, message, help) = if levels.len() != 2 {
+            let message = format!("three levels of backlog have two bounds, not {}", levels.len());
+            ("levels", message, "write two, as in [\"1 SDU\", \"5 SDUs\"]".to_owned())
+        } else if levels[0] >= levels[1] {
+            let message = format!("levels of backlog rise: {} does not lie below {}", levels[0], levels[1]);
+            ("levels", message, "write the lower one first, as in [\"1 SDU\", \"5 SDUs\"]".to_owned())
+        } else if weights.len() != 3 {
+            let message = format!("three levels of backlog have three weights, not {}", weights.len());
+            ("weights", message, "write three, as in [1, 2, 4]".to_owned())
+        } else if weights.contains(&0) {
+            let message = "a grant has one block per frame at least".to_owned();
+            ("weights", message, "write 1 or more for each level, as in [1, 2, 4]".to_owned())
+        } else if !weights.is_sorted() {
+            let mut sorted = weights.clone();
+            sorted.sort_unstable();
+            let message = "more backlog is not worth less: the weights fall".to_owned();
+            ("weights", message, format!("write them in rising order, as in {}", written(&sorted)))
+        } else if weights[2] > most {
+            let message =
+                format!("a grant of {} blocks is more than the {most} that a frame has", weights[2]);
+            ("weights", message, format!("write {most} at most"))
+        } else {
+            return Ok(());
+        };
+        let path = format!("cell.{i}.tdd.grant.{key}");
+        Err(self.problem(&path, message).label("this list").help(help))
+    }
+
+    fn times_of(&self, i: usize, tdd: &Tdd) -> Result<(), Problem> {
+        let answer = tdd.rach.answer;
+        if answer.as_nanos().is_multiple_of(FRAME.as_nanos()) {
+            return Ok(());
+        }
+        let up = Duration::from_nanos(answer.as_nanos().next_multiple_of(FRAME.as_nanos()));
+        let message = format!("an answer after {answer} is not one after whole frames of {FRAME}");
+        Err(self
+            .problem(&format!("cell.{i}.tdd.rach.answer"), message)
+            .label("this time")
+            .help(format!("choose {up}")))
+    }
+
+    fn radio_of_slots(&self, i: usize, tdd: &Tdd) -> Result<(), Problem> {
+        let radio = &tdd.radio;
+        let of_codes = tdd.layout.layout().codes_per_block;
+        let levels = [
+            ("sir_target", radio.sir_target, -MOST_DB),
+            ("margin", radio.margin, 0.0),
+            ("estimate_sigma", radio.estimate_sigma, 0.0),
+        ];
+        for (key, Db(level), least) in levels {
+            if !(least..=MOST_DB).contains(&level) {
+                let message = format!("{key} cannot be {}", Db(level));
+                return Err(self
+                    .problem(&format!("cell.{i}.tdd.radio.{key}"), message)
+                    .label("out of range")
+                    .help(format!("choose {} to {}", Db(least), Db(MOST_DB))));
+            }
+        }
+        if radio.codes_per_block > of_codes {
+            let message =
+                format!("a block of this layout has {of_codes} codes, not {}", radio.codes_per_block);
+            return Err(self
+                .problem(&format!("cell.{i}.tdd.radio.codes_per_block"), message)
+                .help(format!("choose 1 to {of_codes}")));
+        }
+        Ok(())
+    }
+
+    /// Bearer, RLC and radio of a group fit the duplex of its cell. Returns its channels if that is TDD.
+    pub(super) fn granted_channels(&self, i: usize) -> Result<Option<GroupChannels>, Problem> {
+        let ue = &self.scenario.ue[i];
+        let cell = &self.scenario.cell[self.names.groups[i].cell];
+        let Some(tdd) = &cell.tdd else {
+            if ue.bearer != GRANTED {
+                return Ok(None);
+            }
+            let message = format!("cell `{}` is FDD and grants no slots", cell.name);
+            let help = "choose another bearer, or write duplex = \"tdd\" in the [[cell]]".to_owned();
+            return Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help));
+        };
+        if ue.bearer != GRANTED && !ue.has_substitute() {
+            let message = format!("cell `{}` is TDD: users have no bearer `{}` in it", cell.name, ue.bearer);
+            let help = "write bearer = \"granted\"".to_owned();
+            return Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help));
+        }
+        self.rlc_in_tdd(i, ue)?;
+        self.errors_in_tdd(i, ue)?;
+        let blocks = tdd.most_blocks();
+        let rate = BitRate::from_bps(u64::from(blocks) * PAYLOAD.bits() * 100).expect("a grant has a block");
+        let format = TransportFormat { tti: FRAME, blocks };
+        let own = plan::Channel {
+            kind: trace::Channel::Dch,
+            number: 0,
+            scheduler: Default::default(),
+            rate,
+            format,
+        };
+        Ok(Some(GroupChannels { own: [own; 2], dchs: Vec::new() }))
+    }
+
+    fn rlc_in_tdd(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
+        let rlc = self.scenario.rlc_of(ue);
+        let path = if ue.rlc.is_some() { format!("ue.{i}.rlc") } else { "rlc".to_owned() };
+        if rlc.mode != RlcMode::Am {
+            let message = "grants carry acknowledged mode: its SDUs are what they count";
+            let help = "write mode = \"am\"".to_owned();
+            return Err(self.problem(&format!("{path}.mode"), message).label("this mode").help(help));
+        }
+        let payload = Bytes::from(rlc.pdu_payload);
+        if payload != PAYLOAD {
+            let message = format!("a block of a TDD cell holds a PDU of {PAYLOAD} of payload, not {payload}");
+            let help = format!("write rlc.pdu_payload = \"{PAYLOAD}\"");
+            return Err(self.problem(&format!("{path}.pdu_payload"), message).label("this size").help(help));
+        }
+        Ok(())
+    }
+
+    /// `[radio]` is for other cells.
+    fn errors_in_tdd(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
+        let is_fdd = |group: usize| self.scenario.cell[self.names.groups[group].cell].tdd.is_none();
+        let has_fdd = (0..self.scenario.ue.len()).any(is_fdd);
+        let (path, radio) = match &ue.radio {
+            Some(radio) => (format!("ue.{i}.radio"), radio),
+            None => ("radio".to_owned(), &self.scenario.radio),
+        };
+        if loses_nothing(radio) || (ue.radio.is_none() && has_fdd) {
+            return Ok(());
+        }
+        let message = "the block errors of a TDD cell are those of its slots";
+        let help = "set cell.tdd.radio, and leave this out".to_owned();
+        Err(self.problem(&path, message).label("these block errors").help(help))
+    }
+}
+
+fn loses_nothing(radio: &Radio) -> bool {
+    let is_none = |errors: &BlockErrors| matches!(errors, BlockErrors::ErrorFree);
+    is_none(&radio.downlink) && radio.uplink.as_ref().is_none_or(is_none)
+}
+
+fn pattern_message(pattern: &str, wrong: PatternError) -> String {
+    match wrong {
+        PatternError::Length { is, needed } => {
+            format!("`{pattern}` has {is} letters, and the frame {needed} slots")
+        }
+        PatternError::Letter { slot, letter, usage } => {
+            let needed = match usage {
+                SlotUse::RandomAccess => "R, random access",
+                SlotUse::Common => "C, common channels",
+                SlotUse::Data => "U or D, data",
+            };
+            format!("slot {slot} of `{pattern}` cannot be {letter}: it is {needed}")
+        }
+        PatternError::NoSlot(Direction::Uplink) => format!("`{pattern}` has no uplink slot (U)"),
+        PatternError::NoSlot(Direction::Downlink) => format!("`{pattern}` has no downlink slot (D)"),
+        PatternError::SwitchingPoints => {
+            format!("`{pattern}` has more than one switching point: uplink slots come first")
+        }
+    }
+}

@@ -1,0 +1,46 @@
+//! The carrier of a TDD cell: it has both directions, and its MAC says itself when it is next asked.
+
+#[cfg(test)]
+mod tests;
+
+use umts_kernel::TraceSink;
+
+use super::Access;
+use super::sharing::Sharing;
+use super::wake::schedule_wake;
+use crate::Step;
+use crate::ids::{CarrierId, Direction, UeId};
+use crate::trace::TraceEvent;
+
+impl Access {
+    /// An entity has something to send; its timers run while it waits for capacity.
+    pub(super) fn capacity_changed<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        id: CarrierId,
+        ue: UeId,
+        direction: Direction,
+    ) {
+        let context = &mut self.ues[ue];
+        if let Sharing::Granted(mac) = &mut self.carriers[id].sharing {
+            mac.changed(step, id, &context.rlc[direction.index()], ue, direction);
+        }
+        schedule_wake(step, context, direction);
+    }
+
+    /// A frame begins.
+    pub(super) fn granted_turn<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
+        let carrier = &mut self.carriers[id];
+        let Sharing::Granted(mac) = &mut carrier.sharing else { return };
+        mac.turn(step, &carrier.plan, &mut self.ues, &mut self.air);
+        mac.look_at_touched(step, id, &mut self.ues, schedule_wake);
+    }
+
+    /// A frame ends: control PDUs travel on the channels that all share.
+    pub fn control_turn<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
+        let carrier = &mut self.carriers[id];
+        let Sharing::Granted(mac) = &mut carrier.sharing else { return };
+        mac.control_turn(step, &carrier.plan, &mut self.ues, &mut self.air);
+        mac.look_at_touched(step, id, &mut self.ues, schedule_wake);
+    }
+}

@@ -1,0 +1,182 @@
+//! The common RLC acknowledgment channels of a TDD cell: one for the downlink, in turns, and one for the uplink, by contention
+//! (Baiocchi and Vacirca 2002, §II.C).
+//!
+//! A STATUS of a connection whose data go one way travels the other way on the channel that all connections share. So does
+//! every other control PDU.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use umts_kernel::random::AddressedStream;
+
+use crate::ids::UeId;
+
+/// The channel of the downlink: connections take turns.
+#[derive(Debug, Clone)]
+pub struct AckTurns {
+    /// Control PDUs of a frame; `None`: all that there are.
+    per_frame: Option<u32>,
+    waiting: BTreeSet<UeId>,
+    /// Whose turn was the last.
+    last: Option<UeId>,
+}
+
+impl AckTurns {
+    /// So many control PDUs in a frame; `None`: as many as there are.
+    pub fn new(per_frame: Option<u32>) -> Self {
+        AckTurns { per_frame, waiting: BTreeSet::new(), last: None }
+    }
+
+    /// `ue` has a control PDU to send.
+    pub fn want(&mut self, ue: UeId) {
+        self.waiting.insert(ue);
+    }
+
+    /// Whether anybody waits.
+    pub fn is_idle(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
+    /// Who sends in this frame: those who wait, the one after the last first. They wait no longer.
+    pub fn frame(&mut self, sending: &mut Vec<UeId>) {
+        sending.clear();
+        let most = self.per_frame.map_or(usize::MAX, |most| most as usize);
+        let after = self.last.map_or(0, |last| u32::from(last.0) + 1);
+        let next = |ue: &&UeId| u32::from(ue.0) >= after;
+        let turns = self.waiting.iter().filter(next).chain(self.waiting.iter().filter(|ue| !next(ue)));
+        sending.extend(turns.take(most));
+        for ue in &*sending {
+            self.waiting.remove(ue);
+        }
+        self.last = sending.last().copied().or(self.last);
+    }
+}
+
+/// The channel of the uplink: users draw one of the places of a frame, and two on one place are lost.
+#[derive(Debug, Clone)]
+pub struct AckContention {
+    places: u32,
+    longest_backoff: u64,
+    draws: AddressedStream,
+    /// Who has a control PDU to send, and in which frame it draws a place.
+    waiting: BTreeMap<UeId, u64>,
+    /// Scratch: how many drew each place, and who drew which.
+    drawn: Vec<u32>,
+    drawing: Vec<(UeId, usize)>,
+}
+
+impl AckContention {
+    /// With so many places in a frame; who collided draws again within `longest_backoff` frames.
+    pub fn new(places: u32, longest_backoff: u64, draws: AddressedStream) -> Self {
+        let (waiting, drawing) = (BTreeMap::new(), Vec::new());
+        AckContention { places, longest_backoff, draws, waiting, drawn: vec![0; places as usize], drawing }
+    }
+
+    /// `ue` has a control PDU to send, in this frame if it does not back off.
+    pub fn want(&mut self, ue: UeId, frame: u64) {
+        self.waiting.entry(ue).or_insert(frame);
+    }
+
+    /// The next frame in which somebody draws.
+    pub fn next(&self) -> Option<u64> {
+        self.waiting.values().min().copied()
+    }
+
+    /// Who gets through in this frame, and who collided. `wants` tells whether a UE still has something to send: who has not
+    /// waits no longer, nor does who gets through.
+    pub fn frame(
+        &mut self,
+        frame: u64,
+        mut wants: impl FnMut(UeId) -> bool,
+        through: &mut Vec<UeId>,
+        collided: &mut Vec<UeId>,
+    ) {
+        through.clear();
+        collided.clear();
+        let draws = self.draws.tti(frame);
+        let place = |ue: UeId| (draws.bits(2 * u32::from(ue.0)) % u64::from(self.places)) as usize;
+        self.waiting.retain(|&ue, at| *at > frame || wants(ue));
+        let drawing = self.waiting.iter().filter(|(_, at)| **at <= frame).map(|(&ue, _)| (ue, place(ue)));
+        self.drawing.clear();
+        self.drawing.extend(drawing);
+        self.drawn.fill(0);
+        self.drawing.iter().for_each(|&(_, place)| self.drawn[place] += 1);
+        for &(ue, place) in &self.drawing {
+            if self.drawn[place] == 1 { through.push(ue) } else { collided.push(ue) }
+        }
+        for ue in &*through {
+            self.waiting.remove(ue);
+        }
+        for &ue in &*collided {
+            let wait = 1 + draws.bits(2 * u32::from(ue.0) + 1) % self.longest_backoff;
+            self.waiting.insert(ue, frame + wait);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_kernel::random::Streams;
+
+    use super::*;
+
+    #[test]
+    fn turns_go_round() {
+        let mut turns = AckTurns::new(Some(2));
+        (0..5).for_each(|ue| turns.want(UeId(ue)));
+        let mut sending = Vec::new();
+        let mut order = Vec::new();
+        while !turns.is_idle() {
+            turns.frame(&mut sending);
+            assert!(sending.len() <= 2);
+            order.extend(sending.iter().map(|ue| ue.0));
+            // The first is quick to have another one, and waits for its turn.
+            if order.len() == 2 {
+                turns.want(UeId(0));
+            }
+        }
+        assert_eq!(order, [0, 1, 2, 3, 4, 0]);
+    }
+
+    #[test]
+    fn without_a_limit_everybody_sends() {
+        let mut turns = AckTurns::new(None);
+        (0..40).for_each(|ue| turns.want(UeId(ue)));
+        let mut sending = Vec::new();
+        turns.frame(&mut sending);
+        assert_eq!((sending.len(), turns.is_idle()), (40, true));
+    }
+
+    fn contention(places: u32) -> AckContention {
+        AckContention::new(places, 8, Streams::new(1, 0).addressed("ack"))
+    }
+
+    #[test]
+    fn alone_one_gets_through_and_two_on_one_place_back_off() {
+        let mut acks = contention(1);
+        let (mut through, mut collided) = (Vec::new(), Vec::new());
+        acks.want(UeId(3), 10);
+        acks.frame(10, |_| true, &mut through, &mut collided);
+        assert_eq!((through.as_slice(), collided.len(), acks.next()), (&[UeId(3)][..], 0, None));
+        acks.want(UeId(3), 11);
+        acks.want(UeId(4), 11);
+        acks.frame(11, |_| true, &mut through, &mut collided);
+        assert_eq!((through.len(), collided.as_slice()), (0, &[UeId(3), UeId(4)][..]));
+        assert!(acks.next().is_some_and(|frame| (12..=19).contains(&frame)));
+        // A report that is no longer wanted is not sent.
+        acks.frame(19, |ue| ue == UeId(4), &mut through, &mut collided);
+        assert_eq!((through.as_slice(), acks.next()), (&[UeId(4)][..], None));
+    }
+
+    #[test]
+    fn everybody_gets_through_in_the_end() {
+        let mut acks = contention(4);
+        (0..32).for_each(|ue| acks.want(UeId(ue), 0));
+        let (mut through, mut collided, mut all) = (Vec::new(), Vec::new(), 0);
+        while let Some(frame) = acks.next() {
+            acks.frame(frame, |_| true, &mut through, &mut collided);
+            assert!(through.len() <= 4);
+            all += through.len();
+        }
+        assert_eq!(all, 32);
+    }
+}

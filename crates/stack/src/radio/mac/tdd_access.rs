@@ -1,0 +1,101 @@
+//! Random access of a TDD cell, by which users ask for capacity: codes, collisions, back-off (Baiocchi and Vacirca 2002,
+//! §II.B, which names none of the numbers).
+//!
+//! Each user draws one of the codes of the slot. Alone on it a user is heard; two on one code are not, and back off. Who was
+//! refused does too.
+
+use umts_kernel::random::AddressedStream;
+
+use crate::ids::UeId;
+
+/// The random access of one cell.
+#[derive(Debug, Clone)]
+pub struct TddAccess {
+    codes: u32,
+    longest_backoff: u64,
+    draws: AddressedStream,
+    back_offs: AddressedStream,
+    /// Scratch: who drew each code.
+    drawn: Vec<Drawn>,
+}
+
+/// Who drew a code in the frame at hand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Drawn {
+    Nobody,
+    One,
+    Several,
+}
+
+impl TddAccess {
+    /// With so many codes, and a back-off of `longest_backoff` frames at most.
+    pub fn new(codes: u32, longest_backoff: u64, draws: AddressedStream, back_offs: AddressedStream) -> Self {
+        TddAccess { codes, longest_backoff, draws, back_offs, drawn: vec![Drawn::Nobody; codes as usize] }
+    }
+
+    /// Who asks in this frame, each with whether it is heard.
+    pub fn resolve(&mut self, frame: u64, asking: &[UeId], heard: &mut Vec<bool>) {
+        let draws = self.draws.tti(frame);
+        let code = |ue: &UeId| (draws.bits(u32::from(ue.0)) % u64::from(self.codes)) as usize;
+        self.drawn.fill(Drawn::Nobody);
+        for ue in asking {
+            let drawn = &mut self.drawn[code(ue)];
+            *drawn = if *drawn == Drawn::Nobody { Drawn::One } else { Drawn::Several };
+        }
+        heard.clear();
+        heard.extend(asking.iter().map(|ue| self.drawn[code(ue)] == Drawn::One));
+    }
+
+    /// In which frame `ue` asks again after failure number `failures` in `frame`: uniform among the next 2^`failures`, but no
+    /// more than the longest back-off.
+    pub fn backed_off_until(&self, frame: u64, ue: UeId, failures: u32) -> u64 {
+        let doubled = 1_u64.checked_shl(failures).unwrap_or(u64::MAX);
+        let most = doubled.min(self.longest_backoff).max(1);
+        frame + 1 + self.back_offs.tti(frame).bits(u32::from(ue.0)) % most
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_kernel::random::Streams;
+
+    use super::*;
+
+    fn access(codes: u32) -> TddAccess {
+        let streams = Streams::new(1, 0);
+        TddAccess::new(codes, 64, streams.addressed("rach/code"), streams.addressed("rach/backoff"))
+    }
+
+    /// G (1 - 1/c)^(G-1) of G users on c codes are heard, in the mean.
+    #[test]
+    fn as_many_are_heard_as_chance_lets() {
+        const FRAMES: u64 = 40_000;
+        for (users, codes) in [(1, 8), (2, 8), (8, 8), (16, 8), (16, 16), (48, 8)] {
+            let mut access = access(codes);
+            let asking: Vec<_> = (0..users).map(UeId).collect();
+            let mut heard = Vec::new();
+            let (mut sum, mut squares) = (0.0, 0.0);
+            for frame in 0..FRAMES {
+                access.resolve(frame, &asking, &mut heard);
+                let count = heard.iter().filter(|&&is_heard| is_heard).count() as f64;
+                sum += count;
+                squares += count * count;
+            }
+            let n = FRAMES as f64;
+            let mean = sum / n;
+            let error = ((squares / n - mean * mean) / n).sqrt();
+            let expected = f64::from(users) * (1.0 - 1.0 / f64::from(codes)).powi(i32::from(users) - 1);
+            assert!((mean - expected).abs() <= 3.0 * error, "{users} on {codes}: {mean}, not {expected}");
+        }
+    }
+
+    #[test]
+    fn a_back_off_doubles_up_to_the_longest() {
+        let access = access(8);
+        for (failures, most) in [(1, 2), (2, 4), (6, 64), (7, 64), (200, 64)] {
+            let waits: Vec<_> =
+                (0..20_000).map(|frame| access.backed_off_until(frame, UeId(3), failures) - frame).collect();
+            assert_eq!((waits.iter().min(), waits.iter().max()), (Some(&1), Some(&most)), "{failures}");
+        }
+    }
+}

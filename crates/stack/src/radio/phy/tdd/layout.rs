@@ -1,0 +1,220 @@
+//! A TDD frame as data: which slots there are and what they are for, how many codes a slot has and how many of them a
+//! transport block takes.
+//!
+//! ```text
+//!  code 15 │ R │   │   │   │   │   │   │   │   │   │   │   │   │   │ C │    R random access
+//!     …    │ R │ ▲ │ ▲ │ ▲ │ ▲ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ C │    C common channels, downlink
+//!        0 │ R │ ▲ │ ▲ │ ▲ │ ▲ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ ▼ │ C │    ▲ ▼ user data, a slot goes one way in a frame
+//!  slot      0   1   2   3   4   5   6   7   8   9  10  11  12  13  14
+//! ```
+
+use umts_units::Duration;
+
+use crate::ids::Direction;
+
+/// What a slot is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SlotUse {
+    /// The RACH: users ask for capacity.
+    RandomAccess,
+    /// BCH, PCH, SCH and FACH.
+    Common,
+    /// User data, up or down.
+    Data,
+}
+
+/// Which slots may go which way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SlotRule {
+    /// Each slot may go either way.
+    Any,
+    /// Uplink slots come first, and the first data slot is one of them: there is one switching point between the two ways.
+    OneSwitchingPoint,
+}
+
+/// A frame.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// What each slot is for.
+    pub slots: &'static [SlotUse],
+    /// Which way those for data may go.
+    pub rule: SlotRule,
+    /// Codes of a slot: one code in one slot of one frame is a resource unit.
+    pub codes: u8,
+    /// Codes that a block takes, all in one slot.
+    pub codes_per_block: u8,
+}
+
+/// The layouts that there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+pub enum LayoutKind {
+    /// UTRA TDD of 3.84 Mcps: 15 slots, of which 13 are for data; a block takes 4 codes (Baiocchi and Vacirca 2002, §II.A).
+    #[default]
+    #[cfg_attr(feature = "schema", serde(rename = "3.84 Mcps"))]
+    HighChipRate,
+    /// TD-SCDMA, of 1.28 Mcps: two sub-frames of 7 slots, of which 6 are for data; a block takes 5 codes in each sub-frame
+    /// (TS 25.221 §5A). Users ask by SYNC_UL between slots 0 and 1, and are answered on the FPACH.
+    #[cfg_attr(feature = "schema", serde(rename = "1.28 Mcps"))]
+    LowChipRate,
+}
+
+/// One frame, which is the TTI.
+pub const FRAME: Duration = Duration::from_millis(10);
+
+use SlotUse::{Common as C, Data as D, RandomAccess as R};
+
+static HIGH: Layout = Layout {
+    slots: &[R, D, D, D, D, D, D, D, D, D, D, D, D, D, C],
+    rule: SlotRule::Any,
+    codes: 16,
+    codes_per_block: 4,
+};
+
+static LOW: Layout = Layout {
+    slots: &[C, D, D, D, D, D, D],
+    rule: SlotRule::OneSwitchingPoint,
+    codes: 16,
+    codes_per_block: 5,
+};
+
+impl LayoutKind {
+    /// The layout itself.
+    pub fn layout(self) -> &'static Layout {
+        match self {
+            LayoutKind::HighChipRate => &HIGH,
+            LayoutKind::LowChipRate => &LOW,
+        }
+    }
+}
+
+impl Layout {
+    /// The slots for data.
+    pub fn data_slots(&self) -> impl Iterator<Item = usize> {
+        (0..self.slots.len()).filter(|&slot| self.slots[slot] == SlotUse::Data)
+    }
+
+    /// Blocks of a slot.
+    pub fn blocks_per_slot(&self) -> u32 {
+        u32::from(self.codes / self.codes_per_block)
+    }
+
+    /// The way that every data slot goes for good, as a pattern of letters says: `R` and `C` where the layout has them, `U` up
+    /// and `D` down.
+    ///
+    /// # Errors
+    /// What is wrong with the pattern.
+    pub fn pattern(&self, letters: &str) -> Result<Vec<Option<Direction>>, PatternError> {
+        let count = letters.chars().count();
+        if count != self.slots.len() {
+            return Err(PatternError::Length { is: count, needed: self.slots.len() });
+        }
+        let mut ways = Vec::with_capacity(count);
+        for (slot, (letter, usage)) in letters.chars().zip(self.slots).enumerate() {
+            ways.push(match (usage, letter) {
+                (SlotUse::RandomAccess, 'R') | (SlotUse::Common, 'C') => None,
+                (SlotUse::Data, 'U') => Some(Direction::Uplink),
+                (SlotUse::Data, 'D') => Some(Direction::Downlink),
+                _ => return Err(PatternError::Letter { slot, letter, usage: *usage }),
+            });
+        }
+        for direction in Direction::BOTH {
+            if !ways.contains(&Some(direction)) {
+                return Err(PatternError::NoSlot(direction));
+            }
+        }
+        match self.rule {
+            SlotRule::OneSwitchingPoint if !ways.iter().flatten().rev().is_sorted() => {
+                Err(PatternError::SwitchingPoints)
+            }
+            _ => Ok(ways),
+        }
+    }
+
+    /// An example of a pattern: about half of the data slots each way.
+    pub fn example(&self) -> String {
+        let data = self.data_slots().count();
+        let mut seen = 0;
+        let letter = |usage: &SlotUse| match usage {
+            SlotUse::RandomAccess => 'R',
+            SlotUse::Common => 'C',
+            SlotUse::Data => {
+                seen += 1;
+                if seen <= data / 2 { 'U' } else { 'D' }
+            }
+        };
+        self.slots.iter().map(letter).collect()
+    }
+}
+
+/// What is wrong with a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PatternError {
+    /// It has another number of letters than the frame has slots.
+    Length {
+        /// Letters.
+        is: usize,
+        /// Slots.
+        needed: usize,
+    },
+    /// A letter that this slot cannot have.
+    Letter {
+        /// The slot.
+        slot: usize,
+        /// The letter.
+        letter: char,
+        /// What the slot is for.
+        usage: SlotUse,
+    },
+    /// No slot goes this way.
+    NoSlot(Direction),
+    /// An uplink slot stands behind a downlink slot where there is one switching point, or the first one is not up.
+    SwitchingPoints,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_frame_of_the_paper_has_240_resource_units_and_52_blocks() {
+        let layout = LayoutKind::HighChipRate.layout();
+        assert_eq!(layout.slots.len() * usize::from(layout.codes), 240);
+        assert_eq!(layout.data_slots().collect::<Vec<_>>(), (1..=13).collect::<Vec<_>>());
+        assert_eq!(layout.data_slots().count() as u32 * layout.blocks_per_slot(), 52);
+    }
+
+    #[test]
+    fn a_frame_of_td_scdma_has_18_blocks() {
+        let layout = LayoutKind::LowChipRate.layout();
+        assert_eq!(layout.data_slots().count() as u32 * layout.blocks_per_slot(), 18);
+    }
+
+    #[test]
+    fn a_pattern_fits_its_layout() {
+        let high = LayoutKind::HighChipRate.layout();
+        let ways = high.pattern("RUUUUDDDDDDDDDC").expect("that of the reference");
+        assert_eq!(ways.iter().filter(|way| **way == Some(Direction::Uplink)).count(), 4);
+        assert!(high.pattern("RUDUDUDUDUDUDUC").is_ok(), "either way in any order");
+        let low = LayoutKind::LowChipRate.layout();
+        assert!(low.pattern("CUUUDDD").is_ok());
+        for kind in [LayoutKind::HighChipRate, LayoutKind::LowChipRate] {
+            assert!(kind.layout().pattern(&kind.layout().example()).is_ok());
+        }
+    }
+
+    #[test]
+    fn a_pattern_that_does_not_fit_says_why() {
+        let high = LayoutKind::HighChipRate.layout();
+        assert_eq!(high.pattern("RUUDDC"), Err(PatternError::Length { is: 6, needed: 15 }));
+        assert_eq!(
+            high.pattern("UUUUUDDDDDDDDDC"),
+            Err(PatternError::Letter { slot: 0, letter: 'U', usage: SlotUse::RandomAccess })
+        );
+        assert_eq!(high.pattern("RDDDDDDDDDDDDDC"), Err(PatternError::NoSlot(Direction::Uplink)));
+        assert_eq!(high.pattern("RUUUUUUUUUUUUUC"), Err(PatternError::NoSlot(Direction::Downlink)));
+        let low = LayoutKind::LowChipRate.layout();
+        assert_eq!(low.pattern("CUDUDDD"), Err(PatternError::SwitchingPoints));
+        assert_eq!(low.pattern("CDDDUUU"), Err(PatternError::SwitchingPoints));
+    }
+}

@@ -1,0 +1,94 @@
+//! Control PDUs of RLC on the common channels of a TDD cell, at the end of a frame.
+//!
+//! The channels lie behind the slots of data: what was received in a frame can be acknowledged in it, and what is missing be
+//! sent again in the next, unless `delay` says otherwise.
+
+use umts_kernel::TraceSink;
+
+use super::MacTdd;
+use crate::Step;
+use crate::ids::{Direction, UeId};
+use crate::nodeb::Iub;
+use crate::radio::Air;
+use crate::radio::mac::Channel;
+use crate::radio::phy::Lost;
+use crate::radio::phy::tdd::Transmission;
+use crate::radio::phy::tdd::layout::FRAME;
+use crate::rnc::Plan;
+use crate::trace::TraceEvent;
+use crate::ue::Ues;
+
+/// The number of a control PDU on a common channel among the blocks of its UE, direction and frame.
+const CONTROL_BLOCK: u32 = 65;
+
+impl MacTdd {
+    /// A frame ends: control PDUs travel.
+    pub fn control_turn<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        plan: &Plan,
+        ues: &mut Ues,
+        air: &mut Air,
+    ) {
+        let boundary = step.cx.now.as_nanos() / FRAME.as_nanos();
+        if self.boundary.is_some_and(|last| last >= boundary) || boundary == 0 {
+            return;
+        }
+        self.boundary = Some(boundary);
+        self.control.is_over();
+        let frame = boundary - 1;
+        let mut through = std::mem::take(&mut self.scratch.through);
+        let mut collided = std::mem::take(&mut self.scratch.collided);
+        self.turns.frame(&mut through);
+        self.send_control(step, frame, (Direction::Downlink, &through), plan, ues, air);
+        let now = step.cx.now;
+        let wants = |ue: UeId| ues[ue].rlc[Direction::Uplink.index()].has_control(now);
+        self.contention.frame(frame, wants, &mut through, &mut collided);
+        for &ue in &collided {
+            step.cx.record(|| TraceEvent::AckCollision { ue });
+        }
+        self.send_control(step, frame, (Direction::Uplink, &through), plan, ues, air);
+        (self.scratch.through, self.scratch.collided) = (through, collided);
+    }
+
+    fn send_control<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        frame: u64,
+        (direction, sending): (Direction, &[UeId]),
+        plan: &Plan,
+        ues: &mut Ues,
+        air: &mut Air,
+    ) {
+        let mut flight = air.begin(direction, Channel::Ack);
+        for &ue in sending {
+            let context = &mut ues[ue];
+            if context.send_control(&mut step.cx, direction, 1, &mut flight) > 0 {
+                flight.last().lost = self.judge_control(frame, ue, direction);
+            }
+            self.touched.push((ue, direction));
+        }
+        let bits = flight.sets().first().map_or(0, |sent| ues[sent.ue].leg(direction).block_bits);
+        let crossing = plan.iub.crossing(Iub::octets(1, bits));
+        air.depart(step, flight, step.cx.now + crossing + FRAME * self.config.ack.delay);
+    }
+
+    /// Whether a control PDU is lost on the air. It meets those who sent data in its slot, and disturbs none of them.
+    fn judge_control(&mut self, frame: u64, ue: UeId, direction: Direction) -> Lost {
+        let (Some(radio), Some(place)) = (&mut self.radio, self.ack_places[direction.index()]) else {
+            return Lost(0);
+        };
+        if !self.config.ack.errors {
+            return Lost(0);
+        }
+        let (beside, verdicts) = (&mut self.scratch.beside, &mut self.scratch.verdicts);
+        beside.clear();
+        if self.frame == Some(frame) {
+            beside.extend_from_slice(&self.on_air);
+        }
+        let codes = self.config.layout.layout().codes_per_block;
+        beside.push(Transmission { ue, direction, slot: place.slot, block: CONTROL_BLOCK, codes });
+        radio.judge(frame, beside, verdicts);
+        Lost::which(1, |_| verdicts.last().copied().unwrap_or(false))
+    }
+}

@@ -1,0 +1,122 @@
+//! What a TDD cell is configured with. The paper leaves much of it open: each reading is an option, and `docs/tdd.md` says
+//! which is whose.
+
+use crate::ids::Direction;
+use crate::radio::phy::tdd::TddRadioConfig;
+use crate::radio::phy::tdd::layout::LayoutKind;
+
+/// A TDD cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TddConfig {
+    /// Its frame.
+    pub layout: LayoutKind,
+    /// The way of each slot, if it never changes; `None`: slots go the way they are needed.
+    pub pattern: Option<Vec<Option<Direction>>>,
+    /// What a grant is.
+    pub grant: GrantConfig,
+    /// How users ask for one.
+    pub rach: TddRachConfig,
+    /// How RLC's acknowledgments travel.
+    pub ack: AckConfig,
+    /// Its radio; `None`: no block is lost.
+    pub radio: Option<TddRadioConfig>,
+}
+
+/// What a grant is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GrantConfig {
+    /// SDUs that may be begun in one, N.
+    pub sdus: u32,
+    /// Backlogs, in SDUs, up to which the first and the second level reach; what is above is the third.
+    pub levels: [u32; 2],
+    /// Blocks of a frame for each level.
+    pub weights: [u32; 3],
+    /// What ends it.
+    pub ends: GrantEnds,
+    /// What becomes of a user for whom there is no room.
+    pub refused: Refused,
+}
+
+/// What ends a grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum GrantEnds {
+    /// The first frame in which nothing is sent: what must be sent again later needs a new grant.
+    #[default]
+    UnusedFrame,
+    /// The first frame in which nothing is sent and nothing waits for an acknowledgment.
+    Acknowledged,
+}
+
+/// What becomes of a user for whom there is no room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum Refused {
+    /// The user is told, backs off and asks again.
+    #[default]
+    BackOff,
+    /// The RNC keeps the request until there is room.
+    Queue,
+}
+
+/// How users ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TddRachConfig {
+    /// Codes to draw from.
+    pub codes: u32,
+    /// Frames from a request to its answer on the FACH; a grant begins with the frame after that.
+    pub answer: u64,
+    /// The longest back-off, in frames.
+    pub backoff: u64,
+}
+
+/// How RLC's control PDUs travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AckConfig {
+    /// On which channel.
+    pub channel: AckChannel,
+    /// Control PDUs of a downlink frame; `None`: all that there are, in the room of one block.
+    pub downlink_per_frame: Option<u32>,
+    /// Places of an uplink frame, each the room of one block.
+    pub uplink_places: u32,
+    /// The longest back-off after a collision, in frames.
+    pub uplink_backoff: u64,
+    /// Frames that one takes beyond that in which the data came that it is about.
+    pub delay: u64,
+    /// Whether they meet block errors.
+    pub errors: bool,
+}
+
+/// On which channel RLC's control PDUs travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum AckChannel {
+    /// On two channels that all share: the downlink in turns, the uplink by contention.
+    #[default]
+    Common,
+    /// Each grant has a channel of one block per frame the other way.
+    Dedicated,
+}
+
+impl GrantConfig {
+    /// Blocks of a frame for a backlog of `sdus`.
+    pub fn blocks(&self, sdus: u32) -> u32 {
+        let level = self.levels.iter().filter(|&&reaches| sdus > reaches).count();
+        self.weights[level]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_backlog_has_one_of_three_levels() {
+        let (ends, refused) = (GrantEnds::default(), Refused::default());
+        let grant = GrantConfig { sdus: 20, levels: [1, 5], weights: [1, 2, 4], ends, refused };
+        assert_eq!([0, 1, 2, 5, 6, 1000].map(|sdus| grant.blocks(sdus)), [1, 1, 2, 2, 4, 4]);
+    }
+}

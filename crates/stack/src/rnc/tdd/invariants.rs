@@ -1,0 +1,55 @@
+//! What holds in every frame, whatever users do.
+
+use super::MacTdd;
+use super::slots::Place;
+use crate::ids::Direction;
+
+impl MacTdd {
+    /// No resource unit is held twice, a block's codes lie in one slot and are as many as a block takes, no slot goes both ways,
+    /// and what is free and what is held are all.
+    pub(crate) fn check(&self) {
+        let layout = self.config.layout.layout();
+        let mut held = vec![0_u16; layout.slots.len()];
+        let mut way = vec![None; layout.slots.len()];
+        let mut take = |place: Place, direction: Direction| {
+            let slot = usize::from(place.slot);
+            assert_eq!(place.codes.count_ones(), u32::from(layout.codes_per_block));
+            assert_eq!(held[slot] & place.codes, 0, "a resource unit is held twice");
+            assert!(way[slot].is_none_or(|way| way == direction), "slot {slot} goes both ways");
+            held[slot] |= place.codes;
+            way[slot] = Some(direction);
+        };
+        for grant in &self.grants {
+            grant.places.iter().for_each(|&place| take(place, grant.direction));
+            grant.reverse.iter().for_each(|&place| take(place, grant.direction.reversed()));
+        }
+        let of_grants: u32 = held.iter().map(|codes| codes.count_ones()).sum();
+        let of_acks = self.ack_units();
+        let all = Direction::BOTH.iter().map(|&direction| self.slots.held(direction)).sum::<u32>();
+        assert_eq!(all, of_grants + of_acks, "what is held is somebody's");
+        let units = layout.data_slots().count() as u32 * u32::from(layout.codes);
+        assert_eq!(self.slots.free() + all, units, "free and held are all");
+        let per_slot = layout.blocks_per_slot() * u32::from(layout.codes_per_block);
+        assert!(held.iter().all(|codes| codes.count_ones() <= per_slot), "a slot has too many blocks");
+        for sent in &self.on_air {
+            let way = way[usize::from(sent.slot)];
+            assert!(way.is_none_or(|way| way == sent.direction), "data go where the slot does not");
+        }
+    }
+
+    /// Grants and requests that there are.
+    pub(crate) fn held(&self) -> usize {
+        self.grants.len() + usize::from(self.requests.next().is_some()) + self.asking.len()
+    }
+
+    /// Resource units of the common channels of control PDUs.
+    fn ack_units(&self) -> u32 {
+        use super::AckChannel;
+        let ack = self.config.ack;
+        let blocks = match ack.channel {
+            AckChannel::Common => ack.downlink_per_frame.unwrap_or(1) + ack.uplink_places,
+            AckChannel::Dedicated => 0,
+        };
+        blocks * u32::from(self.config.layout.layout().codes_per_block)
+    }
+}

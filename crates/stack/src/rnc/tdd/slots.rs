@@ -1,0 +1,182 @@
+//! The resource units of a TDD cell: which are held, and which way each slot goes.
+//!
+//! All codes of a block lie in one slot, and a slot goes one way in a frame. A slot is taken for a direction when those
+//! that go this way are full, and is given back when it is empty; where a pattern is fixed no slot ever changes.
+
+use crate::ids::Direction;
+use crate::radio::phy::tdd::layout::{Layout, SlotRule};
+
+/// Where a block lies in every frame of its grant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// The slot.
+    pub slot: u8,
+    /// Its codes, a bit for each.
+    pub codes: u16,
+}
+
+/// One slot.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Slot {
+    /// The way it goes; `None`: none yet, or not for data.
+    way: Option<Direction>,
+    /// Codes that are held.
+    held: u16,
+    /// It goes its way for good.
+    is_fixed: bool,
+}
+
+/// The slots of a cell.
+#[derive(Debug)]
+pub struct Slots {
+    layout: &'static Layout,
+    slots: Vec<Slot>,
+}
+
+impl Slots {
+    /// Slots of which nothing is held; those of `pattern` never change.
+    pub fn new(layout: &'static Layout, pattern: Option<&[Option<Direction>]>) -> Self {
+        let way = |slot: usize| pattern.and_then(|pattern| pattern[slot]);
+        let slot = |at| Slot { way: way(at), held: 0, is_fixed: pattern.is_some() };
+        Slots { layout, slots: (0..layout.slots.len()).map(slot).collect() }
+    }
+
+    /// Holds the codes of one block for `direction`: in the lowest slot that goes this way and has room, else in a free one.
+    pub fn take(&mut self, direction: Direction) -> Option<Place> {
+        let going = self.layout.data_slots().find(|&at| {
+            self.slots[at].way == Some(direction) && self.room(at) >= u32::from(self.layout.codes_per_block)
+        });
+        let at = going.or_else(|| self.free_slot(direction))?;
+        let slot = &mut self.slots[at];
+        slot.way = Some(direction);
+        let codes = lowest(!slot.held, self.layout.codes_per_block);
+        slot.held |= codes;
+        Some(Place { slot: at as u8, codes })
+    }
+
+    /// Gives up what was held.
+    pub fn give_back(&mut self, place: Place) {
+        let slot = &mut self.slots[usize::from(place.slot)];
+        debug_assert_eq!(slot.held & place.codes, place.codes, "it was held");
+        slot.held &= !place.codes;
+        if slot.held == 0 && !slot.is_fixed {
+            slot.way = None;
+        }
+    }
+
+    /// A slot that goes no way and may go this one: the lowest, or for the downlink of a frame with one switching point the
+    /// highest.
+    fn free_slot(&self, direction: Direction) -> Option<usize> {
+        let is_free = |at: &usize| self.slots[*at].way.is_none() && !self.slots[*at].is_fixed;
+        match (self.layout.rule, direction) {
+            (SlotRule::Any, _) => self.layout.data_slots().find(is_free),
+            (SlotRule::OneSwitchingPoint, Direction::Uplink) => {
+                let down = self.slots.iter().position(|slot| slot.way == Some(Direction::Downlink));
+                self.layout.data_slots().find(is_free).filter(|&at| at < down.unwrap_or(usize::MAX))
+            }
+            (SlotRule::OneSwitchingPoint, Direction::Downlink) => {
+                // The first data slot is up, whether somebody uses it or not.
+                let first = self.layout.data_slots().next()?;
+                let up = self.slots.iter().rposition(|slot| slot.way == Some(Direction::Uplink));
+                let behind = up.unwrap_or(first).max(first);
+                self.layout.data_slots().filter(|&at| at > behind).filter(is_free).last()
+            }
+        }
+    }
+
+    /// Codes of a slot that nobody holds.
+    fn room(&self, slot: usize) -> u32 {
+        u32::from(self.layout.codes) - self.slots[slot].held.count_ones()
+    }
+
+    /// Resource units that are held in slots that go this way.
+    pub fn held(&self, direction: Direction) -> u32 {
+        let going = self.slots.iter().filter(|slot| slot.way == Some(direction));
+        going.map(|slot| slot.held.count_ones()).sum()
+    }
+
+    /// Slots that go this way.
+    pub fn going(&self, direction: Direction) -> u32 {
+        self.slots.iter().filter(|slot| slot.way == Some(direction)).count() as u32
+    }
+
+    /// Resource units of data slots that nobody holds.
+    #[cfg(test)]
+    pub fn free(&self) -> u32 {
+        self.layout.data_slots().map(|slot| self.room(slot)).sum()
+    }
+}
+
+/// The `count` lowest bits of `free`.
+fn lowest(mut free: u16, count: u8) -> u16 {
+    let mut codes = 0;
+    for _ in 0..count {
+        let bit = free & free.wrapping_neg();
+        debug_assert_ne!(bit, 0, "there is room");
+        codes |= bit;
+        free &= !bit;
+    }
+    codes
+}
+
+#[cfg(test)]
+mod tests {
+    use Direction::{Downlink, Uplink};
+
+    use super::*;
+    use crate::radio::phy::tdd::layout::LayoutKind;
+
+    fn slots(kind: LayoutKind) -> Slots {
+        Slots::new(kind.layout(), None)
+    }
+
+    #[test]
+    fn a_slot_is_filled_before_another_is_taken() {
+        let mut slots = slots(LayoutKind::HighChipRate);
+        let places: Vec<_> = (0..5).map(|_| slots.take(Uplink).expect("room")).collect();
+        assert_eq!(places.iter().map(|place| place.slot).collect::<Vec<_>>(), [1, 1, 1, 1, 2]);
+        assert_eq!(places[..4].iter().fold(0, |all, place| all | place.codes), u16::MAX);
+        assert_eq!(slots.take(Downlink).expect("room").slot, 3);
+        assert_eq!((slots.going(Uplink), slots.going(Downlink)), (2, 1));
+        assert_eq!((slots.held(Uplink), slots.held(Downlink), slots.free()), (20, 4, 208 - 24));
+    }
+
+    #[test]
+    fn an_empty_slot_may_go_the_other_way() {
+        let mut slots = slots(LayoutKind::HighChipRate);
+        let all: Vec<_> = std::iter::from_fn(|| slots.take(Uplink)).collect();
+        assert_eq!((all.len(), slots.take(Downlink)), (52, None));
+        all[..3].iter().for_each(|&place| slots.give_back(place));
+        assert_eq!(slots.take(Downlink), None, "one block is still held in slot 1");
+        slots.give_back(all[3]);
+        assert_eq!(slots.take(Downlink).map(|place| place.slot), Some(1));
+    }
+
+    #[test]
+    fn a_fixed_pattern_never_changes() {
+        let layout = LayoutKind::HighChipRate.layout();
+        let pattern = layout.pattern("RUDDDDDDDDDDDDC").expect("it fits");
+        let mut slots = Slots::new(layout, Some(&pattern));
+        let up: Vec<_> = std::iter::from_fn(|| slots.take(Uplink)).collect();
+        assert_eq!(up.len(), 4);
+        up.into_iter().for_each(|place| slots.give_back(place));
+        assert_eq!(std::iter::from_fn(|| slots.take(Downlink)).count(), 48);
+    }
+
+    #[test]
+    fn with_one_switching_point_the_ways_grow_towards_each_other() {
+        let mut slots = slots(LayoutKind::LowChipRate);
+        assert_eq!(slots.take(Downlink).map(|place| place.slot), Some(6));
+        assert_eq!(slots.take(Uplink).map(|place| place.slot), Some(1));
+        assert_eq!(std::iter::from_fn(|| slots.take(Downlink)).count(), 4 * 3 + 2);
+        assert_eq!(std::iter::from_fn(|| slots.take(Uplink)).count(), 2);
+        assert_eq!(slots.going(Downlink), 5);
+    }
+
+    #[test]
+    fn the_first_slot_of_one_switching_point_is_kept_for_the_uplink() {
+        let mut slots = slots(LayoutKind::LowChipRate);
+        assert_eq!(std::iter::from_fn(|| slots.take(Downlink)).count(), 15);
+        assert_eq!(slots.take(Uplink).map(|place| place.slot), Some(1));
+    }
+}

@@ -1,0 +1,278 @@
+//! One frame of a TDD cell.
+
+use umts_kernel::TraceSink;
+use umts_units::{Bytes, Duration, Time};
+
+use super::config::{GrantEnds, Refused};
+use super::grants::Grant;
+use super::requests::{Fate, Request};
+use super::{MacTdd, begin};
+use crate::Step;
+use crate::ids::{Direction, UeId};
+use crate::nodeb::Iub;
+use crate::radio::Air;
+use crate::radio::air::Flight;
+use crate::radio::mac::Channel;
+use crate::radio::phy::Lost;
+use crate::radio::phy::tdd::Transmission;
+use crate::radio::phy::tdd::layout::FRAME;
+use crate::rnc::Plan;
+use crate::trace::TraceEvent;
+use crate::ue::Ues;
+
+/// Blocks of control PDUs have numbers of their own among those of a UE, direction and frame: above any of data.
+const CONTROL_BLOCK: u32 = 64;
+
+impl MacTdd {
+    /// A frame begins.
+    pub fn turn<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        plan: &Plan,
+        ues: &mut Ues,
+        air: &mut Air,
+    ) {
+        let frame = step.cx.now.as_nanos() / FRAME.as_nanos();
+        if self.frame.is_some_and(|last| last >= frame) {
+            return;
+        }
+        debug_assert_eq!(begin(frame), step.cx.now, "turns begin with frames");
+        self.frame = Some(frame);
+        self.tick.is_over();
+        self.decide(step, frame, ues);
+        if !self.grants.is_empty() {
+            self.data(step, frame, plan, ues, air);
+        }
+        self.random_access(step, frame, ues);
+    }
+
+    /// Grants what there is room for, in the order of asking.
+    fn decide<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, frame: u64, ues: &mut Ues) {
+        if self.requests.next().is_none_or(|from| from > frame) {
+            return;
+        }
+        let mut requests = std::mem::take(&mut self.requests);
+        requests.decide(frame, |request| self.decide_one(step, frame, request, ues));
+        debug_assert!(self.requests.next().is_none(), "nobody asks meanwhile");
+        self.requests = requests;
+    }
+
+    fn decide_one<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        frame: u64,
+        request: &mut Request,
+        ues: &mut Ues,
+    ) -> Fate {
+        let Request { ue, direction, told, .. } = *request;
+        let rlc = &mut ues[ue].rlc[direction.index()];
+        if !self.needs_capacity(step.cx.now, ue, direction, rlc) {
+            self.want_mut(ue, direction).released();
+            step.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
+            return Fate::Over;
+        }
+        let wanted = self.config.grant.blocks(told.unwrap_or_else(|| rlc.backlog().sdus));
+        let Some(mut grant) = Grant::take(&mut self.slots, &self.config, (ue, direction), wanted, frame)
+        else {
+            return self.refuse(step, frame, request);
+        };
+        grant.sdus_before = rlc.sdus_done();
+        rlc.limit_sdus(&mut step.cx, Some(self.config.grant.sdus));
+        self.want_mut(ue, direction).granted();
+        let blocks = grant.places.len() as u32;
+        step.cx.record(|| TraceEvent::CapacityGranted { ue, direction, blocks, wanted });
+        self.grants.push(grant);
+        Fate::Over
+    }
+
+    /// There is no room.
+    fn refuse<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        frame: u64,
+        request: &mut Request,
+    ) -> Fate {
+        let Request { ue, direction, again, .. } = *request;
+        let stays = direction == Direction::Downlink || self.config.grant.refused == Refused::Queue;
+        if !again {
+            step.cx.record(|| TraceEvent::CapacityRefused { ue, direction, waits: stays });
+        }
+        request.again = true;
+        if stays {
+            return Fate::Stays;
+        }
+        self.back_off(frame, ue);
+        Fate::Over
+    }
+
+    /// `ue` asks again after a while.
+    fn back_off(&mut self, frame: u64, ue: UeId) {
+        let access = &self.access;
+        let want = &mut self.wants[ue.index()][Direction::Uplink.index()];
+        let until = want.failed(|failures| access.backed_off_until(frame, ue, failures));
+        self.asking.insert((until, ue));
+    }
+
+    /// Whoever has a grant sends.
+    fn data<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        frame: u64,
+        plan: &Plan,
+        ues: &mut Ues,
+        air: &mut Air,
+    ) {
+        let mut flights = Direction::BOTH.map(|direction| air.begin(direction, Channel::Dch));
+        self.on_air.clear();
+        let mut grants = std::mem::take(&mut self.grants);
+        grants.retain_mut(|grant| {
+            let blocks = self.pull(step, grant, ues, &mut flights);
+            let goes_on = blocks > 0 || !self.is_over(step.cx.now, grant, ues);
+            if !goes_on {
+                grant.give_back(&mut self.slots);
+                self.released(step, frame, grant, ues);
+            }
+            goes_on
+        });
+        // Who lost a grant asks anew, and is granted nothing before the next frame.
+        debug_assert!(self.grants.is_empty());
+        self.grants = grants;
+        self.record_frame(step);
+        self.judge(frame, &mut flights);
+        for (direction, flight) in Direction::BOTH.into_iter().zip(flights) {
+            let longest = flight
+                .sets()
+                .iter()
+                .map(|sent| Iub::octets(sent.set.blocks, ues[sent.ue].leg(direction).block_bits));
+            let octets = longest.max().unwrap_or(Bytes::ZERO);
+            let arrival = plan.iub.arrival(direction, FRAME, step.cx.now, octets, Duration::ZERO);
+            air.depart(step, flight, arrival);
+        }
+    }
+
+    /// Asks RLC for the blocks of a grant and gives them their places. Returns how many there are of data.
+    fn pull<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        grant: &mut Grant,
+        ues: &mut Ues,
+        flights: &mut [Flight; 2],
+    ) -> u32 {
+        let Grant { ue, direction, .. } = *grant;
+        let codes = self.config.layout.layout().codes_per_block;
+        let context = &mut ues[ue];
+        let (most, flight) = (grant.places.len() as u32, &mut flights[direction.index()]);
+        let blocks = match grant.reverse {
+            None => context.send_data(&mut step.cx, direction, most, flight),
+            // Without common channels control PDUs go with the data.
+            Some(_) => context.send(&mut step.cx, direction, most, flight),
+        };
+        self.touched.push((ue, direction));
+        if blocks > 0 {
+            flight.last().first = self.on_air.len() as u32;
+            let sent = (0..blocks).zip(&grant.places);
+            self.on_air.extend(sent.map(|(block, place)| Transmission {
+                ue,
+                direction,
+                slot: place.slot,
+                block,
+                codes,
+            }));
+            grant.blocks += blocks;
+        }
+        if let Some(place) = grant.reverse {
+            let (direction, block) = (direction.reversed(), CONTROL_BLOCK);
+            let flight = &mut flights[direction.index()];
+            if context.send_control(&mut step.cx, direction, 1, flight) > 0 {
+                flight.last().first = self.on_air.len() as u32;
+                self.on_air.push(Transmission { ue, direction, slot: place.slot, block, codes });
+            }
+            self.touched.push((ue, direction));
+        }
+        blocks
+    }
+
+    /// Whether a grant of which a frame was left unused is over.
+    fn is_over(&self, now: Time, grant: &Grant, ues: &Ues) -> bool {
+        let rlc = &ues[grant.ue].rlc[grant.direction.index()];
+        match self.config.grant.ends {
+            GrantEnds::UnusedFrame => true,
+            GrantEnds::Acknowledged => rlc.is_settled() && !rlc.has_data(now),
+        }
+    }
+
+    /// A grant is over: whoever has something left asks for another one.
+    fn released<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        frame: u64,
+        grant: &Grant,
+        ues: &mut Ues,
+    ) {
+        let Grant { ue, direction, blocks, from, .. } = *grant;
+        let rlc = &mut ues[ue].rlc[direction.index()];
+        rlc.limit_sdus(&mut step.cx, None);
+        let sdus = (rlc.sdus_done() - grant.sdus_before) as u32;
+        let frames = (frame - from) as u32;
+        step.cx.record(|| TraceEvent::CapacityReleased { ue, direction, frames, blocks, sdus });
+        self.want_mut(ue, direction).released();
+        // Those who look at the timers of its entities see what it needs.
+        self.touched.push((ue, direction.reversed()));
+    }
+
+    fn record_frame<T: TraceSink<TraceEvent>>(&self, step: &mut Step<'_, T>) {
+        let cell = self.cell.0;
+        step.cx.record(|| {
+            let slots = Direction::BOTH.map(|direction| self.slots.going(direction) as u8);
+            let held = Direction::BOTH.map(|direction| self.slots.held(direction) as u16);
+            let mut used = [0; 2];
+            self.on_air.iter().for_each(|sent| used[sent.direction.index()] += u16::from(sent.codes));
+            TraceEvent::FrameUsed { cell, slots, held, used }
+        });
+    }
+
+    /// Asks the radio about all that is on the air in this frame.
+    fn judge(&mut self, frame: u64, flights: &mut [Flight; 2]) {
+        let Some(radio) = &mut self.radio else {
+            flights.iter_mut().flat_map(Flight::sets_mut).for_each(|sent| sent.lost = Lost(0));
+            return;
+        };
+        let verdicts = &mut self.scratch.verdicts;
+        radio.judge(frame, &self.on_air, verdicts);
+        for sent in flights.iter_mut().flat_map(Flight::sets_mut) {
+            let of_set = &verdicts[sent.first as usize..];
+            sent.lost = Lost::which(sent.set.blocks, |block| of_set[block as usize]);
+        }
+    }
+
+    /// Users ask on the RACH of this frame.
+    fn random_access<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, frame: u64, ues: &Ues) {
+        let direction = Direction::Uplink;
+        let mut asking = std::mem::take(&mut self.scratch.asking);
+        asking.clear();
+        while let Some(&(at, ue)) = self.asking.first().filter(|(at, _)| *at <= frame) {
+            self.asking.remove(&(at, ue));
+            if self.needs_capacity(step.cx.now, ue, direction, &ues[ue].rlc[direction.index()]) {
+                asking.push(ue);
+            } else {
+                self.want_mut(ue, direction).withdraw();
+                step.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
+            }
+        }
+        let mut heard = std::mem::take(&mut self.scratch.heard);
+        self.access.resolve(frame, &asking, &mut heard);
+        for (&ue, &is_heard) in asking.iter().zip(&heard) {
+            step.cx.record(|| TraceEvent::CapacityRequested { ue, heard: is_heard });
+            if is_heard {
+                self.want_mut(ue, direction).heard();
+                let told = Some(ues[ue].rlc[direction.index()].backlog().sdus);
+                let from = frame + self.config.rach.answer + 1;
+                self.requests.push(Request { ue, direction, from, told, again: false });
+            } else {
+                step.cx.record(|| TraceEvent::RachCollision { ue });
+                self.back_off(frame, ue);
+            }
+        }
+        (self.scratch.asking, self.scratch.heard) = (asking, heard);
+    }
+}
