@@ -94,6 +94,16 @@ print(json.dumps(found))
 """
 
 
+ASK_ONCE = """
+import socket, sys, time
+connection = socket.create_connection((sys.argv[1], 7001), 30)
+connection.sendall(b"x")
+time.sleep(0.3)
+print("open", flush=True)
+time.sleep(60)
+"""
+
+
 def inside(what: str, folder: Path, *words: str) -> Any:
     """What the function `what` of this file returns for `words`, called in networks of its own."""
     unshare = ["unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
@@ -235,14 +245,35 @@ def refused() -> list[list[Any]]:
     before = state()
     found: list[list[Any]] = []
     nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    to = ["--listen", "127.0.0.1:0", "--to", f"{SERVER[0]}:7001"]
     for prefix, words in (
-        ([], ["--from", "absent"]),
-        (nobody, ["--from", "client"]),
+        ([], ["--transparent", "--from", "absent"]),
+        (nobody, ["--transparent", "--from", "client"]),
+        (nobody, [*to, "--client-set", "initial_window=10"]),
     ):
-        line = [*prefix, sys.executable, "-m", "umtslab", "proxy", "--transparent", *words]
+        line = [*prefix, sys.executable, "-m", "umtslab", "proxy", *words]
         done = subprocess.run(line, capture_output=True, text=True, check=False)
         found.append([done.returncode, done.stderr, state() == before])
     return found
+
+
+def windowed() -> dict[str, Any]:
+    """What both sides have that were told to begin and to wait otherwise, and what is left."""
+    make_path()
+    before = state()
+    words = ["--client-set", "initial_window=3 segments", "--server-set", "min_rto=700 ms"]
+    made = proxy(*words)
+    assert made.stderr is not None
+    said = [made.stderr.readline() for _ in range(2)]
+    asking = at("client", ASK_ONCE, SERVER[0])
+    assert asking.stdout is not None
+    asking.stdout.readline()
+    told = [_run("ss", "-tinH", f"( {which} = {SERVER[0]} )") for which in ("src", "dst")]
+    asking.kill()
+    asking.communicate()
+    made.terminate()
+    made.communicate(timeout=WAIT_S)
+    return {"said": said, "told": told, "left": state() == before}
 
 
 def doctored() -> list[str]:

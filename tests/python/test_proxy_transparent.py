@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import proxied_path
@@ -60,11 +61,30 @@ def test_connections_may_be_refused_when_it_was_killed(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("_path")
 def test_what_there_is_not_is_told_and_nothing_is_left(tmp_path: Path) -> None:
-    absent, nobody = proxied_path.inside("refused", tmp_path)
+    absent, nobody, window = proxied_path.inside("refused", tmp_path)
     said = "umts: --from absent: there is no such device; `ip link` lists them\n"
     assert absent == [2, said, True]
     assert (nobody[0], nobody[2]) == (2, True)
     assert nobody[1].startswith("umts: --transparent takes root")
+    assert (window[0], window[2]) == (2, True)
+    assert window[1].startswith("umts: initial_window and min_rto belong to routes, which are root's to make")
+
+
+@pytest.mark.usefixtures("_path")
+def test_each_side_begins_and_waits_as_it_was_told(tmp_path: Path) -> None:
+    found = proxied_path.inside("windowed", tmp_path)
+    client, server = found["said"]
+    assert client.strip().endswith("initial window 3 segments")
+    assert server.strip().endswith("least retransmission timeout 0.7 s")
+    # Nothing was sent to the client yet; the server's acknowledgment took far less than its timeout.
+    to_client, to_server = found["told"]
+    assert " cwnd:3 " in to_client, found
+    timeout = re.search(r" rto:(\d+)", to_server)
+    # Rounded up to a tick of the kernel.
+    assert timeout is not None, found
+    assert 700 <= int(timeout[1]) < 750, found
+    assert " cwnd:3 " not in to_server, found
+    assert found["left"], found
 
 
 @pytest.mark.usefixtures("_path")

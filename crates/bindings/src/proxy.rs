@@ -1,12 +1,13 @@
 //! The split proxy for real traffic: one function, which returns when a signal has ended it.
 
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umts_proxy::{
-    Effective, IfDead, Interception, Least, Options, Selection, Started, Summary, at_work, clean, lay_down,
+    Effective, IfDead, Interception, Least, Options, Selection, Slot, Started, Summary, at_work, clean,
+    lay_down,
 };
 
 use crate::errors::NO_PANIC;
@@ -66,7 +67,7 @@ pub fn proxies_at_work() -> PyResult<usize> {
 #[pyfunction]
 pub fn try_interception(py: Python<'_>, device: String) -> PyResult<()> {
     let selection = Selection { device, ports: Vec::new(), if_dead: IfDead::Pass };
-    Interception::new(&selection, 1).map(drop).map_err(|error| failure(py, &error))
+    Interception::new(Arc::new(Slot::free()?), &selection, 1).map(drop).map_err(|error| failure(py, &error))
 }
 
 fn failure(py: Python<'_>, error: &umts_proxy::ProxyError) -> PyErr {
@@ -96,6 +97,8 @@ fn of_side<'py>(py: Python<'py>, side: &Effective) -> PyResult<Bound<'py, PyDict
     told.set_item("congestion_control", &side.congestion_control)?;
     told.set_item("receive_buffer", side.receive_buffer)?;
     told.set_item("send_buffer", side.send_buffer)?;
+    told.set_item("initial_window", side.path.initial_window)?;
+    told.set_item("min_rto_s", side.path.min_rto.map(|time| time.as_secs_f64()))?;
     Ok(told)
 }
 

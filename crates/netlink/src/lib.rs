@@ -2,6 +2,7 @@
 //! of nftables. Of the network namespace in which a socket was opened.
 #![cfg(target_os = "linux")]
 
+mod copies;
 pub mod nftables;
 mod policy;
 mod routing;

@@ -107,7 +107,7 @@ mod tests {
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let known = Outgoing::default();
-            let told = Told { side: SideOptions::default(), user_timeout: None };
+            let told = Told { side: SideOptions::default(), user_timeout: None, mark: None };
             let own = listener.local_addr().unwrap();
             let connecting = connect(own, &told, &known, None);
             let (_stream, departure) = connecting.await.unwrap();

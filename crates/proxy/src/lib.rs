@@ -35,7 +35,9 @@ mod told;
 mod worker;
 
 pub use error::ProxyError;
-pub use interception::{IfDead, Interception, Least, Selection, at_work, clean, lay_down};
+pub use interception::{
+    IfDead, Interception, Least, PathSettings, Selection, Slot, at_work, clean, lay_down,
+};
 pub use options::Options;
 pub use relay::ended::Ended;
 pub use room::Room;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use umts_units::{Bytes, Duration as Time, UnitError};
 
 use crate::error::{ProxyError, wrong};
-use crate::interception::{IfDead, Selection};
+use crate::interception::{IfDead, PathSettings, Selection};
 
 /// Where clients want to go, and who says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +32,8 @@ pub struct SideOptions {
     pub receive_buffer: Option<u64>,
     /// Kernel memory for what is to be sent, in octets.
     pub send_buffer: Option<u64>,
+    /// What belongs to its routes.
+    pub path: PathSettings,
 }
 
 /// All of it.
@@ -183,13 +185,34 @@ fn side(option: &str, typed: &Typed<'_>) -> Result<SideOptions, ProxyError> {
             "congestion_control" => side.congestion_control = Some(value.trim().to_owned()),
             "receive_buffer" => side.receive_buffer = buffer()?,
             "send_buffer" => side.send_buffer = buffer()?,
+            "initial_window" => side.path.initial_window = Some(segments(option, pair, value)?),
+            "min_rto" => side.path.min_rto = Some(timeout(option, pair, value)?),
             _ => {
-                let known = "congestion_control, receive_buffer and send_buffer";
+                let known = "congestion_control, initial_window, min_rto, receive_buffer and send_buffer";
                 return Err(wrong(format!("{option} {pair}: there is no {key}; there are {known}")));
             }
         }
     }
     Ok(side)
+}
+
+/// `10 segments`.
+fn segments(option: &str, pair: &str, value: &str) -> Result<u32, ProxyError> {
+    let number = value.trim().trim_end_matches("segments").trim_end_matches("segment").trim();
+    match number.parse() {
+        Ok(segments @ 1..=1000) => Ok(segments),
+        _ => Err(wrong(format!("{option} {pair}: takes 1 to 1000 segments, as in initial_window=10"))),
+    }
+}
+
+/// A time of whole milliseconds, up to the minute that RFC 6298 sets as the most.
+fn timeout(option: &str, pair: &str, value: &str) -> Result<Duration, ProxyError> {
+    let time: Time = value.parse().map_err(|error: UnitError| wrong(format!("{option} {pair}: {error}")))?;
+    let time = Duration::from_nanos(time.as_nanos());
+    match (Duration::from_millis(1)..=Duration::from_secs(60)).contains(&time) {
+        true => Ok(time),
+        false => Err(wrong(format!("{option} {pair}: takes 1 ms to 60 s"))),
+    }
 }
 
 /// An address to listen at: `127.0.0.1:8080`, `[::1]:8080`, or a port alone for every address.
@@ -329,11 +352,15 @@ mod tests {
             ("--drain", "0 s"),
             ("--client-set", "congestion_control=reno"),
             ("--client-set", "send_buffer=100 kB"),
+            ("--client-set", "initial_window=10 segments"),
+            ("--client-set", "min_rto=200 ms"),
         ];
         let options = read(&[&LEAST[..], &more].concat()).unwrap();
         assert_eq!((options.buffer, options.memory, options.connections), (Some(64_000), None, Some(100)));
         assert_eq!((options.idle_timeout, options.drain), (Duration::from_secs(600), Duration::ZERO));
         assert_eq!(options.client.congestion_control.as_deref(), Some("reno"));
+        let path = PathSettings { initial_window: Some(10), min_rto: Some(Duration::from_millis(200)) };
+        assert_eq!((options.client.path, options.server.path), (path, PathSettings::default()));
         assert_eq!((options.client.send_buffer, options.server.send_buffer), (Some(100_000), None));
     }
 

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::error::{ProxyError, system, wrong};
-use crate::interception::{Interception, Least, lay_down};
+use crate::interception::{Interception, Least, PathSettings, Paths, Slot, lay_down};
 use crate::options::{Destination, Options, SideOptions};
 use crate::relay::Bounds;
 use crate::room::{Room, raise_descriptors};
@@ -64,13 +64,23 @@ pub fn run(
     let signals = Blocked::new().map_err(system("cannot wait for signals"))?;
     let descriptors = raise_descriptors().map_err(system("cannot raise the limit of open files"))?;
     let room = Room::of(&options, descriptors)?;
-    let [client, server] = [&options.client, &options.server].map(|side| told(side, &room, &options));
+    let slot = slot(&options)?;
+    let wanted = [options.client.path, options.server.path];
+    let paths = slot.clone().map(|slot| Paths::new(slot, wanted)).transpose()?;
+    let marks = paths.as_ref().map_or([None; 2], |paths| paths.marks);
+    let client = told(&options.client, marks[0], &room, &options);
+    let server = told(&options.server, marks[1], &room, &options);
     let listeners = listeners(&options, &client)?;
-    let sides = effective(&listeners[0], &client, &server)?;
+    let mut sides = effective(&listeners[0], &client, &server)?;
+    if let Some(paths) = &paths {
+        sides.iter_mut().zip(paths.effective).for_each(|(side, path)| side.path = path);
+    }
     let address = local_address(&listeners[0])?;
     let metrics = options.metrics.map(metrics_listener).transpose()?;
-    let interception = match &options.destination {
-        Destination::Original(selection) => Some(Interception::new(selection, address.port())?),
+    let interception = match (&options.destination, slot) {
+        (Destination::Original(selection), Some(slot)) => {
+            Some(Interception::new(slot, selection, address.port())?)
+        }
         _ => None,
     };
     let out = options.log.as_deref().map(open_log).transpose()?;
@@ -105,18 +115,28 @@ pub fn run(
             .map_err(system("a worker ended"))?;
     }
     ended?;
-    drop(interception);
+    drop((interception, paths));
     finish(common, writer)
 }
 
+/// Numbers in the kernel's network, if anything is to be set up there.
+fn slot(options: &Options) -> Result<Option<Arc<Slot>>, ProxyError> {
+    let has_paths = [options.client.path, options.server.path] != [PathSettings::default(); 2];
+    if !has_paths && !matches!(options.destination, Destination::Original(_)) {
+        return Ok(None);
+    }
+    let refused = |error: io::Error| wrong(format!("the kernel's network cannot be told anything: {error}"));
+    Ok(Some(Arc::new(Slot::free().map_err(refused)?)))
+}
+
 /// What one side is told: its share of the buffer, if it was given none of its own.
-fn told(side: &SideOptions, room: &Room, options: &Options) -> Told {
+fn told(side: &SideOptions, mark: Option<u32>, room: &Room, options: &Options) -> Told {
     let mut side = side.clone();
     if let Some([receive, send]) = room.of_socket() {
         side.receive_buffer = side.receive_buffer.or(Some(receive));
         side.send_buffer = side.send_buffer.or(Some(send));
     }
-    Told { side, user_timeout: options.user_timeout }
+    Told { side, user_timeout: options.user_timeout, mark }
 }
 
 /// One for each worker, all of the same address: the kernel shares clients out among them.
@@ -170,6 +190,8 @@ fn beginning(about: &Started) -> serde_json::Value {
             "congestion_control": side.congestion_control,
             "receive_buffer": side.receive_buffer,
             "send_buffer": side.send_buffer,
+            "initial_window": side.path.initial_window,
+            "min_rto_s": side.path.min_rto.map(|time| time.as_secs_f64()),
         })
     };
     json!({

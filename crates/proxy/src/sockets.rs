@@ -7,6 +7,7 @@ use std::time::Duration;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use crate::error::{ProxyError, wrong};
+use crate::interception::PathSettings;
 use crate::options::{Destination, Options, SideOptions};
 
 /// Connections that wait to be accepted; the kernel has a limit of its own (`net.core.somaxconn`).
@@ -19,6 +20,8 @@ pub struct Told {
     pub side: SideOptions,
     /// How long what was sent may stay unacknowledged.
     pub user_timeout: Option<Duration>,
+    /// By which their packets are led to routes of their own.
+    pub mark: Option<u32>,
 }
 
 /// What the kernel says of one side.
@@ -30,6 +33,8 @@ pub struct Effective {
     pub receive_buffer: Option<u64>,
     /// Likewise.
     pub send_buffer: Option<u64>,
+    /// What belongs to its routes; none is the kernel's own.
+    pub path: PathSettings,
 }
 
 impl Told {
@@ -48,6 +53,9 @@ impl Told {
         if let Some(octets) = self.side.send_buffer {
             socket.set_send_buffer_size(octets as usize / 2)?;
         }
+        if let Some(mark) = self.mark {
+            socket.set_mark(mark)?;
+        }
         socket.set_tcp_user_timeout(self.user_timeout)
     }
 
@@ -60,6 +68,7 @@ impl Told {
             congestion_control: String::from_utf8_lossy(law).into_owned(),
             receive_buffer: self.side.receive_buffer.map(|_| receive),
             send_buffer: self.side.send_buffer.map(|_| send),
+            path: PathSettings::default(),
         })
     }
 }

@@ -70,7 +70,9 @@ def _ways(group: Options) -> None:
 
 
 def _tcp(group: Options) -> None:
-    keys = "congestion_control, receive_buffer, send_buffer"
+    keys = (
+        "congestion_control, receive_buffer, send_buffer and, by routes, so as root: initial_window, min_rto"
+    )
     for side, whom in (("client", "clients"), ("server", "servers")):
         add_values(
             group,
@@ -190,7 +192,9 @@ def proxy(
             print(ending(totals), file=sys.stderr)
         return 0
 
-    return guarded(work) if transparent else work()
+    keys = [pair.partition("=")[0].strip() for pair in (*client_set, *server_set)]
+    has_routes = "initial_window" in keys or "min_rto" in keys
+    return guarded(work) if transparent or has_routes else work()
 
 
 def pairs(typed: Mapping[str, str | Sequence[str] | None]) -> list[tuple[str, str]]:
@@ -219,6 +223,11 @@ def _side(told: dict[str, Any]) -> str:
     for key, name in (("receive_buffer", "receive buffer"), ("send_buffer", "send buffer")):
         size = told[key]
         words.append(f"{name} {'as the path needs' if size is None else f'{size:,} octets'}")
+    window, timeout = told["initial_window"], told["min_rto_s"]
+    if window is not None:
+        words.append(f"initial window {window} segments")
+    if timeout is not None:
+        words.append(f"least retransmission timeout {timeout:g} s")
     return ", ".join(words)
 
 

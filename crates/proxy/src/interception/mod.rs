@@ -9,21 +9,24 @@
 //! however it ends. What stays after a kill is the policy rule, which then leads to an empty table: nowhere. Whoever of us
 //! comes next removes it ([`clean`]).
 
+mod paths;
 mod privileges;
 mod slot;
 
 use std::io;
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 
 use tun_rs::{DeviceBuilder, SyncDevice};
 use umts_netlink::nftables::{Chain, Expression, Family, Owner, Table as Rules, delete, steps};
 use umts_netlink::{Netlink, Route, Table};
 
 use crate::error::{ProxyError, wrong};
-use crate::interception::slot::{OWNER, Slot};
+use crate::interception::slot::{Lead, OWNER};
 
+pub use crate::interception::paths::{PathSettings, Paths};
 pub use crate::interception::privileges::{Least, lay_down};
-pub use crate::interception::slot::{at_work, clean};
+pub use crate::interception::slot::{Slot, at_work, clean};
 
 /// Before anybody translates destinations.
 const CHAIN: Chain = Chain { name: "prerouting", kind: "filter", hook: 0, priority: -150 };
@@ -53,7 +56,7 @@ pub struct Selection {
 pub struct Interception {
     _owner: Owner,
     _device: Device,
-    slot: Slot,
+    slot: Arc<Slot>,
     if_dead: IfDead,
 }
 
@@ -66,22 +69,21 @@ impl std::fmt::Debug for Device {
 }
 
 impl Interception {
-    /// Leads `selection` to whoever listens at `port` of this host.
+    /// Leads `selection` by the numbers of `slot` to whoever listens at `port` of this host.
     ///
     /// # Errors
     /// [`ProxyError::Wrong`]: there is no such device, this user may not, or the kernel cannot; nothing is left.
-    pub fn new(selection: &Selection, port: u16) -> Result<Self, ProxyError> {
+    pub fn new(slot: Arc<Slot>, selection: &Selection, port: u16) -> Result<Self, ProxyError> {
         let mut netlink = Netlink::open().map_err(refused)?;
         let from = netlink.index(&selection.device).map_err(|_| no_such_device(&selection.device))?;
-        let slot = Slot::free().map_err(refused)?;
         let device = lead_in(&mut netlink, &slot).map_err(refused)?;
-        netlink.add_rule(slot.rule()).map_err(refused)?;
+        netlink.add_rule(slot.rule(Lead::Here)).map_err(refused)?;
         let made = rules(&slot, selection, from, port).make();
         let if_dead = selection.if_dead;
         match made {
             Ok(owner) => Ok(Interception { _owner: owner, _device: Device(device), slot, if_dead }),
             Err(error) => {
-                netlink.remove_rule(slot.rule());
+                netlink.remove_rule(slot.rule(Lead::Here));
                 Err(refused(error))
             }
         }
@@ -92,7 +94,7 @@ impl Drop for Interception {
     fn drop(&mut self) {
         // With the least of rights this is for the process that waits for this one.
         if let Ok(mut netlink) = Netlink::open() {
-            netlink.remove_rule(self.slot.rule());
+            netlink.remove_rule(self.slot.rule(Lead::Here));
         }
         if self.if_dead == IfDead::Refuse {
             let _ = delete(&self.slot.table(), Family::Inet);
@@ -106,7 +108,7 @@ fn lead_in(netlink: &mut Netlink, slot: &Slot) -> io::Result<SyncDevice> {
     let index = device.if_index()?;
     netlink.set_up(index)?;
     for like in [[0; 4].into(), [0_u16; 8].into()] {
-        let table = Table::Own(slot.mark(), OWNER);
+        let table = Table::Own(slot.mark(Lead::Here), OWNER);
         netlink.add_route(&Route { is_local: true, table, ..Route::default(like, index) })?;
     }
     Ok(device)
@@ -114,7 +116,7 @@ fn lead_in(netlink: &mut Netlink, slot: &Slot) -> io::Result<SyncDevice> {
 
 fn rules(slot: &Slot, selection: &Selection, from: u32, port: u16) -> Rules {
     let mut table = Rules::new(&slot.table(), Family::Inet, selection.if_dead == IfDead::Pass);
-    let lead = || [&steps::mark(slot.mark())[..], &steps::accept()].concat();
+    let lead = || [&steps::mark(slot.mark(Lead::Here))[..], &steps::accept()].concat();
     let mut all: Vec<Vec<Expression>> = Vec::new();
     let every = vec![0..=u16::MAX];
     let ports = if selection.ports.is_empty() { &every } else { &selection.ports };

@@ -17,6 +17,19 @@ pub const OWNER: u8 = 117;
 /// Of a slot's rule: before the rule that leads to the main table.
 const PRIORITY: u32 = 100;
 
+/// What rules of one slot lead to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lead {
+    /// Into this host, what is intercepted.
+    Here = 0,
+    /// To clients.
+    Clients = 1,
+    /// To servers.
+    Servers = 2,
+}
+
+const LEADS: [Lead; 3] = [Lead::Here, Lead::Clients, Lead::Servers];
+
 /// One of them, held.
 #[derive(Debug)]
 pub struct Slot {
@@ -32,7 +45,7 @@ impl Slot {
     pub fn free() -> io::Result<Slot> {
         let slot = (0..SLOTS).find_map(Slot::held);
         let slot = slot.ok_or_else(|| io::Error::other("there are 64 proxies in this network already"))?;
-        slot.clean()?;
+        slot.clean(false)?;
         Ok(slot)
     }
 
@@ -42,9 +55,9 @@ impl Slot {
         UnixListener::bind_addr(&address).ok().map(|held| Slot { number, _held: held })
     }
 
-    /// The mark of what is to be led here, and the table that leads it.
-    pub fn mark(&self) -> u32 {
-        FIRST + self.number
+    /// The mark of what is to be led, and the table that leads it.
+    pub fn mark(&self, lead: Lead) -> u32 {
+        FIRST + SLOTS * lead as u32 + self.number
     }
 
     /// The name of its table of nftables.
@@ -57,25 +70,30 @@ impl Slot {
         format!("umts-pep{}", self.number)
     }
 
-    /// The rule that leads marked packets to its table.
-    pub fn rule(&self) -> Rule {
-        let mark = self.mark();
+    /// The rule that leads marked packets to their table.
+    pub fn rule(&self, lead: Lead) -> Rule {
+        let mark = self.mark(lead);
         Rule { priority: PRIORITY + self.number, mark, table: mark, owner: OWNER }
     }
 
-    /// Removes what was left: how many things.
-    fn clean(&self) -> io::Result<usize> {
+    /// Removes what was left, `keep_refusals` but for a table that refuses: how many things.
+    pub fn clean(&self, keep_refusals: bool) -> io::Result<usize> {
         let mut netlink = Netlink::open()?;
+        let marks = LEADS.map(|lead| self.mark(lead));
         let rules: Vec<_> =
-            netlink.rules(OWNER)?.into_iter().filter(|rule| rule.mark == self.mark()).collect();
-        rules.iter().for_each(|&rule| netlink.remove_rule(rule));
+            netlink.rules(OWNER)?.into_iter().filter(|rule| marks.contains(&rule.mark)).collect();
+        let mut count = rules.len();
+        for rule in rules {
+            netlink.remove_rule(rule);
+            count += netlink.clear_table(rule.table)?;
+        }
         // Without nftables in the kernel there is no table either.
         let tables = nftables::tables(Family::Inet).unwrap_or_default();
-        let is_left = tables.contains(&self.table());
-        if is_left {
+        if !keep_refusals && tables.contains(&self.table()) {
             nftables::delete(&self.table(), Family::Inet)?;
+            count += 1;
         }
-        Ok(rules.len() + usize::from(is_left))
+        Ok(count)
     }
 }
 
@@ -85,17 +103,7 @@ impl Slot {
 /// # Errors
 /// The kernel's: it takes root.
 pub fn clean(keep_refusals: bool) -> io::Result<usize> {
-    let left = |slot: &Slot| match keep_refusals {
-        true => {
-            let mut netlink = Netlink::open()?;
-            let rules = netlink.rules(OWNER)?;
-            let own: Vec<_> = rules.into_iter().filter(|rule| rule.mark == slot.mark()).collect();
-            own.iter().for_each(|&rule| netlink.remove_rule(rule));
-            Ok(own.len())
-        }
-        false => slot.clean(),
-    };
-    (0..SLOTS).filter_map(Slot::held).map(|slot| left(&slot)).sum()
+    (0..SLOTS).filter_map(Slot::held).map(|slot| slot.clean(keep_refusals)).sum()
 }
 
 /// Proxies that intercept in this network.
