@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -274,6 +276,73 @@ def windowed() -> dict[str, Any]:
     made.terminate()
     made.communicate(timeout=WAIT_S)
     return {"said": said, "told": told, "left": state() == before}
+
+
+FLOOD = """
+import os, random, socket, struct, sys
+host, count = sys.argv[1], int(sys.argv[2])
+out = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_TCP)
+draw = random.Random(1)
+def checksum(octets):
+    total = sum(struct.unpack(f"!{len(octets) // 2}H", octets))
+    while total >> 16:
+        total = (total & 0xffff) + (total >> 16)
+    return ~total & 0xffff
+# From the client's own address, whose kernel is told to answer nothing.
+source = socket.inet_aton("198.51.100.77")
+out.setsockopt(socket.IPPROTO_IP, socket.IP_HDRINCL, 1)
+for number in range(count):
+    target = socket.inet_aton(host)
+    port, start = 1024 + number % 60_000, draw.getrandbits(32)
+    head = struct.pack("!HHIIBBHHH", port, 7001, start, 0, 5 << 4, 2, 64_000, 0, 0)
+    whole = source + target + struct.pack("!BBH", 0, 6, len(head)) + head
+    head = head[:16] + struct.pack("!H", checksum(whole)) + head[18:]
+    ip = struct.pack("!BBHHHBBH", 0x45, 0, 40, 0, 0, 64, 6, 0) + source + target
+    out.sendto(ip + head, (host, 0))
+print("done")
+"""
+"""SYNs from a host that is not there."""
+
+
+def flooded(count: str) -> dict[str, Any]:
+    """What a client gets while so many SYNs from nowhere come, and after."""
+    make_path()
+    made = proxy()
+    flood = at("client", FLOOD, SERVER[0], count)
+    found = [ask()[SERVER[0]]]
+    sent = flood.communicate(timeout=WAIT_S)[0]
+    found.append(ask()[SERVER[0]])
+    (worker,) = _children(made.pid)
+    descriptors = len(list(Path(f"/proc/{worker}/fd").iterdir()))
+    made.terminate()
+    made.communicate(timeout=WAIT_S)
+    return {"found": found, "sent": sent, "descriptors": descriptors}
+
+
+def killed_at_random(kills: str) -> list[list[str]]:
+    """What differs from before after each of some kills of one of both processes, or of both."""
+    make_path()
+    before = state()
+    draw = random.Random(kills)
+    found = []
+    for _ in range(int(kills)):
+        made = subprocess.Popen(
+            [sys.executable, "-m", "umtslab", "proxy", "--transparent", "--from", "client", "-q"]
+        )
+        time.sleep(draw.uniform(0, 1.5))
+        there = [made.pid, *_children(made.pid)]
+        for victim in draw.choice(([draw.choice(there)], there)):
+            with suppress(ProcessLookupError):
+                os.kill(victim, signal.SIGKILL)
+        made.wait(WAIT_S)
+        deadline = time.monotonic() + WAIT_S
+        while "umts-pep" in state()["links"] and time.monotonic() < deadline:
+            time.sleep(0.02)
+        then = state()
+        found.append([name for name in then if then[name] != before[name] and name != "rules"])
+    _run(sys.executable, "-m", "umtslab", "doctor", "--clean")
+    found.append([name for name, value in state().items() if value != before[name]])
+    return found
 
 
 def doctored() -> list[str]:

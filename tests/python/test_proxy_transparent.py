@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
@@ -85,6 +86,27 @@ def test_each_side_begins_and_waits_as_it_was_told(tmp_path: Path) -> None:
     assert 700 <= int(timeout[1]) < 750, found
     assert " cwnd:3 " not in to_server, found
     assert found["left"], found
+
+
+@pytest.mark.usefixtures("_path")
+def test_syns_from_nowhere_hinder_nobody(tmp_path: Path) -> None:
+    found = proxied_path.inside("flooded", tmp_path, "20000")
+    assert found["sent"] == "done\n"
+    for client in found["found"]:
+        assert client["half-closed"] == ["1000000", True, True]
+        assert (client["slow"], client["reset"]) == (True, "ConnectionResetError")
+    # Nobody is accepted who has not answered.
+    assert found["descriptors"] < 60
+
+
+@pytest.mark.usefixtures("_path")
+def test_nothing_acts_whenever_it_is_killed(tmp_path: Path) -> None:
+    """As many kills as ``UMTS_KILLS`` says; `make soak` takes fifty."""
+    kills = os.environ.get("UMTS_KILLS", "4")
+    *after, cleaned = proxied_path.inside("killed_at_random", tmp_path, kills)
+    # A policy rule may be left, which leads to an empty table.
+    assert after == [[]] * int(kills)
+    assert cleaned == []
 
 
 @pytest.mark.usefixtures("_path")
