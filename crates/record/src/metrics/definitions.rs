@@ -5,7 +5,7 @@ use umts_units::Duration;
 
 use super::radio::{deviation_ms, mean_ms};
 use super::results::MetricSet;
-use super::totals::{CellTotals, DatagramTotals, NetworkTotals, RadioTotals, TcpTotals};
+use super::totals::{CellTotals, DatagramTotals, NetworkTotals, RadioTotals, TcpTotals, TddTotals};
 
 /// What a metric is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,6 +54,7 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         .chain(datagrams)
         .chain(cell)
         .chain(NETWORK.iter().map(|metric| metric.definition(Scope::Network)))
+        .chain(TDD.iter().map(|metric| metric.definition(Scope::Network)))
 }
 
 pub(super) fn connection_metrics(totals: &TcpTotals) -> MetricSet {
@@ -65,7 +66,7 @@ pub(super) fn network_metrics(
     radio: &[RadioTotals; 2],
     datagrams: &[DatagramTotals; 2],
     cell: &CellTotals,
-    network: &NetworkTotals,
+    (network, tdd): (&NetworkTotals, &TddTotals),
 ) -> MetricSet {
     let [downlink, uplink] = radio;
     let tcp = connection_metrics(tcp);
@@ -76,6 +77,7 @@ pub(super) fn network_metrics(
         .chain(DATAGRAM.iter().map(|metric| (metric.uplink, (metric.formula)(&datagrams[1]))))
         .chain(CELL.iter().map(|metric| (metric.name, (metric.formula)(cell))))
         .chain(NETWORK.iter().map(|metric| (metric.name, (metric.formula)(network))))
+        .chain(TDD.iter().map(|metric| (metric.name, (metric.formula)(tdd))))
         .collect()
 }
 
@@ -114,8 +116,10 @@ macro_rules! metrics {
 }
 
 mod cell;
+mod tdd;
 
 use cell::CELL;
+use tdd::TDD;
 
 metrics! { TCP: TcpTotals;
     "goodput_kbps" "Goodput" ["kbit/s"] "Acknowledged payload per time: the default for every comparison."

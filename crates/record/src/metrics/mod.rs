@@ -17,6 +17,7 @@ mod results;
 mod rrc;
 mod rtt;
 mod tcp;
+mod tdd;
 mod totals;
 mod window;
 
@@ -33,6 +34,7 @@ use channels::ChannelRecorder;
 use radio::RadioRecorder;
 use rrc::RrcRecorder;
 use tcp::TcpRecorder;
+use tdd::TddRecorder;
 pub(crate) use window::Window;
 
 /// What to measure.
@@ -63,6 +65,7 @@ pub struct Metrics {
     rrc: RrcRecorder,
     channels: Option<ChannelRecorder>,
     application: ApplicationRecorder,
+    tdd: TddRecorder,
 }
 
 impl Metrics {
@@ -83,6 +86,7 @@ impl Metrics {
             }),
             rrc: RrcRecorder::new(window, config.ue_power),
             application: ApplicationRecorder::new(window),
+            tdd: TddRecorder::new(window),
         }
     }
 
@@ -101,6 +105,8 @@ impl Metrics {
     pub fn finish_early(mut self, end: Time) -> RunMetrics {
         for window in
             [&mut self.tcp.window, &mut self.radio.window, &mut self.rrc.window, &mut self.application.window]
+                .into_iter()
+                .chain([&mut self.tdd.window])
         {
             window.to = window.to.min(end).max(window.from);
         }
@@ -117,8 +123,9 @@ impl Metrics {
         (cell.acknowledged, cell.connections_with_data) = (tcp.acknowledged, tcp.connections_with_data);
         network.fairness = fairness;
         network.applications = applications;
+        let tdd = self.tdd.finish();
         RunMetrics {
-            network: definitions::network_metrics(&tcp, &radio, &datagrams, &cell, &network),
+            network: definitions::network_metrics(&tcp, &radio, &datagrams, &cell, (&network, &tdd)),
             connections: self.tcp.finished,
         }
     }
@@ -167,7 +174,17 @@ impl TraceSink<TraceEvent> for Metrics {
             TraceEvent::SduDelivered { .. } => {
                 self.use_of_channels(at, event);
                 self.radio.record(at, event);
+                self.tdd.record(at, event);
             }
+            TraceEvent::PacketSeen { .. }
+            | TraceEvent::CapacityNeeded { .. }
+            | TraceEvent::CapacityRequested { .. }
+            | TraceEvent::CapacityRefused { .. }
+            | TraceEvent::CapacityWithdrawn { .. }
+            | TraceEvent::CapacityGranted { .. }
+            | TraceEvent::CapacityReleased { .. }
+            | TraceEvent::FrameUsed { .. }
+            | TraceEvent::AckCollision { .. } => self.tdd.record(at, event),
             _ => self.radio.record(at, event),
         }
     }

@@ -10,6 +10,7 @@ use umts_units::{BitRate, Bytes, Duration, Time};
 use super::*;
 
 mod radio;
+mod tdd;
 mod today;
 mod windows;
 

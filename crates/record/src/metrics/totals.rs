@@ -261,6 +261,30 @@ impl InternetTotals {
     }
 }
 
+/// Cells of time division duplex; arrays by direction.
+#[derive(Debug, Default)]
+pub(super) struct TddTotals {
+    pub window: Duration,
+    /// Somebody needed capacity of such a cell.
+    pub is_tdd: bool,
+    pub requests: u64,
+    pub refusals: [u64; 2],
+    /// From a need to its grant.
+    pub waits: [Intervals; 2],
+    /// Grants that ended, and the SDUs that were done with in them.
+    pub grants: [u64; 2],
+    pub grant_sdus: [u64; 2],
+    /// Frames with capacity granted; slots going each way, resource units held and used in them.
+    pub frames: u64,
+    pub slots: [u64; 2],
+    pub held: [u64; 2],
+    pub used: [u64; 2],
+    pub ack_collisions: u64,
+    /// TCP data segments, from RLC's buffer to the other end; seconds squared.
+    pub segments: Intervals,
+    pub segment_squares: f64,
+}
+
 /// What only the network as a whole has.
 #[derive(Debug, Default)]
 pub(super) struct NetworkTotals {

@@ -1,0 +1,116 @@
+//! Cells of time division duplex: requests, grants, slots, and the time of segments on the air.
+
+use std::collections::BTreeMap;
+
+use umts_stack::ids::{Direction, PacketId, UeId};
+use umts_stack::trace::{CapturePoint, TraceEvent};
+use umts_units::{Duration, Time};
+
+use super::totals::{Intervals, TddTotals};
+use super::window::Window;
+
+/// Of a network with such a cell; of others nothing is recorded.
+#[derive(Debug)]
+pub(super) struct TddRecorder {
+    pub window: Window,
+    totals: TddTotals,
+    /// Since when users need capacity, by direction.
+    needs: [BTreeMap<UeId, Time>; 2],
+    /// When packets that RLC has handed up entered it.
+    entered: BTreeMap<PacketId, Time>,
+}
+
+impl TddRecorder {
+    pub fn new(window: Window) -> Self {
+        let (totals, needs, entered) = (TddTotals::default(), Default::default(), BTreeMap::new());
+        TddRecorder { window, totals, needs, entered }
+    }
+
+    #[inline(always)]
+    pub fn record(&mut self, at: Time, event: &TraceEvent) {
+        self.totals.is_tdd |= matches!(event, TraceEvent::CapacityNeeded { .. });
+        if self.totals.is_tdd {
+            self.record_tdd(at, event);
+        }
+    }
+
+    fn record_tdd(&mut self, at: Time, event: &TraceEvent) {
+        match *event {
+            TraceEvent::CapacityNeeded { ue, direction } => {
+                self.needs[direction.index()].insert(ue, at);
+            }
+            TraceEvent::CapacityWithdrawn { ue, direction } => {
+                self.needs[direction.index()].remove(&ue);
+            }
+            // An SDU that RLC hands up is seen above it at the same instant.
+            TraceEvent::SduDelivered { sdu, entered, .. } => {
+                self.entered.insert(sdu, entered);
+            }
+            TraceEvent::PacketSeen { at: point, ref packet } => {
+                let leaves = match packet.direction() {
+                    Direction::Downlink => CapturePoint::Ue,
+                    Direction::Uplink => CapturePoint::Rnc,
+                };
+                if point == leaves
+                    && let Some(entered) = self.entered.remove(&packet.id)
+                    && packet.segment().is_some_and(|segment| segment.payload > 0)
+                    && self.window.contains(at)
+                {
+                    self.totals.segments.add(at - entered);
+                    self.totals.segment_squares += (at - entered).as_secs().powi(2);
+                }
+            }
+            TraceEvent::CapacityGranted { ue, direction, .. } => {
+                let since = self.needs[direction.index()].remove(&ue);
+                if let Some(since) = since.filter(|_| self.window.contains(at)) {
+                    self.totals.waits[direction.index()].add(at - since);
+                }
+            }
+            _ if self.window.contains(at) => self.count(event),
+            _ => {}
+        }
+    }
+
+    fn count(&mut self, event: &TraceEvent) {
+        let totals = &mut self.totals;
+        match *event {
+            TraceEvent::CapacityRequested { .. } => totals.requests += 1,
+            TraceEvent::CapacityRefused { direction, .. } => totals.refusals[direction.index()] += 1,
+            TraceEvent::CapacityReleased { direction, sdus, .. } => {
+                totals.grants[direction.index()] += 1;
+                totals.grant_sdus[direction.index()] += u64::from(sdus);
+            }
+            TraceEvent::FrameUsed { slots, held, used, .. } => {
+                totals.frames += 1;
+                for way in [0, 1] {
+                    totals.slots[way] += u64::from(slots[way]);
+                    totals.held[way] += u64::from(held[way]);
+                    totals.used[way] += u64::from(used[way]);
+                }
+            }
+            TraceEvent::AckCollision { .. } => totals.ack_collisions += 1,
+            _ => {}
+        }
+    }
+
+    pub fn finish(mut self) -> TddTotals {
+        self.totals.window = self.window.length();
+        self.totals
+    }
+}
+
+impl TddTotals {
+    /// Standard deviation (n - 1) of the times of segments.
+    pub fn segment_deviation_s(&self) -> Option<f64> {
+        let Intervals { count, sum } = self.segments;
+        let n = count as f64;
+        let spread = self.segment_squares - sum.as_secs().powi(2) / n;
+        (count > 1).then(|| (spread.max(0.0) / (n - 1.0)).sqrt())
+    }
+
+    /// A mean over the frames of the window, those without any capacity granted included.
+    pub fn per_frame(&self, sum: u64) -> Option<f64> {
+        let frames = self.window.as_nanos() / Duration::from_millis(10).as_nanos();
+        (self.is_tdd && frames > 0).then(|| sum as f64 / frames as f64)
+    }
+}

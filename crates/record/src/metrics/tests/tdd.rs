@@ -1,0 +1,47 @@
+//! Cells of time division duplex.
+
+use umts_stack::trace::CapturePoint;
+
+use super::*;
+
+#[test]
+fn metrics_of_a_tdd_cell() {
+    let (ue, direction) = (UeId(3), Direction::Uplink);
+    let frame = |used| TraceEvent::FrameUsed { cell: 0, slots: [1, 3], held: [4, 36], used: [0, used] };
+    let segment = Segment { direction, ..data(0, 1) };
+    let packet = Packet { id: PacketId(7), flow: FlowId(0), ue, content: Content::Segment(segment) };
+    let size = Bytes(1040);
+    let mut story = Story::default();
+    story.at(0).event(TraceEvent::CapacityNeeded { ue, direction });
+    story.at(10).event(TraceEvent::CapacityRequested { ue, heard: false });
+    story.at(30).event(TraceEvent::CapacityRequested { ue, heard: true });
+    story.at(50).event(TraceEvent::CapacityRefused { ue, direction, waits: true });
+    story.at(60).event(TraceEvent::CapacityGranted { ue, direction, blocks: 4, wanted: 4 });
+    story.event(frame(16)).at(70).event(frame(8)).event(TraceEvent::AckCollision { ue });
+    story.at(80).event(TraceEvent::CapacityReleased { ue, direction, frames: 2, blocks: 6, sdus: 5 });
+    story.event(TraceEvent::SduDelivered { ue, direction, sdu: packet.id, size, entered: ms(0) });
+    story.event(TraceEvent::PacketSeen { at: CapturePoint::Rnc, packet });
+    let result = story.result(0, 100);
+    check(
+        &result.network,
+        &[
+            ("segment_air_time_s", 0.08),
+            ("capacity_requests", 2.0),
+            ("capacity_refusals", 0.0),
+            ("uplink_capacity_refusals", 1.0),
+            ("uplink_capacity_wait_s", 0.06),
+            ("uplink_sdus_per_grant", 5.0),
+            ("uplink_tdd_slots", 0.6),
+            ("uplink_resource_units", 2.4),
+            ("grant_use_pct", 30.0),
+            ("ack_collisions", 1.0),
+        ],
+    );
+}
+
+#[test]
+fn elsewhere_they_have_no_value() {
+    let result = Story::default().result(0, 100);
+    assert_eq!(result.network.value("capacity_requests"), None);
+    assert_eq!(result.network.value("uplink_tdd_slots"), None);
+}
