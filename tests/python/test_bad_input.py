@@ -197,6 +197,20 @@ def test_a_disk_that_was_full_before_is_found_out_first(small_disk: Path, umts: 
     assert "cannot keep results" in done.stderr
 
 
+def test_a_store_that_may_not_be_written_is_a_failure_and_no_wrong_usage(
+    small_disk: Path, umts: Umts
+) -> None:
+    words = ("run", FTP, "--duration", "5 s", "--out", small_disk / "results")
+    umts(*words)
+    read_only = ["mount", "-o", "remount,ro", str(small_disk)]
+    subprocess.run(read_only, check=True)
+    for out in ("results", "new"):
+        done = umts(*words[:-1], small_disk / out, status=1)
+        assert "cannot keep results" in done.stderr
+        assert "Traceback" not in done.stderr
+    assert umts("export", small_disk / "results", "--csv").stdout.count("\n") == 2
+
+
 def test_a_trace_without_end_is_refused(umts: Umts, tmp_path: Path) -> None:
     with (tmp_path / "long.txt").open("wb") as file:
         file.truncate(10**12)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from conftest import FTP, Umts, command, started, tree
 from umtslab import Scenario
+from umtslab.cli.results import find_runs
 
 SHORT = ("--duration", "20 s", "--set", "radio.bler=0.2")
 
@@ -152,3 +153,13 @@ def test_whoever_reads_only_the_first_line_sees_no_complaint() -> None:
     done = subprocess.run(["bash", "-o", "pipefail", "-c", line], capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert done.returncode == 0
+
+
+def test_a_run_named_by_its_folder_tells_what_was_changed(umts: Umts, tmp_path: Path) -> None:
+    umts("run", FTP, *SHORT, "--out", "store")
+    [folder] = (tmp_path / "store" / "runs").iterdir()
+    [run] = find_runs(str(folder), tmp_path / "none")
+    assert "radio.bler = 0.2" in run.heading
+    moved = folder.rename(tmp_path / folder.name)
+    [run] = find_runs(str(moved), tmp_path / "none")
+    assert run.heading == "ftp-on-fach, seed 1, run 0"

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from umtslab.exit_status import FAILED, INTERRUPTED, WRONG
-from umtslab.system_errors import is_disk_full, reason
+from umtslab.system_errors import is_unwritable, reason
 
 if TYPE_CHECKING:
     import sqlite3
@@ -28,7 +28,7 @@ class CannotOpen(Exception):
 
     def __init__(self, folder: object, cause: OSError | sqlite3.Error) -> None:
         super().__init__(f"cannot keep results in {folder}: {reason(cause)}")
-        self.status = FAILED if is_disk_full(cause) else WRONG
+        self.status = FAILED if is_unwritable(cause) else WRONG
 
 
 _WRONG = (

@@ -32,7 +32,7 @@ def find_runs(name: str, out: Path) -> list[Run]:
 
     path = Path(name)
     if is_run_folder(path):
-        return [read_run(path.resolve())]
+        return [_as_catalogued(read_run(path.resolve()))]
     if is_store(path):
         with read_results(path) as store:
             return store.latest()
@@ -40,6 +40,21 @@ def find_runs(name: str, out: Path) -> list[Run]:
         raise RunNotFound(f"{name} is no run folder and no store, and {out} is no store to look it up in")
     with read_results(out) as store:
         return store.find(name)
+
+
+def _as_catalogued(run: Run) -> Run:
+    """The run of a folder as the store around it knows it: the folder does not say what made it."""
+    from umtslab.store import RunNotFound
+    from umtslab.store.reader import is_store
+
+    if run.folder is None or not is_store(store := run.folder.parent.parent):
+        return run
+    try:
+        with read_results(store) as results:
+            found = results.find(run.key)
+    except RunNotFound:
+        return run
+    return found[0] if found[0].folder == run.folder else run
 
 
 def read_results(path: Path) -> StoreReader:

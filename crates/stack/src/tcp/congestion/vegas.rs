@@ -51,6 +51,8 @@ pub struct Vegas {
     cut_at: Option<Time>,
     worried: u32,
     timed_out: bool,
+    /// The timer has just expired: what leaves now, leaves at the instant of that cut.
+    cuts_with_next: bool,
 }
 
 /// How often a segment was sent, and when last.
@@ -110,6 +112,7 @@ impl Vegas {
             cut_at: None,
             worried: 0,
             timed_out: false,
+            cuts_with_next: false,
         }
     }
 
@@ -306,6 +309,7 @@ impl CongestionControl for Vegas {
         window.cwnd = 2.0;
         self.target = if window.rules == Rules::Ns2 { 0.0 } else { window.cwnd };
         self.timed_out = true;
+        self.cuts_with_next = true;
     }
 
     #[inline]
@@ -316,6 +320,9 @@ impl CongestionControl for Vegas {
 
     #[inline]
     fn on_sent(&mut self, _turn: Turn, number: u64, now: Time) {
+        if std::mem::take(&mut self.cuts_with_next) {
+            self.cut_at = Some(now);
+        }
         let slot = self.slot(number);
         let record = &mut self.slots[slot];
         *record = Transmissions { count: record.count + 1, last: Some(now) };
