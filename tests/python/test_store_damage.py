@@ -222,3 +222,14 @@ def test_a_run_in_the_folder_of_another_is_found(umts: Umts, made: Path) -> None
     umts("doctor", "store", "--repair")
     umts(*RUN, "--resume")
     assert "2 sound runs" in umts("doctor", "store").stdout
+
+
+def test_a_catalogue_whose_flaw_cannot_be_named_is_broken_like_any_other(umts: Umts, tmp_path: Path) -> None:
+    umts(*RUN)
+    catalogue = tmp_path / "store" / "catalogue.sqlite"
+    index = b"sqlite_autoindex_runs_1"
+    octets = catalogue.read_bytes()
+    assert octets.count(index) == 1
+    # SQLite tells of an orphan index by its name, which is no UTF-8.
+    catalogue.write_bytes(octets.replace(index, b"sqlite_autoind\xc7\x9a\x9a\xf4\xf2runs"))
+    assert umts("export", "store", "--csv").stdout.count("\n") == 3

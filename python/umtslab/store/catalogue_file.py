@@ -73,7 +73,7 @@ def _layout(store: Path) -> int | None:
     except (NoCatalogue, BrokenCatalogue):
         found = {other_layout(card.parent) for card in (store / "runs").glob("*/run.json")}
         return found.pop() if len(found) == 1 else None
-    with closing(db), suppress(sqlite3.DatabaseError):
+    with closing(db), suppress(sqlite3.DatabaseError, UnicodeDecodeError):
         return int(db.execute("PRAGMA user_version").fetchone()[0])
     return None
 
@@ -168,6 +168,10 @@ def _connect_to_read(path: Path) -> sqlite3.Connection:
             db.close()
             if is_damage(error):
                 raise BrokenCatalogue(str(error)) from error
+        except UnicodeDecodeError as error:
+            # SQLite names what is wrong, and the name is a part of the damage.
+            db.close()
+            raise BrokenCatalogue("its schema holds text that is none") from error
         else:
             return db
     raise NoCatalogue
