@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Protocol
@@ -22,8 +22,8 @@ _HEARD = (*_ENDS, signal.SIGCHLD)
 class Work(Protocol):
     """What the proxy does, to its end; the answer is the exit status."""
 
-    def __call__(self, *, is_guarded: bool) -> int:
-        """Do it, with the least of rights if another process undoes what is set up."""
+    def __call__(self, *, guard: int | None) -> int:
+        """Do it, with the least of rights if the process of this number undoes what is set up."""
 
 
 def clean() -> list[str]:
@@ -87,9 +87,10 @@ def guarded(work: Work) -> int:
     undoes what it set up.
     """
     signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD)
+    guard = os.getpid()
     pid = os.fork()
     if pid == 0:
-        _be_proxy(work)
+        _be_proxy(work, guard)
     _core.guard_proxy()
     status = _wait(pid)
     killed = status < 0
@@ -101,13 +102,13 @@ def guarded(work: Work) -> int:
     return FAILED
 
 
-def _be_proxy(work: Callable[..., int]) -> None:
+def _be_proxy(work: Work, guard: int) -> None:
     """Be the proxy; in a group of its own, so that a terminal's Ctrl-C comes once, by way of the parent."""
     status = FAILED
     try:
         os.setpgid(0, 0)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD)
-        status = work(is_guarded=True)
+        status = work(guard=guard)
     except Exception:
         traceback.print_exc()
     finally:

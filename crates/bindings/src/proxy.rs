@@ -22,18 +22,19 @@ pyo3::create_exception!(
 /// Relays TCP connections until SIGTERM, SIGINT or SIGHUP, by options as they are typed: pairs of a name and a value.
 ///
 /// `started` is told, as a dictionary, what there is when clients can connect. What is returned has sums of all connections.
-/// With `is_guarded` the parent process undoes what was set up in the kernel's network: this one keeps the least of rights.
+/// With `guard` the parent process, of this number, undoes what was set up in the kernel's network, and this one keeps the
+/// least of rights.
 #[pyfunction]
-#[pyo3(signature = (options, started, *, is_guarded=false), text_signature = "(options, started, *, is_guarded=False)")]
+#[pyo3(signature = (options, started, *, guard=None), text_signature = "(options, started, *, guard=None)")]
 pub fn proxy(
     py: Python<'_>,
     options: Vec<(String, String)>,
     started: Py<PyAny>,
-    is_guarded: bool,
+    guard: Option<i32>,
 ) -> PyResult<Py<PyDict>> {
     let raised = Mutex::new(None);
     let outcome = py.detach(|| {
-        umts_proxy::run(Options::from_pairs(&options)?, is_guarded, |about| {
+        umts_proxy::run(Options::from_pairs(&options)?, guard, |about| {
             *raised.lock().expect(NO_PANIC) = tell(&started, about).err();
         })
     });

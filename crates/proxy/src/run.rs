@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 
+use nix::unistd::getppid;
 use serde_json::json;
 use socket2::Socket;
 use tokio::sync::watch;
@@ -50,14 +51,14 @@ pub struct Summary {
 }
 
 /// Relays until it is told to end: by SIGTERM, SIGINT or SIGHUP connections are accepted no more and may go on for the
-/// time of `drain`; by a second one all end. `started` hears when clients can connect. With `is_guarded` the parent process
-/// undoes in the kernel's network what this one set up, whose rights are laid down; without its parent it ends.
+/// time of `drain`; by a second one all end. `started` hears when clients can connect. With `guard` the parent process, of this
+/// number, undoes in the kernel's network what this one set up, whose rights are laid down; without its parent it ends.
 ///
 /// # Errors
 /// [`ProxyError::Wrong`] if something that was asked for is not to be had here; nothing has run. Otherwise the system's.
 pub fn run(
     options: Options,
-    is_guarded: bool,
+    guard: Option<i32>,
     started: impl FnOnce(&Started),
 ) -> Result<Summary, ProxyError> {
     // Before any thread is started: they are to be interrupted by none of them.
@@ -84,8 +85,12 @@ pub fn run(
         _ => None,
     };
     let out = options.log.as_deref().map(open_log).transpose()?;
-    if is_guarded {
+    if let Some(guard) = guard {
         lay_down(Least::Addresses).map_err(system("cannot lay down rights"))?;
+        // It may have ended before this process was to end with it.
+        if getppid().as_raw() != guard {
+            return Err(wrong("whoever was to undo what is set up here has ended"));
+        }
     }
     let (log, writer) = out.map(Log::new).unzip();
     let signals = signals.heard().map_err(system("cannot wait for signals"))?;

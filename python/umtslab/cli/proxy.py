@@ -182,9 +182,9 @@ def proxy(
         if not quiet:
             print("\n".join(beginning(told)), file=sys.stderr, flush=True)
 
-    def work(*, is_guarded: bool = False) -> int:
+    def work(*, guard: int | None = None) -> int:
         try:
-            totals = _core.proxy(pairs(typed), started, is_guarded=is_guarded)
+            totals = _core.proxy(pairs(typed), started, guard=guard)
         except _core.ProxyError as error:
             print(f"umts: {error}", file=sys.stderr)
             return error.status
