@@ -47,6 +47,8 @@ KINDS = {
         Kind("throughput", "payload sent over time, retransmissions included", ("sent",)),
         Kind("rlc_buffer", "octets in the RLC transmission buffers", ("rlc_buffer",)),
         Kind("pdus", "RLC PDUs as a message sequence (measure.rlc_pdus)", ("rlc_pdus",)),
+        Kind("slots", "who sends in which slot of a TDD cell (measure.slots)", ("slots",)),
+        Kind("sir", "how well blocks of a TDD cell are heard (measure.slots)", ("slots",)),
         Kind("rrc", "RRC states of switched users", ("rrc_state",)),
         Kind("cell", "DCHs in use, and efficiency of the cells", ("cell", "goodput")),
     )
@@ -57,6 +59,7 @@ WATERFALL = "waterfall"
 
 _TELLING = {
     WATERFALL: WATERFALL,
+    "slots": "slots",
     "pdus": "rlc_pdus",
     "outstanding": "outstanding",
     "rlc_buffer": "rlc_buffer",

@@ -222,6 +222,8 @@ def _advice(kind: str, recorded: list[str]) -> str:
         return "the run recorded no time series: run it again with --series (in Python: series=True)"
     if kind == "rlc_pdus":
         return "the run recorded no RLC PDUs: run it again with --series and --set measure.rlc_pdus=true"
+    if kind == "slots":
+        return "the run recorded no slots: run a TDD cell with --series and --set measure.slots=true"
     return f"the run recorded no series {kind!r}; it has {', '.join(recorded)}"
 
 

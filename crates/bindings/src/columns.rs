@@ -139,7 +139,7 @@ fn capture_connections(rows: &[umts_capture::ConnectionRow]) -> RecordBatch {
 /// The rows of a time series as columns.
 pub fn series(table: Table) -> RecordBatch {
     let columns = table.columns.into_iter().map(|of| {
-        let nullable = matches!(of.values, Values::OptionalId(_));
+        let nullable = matches!(of.values, Values::OptionalId(_) | Values::OptionalFloat(_));
         column(of.name, of.unit, nullable, array(of.values))
     });
     batch(columns.collect())
@@ -215,6 +215,7 @@ fn array(values: Values) -> ArrayRef {
         Values::Float(values) => Arc::new(Float64Array::from(values)),
         Values::Id(values) => Arc::new(UInt32Array::from(values)),
         Values::OptionalId(values) => Arc::new(UInt32Array::from(values)),
+        Values::OptionalFloat(values) => Arc::new(Float64Array::from(values)),
         Values::Count(values) => Arc::new(UInt64Array::from(values)),
         Values::Flag(values) => Arc::new(BooleanArray::from(values)),
         Values::Word(values) => Arc::new(StringArray::from(values)),

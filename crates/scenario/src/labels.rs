@@ -174,6 +174,7 @@ const LABELS: &[(&str, &str)] = &[
     ("measure.budget", "Time budget"),
     ("measure.from", "Begin of the run window"),
     ("measure.rlc_pdus", "Record of RLC PDUs"),
+    ("measure.slots", "Record of slots"),
     ("measure.to", "End of the run window"),
     ("measure.waterfall", "Connection of the waterfall"),
     ("name", "Name"),

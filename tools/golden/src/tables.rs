@@ -93,6 +93,7 @@ fn kind(values: &Values) -> &'static str {
         Values::Float(_) => "float",
         Values::Id(_) => "id",
         Values::OptionalId(_) => "optional id",
+        Values::OptionalFloat(_) => "optional float",
         Values::Count(_) => "count",
         Values::Flag(_) => "flag",
         Values::Word(_) => "word",
@@ -102,14 +103,15 @@ fn kind(values: &Values) -> &'static str {
 
 /// Hashes values so that each has one reading: floats by their bits, words behind their length.
 fn update(hasher: &mut Hasher, values: &Values) {
-    let id = |value: &Option<u32>| match value {
-        Some(value) => [1, u64::from(*value)].map(u64::to_le_bytes).concat(),
+    let optional = |value: Option<u64>| match value {
+        Some(value) => [1, value].map(u64::to_le_bytes).concat(),
         None => 0_u64.to_le_bytes().to_vec(),
     };
     match values {
         Values::Float(values) => all(hasher, values, |value| value.to_bits().to_le_bytes()),
         Values::Id(values) => all(hasher, values, |value| value.to_le_bytes()),
-        Values::OptionalId(values) => all(hasher, values, id),
+        Values::OptionalId(values) => all(hasher, values, |value| optional(value.map(u64::from))),
+        Values::OptionalFloat(values) => all(hasher, values, |value| optional(value.map(f64::to_bits))),
         Values::Count(values) => all(hasher, values, |value| value.to_le_bytes()),
         Values::Flag(values) => all(hasher, values, |value| [u8::from(*value)]),
         Values::Word(values) => values.iter().for_each(|text| word(hasher, text)),

@@ -286,7 +286,7 @@ impl TraceSink<TraceEvent> for Budget {
             Detail::Skipped { ue, direction, first, count, .. } => {
                 self.ue_at(now, *ue).bearers[direction.index()].skip(*first, *count);
             }
-            Detail::Poll { .. } | Detail::InSequence { .. } => {}
+            Detail::Poll { .. } | Detail::InSequence { .. } | Detail::Slot { .. } => {}
         }
     }
 }

@@ -15,6 +15,7 @@
 //! | `pages` | flow | each web page, when it was whole, and how long it took |
 //! | `goodput` | connection | acknowledged payload per window of a constant grid |
 //! | `sent`, `acked`, `sacked` | connection | sequence numbers, for the time-sequence diagram: a row per segment or block |
+//! | `slots` | UE and direction | every block of a TDD cell: frame, slot, codes, SIR and fate; only if asked for |
 //! | `rlc_pdus` | UE and direction | every PDU that leaves RLC, its polling bit or report, and its fate; only if asked for |
 //!
 //! All are about the sender of the connection's data, from its opening to its closing. Rows are in the order of time,
@@ -29,6 +30,7 @@ mod pdus;
 mod rlc_buffer;
 mod rows;
 mod rrc;
+mod slots;
 mod steps;
 mod table;
 
@@ -59,11 +61,18 @@ pub struct SeriesConfig {
     pub time_sequence: bool,
     /// Whether to record `rlc_pdus`, which has a row per PDU.
     pub rlc_pdus: bool,
+    /// Whether to record `slots`, which has a row per block of a TDD cell.
+    pub slots: bool,
 }
 
 impl Default for SeriesConfig {
     fn default() -> Self {
-        SeriesConfig { goodput_window: Duration::from_secs(1), time_sequence: true, rlc_pdus: false }
+        SeriesConfig {
+            goodput_window: Duration::from_secs(1),
+            time_sequence: true,
+            rlc_pdus: false,
+            slots: false,
+        }
     }
 }
 
@@ -90,6 +99,7 @@ pub struct Series {
     sacked: Sacked,
     pages: Pages,
     pdus: Option<pdus::Pdus>,
+    slots: Option<slots::Slots>,
 }
 
 #[derive(Debug)]
@@ -134,6 +144,7 @@ impl Series {
             sacked: Sacked::default(),
             pages: Pages::default(),
             pdus: config.rlc_pdus.then(pdus::Pdus::default),
+            slots: config.slots.then(slots::Slots::default),
         }
     }
 
@@ -174,7 +185,9 @@ impl Series {
             &mut self.sacked,
             &mut self.pages,
         ];
-        always.into_iter().chain(self.pdus.as_mut().map(|pdus| pdus as &mut dyn Recorded))
+        let pdus = self.pdus.as_mut().map(|pdus| pdus as &mut dyn Recorded);
+        let slots = self.slots.as_mut().map(|slots| slots as &mut dyn Recorded);
+        always.into_iter().chain(pdus).chain(slots)
     }
 
     fn opened(&mut self, at: Time, id: ConnectionId, sender: End, mss: u32) {
@@ -298,6 +311,9 @@ impl TraceSink<TraceEvent> for Series {
     fn show(&mut self, at: Time, detail: &Detail<'_>) {
         if let Some(pdus) = &mut self.pdus {
             pdus.show(at, detail);
+        }
+        if let Some(slots) = &mut self.slots {
+            slots.show(at, detail);
         }
     }
 

@@ -9,7 +9,7 @@ use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::rlc::{BlockSet, DataRun, Pdu, Status};
 use umts_units::Time;
 
-use super::table::{Column, Recorded, Table, Values};
+use super::table::{Column, Recorded, Table, Values, word};
 
 /// The table as it grows. A PDU whose fate the end of the run leaves open is not lost.
 #[derive(Debug, Default)]
@@ -63,7 +63,8 @@ impl Pdus {
             }
             Detail::Blocks { stage: Stage::OnAir, .. }
             | Detail::InSequence { .. }
-            | Detail::Skipped { .. } => {}
+            | Detail::Skipped { .. }
+            | Detail::Slot { .. } => {}
         }
     }
 
@@ -208,12 +209,5 @@ impl Row {
                 write!(self.missing, "{gap}{}", run.first.plus(step).value()).expect("a string takes all");
             }
         }
-    }
-}
-
-fn word(direction: Direction) -> &'static str {
-    match direction {
-        Direction::Downlink => "downlink",
-        Direction::Uplink => "uplink",
     }
 }

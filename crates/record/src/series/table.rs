@@ -1,5 +1,6 @@
 //! Tables as columns, ready to become Arrow arrays.
 
+use umts_stack::ids::Direction;
 use umts_units::Time;
 
 /// The values of a column.
@@ -11,6 +12,8 @@ pub enum Values {
     Id(Vec<u32>),
     /// Numbers that not every row has.
     OptionalId(Vec<Option<u32>>),
+    /// Numbers with a unit, where there are some.
+    OptionalFloat(Vec<Option<f64>>),
     /// Sequence numbers and sizes.
     Count(Vec<u64>),
     /// Yes or no.
@@ -28,6 +31,7 @@ impl Values {
             Values::Float(values) => values.len(),
             Values::Id(values) => values.len(),
             Values::OptionalId(values) => values.len(),
+            Values::OptionalFloat(values) => values.len(),
             Values::Count(values) => values.len(),
             Values::Flag(values) => values.len(),
             Values::Word(values) => values.len(),
@@ -101,6 +105,14 @@ pub(crate) trait Recorded {
 
     /// Takes the rows of before `now`, which can change no more.
     fn take(&mut self, now: Time) -> Table;
+}
+
+/// A direction as tables have it.
+pub(super) fn word(direction: Direction) -> &'static str {
+    match direction {
+        Direction::Downlink => "downlink",
+        Direction::Uplink => "uplink",
+    }
 }
 
 /// A table about connections, with one value.

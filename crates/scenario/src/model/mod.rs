@@ -152,6 +152,9 @@ pub struct Measure {
     /// With time series, keep every PDU that leaves RLC: when, its number, its polling bit and why, what a STATUS says, and
     /// whether the block was lost. A row per PDU.
     pub rlc_pdus: bool,
+    /// With time series, keep every block on the air of a TDD cell: its frame, slot and codes, its SIR, and whether it was lost.
+    /// A row per block.
+    pub slots: bool,
 }
 
 fn one() -> u64 {

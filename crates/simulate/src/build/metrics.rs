@@ -90,5 +90,6 @@ pub fn budget_config(
 
 /// What the time series of a run hold.
 pub fn series_config(scenario: &Scenario) -> SeriesConfig {
-    SeriesConfig { rlc_pdus: scenario.measure.rlc_pdus, ..SeriesConfig::default() }
+    let model::Measure { rlc_pdus, slots, .. } = scenario.measure;
+    SeriesConfig { rlc_pdus, slots, ..SeriesConfig::default() }
 }

@@ -99,6 +99,7 @@ pub fn rows_of(pieces: &[&Table]) -> Vec<String> {
             Values::Float(values) => format!("{:?}", values[row]),
             Values::Id(values) => values[row].to_string(),
             Values::OptionalId(values) => format!("{:?}", values[row]),
+            Values::OptionalFloat(values) => format!("{:?}", values[row]),
             Values::Count(values) => values[row].to_string(),
             Values::Flag(values) => values[row].to_string(),
             Values::Word(values) => values[row].to_owned(),

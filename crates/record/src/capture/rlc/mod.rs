@@ -172,6 +172,7 @@ impl RlcCaptures {
             Detail::Skipped { ue, direction, first, count, ends } => {
                 self.deliver(ue, direction, |delivery| delivery.skip(at, first, count, ends))
             }
+            Detail::Slot { .. } => Ok(()),
         }
     }
 

@@ -81,14 +81,8 @@ impl MacTdd {
         if !self.config.ack.errors {
             return Lost(0);
         }
-        let (beside, verdicts) = (&mut self.scratch.beside, &mut self.scratch.verdicts);
-        beside.clear();
-        if self.frame == Some(frame) {
-            beside.extend_from_slice(&self.on_air);
-        }
         let codes = self.config.layout.layout().codes_per_block;
-        beside.push(Transmission { ue, direction, slot: place.slot, block: CONTROL_BLOCK, codes });
-        radio.judge(frame, beside, verdicts);
-        Lost::which(1, |_| verdicts.last().copied().unwrap_or(false))
+        let sent = Transmission { ue, direction, slot: place.slot, block: CONTROL_BLOCK, codes };
+        if radio.judge_beside(frame, &sent) { Lost::all(1) } else { Lost(0) }
     }
 }

@@ -77,7 +77,6 @@ pub struct MacTdd {
 #[derive(Debug, Default)]
 struct Scratch {
     verdicts: Vec<bool>,
-    beside: Vec<Transmission>,
     asking: Vec<UeId>,
     heard: Vec<bool>,
     through: Vec<UeId>,

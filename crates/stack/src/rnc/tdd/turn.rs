@@ -8,14 +8,15 @@ use super::grants::Grant;
 use super::requests::{Fate, Request};
 use super::{MacTdd, begin};
 use crate::Step;
+use crate::detail::Detail;
 use crate::ids::{Direction, UeId};
 use crate::nodeb::Iub;
 use crate::radio::Air;
 use crate::radio::air::Flight;
 use crate::radio::mac::Channel;
 use crate::radio::phy::Lost;
-use crate::radio::phy::tdd::Transmission;
 use crate::radio::phy::tdd::layout::FRAME;
+use crate::radio::phy::tdd::{TddRadio, Transmission};
 use crate::rnc::Plan;
 use crate::trace::TraceEvent;
 use crate::ue::Ues;
@@ -138,7 +139,7 @@ impl MacTdd {
         debug_assert!(self.grants.is_empty());
         self.grants = grants;
         self.record_frame(step);
-        self.judge(frame, &mut flights);
+        self.judge(step, frame, &mut flights);
         for (direction, flight) in Direction::BOTH.into_iter().zip(flights) {
             let longest = flight
                 .sets()
@@ -232,16 +233,36 @@ impl MacTdd {
     }
 
     /// Asks the radio about all that is on the air in this frame.
-    fn judge(&mut self, frame: u64, flights: &mut [Flight; 2]) {
-        let Some(radio) = &mut self.radio else {
-            flights.iter_mut().flat_map(Flight::sets_mut).for_each(|sent| sent.lost = Lost(0));
-            return;
-        };
+    fn judge<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        frame: u64,
+        flights: &mut [Flight; 2],
+    ) {
         let verdicts = &mut self.scratch.verdicts;
-        radio.judge(frame, &self.on_air, verdicts);
+        match &mut self.radio {
+            Some(radio) => radio.judge(frame, &self.on_air, verdicts),
+            None => {
+                verdicts.clear();
+                verdicts.resize(self.on_air.len(), false);
+            }
+        }
         for sent in flights.iter_mut().flat_map(Flight::sets_mut) {
             let of_set = &verdicts[sent.first as usize..];
             sent.lost = Lost::which(sent.set.blocks, |block| of_set[block as usize]);
+        }
+        if T::WANTS_DETAIL {
+            self.show_slots(step);
+        }
+    }
+
+    /// Shows who is in which slot, and how well each is heard.
+    fn show_slots<T: TraceSink<TraceEvent>>(&self, step: &mut Step<'_, T>) {
+        let mut sirs = self.radio.iter().flat_map(TddRadio::sirs);
+        for (sent, &lost) in self.on_air.iter().zip(&self.scratch.verdicts) {
+            let Transmission { ue, direction, slot, codes, .. } = *sent;
+            let sir = sirs.next();
+            step.cx.show(|| Detail::Slot { ue, direction, slot, codes, sir, lost });
         }
     }
 

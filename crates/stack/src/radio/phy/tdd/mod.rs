@@ -91,6 +91,8 @@ pub struct TddRadio {
     /// By UE and direction.
     users: Vec<Option<User>>,
     interference: Interference,
+    /// The frame that was judged last.
+    frame: Option<u64>,
     /// The share of each transmission of the frame that was judged last.
     share_of: Vec<u16>,
     /// The SIR of each share of it, and the chance that it means.
@@ -114,6 +116,7 @@ impl TddRadio {
             streams: *streams,
             users: Vec::new(),
             interference: Interference::default(),
+            frame: None,
             share_of: Vec::new(),
             shares: Vec::new(),
         }
@@ -138,20 +141,42 @@ impl TddRadio {
         self.share_of.iter().map(|share| self.shares[usize::from(*share)].0)
     }
 
+    /// Whether one more of this frame is lost, which meets those that were judged and disturbs none of them.
+    pub fn judge_beside(&mut self, frame: u64, transmission: &Transmission) -> bool {
+        if self.frame != Some(frame) {
+            self.gather(frame, &[]);
+        }
+        let user = user(&mut self.users, &self.law, &self.streams, transmission);
+        let error = user.estimate.error(&self.law, frame);
+        let loss = self.curve.loss(self.interference.sir_beside(&self.config, transmission, error));
+        user.blocks.tti(frame).happens(transmission.block, loss)
+    }
+
     fn gather(&mut self, frame: u64, all: &[Transmission]) {
+        self.frame = Some(frame);
         self.interference.begin();
         self.share_of.clear();
         for transmission in all {
-            let place = place(transmission);
-            if self.users.len() <= place {
-                self.users.resize(place + 1, None);
-            }
-            let (law, streams) = (&self.law, &self.streams);
-            let user = self.users[place].get_or_insert_with(|| User::new(law, streams, transmission));
-            let error = || user.estimate.error(law, frame);
+            let user = user(&mut self.users, &self.law, &self.streams, transmission);
+            let error = || user.estimate.error(&self.law, frame);
             self.share_of.push(self.interference.add(&self.config, transmission, error));
         }
     }
+}
+
+/// The user of a transmission, who may be new.
+#[inline]
+fn user<'a>(
+    users: &'a mut Vec<Option<User>>,
+    law: &EstimateLaw,
+    streams: &Streams,
+    of: &Transmission,
+) -> &'a mut User {
+    let place = place(of);
+    if users.len() <= place {
+        users.resize(place + 1, None);
+    }
+    users[place].get_or_insert_with(|| User::new(law, streams, of))
 }
 
 /// Where the user of a transmission stands among all.

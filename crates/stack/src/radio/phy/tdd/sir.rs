@@ -50,10 +50,7 @@ impl Interference {
         transmission: &Transmission,
         error: impl FnOnce() -> f64,
     ) -> u16 {
-        let sum = match config.interferers {
-            Interferers::Slot => transmission.slot,
-            Interferers::Cell => 0,
-        };
+        let sum = sum_of(config, transmission);
         let terms = f64::from(transmission.codes.min(config.codes_per_block));
         let number = match self.find(sum, transmission) {
             // As printed, each communication of the cell is one term, however many blocks it has.
@@ -88,15 +85,36 @@ impl Interference {
         number
     }
 
+    /// The SIR, linear, of one more transmission with this e², which disturbs none of the others.
+    pub fn sir_beside(&self, config: &TddRadioConfig, transmission: &Transmission, error: f64) -> f64 {
+        let sum = sum_of(config, transmission);
+        let all = self.sums.get(usize::from(sum)).map_or(0.0, |(all, _)| *all);
+        let own = self.find(sum, transmission).map_or(0.0, |own| self.shares[usize::from(own)].disturbs);
+        sir(config, error, (all - own).max(0.0))
+    }
+
     /// The SIR of each share, linear, in the order of their numbers.
     pub fn sirs<'a>(&'a self, config: &'a TddRadioConfig) -> impl Iterator<Item = f64> + 'a {
-        let alone = config.sir_target * config.margin;
-        let of_others = config.joint_detection * alone / config.spreading_factor;
         self.shares.iter().map(move |share| {
             let (all, members) = &self.sums[usize::from(share.sum)];
             // One that is alone has exactly no others, whatever the rounding of sums.
             let others = if members.len() == 1 { 0.0 } else { (all - share.disturbs).max(0.0) };
-            share.error * alone / (1.0 + of_others * others)
+            sir(config, share.error, others)
         })
     }
+}
+
+/// The number of the sum that a transmission is in.
+fn sum_of(config: &TddRadioConfig, transmission: &Transmission) -> u8 {
+    match config.interferers {
+        Interferers::Slot => transmission.slot,
+        Interferers::Cell => 0,
+    }
+}
+
+/// Equation (1), with the sum of e² over the others.
+#[inline]
+fn sir(config: &TddRadioConfig, error: f64, others: f64) -> f64 {
+    let alone = config.sir_target * config.margin;
+    error * alone / (1.0 + config.joint_detection * alone / config.spreading_factor * others)
 }

@@ -1,0 +1,102 @@
+//! Every block on the air of a TDD cell: its frame, slot and codes, how well it is heard, and its fate.
+
+use umts_stack::detail::Detail;
+use umts_stack::ids::Direction;
+use umts_units::Time;
+
+use super::table::{Column, Recorded, Table, Values, word};
+
+/// The table as it grows.
+#[derive(Debug, Default)]
+pub(super) struct Slots {
+    rows: Vec<Row>,
+    /// The codes of each slot that are taken in this frame.
+    taken: (Time, Vec<u32>),
+}
+
+#[derive(Debug)]
+struct Row {
+    at: Time,
+    ue: u16,
+    direction: Direction,
+    slot: u8,
+    code: u32,
+    codes: u8,
+    sir_db: Option<f64>,
+    lost: bool,
+}
+
+impl Slots {
+    pub fn show(&mut self, at: Time, detail: &Detail<'_>) {
+        let Detail::Slot { ue, direction, slot, codes, sir, lost } = *detail else { return };
+        let code = self.first_code(at, slot, codes);
+        let sir_db = sir.map(|sir| 10.0 * sir.log10());
+        self.rows.push(Row { at, ue: ue.0, direction, slot, code, codes, sir_db, lost });
+    }
+
+    /// Blocks of a slot are shown in the order of their codes.
+    fn first_code(&mut self, at: Time, slot: u8, codes: u8) -> u32 {
+        let (frame, taken) = &mut self.taken;
+        if *frame != at {
+            *frame = at;
+            taken.clear();
+        }
+        if taken.len() <= usize::from(slot) {
+            taken.resize(usize::from(slot) + 1, 0);
+        }
+        let first = taken[usize::from(slot)];
+        taken[usize::from(slot)] += u32::from(codes);
+        first
+    }
+}
+
+impl Recorded for Slots {
+    fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn take(&mut self, _now: Time) -> Table {
+        let rows = std::mem::take(&mut self.rows);
+        let column = |name, unit, values| Column { name, unit, values };
+        let columns = vec![
+            column("time_s", "s", Values::Float(rows.iter().map(|row| row.at.as_secs()).collect())),
+            column("ue", "", Values::Id(rows.iter().map(|row| u32::from(row.ue)).collect())),
+            column("direction", "", Values::Word(rows.iter().map(|row| word(row.direction)).collect())),
+            column("slot", "", Values::Id(rows.iter().map(|row| u32::from(row.slot)).collect())),
+            column("code", "", Values::Id(rows.iter().map(|row| row.code).collect())),
+            column("codes", "", Values::Id(rows.iter().map(|row| u32::from(row.codes)).collect())),
+            column("sir_db", "dB", Values::OptionalFloat(rows.iter().map(|row| row.sir_db).collect())),
+            column("lost", "", Values::Flag(rows.iter().map(|row| row.lost).collect())),
+        ];
+        Table { name: "slots", columns }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_stack::ids::UeId;
+
+    use super::*;
+
+    #[test]
+    fn blocks_of_a_slot_stand_behind_each_other() {
+        let mut slots = Slots::default();
+        let block = |ue, slot| Detail::Slot {
+            ue: UeId(ue),
+            direction: Direction::Uplink,
+            slot,
+            codes: 4,
+            sir: Some(10.0),
+            lost: ue == 1,
+        };
+        let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
+        for (ms, ue, slot) in [(10, 0, 3), (10, 1, 3), (10, 1, 5), (20, 1, 3)] {
+            slots.show(at(ms), &block(ue, slot));
+        }
+        let table = slots.take(Time::NEVER);
+        assert_eq!(table.column("code"), Some(&Values::Id(vec![0, 4, 0, 0])));
+        assert_eq!(table.column("sir_db"), Some(&Values::OptionalFloat(vec![Some(10.0); 4])));
+        assert_eq!(table.column("lost"), Some(&Values::Flag(vec![false, true, true, true])));
+        assert_eq!(slots.rows(), 0);
+    }
+}

@@ -1,0 +1,83 @@
+"""How well the blocks of a TDD cell are heard, user by user."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from umtslab.plot.look import canvas, scale
+from umtslab.plot.strands import strands
+from umtslab.plot.style import COLOURS, put_legend
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MOST_USERS = 6
+"""More panels than this are too low to read: those with the smallest numbers are drawn."""
+
+_LOOKS = {"uplink": COLOURS[1], "downlink": COLOURS[3]}
+_LOST = COLOURS[2]
+
+
+def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
+    """Draw the SIR of every block over time, lost ones marked.
+
+    Parameters
+    ----------
+    slots : polars.DataFrame
+        ``time_s``, ``ue``, ``direction``, ``sir_db``, ``lost``; one row per block.
+    title : str
+        Above the figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A panel for each user, or for each that is chosen.
+    """
+    known = slots.drop_nulls("sir_db")
+    users = [user for user in strands(known, ("ue",)) if user.chosen is not False]
+    drawn = users[:MOST_USERS]
+    drawing = canvas(1.5 * max(len(drawn), 1) + 1.2)
+    panels = drawing.subplots(max(len(drawn), 1), 1, squeeze=False, sharex=True, sharey=True)[:, 0]
+    for axes, user in zip(panels, drawn, strict=False):
+        _panel(axes, user.rows)
+        lost = user.rows["lost"].sum()
+        name = user.name if user.result is None else f"{user.result}, {user.name}"
+        axes.set_ylabel(f"{name}\nSIR (dB)")
+        axes.annotate(
+            f"{lost} of {user.rows.height} blocks lost", (1, 1), xytext=(-4, -3), va="top", ha="right",
+            xycoords="axes fraction", textcoords="offset points", fontsize="small",
+        )  # fmt: skip
+    panels[-1].set_xlabel(
+        "time (s)" if len(users) <= MOST_USERS else f"time (s), {MOST_USERS} of {len(users)} users"
+    )
+    if title:
+        panels[0].set_title(title, loc="left")
+    _legend(drawing)
+    return drawing
+
+
+def _panel(axes: Axes, blocks: pl.DataFrame) -> None:
+    for direction, colour in _LOOKS.items():
+        on = blocks.filter((blocks["direction"] == direction) & ~blocks["lost"])
+        axes.plot(
+            on["time_s"], on["sir_db"], color=colour, linestyle="none", marker=".", markersize=3 * scale(),
+            rasterized=on.height > 5_000,
+        )  # fmt: skip
+    lost = blocks.filter(blocks["lost"])
+    axes.plot(
+        lost["time_s"], lost["sir_db"], color=_LOST, linestyle="none", marker="x", markersize=4.5 * scale(),
+        rasterized=lost.height > 5_000,
+    )  # fmt: skip
+
+
+def _legend(drawing: Figure) -> None:
+    from matplotlib.lines import Line2D
+
+    keys = [
+        Line2D([], [], color=colour, marker=".", linestyle="none", label=f"{direction}, arrived")
+        for direction, colour in _LOOKS.items()
+    ]
+    keys.append(Line2D([], [], color=_LOST, marker="x", linestyle="none", label="lost"))
+    put_legend(drawing, keys, [str(key.get_label()) for key in keys])

@@ -1,0 +1,114 @@
+"""Who sends in which slot of a TDD cell: frames across, slots and their codes up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from umtslab.plot.look import scale
+from umtslab.plot.style import COLOURS, new_figure, put_legend
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+FRAME_S = 0.01
+MOST_FRAMES = 300
+"""More frames than this are too thin to read: the first ones are drawn."""
+
+CODES = 16
+"""Codes of a slot."""
+
+_WAYS = {"uplink": "#eef3f8", "downlink": "#ffffff"}
+_USERS = (*COLOURS[1:7], "#8c6d31", "#6b4ba1", "#2f9e8f", "#b5495b", "#4f6d7a", "#a0a94a")
+
+
+def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
+    """Draw every block on the air where its codes are, in the colour of its user.
+
+    Parameters
+    ----------
+    slots : polars.DataFrame
+        ``time_s``, ``ue``, ``direction``, ``slot``, ``code``, ``codes``, ``lost``; one row per block.
+    title : str
+        Above the figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        A slot is shaded while it goes up; a block that goes down is hatched, one that is lost is crossed out.
+        Of many frames the first ones.
+    """
+    import polars as pl
+
+    begin_s = float(str(slots["time_s"].min() or 0.0))
+    shown = slots.filter(pl.col("time_s") < begin_s + MOST_FRAMES * FRAME_S - 1e-9)
+    cut = shown.height < slots.height
+    last = int(str(slots["slot"].max()))
+    label = f"slot (the first {MOST_FRAMES} frames)" if cut else "slot"
+    drawing, axes = new_figure(title, label)
+    drawing.set_figheight(max(4.0, 0.34 * (last + 2)) * scale() ** 0.5)
+    _ways(axes, shown)
+    users = _blocks(axes, shown)
+    axes.set_yticks(
+        [(slot + 0.5) * CODES for slot in range(last + 1)], [str(slot) for slot in range(last + 1)]
+    )
+    for slot in range(last + 2):
+        axes.axhline(slot * CODES, color=COLOURS[7], linewidth=0.3)
+    axes.set_ylim(0, (last + 1) * CODES)
+    axes.set_xlim(begin_s, float(str(shown["time_s"].max())) + FRAME_S)
+    axes.grid(visible=False)
+    axes.tick_params(axis="y", length=0)
+    _legend(drawing, users)
+    return drawing
+
+
+def _colour(ue: int) -> str:
+    return _USERS[ue % len(_USERS)]
+
+
+def _ways(axes: Axes, slots: pl.DataFrame) -> None:
+    """Shade the slots that go up, frame by frame."""
+    from matplotlib.collections import PolyCollection
+
+    up = slots.filter(slots["direction"] == "uplink").select("time_s", "slot").unique(maintain_order=True)
+    corners = [_corners(at, slot * CODES, CODES) for at, slot in up.iter_rows()]
+    axes.add_collection(PolyCollection(corners, facecolors=_WAYS["uplink"], linewidths=0, zorder=0))
+
+
+def _blocks(axes: Axes, slots: pl.DataFrame) -> list[int]:
+    """Draw the blocks; the users that have some."""
+    from matplotlib.collections import PolyCollection
+
+    for direction, hatch in (("uplink", None), ("downlink", "//////")):
+        rows = slots.filter(slots["direction"] == direction).select("time_s", "slot", "code", "codes", "ue")
+        corners = [_corners(at, slot * CODES + code, codes) for at, slot, code, codes, _ in rows.iter_rows()]
+        colours = [_colour(ue) for ue in rows["ue"]]
+        look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.3 * scale(), "hatch": hatch}
+        axes.add_collection(PolyCollection(corners, facecolors=colours, zorder=2, **look))
+    lost = slots.filter(slots["lost"])
+    axes.scatter(
+        lost["time_s"].to_numpy() + FRAME_S / 2,
+        (lost["slot"] * CODES + lost["code"]).to_numpy() + lost["codes"].to_numpy() / 2,
+        marker="x", color=COLOURS[0], s=14 * scale(), linewidths=0.9 * scale(), zorder=3,
+    )  # fmt: skip
+    return sorted(set(slots["ue"]))
+
+
+def _corners(at: float, code: int, codes: int) -> list[tuple[float, int]]:
+    return [(at, code), (at + FRAME_S, code), (at + FRAME_S, code + codes), (at, code + codes)]
+
+
+def _legend(drawing: Figure, users: list[int]) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    keys: list[Any] = [Patch(facecolor=_colour(ue), label=f"UE {ue}") for ue in users[: len(_USERS)]]
+    if len(users) > len(_USERS):
+        keys.append(Patch(facecolor="white", label=f"colours again: {len(users)} users"))
+    keys += [
+        Patch(facecolor=COLOURS[7], edgecolor="white", hatch="//////", label="downlink"),
+        Patch(facecolor=COLOURS[7], edgecolor="white", label="uplink"),
+        Line2D([], [], marker="x", color=COLOURS[0], linestyle="none", label="lost"),
+    ]
+    put_legend(drawing, keys, [str(key.get_label()) for key in keys])
