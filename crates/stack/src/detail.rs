@@ -20,9 +20,9 @@ pub enum Detail<'a> {
     Blocks { ue: UeId, direction: Direction, channel: Channel, set: &'a BlockSet, stage: Stage },
     /// The last PDU sent so far polls, for these reasons. Shown before the block set that it is in.
     Poll { ue: UeId, direction: Direction, causes: PollCauses },
-    /// A block goes on the air of a TDD cell in a frame that begins now: how well it is heard, linear, if that is asked, and
+    /// A block goes on the air of a TDD cell in a frame that begins now: how well it is heard, if that is asked, and
     /// whether it is lost. Those of a slot are shown in the order of their codes.
-    Slot { ue: UeId, direction: Direction, slot: u8, codes: u8, sir: Option<f64>, lost: bool },
+    Slot { ue: UeId, direction: Direction, slot: u8, codes: u8, sir_db: Option<f64>, lost: bool },
     /// The receiving entity has all PDUs of acknowledged mode up to these, which are `count` from `first` on.
     InSequence { ue: UeId, direction: Direction, first: Sn, count: u64 },
     /// The receiving entity obeyed an MRW: it does not wait for `count` PDUs from `first` on, whether they came or not, and

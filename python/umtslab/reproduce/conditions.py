@@ -181,8 +181,7 @@ def _label_word(word: str, plan: Plan, vary: Sequence[str]) -> tuple[str, Value]
     for name in vary:
         for value in _known_values(plan, name):
             spelled = text(value)
-            short = name.rsplit("_", 1)[0]
-            stems = ("", name, short, name[0])
+            stems = ("", name, name.rsplit("_", 1)[0], name.rsplit("_", 1)[-1], name[0])
             forms = {f"{stem}{form}" for stem in stems for form in (spelled, spelled.replace(".", "_"))}
             if word in forms:
                 return name, value

@@ -108,7 +108,8 @@ class Metric:
     With `over` the formula is taken at each combination of these values, and `reduce`
     (`umtslab.reproduce.reduce`) makes one number of them. With `told` it is no number but words: what the RLC
     PDUs of a run say (`umtslab.reproduce.pdus`), or with `requests` what became of requests for a DCH. With
-    `phases` it is the course of a transfer by phases (`umtslab.reproduce.phases`).
+    `phases` it is the course of a transfer by phases (`umtslab.reproduce.phases`). With `every_run` a bound
+    is about each run and not about their mean: a smallest or largest value lies on one side of its limit.
     """
 
     name: str
@@ -122,6 +123,7 @@ class Metric:
     reduce: str = ""
     told: tuple[Part, ...] = ()
     phases: bool = False
+    every_run: bool = False
     requests: Requests | None = None
     samples: Samples | None = None
 

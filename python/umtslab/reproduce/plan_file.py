@@ -112,7 +112,7 @@ class _Reader:
         self.table(
             entry,
             f"metric {entry.get('name')}",
-            "name when at expr inputs beside series over reduce told phases requests samples",
+            "name when at expr inputs beside series over reduce told phases every_run requests samples",
         )
         return Metric(
             name=entry["name"],
@@ -126,6 +126,7 @@ class _Reader:
             reduce=entry.get("reduce", ""),
             told=tuple(self.part(part) for part in entry.get("told", [])),
             phases=entry.get("phases", False),
+            every_run=entry.get("every_run", False),
             requests=self.requests(entry["requests"]) if "requests" in entry else None,
             samples=self.samples(entry["samples"]) if "samples" in entry else None,
         )

@@ -71,6 +71,17 @@ def _argmax(rows: Rows) -> Sample:
     return found
 
 
+def _reaches_95pct(rows: Rows) -> Sample:
+    """The least place with 95 % of the highest value or more, in each run: of one dimension of numbers."""
+    found: Sample = []
+    for run in range(min(len(sample) for _, sample in rows)):
+        known = sorted((float(at[0]), value) for at, sample in rows if (value := sample[run]) is not None)
+        enough = 0.95 * max((value for _, value in known), default=0.0)
+        places = [place for place, value in known if value >= enough]
+        found.append(places[0] if len(known) == len(rows) else None)
+    return found
+
+
 def _residual_variance(rows: Rows) -> Sample:
     """Variance of what the best sum of functions of one dimension each leaves unexplained."""
     firsts, seconds = (list(dict.fromkeys(at[i] for at, _ in rows)) for i in (0, 1))
@@ -97,5 +108,6 @@ REDUCTIONS: dict[str, Callable[[Rows], Sample]] = {
     "range": _range,
     "range_pct": _range_pct,
     "argmax": _argmax,
+    "reaches_95pct": _reaches_95pct,
     "residual_variance": _residual_variance,
 }

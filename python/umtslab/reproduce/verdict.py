@@ -28,6 +28,9 @@ from umtslab.reproduce.results import Results, Sample
 from umtslab.reproduce.surface import depth_pct, in_order_of, judge_surface
 from umtslab.reproduce.trend import Curve, Trend, judge_correlation, judge_trend, parse_trend
 
+_LIMIT = re.compile(r"(\w+)\((?P<over>\w+)\) (?P<relation><=|>=) \1\((?P=over)=(?P<at>[\d.]+)\)")
+"""What no value of a dimension goes beyond: ``throughput(wired_loss) <= throughput(wired_loss=0)``."""
+
 SHOWN = 4
 """How many of the things that decide a verdict its detail names."""
 
@@ -353,6 +356,8 @@ class _Judge:
     # ── Inequalities ────────────────────────────────────────────────────────────────────────────────────────
 
     def bound(self, asked: Question, case: Point) -> Finding:
+        if (limit := _LIMIT.fullmatch(str(self.claim.expected))) is not None:
+            return self.limit(asked, case, *limit.group("over", "relation", "at"))
         expression = parse(str(self.claim.expected))
         if not expression.is_inequality:
             raise Missing(f"{expression.text!r} is not an inequality")
@@ -369,7 +374,8 @@ class _Judge:
                 columns[leaf] = self.look(case, what, leaf.name)
         fixed = {leaf: float(constants[leaf.name]) for leaf in expression.leaves - columns.keys()}
         subject = f"{where}: {expression.text}" if where else expression.text
-        if len(columns) == 1 and not expression.demands_equality:
+        each = expression.demands_equality or self.plan.metric(self.claim.metric, case).every_run
+        if len(columns) == 1 and not each:
             ((leaf, sample),) = columns.items()
             return self.over_interval(sample, subject, lambda v: expression.holds({leaf: v, **fixed}))
         runs = range(min(len(sample) for sample in columns.values())) if columns else range(0)
@@ -381,6 +387,14 @@ class _Judge:
         if all(truths):
             return Finding(Verdict.PASS, "")
         return Finding(Verdict.FAIL, f"{subject} fails in {truths.count(False)} of {len(truths)} runs")
+
+    def limit(self, asked: Question, case: Point, over: str, relation: str, at: str) -> Finding:
+        """Tests that the quantity at one value of a dimension is the limit of all others."""
+        others = [text(value) for value in asked.levels(case, over) if not same(value, float(at))]
+        chain = Chain(((at,), tuple(others)), (">=" if relation == "<=" else "<=",))
+        where = self.label(asked, case)
+        samples = {label: self.labelled(asked, case, label, where) for label in labels([chain])}
+        return judge_order([chain], samples, {}, f"{where}: " if where else "")
 
     def over_interval(self, sample: Sample, subject: str, holds: Callable[[float], bool | None]) -> Finding:
         """Tests the inequality at many places of the mean's interval, its ends included."""

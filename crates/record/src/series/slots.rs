@@ -28,9 +28,8 @@ struct Row {
 
 impl Slots {
     pub fn show(&mut self, at: Time, detail: &Detail<'_>) {
-        let Detail::Slot { ue, direction, slot, codes, sir, lost } = *detail else { return };
+        let Detail::Slot { ue, direction, slot, codes, sir_db, lost } = *detail else { return };
         let code = self.first_code(at, slot, codes);
-        let sir_db = sir.map(|sir| 10.0 * sir.log10());
         self.rows.push(Row { at, ue: ue.0, direction, slot, code, codes, sir_db, lost });
     }
 
@@ -86,7 +85,7 @@ mod tests {
             direction: Direction::Uplink,
             slot,
             codes: 4,
-            sir: Some(10.0),
+            sir_db: Some(10.0),
             lost: ue == 1,
         };
         let at = |ms: u64| Time::from_nanos(ms * 1_000_000);

@@ -261,8 +261,8 @@ impl MacTdd {
         let mut sirs = self.radio.iter().flat_map(TddRadio::sirs);
         for (sent, &lost) in self.on_air.iter().zip(&self.scratch.verdicts) {
             let Transmission { ue, direction, slot, codes, .. } = *sent;
-            let sir = sirs.next();
-            step.cx.show(|| Detail::Slot { ue, direction, slot, codes, sir, lost });
+            let sir_db = sirs.next().map(|sir| 10.0 * libm::log10(sir));
+            step.cx.show(|| Detail::Slot { ue, direction, slot, codes, sir_db, lost });
         }
     }
 

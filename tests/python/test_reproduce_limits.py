@@ -1,0 +1,43 @@
+"""Limits over a dimension, places where a curve is as good as its best, words of orders."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from umtslab.reproduce.conditions import label_point
+from umtslab.reproduce.plan_file import plans
+from umtslab.reproduce.reduce import Rows, reduced
+from umtslab.reproduce.verdict import _LIMIT
+
+ROOT = Path(__file__).parents[2] / "reproductions"
+
+
+def test_a_curve_is_as_good_as_its_best_from_here_on() -> None:
+    rows: Rows = [((0,), [10.0, 1.0]), ((2,), [95.0, 2.0]), ((4,), [97.0, 96.0]), ((16,), [100.0, 100.0])]
+    assert reduced("reaches_95pct", rows) == [2.0, 4.0]
+
+
+def test_a_run_without_a_point_has_no_such_place() -> None:
+    assert reduced("reaches_95pct", [((0,), [None]), ((2,), [5.0])]) == [None]
+
+
+@pytest.mark.parametrize(
+    ("expected", "found"),
+    [
+        ("throughput(wired_loss) <= throughput(wired_loss=0)", ("wired_loss", "<=", "0")),
+        ("rtt(n) >= rtt(n=0.5)", ("n", ">=", "0.5")),
+        ("throughput(wired_loss) <= goodput(wired_loss=0)", None),
+        ("throughput(wired_loss) <= throughput(max_retr=0)", None),
+        ("rate <= 4000 * n", None),
+    ],
+)
+def test_a_limit_is_read(expected: str, found: tuple[str, str, str] | None) -> None:
+    match = _LIMIT.fullmatch(expected)
+    assert (match and match.group("over", "relation", "at")) == found
+
+
+def test_a_word_of_an_order_may_begin_with_the_last_word_of_a_dimension() -> None:
+    [plan] = [plan for plan in plans(ROOT, "baiocchi2002") if "wired_loss" in plan.dimensions]
+    assert label_point("loss0_05", plan, ["wired_loss"]) == {"wired_loss": 0.05}
+    assert label_point("loss7", plan, ["wired_loss"]) is None
