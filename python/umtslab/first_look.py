@@ -54,6 +54,7 @@ _DATAGRAMS_UP = _some("udp_sent_uplink")
 _RLC = _some("pdu_transmissions")
 _RADIO = _known("sdu_delay_ms")
 _SWITCHED = _known("rrc_switches")
+_PROXY = _some("pep_transfers")
 _OVER_USERS = "mean over users"
 
 _DATAGRAM_ROWS = (
@@ -74,6 +75,12 @@ ROWS = (
     Row("tcp_retransmissions", "sum over connections", _TCP),
     Row("rto_count", "sum over connections", _TCP),
     Row("connections_failed", "sum over connections", _some("connections_failed")),
+    Row("transfer_time_s", "mean over transfers", _known("transfer_time_s")),
+    Row("pep_transfers", "sum over flows", _PROXY),
+    Row("pep_buffer_octets", "mean of a transfer, average over time", _PROXY),
+    Row("pep_stalled_s", "sum over transfers", _PROXY),
+    Row("pep_ahead_octets", "most of any transfer", _PROXY),
+    Row("pep_lost_octets", "sum over transfers", _some("pep_lost_octets")),
     Row("download_time_s", "mean over files", _FILES),
     Row("pages", "sum over users", _PAGES),
     Row("page_time_s", "mean over pages", _PAGES),

@@ -13,7 +13,14 @@ from umtslab.metrics import UPLINK, definitions, units
 SCENARIO = "scenario"
 """The parameter of a campaign that stands for a whole scenario file."""
 
-_OVER = {"ue.rlc.": "rlc.", "ue.rrc.": "rrc.", "ue.radio.": "radio.", "flow.tcp.": "tcp."}
+_OVER = {
+    "ue.rlc.": "rlc.",
+    "ue.rrc.": "rrc.",
+    "ue.radio.": "radio.",
+    "flow.tcp.": "tcp.",
+    "pep.server_side.": "tcp.",
+    "pep.radio_side.": "tcp.",
+}
 """Tables that go over another, with the same keys."""
 
 _NAMES = {

@@ -1,7 +1,7 @@
 //! What figures and tables for readers call the keys of a scenario file.
 //!
 //! Units stand with the values (`"40 ms"`); a key that holds a plain number of something says of what. Abbreviations are
-//! those of the standards. A key in `[ue.rlc]` or `[flow.tcp]` is called as in the table that it goes over.
+//! those of the standards. A key in `[ue.rlc]`, `[flow.tcp]` or a side of `[pep]` is called as in the table that it goes over.
 
 /// What a key is called; none where there is no such key.
 pub(crate) fn label(key: &str) -> Option<&'static str> {
@@ -181,6 +181,18 @@ const LABELS: &[(&str, &str)] = &[
     ("pdcp.compressed_header", "Compressed header"),
     ("pdcp.header_compression", "Header compression"),
     ("pdcp.refresh", "Refresh of full headers (packets)"),
+    ("pep.at", "Place of the proxy"),
+    ("pep.at_limit", "Proxy without room"),
+    ("pep.buffer", "Proxy buffer"),
+    ("pep.flows", "Flows of the proxy"),
+    ("pep.memory", "Memory of the proxy"),
+    ("pep.mode", "Mode of the proxy"),
+    ("pep.outage.from", "Begin of the proxy's outage"),
+    ("pep.outage.then", "After the proxy's outage"),
+    ("pep.outage.to", "End of the proxy's outage"),
+    ("pep.radio_side", "TCP of the proxy towards the user"),
+    ("pep.server_side", "TCP of the proxy towards the server"),
+    ("pep.setup", "Set-up through the proxy"),
     ("radio.bler", "Block error rate"),
     ("radio.bler_bad", "Block error rate, bad state"),
     ("radio.bler_good", "Block error rate, good state"),

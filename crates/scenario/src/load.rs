@@ -142,7 +142,7 @@ fn check_version(tree: &Node) -> Result<(), Problem> {
     }
 }
 
-/// Completes `[ue.rlc]`, `[ue.rrc]`, `[ue.radio]` and `[flow.tcp]` from the top-level tables.
+/// Completes `[ue.rlc]`, `[ue.rrc]`, `[ue.radio]`, `[flow.tcp]` and both sides of `[pep]` from the top-level tables.
 fn inherit_tables(tree: &mut Node) {
     let top = |tree: &Node, key: &str| tree.get(key).cloned().filter(|node| node.as_table().is_some());
     let (rlc, rrc) = (top(tree, "rlc"), top(tree, "rrc"));
@@ -154,13 +154,23 @@ fn inherit_tables(tree: &mut Node) {
         inherit(ue, "radio", radio.as_ref());
     }
     for flow in table.get_mut("flow").map(Node::elements_mut).unwrap_or_default() {
-        let (at, key_at, path) = (flow.at, flow.key_at, join(&flow.path, "tcp"));
-        if let Some(table) = flow.as_table_mut() {
-            let empty = Node { value: Value::Table(Table::new()), at, key_at, path };
-            table.entry("tcp".to_owned()).or_insert(empty);
-        }
-        inherit(flow, "tcp", tcp.as_ref());
+        inherit_or_take(flow, "tcp", tcp.as_ref());
     }
+    if let Some(pep) = table.get_mut("pep") {
+        for side in ["server_side", "radio_side"] {
+            inherit_or_take(pep, side, tcp.as_ref());
+        }
+    }
+}
+
+/// The same for a table that need not be written.
+fn inherit_or_take(element: &mut Node, key: &str, top: Option<&Node>) {
+    let (at, key_at, path) = (element.at, element.key_at, join(&element.path, key));
+    if let Some(table) = element.as_table_mut() {
+        let empty = Node { value: Value::Table(Table::new()), at, key_at, path };
+        table.entry(key.to_owned()).or_insert(empty);
+    }
+    inherit(element, key, top);
 }
 
 fn inherit(element: &mut Node, key: &str, top: Option<&Node>) {

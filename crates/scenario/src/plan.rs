@@ -46,6 +46,8 @@ pub struct Plan {
     pub groups: Vec<Group>,
     /// The flow that each `[[impairment]]` is about.
     pub impaired: Vec<FlowId>,
+    /// How many links are between the servers and the proxy, if there is one.
+    pub hops_to_pep: Option<u32>,
 }
 
 /// What a `[[ue]]` comes to.

@@ -62,7 +62,9 @@ impl crate::Scenario {
             }
         }
         // A profile is the values that it gave.
-        let tables = scenario.flow.iter_mut().map(|flow| &mut flow.tcp).chain([&mut scenario.tcp]);
+        let sides = scenario.pep.iter_mut().flat_map(|pep| [&mut pep.server_side, &mut pep.radio_side]);
+        let tables =
+            scenario.flow.iter_mut().map(|flow| &mut flow.tcp).chain([&mut scenario.tcp]).chain(sides);
         for tcp in tables {
             tcp.profile = TcpProfile::None;
             // What the file of a control says counts, its name does not.

@@ -6,6 +6,7 @@ use umts_record::Wanted;
 use umts_record::capture::CaptureConfig;
 use umts_scenario::Scenario;
 use umts_stack::network::NetworkConfig;
+use umts_stack::trace::CapturePoint;
 
 use crate::bearers::encodings;
 use crate::build::{budget_config, metrics_config, series_config};
@@ -20,8 +21,11 @@ pub fn wanted<'a>(
 ) -> Wanted<'a> {
     let metrics = metrics_config(scenario);
     let captures = |folder| {
-        let bearers = encodings(scenario);
-        (folder, CaptureConfig { bearers, ..CaptureConfig::default() })
+        let mut config = CaptureConfig { bearers: encodings(scenario), ..CaptureConfig::default() };
+        if scenario.pep.is_some() {
+            config.points.extend([CapturePoint::PepServer, CapturePoint::PepRadio]);
+        }
+        (folder, config)
     };
     Wanted {
         network,

@@ -5,7 +5,7 @@ use umts_kernel::TraceSink;
 use crate::Step;
 use crate::access::Access;
 use crate::core_network::CoreNetwork;
-use crate::ids::{Direction, LinkId, Site};
+use crate::ids::{Direction, Leg, LinkId, Site};
 use crate::packet::Packet;
 use crate::trace::{CapturePoint, TraceEvent};
 
@@ -25,6 +25,13 @@ impl Between {
                 step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Server, packet });
                 self.core.enter(step, packet);
             }
+            Site::Pep => {
+                let at = pep_side(packet.leg());
+                step.cx.record(|| TraceEvent::PacketSeen { at, packet });
+                if let Some(packet) = self.core.leave_pep(step, packet) {
+                    self.enter_access(step, packet);
+                }
+            }
             Site::Ue => {
                 step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Ue, packet });
                 self.access.enter(step, packet);
@@ -32,7 +39,7 @@ impl Between {
         }
     }
 
-    /// A packet comes out of a link of the core network. Returns it if it has reached the server.
+    /// A packet comes out of a link of the core network. Returns it if it has reached its host: the server, or a proxy.
     #[inline]
     pub fn link_arrival<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -40,20 +47,26 @@ impl Between {
         link: LinkId,
     ) -> Option<Packet> {
         let packet = self.core.link_arrival(step, link)?;
-        match packet.direction() {
-            Direction::Downlink => {
-                step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Rnc, packet });
-                self.access.enter(step, packet);
-                None
+        let at = match (packet.direction(), packet.leg()) {
+            (Direction::Downlink, Leg::Whole | Leg::Radio) => {
+                self.enter_access(step, packet);
+                return None;
             }
-            Direction::Uplink => {
-                step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Server, packet });
-                Some(packet)
-            }
-        }
+            (Direction::Uplink, Leg::Whole | Leg::Server) => CapturePoint::Server,
+            (Direction::Downlink, Leg::Server) | (Direction::Uplink, Leg::Radio) => pep_side(packet.leg()),
+        };
+        step.cx.record(|| TraceEvent::PacketSeen { at, packet });
+        Some(packet)
     }
 
-    /// Radio access hands a packet up. Tells whether it has reached the UE.
+    /// A packet that goes to a UE has come through the core network.
+    #[inline]
+    fn enter_access<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
+        step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Rnc, packet });
+        self.access.enter(step, packet);
+    }
+
+    /// Radio access hands a packet up. Tells whether it has reached its host: the UE, or a proxy at the RNC.
     #[inline]
     pub fn leave_access<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -68,9 +81,18 @@ impl Between {
             }
             Direction::Uplink => {
                 step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Rnc, packet: *packet });
+                if self.core.ends_at_rnc(packet) {
+                    step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::PepRadio, packet: *packet });
+                    return true;
+                }
                 self.core.enter(step, *packet);
                 false
             }
         }
     }
+}
+
+/// Which side of the proxy segments of a connection on `leg` pass.
+fn pep_side(leg: Leg) -> CapturePoint {
+    if leg == Leg::Server { CapturePoint::PepServer } else { CapturePoint::PepRadio }
 }

@@ -39,6 +39,8 @@ pub enum Event {
     TcpWake(FlowId, End),
     /// A traffic model may have something to do.
     TrafficWake(FlowId),
+    /// The proxy is out of order from now on.
+    PepCrash,
     /// The run ends.
     EndOfRun,
 }

@@ -98,33 +98,41 @@ impl Direction {
 pub enum Site {
     /// In the Internet, behind the core network.
     Server,
+    /// A performance enhancing proxy in the core network, which ends connections of both sides.
+    Pep,
     /// At the user equipment.
     Ue,
 }
 
+/// Which part of the way between server and UE a TCP connection takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Leg {
+    /// All of it.
+    #[default]
+    Whole,
+    /// From the server to the proxy.
+    Server,
+    /// From the proxy to the UE.
+    Radio,
+}
+
+impl Leg {
+    /// Where `end` of a connection on this leg is. The proxy is the UE's end of one leg and the server's end of the other.
+    #[inline]
+    pub fn site(self, end: End) -> Site {
+        match (self, end) {
+            (Leg::Server, End::Ue) | (Leg::Radio, End::Server) => Site::Pep,
+            (_, End::Server) => Site::Server,
+            (_, End::Ue) => Site::Ue,
+        }
+    }
+}
+
 impl Site {
-    /// Where this end of a connection is.
-    #[inline]
-    pub fn of(end: End) -> Self {
-        match end {
-            End::Server => Site::Server,
-            End::Ue => Site::Ue,
-        }
-    }
-
-    /// The end of a connection that is here.
-    #[inline]
-    pub fn end(self) -> End {
-        match self {
-            Site::Server => End::Server,
-            Site::Ue => End::Ue,
-        }
-    }
-
-    /// Where packets come from that go in `direction`.
+    /// Where packets come from that take the whole way in `direction`.
     #[inline]
     pub fn sending(direction: Direction) -> Self {
-        Site::of(End::sending(direction))
+        Leg::Whole.site(End::sending(direction))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use umts_units::{Bytes, Time};
 
-use crate::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
+use crate::ids::{ConnectionId, Direction, FlowId, Leg, PacketId, UeId};
 
 /// TCP's control bits (RFC 9293 §3.1) as far as the model uses them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -104,6 +104,8 @@ impl SackBlocks {
 pub struct Segment {
     /// The connection.
     pub connection: ConnectionId,
+    /// The part of the way that the connection takes.
+    pub leg: Leg,
     /// The way it goes.
     pub direction: Direction,
     /// Control bits.
@@ -140,6 +142,7 @@ impl Segment {
     pub const fn new(connection: ConnectionId, direction: Direction) -> Self {
         Segment {
             connection,
+            leg: Leg::Whole,
             direction,
             flags: Flags {
                 syn: false,
@@ -266,6 +269,15 @@ impl Packet {
             Content::Segment(segment) => segment.direction,
             Content::Datagram(datagram) => datagram.direction,
             Content::Foreign(foreign) => foreign.direction,
+        }
+    }
+
+    /// The part of the way that it takes.
+    #[inline]
+    pub fn leg(&self) -> Leg {
+        match &self.content {
+            Content::Segment(segment) => segment.leg,
+            Content::Datagram(_) | Content::Foreign(_) => Leg::Whole,
         }
     }
 

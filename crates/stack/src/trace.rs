@@ -8,7 +8,7 @@ use umts_units::Bytes;
 use umts_units::Duration;
 use umts_units::Time;
 
-use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
+use crate::ids::{ConnectionId, Direction, End, FlowId, Leg, PacketId, UeId};
 use crate::packet::{Datagram, Packet, Segment};
 pub use crate::radio::mac::transport_channel::Channel;
 pub use crate::radio::rrc_state::RrcState;
@@ -51,6 +51,8 @@ pub enum Failure {
     Reset,
     /// The same segment was sent again too often, or the other end was asked too often.
     TimedOut,
+    /// A proxy gave it up, since its other connection of the transfer had failed.
+    Aborted,
 }
 
 /// How a retransmission was found out to be needless.
@@ -85,6 +87,8 @@ pub enum DropPlace {
     Checksum,
     /// It came long after its connection was closed.
     NoConnection,
+    /// It ended at a proxy that was out of order.
+    PepDown,
 }
 
 /// Why an RLC entity dropped a PDU that the lower layers gave it.
@@ -107,6 +111,10 @@ pub enum PduDrop {
 pub enum CapturePoint {
     /// At the server's interface.
     Server,
+    /// At a proxy, on the server's side.
+    PepServer,
+    /// At a proxy, on the UE's side.
+    PepRadio,
     /// At the RNC, above RLC.
     Rnc,
     /// At the UE, above RLC.
@@ -133,8 +141,17 @@ pub enum SwitchCause {
 #[allow(missing_docs, reason = "the variants' sentences name their fields")]
 pub enum TraceEvent {
     // ── TCP (one connection, both ends) ──────────────────────────────────────────────────────────────────────────
-    /// A connection came to be (the SYN follows); `sender` is the end whose data the flow is about.
-    ConnectionOpened { connection: ConnectionId, flow: FlowId, ue: UeId, sender: End, mss: u32 },
+    /// A connection came to be (the SYN follows); `sender` is the end whose data the flow is about. One that takes the whole
+    /// way is a transfer by itself; those to both sides of a proxy have the first one's number in `transfer`.
+    ConnectionOpened {
+        connection: ConnectionId,
+        transfer: ConnectionId,
+        leg: Leg,
+        flow: FlowId,
+        ue: UeId,
+        sender: End,
+        mss: u32,
+    },
     /// The application handed over `bytes` more; `u64::MAX` means that it never runs out.
     AppWrote { connection: ConnectionId, end: End, bytes: u64 },
     /// The handshake is complete, seen from `end`.
@@ -171,6 +188,13 @@ pub enum TraceEvent {
     EcnReduction { connection: ConnectionId, end: End },
     /// Congestion window or slow start threshold changed, in segments.
     Window { connection: ConnectionId, end: End, cwnd: f64, ssthresh: f64 },
+
+    // ── A proxy that splits connections ──────────────────────────────────────────────────────────────────────────
+    /// It holds so many octets of a transfer that were read on one side and are not acknowledged on the other; `is_full`
+    /// tells that more wait to be read.
+    PepBuffer { transfer: ConnectionId, direction: Direction, octets: u64, is_full: bool },
+    /// A side has failed, or the proxy is out of order: so many octets are lost that it had acknowledged to their sender.
+    PepLost { transfer: ConnectionId, direction: Direction, octets: u64 },
 
     // ── UDP ──────────────────────────────────────────────────────────────────────────────────────────────────────
     /// A datagram left its host.

@@ -151,6 +151,7 @@ impl TraceSink<TraceEvent> for Cargo {
                     | DropPlace::LinkLoss(_)
                     | DropPlace::LinkDown(_)
                     | DropPlace::Script
+                    | DropPlace::PepDown
                     | DropPlace::NoConnection => &mut losses.core,
                 });
             }

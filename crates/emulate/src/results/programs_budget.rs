@@ -9,7 +9,7 @@ use umts_record::budget::{Budget, BudgetConfig, Whose};
 use umts_record::metrics::RunMetrics;
 use umts_record::series::{Column, Table, Values};
 use umts_stack::detail::Detail;
-use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
+use umts_stack::ids::{ConnectionId, Direction, End, FlowId, Leg, PacketId, UeId};
 use umts_stack::network::NetworkConfig;
 use umts_stack::packet::{Content, Flags, Foreign, Packet, Segment};
 use umts_stack::trace::{CapturePoint, SendCause, TraceEvent};
@@ -177,6 +177,8 @@ impl ProgramsBudget {
         self.known.insert(ends, Known { id: connection, ways });
         let opened = TraceEvent::ConnectionOpened {
             connection,
+            transfer: connection,
+            leg: Leg::Whole,
             flow: FlowId(u32::MAX),
             ue,
             sender: End::Server,

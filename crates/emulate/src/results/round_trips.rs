@@ -157,7 +157,7 @@ impl TraceSink<TraceEvent> for RoundTrips {
         let at_server = match point {
             CapturePoint::Server => true,
             CapturePoint::Ue => false,
-            CapturePoint::Rnc => return,
+            CapturePoint::PepServer | CapturePoint::PepRadio | CapturePoint::Rnc => return,
         };
         let Some(Some(transport)) = self.cargo.with(packet.id, read) else { return };
         if at_server == (packet.direction() == Direction::Downlink) {

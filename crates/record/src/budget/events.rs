@@ -3,7 +3,7 @@
 use umts_kernel::TraceSink;
 use umts_stack::core_network::LinkConfig;
 use umts_stack::detail::{Detail, Stage};
-use umts_stack::ids::{ConnectionId, Direction, End, PacketId, UeId};
+use umts_stack::ids::{ConnectionId, Direction, End, Leg, PacketId, UeId};
 use umts_stack::packet::{Packet, Segment};
 use umts_stack::radio::phy::Lost;
 use umts_stack::radio::rlc::BlockSet;
@@ -38,17 +38,25 @@ impl Budget {
 
     /// Where a segment is when it has left its host.
     fn first_place(&self, now: Time, segment: &Segment) -> Place {
-        match segment.direction {
-            Direction::Downlink => self.in_core(now, u64::from(segment.payload) + u64::from(segment.header)),
-            Direction::Uplink => Place::Radio,
+        match (segment.direction, segment.leg) {
+            (Direction::Uplink, Leg::Whole | Leg::Radio) => Place::Radio,
+            (Direction::Downlink, _) | (Direction::Uplink, Leg::Server) => {
+                let octets = u64::from(segment.payload) + u64::from(segment.header);
+                self.in_core(now, segment.leg, octets)
+            }
         }
     }
 
-    /// In the fixed network, which takes a packet of so many octets this long when it is empty.
-    fn in_core(&self, now: Time, octets: u64) -> Place {
+    /// In the fixed network, on this leg of it, which takes a packet of so many octets this long when it is empty.
+    fn in_core(&self, now: Time, leg: Leg, octets: u64) -> Place {
         let sending =
             |link: &LinkConfig| link.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(Bytes(octets)));
-        let through = self.core.iter().fold(now, |at, link| at + sending(link) + link.delay);
+        let links = match leg {
+            Leg::Whole => &self.core[..],
+            Leg::Server => &self.core[..self.hops_to_pep],
+            Leg::Radio => &self.core[self.hops_to_pep..],
+        };
+        let through = links.iter().fold(now, |at, link| at + sending(link) + link.delay);
         Place::Core(through)
     }
 
@@ -63,9 +71,10 @@ impl Budget {
                 self.moved(now, packet, Place::Radio);
             }
             (CapturePoint::Rnc, Direction::Uplink) => {
-                self.moved(now, packet, self.in_core(now, packet.size().0));
+                self.moved(now, packet, self.in_core(now, packet.leg(), packet.size().0));
             }
-            (CapturePoint::Server, _) | (CapturePoint::Ue, Direction::Downlink) => {}
+            (CapturePoint::Server | CapturePoint::PepServer | CapturePoint::PepRadio, _)
+            | (CapturePoint::Ue, Direction::Downlink) => {}
         }
     }
 
@@ -80,9 +89,11 @@ impl Budget {
     fn dropped(&mut self, now: Time, place: DropPlace, packet: &Packet) {
         let direction = packet.direction();
         let loss = match place {
-            DropPlace::LinkQueue(_) | DropPlace::LinkLoss(_) | DropPlace::LinkDown(_) | DropPlace::Script => {
-                Loss::Core
-            }
+            DropPlace::LinkQueue(_)
+            | DropPlace::LinkLoss(_)
+            | DropPlace::LinkDown(_)
+            | DropPlace::Script
+            | DropPlace::PepDown => Loss::Core,
             DropPlace::ErroneousSdu | DropPlace::Checksum | DropPlace::FlatLoss => Loss::Radio,
             DropPlace::RlcBuffer => Loss::BufferFull,
             DropPlace::NoConnection => return,
@@ -208,7 +219,7 @@ impl TraceSink<TraceEvent> for Budget {
             waterfall.record(now, event);
         }
         match event {
-            TraceEvent::ConnectionOpened { connection, flow, ue, sender, mss } => {
+            TraceEvent::ConnectionOpened { connection, flow, ue, sender, mss, .. } => {
                 let window = Window { from: self.config.from, to: self.config.to };
                 let log = Log::new(window, self.config.keeps_intervals);
                 let sees_sender = self.config.whose.sees_senders();

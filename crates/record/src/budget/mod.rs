@@ -112,6 +112,8 @@ pub struct Budget {
     /// Cells whose blocks wait at the Node B.
     has_queue: Vec<bool>,
     core: Vec<LinkConfig>,
+    /// Links between servers and proxy.
+    hops_to_pep: usize,
     open: Open<Connection>,
     finished: Vec<ConnectionBudget>,
     report: Report,
@@ -130,6 +132,7 @@ impl Budget {
             waiting: Waiting::new(network.cells.len()),
             has_queue: network.cells.iter().map(has_queue).collect(),
             core: network.core.clone(),
+            hops_to_pep: network.pep.as_ref().map_or(network.core.len(), |pep| pep.hops as usize),
             open: Open::default(),
             finished: Vec::new(),
             report: Report::default(),

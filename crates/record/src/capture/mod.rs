@@ -67,7 +67,7 @@ pub struct CaptureError {
 /// What to capture.
 #[derive(Debug, Clone)]
 pub struct CaptureConfig {
-    /// Where; one file each: `server.pcapng`, `rnc.pcapng`, `ue.pcapng` (all UEs).
+    /// Where; one file each: `server.pcapng`, `pep-server.pcapng`, `pep-radio.pcapng`, `rnc.pcapng`, `ue.pcapng` (all UEs).
     pub points: Vec<CapturePoint>,
     /// Whether to write the payload, which is all zeros.
     pub payload: bool,
@@ -217,6 +217,8 @@ impl TraceSink<TraceEvent> for Captures {
 fn name(point: CapturePoint) -> &'static str {
     match point {
         CapturePoint::Server => "server",
+        CapturePoint::PepServer => "pep-server",
+        CapturePoint::PepRadio => "pep-radio",
         CapturePoint::Rnc => "rnc",
         CapturePoint::Ue => "ue",
     }

@@ -50,6 +50,8 @@ pub(super) struct Connection {
     /// The receiver announced no room, and none since.
     shut_since: Option<Time>,
     is_closed: bool,
+    /// Another connection carries on what this one brings to a proxy.
+    pub ends_at_pep: bool,
     is_active: bool,
     is_transferring: bool,
     /// Until when the integrals are made up.
@@ -99,6 +101,7 @@ impl Connection {
             last_rtt: None,
             shut_since: None,
             is_closed: false,
+            ends_at_pep: false,
             is_active: false,
             is_transferring: false,
             settled: moment.clamped,

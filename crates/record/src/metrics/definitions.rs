@@ -6,6 +6,7 @@ use umts_units::Duration;
 use super::radio::{deviation_ms, mean_ms};
 use super::results::MetricSet;
 use super::totals::{CellTotals, DatagramTotals, NetworkTotals, RadioTotals, TcpTotals, TddTotals};
+use super::transfers::TransferTotals;
 
 /// What a metric is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +21,8 @@ pub enum Scope {
     Cell,
     /// The network only.
     Network,
+    /// A proxy; recorded only if there is one.
+    Proxy,
     /// The time budget, of all connections together and of each connection; recorded only if it is asked for.
     Budget,
 }
@@ -55,6 +58,7 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         .chain(cell)
         .chain(NETWORK.iter().map(|metric| metric.definition(Scope::Network)))
         .chain(TDD.iter().map(|metric| metric.definition(Scope::Network)))
+        .chain(PEP.iter().map(|metric| metric.definition(Scope::Proxy)))
 }
 
 pub(super) fn connection_metrics(totals: &TcpTotals) -> MetricSet {
@@ -67,6 +71,7 @@ pub(super) fn network_metrics(
     datagrams: &[DatagramTotals; 2],
     cell: &CellTotals,
     (network, tdd): (&NetworkTotals, &TddTotals),
+    transfers: Option<&TransferTotals>,
 ) -> MetricSet {
     let [downlink, uplink] = radio;
     let tcp = connection_metrics(tcp);
@@ -78,6 +83,9 @@ pub(super) fn network_metrics(
         .chain(CELL.iter().map(|metric| (metric.name, (metric.formula)(cell))))
         .chain(NETWORK.iter().map(|metric| (metric.name, (metric.formula)(network))))
         .chain(TDD.iter().map(|metric| (metric.name, (metric.formula)(tdd))))
+        .chain(
+            transfers.into_iter().flat_map(|of| PEP.iter().map(|metric| (metric.name, (metric.formula)(of)))),
+        )
         .collect()
 }
 
@@ -116,9 +124,11 @@ macro_rules! metrics {
 }
 
 mod cell;
+mod pep;
 mod tdd;
 
 use cell::CELL;
+use pep::PEP;
 use tdd::TDD;
 
 metrics! { TCP: TcpTotals;

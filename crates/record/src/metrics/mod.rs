@@ -19,6 +19,7 @@ mod rtt;
 mod tcp;
 mod tdd;
 mod totals;
+mod transfers;
 mod window;
 
 use umts_kernel::TraceSink;
@@ -35,6 +36,7 @@ use radio::RadioRecorder;
 use rrc::RrcRecorder;
 use tcp::TcpRecorder;
 use tdd::TddRecorder;
+use transfers::TransferRecorder;
 pub(crate) use window::Window;
 
 /// What to measure.
@@ -54,6 +56,8 @@ pub struct MetricsConfig {
     /// Whether each UE's data goes on during a switch between CELL_FACH and CELL_DCH, by the UE's number; not, where
     /// there is no entry.
     pub ue_data_continues: Vec<bool>,
+    /// Whether there is a proxy, whose transfers have metrics of their own.
+    pub has_pep: bool,
 }
 
 /// Adds up events.
@@ -64,6 +68,7 @@ pub struct Metrics {
     radio: RadioRecorder,
     rrc: RrcRecorder,
     channels: Option<ChannelRecorder>,
+    transfers: Option<TransferRecorder>,
     application: ApplicationRecorder,
     tdd: TddRecorder,
 }
@@ -84,6 +89,7 @@ impl Metrics {
                 let are_switched = config.ue_power.iter().map(Option::is_some);
                 ChannelRecorder::new(window, are_switched, &config.ue_data_continues)
             }),
+            transfers: config.has_pep.then(|| TransferRecorder::new(window)),
             rrc: RrcRecorder::new(window, config.ue_power),
             application: ApplicationRecorder::new(window),
             tdd: TddRecorder::new(window),
@@ -93,6 +99,13 @@ impl Metrics {
     fn use_of_channels(&mut self, at: Time, event: &TraceEvent) {
         if let Some(channels) = &mut self.channels {
             channels.record(at, event);
+        }
+    }
+
+    #[inline]
+    fn transfers(&mut self, at: Time, event: &TraceEvent) {
+        if let Some(transfers) = &mut self.transfers {
+            transfers.record(at, event);
         }
     }
 
@@ -110,6 +123,9 @@ impl Metrics {
         {
             window.to = window.to.min(end).max(window.from);
         }
+        if let Some(transfers) = &mut self.transfers {
+            transfers.window = self.tcp.window;
+        }
         self.finish(end)
     }
 
@@ -124,10 +140,11 @@ impl Metrics {
         network.fairness = fairness;
         network.applications = applications;
         let tdd = self.tdd.finish();
-        RunMetrics {
-            network: definitions::network_metrics(&tcp, &radio, &datagrams, &cell, (&network, &tdd)),
-            connections: self.tcp.finished,
-        }
+        let transfers = self.transfers.map(|transfers| transfers.finish(end));
+        let network = (&network, &tdd);
+        let network =
+            definitions::network_metrics(&tcp, &radio, &datagrams, &cell, network, transfers.as_ref());
+        RunMetrics { network, connections: self.tcp.finished }
     }
 }
 
@@ -140,11 +157,16 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::ConnectionClosed { .. }
             | TraceEvent::ConnectionFailed { .. } => {
                 self.use_of_channels(at, event);
+                self.transfers(at, event);
                 self.tcp.record(at, event);
             }
+            TraceEvent::SegmentReceived { .. } => {
+                self.transfers(at, event);
+                self.tcp.record(at, event);
+            }
+            TraceEvent::PepBuffer { .. } | TraceEvent::PepLost { .. } => self.transfers(at, event),
             TraceEvent::AppWrote { .. }
             | TraceEvent::SegmentSent { .. }
-            | TraceEvent::SegmentReceived { .. }
             | TraceEvent::Acked { .. }
             | TraceEvent::DupAck { .. }
             | TraceEvent::RttSample { .. }

@@ -1,6 +1,6 @@
 //! All connections of a run: finds the one that an event is about, and lets go of those that closed.
 
-use umts_stack::ids::{ConnectionId, Direction, End, FlowId, UeId};
+use umts_stack::ids::{ConnectionId, Direction, End, FlowId, Leg};
 use umts_stack::trace::TraceEvent;
 use umts_units::{BitRate, Duration, Time};
 
@@ -27,6 +27,8 @@ pub(super) struct TcpRecorder {
     open: Open<Connection>,
     flows: Vec<Flow>,
     together: Together,
+    /// The same of connections that end at a proxy, whose octets another one carries on: in no sum.
+    carried_on: Together,
     /// Of closed connections.
     totals: TcpTotals,
     pub finished: Vec<ConnectionRow>,
@@ -40,6 +42,7 @@ impl TcpRecorder {
             open: Open::default(),
             flows: Vec::new(),
             together: Together::default(),
+            carried_on: Together::default(),
             totals: TcpTotals::default(),
             finished: Vec::new(),
         }
@@ -48,8 +51,10 @@ impl TcpRecorder {
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         let moment = Moment::new(at, &self.window);
         match event {
-            TraceEvent::ConnectionOpened { connection, flow, ue, sender, mss } => {
-                self.opened(moment, *connection, *flow, *ue, *sender, *mss);
+            TraceEvent::ConnectionOpened { connection, leg, flow, ue, sender, mss, .. } => {
+                let ends_at_pep = matches!((leg, sender), (Leg::Server, End::Server) | (Leg::Radio, End::Ue));
+                let opened = Connection::new(*connection, *flow, *ue, *sender, *mss, moment);
+                self.opened(moment, opened, ends_at_pep);
             }
             TraceEvent::ConnectionClosed { connection } => self.closed(moment, *connection),
             TraceEvent::SegmentSent { packet, segment, cause } => {
@@ -139,17 +144,25 @@ impl TcpRecorder {
         (totals, self.fairness(moment.clamped))
     }
 
-    fn opened(&mut self, moment: Moment, id: ConnectionId, flow: FlowId, ue: UeId, sender: End, mss: u32) {
-        let mut connection = Connection::new(id, flow, ue, sender, mss, moment);
-        connection.totals.off = self.flow_opened(flow, moment.at);
-        self.open.insert(id, connection);
+    fn opened(&mut self, moment: Moment, mut connection: Connection, ends_at_pep: bool) {
+        self.make_room(connection.flow);
+        connection.ends_at_pep = ends_at_pep;
+        if !ends_at_pep {
+            connection.totals.off = self.flow_opened(connection.flow, moment.at);
+        }
+        self.open.insert(connection.id, connection);
+    }
+
+    fn make_room(&mut self, flow: FlowId) {
+        if flow.index() >= self.flows.len() {
+            self.flows.resize(flow.index() + 1, Flow::default());
+            for together in [&mut self.together, &mut self.carried_on] {
+                together.active_of_flow.resize(flow.index() + 1, BusyClock::default());
+            }
+        }
     }
 
     fn flow_opened(&mut self, flow: FlowId, at: Time) -> Duration {
-        if flow.index() >= self.flows.len() {
-            self.flows.resize(flow.index() + 1, Flow::default());
-            self.together.active_of_flow.resize(flow.index() + 1, BusyClock::default());
-        }
         let flow = &mut self.flows[flow.index()];
         flow.open += 1;
         flow.idle_since.take().map_or(Duration::ZERO, |since| self.window.overlap(since, at))
@@ -157,9 +170,11 @@ impl TcpRecorder {
 
     fn closed(&mut self, moment: Moment, id: ConnectionId) {
         let Some(connection) = self.open.remove(id) else { return };
-        let flow = &mut self.flows[connection.flow.index()];
-        flow.open -= 1;
-        flow.idle_since = (flow.open == 0).then_some(moment.at);
+        if !connection.ends_at_pep {
+            let flow = &mut self.flows[connection.flow.index()];
+            flow.open -= 1;
+            flow.idle_since = (flow.open == 0).then_some(moment.at);
+        }
         self.fold(moment, connection, Some(moment.at));
     }
 
@@ -167,14 +182,17 @@ impl TcpRecorder {
     fn fold(&mut self, moment: Moment, mut connection: Connection, closed: Option<Time>) {
         let rate = self.rates.get(connection.ue.index()).copied().flatten();
         let rate = rate.filter(|_| connection.sender.sends() == Direction::Downlink);
-        connection.close(moment, &self.window, rate, &mut self.together);
+        let together = if connection.ends_at_pep { &mut self.carried_on } else { &mut self.together };
+        connection.close(moment, &self.window, rate, together);
         if connection.opened >= self.window.to || moment.at < self.window.from {
             return;
         }
-        let flow = &mut self.flows[connection.flow.index()];
-        flow.took_part = true;
-        flow.acknowledged += connection.totals.acknowledged;
-        self.totals.add(&connection.totals);
+        if !connection.ends_at_pep {
+            let flow = &mut self.flows[connection.flow.index()];
+            flow.took_part = true;
+            flow.acknowledged += connection.totals.acknowledged;
+            self.totals.add(&connection.totals);
+        }
         self.finished.push(ConnectionRow {
             connection: connection.id,
             flow: connection.flow,
@@ -199,7 +217,9 @@ impl TcpRecorder {
 
     #[inline]
     fn find(&mut self, id: ConnectionId) -> Option<(&mut Connection, &mut Together)> {
-        Some((self.open.get(id)?, &mut self.together))
+        let connection = self.open.get(id)?;
+        let together = if connection.ends_at_pep { &mut self.carried_on } else { &mut self.together };
+        Some((connection, together))
     }
 
     #[inline]

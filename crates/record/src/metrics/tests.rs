@@ -1,7 +1,7 @@
 //! Event lists whose metrics can be computed by hand.
 
 use umts_kernel::TraceSink;
-use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
+use umts_stack::ids::{ConnectionId, Direction, End, FlowId, Leg, PacketId, UeId};
 use umts_stack::packet::{Content, Datagram, Ecn, Flags, Packet, Segment};
 use umts_stack::tcp::Failure;
 use umts_stack::trace::{Channel, DropPlace, PduDrop, SendCause, SpuriousBy, TraceEvent};
@@ -41,6 +41,8 @@ impl Story {
     fn opens(&mut self, connection: u32, flow: u32) -> &mut Self {
         self.event(TraceEvent::ConnectionOpened {
             connection: ConnectionId(connection),
+            transfer: ConnectionId(connection),
+            leg: Leg::Whole,
             flow: FlowId(flow),
             ue: UeId(0),
             sender: End::Server,
@@ -83,6 +85,7 @@ impl Story {
             downlink_capacity: rate,
             ue_power: Vec::new(),
             ue_data_continues: Vec::new(),
+            has_pep: false,
         });
         for (at, event) in &self.events {
             metrics.record(*at, event);
@@ -391,6 +394,7 @@ fn rows_of_closed_connections_leave_during_the_run() {
         downlink_capacity: None,
         ue_power: vec![],
         ue_data_continues: Vec::new(),
+        has_pep: false,
     };
     let mut metrics = Metrics::new(config);
     for (at, event) in &file().events {

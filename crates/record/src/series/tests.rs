@@ -1,4 +1,4 @@
-use umts_stack::ids::{Direction, FlowId, PacketId, UeId};
+use umts_stack::ids::{Direction, FlowId, Leg, PacketId, UeId};
 use umts_stack::packet::{Flags, SackBlocks};
 use umts_units::Bytes;
 
@@ -20,6 +20,8 @@ fn open() -> Series {
     let mut series = Series::new(SeriesConfig::default());
     let opened = TraceEvent::ConnectionOpened {
         connection: CONNECTION,
+        transfer: CONNECTION,
+        leg: Leg::Whole,
         flow: FlowId(0),
         ue: UeId(0),
         sender: End::Server,

@@ -4,6 +4,7 @@ mod channels;
 mod models;
 mod names;
 mod network;
+mod pep;
 mod reserved;
 mod rlc;
 mod rrc;
@@ -45,6 +46,7 @@ struct Findings {
     reserved: Vec<Reserved>,
     discards: Vec<Discard>,
     impaired: Vec<FlowId>,
+    hops_to_pep: Option<u32>,
 }
 
 /// The first mistake of `scenario`; or what it comes to, and what to look at before its results are trusted.
@@ -62,7 +64,7 @@ pub(crate) fn check(
 }
 
 fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) -> Plan {
-    let Findings { red, channels, reserved, discards, impaired } = findings;
+    let Findings { red, channels, reserved, discards, impaired, hops_to_pep } = findings;
     let mut next = 0;
     let found = channels.into_iter().zip(discards).zip(traces);
     let groups = scenario.ue.iter().zip(&names.groups).zip(found).enumerate();
@@ -80,7 +82,7 @@ fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) 
             flows: names.flows_of(i).collect(),
         }
     });
-    Plan { red, reserved, groups: groups.collect(), impaired }
+    Plan { red, reserved, groups: groups.collect(), impaired, hops_to_pep }
 }
 
 /// A problem with the value at `path`, or with the table around it where the value is a default.
@@ -116,7 +118,8 @@ impl Inspection<'_> {
         self.radio();
         self.capacity()?;
         let impaired = self.traffic()?;
-        Ok(Findings { red, channels, reserved, discards, impaired })
+        let hops_to_pep = self.pep()?;
+        Ok(Findings { red, channels, reserved, discards, impaired, hops_to_pep })
     }
 }
 

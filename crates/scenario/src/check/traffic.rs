@@ -63,7 +63,7 @@ impl Inspection<'_> {
         in_groups_before + in_own * users(own)
     }
 
-    fn tcp(&mut self, path: &str, tcp: &Tcp) -> Result<(), Problem> {
+    pub(super) fn tcp(&mut self, path: &str, tcp: &Tcp) -> Result<(), Problem> {
         let windows = [("advertised_window", tcp.advertised_window), ("initial_window", tcp.initial_window)];
         for (key, window) in windows {
             if window.in_bytes(tcp.segment_payload) > LARGEST {

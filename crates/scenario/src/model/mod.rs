@@ -12,6 +12,7 @@ mod cell;
 mod impairment;
 mod network;
 mod pdcp;
+mod pep;
 mod radio;
 mod rlc;
 mod rrc;
@@ -30,6 +31,7 @@ pub use impairment::{Action, Impairment, PacketChoice, PacketKind};
 pub(crate) use network::default_chain;
 pub use network::{InternetDelay, Link, Outage, QueueLimit, Red, Ways};
 pub use pdcp::{HeaderCompression, Pdcp};
+pub use pep::{AtLimit, Pep, PepMode, PepOutage, Setup, Then};
 pub use radio::{BlockErrors, ErrorModel, ErrorUnit, Radio};
 pub use rlc::{
     BufferCounts, ErroneousSdus, ErroneousSn, GapWhileProhibited, LengthIndicators, MaxDatReading,
@@ -83,6 +85,10 @@ pub struct Scenario {
     /// The fixed network, hop by hop from the server to the RNC, both ways alike.
     #[serde(default = "default_chain")]
     pub link: Vec<Link>,
+    /// A proxy between servers and users; none if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Pep", extend("x-default" = "none"))]
+    pub pep: Option<Pep>,
     /// The cells.
     #[serde(default = "default_cells")]
     pub cell: Vec<Cell>,

@@ -8,7 +8,7 @@ use umts_stack::radio::flat::FlatConfig;
 use umts_units::{BitRate, Bytes, Duration, Probability};
 
 use super::traffic::{Cbr, EtsiWww, FtpSessions, OnOff, ParetoWww, Replay, Web};
-use super::{QueueLimit, Radio, Rlc, Rrc, Tcp};
+use super::{QueueLimit, Radio, Rlc, Rrc, Tcp, Transport};
 use crate::text::{KeyError, word_unlimited};
 
 /// `count` user equipments alike.
@@ -302,6 +302,18 @@ impl TryFrom<FlowTable> for Flow {
             })?),
         };
         Ok(Flow { ue, traffic, direction, start, tcp: tcp.unwrap_or_default() })
+    }
+}
+
+impl Traffic {
+    /// Whether it opens TCP connections.
+    pub(crate) fn uses_tcp(&self) -> bool {
+        match self {
+            Traffic::EtsiWww(_) | Traffic::Cbr(_) | Traffic::OnOff(_) => false,
+            Traffic::Replay(replay) => replay.transport == Transport::Tcp,
+            Traffic::Ftp | Traffic::File { .. } | Traffic::Web(_) => true,
+            Traffic::FtpSessions(_) | Traffic::ParetoWww(_) => true,
+        }
     }
 }
 

@@ -23,7 +23,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
     for (of, group) in scenario.ue.iter().zip(&plan.groups) {
         ues.extend(std::iter::repeat_n(radio::ue(scenario, of, group), usize::from(of.count)));
         for &number in &group.flows {
-            let flow = flow(number, &scenario.flow[number], group.first);
+            let flow = flow(scenario, number, group.first);
             let users = (0..of.count).map(|n| UeId(group.first.0 + n));
             flows.extend(users.map(|ue| FlowConfig { ue, ..flow.clone() }));
         }
@@ -32,6 +32,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
     let script = scenario.impairment.iter().zip(&plan.impaired);
     NetworkConfig {
         core: links.map(|(link, red)| link.config(*red)).collect(),
+        pep: scenario.pep.as_ref().zip(plan.hops_to_pep).map(|(pep, hops)| pep.config(hops)),
         cells: (0..scenario.cell.len()).map(|cell| radio::cell(scenario, cell)).collect(),
         ues,
         flows,
@@ -45,8 +46,10 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
     }
 }
 
-/// Flow number `number` of the scenario for the first of its users.
-fn flow(number: usize, flow: &scenario::Flow, ue: UeId) -> FlowConfig {
+/// Flow number `number` of `scenario` for `ue`, the first of its users.
+fn flow(scenario: &Scenario, number: usize, ue: UeId) -> FlowConfig {
+    let flow = &scenario.flow[number];
+    let pep = scenario.pep.as_ref().filter(|pep| pep.splits(number));
     let tcp = flow.tcp.config();
     let version = match tcp.version {
         // A law from outside is asked for by the number of its flow.
@@ -60,5 +63,6 @@ fn flow(number: usize, flow: &scenario::Flow, ue: UeId) -> FlowConfig {
         window_in_segments: matches!(flow.tcp.advertised_window, scenario::Window::Segments(_)),
         start: Time::ZERO + flow.start,
         tcp: TcpConfig { version, ..tcp },
+        split: pep.map(|pep| [pep.server_side.config(), pep.radio_side.config()]),
     }
 }

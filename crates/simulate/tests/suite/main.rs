@@ -8,6 +8,7 @@ mod common;
 mod eurane;
 mod impairments;
 mod pdus;
+mod pep;
 mod recorders;
 mod reference_bearers;
 mod rlc;

@@ -13,6 +13,23 @@ use crate::packet::Packet;
 use crate::trace::{DropPlace, TraceEvent};
 
 impl CoreNetwork {
+    /// A packet leaves the proxy. Returned if it is where it goes already: the proxy is at the RNC.
+    pub fn leave_pep<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        packet: Packet,
+    ) -> Option<Packet> {
+        let Some(entry) = self.entry(&packet) else { return Some(packet) };
+        self.cross(step, entry, packet);
+        None
+    }
+
+    /// Whether packets that come up from the RNC are at the end of their way there: those for a proxy at the RNC.
+    #[inline]
+    pub fn ends_at_rnc(&self, packet: &Packet) -> bool {
+        self.entry(packet).is_none()
+    }
+
     /// A packet enters, unless the script has something else in mind.
     #[inline]
     pub fn enter<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
@@ -67,7 +84,7 @@ impl CoreNetwork {
         link: LinkId,
     ) -> Option<Packet> {
         let packet = self.links[link.index()].arrive();
-        match self.next(link, packet.direction(), packet.flow) {
+        match self.next(link, &packet) {
             Some(next) => {
                 self.cross(step, next, packet);
                 None
@@ -77,7 +94,7 @@ impl CoreNetwork {
     }
 
     fn enter_first_link<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
-        let entry = self.entry(packet.direction(), packet.flow);
+        let entry = self.entry(&packet).expect("it has links to cross");
         self.cross(step, entry, packet);
     }
 
@@ -89,7 +106,7 @@ impl CoreNetwork {
         mut link: LinkId,
         mut packet: Packet,
     ) {
-        let (direction, flow) = (packet.direction(), packet.flow);
+        let direction = packet.direction();
         let mut at = step.cx.now;
         loop {
             let place = match self.links[link.index()].send(at, &mut packet) {
@@ -98,7 +115,7 @@ impl CoreNetwork {
                     if let Some(delay) = self.links[link.index()].internet_delay() {
                         step.cx.record(|| TraceEvent::InternetDelay { direction, delay });
                     }
-                    match self.next(link, direction, flow) {
+                    match self.next(link, &packet) {
                         Some(next) if self.is_entered_in_order(next, link) => {
                             link = next;
                             continue;

@@ -2,12 +2,14 @@
 //! to single packets as they enter.
 //!
 //! Each server has the first hop to itself, the flows share the others, unless a link says otherwise. The uplink is the
-//! same chain backwards, with queues of its own.
+//! same chain backwards, with queues of its own. A node of the chain may be a proxy ([`pep`]): there connections end, and
+//! others begin.
 
 mod crossing;
 mod delay;
 mod impairments;
 mod link;
+pub mod pep;
 mod red;
 
 pub use delay::{InternetDelay, Ways};
@@ -16,10 +18,11 @@ pub use link::{Link, LinkConfig, Outage, QueueLimit, Verdict};
 pub use red::{Choice, Red, RedConfig};
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use umts_kernel::random::Streams;
 
-use crate::ids::{Direction, FlowId, HeldId, LinkId};
+use crate::ids::{Direction, FlowId, HeldId, Leg, LinkId};
 use crate::packet::Packet;
 use crate::trace::DropPlace;
 
@@ -27,6 +30,8 @@ use crate::trace::DropPlace;
 #[derive(Debug)]
 pub struct CoreNetwork {
     hops: Vec<Hop>,
+    /// Hops between the servers and the proxy; all of them if there is none.
+    hops_to_pep: u32,
     /// Hop by hop; of a hop, for each that has a link of its own, downlink and uplink.
     links: Vec<Link>,
     /// The hop of each link.
@@ -66,12 +71,33 @@ impl CoreNetwork {
         }
         let impairments = Impairments::new(script);
         CoreNetwork {
+            hops_to_pep: chain.len() as u32,
             hops: chain,
             links,
             hop_of,
             impairments,
             delayed: BTreeMap::new(),
             lost: BTreeMap::new(),
+        }
+    }
+
+    /// The same chain with a proxy behind the first `hops` hops.
+    #[must_use]
+    pub fn with_pep(self, hops: u32) -> Self {
+        assert!(
+            (1..=self.hops.len() as u32).contains(&hops),
+            "a proxy is between server and RNC, or at the RNC"
+        );
+        CoreNetwork { hops_to_pep: hops, ..self }
+    }
+
+    /// The hops that connections on `leg` take.
+    #[inline]
+    fn span(&self, leg: Leg) -> Range<u32> {
+        match leg {
+            Leg::Whole => 0..self.hops.len() as u32,
+            Leg::Server => 0..self.hops_to_pep,
+            Leg::Radio => self.hops_to_pep..self.hops.len() as u32,
         }
     }
 
@@ -83,34 +109,37 @@ impl CoreNetwork {
         LinkId(first + owner * 2 + direction.index() as u32)
     }
 
-    /// The link that a packet enters first.
+    /// The link that a packet enters first; `None` if it takes none, from a proxy at the RNC or to it.
     #[inline]
-    fn entry(&self, direction: Direction, flow: FlowId) -> LinkId {
+    fn entry(&self, packet: &Packet) -> Option<LinkId> {
+        let (direction, span) = (packet.direction(), self.span(packet.leg()));
         let hop = match direction {
-            Direction::Downlink => 0,
-            Direction::Uplink => self.hops.len() as u32 - 1,
+            Direction::Downlink => span.start,
+            Direction::Uplink => span.end.checked_sub(1)?,
         };
-        self.link_id(direction, hop, flow)
+        span.contains(&hop).then(|| self.link_id(direction, hop, packet.flow))
     }
 
-    /// The link after `link` for a packet of `flow`; `None` at the end of the chain.
+    /// The link after `link` for `packet`; `None` at the end of its way.
     #[inline]
-    fn next(&self, link: LinkId, direction: Direction, flow: FlowId) -> Option<LinkId> {
-        let hop = self.hop(link);
+    fn next(&self, link: LinkId, packet: &Packet) -> Option<LinkId> {
+        let (hop, direction) = (self.hop(link), packet.direction());
         let next = match direction {
-            Direction::Downlink if hop + 1 < self.hops.len() as u32 => hop + 1,
-            Direction::Uplink if hop > 0 => hop - 1,
-            _ => return None,
+            Direction::Downlink => hop + 1,
+            Direction::Uplink => hop.checked_sub(1)?,
         };
-        Some(self.link_id(direction, next, flow))
+        self.span(packet.leg()).contains(&next).then(|| self.link_id(direction, next, packet.flow))
     }
 
     /// Whether all packets that enter `link` come out of one and the same other link, and in the order in which they entered
-    /// that one. Links of flows meet in front of one that is shared; where order is lost, it is known when they come out.
+    /// that one. Links of flows meet in front of one that is shared, and what a proxy sends joins what passes it; where
+    /// order is lost, it is known when they come out.
     #[inline]
     fn is_entered_in_order(&self, link: LinkId, behind: LinkId) -> bool {
-        let (hop, before) = (self.hops[self.hop(link) as usize], self.hops[self.hop(behind) as usize]);
-        (before.shared || !hop.shared) && !self.links[behind.index()].reorders()
+        let (at, from) = (self.hop(link), self.hop(behind));
+        let (hop, before) = (self.hops[at as usize], self.hops[from as usize]);
+        let passes_pep = at.max(from) == self.hops_to_pep;
+        (before.shared || !hop.shared) && !passes_pep && !self.links[behind.index()].reorders()
     }
 
     /// Which hop from the server a link is.
@@ -132,16 +161,43 @@ mod tests {
     use crate::packet::{Content, Segment};
     use crate::trace::TraceEvent;
 
+    fn packet(direction: Direction, flow: FlowId) -> Packet {
+        let segment = Segment::new(ConnectionId(0), direction);
+        Packet { id: PacketId(0), flow, ue: UeId(0), content: Content::Segment(segment) }
+    }
+
+    #[test]
+    fn connections_that_a_proxy_splits_take_the_hops_on_their_side() {
+        let hops = vec![LinkConfig::default(); 3];
+        for (behind, of_server, of_radio) in [(1, vec![0], vec![1, 2]), (3, vec![0, 1, 2], vec![])] {
+            let core = CoreNetwork::new(&hops, 2, &[], &Streams::new(1, 0)).with_pep(behind);
+            for (leg, hops) in [(Leg::Server, &of_server), (Leg::Radio, &of_radio)] {
+                for direction in Direction::BOTH {
+                    let segment = Segment { leg, ..Segment::new(ConnectionId(0), direction) };
+                    let packet =
+                        Packet { content: Content::Segment(segment), ..packet(direction, FlowId(1)) };
+                    let links = std::iter::successors(core.entry(&packet), |&link| core.next(link, &packet));
+                    let mut path: Vec<u32> = links.map(|link| core.hop(link)).collect();
+                    if direction == Direction::Uplink {
+                        path.reverse();
+                    }
+                    assert_eq!(&path, hops, "{leg:?}");
+                }
+            }
+        }
+    }
+
     #[test]
     fn a_packet_passes_every_hop_both_ways() {
         let hops = vec![LinkConfig::default(); 3];
         let core = CoreNetwork::new(&hops, 2, &[], &Streams::new(1, 0));
         for (direction, order) in [(Direction::Downlink, [0, 1, 2]), (Direction::Uplink, [2, 1, 0])] {
             let mut path = Vec::new();
-            let mut at = Some(core.entry(direction, FlowId(1)));
+            let packet = packet(direction, FlowId(1));
+            let mut at = core.entry(&packet);
             while let Some(link) = at {
                 path.push(core.hop(link));
-                at = core.next(link, direction, FlowId(1));
+                at = core.next(link, &packet);
             }
             assert_eq!(path, order);
         }
@@ -151,8 +207,9 @@ mod tests {
     fn servers_share_all_but_their_own_link() {
         let core = CoreNetwork::new(&vec![LinkConfig::default(); 2], 2, &[], &Streams::new(1, 0));
         let path = |flow| {
-            let first = core.entry(Direction::Downlink, flow);
-            (first, core.next(first, Direction::Downlink, flow).unwrap())
+            let packet = packet(Direction::Downlink, flow);
+            let first = core.entry(&packet).unwrap();
+            (first, core.next(first, &packet).unwrap())
         };
         let (a, b) = (path(FlowId(0)), path(FlowId(1)));
         assert!(a.0 != b.0 && a.1 == b.1);
@@ -164,9 +221,10 @@ mod tests {
         let core =
             CoreNetwork::new(&[hop(Some(true)), hop(Some(false)), hop(None)], 3, &[], &Streams::new(1, 0));
         let path = |flow| {
-            let first = core.entry(Direction::Downlink, FlowId(flow));
-            let second = core.next(first, Direction::Downlink, FlowId(flow)).expect("a second hop");
-            let third = core.next(second, Direction::Downlink, FlowId(flow)).expect("a third hop");
+            let packet = packet(Direction::Downlink, FlowId(flow));
+            let first = core.entry(&packet).expect("a first hop");
+            let second = core.next(first, &packet).expect("a second hop");
+            let third = core.next(second, &packet).expect("a third hop");
             [first, second, third]
         };
         let paths = [0, 1, 2].map(path);
@@ -258,9 +316,7 @@ mod tests {
         let hop = |loss| LinkConfig { delay: Duration::from_millis(10), loss, ..LinkConfig::default() };
         let mut core =
             CoreNetwork::new(&[hop(0.0), hop(0.0), hop(0.0), hop(1.0)], 2, &[], &Streams::new(1, 0));
-        let segment = Segment::new(ConnectionId(0), Direction::Downlink);
-        let packet =
-            Packet { id: PacketId(0), flow: FlowId(0), ue: UeId(0), content: Content::Segment(segment) };
+        let packet = packet(Direction::Downlink, FlowId(0));
         let (mut told, mut agenda) = (Told(Vec::new()), EventQueue::new());
         core.enter(&mut Step::new(Time::ZERO, &mut told, &mut agenda), packet);
         let mut happened = Vec::new();

@@ -7,9 +7,8 @@ use super::flow::FlowConnection;
 use crate::Step;
 use crate::between::Between;
 use crate::event::Event;
-use crate::ids::{ConnectionId, End, FlowId, Site};
+use crate::ids::{ConnectionId, End, FlowId, Leg};
 use crate::packet::{Content, Datagram};
-use crate::tcp::Variant;
 use crate::trace::TraceEvent;
 use crate::traffic::{Action, Nth, Report};
 
@@ -74,12 +73,12 @@ impl Hosts {
                     touched.add(self.open(step, id, connection, end, segment_payload), end);
                 }
                 Action::Write { connection, end, bytes } => {
-                    let connection = self.used(id, connection);
+                    let connection = self.used(id, connection, end);
                     connection.end(end).handle_write(&mut step.cx, bytes);
                     touched.add(connection.id, end);
                 }
                 Action::Close { connection, end } => {
-                    let connection = self.used(id, connection);
+                    let connection = self.used(id, connection, end);
                     connection.end(end).handle_close(&mut step.cx);
                     touched.add(connection.id, end);
                 }
@@ -99,8 +98,9 @@ impl Hosts {
         step.wake(&mut flow.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(id));
     }
 
-    fn used(&mut self, id: FlowId, nth: Nth) -> &mut FlowConnection {
-        self.flows[id.index()].nth(nth).expect("a traffic model uses open connections only")
+    /// The connection that the application at `end` uses.
+    fn used(&mut self, id: FlowId, nth: Nth, end: End) -> &mut FlowConnection {
+        self.flows[id.index()].nth(nth, end).expect("a traffic model uses open connections only")
     }
 
     fn open<T: TraceSink<TraceEvent>>(
@@ -111,20 +111,30 @@ impl Hosts {
         end: End,
         segment_payload: Option<u32>,
     ) -> ConnectionId {
+        let transfer = ConnectionId(self.connections);
+        let now = step.cx.now;
+        let legs = match self.new_relay(id, transfer) {
+            None => vec![(Leg::Whole, self.flows[id.index()].open(now, transfer, nth, segment_payload))],
+            Some(relay) => {
+                let tcp = self.flows[id.index()].open_split(now, transfer, nth, segment_payload, relay);
+                [Leg::Server, Leg::Radio].into_iter().zip(tcp).collect()
+            }
+        };
         let flow = &mut self.flows[id.index()];
-        let tcp = flow.tcp_with(segment_payload);
-        let (connection, ue, sender) = (ConnectionId(self.connections), flow.ue, flow.sender);
-        self.connections += 1;
-        let mss = tcp.segment_payload;
-        step.cx.record(|| TraceEvent::ConnectionOpened { connection, flow: id, ue, sender, mss });
-        let opened = flow.open(step.cx.now, connection, nth, &tcp);
-        if let (Variant::User(number), Some(laws)) = (tcp.version, &self.laws) {
-            for end in [End::Server, End::Ue] {
-                opened.end(end).set_law(laws.make(number, connection, end));
+        let (ue, sender) = (flow.ue, flow.sender);
+        for (leg, tcp) in legs {
+            let (connection, mss) = (ConnectionId(self.connections), tcp.segment_payload);
+            self.connections += 1;
+            let opened =
+                TraceEvent::ConnectionOpened { connection, transfer, leg, flow: id, ue, sender, mss };
+            step.cx.record(|| opened);
+            if let Some(laws) = &self.laws {
+                flow.set_laws(connection, laws);
             }
         }
-        opened.end(end).handle_open(&mut step.cx);
-        connection
+        let connection = self.used(id, nth, end);
+        connection.end(end).handle_open(&mut step.cx);
+        connection.id
     }
 
     fn send_datagram<T: TraceSink<TraceEvent>>(
@@ -143,17 +153,18 @@ impl Hosts {
         let datagram = Datagram { direction, number, payload: bytes, header, timestamp };
         let packet = self.packets.number(id, flow.ue, Content::Datagram(datagram));
         step.cx.record(|| TraceEvent::DatagramSent { flow: id, datagram });
-        between.leave(step, Site::of(end), packet);
+        between.leave(step, Leg::Whole.site(end), packet);
     }
 
     fn report<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, flow: FlowId, report: Report) {
+        let sender = self.flows[flow.index()].sender;
         match report {
             Report::CallStarted { connection } => {
-                let connection = self.used(flow, connection).id;
+                let connection = self.used(flow, connection, sender).id;
                 step.cx.record(|| TraceEvent::PacketCallStarted { connection });
             }
             Report::CallEnded { connection, since } => {
-                let connection = self.used(flow, connection).id;
+                let connection = self.used(flow, connection, sender).id;
                 step.cx.record(|| TraceEvent::PacketCallEnded { connection, since });
             }
             Report::PageEnded { since } => step.cx.record(|| TraceEvent::PageEnded { flow, since }),

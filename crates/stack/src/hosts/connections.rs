@@ -17,27 +17,26 @@ impl Hosts {
     pub(super) fn reach_connection<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
-        site: Site,
         packet: &Packet,
         segment: &Segment,
         between: &mut Between,
     ) {
-        let (flow, end) = (packet.flow, site.end());
+        let (flow, end) = (packet.flow, End::sending(segment.direction).other());
+        let site = segment.leg.site(end);
+        if site == Site::Pep {
+            return self.reach_pep(step, packet, segment, between);
+        }
         match self.flows[flow.index()].connection(segment.connection) {
             Some(connection) => {
                 connection.end(end).handle_packet(&mut step.cx, packet);
                 self.tcp_changed(step, flow, segment.connection, end, between);
             }
-            None => {
-                let place = DropPlace::NoConnection;
-                step.cx.record(|| TraceEvent::PacketDropped { place, packet: *packet });
-                self.refuse(step, site, packet, segment, between);
-            }
+            None => self.refuse(step, site, packet, segment, between),
         }
     }
 
     /// A segment came to a host that has forgotten its connection: a RST says so (RFC 9293 §3.5.2, group 1).
-    fn refuse<T: TraceSink<TraceEvent>>(
+    pub(super) fn refuse<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         site: Site,
@@ -45,6 +44,8 @@ impl Hosts {
         segment: &Segment,
         between: &mut Between,
     ) {
+        let place = DropPlace::NoConnection;
+        step.cx.record(|| TraceEvent::PacketDropped { place, packet: *about });
         let tcp = &self.flows[about.flow.index()].tcp;
         if tcp.one_way || segment.flags.rst {
             return;
@@ -54,7 +55,7 @@ impl Hosts {
         between.leave(step, site, packet);
     }
 
-    /// Sends what an endpoint has to send, tells the application what it is to know, and sees to the timer.
+    /// Sends what an application's end has to send, tells the application what it is to know, and sees to the timer.
     pub(super) fn tcp_changed<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
@@ -63,22 +64,7 @@ impl Hosts {
         end: End,
         between: &mut Between,
     ) {
-        let mut told = false;
-        loop {
-            let flow = &mut self.flows[id.index()];
-            let ue = flow.ue;
-            let Some(open) = flow.connection(connection) else { return };
-            let nth = open.nth;
-            let Some((segment, cause)) = open.end(end).poll_transmit(&mut step.cx) else { break };
-            // The push bit marks the end of what was written.
-            if segment.flags.psh && segment.transmission == 0 {
-                flow.traffic.handle_all_sent(step.cx.now, nth, end);
-                told = true;
-            }
-            let packet = self.packets.number(id, ue, Content::Segment(segment));
-            step.cx.record(|| TraceEvent::SegmentSent { packet: packet.id, segment, cause });
-            between.leave(step, Site::of(end), packet);
-        }
+        let mut told = self.send(step, id, connection, end, between);
         let flow = &mut self.flows[id.index()];
         while let Some((nth, event)) = flow.poll_event(step.cx.now, connection, end) {
             flow.traffic.handle_event(step.cx.now, nth, end, event);
@@ -87,6 +73,44 @@ impl Hosts {
         if told {
             self.act(step, id, between);
         }
+        self.sleep(step, id, connection, end);
+    }
+
+    /// Sends what one end has to send. Tells whether its application heard of it.
+    pub(super) fn send<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        id: FlowId,
+        connection: ConnectionId,
+        end: End,
+        between: &mut Between,
+    ) -> bool {
+        let mut told = false;
+        loop {
+            let flow = &mut self.flows[id.index()];
+            let ue = flow.ue;
+            let Some(open) = flow.connection(connection) else { return told };
+            let (nth, site) = (open.nth, open.leg.site(end));
+            let Some((segment, cause)) = open.end(end).poll_transmit(&mut step.cx) else { return told };
+            // The push bit marks the end of what was written.
+            if segment.flags.psh && segment.transmission == 0 && site != Site::Pep {
+                flow.traffic.handle_all_sent(step.cx.now, nth, end);
+                told = true;
+            }
+            let packet = self.packets.number(id, ue, Content::Segment(segment));
+            step.cx.record(|| TraceEvent::SegmentSent { packet: packet.id, segment, cause });
+            between.leave(step, site, packet);
+        }
+    }
+
+    /// Sees to it that one end is woken when it wants to be.
+    pub(super) fn sleep<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        id: FlowId,
+        connection: ConnectionId,
+        end: End,
+    ) {
         let flow = &mut self.flows[id.index()];
         let Some(open) = flow.connection(connection) else { return };
         let deadline = open.end(end).poll_timeout();
@@ -109,7 +133,10 @@ impl Hosts {
             {
                 open.end(end).handle_timeout(&mut step.cx);
             }
-            self.tcp_changed(step, id, connection, end, between);
+            match self.flows[id.index()].split_of(connection, end) {
+                Some(transfer) => self.pep_changed(step, id, transfer, between),
+                None => self.tcp_changed(step, id, connection, end, between),
+            }
             from = ConnectionId(connection.0 + 1);
         }
     }

@@ -3,9 +3,11 @@
 use umts_kernel::random::Streams;
 use umts_units::{Duration, Time};
 
-use crate::ids::{ConnectionId, Direction, End, FlowId, UeId};
+use crate::core_network::pep::Relay;
+use crate::ids::{ConnectionId, Direction, End, FlowId, Leg, Site, UeId};
 use crate::step::Wakeup;
-use crate::tcp::{Connection, TcpConfig, TcpEvent};
+use crate::tcp::congestion::UserLaws;
+use crate::tcp::{Connection, TcpConfig, TcpEvent, Variant};
 use crate::traffic::{Nth, Traffic, TrafficConfig};
 
 /// How long a closed connection still answers what comes late: TIME-WAIT (RFC 9293 §3.4.2) of two segment lifetimes of
@@ -27,6 +29,8 @@ pub struct FlowConfig {
     pub tcp: TcpConfig,
     /// The advertised window is so many segments, whatever segment size a connection has.
     pub window_in_segments: bool,
+    /// The proxy's TCP towards the server and towards the UE, if it splits the connections of this flow.
+    pub split: Option<[TcpConfig; 2]>,
 }
 
 /// One flow.
@@ -38,6 +42,7 @@ pub(super) struct Flow {
     /// The end whose data the flow is about.
     pub sender: End,
     pub tcp: TcpConfig,
+    split: Option<[TcpConfig; 2]>,
     window_in_segments: bool,
     pub traffic: Traffic,
     /// When the traffic model is next woken.
@@ -48,13 +53,25 @@ pub(super) struct Flow {
     pub datagrams: [u64; 2],
     /// Connections that are open or in TIME-WAIT, in the order of their numbers.
     connections: Vec<FlowConnection>,
+    /// What joins those of one transfer that a proxy splits, in the order of their numbers.
+    pub relays: Vec<FlowRelay>,
+}
+
+/// A transfer of a flow that a proxy splits.
+#[derive(Debug)]
+pub(super) struct FlowRelay {
+    /// The connection on the server's side; the other has the next number.
+    pub transfer: ConnectionId,
+    pub relay: Relay,
 }
 
 /// One connection of a flow, both ends of it.
 #[derive(Debug)]
 pub(super) struct FlowConnection {
     pub id: ConnectionId,
+    /// Its number in the flow; the two of a split transfer share it.
     pub nth: Nth,
+    pub leg: Leg,
     /// The server's end and the UE's.
     ends: [Connection; 2],
     /// Which ends are closed; a one-way connection is over with its sender.
@@ -73,34 +90,146 @@ impl Flow {
             ue: config.ue,
             sender,
             tcp: config.tcp,
+            split: config.split,
             window_in_segments: config.window_in_segments,
             traffic: Traffic::new(&config.traffic, sender, id, streams),
             traffic_wake: Wakeup::NONE,
             tcp_wake: [Wakeup::NONE; 2],
             datagrams: [0; 2],
             connections: Vec::new(),
+            relays: Vec::new(),
         }
     }
 
-    /// The TCP of a connection whose full segments carry `segment_payload`.
-    pub fn tcp_with(&self, segment_payload: Option<u32>) -> TcpConfig {
-        let Some(segment_payload) = segment_payload else { return self.tcp };
+    /// `tcp` where full segments carry `segment_payload`.
+    fn tcp_with(&self, tcp: TcpConfig, segment_payload: Option<u32>) -> TcpConfig {
+        let Some(segment_payload) = segment_payload else { return tcp };
         let advertised_window = match self.window_in_segments {
-            true => self.tcp.advertised_window / self.tcp.segment_payload * segment_payload,
-            false => self.tcp.advertised_window,
+            true => tcp.advertised_window / tcp.segment_payload * segment_payload,
+            false => tcp.advertised_window,
         };
-        TcpConfig { segment_payload, advertised_window, ..self.tcp }
+        TcpConfig { segment_payload, advertised_window, ..tcp }
     }
 
-    /// A new connection takes the place of those that are long over.
-    pub fn open(&mut self, now: Time, id: ConnectionId, nth: Nth, tcp: &TcpConfig) -> &mut FlowConnection {
-        self.connections.retain(|connection| connection.expires > now || connection.is_half_open());
-        let end = |end| Connection::new(id, self.id, self.ue, end, tcp);
-        let ends = [end(End::Server), end(End::Ue)];
+    /// The proxy's TCP towards the server and towards the UE, if it splits this flow.
+    pub fn is_split(&self) -> bool {
+        self.split.is_some()
+    }
+
+    /// A new connection from end to end takes the place of those that are long over. Returns the TCP of its ends.
+    pub fn open(&mut self, now: Time, id: ConnectionId, nth: Nth, segment_payload: Option<u32>) -> TcpConfig {
+        self.forget(now);
+        let tcp = self.tcp_with(self.tcp, segment_payload);
+        self.connect(id, nth, Leg::Whole, [tcp; 2]);
+        tcp
+    }
+
+    /// The two connections of a transfer that a proxy splits, `id` and the next. Returns the TCP of the server's end and
+    /// of the proxy's towards the UE, which open.
+    pub fn open_split(
+        &mut self,
+        now: Time,
+        id: ConnectionId,
+        nth: Nth,
+        segment_payload: Option<u32>,
+        relay: Relay,
+    ) -> [TcpConfig; 2] {
+        self.forget(now);
+        let [to_server, to_ue] = self.split.expect("the proxy splits this flow");
+        let [host, to_server, to_ue] =
+            [self.tcp, to_server, to_ue].map(|tcp| self.tcp_with(tcp, segment_payload));
+        self.connect(id, nth, Leg::Server, [host, to_server]);
+        self.connect(ConnectionId(id.0 + 1), nth, Leg::Radio, [to_ue, host]);
+        self.relays.push(FlowRelay { transfer: id, relay });
+        [host, to_ue]
+    }
+
+    fn connect(&mut self, id: ConnectionId, nth: Nth, leg: Leg, tcp: [TcpConfig; 2]) {
+        let ends = [End::Server, End::Ue].map(|end| self.end(id, leg, end, &tcp[end as usize]));
+        let one_way = tcp[0].one_way;
         let connection =
-            FlowConnection { id, nth, ends, closed: [false; 2], one_way: tcp.one_way, expires: Time::NEVER };
+            FlowConnection { id, nth, leg, ends, closed: [false; 2], one_way, expires: Time::NEVER };
         self.connections.push(connection);
-        self.connections.last_mut().expect("it was just put there")
+    }
+
+    fn end(&self, id: ConnectionId, leg: Leg, end: End, tcp: &TcpConfig) -> Connection {
+        let connection = Connection::new(id, self.id, self.ue, end, tcp).on_leg(leg);
+        if leg.site(end) == Site::Pep { connection.read_by_hand() } else { connection }
+    }
+
+    /// Ends of [`Variant::User`] get the laws that they ask for.
+    pub fn set_laws(&mut self, id: ConnectionId, laws: &UserLaws) {
+        let connection = self.connection(id).expect("it was opened");
+        for end in [End::Server, End::Ue] {
+            if let Variant::User(number) = connection.end(end).variant() {
+                connection.end(end).set_law(laws.make(number, id, end));
+            }
+        }
+    }
+
+    /// Both connections of a split transfer, and what joins them, unless it is over and forgotten.
+    pub fn split(&mut self, connection: ConnectionId) -> Option<(&mut FlowRelay, [&mut Connection; 2])> {
+        let at = self.relays.partition_point(|relay| relay.transfer.0 + 1 < connection.0);
+        let relay = self.relays.get_mut(at).filter(|relay| relay.transfer <= connection)?;
+        let first = self.connections.partition_point(|connection| connection.id < relay.transfer);
+        let [server, radio] = self.connections.get_mut(first..first + 2)? else { return None };
+        let ids = [relay.transfer, ConnectionId(relay.transfer.0 + 1)];
+        ([server.id, radio.id] == ids).then(|| (relay, [server.end(End::Ue), radio.end(End::Server)]))
+    }
+
+    /// The transfer of which `end` of a connection is the proxy's.
+    #[inline]
+    pub fn split_of(&mut self, connection: ConnectionId, end: End) -> Option<ConnectionId> {
+        match self.connection(connection)?.leg {
+            Leg::Server if end == End::Ue => Some(connection),
+            Leg::Radio if end == End::Server => Some(ConnectionId(connection.0 - 1)),
+            _ => None,
+        }
+    }
+
+    /// All split transfers that are not forgotten.
+    pub fn transfers(&self) -> Vec<ConnectionId> {
+        self.relays.iter().map(|relay| relay.transfer).collect()
+    }
+
+    /// How many split transfers the proxy still has to do with.
+    pub fn open_relays(&self) -> usize {
+        self.relays.iter().filter(|relay| !self.is_over(relay.transfer)).count()
+    }
+
+    fn is_over(&self, transfer: ConnectionId) -> bool {
+        let first = self.connections.partition_point(|connection| connection.id < transfer);
+        self.connections[first..].iter().take(2).all(|connection| {
+            let at_pep = [End::Server, End::Ue].map(|end| connection.leg.site(end) == Site::Pep);
+            (0..2).all(|end| connection.closed[end] || !at_pep[end])
+        })
+    }
+
+    /// The proxy has forgotten its ends of a transfer: nobody waits there for anything any more.
+    pub fn lose_pep_ends(&mut self, now: Time, transfer: ConnectionId) {
+        let first = self.connections.partition_point(|connection| connection.id < transfer);
+        for (at, end) in [(first, End::Ue), (first + 1, End::Server)] {
+            let (id, leg) = (self.connections[at].id, self.connections[at].leg);
+            let forgotten = self.end(id, leg, end, &TcpConfig::default());
+            let connection = &mut self.connections[at];
+            connection.ends[end as usize] = forgotten;
+            connection.closed[end as usize] = true;
+            connection.expires = now + TIME_WAIT;
+        }
+    }
+
+    /// Connections that are long over are forgotten, both of a split transfer together.
+    fn forget(&mut self, now: Time) {
+        let stays = |connection: &FlowConnection| connection.expires > now || connection.is_half_open();
+        if self.relays.is_empty() {
+            return self.connections.retain(stays);
+        }
+        let nth_that_stay: Vec<Nth> =
+            self.connections.iter().filter(|connection| stays(connection)).map(|stays| stays.nth).collect();
+        let is_kept = |connection: &FlowConnection| nth_that_stay.binary_search(&connection.nth).is_ok();
+        self.connections.retain(is_kept);
+        let kept = &self.connections;
+        self.relays.retain(|relay| kept.binary_search_by_key(&relay.transfer, |kept| kept.id).is_ok());
     }
 
     /// A connection by its number in the run, unless it is over and forgotten.
@@ -114,10 +243,14 @@ impl Flow {
         self.connections.get_mut(at).filter(|connection| connection.id == id)
     }
 
-    /// A connection by its number in the flow.
-    pub fn nth(&mut self, nth: Nth) -> Option<&mut FlowConnection> {
+    /// The connection whose `end` is that of the application, by its number in the flow: the server's side of a split
+    /// transfer comes first.
+    pub fn nth(&mut self, nth: Nth, end: End) -> Option<&mut FlowConnection> {
         let at = self.connections.partition_point(|connection| connection.nth < nth);
-        self.connections.get_mut(at).filter(|connection| connection.nth == nth)
+        let found = self.connections[at..].iter_mut().take(2);
+        found
+            .filter(|connection| connection.nth == nth)
+            .find(|connection| connection.leg.site(end) != Site::Pep)
     }
 
     /// The first connection whose number is not below `id`.
@@ -162,6 +295,7 @@ mod tests {
     use umts_kernel::NoTrace;
 
     use super::*;
+    use crate::core_network::pep::Setup;
     use crate::cx::Cx;
     use crate::ids::Direction;
     use crate::traffic::TrafficConfig;
@@ -174,6 +308,7 @@ mod tests {
             start: Time::ZERO,
             tcp: TcpConfig::default(),
             window_in_segments: false,
+            split: None,
         };
         Flow::new(FlowId(0), &config, &Streams::new(1, 0))
     }
@@ -183,22 +318,45 @@ mod tests {
         let mut flow = flow();
         let at = |s| Time::ZERO + Duration::from_secs(s);
         for number in 0..3 {
-            flow.open(at(0), ConnectionId(10 * number), Nth(number), &TcpConfig::default());
+            flow.open(at(0), ConnectionId(10 * number), Nth(number), None);
         }
-        flow.nth(Nth(1)).unwrap().expires = at(70);
-        flow.open(at(69), ConnectionId(40), Nth(3), &TcpConfig::default());
+        flow.nth(Nth(1), End::Ue).unwrap().expires = at(70);
+        flow.open(at(69), ConnectionId(40), Nth(3), None);
         assert_eq!(flow.connection(ConnectionId(10)).map(|found| found.nth), Some(Nth(1)));
-        flow.open(at(70), ConnectionId(50), Nth(4), &TcpConfig::default());
-        assert!(flow.connection(ConnectionId(10)).is_none() && flow.nth(Nth(1)).is_none());
+        flow.open(at(70), ConnectionId(50), Nth(4), None);
+        assert!(flow.connection(ConnectionId(10)).is_none() && flow.nth(Nth(1), End::Ue).is_none());
         assert_eq!(flow.connection_from(ConnectionId(1)), Some(ConnectionId(20)));
         assert_eq!(flow.connection(ConnectionId(20)).map(|found| found.nth), Some(Nth(2)));
-        assert_eq!(flow.nth(Nth(4)).map(|found| found.id), Some(ConnectionId(50)));
+        assert_eq!(flow.nth(Nth(4), End::Ue).map(|found| found.id), Some(ConnectionId(50)));
+    }
+
+    #[test]
+    fn both_connections_of_a_split_transfer_are_forgotten_together() {
+        let mut flow = Flow { split: Some([TcpConfig::default(); 2]), ..flow() };
+        let at = |s| Time::ZERO + Duration::from_secs(s);
+        let relay = Relay::new(ConnectionId(7), Setup::Early, None);
+        flow.open_split(at(0), ConnectionId(7), Nth(0), None, relay);
+        let ends = [End::Server, End::Ue].map(|end| flow.nth(Nth(0), end).map(|found| (found.id, found.leg)));
+        assert_eq!(ends, [Some((ConnectionId(7), Leg::Server)), Some((ConnectionId(8), Leg::Radio))]);
+        for (connection, end, of) in
+            [(7, End::Server, None), (7, End::Ue, Some(7)), (8, End::Server, Some(7))]
+        {
+            assert_eq!(flow.split_of(ConnectionId(connection), end), of.map(ConnectionId));
+        }
+        flow.connection(ConnectionId(7)).expect("it is there").expires = at(10);
+        flow.open(at(20), ConnectionId(9), Nth(1), None);
+        assert!(flow.split(ConnectionId(8)).is_some(), "the other side is not over");
+        flow.connection(ConnectionId(8)).expect("it is there").expires = at(30);
+        flow.open(at(30), ConnectionId(10), Nth(2), None);
+        assert!(flow.split(ConnectionId(7)).is_none() && flow.connection(ConnectionId(7)).is_none());
+        assert!(flow.connection(ConnectionId(9)).is_some());
     }
 
     #[test]
     fn a_half_open_connection_is_kept_while_its_live_end_waits_for_something() {
         let mut flow = flow();
-        let connection = flow.open(Time::ZERO, ConnectionId(0), Nth(0), &TcpConfig::default());
+        flow.open(Time::ZERO, ConnectionId(0), Nth(0), None);
+        let connection = flow.connection(ConnectionId(0)).expect("it was opened");
         let mut sink = NoTrace;
         let cx = &mut Cx::new(Time::ZERO, &mut sink);
         connection.end(End::Server).handle_open(cx);
@@ -206,10 +364,10 @@ mod tests {
         connection.closed[End::Ue as usize] = true;
         connection.expires = Time::ZERO;
         let later = Time::ZERO + Duration::from_secs(1);
-        flow.open(later, ConnectionId(1), Nth(1), &TcpConfig::default());
+        flow.open(later, ConnectionId(1), Nth(1), None);
         assert!(flow.connection(ConnectionId(0)).is_some());
         flow.connection(ConnectionId(0)).expect("it is there").closed[End::Server as usize] = true;
-        flow.open(later, ConnectionId(2), Nth(2), &TcpConfig::default());
+        flow.open(later, ConnectionId(2), Nth(2), None);
         assert!(flow.connection(ConnectionId(0)).is_none());
     }
 }

@@ -7,6 +7,7 @@
 //!   flow.rs          one flow: its traffic model, and its connections
 //!   applications.rs  what traffic models ask for: connections, data, datagrams
 //!   connections.rs   both ends of each connection: segments in and out, timers
+//!   relaying.rs      a proxy's ends of connections, and what joins them
 //!   foreign.rs       packets of real programs
 //! ```
 
@@ -14,6 +15,7 @@ mod applications;
 mod connections;
 mod flow;
 mod foreign;
+mod relaying;
 
 use std::collections::VecDeque;
 
@@ -25,8 +27,9 @@ pub use self::flow::FlowConfig;
 use self::flow::Flow;
 use crate::Step;
 use crate::between::Between;
+use crate::core_network::pep::PepConfig;
 use crate::event::Event;
-use crate::ids::{FlowId, Site};
+use crate::ids::FlowId;
 use crate::packet::{Content, Packet, Packets};
 use crate::tcp::congestion::UserLaws;
 use crate::trace::TraceEvent;
@@ -38,6 +41,8 @@ pub struct Hosts {
     packets: Packets,
     /// Connections opened so far.
     connections: u32,
+    /// The proxy, if there is one.
+    pep: Option<PepConfig>,
     /// Makes the laws of `Variant::User`.
     laws: Option<UserLaws>,
     /// Packets of real programs that have come through.
@@ -46,12 +51,13 @@ pub struct Hosts {
 
 impl Hosts {
     /// Hosts with these flows, whose random draws come from `streams`.
-    pub fn new(flows: &[FlowConfig], streams: &Streams) -> Self {
+    pub fn new(flows: &[FlowConfig], pep: Option<&PepConfig>, streams: &Streams) -> Self {
         let numbered = flows.iter().enumerate();
         Hosts {
             flows: numbered.map(|(index, flow)| Flow::new(FlowId(index as u32), flow, streams)).collect(),
             packets: Packets::default(),
             connections: 0,
+            pep: pep.cloned(),
             laws: None,
             foreign_out: VecDeque::new(),
         }
@@ -62,24 +68,24 @@ impl Hosts {
         self.laws = Some(laws);
     }
 
-    /// Schedules the beginning of every flow.
+    /// Schedules the beginning of every flow, and the outages of a proxy.
     pub fn start(&self, agenda: &mut EventQueue<Event>) {
+        self.start_pep(agenda);
         for flow in &self.flows {
             agenda.push(flow.start, Phase::Transmit, Event::FlowStarts(flow.id));
         }
     }
 
-    /// A packet reaches the host at `site`.
+    /// A packet reaches the host at the end of its way.
     #[inline]
     pub fn reach<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
-        site: Site,
         packet: &Packet,
         between: &mut Between,
     ) {
         match &packet.content {
-            Content::Segment(segment) => self.reach_connection(step, site, packet, segment, between),
+            Content::Segment(segment) => self.reach_connection(step, packet, segment, between),
             &Content::Datagram(datagram) => {
                 let flow = packet.flow;
                 step.cx.record(|| TraceEvent::DatagramReceived { flow, datagram });

@@ -6,6 +6,7 @@ pub use crate::nodeb::Iub;
 pub use crate::rnc::SchedulerKind;
 pub use crate::ue::{ChannelConfig, SubstituteConfig, SwitchingConfig, UeConfig};
 
+use crate::core_network::pep::PepConfig;
 use crate::core_network::{Impairment, LinkConfig};
 
 /// A whole network.
@@ -13,6 +14,8 @@ use crate::core_network::{Impairment, LinkConfig};
 pub struct NetworkConfig {
     /// The chain of links from the server to the RNC.
     pub core: Vec<LinkConfig>,
+    /// The proxy, if there is one.
+    pub pep: Option<PepConfig>,
     /// The cells.
     pub cells: Vec<CellConfig>,
     /// The user equipments.

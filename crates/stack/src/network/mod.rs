@@ -30,7 +30,7 @@ use crate::access::{Access, Landing};
 use crate::between::Between;
 use crate::core_network::CoreNetwork;
 use crate::hosts::Hosts;
-use crate::ids::{Direction, Site, UeId};
+use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
 use crate::tcp::congestion::UserLaws;
 use crate::trace::TraceEvent;
@@ -50,10 +50,14 @@ impl Network {
     pub fn new(config: &NetworkConfig, streams: &Streams) -> Self {
         // Each flow has a server, and the programs of an emulation have one.
         let servers = config.flows.len() as u32 + u32::from(config.programs);
+        let core = CoreNetwork::new(&config.core, servers, &config.impairments, streams);
         Network {
-            hosts: Hosts::new(&config.flows, streams),
+            hosts: Hosts::new(&config.flows, config.pep.as_ref(), streams),
             between: Between {
-                core: CoreNetwork::new(&config.core, servers, &config.impairments, streams),
+                core: match &config.pep {
+                    None => core,
+                    Some(pep) => core.with_pep(pep.hops),
+                },
                 access: Access::new(&config.cells, &config.ues, streams),
             },
         }
@@ -94,7 +98,7 @@ impl Network {
             }
             Event::LinkArrival(link) => {
                 if let Some(packet) = between.link_arrival(step, link) {
-                    hosts.reach(step, Site::Server, &packet, between);
+                    hosts.reach(step, &packet, between);
                 }
             }
             Event::LinkLoss(lost) => between.core.link_loss(step, lost),
@@ -104,6 +108,7 @@ impl Network {
             Event::CellOpens(cell) => access.cell_opens(step, cell),
             Event::RlcWake(ue, direction) => access.rlc_wake(step, ue, direction),
             Event::TcpWake(flow, end) => hosts.tcp_wake(step, flow, end, between),
+            Event::PepCrash => hosts.pep_crash(step),
             Event::TrafficWake(flow) => hosts.traffic_wake(step, flow, between),
             Event::FlowStarts(flow) => hosts.flow_starts(step, flow, between),
             Event::EndOfRun => {}
@@ -115,7 +120,7 @@ impl Network {
     fn take_up<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, mut landing: Landing) {
         while let Some(packet) = self.between.access.next_sdu(step, &mut landing) {
             if self.between.leave_access(step, landing.direction, &packet) {
-                self.hosts.reach(step, Site::Ue, &packet, &mut self.between);
+                self.hosts.reach(step, &packet, &mut self.between);
             }
         }
     }

@@ -5,11 +5,11 @@ use umts_kernel::TraceSink;
 use umts_units::Time;
 
 use crate::cx::Cx;
-use crate::ids::{ConnectionId, End, FlowId, PacketId, UeId};
+use crate::ids::{ConnectionId, End, FlowId, Leg, PacketId, UeId};
 use crate::packet::{Content, Ecn, Flags, Packet, Segment};
 use crate::trace::{SendCause, TraceEvent};
 
-use super::config::TcpConfig;
+use super::config::{TcpConfig, Variant};
 use super::ecn::Marks;
 use super::failure::Rst;
 use super::keepalive::KeepAlive;
@@ -34,6 +34,7 @@ pub struct Connection {
     flow: FlowId,
     ue: UeId,
     pub(super) end: End,
+    pub(super) leg: Leg,
     pub(super) config: TcpConfig,
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
@@ -112,6 +113,7 @@ impl Connection {
             flow,
             ue,
             end,
+            leg: Leg::Whole,
             config: *config,
             sender: Sender::new(config, id),
             receiver: Receiver::new(config),
@@ -131,6 +133,12 @@ impl Connection {
             failure: None,
             rst_due: None,
         }
+    }
+
+    /// The same end of a connection that takes part of the way only.
+    #[must_use]
+    pub fn on_leg(self, leg: Leg) -> Self {
+        Connection { leg, ..self }
     }
 
     /// Active open: the SYN is ready to leave.
@@ -308,6 +316,21 @@ impl Connection {
         self.id
     }
 
+    /// Its version of TCP.
+    pub fn variant(&self) -> Variant {
+        self.config.version
+    }
+
+    /// Payload that the other end has acknowledged, in bytes.
+    pub fn acknowledged(&self) -> u64 {
+        self.sender.outstanding.una().min(self.sender.written).saturating_sub(1)
+    }
+
+    /// Whether the handshake is complete.
+    pub fn is_established(&self) -> bool {
+        self.established
+    }
+
     /// Which end this is.
     pub fn end(&self) -> End {
         self.end
@@ -425,6 +448,7 @@ impl Connection {
         let echoes = synchronised && (self.config.one_way || options.timestamps);
         Segment {
             connection: self.id,
+            leg: self.leg,
             direction: self.end.sends(),
             flags: Flags { syn, ack: synchronised, ..if syn { self.ecn_of_syn() } else { Flags::default() } },
             seq,

@@ -2,11 +2,10 @@
 
 use umts_kernel::TraceSink;
 
-use super::connection::Connection;
+use super::connection::{Connection, State};
 use super::receiver::AckDue;
 use super::timers::Timers;
 use crate::cx::Cx;
-use crate::ids::{ConnectionId, Direction};
 use crate::packet::{Flags, Segment};
 use crate::trace::{Failure, SendCause, TraceEvent};
 
@@ -28,16 +27,17 @@ impl Rst {
         }
     }
 
-    fn segment(self, connection: ConnectionId, direction: Direction, header: u16) -> Segment {
+    /// On the connection of `of`, which is otherwise empty.
+    fn segment(self, of: Segment) -> Segment {
         let flags = Flags { rst: true, ack: self.ack.is_some(), ..Flags::default() };
-        let (seq, ack) = (self.seq, self.ack.unwrap_or_default());
-        Segment { flags, seq, ack, header, ..Segment::new(connection, direction) }
+        Segment { flags, seq: self.seq, ack: self.ack.unwrap_or_default(), ..of }
     }
 }
 
 /// The RST with `header` octets that answers a segment for which there is no connection (any more).
 pub fn reset_for(segment: &Segment, header: u16) -> Segment {
-    Rst::answering(segment).segment(segment.connection, segment.direction.reversed(), header)
+    let empty = Segment::new(segment.connection, segment.direction.reversed());
+    Rst::answering(segment).segment(Segment { leg: segment.leg, header, ..empty })
 }
 
 impl Connection {
@@ -117,11 +117,24 @@ impl Connection {
 
     /// Nobody answers.
     pub(super) fn give_up<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
-        // RFC 9293 §3.10.5: an abort tells the other end if it can.
+        self.abort(cx, Failure::TimedOut);
+    }
+
+    /// The application wants no more of it: what was not sent never will be. Tells whether there was anything to give up.
+    pub fn handle_abort<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) -> bool {
+        let was_open = !self.closed && self.state() != State::Listen;
+        if was_open {
+            self.abort(cx, Failure::Aborted);
+        }
+        was_open
+    }
+
+    /// RFC 9293 §3.10.5: the other end is told if it can be.
+    fn abort<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, failure: Failure) {
         if self.receiver.is_synchronised() {
             self.rst_due = Some(Rst { seq: self.sender.outstanding.max_sent(), ack: None });
         }
-        self.fail(cx, Failure::TimedOut);
+        self.fail(cx, failure);
     }
 
     fn fail<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, failure: Failure) {
@@ -136,6 +149,8 @@ impl Connection {
     /// The RST that leaves now.
     pub(super) fn take_rst(&mut self) -> Option<(Segment, SendCause)> {
         let rst = self.rst_due.take()?;
-        Some((rst.segment(self.id, self.end.sends(), self.config.header), SendCause::Reset))
+        let empty = Segment::new(self.id, self.end.sends());
+        let of = Segment { leg: self.leg, header: self.config.header, ..empty };
+        Some((rst.segment(of), SendCause::Reset))
     }
 }

@@ -1,7 +1,7 @@
 //! The reception buffer and the application that reads it: the window that is advertised (RFC 9293 §3.8.6).
 //!
 //! Without a reading rate the application reads at once and the window never changes. With one, what has arrived in order
-//! fills the buffer until it is read, at that rate. The right edge of the window moves only by as much as is worth a
+//! fills the buffer until it is read, at that rate; a proxy reads when it has room. The right edge of the window moves only by as much as is worth a
 //! segment (the receiver's part of silly window avoidance, RFC 1122 §4.2.3.3), and when it has moved by two segments or
 //! half of the buffer without any other reason to write, the sender is told.
 
@@ -15,10 +15,11 @@ use super::timers::Timer;
 /// Bits times nanoseconds per second in one octet.
 const OCTET: u128 = 8 * 1_000_000_000;
 
-/// An application that reads at a rate.
+/// An application that does not read at once.
 #[derive(Debug, Clone)]
 pub(super) struct Reading {
-    rate: BitRate,
+    /// How fast it reads; `None`: when it says so.
+    rate: Option<BitRate>,
     buffer: u64,
     /// What is not read yet, in bits times nanoseconds per second, at `since`.
     backlog: u128,
@@ -30,14 +31,24 @@ pub(super) struct Reading {
 impl Reading {
     pub fn new(config: &TcpConfig) -> Option<Self> {
         let rate = config.read_rate.filter(|_| !config.one_way)?;
+        Some(Reading { rate: Some(rate), ..Reading::by_hand(config) })
+    }
+
+    fn by_hand(config: &TcpConfig) -> Self {
         let buffer = u64::from(config.advertised_window);
-        Some(Reading { rate, buffer, backlog: 0, since: Time::ZERO, edge: 0 })
+        Reading { rate: None, buffer, backlog: 0, since: Time::ZERO, edge: 0 }
     }
 
     fn read_until(&mut self, now: Time) {
         let elapsed = now.saturating_since(self.since).as_nanos();
         self.since = now;
-        self.backlog = self.backlog.saturating_sub(u128::from(self.rate.bps()) * u128::from(elapsed));
+        let rate = self.rate.map_or(0, BitRate::bps);
+        self.backlog = self.backlog.saturating_sub(u128::from(rate) * u128::from(elapsed));
+    }
+
+    /// What is not read yet, in octets.
+    fn unread(&self) -> u64 {
+        u64::try_from(self.backlog.div_ceil(OCTET)).unwrap_or(u64::MAX)
     }
 
     /// So many octets arrived in order.
@@ -48,8 +59,7 @@ impl Reading {
 
     /// How far the edge could move with the next octet expected being `next`.
     fn gain(&self, next: u64) -> u64 {
-        let unread = u64::try_from(self.backlog.div_ceil(OCTET)).unwrap_or(u64::MAX);
-        (next + self.buffer.saturating_sub(unread)).saturating_sub(self.edge)
+        (next + self.buffer.saturating_sub(self.unread())).saturating_sub(self.edge)
     }
 
     /// The least move that is worth telling.
@@ -79,16 +89,36 @@ impl Reading {
 
     /// When there will be such an update if nothing more arrives; `None` if all is read and told.
     fn next_update(&self, next: u64, mss: u32) -> Option<Time> {
+        let rate = self.rate?;
         let missing = self.update(mss).saturating_sub(self.gain(next));
-        let unread = u64::try_from(self.backlog.div_ceil(OCTET)).unwrap_or(u64::MAX);
-        (missing > 0 && missing <= unread).then(|| {
+        (missing > 0 && missing <= self.unread()).then(|| {
             // A nanosecond more, since the backlog is kept to a fraction of an octet.
-            self.since + self.rate.time_to_send(Bytes(missing)) + Duration::from_nanos(1)
+            self.since + rate.time_to_send(Bytes(missing)) + Duration::from_nanos(1)
         })
     }
 }
 
 impl Connection {
+    /// The same end with an application that reads when it calls [`handle_read`](Self::handle_read).
+    #[must_use]
+    pub fn read_by_hand(mut self) -> Self {
+        self.reading = Some(Reading::by_hand(&self.config));
+        self
+    }
+
+    /// Octets that have arrived in order and are not read; none where the application reads at once.
+    pub fn unread(&self) -> u64 {
+        self.reading.as_ref().map_or(0, Reading::unread)
+    }
+
+    /// The application reads so many of the octets that are [`unread`](Self::unread).
+    pub fn handle_read(&mut self, now: Time, octets: u64) {
+        if let Some(reading) = &mut self.reading {
+            reading.backlog = reading.backlog.saturating_sub(OCTET * u128::from(octets));
+            self.handle_reading(now);
+        }
+    }
+
     /// The window that a segment leaving now advertises.
     #[inline]
     pub(super) fn window_now(&mut self, now: Time, syn: bool) -> u32 {
@@ -145,6 +175,19 @@ mod tests {
         let rate = BitRate::from_bps(8000).expect("positive");
         let config = TcpConfig { advertised_window: 4000, read_rate: Some(rate), ..TcpConfig::default() };
         Reading::new(&config).expect("there is a rate")
+    }
+
+    #[test]
+    fn by_hand_nothing_is_read_until_it_is_said() {
+        let config = TcpConfig { advertised_window: 4000, ..TcpConfig::default() };
+        let mut reading = Reading::by_hand(&config);
+        reading.window(ms(0), 1, 1000);
+        reading.add(ms(0), 4000);
+        assert_eq!((reading.window(ms(9000), 4001, 1000), reading.unread()), (0, 4000));
+        assert_eq!(reading.next_update(4001, 1000), None, "nobody knows when");
+        reading.backlog -= OCTET * 1500;
+        assert!(!reading.has_update(ms(9000), 4001, 1000));
+        assert_eq!(reading.window(ms(9000), 4001, 1000), 1500);
     }
 
     #[test]

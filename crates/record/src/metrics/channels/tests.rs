@@ -1,6 +1,6 @@
 use RrcState::{CellDch, CellFach};
 use umts_kernel::TraceSink;
-use umts_stack::ids::{End, FlowId, PacketId};
+use umts_stack::ids::{End, FlowId, Leg, PacketId};
 use umts_stack::trace::SwitchCause;
 use umts_units::Bytes;
 
@@ -27,6 +27,7 @@ fn measured_where_data_continues(events: &[(u64, TraceEvent)], ues: &[bool]) -> 
         downlink_capacity: None,
         ue_power: vec![None, Some(StatePower::default())],
         ue_data_continues: ues.to_vec(),
+        has_pep: false,
     });
     for (ms, event) in events {
         metrics.record(at(*ms), event);
@@ -44,7 +45,9 @@ fn switch(ms: u64, from: RrcState, to: RrcState) -> (u64, TraceEvent) {
 
 fn opened(ms: u64, ue: UeId, number: u32) -> (u64, TraceEvent) {
     let connection = ConnectionId(number);
-    (ms, TraceEvent::ConnectionOpened { connection, flow: FlowId(0), ue, sender: End::Server, mss: 1000 })
+    let (flow, leg, sender) = (FlowId(0), Leg::Whole, End::Server);
+    let transfer = connection;
+    (ms, TraceEvent::ConnectionOpened { connection, transfer, leg, flow, ue, sender, mss: 1000 })
 }
 
 fn closed(ms: u64, number: u32) -> (u64, TraceEvent) {

@@ -1,0 +1,26 @@
+//! A proxy and its transfers. Results have these metrics if the scenario has a `[pep]`.
+
+use super::{Metric, count, ratio};
+use crate::metrics::transfers::TransferTotals;
+
+metrics! { PEP: TransferTotals;
+    "transfer_time_s" "Transfer time" ["s"] "From the opening of a transfer (its SYN) to the arrival of its last octet at the receiver; mean of the transfers that began in the window and were completed."
+        = "sum of the times" / "such transfers"
+        => |t| t.times.mean_s();
+    "pep_transfers" "Split transfers" ["1"] "Transfers that the proxy split." = "transfers" / ""
+        => |t| count(t.split);
+    "pep_passed" "Passed transfers" ["1"] "TCP connections that the proxy let pass: of other flows, or for lack of room." = "transfers" / ""
+        => |t| count(t.passed);
+    "pep_buffer_octets" "Proxy buffer" ["B"] "What the proxy has read from the sender of a split transfer and the receiver's side has not acknowledged, on average."
+        = "integral of the octets" / "time with split transfers open, summed over them"
+        => |t| ratio(t.buffered as f64 / 1e9, t.open.as_secs());
+    "pep_buffer_max_octets" "Largest proxy buffer" ["B"] "The most of that in any transfer." = "largest number" / ""
+        => |t| count(t.most_buffered);
+    "pep_stalled_s" "Proxy stalled" ["s"] "Time in which the proxy had octets of a transfer to read and no room for them, so that the window of its sender closes; of several transfers the sum."
+        = "time stalled" / ""
+        => |t| Some(t.stalled.as_secs());
+    "pep_ahead_octets" "Acknowledged ahead" ["B"] "The most octets of a transfer that the proxy had acknowledged to their sender and that had not reached their receiver." = "largest number" / ""
+        => |t| count(t.most_ahead);
+    "pep_lost_octets" "Lost in the proxy" ["B"] "Octets that the proxy had acknowledged to their sender and lost: one side failed, or the proxy was out of order." = "octets" / ""
+        => |t| count(t.lost);
+}

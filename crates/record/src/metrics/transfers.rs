@@ -1,0 +1,191 @@
+//! Transfers that a proxy splits, or lets pass: how long they take, and what it keeps meanwhile.
+
+use std::collections::BTreeMap;
+
+use umts_stack::ids::{ConnectionId, Direction, End, Leg};
+use umts_stack::packet::Segment;
+use umts_stack::trace::TraceEvent;
+use umts_units::{Duration, Time};
+
+use super::totals::Intervals;
+use super::window::Window;
+
+/// Sums of which the metrics of a proxy are formulas.
+#[derive(Debug, Default)]
+pub(super) struct TransferTotals {
+    /// From the SYN to the last octet of transfers that were whole in the window.
+    pub times: Intervals,
+    pub split: u64,
+    pub passed: u64,
+    /// Of the ways of split transfers on which the flow's data go: the time that they were open, and octets times that.
+    pub open: Duration,
+    pub buffered: u128,
+    pub most_buffered: u64,
+    pub stalled: Duration,
+    pub most_ahead: u64,
+    pub lost: u64,
+}
+
+/// A transfer that is under way. Only the way of the flow's data counts.
+#[derive(Debug)]
+struct Transfer {
+    direction: Direction,
+    leg: Leg,
+    opened: Time,
+    /// The connection that brings the data to their receiver, which has other numbers than the transfer if it is split.
+    last: ConnectionId,
+    last_delivery: Option<Time>,
+    /// Octets that the proxy has from their sender and that have not reached their receiver.
+    ahead: u64,
+    buffer: u64,
+    is_full: bool,
+    /// Until when buffer and stall are added up.
+    settled: Time,
+}
+
+/// Adds up what happens to transfers.
+#[derive(Debug)]
+pub(super) struct TransferRecorder {
+    pub window: Window,
+    open: BTreeMap<ConnectionId, Transfer>,
+    totals: TransferTotals,
+}
+
+impl TransferRecorder {
+    pub fn new(window: Window) -> Self {
+        TransferRecorder { window, open: BTreeMap::new(), totals: TransferTotals::default() }
+    }
+
+    pub fn record(&mut self, at: Time, event: &TraceEvent) {
+        match event {
+            TraceEvent::ConnectionOpened { connection, transfer, leg, sender, .. } => {
+                self.opened(at, *connection, *transfer, *leg, *sender);
+            }
+            TraceEvent::SegmentReceived { segment, delivered, .. } if *delivered > 0 => {
+                self.delivered(at, segment, *delivered);
+            }
+            TraceEvent::PepBuffer { transfer, direction, octets, is_full } => {
+                self.settle(at, *transfer, *direction, |transfer| {
+                    (transfer.buffer, transfer.is_full) = (*octets, *is_full);
+                });
+            }
+            TraceEvent::PepLost { transfer, direction, octets } => {
+                if self.window.contains(at) {
+                    self.totals.lost += octets;
+                }
+                self.settle(at, *transfer, *direction, |transfer| {
+                    (transfer.buffer, transfer.is_full) = (0, false);
+                });
+            }
+            TraceEvent::ConnectionClosed { connection } => self.closed(at, *connection, true),
+            TraceEvent::ConnectionFailed { connection, .. } => self.closed(at, *connection, false),
+            _ => {}
+        }
+    }
+
+    /// The sums of a run that ended at `end`.
+    pub fn finish(mut self, end: Time) -> TransferTotals {
+        for transfer in std::mem::take(&mut self.open).into_values() {
+            self.fold(end, transfer, false);
+        }
+        self.totals
+    }
+
+    fn opened(&mut self, at: Time, connection: ConnectionId, transfer: ConnectionId, leg: Leg, sender: End) {
+        let direction = sender.sends();
+        let brings = match leg {
+            Leg::Whole => true,
+            Leg::Server => direction == Direction::Uplink,
+            Leg::Radio => direction == Direction::Downlink,
+        };
+        let open = self.open.entry(transfer).or_insert(Transfer {
+            direction,
+            leg,
+            opened: at,
+            last: connection,
+            last_delivery: None,
+            ahead: 0,
+            buffer: 0,
+            is_full: false,
+            settled: self.window.clamp(at),
+        });
+        if brings {
+            open.last = connection;
+        }
+    }
+
+    fn delivered(&mut self, at: Time, segment: &Segment, octets: u64) {
+        let id = match segment.leg {
+            Leg::Radio => ConnectionId(segment.connection.0 - 1),
+            Leg::Whole | Leg::Server => segment.connection,
+        };
+        let Some(transfer) = self.open.get_mut(&id).filter(|of| of.direction == segment.direction) else {
+            return;
+        };
+        if segment.connection == transfer.last {
+            transfer.last_delivery = Some(at);
+            transfer.ahead = transfer.ahead.saturating_sub(octets);
+        } else {
+            transfer.ahead += octets;
+            if self.window.contains(at) {
+                self.totals.most_ahead = self.totals.most_ahead.max(transfer.ahead);
+            }
+        }
+    }
+
+    fn settle(
+        &mut self,
+        at: Time,
+        id: ConnectionId,
+        direction: Direction,
+        change: impl FnOnce(&mut Transfer),
+    ) {
+        let at = self.window.clamp(at);
+        if let Some(transfer) = self.open.get_mut(&id).filter(|transfer| transfer.direction == direction) {
+            self.totals.settle(transfer, at);
+            change(transfer);
+            if self.window.contains(at) {
+                self.totals.most_buffered = self.totals.most_buffered.max(transfer.buffer);
+            }
+        }
+    }
+
+    fn closed(&mut self, at: Time, connection: ConnectionId, is_whole: bool) {
+        let before = ConnectionId(connection.0.saturating_sub(1));
+        let is_last = |transfer: &&Transfer| transfer.last == connection;
+        let id = [connection, before].into_iter().find(|id| self.open.get(id).filter(is_last).is_some());
+        if let Some(transfer) = id.and_then(|id| self.open.remove(&id)) {
+            self.fold(at, transfer, is_whole);
+        }
+    }
+
+    fn fold(&mut self, at: Time, mut transfer: Transfer, is_whole: bool) {
+        let Window { from, to } = self.window;
+        if transfer.opened >= to || at < from {
+            return;
+        }
+        if transfer.leg == Leg::Whole {
+            self.totals.passed += 1;
+        } else {
+            self.totals.split += 1;
+            self.totals.settle(&mut transfer, self.window.clamp(at));
+        }
+        if let Some(last) =
+            transfer.last_delivery.filter(|last| is_whole && transfer.opened >= from && *last < to)
+        {
+            self.totals.times.add(last - transfer.opened);
+        }
+    }
+}
+
+impl TransferTotals {
+    fn settle(&mut self, transfer: &mut Transfer, at: Time) {
+        let elapsed = at - transfer.settled;
+        transfer.settled = at;
+        self.open += elapsed;
+        self.buffered += u128::from(transfer.buffer) * u128::from(elapsed.as_nanos());
+        if transfer.is_full {
+            self.stalled += elapsed;
+        }
+    }
+}

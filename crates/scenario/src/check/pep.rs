@@ -1,0 +1,101 @@
+//! The proxy: a node that exists, flows that it can split, buffers that hold a segment.
+
+use super::Inspection;
+use crate::error::Problem;
+use crate::model::{Pep, Tcp, TcpConnection, TcpVariant};
+
+impl Inspection<'_> {
+    /// How many links are between the servers and the proxy.
+    pub(super) fn pep(&mut self) -> Result<Option<u32>, Problem> {
+        let Some(pep) = &self.scenario.pep else { return Ok(None) };
+        self.pep_flows(pep)?;
+        self.pep_buffers(pep)?;
+        for (i, outage) in pep.outage.iter().enumerate() {
+            if outage.to <= outage.from {
+                let message =
+                    format!("the outage ends at {}, not after its begin at {}", outage.to, outage.from);
+                let help = "write the later instant as `to`".to_owned();
+                return Err(self.problem(&format!("pep.outage.{i}.to"), message).help(help));
+            }
+        }
+        for (side, tcp) in [("server_side", &pep.server_side), ("radio_side", &pep.radio_side)] {
+            self.pep_side(side, tcp)?;
+            self.tcp(&format!("pep.{side}"), tcp)?;
+        }
+        self.pep_place(pep).map(Some)
+    }
+
+    fn pep_place(&self, pep: &Pep) -> Result<u32, Problem> {
+        let links = &self.scenario.link;
+        let Some(before) = links.iter().position(|link| link.to == pep.at) else {
+            let nodes: Vec<&str> = links.iter().map(|link| link.to.as_str()).collect();
+            let help = format!("between the servers and the users are {}", nodes.join(", "));
+            let message = format!("no node of the chain of links is called `{}`", pep.at);
+            return Err(self.problem("pep.at", message).label("this node").help(help));
+        };
+        Ok(before as u32 + 1)
+    }
+
+    fn pep_flows(&self, pep: &Pep) -> Result<(), Problem> {
+        let flows = &self.scenario.flow;
+        for (i, &number) in pep.flows.iter().enumerate() {
+            if number as usize >= flows.len() {
+                let message = format!("there is no flow number {number}");
+                let help = format!("flows are numbered from 0 to {}", flows.len().saturating_sub(1));
+                return Err(self.problem(&format!("pep.flows.{i}"), message).help(help));
+            }
+        }
+        for (i, flow) in flows.iter().enumerate().filter(|(i, _)| pep.splits(*i)) {
+            if flow.tcp.connection == TcpConnection::OneWay && flow.traffic.uses_tcp() {
+                let message = "a proxy cannot split a one-way connection, which has no handshake".to_owned();
+                let help = "set connection = \"full_duplex\", or name other flows in pep.flows".to_owned();
+                return Err(self.problem(&format!("flow.{i}.tcp.connection"), message).help(help));
+            }
+        }
+        Ok(())
+    }
+
+    fn pep_buffers(&self, pep: &Pep) -> Result<(), Problem> {
+        if let (Some(memory), Some(buffer)) = (pep.memory, pep.buffer)
+            && memory.0 < 2 * buffer.0
+        {
+            let message = format!("memory = {memory} has no room for the two buffers of one transfer");
+            let help = format!("two of {buffer} are {} B: raise memory, or lower buffer", 2 * buffer.0);
+            return Err(self.problem("pep.memory", message).help(help));
+        }
+        if pep.memory.is_some() && pep.buffer.is_none() {
+            let message = "a bound of all buffers needs a bound of each".to_owned();
+            return Err(self
+                .problem("pep.memory", message)
+                .help("set buffer, as in buffer = \"64 kB\"".to_owned()));
+        }
+        let payload = pep.server_side.segment_payload.max(pep.radio_side.segment_payload);
+        match pep.buffer {
+            Some(buffer) if buffer.0 < u64::from(payload.0) => {
+                let message = format!("a buffer of {buffer} holds no segment of {payload}");
+                Err(self.problem("pep.buffer", message).help("one segment is the least".to_owned()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn pep_side(&self, side: &str, tcp: &Tcp) -> Result<(), Problem> {
+        let fail = |key: &str, message: &str, help: &str| {
+            let problem = self.problem(&format!("pep.{side}.{key}"), message.to_owned());
+            Err(problem.help(help.to_owned()))
+        };
+        if tcp.connection == TcpConnection::OneWay {
+            let help = "set connection = \"full_duplex\" in [tcp]";
+            return fail("connection", "a proxy's connections are full duplex", help);
+        }
+        if matches!(tcp.variant, TcpVariant::User(_)) {
+            let help = "choose one that the stack has";
+            return fail("variant", "a proxy's ends have no class in Python", help);
+        }
+        if tcp.read_rate.is_some() {
+            let help = "leave read_rate to the users' flows";
+            return fail("read_rate", "a proxy reads when it has room", help);
+        }
+        Ok(())
+    }
+}

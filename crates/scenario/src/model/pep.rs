@@ -1,0 +1,116 @@
+//! A proxy in the fixed network that splits TCP connections.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use umts_stack::core_network::pep::{self, PepConfig};
+pub use umts_stack::core_network::pep::{AtLimit, Setup, Then};
+use umts_units::{Bytes, Duration, Time};
+
+use super::tcp::Tcp;
+use crate::text::word_unlimited;
+
+/// A performance enhancing proxy (RFC 3135): two TCP connections in place of one, joined by a buffer each way.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Pep {
+    /// The node of the chain of links where it is: the end of one link and the beginning of the next, or `rnc`.
+    pub at: String,
+    /// What it does to the connections that pass it.
+    #[serde(default)]
+    pub mode: PepMode,
+    /// Numbers of the `[[flow]]`s whose connections it takes, from 0; all of TCP if there is none.
+    #[serde(default)]
+    pub flows: Vec<u32>,
+    /// When it answers a SYN.
+    #[serde(default = "early")]
+    pub setup: Setup,
+    /// Room each way for octets of a transfer that are read from one connection and not acknowledged on the other.
+    #[serde(default = "buffer", with = "word_unlimited")]
+    #[schemars(with = "crate::text::Unlimited<Bytes>", extend("x-min" = "1 B"))]
+    pub buffer: Option<Bytes>,
+    /// Room for the buffers of all transfers, two of each.
+    #[serde(default, with = "word_unlimited")]
+    #[schemars(with = "crate::text::Unlimited<Bytes>", extend("x-min" = "1 B"))]
+    pub memory: Option<Bytes>,
+    /// What becomes of a transfer for which there is no room.
+    #[serde(default = "pass")]
+    pub at_limit: AtLimit,
+    /// When it is out of order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub outage: Vec<PepOutage>,
+    /// Keys of `[tcp]` that differ at its end towards the server.
+    #[serde(default)]
+    #[schemars(with = "Tcp", extend("x-default" = "[tcp]", "x-overrides" = "tcp"))]
+    pub server_side: Tcp,
+    /// Keys of `[tcp]` that differ at its end towards the user.
+    #[serde(default)]
+    #[schemars(with = "Tcp", extend("x-default" = "[tcp]", "x-overrides" = "tcp"))]
+    pub radio_side: Tcp,
+}
+
+/// What a proxy does to the connections that pass it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PepMode {
+    /// It ends them, and carries their octets over to another connection (RFC 3135 §2.4).
+    #[default]
+    Split,
+    /// Nothing: for comparisons.
+    Pass,
+}
+
+/// An interval in which the proxy is out of order: its transfers are lost when it begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PepOutage {
+    /// It begins: what ends at the proxy is lost.
+    #[schemars(extend("x-max" = "1000000 h"))]
+    pub from: Duration,
+    /// It ends: transfers may begin again.
+    #[schemars(extend("x-max" = "1000000 h"))]
+    pub to: Duration,
+    /// What becomes of segments of the transfers that it has lost.
+    #[serde(default = "reset")]
+    pub then: Then,
+}
+
+impl Pep {
+    /// The proxy behind `hops` links of the chain.
+    pub fn config(&self, hops: u32) -> PepConfig {
+        let outage = |outage: &PepOutage| pep::Outage {
+            from: Time::ZERO + outage.from,
+            to: Time::ZERO + outage.to,
+            then: outage.then,
+        };
+        PepConfig {
+            hops,
+            setup: self.setup,
+            buffer: self.buffer.map(|buffer| buffer.0),
+            memory: self.memory.map(|memory| memory.0),
+            at_limit: self.at_limit,
+            outages: self.outage.iter().map(outage).collect(),
+        }
+    }
+
+    /// Whether it splits the connections of `[[flow]]` number `flow`.
+    pub fn splits(&self, flow: usize) -> bool {
+        self.mode == PepMode::Split && (self.flows.is_empty() || self.flows.contains(&(flow as u32)))
+    }
+}
+
+fn early() -> Setup {
+    Setup::Early
+}
+
+fn pass() -> AtLimit {
+    AtLimit::Pass
+}
+
+fn reset() -> Then {
+    Then::Reset
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "a default of that key")]
+fn buffer() -> Option<Bytes> {
+    Some(Bytes(64_000))
+}

@@ -1,0 +1,254 @@
+//! A proxy that splits connections: closed forms, what is conserved, set-ups, failures, room.
+
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use crate::common::{metrics, output, scenario, value};
+use umts_kernel::TraceSink;
+use umts_record::metrics::MetricSet;
+use umts_scenario::Scenario;
+use umts_simulate::observe;
+use umts_stack::ids::{ConnectionId, Direction, End, Leg};
+use umts_stack::trace::TraceEvent;
+use umts_units::Time;
+
+const PLAIN: [(&str, &str); 2] = [("radio.bler", "0"), ("link.0.loss", "0")];
+
+fn split(overrides: &[(&str, &str)]) -> MetricSet {
+    metrics("split-download", overrides)
+}
+
+fn with<'a>(base: &[(&'a str, &'a str)], more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
+    [base, more].concat()
+}
+
+/// Where the server's side never limits, the proxy is a server at its place that begins later.
+#[test]
+fn a_transfer_takes_as_long_as_from_a_server_at_the_proxy_and_the_way_to_there() {
+    for (size, bearer, window) in [
+        ("50 kB", "ps-64", "3 segments"),
+        ("300 kB", "ps-64", "3 segments"),
+        ("50 kB", "ps-128", "10 segments"),
+    ] {
+        let set = [("flow.0.size", size), ("ue.0.bearer", bearer), ("link.0.delay", "20 ms")];
+        let radio = [("pep.radio_side.initial_window", window)];
+        let proxied = value(&split(&with(&with(&PLAIN, &set), &radio)), "transfer_time_s");
+        let near = [("link.0.delay", "0 s"), ("tcp.initial_window", window), ("pep.mode", "pass")];
+        let near = value(&split(&with(&with(&PLAIN, &set), &near)), "transfer_time_s");
+        let off = proxied - 0.02 - near;
+        assert!(off.abs() <= 0.01, "{size} on {bearer}: {proxied} s, and {near} s from the proxy's place");
+    }
+}
+
+/// A window of octets in a round trip: of the slower side alone if split, of both together if not.
+#[test]
+fn windows_limit_each_side_by_its_own_round_trip() {
+    let greedy = [
+        ("flow.0.size", "2 MB"),
+        ("duration", "400 s"),
+        ("link.0.delay", "200 ms"),
+        ("tcp.advertised_window", "8 segments"),
+        ("tcp.segment_payload", "1000 B"),
+        ("ue.0.bearer", "ps-384"),
+    ];
+    let rate = |mode| {
+        let metrics = split(&with(&with(&PLAIN, &greedy), &[("pep.mode", mode)]));
+        (2e6 * 8.0 / value(&metrics, "transfer_time_s"), metrics)
+    };
+    let (whole, passed) = rate("pass");
+    let rtt = value(&passed, "mean_rtt_s");
+    assert!((whole / (8000.0 * 8.0 / rtt) - 1.0).abs() < 0.03, "{whole} bit/s, round trip {rtt} s");
+    let (both, _) = rate("split");
+    // 0.4 s there and back on the server's side, which is the slower one: 160 kbit/s, less the first round trips.
+    assert!((both / 160e3 - 1.0).abs() < 0.02, "{both} bit/s");
+    assert!(both / whole > 1.15);
+}
+
+/// Everything that matters for what is conserved.
+#[derive(Default)]
+struct Octets {
+    legs: BTreeMap<ConnectionId, (Leg, ConnectionId)>,
+    /// By transfer: arrived at the proxy, arrived at the UE.
+    arrived: BTreeMap<ConnectionId, (u64, u64)>,
+    most_buffered: u64,
+    buffered: BTreeMap<ConnectionId, u64>,
+    lost: u64,
+    failed: Vec<(ConnectionId, End)>,
+    closed: u32,
+}
+
+impl TraceSink<TraceEvent> for Octets {
+    fn record(&mut self, _at: Time, event: &TraceEvent) {
+        match *event {
+            TraceEvent::ConnectionOpened { connection, transfer, leg, .. } => {
+                self.legs.insert(connection, (leg, transfer));
+            }
+            TraceEvent::SegmentReceived { segment, delivered, .. }
+                if segment.direction == Direction::Downlink =>
+            {
+                let (leg, transfer) = self.legs[&segment.connection];
+                let arrived = self.arrived.entry(transfer).or_default();
+                if leg == Leg::Server { arrived.0 += delivered } else { arrived.1 += delivered }
+            }
+            TraceEvent::PepBuffer { octets, direction: Direction::Downlink, transfer, .. } => {
+                self.most_buffered = self.most_buffered.max(octets);
+                self.buffered.insert(transfer, octets);
+            }
+            TraceEvent::PepLost { octets, direction: Direction::Downlink, transfer } => {
+                self.lost += octets;
+                self.buffered.remove(&transfer);
+            }
+            TraceEvent::ConnectionFailed { connection, end, .. } => self.failed.push((connection, end)),
+            TraceEvent::ConnectionClosed { .. } => self.closed += 1,
+            _ => {}
+        }
+    }
+}
+
+impl Octets {
+    fn of(scenario: &Scenario, run: u64) -> Self {
+        let go_on = |_: f64, _: &mut Self| ControlFlow::Continue(());
+        observe(scenario, scenario.seed, run, Octets::default(), go_on).expect("nothing stops it").1
+    }
+}
+
+/// Under loss on both sides, small buffers, slow and fast readers, every octet arrives once and in order, no buffer grows
+/// beyond its room, and both connections close.
+#[test]
+fn what_enters_comes_out_under_any_loss_and_any_buffer() {
+    let mut run = 0;
+    for setup in ["early", "accepted", "server_first"] {
+        for buffer in ["1460 B", "4 kB", "64 kB", "unlimited"] {
+            for (at, loss, bler) in [("ggsn", "0.1", "0.3"), ("rnc", "0.05", "0.1"), ("sgsn", "0", "0.5")] {
+                run += 1;
+                let set = [
+                    ("pep.setup", setup),
+                    ("pep.buffer", buffer),
+                    ("pep.at", at),
+                    ("link.0.loss", loss),
+                    ("radio.bler", bler),
+                    ("duration", "3000 s"),
+                ];
+                let seen = Octets::of(&scenario("split-download", &set), run);
+                let arrived: Vec<_> = seen.arrived.values().copied().collect();
+                assert_eq!(arrived, [(50_000, 50_000)], "{set:?}, run {run}");
+                assert_eq!((seen.closed, seen.failed.len()), (2, 0), "{set:?}, run {run}");
+                let room = if buffer == "unlimited" { u64::MAX } else { buffer_octets(buffer) };
+                assert!(seen.most_buffered <= room, "{set:?}: {}", seen.most_buffered);
+                assert_eq!(seen.buffered.values().sum::<u64>(), 0);
+            }
+        }
+    }
+}
+
+fn buffer_octets(text: &str) -> u64 {
+    match text.split_once(' ') {
+        Some((number, "B")) => number.parse().expect("octets"),
+        Some((number, _)) => 1000 * number.parse::<u64>().expect("kilobytes"),
+        None => panic!("{text}"),
+    }
+}
+
+/// The shipped scenario with 200 kB, without losses in the Internet, and with an outage of the proxy until 3 s.
+fn with_outage(from: &str, then: &str) -> Scenario {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let text = format!(
+        r#"
+        version = 1
+        extends = "split-download.toml"
+        duration = "3000 s"
+        [[pep.outage]]
+        from = "{from}"
+        to = "3 s"
+        then = "{then}"
+        "#
+    );
+    let set = [("link.0.loss", "0"), ("flow.0.size", "200 kB")];
+    let set: Vec<_> = set.map(|(key, value)| (key.to_owned(), value.to_owned())).to_vec();
+    match Scenario::parse(&text, "with-outage", &folder, &set) {
+        Ok(loaded) => loaded.scenario,
+        Err(error) => panic!("{}", error.render(false)),
+    }
+}
+
+/// In = out + buffered + lost, whenever the proxy fails and whatever it does after that; who is left hears of it.
+#[test]
+fn a_crash_loses_what_the_proxy_had_acknowledged_and_both_sides_hear_of_it() {
+    for then in ["reset", "silent"] {
+        for from in ["300 ms", "600 ms", "900 ms", "1.3 s", "2 s"] {
+            let seen = Octets::of(&with_outage(from, then), 0);
+            let (at_proxy, at_ue) =
+                seen.arrived.values().fold((0, 0), |all, one| (all.0 + one.0, all.1 + one.1));
+            // What the receiver has and the proxy does not know of yet is in both.
+            assert!(at_proxy <= at_ue + seen.lost, "{then}, {from}: {at_proxy}, {at_ue}, {}", seen.lost);
+            assert!(at_ue < 200_000 && seen.lost > 0, "{then}, {from}");
+            let server_hears =
+                seen.failed.iter().any(|(of, end)| (seen.legs[of].0, *end) == (Leg::Server, End::Server));
+            assert!(server_hears, "{then}, {from}: {:?}", seen.failed);
+            if then == "reset" {
+                assert!(at_proxy > 0);
+            }
+        }
+    }
+}
+
+/// A user who takes nothing: RLC gives up, TCP sends again until it gives up, and the server hears of it at once.
+#[test]
+fn a_failure_of_one_side_is_told_to_the_other() {
+    let set = [("radio.bler", "1"), ("link.0.loss", "0"), ("duration", "3000 s")];
+    let seen = Octets::of(&scenario("split-download", &set), 0);
+    let ends: Vec<_> = seen.failed.iter().map(|(of, end)| (seen.legs[of].0, *end)).collect();
+    assert!(ends.contains(&(Leg::Radio, End::Server)), "the proxy gives up: {ends:?}");
+    assert!(ends.contains(&(Leg::Server, End::Server)), "and says so: {ends:?}");
+    assert!(seen.lost > 0);
+}
+
+#[test]
+fn without_room_a_transfer_passes_or_is_refused() {
+    let two = [("pep.buffer", "64 kB"), ("pep.memory", "128 kB"), ("ue.0.count", "2")];
+    let passes = split(&two);
+    assert_eq!((value(&passes, "pep_transfers"), value(&passes, "pep_passed")), (1.0, 1.0));
+    let refused = Octets::of(&scenario("split-download", &with(&two, &[("pep.at_limit", "refuse")])), 0);
+    let ends: Vec<_> = refused.failed.iter().map(|(of, end)| (refused.legs[of].0, *end)).collect();
+    assert_eq!(ends, [(Leg::Server, End::Server)]);
+    assert_eq!(refused.arrived.values().filter(|arrived| arrived.1 == 50_000).count(), 1);
+}
+
+#[test]
+fn a_reader_slower_than_the_server_stalls_the_proxy() {
+    let slow = with(&PLAIN, &[("flow.0.size", "200 kB"), ("pep.buffer", "8 kB"), ("duration", "300 s")]);
+    let metrics = split(&slow);
+    assert!(value(&metrics, "pep_stalled_s") > 1.0);
+    assert!(value(&metrics, "pep_buffer_max_octets") <= 8000.0);
+    assert!(value(&metrics, "pep_ahead_octets") <= 8000.0 + 32_768.0);
+    assert_eq!(value(&metrics, "pep_lost_octets"), 0.0);
+    // Room for everything: it never stalls, and the whole file can be ahead.
+    let roomy = split(&with(&slow, &[("pep.buffer", "unlimited")]));
+    assert_eq!(value(&roomy, "pep_stalled_s"), 0.0);
+    assert!(value(&roomy, "pep_ahead_octets") > 32_768.0);
+}
+
+#[test]
+fn uploads_are_split_too_and_count_once() {
+    let up = with(&PLAIN, &[("flow.0.direction", "uplink"), ("duration", "300 s")]);
+    let metrics = split(&up);
+    assert_eq!(value(&metrics, "pep_transfers"), 1.0);
+    assert!(value(&metrics, "transfer_time_s") > 0.0);
+    let whole = output(&scenario("split-download", &with(&up, &[("pep.mode", "pass")]))).metrics;
+    assert_eq!(whole.connections.len(), 1);
+    let octets = |of: &MetricSet| value(of, "goodput_kbps") * 300.0 / 8.0;
+    assert!((octets(&metrics) - 50.0).abs() < 0.1 && (octets(&whole.network) - 50.0).abs() < 0.1);
+}
+
+/// Each of the two connections has a budget of its own, which is whole.
+#[test]
+fn the_time_of_both_connections_is_explained() {
+    for (setup, loss) in [("early", "0.05"), ("server_first", "0"), ("accepted", "0.01")] {
+        let set =
+            [("measure.budget", "true"), ("pep.setup", setup), ("link.0.loss", loss), ("pep.buffer", "8 kB")];
+        let metrics = split(&with(&set, &[("duration", "300 s"), ("flow.0.size", "300 kB")]));
+        let total = value(&metrics, "budget_total_s");
+        assert!(total > 0.0 && value(&metrics, "budget_unexplained_s") / total < 0.01, "{setup}");
+    }
+}

@@ -1,0 +1,133 @@
+//! A proxy that splits the connections of flows: its ends of both, and what joins them.
+
+use umts_kernel::{EventQueue, Phase, TraceSink};
+
+use super::Hosts;
+use crate::Step;
+use crate::between::Between;
+use crate::core_network::pep::{AtLimit, PepConfig, Relay};
+use crate::event::Event;
+use crate::ids::{ConnectionId, End, FlowId, Leg, Site};
+use crate::packet::{Content, Packet, Segment};
+use crate::tcp::reset_for;
+use crate::trace::{DropPlace, TraceEvent};
+
+/// The proxy's ends, the server's side first.
+const SIDES: [(Leg, End); 2] = [(Leg::Server, End::Ue), (Leg::Radio, End::Server)];
+
+impl Hosts {
+    /// Schedules the beginning of every outage of the proxy.
+    pub(super) fn start_pep(&self, agenda: &mut EventQueue<Event>) {
+        for outage in self.pep.iter().flat_map(|pep| &pep.outages) {
+            agenda.push(outage.from, Phase::Receive, Event::PepCrash);
+        }
+    }
+
+    /// What joins both connections of a new transfer of `flow`; `None` if the proxy lets it pass.
+    pub(super) fn new_relay(&self, flow: FlowId, transfer: ConnectionId) -> Option<Relay> {
+        let pep = self.pep.as_ref()?;
+        if !self.flows[flow.index()].is_split() {
+            return None;
+        }
+        let relay = Relay::new(transfer, pep.setup, pep.buffer);
+        if self.has_room(pep) {
+            return Some(relay);
+        }
+        match pep.at_limit {
+            AtLimit::Pass => None,
+            AtLimit::Refuse => Some(relay.refusing()),
+        }
+    }
+
+    /// Whether the proxy has room for one more transfer: each that is not over takes both its buffers.
+    fn has_room(&self, pep: &PepConfig) -> bool {
+        let (Some(memory), Some(buffer)) = (pep.memory, pep.buffer) else { return true };
+        let transfers = self.flows.iter().map(|flow| flow.open_relays()).sum::<usize>() as u64;
+        (transfers + 1).saturating_mul(2 * buffer) <= memory
+    }
+
+    /// A segment reaches the proxy's end of its connection, if there still is one.
+    pub(super) fn reach_pep<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        packet: &Packet,
+        segment: &Segment,
+        between: &mut Between,
+    ) {
+        let pep = self.pep.as_ref().expect("a packet ends at the proxy that there is");
+        let now = step.cx.now;
+        if pep.is_down(now) {
+            let place = DropPlace::PepDown;
+            return step.cx.record(|| TraceEvent::PacketDropped { place, packet: *packet });
+        }
+        let answers_lost = pep.answers_lost(now);
+        let flow = &mut self.flows[packet.flow.index()];
+        match flow.split(segment.connection) {
+            Some((split, ends)) if !split.relay.is_lost() => {
+                let side = segment.leg;
+                let established = ends[usize::from(side == Leg::Server)].is_established();
+                if let Some(packet) = split.relay.admit(side, *packet, established) {
+                    ends[usize::from(side == Leg::Radio)].handle_packet(&mut step.cx, &packet);
+                }
+                let transfer = split.transfer;
+                self.pep_changed(step, packet.flow, transfer, between);
+            }
+            Some(_) if !answers_lost => {
+                let place = DropPlace::NoConnection;
+                step.cx.record(|| TraceEvent::PacketDropped { place, packet: *packet });
+            }
+            _ => self.refuse(step, Site::Pep, packet, segment, between),
+        }
+    }
+
+    /// Both of the proxy's ends of a transfer hear what happened, carry on what they can, and send.
+    pub(super) fn pep_changed<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        id: FlowId,
+        transfer: ConnectionId,
+        between: &mut Between,
+    ) {
+        let ids = [transfer, ConnectionId(transfer.0 + 1)];
+        let flow = &mut self.flows[id.index()];
+        loop {
+            for (connection, (side, end)) in ids.into_iter().zip(SIDES) {
+                while let Some((_, event)) = flow.poll_event(step.cx.now, connection, end) {
+                    let Some((split, _)) = flow.split(connection) else { return };
+                    split.relay.handle_event(side, event);
+                }
+            }
+            let Some((split, ends)) = flow.split(transfer) else { return };
+            if split.relay.is_lost() {
+                return;
+            }
+            if let Some((side, syn)) = split.relay.poll_held(&ends) {
+                ends[usize::from(side == Leg::Radio)].handle_packet(&mut step.cx, &syn);
+            } else if !split.relay.carry(&mut step.cx, ends) {
+                break;
+            }
+        }
+        let refused = flow.split(transfer).and_then(|(split, _)| split.relay.poll_refused());
+        if let Some(Packet { content: Content::Segment(syn), .. }) = refused {
+            let rst = Content::Segment(reset_for(&syn, flow.tcp.header));
+            let packet = self.packets.number(id, flow.ue, rst);
+            between.leave(step, Site::Pep, packet);
+        }
+        for (connection, (_, end)) in ids.into_iter().zip(SIDES) {
+            self.send(step, id, connection, end, between);
+            self.sleep(step, id, connection, end);
+        }
+    }
+
+    /// The proxy is out of order: it knows nothing of its transfers any more.
+    pub fn pep_crash<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>) {
+        for flow in &mut self.flows {
+            for transfer in flow.transfers() {
+                if let Some((split, [server, radio])) = flow.split(transfer) {
+                    split.relay.crash(&mut step.cx, server, radio);
+                }
+                flow.lose_pep_ends(step.cx.now, transfer);
+            }
+        }
+    }
+}
