@@ -150,7 +150,7 @@ impl Series {
 
     /// Whether details are looked at, and not only events.
     pub(crate) fn wants_details(&self) -> bool {
-        self.pdus.is_some()
+        self.pdus.is_some() || self.slots.is_some()
     }
 
     /// Takes what can change no more at `now` of the tables that have at least so many rows.
