@@ -17,6 +17,7 @@ use super::options::Agreed;
 use super::reading::Reading;
 use super::receiver::{AckDue, Arrival, Receiver};
 use super::sender::Sender;
+use super::state::State;
 use super::timers::{Timer, Timers};
 use crate::trace::Failure;
 
@@ -51,7 +52,7 @@ pub struct Connection {
     pub(super) established: bool,
     pub(super) closed: bool,
     /// Our FIN left after the other end's had come.
-    fin_answers: bool,
+    pub(super) fin_answers: bool,
     /// An application that does not read at once.
     pub(super) reading: Option<Reading>,
     pub(super) marks: Marks,
@@ -86,23 +87,6 @@ pub(super) struct Events {
     pub(super) all_acked: bool,
     failed: Option<Failure>,
     closed: bool,
-}
-
-/// The states of RFC 9293 §3.3.2, without TIME-WAIT. A one-way connection is in `Listen`, `SynSent`, `Established`
-/// or `Closed`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the RFC's names")]
-pub enum State {
-    Listen,
-    SynSent,
-    SynReceived,
-    Established,
-    FinWait1,
-    FinWait2,
-    CloseWait,
-    Closing,
-    LastAck,
-    Closed,
 }
 
 impl Connection {
@@ -286,29 +270,6 @@ impl Connection {
     #[inline]
     pub fn packet(&self, id: PacketId, segment: Segment) -> Packet {
         Packet { id, flow: self.flow, ue: self.ue, content: Content::Segment(segment) }
-    }
-
-    /// Where in its life this end is.
-    pub fn state(&self) -> State {
-        let (sender, una) = (&self.sender, self.sender.outstanding.una());
-        let peer_finished = self.receiver.is_finished();
-        if self.closed {
-            State::Closed
-        } else if una == 0 && !self.receiver.is_synchronised() {
-            if sender.opened { State::SynSent } else { State::Listen }
-        } else if una == 0 && !self.config.one_way {
-            State::SynReceived
-        } else if !sender.fin_sent() {
-            if peer_finished { State::CloseWait } else { State::Established }
-        } else if sender.fin_acked {
-            if peer_finished { State::Closed } else { State::FinWait2 }
-        } else if !peer_finished {
-            State::FinWait1
-        } else if self.fin_answers {
-            State::LastAck
-        } else {
-            State::Closing
-        }
     }
 
     /// The connection.

@@ -2,8 +2,9 @@
 
 use umts_kernel::TraceSink;
 
-use super::connection::{Connection, State};
+use super::connection::Connection;
 use super::receiver::AckDue;
+use super::state::State;
 use super::timers::Timers;
 use crate::cx::Cx;
 use crate::packet::{Flags, Segment};

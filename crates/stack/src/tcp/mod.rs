@@ -42,6 +42,7 @@ pub mod rto;
 mod scoreboard;
 mod sender;
 mod spurious;
+mod state;
 mod tail_loss;
 mod timers;
 
@@ -51,9 +52,10 @@ pub use config::{
     SlowStart, SpuriousConfig, TcpConfig, Variant, VegasConfig,
 };
 pub use congestion::CubicConfig;
-pub use connection::{Connection, State, TcpEvent};
+pub use connection::{Connection, TcpEvent};
 pub use failure::reset_for;
 pub use scoreboard::Noted;
+pub use state::State;
 
 #[cfg(test)]
 mod tests;

@@ -1,6 +1,7 @@
 //! Radio link control: TS 25.322.
 
 pub mod am;
+mod arrived;
 mod backlog;
 pub mod block_set;
 mod buffer;

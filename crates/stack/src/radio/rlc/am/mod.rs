@@ -33,11 +33,11 @@ pub use config::{
     LengthIndicators, MaxDatReading, MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
 };
 
-pub(super) use self::receiver::arrived_parts;
 use self::receiver::{Receiver, Trigger};
 use self::reset::Reset;
 use self::sender::{Ride, Sender};
 use self::timers::{Timer, Timers};
+use super::arrived::arrived_parts;
 use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, Status};
 use crate::Cx;
 use crate::ids::{Direction, UeId};

@@ -7,12 +7,13 @@ use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
 use super::config::{AmConfig, GapWhileProhibited, MissingPduIndication, MrwAcknowledgment};
+use super::reporting::WrittenReport;
 use super::timers::{Timer, Timers};
 use crate::Cx;
 use crate::detail::Detail;
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::window::Flags;
-use crate::radio::rlc::{BlockSet, DataRun, Mrw, MrwAck, Sdu, SduEnd, Sn, SnRun, Status};
+use crate::radio::rlc::{Mrw, MrwAck, Sdu, SduEnd, Sn};
 use crate::trace::{PduDrop, TraceEvent};
 
 /// The receiving side. `direction` is that of the data it receives.
@@ -46,13 +47,6 @@ pub(super) struct Receiver {
     mrw: Option<(Sn, u8)>,
     /// A report that was written before its TTI came (EURANE).
     pub(super) written: Option<WrittenReport>,
-}
-
-/// A report with what it names as missing.
-#[derive(Debug, Clone)]
-pub(super) struct WrittenReport {
-    pub status: Status,
-    pub missing: Vec<SnRun>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -429,15 +423,6 @@ impl Receiver {
     }
 }
 
-impl WrittenReport {
-    /// Puts the report into a set that has no other.
-    pub fn put_into(self, set: &mut BlockSet) -> Status {
-        debug_assert!(set.missing.is_empty());
-        set.missing.extend(self.missing);
-        self.status
-    }
-}
-
 impl KnownEnd {
     /// Finds the counts of an end in a PDU below `above`.
     #[inline]
@@ -446,31 +431,4 @@ impl KnownEnd {
         let below = |sn: Sn| (above - 1).saturating_sub(Sn::of(above - 1).steps_from(sn));
         KnownEnd { first: below(end.first), sn: below(end.sn), sdu: end.sdu, delivered: false }
     }
-}
-
-/// The parts of `run` that arrived, where bit n of `lost` tells of its n-th PDU: offset in the run, count and ends.
-pub(in crate::radio::rlc) fn arrived_parts<'a>(
-    run: &DataRun,
-    mut ends: &'a [SduEnd],
-    lost: u128,
-) -> impl Iterator<Item = (u64, u64, &'a [SduEnd])> {
-    let (first, count) = (run.first, u64::from(run.count));
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        while at < count && lost >> at & 1 == 1 {
-            at += 1;
-        }
-        if at >= count {
-            return None;
-        }
-        let from = at;
-        let rest = lost >> at;
-        at = if rest == 0 { count } else { (at + u64::from(rest.trailing_zeros())).min(count) };
-        let steps = |end: &SduEnd| end.sn.steps_from(first);
-        let skip = ends.iter().take_while(|end| steps(end) < from).count();
-        let take = ends[skip..].iter().take_while(|end| steps(end) < at).count();
-        let these = &ends[skip..skip + take];
-        ends = &ends[skip + take..];
-        Some((from, at - from, these))
-    })
 }

@@ -4,12 +4,27 @@ use umts_kernel::TraceSink;
 use umts_units::Time;
 
 use super::AmEntity;
-use super::receiver::WrittenReport;
 use super::sender::Ride;
 use super::status::Beside;
 use crate::Cx;
-use crate::radio::rlc::{BlockSet, Status};
+use crate::radio::rlc::{BlockSet, SnRun, Status};
 use crate::trace::TraceEvent;
+
+/// A report with what it names as missing.
+#[derive(Debug, Clone)]
+pub(super) struct WrittenReport {
+    pub status: Status,
+    pub missing: Vec<SnRun>,
+}
+
+impl WrittenReport {
+    /// Puts the report into a set that has no other.
+    pub fn put_into(self, set: &mut BlockSet) -> Status {
+        debug_assert!(set.missing.is_empty());
+        set.missing.extend(self.missing);
+        self.status
+    }
+}
 
 impl AmEntity {
     /// EURANE: nothing came by in time for the report to ride on. It is written now and leaves with the next TTI, in
