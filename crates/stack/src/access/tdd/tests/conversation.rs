@@ -3,6 +3,7 @@
 use Direction::{Downlink, Uplink};
 
 use super::*;
+use crate::radio::phy::tdd::TddRadioConfig;
 
 fn alone() -> Bench {
     Bench::new(tdd(), rlc(), 1, 1)
@@ -227,4 +228,31 @@ fn one_user_alone_has_the_throughput_of_the_closed_form() {
             assert_eq!(bench.delivered[Uplink.index()].len(), 400);
         }
     }
+}
+
+/// RLC that has reached MaxRST waits for an acknowledgment for ever, and sends nothing: it holds no capacity.
+#[test]
+fn an_entity_beyond_repair_lets_go_of_its_capacity() {
+    let radio = TddRadioConfig { estimate_sigma_db: 10.0, rho: 0.39, ..TddRadioConfig::default() };
+    let cell = TddConfig {
+        layout: LayoutKind::LowChipRate,
+        grant: GrantConfig { sdus: 4, ends: GrantEnds::Acknowledged, ..tdd().grant },
+        ack: AckConfig { channel: AckChannel::Dedicated, ..tdd().ack },
+        radio: Some(radio),
+        ..tdd()
+    };
+    let mut beyond_repair = 0;
+    for seed in 0..40 {
+        // A window that does not move leads to a RESET, and the first one is one too many.
+        let rlc = AmConfig { max_dat: Some(1), max_mrw: Some(2), max_rst: 1, ..rlc() };
+        let mut bench = Bench::new(cell.clone(), rlc, 3, seed);
+        for (id, ue) in (0..60).zip([0, 1, 2].into_iter().cycle()) {
+            bench.sends(3 + 10 * id, ue, Direction::Downlink, id, 1340);
+        }
+        bench.frames(20_000);
+        let is_dead = |(_, event): &(Time, TraceEvent)| matches!(event, TraceEvent::RlcUnrecoverable { .. });
+        beyond_repair += bench.trace.iter().filter(|told| is_dead(told)).count();
+        assert_eq!(bench.held(), 0, "seed {seed}");
+    }
+    assert!(beyond_repair > 0, "the radio is too good for this test");
 }

@@ -138,6 +138,10 @@ proptest! {
             event, TraceEvent::SduDiscarded { ue: whose, direction, sdu, .. }
                 if (*whose, *direction, sdu.0) == (ue, of, id)
         ));
+        // Beyond MaxRST that is an error, and told.
+        let is_dead = |ue: UeId, of: Direction| bench.trace.iter().any(|(_, event)| {
+            *event == TraceEvent::RlcUnrecoverable { ue, direction: of }
+        });
         for direction in Direction::BOTH {
             for ue in (0..12).map(UeId) {
                 let of_ue = |list: &[(UeId, u64)]| -> Vec<u64> {
@@ -146,7 +150,8 @@ proptest! {
                 let arrived = of_ue(&bench.delivered[direction.index()]);
                 prop_assert!(arrived.windows(2).all(|pair| pair[0] < pair[1]), "in order, none twice");
                 for id in of_ue(&sent[direction.index()]) {
-                    prop_assert!(arrived.contains(&id) || given_up(ue, direction, id), "packet {} is lost", id);
+                    let is_settled = arrived.contains(&id) || given_up(ue, direction, id);
+                    prop_assert!(is_settled || is_dead(ue, direction), "packet {} is lost", id);
                 }
             }
         }

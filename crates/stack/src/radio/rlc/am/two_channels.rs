@@ -74,8 +74,9 @@ impl AmEntity {
         self.sender.sdus_done
     }
 
-    /// Whether nothing that was sent waits for an acknowledgment, and no window for the peer to move.
+    /// Whether nothing that was sent waits for an acknowledgment, and no window for the peer to move; or none will come,
+    /// since the entity has failed.
     pub fn is_settled(&self) -> bool {
-        self.sender.vt_a == self.sender.vt_s && self.sender.mrw_fields().is_none()
+        self.has_failed() || (self.sender.vt_a == self.sender.vt_s && self.sender.mrw_fields().is_none())
     }
 }
