@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from umtslab import Scenario, Store, _core, open_store, simulate
+from umtslab.plot import KINDS
+from umtslab.plot.tables import OF_SWITCHED
 from umtslab.run import Run
 from umtslab.store.seal import sealed, unsealed
 
@@ -98,6 +100,24 @@ def switched() -> Run:
     """A run with series in which users are switched between FACH and DCH, and some find the cell full."""
     scenario = Scenario.load(FTP.with_name("ftp-fach-dch.toml"), [("duration", "40 s")])
     return simulate(scenario, series=True)[0]
+
+
+@pytest.fixture(scope="session")
+def tdd() -> Run:
+    """A run with series of a TDD cell, with its slots."""
+    changes = {"duration": "6 s", "measure.from": "0 s", "measure.slots": "true"}
+    return simulate(Scenario.load(FTP.with_name("tdd-mixed.toml"), changes), series=True)[0]
+
+
+@pytest.fixture(scope="session")
+def run_of_kind(recorded: Run, switched: Run, tdd: Run) -> Callable[[str], Run]:
+    """The run that has what a kind of figure shows."""
+
+    def of(kind: str) -> Run:
+        series = set(KINDS[kind].series)
+        return tdd if "slots" in series else switched if OF_SWITCHED & series else recorded
+
+    return of
 
 
 def short(*overrides: tuple[str, str]) -> Scenario:

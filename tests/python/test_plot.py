@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,15 +14,14 @@ from umtslab.analyse.rates import sent_per_window
 from umtslab.analyse.steps import cut, hold
 from umtslab.plot import FORMATS, KINDS, View, draw, save
 from umtslab.plot.style import COLOURS, DASHES, MOST_LINES
-from umtslab.plot.tables import OF_SWITCHED
 from umtslab.run import MissingSeries, Run
 
 BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "pdus"])  # test_reproduce_pdus.py
-def test_every_kind_has_data_units_and_a_legend(kind: str, recorded: Run, switched: Run) -> None:
-    figure = draw(switched if OF_SWITCHED & set(KINDS[kind].series) else recorded, kind)
+def test_every_kind_has_data_units_and_a_legend(kind: str, run_of_kind: Callable[[str], Run]) -> None:
+    figure = draw(run_of_kind(kind), kind)
     assert figure.axes[-1].get_xlabel().endswith("(s)")
     for axes in figure.axes:
         assert axes.get_ylabel().endswith(")")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,6 @@ from conftest import FTP, Umts, overhanging
 from matplotlib.colors import to_rgba_array
 from matplotlib.lines import Line2D
 from umtslab.plot import KINDS, Look, UnknownFont, View, draw
-from umtslab.plot.tables import OF_SWITCHED
 from umtslab.run import Run
 
 COLUMN, SLIDE = Look(width_in=3.5), Look(width_in=10)
@@ -17,9 +17,10 @@ COLUMN, SLIDE = Look(width_in=3.5), Look(width_in=10)
 
 @pytest.mark.parametrize("look", [COLUMN, SLIDE], ids=["column", "slide"])
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "pdus"])
-def test_every_kind_fits_a_column_and_a_slide(kind: str, look: Look, recorded: Run, switched: Run) -> None:
-    run = switched if OF_SWITCHED & set(KINDS[kind].series) else recorded
-    figure = draw(run, kind, look=look)
+def test_every_kind_fits_a_column_and_a_slide(
+    kind: str, look: Look, run_of_kind: Callable[[str], Run]
+) -> None:
+    figure = draw(run_of_kind(kind), kind, look=look)
     assert figure.get_figwidth() == look.width_in
     assert overhanging(figure) == []
     size = 8 if look is COLUMN else 14

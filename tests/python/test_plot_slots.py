@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import polars as pl
 import pytest
-from umtslab import Scenario, simulate
 from umtslab.plot import draw
 from umtslab.plot.sir import figure as sir_figure
 from umtslab.plot.slots import CODES, MOST_FRAMES, figure
 from umtslab.run import MissingSeries, Run
-
-
-@pytest.fixture(scope="module")
-def tdd() -> Run:
-    file = Path(__file__).parents[2] / "scenarios" / "tdd-mixed.toml"
-    changes = {"duration": "6 s", "measure.from": "0 s", "measure.slots": "true"}
-    return simulate(Scenario.load(file, changes), series=True)[0]
 
 
 def test_the_blocks_drawn_are_those_of_the_metrics(tdd: Run) -> None:
@@ -40,7 +30,7 @@ def test_no_resource_unit_is_there_twice_and_no_slot_goes_both_ways(tdd: Run) ->
 
 def test_both_figures_are_drawn(tdd: Run) -> None:
     drawn = draw(tdd, "slots").axes[0]
-    assert drawn.get_ylabel() == f"slot (the first {MOST_FRAMES} frames)"
+    assert drawn.get_ylabel() == f"slot (number; the first {MOST_FRAMES} frames)"
     assert len(draw(tdd, "sir").axes) >= 1
 
 
@@ -53,4 +43,4 @@ def test_blocks_of_which_nobody_asked_how_they_are_heard_have_no_sir() -> None:
     block = {"time_s": 0.01, "ue": 0, "direction": "uplink", "slot": 1, "code": 0, "codes": 4, "lost": False}
     table = pl.DataFrame([{**block, "sir_db": None}, {**block, "ue": 1, "sir_db": 9.0}])
     assert [axes.get_ylabel() for axes in sir_figure(table).axes] == ["UE 1\nSIR (dB)"]
-    assert figure(table).axes[0].get_ylabel() == "slot"
+    assert figure(table).axes[0].get_ylabel() == "slot (number)"

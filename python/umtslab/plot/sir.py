@@ -49,12 +49,10 @@ def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
             f"{lost} of {user.rows.height} blocks lost", (1, 1), xytext=(-4, -3), va="top", ha="right",
             xycoords="axes fraction", textcoords="offset points", fontsize="small",
         )  # fmt: skip
-    panels[-1].set_xlabel(
-        "time (s)" if len(users) <= MOST_USERS else f"time (s), {MOST_USERS} of {len(users)} users"
-    )
+    panels[-1].set_xlabel("time (s)")
     if title:
         panels[0].set_title(title, loc="left")
-    _legend(drawing)
+    _legend(drawing, "" if len(users) <= MOST_USERS else f"{MOST_USERS} of {len(users)} users")
     return drawing
 
 
@@ -72,7 +70,7 @@ def _panel(axes: Axes, blocks: pl.DataFrame) -> None:
     )  # fmt: skip
 
 
-def _legend(drawing: Figure) -> None:
+def _legend(drawing: Figure, title: str) -> None:
     from matplotlib.lines import Line2D
 
     keys = [
@@ -80,4 +78,4 @@ def _legend(drawing: Figure) -> None:
         for direction, colour in _LOOKS.items()
     ]
     keys.append(Line2D([], [], color=_LOST, marker="x", linestyle="none", label="lost"))
-    put_legend(drawing, keys, [str(key.get_label()) for key in keys])
+    put_legend(drawing, keys, [str(key.get_label()) for key in keys], title=title)

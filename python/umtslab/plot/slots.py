@@ -20,6 +20,8 @@ CODES = 16
 """Codes of a slot."""
 
 _WAYS = {"uplink": "#eef3f8", "downlink": "#ffffff"}
+_MOST_NAMED = 6
+"""More users than these would need smaller letters in the legend."""
 _USERS = (*COLOURS[1:7], "#8c6d31", "#6b4ba1", "#2f9e8f", "#b5495b", "#4f6d7a", "#a0a94a")
 
 
@@ -45,7 +47,7 @@ def figure(slots: pl.DataFrame, *, title: str = "") -> Figure:
     shown = slots.filter(pl.col("time_s") < begin_s + MOST_FRAMES * FRAME_S - 1e-9)
     cut = shown.height < slots.height
     last = int(str(slots["slot"].max()))
-    label = f"slot (the first {MOST_FRAMES} frames)" if cut else "slot"
+    label = f"slot (number; the first {MOST_FRAMES} frames)" if cut else "slot (number)"
     drawing, axes = new_figure(title, label)
     drawing.set_figheight(max(4.0, 0.34 * (last + 2)) * scale() ** 0.5)
     _ways(axes, shown)
@@ -103,9 +105,10 @@ def _legend(drawing: Figure, users: list[int]) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    keys: list[Any] = [Patch(facecolor=_colour(ue), label=f"UE {ue}") for ue in users[: len(_USERS)]]
-    if len(users) > len(_USERS):
-        keys.append(Patch(facecolor="white", label=f"colours again: {len(users)} users"))
+    named = users if len(users) <= _MOST_NAMED else users[: _MOST_NAMED - 1]
+    keys: list[Any] = [Patch(facecolor=_colour(ue), label=f"UE {ue}") for ue in named]
+    if len(named) < len(users):
+        keys.append(Patch(facecolor="white", label=f"… of {len(users)} users"))
     keys += [
         Patch(facecolor=COLOURS[7], edgecolor="white", hatch="//////", label="downlink"),
         Patch(facecolor=COLOURS[7], edgecolor="white", label="uplink"),
