@@ -45,8 +45,12 @@ def _has_calls(means: Means) -> bool:
     return calls and (means.get("download_time_s") is None or (means.get("pages") or 0.0) > 0)
 
 
+def _is_file_of_one_connection(means: Means) -> bool:
+    """Whether that is another thing than the time of the transfer, or of its connection behind a proxy."""
+    return means.get("download_time_s") is not None and means.get("transfer_time_s") is None
+
+
 _TCP = _some("total_packets")
-_FILES = _known("download_time_s")
 _PAGES = _some("pages")
 _SESSIONS = _some("sessions")
 _DATAGRAMS = _some("udp_sent")
@@ -81,7 +85,7 @@ ROWS = (
     Row("pep_stalled_s", "sum over transfers", _PROXY),
     Row("pep_ahead_octets", "most of any transfer", _PROXY),
     Row("pep_lost_octets", "sum over transfers", _some("pep_lost_octets")),
-    Row("download_time_s", "mean over files", _FILES),
+    Row("download_time_s", "mean over files", _is_file_of_one_connection),
     Row("pages", "sum over users", _PAGES),
     Row("page_time_s", "mean over pages", _PAGES),
     Row("p95_page_time_s", "95 % quantile of pages", _PAGES),
@@ -100,6 +104,16 @@ ROWS = (
     Row("fach_queue_drops", "sum over cells", _some("fach_queue_drops")),
     Row("link_drops", "sum over links", _some("link_drops")),
     Row("rach_collisions", "sum over cells", _some("rach_collisions")),
+    Row("segment_air_time_s", "mean of data segments", _known("segment_air_time_s")),
+    Row("tdd_slots", "downlink, mean of frames", _known("tdd_slots")),
+    Row("uplink_tdd_slots", "uplink, mean of frames", _known("uplink_tdd_slots")),
+    Row("capacity_wait_s", "downlink, mean of grants", _some("capacity_wait_s")),
+    Row("uplink_capacity_wait_s", "uplink, mean of grants", _some("uplink_capacity_wait_s")),
+    Row("sdus_per_grant", "downlink, mean of grants", _some("sdus_per_grant")),
+    Row("uplink_sdus_per_grant", "uplink, mean of grants", _some("uplink_sdus_per_grant")),
+    Row("capacity_refusals", "downlink", _some("capacity_refusals")),
+    Row("uplink_capacity_refusals", "uplink", _some("uplink_capacity_refusals")),
+    Row("ack_collisions", "sum over cells", _some("ack_collisions")),
     Row("cell_efficiency", "of the reserved rate", _SWITCHED),
     Row("simultaneous_dch", "average over time", _SWITCHED),
     Row("dch_allocations", "sum over cells", _SWITCHED),

@@ -41,7 +41,10 @@ def connections_table(connections: Sequence[Mapping[str, Any]]) -> Table:
     names = [name for name in _OF_CONNECTIONS if any(row.get(name) is not None for row in connections)]
     unit_of = units()
     headings = [f">{name} ({unit_of[name]})" if unit_of.get(name) else f">{name}" for name in names]
-    table = Table(">connection", ">ue", *headings)
+    # Only a proxy makes connections that take a part of the way.
+    legs = ["leg"] if any(row.get("leg", "whole") != "whole" for row in connections) else []
+    table = Table(">connection", *legs, ">ue", *headings)
     for row in sorted(connections, key=lambda row: int(row["connection"])):
-        table.add_row(str(row["connection"]), str(row["ue"]), *(number(row[name]) for name in names))
+        who = [str(row[name]) for name in ("connection", *legs, "ue")]
+        table.add_row(*who, *(number(row[name]) for name in names))
     return table

@@ -438,6 +438,17 @@ def test_the_kernel_takes_the_settings_of_2004(umts: Umts, tmp_path: Path) -> No
     assert {name: told[name] for name in expected} == expected
 
 
+def test_the_kernel_obeys_the_least_timeout_of_a_route(umts: Umts) -> None:
+    """TCP_INFO of a connection inside: states and options in eight octets, then the timeout in us."""
+    look = (
+        "import socket, struct\n"
+        "s = socket.create_connection(('10.45.0.1', 80))\n"
+        "print(struct.unpack_from('I', s.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 104), 8)[0])"
+    )
+    words = ["--bearer", "ps-384", "--tcp-set", "route.rto_min=3000", "--", sys.executable, "-c", look]
+    assert int(umts("emulate", *words).stdout) >= 3_000_000
+
+
 def test_what_the_kernel_says_is_told_in_a_line() -> None:
     found = {
         "tcp_sack": "1",

@@ -70,6 +70,32 @@ def test_connections_stand_in_order_with_their_goodput_while_active(many: Run) -
     assert len({row[2] for row in table.rows}) > 10
 
 
+def test_both_connections_of_a_split_transfer_say_which_they_are(umts: Umts) -> None:
+    lines = umts("run", FTP.with_name("split-download.toml")).stdout.splitlines()
+    heading = next(n for n, line in enumerate(lines) if line.startswith("connection"))
+    assert [line.split()[:3] for line in lines[heading : heading + 3]] == [
+        ["connection", "leg", "ue"], ["0", "server", "0"], ["1", "radio", "0"],
+    ]  # fmt: skip
+    # The file's time is that of the whole transfer, not of the connection that ends at the user.
+    assert [line.split()[0] for line in lines if "_time_s" in line.split(" ")[0]] == ["transfer_time_s"]
+    rows = json.loads(umts("run", FTP.with_name("split-download.toml"), "--json").stdout)["runs"][0]
+    assert [(row["transfer"], row["leg"]) for row in rows["connections"]] == [(0, "server"), (0, "radio")]
+
+
+def test_a_tdd_cell_is_told_in_slots_and_waits(umts: Umts) -> None:
+    changes = ("--set", "duration=30 s", "--set", "measure.from=0 s")
+    told = {
+        line.split(" ")[0]
+        for line in umts("run", FTP.with_name("tdd-ftp.toml"), *changes).stdout.splitlines()
+    }
+    assert {
+        "segment_air_time_s",
+        "uplink_tdd_slots",
+        "uplink_capacity_wait_s",
+        "uplink_sdus_per_grant",
+    } <= told
+
+
 def test_the_command_tells_what_was_changed(umts: Umts) -> None:
     lines = umts("run", FTP, "--set", "radio.bler=0.2", "--duration", "5 s", "--budget").stdout.splitlines()
     assert lines[1].startswith("after Dubois (2005), Table 6.1, changed; 1 run of 5 s")

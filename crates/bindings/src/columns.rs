@@ -150,6 +150,8 @@ pub fn connections(rows: &[ConnectionRow], has_budget: bool) -> RecordBatch {
     let schema = connection_schema(has_budget);
     let mut arrays = vec![
         ids(rows.iter().map(|row| row.connection.0)),
+        ids(rows.iter().map(|row| row.transfer.0)),
+        Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.leg.name()))),
         ids(rows.iter().map(|row| row.flow.0)),
         ids(rows.iter().map(|row| row.ue.0.into())),
         floats(rows.iter().map(|row| Some(row.opened_s))),
@@ -169,7 +171,9 @@ pub fn connection_schema(has_budget: bool) -> SchemaRef {
         [false, true].map(|has_budget| {
             let number = |name| field(name, "", DataType::UInt32, false);
             let time = |name, nullable| field(name, "s", DataType::Float64, nullable);
-            let identity = ["connection", "flow", "ue"].map(number).into_iter();
+            let leg = field("leg", "", DataType::Utf8, false);
+            let identity =
+                [number("connection"), number("transfer"), leg, number("flow"), number("ue")].into_iter();
             let times = [time("opened_s", false), time("closed_s", true)];
             let metrics =
                 told(has_budget).map(|metric| field(metric.name, metric.unit, DataType::Float64, true));

@@ -5,7 +5,7 @@ use umts_kernel::TraceSink;
 use crate::Step;
 use crate::access::Access;
 use crate::core_network::CoreNetwork;
-use crate::ids::{Direction, Leg, LinkId, Site};
+use crate::ids::{Direction, LinkId, Site, TcpLeg};
 use crate::packet::Packet;
 use crate::trace::{CapturePoint, TraceEvent};
 
@@ -48,12 +48,14 @@ impl Between {
     ) -> Option<Packet> {
         let packet = self.core.link_arrival(step, link)?;
         let at = match (packet.direction(), packet.leg()) {
-            (Direction::Downlink, Leg::Whole | Leg::Radio) => {
+            (Direction::Downlink, TcpLeg::Whole | TcpLeg::Radio) => {
                 self.enter_access(step, packet);
                 return None;
             }
-            (Direction::Uplink, Leg::Whole | Leg::Server) => CapturePoint::Server,
-            (Direction::Downlink, Leg::Server) | (Direction::Uplink, Leg::Radio) => pep_side(packet.leg()),
+            (Direction::Uplink, TcpLeg::Whole | TcpLeg::Server) => CapturePoint::Server,
+            (Direction::Downlink, TcpLeg::Server) | (Direction::Uplink, TcpLeg::Radio) => {
+                pep_side(packet.leg())
+            }
         };
         step.cx.record(|| TraceEvent::PacketSeen { at, packet });
         Some(packet)
@@ -93,6 +95,6 @@ impl Between {
 }
 
 /// Which side of the proxy segments of a connection on `leg` pass.
-fn pep_side(leg: Leg) -> CapturePoint {
-    if leg == Leg::Server { CapturePoint::PepServer } else { CapturePoint::PepRadio }
+fn pep_side(leg: TcpLeg) -> CapturePoint {
+    if leg == TcpLeg::Server { CapturePoint::PepServer } else { CapturePoint::PepRadio }
 }

@@ -106,7 +106,7 @@ pub enum Site {
 
 /// Which part of the way between server and UE a TCP connection takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Leg {
+pub enum TcpLeg {
     /// All of it.
     #[default]
     Whole,
@@ -116,12 +116,21 @@ pub enum Leg {
     Radio,
 }
 
-impl Leg {
+impl TcpLeg {
+    /// What tables call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            TcpLeg::Whole => "whole",
+            TcpLeg::Server => "server",
+            TcpLeg::Radio => "radio",
+        }
+    }
+
     /// Where `end` of a connection on this leg is. The proxy is the UE's end of one leg and the server's end of the other.
     #[inline]
     pub fn site(self, end: End) -> Site {
         match (self, end) {
-            (Leg::Server, End::Ue) | (Leg::Radio, End::Server) => Site::Pep,
+            (TcpLeg::Server, End::Ue) | (TcpLeg::Radio, End::Server) => Site::Pep,
             (_, End::Server) => Site::Server,
             (_, End::Ue) => Site::Ue,
         }
@@ -132,7 +141,7 @@ impl Site {
     /// Where packets come from that take the whole way in `direction`.
     #[inline]
     pub fn sending(direction: Direction) -> Self {
-        Leg::Whole.site(End::sending(direction))
+        TcpLeg::Whole.site(End::sending(direction))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use umts_units::{Bytes, Time};
 
-use crate::ids::{ConnectionId, Direction, FlowId, Leg, PacketId, UeId};
+use crate::ids::{ConnectionId, Direction, FlowId, PacketId, TcpLeg, UeId};
 
 /// TCP's control bits (RFC 9293 §3.1) as far as the model uses them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -105,7 +105,7 @@ pub struct Segment {
     /// The connection.
     pub connection: ConnectionId,
     /// The part of the way that the connection takes.
-    pub leg: Leg,
+    pub leg: TcpLeg,
     /// The way it goes.
     pub direction: Direction,
     /// Control bits.
@@ -142,7 +142,7 @@ impl Segment {
     pub const fn new(connection: ConnectionId, direction: Direction) -> Self {
         Segment {
             connection,
-            leg: Leg::Whole,
+            leg: TcpLeg::Whole,
             direction,
             flags: Flags {
                 syn: false,
@@ -274,10 +274,10 @@ impl Packet {
 
     /// The part of the way that it takes.
     #[inline]
-    pub fn leg(&self) -> Leg {
+    pub fn leg(&self) -> TcpLeg {
         match &self.content {
             Content::Segment(segment) => segment.leg,
-            Content::Datagram(_) | Content::Foreign(_) => Leg::Whole,
+            Content::Datagram(_) | Content::Foreign(_) => TcpLeg::Whole,
         }
     }
 

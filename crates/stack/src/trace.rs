@@ -8,7 +8,7 @@ use umts_units::Bytes;
 use umts_units::Duration;
 use umts_units::Time;
 
-use crate::ids::{ConnectionId, Direction, End, FlowId, Leg, PacketId, UeId};
+use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, TcpLeg, UeId};
 use crate::packet::{Datagram, Packet, Segment};
 pub use crate::radio::mac::transport_channel::Channel;
 pub use crate::radio::rrc_state::RrcState;
@@ -146,7 +146,7 @@ pub enum TraceEvent {
     ConnectionOpened {
         connection: ConnectionId,
         transfer: ConnectionId,
-        leg: Leg,
+        leg: TcpLeg,
         flow: FlowId,
         ue: UeId,
         sender: End,

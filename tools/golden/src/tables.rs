@@ -21,9 +21,9 @@ impl Connections {
     pub fn add(&mut self, rows: &[ConnectionRow]) {
         let mut text = String::new();
         for row in rows {
-            let ConnectionRow { connection, flow, ue, opened_s, closed_s, metrics } = row;
-            write!(text, "{} {} {} {opened_s:?} {closed_s:?}", connection.0, flow.0, ue.0)
-                .expect("a string takes all");
+            let ConnectionRow { connection, transfer, leg, flow, ue, opened_s, closed_s, metrics } = row;
+            let numbers = [connection.0, transfer.0, flow.0, ue.0.into()];
+            write!(text, "{numbers:?} {leg:?} {opened_s:?} {closed_s:?}").expect("a string takes all");
             for (name, value) in metrics.iter() {
                 write!(text, " {name} {value:?}").expect("a string takes all");
             }
@@ -132,7 +132,7 @@ fn word(hasher: &mut Hasher, text: &str) {
 
 #[cfg(test)]
 mod tests {
-    use umts_stack::ids::{ConnectionId, FlowId, UeId};
+    use umts_stack::ids::{ConnectionId, FlowId, TcpLeg, UeId};
 
     use super::*;
 
@@ -184,6 +184,8 @@ mod tests {
     fn every_field_of_a_connection_counts() {
         let row = ConnectionRow {
             connection: ConnectionId(1),
+            transfer: ConnectionId(1),
+            leg: TcpLeg::Whole,
             flow: FlowId(2),
             ue: UeId(3),
             opened_s: 0.5,
@@ -197,6 +199,8 @@ mod tests {
         };
         let others = [
             ConnectionRow { connection: ConnectionId(2), ..row.clone() },
+            ConnectionRow { transfer: ConnectionId(9), ..row.clone() },
+            ConnectionRow { leg: TcpLeg::Radio, ..row.clone() },
             ConnectionRow { flow: FlowId(1), ..row.clone() },
             ConnectionRow { ue: UeId(1), ..row.clone() },
             ConnectionRow { opened_s: 0.5_f64.next_up(), ..row.clone() },

@@ -4,9 +4,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-use umts_netlink::RouteMetric;
-
-use umts_netlink::Netlink;
+use umts_netlink::{Netlink, RouteMetric, rto_min};
 
 /// What the kernel's TCP is told, in every namespace alike.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -30,23 +28,22 @@ impl TcpSettings {
                     settings.variables.push((name.clone(), value.clone()));
                 }
                 None => return Err(format!("{name} is no variable of TCP: tcp_sack and the like are")),
-                Some(metric) => settings.metrics.push(route_metric(metric, value)?),
+                Some(metric) => settings.metrics.extend(route_metric(metric, value)?),
             }
         }
         Ok(settings)
     }
 }
 
-fn route_metric(name: &str, value: &str) -> Result<RouteMetric, String> {
+fn route_metric(name: &str, value: &str) -> Result<Vec<RouteMetric>, String> {
     let number = || value.parse::<u32>().map_err(|_| format!("route.{name} takes a number, not {value:?}"));
     Ok(match name {
-        "congctl" => RouteMetric::CcAlgo(value.to_owned()),
-        "initcwnd" => RouteMetric::InitCwnd(number()?),
-        "initrwnd" => RouteMetric::InitRwnd(number()?),
-        "advmss" => RouteMetric::Advmss(number()?),
-        // The kernel takes milliseconds.
-        "rto_min" => RouteMetric::RtoMin(number()?),
-        "quickack" => RouteMetric::QuickAck(number()?),
+        "congctl" => vec![RouteMetric::CcAlgo(value.to_owned())],
+        "initcwnd" => vec![RouteMetric::InitCwnd(number()?)],
+        "initrwnd" => vec![RouteMetric::InitRwnd(number()?)],
+        "advmss" => vec![RouteMetric::Advmss(number()?)],
+        "rto_min" => rto_min(number()?).into(),
+        "quickack" => vec![RouteMetric::QuickAck(number()?)],
         _ => {
             let known = "congctl, initcwnd, initrwnd, advmss, rto_min (milliseconds) and quickack";
             return Err(format!("routes have no {name} here: they have {known}"));

@@ -9,7 +9,7 @@ use umts_record::budget::{Budget, BudgetConfig, Whose};
 use umts_record::metrics::RunMetrics;
 use umts_record::series::{Column, Table, Values};
 use umts_stack::detail::Detail;
-use umts_stack::ids::{ConnectionId, Direction, End, FlowId, Leg, PacketId, UeId};
+use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, TcpLeg, UeId};
 use umts_stack::network::NetworkConfig;
 use umts_stack::packet::{Content, Flags, Foreign, Packet, Segment};
 use umts_stack::trace::{CapturePoint, SendCause, TraceEvent};
@@ -178,7 +178,7 @@ impl ProgramsBudget {
         let opened = TraceEvent::ConnectionOpened {
             connection,
             transfer: connection,
-            leg: Leg::Whole,
+            leg: TcpLeg::Whole,
             flow: FlowId(u32::MAX),
             ue,
             sender: End::Server,

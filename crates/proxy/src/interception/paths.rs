@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-use umts_netlink::{Netlink, RouteMetric};
+use umts_netlink::{Netlink, RouteMetric, rto_min};
 
 use crate::error::{ProxyError, wrong};
 use crate::interception::slot::{Lead, OWNER, Slot};
@@ -19,16 +19,12 @@ pub struct PathSettings {
     pub min_rto: Option<Duration>,
 }
 
-/// RTAX_RTO_MIN, as a bit: without it the kernel takes the timeout for a hint.
-const RTO_MIN_IS_SET: u32 = 1 << 13;
-
 impl PathSettings {
     fn metrics(&self) -> Vec<RouteMetric> {
         let mut metrics = Vec::new();
         metrics.extend(self.initial_window.map(RouteMetric::InitCwnd));
         if let Some(time) = self.min_rto {
-            metrics.push(RouteMetric::Lock(RTO_MIN_IS_SET));
-            metrics.push(RouteMetric::RtoMin(u32::try_from(time.as_millis()).unwrap_or(u32::MAX)));
+            metrics.extend(rto_min(u32::try_from(time.as_millis()).unwrap_or(u32::MAX)));
         }
         metrics
     }

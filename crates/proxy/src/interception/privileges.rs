@@ -3,6 +3,7 @@
 use std::io;
 
 use caps::{CapSet, Capability, CapsHashSet};
+use nix::errno::Errno;
 use nix::sys::prctl::{set_keepcaps, set_no_new_privs, set_pdeathsig};
 use nix::sys::signal::Signal;
 use nix::unistd::{Gid, Uid, setgid, setgroups, setuid};
@@ -40,9 +41,12 @@ pub fn lay_down(least: Least) -> io::Result<()> {
     let refused = |error: caps::errors::CapsError| io::Error::other(error.to_string());
     if Uid::effective().is_root() {
         set_keepcaps(true)?;
-        // In a namespace that knows no other users root is nobody outside of it.
+        // In a namespace that knows no other users root is nobody outside of it: there is nobody to become.
         if setgroups(&[]).is_ok() && setgid(Gid::from_raw(NOBODY)).is_ok() {
-            let _ = setuid(Uid::from_raw(NOBODY));
+            match setuid(Uid::from_raw(NOBODY)) {
+                Ok(()) | Err(Errno::EINVAL) => {}
+                Err(error) => return Err(error.into()),
+            }
         }
     }
     let permitted = caps::read(None, CapSet::Permitted).map_err(refused)?;

@@ -3,7 +3,7 @@
 use umts_kernel::TraceSink;
 use umts_stack::core_network::LinkConfig;
 use umts_stack::detail::{Detail, Stage};
-use umts_stack::ids::{ConnectionId, Direction, End, Leg, PacketId, UeId};
+use umts_stack::ids::{ConnectionId, Direction, End, PacketId, TcpLeg, UeId};
 use umts_stack::packet::{Packet, Segment};
 use umts_stack::radio::phy::Lost;
 use umts_stack::radio::rlc::BlockSet;
@@ -39,8 +39,8 @@ impl Budget {
     /// Where a segment is when it has left its host.
     fn first_place(&self, now: Time, segment: &Segment) -> Place {
         match (segment.direction, segment.leg) {
-            (Direction::Uplink, Leg::Whole | Leg::Radio) => Place::Radio,
-            (Direction::Downlink, _) | (Direction::Uplink, Leg::Server) => {
+            (Direction::Uplink, TcpLeg::Whole | TcpLeg::Radio) => Place::Radio,
+            (Direction::Downlink, _) | (Direction::Uplink, TcpLeg::Server) => {
                 let octets = u64::from(segment.payload) + u64::from(segment.header);
                 self.in_core(now, segment.leg, octets)
             }
@@ -48,13 +48,13 @@ impl Budget {
     }
 
     /// In the fixed network, on this leg of it, which takes a packet of so many octets this long when it is empty.
-    fn in_core(&self, now: Time, leg: Leg, octets: u64) -> Place {
+    fn in_core(&self, now: Time, leg: TcpLeg, octets: u64) -> Place {
         let sending =
             |link: &LinkConfig| link.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(Bytes(octets)));
         let links = match leg {
-            Leg::Whole => &self.core[..],
-            Leg::Server => &self.core[..self.hops_to_pep],
-            Leg::Radio => &self.core[self.hops_to_pep..],
+            TcpLeg::Whole => &self.core[..],
+            TcpLeg::Server => &self.core[..self.hops_to_pep],
+            TcpLeg::Radio => &self.core[self.hops_to_pep..],
         };
         let through = links.iter().fold(now, |at, link| at + sending(link) + link.delay);
         Place::Core(through)

@@ -2,7 +2,7 @@
 //!
 //! The data are those of the connection's `sender`; what the other end sends counts only as acknowledgments.
 
-use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, UeId};
+use umts_stack::ids::{ConnectionId, End, FlowId, PacketId, TcpLeg, UeId};
 use umts_stack::packet::{Ecn, Flags, Segment};
 use umts_stack::trace::{SendCause, TraceEvent};
 use umts_units::{BitRate, Duration, Time};
@@ -28,6 +28,8 @@ pub(super) struct Together {
 #[derive(Debug)]
 pub(super) struct Connection {
     pub id: ConnectionId,
+    pub transfer: ConnectionId,
+    pub leg: TcpLeg,
     pub flow: FlowId,
     pub ue: UeId,
     pub sender: End,
@@ -50,8 +52,6 @@ pub(super) struct Connection {
     /// The receiver announced no room, and none since.
     shut_since: Option<Time>,
     is_closed: bool,
-    /// Another connection carries on what this one brings to a proxy.
-    pub ends_at_pep: bool,
     is_active: bool,
     is_transferring: bool,
     /// Until when the integrals are made up.
@@ -82,6 +82,8 @@ impl Connection {
     pub fn new(id: ConnectionId, flow: FlowId, ue: UeId, sender: End, mss: u32, moment: Moment) -> Self {
         Connection {
             id,
+            transfer: id,
+            leg: TcpLeg::Whole,
             flow,
             ue,
             sender,
@@ -101,7 +103,6 @@ impl Connection {
             last_rtt: None,
             shut_since: None,
             is_closed: false,
-            ends_at_pep: false,
             is_active: false,
             is_transferring: false,
             settled: moment.clamped,
@@ -110,6 +111,17 @@ impl Connection {
             arrivals: Arrivals::default(),
             totals: TcpTotals::default(),
         }
+    }
+
+    /// The same as one of the two of a transfer that a proxy splits.
+    pub fn of_transfer(self, transfer: ConnectionId, leg: TcpLeg) -> Self {
+        Connection { transfer, leg, ..self }
+    }
+
+    /// Whether another connection carries on what this one brings to a proxy.
+    #[inline]
+    pub fn ends_at_pep(&self) -> bool {
+        matches!((self.leg, self.sender), (TcpLeg::Server, End::Server) | (TcpLeg::Radio, End::Ue))
     }
 
     pub fn wrote(&mut self, moment: Moment, bytes: u64, together: &mut Together) {

@@ -1,6 +1,6 @@
 //! What a run yields: named numbers for the network and for each connection.
 
-use umts_stack::ids::{ConnectionId, FlowId, UeId};
+use umts_stack::ids::{ConnectionId, FlowId, TcpLeg, UeId};
 
 /// Named numbers in the order of their definitions; a metric without a value had nothing to be computed from.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -43,6 +43,10 @@ impl FromIterator<(&'static str, Option<f64>)> for MetricSet {
 pub struct ConnectionRow {
     /// Its number, unique in the run.
     pub connection: ConnectionId,
+    /// The number of the transfer: its own, or that of the first of the two that a proxy joins.
+    pub transfer: ConnectionId,
+    /// The part of the way that it takes.
+    pub leg: TcpLeg,
     /// The flow that opened it.
     pub flow: FlowId,
     /// The user equipment at its end.

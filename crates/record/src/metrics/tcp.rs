@@ -1,6 +1,6 @@
 //! All connections of a run: finds the one that an event is about, and lets go of those that closed.
 
-use umts_stack::ids::{ConnectionId, Direction, End, FlowId, Leg};
+use umts_stack::ids::{ConnectionId, Direction, End, FlowId};
 use umts_stack::trace::TraceEvent;
 use umts_units::{BitRate, Duration, Time};
 
@@ -51,10 +51,9 @@ impl TcpRecorder {
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         let moment = Moment::new(at, &self.window);
         match event {
-            TraceEvent::ConnectionOpened { connection, leg, flow, ue, sender, mss, .. } => {
-                let ends_at_pep = matches!((leg, sender), (Leg::Server, End::Server) | (Leg::Radio, End::Ue));
+            TraceEvent::ConnectionOpened { connection, transfer, leg, flow, ue, sender, mss } => {
                 let opened = Connection::new(*connection, *flow, *ue, *sender, *mss, moment);
-                self.opened(moment, opened, ends_at_pep);
+                self.opened(moment, opened.of_transfer(*transfer, *leg));
             }
             TraceEvent::ConnectionClosed { connection } => self.closed(moment, *connection),
             TraceEvent::SegmentSent { packet, segment, cause } => {
@@ -144,10 +143,9 @@ impl TcpRecorder {
         (totals, self.fairness(moment.clamped))
     }
 
-    fn opened(&mut self, moment: Moment, mut connection: Connection, ends_at_pep: bool) {
+    fn opened(&mut self, moment: Moment, mut connection: Connection) {
         self.make_room(connection.flow);
-        connection.ends_at_pep = ends_at_pep;
-        if !ends_at_pep {
+        if !connection.ends_at_pep() {
             connection.totals.off = self.flow_opened(connection.flow, moment.at);
         }
         self.open.insert(connection.id, connection);
@@ -170,7 +168,7 @@ impl TcpRecorder {
 
     fn closed(&mut self, moment: Moment, id: ConnectionId) {
         let Some(connection) = self.open.remove(id) else { return };
-        if !connection.ends_at_pep {
+        if !connection.ends_at_pep() {
             let flow = &mut self.flows[connection.flow.index()];
             flow.open -= 1;
             flow.idle_since = (flow.open == 0).then_some(moment.at);
@@ -182,12 +180,12 @@ impl TcpRecorder {
     fn fold(&mut self, moment: Moment, mut connection: Connection, closed: Option<Time>) {
         let rate = self.rates.get(connection.ue.index()).copied().flatten();
         let rate = rate.filter(|_| connection.sender.sends() == Direction::Downlink);
-        let together = if connection.ends_at_pep { &mut self.carried_on } else { &mut self.together };
+        let together = if connection.ends_at_pep() { &mut self.carried_on } else { &mut self.together };
         connection.close(moment, &self.window, rate, together);
         if connection.opened >= self.window.to || moment.at < self.window.from {
             return;
         }
-        if !connection.ends_at_pep {
+        if !connection.ends_at_pep() {
             let flow = &mut self.flows[connection.flow.index()];
             flow.took_part = true;
             flow.acknowledged += connection.totals.acknowledged;
@@ -195,6 +193,8 @@ impl TcpRecorder {
         }
         self.finished.push(ConnectionRow {
             connection: connection.id,
+            transfer: connection.transfer,
+            leg: connection.leg,
             flow: connection.flow,
             ue: connection.ue,
             opened_s: connection.opened.as_secs(),
@@ -218,7 +218,7 @@ impl TcpRecorder {
     #[inline]
     fn find(&mut self, id: ConnectionId) -> Option<(&mut Connection, &mut Together)> {
         let connection = self.open.get(id)?;
-        let together = if connection.ends_at_pep { &mut self.carried_on } else { &mut self.together };
+        let together = if connection.ends_at_pep() { &mut self.carried_on } else { &mut self.together };
         Some((connection, together))
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use umts_stack::ids::{ConnectionId, Direction, End, Leg};
+use umts_stack::ids::{ConnectionId, Direction, End, TcpLeg};
 use umts_stack::packet::Segment;
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
@@ -30,7 +30,7 @@ pub(super) struct TransferTotals {
 #[derive(Debug)]
 struct Transfer {
     direction: Direction,
-    leg: Leg,
+    leg: TcpLeg,
     opened: Time,
     /// The connection that brings the data to their receiver, which has other numbers than the transfer if it is split.
     last: ConnectionId,
@@ -91,12 +91,19 @@ impl TransferRecorder {
         self.totals
     }
 
-    fn opened(&mut self, at: Time, connection: ConnectionId, transfer: ConnectionId, leg: Leg, sender: End) {
+    fn opened(
+        &mut self,
+        at: Time,
+        connection: ConnectionId,
+        transfer: ConnectionId,
+        leg: TcpLeg,
+        sender: End,
+    ) {
         let direction = sender.sends();
         let brings = match leg {
-            Leg::Whole => true,
-            Leg::Server => direction == Direction::Uplink,
-            Leg::Radio => direction == Direction::Downlink,
+            TcpLeg::Whole => true,
+            TcpLeg::Server => direction == Direction::Uplink,
+            TcpLeg::Radio => direction == Direction::Downlink,
         };
         let open = self.open.entry(transfer).or_insert(Transfer {
             direction,
@@ -116,8 +123,8 @@ impl TransferRecorder {
 
     fn delivered(&mut self, at: Time, segment: &Segment, octets: u64) {
         let id = match segment.leg {
-            Leg::Radio => ConnectionId(segment.connection.0 - 1),
-            Leg::Whole | Leg::Server => segment.connection,
+            TcpLeg::Radio => ConnectionId(segment.connection.0 - 1),
+            TcpLeg::Whole | TcpLeg::Server => segment.connection,
         };
         let Some(transfer) = self.open.get_mut(&id).filter(|of| of.direction == segment.direction) else {
             return;
@@ -164,7 +171,7 @@ impl TransferRecorder {
         if transfer.opened >= to || at < from {
             return;
         }
-        if transfer.leg == Leg::Whole {
+        if transfer.leg == TcpLeg::Whole {
             self.totals.passed += 1;
         } else {
             self.totals.split += 1;

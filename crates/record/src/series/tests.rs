@@ -1,4 +1,4 @@
-use umts_stack::ids::{Direction, FlowId, Leg, PacketId, UeId};
+use umts_stack::ids::{Direction, FlowId, PacketId, TcpLeg, UeId};
 use umts_stack::packet::{Flags, SackBlocks};
 use umts_units::Bytes;
 
@@ -21,7 +21,7 @@ fn open() -> Series {
     let opened = TraceEvent::ConnectionOpened {
         connection: CONNECTION,
         transfer: CONNECTION,
-        leg: Leg::Whole,
+        leg: TcpLeg::Whole,
         flow: FlowId(0),
         ue: UeId(0),
         sender: End::Server,

@@ -22,7 +22,7 @@ use std::ops::Range;
 
 use umts_kernel::random::Streams;
 
-use crate::ids::{Direction, FlowId, HeldId, Leg, LinkId};
+use crate::ids::{Direction, FlowId, HeldId, LinkId, TcpLeg};
 use crate::packet::Packet;
 use crate::trace::DropPlace;
 
@@ -93,11 +93,11 @@ impl CoreNetwork {
 
     /// The hops that connections on `leg` take.
     #[inline]
-    fn span(&self, leg: Leg) -> Range<u32> {
+    fn span(&self, leg: TcpLeg) -> Range<u32> {
         match leg {
-            Leg::Whole => 0..self.hops.len() as u32,
-            Leg::Server => 0..self.hops_to_pep,
-            Leg::Radio => self.hops_to_pep..self.hops.len() as u32,
+            TcpLeg::Whole => 0..self.hops.len() as u32,
+            TcpLeg::Server => 0..self.hops_to_pep,
+            TcpLeg::Radio => self.hops_to_pep..self.hops.len() as u32,
         }
     }
 
@@ -171,7 +171,7 @@ mod tests {
         let hops = vec![LinkConfig::default(); 3];
         for (behind, of_server, of_radio) in [(1, vec![0], vec![1, 2]), (3, vec![0, 1, 2], vec![])] {
             let core = CoreNetwork::new(&hops, 2, &[], &Streams::new(1, 0)).with_pep(behind);
-            for (leg, hops) in [(Leg::Server, &of_server), (Leg::Radio, &of_radio)] {
+            for (leg, hops) in [(TcpLeg::Server, &of_server), (TcpLeg::Radio, &of_radio)] {
                 for direction in Direction::BOTH {
                     let segment = Segment { leg, ..Segment::new(ConnectionId(0), direction) };
                     let packet =

@@ -7,7 +7,7 @@ use super::flow::FlowConnection;
 use crate::Step;
 use crate::between::Between;
 use crate::event::Event;
-use crate::ids::{ConnectionId, End, FlowId, Leg};
+use crate::ids::{ConnectionId, End, FlowId, TcpLeg};
 use crate::packet::{Content, Datagram};
 use crate::trace::TraceEvent;
 use crate::traffic::{Action, Nth, Report};
@@ -113,17 +113,19 @@ impl Hosts {
     ) -> ConnectionId {
         let transfer = ConnectionId(self.connections);
         let now = step.cx.now;
-        let legs = match self.new_relay(id, transfer) {
-            None => vec![(Leg::Whole, self.flows[id.index()].open(now, transfer, nth, segment_payload))],
+        let flow = &self.flows[id.index()];
+        let relay = if flow.is_split() { self.new_relay(transfer) } else { None };
+        let flow = &mut self.flows[id.index()];
+        let legs = match relay {
+            None => [Some((TcpLeg::Whole, flow.open(now, transfer, nth, segment_payload))), None],
             Some(relay) => {
-                let tcp = self.flows[id.index()].open_split(now, transfer, nth, segment_payload, relay);
-                [Leg::Server, Leg::Radio].into_iter().zip(tcp).collect()
+                let [server, radio] = flow.open_split(now, transfer, nth, segment_payload, relay);
+                [Some((TcpLeg::Server, server)), Some((TcpLeg::Radio, radio))]
             }
         };
-        let flow = &mut self.flows[id.index()];
         let (ue, sender) = (flow.ue, flow.sender);
-        for (leg, tcp) in legs {
-            let (connection, mss) = (ConnectionId(self.connections), tcp.segment_payload);
+        for (leg, mss) in legs.into_iter().flatten() {
+            let connection = ConnectionId(self.connections);
             self.connections += 1;
             let opened =
                 TraceEvent::ConnectionOpened { connection, transfer, leg, flow: id, ue, sender, mss };
@@ -153,7 +155,7 @@ impl Hosts {
         let datagram = Datagram { direction, number, payload: bytes, header, timestamp };
         let packet = self.packets.number(id, flow.ue, Content::Datagram(datagram));
         step.cx.record(|| TraceEvent::DatagramSent { flow: id, datagram });
-        between.leave(step, Leg::Whole.site(end), packet);
+        between.leave(step, TcpLeg::Whole.site(end), packet);
     }
 
     fn report<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, flow: FlowId, report: Report) {

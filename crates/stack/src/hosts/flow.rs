@@ -4,7 +4,7 @@ use umts_kernel::random::Streams;
 use umts_units::{Duration, Time};
 
 use crate::core_network::pep::Relay;
-use crate::ids::{ConnectionId, Direction, End, FlowId, Leg, Site, UeId};
+use crate::ids::{ConnectionId, Direction, End, FlowId, Site, TcpLeg, UeId};
 use crate::step::Wakeup;
 use crate::tcp::congestion::UserLaws;
 use crate::tcp::{Connection, TcpConfig, TcpEvent, Variant};
@@ -71,7 +71,7 @@ pub(super) struct FlowConnection {
     pub id: ConnectionId,
     /// Its number in the flow; the two of a split transfer share it.
     pub nth: Nth,
-    pub leg: Leg,
+    pub leg: TcpLeg,
     /// The server's end and the UE's.
     ends: [Connection; 2],
     /// Which ends are closed; a one-way connection is over with its sender.
@@ -116,16 +116,16 @@ impl Flow {
         self.split.is_some()
     }
 
-    /// A new connection from end to end takes the place of those that are long over. Returns the TCP of its ends.
-    pub fn open(&mut self, now: Time, id: ConnectionId, nth: Nth, segment_payload: Option<u32>) -> TcpConfig {
+    /// A new connection from end to end takes the place of those that are long over. Returns the payload of its segments.
+    pub fn open(&mut self, now: Time, id: ConnectionId, nth: Nth, segment_payload: Option<u32>) -> u32 {
         self.forget(now);
         let tcp = self.tcp_with(self.tcp, segment_payload);
-        self.connect(id, nth, Leg::Whole, [tcp; 2]);
-        tcp
+        self.connect(id, nth, TcpLeg::Whole, [&tcp, &tcp]);
+        tcp.segment_payload
     }
 
-    /// The two connections of a transfer that a proxy splits, `id` and the next. Returns the TCP of the server's end and
-    /// of the proxy's towards the UE, which open.
+    /// The two connections of a transfer that a proxy splits, `id` and the next. Returns the payload of the segments that
+    /// the server and the proxy send to the UE's side.
     pub fn open_split(
         &mut self,
         now: Time,
@@ -133,26 +133,26 @@ impl Flow {
         nth: Nth,
         segment_payload: Option<u32>,
         relay: Relay,
-    ) -> [TcpConfig; 2] {
+    ) -> [u32; 2] {
         self.forget(now);
         let [to_server, to_ue] = self.split.expect("the proxy splits this flow");
         let [host, to_server, to_ue] =
             [self.tcp, to_server, to_ue].map(|tcp| self.tcp_with(tcp, segment_payload));
-        self.connect(id, nth, Leg::Server, [host, to_server]);
-        self.connect(ConnectionId(id.0 + 1), nth, Leg::Radio, [to_ue, host]);
+        self.connect(id, nth, TcpLeg::Server, [&host, &to_server]);
+        self.connect(ConnectionId(id.0 + 1), nth, TcpLeg::Radio, [&to_ue, &host]);
         self.relays.push(FlowRelay { transfer: id, relay });
-        [host, to_ue]
+        [host, to_ue].map(|tcp| tcp.segment_payload)
     }
 
-    fn connect(&mut self, id: ConnectionId, nth: Nth, leg: Leg, tcp: [TcpConfig; 2]) {
-        let ends = [End::Server, End::Ue].map(|end| self.end(id, leg, end, &tcp[end as usize]));
+    fn connect(&mut self, id: ConnectionId, nth: Nth, leg: TcpLeg, tcp: [&TcpConfig; 2]) {
+        let ends = [End::Server, End::Ue].map(|end| self.end(id, leg, end, tcp[end as usize]));
         let one_way = tcp[0].one_way;
         let connection =
             FlowConnection { id, nth, leg, ends, closed: [false; 2], one_way, expires: Time::NEVER };
         self.connections.push(connection);
     }
 
-    fn end(&self, id: ConnectionId, leg: Leg, end: End, tcp: &TcpConfig) -> Connection {
+    fn end(&self, id: ConnectionId, leg: TcpLeg, end: End, tcp: &TcpConfig) -> Connection {
         let connection = Connection::new(id, self.id, self.ue, end, tcp).on_leg(leg);
         if leg.site(end) == Site::Pep { connection.read_by_hand() } else { connection }
     }
@@ -181,8 +181,8 @@ impl Flow {
     #[inline]
     pub fn split_of(&mut self, connection: ConnectionId, end: End) -> Option<ConnectionId> {
         match self.connection(connection)?.leg {
-            Leg::Server if end == End::Ue => Some(connection),
-            Leg::Radio if end == End::Server => Some(ConnectionId(connection.0 - 1)),
+            TcpLeg::Server if end == End::Ue => Some(connection),
+            TcpLeg::Radio if end == End::Server => Some(ConnectionId(connection.0 - 1)),
             _ => None,
         }
     }
@@ -337,7 +337,7 @@ mod tests {
         let relay = Relay::new(ConnectionId(7), Setup::Early, None);
         flow.open_split(at(0), ConnectionId(7), Nth(0), None, relay);
         let ends = [End::Server, End::Ue].map(|end| flow.nth(Nth(0), end).map(|found| (found.id, found.leg)));
-        assert_eq!(ends, [Some((ConnectionId(7), Leg::Server)), Some((ConnectionId(8), Leg::Radio))]);
+        assert_eq!(ends, [Some((ConnectionId(7), TcpLeg::Server)), Some((ConnectionId(8), TcpLeg::Radio))]);
         for (connection, end, of) in
             [(7, End::Server, None), (7, End::Ue, Some(7)), (8, End::Server, Some(7))]
         {

@@ -7,13 +7,13 @@ use crate::Step;
 use crate::between::Between;
 use crate::core_network::pep::{AtLimit, PepConfig, Relay};
 use crate::event::Event;
-use crate::ids::{ConnectionId, End, FlowId, Leg, Site};
+use crate::ids::{ConnectionId, End, FlowId, Site, TcpLeg};
 use crate::packet::{Content, Packet, Segment};
 use crate::tcp::reset_for;
 use crate::trace::{DropPlace, TraceEvent};
 
 /// The proxy's ends, the server's side first.
-const SIDES: [(Leg, End); 2] = [(Leg::Server, End::Ue), (Leg::Radio, End::Server)];
+const SIDES: [(TcpLeg, End); 2] = [(TcpLeg::Server, End::Ue), (TcpLeg::Radio, End::Server)];
 
 impl Hosts {
     /// Schedules the beginning of every outage of the proxy.
@@ -23,12 +23,9 @@ impl Hosts {
         }
     }
 
-    /// What joins both connections of a new transfer of `flow`; `None` if the proxy lets it pass.
-    pub(super) fn new_relay(&self, flow: FlowId, transfer: ConnectionId) -> Option<Relay> {
+    /// What joins both connections of a new transfer of a flow that is split; `None` if the proxy lets it pass.
+    pub(super) fn new_relay(&self, transfer: ConnectionId) -> Option<Relay> {
         let pep = self.pep.as_ref()?;
-        if !self.flows[flow.index()].is_split() {
-            return None;
-        }
         let relay = Relay::new(transfer, pep.setup, pep.buffer);
         if self.has_room(pep) {
             return Some(relay);
@@ -65,9 +62,9 @@ impl Hosts {
         match flow.split(segment.connection) {
             Some((split, ends)) if !split.relay.is_lost() => {
                 let side = segment.leg;
-                let established = ends[usize::from(side == Leg::Server)].is_established();
+                let established = ends[usize::from(side == TcpLeg::Server)].is_established();
                 if let Some(packet) = split.relay.admit(side, *packet, established) {
-                    ends[usize::from(side == Leg::Radio)].handle_packet(&mut step.cx, &packet);
+                    ends[usize::from(side == TcpLeg::Radio)].handle_packet(&mut step.cx, &packet);
                 }
                 let transfer = split.transfer;
                 self.pep_changed(step, packet.flow, transfer, between);
@@ -102,7 +99,7 @@ impl Hosts {
                 return;
             }
             if let Some((side, syn)) = split.relay.poll_held(&ends) {
-                ends[usize::from(side == Leg::Radio)].handle_packet(&mut step.cx, &syn);
+                ends[usize::from(side == TcpLeg::Radio)].handle_packet(&mut step.cx, &syn);
             } else if !split.relay.carry(&mut step.cx, ends) {
                 break;
             }

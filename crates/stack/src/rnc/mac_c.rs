@@ -11,7 +11,7 @@ use crate::ids::UeId;
 use crate::nodeb::Iub;
 use crate::radio::Air;
 use crate::trace::TraceEvent;
-use crate::ue::Ues;
+use crate::ue::{Pdus, Ues};
 
 /// A channel whose TTIs the UEs share.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ impl MacC {
                 break;
             };
             let (ue, is_last) = (candidates[at], candidates.len() == 1);
-            let blocks = ues[ue].send(&mut step.cx, direction, left, &mut flight);
+            let blocks = ues[ue].send(&mut step.cx, direction, Pdus::All, left, &mut flight);
             if blocks > 0 {
                 bits = ues[ue].leg(direction).block_bits;
                 self.scheduler.served(ue);

@@ -8,7 +8,7 @@ use crate::Step;
 use crate::nodeb::Iub;
 use crate::radio::Air;
 use crate::trace::TraceEvent;
-use crate::ue::Ues;
+use crate::ue::{Pdus, Ues};
 
 /// The DCHs of a cell with one TTI.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ impl MacD {
             let ue = &mut ues[ue];
             is_watched |= ue.control.as_ref().is_some_and(|control| control.is_takeable);
             let (most, bits) = (ue.leg(direction).format.blocks, ue.leg(direction).block_bits);
-            let blocks = ue.send(&mut step.cx, direction, most, &mut flight);
+            let blocks = ue.send(&mut step.cx, direction, Pdus::All, most, &mut flight);
             octets = octets.max(Iub::octets(blocks, bits));
         }
         ues.judge(direction, turn.frame, flight.sets_mut());

@@ -5,7 +5,7 @@ use umts_kernel::TraceSink;
 use umts_units::Time;
 
 use crate::cx::Cx;
-use crate::ids::{ConnectionId, End, FlowId, Leg, PacketId, UeId};
+use crate::ids::{ConnectionId, End, FlowId, PacketId, TcpLeg, UeId};
 use crate::packet::{Content, Ecn, Flags, Packet, Segment};
 use crate::trace::{SendCause, TraceEvent};
 
@@ -35,7 +35,7 @@ pub struct Connection {
     flow: FlowId,
     ue: UeId,
     pub(super) end: End,
-    pub(super) leg: Leg,
+    pub(super) leg: TcpLeg,
     pub(super) config: TcpConfig,
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
@@ -97,7 +97,7 @@ impl Connection {
             flow,
             ue,
             end,
-            leg: Leg::Whole,
+            leg: TcpLeg::Whole,
             config: *config,
             sender: Sender::new(config, id),
             receiver: Receiver::new(config),
@@ -121,7 +121,7 @@ impl Connection {
 
     /// The same end of a connection that takes part of the way only.
     #[must_use]
-    pub fn on_leg(self, leg: Leg) -> Self {
+    pub fn on_leg(self, leg: TcpLeg) -> Self {
         Connection { leg, ..self }
     }
 

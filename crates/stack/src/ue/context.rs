@@ -17,6 +17,17 @@ use crate::rnc::rrc::{DchRates, Measured, Rrc};
 use crate::step::Wakeup;
 use crate::trace::TraceEvent;
 
+/// Which PDUs RLC is asked for, where data and control PDUs have logical channels of their own (TS 25.322 §4.2.1.3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pdus {
+    /// All that there are: one logical channel.
+    All,
+    /// Those of the first channel.
+    Data,
+    /// Those of the second.
+    Control,
+}
+
 /// One UE: both ends of its bearer, each array by direction.
 #[derive(Debug)]
 pub struct UeContext {
@@ -152,53 +163,26 @@ impl UeContext {
         blocks
     }
 
-    /// Asks RLC for `blocks` blocks and takes them aboard `flight`. Returns how many there were. What becomes of them on the
-    /// air the radio says when all are aboard ([`Ues::judge`](super::Ues::judge)).
+    /// Asks RLC for `blocks` blocks of these PDUs and takes them aboard `flight`. Returns how many there were. What becomes of
+    /// them on the air the radio says when all are aboard ([`Ues::judge`](super::Ues::judge)).
     #[inline]
     pub fn send<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
         direction: Direction,
+        pdus: Pdus,
         blocks: u32,
         flight: &mut Flight,
-    ) -> u32 {
-        self.board(cx, direction, flight, |rlc, cx, set| rlc.poll_transmit(cx, blocks, set))
-    }
-
-    /// The same with data PDUs alone.
-    pub fn send_data<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        direction: Direction,
-        blocks: u32,
-        flight: &mut Flight,
-    ) -> u32 {
-        self.board(cx, direction, flight, |rlc, cx, set| rlc.poll_data(cx, blocks, set))
-    }
-
-    /// The same with control PDUs alone.
-    pub fn send_control<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        direction: Direction,
-        blocks: u32,
-        flight: &mut Flight,
-    ) -> u32 {
-        self.board(cx, direction, flight, |rlc, cx, set| rlc.poll_control(cx, blocks, set))
-    }
-
-    #[inline(always)]
-    fn board<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        direction: Direction,
-        flight: &mut Flight,
-        fill: impl FnOnce(&mut Rlc, &mut Cx<'_, T>, &mut BlockSet),
     ) -> u32 {
         let channel = flight.channel;
         let sent = flight.add(self.id);
-        fill(&mut self.rlc[direction.index()], cx, &mut sent.set);
-        let blocks = self.leaves(cx, direction, channel, &mut sent.set);
+        let (rlc, set) = (&mut self.rlc[direction.index()], &mut sent.set);
+        match pdus {
+            Pdus::All => rlc.poll_transmit(cx, blocks, set),
+            Pdus::Data => rlc.poll_data(cx, blocks, set),
+            Pdus::Control => rlc.poll_control(cx, blocks, set),
+        }
+        let blocks = self.leaves(cx, direction, channel, set);
         if blocks == 0 {
             flight.drop_last();
             return 0;

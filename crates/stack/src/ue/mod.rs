@@ -12,7 +12,7 @@ use std::ops::{Index, IndexMut};
 pub use capacity_request::CapacityRequest;
 pub use channels::Leg;
 pub use config::{ChannelConfig, SubstituteConfig, SwitchingConfig, UeConfig};
-pub use context::UeContext;
+pub use context::{Pdus, UeContext};
 pub use control::{COMMON, Control};
 pub use rach::{PrivateRach, Rach};
 

@@ -4,7 +4,7 @@ use umts_kernel::TraceSink;
 use umts_kernel::random::AddressedStream;
 use umts_units::Duration;
 
-use super::Ues;
+use super::{Pdus, Ues};
 use crate::Step;
 use crate::nodeb::Iub;
 use crate::radio::Air;
@@ -83,7 +83,7 @@ fn send<T: TraceSink<TraceEvent>>(
     let (direction, ue) = (turn.plan.direction, access.ue);
     let mut flight = air.begin(direction, turn.plan.channel);
     let context = &mut ues[ue];
-    let blocks = context.send(&mut step.cx, direction, turn.plan.format.blocks, &mut flight);
+    let blocks = context.send(&mut step.cx, direction, Pdus::All, turn.plan.format.blocks, &mut flight);
     let octets = Iub::octets(blocks, context.leg(direction).block_bits);
     ues.judge(direction, turn.frame, flight.sets_mut());
     if blocks > 0 && access.collides {

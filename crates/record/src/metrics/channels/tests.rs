@@ -1,6 +1,6 @@
 use RrcState::{CellDch, CellFach};
 use umts_kernel::TraceSink;
-use umts_stack::ids::{End, FlowId, Leg, PacketId};
+use umts_stack::ids::{End, FlowId, PacketId, TcpLeg};
 use umts_stack::trace::SwitchCause;
 use umts_units::Bytes;
 
@@ -45,7 +45,7 @@ fn switch(ms: u64, from: RrcState, to: RrcState) -> (u64, TraceEvent) {
 
 fn opened(ms: u64, ue: UeId, number: u32) -> (u64, TraceEvent) {
     let connection = ConnectionId(number);
-    let (flow, leg, sender) = (FlowId(0), Leg::Whole, End::Server);
+    let (flow, leg, sender) = (FlowId(0), TcpLeg::Whole, End::Server);
     let transfer = connection;
     (ms, TraceEvent::ConnectionOpened { connection, transfer, leg, flow, ue, sender, mss: 1000 })
 }

@@ -4,13 +4,13 @@ use umts_kernel::TraceSink;
 
 use super::Setup;
 use crate::cx::Cx;
-use crate::ids::{ConnectionId, Direction, Leg};
+use crate::ids::{ConnectionId, Direction, TcpLeg};
 use crate::packet::Packet;
 use crate::tcp::{Connection, State, TcpEvent};
 use crate::trace::TraceEvent;
 
 /// The side of the proxy on which one of its ends is.
-pub type Side = Leg;
+pub type Side = TcpLeg;
 
 /// A transfer: the proxy's ends of its two connections are handed to every call, the server's side first.
 ///

@@ -16,7 +16,7 @@ use crate::radio::phy::tdd::Transmission;
 use crate::radio::phy::tdd::layout::FRAME;
 use crate::rnc::Plan;
 use crate::trace::TraceEvent;
-use crate::ue::Ues;
+use crate::ue::{Pdus, Ues};
 
 /// The number of a control PDU on a common channel among the blocks of its UE, direction and frame.
 const CONTROL_BLOCK: u32 = 65;
@@ -63,7 +63,7 @@ impl MacTdd {
         let mut flight = air.begin(direction, Channel::Ack);
         for &ue in sending {
             let context = &mut ues[ue];
-            if context.send_control(&mut step.cx, direction, 1, &mut flight) > 0 {
+            if context.send(&mut step.cx, direction, Pdus::Control, 1, &mut flight) > 0 {
                 flight.last().lost = self.judge_control(frame, ue, direction);
             }
             self.touched.push((ue, direction));

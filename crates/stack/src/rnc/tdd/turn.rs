@@ -19,7 +19,7 @@ use crate::radio::phy::tdd::layout::FRAME;
 use crate::radio::phy::tdd::{TddRadio, Transmission};
 use crate::rnc::Plan;
 use crate::trace::TraceEvent;
-use crate::ue::Ues;
+use crate::ue::{Pdus, Ues};
 
 /// Blocks of control PDUs have numbers of their own among those of a UE, direction and frame: above any of data.
 const CONTROL_BLOCK: u32 = 64;
@@ -163,11 +163,9 @@ impl MacTdd {
         let codes = self.config.layout.layout().codes_per_block;
         let context = &mut ues[ue];
         let (most, flight) = (grant.places.len() as u32, &mut flights[direction.index()]);
-        let blocks = match grant.reverse {
-            None => context.send_data(&mut step.cx, direction, most, flight),
-            // Without common channels control PDUs go with the data.
-            Some(_) => context.send(&mut step.cx, direction, most, flight),
-        };
+        // Without common channels control PDUs go with the data.
+        let pdus = if grant.reverse.is_some() { Pdus::All } else { Pdus::Data };
+        let blocks = context.send(&mut step.cx, direction, pdus, most, flight);
         self.touched.push((ue, direction));
         if blocks > 0 {
             flight.last().first = self.on_air.len() as u32;
@@ -184,7 +182,7 @@ impl MacTdd {
         if let Some(place) = grant.reverse {
             let (direction, block) = (direction.reversed(), CONTROL_BLOCK);
             let flight = &mut flights[direction.index()];
-            if context.send_control(&mut step.cx, direction, 1, flight) > 0 {
+            if context.send(&mut step.cx, direction, Pdus::Control, 1, flight) > 0 {
                 flight.last().first = self.on_air.len() as u32;
                 self.on_air.push(Transmission { ue, direction, slot: place.slot, block, codes });
             }
