@@ -19,22 +19,24 @@ impl CoreNetwork {
         step: &mut Step<'_, T>,
         packet: Packet,
     ) -> Option<Packet> {
-        let Some(entry) = self.entry(&packet) else { return Some(packet) };
-        self.cross(step, entry, packet);
+        if self.routes.of(&packet).is_empty() {
+            return Some(packet);
+        }
+        self.cross(step, 0, packet);
         None
     }
 
     /// Whether packets that come up from the RNC are at the end of their way there: those for a proxy at the RNC.
     #[inline]
     pub fn ends_at_rnc(&self, packet: &Packet) -> bool {
-        self.entry(packet).is_none()
+        self.routes.of(packet).is_empty()
     }
 
     /// A packet enters, unless the script has something else in mind.
     #[inline]
     pub fn enter<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
         if self.impairments.is_empty() {
-            self.enter_first_link(step, packet);
+            self.cross(step, 0, packet);
         } else {
             self.treat(step, packet);
         }
@@ -60,7 +62,7 @@ impl CoreNetwork {
         let mut following = Vec::new();
         self.impairments.passed(&packet, &mut following);
         for packet in std::iter::once(packet).chain(following) {
-            self.enter_first_link(step, packet);
+            self.cross(step, 0, packet);
         }
     }
 
@@ -84,53 +86,49 @@ impl CoreNetwork {
         link: LinkId,
     ) -> Option<Packet> {
         let packet = self.links[link.index()].arrive();
-        match self.next(link, &packet) {
-            Some(next) => {
-                self.cross(step, next, packet);
-                None
-            }
-            None => Some(packet),
+        let route = self.routes.of(&packet);
+        let next = usize::from(self.hop_of[link.index()].abs_diff(route[0].hop)) + 1;
+        if next == route.len() {
+            return Some(packet);
         }
+        self.cross(step, next, packet);
+        None
     }
 
-    fn enter_first_link<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
-        let entry = self.entry(&packet).expect("it has links to cross");
-        self.cross(step, entry, packet);
-    }
-
-    /// A packet enters a link, and at once those behind it that nothing else enters: what becomes of it there is decided by
-    /// those that went before it. Only the last of them keeps it, until it comes out.
+    /// A packet enters the link at place `place` of its route, and at once those behind it that nothing else enters: what
+    /// becomes of it there is decided by those that went before it. Only the last of them keeps it, until it comes out.
     fn cross<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
-        mut link: LinkId,
+        mut place: usize,
         mut packet: Packet,
     ) {
-        let direction = packet.direction();
+        let route = self.routes.of(&packet);
         let mut at = step.cx.now;
         loop {
-            let place = match self.links[link.index()].send(at, &mut packet) {
+            let stage = &route[place];
+            let id = stage.link(packet.flow);
+            let link = &mut self.links[id.index()];
+            let lost = match link.send(at, &mut packet) {
                 Verdict::Arrives(out) => {
                     at = out;
-                    if let Some(delay) = self.links[link.index()].internet_delay() {
+                    if let Some(delay) = link.internet_delay() {
+                        let direction = packet.direction();
                         step.cx.record(|| TraceEvent::InternetDelay { direction, delay });
                     }
-                    match self.next(link, &packet) {
-                        Some(next) if self.is_entered_in_order(next, link) => {
-                            link = next;
-                            continue;
-                        }
-                        _ => break,
+                    if stage.goes_on {
+                        place += 1;
+                        continue;
                     }
+                    link.keep(packet, at);
+                    return step.at(at, Phase::Receive, Event::LinkArrival(id));
                 }
                 Verdict::QueueFull => DropPlace::LinkQueue,
                 Verdict::Lost => DropPlace::LinkLoss,
                 Verdict::Down => DropPlace::LinkDown,
             };
-            return self.drop_at(step, at, place(self.hop(link) as u8), packet);
+            return self.drop_at(step, at, lost(stage.hop), packet);
         }
-        self.links[link.index()].keep(packet, at);
-        step.at(at, Phase::Receive, Event::LinkArrival(link));
     }
 
     /// A packet gets lost at `at`: that is told then.

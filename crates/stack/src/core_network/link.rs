@@ -85,6 +85,14 @@ pub struct LinkConfig {
     pub outages: Vec<Outage>,
 }
 
+impl LinkConfig {
+    /// Whether packets in this direction may come out before others that entered earlier.
+    pub fn reorders(&self, direction: Direction) -> bool {
+        self.internet_delay
+            .is_some_and(|internet| !internet.keeps_order && internet.direction.contains(direction))
+    }
+}
+
 /// A link is down from `from` until just before `to`: it takes no packet; what is on the way arrives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outage {
@@ -254,7 +262,7 @@ impl Link {
 
     /// Whether a packet may come out before one that entered earlier.
     #[inline]
-    pub fn reorders(&self) -> bool {
+    fn reorders(&self) -> bool {
         self.internet.as_ref().is_some_and(|internet| !internet.keeps_order)
     }
 

@@ -11,6 +11,7 @@ mod impairments;
 mod link;
 pub mod pep;
 mod red;
+mod routes;
 
 pub use delay::{InternetDelay, Ways};
 pub use impairments::{Impairment, Impairments, PacketKind, Treatment};
@@ -18,20 +19,19 @@ pub use link::{Link, LinkConfig, Outage, QueueLimit, Verdict};
 pub use red::{Choice, Red, RedConfig};
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use umts_kernel::random::Streams;
 
-use crate::ids::{Direction, FlowId, HeldId, LinkId, TcpLeg};
+use crate::ids::{Direction, HeldId};
 use crate::packet::Packet;
 use crate::trace::DropPlace;
+use routes::{Hop, Routes};
 
 /// The links of both directions, and the script.
 #[derive(Debug)]
 pub struct CoreNetwork {
     hops: Vec<Hop>,
-    /// Hops between the servers and the proxy; all of them if there is none.
-    hops_to_pep: u32,
+    routes: Routes,
     /// Hop by hop; of a hop, for each that has a link of its own, downlink and uplink.
     links: Vec<Link>,
     /// The hop of each link.
@@ -43,15 +43,6 @@ pub struct CoreNetwork {
     lost: BTreeMap<HeldId, (DropPlace, Packet)>,
 }
 
-/// One hop of the chain.
-#[derive(Debug, Clone, Copy)]
-struct Hop {
-    /// The number of its first link.
-    first: u32,
-    /// Whether all flows share one link.
-    shared: bool,
-}
-
 impl CoreNetwork {
     /// The chain `hops`, server first, for `servers` servers. Each link has losses of its own.
     pub fn new(hops: &[LinkConfig], servers: u32, script: &[Impairment], streams: &Streams) -> Self {
@@ -59,7 +50,8 @@ impl CoreNetwork {
         let (mut chain, mut links, mut hop_of) = (Vec::new(), Vec::new(), Vec::new());
         for (hop, config) in hops.iter().enumerate() {
             let shared = config.shared.unwrap_or(hop > 0);
-            chain.push(Hop { first: links.len() as u32, shared: shared || servers == 1 });
+            let reorders = Direction::BOTH.map(|direction| config.reorders(direction));
+            chain.push(Hop { first: links.len() as u32, shared: shared || servers == 1, reorders });
             // Hops that are shared have the names of the first server's.
             for owner in 0..if shared { 1 } else { servers } {
                 for direction in Direction::BOTH {
@@ -71,7 +63,7 @@ impl CoreNetwork {
         }
         let impairments = Impairments::new(script);
         CoreNetwork {
-            hops_to_pep: chain.len() as u32,
+            routes: Routes::new(&chain, chain.len()),
             hops: chain,
             links,
             hop_of,
@@ -84,68 +76,9 @@ impl CoreNetwork {
     /// The same chain with a proxy behind the first `hops` hops.
     #[must_use]
     pub fn with_pep(self, hops: u32) -> Self {
-        assert!(
-            (1..=self.hops.len() as u32).contains(&hops),
-            "a proxy is between server and RNC, or at the RNC"
-        );
-        CoreNetwork { hops_to_pep: hops, ..self }
-    }
-
-    /// The hops that connections on `leg` take.
-    #[inline]
-    fn span(&self, leg: TcpLeg) -> Range<u32> {
-        match leg {
-            TcpLeg::Whole => 0..self.hops.len() as u32,
-            TcpLeg::Server => 0..self.hops_to_pep,
-            TcpLeg::Radio => self.hops_to_pep..self.hops.len() as u32,
-        }
-    }
-
-    /// The link that packets of `flow` take as hop number `hop` from the server.
-    #[inline]
-    fn link_id(&self, direction: Direction, hop: u32, flow: FlowId) -> LinkId {
-        let Hop { first, shared } = self.hops[hop as usize];
-        let owner = if shared { 0 } else { flow.0 };
-        LinkId(first + owner * 2 + direction.index() as u32)
-    }
-
-    /// The link that a packet enters first; `None` if it takes none, from a proxy at the RNC or to it.
-    #[inline]
-    fn entry(&self, packet: &Packet) -> Option<LinkId> {
-        let (direction, span) = (packet.direction(), self.span(packet.leg()));
-        let hop = match direction {
-            Direction::Downlink => span.start,
-            Direction::Uplink => span.end.checked_sub(1)?,
-        };
-        span.contains(&hop).then(|| self.link_id(direction, hop, packet.flow))
-    }
-
-    /// The link after `link` for `packet`; `None` at the end of its way.
-    #[inline]
-    fn next(&self, link: LinkId, packet: &Packet) -> Option<LinkId> {
-        let (hop, direction) = (self.hop(link), packet.direction());
-        let next = match direction {
-            Direction::Downlink => hop + 1,
-            Direction::Uplink => hop.checked_sub(1)?,
-        };
-        self.span(packet.leg()).contains(&next).then(|| self.link_id(direction, next, packet.flow))
-    }
-
-    /// Whether all packets that enter `link` come out of one and the same other link, and in the order in which they entered
-    /// that one. Links of flows meet in front of one that is shared, and what a proxy sends joins what passes it; where
-    /// order is lost, it is known when they come out.
-    #[inline]
-    fn is_entered_in_order(&self, link: LinkId, behind: LinkId) -> bool {
-        let (at, from) = (self.hop(link), self.hop(behind));
-        let (hop, before) = (self.hops[at as usize], self.hops[from as usize]);
-        let passes_pep = at.max(from) == self.hops_to_pep;
-        (before.shared || !hop.shared) && !passes_pep && !self.links[behind.index()].reorders()
-    }
-
-    /// Which hop from the server a link is.
-    #[inline]
-    fn hop(&self, link: LinkId) -> u32 {
-        u32::from(self.hop_of[link.index()])
+        let hops = hops as usize;
+        assert!((1..=self.hops.len()).contains(&hops), "a proxy is between server and RNC, or at the RNC");
+        CoreNetwork { routes: Routes::new(&self.hops, hops), ..self }
     }
 }
 
@@ -157,13 +90,17 @@ mod tests {
     use super::*;
     use crate::Step;
     use crate::event::Event;
-    use crate::ids::{ConnectionId, PacketId, UeId};
+    use crate::ids::{ConnectionId, FlowId, LinkId, PacketId, TcpLeg, UeId};
     use crate::packet::{Content, Segment};
     use crate::trace::TraceEvent;
 
     fn packet(direction: Direction, flow: FlowId) -> Packet {
         let segment = Segment::new(ConnectionId(0), direction);
         Packet { id: PacketId(0), flow, ue: UeId(0), content: Content::Segment(segment) }
+    }
+
+    fn links(core: &CoreNetwork, packet: &Packet) -> Vec<LinkId> {
+        core.routes.of(packet).iter().map(|stage| stage.link(packet.flow)).collect()
     }
 
     #[test]
@@ -176,8 +113,7 @@ mod tests {
                     let segment = Segment { leg, ..Segment::new(ConnectionId(0), direction) };
                     let packet =
                         Packet { content: Content::Segment(segment), ..packet(direction, FlowId(1)) };
-                    let links = std::iter::successors(core.entry(&packet), |&link| core.next(link, &packet));
-                    let mut path: Vec<u32> = links.map(|link| core.hop(link)).collect();
+                    let mut path: Vec<u8> = core.routes.of(&packet).iter().map(|stage| stage.hop).collect();
                     if direction == Direction::Uplink {
                         path.reverse();
                     }
@@ -192,27 +128,17 @@ mod tests {
         let hops = vec![LinkConfig::default(); 3];
         let core = CoreNetwork::new(&hops, 2, &[], &Streams::new(1, 0));
         for (direction, order) in [(Direction::Downlink, [0, 1, 2]), (Direction::Uplink, [2, 1, 0])] {
-            let mut path = Vec::new();
-            let packet = packet(direction, FlowId(1));
-            let mut at = core.entry(&packet);
-            while let Some(link) = at {
-                path.push(core.hop(link));
-                at = core.next(link, &packet);
-            }
-            assert_eq!(path, order);
+            let route = core.routes.of(&packet(direction, FlowId(1))).iter();
+            assert_eq!(route.map(|stage| stage.hop).collect::<Vec<_>>(), order);
         }
     }
 
     #[test]
     fn servers_share_all_but_their_own_link() {
         let core = CoreNetwork::new(&vec![LinkConfig::default(); 2], 2, &[], &Streams::new(1, 0));
-        let path = |flow| {
-            let packet = packet(Direction::Downlink, flow);
-            let first = core.entry(&packet).unwrap();
-            (first, core.next(first, &packet).unwrap())
-        };
+        let path = |flow| links(&core, &packet(Direction::Downlink, flow));
         let (a, b) = (path(FlowId(0)), path(FlowId(1)));
-        assert!(a.0 != b.0 && a.1 == b.1);
+        assert!(a[0] != b[0] && a[1] == b[1]);
     }
 
     #[test]
@@ -220,20 +146,14 @@ mod tests {
         let hop = |shared| LinkConfig { shared, ..LinkConfig::default() };
         let core =
             CoreNetwork::new(&[hop(Some(true)), hop(Some(false)), hop(None)], 3, &[], &Streams::new(1, 0));
-        let path = |flow| {
-            let packet = packet(Direction::Downlink, FlowId(flow));
-            let first = core.entry(&packet).expect("a first hop");
-            let second = core.next(first, &packet).expect("a second hop");
-            let third = core.next(second, &packet).expect("a third hop");
-            [first, second, third]
-        };
+        let path = |flow| links(&core, &packet(Direction::Downlink, FlowId(flow)));
         let paths = [0, 1, 2].map(path);
         let links =
             |hop: usize| paths.iter().map(|path| path[hop].0).collect::<std::collections::BTreeSet<_>>();
         assert_eq!([0, 1, 2].map(|hop| links(hop).len()), [1, 3, 1]);
         // A shared link takes packets of all flows as they come.
-        let [first, second, third] = paths[1];
-        assert!(core.is_entered_in_order(second, first) && !core.is_entered_in_order(third, second));
+        let route = core.routes.of(&packet(Direction::Downlink, FlowId(1)));
+        assert_eq!(route.iter().map(|stage| stage.goes_on).collect::<Vec<_>>(), [true, false, false]);
     }
 
     /// When packets of 100 ms apart come out of a chain of two links, and in which order.

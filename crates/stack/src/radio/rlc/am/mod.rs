@@ -281,7 +281,7 @@ impl AmEntity {
     }
 
     /// Fills the rest of `set` with data PDUs, which carry the STATUS that is given.
-    #[inline]
+    #[inline(always)]
     fn send_data<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
