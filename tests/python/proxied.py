@@ -106,6 +106,13 @@ def connect(address: Address) -> socket.socket:
     return socket.create_connection(address, WAIT_S)
 
 
+def first_octet(address: Address, wait_s: float = WAIT_S) -> bytes:
+    """Of what comes on a new connection. A reset at once comes before the connection is told of, or after."""
+    with connect(address) as connection:
+        connection.settimeout(wait_s)
+        return connection.recv(1)
+
+
 def text(address: Address) -> str:
     """An address as options take it."""
     host, port = address

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import proxied
 import pytest
-from proxied import Address, Proxy, all_of, connect, outcome, proxy, reset, text
+from proxied import Address, Proxy, all_of, connect, first_octet, outcome, proxy, reset, text
 
 pytestmark = pytest.mark.slow
 
@@ -105,12 +105,6 @@ def _is_answered(address: Address) -> bool:
         return connection.recv(6, socket.MSG_WAITALL) == b"honest"
 
 
-def _first_octet(address: Address) -> bytes:
-    """A reset may come before the connection is told of, or after."""
-    with connect(address) as connection:
-        return connection.recv(1)
-
-
 def test_idle_connections_cost_little_and_others_go_on() -> None:
     with serving("echoes") as there, proxy("--to", text(there)) as made, ExitStack() as all_:
         count = min(CONNECTIONS, made.room - 1)
@@ -186,7 +180,7 @@ def test_a_server_that_resets_all_hinders_nobody() -> None:
 
     with proxied.server(serve) as there, proxy("--to", text(there)) as made:
         for _ in range(500):
-            assert outcome(lambda: _first_octet(made.address)) == "ConnectionResetError"
+            assert outcome(lambda: first_octet(made.address)) == "ConnectionResetError"
         served.set()
         assert _is_answered(made.address)
 
@@ -207,7 +201,7 @@ def test_who_comes_when_descriptors_are_gone_is_reset_and_others_go_on() -> None
             connection.sendall(b"x")
             assert connection.recv(1) == b"x"
         for _ in range(200):
-            assert outcome(lambda: _first_octet(address)) == "ConnectionResetError"
+            assert outcome(lambda: first_octet(address)) == "ConnectionResetError"
         held[0].sendall(b"y")
         assert held[0].recv(1) == b"y"
 

@@ -39,10 +39,14 @@ pub struct Record {
     ended: Ended,
 }
 
-/// Takes a client to its server.
-pub async fn serve(worker: Arc<Worker>, client: TcpStream, address: SocketAddr) {
-    let mut record = Record::new(worker, address);
-    let worker = record.worker.clone();
+/// Takes a client to its server. From now on it is recorded: what is never begun, since all end before, is told like the rest.
+pub fn serve(worker: Arc<Worker>, client: TcpStream, address: SocketAddr) -> impl Future<Output = ()> {
+    let record = Record::new(worker, address);
+    serve_recorded(record, client)
+}
+
+async fn serve_recorded(mut record: Record, client: TcpStream) {
+    let (worker, address) = (record.worker.clone(), record.client);
     let reached = unless_broken(&client, reach(&worker.common, &client, address)).await;
     match reached {
         Ok(Reached { server, address, departure: _departure }) => {

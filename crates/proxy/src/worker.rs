@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
 use std::time::Duration;
 
+use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
 use tokio::time::sleep;
@@ -91,7 +92,7 @@ impl Worker {
         runtime.block_on(async {
             let listener = TcpListener::from_std(listener)?;
             until(&mut stage, Stage::Draining, accept_all(&worker, &listener)).await;
-            worker.accept_pending(&listener).await;
+            worker.accept_pending(&listener)?;
             drop(listener);
             until(&mut stage, Stage::Over, worker.wait_until_empty()).await;
             Ok(())
@@ -124,15 +125,23 @@ impl Worker {
         }
     }
 
-    /// Clients whose handshake is over already were promised a connection.
-    async fn accept_pending(self: &Arc<Self>, listener: &TcpListener) {
-        std::future::poll_fn(|cx| {
-            while let Poll::Ready(Ok((client, address))) = listener.poll_accept(cx) {
-                self.take(client, unmapped(address));
+    /// Clients whose handshake is over already were promised a connection. The kernel is asked itself: the event queue may
+    /// not have told of them yet.
+    fn accept_pending(self: &Arc<Self>, listener: &TcpListener) -> io::Result<()> {
+        loop {
+            match SockRef::from(listener).accept() {
+                Ok((client, address)) => {
+                    client.set_nonblocking(true)?;
+                    let client = TcpStream::from_std(client.into())?;
+                    if let Some(address) = address.as_socket() {
+                        self.take(client, unmapped(address));
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
+                // There is none, or this host has no descriptor for it.
+                Err(_) => return Ok(()),
             }
-            Poll::Ready(())
-        })
-        .await;
+        }
     }
 }
 
@@ -162,4 +171,57 @@ async fn until(stage: &mut watch::Receiver<Stage>, reached: Stage, action: impl 
         _ => Poll::Ready(()),
     })
     .await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+    use crate::options::SideOptions;
+    use crate::relay::ended::Ended;
+    use crate::told::counts::Totals;
+
+    /// What is counted if a client's handshake is over when the proxy is told to end, and whether the client hears of it.
+    fn ended_before_the_first_look(stage: Stage) -> (Totals, io::Result<usize>) {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+        listener.set_nonblocking(true).expect("a listener that does not block");
+        SockRef::from(&listener)
+            .set_linger(Some(Duration::ZERO))
+            .expect("a listener whose clients are reset");
+        let listen = listener.local_addr().expect("an address");
+        let mut client = std::net::TcpStream::connect(listen).expect("a connection");
+        // A port at which nobody listens.
+        let closed = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
+        let pairs = [("--listen", listen), ("--to", closed.expect("an address"))];
+        let pairs = pairs.map(|(name, address)| (name.to_owned(), address.to_string()));
+        let common = Arc::new(Common {
+            options: Options::from_pairs(&pairs).expect("options"),
+            listen,
+            server: Told { side: SideOptions::default(), user_timeout: None, mark: None },
+            bounds: Bounds { chunk: 4096, idle: Duration::from_secs(60) },
+            room: 1,
+            open: AtomicUsize::new(0),
+            counts: Counts::default(),
+            log: None,
+            outgoing: Outgoing::default(),
+        });
+        let (_tell, stage) = watch::channel(stage);
+        Worker::new(common.clone()).work(listener, stage).expect("an event queue");
+        assert_eq!(common.open.load(Ordering::Relaxed), 0);
+        (common.counts.totals(), client.read(&mut [0; 1]))
+    }
+
+    #[test]
+    fn who_was_promised_a_connection_is_told_of_though_all_end_before_it_begins() {
+        let (totals, read) = ended_before_the_first_look(Stage::Over);
+        assert_eq!(totals.ended.into_iter().collect::<Vec<_>>(), [(Ended::Stopped, 1)]);
+        assert_eq!(read.map_err(|error| error.kind()), Err(io::ErrorKind::ConnectionReset));
+    }
+
+    #[test]
+    fn who_was_promised_a_connection_is_taken_to_the_server_though_no_more_are_accepted() {
+        let (totals, _) = ended_before_the_first_look(Stage::Draining);
+        assert_eq!(totals.ended.into_iter().collect::<Vec<_>>(), [(Ended::Refused, 1)]);
+    }
 }
