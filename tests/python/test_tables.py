@@ -52,17 +52,42 @@ def test_a_table_is_the_same_file_whatever_it_came_in(written: Path, tmp_path: P
     assert tree(tmp_path) == tree(written)
 
 
-def test_numbers_have_no_dictionary_and_words_have_one(written: Path) -> None:
-    files = "', '".join(str(path) for path in written.rglob("*.parquet"))
+def chunks(folder: Path) -> list[tuple[str, str, str, str, int]]:
+    """Table, column, encodings, compression and rows of each chunk of a column."""
+    files = "', '".join(str(path) for path in folder.rglob("*.parquet"))
+    wanted = "file_name, path_in_schema, encodings, compression, row_group_num_rows"
     with duckdb.connect() as db:
-        rows = db.sql(
-            f"select type, encodings, compression, row_group_num_rows from parquet_metadata(['{files}'])"
-        ).fetchall()
-    for kind, encodings, compression, count in rows:
-        assert compression == "ZSTD"
-        assert count <= GROUP_ROWS
-        assert ("DICTIONARY" in encodings) == (kind == "BYTE_ARRAY")
-        assert ("BYTE_STREAM_SPLIT" in encodings) == (kind == "DOUBLE")
+        found = db.sql(f"select {wanted} from parquet_metadata(['{files}'])").fetchall()
+    return [(Path(file).stem, *values) for file, *values in found]
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "encoding"),
+    [
+        ("acked", "ack", "DELTA_BINARY_PACKED"),
+        ("rlc_delivered", "direction", "RLE_DICTIONARY"),
+        ("rlc_buffer", "octets", "RLE_DICTIONARY"),
+        ("cwnd", "cwnd_segments", "BYTE_STREAM_SPLIT"),
+        ("goodput", "time_s", "PLAIN"),
+        ("cwnd", "connection", "PLAIN"),
+    ],
+)
+def test_a_column_lies_as_its_first_rows_compress_best(
+    written: Path, table: str, column: str, encoding: str
+) -> None:
+    found = [encodings for *at, encodings, _, _ in chunks(written) if at == [table, column]]
+    assert found
+    for encodings in found:
+        assert encoding in encodings
+        assert ("DICTIONARY" in encodings) == (encoding == "RLE_DICTIONARY")
+
+
+def test_short_tables_are_not_compressed(written: Path) -> None:
+    rows = {name: _core.count_rows(str(path)) for name, path in names(written).items()}
+    for table, column, _, compression, in_group in chunks(written):
+        assert compression == ("ZSTD" if rows[table] >= 32 else "UNCOMPRESSED"), (table, column)
+        assert in_group <= GROUP_ROWS
+    assert {"connections"} < {name for name, count in rows.items() if count < 32}
 
 
 def test_rows_of_connections_are_those_of_the_table(recorded: Run) -> None:

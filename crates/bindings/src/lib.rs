@@ -8,6 +8,7 @@ mod analyse;
 mod columns;
 mod control;
 mod emulate;
+mod encodings;
 mod errors;
 mod lines;
 mod proxy;

@@ -5,25 +5,19 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use arrow_array::{RecordBatch, RecordBatchReader};
-use arrow_schema::{DataType, Schema, SchemaRef};
+use arrow_schema::SchemaRef;
 use arrow_select::concat::concat_batches;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
-use parquet::basic::{Compression, Encoding, ZstdLevel};
 use parquet::errors::ParquetError;
-use parquet::file::properties::{EnabledStatistics, WriterProperties};
-use parquet::schema::types::ColumnPath;
 use pyo3::prelude::*;
 
 use crate::columns::Columns;
+use crate::encodings;
 use crate::errors::os_error;
 
 /// Rows are encoded so many at a time, whatever they came in: equal tables are equal files.
 const ROWS_AT_ONCE: usize = 16 * 1024;
-
-const ROWS_PER_GROUP: usize = 100_000;
-
-const ZSTD_LEVEL: i32 = 3;
 
 /// A file that could not be written or read.
 #[derive(Debug)]
@@ -53,7 +47,9 @@ impl TableError {
 pub struct TableFile {
     path: PathBuf,
     schema: SchemaRef,
-    writer: ArrowWriter<File>,
+    /// Until the first rows are there, by which it is chosen how columns lie.
+    begun: Option<File>,
+    writer: Option<ArrowWriter<File>>,
     waiting: Vec<RecordBatch>,
     rows: usize,
 }
@@ -67,11 +63,8 @@ impl TableFile {
         };
         let parent = path.parent().unwrap_or(folder);
         let opened = std::fs::create_dir_all(parent).and_then(|()| File::create(&path));
-        let begun = opened.map_err(ParquetError::from).and_then(|file| {
-            ArrowWriter::try_new(file, SchemaRef::clone(&schema), Some(properties(&schema)))
-        });
-        let writer = begun.map_err(TableError::of(&path))?;
-        Ok(Self { path, schema, writer, waiting: Vec::new(), rows: 0 })
+        let file = opened.map_err(|error| TableError::of(&path)(error.into()))?;
+        Ok(Self { path, schema, begun: Some(file), writer: None, waiting: Vec::new(), rows: 0 })
     }
 
     /// Adds rows behind those that are there.
@@ -96,7 +89,8 @@ impl TableFile {
     pub fn close(mut self) -> Result<(), TableError> {
         let last = self.take_waiting()?;
         self.encode(&last)?;
-        self.writer.close().map(drop).map_err(TableError::of(&self.path))
+        let closed = self.writer.take().map_or(Ok(()), |writer| writer.close().map(drop));
+        closed.map_err(TableError::of(&self.path))
     }
 
     fn take_waiting(&mut self) -> Result<RecordBatch, TableError> {
@@ -109,28 +103,14 @@ impl TableFile {
     }
 
     fn encode(&mut self, batch: &RecordBatch) -> Result<(), TableError> {
-        self.writer.write(batch).map_err(TableError::of(&self.path))
+        if let Some(file) = self.begun.take() {
+            let schema = SchemaRef::clone(&self.schema);
+            let writer = ArrowWriter::try_new_with_options(file, schema, encodings::options(batch));
+            self.writer = Some(writer.map_err(TableError::of(&self.path))?);
+        }
+        let written = self.writer.as_mut().map_or(Ok(()), |writer| writer.write(batch));
+        written.map_err(TableError::of(&self.path))
     }
-}
-
-/// Numbers of a simulation seldom repeat, so a dictionary of them only costs; floats lie octet by octet, so that those
-/// that are alike stand together. Words repeat.
-fn properties(schema: &Schema) -> WriterProperties {
-    let level = ZstdLevel::try_new(ZSTD_LEVEL).expect("zstd has this level");
-    let mut properties = WriterProperties::builder()
-        .set_compression(Compression::ZSTD(level))
-        .set_dictionary_enabled(false)
-        .set_statistics_enabled(EnabledStatistics::Chunk)
-        .set_max_row_group_row_count(Some(ROWS_PER_GROUP));
-    for field in schema.fields() {
-        let column = ColumnPath::from(field.name().as_str());
-        properties = match field.data_type() {
-            DataType::Float64 => properties.set_column_encoding(column, Encoding::BYTE_STREAM_SPLIT),
-            DataType::Utf8 => properties.set_column_dictionary_enabled(column, true),
-            _ => properties,
-        };
-    }
-    properties.build()
 }
 
 /// Reads a table of a run folder, whichever version of the program wrote it.
