@@ -186,6 +186,7 @@ class EmulationResult:
     connections: Columns
     series: dict[str, Columns]
     files: list[str]
+    lost: list[str]
     events: int
     before_connection: tuple[float, float, bool] | None
     digest: str | None

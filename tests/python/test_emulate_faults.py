@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 
@@ -41,3 +42,37 @@ def test_what_goes_wrong_meanwhile_is_told(umts: Umts) -> None:
         pytest.skip("it takes ip")
     done = umts("emulate", "-q", "--", "sh", "-c", "ip link del umts0; sleep 0.3")
     assert done.stderr == "umts: a program has taken umts0 away: its host has no network any more\n"
+
+
+DOWNLOAD = "curl -s http://a.example/bytes/600000 | wc -c"
+
+
+def test_a_disk_that_fills_up_costs_what_it_has_no_room_for(umts: Umts, small_disk: Path) -> None:
+    out = small_disk / "results"
+    options = ("--bearer", "flat:wpt-3g-fast", "--pcap", "--record", "--series", "--json", "--out", out)
+    done = umts("emulate", *options, "--", "sh", "-c", DOWNLOAD, status=125)
+    assert "600000\n" in done.stderr
+    assert "umts: cannot write the capture" in done.stderr
+    assert "No space left on device" in done.stderr
+    told = json.loads(done.stdout)
+    metrics = told["runs"][0]["metrics"]
+    # Captures tell of TCP: without them it is unknown, and nothing else is.
+    assert (metrics["goodput_kbps"], metrics["tcp_retransmissions"]) == (None, None)
+    assert metrics["sdu_delay_ms"] > 0
+    assert told["emulation"]["packets"]["packets_in"] > 800
+    assert len(told["emulation"]["lost"]) == 1
+    (run,) = (out / "runs").iterdir()
+    assert list(run.rglob("*.tmp")) == [] == list(run.rglob("captures/*"))
+    assert json.loads((run / "metrics.json").read_text()) == metrics
+    assert umts("export", out, "--csv").stdout.count("\n") == 2
+    assert "every event as in the emulation" in umts("replay", out).stdout
+
+
+def test_an_emulation_that_there_is_no_room_for_is_told_all_the_same(umts: Umts, small_disk: Path) -> None:
+    fill = f"curl -s http://a.example/bytes/1000; cat /dev/zero > {small_disk}/rubbish"
+    options = ("--bearer", "flat:wpt-3g-fast", "--json", "--out", small_disk / "results")
+    done = umts("emulate", *options, "--", "sh", "-c", fill, status=125)
+    assert "umts: the results are not kept: No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert json.loads(done.stdout)["emulation"]["packets"]["packets_out"] > 0
+    assert list((small_disk / "results" / "runs").iterdir()) == []

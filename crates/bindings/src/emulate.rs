@@ -61,6 +61,8 @@ pub struct EmulationResult {
     series: BTreeMap<String, Py<Columns>>,
     /// Captures written.
     files: Vec<OsString>,
+    /// Captures and recordings that could not be written, in words: none of them is left.
+    lost: Vec<String>,
     /// Events handled.
     events: u64,
     /// What was before the command's first TCP connection, from its UE's first packet on: seconds to the SYN, seconds of these
@@ -270,6 +272,7 @@ fn measured(
         metrics: results.metrics.network.iter().map(|(name, value)| (name.to_owned(), value)).collect(),
         connections,
         series,
+        lost: results.lost,
         files: results.files.into_iter().map(PathBuf::into_os_string).collect(),
         events: results.events,
         before_connection: results

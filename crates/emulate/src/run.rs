@@ -89,6 +89,8 @@ pub struct Results {
     pub series: Option<SeriesTables>,
     /// Captures written.
     pub files: Vec<PathBuf>,
+    /// Files that could not be written, in words: none of them is left, the rest is whole.
+    pub lost: Vec<String>,
     /// Events handled.
     pub events: u64,
     /// When it ended.
@@ -146,10 +148,12 @@ pub fn emulate(
         released_late: 0,
     };
     let cpu_before = cpu_time().map_err(system("cannot read the clock"))?;
-    let results = setting.run(&mut live, meter, |live| &live.exchange)?;
+    let mut results = setting.run(&mut live, meter, |live| &live.exchange)?;
     let cpu = cpu_time().map_err(system("cannot read the clock"))? - cpu_before;
     if let Some(recording) = live.recording.take() {
-        recording.finish().map_err(system("cannot write the recording"))?;
+        results
+            .lost
+            .extend(recording.finish().err().map(|error| format!("cannot write the recording: {error}")));
     }
     let (mut tun_drops, mut devices_lost, mut frames) = (0, 0, Frames::default());
     for (number, port) in live.clock.ports().iter().enumerate() {
@@ -245,13 +249,27 @@ impl<'a> Setting<'a> {
         if stopped {
             return Err(EmulationError::Stopped);
         }
-        let Records { mut metrics, mut series, files, beside } = recorders.finish(end)?;
+        let Records { mut metrics, mut series, captures, beside } = recorders.finish(end);
+        // It cannot be made again: whatever there was room for is kept.
+        let (files, lost) = match captures {
+            Ok(files) => (files, Vec::new()),
+            Err(error) => (Vec::new(), vec![error.to_string()]),
+        };
         let before_connection = beside.first_connection.found();
         let (tables, digest) = beside.finish(end, &mut metrics);
         if let Some(series) = &mut series {
             series.tables.extend(tables);
         }
-        Ok(Results { metrics, series, files, events: queue.scheduled(), end, before_connection, digest })
+        Ok(Results {
+            metrics,
+            series,
+            files,
+            lost,
+            events: queue.scheduled(),
+            end,
+            before_connection,
+            digest,
+        })
     }
 
     /// Those of a simulation, told of real packets, and what is watched beside them.

@@ -72,8 +72,8 @@ pub struct Records<B = NoTrace> {
     pub metrics: RunMetrics,
     /// Time series, and the tables of the budget behind them, if series were wanted.
     pub series: Option<SeriesTables>,
-    /// The captures that were written.
-    pub files: Vec<PathBuf>,
+    /// The captures that were written; or why they could not be, and then none is left. The rest is whole all the same.
+    pub captures: Result<Vec<PathBuf>, CaptureError>,
     /// The sink that was beside them.
     pub beside: B,
 }
@@ -114,18 +114,15 @@ impl<B> Recorders<B> {
     }
 
     /// What is left of a run that ended at `end`. If that was before the end of the window, the window ends with it.
-    ///
-    /// # Errors
-    /// If a capture could not be written; then none is left.
-    pub fn finish(self, end: Time) -> Result<Records<B>, CaptureError> {
+    pub fn finish(self, end: Time) -> Records<B> {
         let mut metrics = self.metrics.finish_early(end);
         let of_budget = self.budget.map(|budget| budget.finish(end, &mut metrics)).unwrap_or_default();
         let mut series = self.series.map(|series| series.finish(end));
         if let Some(series) = &mut series {
             series.tables.extend(of_budget);
         }
-        let files = self.captures.map(Captures::finish).transpose()?.unwrap_or_default();
-        Ok(Records { metrics, series, files, beside: self.beside })
+        let captures = self.captures.map_or_else(|| Ok(Vec::new()), Captures::finish);
+        Records { metrics, series, captures, beside: self.beside }
     }
 }
 

@@ -81,8 +81,9 @@ pub fn run(scenario: &Scenario, mut options: RunOptions<'_>) -> Result<RunOutput
     } else {
         run_loop(scenario, network, &mut options, recorders, |recorders| recorders)?
     };
-    let Records { metrics, series, files, .. } = recorders.finish(Time::ZERO + scenario.duration)?;
-    Ok(RunOutput { metrics, series, files, events })
+    let Records { metrics, series, captures, .. } = recorders.finish(Time::ZERO + scenario.duration);
+    // The same run may be made again, with room: nothing is lost without its rest.
+    Ok(RunOutput { metrics, series, files: captures?, events })
 }
 
 /// The network, and what watches it. What describes them is not kept: with many users it is large.

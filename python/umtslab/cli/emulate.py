@@ -38,7 +38,8 @@ def options(parser: Parser) -> None:
         "bearer. Behind it every name and every address answers over HTTP (`curl "
         "http://any.name/` tells what), and nothing else is in reach.",
         "Exit status: that of the command, or if that is 0, of a program of --ue that failed "
-        "before the command ended; 125 if the emulation itself failed, 126 or 127 if the "
+        "before the command ended; 125 if the emulation itself failed or some of its results could not be "
+        "written, 126 or 127 if the "
         "command cannot be run or is not there, 2 for wrong usage or input.",
     )
     _networks(parser.add_argument_group("the network"))

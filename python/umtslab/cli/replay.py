@@ -11,13 +11,12 @@ from umtslab import _core
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import add_out
 from umtslab.cli.results import find_runs
+from umtslab.emulate.session import RECORDING
 from umtslab.exit_status import FAILED
 from umtslab.scenario import Scenario
 
 if TYPE_CHECKING:
     from umtslab.cli.parser import Parser
-
-RECORDING = "packets-in.pcapng"
 
 
 def options(parser: Parser) -> None:
@@ -57,10 +56,12 @@ def replay(result: str, *, out: Path, pcap: Path | None) -> int:
         pcap_dir=None if pcap is None else str(pcap),
         pdus=True,
     )
+    for what in again.lost:
+        print(f"umts: {what}", file=sys.stderr)
     print(f"replayed {again.duration_s:.3f} s with {again.events} events")
     if again.digest == card["digest"]:
         print("every event as in the emulation")
-        return 0
+        return FAILED if again.lost else 0
     print(
         f"umts: the replay went another way than the emulation, which {run.identity.code} made "
         f"({run.events} events)",

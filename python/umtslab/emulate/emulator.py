@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import sys
 import traceback
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from umtslab import _core
 from umtslab.emulate import resolver, walls
 from umtslab.emulate.labels import Labels
 from umtslab.emulate.meter import Meter
-from umtslab.emulate.session import METRICS_VARIABLE, Session
+from umtslab.emulate.session import METRICS_VARIABLE, RECORDING, Session
 from umtslab.exit_status import EMULATION_FAILED, WRONG
 from umtslab.printable import guarded
 from umtslab.system_errors import reason
@@ -69,7 +70,7 @@ def _own_output() -> TextIO:
 
 def _emulate(session: Session, parent: int, name_servers: list[str], output: TextIO | None) -> int:
     from umtslab.emulate.report import print_json, print_summary
-    from umtslab.emulate.results import account, keep, programs_own
+    from umtslab.emulate.results import account, keep, measured, programs_own
     from umtslab.scenario import Scenario
     from umtslab.store import open_store
 
@@ -83,13 +84,20 @@ def _emulate(session: Session, parent: int, name_servers: list[str], output: Tex
             return EMULATION_FAILED
         became = account(result, _peak_memory())
         own = programs_own(own_metrics)
-        run = keep(session, scenario, result, draft, store, became, own)
+        run, lost = measured(session, scenario, result, draft, store, own), list(result.lost)
+        try:
+            run = keep(session, scenario, run, draft, store, became)
+        except (OSError, sqlite3.Error) as error:
+            # It cannot be made again: what it found is told, though there is no room for it.
+            lost.append(f"the results are not kept: {reason(error)}")
     if session.meter:
         print_summary(scenario, result, run, own)
     if output is not None:
         with output:
             print_json(became, run, output)
-    return _exit_status(session, result)
+    for what in lost:
+        print(f"umts: {what}", file=sys.stderr)
+    return EMULATION_FAILED if lost else _exit_status(session, result)
 
 
 def _run(
@@ -101,8 +109,6 @@ def _run(
     own_metrics: Path,
 ) -> _core.EmulationResult:
     """The network with its programs, until the command ends."""
-    from umtslab.emulate.report import RECORDING
-
     labels = Labels()
     world = walls.world(session, [*session.variables, (METRICS_VARIABLE, str(own_metrics))], labels)
     labels.start()

@@ -10,12 +10,10 @@ from typing import Any, TextIO
 
 from umtslab import _core
 from umtslab.emulate.network import dch_of
+from umtslab.emulate.session import RECORDING
 from umtslab.emulate.traffic import SIMULATED
 from umtslab.run import Run
 from umtslab.scenario import Scenario
-
-RECORDING = "packets-in.pcapng"
-"""Packets as they came in, in the folder of an emulation that was recorded."""
 
 _SHOWN = (
     ("goodput_kbps", "goodput of the programs' TCP", "kbit/s", 1.0),

@@ -12,8 +12,8 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from umtslab.emulate.session import Session
-from umtslab.emulate.traffic import OF_TCP, SIMULATED, of_captures, simulated, whole_network
+from umtslab.emulate.session import RECORDING, Session
+from umtslab.emulate.traffic import OF_TCP, SIMULATED, Traffic, of_captures, simulated, whole_network
 from umtslab.run import Identity, Metrics, Run, code_version, finite
 
 if TYPE_CHECKING:
@@ -23,26 +23,25 @@ if TYPE_CHECKING:
     from umtslab.store.store import Draft
 
 
-def keep(
+def measured(
     session: Session,
     scenario: Scenario,
     result: _core.EmulationResult,
     draft: Draft,
     store: Store,
-    became: Mapping[str, Any],
     own: Mapping[str, float],
 ) -> Run:
-    """Put an emulation and its account into the store, with metrics that its programs measured themselves.
+    """An emulation as a run that is not kept yet, with metrics that its programs measured themselves.
 
     The metrics and series of TCP are those of the programs' connections, from the captures at both ends; the
     table of connections has them alone. Those of simulated users beside them are ``simulated_connections``,
-    and series of such names.
+    and series of such names. Where captures could not be written, they are unknown.
     """
     metrics, tables = _measured(session, scenario, result, draft)
     metrics |= _taken(own, metrics)
     # Without blanks: files are named after it.
     name = f"{scenario.name}-emulated"
-    run = Run(
+    return Run(
         name,
         _next_identity(session, scenario, store),
         finite(metrics),
@@ -51,13 +50,26 @@ def keep(
         None,
         tables,
     )
+
+
+def keep(
+    session: Session,
+    scenario: Scenario,
+    run: Run,
+    draft: Draft,
+    store: Store,
+    became: Mapping[str, Any],
+) -> Run:
+    """Put an emulation and its account into the store."""
     if not session.pcap:
         _drop(draft.folder / "captures")
     card = {"session": asdict(replace(session, scenario="")), **became}
     text = json.dumps(card, indent=1, sort_keys=True) + "\n"
     (draft.folder / "emulation.json").write_text(text, encoding="utf-8")
     again = (
-        ["replay", str(store.path / "runs" / run.key)] if session.record else ["emulate", *_options(session)]
+        ["replay", str(store.path / "runs" / run.key)]
+        if (draft.folder / RECORDING).is_file()
+        else ["emulate", *_options(session)]
     )
     # The catalogue takes text: octets that are none are told from others no more.
     command = shlex.join(["umts", *again]).encode(errors="replace").decode()
@@ -69,7 +81,12 @@ def _measured(
 ) -> tuple[Metrics, dict[str, Any]]:
     """The metrics of an emulation, and its tables."""
     server, ue = (draft.captures / f"{point}.pcapng" for point in ("server", "ue"))
-    traffic = of_captures(server, ue, result.duration_s, series=session.series)
+    is_captured = str(server) in result.files
+    traffic = (
+        of_captures(server, ue, result.duration_s, series=session.series)
+        if is_captured
+        else Traffic.unknown()
+    )
     has_flows = simulates_flows(scenario)
     tables: dict[str, Any] = {"connections": traffic.connections, **traffic.series}
     for kind, table in result.series.items():
@@ -102,6 +119,7 @@ def account(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any]:
         "tcp": result.tcp,
         "fidelity": {**result.fidelity, "peak_memory_bytes": peak_memory},
         "degraded": result.degraded,
+        "lost": result.lost,
         "before_first_connection": _before(result),
     }
 

@@ -9,6 +9,9 @@ METRICS_VARIABLE = "UMTS_METRICS"
 """Environment variable of the programs: a file in which one of them may leave metrics of its own, as a JSON
 object of names and numbers, for the results of the emulation."""
 
+RECORDING = "packets-in.pcapng"
+"""Packets as they came in, in the folder of an emulation that was recorded."""
+
 
 @dataclass(frozen=True)
 class Session:

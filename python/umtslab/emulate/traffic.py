@@ -45,6 +45,15 @@ class Traffic:
     """A row each, as of a capture, with times of the run; ``ue`` is null between given devices."""
     series: dict[str, pl.DataFrame] = field(default_factory=dict)
 
+    @staticmethod
+    def unknown() -> Traffic:
+        """The traffic of captures that could not be written."""
+        import polars as pl
+
+        names = (entry["name"] for entry in _core.capture_metric_definitions())
+        none = pl.DataFrame(schema={"connection": pl.UInt32, "ue": pl.UInt32})
+        return Traffic(dict.fromkeys(names), none)
+
 
 def of_captures(server: Path, ue: Path, duration_s: float, *, series: bool) -> Traffic:
     """The traffic in the captures at the server side and at the UEs, of an emulation of `duration_s`.

@@ -1,27 +1,27 @@
 //! The packets of an emulation as they came in: a pcapng file, an interface for each port, the run's own time.
 
 use std::borrow::Cow;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration as StdDuration;
 
-use pcap_file::DataLink;
 use pcap_file::pcapng::blocks::enhanced_packet::EnhancedPacketBlock;
 use pcap_file::pcapng::blocks::interface_description::{
     InterfaceDescriptionBlock, InterfaceDescriptionOption,
 };
 use pcap_file::pcapng::{Block, PcapNgReader, PcapNgWriter};
+use pcap_file::{DataLink, PcapError};
 use umts_units::Time;
 
 use crate::clock::wall_clock::Arrival;
 use crate::devices::topology::SERVER_PORT;
 use crate::devices::tun::MTU;
 
-/// Being written.
+/// Being written. At the first error the file is gone, so that the room it took is free for other results.
 pub struct Recording {
-    writer: PcapNgWriter<BufWriter<File>>,
-    error: Option<io::Error>,
+    path: PathBuf,
+    writer: io::Result<PcapNgWriter<BufWriter<File>>>,
 }
 
 impl Recording {
@@ -45,14 +45,12 @@ impl Recording {
             };
             writer.write_pcapng_block(block).map_err(io::Error::other)?;
         }
-        Ok(Recording { writer, error: None })
+        Ok(Recording { path: path.to_owned(), writer: Ok(writer) })
     }
 
     /// A packet came in. Errors are told by [`finish`](Self::finish).
     pub fn note(&mut self, at: Time, arrival: &Arrival) {
-        if self.error.is_some() {
-            return;
-        }
+        let Ok(writer) = &mut self.writer else { return };
         let block = EnhancedPacketBlock {
             interface_id: arrival.port as u32,
             timestamp: StdDuration::from_nanos(at.as_nanos()),
@@ -60,7 +58,13 @@ impl Recording {
             data: Cow::Borrowed(&arrival.bytes),
             options: Vec::new(),
         };
-        self.error = self.writer.write_pcapng_block(block).err().map(io::Error::other);
+        if let Err(error) = writer.write_pcapng_block(block) {
+            self.writer = Err(match error {
+                PcapError::IoError(error) => error,
+                other => io::Error::other(other),
+            });
+            remove(&self.path);
+        }
     }
 
     /// Completes the file.
@@ -68,11 +72,16 @@ impl Recording {
     /// # Errors
     /// The first since it was made.
     pub fn finish(self) -> io::Result<()> {
-        match self.error {
-            Some(error) => Err(error),
-            None => self.writer.into_inner().into_inner().map_err(io::IntoInnerError::into_error)?.sync_all(),
-        }
+        let written = self.writer.and_then(|writer| {
+            writer.into_inner().into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
+        });
+        written.inspect_err(|_| remove(&self.path))
     }
+}
+
+/// Whoever removes a part of a file already has an error that says why.
+fn remove(path: &Path) {
+    let _ = fs::remove_file(path);
 }
 
 /// The packets of a recording, in the order in which they came.

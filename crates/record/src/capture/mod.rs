@@ -90,8 +90,8 @@ impl Default for CaptureConfig {
 
 /// Writes captures.
 ///
-/// Files have temporary names (`server.pcapng.tmp`) until [`Captures::finish`]; whoever drops this before, or finds an
-/// error there, leaves none behind.
+/// Files have temporary names (`server.pcapng.tmp`) until [`Captures::finish`]; whoever drops this before leaves none
+/// behind. At the first error all are gone at once, so that the room they took is free for the rest of the results.
 #[derive(Debug)]
 pub struct Captures {
     files: Vec<(CapturePoint, CaptureFile)>,
@@ -137,6 +137,15 @@ impl Captures {
             file.complete()?;
         }
         files.into_iter().map(CaptureFile::publish).collect()
+    }
+
+    /// Something was to be written. After an error nothing is.
+    fn wrote(&mut self, written: Result<(), CaptureError>) {
+        if let Err(error) = written {
+            self.error = Some(error);
+            self.files.clear();
+            self.rlc = None;
+        }
     }
 
     /// A packet passes a capture point.
@@ -195,11 +204,13 @@ impl TraceSink<TraceEvent> for Captures {
                 self.headers.closed(*connection);
             }
             TraceEvent::PacketSeen { at: point, packet } => {
-                self.error = self.see(at, *point, packet).err();
+                let written = self.see(at, *point, packet);
+                self.wrote(written);
             }
             event => {
                 if let Some(rlc) = &mut self.rlc {
-                    self.error = rlc.record(at, event).err();
+                    let written = rlc.record(at, event);
+                    self.wrote(written);
                 }
             }
         }
@@ -209,7 +220,8 @@ impl TraceSink<TraceEvent> for Captures {
         if self.error.is_none()
             && let Some(rlc) = &mut self.rlc
         {
-            self.error = rlc.show(at, detail).err();
+            let written = rlc.show(at, detail);
+            self.wrote(written);
         }
     }
 }

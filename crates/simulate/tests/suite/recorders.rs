@@ -80,7 +80,8 @@ fn whichever_are_wanted_each_tells_what_it_tells_alone() {
         let recorders = Recorders::new(some, NoTrace).unwrap();
         assert_eq!(recorders.are_metrics_alone(), wants == 0);
         let end = Time::ZERO + scenario.duration;
-        let Records { metrics, series, files, .. } = watched(&scenario, recorders).finish(end).unwrap();
+        let Records { metrics, series, captures, .. } = watched(&scenario, recorders).finish(end);
+        let files = captures.unwrap();
         let (with_budget, budget_tables) = &alone.with_budget;
         assert_eq!(&metrics, if has_budget { with_budget } else { &alone.metrics }, "{wants}");
         let tables = series.map(|series| series.tables);
@@ -102,7 +103,7 @@ fn metrics_alone_are_the_same_metrics() {
     let recorders = Recorders::new(wanted(&scenario, &network, false, None), NoTrace).unwrap();
     let end = Time::ZERO + scenario.duration;
     let MetricsAlone(recorders) = watched(&scenario, MetricsAlone(recorders));
-    let found = recorders.finish(end).unwrap().metrics;
+    let found = recorders.finish(end).metrics;
     let metrics = Metrics::new(wanted(&scenario, &network, false, None).metrics);
     assert_eq!(found, watched(&scenario, metrics).finish(end));
     let output = run(&scenario, RunOptions { seed: scenario.seed, ..RunOptions::default() }).unwrap();
@@ -121,7 +122,7 @@ fn metrics_and_series_are_the_same_without_details() {
     };
     assert!(recorders().are_metrics_and_series());
     let MetricsAndSeries(both) = watched(&scenario, MetricsAndSeries(recorders()));
-    let (both, whole) = (both.finish(end).unwrap(), watched(&scenario, recorders()).finish(end).unwrap());
+    let (both, whole) = (both.finish(end), watched(&scenario, recorders()).finish(end));
     assert_eq!(both.metrics, whole.metrics);
     assert_eq!(both.series, whole.series);
     let with_pdus = SeriesConfig { rlc_pdus: true, ..SeriesConfig::default() };
@@ -135,7 +136,7 @@ fn a_sink_beside_them_hears_all_and_changes_nothing() {
     let network = network_config(&scenario);
     let recorders = Recorders::new(wanted(&scenario, &network, true, None), Vec::new()).unwrap();
     let end = Time::ZERO + scenario.duration;
-    let found = watched(&scenario, recorders).finish(end).unwrap();
+    let found = watched(&scenario, recorders).finish(end);
     assert!(found.beside == watched(&scenario, Vec::new()));
     let options = RunOptions { seed: scenario.seed, series: true, ..RunOptions::default() };
     let output = run(&scenario, options).unwrap();
@@ -156,6 +157,6 @@ fn a_run_that_ends_early_ends_the_window() {
     for (at, event) in watched(&scenario, Vec::new()).iter().filter(|(at, _)| *at < half) {
         told.iter_mut().for_each(|recorders| recorders.record(*at, event));
     }
-    let [early, measured] = told.map(|recorders| recorders.finish(half).unwrap().metrics);
+    let [early, measured] = told.map(|recorders| recorders.finish(half).metrics);
     assert_eq!(early, measured);
 }
