@@ -10,8 +10,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from matplotlib.colors import to_rgba
 from matplotlib.container import ErrorbarContainer
+from PIL import Image
 from reproduce_synthetic import NOISE, Synthetic, claim, plan_in
+from umtslab.plot import Look
 from umtslab.reproduce.expression import parse
 from umtslab.reproduce.figuredata import figure_data, with_change
 from umtslab.reproduce.figures import draw
@@ -84,6 +87,29 @@ def test_drawing_names_axes_with_units(chapter: Chapter) -> None:
     assert axes.get_xlabel() == "Block error rate"
     legend = set(axes.get_legend_handles_labels()[1])
     assert {"reno", "newreno, 3GPP accounting", "newreno: stated in the document"} <= legend
+
+
+def test_figures_are_printed_as_those_of_plot(chapter: Chapter, tmp_path: Path) -> None:
+    figure = draw(chapter.figures[0], Look(width_in=3.5, grey=True))
+    assert figure.get_figwidth() == 3.5
+    axes = figure.axes[0]
+    assert {len(set(to_rgba(line.get_color())[:3])) for line in axes.lines} == {1}
+    values = {float(dot.x) for line in chapter.figures[0].lines for dot in line.dots}
+    # A tick at each value that was run, and at those that are stated.
+    ticks = {*axes.get_xticks(), *axes.get_xticks(minor=True)}
+    assert {round(float(tick), 9) for tick in ticks} == values
+    [legend] = figure.legends
+    assert legend.get_title().get_text().replace("\n", " ") == "tcp; mean and 95 % interval, n = 5 runs"
+    folder = write_chapter(chapter, tmp_path, Look(width_in=3.5))[0].parent
+    assert Image.open(folder / "fig1.png").width == round(3.5 * 300)
+
+
+def test_a_curve_that_another_one_hides_is_wider(chapter: Chapter) -> None:
+    data = chapter.figures[0]
+    first, *others = (line for line in data.lines if not line.honest)
+    equal = replace(data, lines=(first, *(replace(line, dots=first.dots) for line in others)))
+    widths = [line[0].get_linewidth() for line in draw(equal).axes[0].containers]
+    assert widths[0] > widths[-1]
 
 
 def test_runs_with_a_change_are_in_colour_and_what_is_scored_is_grey(chapter: Chapter) -> None:

@@ -257,6 +257,8 @@ def test_json_is_one_object_and_nothing_else(data: Path) -> None:
         (["medium"], "small"),
         (["small/fig9"], "fig1"),
         (["small", "--jobs", "0"], "jobs"),
+        (["small", "--font", "Nix"], "--font Nix: there is no font 'Nix' here"),
+        (["small", "--width", "3.5ft"], "--width takes a size with in, cm or mm"),
         (["small", "--campaign", "--set", "tcp.variant=reno"], "umts sweep FILE --set"),
     ],
 )

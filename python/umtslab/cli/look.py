@@ -16,30 +16,35 @@ _WRITTEN = re.compile(r"\s*(\d+\.?\d*|\.\d+)\s*(in|cm|mm)?\s*")
 _INCHES = {"in": 1.0, "cm": 1 / 2.54, "mm": 1 / 25.4}
 
 
-def add_look(options: Options) -> None:
-    """Size, words, font and colour of a figure."""
+def add_print(options: Options) -> None:
+    """Size, font and colour of figures."""
     add_value(
         options, "--width", "SIZE", "As in 3.5in (a column of a paper), 160mm (default), 10in (a slide)."
     )
+    add_value(options, "--font", "NAME", 'Font of all text, as in serif or "DejaVu Sans".')
+    add_flag(options, "--grey", "Without colour.")
+
+
+def add_look(options: Options) -> None:
+    """Size, words, font and colour of a figure."""
+    add_print(options)
     add_value(options, "--title", "TEXT", 'In place of its own title; "" for none.')
     add_value(options, "--xlabel", "TEXT", "In place of the label of the horizontal axis.")
     add_value(options, "--ylabel", "TEXT", "In place of that of the vertical axis, of panels of the first.")
-    add_value(options, "--font", "NAME", 'Font of all text, as in serif or "DejaVu Sans".')
-    add_flag(options, "--grey", "Without colour.")
     add_flag(options, "--log", "A logarithmic horizontal axis.")
     add_flag(options, "--log-y", "A logarithmic vertical axis.")
 
 
 def chosen_look(
     width: str | None,
-    title: str | None,
-    x_label: str | None,
-    y_label: str | None,
-    font: str | None,
+    title: str | None = None,
+    x_label: str | None = None,
+    y_label: str | None = None,
+    font: str | None = None,
     *,
     grey: bool,
-    log_x: bool,
-    log_y: bool,
+    log_x: bool = False,
+    log_y: bool = False,
 ) -> Look:
     """How a figure is printed, from the words of these options."""
     from umtslab.plot import Look
@@ -47,6 +52,19 @@ def chosen_look(
 
     width_in = WIDTH_IN if width is None else _inches(width)
     return Look(width_in, title, x_label, y_label, grey, font, log_x, log_y)
+
+
+def check_font(look: Look) -> None:
+    """Find out before anything is run that a font is not there."""
+    from umtslab.plot import UnknownFont, printable
+
+    if look.font is None:
+        return
+    try:
+        with printable(look):
+            pass
+    except UnknownFont as error:
+        raise UsageError(f"--font {look.font}: {error}") from None
 
 
 def _inches(word: str) -> float:

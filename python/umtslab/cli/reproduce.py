@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
+from umtslab.cli.look import add_print, check_font, chosen_look
 from umtslab.cli.options import (
     add_budget,
     add_flag,
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from umtslab.cli.parser import Parser
+    from umtslab.plot import Look
     from umtslab.reproduce.reproduction import Chapter
 
 _OUT = Path("results/reproductions")
@@ -78,6 +80,7 @@ def options(parser: Parser) -> None:
     )
     add_json(results)
     add_quiet(results, "No progress bar.")
+    add_print(parser.add_argument_group("how the figures beside the report are printed"))
 
 
 def reproduce(
@@ -92,6 +95,9 @@ def reproduce(
     campaign: bool,
     json: bool,
     quiet: bool,
+    width: str | None,
+    font: str | None,
+    grey: bool,
 ) -> int:
     """Run a document's experiments again and score it; arguments as `options` declares them."""
     from umtslab.reproduce.emulated import why_not
@@ -101,6 +107,8 @@ def reproduce(
     from umtslab.reproduce.selection import select
 
     threads, pairs = workers(jobs, sys.maxsize), overrides(changes)
+    look = chosen_look(width, font=font, grey=grey)
+    check_font(look)
     if campaign:
         return _print_campaign(selections, quick=quick, changes=pairs)
     if real_time and (lacking := why_not()) is not None:
@@ -121,7 +129,7 @@ def reproduce(
             changes=pairs,
             progress=progress,
         )
-    _write(chapters, out, as_json=json)
+    _write(chapters, out, look, as_json=json)
     if not quiet:
         made, seconds = _kept(out) - before, time.monotonic() - began
         of = sum(chapter.runs for chapter in chapters)
@@ -129,7 +137,7 @@ def reproduce(
     return FAILED if totals(chapters)["fail"] else 0
 
 
-def _write(chapters: list[Chapter], out: Path, *, as_json: bool) -> None:
+def _write(chapters: list[Chapter], out: Path, look: Look, *, as_json: bool) -> None:
     """Write the pages, and tell on standard output what came out."""
     from umtslab.page import write
     from umtslab.reproduce.html import html
@@ -137,7 +145,8 @@ def _write(chapters: list[Chapter], out: Path, *, as_json: bool) -> None:
     from umtslab.run import code_version
 
     version = str(code_version())
-    files = [path for chapter in chapters if chapter.plan is not None for path in write_chapter(chapter, out)]
+    planned = [chapter for chapter in chapters if chapter.plan is not None]
+    files = [path for chapter in planned for path in write_chapter(chapter, out, look)]
     files.append(write(out / "report.html", html(chapters, version=version)))
     if as_json:
         print(encoder.dumps(to_json(chapters, files, version=version), allow_nan=False))

@@ -35,6 +35,7 @@ __all__ = [
     "draw_waterfall",
     "most_telling",
     "named_apart",
+    "printable",
     "save",
 ]
 

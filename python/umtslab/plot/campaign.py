@@ -9,8 +9,9 @@ from umtslab.analyse.statistics import Summary, summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
 from umtslab.labels import key_label, metric_with_unit, with_unit
-from umtslab.plot.look import HOUSE, Look, dress, printable, scale
-from umtslab.plot.style import COLOURS, halos, new_figure, put_legend, style
+from umtslab.plot.dots import aside, draw_dots, limits, marker_of
+from umtslab.plot.look import HOUSE, Look, dress, printable
+from umtslab.plot.style import halos, new_figure, put_legend, style
 from umtslab.plot.ticks import value_ticks
 from umtslab.plot.variants import default_axis, others, values_of, words
 from umtslab.quantity import in_one_unit
@@ -18,11 +19,6 @@ from umtslab.quantity import in_one_unit
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-
-_MARKERS = "osD^vP*X"
-
-_APART_PT = 3.0
-"""Between the intervals of two variants at one value."""
 
 
 def draw_campaign(
@@ -76,7 +72,6 @@ def draw_campaign(
             axes.set_xscale("log")
         names = [f"{place:g}" for place in places] if found is not None else [words(v) for v in values]
         value_ticks(axes, places, names, log=log, is_number=found is not None)
-        axes.set_ylim(_limits([summary for line in lines.values() for _, summary in line]))
         _legend(figure, axes, record, chosen, [s for line in lines.values() for _, s in line])
         return dress(figure, look)
 
@@ -126,52 +121,18 @@ def _draw_lines(axes: Axes, lines: dict[str, list[tuple[float, Summary]]], *, jo
     }
     wider = halos([[(x, mean) for x, mean, _ in dots] for dots in known.values()])
     for number, (label, dots) in enumerate(known.items()):
+        look = style(number) if joined else {**style(number), "linestyle": "none"}
         if dots:
-            aside = (number - (len(known) - 1) / 2) * _APART_PT
-            _draw_line(axes, number, label, dots, aside, wider[number], joined=joined)
-
-
-def _draw_line(
-    axes: Axes,
-    number: int,
-    label: str,
-    dots: Sequence[tuple[float, float, float]],
-    aside_pt: float,
-    wider: int,
-    *,
-    joined: bool,
-) -> None:
-    """A variant's means and intervals, so many points aside of their values that none hides another's."""
-    from matplotlib.transforms import ScaledTranslation
-
-    assert axes.figure is not None, "axes are of a figure"
-    shift = ScaledTranslation(aside_pt * scale() / 72, 0.0, axes.figure.dpi_scale_trans)
-    look = style(number)
-    # From the second round of colours on, the marker tells lines apart.
-    marker = _MARKERS[(number + number // len(COLOURS)) % len(_MARKERS)]
-    axes.errorbar(
-        [x for x, _, _ in dots],
-        [mean for _, mean, _ in dots],
-        yerr=[half for _, _, half in dots],
-        label=label or "mean",
-        marker=marker,
-        markersize=(4 + 2 * wider) * scale(),
-        capsize=2.5 * scale(),
-        linewidth=(1.1 + 1.8 * wider) * scale(),
-        elinewidth=1.1 * scale(),
-        color=look["color"],
-        linestyle=look["linestyle"] if joined else "none",
-        transform=axes.transData + shift,
-    )
-
-
-def _limits(summaries: Sequence[Summary]) -> tuple[float, float]:
-    """From zero, or from below the least mean if that is negative, to above the highest interval."""
-    means = [summary.mean for summary in summaries if summary.mean is not None]
-    ends = [s.mean + (s.ci95 or 0.0) for s in summaries if s.mean is not None]
-    low, high = min(0.0, min(means)), max(0.0, max(ends))
-    margin = 0.06 * (high - low) or 0.05
-    return (low - margin if low < 0 else 0.0), high + margin
+            draw_dots(
+                axes,
+                dots,
+                label or "mean",
+                look,
+                marker=marker_of(number),
+                wider=wider[number],
+                aside_pt=aside(number, len(known)),
+            )
+    axes.set_ylim(limits(dot for dots in known.values() for dot in dots))
 
 
 def _legend(figure: Figure, axes: Axes, record: Record, over: str, summaries: Sequence[Summary]) -> None:

@@ -193,25 +193,33 @@ def _least_above_zero(axes: Axes) -> float | None:
     return min(above, default=None)
 
 
-def _break_lines(figure: Figure) -> None:
-    """Titles and labels that are longer than their side go on in a second line."""
+def letters_across(figure: Figure) -> float:
+    """About how many letters a figure is wide."""
+    return figure.get_figwidth() / _letter_in()
+
+
+def _letter_in() -> float:
     import matplotlib as mpl
 
+    return float(mpl.rcParams["font.size"]) * 0.53 / 72
+
+
+def _break_lines(figure: Figure) -> None:
+    """Titles and labels that are longer than their side go on in a second line."""
     figure.draw_without_rendering()  # panels have their places now
-    letter_in = float(mpl.rcParams["font.size"]) * 0.53 / 72
-    letters = figure.get_figwidth() / letter_in
+    letter_in, letters = _letter_in(), letters_across(figure)
     height = figure.get_figheight() - _legends_in(figure)
     if figure.get_suptitle():
-        figure.suptitle(_filled(figure.get_suptitle(), letters))
+        figure.suptitle(filled(figure.get_suptitle(), letters))
     for axes in figure.axes:
         place = axes.get_position()
         middle = (place.x0 + place.x1) / 2
         # The text alone: a label that is set anew loses its place.
         axes.set_title(
-            _filled(axes.get_title(loc="left"), letters * (_end(figure, axes) - place.x0)), loc="left"
+            filled(axes.get_title(loc="left"), letters * (_end(figure, axes) - place.x0)), loc="left"
         )
-        axes.xaxis.label.set_text(_filled(axes.get_xlabel(), 2 * letters * min(middle, 1 - middle)))
-        axes.yaxis.label.set_text(_filled(axes.get_ylabel(), place.height * height / letter_in))
+        axes.xaxis.label.set_text(filled(axes.get_xlabel(), 2 * letters * min(middle, 1 - middle)))
+        axes.yaxis.label.set_text(filled(axes.get_ylabel(), place.height * height / letter_in))
 
 
 def _end(figure: Figure, axes: Axes) -> float:
@@ -228,6 +236,6 @@ def _legends_in(figure: Figure) -> float:
     return sum(float(legend.get_window_extent().height) for legend in figure.legends) / figure.dpi
 
 
-def _filled(text: str, letters: float) -> str:
+def filled(text: str, letters: float) -> str:
     """The text in lines of so many letters, words whole."""
     return "\n".join(fill(line, max(12, int(letters))) for line in text.split("\n"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from umtslab.plot.look import canvas, scale
+from umtslab.plot.look import canvas, filled, letters_across, scale
 from umtslab.plot.strands import Strand, several_results, strands
 
 if TYPE_CHECKING:
@@ -163,7 +163,7 @@ def put_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *,
             loc="outside lower center",
             ncols=columns,
             frameon=False,
-            title=title or None,
+            title=filled(title, letters_across(figure)) or None,
             fontsize="small" if len(labels) > _MOST_ENTRIES else None,
             columnspacing=1.2,
             handlelength=1.8,

@@ -91,6 +91,8 @@ class FigureData:
     pdus: pl.DataFrame | None = field(default=None, compare=False)
     run: Run | None = field(default=None, compare=False)
     phases: tuple[Phase, ...] = ()
+    curves_label: str = ""
+    """What the labels of the curves are values of."""
 
     @property
     def is_drawn(self) -> bool:
@@ -135,7 +137,16 @@ def figure_data(plan: Plan, figure: Figure, results: Results, claims: Sequence[C
         stated = _marks(figure, claims) if figure.kind == "time" else _stated(plan, figure, claims, results)
     x_label = figure.x_label or ("Time (s)" if figure.kind == "time" else plan.dimensions[figure.x].label)
     spans = _phases(plan, figure, results) if figure.kind == "time" else ()
-    return FigureData(figure, x_label, tuple(lines), tuple(dict.fromkeys(stated)), tuple(gaps), phases=spans)
+    curves_label = " and ".join(plan.dimensions[name].label for name in figure.curves if name != figure.x)
+    return FigureData(
+        figure,
+        x_label,
+        tuple(lines),
+        tuple(dict.fromkeys(stated)),
+        tuple(gaps),
+        phases=spans,
+        curves_label=curves_label,
+    )
 
 
 def _phases(plan: Plan, figure: Figure, results: Results) -> tuple[Phase, ...]:

@@ -1,12 +1,19 @@
-"""Figures for print: our curves with intervals, the document's stated numbers as stars."""
+"""Figures for print, as those of `umts plot`: our curves, the document's stated numbers as stars."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
+from umtslab.plot.campaign import how_many
+from umtslab.plot.dots import Dot, aside, draw_dots, limits, marker_of
+from umtslab.plot.look import HEIGHT_IN, HOUSE, Look, canvas, dress, printable, scale
+from umtslab.plot.style import halos, legend_of, put_legend, style
+from umtslab.plot.ticks import value_ticks
 from umtslab.reproduce.figuredata import FigureData, Line, Stated
 from umtslab.reproduce.phases import Phase
+from umtslab.reproduce.plan import text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,97 +21,218 @@ if TYPE_CHECKING:
 
     from umtslab.run import Run
 
-# Okabe and Ito's colours: colour-blind readers tell them apart; with the markers, so does a grey printer.
-_COLOURS = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9"]
 _SCORED = "0.6"
 """Grey: what is scored, and the document's numbers, where other runs are drawn beside them."""
 
-_MARKERS = ["o", "s", "^", "D", "v", "P"]
+_PANEL_IN = 3.4
+"""Height of one of several panels, of a figure of 6.3 inches."""
 
 
-def draw(data: FigureData) -> Figure:
+def draw(data: FigureData, look: Look = HOUSE) -> Figure:
     """Draw a figure of a plan.
 
     Parameters
     ----------
     data : FigureData
         What it shows.
+    look : Look, optional
+        How it is printed.
 
     Returns
     -------
     matplotlib.figure.Figure
         With one panel for each quantity.
     """
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
     if data.pdus is not None:
         from umtslab.plot import pdus
 
-        return pdus.figure(data.pdus, title=data.figure.title)
+        with printable(look):
+            return dress(pdus.figure(data.pdus, title=data.figure.title), look)
     if data.run is not None:
-        return _channels(data.run, data.figure.until_s)
-    labels = list(
-        dict.fromkeys([*(line.label for line in data.lines), *(mark.label for mark in data.stated)])
+        return _channels(data.run, data.figure.until_s, look)
+    count = len(data.figure.y)
+    with printable(look):
+        figure = canvas(HEIGHT_IN if count == 1 else _PANEL_IN * count)
+        panels = list(figure.subplots(count, 1, squeeze=False)[:, 0])
+        for axes, quantity in zip(panels, data.figure.y, strict=True):
+            _panel(axes, data, quantity)
+        panels[0].set_title(data.figure.title, loc="left")
+        legend_of(figure, panels, title=_heading(data))
+        return dress(figure, look)
+
+
+def _panel(axes: Axes, data: FigureData, quantity: str) -> None:
+    """One quantity: curves or clouds, and what the document states of it."""
+    looks, kind = _looks(data), data.figure.kind
+    lines = [line for line in data.lines if line.quantity == quantity or kind == "time"]
+    # Several quantities of one figure may have stated numbers, each in its own panel.
+    stated = [mark for mark in data.stated if mark.quantity == quantity or kind == "time"]
+    axes.set_xlabel(data.x_label)
+    axes.set_ylabel(data.figure.label)
+    if kind == "scatter":
+        for line in lines:
+            _cloud(axes, line, looks[line.label])
+    elif kind == "time":
+        for line in lines:
+            # What lies close together all the time has dashes and a colour of its own.
+            at = list(looks).index(line.label) + len(looks)
+            _course(axes, line, _Look(style(at), "") if line.honest else looks[line.label])
+        axes.margins(x=0)
+        axes.set_ylim(bottom=0)
+    else:
+        _curves(axes, lines, stated, looks, log=data.figure.log)
+    if kind in ("scatter", "time"):
+        for mark in stated:
+            _stated(axes, mark, looks[mark.label], float(mark.x))
+    _phases(axes, data.phases)
+
+
+def _heading(data: FigureData) -> str:
+    """What the curves of a figure are of, and their intervals."""
+    of = [data.curves_label] if len({line.label for line in data.lines}) > 1 else []
+    if data.figure.kind == "scatter":
+        return "".join(of)
+    told = how_many([dot.y for line in data.lines for dot in line.dots])
+    return "; ".join([*of, told.replace("interval", "band") if data.figure.kind == "time" else told])
+
+
+@dataclass(frozen=True)
+class _Look:
+    """How everything of one label is drawn: colour and dashes, and a marker."""
+
+    line: Mapping[str, Any]
+    marker: str
+
+    @property
+    def colour(self) -> str:
+        return str(self.line["color"])
+
+
+def _looks(data: FigureData) -> dict[str, _Look]:
+    labels = dict.fromkeys([*(line.label for line in data.lines), *(mark.label for mark in data.stated)])
+    looks = {label: _Look(style(at), marker_of(at)) for at, label in enumerate(labels)}
+    changed = dict.fromkeys(line.label for line in data.lines if line.change)
+    if not changed:
+        return looks
+    scored = {label: _Look({**look.line, "color": _SCORED}, look.marker) for label, look in looks.items()}
+    return scored | {label: _Look(style(at), marker_of(at)) for at, label in enumerate(changed)}
+
+
+def _curves(
+    axes: Axes, lines: Sequence[Line], stated: Sequence[Stated], looks: Mapping[str, _Look], *, log: bool
+) -> None:
+    """Means over the values that were run, with a tick at each; words in the order in which they come."""
+    values = dict.fromkeys([*(dot.x for line in lines for dot in line.dots), *(mark.x for mark in stated)])
+    is_number = not any(isinstance(value, str) for value in values)
+    place = {value: float(value) if is_number else float(at) for at, value in enumerate(values)}
+    known = [_known(line, place) for line in lines]
+    wider = halos([[(x, mean) for x, mean, _ in dots] for dots in known])
+    for number, (line, dots) in enumerate(zip(lines, known, strict=True)):
+        look = looks[line.label]
+        dashes = {} if is_number else {"linestyle": "none"}
+        if dots:
+            draw_dots(
+                axes,
+                dots,
+                f"{line.label}, 3GPP accounting" if line.honest else line.label,
+                {**look.line, **dashes},
+                marker=look.marker,
+                wider=wider[number],
+                aside_pt=aside(number, len(lines)),
+                hollow=line.honest,
+            )
+    for mark in stated:
+        _stated(axes, mark, looks[mark.label], place[mark.x])
+    axes.set_ylim(
+        limits([*(dot for dots in known for dot in dots), *((0.0, mark.y, 0.0) for mark in stated)])
     )
-    looks = {label: (_COLOURS[i % 6], _MARKERS[i % 6]) for i, label in enumerate(labels)}
-    if any(line.change for line in data.lines):
-        new = dict.fromkeys(line.label for line in data.lines if line.change)
-        colours = {label: _COLOURS[i % 6] for i, label in enumerate(new)}
-        looks = {label: (colours.get(label, _SCORED), marker) for label, (_, marker) in looks.items()}
-    with mpl.rc_context(
-        {
-            "font.size": 10,
-            "axes.grid": True,
-            "grid.alpha": 0.3,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
-            "legend.frameon": False,
-            "legend.fontsize": 8,
-        }
-    ):
-        figure = Figure(figsize=(6.4, 4.6 * len(data.figure.y)), dpi=200, layout="constrained")
-        panels = figure.subplots(len(data.figure.y), 1, squeeze=False)
-        for axes, quantity in zip(panels[:, 0], data.figure.y, strict=True):
-            for line in data.lines:
-                if line.quantity == quantity or data.figure.kind == "time":
-                    if data.figure.kind == "scatter":
-                        _cloud(axes, line, *looks[line.label])
-                    else:
-                        _line(axes, line, *looks[line.label])
-            for mark in data.stated:
-                _stated(axes, mark, looks[mark.label][0])
-            _phases(axes, data.phases)
-            axes.set_xlabel(data.x_label)
-            axes.set_ylabel(data.figure.label)
-            if data.figure.kind != "scatter":
-                axes.set_ylim(bottom=0)
-            if data.figure.log:
-                axes.set_xscale("log")
-        labelled = dict(zip(*reversed(panels[0, 0].get_legend_handles_labels()), strict=True))
-        if labelled:
-            figure.legend(labelled.values(), labelled.keys(), loc="outside lower center", ncols=2)
-        panels[0, 0].set_title(data.figure.title, fontsize=10)
-    return figure
+    if log and is_number and min(place.values(), default=0.0) > 0:
+        axes.set_xscale("log")
+    if place:
+        value_ticks(
+            axes, list(place.values()), [text(value) for value in place], log=log, is_number=is_number
+        )
 
 
-def _channels(run: Run, until_s: float) -> Figure:
+def _known(line: Line, place: Mapping[Any, float]) -> list[Dot]:
+    return sorted(
+        (place[dot.x], float(dot.y.mean), dot.y.ci95 or 0.0) for dot in line.dots if dot.y.mean is not None
+    )
+
+
+def _course(axes: Axes, line: Line, look: _Look) -> None:
+    """A mean over time in the band of its intervals, and one run of those."""
+    dots = [dot for dot in line.dots if dot.y.mean is not None]
+    if not dots:
+        return
+    label = f"{line.label}, 3GPP accounting" if line.honest else line.label
+    x = [float(dot.x) for dot in dots]
+    y = [float(dot.y.mean or 0.0) for dot in dots]
+    half = [dot.y.ci95 or 0.0 for dot in dots]
+    low, high = ([a + sign * h for a, h in zip(y, half, strict=True)] for sign in (-1, 1))
+    axes.fill_between(x, low, high, color=look.colour, alpha=0.25, linewidth=0)
+    axes.plot(x, y, label=label, **look.line)
+    if line.one_run and not line.honest:
+        run: dict[str, Any] = {"color": look.colour, "alpha": 0.5, "linewidth": 0.5 * scale()}
+        axes.plot(*zip(*line.one_run, strict=True), label=f"{label}: run 0", **run)
+
+
+def _cloud(axes: Axes, line: Line, look: _Look) -> None:
+    x = [float(dot.x) for dot in line.dots]
+    y = [float("nan") if dot.y.mean is None else dot.y.mean for dot in line.dots]
+    axes.plot(
+        x,
+        y,
+        look.marker,
+        color=look.colour,
+        markersize=3 * scale(),
+        alpha=0.6,
+        linestyle="none",
+        label=line.label,
+    )
+
+
+def _stated(axes: Axes, mark: Stated, look: _Look, x: float) -> None:
+    """A star, or a dotted level over a span of time; the legend tells of the first of a label."""
+    label = f"{mark.label}: stated in the document"
+    known: Iterable[str] = axes.get_legend_handles_labels()[1]
+    shown = "_" if label in known else label
+    if mark.x_end is not None:
+        dots: dict[str, Any] = {"color": look.colour, "linestyle": ":", "linewidth": 2 * scale()}
+        axes.plot([x, mark.x_end], [mark.y, mark.y], label=shown, **dots)
+        return
+    axes.plot(
+        [x],
+        [mark.y],
+        marker="*",
+        markersize=11 * scale(),
+        markerfacecolor=look.colour,
+        markeredgecolor="white" if look.colour == "#000000" else "black",
+        markeredgewidth=0.6 * scale(),
+        linestyle="none",
+        zorder=5,
+        label=shown,
+    )
+
+
+def _channels(run: Run, until_s: float, look: Look) -> Figure:
     """Who was on which channel, and when a DCH was refused."""
     from umtslab.plot import View, draw
 
-    figure = draw(run, "rrc", View(until_s=until_s))
+    figure = draw(run, "rrc", View(until_s=until_s), look)
     asked = run.series("dch_requests")
     refused = asked.filter((asked["answer"] == "refused") & (asked["time_s"] < until_s))
     if len(refused):
         (crosses,) = figure.axes[0].plot(
-            refused["time_s"].to_list(), refused["ue"].to_list(), "x", color="black", markersize=5,
+            refused["time_s"].to_list(), refused["ue"].to_list(), "x", color="black", markersize=5 * scale(),
             linestyle="none", label="DCH refused",
         )  # fmt: skip
         handles = [handle for legend in figure.legends for handle in legend.legend_handles if handle]
         for legend in figure.legends:
             legend.remove()
-        figure.legend(handles=[*handles, crosses], loc="outside lower center", ncols=4, frameon=False)
-    return figure
+        all_ = [*handles, crosses]
+        put_legend(figure, all_, [str(handle.get_label()) for handle in all_])
+    return dress(figure, look)
 
 
 def _phases(axes: Axes, phases: Sequence[Phase]) -> None:
@@ -115,64 +243,6 @@ def _phases(axes: Axes, phases: Sequence[Phase]) -> None:
         if number % 2:
             axes.axvspan(start, end, color="0.9", zorder=0)
         axes.text(
-            (start + end) / 2, 0.99, phase.word, rotation=90, fontsize=8, color="0.35",
+            (start + end) / 2, 0.99, phase.word, rotation=90, fontsize="small", color="0.35",
             horizontalalignment="center", verticalalignment="top", transform=axes.get_xaxis_transform(),
         )  # fmt: skip
-
-
-def _line(axes: Axes, line: Line, colour: str, marker: str) -> None:
-    label = f"{line.label}, 3GPP accounting" if line.honest else line.label
-    dots = [dot for dot in line.dots if dot.y.mean is not None]
-    x = [float(dot.x) for dot in dots]
-    y = [float(dot.y.mean) for dot in dots if dot.y.mean is not None]
-    half = [dot.y.ci95 or 0.0 for dot in dots]
-    if line.one_run:
-        style = "--" if line.honest else "-"
-        axes.plot(
-            x, y, style, color=colour, linewidth=1.0, label=f"{label}: mean of {dots[0].y.n} runs, 95 %"
-        )
-        low, high = (
-            [a - h for a, h in zip(y, half, strict=True)],
-            [a + h for a, h in zip(y, half, strict=True)],
-        )
-        axes.fill_between(x, low, high, color=colour, alpha=0.2, linewidth=0)
-        if not line.honest:
-            axes.plot(
-                *zip(*line.one_run, strict=True),
-                color=colour,
-                alpha=0.5,
-                linewidth=0.5,
-                label=f"{label}: run 0",
-            )
-        return
-    axes.errorbar(
-        x, y, yerr=half, label=label, color=colour, marker=marker, markersize=4, capsize=2,
-        linewidth=0.8 if line.honest else 1.2, linestyle="--" if line.honest else "-",
-        markerfacecolor="white" if line.honest else colour,
-    )  # fmt: skip
-
-
-def _cloud(axes: Axes, line: Line, colour: str, marker: str) -> None:
-    x = [float(dot.x) for dot in line.dots]
-    y = [float("nan") if dot.y.mean is None else dot.y.mean for dot in line.dots]
-    axes.plot(x, y, marker, color=colour, markersize=3, alpha=0.6, linestyle="none", label=line.label)
-
-
-def _stated(axes: Axes, mark: Stated, colour: str) -> None:
-    label = f"{mark.label}: stated in the document"
-    known = axes.get_legend_handles_labels()[1]
-    shown = "_nolegend_" if label in known else label
-    if mark.x_end is not None:
-        axes.plot(
-            [float(mark.x), mark.x_end],
-            [mark.y, mark.y],
-            color=colour,
-            linestyle=":",
-            linewidth=2,
-            label=shown,
-        )
-        return
-    axes.plot(
-        [float(mark.x)], [mark.y], marker="*", markersize=11, markerfacecolor=colour, markeredgecolor="black",
-        markeredgewidth=0.6, linestyle="none", zorder=5, label=shown,
-    )  # fmt: skip

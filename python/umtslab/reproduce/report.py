@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from umtslab.analyse.statistics import Summary
+from umtslab.plot.look import HOUSE, Look
 from umtslab.reproduce.compare import Verdict, show
 from umtslab.reproduce.figuredata import FigureData, Row
 from umtslab.reproduce.figures import draw
@@ -19,8 +20,17 @@ from umtslab.reproduce.verdict import Reading, Scored
 _SHOWN = 4
 
 
-def write_chapter(chapter: Chapter, out: Path) -> list[Path]:
-    """Write a chapter's page, and a picture and a table for each figure, below `out`.
+def write_chapter(chapter: Chapter, out: Path, look: Look = HOUSE) -> list[Path]:
+    """Write a chapter's page, and a table and a picture for each figure, below `out`.
+
+    Parameters
+    ----------
+    chapter : Chapter
+        What was reproduced.
+    out : Path
+        Folder of all papers.
+    look : Look, optional
+        How pictures are printed.
 
     Returns
     -------
@@ -41,7 +51,7 @@ def write_chapter(chapter: Chapter, out: Path) -> list[Path]:
         if data.is_drawn:
             picture = io.BytesIO()
             # Small enough: deflating it well takes longer than drawing it.
-            draw(data).savefig(picture, format="png", pil_kwargs={"compress_level": 1})
+            draw(data, look).savefig(picture, format="png", pil_kwargs={"compress_level": 1})
             files.append(_write(folder / f"{data.figure.id}.png", picture.getvalue()))
     page = _write(folder / "README.md", markdown(chapter).encode())
     return [page, *files]
