@@ -101,7 +101,8 @@ def test_figures_are_printed_as_those_of_plot(chapter: Chapter, tmp_path: Path) 
     [legend] = figure.legends
     assert legend.get_title().get_text().replace("\n", " ") == "tcp; mean and 95 % interval, n = 5 runs"
     folder = write_chapter(chapter, tmp_path, Look(width_in=3.5))[0].parent
-    assert Image.open(folder / "fig1.png").width == round(3.5 * 300)
+    with Image.open(folder / "fig1.png") as picture:
+        assert picture.width == round(3.5 * 300)
 
 
 def test_a_curve_that_another_one_hides_is_wider(chapter: Chapter) -> None:
