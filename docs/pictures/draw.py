@@ -42,6 +42,10 @@ _ONE = (
     "--out",
     "results/one",
 )
+_SLOTS = (
+    *("run", "scenarios/tdd-mixed.toml", "--duration", "12 s", "--series", "--out", "results/slots"),
+    *("--set", "measure.slots=true", "--set", "measure.from=0 s"),
+)
 _SWEEP = ("sweep", "scenarios/ftp-on-fach.toml", "-P", "radio.bler=0.01,0.05,0.1")
 
 PICTURES = (
@@ -53,6 +57,7 @@ PICTURES = (
     Picture("rtt.png", _FACH, ("results/fach", "rtt", "--until", "60 s")),
     Picture("rrc.png", _SWITCHED, ("results/switched", "rrc", "--until", "60 s")),
     Picture("waterfall.png", _ONE, ("results/one", "waterfall", "--from", "5.4", "--until", "6.2")),
+    Picture("slots.png", _SLOTS, ("results/slots", "slots", "--from", "8", "--until", "8.12")),
     Picture("budget.png", _ONE, ("results/one", "budget", "--connection", "7,9,13,15")),
 )
 

@@ -15,7 +15,7 @@ from umtslab.reproduce.errors import BadData, UnknownSelection
 from umtslab.reproduce.plan import Plan, key
 from umtslab.reproduce.plan_file import load_plan, plans
 from umtslab.reproduce.selection import select
-from umtslab.reproduce.study import wanted_points
+from umtslab.reproduce.study import check_changes, wanted_points
 from umtslab.reproduce.verdict import score
 from umtslab.scenario import Scenario
 
@@ -307,6 +307,29 @@ def test_nothing_selected_is_everything() -> None:
 def test_an_unknown_selection_lists_what_there_is(selection: str, listed: str) -> None:
     with pytest.raises(UnknownSelection, match=listed):
         select(ROOT, [selection])
+
+
+def test_each_reading_of_a_document_fits_the_scenarios_it_is_about() -> None:
+    listed = tomllib.loads((ROOT / "baiocchi2002" / "readings.toml").read_text(encoding="utf-8"))["reading"]
+    assert len(listed) > 25
+    for reading in listed:
+        assert reading.keys() <= {"of", "is", "only", "set"}
+        changes = list(reading["set"].items())
+        places = [f"baiocchi2002/{place}" for place in reading.get("only", [])]
+        for part in select(ROOT, places or ["baiocchi2002"]):
+            for plan in part.plans:
+                wanted = wanted_points(plan, part.sweeps(plan), quick=True)
+                files = {plan.scenario_of(entry.point)[0]: entry for entry in wanted}
+                check_changes(plan, list(files.values()), SCENARIOS, changes)
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_no_claim_of_baiocchi_is_left_open(quick: bool) -> None:
+    ledger = load_claims(ROOT, "baiocchi2002")
+    for plan in plans(ROOT, "baiocchi2002"):
+        run = {key(entry.point) for entry in wanted_points(plan, plan.sweeps, quick=quick)}
+        scores = [score(claim, plan, _anything(plan, run)) for claim in ledger if plan.covers(claim)]
+        assert [entry.claim.id for entry in scores if entry.verdict is Verdict.NOT_YET] == []
 
 
 def _anything(plan: Plan, only: set[tuple[tuple[str, str], ...]] | None = None) -> Synthetic:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from reproduce_synthetic import Synthetic, claim, plan_in
+from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.conditions import label_point
 from umtslab.reproduce.plan_file import plans
 from umtslab.reproduce.reduce import Rows, reduced
-from umtslab.reproduce.verdict import _LIMIT
+from umtslab.reproduce.verdict import _LIMIT, score
 
 ROOT = Path(__file__).parents[2] / "reproductions"
 
@@ -35,6 +37,23 @@ def test_a_run_without_a_point_has_no_such_place() -> None:
 def test_a_limit_is_read(expected: str, found: tuple[str, str, str] | None) -> None:
     match = _LIMIT.fullmatch(expected)
     assert (match and match.group("over", "relation", "at")) == found
+
+
+@pytest.mark.parametrize(
+    ("at_each", "verdict"),
+    [((2.9, 29.0, 149.0), Verdict.PASS), ((2.9, 31.0, 149.0), Verdict.FAIL), ((2.9, 29.0), Verdict.PASS)],
+)
+def test_an_inequality_that_names_what_is_varied_holds_at_each_value(
+    tmp_path: Path, at_each: tuple[float, ...], verdict: Verdict
+) -> None:
+    plan = plan_in(tmp_path)
+    rates = dict(zip((0.01, 0.1, 0.5), at_each, strict=False))
+    results = Synthetic(plan, {"sent_kbps": lambda point: rates.get(float(point["bler"]))}, noise=[0.0] * 5)
+    limits = {"bler": list(rates)} if len(rates) < 3 else {}
+    scored = score(claim("bound", "goodput_kbps <= 300 * bler", vary="bler", **limits), plan, results)
+    assert scored.verdict is verdict
+    assert [reading.label for reading in scored.ours] == [f"bler {bler:g} goodput_kbps" for bler in rates]
+    assert ("bler 0.1" in scored.detail) == (verdict is Verdict.FAIL)
 
 
 def test_a_word_of_an_order_may_begin_with_the_last_word_of_a_dimension() -> None:

@@ -145,7 +145,7 @@ def test_only_what_is_missing_is_run(data: Path, tmp_path: Path) -> None:
     assert again == stamps
 
 
-@pytest.mark.parametrize("paper", ["dubois2005"])
+@pytest.mark.parametrize("paper", ["baiocchi2002", "dubois2005"])
 def test_every_point_of_the_project_s_plans_is_a_scenario(paper: str) -> None:
     for plan in plans(ROOT / "reproductions", paper):
         for wanted in wanted_points(plan, plan.sweeps, quick=False):
@@ -195,6 +195,22 @@ def test_a_change_is_drawn_beside_what_is_scored_and_changes_no_verdict(data: Pa
     assert list(map(len, by_change.values())) == [6, 6]
     assert by_change[""] != by_change["tcp.variant=tahoe, rlc.max_dat=1"]
     assert "not scored itself: the same with tcp.variant" in (data / "made/small/ch1/README.md").read_text()
+
+
+def test_what_a_change_would_make_of_the_verdicts_is_told_beside_them(data: Path) -> None:
+    words = ("reproduce", "small", "--quick", "--out", "made", "--set", "radio.bler=0.05")
+    [chapter] = json.loads(_command(*words, "--json", cwd=data).stdout)["chapters"]
+    assert {entry["id"]: entry["verdict"] for entry in chapter["changed"]} == {
+        "small.ch1.fig1.falls": "fail",
+        "small.ch1.fig1.rises": "fail",
+        "small.ch1.fig1.window": "pass",
+    }
+    told = _command(*words, cwd=data).stdout
+    assert "With radio.bler=0.05 1 of 3 verdicts would be others.\n  fig1.falls  pass -> fail\n" in told
+    page = (data / "made/small/ch1/README.md").read_text()
+    assert "1 of 3 verdicts would be others" in page and "| `ch1.fig1.falls` | pass | fail |" in page
+    report = (data / "made/report.html").read_text()
+    assert "1 of 3 verdicts would be others with it" in report
 
 
 def test_a_change_that_is_none_runs_nothing(data: Path) -> None:

@@ -272,10 +272,13 @@ pub enum TraceEvent {
     /// A frame was left unused, and the capacity is free again: it was held for `frames`, and `blocks` were sent; `sdus` were
     /// acknowledged or given up meanwhile.
     CapacityReleased { ue: UeId, direction: Direction, frames: u32, blocks: u32, sdus: u32 },
-    /// A frame of a TDD cell with capacity granted: slots that go each way, and resource units that are held and used.
-    FrameUsed { cell: u16, slots: [u8; 2], held: [u16; 2], used: [u16; 2] },
+    /// A frame of a TDD cell with capacity granted: slots that go each way, and resource units that are held and used; blocks
+    /// that were sent, and those of them that were lost, by how many blocks of others were in their slot, none to three.
+    FrameUsed { cell: u16, slots: [u8; 2], held: [u16; 2], used: [u16; 2], sent: [u8; 4], lost: [u8; 4] },
     /// A UE met another on the common channel of uplink acknowledgments.
     AckCollision { ue: UeId },
+    /// A UE's control PDU had no turn on the common channel of downlink acknowledgments.
+    AckDeferred { ue: UeId },
 
     // ── RRC (of UEs that are switched between channels) ──────────────────────────────────────────────────────────
     /// A UE is in `state` from now on: at the beginning, and at the end of every switch.

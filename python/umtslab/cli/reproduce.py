@@ -61,7 +61,7 @@ def options(parser: Parser) -> None:
     )
     add_set(
         work,
-        "the figures show it in colour beside what is scored, which is grey then; it changes no verdict",
+        "the figures show it in colour beside what is scored, which is grey then, and tells which verdicts would be others with it; it changes none",
     )
     add_jobs(work)
     results = parser.add_argument_group("results")
@@ -174,7 +174,7 @@ def _kept(out: Path) -> int:
 
 def _show(chapters: list[Chapter], files: list[Path]) -> None:
     from umtslab.columns import heading
-    from umtslab.reproduce.report import lines, open_reasons, summary_line
+    from umtslab.reproduce.report import lines, open_reasons, summary_line, turned_lines
 
     for chapter in chapters:
         if chapter.plan is not None:
@@ -184,6 +184,8 @@ def _show(chapters: list[Chapter], files: list[Path]) -> None:
         for missing, claims in open_reasons(chapter):
             print(f"not yet ({claims}): {missing}")
         print(f"{chapter.title}. {summary_line([chapter])}\n")
+        if chapter.change and chapter.plan is not None:
+            print("\n".join(turned_lines(chapter)) + "\n")
     papers = list(dict.fromkeys(chapter.paper for chapter in chapters))
     for paper in papers if len(chapters) > 1 else []:
         line = summary_line([chapter for chapter in chapters if chapter.paper == paper])

@@ -7,7 +7,7 @@ does, and is inconclusive in between.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -86,6 +86,19 @@ def within(summary: Summary, low: float, high: float, what: str) -> Finding:
     return Finding(
         Verdict.INCONCLUSIVE, f"{what}: the interval of {show(summary)} crosses {low:.4g} to {high:.4g}"
     )
+
+
+def over_interval(sample: Sample, subject: str, holds: Callable[[float], bool | None]) -> Finding:
+    """Whether something holds for a mean, tested at many places of its interval, the ends included."""
+    summary = summarise(sample)
+    if summary.mean is None or summary.ci95 is None:
+        return Finding(Verdict.INCONCLUSIVE, f"{subject}: {summary.n} values give no interval")
+    tests = [holds(summary.mean + summary.ci95 * step / 50) for step in range(-50, 51)]
+    if all(tests):
+        return Finding(Verdict.PASS, "")
+    if not any(tests):
+        return Finding(Verdict.FAIL, f"{subject} fails: {show(summary)}")
+    return Finding(Verdict.INCONCLUSIVE, f"{subject}: the limit lies inside {show(summary)}")
 
 
 def greater(a: Sample, b: Sample, what: str) -> Finding:

@@ -14,7 +14,7 @@ from umtslab.reproduce.compare import Verdict, show
 from umtslab.reproduce.figuredata import FigureData, Row
 from umtslab.reproduce.figures import draw
 from umtslab.reproduce.plan import Plan, text
-from umtslab.reproduce.report import scored_reasons, table_of, totals
+from umtslab.reproduce.report import scored_reasons, table_of, totals, turned
 from umtslab.reproduce.reproduction import Chapter
 from umtslab.reproduce.verdict import Reading, Scored
 
@@ -84,6 +84,8 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
         "totals": counts,
         "claims": sum(counts.values()),
         "change": chapter.change,
+        "changed": len(chapter.changed),
+        "turned": [(scored.claim.id, str(scored.verdict), _claim(other)) for scored, other in turned(chapter)],
         "subset": _subset(chapter.plan) if chapter.quick else [],
         "sections": list(_sections(chapter)),
         "pictures": chapter.pictures,

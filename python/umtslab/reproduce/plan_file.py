@@ -29,10 +29,13 @@ from umtslab.reproduce.plan import (
 from umtslab.reproduce.reduce import REDUCTIONS
 from umtslab.reproduce.requests import Requests
 
+_NO_PLANS = {"claims", "readings", "reasons"}
+"""What else a document's folder has."""
+
 
 def plans(root: Path, paper: str) -> list[Plan]:
     """All plans of a document."""
-    names = sorted(path for path in (root / paper).glob("*.toml") if path.stem not in {"claims", "reasons"})
+    names = sorted(path for path in (root / paper).glob("*.toml") if path.stem not in _NO_PLANS)
     return [load_plan(path) for path in names]
 
 

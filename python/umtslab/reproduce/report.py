@@ -96,6 +96,8 @@ def markdown(chapter: Chapter) -> str:
         "Numbers with ± are means and 95 % intervals. *Honest*: the same with 3GPP's accounting, not scored.",
         "",
     ]
+    if chapter.change:
+        lines += [f"## With {chapter.change}", "", *_change_table(chapter), ""]
     known = reasons(chapter)
     for verdict in (Verdict.FAIL, Verdict.INCONCLUSIVE, Verdict.PASS, Verdict.NOT_YET):
         chosen = [scored for scored in chapter.scored if scored.verdict is verdict]
@@ -130,6 +132,25 @@ def _claim_table(scored: Sequence[Scored], known: Sequence[str]) -> Iterable[str
             " ".join(filter(None, [entry.detail, *numbers])),
         ]
         yield "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
+
+
+def turned(chapter: Chapter) -> list[tuple[Scored, Scored]]:
+    """The claims whose verdict is another one with the chapter's change: as scored, and with it."""
+    pairs = zip(chapter.scored, chapter.changed, strict=False)
+    return [(scored, changed) for scored, changed in pairs if changed.verdict is not scored.verdict]
+
+
+def _change_table(chapter: Chapter) -> Iterable[str]:
+    pairs = turned(chapter)
+    yield f"{len(pairs)} of {len(chapter.changed)} verdicts would be others. None of this is scored."
+    if not pairs:
+        return
+    yield ""
+    yield "| claim | scored | with it | ours with it | why |"
+    yield "|---|---|---|---|---|"
+    for scored, changed in pairs:
+        name, why = scored.claim.id.removeprefix(chapter.paper + "."), changed.detail.replace("|", "\\|")
+        yield f"| `{name}` | {scored.verdict} | {changed.verdict} | {_readings(changed.ours)} | {why} |"
 
 
 def _figure_section(data: FigureData) -> Iterable[str]:
@@ -180,6 +201,15 @@ def lines(chapter: Chapter) -> Iterator[str]:
         yield f"{entry.verdict:<12}  {names[claim.id]:<{width}}  {claim.expected}{tolerance}{ours}"
 
 
+def turned_lines(chapter: Chapter) -> Iterator[str]:
+    """What the chapter's change would make of its verdicts: a line for each that is another one."""
+    pairs = turned(chapter)
+    yield f"With {chapter.change} {len(pairs)} of {len(chapter.changed)} verdicts would be others."
+    width = max((len(_short_id(chapter, scored)) for scored, _ in pairs), default=0)
+    for scored, changed in pairs:
+        yield f"  {_short_id(chapter, scored):<{width}}  {scored.verdict} -> {changed.verdict}"
+
+
 def _short_id(chapter: Chapter, entry: Scored) -> str:
     """A claim's id without what all of the chapter's begin with."""
     prefix = chapter.plan.chapter if chapter.plan is not None else (chapter.paper,)
@@ -228,6 +258,7 @@ def to_json(chapters: Sequence[Chapter], files: Sequence[Path], *, version: str)
                 "change": chapter.change or None,
                 "runs": chapter.runs,
                 "claims": [_claim_json(entry) for entry in chapter.scored],
+                "changed": [_changed_json(entry) for entry in chapter.changed],
                 "figures": [data.figure.id for data in chapter.figures],
             }
             for chapter in chapters
@@ -262,6 +293,11 @@ def _claim_json(entry: Scored) -> dict[str, Any]:
             "ours": [_reading_json(reading) for reading in honest.ours],
         },
     }
+
+
+def _changed_json(entry: Scored) -> dict[str, Any]:
+    ours = [_reading_json(reading) for reading in entry.ours]
+    return {"id": entry.claim.id, "verdict": str(entry.verdict), "detail": entry.detail, "ours": ours}
 
 
 def _reading_json(reading: Reading) -> dict[str, Any]:

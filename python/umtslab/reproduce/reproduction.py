@@ -36,6 +36,8 @@ class Chapter:
     pictures: tuple[Picture, ...] = field(default=(), repr=False)
     change: str = ""
     """What was set otherwise in runs that are drawn beside those that are scored."""
+    changed: tuple[Scored, ...] = field(default=(), repr=False)
+    """What the verdicts would be with it."""
 
     @property
     def title(self) -> str:
@@ -79,7 +81,7 @@ def reproduce(
         Whether to run the points that the kernel's TCP carries, which take as long as their downloads do.
     changes : sequence of pairs of str
         Scenario keys and other values for them: the points are run with them once more, and drawn beside
-        those that are scored. They change no verdict.
+        those that are scored. They change no verdict; what it would be with them is told beside it.
     progress : callable, optional
         Called after each run.
 
@@ -131,13 +133,15 @@ def _chapter(
     scored = tuple(score(claim, plan, results) for claim in claims)
     drawn = tuple(figure_data(plan, figure, results, claims) for figure in part.figures(plan))
     runs = sum(entry.runs for entry in wanted if entry.draw is None)
+    changed: tuple[Scored, ...] = ()
     if changes:
         simulated = [entry for entry in wanted if not entry.is_emulated]
         other = run(simulated, progress=partial(report, change), changes=changes)
         runs += sum(entry.runs for entry in simulated if entry.draw is None)
         drawn = tuple(with_change(of, figure_data(plan, of.figure, other, ()), change) for of in drawn)
+        changed = tuple(score(claim, plan, other) for claim in claims)
     beside = tuple(pictures(plan, results.points(), results.runs))
-    return Chapter(part.paper, plan, quick, runs, scored, drawn, beside, change)
+    return Chapter(part.paper, plan, quick, runs, scored, drawn, beside, change, changed)
 
 
 def find_data() -> Path:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.reproduce.claims import Claim, Value
-from umtslab.reproduce.compare import Finding, Verdict, conjunction, show, usable_mean, within
+from umtslab.reproduce.compare import Finding, Verdict, conjunction, over_interval, show, usable_mean, within
 from umtslab.reproduce.conditions import Question, label_point, question, rank, side_point
 from umtslab.reproduce.course import judge_course, mean_between
 from umtslab.reproduce.errors import Missing
-from umtslab.reproduce.expression import Leaf, parse
+from umtslab.reproduce.expression import Expression, Leaf, parse
 from umtslab.reproduce.measure import (
     measure,
     measure_beside,
@@ -361,11 +362,28 @@ class _Judge:
         expression = parse(str(self.claim.expected))
         if not expression.is_inequality:
             raise Missing(f"{expression.text!r} is not an inequality")
-        where = self.label(asked, case)
+        # A dimension that is varied and named in the inequality has a value of its own at each of its levels.
+        named = [name for name in asked.vary if Leaf(name) in expression.leaves and not asked.is_scatter]
+        levels = itertools.product(*(asked.levels(case, name) for name in named))
+        points: list[Point] = [dict(zip(named, values, strict=True)) for values in levels]
+        return conjunction(
+            self.inequality(asked, {**case, **point}, self.place(asked, case, point), expression)
+            for point in points
+        )
+
+    def place(self, asked: Question, case: Point, point: Point) -> str:
+        """What tells a case from the others, with the values that are varied in it."""
+        return " ".join(
+            filter(None, [self.label(asked, case), *(f"{k} {text(v)}" for k, v in point.items())])
+        )
+
+    def inequality(self, asked: Question, case: Point, where: str, expression: Expression) -> Finding:
+        """Tests an inequality at one point."""
         if asked.is_scatter:
             dip = self.dip_pct(asked, case)
             leaf = next(iter(expression.leaves))
-            return self.over_interval(dip, expression.text, lambda v: expression.holds({leaf: v}))
+            return over_interval(dip, expression.text, lambda v: expression.holds({leaf: v}))
+        subject = f"{where}: {expression.text}" if where else expression.text
         columns: dict[Leaf, Sample] = {}
         constants: Mapping[str, Value] = {k: v for k, v in case.items() if not isinstance(v, str)}
         for leaf in sorted(expression.leaves):
@@ -373,11 +391,10 @@ class _Judge:
                 what = f"{where} {leaf.name}".strip() if len(expression.leaves) > 1 else where
                 columns[leaf] = self.look(case, what, leaf.name)
         fixed = {leaf: float(constants[leaf.name]) for leaf in expression.leaves - columns.keys()}
-        subject = f"{where}: {expression.text}" if where else expression.text
         each = expression.demands_equality or self.plan.metric(self.claim.metric, case).every_run
         if len(columns) == 1 and not each:
             ((leaf, sample),) = columns.items()
-            return self.over_interval(sample, subject, lambda v: expression.holds({leaf: v, **fixed}))
+            return over_interval(sample, subject, lambda v: expression.holds({leaf: v, **fixed}))
         runs = range(min(len(sample) for sample in columns.values())) if columns else range(0)
         truths = [
             expression.holds({**fixed, **{leaf: s[run] for leaf, s in columns.items()}}) for run in runs
@@ -395,18 +412,6 @@ class _Judge:
         where = self.label(asked, case)
         samples = {label: self.labelled(asked, case, label, where) for label in labels([chain])}
         return judge_order([chain], samples, {}, f"{where}: " if where else "")
-
-    def over_interval(self, sample: Sample, subject: str, holds: Callable[[float], bool | None]) -> Finding:
-        """Tests the inequality at many places of the mean's interval, its ends included."""
-        summary = summarise(sample)
-        if summary.mean is None or summary.ci95 is None:
-            return Finding(Verdict.INCONCLUSIVE, f"{subject}: {summary.n} values give no interval")
-        tests = [holds(summary.mean + summary.ci95 * step / 50) for step in range(-50, 51)]
-        if all(tests):
-            return Finding(Verdict.PASS, "")
-        if not any(tests):
-            return Finding(Verdict.FAIL, f"{subject} fails: {show(summary)}")
-        return Finding(Verdict.INCONCLUSIVE, f"{subject}: the limit lies inside {show(summary)}")
 
     # ── Looking at results ──────────────────────────────────────────────────────────────────────────────────
 

@@ -11,6 +11,8 @@ use umts_units::{Duration, Time};
 /// Why a packet is still in a bearer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Held {
+    /// All of it, or some data of its connection, is on the air.
+    OnAir,
     /// It is served, or nobody else is served before it.
     Served,
     /// Others are served.
@@ -115,7 +117,7 @@ impl Bearer {
         let is_on_air = queued.pdus.is_some_and(|(_, last)| last < self.next_on_air);
         let (fresh, fresh_until) = self.fresh;
         if now < fresh_until && fresh == queued.connection {
-            return (Held::Served, fresh_until);
+            return (Held::OnAir, fresh_until);
         }
         if !is_on_air && now < fresh_until {
             return (Held::Queued, fresh_until);
@@ -135,7 +137,7 @@ impl Bearer {
         if !is_on_air && self.sdus.iter().take(place).any(is_behind) {
             return (Held::Queued, until);
         }
-        (Held::Served, until)
+        (if is_on_air { Held::OnAir } else { Held::Served }, until)
     }
 
     /// The next instant at which the air changes hands, as far as it is known.

@@ -207,10 +207,15 @@ fn judge(waits: Waits, ue: &Ue, at: Time) -> (Cause, Option<u16>, Time) {
         Waits::Radio(..) if ue.is_cut_off() => (Cause::ChannelSwitch, None, Time::NEVER),
         Waits::Radio(direction, packet, served) => {
             let (held, until) = ue.bearers[direction.index()].held(packet, at);
-            match held {
-                Held::Served => (served, None, until),
-                Held::Queued => (Cause::RadioQueue, None, until),
-                Held::Recovering(sn) => (Cause::RlcRecovery, sn, until),
+            match (held, ue.capacity.needed(direction)) {
+                (Held::OnAir, _) | (Held::Served, None) => (served, None, until),
+                (Held::Recovering(sn), Some(cause)) => (cause, sn, until),
+                (_, Some(cause)) => (cause, None, until),
+                (Held::Queued, None) => (Cause::RadioQueue, None, until),
+                (Held::Recovering(sn), None) if ue.capacity.is_report_late(direction) => {
+                    (Cause::AckChannel, sn, until)
+                }
+                (Held::Recovering(sn), None) => (Cause::RlcRecovery, sn, until),
             }
         }
     }

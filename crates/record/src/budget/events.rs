@@ -12,6 +12,7 @@ use umts_units::{Bytes, Duration, Time};
 
 use super::Budget;
 use super::bearer::statuses;
+use super::capacity::Capacity;
 use super::connection::Connection;
 use super::log::Log;
 use super::way::{Loss, Place};
@@ -167,7 +168,10 @@ impl Budget {
         let here = self.ue_at(now, ue);
         let bearer = &mut here.bearers[way];
         match stage {
-            Stage::Leaves => bearer.leave(set, waits),
+            Stage::Leaves => {
+                bearer.leave(set, waits);
+                here.capacity.leaves(direction, set);
+            }
             Stage::OnAir => bearer.leave_nodeb(set),
             Stage::Dropped => {
                 bearer.leave_nodeb(set);
@@ -282,7 +286,11 @@ impl TraceSink<TraceEvent> for Budget {
             }
             TraceEvent::RrcSwitch { ue, from, to, .. } => self.ue_at(now, *ue).switch_begins(*from, *to),
             TraceEvent::RrcState { ue, state } => self.ue_at(now, *ue).is_in(*state),
-            _ => {}
+            _ => {
+                if let Some(ue) = Capacity::is_about(event) {
+                    self.ue_at(now, ue).capacity.record(event);
+                }
+            }
         }
     }
 

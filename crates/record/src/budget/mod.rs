@@ -14,6 +14,7 @@
 //! its duration exactly. The definitions are in `docs/reference/time-budget.md`.
 
 mod bearer;
+mod capacity;
 mod cause;
 mod connection;
 mod events;

@@ -7,11 +7,13 @@ use umts_stack::trace::Channel;
 use umts_units::Duration;
 
 use super::bearer::Bearer;
+use super::capacity::Capacity;
 
 #[derive(Debug)]
 pub(super) struct Ue {
     pub cell: usize,
     pub bearers: [Bearer; 2],
+    pub capacity: Capacity,
     /// Connections that are open.
     pub open: Vec<ConnectionId>,
     /// Data goes on during a switch between CELL_FACH and CELL_DCH.
@@ -40,6 +42,7 @@ impl Ue {
         Ue {
             cell: config.cell,
             bearers: [Bearer::new(&config.rlc), Bearer::new(&config.rlc)],
+            capacity: Capacity::default(),
             open: Vec::new(),
             data_continues: switching.is_some_and(|switching| switching.rrc.data_continues),
             state: None,

@@ -16,6 +16,7 @@ mod radio;
 mod results;
 mod rrc;
 mod rtt;
+mod shares;
 mod tcp;
 mod tdd;
 mod totals;

@@ -229,7 +229,7 @@ impl TcpRecorder {
 }
 
 /// (Σx)² / (n Σx²); none if nobody got anything.
-fn jain(shares: impl Iterator<Item = f64>) -> Option<f64> {
+pub(super) fn jain(shares: impl Iterator<Item = f64>) -> Option<f64> {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for share in shares {
         count += 1.0;

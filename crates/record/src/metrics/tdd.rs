@@ -6,6 +6,7 @@ use umts_stack::ids::{Direction, PacketId, UeId};
 use umts_stack::trace::{CapturePoint, TraceEvent};
 use umts_units::{Duration, Time};
 
+use super::shares::Shares;
 use super::totals::{Intervals, TddTotals};
 use super::window::Window;
 
@@ -18,12 +19,15 @@ pub(super) struct TddRecorder {
     needs: [BTreeMap<UeId, Time>; 2],
     /// When packets that RLC has handed up entered it.
     entered: BTreeMap<PacketId, Time>,
+    /// Over one second and over ten.
+    shares: [Shares; 2],
 }
 
 impl TddRecorder {
     pub fn new(window: Window) -> Self {
         let (totals, needs, entered) = (TddTotals::default(), Default::default(), BTreeMap::new());
-        TddRecorder { window, totals, needs, entered }
+        let shares = [1, 10].map(|seconds| Shares::new(window, Duration::from_secs(seconds)));
+        TddRecorder { window, totals, needs, entered, shares }
     }
 
     #[inline(always)]
@@ -53,9 +57,11 @@ impl TddRecorder {
                 };
                 if point == leaves
                     && let Some(entered) = self.entered.remove(&packet.id)
-                    && packet.segment().is_some_and(|segment| segment.payload > 0)
+                    && let Some(segment) = packet.segment().filter(|segment| segment.payload > 0)
                     && self.window.contains(at)
                 {
+                    let payload = u64::from(segment.payload);
+                    self.shares.iter_mut().for_each(|shares| shares.add(at, packet.ue, payload));
                     self.totals.segments.add(at - entered);
                     self.totals.segment_squares += (at - entered).as_secs().powi(2);
                 }
@@ -80,12 +86,16 @@ impl TddRecorder {
                 totals.grants[direction.index()] += 1;
                 totals.grant_sdus[direction.index()] += u64::from(sdus);
             }
-            TraceEvent::FrameUsed { slots, held, used, .. } => {
+            TraceEvent::FrameUsed { slots, held, used, sent, lost, .. } => {
                 totals.frames += 1;
                 for way in [0, 1] {
                     totals.slots[way] += u64::from(slots[way]);
                     totals.held[way] += u64::from(held[way]);
                     totals.used[way] += u64::from(used[way]);
+                }
+                for neighbours in 0..sent.len() {
+                    totals.blocks[neighbours] += u64::from(sent[neighbours]);
+                    totals.lost[neighbours] += u64::from(lost[neighbours]);
                 }
             }
             TraceEvent::AckCollision { .. } => totals.ack_collisions += 1,
@@ -95,6 +105,7 @@ impl TddRecorder {
 
     pub fn finish(mut self) -> TddTotals {
         self.totals.window = self.window.length();
+        self.totals.jain = self.shares.map(|shares| shares.finish(self.window));
         self.totals
     }
 }

@@ -280,6 +280,11 @@ pub(super) struct TddTotals {
     pub held: [u64; 2],
     pub used: [u64; 2],
     pub ack_collisions: u64,
+    /// Blocks, and those that were lost, by how many of others were in their slot.
+    pub blocks: [u64; 4],
+    pub lost: [u64; 4],
+    /// Jain's index over one second and over ten, in the mean.
+    pub jain: [Option<f64>; 2],
     /// TCP data segments, from RLC's buffer to the other end; seconds squared.
     pub segments: Intervals,
     pub segment_squares: f64,

@@ -70,6 +70,42 @@ fn every_shipped_scenario_is_explained() {
     assert!(count > 15, "{count}");
 }
 
+/// Alone in a TDD cell a user waits for nothing but the answers to its requests, two frames each, and the frames before and
+/// behind.
+#[test]
+fn a_lone_user_of_a_tdd_cell_waits_for_answers() {
+    let budgets = budgets(&scenario("tdd-one-user", &[("flow.0.start", "0 s")]));
+    let of = |cause| share(&budgets, &[cause]);
+    assert!((0.01..0.05).contains(&of(Cause::CapacityRequest)), "{:?}", budgets[0].parts);
+    let rest = [Cause::CapacityWait, Cause::AckChannel, Cause::RlcRecovery, Cause::RadioQueue];
+    assert_eq!(share(&budgets, &rest), 0.0, "{:?}", budgets[0].parts);
+}
+
+/// What is refused, and reports that collide or have no turn, have causes of their own.
+#[test]
+fn a_tdd_cell_that_is_full_lets_users_wait_for_capacity_and_reports() {
+    let short = ("duration", "60 s");
+    let full = |more: &[(&str, &str)]| {
+        let budgets = budgets(&scenario("tdd-mixed", &[&[short], more].concat()));
+        budgets.iter().for_each(check_sums);
+        [Cause::CapacityRequest, Cause::CapacityWait, Cause::AckChannel, Cause::RlcRecovery]
+            .map(|cause| share(&budgets, &[cause]))
+    };
+    let [asked, waited, late, repaired] = full(&[]);
+    assert!(
+        asked > 0.0 && waited > asked && late > 0.0 && repaired > late,
+        "{asked} {waited} {late} {repaired}"
+    );
+    let [_, _, crowded, _] = full(&[("cell.0.tdd.ack.uplink_places", "1")]);
+    assert!(crowded > 2.0 * late, "{crowded} {late}");
+    let uploads = |turns| {
+        let key = ("cell.0.tdd.ack.downlink_per_frame", turns);
+        share(&self::budgets(&scenario("tdd-ftp", &[short, key])), &[Cause::AckChannel])
+    };
+    assert_eq!(uploads("\"unlimited\""), 0.0);
+    assert!(uploads("1") > 0.01);
+}
+
 /// One user each, so that nobody waits for others.
 #[test]
 fn without_errors_and_switches_only_tcp_and_the_radios_rate_take_time() {

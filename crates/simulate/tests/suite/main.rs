@@ -17,4 +17,5 @@ mod rrc;
 mod runs;
 mod schedulers;
 mod sharing;
+mod tdd;
 mod traffic;

@@ -180,6 +180,25 @@ fn other_modes_widths_and_channels_are_read_too() {
     capture("ftp-on-fach-two-users-3gpp", &common).is_judged("FACH and RACH");
 }
 
+/// Data of a TDD cell look like a DCH's; control PDUs of its common channels name channel, frame and fate.
+#[test]
+fn a_tdd_cell_is_read_too() {
+    for (name, ways) in [("tdd-ftp-3gpp", [true, false]), ("tdd-www-3gpp", [false, true])] {
+        let captured = capture(name, &[("duration", "6 s"), ("measure.from", "0 s")]);
+        captured.is_judged(name);
+        for (direction, has_reports) in ["downlink", "uplink"].into_iter().zip(ways) {
+            let file = captured.folder.path().join(format!("rlc-{direction}-air.pcapng"));
+            let Some(frames) = tshark(&file, AIR) else { return };
+            let is_report =
+                |frame: &&Judged| frame.comments.contains("STATUS PDU, common ACK channel, frame ");
+            let reports: Vec<_> = frames.iter().filter(is_report).collect();
+            assert!(!has_reports || reports.len() > 50, "{name}, {direction}: {}", reports.len());
+            let lost = reports.iter().filter(|frame| frame.comments.ends_with(", lost")).count();
+            assert!(!has_reports || (1..reports.len() / 2).contains(&lost), "{name}, {direction}: {lost}");
+        }
+    }
+}
+
 #[test]
 fn what_has_no_mac_header_that_a_reader_knows_is_read_too() {
     let um = [("rlc.mode", "um"), ("radio.bler", "0.01"), ("duration", "20 s")];

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use umts_stack::detail::PollCauses;
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::radio::phy::Lost;
+use umts_stack::radio::phy::tdd::layout::FRAME;
 use umts_stack::radio::rlc::octets::{Composed, Encoding, PduMode};
 use umts_stack::radio::rlc::{BlockSet, Pdu, Sn};
 use umts_stack::trace::Channel;
@@ -36,7 +37,7 @@ impl Block {
         step: u32,
         composed: Composed,
         polls: Option<PollCauses>,
-        channel: Channel,
+        (channel, leaves): (Channel, Time),
     ) -> Self {
         let mut comment = String::new();
         let mut add = |text: std::fmt::Arguments<'_>| comment.write_fmt(text).expect("a string takes all");
@@ -68,9 +69,18 @@ impl Block {
             Pdu::ResetAck(_) => add(format_args!("RESET ACK PDU")),
         }
         let (name, state) = channel.name();
-        add(format_args!(", {name} ({})", state.name()));
+        match channel {
+            // A block of a TDD cell that all users share: it travels at the end of its frame.
+            Channel::Ack => add(format_args!(", common {name} channel, frame {}", tdd_frame(leaves))),
+            _ => add(format_args!(", {name} ({})", state.name())),
+        }
         Block { octets: composed.octets, sn, comment }
     }
+}
+
+/// The frame at whose end this is.
+fn tdd_frame(end: Time) -> u64 {
+    (end.as_nanos() / FRAME.as_nanos()).saturating_sub(1)
 }
 
 /// The blocks of one TTI: one frame with their MAC headers, or one for each.

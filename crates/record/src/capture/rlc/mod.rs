@@ -6,7 +6,8 @@
 //! | `rlc-DIRECTION-delivery.pcapng` | PDUs as the receiving entity took them in sequence, so that Wireshark puts the IP packets together |
 //!
 //! An interface of the file is a bearer (`ue0`, `ue1`, …). Comments hold what nobody on the air knows: how often a PDU was
-//! sent, why it polls, the channel and the RRC state, whether the block was lost, and the packets that end in it.
+//! sent, why it polls, the channel and the RRC state, whether the block was lost, and the packets that end in it. Of the common
+//! acknowledgment channels of a TDD cell they name the frame.
 //!
 //! **Air.** A frame is a TTI of one UE with MAC headers, in a frame of the Iub protocol ([`mac`]); no setting is needed. A
 //! bearer of unacknowledged mode on a common channel is shown without MAC, since a reader takes the logical channel for one of
@@ -189,7 +190,7 @@ impl RlcCaptures {
         };
         match stage {
             Stage::Leaves => {
-                let blocks = bearer.describe(set, channel);
+                let blocks = bearer.describe(set, (channel, at));
                 bearer.flying.insert(set.serial, blocks);
             }
             Stage::Dropped => {
@@ -253,7 +254,7 @@ impl Bearer {
     }
 
     /// The octets of a set that leaves, and what is to be said of them.
-    fn describe(&mut self, set: &BlockSet, channel: Channel) -> Vec<Block> {
+    fn describe(&mut self, set: &BlockSet, leaves: (Channel, Time)) -> Vec<Block> {
         let composed = self.composer.compose(set);
         let mut blocks = Vec::with_capacity(composed.len());
         let mut composed = composed.into_iter();
@@ -264,7 +265,7 @@ impl Bearer {
                     Pdu::Data(run) if run.poll && step + 1 == pdu.blocks() => self.causes.pop_front(),
                     _ => None,
                 };
-                blocks.push(Block::new(set, pdu, step, octets, polls, channel));
+                blocks.push(Block::new(set, pdu, step, octets, polls, leaves));
             }
         }
         self.causes.clear();

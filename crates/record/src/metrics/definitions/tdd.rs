@@ -35,6 +35,18 @@ metrics! { TDD: TddTotals;
         => |t| t.per_frame(t.used[UP]);
     "grant_use_pct" "Use of held capacity" ["%"] "How many of the resource units that are held, both ways and with those of the acknowledgments, carry blocks." = "resource units of blocks" / "resource units held"
         => |t| percent(t.used[DOWN] + t.used[UP], t.held[DOWN] + t.held[UP]);
+    "bler_alone_pct" "Block errors, alone in the slot" ["%"] "Blocks in TDD cells that are lost, of those that no block of another user is beside in the slot." = "such blocks lost" / "such blocks sent"
+        => |t| percent(t.lost[0], t.blocks[0]);
+    "bler_1_neighbour_pct" "Block errors, one neighbour" ["%"] "The same of blocks with one block of others beside them." = "such blocks lost" / "such blocks sent"
+        => |t| percent(t.lost[1], t.blocks[1]);
+    "bler_2_neighbours_pct" "Block errors, two neighbours" ["%"] "The same with two." = "such blocks lost" / "such blocks sent"
+        => |t| percent(t.lost[2], t.blocks[2]);
+    "bler_3_neighbours_pct" "Block errors, three neighbours" ["%"] "The same with three." = "such blocks lost" / "such blocks sent"
+        => |t| percent(t.lost[3], t.blocks[3]);
+    "jain_fairness_1s" "Jain's fairness index over 1 s" ["1"] "How evenly the users of TDD cells share each second: payload of TCP carried to the other end of the air, over all users for whom anything has been carried; mean over the seconds in which something was." = "indices" / "seconds"
+        => |t| t.jain[0];
+    "jain_fairness_10s" "Jain's fairness index over 10 s" ["1"] "The same over ten seconds; `jain_fairness` is over the run." = "indices" / "stretches of ten seconds"
+        => |t| t.jain[1];
     "ack_collisions" "Collisions of acknowledgments" ["1"] "Times that users met on the common channel of uplink acknowledgments." = "collisions" / ""
         => |t| known(t, t.ack_collisions);
 }

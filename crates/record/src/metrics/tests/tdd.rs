@@ -7,7 +7,14 @@ use super::*;
 #[test]
 fn metrics_of_a_tdd_cell() {
     let (ue, direction) = (UeId(3), Direction::Uplink);
-    let frame = |used| TraceEvent::FrameUsed { cell: 0, slots: [1, 3], held: [4, 36], used: [0, used] };
+    let frame = |used| TraceEvent::FrameUsed {
+        cell: 0,
+        slots: [1, 3],
+        held: [4, 36],
+        used: [0, used],
+        sent: [1, 0, 0, 4],
+        lost: [0, 0, 0, 1],
+    };
     let segment = Segment { direction, ..data(0, 1) };
     let packet = Packet { id: PacketId(7), flow: FlowId(0), ue, content: Content::Segment(segment) };
     let size = Bytes(1040);
@@ -35,8 +42,30 @@ fn metrics_of_a_tdd_cell() {
             ("uplink_resource_units", 2.4),
             ("grant_use_pct", 30.0),
             ("ack_collisions", 1.0),
+            ("bler_alone_pct", 0.0),
+            ("bler_3_neighbours_pct", 25.0),
         ],
     );
+    assert_eq!(result.network.value("bler_1_neighbour_pct"), None);
+}
+
+/// Two users take turns, a second each: uneven within a second, even over ten.
+#[test]
+fn turns_are_uneven_in_a_short_time_and_even_in_a_long_one() {
+    let direction = Direction::Uplink;
+    let mut story = Story::default();
+    for second in 0..20_u64 {
+        let ue = UeId((second % 2) as u16);
+        let segment = Segment { direction, ..data(0, 1) };
+        let packet = Packet { id: PacketId(second), flow: FlowId(0), ue, content: Content::Segment(segment) };
+        let size = Bytes(1040);
+        story.at(second * 1000 + 500).event(TraceEvent::CapacityNeeded { ue, direction });
+        story.event(TraceEvent::SduDelivered { ue, direction, sdu: packet.id, size, entered: ms(0) });
+        story.event(TraceEvent::PacketSeen { at: CapturePoint::Rnc, packet });
+    }
+    let result = story.result(0, 20_000);
+    // In the first second there is one user alone.
+    check(&result.network, &[("jain_fairness_1s", (1.0 + 19.0 * 0.5) / 20.0), ("jain_fairness_10s", 1.0)]);
 }
 
 #[test]

@@ -36,6 +36,11 @@ impl AckTurns {
         self.waiting.is_empty()
     }
 
+    /// Those who had no turn.
+    pub fn waiting(&self) -> impl Iterator<Item = UeId> {
+        self.waiting.iter().copied()
+    }
+
     /// Who sends in this frame: those who wait, the one after the last first. They wait no longer.
     pub fn frame(&mut self, sending: &mut Vec<UeId>) {
         sending.clear();

@@ -40,6 +40,9 @@ impl MacTdd {
         let mut through = std::mem::take(&mut self.scratch.through);
         let mut collided = std::mem::take(&mut self.scratch.collided);
         self.turns.frame(&mut through);
+        for ue in self.turns.waiting() {
+            step.cx.record(|| TraceEvent::AckDeferred { ue });
+        }
         self.send_control(step, frame, (Direction::Downlink, &through), plan, ues, air);
         let now = step.cx.now;
         let wants = |ue: UeId| ues[ue].rlc[Direction::Uplink.index()].has_control(now);

@@ -138,8 +138,8 @@ impl MacTdd {
         // Who lost a grant asks anew, and is granted nothing before the next frame.
         debug_assert!(self.grants.is_empty());
         self.grants = grants;
-        self.record_frame(step);
         self.judge(step, frame, &mut flights);
+        self.record_frame(step);
         for (direction, flight) in Direction::BOTH.into_iter().zip(flights) {
             let longest = flight
                 .sets()
@@ -226,8 +226,28 @@ impl MacTdd {
             let held = Direction::BOTH.map(|direction| self.slots.held(direction) as u16);
             let mut used = [0; 2];
             self.on_air.iter().for_each(|sent| used[sent.direction.index()] += u16::from(sent.codes));
-            TraceEvent::FrameUsed { cell, slots, held, used }
+            let (sent, lost) = self.by_neighbours();
+            TraceEvent::FrameUsed { cell, slots, held, used, sent, lost }
         });
+    }
+
+    /// How many blocks of this frame had none to three blocks of others in their slot, and how many of them were lost.
+    fn by_neighbours(&self) -> ([u8; 4], [u8; 4]) {
+        let mut in_slot = [0_usize; 16];
+        self.on_air.iter().for_each(|sent| in_slot[usize::from(sent.slot)] += 1);
+        let (mut sent, mut lost) = ([0; 4], [0; 4]);
+        let mut verdicts = &self.scratch.verdicts[..];
+        // The blocks of one UE in one slot stand beside each other.
+        let is_own =
+            |a: &Transmission, b: &Transmission| (a.ue, a.direction, a.slot) == (b.ue, b.direction, b.slot);
+        for own in self.on_air.chunk_by(is_own) {
+            let neighbours = (in_slot[usize::from(own[0].slot)] - own.len()).min(3);
+            let (of_own, rest) = verdicts.split_at(own.len());
+            verdicts = rest;
+            sent[neighbours] += own.len() as u8;
+            lost[neighbours] += of_own.iter().filter(|&&is_lost| is_lost).count() as u8;
+        }
+        (sent, lost)
     }
 
     /// Asks the radio about all that is on the air in this frame.

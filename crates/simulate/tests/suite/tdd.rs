@@ -1,0 +1,74 @@
+//! TDD cells with many users: ten cells beside each other, and one that is beyond what it can carry.
+
+use std::fmt::Write;
+use std::path::Path;
+
+use tempfile::TempDir;
+use umts_record::metrics::MetricSet;
+use umts_scenario::Scenario;
+
+use crate::common::{load, metrics, output, value};
+
+const SHORT: (&str, &str) = ("duration", "60 s");
+
+/// `cells` cells with the clients of `tdd-www.toml`, `count` in each.
+fn side_by_side(folder: &TempDir, cells: usize, count: usize) -> Scenario {
+    let base = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/tdd-www.toml");
+    let text = std::fs::read_to_string(base).expect("it is shipped");
+    let (head, rest) = text.split_once("[[cell]]").expect("it has a cell");
+    let (_, rest) = rest.split_once("[rlc]").expect("it has RLC");
+    let (layers, _) = rest.split_once("[[ue]]").expect("it has users");
+    let mut file = head.to_owned();
+    for cell in 0..cells {
+        write!(
+            file,
+            "[[cell]]\nname = \"{cell}\"\nduplex = \"tdd\"\n\n[cell.iub]\nrate = \"unlimited\"\ndelay = \"0 ms\"\n\n\
+             [cell.tdd.ack]\nuplink_places = 4\n\n"
+        )
+        .expect("a string takes all");
+    }
+    write!(file, "[rlc]{layers}").expect("a string takes all");
+    for cell in 0..cells {
+        write!(
+            file,
+            "[[ue]]\nname = \"www{cell}\"\ncell = \"{cell}\"\ncount = {count}\nbearer = \"granted\"\n\n\
+             [[flow]]\nue = \"www{cell}\"\ntraffic = \"pareto_www\"\ndirection = \"downlink\"\n\n"
+        )
+        .expect("a string takes all");
+    }
+    let path = folder.path().join("cells.toml");
+    std::fs::write(&path, file).expect("there is room");
+    load(&path, &[SHORT, ("measure.from", "0 s")])
+}
+
+/// Each cell has its own frame, requests and grants: ten carry what one of them carries, ten times.
+#[test]
+fn ten_cells_carry_ten_times_as_much() {
+    let folder = tempfile::tempdir().expect("there is room for temporary files");
+    let carried = |cells, count| {
+        let result = output(&side_by_side(&folder, cells, count));
+        let events = result.events as f64;
+        (value(&result.metrics.network, "goodput_delivered_kbps"), events)
+    };
+    let (one, events_of_one) = carried(1, 48);
+    let (ten, events_of_ten) = carried(10, 48);
+    assert!((6.0..14.0).contains(&(ten / one)), "{ten} of {one}");
+    // So do events: nobody pays for the users of another cell.
+    assert!((6.0..14.0).contains(&(events_of_ten / events_of_one)), "{events_of_ten} of {events_of_one}");
+}
+
+/// Fifteen times as many clients as the cell can carry: random access stays alive by its back-off, the cell stays full, and with
+/// a back-off that is as long acknowledgments get through, too. With eight frames they do not.
+#[test]
+fn a_cell_with_480_users_goes_on() {
+    let crowd = |count, backoff| -> MetricSet {
+        let backoff = ("cell.0.tdd.ack.uplink_backoff", backoff);
+        metrics("tdd-www", &[SHORT, ("measure.from", "30 s"), ("ue.0.count", count), backoff])
+    };
+    let carried = |metrics| value(metrics, "goodput_delivered_kbps");
+    let (few, many) = (crowd("120", "256 frames"), crowd("480", "256 frames"));
+    assert!(carried(&many) > 0.8 * carried(&few), "{} of {}", carried(&many), carried(&few));
+    let heard = 1.0 - value(&many, "rach_collisions") / value(&many, "capacity_requests");
+    assert!(heard > 0.1, "{heard} of all requests are heard");
+    assert!(carried(&crowd("480", "8 frames")) < 0.2 * carried(&many));
+}

@@ -1,0 +1,94 @@
+"""``umts emulate`` over a TDD cell: a program asks for capacity as simulated users do."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import Umts
+from umtslab.emulate import machine
+
+pytestmark = pytest.mark.slow
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+
+# An echo of 36 octets fills one block: eight of payload behind the headers of IP and ICMP.
+PING = """
+import socket, struct, time
+
+def checksum(octets):
+    words = sum(struct.unpack(f"!{len(octets) // 2}H", octets))
+    words = (words >> 16) + (words & 0xFFFF)
+    return ~(words + (words >> 16)) & 0xFFFF
+
+def echo(number, check):
+    return struct.pack("!BBHHH8s", 8, 0, check, 1, number, b"12345678")
+
+with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as pings:
+    pings.settimeout(20)
+    for number in range(6):
+        sent = time.monotonic()
+        pings.sendto(echo(number, checksum(echo(number, 0))), ("10.45.0.1", 0))
+        while (answer := pings.recv(100))[20] != 0 or struct.unpack("!H", answer[26:28])[0] != number:
+            pass
+        print(1000 * (time.monotonic() - sent), flush=True)
+        time.sleep(0.0731)
+"""
+
+FRAME_MS = 10.0
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _privileges() -> None:
+    found = {what: (answer, advice) for what, answer, advice in machine.needs()}
+    for needed in ("namespaces", "TUN devices"):
+        answer, advice = found[needed]
+        if answer != "yes":
+            pytest.skip(f"this user may not emulate: {answer}; {advice}")
+
+
+def seen(capture: Path) -> dict[tuple[int, int], float]:
+    """When an ICMP message of this type and number was seen, in milliseconds."""
+    fields = ("frame.time_epoch", "icmp.type", "icmp.seq")
+    chosen = [word for field in fields for word in ("-e", field)]
+    done = subprocess.run(
+        ["tshark", "-r", str(capture), "-Y", "icmp", "-T", "fields", *chosen],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    rows = [line.split("\t") for line in done.stdout.splitlines()]
+    # Seconds of a whole day have too many digits for a float: frames begin with seconds.
+    return {(int(kind), int(number)): 1000 * (float(at[-13:]) % 100) for at, kind, number in rows}
+
+
+@pytest.mark.skipif(shutil.which("tshark") is None, reason="nobody reads the captures without tshark")
+def test_a_ping_alone_in_a_tdd_cell_takes_the_frames_that_requests_take(umts: Umts, tmp_path: Path) -> None:
+    """Up: the next frame's RACH, two frames to the answer, a frame with the block. Down: the next frame."""
+    quiet = ("--set", "flow.0.start=59 s")
+    scenario = SCENARIOS / "tdd-one-user.toml"
+    done = umts("emulate", "--scenario", scenario, *quiet, "--pcap", "--", sys.executable, "-c", PING)
+    told = [float(line) for line in done.stdout.split()]
+    (run,) = (tmp_path / "results" / "runs").iterdir()
+    ue, rnc = (seen(run / "captures" / f"{place}.pcapng") for place in ("ue", "rnc"))
+    request, reply = 8, 0
+    for number, measured in enumerate(told):
+        up, down = ue[request, number], rnc[reply, number]
+        predicted_up = (math.ceil(up / FRAME_MS) + 4) * FRAME_MS
+        predicted_down = (math.ceil(down / FRAME_MS) + 1) * FRAME_MS
+        assert rnc[request, number] == pytest.approx(predicted_up, abs=0.5)
+        assert ue[reply, number] == pytest.approx(predicted_down, abs=0.5)
+        # The program sees what the cell took, and its own host.
+        assert measured > predicted_down - up
+    assert len(told) == 6
+
+
+def test_a_program_competes_with_the_users_of_a_tdd_cell(umts: Umts, tmp_path: Path) -> None:
+    done = umts("emulate", "--scenario", SCENARIOS / "tdd-ftp-3gpp.toml", "--", sys.executable, "-c", PING)
+    assert len(done.stdout.split()) == 6
+    (run,) = (tmp_path / "results" / "runs").iterdir()
+    assert (run / "metrics.json").is_file()
