@@ -61,7 +61,8 @@ def options(parser: Parser) -> None:
     )
     add_set(
         work,
-        "the figures show it in colour beside what is scored, which is grey then, and tells which verdicts would be others with it; it changes none",
+        "the figures show it in colour beside what is scored, which is grey then, and verdicts that would be "
+        "others with it are told; it changes none",
     )
     add_jobs(work)
     results = parser.add_argument_group("results")

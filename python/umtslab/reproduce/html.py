@@ -85,7 +85,9 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
         "claims": sum(counts.values()),
         "change": chapter.change,
         "changed": len(chapter.changed),
-        "turned": [(scored.claim.id, str(scored.verdict), _claim(other)) for scored, other in turned(chapter)],
+        "turned": [
+            (scored.claim.id, str(scored.verdict), _claim(other)) for scored, other in turned(chapter)
+        ],
         "subset": _subset(chapter.plan) if chapter.quick else [],
         "sections": list(_sections(chapter)),
         "pictures": chapter.pictures,

@@ -22,7 +22,7 @@ fn side_by_side(folder: &TempDir, cells: usize, count: usize) -> Scenario {
     for cell in 0..cells {
         write!(
             file,
-            "[[cell]]\nname = \"{cell}\"\nduplex = \"tdd\"\n\n[cell.iub]\nrate = \"unlimited\"\ndelay = \"0 ms\"\n\n\
+            "[[cell]]\nname = \"c{cell}\"\nduplex = \"tdd\"\n\n[cell.iub]\nrate = \"unlimited\"\ndelay = \"0 ms\"\n\n\
              [cell.tdd.ack]\nuplink_places = 4\n\n"
         )
         .expect("a string takes all");
@@ -31,7 +31,7 @@ fn side_by_side(folder: &TempDir, cells: usize, count: usize) -> Scenario {
     for cell in 0..cells {
         write!(
             file,
-            "[[ue]]\nname = \"www{cell}\"\ncell = \"{cell}\"\ncount = {count}\nbearer = \"granted\"\n\n\
+            "[[ue]]\nname = \"www{cell}\"\ncell = \"c{cell}\"\ncount = {count}\nbearer = \"granted\"\n\n\
              [[flow]]\nue = \"www{cell}\"\ntraffic = \"pareto_www\"\ndirection = \"downlink\"\n\n"
         )
         .expect("a string takes all");
