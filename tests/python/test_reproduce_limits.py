@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from reproduce_synthetic import Synthetic, claim, plan_in
@@ -49,7 +50,7 @@ def test_an_inequality_that_names_what_is_varied_holds_at_each_value(
     plan = plan_in(tmp_path)
     rates = dict(zip((0.01, 0.1, 0.5), at_each, strict=False))
     results = Synthetic(plan, {"sent_kbps": lambda point: rates.get(float(point["bler"]))}, noise=[0.0] * 5)
-    limits = {"bler": list(rates)} if len(rates) < 3 else {}
+    limits: dict[str, Any] = {"bler": list(rates)} if len(rates) < 3 else {}
     scored = score(claim("bound", "goodput_kbps <= 300 * bler", vary="bler", **limits), plan, results)
     assert scored.verdict is verdict
     assert [reading.label for reading in scored.ours] == [f"bler {bler:g} goodput_kbps" for bler in rates]

@@ -31,7 +31,7 @@ impl Shares {
     pub fn add(&mut self, at: Time, ue: UeId, octets: u64) {
         while self.end <= at {
             self.close();
-            self.end = self.end + self.stretch;
+            self.end += self.stretch;
         }
         *self.octets.entry(ue).or_default() += octets;
     }
