@@ -30,6 +30,8 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import figures
+
 ROOT = Path(__file__).resolve().parents[1]
 UMTS = Path(sys.executable).with_name("umts")
 MEGABYTES = 300
@@ -102,7 +104,9 @@ def compare(folder: Path, kind: str, megabytes: int, start: list[Took]) -> None:
         print(f"{name:24}{shown(elapsed):>24}{shown(cpu):>24}")
     *theirs, ours = took
     for name in theirs:
-        print(f"times as fast as {name}: {ratios(took[name], took[ours], start)}")
+        found = ratios(took[name], took[ours], start)
+        print(f"times as fast as {name}: {found}")
+        figures.add("time", f"{ours}, {kind}, times as fast", "", peer=f"{name}: {found}")
     capture.unlink()
 
 
@@ -131,6 +135,8 @@ def memory(folder: Path, megabytes: int) -> None:
         print(
             f"{KINDS[kind]}: {peaks[0]:.0f} MiB for 10 MB, {peaks[1]:.0f} MiB for {megabytes} MB, {content}"
         )
+        beside = f"{peaks[0]:.0f} for 10 MB"
+        figures.add("memory", f"umts analyse, {kind}, {megabytes} MB, MiB", f"{peaks[1]:.0f}", peer=beside)
 
 
 def main() -> None:
@@ -153,6 +159,7 @@ def main() -> None:
                 compare(folder, kind, megabytes, start)
         else:
             print("SKIPPED: tcptrace is not installed (Debian: apt-get install tcptrace)")
+            figures.add("time", "umts analyse, times as fast", "", peer="tcptrace is not installed")
         print("\nMost memory that `umts analyse --json` took:")
         memory(folder, for_memory)
 

@@ -18,6 +18,8 @@ import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import figures
+
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 BINARY = TARGET / "release" / "examples" / "one_run"
@@ -163,8 +165,11 @@ def main() -> None:
     )
     columns = f"{'worst':>8}{'median':>8}{'best':>8}{'events':>12}{'peak MiB':>10}{'ratio':>8}"
     print(f"{'ns of CPU time per event':<28}{columns}")
+    median = statistics.median((cell.duration_s - 1) / cpu_s for cpu_s in cell.cpu_s)
+    figures.add("time", f"{cell.name}, simulated s per s of CPU", f"{median:,.0f}", goal=f"{AT_LEAST:,}")
     for network in growing:
         print(row(network, growing[0]))
+        figures.add("memory", f"{network.name}, MiB", f"{network.peak_mib:.0f}")
 
 
 if __name__ == "__main__":

@@ -19,6 +19,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import figures
+
 ROOT = Path(__file__).resolve().parents[1]
 FTP = str(ROOT / "scenarios" / "ftp-on-fach.toml")
 POINTS = (FTP, "-P", "radio.bler=0.1,0.2", "--set", "duration=1 s", "--jobs", "1")
@@ -36,6 +38,9 @@ class Command:
     def __str__(self) -> str:
         return self.name or "umts " + " ".join(Path(word).name for word in self.words)
 
+
+MOST_MB = 35
+"""Of a run that prints JSON, the first of these."""
 
 COMMANDS = (
     Command(("run", FTP, "--json"), 130),
@@ -127,8 +132,13 @@ def _print(bare: Measured, measured: dict[Command, list[Measured]]) -> None:
     print(f"{'CPU time in ms, median (least to most)':<58}{'at most':>8}   here")
     print(f"{'python -c pass':<58}{'':>8} {bare}")
     for command, (here, *there) in measured.items():
+        median = statistics.median(here.cpu_ms)
+        share = f"{median / statistics.median(bare.cpu_ms):.1f} times python -c pass"
+        figures.add("start", f"{command}, ms", f"{median:.0f}", goal=str(command.at_most), peer=share)
         against = "".join(f"  the other {one}, {one.peak_mb:.0f} MB" for one in there)
         print(f"{command!s:<58}{command.at_most:>8} {here}, {here.peak_mb:.0f} MB{against}")
+    plain, *_ = measured[COMMANDS[0]]
+    figures.add("memory", f"{COMMANDS[0]}, MB", f"{plain.peak_mb:.0f}", goal=str(MOST_MB))
 
 
 if __name__ == "__main__":

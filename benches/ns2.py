@@ -17,6 +17,8 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
+import figures
+
 ROOT = Path(__file__).resolve().parents[1]
 FLOWS = 1000
 SECONDS = 100
@@ -68,6 +70,7 @@ def main() -> None:
     )
     if not shutil.which("ns"):
         print("SKIPPED: ns-2 is not installed (Debian: apt-get install ns2)")
+        figures.add("time", f"{flows} wired flows, times as fast", "", peer="ns-2 is not installed")
         return
     ours_program = build()
     theirs: list[Took] = []
@@ -88,6 +91,8 @@ def main() -> None:
     cpu_ratio = statistics.median(one.cpu_s for one in theirs) / statistics.median(one.cpu_s for one in ours)
     memory_ratio = max(one.peak_mib for one in ours) / max(one.peak_mib for one in theirs)
     print(f"times as fast: {cpu_ratio:.1f}; memory: {memory_ratio:.2f} of ns-2's")
+    figures.add("time", f"{flows} wired flows, times as fast", f"{cpu_ratio:.1f}", peer="ns-2: 1")
+    figures.add("memory", f"{flows} wired flows, share of the peer's", f"{memory_ratio:.2f}", peer="ns-2: 1")
 
 
 if __name__ == "__main__":

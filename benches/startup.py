@@ -14,8 +14,10 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
+
+import figures
 
 ROOT = Path(__file__).resolve().parents[1]
 USERS = 10_000
@@ -123,6 +125,9 @@ def main() -> int:
     for name, runs in zip(("this version", "the other"), measured, strict=False):
         print(f"{name:<14}{spread([run.cpu_s for run in runs], 's of CPU')}")
         print(f"{'':<14}{spread([run.peak_mib for run in runs], 'MiB at most')}")
+    cpu_s, peak_mib = (statistics.median(values) for values in zip(*map(astuple, measured[0]), strict=True))
+    figures.add("time", f"a scenario of {USERS:,} users is read and built, s", f"{cpu_s:.2f}")
+    figures.add("memory", f"a scenario of {USERS:,} users, MiB", f"{peak_mib:.0f}")
     if against:
         pairs = list(zip(*measured, strict=True))
         print(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import figures
+
 from emulation.cell import cost
 from emulation.session import SERVER, WIDE_CORE, emulations, probe, scenario
 
@@ -35,4 +37,6 @@ def check(seconds: float) -> None:
             scenario(TEXT.format(rate=rate, wide=WIDE_CORE)) as file,
             emulations(["--scenario", file, "--server", " ".join(serve), "--", *fetch]) as (done,),
         ):
-            print(f"  {rate} Mbit/s: {done.answer['bits_per_s'] / 1e6:.1f} Mbit/s of goodput; {cost(done)}")
+            found = f"{done.answer['bits_per_s'] / 1e6:.1f}"
+            print(f"  {rate} Mbit/s: {found} Mbit/s of goodput; {cost(done)}")
+            figures.add("time", f"umts emulate, goodput, Mbit/s of {rate}", found)

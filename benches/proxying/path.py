@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import figures
 from proxied_path import CLIENT, SERVER, at, make_path
 
 from proxying.programs import ASK, SERVE
@@ -82,7 +83,8 @@ def haproxy() -> Iterator[Peer]:
             process.wait()
 
 
-PEERS: dict[str, Callable[[], Any]] = {"direct": direct, "umts proxy": ours, "haproxy": haproxy}
+OURS = "umts proxy"
+PEERS: dict[str, Callable[[], Any]] = {"direct": direct, OURS: ours, "haproxy": haproxy}
 
 
 def _ask(peer: Peer, seconds: float, what: str, *more: str) -> Any:
@@ -128,6 +130,13 @@ def measure(seconds: float, rounds: int = 3) -> None:
                 print(f"{missing} is not installed: left out")
     columns = list(rows["direct"][0])
     print("".join(f"{name:>20}" for name in ("", *columns)))
-    for name, found in rows.items():
-        medians = [sorted(row[column] for row in found)[len(found) // 2] for column in columns]
-        print(f"{name:>20}" + "".join(f"{value:>20.2f}" for value in medians))
+    medians = {
+        name: [sorted(row[column] for row in found)[len(found) // 2] for column in columns]
+        for name, found in rows.items()
+    }
+    for name, values in medians.items():
+        print(f"{name:>20}" + "".join(f"{value:>20.2f}" for value in values))
+    for place, column in enumerate(columns):
+        beside = [f"{name}: {values[place]:.2f}" for name, values in medians.items() if name != OURS]
+        beside += [f"{name} is not installed" for name in PEERS if name not in medians]
+        figures.add("time", f"{OURS}, {column}", f"{medians[OURS][place]:.2f}", peer=", ".join(beside))

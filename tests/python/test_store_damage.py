@@ -7,14 +7,16 @@ import os
 import random
 import shutil
 import sqlite3
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 import store_damage
 from conftest import FTP, Umts, tree
 from umtslab import Scenario, open_store, simulate
-from umtslab.store import Damage, DamagedStore, RunNotFound, read_store
+from umtslab.store import Damage, DamagedStore, RunNotFound, read_store, reader
+from umtslab.store.seal import flaws_of_runs
 
 CHANGES = int(os.environ.get("UMTS_DAMAGE", "200"))
 """How many files are changed in all; `make soak` asks for more."""
@@ -67,6 +69,43 @@ HARM: dict[str, Callable[[Path], object]] = {
     "an empty object": lambda file: file.write_text("{}"),
     "deep": lambda file: file.write_text("[" * 100_000),
 }
+
+
+def test_runs_that_nobody_wrote_to_are_not_digested_again(
+    tmp_path: Path, scenario: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    digested: list[str] = []
+
+    def counted(folders: Sequence[str]) -> list[tuple[str, ...]]:
+        digested.extend(Path(folder).name for folder in folders)
+        return flaws_of_runs(folders)
+
+    monkeypatch.setattr(reader, "flaws_of_runs", counted)
+    with open_store(tmp_path / "store") as store:
+        runs = simulate(scenario, runs=3, store=store, series=True)
+    time.sleep(2.1)  # files that were written just now may be written again at the same instant
+    with open_store(tmp_path / "store") as store:
+        assert store.runs() == runs
+    assert sorted(digested) == sorted(run.key for run in runs)
+    digested.clear()
+    with open_store(tmp_path / "store") as store:
+        assert store.runs() == runs
+    with read_store(tmp_path / "store") as found:
+        assert found.runs() == runs
+    assert digested == []
+
+    harmed = runs[1]
+    assert harmed.folder is not None
+    file = harmed.folder / "series" / "cwnd.parquet"
+    before, content = file.stat(), bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+    os.utime(file, ns=(before.st_atime_ns, before.st_mtime_ns))
+    for opened in (open_store, read_store):
+        digested.clear()
+        with opened(tmp_path / "store", lambda _: None) as found:
+            assert found.runs() == [runs[0], runs[2]]
+            assert [damage.name for damage in found.damage] == digested == [harmed.key]
 
 
 @pytest.mark.parametrize("name", ["metrics.json", "run.json"])

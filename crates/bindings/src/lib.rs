@@ -42,7 +42,7 @@ mod _core {
     #[pymodule_export]
     use super::scenario::Scenario;
     #[pymodule_export]
-    use super::seal::{check_run, check_runs, digest, digests};
+    use super::seal::{check_run, check_runs, digest, digests, states};
     #[pymodule_export]
     use super::table_files::{count_rows, read_table};
     #[pymodule_export]

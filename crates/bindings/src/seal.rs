@@ -23,6 +23,13 @@ pub fn check_runs(py: Python<'_>, folders: Vec<PathBuf>) -> Vec<Vec<(String, Str
     found.into_iter().map(told).collect()
 }
 
+/// What shows that nobody wrote to the files of a run since it was the same, for each of some folders; none where it cannot
+/// be told.
+#[pyfunction]
+pub fn states(py: Python<'_>, folders: Vec<PathBuf>) -> Vec<Option<String>> {
+    py.detach(|| seal::states(&folders))
+}
+
 /// The digest of every file below a folder but its `run.json`, by name.
 #[pyfunction]
 pub fn digests(py: Python<'_>, folder: PathBuf) -> PyResult<BTreeMap<String, String>> {

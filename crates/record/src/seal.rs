@@ -6,11 +6,16 @@
 //!
 //! Digests are BLAKE3 in hexadecimal. That of the card is of its own text with an empty digest, so that no octet of a run is
 //! unguarded. A seal finds what went wrong, on a disk or by hand; it is no signature: who can seal can seal again.
+//!
+//! To digest thousands of runs takes its time. What the file system says of a run's files, its [`state`], shows at once that
+//! nobody wrote to them since they were last looked at.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Map, Value};
 
@@ -22,6 +27,8 @@ const PARTS: [&str; 2] = ["series", "captures"];
 const LEAST_FOLDERS: usize = 16;
 /// What is read at once.
 const BUFFER: usize = 1 << 16;
+/// Times of files have grains, of two seconds at most: a file that was written just now can be written again unnoticed.
+const SETTLED: Duration = Duration::from_secs(2);
 
 /// What is wrong with a file of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,16 +74,50 @@ pub fn check(folder: &Path) -> Vec<Flaw> {
 
 /// What is wrong with each of some folders, looked at by as many threads as there are processors.
 pub fn check_all(folders: &[PathBuf]) -> Vec<Vec<Flaw>> {
+    on_all_processors(folders, check)
+}
+
+/// What the file system says of all files of a run: names, numbers, sizes, times. While it is the same, nobody wrote to them.
+/// None if one of them cannot be told, or was written so lately that more may follow at the same time.
+pub fn state(folder: &Path) -> Option<String> {
+    state_at(folder, SystemTime::now())
+}
+
+fn state_at(folder: &Path, now: SystemTime) -> Option<String> {
+    let names = files_below(folder, "").ok()?;
+    let mut newest = 0;
+    let mut hasher = blake3::Hasher::new();
+    for name in names {
+        let found = fs::symlink_metadata(folder.join(&name)).ok()?;
+        let changed_ns = found.ctime() * 1_000_000_000 + found.ctime_nsec();
+        newest = newest.max(changed_ns);
+        hasher.update(name.as_bytes());
+        for number in [0, found.ino(), found.size(), changed_ns as u64, found.mtime() as u64] {
+            hasher.update(&number.to_le_bytes());
+        }
+        hasher.update(&found.mtime_nsec().to_le_bytes());
+    }
+    let settled = now.checked_sub(SETTLED)?.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    (u128::try_from(newest).ok()? < settled.as_nanos()).then(|| hasher.finalize().to_hex()[..32].to_owned())
+}
+
+/// The same of any number of folders.
+pub fn states(folders: &[PathBuf]) -> Vec<Option<String>> {
+    on_all_processors(folders, state)
+}
+
+fn on_all_processors<T: Send>(folders: &[PathBuf], look: impl Fn(&Path) -> T + Sync) -> Vec<T> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let share = folders.len().div_ceil(threads).max(LEAST_FOLDERS);
-    let check_share = |folders: &[PathBuf]| folders.iter().map(|folder| check(folder)).collect::<Vec<_>>();
+    let look_at = |folders: &[PathBuf]| folders.iter().map(|folder| look(folder)).collect::<Vec<T>>();
     if folders.len() <= share {
-        return check_share(folders);
+        return look_at(folders);
     }
     std::thread::scope(|scope| {
+        let look_at = &look_at;
         let shares: Vec<_> =
-            folders.chunks(share).map(|folders| scope.spawn(move || check_share(folders))).collect();
-        shares.into_iter().flat_map(|share| share.join().expect("a check does not panic")).collect()
+            folders.chunks(share).map(|folders| scope.spawn(move || look_at(folders))).collect();
+        shares.into_iter().flat_map(|share| share.join().expect("a look does not panic")).collect()
     })
 }
 
@@ -215,6 +256,35 @@ mod tests {
         let each: Vec<_> = paths.iter().map(|folder| check(folder)).collect();
         assert_eq!(check_all(&paths), each);
         assert_eq!(each.iter().filter(|flaws| !flaws.is_empty()).count(), 1);
+    }
+
+    #[test]
+    fn a_state_lasts_until_a_file_is_written_added_or_taken_away() {
+        let folder = sealed();
+        let later = || state_at(folder.path(), SystemTime::now() + 2 * SETTLED);
+        let metrics = folder.path().join("metrics.json");
+        let mut states = vec![later()];
+        assert_eq!(later(), states[0]);
+        fs::write(&metrics, "{}").unwrap();
+        states.push(later());
+        fs::rename(folder.path().join("series/cwnd.parquet"), folder.path().join("series/rtt.parquet"))
+            .unwrap();
+        states.push(later());
+        fs::write(folder.path().join("series/cwnd.parquet"), "").unwrap();
+        states.push(later());
+        fs::remove_file(&metrics).unwrap();
+        states.push(later());
+        assert!(states.iter().all(Option::is_some));
+        states.sort();
+        states.dedup();
+        assert_eq!(states.len(), 5);
+    }
+
+    #[test]
+    fn files_that_were_written_just_now_have_no_state() {
+        let folder = sealed();
+        assert_eq!(states(&[folder.path().to_owned()]), [None]);
+        assert_eq!(state(&folder.path().join("nowhere")), None);
     }
 
     #[test]

@@ -53,6 +53,8 @@ class Study:
     seed: int = field(init=False)
     finished: dict[str, Run] = field(default_factory=dict)
     taken: int = 0
+    _made: dict[str, list[Task]] = field(default_factory=dict, init=False, repr=False)
+    """Tasks by scenario: each has a key, and to work that out thousands of times over takes a while."""
 
     def __post_init__(self) -> None:
         self.campaign.check_size()
@@ -135,7 +137,10 @@ class Study:
         return [self._task(point, number) for number in range(self._wanted(point))]
 
     def _task(self, point: Point, number: int) -> Task:
-        return Task(point.scenario, self.seed, number, self.campaign.series)
+        made = self._made.setdefault(point.scenario.content_hash, [])
+        while len(made) <= number:
+            made.append(Task(point.scenario, self.seed, len(made), self.campaign.series))
+        return made[number]
 
     def _wanted(self, point: Point) -> int:
         precision = self.campaign.precision

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from umtslab.analyse.statistics import summarise
 from umtslab.budget import summed
 from umtslab.campaign.plan import Plan
 from umtslab.campaign.record import Record
@@ -67,11 +68,10 @@ def print_table(record: Record, metrics: Sequence[str]) -> None:
         headings += [f">{name} ({unit})" if unit else f">{name}", ">± 95 %"]
     table = Table(*record.axes, ">n", *headings)
     for cell in record.cells:
-        summary = cell.summary()
         numbers: list[str] = []
         for name in metrics:
-            found = summary.get(name)
-            numbers += estimate(found.mean, found.ci95) if found else estimate(None, None)
+            found = summarise(cell.values(name))
+            numbers += estimate(found.mean, found.ci95)
         words = [str(cell.parameters.get(key, "")) for key in record.axes]
         table.add_row(*words, str(len(cell.runs)), *numbers)
     heading(f"{record.title or record.name}, seed {record.seed}")

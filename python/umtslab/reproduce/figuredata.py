@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
 from umtslab.analyse.statistics import Summary, summarise
@@ -80,6 +81,16 @@ class Row(TypedDict):
 
 
 @dataclass(frozen=True)
+class Picture:
+    """A figure as it is drawn."""
+
+    pixels: bytes
+    """A file in PNG."""
+    address: str
+    """An address that holds it as lines."""
+
+
+@dataclass(frozen=True)
 class FigureData:
     """All that is drawn in a figure or written in a table: lines, or the RLC PDUs of one run."""
 
@@ -102,6 +113,13 @@ class FigureData:
             or self.pdus is not None
             or (bool(self.lines) and self.figure.kind != "table")
         )
+
+    @cached_property
+    def picture(self) -> Picture:
+        """Its picture in the house style, drawn when somebody first asks for it."""
+        from umtslab.reproduce.figures import picture_of
+
+        return picture_of(self)
 
     def rows(self) -> Iterator[Row]:
         """The points as rows of a table, the document's number beside ours where there is one."""

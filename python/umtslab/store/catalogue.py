@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from threading import RLock
@@ -37,7 +38,9 @@ CREATE TABLE IF NOT EXISTS runs (
     seal TEXT
 ) STRICT;
 CREATE INDEX IF NOT EXISTS runs_by_result ON runs (result, seed, run);
+CREATE TABLE IF NOT EXISTS sound (key TEXT PRIMARY KEY, state TEXT NOT NULL) STRICT;
 """
+"""Of the runs in ``sound`` every file was as it was written, when the file system said `state` of them."""
 
 SEALED = (
     "key, result, scenario, scenario_hash, parameters, version, code_commit, code, seed, run, events, "
@@ -70,6 +73,7 @@ class Catalogue:
 
     def __init__(self, store: Path, db: sqlite3.Connection) -> None:
         self._store = store
+        self._runs = store / "runs"
         self._lock = RLock()
         self._db = db
 
@@ -116,8 +120,23 @@ class Catalogue:
 
     def remove(self, keys: Iterable[str]) -> None:
         """Strike runs off."""
+        struck = [(key,) for key in keys]
         with self._lock, self._db:
-            self._db.executemany("DELETE FROM runs WHERE key = ?", [(key,) for key in keys])
+            self._db.executemany("DELETE FROM runs WHERE key = ?", struck)
+            self._db.executemany("DELETE FROM sound WHERE key = ?", struck)
+
+    def states(self) -> dict[str, str]:
+        """What the file system said of runs that were sound, by key; of none in a catalogue of before."""
+        try:
+            found = self._select("SELECT key, state FROM sound")
+        except sqlite3.OperationalError:
+            return {}
+        return {str(key): str(state) for key, state in found}
+
+    def add_states(self, states: Mapping[str, str]) -> None:
+        """Note what the file system says of runs that are sound."""
+        with self._lock, self._db:
+            self._db.executemany("INSERT OR REPLACE INTO sound VALUES (?, ?)", states.items())
 
     def keys(self) -> set[str]:
         """Keys of all runs."""
@@ -195,7 +214,7 @@ class Catalogue:
             key,
             command,
         ) = row
-        version_of_code = CodeVersion(str(version), str(commit), str(code))
+        version_of_code = _code_version(str(version), str(commit), str(code))
         identity = Identity(str(scenario_hash), version_of_code, _unsigned(int(str(seed))), int(str(run)))
         return Run(
             str(scenario),
@@ -203,9 +222,15 @@ class Catalogue:
             json.loads(str(metrics)),
             int(str(events)),
             float(str(duration_s)),
-            self._store / "runs" / str(key),
+            self._runs / str(key),
             command=str(command),
         )
+
+
+@lru_cache(maxsize=16)
+def _code_version(version: str, commit: str, code: str) -> CodeVersion:
+    """The runs of a store are of a few versions."""
+    return CodeVersion(version, commit, code)
 
 
 def _signed(seed: int) -> int:

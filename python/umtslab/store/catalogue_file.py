@@ -139,7 +139,8 @@ def open_to_write(store: Path) -> Catalogue:
             db.executescript(SCHEMA)
             if "seal" not in _columns(db):
                 db.execute("ALTER TABLE runs ADD COLUMN seal TEXT")
-            db.execute(f"PRAGMA user_version = {LAYOUT}")
+            if db.execute("PRAGMA user_version").fetchone() != (LAYOUT,):
+                db.execute(f"PRAGMA user_version = {LAYOUT}")  # which writes, even if it changes nothing
     except sqlite3.OperationalError as error:
         db.close()
         if error.sqlite_errorcode == sqlite3.SQLITE_READONLY and os.access(path, os.W_OK):

@@ -1,7 +1,7 @@
 """A store as its readers see it: runs come out by key, result or scenario. Nothing here writes.
 
-A run is held against its digests before it is handed out. One that is damaged is told of and left out, as if
-it were not there.
+A run is held against its digests before it is handed out, unless the file system says that nobody wrote to it
+since that was last done. One that is damaged is told of and left out, as if it were not there.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from umtslab import _core
 from umtslab.run import Identity, Run
 from umtslab.store import catalogue_file
 from umtslab.store.catalogue import Catalogue
@@ -39,6 +40,10 @@ class StoreReader:
         """What was found to be damaged until now."""
         self._tell = tell or warn
         self._sound: set[str] = set()
+        self._noted: set[str] = set()
+        """Those of them that the catalogue says so of, as long as nobody writes to them."""
+        self._found: dict[str, Run] = {}
+        """Runs by key that were handed out, which a campaign asks for several times."""
 
     def get(self, identity: Identity, *, series: bool = False, pcap: bool = False) -> Run | None:
         """The run of that identity, if it is there, sound, and has the series and captures wanted."""
@@ -61,7 +66,10 @@ class StoreReader:
 
     def of_keys(self, keys: Iterable[str]) -> dict[str, Run]:
         """Those of some runs that there are, by key."""
-        return {run.key: run for run in self._sound_of(self._catalogue.of_keys(keys))}
+        wanted = list(keys)
+        new = self._catalogue.of_keys(key for key in wanted if key not in self._found)
+        self._found |= {run.key: run for run in self._sound_of(new)}
+        return {key: self._found[key] for key in wanted if key in self._found}
 
     def latest(self, scenario: str | None = None) -> list[Run]:
         """The replications of the result that was added to last (of the scenario of that name, if given)."""
@@ -147,13 +155,25 @@ class StoreReader:
 
     def _sound_of(self, runs: list[Run]) -> list[Run]:
         known = self._sound | {damage.name for damage in self.damage}
-        new = [run.key for run in runs if run.key not in known]
-        for key, flaws in zip(new, flaws_of_runs(self._runs / key for key in new), strict=True):
+        new = self._unlike_noted([run.key for run in runs if run.key not in known])
+        for key, flaws in zip(new, flaws_of_runs(self._folders(new)), strict=True):
             if flaws:
                 self.note(Damage("run", key, flaws))
             else:
                 self._sound.add(key)
         return [run for run in runs if run.key in self._sound]
+
+    def _unlike_noted(self, keys: list[str]) -> list[str]:
+        """Those of some runs that may have been written to since they were last found sound; others are."""
+        noted = self._catalogue.states() if keys else {}
+        states = dict(zip(keys, _core.states(self._folders(keys)), strict=True)) if noted else {}
+        unlike = [key for key in keys if (state := states.get(key)) is None or noted.get(key) != state]
+        self._noted |= set(keys).difference(unlike)
+        self._sound |= self._noted
+        return unlike
+
+    def _folders(self, keys: Iterable[str]) -> list[str]:
+        return [f"{self._runs}/{key}" for key in keys]
 
     def _left(self, runs: list[Run], what: str) -> list[Run]:
         """The sound ones of some runs, of which there must be one."""

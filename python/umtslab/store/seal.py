@@ -8,7 +8,7 @@ being noticed, by accident or by an editor; whoever wants to can seal anew, as i
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -83,9 +83,9 @@ def flaws_of_run(folder: Path) -> tuple[str, ...]:
     return _told(_core.check_run(str(folder)))
 
 
-def flaws_of_runs(folders: Iterable[Path]) -> list[tuple[str, ...]]:
+def flaws_of_runs(folders: Sequence[str]) -> list[tuple[str, ...]]:
     """The same of any number of folders, on all processors."""
-    return [_told(flaws) for flaws in _core.check_runs([str(folder) for folder in folders])]
+    return [_told(flaws) for flaws in _core.check_runs(folders)]
 
 
 def _told(flaws: Iterable[tuple[str, str]]) -> tuple[str, ...]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -135,6 +136,8 @@ class Store(StoreReader):
             self._clear(place)
             draft.folder.rename(place)
         self._sound.add(run.key)
+        self._noted.discard(run.key)
+        self._found[run.key] = kept
         return kept
 
     def _clear(self, place: Path) -> None:
@@ -150,6 +153,7 @@ class Store(StoreReader):
 
     def enter_anew(self, keys: Iterable[str]) -> None:
         """Let the catalogue tell of some runs what their folders tell."""
+        self._found.clear()
         with self._staging.exclusively():
             self._catalogue.remove(keys)
             reconcile(self.path, self._catalogue, self.note)
@@ -157,8 +161,18 @@ class Store(StoreReader):
     def close(self) -> None:
         """Give up the staging area and close the catalogue."""
         self._staging.close()
+        self._note_states()
         self._catalogue.close()
         catalogue_file.note(self.path)
+
+    def _note_states(self) -> None:
+        """Note of sound runs what will show that nobody wrote to them since."""
+        keys = sorted(self._sound - self._noted)
+        states = zip(keys, _core.states(self._folders(keys)), strict=True)
+        new = {key: state for key, state in states if state is not None}
+        if new:
+            with suppress(sqlite3.Error):  # what is not noted is looked at again
+                self._catalogue.add_states(new)
 
 
 def open_store(path: str | os.PathLike[str], tell: Tell | None = None) -> Store:
