@@ -17,6 +17,7 @@ from umtslab import Progress, Scenario, open_store, simulate
 from umtslab.campaign import run_missing
 from umtslab.cli import replications
 from umtslab.cli.progress import ProgressBar
+from umtslab.indented import indented
 from umtslab.run import Run
 from umtslab.store import Store
 from umtslab.store.folder import _in_lines
@@ -68,6 +69,24 @@ NUMBERS = st.integers() | st.floats(allow_nan=False, allow_infinity=False)
 @given(st.dictionaries(st.text(max_size=6), st.none() | NUMBERS, max_size=6))
 def test_a_line_for_each_is_what_the_standard_library_indents(content: dict[str, float | None]) -> None:
     assert _in_lines(content) == json.dumps(content, indent=1, sort_keys=True) + "\n"
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.text(max_size=6) | NUMBERS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=4),
+    max_leaves=30,
+)
+
+
+@settings(suppress_health_check=[HealthCheck.too_slow])
+@given(VALUES)
+def test_what_is_printed_is_what_the_standard_library_indents(content: object) -> None:
+    assert indented(content) == json.dumps(content, indent=1)
+
+
+def test_a_number_that_is_none_is_printed_nowhere() -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        indented({"runs": [{"goodput_kbps": float("nan")}]})
 
 
 def test_runs_are_found_together_as_each_of_them_is(tmp_path: Path) -> None:

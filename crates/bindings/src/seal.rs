@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use pyo3::prelude::*;
 use umts_record::seal::{self, Flaw};
@@ -27,7 +28,7 @@ pub fn check_runs(py: Python<'_>, folders: Vec<PathBuf>) -> Vec<Vec<(String, Str
 /// be told.
 #[pyfunction]
 pub fn states(py: Python<'_>, folders: Vec<PathBuf>) -> Vec<Option<String>> {
-    py.detach(|| seal::states(&folders))
+    py.detach(|| seal::states(&folders, SystemTime::now()))
 }
 
 /// The digest of every file below a folder but its `run.json`, by name.

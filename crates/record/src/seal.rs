@@ -78,12 +78,8 @@ pub fn check_all(folders: &[PathBuf]) -> Vec<Vec<Flaw>> {
 }
 
 /// What the file system says of all files of a run: names, numbers, sizes, times. While it is the same, nobody wrote to them.
-/// None if one of them cannot be told, or was written so lately that more may follow at the same time.
-pub fn state(folder: &Path) -> Option<String> {
-    state_at(folder, SystemTime::now())
-}
-
-fn state_at(folder: &Path, now: SystemTime) -> Option<String> {
+/// None if one of them cannot be told, or was written so lately, as it is now, that more may follow at the same time.
+pub fn state(folder: &Path, now: SystemTime) -> Option<String> {
     let names = files_below(folder, "").ok()?;
     let mut newest = 0;
     let mut hasher = blake3::Hasher::new();
@@ -102,8 +98,8 @@ fn state_at(folder: &Path, now: SystemTime) -> Option<String> {
 }
 
 /// The same of any number of folders.
-pub fn states(folders: &[PathBuf]) -> Vec<Option<String>> {
-    on_all_processors(folders, state)
+pub fn states(folders: &[PathBuf], now: SystemTime) -> Vec<Option<String>> {
+    on_all_processors(folders, |folder| state(folder, now))
 }
 
 fn on_all_processors<T: Send>(folders: &[PathBuf], look: impl Fn(&Path) -> T + Sync) -> Vec<T> {
@@ -261,7 +257,8 @@ mod tests {
     #[test]
     fn a_state_lasts_until_a_file_is_written_added_or_taken_away() {
         let folder = sealed();
-        let later = || state_at(folder.path(), SystemTime::now() + 2 * SETTLED);
+        let written = fs::metadata(folder.path()).unwrap().modified().unwrap();
+        let later = || state(folder.path(), written + Duration::from_secs(3_600));
         let metrics = folder.path().join("metrics.json");
         let mut states = vec![later()];
         assert_eq!(later(), states[0]);
@@ -283,8 +280,10 @@ mod tests {
     #[test]
     fn files_that_were_written_just_now_have_no_state() {
         let folder = sealed();
-        assert_eq!(states(&[folder.path().to_owned()]), [None]);
-        assert_eq!(state(&folder.path().join("nowhere")), None);
+        let now = fs::metadata(folder.path()).unwrap().modified().unwrap();
+        assert_eq!(states(&[folder.path().to_owned()], now), [None]);
+        assert!(state(folder.path(), now + 2 * SETTLED).is_some());
+        assert_eq!(state(&folder.path().join("nowhere"), now), None);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -22,8 +21,9 @@ _MOST_CONNECTIONS = 20
 def print_json(scenario: str, runs: Sequence[Run]) -> None:
     """Print the object and nothing else."""
     from umtslab.export import runs_object
+    from umtslab.indented import indented
 
-    print(json.dumps(runs_object(scenario, runs), indent=1, allow_nan=False))
+    print(indented(runs_object(scenario, runs)))
 
 
 def print_tables(

@@ -15,6 +15,7 @@ from umtslab.campaign.record import Record
 from umtslab.campaign.study import Study
 from umtslab.changes import in_words
 from umtslab.cli.options import RESULTS
+from umtslab.indented import indented
 from umtslab.run import code_version
 
 
@@ -51,7 +52,7 @@ def _budget(record: Record) -> dict[str, float]:
 
 def print_json(record: Record, study: Study) -> None:
     """Print the object and nothing else."""
-    print(json.dumps(as_json(record, study), indent=1, allow_nan=False))
+    print(indented(as_json(record, study)))
 
 
 def print_table(record: Record, metrics: Sequence[str]) -> None:

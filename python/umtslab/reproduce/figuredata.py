@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, TypedDict
 
 from umtslab.analyse.statistics import Summary, summarise
@@ -102,6 +101,8 @@ class FigureData:
     pdus: pl.DataFrame | None = field(default=None, compare=False)
     run: Run | None = field(default=None, compare=False)
     phases: tuple[Phase, ...] = ()
+    drawn: list[Picture] = field(default_factory=list, compare=False, repr=False)
+    """Its picture in the house style, once somebody asked for it."""
     curves_label: str = ""
     """What the labels of the curves are values of."""
 
@@ -113,13 +114,6 @@ class FigureData:
             or self.pdus is not None
             or (bool(self.lines) and self.figure.kind != "table")
         )
-
-    @cached_property
-    def picture(self) -> Picture:
-        """Its picture in the house style, drawn when somebody first asks for it."""
-        from umtslab.reproduce.figures import picture_of
-
-        return picture_of(self)
 
     def rows(self) -> Iterator[Row]:
         """The points as rows of a table, the document's number beside ours where there is one."""

@@ -12,6 +12,7 @@ from umtslab.page import render
 from umtslab.reproduce.claims import Claim
 from umtslab.reproduce.compare import Verdict, show
 from umtslab.reproduce.figuredata import FigureData, Row
+from umtslab.reproduce.figures import picture_of
 from umtslab.reproduce.plan import Plan, text
 from umtslab.reproduce.report import scored_reasons, table_of, totals, turned
 from umtslab.reproduce.reproduction import Chapter
@@ -192,7 +193,7 @@ def _row(row: Row) -> dict[str, Any]:
 
 def _picture(data: FigureData) -> str:
     """The figure as an address that holds it; empty for a table."""
-    return data.picture.address if data.is_drawn else ""
+    return picture_of(data).address if data.is_drawn else ""
 
 
 def _table(data: FigureData) -> str:

@@ -13,7 +13,7 @@ from umtslab.analyse.statistics import Summary
 from umtslab.plot.look import HOUSE, Look
 from umtslab.reproduce.compare import Verdict, show
 from umtslab.reproduce.figuredata import FigureData, Row
-from umtslab.reproduce.figures import draw, pixels_of
+from umtslab.reproduce.figures import draw, picture_of, pixels_of
 from umtslab.reproduce.reproduction import Chapter
 from umtslab.reproduce.verdict import Reading, Scored
 
@@ -49,7 +49,7 @@ def write_chapter(chapter: Chapter, out: Path, look: Look = HOUSE) -> list[Path]
     for data in chapter.figures:
         files.append(_write(folder / f"{data.figure.id}.csv", table_of(data).encode()))
         if data.is_drawn:
-            pixels = data.picture.pixels if look == HOUSE else pixels_of(draw(data, look))
+            pixels = picture_of(data).pixels if look == HOUSE else pixels_of(draw(data, look))
             files.append(_write(folder / f"{data.figure.id}.png", pixels))
     page = _write(folder / "README.md", markdown(chapter).encode())
     return [page, *files]

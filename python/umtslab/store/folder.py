@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab import _core
+from umtslab.indented import indented
 from umtslab.run import CodeVersion, Identity, Run
 from umtslab.store.seal import Damage, Damaged, flaws_of_run, sealed
 
@@ -148,6 +149,5 @@ def _identity_card(run: Run) -> Mapping[str, object]:
 
 
 def _in_lines(content: Mapping[str, object]) -> str:
-    """Names and values as JSON, a line for each; the standard library indents in Python, slowly."""
-    plain = json.dumps(content, sort_keys=True, allow_nan=False, separators=(",\n ", ": "))
-    return f"{{\n {plain[1:-1]}\n}}\n" if content else "{}\n"
+    """Names and values as JSON, a line for each."""
+    return indented(dict(sorted(content.items()))) + "\n"
