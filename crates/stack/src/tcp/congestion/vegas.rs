@@ -9,7 +9,8 @@
 //! ns-2's own: the difference is rounded; and a fast retransmit doubles the back-off. One way only: after a timeout, and
 //! before the first cut, the window to return to is unknown, so that more than three duplicate ACKs (of what go-back-N
 //! sent needlessly) and a new one close the window altogether, until the next timeout. Over full duplex it is then the
-//! window before the duplicates.
+//! window before the duplicates. And its clock begins anew whenever the first segment leaves: if that was lost, the cut at its
+//! timeout seems to lie ahead, so that nothing is cut until this has come.
 
 use umts_units::Time;
 
@@ -30,6 +31,7 @@ const RETRANSMIT: Reaction = Reaction { backoff: Backoff::Double, ..Reaction::RE
 #[derive(Debug, Clone)]
 pub struct Vegas {
     config: VegasConfig,
+    one_way: bool,
     initial_window: u32,
     /// When the segments of a receive window were last sent, by number modulo that window.
     slots: Vec<Transmissions>,
@@ -53,6 +55,8 @@ pub struct Vegas {
     timed_out: bool,
     /// The timer has just expired: what leaves now, leaves at the instant of that cut.
     cuts_with_next: bool,
+    /// One way only: when the first segment left last.
+    begun_at: Option<Time>,
 }
 
 /// How often a segment was sent, and when last.
@@ -98,6 +102,7 @@ impl Vegas {
         let segments = (config.advertised_window / config.segment_payload).max(1) as usize;
         Vegas {
             config: config.vegas,
+            one_way: config.one_way,
             initial_window: config.initial_window,
             slots: vec![Transmissions::default(); segments],
             base_rtt: f64::INFINITY,
@@ -113,6 +118,7 @@ impl Vegas {
             worried: 0,
             timed_out: false,
             cuts_with_next: false,
+            begun_at: None,
         }
     }
 
@@ -132,6 +138,15 @@ impl Vegas {
             self.slots[first..=last].fill(Transmissions::default());
         }
         record
+    }
+
+    /// The first segment leaves, perhaps again: ns-2's clock shows zero, and what it showed at the last cut stays.
+    fn begin(&mut self, now: Time) {
+        if let (Some(before), Some(cut_at)) = (self.begun_at, self.cut_at) {
+            self.cut_at = Some(now + (cut_at - before));
+        }
+        self.slots.fill(Transmissions::default());
+        self.begun_at = Some(now);
     }
 
     /// A segment that was sent once tells the round trip.
@@ -245,7 +260,7 @@ impl CongestionControl for Vegas {
             let sent_at = ack.done.last.map_or(ack.now, |sent| sent.sent_at);
             let rtt = (ack.now - sent_at).as_secs();
             self.marked_at = sent_at;
-            self.cut_at = Some(ack.now);
+            self.cut_at = self.cut_at.max(Some(ack.now));
             self.base_rtt = rtt;
             self.fine = FineTimeout::first(rtt);
         }
@@ -263,7 +278,8 @@ impl CongestionControl for Vegas {
             }
             window.cwnd += self.increment;
         }
-        if !first {
+        // ns-2 takes what left when its clock began for not sent.
+        if !first && (window.rules == Rules::Rfc5681 || last.last != self.begun_at) {
             self.measure(last, ack.now);
         }
         if self.worried > 0 {
@@ -322,6 +338,9 @@ impl CongestionControl for Vegas {
     fn on_sent(&mut self, _turn: Turn, number: u64, now: Time) {
         if std::mem::take(&mut self.cuts_with_next) {
             self.cut_at = Some(now);
+        }
+        if number == 0 && self.one_way {
+            self.begin(now);
         }
         let slot = self.slot(number);
         let record = &mut self.slots[slot];
