@@ -1,8 +1,14 @@
 """What the package asks of others: lower bounds, tried by `make lowest`, and exact versions for this tree."""
 
 import re
+import sys
 import tomllib
 from pathlib import Path
+
+import pytest
+from umtslab.campaign.cluster import LOCAL, cluster
+from umtslab.campaign.errors import CampaignError
+from umtslab.extras import EXTRAS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -31,3 +37,13 @@ def test_what_this_tree_is_tested_with_is_allowed() -> None:
     for package, least in allowed().items():
         numbers = [[int(part) for part in version.split(".")] for version in (exact[package.lower()], least)]
         assert numbers[0] >= numbers[1], package
+
+
+def test_what_is_lacking_comes_from_the_source_tree(monkeypatch: pytest.MonkeyPatch) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert {extra for _, extra in EXTRAS.values()} <= project["optional-dependencies"].keys()
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    # The package is in no index: its name there may be anybody's.
+    told = r"umts sweep --dask needs distributed.*: pip install '\.\[dask\]' in umtslab's source tree"
+    with pytest.raises(CampaignError, match=told), cluster(LOCAL):
+        pass

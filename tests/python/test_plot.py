@@ -176,6 +176,12 @@ def test_a_part_after_the_end_of_the_run_is_refused(umts: Umts) -> None:
     assert told == "umts: --from 7 is not before the end of the run, which took 5 s\n"
 
 
+def test_a_folder_that_is_not_there_is_refused_before_anything_is_drawn(umts: Umts, tmp_path: Path) -> None:
+    umts("run", FTP, "--duration", "5 s", "--series")
+    told = umts("plot", "results", "cwnd", "-o", "nowhere/cwnd.png", status=2).stderr
+    assert told == "umts: nowhere/cwnd.png: there is no folder nowhere\n"
+
+
 def test_the_command_says_where_the_figure_is(umts: Umts, tmp_path: Path) -> None:
     umts("run", FTP, "--duration", "20 s", "--series")
     path = umts("plot", "results", "outstanding").stdout.strip()
