@@ -90,7 +90,7 @@ def prepare(place: Path, package: Path) -> None:
     umts = [sys.executable, "-m", "umtslab"]
     environment = {**os.environ, "PYTHONPATH": str(package)}
     for words in (
-        ("run", FTP, "--pcap", "--duration", "4000 s", "--out", "recorded"),
+        ("run", FTP, "--pcap", "--duration", "1450 s", "--out", "recorded"),
         ("sweep", *POINTS, "--out", "swept"),
     ):
         subprocess.run([*umts, *words], cwd=place, env=environment, check=True, capture_output=True)

@@ -61,7 +61,7 @@ BENCHES = (
     Bench("the web cell of chapter 7", "web-cell.toml", (200, 600), (), (375, 300), "web_cell"),
     Bench("the same DCH, 10 % errors", "ftp-on-dch-384.toml", (50, 150), ERRORS),
     Bench("two users on FACH", "ftp-on-fach-two-users.toml", (1_600, 1_900)),
-    Bench("a TDD cell, pages and files", "tdd-mixed.toml", (20, 60)),
+    Bench("a TDD cell, pages and files", "tdd-mixed.toml", (40, 80)),
     Bench("a download split by a proxy", "split-download.toml", (20, 60), ("flow.0.size=10 MB",)),
     Bench("thirty users, all idle", "twenty-on-dch-64.toml", (10_000, 1_000_000), IDLE_CELL),
 )
@@ -90,7 +90,7 @@ def of_command(package: Path, bench: Bench, length_s: int, *options: str) -> int
     words = [sys.executable, "-m", "umtslab", "run", str(ROOT / "scenarios" / bench.scenario)]
     settings = [word for setting in bench.overrides for word in ("--set", setting)]
     with tempfile.TemporaryDirectory() as store:
-        where = ("--duration", f"{length_s} s", "--json", "--quiet", "--out", store)
+        where = ("--duration", f"{length_s} s", "--quiet", "--out", store)
         return instructions([*words, *settings, *options, *where], package)
 
 
