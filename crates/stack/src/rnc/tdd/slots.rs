@@ -89,13 +89,27 @@ impl Slots {
         u32::from(self.layout.codes) - self.slots[slot].held.count_ones()
     }
 
+    /// Slots that go each way, and the resource units that are held in them.
+    pub fn in_use(&self) -> ([u8; 2], [u16; 2]) {
+        let (mut going, mut held) = ([0; 2], [0; 2]);
+        for slot in &self.slots {
+            if let Some(way) = slot.way {
+                going[way.index()] += 1;
+                held[way.index()] += slot.held.count_ones() as u16;
+            }
+        }
+        (going, held)
+    }
+
     /// Resource units that are held in slots that go this way.
+    #[cfg(test)]
     pub fn held(&self, direction: Direction) -> u32 {
         let going = self.slots.iter().filter(|slot| slot.way == Some(direction));
         going.map(|slot| slot.held.count_ones()).sum()
     }
 
     /// Slots that go this way.
+    #[cfg(test)]
     pub fn going(&self, direction: Direction) -> u32 {
         self.slots.iter().filter(|slot| slot.way == Some(direction)).count() as u32
     }

@@ -53,7 +53,9 @@ impl MacTdd {
             return;
         }
         let mut requests = std::mem::take(&mut self.requests);
-        requests.decide(frame, |request| self.decide_one(step, frame, request, ues));
+        // Room only shrinks while requests are decided: where there was none for one, there is none for the next.
+        let mut is_full = [false; 2];
+        requests.decide(frame, |request| self.decide_one(step, frame, (request, &mut is_full), ues));
         debug_assert!(self.requests.next().is_none(), "nobody asks meanwhile");
         self.requests = requests;
     }
@@ -62,7 +64,7 @@ impl MacTdd {
         &mut self,
         step: &mut Step<'_, T>,
         frame: u64,
-        request: &mut Request,
+        (request, is_full): (&mut Request, &mut [bool; 2]),
         ues: &mut Ues,
     ) -> Fate {
         let Request { ue, direction, told, .. } = *request;
@@ -72,9 +74,13 @@ impl MacTdd {
             step.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
             return Fate::Over;
         }
+        if is_full[direction.index()] {
+            return self.refuse(step, frame, request);
+        }
         let wanted = self.config.grant.blocks(told.unwrap_or_else(|| rlc.backlog().sdus));
         let Some(mut grant) = Grant::take(&mut self.slots, &self.config, (ue, direction), wanted, frame)
         else {
+            is_full[direction.index()] = true;
             return self.refuse(step, frame, request);
         };
         grant.sdus_before = rlc.sdus_done();
@@ -222,8 +228,7 @@ impl MacTdd {
     fn record_frame<T: TraceSink<TraceEvent>>(&self, step: &mut Step<'_, T>) {
         let cell = self.cell.0;
         step.cx.record(|| {
-            let slots = Direction::BOTH.map(|direction| self.slots.going(direction) as u8);
-            let held = Direction::BOTH.map(|direction| self.slots.held(direction) as u16);
+            let (slots, held) = self.slots.in_use();
             let mut used = [0; 2];
             self.on_air.iter().for_each(|sent| used[sent.direction.index()] += u16::from(sent.codes));
             let (sent, lost) = self.by_neighbours();
