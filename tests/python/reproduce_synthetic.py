@@ -219,6 +219,9 @@ class Synthetic:
             return self._points
         return [point for point in self._averaging if key(point) in self._keys]
 
+    def replications(self, point: Point) -> int:
+        return len(self._noise)
+
     def metric(self, point: Point, name: str) -> Sample:
         if key(point) not in self._keys:
             raise Missing("not run")

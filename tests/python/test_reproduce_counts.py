@@ -70,6 +70,8 @@ SWITCHING = Place("rrc_state", {"towards": "CELL_DCH"})
     [
         (Count("rlc_pdus", {}, "number"), 5),
         (Count("rlc_pdus", {"kind": "amd"}, "number"), 4),
+        (Count("rlc_buffer", {"direction": "downlink"}, "least", "time_s", at_least={"octets": 1000}), 1.2),
+        (Count("rlc_buffer", {"direction": "downlink"}, "least", "time_s", at_least={"octets": 9000}), None),
         (Count("rlc_pdus", {}, "number", during=SWITCHING), 0),
         (Count("rlc_pdus", {}, "number", during=Place("rrc_state", {"state": "CELL_DCH"})), 3),
         (Count("rlc_pdus", {}, "number", during=Place("rrc_state", {"state": "CELL_PCH"})), 0),

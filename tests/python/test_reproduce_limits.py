@@ -1,4 +1,7 @@
-"""Limits over a dimension, places where a curve is as good as its best, words of orders."""
+"""Limits over a dimension, places where a curve is as good as its best, words of orders.
+
+And sides of ratios with units, dimensions in formulas.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,9 @@ from typing import Any
 import pytest
 from reproduce_synthetic import Synthetic, claim, plan_in
 from umtslab.reproduce.compare import Verdict
-from umtslab.reproduce.conditions import label_point
+from umtslab.reproduce.conditions import label_point, side_point
+from umtslab.reproduce.errors import Missing
+from umtslab.reproduce.measure import measure
 from umtslab.reproduce.plan_file import plans
 from umtslab.reproduce.reduce import Rows, reduced
 from umtslab.reproduce.verdict import _LIMIT, score
@@ -61,3 +66,21 @@ def test_a_word_of_an_order_may_begin_with_the_last_word_of_a_dimension() -> Non
     [plan] = [plan for plan in plans(ROOT, "baiocchi2002") if "wired_loss" in plan.dimensions]
     assert label_point("loss0_05", plan, ["wired_loss"]) == {"wired_loss": 0.05}
     assert label_point("loss7", plan, ["wired_loss"]) is None
+
+
+def test_a_side_of_a_ratio_may_name_a_unit() -> None:
+    [plan] = [plan for plan in plans(ROOT, "hu-split") if plan.name == "goals"]
+    assert side_point("file 200 kB", plan) == {"file_kbytes": 200}
+    assert side_point("dch 64 kbit/s", plan) == {"dch_kbps": 64}
+    with pytest.raises(Missing, match="'file 200 GB'"):
+        side_point("file 200 GB", plan)
+
+
+def test_a_formula_may_name_a_dimension() -> None:
+    [plan] = [plan for plan in plans(ROOT, "hu-split") if plan.name == "goals"]
+    point = plan.point({"dch_kbps": 384})
+    results = Synthetic(plan, {})
+    assert set(measure(plan, results, "bdp_bytes", point)) == {24_000.0}
+    assert set(measure(plan, results, "bler_pct", {**point, "bler": 0.05})) == {5.0}
+    with pytest.raises(Missing, match="bler is 'as written' there, not a number"):
+        measure(plan, results, "bler_pct", {**point, "bler": "as written"})

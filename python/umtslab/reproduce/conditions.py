@@ -218,11 +218,25 @@ def side_point(side: str, plan: Plan) -> dict[str, Value]:
         elif (match := re.fullmatch(r"(\w+) (\S+)", words)) is not None and match[1] in plan.dimensions:
             known = _known_values(plan, match[1])
             values[match[1]] = next((value for value in known if text(value) == match[2]), match[2])
+        elif (size := _with_unit(words, plan)) is not None:
+            values.update([size])
         elif (hit := _label_word(words, plan, list(plan.dimensions))) is not None:
             values.update([hit])
         else:
             raise Missing(f"the plan does not know {item.strip()!r}")
     return values
+
+
+def _with_unit(words: str, plan: Plan) -> tuple[str, Value] | None:
+    """A value with the unit that a dimension's name ends with: ``file 200 kB`` is 200 of ``file_kbytes``."""
+    match = re.fullmatch(r"(\w+) ([\d.]+) (\S+)", words)
+    if match is None or (name := f"{match[1]}_{_UNITS.get(match[3], match[3])}") not in plan.dimensions:
+        return None
+    return name, float(match[2])
+
+
+_UNITS = {"kB": "kbytes", "kbit/s": "kbps", "%": "pct"}
+"""Units as names of quantities have them."""
 
 
 def _as_tuple(value: object) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from umtslab.reproduce.errors import BadData, Missing
@@ -27,7 +27,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Count:
-    """A number taken from those rows of a series that have the values `rows`.
+    """A number taken from those rows of a series that have the values `rows`, and no less than `at_least`.
 
     `how` says which: ``most`` and ``least``, the largest and the smallest value of `column`; ``least_gap``,
     the least distance in it; ``number``, how many rows there are; ``at``, the value in force at the first row
@@ -41,6 +41,7 @@ class Count:
     column: str = ""
     since: Place | None = None
     during: Place | None = None
+    at_least: Mapping[str, float] = field(default_factory=dict)
 
     def value(self, run: Run) -> float | None:
         """The number; none where there are too few rows.
@@ -53,6 +54,8 @@ class Count:
             If it has no such column.
         """
         chosen = with_values(recorded(run, self.series), self.rows, self.series)
+        for name, least in self.at_least.items():
+            chosen = chosen.filter(chosen[name] >= least)
         begin = self._begin(run)
         if self.since is not None and begin is None:
             return None

@@ -97,9 +97,21 @@ def _leaf(plan: Plan, results: Results, metric: Metric, leaf: Leaf, point: Point
     if (entry := metric.inputs.get(leaf.name)) is not None:
         return _evaluate(plan, results, metric, entry.expr, {**point, **entry.at})
     place = _run_point(plan, point)
+    if leaf.name in plan.dimensions and not leaf.scope:
+        return _of_point(plan, results, leaf.name, point, place)
     if AVERAGE in place.values():
         return _mean_over_sets(plan, results, leaf, place)
     return _of_run(plan, results, leaf, place)
+
+
+def _of_point(plan: Plan, results: Results, name: str, point: Point, place: Point) -> Sample:
+    """The value that a dimension has at a point, the same in all its runs."""
+    value = point.get(name, plan.defaults.get(name))
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise Missing(f"{name} is {value!r} there, not a number") from None
+    return [number] * results.replications(place)
 
 
 def _mean_over_sets(plan: Plan, results: Results, leaf: Leaf, place: Point) -> Sample:

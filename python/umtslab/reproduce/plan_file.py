@@ -155,7 +155,7 @@ class _Reader:
         )
 
     def count(self, name: str, entry: Mapping[str, Any]) -> Count:
-        self.table(entry, f"count {name}", "series rows most least least_gap number at since during")
+        self.table(entry, f"count {name}", "series rows at_least most least least_gap number at since during")
         how = [word for word in ("most", "least", "least_gap", "number", "at") if word in entry]
         if len(how) != 1:
             raise BadData(f"{self.path}: count {name} wants one of most, least, least_gap, number and at")
@@ -166,6 +166,7 @@ class _Reader:
             column="" if how[0] == "number" else entry[how[0]],
             since=self.place(entry["since"]) if "since" in entry else None,
             during=self.place(entry["during"]) if "during" in entry else None,
+            at_least=entry.get("at_least", {}),
         )
 
     def place(self, entry: Mapping[str, Any]) -> Place:

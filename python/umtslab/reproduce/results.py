@@ -41,6 +41,9 @@ class Results(Protocol):
     def sets(self) -> Sequence[Point]:
         """Those of them that means over all sets of parameters are taken over."""
 
+    def replications(self, point: Point) -> int:
+        """How many runs the point has."""
+
     def metric(self, point: Point, name: str) -> Sample:
         """A metric of the whole run."""
 

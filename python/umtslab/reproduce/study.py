@@ -218,6 +218,10 @@ class StudyResults:
         """Those of them that means over all sets of parameters are taken over."""
         return self._sets
 
+    def replications(self, point: Point) -> int:
+        """How many runs the point has."""
+        return len(self._at(point))
+
     def metric(self, point: Point, name: str) -> Sample:
         """A metric of the whole run."""
         runs = self._at(point)

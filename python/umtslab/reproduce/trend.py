@@ -2,7 +2,8 @@
 
 `increasing` and `decreasing` want every step significant. `nondecreasing`, `nonincreasing` and `flat` compare
 all pairs with the ledger's 5 %, so that small steps cannot add up unseen. `concave` and `increasing_convex`
-compare the slopes of neighbouring steps. The other shapes are put together from these.
+compare the slopes of neighbouring steps. `linear` lays a straight line through each run's points. The other
+shapes are put together from these.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import linear_regression
 
 from umtslab.analyse.statistics import summarise
 from umtslab.reproduce.compare import (
+    ABOUT_EQUAL,
     Finding,
     Verdict,
     about_equal,
@@ -25,6 +28,7 @@ from umtslab.reproduce.compare import (
     show,
     steps,
     usable_mean,
+    within,
 )
 from umtslab.reproduce.errors import Missing
 from umtslab.reproduce.results import Sample
@@ -189,6 +193,45 @@ def _bent(curve: Curve, trend: Trend, sign: int) -> Finding:
     return conjunction([overall, *wrong])
 
 
+def _linear(curve: Curve, trend: Trend) -> Finding:
+    """A line that rises or falls, and no point farther from it than 5 % of its whole rise."""
+    if len(curve.x) < 3:
+        raise Missing(f"linear needs three values of {trend.over} or more, and {len(curve.x)} were run")
+    runs = list(zip(*curve.y, strict=False))
+    if all(len(set(run)) == 1 for run in runs):
+        return Finding(Verdict.FAIL, "level in every run")
+    lines = [_line(curve.x, [y for y in run if y is not None]) for run in runs]
+    span = curve.x[-1] - curve.x[0]
+    rises = summarise(None if line is None else line[1] * span for line in lines)
+    moves = interval(rises)
+    if moves is None:
+        return Finding(Verdict.INCONCLUSIVE, f"{rises.n} runs give no interval of the rise")
+    if moves[0] <= 0 <= moves[1]:
+        return Finding(Verdict.INCONCLUSIVE, f"the rise of {show(rises)} is inside the noise")
+    margin = ABOUT_EQUAL * abs((moves[0] + moves[1]) / 2)
+    return conjunction(
+        within(
+            summarise(_off(line, x, y) for line, y in zip(lines, sample, strict=False)),
+            -margin,
+            margin,
+            f"{name}: off the line by",
+        )
+        for x, sample, name in zip(curve.x, curve.y, curve.names(), strict=True)
+    )
+
+
+def _line(x: Sequence[float], y: Sequence[float]) -> tuple[float, float] | None:
+    """Intercept and slope by least squares; None where a point has no value."""
+    if len(y) < len(x):
+        return None
+    fit = linear_regression(x, y)
+    return fit.intercept, fit.slope
+
+
+def _off(line: tuple[float, float] | None, x: float, y: float | None) -> float | None:
+    return None if line is None or y is None else y - line[0] - line[1] * x
+
+
 def _increasing_convex(curve: Curve, trend: Trend) -> Finding:
     return conjunction([_increasing(curve, trend), _bent(curve, trend, 1)])
 
@@ -268,4 +311,5 @@ _RULES: dict[str, Callable[[Curve, Trend], Finding]] = {
     "argmax": _argmax,
     "concave": lambda curve, trend: _bent(curve, trend, -1),
     "increasing_convex": _increasing_convex,
+    "linear": _linear,
 }
