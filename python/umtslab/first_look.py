@@ -59,6 +59,7 @@ _RLC = _some("pdu_transmissions")
 _RADIO = _known("sdu_delay_ms")
 _SWITCHED = _known("rrc_switches")
 _PROXY = _some("pep_transfers")
+_HELPED = ("pep_repeats", "pep_hidden_acks", "pep_held_acks", "pep_clamped_windows")
 _OVER_USERS = "mean over users"
 
 _DATAGRAM_ROWS = (
@@ -85,6 +86,7 @@ ROWS = (
     Row("pep_stalled_s", "sum over transfers", _PROXY),
     Row("pep_ahead_octets", "most of any transfer", _PROXY),
     Row("pep_lost_octets", "sum over transfers", _some("pep_lost_octets")),
+    *(Row(name, "sum over connections", _some(name)) for name in _HELPED),
     Row("download_time_s", "mean over files", _is_file_of_one_connection),
     Row("pages", "sum over users", _PAGES),
     Row("page_time_s", "mean over pages", _PAGES),

@@ -200,7 +200,7 @@ def test_the_log_has_what_passed(tmp_path: Path) -> None:
         assert (line["octets_up"], line["octets_down"], line["lost_octets_down"]) == (1000, 3000, 0)
         assert line["client_rtt_s"] > 0
         assert line["server_retransmissions"] == 0
-        assert "1 connections (1 in order), 0 refused; octets: 1,000 up, 3,000 down" in made.end()
+        assert "1 connection (1 in order), 0 refused; octets: 1,000 up, 3,000 down" in made.end()
 
 
 def test_metrics_are_counted_while_a_connection_goes_on() -> None:

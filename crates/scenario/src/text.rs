@@ -70,6 +70,35 @@ or_word!(word_none, OrNone, "none");
 or_word!(word_end, End, "end");
 or_word!(word_window, SameAsWindow, "window");
 
+/// Numbers of flows, as a list.
+pub(crate) mod flow_numbers {
+    use super::*;
+
+    pub fn serialize<S: Serializer>(numbers: &[u32], s: S) -> Result<S::Ok, S::Error> {
+        numbers.serialize(s)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<u32>, D::Error> {
+        struct Numbers;
+        impl<'de> serde::de::Visitor<'de> for Numbers {
+            type Value = Vec<u32>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of numbers of flows, as in [0, 2],")
+            }
+
+            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<u32>, A::Error> {
+                let mut numbers = Vec::new();
+                while let Some(number) = seq.next_element()? {
+                    numbers.push(number);
+                }
+                Ok(numbers)
+            }
+        }
+        d.deserialize_any(Numbers)
+    }
+}
+
 struct ValueOr<T> {
     word: &'static str,
     value: PhantomData<T>,

@@ -87,7 +87,9 @@ impl Between {
                     step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::PepRadio, packet: *packet });
                     return true;
                 }
-                self.core.enter(step, *packet);
+                if let Some(repeat) = self.core.enter_from_rnc(step, *packet) {
+                    self.enter_access(step, repeat);
+                }
                 false
             }
         }

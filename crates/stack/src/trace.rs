@@ -8,6 +8,7 @@ use umts_units::Bytes;
 use umts_units::Duration;
 use umts_units::Time;
 
+use crate::core_network::pep::Help;
 use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, TcpLeg, UeId};
 use crate::packet::{Datagram, Packet, Segment};
 pub use crate::radio::mac::transport_channel::Channel;
@@ -89,6 +90,8 @@ pub enum DropPlace {
     NoConnection,
     /// It ended at a proxy that was out of order.
     PepDown,
+    /// A proxy kept it from the server: it repeats what the proxy knows.
+    PepHidden,
 }
 
 /// Why an RLC entity dropped a PDU that the lower layers gave it.
@@ -189,12 +192,14 @@ pub enum TraceEvent {
     /// Congestion window or slow start threshold changed, in segments.
     Window { connection: ConnectionId, end: End, cwnd: f64, ssthresh: f64 },
 
-    // ── A proxy that splits connections ──────────────────────────────────────────────────────────────────────────
+    // ── A proxy ──────────────────────────────────────────────────────────────────────────────────────────────────
     /// It holds so many octets of a transfer that were read on one side and are not acknowledged on the other; `is_full`
     /// tells that more wait to be read.
     PepBuffer { transfer: ConnectionId, direction: Direction, octets: u64, is_full: bool },
     /// A side has failed, or the proxy is out of order: so many octets are lost that it had acknowledged to their sender.
     PepLost { transfer: ConnectionId, direction: Direction, octets: u64 },
+    /// One that splits nothing did this to a packet of a connection.
+    PepHelped { connection: ConnectionId, help: Help },
 
     // ── UDP ──────────────────────────────────────────────────────────────────────────────────────────────────────
     /// A datagram left its host.

@@ -209,7 +209,7 @@ def pairs(typed: Mapping[str, str | Sequence[str] | None]) -> list[tuple[str, st
 
 def beginning(told: dict[str, Any]) -> list[str]:
     """What there is when clients can connect, in lines."""
-    lines = [f"listens at {told['listen']}, with room for {told['connections']:,} connections"]
+    lines = [f"listens at {told['listen']}, with room for {_connections(told['connections'])}"]
     if told["buffer"] is not None:
         lines[0] += f" of {told['buffer']:,} octets each way"
     lines += [f"{side} side: {_side(told[side])}" for side in ("client", "server")]
@@ -231,10 +231,14 @@ def _side(told: dict[str, Any]) -> str:
     return ", ".join(words)
 
 
+def _connections(count: int) -> str:
+    return f"{count:,} connection{'' if count == 1 else 's'}"
+
+
 def ending(totals: dict[str, Any]) -> str:
     """The sums of all connections, in a line."""
     ended = ", ".join(f"{count:,} {cause.replace('_', ' ')}" for cause, count in totals["ended"].items())
-    line = f"{totals['accepted']:,} connections ({ended or 'none'}), {totals['refused']:,} refused; "
+    line = f"{_connections(totals['accepted'])} ({ended or 'none'}), {totals['refused']:,} refused; "
     line += f"octets: {totals['octets_up']:,} up, {totals['octets_down']:,} down"
     if totals["other_ports"]:
         line += f"; {totals['other_ports']:,} have not their client's port, which was taken"

@@ -152,6 +152,7 @@ impl TraceSink<TraceEvent> for Cargo {
                     | DropPlace::LinkDown(_)
                     | DropPlace::Script
                     | DropPlace::PepDown
+                    | DropPlace::PepHidden
                     | DropPlace::NoConnection => &mut losses.core,
                 });
             }

@@ -94,7 +94,8 @@ impl Budget {
             | DropPlace::LinkLoss(_)
             | DropPlace::LinkDown(_)
             | DropPlace::Script
-            | DropPlace::PepDown => Loss::Core,
+            | DropPlace::PepDown
+            | DropPlace::PepHidden => Loss::Core,
             DropPlace::ErroneousSdu | DropPlace::Checksum | DropPlace::FlatLoss => Loss::Radio,
             DropPlace::RlcBuffer => Loss::BufferFull,
             DropPlace::NoConnection => return,

@@ -250,7 +250,7 @@ fn lost_at(place: DropPlace) -> &'static str {
         }
         DropPlace::RlcBuffer => "rlc_buffer",
         DropPlace::FlatLoss | DropPlace::ErroneousSdu | DropPlace::Checksum => AIR,
-        DropPlace::NoConnection | DropPlace::PepDown => "host",
+        DropPlace::NoConnection | DropPlace::PepDown | DropPlace::PepHidden => "host",
     }
 }
 

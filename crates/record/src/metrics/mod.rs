@@ -165,7 +165,9 @@ impl TraceSink<TraceEvent> for Metrics {
                 self.transfers(at, event);
                 self.tcp.record(at, event);
             }
-            TraceEvent::PepBuffer { .. } | TraceEvent::PepLost { .. } => self.transfers(at, event),
+            TraceEvent::PepBuffer { .. } | TraceEvent::PepLost { .. } | TraceEvent::PepHelped { .. } => {
+                self.transfers(at, event)
+            }
             TraceEvent::AppWrote { .. }
             | TraceEvent::SegmentSent { .. }
             | TraceEvent::Acked { .. }

@@ -24,6 +24,8 @@ pub(super) struct TransferTotals {
     pub stalled: Duration,
     pub most_ahead: u64,
     pub lost: u64,
+    /// What was done to packets of transfers that are not split, in the order of [`Help`](umts_stack::core_network::pep::Help).
+    pub helped: [u64; 4],
 }
 
 /// A transfer that is under way. Only the way of the flow's data counts.
@@ -76,6 +78,11 @@ impl TransferRecorder {
                 self.settle(at, *transfer, *direction, |transfer| {
                     (transfer.buffer, transfer.is_full) = (0, false);
                 });
+            }
+            TraceEvent::PepHelped { help, .. } => {
+                if self.window.contains(at) {
+                    self.totals.helped[*help as usize] += 1;
+                }
             }
             TraceEvent::ConnectionClosed { connection } => self.closed(at, *connection, true),
             TraceEvent::ConnectionFailed { connection, .. } => self.closed(at, *connection, false),

@@ -2,7 +2,7 @@
 
 use super::Inspection;
 use crate::error::Problem;
-use crate::model::{Pep, Tcp, TcpConnection, TcpVariant};
+use crate::model::{Pep, PepMode, Tcp, TcpConnection, TcpVariant};
 
 impl Inspection<'_> {
     /// How many links are between the servers and the proxy.
@@ -10,6 +10,7 @@ impl Inspection<'_> {
         let Some(pep) = &self.scenario.pep else { return Ok(None) };
         self.pep_flows(pep)?;
         self.pep_buffers(pep)?;
+        self.pep_helper(pep)?;
         for (i, outage) in pep.outage.iter().enumerate() {
             if outage.to <= outage.from {
                 let message =
@@ -77,6 +78,27 @@ impl Inspection<'_> {
             }
             _ => Ok(()),
         }
+    }
+
+    /// A proxy that splits nothing has room for a segment, and nothing that an outage could take.
+    fn pep_helper(&self, pep: &Pep) -> Result<(), Problem> {
+        let (key, octets) = match pep.mode {
+            PepMode::Split | PepMode::Pass => return Ok(()),
+            PepMode::Snoop => ("pep.snoop.cache", pep.snoop.cache),
+            PepMode::AckRegulation => ("pep.ack_regulation.queue", pep.ack_regulation.queue),
+            PepMode::WindowClamp => ("pep.window_clamp.window", pep.window_clamp.window),
+        };
+        let payload = self.scenario.flow.iter().map(|flow| flow.tcp.segment_payload).max();
+        if let Some(payload) = payload.filter(|payload| octets.0 < u64::from(payload.0)) {
+            let message = format!("{octets} are less than a segment of {payload}");
+            return Err(self.problem(key, message).help("one segment is the least".to_owned()));
+        }
+        if pep.outage.is_empty() {
+            return Ok(());
+        }
+        let message = "only a proxy that splits has outages: the others keep nothing that connections need";
+        let help = "remove [[pep.outage]], or set mode = \"split\"".to_owned();
+        Err(self.problem("pep.outage.0.from", message.to_owned()).help(help))
     }
 
     fn pep_side(&self, side: &str, tcp: &Tcp) -> Result<(), Problem> {

@@ -31,7 +31,7 @@ pub use impairment::{Action, Impairment, PacketChoice, PacketKind};
 pub(crate) use network::default_chain;
 pub use network::{InternetDelay, Link, Outage, QueueLimit, Red, Ways};
 pub use pdcp::{HeaderCompression, Pdcp};
-pub use pep::{AtLimit, Pep, PepMode, PepOutage, Setup, Then};
+pub use pep::{AtLimit, Pep, PepAckRegulation, PepMode, PepOutage, PepSnoop, PepWindowClamp, Setup, Then};
 pub use radio::{BlockErrors, ErrorModel, ErrorUnit, Radio};
 pub use rlc::{
     BufferCounts, ErroneousSdus, ErroneousSn, GapWhileProhibited, LengthIndicators, MaxDatReading,

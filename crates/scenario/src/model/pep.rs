@@ -1,15 +1,16 @@
-//! A proxy in the fixed network that splits TCP connections.
+//! A proxy in the fixed network that splits TCP connections, or helps those that pass it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umts_stack::core_network::pep::{self, PepConfig};
+use umts_stack::core_network::pep::{self, HelperKind, PepConfig};
 pub use umts_stack::core_network::pep::{AtLimit, Setup, Then};
 use umts_units::{Bytes, Duration, Time};
 
 use super::tcp::Tcp;
 use crate::text::word_unlimited;
 
-/// A performance enhancing proxy (RFC 3135): two TCP connections in place of one, joined by a buffer each way.
+/// A performance enhancing proxy (RFC 3135): two TCP connections in place of one, joined by a buffer each way; or a node that helps
+/// connections which stay whole.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pep {
@@ -19,8 +20,18 @@ pub struct Pep {
     #[serde(default)]
     pub mode: PepMode,
     /// Numbers of the `[[flow]]`s whose connections it takes, from 0; all of TCP if there is none.
-    #[serde(default)]
+    #[serde(default, with = "crate::text::flow_numbers")]
+    #[schemars(with = "Vec<u32>")]
     pub flows: Vec<u32>,
+    /// Sending again from a copy (`mode = "snoop"`).
+    #[serde(default)]
+    pub snoop: PepSnoop,
+    /// Holding acknowledgments back (`mode = "ack_regulation"`).
+    #[serde(default)]
+    pub ack_regulation: PepAckRegulation,
+    /// Lowering windows (`mode = "window_clamp"`).
+    #[serde(default)]
+    pub window_clamp: PepWindowClamp,
     /// When it answers a SYN.
     #[serde(default = "early")]
     pub setup: Setup,
@@ -55,8 +66,60 @@ pub enum PepMode {
     /// It ends them, and carries their octets over to another connection (RFC 3135 §2.4).
     #[default]
     Split,
+    /// It keeps copies of data that the user has not acknowledged, sends them again on duplicate acknowledgments, and hides
+    /// these from the server.
+    Snoop,
+    /// It holds acknowledgments back while too much is under way to the user.
+    AckRegulation,
+    /// It lowers the window that the user advertises.
+    WindowClamp,
     /// Nothing: for comparisons.
     Pass,
+}
+
+/// What a snooping proxy keeps.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PepSnoop {
+    /// Room for copies, of each connection; what finds none passes without a copy.
+    #[schemars(extend("x-min" = "1 B"))]
+    pub cache: Bytes,
+}
+
+impl Default for PepSnoop {
+    fn default() -> Self {
+        PepSnoop { cache: Bytes(64_000) }
+    }
+}
+
+/// When a proxy that regulates acknowledgments holds them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PepAckRegulation {
+    /// While more of a connection's data than this are between the proxy and the user.
+    #[schemars(extend("x-min" = "1 B"))]
+    pub queue: Bytes,
+}
+
+impl Default for PepAckRegulation {
+    fn default() -> Self {
+        PepAckRegulation { queue: Bytes(16_000) }
+    }
+}
+
+/// What a proxy lowers windows to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PepWindowClamp {
+    /// The most that a user of it advertises, of each connection.
+    #[schemars(extend("x-min" = "1 B", "x-max" = "1 GB"))]
+    pub window: Bytes,
+}
+
+impl Default for PepWindowClamp {
+    fn default() -> Self {
+        PepWindowClamp { window: Bytes(16_000) }
+    }
 }
 
 /// An interval in which the proxy is out of order: its transfers are lost when it begins.
@@ -89,12 +152,34 @@ impl Pep {
             memory: self.memory.map(|memory| memory.0),
             at_limit: self.at_limit,
             outages: self.outage.iter().map(outage).collect(),
+            helper: self.helper(),
         }
+    }
+
+    fn helper(&self) -> Option<HelperKind> {
+        match self.mode {
+            PepMode::Split | PepMode::Pass => None,
+            PepMode::Snoop => Some(HelperKind::Snoop { cache: self.snoop.cache.0 }),
+            PepMode::AckRegulation => Some(HelperKind::AckRegulation { queue: self.ack_regulation.queue.0 }),
+            // A window has 30 bits at most (RFC 7323 §2.3).
+            PepMode::WindowClamp => {
+                Some(HelperKind::WindowClamp { window: self.window_clamp.window.0 as u32 })
+            }
+        }
+    }
+
+    /// Whether it helps those connections, which stay whole.
+    pub fn helps(&self, flow: usize) -> bool {
+        self.helper().is_some() && self.takes(flow)
+    }
+
+    fn takes(&self, flow: usize) -> bool {
+        self.flows.is_empty() || self.flows.contains(&(flow as u32))
     }
 
     /// Whether it splits the connections of `[[flow]]` number `flow`.
     pub fn splits(&self, flow: usize) -> bool {
-        self.mode == PepMode::Split && (self.flows.is_empty() || self.flows.contains(&(flow as u32)))
+        self.mode == PepMode::Split && self.takes(flow)
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod errors;
 mod overrides;
+mod pep;
 mod profiles;
 mod properties;
 mod reference;

@@ -49,7 +49,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
 /// Flow number `number` of `scenario` for `ue`, the first of its users.
 fn flow(scenario: &Scenario, number: usize, ue: UeId) -> FlowConfig {
     let flow = &scenario.flow[number];
-    let pep = scenario.pep.as_ref().filter(|pep| pep.splits(number));
+    let pep = scenario.pep.as_ref();
     let tcp = flow.tcp.config();
     let version = match tcp.version {
         // A law from outside is asked for by the number of its flow.
@@ -63,6 +63,9 @@ fn flow(scenario: &Scenario, number: usize, ue: UeId) -> FlowConfig {
         window_in_segments: matches!(flow.tcp.advertised_window, scenario::Window::Segments(_)),
         start: Time::ZERO + flow.start,
         tcp: TcpConfig { version, ..tcp },
-        split: pep.map(|pep| [pep.server_side.config(), pep.radio_side.config()]),
+        split: pep
+            .filter(|pep| pep.splits(number))
+            .map(|pep| [pep.server_side.config(), pep.radio_side.config()]),
+        helped: pep.is_some_and(|pep| pep.helps(number)),
     }
 }

@@ -8,7 +8,7 @@ use umts_units::Time;
 use super::{CoreNetwork, Treatment, Verdict};
 use crate::Step;
 use crate::event::Event;
-use crate::ids::{HeldId, LinkId};
+use crate::ids::{Direction, HeldId, LinkId};
 use crate::packet::Packet;
 use crate::trace::{DropPlace, TraceEvent};
 
@@ -86,13 +86,87 @@ impl CoreNetwork {
         link: LinkId,
     ) -> Option<Packet> {
         let packet = self.links[link.index()].arrive();
+        let hop = self.hop_of[link.index()];
         let route = self.routes.of(&packet);
-        let next = usize::from(self.hop_of[link.index()].abs_diff(route[0].hop)) + 1;
-        if next == route.len() {
+        let next = usize::from(hop.abs_diff(route[0].hop)) + 1;
+        let is_last = next == route.len();
+        if self.helper.is_some()
+            && let Some(repeat) = self.pass_helper(step, hop, next, &packet)
+        {
+            return repeat;
+        }
+        if is_last {
             return Some(packet);
         }
         self.cross(step, next, packet);
         None
+    }
+
+    /// A packet that comes out of a link at the helper passes it. Returned if that was seen to: what the helper sends to the
+    /// UE, if it is at the RNC.
+    fn pass_helper<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        hop: u8,
+        next: usize,
+        packet: &Packet,
+    ) -> Option<Option<Packet>> {
+        let (hops, helper) = self.helper.as_mut()?;
+        match packet.direction() {
+            Direction::Downlink if usize::from(hop) + 1 == *hops => {
+                helper.pass_down(packet);
+                None
+            }
+            Direction::Uplink if usize::from(hop) == *hops => Some(self.help(step, next, *packet)),
+            _ => None,
+        }
+    }
+
+    /// A packet comes up from the RNC. Returns what a helper there sends to the UE because of it.
+    #[inline]
+    pub fn enter_from_rnc<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        packet: Packet,
+    ) -> Option<Packet> {
+        if self.helper.as_ref().is_some_and(|(hops, _)| *hops == self.hops.len()) {
+            return self.help(step, 0, packet);
+        }
+        self.enter(step, packet);
+        None
+    }
+
+    /// The helper has a packet of a UE, which it or others follow to the server from place `next` of their route on.
+    fn help<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        next: usize,
+        packet: Packet,
+    ) -> Option<Packet> {
+        let (hops, helper) = self.helper.as_mut()?;
+        let place = *hops;
+        let passing = helper.pass_up(packet);
+        if let (Some(help), Some(segment)) = (passing.done, packet.segment()) {
+            let connection = segment.connection;
+            step.cx.record(|| TraceEvent::PepHelped { connection, help });
+        }
+        if passing.hidden {
+            step.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::PepHidden, packet });
+        }
+        for packet in passing.up {
+            if next == 0 {
+                self.enter(step, packet);
+            } else {
+                self.cross(step, next, packet);
+            }
+        }
+        if place < self.hops.len()
+            && let Some(repeat) = passing.down
+        {
+            self.cross(step, place, repeat);
+            return None;
+        }
+        passing.down
     }
 
     /// A packet enters the link at place `place` of its route, and at once those behind it that nothing else enters: what

@@ -25,6 +25,7 @@ use umts_kernel::random::Streams;
 use crate::ids::{Direction, HeldId};
 use crate::packet::Packet;
 use crate::trace::DropPlace;
+use pep::{Helper, PepConfig};
 use routes::{Hop, Routes};
 
 /// The links of both directions, and the script.
@@ -41,6 +42,8 @@ pub struct CoreNetwork {
     delayed: BTreeMap<HeldId, Packet>,
     /// Packets that get lost behind the link that they entered last, when their time has come.
     lost: BTreeMap<HeldId, (DropPlace, Packet)>,
+    /// How many hops are between the servers and a proxy that splits nothing, and what it does.
+    helper: Option<(usize, Helper)>,
 }
 
 impl CoreNetwork {
@@ -70,15 +73,17 @@ impl CoreNetwork {
             impairments,
             delayed: BTreeMap::new(),
             lost: BTreeMap::new(),
+            helper: None,
         }
     }
 
-    /// The same chain with a proxy behind the first `hops` hops.
+    /// The same chain with a proxy, which helps those flows of which `helped` says so if it splits nothing.
     #[must_use]
-    pub fn with_pep(self, hops: u32) -> Self {
-        let hops = hops as usize;
+    pub fn with_pep(self, pep: &PepConfig, helped: Vec<bool>) -> Self {
+        let hops = pep.hops as usize;
         assert!((1..=self.hops.len()).contains(&hops), "a proxy is between server and RNC, or at the RNC");
-        CoreNetwork { routes: Routes::new(&self.hops, hops), ..self }
+        let helper = pep.helper.map(|kind| (hops, Helper::new(kind, helped)));
+        CoreNetwork { routes: Routes::new(&self.hops, hops), helper, ..self }
     }
 }
 
@@ -99,6 +104,18 @@ mod tests {
         Packet { id: PacketId(0), flow, ue: UeId(0), content: Content::Segment(segment) }
     }
 
+    fn pep(hops: u32) -> PepConfig {
+        PepConfig {
+            hops,
+            setup: pep::Setup::Early,
+            buffer: None,
+            memory: None,
+            at_limit: pep::AtLimit::Pass,
+            outages: Vec::new(),
+            helper: None,
+        }
+    }
+
     fn links(core: &CoreNetwork, packet: &Packet) -> Vec<LinkId> {
         core.routes.of(packet).iter().map(|stage| stage.link(packet.flow)).collect()
     }
@@ -107,7 +124,8 @@ mod tests {
     fn connections_that_a_proxy_splits_take_the_hops_on_their_side() {
         let hops = vec![LinkConfig::default(); 3];
         for (behind, of_server, of_radio) in [(1, vec![0], vec![1, 2]), (3, vec![0, 1, 2], vec![])] {
-            let core = CoreNetwork::new(&hops, 2, &[], &Streams::new(1, 0)).with_pep(behind);
+            let core =
+                CoreNetwork::new(&hops, 2, &[], &Streams::new(1, 0)).with_pep(&pep(behind), Vec::new());
             for (leg, hops) in [(TcpLeg::Server, &of_server), (TcpLeg::Radio, &of_radio)] {
                 for direction in Direction::BOTH {
                     let segment = Segment { leg, ..Segment::new(ConnectionId(0), direction) };

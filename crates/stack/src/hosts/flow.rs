@@ -31,6 +31,8 @@ pub struct FlowConfig {
     pub window_in_segments: bool,
     /// The proxy's TCP towards the server and towards the UE, if it splits the connections of this flow.
     pub split: Option<[TcpConfig; 2]>,
+    /// A proxy that splits nothing helps the connections of this flow.
+    pub helped: bool,
 }
 
 /// One flow.
@@ -309,6 +311,7 @@ mod tests {
             tcp: TcpConfig::default(),
             window_in_segments: false,
             split: None,
+            helped: false,
         };
         Flow::new(FlowId(0), &config, &Streams::new(1, 0))
     }

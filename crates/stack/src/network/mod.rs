@@ -56,7 +56,7 @@ impl Network {
             between: Between {
                 core: match &config.pep {
                     None => core,
-                    Some(pep) => core.with_pep(pep.hops),
+                    Some(pep) => core.with_pep(pep, config.flows.iter().map(|flow| flow.helped).collect()),
                 },
                 access: Access::new(&config.cells, &config.ues, streams),
             },

@@ -1,5 +1,7 @@
 //! A proxy and its transfers. Results have these metrics if the scenario has a `[pep]`.
 
+use umts_stack::core_network::pep::Help;
+
 use super::{Metric, count, ratio};
 use crate::metrics::transfers::TransferTotals;
 
@@ -23,4 +25,13 @@ metrics! { PEP: TransferTotals;
         => |t| count(t.most_ahead);
     "pep_lost_octets" "Lost in the proxy" ["B"] "Octets that the proxy had acknowledged to their sender and lost: one side failed, or the proxy was out of order." = "octets" / ""
         => |t| count(t.lost);
+    "pep_repeats" "Repeats by the proxy" ["1"] "Segments that a snooping proxy sent again from its copy." = "segments" / ""
+        => |t| count(t.helped[Help::Repeated as usize]);
+    "pep_hidden_acks" "ACKs hidden by the proxy" ["1"] "Duplicate acknowledgments that a snooping proxy kept from the server, without those that it answered by a segment."
+        = "acknowledgments" / ""
+        => |t| count(t.helped[Help::Hid as usize]);
+    "pep_held_acks" "ACKs held by the proxy" ["1"] "Acknowledgments upon whose arrival a proxy that regulates them had some to hold back." = "acknowledgments" / ""
+        => |t| count(t.helped[Help::Held as usize]);
+    "pep_clamped_windows" "Windows lowered by the proxy" ["1"] "Segments of the UE whose advertised window the proxy lowered." = "segments" / ""
+        => |t| count(t.helped[Help::Clamped as usize]);
 }

@@ -9,11 +9,19 @@
 //!
 //! A transfer is two connections with numbers of their own. What is read from one and not yet acknowledged on the other is
 //! the proxy's buffer, one each way; while it is full nothing is read, and TCP closes the window towards the sender.
+//!
+//! Or it leaves connections whole and helps the packets that pass it (`helper.rs`).
 
+mod ack_regulator;
+mod helper;
 mod relay;
+mod snoop;
+#[cfg(test)]
+mod tests;
 
 use umts_units::Time;
 
+pub use helper::{Help, Helper, HelperKind, Passing};
 pub use relay::{Relay, Side};
 
 /// What a proxy does.
@@ -31,6 +39,8 @@ pub struct PepConfig {
     pub at_limit: AtLimit,
     /// When it is out of order, and what it does about the transfers of before.
     pub outages: Vec<Outage>,
+    /// What it does if it splits nothing.
+    pub helper: Option<HelperKind>,
 }
 
 /// When the proxy answers a SYN, and when it opens the other connection.

@@ -1,0 +1,80 @@
+//! A proxy that splits nothing: what it changes in whole networks, and what it does not.
+
+use crate::common::{metrics, output, scenario, value};
+use umts_record::metrics::MetricSet;
+
+fn download(mode: &str, more: &[(&str, &str)]) -> MetricSet {
+    metrics("split-download", &[&[("pep.mode", mode), ("duration", "300 s")], more].concat())
+}
+
+/// RLC has repaired what was lost on the air before TCP could hear of it, so a copy beside the radio repairs nothing.
+#[test]
+fn snoop_above_rlc_changes_no_delivery_time() {
+    for at in ["ggsn", "rnc"] {
+        for run in ["1", "2", "3"] {
+            let more = [("pep.at", at), ("flow.0.size", "300 kB"), ("rlc.max_dat", "10"), ("seed", run)];
+            let time = |mode| value(&download(mode, &more), "transfer_time_s").to_bits();
+            assert_eq!(time("snoop"), time("pass"), "at the {at}, seed {run}");
+            let snooped = download("snoop", &more);
+            assert_eq!((value(&snooped, "pep_repeats"), value(&snooped, "residual_loss_pct")), (0.0, 0.0));
+        }
+    }
+}
+
+/// Where RLC gives packets up, it repairs a loss in the time of the radio alone, and the server keeps its window.
+#[test]
+fn snoop_repairs_what_rlc_gives_up() {
+    for at in ["ggsn", "rnc"] {
+        let lossy = [("pep.at", at), ("rlc.max_dat", "3"), ("link.0.loss", "0"), ("flow.0.size", "1 MB")];
+        let (snooped, passed) = (download("snoop", &lossy), download("pass", &lossy));
+        assert!(value(&snooped, "pep_repeats") > 5.0 && value(&snooped, "pep_hidden_acks") > 5.0);
+        let times = [&snooped, &passed].map(|metrics| value(metrics, "transfer_time_s"));
+        assert!(times[0] < times[1], "{times:?} at the {at}");
+        let again = [&snooped, &passed].map(|metrics| value(metrics, "tcp_retransmissions_by_dupack"));
+        assert!(again[0] < again[1] / 2.0, "{again:?} at the {at}");
+    }
+}
+
+/// The queue in front of the radio becomes shorter, and the radio is as busy as before.
+#[test]
+fn regulated_acknowledgments_and_lowered_windows_shorten_the_queue() {
+    let plain =
+        [("link.0.loss", "0"), ("radio.bler", "0"), ("flow.0.size", "500 kB"), ("ue.0.bearer", "ps-128")];
+    let passed = download("pass", &plain);
+    for (mode, did, with) in [
+        ("ack_regulation", "pep_held_acks", ("pep.ack_regulation.queue", "8 kB")),
+        ("window_clamp", "pep_clamped_windows", ("pep.window_clamp.window", "12 kB")),
+    ] {
+        let helped = download(mode, &[&plain[..], &[with]].concat());
+        assert!(value(&helped, did) > 20.0, "{mode}");
+        let [delay, before] = [&helped, &passed].map(|metrics| value(metrics, "sdu_delay_ms"));
+        assert!(delay < 0.6 * before, "{mode}: {delay} ms of {before}");
+        let [time, before] = [&helped, &passed].map(|metrics| value(metrics, "transfer_time_s"));
+        assert!(time < 1.03 * before, "{mode}: {time} s of {before}");
+        assert_eq!(value(&helped, "goodput_kbps"), value(&passed, "goodput_kbps"));
+    }
+}
+
+#[test]
+fn flows_that_are_not_named_are_not_helped() {
+    for mode in ["snoop", "ack_regulation", "window_clamp"] {
+        let two = [("ue.0.count", "2"), ("pep.ack_regulation.queue", "1460 B"), ("rlc.max_dat", "3")];
+        let all = download(mode, &two);
+        let did = ["pep_repeats", "pep_held_acks", "pep_clamped_windows"];
+        let acts = |metrics: &MetricSet| did.iter().map(|name| value(metrics, name)).sum::<f64>();
+        assert!(acts(&all) > 0.0, "{mode}");
+        assert_eq!(value(&all, "pep_passed"), 2.0);
+    }
+}
+
+/// Budget, captures and details are whole although packets are hidden, late, or the proxy's own.
+#[test]
+fn the_time_of_a_helped_connection_is_explained() {
+    for mode in ["snoop", "ack_regulation", "window_clamp"] {
+        let set =
+            [("pep.mode", mode), ("rlc.max_dat", "3"), ("measure.budget", "true"), ("duration", "300 s")];
+        let metrics = output(&scenario("split-download", &set)).metrics.network;
+        let total = value(&metrics, "budget_total_s");
+        assert!(value(&metrics, "budget_unexplained_s") / total < 0.01, "{mode}");
+    }
+}

@@ -1,0 +1,159 @@
+//! Conversations with a proxy that splits nothing: what comes, what goes on.
+
+use super::{Help, Helper, HelperKind, Passing};
+use crate::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
+use crate::packet::{Content, Flags, Packet, Segment};
+
+const OCTETS: u32 = 1000;
+
+fn packet(segment: Segment) -> Packet {
+    Packet { id: PacketId(segment.seq), flow: FlowId(0), ue: UeId(0), content: Content::Segment(segment) }
+}
+
+/// Segment number `n` of 1,000 octets, from 0.
+fn data(n: u64) -> Packet {
+    let base = Segment::new(ConnectionId(0), Direction::Downlink);
+    packet(Segment { seq: 1 + n * u64::from(OCTETS), payload: OCTETS, ..base })
+}
+
+/// The UE has so many whole segments.
+fn ack(n: u64) -> Packet {
+    window(n, 32_768)
+}
+
+fn window(n: u64, window: u32) -> Packet {
+    let base = Segment::new(ConnectionId(0), Direction::Uplink);
+    let flags = Flags { ack: true, ..Flags::default() };
+    packet(Segment { flags, ack: 1 + n * u64::from(OCTETS), window, ..base })
+}
+
+fn helper(kind: HelperKind) -> Helper {
+    Helper::new(kind, vec![true, false])
+}
+
+/// The segments that the UE still lacks by the acknowledgments that go on.
+fn acks(passing: &Passing) -> Vec<u64> {
+    let segments = passing.up.iter().filter_map(Packet::segment);
+    segments.map(|segment| (segment.ack - 1) / u64::from(OCTETS)).collect()
+}
+
+fn repeated(passing: &Passing) -> Option<u64> {
+    passing.down.as_ref().and_then(Packet::segment).map(|segment| (segment.seq - 1) / u64::from(OCTETS))
+}
+
+#[test]
+fn snoop_sends_again_what_duplicates_ask_for_and_hides_them() {
+    let mut snoop = helper(HelperKind::Snoop { cache: 64_000 });
+    for n in 0..5 {
+        snoop.pass_down(&data(n));
+    }
+    assert_eq!(acks(&snoop.pass_up(ack(1))), [1]);
+    // Segment 1 is lost behind it; 2, 3 and 4 cause duplicates.
+    let first = snoop.pass_up(ack(1));
+    assert_eq!((acks(&first), repeated(&first), first.done), (vec![], Some(1), Some(Help::Repeated)));
+    assert!(first.hidden && first.down.is_some_and(|packet| packet.id.0 >= 1 << 48), "a packet of its own");
+    for _ in 0..2 {
+        let next = snoop.pass_up(ack(1));
+        assert_eq!((acks(&next), repeated(&next), next.done), (vec![], None, Some(Help::Hid)));
+    }
+    assert_eq!(acks(&snoop.pass_up(ack(5))), [5]);
+}
+
+#[test]
+fn snoop_sends_a_lost_repetition_again_when_more_duplicates_come_than_can() {
+    let mut snoop = helper(HelperKind::Snoop { cache: 64_000 });
+    (0..3).for_each(|n| snoop.pass_down(&data(n)));
+    snoop.pass_up(ack(0));
+    let answers: Vec<_> = (0..4).map(|_| repeated(&snoop.pass_up(ack(0)))).collect();
+    // Two segments lie behind it.
+    assert_eq!(answers, [Some(0), None, None, Some(0)]);
+}
+
+#[test]
+fn snoop_leaves_to_the_server_what_it_never_had() {
+    let mut snoop = helper(HelperKind::Snoop { cache: 2500 });
+    (0..5).filter(|&n| n != 1).for_each(|n| snoop.pass_down(&data(n)));
+    assert_eq!(acks(&snoop.pass_up(ack(1))), [1]);
+    for _ in 0..3 {
+        assert_eq!(acks(&snoop.pass_up(ack(1))), [1], "segment 1 was lost before it came here");
+    }
+    snoop.pass_down(&data(1));
+    assert_eq!(acks(&snoop.pass_up(ack(1))), [1], "it was on its way up when the server's repetition passed");
+    assert_eq!(acks(&snoop.pass_up(ack(4))), [4]);
+    // Two fit: 0 and 2, so 4 was not kept.
+    assert_eq!(acks(&snoop.pass_up(ack(4))), [4]);
+}
+
+#[test]
+fn what_the_server_repeats_in_vain_asks_for_nothing() {
+    let mut snoop = helper(HelperKind::Snoop { cache: 64_000 });
+    (0..4).for_each(|n| snoop.pass_down(&data(n)));
+    snoop.pass_up(ack(3));
+    // Acknowledgments were late: the server goes back to segment 1, and the UE has 1 and 2.
+    (1..3).for_each(|n| snoop.pass_down(&data(n)));
+    let answers: Vec<_> = (0..3).map(|_| snoop.pass_up(ack(3))).collect();
+    assert_eq!(answers.iter().map(acks).collect::<Vec<_>>(), [vec![3], vec![3], vec![]]);
+    assert_eq!(answers.iter().map(repeated).collect::<Vec<_>>(), [None, None, Some(3)]);
+}
+
+#[test]
+fn a_window_that_opens_is_no_duplicate() {
+    let mut snoop = helper(HelperKind::Snoop { cache: 64_000 });
+    (0..3).for_each(|n| snoop.pass_down(&data(n)));
+    snoop.pass_up(window(1, 0));
+    assert_eq!(acks(&snoop.pass_up(window(1, 8000))), [1]);
+    assert_eq!(repeated(&snoop.pass_up(window(1, 8000))), Some(1));
+}
+
+#[test]
+fn acknowledgments_wait_while_too_much_is_under_way() {
+    let mut regulator = helper(HelperKind::AckRegulation { queue: 2500 });
+    (0..6).for_each(|n| regulator.pass_down(&data(n)));
+    let held: Vec<_> = (1..=3).map(|n| regulator.pass_up(ack(n))).collect();
+    assert!(held.iter().all(|passing| passing.up.is_empty() && passing.done == Some(Help::Held)));
+    // Two segments are under way: two go with each that comes, and all with the last.
+    assert_eq!(acks(&regulator.pass_up(ack(4))), [1, 2]);
+    assert_eq!(acks(&regulator.pass_up(ack(5))), [3, 4]);
+    assert_eq!(acks(&regulator.pass_up(ack(6))), [5, 6]);
+}
+
+#[test]
+fn a_duplicate_and_whatever_is_no_bare_acknowledgment_take_all_with_them() {
+    for last in [ack(2), {
+        let Content::Segment(segment) = ack(3).content else { unreachable!() };
+        packet(Segment { flags: Flags { fin: true, ..segment.flags }, ..segment })
+    }] {
+        let mut regulator = helper(HelperKind::AckRegulation { queue: 1000 });
+        (0..9).for_each(|n| regulator.pass_down(&data(n)));
+        assert!(regulator.pass_up(ack(1)).up.is_empty() && regulator.pass_up(ack(2)).up.is_empty());
+        assert_eq!(regulator.pass_up(last).up.len(), 3);
+    }
+}
+
+#[test]
+fn windows_are_lowered_and_never_raised() {
+    let mut clamp = helper(HelperKind::WindowClamp { window: 8000 });
+    let after = |passing: Passing| passing.up[0].segment().expect("it is one").window;
+    let wide = clamp.pass_up(window(1, 32_768));
+    assert_eq!((wide.done, after(wide)), (Some(Help::Clamped), 8000));
+    let narrow = clamp.pass_up(window(1, 4000));
+    assert_eq!((narrow.done, after(narrow)), (None, 4000));
+}
+
+#[test]
+fn other_flows_pass_as_they_are() {
+    let kinds = [
+        HelperKind::Snoop { cache: 64_000 },
+        HelperKind::AckRegulation { queue: 1 },
+        HelperKind::WindowClamp { window: 1 },
+    ];
+    for kind in kinds {
+        let mut helper = helper(kind);
+        let other = |packet: Packet| Packet { flow: FlowId(1), ..packet };
+        (0..4).for_each(|n| helper.pass_down(&other(data(n))));
+        for n in [0, 0, 1, 1, 1] {
+            let passing = helper.pass_up(other(ack(n)));
+            assert_eq!((&passing.up[..], passing.done), (&[other(ack(n))][..], None));
+        }
+    }
+}
