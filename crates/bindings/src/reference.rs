@@ -52,6 +52,7 @@ pub fn metric_definitions(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             Scope::Network => "network",
             Scope::Proxy => "proxy",
             Scope::Budget => "budget",
+            Scope::Transfers => "transfers",
         };
         [
             ("name", metric.name),

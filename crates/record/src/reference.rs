@@ -39,6 +39,10 @@ pub fn reference_page() -> String {
             Scope::Budget,
             "The time budget, with `measure.budget = true`: the network (all connections together, in the run window) and each connection (its whole time) under the same name",
         ),
+        (
+            Scope::Transfers,
+            "The time budget of transfers that a proxy splits, with `measure.budget = true` and `[pep]`: all together, in the run window",
+        ),
     ];
     for (scope, title) in sections {
         write!(

@@ -34,6 +34,26 @@ macro_rules! causes {
                 matches!(self, Cause::RtoNeeded | Cause::RtoSpurious)
             }
 
+            /// Names of its metrics in transfers that a proxy splits: on the server's leg, on that of the radio.
+            pub(crate) fn transfer_metrics(self) -> [&'static str; 2] {
+                match self {
+                    $(Cause::$cause => [
+                        concat!("transfer_budget_server_", $name, "_s"),
+                        concat!("transfer_budget_radio_", $name, "_s"),
+                    ]),*
+                }
+            }
+
+            /// What figures and tables call these.
+            pub(crate) fn transfer_labels(self) -> [&'static str; 2] {
+                match self {
+                    $(Cause::$cause => [
+                        concat!("Transfers, server leg: ", $label),
+                        concat!("Transfers, radio leg: ", $label),
+                    ]),*
+                }
+            }
+
             /// Names of its metrics: seconds, and the share in per cent.
             pub(crate) fn metrics(self) -> (&'static str, &'static str) {
                 match self {

@@ -22,6 +22,21 @@ enum Waits {
     Nothing(Cause),
 }
 
+/// How far the data of one end have come, as a transfer of which the connection is a part sees it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    /// The number of the octet that arrives next, and the one after the highest sent.
+    pub next: u64,
+    pub sent: u64,
+    /// Not all that is known of has arrived.
+    pub has_more: bool,
+    /// A window keeps unsent data back.
+    pub is_held_back: bool,
+    pub is_established: bool,
+    /// The handshake waits, and none of it is on its way.
+    pub waits_for_handshake: bool,
+}
+
 #[derive(Debug)]
 pub(super) struct Connection {
     pub id: ConnectionId,
@@ -67,6 +82,20 @@ impl Connection {
     pub fn way(&mut self, end: End) -> &mut Way {
         self.waits = None;
         &mut self.ways[end as usize]
+    }
+
+    /// How far the data of `end` have come.
+    pub fn seen(&self, end: End) -> Seen {
+        let way = &self.ways[end as usize];
+        let is_established = self.ways.iter().any(|way| way.is_established);
+        Seen {
+            next: way.rcv_next,
+            sent: way.max_sent,
+            has_more: !is_established || way.rcv_next < way.max_sent || way.unsent() > 0,
+            is_held_back: way.held_back_by().is_some(),
+            is_established,
+            waits_for_handshake: !is_established && self.ways.iter().all(|way| way.first_alive().is_none()),
+        }
     }
 
     /// Something left the sender at `end`, or reached it: nothing before is a silence of that sender any more.

@@ -224,9 +224,13 @@ impl TraceSink<TraceEvent> for Budget {
             waterfall.record(now, event);
         }
         match event {
-            TraceEvent::ConnectionOpened { connection, flow, ue, sender, mss, .. } => {
+            TraceEvent::ConnectionOpened { connection, transfer, leg, flow, ue, sender, mss } => {
                 let window = Window { from: self.config.from, to: self.config.to };
-                let log = Log::new(window, self.config.keeps_intervals);
+                let is_split = *leg != TcpLeg::Whole;
+                if is_split {
+                    self.transfers.opened(now, *transfer, *sender);
+                }
+                let log = Log::new(window, self.config.keeps_intervals || is_split);
                 let sees_sender = self.config.whose.sees_senders();
                 self.ues[ue.index()].open.push(*connection);
                 self.open.insert(

@@ -1,9 +1,11 @@
 //! The budget as metrics: seconds and shares of each cause, and timeouts by what brought them about.
 
+use umts_stack::ids::TcpLeg;
 use umts_units::Duration;
 
 use super::cause::{Cause, Parts};
 use super::rto::{Because, Timeout};
+use super::transfers::TransferParts;
 use crate::metrics::{Definition, MetricSet, Scope};
 
 const TOTAL: &str = "budget_total_s";
@@ -49,7 +51,56 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
             needed.map(|name| of((name, as_needed), "1", because.meaning(), "timeouts that were needed", "")),
         ]
     });
-    std::iter::once(total).chain(parts).chain(shares).chain(timeouts.flatten())
+    std::iter::once(total).chain(parts).chain(shares).chain(timeouts.flatten()).chain(transfer_definitions())
+}
+
+/// Names of the three that no leg has, their labels and meanings.
+const TRANSFER: [(&str, &str, &str); 3] = [
+    (
+        "transfer_budget_total_s",
+        "Time of split transfers",
+        "Time for which transfers that a proxy splits were open: the sum of the parts.",
+    ),
+    (
+        "transfer_budget_pep_queue_s",
+        "Transfers: in the proxy",
+        "The octet that the receiver waits for is in the proxy, whose other connection could send it.",
+    ),
+    (
+        "transfer_budget_pep_setup_s",
+        "Transfers: set-up of the second connection",
+        "The transfer waits for the connection that the proxy opens.",
+    ),
+];
+
+/// Those of transfers that a proxy splits.
+fn transfer_definitions() -> impl Iterator<Item = Definition> {
+    let of = |name, label, meaning| Definition {
+        name,
+        label,
+        unit: "s",
+        scope: Scope::Transfers,
+        meaning,
+        numerator: "time, summed over transfers",
+        denominator: "",
+    };
+    let whole = TRANSFER.into_iter().map(move |(name, label, meaning)| of(name, label, meaning));
+    let legs = [0, 1].into_iter().flat_map(move |leg| {
+        let each = Cause::ALL.iter();
+        each.map(move |cause| of(cause.transfer_metrics()[leg], cause.transfer_labels()[leg], cause.meaning()))
+    });
+    whole.chain(legs)
+}
+
+/// The metrics of these sums.
+pub(super) fn transfer_metrics(parts: &TransferParts) -> MetricSet {
+    let whole = [parts.total(), parts.queue(), parts.setup()];
+    let names = TRANSFER.iter().zip(whole).map(|((name, ..), time)| (*name, Some(time.as_secs())));
+    let legs = [TcpLeg::Server, TcpLeg::Radio].into_iter().enumerate().flat_map(|(at, leg)| {
+        let each = Cause::ALL.iter();
+        each.map(move |cause| (cause.transfer_metrics()[at], Some(parts.of(leg, *cause).as_secs())))
+    });
+    names.chain(legs).collect()
 }
 
 /// Timeouts by whether they were needed and what brought them about.

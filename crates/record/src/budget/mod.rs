@@ -8,6 +8,8 @@
 //!               │  ▲
 //!               ▼  └ rto.rs      silences that a timeout ends
 //!             log.rs             intervals, sums ─► report.rs: results
+//!               │
+//!          ─► transfers.rs       of two connections that a proxy joins: which of them its receiver waits for
 //! ```
 //!
 //! Time runs in whole nanoseconds and each interval begins where the last one ends, so the parts of a connection add up to
@@ -22,6 +24,7 @@ mod log;
 mod metrics;
 mod report;
 mod rto;
+mod transfers;
 mod ue;
 mod waterfall;
 mod way;
@@ -38,6 +41,7 @@ pub use cause::{Cause, Parts};
 pub use log::Interval;
 pub use metrics::definitions;
 pub use rto::{Because, Timeout};
+pub use transfers::{Spent, TransferBudget, TransferInterval, TransferParts};
 pub use way::Loss;
 
 use crate::metrics::{ConnectionRow, RunMetrics};
@@ -45,6 +49,7 @@ use crate::open::Open;
 use crate::series::Table;
 use connection::Connection;
 use report::Report;
+use transfers::Transfers;
 use ue::{Ue, Waiting};
 use waterfall::Waterfall;
 
@@ -117,6 +122,9 @@ pub struct Budget {
     hops_to_pep: usize,
     open: Open<Connection>,
     finished: Vec<ConnectionBudget>,
+    /// Transfers that a proxy splits, and those of them that are over.
+    transfers: Transfers,
+    finished_transfers: Vec<TransferBudget>,
     report: Report,
     waterfall: Option<Waterfall>,
     /// Scratch: packets that cannot arrive any more.
@@ -136,7 +144,9 @@ impl Budget {
             hops_to_pep: network.pep.as_ref().map_or(network.core.len(), |pep| pep.hops as usize),
             open: Open::default(),
             finished: Vec::new(),
-            report: Report::default(),
+            transfers: Transfers::default(),
+            finished_transfers: Vec::new(),
+            report: Report::new(network.flows.iter().any(|flow| flow.split.is_some())),
             waterfall: config.waterfall.map(|id| Waterfall::new(id, network.ues.len())),
             dead: Vec::new(),
         }
@@ -147,6 +157,7 @@ impl Budget {
         let finished = std::mem::take(&mut self.finished);
         let rows = if self.config.whose.sees_senders() { rows } else { &mut [] };
         self.report.add(&self.config, finished, rows);
+        self.report.add_transfers(&self.config, &std::mem::take(&mut self.finished_transfers));
     }
 
     /// Takes the rows of the tables of intervals and timeouts, where there are at least so many. A connection that
@@ -156,8 +167,9 @@ impl Budget {
             return Vec::new();
         }
         for connection in self.open.values_mut() {
-            let id = connection.id;
-            self.report.intervals(id, &connection.take_intervals(rows));
+            let intervals = connection.take_intervals(rows);
+            self.transfers.waited(connection.id, &intervals);
+            self.report.intervals(connection.id, &intervals);
         }
         self.report.take(self.config.whose, now, rows)
     }
@@ -178,16 +190,44 @@ impl Budget {
         self.finished
     }
 
+    /// The budgets of transfers that a proxy split, as above.
+    pub fn into_transfers(mut self, end: Time) -> Vec<TransferBudget> {
+        self.close_all(end);
+        self.finished_transfers
+    }
+
     fn close_all(&mut self, end: Time) {
+        for transfer in self.transfers.ids() {
+            self.follow(end, transfer);
+        }
         for mut connection in std::mem::take(&mut self.open).into_values() {
             connection.advance(&self.ues[connection.ue.index()], end);
-            self.finished.push(budget_of(connection, end));
+            self.finish_connection(connection, end);
         }
+        let open = self.transfers.ids();
+        self.finished_transfers.extend(open.into_iter().filter_map(|transfer| self.transfers.finish(transfer)));
+    }
+
+    fn finish_connection(&mut self, connection: Connection, until: Time) {
+        let budget = budget_of(connection, until);
+        self.transfers.waited(budget.connection, &budget.intervals);
+        self.finished.push(budget);
+    }
+
+    /// Time passes for a transfer: its octet is where the states of its connections say.
+    #[cold]
+    fn follow(&mut self, now: Time, id: ConnectionId) {
+        let Some((transfer, ids, sender)) = self.transfers.of(id) else { return };
+        let [first, second] = ids.map(|id| self.open.get(id).map(|connection| connection.seen(sender)));
+        self.transfers.advance(now, transfer, first, second);
     }
 
     /// Time passes for one connection, which is then looked at.
     #[inline]
     fn at(&mut self, now: Time, id: ConnectionId) -> Option<&mut Connection> {
+        if !self.transfers.is_empty() {
+            self.follow(now, id);
+        }
         let connection = self.open.get(id)?;
         connection.advance(&self.ues[connection.ue.index()], now);
         Some(connection)
@@ -208,7 +248,8 @@ impl Budget {
         self.at(now, id);
         if let Some(connection) = self.open.remove(id) {
             self.ues[connection.ue.index()].open.retain(|open| *open != id);
-            self.finished.push(budget_of(connection, now));
+            self.finish_connection(connection, now);
+            self.finished_transfers.extend(self.transfers.closed(id));
         }
     }
 }

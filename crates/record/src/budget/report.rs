@@ -1,17 +1,19 @@
 //! What is told of the budgets: metrics of connections and network, and tables.
 
-use umts_stack::ids::{ConnectionId, End};
+use umts_stack::ids::{ConnectionId, End, TcpLeg};
 use umts_units::Time;
 
 use super::cause::{Cause, Parts};
-use super::metrics::{TimeoutCounts, metrics};
+use super::metrics::{TimeoutCounts, metrics, transfer_metrics};
+use super::transfers::{Spent, TransferBudget, TransferParts};
 use super::{BudgetConfig, ConnectionBudget, Interval, Whose};
-use crate::metrics::{ConnectionRow, RunMetrics};
+use crate::metrics::{ConnectionRow, RunMetrics, Window};
 use crate::series::{Column, Recorded, Table, Values};
 
 /// Names of tables.
 const INTERVALS: &str = "budget_intervals";
 const TIMEOUTS: &str = "budget_rtos";
+const TRANSFERS: &str = "transfer_budget_intervals";
 
 /// Sums and tables of the connections told so far.
 #[derive(Debug, Default)]
@@ -21,6 +23,17 @@ pub(super) struct Report {
     intervals: Intervals,
     expiries: Expiries,
     connections: Vec<ConnectionBudget>,
+    /// Of transfers that a proxy splits, where there can be some.
+    transfers: Option<(TransferParts, TransferRows)>,
+}
+
+#[derive(Debug, Default)]
+struct TransferRows {
+    transfer: Vec<u32>,
+    start_s: Vec<f64>,
+    end_s: Vec<f64>,
+    leg: Vec<&'static str>,
+    cause: Vec<&'static str>,
 }
 
 #[derive(Debug, Default)]
@@ -44,6 +57,35 @@ struct Expiries {
 }
 
 impl Report {
+    /// Of a network whose proxy splits, or of one without such a proxy.
+    pub fn new(splits: bool) -> Self {
+        Report { transfers: splits.then(Default::default), ..Report::default() }
+    }
+
+    /// Adds transfers that are over.
+    pub fn add_transfers(&mut self, config: &BudgetConfig, budgets: &[TransferBudget]) {
+        let Some((parts, rows)) = &mut self.transfers else { return };
+        let window = Window { from: config.from, to: config.to };
+        for budget in budgets {
+            for interval in &budget.intervals {
+                parts.add(interval, window);
+                if config.keeps_intervals {
+                    rows.transfer.push(budget.transfer.0);
+                    rows.start_s.push(interval.start.as_secs());
+                    rows.end_s.push(interval.end.as_secs());
+                    let (leg, cause) = match interval.spent {
+                        Spent::Leg(TcpLeg::Server, cause) => ("server", cause.name()),
+                        Spent::Leg(_, cause) => ("radio", cause.name()),
+                        Spent::Queue => ("pep", "pep_queue"),
+                        Spent::Setup => ("pep", "pep_setup"),
+                    };
+                    rows.leg.push(leg);
+                    rows.cause.push(cause);
+                }
+            }
+        }
+    }
+
     /// Adds connections that are over. Those of them that have a row get their budget into it.
     pub fn add(&mut self, config: &BudgetConfig, budgets: Vec<ConnectionBudget>, rows: &mut [ConnectionRow]) {
         let mut rows: Vec<&mut ConnectionRow> = rows.iter_mut().collect();
@@ -112,7 +154,14 @@ impl Report {
             Whose::Simulated | Whose::BesidePrograms => self.expiries.take(Time::NEVER),
             Whose::Programs => connections_table(&self.connections),
         };
-        [self.intervals.take(Time::NEVER), last].map(|table| named(config.whose, table)).into()
+        let mut tables = vec![self.intervals.take(Time::NEVER), last];
+        if let Some((parts, mut rows)) = self.transfers {
+            if config.whose == Whose::Simulated {
+                results.network.append(transfer_metrics(&parts));
+            }
+            tables.push(rows.take(Time::NEVER));
+        }
+        tables.into_iter().map(|table| named(config.whose, table)).collect()
     }
 }
 
@@ -141,6 +190,24 @@ impl Recorded for Intervals {
             Column::new("sn", "", Values::OptionalId(sn)),
         ];
         Table { name: INTERVALS, columns }
+    }
+}
+
+impl Recorded for TransferRows {
+    fn rows(&self) -> usize {
+        self.start_s.len()
+    }
+
+    fn take(&mut self, _: Time) -> Table {
+        let TransferRows { transfer, start_s, end_s, leg, cause } = std::mem::take(self);
+        let columns = vec![
+            Column::new("transfer", "", Values::Id(transfer)),
+            Column::new("start_s", "s", Values::Float(start_s)),
+            Column::new("end_s", "s", Values::Float(end_s)),
+            Column::new("leg", "", Values::Word(leg)),
+            Column::new("cause", "", Values::Word(cause)),
+        ];
+        Table { name: TRANSFERS, columns }
     }
 }
 

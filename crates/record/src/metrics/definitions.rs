@@ -25,6 +25,8 @@ pub enum Scope {
     Proxy,
     /// The time budget, of all connections together and of each connection; recorded only if it is asked for.
     Budget,
+    /// The time budget of transfers that a proxy splits, all together; recorded only if there can be some, and it is asked for.
+    Transfers,
 }
 
 /// What a metric's number means.

@@ -9,6 +9,7 @@ mod eurane;
 mod impairments;
 mod pdus;
 mod pep;
+mod pep_budget;
 mod pep_helpers;
 mod recorders;
 mod reference_bearers;

@@ -1,0 +1,278 @@
+//! The time budget of transfers that a proxy splits: it follows the octet that the receiver waits for, from leg to leg.
+//!
+//! While the octet is in front of the proxy the transfer waits for what the first leg waits for, behind it for what the second
+//! does; in the proxy it waits for room towards the second, or for that to be set up. What a leg waits for is known when the
+//! leg is over, since timeouts change it afterwards: until then only the places are kept.
+
+use std::collections::BTreeMap;
+
+use umts_stack::ids::{ConnectionId, End, TcpLeg};
+use umts_units::{Duration, Time};
+
+use super::cause::Cause;
+use super::connection::Seen;
+use super::log::Interval;
+use crate::metrics::Window;
+
+/// Where the octet is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// On a leg, or in front of it: the first from its sender, or the second.
+    Leg(usize),
+    /// In the proxy, although the second leg could send it.
+    Queue,
+    /// In the proxy, or held up by it: the second leg is being set up.
+    Setup,
+}
+
+/// What part of a transfer's time was spent on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spent {
+    /// On a leg, on this.
+    Leg(TcpLeg, Cause),
+    /// In the proxy.
+    Queue,
+    /// On the set-up of its second connection.
+    Setup,
+}
+
+/// Part of a transfer's time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TransferInterval {
+    /// It begins.
+    pub start: Time,
+    /// It ends.
+    pub end: Time,
+    /// What it was spent on.
+    pub spent: Spent,
+}
+
+/// Time of transfers by what it was spent on. The parts add up to the whole exactly.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TransferParts {
+    /// By leg, the server's first, and cause.
+    legs: [[Duration; Cause::ALL.len()]; 2],
+    queue: Duration,
+    setup: Duration,
+}
+
+/// A transfer that is not over.
+#[derive(Debug)]
+struct Transfer {
+    /// The connections in the order in which its data take them, with their legs.
+    legs: [(ConnectionId, TcpLeg); 2],
+    sender: End,
+    opened: Time,
+    since: Time,
+    places: Vec<(Time, Time, Place)>,
+    /// What the legs waited for, as far as that is settled.
+    waited: [Vec<Interval>; 2],
+}
+
+/// A transfer that is over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TransferBudget {
+    /// The number of its connection on the server's side.
+    pub transfer: ConnectionId,
+    /// It opened.
+    pub opened: Time,
+    /// Its receiver's connection closed, or the run ended.
+    pub until: Time,
+    /// One behind the other.
+    pub intervals: Vec<TransferInterval>,
+}
+
+/// All transfers.
+#[derive(Debug, Default)]
+pub(super) struct Transfers {
+    open: BTreeMap<ConnectionId, Transfer>,
+}
+
+impl Default for TransferParts {
+    fn default() -> Self {
+        let [queue, setup] = [Duration::ZERO; 2];
+        TransferParts { legs: [[Duration::ZERO; Cause::ALL.len()]; 2], queue, setup }
+    }
+}
+
+impl TransferParts {
+    /// The part of one leg and cause.
+    pub fn of(&self, leg: TcpLeg, cause: Cause) -> Duration {
+        self.legs[usize::from(leg == TcpLeg::Radio)][cause as usize]
+    }
+
+    /// In the proxy, although the second leg could send.
+    pub fn queue(&self) -> Duration {
+        self.queue
+    }
+
+    /// The set-up of the second connection.
+    pub fn setup(&self) -> Duration {
+        self.setup
+    }
+
+    /// The whole.
+    pub fn total(&self) -> Duration {
+        let legs = self.legs.iter().flatten();
+        legs.chain([&self.queue, &self.setup]).fold(Duration::ZERO, |sum, part| sum + *part)
+    }
+
+    /// Adds what of an interval lies in `window`.
+    pub(super) fn add(&mut self, interval: &TransferInterval, window: Window) {
+        let time = window.overlap(interval.start, interval.end);
+        let part = match interval.spent {
+            Spent::Leg(leg, cause) => &mut self.legs[usize::from(leg == TcpLeg::Radio)][cause as usize],
+            Spent::Queue => &mut self.queue,
+            Spent::Setup => &mut self.setup,
+        };
+        *part += time;
+    }
+}
+
+impl Transfers {
+    pub fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// A connection of a split transfer opened.
+    pub fn opened(&mut self, now: Time, transfer: ConnectionId, sender: End) {
+        let server = (transfer, TcpLeg::Server);
+        let radio = (ConnectionId(transfer.0 + 1), TcpLeg::Radio);
+        let legs = if sender == End::Server { [server, radio] } else { [radio, server] };
+        let new = Transfer {
+            legs,
+            sender,
+            opened: now,
+            since: now,
+            places: Vec::new(),
+            waited: [Vec::new(), Vec::new()],
+        };
+        self.open.entry(transfer).or_insert(new);
+    }
+
+    /// The transfer of this connection, with its connections and the end that has its data.
+    pub fn of(&self, id: ConnectionId) -> Option<(ConnectionId, [ConnectionId; 2], End)> {
+        let (transfer, found) = self.open.range(..=id).next_back()?;
+        let ids = found.legs.map(|(leg, _)| leg);
+        ids.contains(&id).then_some((*transfer, ids, found.sender))
+    }
+
+    pub fn ids(&self) -> Vec<ConnectionId> {
+        self.open.keys().copied().collect()
+    }
+
+    /// Until `now` the octet was where these states of both legs say.
+    pub fn advance(&mut self, now: Time, transfer: ConnectionId, first: Option<Seen>, second: Option<Seen>) {
+        let Some(open) = self.open.get_mut(&transfer).filter(|open| open.since < now) else { return };
+        let place = place(first, second);
+        match open.places.last_mut() {
+            Some(last) if last.2 == place => last.1 = now,
+            _ => open.places.push((open.since, now, place)),
+        }
+        open.since = now;
+    }
+
+    /// What a connection waited for, and that will not change.
+    pub fn waited(&mut self, id: ConnectionId, intervals: &[Interval]) {
+        let Some((transfer, ids, _)) = self.of(id) else { return };
+        let leg = usize::from(ids[1] == id);
+        if let Some(open) = self.open.get_mut(&transfer) {
+            open.waited[leg].extend_from_slice(intervals);
+        }
+    }
+
+    /// The transfer is over, if the connection that brings its data to their receiver is.
+    pub fn closed(&mut self, id: ConnectionId) -> Option<TransferBudget> {
+        let (transfer, ids, _) = self.of(id)?;
+        if ids[1] == id { self.finish(transfer) } else { None }
+    }
+
+    pub fn finish(&mut self, transfer: ConnectionId) -> Option<TransferBudget> {
+        let open = self.open.remove(&transfer)?;
+        let (opened, until) = (open.opened, open.since);
+        Some(TransferBudget { transfer, opened, until, intervals: open.spent() })
+    }
+}
+
+impl Transfer {
+    fn spent(self) -> Vec<TransferInterval> {
+        let mut spent = Vec::new();
+        for (start, end, place) in &self.places {
+            match *place {
+                Place::Leg(leg) => self.on_leg(leg, *start, *end, &mut spent),
+                Place::Queue => spent.push(TransferInterval { start: *start, end: *end, spent: Spent::Queue }),
+                Place::Setup => spent.push(TransferInterval { start: *start, end: *end, spent: Spent::Setup }),
+            }
+        }
+        spent
+    }
+
+    /// What the leg waited for from `start` to `end`.
+    fn on_leg(&self, leg: usize, start: Time, end: Time, spent: &mut Vec<TransferInterval>) {
+        let ((_, leg), waited) = (self.legs[leg], &self.waited[leg]);
+        let mut at = start;
+        let first = waited.partition_point(|interval| interval.end <= start);
+        for interval in waited[first..].iter().take_while(|interval| interval.start < end) {
+            let until = interval.end.min(end);
+            spent.push(TransferInterval { start: at, end: until, spent: Spent::Leg(leg, interval.cause) });
+            at = until;
+        }
+        if at < end {
+            spent.push(TransferInterval { start: at, end, spent: Spent::Leg(leg, Cause::Unexplained) });
+        }
+    }
+}
+
+/// Where the octet is that the receiver waits for.
+fn place(first: Option<Seen>, second: Option<Seen>) -> Place {
+    let Some(second) = second else { return Place::Leg(0) };
+    let wanted = second.next.max(1);
+    if let Some(first) = first.filter(|first| first.next <= wanted && first.has_more) {
+        let held = first.waits_for_handshake && !second.is_established;
+        return if held { Place::Setup } else { Place::Leg(0) };
+    }
+    if !second.is_established {
+        return Place::Setup;
+    }
+    let could_send = second.next == second.sent && !second.is_held_back;
+    let has_it = first.is_some_and(|first| first.next > wanted);
+    if could_send && has_it { Place::Queue } else { Place::Leg(1) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Seen = Seen {
+        next: 1001,
+        sent: 1001,
+        has_more: false,
+        is_held_back: false,
+        is_established: true,
+        waits_for_handshake: false,
+    };
+    const FIRST: Seen = Seen { next: 3001, sent: 5001, has_more: true, ..SECOND };
+
+    #[test]
+    fn the_octet_is_followed_from_leg_to_leg() {
+        let new = Seen { is_established: false, ..SECOND };
+        let cases = [
+            ("the proxy has more than the receiver, and may send", FIRST, SECOND, Place::Queue),
+            ("it is on its way", FIRST, Seen { sent: 2001, ..SECOND }, Place::Leg(1)),
+            ("the window holds it", FIRST, Seen { is_held_back: true, ..SECOND }, Place::Leg(1)),
+            ("the proxy waits for it too", Seen { next: 1001, ..FIRST }, SECOND, Place::Leg(0)),
+            ("there is nothing more", Seen { next: 1001, has_more: false, ..FIRST }, SECOND, Place::Leg(1)),
+            ("the proxy has it, and nowhere to send it", FIRST, Seen { next: 0, sent: 1, ..new }, Place::Setup),
+            (
+                "a SYN is held",
+                Seen { next: 1, waits_for_handshake: true, ..FIRST },
+                Seen { next: 0, sent: 1, ..new },
+                Place::Setup,
+            ),
+        ];
+        for (what, first, second, at) in cases {
+            assert_eq!(place(Some(first), Some(second)), at, "{what}");
+        }
+        assert_eq!(place(None, Some(Seen { sent: 2001, ..SECOND })), Place::Leg(1));
+    }
+}
