@@ -87,7 +87,9 @@ fn transfer_definitions() -> impl Iterator<Item = Definition> {
     let whole = TRANSFER.into_iter().map(move |(name, label, meaning)| of(name, label, meaning));
     let legs = [0, 1].into_iter().flat_map(move |leg| {
         let each = Cause::ALL.iter();
-        each.map(move |cause| of(cause.transfer_metrics()[leg], cause.transfer_labels()[leg], cause.meaning()))
+        each.map(move |cause| {
+            of(cause.transfer_metrics()[leg], cause.transfer_labels()[leg], cause.meaning())
+        })
     });
     whole.chain(legs)
 }

@@ -205,7 +205,8 @@ impl Budget {
             self.finish_connection(connection, end);
         }
         let open = self.transfers.ids();
-        self.finished_transfers.extend(open.into_iter().filter_map(|transfer| self.transfers.finish(transfer)));
+        self.finished_transfers
+            .extend(open.into_iter().filter_map(|transfer| self.transfers.finish(transfer)));
     }
 
     fn finish_connection(&mut self, connection: Connection, until: Time) {

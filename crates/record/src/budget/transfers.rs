@@ -200,8 +200,12 @@ impl Transfer {
         for (start, end, place) in &self.places {
             match *place {
                 Place::Leg(leg) => self.on_leg(leg, *start, *end, &mut spent),
-                Place::Queue => spent.push(TransferInterval { start: *start, end: *end, spent: Spent::Queue }),
-                Place::Setup => spent.push(TransferInterval { start: *start, end: *end, spent: Spent::Setup }),
+                Place::Queue => {
+                    spent.push(TransferInterval { start: *start, end: *end, spent: Spent::Queue })
+                }
+                Place::Setup => {
+                    spent.push(TransferInterval { start: *start, end: *end, spent: Spent::Setup })
+                }
             }
         }
         spent
@@ -262,7 +266,12 @@ mod tests {
             ("the window holds it", FIRST, Seen { is_held_back: true, ..SECOND }, Place::Leg(1)),
             ("the proxy waits for it too", Seen { next: 1001, ..FIRST }, SECOND, Place::Leg(0)),
             ("there is nothing more", Seen { next: 1001, has_more: false, ..FIRST }, SECOND, Place::Leg(1)),
-            ("the proxy has it, and nowhere to send it", FIRST, Seen { next: 0, sent: 1, ..new }, Place::Setup),
+            (
+                "the proxy has it, and nowhere to send it",
+                FIRST,
+                Seen { next: 0, sent: 1, ..new },
+                Place::Setup,
+            ),
             (
                 "a SYN is held",
                 Seen { next: 1, waits_for_handshake: true, ..FIRST },

@@ -46,8 +46,8 @@ proptest! {
 
     #[test]
     fn parts_add_up_exactly(
-        loss in 0.0..0.2,
-        bler in 0.0..0.4,
+        loss in 0.0..0.2_f64,
+        bler in 0.0..0.4_f64,
         buffer in prop::sample::select(vec!["1460 B", "4 kB", "64 kB", "unlimited"]),
         setup in prop::sample::select(vec!["early", "accepted", "server_first"]),
         direction in prop::sample::select(vec!["downlink", "uplink"]),
@@ -85,15 +85,16 @@ fn a_buffer_below_the_window_keeps_the_octet_in_the_proxy() {
 #[test]
 fn the_set_up_of_the_second_connection_is_told() {
     let far = ("link.0.delay", "10 ms");
-    let [early, server_first] =
-        ["early", "server_first"].map(|setup| time(&only(&[("pep.setup", setup), far]), |spent| spent == Spent::Setup));
+    let [early, server_first] = ["early", "server_first"]
+        .map(|setup| time(&only(&[("pep.setup", setup), far]), |spent| spent == Spent::Setup));
     assert!(early.as_secs() > 0.02 && server_first > early, "{early}, {server_first}");
 }
 
 /// A fast server leaves all to the radio, a slow one has most of the time.
 #[test]
 fn the_slower_leg_has_the_time() {
-    let on = |budget: &TransferBudget, leg| time(budget, |spent| matches!(spent, Spent::Leg(of, _) if of == leg));
+    let on =
+        |budget: &TransferBudget, leg| time(budget, |spent| matches!(spent, Spent::Leg(of, _) if of == leg));
     let radio = only(&[("ue.0.bearer", "ps-64")]);
     let whole = radio.until - radio.opened;
     assert!(on(&radio, TcpLeg::Radio).as_secs() > 0.95 * whole.as_secs());
@@ -104,7 +105,8 @@ fn the_slower_leg_has_the_time() {
 
 #[test]
 fn the_network_has_the_sums_of_its_transfers() {
-    let set = [&CLEAN[..], &[("measure.budget", "true"), ("ue.0.count", "3"), ("duration", "120 s")]].concat();
+    let set =
+        [&CLEAN[..], &[("measure.budget", "true"), ("ue.0.count", "3"), ("duration", "120 s")]].concat();
     let metrics = metrics("split-download", &set);
     let total = value(&metrics, "transfer_budget_total_s");
     let parts = metrics.iter().filter(|(name, _)| name.starts_with("transfer_budget_")).skip(1);
