@@ -94,7 +94,7 @@ impl Connection {
             has_more: !is_established || way.rcv_next < way.max_sent || way.unsent() > 0,
             is_held_back: way.held_back_by().is_some(),
             is_established,
-            waits_for_handshake: !is_established && self.ways.iter().all(|way| way.first_alive().is_none()),
+            waits_for_handshake: !is_established && self.ways.iter().all(Way::is_held),
         }
     }
 

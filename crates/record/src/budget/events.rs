@@ -74,6 +74,12 @@ impl Budget {
             (CapturePoint::Rnc, Direction::Uplink) => {
                 self.moved(now, packet, self.in_core(now, packet.leg(), packet.size().0));
             }
+            (CapturePoint::PepServer, Direction::Downlink) | (CapturePoint::PepRadio, Direction::Uplink) => {
+                let Some(syn) = packet.segment().filter(|segment| segment.flags.syn) else { return };
+                if let Some(connection) = self.at(now, syn.connection) {
+                    connection.way(End::sending(direction)).syn_at_pep = Some(packet.id);
+                }
+            }
             (CapturePoint::Server | CapturePoint::PepServer | CapturePoint::PepRadio, _)
             | (CapturePoint::Ue, Direction::Downlink) => {}
         }

@@ -67,6 +67,8 @@ struct Transfer {
     places: Vec<(Time, Time, Place)>,
     /// What the legs waited for, as far as that is settled.
     waited: [Vec<Interval>; 2],
+    /// Which of them are over.
+    over: [bool; 2],
 }
 
 /// A transfer that is over.
@@ -146,6 +148,7 @@ impl Transfers {
             since: now,
             places: Vec::new(),
             waited: [Vec::new(), Vec::new()],
+            over: [false; 2],
         };
         self.open.entry(transfer).or_insert(new);
     }
@@ -163,7 +166,9 @@ impl Transfers {
 
     /// Until `now` the octet was where these states of both legs say.
     pub fn advance(&mut self, now: Time, transfer: ConnectionId, first: Option<Seen>, second: Option<Seen>) {
-        let Some(open) = self.open.get_mut(&transfer).filter(|open| open.since < now) else { return };
+        let Some(open) = self.open.get_mut(&transfer).filter(|open| open.since < now && !open.over[1]) else {
+            return;
+        };
         let place = place(first, second);
         match open.places.last_mut() {
             Some(last) if last.2 == place => last.1 = now,
@@ -181,10 +186,13 @@ impl Transfers {
         }
     }
 
-    /// The transfer is over, if the connection that brings its data to their receiver is.
+    /// A connection is over. The transfer's time ends with the one that brings its data to their receiver; what it was
+    /// spent on is known when both are.
     pub fn closed(&mut self, id: ConnectionId) -> Option<TransferBudget> {
         let (transfer, ids, _) = self.of(id)?;
-        if ids[1] == id { self.finish(transfer) } else { None }
+        let open = self.open.get_mut(&transfer)?;
+        open.over[usize::from(ids[1] == id)] = true;
+        if open.over == [true; 2] { self.finish(transfer) } else { None }
     }
 
     pub fn finish(&mut self, transfer: ConnectionId) -> Option<TransferBudget> {

@@ -82,6 +82,8 @@ pub(super) struct Way {
     pub lost_ack: Option<Loss>,
     /// When something last left this sender or reached it.
     pub active: Time,
+    /// A SYN that has come to a proxy, which may hold it.
+    pub syn_at_pep: Option<PacketId>,
 }
 
 impl Way {
@@ -100,6 +102,7 @@ impl Way {
             flying: Vec::new(),
             lost_ack: None,
             active: now,
+            syn_at_pep: None,
         }
     }
 
@@ -185,6 +188,11 @@ impl Way {
     /// The first packet on its way that acknowledges more than `una`.
     pub fn first_ack_beyond(&self, una: u64) -> Option<&Flying> {
         self.flying.iter().find(|flying| flying.is_alive() && flying.ack > una)
+    }
+
+    /// Nothing of the handshake is under way, but perhaps a SYN that a proxy holds.
+    pub fn is_held(&self) -> bool {
+        self.flying.iter().all(|flying| !flying.is_alive() || Some(flying.packet) == self.syn_at_pep)
     }
 
     /// The first packet on its way.

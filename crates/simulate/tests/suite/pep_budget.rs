@@ -100,7 +100,8 @@ fn the_slower_leg_has_the_time() {
     assert!(on(&radio, TcpLeg::Radio).as_secs() > 0.95 * whole.as_secs());
     let server = only(&[("link.0.rate", "32 kbit/s")]);
     let whole = server.until - server.opened;
-    assert!(on(&server, TcpLeg::Server).as_secs() > 0.9 * whole.as_secs());
+    // Each segment is waited for on the radio, too, after its 0.4 s on the link.
+    assert!(on(&server, TcpLeg::Server).as_secs() > 0.6 * whole.as_secs());
 }
 
 #[test]
