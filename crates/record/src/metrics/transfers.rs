@@ -79,10 +79,8 @@ impl TransferRecorder {
                     (transfer.buffer, transfer.is_full) = (0, false);
                 });
             }
-            TraceEvent::PepHelped { help, .. } => {
-                if self.window.contains(at) {
-                    self.totals.helped[*help as usize] += 1;
-                }
+            TraceEvent::PepHelped { help, .. } if self.window.contains(at) => {
+                self.totals.helped[*help as usize] += 1;
             }
             TraceEvent::ConnectionClosed { connection } => self.closed(at, *connection, true),
             TraceEvent::ConnectionFailed { connection, .. } => self.closed(at, *connection, false),
