@@ -54,6 +54,12 @@ def options(parser: Parser) -> None:
         "this file: PNG, SVG or PDF, by its suffix. Without --connection, of the connection "
         "that sent most.",
     )
+    shown.add_argument(
+        "--split",
+        action="store_true",
+        help="The two captures are of both sides of a proxy that splits connections: pair these, and show "
+        "the delay through the proxy, how many octets it acknowledged ahead, and how each side ended.",
+    )
     add_all(shown)
     add_out(shown, "Where results are looked up by name")
     add_json(shown)
@@ -66,6 +72,7 @@ def analyse(
     connection: int | None,
     connections_limit: int,
     plot: Path | None,
+    split: bool,
     show_all: bool,
     out: Path,
     json: bool,
@@ -79,6 +86,10 @@ def analyse(
     if pdus and not quiet:
         note = f"{len(pdus)} captures of RLC PDUs have no TCP and are left out: {how_to_open(pdus[0])}"
         print(f"note: {note}", file=sys.stderr)
+    if split:
+        from umtslab.cli.split_report import split_report
+
+        return split_report(packets, json=json)
     return report(
         tuple(packets),
         connection,
