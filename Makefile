@@ -11,6 +11,9 @@ CARGO_FLAGS  := --release --locked --workspace
 # With assertions and checks of overflow.
 TEST_FLAGS   := --profile checked --locked --workspace
 
+# These tests have limits of their own. A dump of a stack that moves can end the process.
+NO_DUMP := -o faulthandler_timeout=0
+
 # The parts of `make test`, in their order.
 PARTS := lint test-rust test-python
 # The tests that libraries decide about.
@@ -103,11 +106,11 @@ oracle-ns2: ## Replay the ns-2 runs of DIR (runs.json and its event files) and c
 	@cargo run --release --locked --quiet --package umts-oracle-ns2 -- "$(DIR)" $(if $(OUT),"$(OUT)")
 
 soak: setup ## Kill campaigns and workers a hundred times, emulations and proxies fifty, at random moments; KILLS= says how many. Damage 5,000 files of stores, load a proxy with 10,000 connections.
-	UMTS_KILLS=$(or $(KILLS),100) $(BIN)/pytest tests/python/test_kills.py
-	UMTS_KILLS=$(or $(KILLS),50) $(BIN)/pytest tests/python/test_emulate_kills.py
-	UMTS_KILLS=$(or $(KILLS),50) $(BIN)/pytest tests/python/test_proxy_transparent.py -k whenever
-	UMTS_CONNECTIONS=$(or $(CONNECTIONS),10000) $(BIN)/pytest tests/python/test_proxy_load.py
-	UMTS_DAMAGE=$(or $(DAMAGE),5000) $(BIN)/pytest tests/python/test_store_damage.py -k random
+	UMTS_KILLS=$(or $(KILLS),100) $(BIN)/pytest $(NO_DUMP) tests/python/test_kills.py
+	UMTS_KILLS=$(or $(KILLS),50) $(BIN)/pytest $(NO_DUMP) tests/python/test_emulate_kills.py
+	UMTS_KILLS=$(or $(KILLS),50) $(BIN)/pytest $(NO_DUMP) tests/python/test_proxy_transparent.py -k whenever
+	UMTS_CONNECTIONS=$(or $(CONNECTIONS),10000) $(BIN)/pytest $(NO_DUMP) tests/python/test_proxy_load.py
+	UMTS_DAMAGE=$(or $(DAMAGE),5000) $(BIN)/pytest $(NO_DUMP) tests/python/test_store_damage.py -k random
 
 fuzz: ## Fuzz the decoders, RLC's procedures and scenario files for SECONDS (120) from execution SEED (1) on.
 	@cargo run --profile checked --locked --quiet --package umts-fuzz -- --seconds $(or $(SECONDS),120) --seed $(or $(SEED),1)
