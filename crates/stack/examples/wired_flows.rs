@@ -1,0 +1,163 @@
+//! Many one-way NewReno flows over one wired bottleneck, for `benches/ns2.py`: TCP and links of the stack, no radio.
+//!
+//! `wired_flows FLOWS SECONDS SEED` prints packets acknowledged, sent and sent again. The same work as `benches/ns2.tcl`.
+
+use umts_kernel::random::Streams;
+use umts_kernel::{EventQueue, NoTrace, Phase};
+use umts_stack::Cx;
+use umts_stack::core_network::{Link, LinkConfig, QueueLimit, Verdict};
+use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
+use umts_stack::tcp::{Connection, RtoConfig, RtoRule, TcpConfig, Variant};
+use umts_units::{BitRate, Duration, Time};
+
+const RATE_BPS: u64 = 200_000_000;
+const DELAY: Duration = Duration::from_millis(50);
+const QUEUE: QueueLimit = QueueLimit::Packets(1000);
+const WINDOW: u32 = 64;
+const PAYLOAD: u32 = 1000;
+/// Starts are spread over the first second.
+const SPREAD: u64 = 10_007;
+
+#[derive(Debug)]
+enum Event {
+    Starts(u32),
+    /// A packet comes out of the link away from this end.
+    Arrives(End),
+    Wakes(u32, End),
+}
+
+struct Flow {
+    ends: [Connection; 2],
+    /// When each end is next woken; one wake-up at a time is outstanding.
+    wake: [Time; 2],
+    acknowledged: u64,
+}
+
+struct Dumbbell {
+    flows: Vec<Flow>,
+    /// Away from the senders, and back.
+    links: [Link; 2],
+    queue: EventQueue<Event>,
+    packets: u64,
+    sent: u64,
+    sent_again: u64,
+}
+
+impl Dumbbell {
+    fn new(flows: u32, seed: u64) -> Self {
+        let rto = RtoConfig {
+            rule: RtoRule::Ns2,
+            granularity: Duration::from_millis(10),
+            initial: Duration::from_secs(3),
+            min: Duration::from_millis(200),
+            ..RtoConfig::default()
+        };
+        let config = TcpConfig {
+            version: Variant::NewReno,
+            one_way: true,
+            segment_payload: PAYLOAD,
+            advertised_window: WINDOW * PAYLOAD,
+            initial_window: 2,
+            initial_ssthresh: Some(WINDOW),
+            delayed_ack: None,
+            rto,
+            ..TcpConfig::default()
+        };
+        let link = LinkConfig {
+            rate: BitRate::from_bps(RATE_BPS),
+            delay: DELAY,
+            queue: Some(QUEUE),
+            ..LinkConfig::default()
+        };
+        let streams = Streams::new(seed, 0);
+        let named = [(Direction::Downlink, "down"), (Direction::Uplink, "up")];
+        let links = named.map(|(direction, name)| Link::new(&link, direction, &streams, name));
+        let mut queue = EventQueue::new();
+        let flows = (0..flows)
+            .map(|id| {
+                let start = u64::from(id + 1) * (7_919 + seed) % SPREAD * 1_000_000_000 / SPREAD;
+                queue.push(Time::from_nanos(start), Phase::Transmit, Event::Starts(id));
+                let end = |end| Connection::new(ConnectionId(id), FlowId(id), UeId(0), end, &config);
+                Flow { ends: [end(End::Server), end(End::Ue)], wake: [Time::NEVER; 2], acknowledged: 0 }
+            })
+            .collect();
+        Dumbbell { flows, links, queue, packets: 0, sent: 0, sent_again: 0 }
+    }
+
+    fn run(&mut self, until: Time) {
+        while let Some((now, event)) = self.queue.pop() {
+            if now >= until {
+                break;
+            }
+            let mut trace = NoTrace;
+            let cx = &mut Cx::new(now, &mut trace);
+            match event {
+                Event::Starts(id) => {
+                    let sender = &mut self.flows[id as usize].ends[0];
+                    sender.handle_open(cx);
+                    sender.handle_write(cx, u64::MAX);
+                    self.changed(now, id, End::Server);
+                }
+                Event::Arrives(from) => {
+                    let packet = self.links[from as usize].arrive();
+                    let segment = packet.segment().expect("all flows are of TCP");
+                    let id = segment.connection.0;
+                    let to = if from == End::Server { End::Ue } else { End::Server };
+                    let flow = &mut self.flows[id as usize];
+                    flow.ends[to as usize].handle_packet(cx, &packet);
+                    if to == End::Server {
+                        flow.acknowledged = flow.acknowledged.max(segment.ack);
+                    }
+                    self.changed(now, id, to);
+                }
+                Event::Wakes(id, end) => {
+                    let flow = &mut self.flows[id as usize];
+                    flow.wake[end as usize] = Time::NEVER;
+                    if flow.ends[end as usize].poll_timeout().is_some_and(|at| at <= now) {
+                        flow.ends[end as usize].handle_timeout(cx);
+                    }
+                    self.changed(now, id, end);
+                }
+            }
+        }
+    }
+
+    /// Sends what an end has to send, and sees to its timer.
+    fn changed(&mut self, now: Time, id: u32, end: End) {
+        let mut trace = NoTrace;
+        let cx = &mut Cx::new(now, &mut trace);
+        let flow = &mut self.flows[id as usize];
+        while let Some((segment, _)) = flow.ends[end as usize].poll_transmit(cx) {
+            if end == End::Server {
+                self.sent += 1;
+                self.sent_again += u64::from(segment.transmission > 0);
+            }
+            let mut packet = flow.ends[end as usize].packet(PacketId(self.packets), segment);
+            self.packets += 1;
+            let link = &mut self.links[end as usize];
+            if let Verdict::Arrives(at) = link.send(now, &mut packet) {
+                link.keep(packet, at);
+                self.queue.push(at, Phase::Receive, Event::Arrives(end));
+            }
+        }
+        if let Some(at) = flow.ends[end as usize].poll_timeout()
+            && at < flow.wake[end as usize]
+        {
+            flow.wake[end as usize] = at;
+            self.queue.push(at, Phase::Timers, Event::Wakes(id, end));
+        }
+    }
+}
+
+fn main() {
+    let numbers: Option<Vec<u64>> = std::env::args().skip(1).map(|word| word.parse().ok()).collect();
+    let Some(&[flows, seconds, seed]) = numbers.as_deref() else {
+        eprintln!("usage: wired_flows FLOWS SECONDS SEED");
+        std::process::exit(2);
+    };
+    let mut network = Dumbbell::new(flows as u32, seed);
+    network.run(Time::ZERO + Duration::from_secs(seconds));
+    // Whole packets: the SYN's octet is in front.
+    let acknowledged: u64 = network.flows.iter().map(|flow| flow.acknowledged / u64::from(PAYLOAD)).sum();
+    println!("{acknowledged} {} {}", network.sent, network.sent_again);
+}
