@@ -8,7 +8,6 @@ use umts_units::Bytes;
 use umts_units::Duration;
 use umts_units::Time;
 
-use crate::core_network::pep::Help;
 use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, TcpLeg, UeId};
 use crate::packet::{Datagram, Packet, Segment};
 pub use crate::radio::mac::transport_channel::Channel;
@@ -65,6 +64,19 @@ pub enum SpuriousBy {
     FRto,
     /// By duplicate reports (RFC 3708).
     Dsack,
+}
+
+/// What a proxy that splits nothing did to a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Help {
+    /// Sent a segment again from its copy.
+    Repeated,
+    /// Kept an acknowledgment from the server.
+    Hid,
+    /// Held an acknowledgment back for a while.
+    Held,
+    /// Lowered a window.
+    Clamped,
 }
 
 /// Where a packet was dropped.

@@ -24,7 +24,7 @@ pub(super) struct TransferTotals {
     pub stalled: Duration,
     pub most_ahead: u64,
     pub lost: u64,
-    /// What was done to packets of transfers that are not split, in the order of [`Help`](umts_stack::core_network::pep::Help).
+    /// What was done to packets of transfers that are not split, in the order of [`Help`](umts_stack::trace::Help).
     pub helped: [u64; 4],
 }
 

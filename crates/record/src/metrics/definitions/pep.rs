@@ -1,6 +1,6 @@
 //! A proxy and its transfers. Results have these metrics if the scenario has a `[pep]`.
 
-use umts_stack::core_network::pep::Help;
+use umts_stack::trace::Help;
 
 use super::{Metric, count, ratio};
 use crate::metrics::transfers::TransferTotals;

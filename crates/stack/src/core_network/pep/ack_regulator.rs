@@ -3,8 +3,9 @@
 
 use std::collections::VecDeque;
 
-use super::helper::{Help, Passing, is_pure_ack};
+use super::helper::{Passing, is_pure_ack};
 use crate::packet::{Packet, Segment};
+use crate::trace::Help;
 
 #[derive(Debug, Default)]
 pub(super) struct AckRegulator {

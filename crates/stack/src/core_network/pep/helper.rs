@@ -9,6 +9,7 @@ use super::ack_regulator::AckRegulator;
 use super::snoop::Snoop;
 use crate::ids::{ConnectionId, Direction, FlowId, PacketId};
 use crate::packet::{Content, Packet, Segment};
+use crate::trace::Help;
 
 /// What it does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,19 +31,6 @@ pub enum HelperKind {
         /// The most that is advertised.
         window: u32,
     },
-}
-
-/// What it did to a packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Help {
-    /// Sent a segment again from its copy.
-    Repeated,
-    /// Kept an acknowledgment from the server.
-    Hid,
-    /// Held an acknowledgment back for a while.
-    Held,
-    /// Lowered a window.
-    Clamped,
 }
 
 /// What becomes of a packet from the UE.

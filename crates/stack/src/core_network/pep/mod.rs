@@ -21,7 +21,7 @@ mod tests;
 
 use umts_units::Time;
 
-pub use helper::{Help, Helper, HelperKind, Passing};
+pub use helper::{Helper, HelperKind, Passing};
 pub use relay::{Relay, Side};
 
 /// What a proxy does.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::helper::{Help, Passing, is_data};
+use super::helper::{Passing, is_data};
 use crate::packet::{Packet, Segment};
+use crate::trace::Help;
 
 #[derive(Debug, Default)]
 pub(super) struct Snoop {

@@ -1,8 +1,9 @@
 //! Conversations with a proxy that splits nothing: what comes, what goes on.
 
-use super::{Help, Helper, HelperKind, Passing};
+use super::{Helper, HelperKind, Passing};
 use crate::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
 use crate::packet::{Content, Flags, Packet, Segment};
+use crate::trace::Help;
 
 const OCTETS: u32 = 1000;
 
