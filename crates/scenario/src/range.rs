@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::str::FromStr;
 
 use serde_json::Value as Json;
-use umts_units::{BitRate, Bytes, Duration};
+use umts_units::{BitRate, Bytes, Duration, Erlang};
 
 use crate::error::Problem;
 use crate::model::{Frames, QueueLimit, Window};
@@ -74,13 +74,19 @@ fn compare(node: &Node, bound: &Json) -> Option<Ordering> {
             .or_else(|| quantities::<BitRate>(value, bound))
             .or_else(|| quantities::<Pdus>(value, bound))
             .or_else(|| quantities::<Frames>(value, bound))
-            .or_else(|| counts(value, bound)),
+            .or_else(|| counts(value, bound))
+            .or_else(|| levels::<Erlang>(value, bound)),
         _ => None,
     }
 }
 
 fn quantities<T: FromStr + Ord>(value: &str, bound: &str) -> Option<Ordering> {
     Some(value.parse::<T>().ok()?.cmp(&bound.parse().ok()?))
+}
+
+/// Quantities that are no whole numbers.
+fn levels<T: FromStr + PartialOrd>(value: &str, bound: &str) -> Option<Ordering> {
+    value.parse::<T>().ok()?.partial_cmp(&bound.parse().ok()?)
 }
 
 /// Segments with segments and packets with packets.

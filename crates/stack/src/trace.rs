@@ -136,6 +136,19 @@ pub enum CapturePoint {
     Ue,
 }
 
+/// Why a UE has no turn on a DSCH though it asked for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Postponed {
+    /// No code of the channel's share of the tree is free.
+    Codes,
+    /// The cell has not the power.
+    Power,
+    /// It has no credit.
+    Credit,
+    /// It changes cells.
+    Handover,
+}
+
 /// Why a UE is switched to another RRC state or DCH.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SwitchCause {
@@ -296,6 +309,27 @@ pub enum TraceEvent {
     AckCollision { ue: UeId },
     /// A UE's control PDU had no turn on the common channel of downlink acknowledgments.
     AckDeferred { ue: UeId },
+
+    // ── Cells that share their radio: the downlink of a layout ───────────────────────────────────────────────────
+    /// A UE is in another cell from now on, and has no turn on its DSCH for so long.
+    Handover { ue: UeId, from: u16, to: u16, interruption: Duration },
+    /// A TTI of the DSCH is a UE's: its format, which holds so many `blocks`, of which RLC used `sent`, with the code of this
+    /// spreading factor, where `wanted` was asked for, and of this power in mW. `code` counts among the codes of the factor.
+    DschGranted {
+        ue: UeId,
+        cell: u16,
+        blocks: u8,
+        sent: u8,
+        spreading_factor: u16,
+        wanted: u16,
+        code: u16,
+        power: f32,
+    },
+    /// A UE asked for a TTI of the DSCH, and got none.
+    DschPostponed { ue: UeId, cell: u16, why: Postponed },
+    /// A TTI of a cell with its power in mW and its load factor; the calls in it, of whose blocks some were lost. `scaled`
+    /// tells that there was not the power for all dedicated channels.
+    CellPower { cell: u16, power: f32, load: f32, calls: u16, sent: u16, lost: u16, scaled: bool },
 
     // ── RRC (of UEs that are switched between channels) ──────────────────────────────────────────────────────────
     /// A UE is in `state` from now on: at the beginning, and at the end of every switch.

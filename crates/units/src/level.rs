@@ -58,6 +58,28 @@ impl MilliWatts {
     }
 }
 
+/// Traffic in Erlang: how many calls there are at a time, in the mean. Not negative.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
+pub struct Erlang(f64);
+
+impl Erlang {
+    /// `None` below zero (and for what is not a finite number).
+    pub fn new(erlang: f64) -> Option<Self> {
+        (erlang >= 0.0 && erlang.is_finite()).then_some(Erlang(erlang))
+    }
+
+    /// The number.
+    pub const fn value(self) -> f64 {
+        self.0
+    }
+}
+
+const TRAFFIC: Quantity = Quantity {
+    name: "a traffic",
+    example: "24 Erl",
+    rule: "a number that is not negative",
+    units: &[("Erl", 1)],
+};
 const DRAW: Quantity = Quantity {
     name: "a power",
     example: "460 mW",
@@ -93,6 +115,25 @@ impl FromStr for MilliWatts {
             quantity: DRAW.name,
             rule,
         })
+    }
+}
+
+impl FromStr for Erlang {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let traffic = parse_float(text, "Erl", &TRAFFIC)?;
+        let rule = TRAFFIC.rule;
+        Erlang::new(traffic).ok_or_else(|| UnitError::OutOfRange {
+            text: text.to_owned(),
+            quantity: TRAFFIC.name,
+            rule,
+        })
+    }
+}
+
+impl fmt::Display for Erlang {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} Erl", self.0)
     }
 }
 

@@ -13,7 +13,7 @@ mod size;
 mod text;
 mod time;
 
-pub use level::{Db, Dbm, MilliWatts, Probability};
+pub use level::{Db, Dbm, Erlang, MilliWatts, Probability};
 pub use rate::BitRate;
 pub use size::{Bytes, Octets};
 pub use text::{UnitError, count_of};

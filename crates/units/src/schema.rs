@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{BitRate, Bytes, Db, Dbm, Duration, MilliWatts, Octets, Probability};
+use crate::{BitRate, Bytes, Db, Dbm, Duration, Erlang, MilliWatts, Octets, Probability};
 
 /// Serde and JSON Schema as text, for a type with `FromStr` and `Display`; the calling crate has serde and schemars.
 #[macro_export]
@@ -73,6 +73,8 @@ as_text!(
 as_text!(Db, "Db", "a ratio in decibels, as in \"6.8 dB\"", r"^[+-]?[0-9]*\.?[0-9]*\s*dB$");
 
 as_text!(MilliWatts, "MilliWatts", "a power, as in \"460 mW\"", r"^[0-9]*\.?[0-9]*\s*mW$");
+
+as_text!(Erlang, "Erlang", "a traffic in Erlang, as in \"24 Erl\"", r"^\+?[0-9]*\.?[0-9]*\s*Erl$");
 
 as_text!(Dbm, "Dbm", "a power level, as in \"-104 dBm\"", r"^[+-]?[0-9]*\.?[0-9]*\s*dBm$");
 

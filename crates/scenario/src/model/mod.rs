@@ -44,8 +44,8 @@ pub use tcp::{
 };
 pub use tdd::{Ack, Duplex, Frames, Grant, Interferers, Sdus, Tdd, TddRach, TddRadio};
 pub use traffic::{
-    Cbr, EtsiWww, FtpSessions, OnOff, Pace, ParetoWww, Record, Replay, Rounding, Segments, Transport,
-    Truncation, Web, WebVariant,
+    Cbr, EtsiWww, FirstSession, FtpSessions, OnOff, Pace, ParetoWww, Record, Replay, Rounding, Segments,
+    SizeOf, Transport, Truncation, Web, WebVariant,
 };
 pub use users::{Capacity, Flat, Flow, FlowDirection, Traffic, Ue};
 pub(crate) use users::{FlowTable, SWITCHED};

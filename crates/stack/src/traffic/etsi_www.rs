@@ -13,8 +13,30 @@ use crate::ids::{End, FlowId};
 const ALPHA: f64 = 1.1;
 /// Their least size, in bytes.
 const LEAST: f64 = 81.5;
-/// Their largest, in bytes.
-const MOST: f64 = 66_666.0;
+/// What IP and UDP put in front of a datagram.
+const HEADERS: u64 = 28;
+
+/// How a user's first session begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum FirstSession {
+    /// After a time between sessions.
+    AfterAPause,
+    /// The user is met where it is in the long run: between sessions, reading, or within a packet call.
+    UnderWay,
+}
+
+/// What a datagram's size is the size of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum SizeOf {
+    /// The payload: headers of 28 octets come on top.
+    Payload,
+    /// The IP packet: headers are within.
+    Packet,
+}
 
 /// A session and what it consists of.
 #[derive(Debug, Clone, PartialEq)]
@@ -29,8 +51,14 @@ pub struct EtsiWwwConfig {
     pub interval: Duration,
     /// Mean time between sessions, exponential; also before the first.
     pub between_sessions: Duration,
+    /// The largest datagram, in bytes.
+    pub largest: u64,
     /// What becomes of sizes above the largest.
     pub truncation: Truncation,
+    /// What sizes are sizes of.
+    pub size_of: SizeOf,
+    /// How the first session begins.
+    pub first: FirstSession,
     /// Largest payload of a packet, in bytes.
     pub packet: u32,
 }
@@ -60,6 +88,7 @@ struct Draws {
     interval: Stream,
     sizes: Stream,
     sessions: Stream,
+    first: Stream,
 }
 
 impl EtsiWww {
@@ -69,7 +98,7 @@ impl EtsiWww {
         EtsiWww {
             config: config.clone(),
             sender,
-            size: Law::pareto(ALPHA, LEAST, MOST, config.truncation),
+            size: Law::pareto(ALPHA, LEAST, config.largest as f64, config.truncation),
             draws: Draws {
                 calls: stream("calls"),
                 reading: stream("reading"),
@@ -77,6 +106,7 @@ impl EtsiWww {
                 interval: stream("interval"),
                 sizes: stream("sizes"),
                 sessions: stream("sessions"),
+                first: stream("first"),
             },
             calls: 0,
             datagrams: 0,
@@ -87,9 +117,31 @@ impl EtsiWww {
         }
     }
 
-    /// The flow starts: its first session comes after a while.
+    /// The flow starts: its first session comes after a while, or is under way.
     pub fn handle_start(&mut self, now: Time) {
-        self.timer = Some(now + exponential(self.config.between_sessions, &mut self.draws.sessions));
+        let wait = match self.config.first {
+            FirstSession::AfterAPause => exponential(self.config.between_sessions, &mut self.draws.sessions),
+            FirstSession::UnderWay => self.meet(now),
+        };
+        self.timer = Some(now + wait);
+    }
+
+    /// Where a user is in the long run, and how long it still waits there. Every law of the model forgets how long it has
+    /// lasted, so what is left is drawn like the whole.
+    fn meet(&mut self, now: Time) -> Duration {
+        let EtsiWwwConfig { calls, reading, datagrams, interval, between_sessions, .. } = self.config;
+        let within = f64::from(calls) * f64::from(datagrams.saturating_sub(1)) * interval.as_secs();
+        let reads = f64::from(calls.saturating_sub(1)) * reading.as_secs();
+        let place = self.draws.first.uniform() * (between_sessions.as_secs() + reads + within);
+        if place < between_sessions.as_secs() {
+            return exponential(between_sessions, &mut self.draws.sessions);
+        }
+        (self.calls, self.since) = (geometric(calls, &mut self.draws.calls), now);
+        if place < between_sessions.as_secs() + reads {
+            return exponential(reading, &mut self.draws.reading);
+        }
+        self.datagrams = geometric(datagrams, &mut self.draws.datagrams);
+        exponential(interval, &mut self.draws.interval)
     }
 
     /// A datagram is due; it may begin a session or a packet call.
@@ -101,7 +153,11 @@ impl EtsiWww {
         if self.datagrams == 0 {
             self.datagrams = geometric(self.config.datagrams, &mut self.draws.datagrams);
         }
-        self.unsent = self.size.draw_octets(&mut self.draws.sizes);
+        let size = self.size.draw_octets(&mut self.draws.sizes);
+        self.unsent = match self.config.size_of {
+            SizeOf::Payload => size,
+            SizeOf::Packet => size - HEADERS,
+        };
         self.datagrams -= 1;
         let wait = if self.datagrams > 0 {
             exponential(self.config.interval, &mut self.draws.interval)
@@ -137,17 +193,61 @@ impl EtsiWww {
 mod tests {
     use super::*;
 
-    #[test]
-    fn sessions_consist_of_calls_and_calls_of_datagrams() {
-        let config = EtsiWwwConfig {
+    fn config() -> EtsiWwwConfig {
+        EtsiWwwConfig {
             calls: 5,
             reading: Duration::from_secs(412),
             datagrams: 25,
             interval: Duration::from_micros(62_500),
             between_sessions: Duration::from_secs(100),
+            largest: 66_666,
             truncation: Truncation::Clip,
+            size_of: SizeOf::Payload,
+            first: FirstSession::AfterAPause,
             packet: 1472,
+        }
+    }
+
+    #[test]
+    fn users_who_are_met_under_way_ask_for_as_much_from_the_first_second_on() {
+        // The users of Rendon et al.: 250 datagrams of 225.6 bytes in each 141.3 s.
+        let config = EtsiWwwConfig {
+            calls: 10,
+            reading: Duration::from_millis(2_500),
+            interval: Duration::from_micros(75_200),
+            largest: 570,
+            size_of: SizeOf::Packet,
+            first: FirstSession::UnderWay,
+            ..config()
         };
+        let cycle = 100.0 + 10.0 * 24.0 * 0.0752 + 9.0 * 2.5;
+        let (mut bytes, mut datagrams) = ([0.0; 4], 0.0);
+        for user in 0..4_000 {
+            let mut user = EtsiWww::new(&config, End::Server, FlowId(user), &Streams::new(1, 0));
+            user.handle_start(Time::ZERO);
+            while let Some(now) = user.poll_timeout().filter(|now| now.as_secs() < 40.0) {
+                user.handle_timeout(now);
+                while let Some(action) = user.poll_action() {
+                    if let Action::Send { bytes: sent, .. } = action {
+                        assert!((54..=542).contains(&sent));
+                        bytes[(now.as_secs() / 10.0) as usize] += f64::from(sent + 28);
+                        datagrams += 1.0;
+                    }
+                }
+            }
+        }
+        // A user's datagrams in 40 s have a deviation of about 85, those in 10 s of about 35.
+        let expected = 4_000.0 * 40.0 * 250.0 / cycle;
+        assert!((datagrams / expected - 1.0_f64).abs() < 4.0 * 85.0 / 70.0 / 63.0, "{datagrams} {expected}");
+        for part in bytes {
+            let ratio = part / (4_000.0 * 10.0 * 250.0 * 225.6 / cycle);
+            assert!((ratio - 1.0_f64).abs() < 4.0 * 35.0 / 17.7 / 63.0, "{ratio}");
+        }
+    }
+
+    #[test]
+    fn sessions_consist_of_calls_and_calls_of_datagrams() {
+        let config = config();
         let mut user = EtsiWww::new(&config, End::Server, FlowId(0), &Streams::new(1, 0));
         user.handle_start(Time::ZERO);
         let (mut sessions, mut length, mut bytes, mut datagrams) = (0u32, 0.0, 0u64, 0u32);

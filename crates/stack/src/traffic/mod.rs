@@ -13,7 +13,7 @@ pub mod laws;
 mod replay;
 
 pub use browsing::{Browsing, BrowsingConfig, Draws, MixedSegments, Pace};
-pub use etsi_www::{EtsiWww, EtsiWwwConfig};
+pub use etsi_www::{EtsiWww, EtsiWwwConfig, FirstSession, SizeOf};
 pub use frames::{Frames, FramesConfig};
 pub use ftp::Ftp;
 pub use replay::{Record, Replay, ReplayConfig};

@@ -87,7 +87,10 @@ impl EtsiWww {
             datagrams: self.datagrams,
             interval: self.interval,
             between_sessions: self.between_sessions,
+            largest: self.largest.0,
             truncation: self.truncation,
+            size_of: self.size_of,
+            first: self.first_session,
             packet: self.packet.0.into(),
         }
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use umts_stack::traffic::laws::Truncation;
+pub use umts_stack::traffic::{FirstSession, SizeOf};
 pub use umts_stack::traffic::{Pace, Record};
 use umts_units::{Bytes, Duration, Octets, Probability};
 
@@ -252,7 +253,7 @@ impl Default for ParetoWww {
     }
 }
 
-/// WWW sessions of datagrams (ETSI TR 101 112, UMTS 30.03, B.1.2.2). Sizes are its Pareto law, 81.5 to 66,666 B.
+/// WWW sessions of datagrams (ETSI TR 101 112, UMTS 30.03, B.1.2.2). Sizes are its Pareto law from 81.5 B on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct EtsiWww {
@@ -271,8 +272,15 @@ pub struct EtsiWww {
     /// Mean time between sessions, exponential; also before the first.
     #[schemars(extend("x-min" = "1 us", "x-max" = "1000 h", "x-source" = "Rendon et al.: 100 s"))]
     pub between_sessions: Duration,
+    /// The largest size.
+    #[schemars(extend("x-min" = "100 B", "x-max" = "66666 B", "x-source" = "ETSI TR 101 112, B.1.2.2; Rendon et al.: 570 B"))]
+    pub largest: Bytes,
     /// What becomes of sizes above the largest; only clipping gives the mean of 480 B that the report states.
     pub truncation: Truncation,
+    /// What sizes are sizes of: the payload, on which 28 B of headers come, or the IP packet.
+    pub size_of: SizeOf,
+    /// How a user's first session begins.
+    pub first_session: FirstSession,
     /// Largest payload of a UDP packet: a larger datagram leaves in several.
     #[schemars(extend("x-min" = "1 B", "x-max" = "65507 B"))]
     pub packet: Octets,
@@ -286,7 +294,10 @@ impl Default for EtsiWww {
             datagrams: 25,
             interval: Duration::from_micros(62_500),
             between_sessions: Duration::from_secs(100),
+            largest: Bytes(66_666),
             truncation: Truncation::Clip,
+            size_of: SizeOf::Payload,
+            first_session: FirstSession::AfterAPause,
             packet: Octets(1472),
         }
     }
