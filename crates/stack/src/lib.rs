@@ -17,6 +17,7 @@ pub mod between;
 pub mod core_network;
 pub mod cx;
 pub mod detail;
+pub mod environment;
 pub mod event;
 pub mod hosts;
 pub mod ids;

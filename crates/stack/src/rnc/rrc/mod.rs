@@ -14,6 +14,7 @@
 //! Messages are not exchanged: a switch takes its configured delay and nothing on the air. The RNC's view and the UE's are
 //! one. After any `handle_*`: drain [`Rrc::poll_order`], call again at [`Rrc::poll_timeout`].
 
+mod cell_selection;
 mod config;
 
 #[cfg(test)]
@@ -25,6 +26,7 @@ use std::sync::Arc;
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
+pub use cell_selection::CellSelection;
 pub use config::{
     DchRates, Delays, Inactivity, Measured, RateChange, RateDown, RestingState, RrcConfig, Upswitch,
 };

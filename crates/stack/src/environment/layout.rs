@@ -1,0 +1,190 @@
+//! Where sites stand, which hexagon each sector is meant for, and what becomes of who leaves the area.
+//!
+//! Three sector hexagons of side R meet at their site, one behind each antenna: the centre of a sector lies R in front of
+//! it, its far corner 2R. Sites are 3R apart on a triangular lattice, so rows are 3R √3/2 apart and odd ones begin half a
+//! column later.
+
+use std::f64::consts::PI;
+
+use crate::ids::CellId;
+
+/// Sectors of a site; each is a cell.
+pub const SECTORS: usize = 3;
+
+/// A place, in metres from the corner of the area; also the way from one place to another.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Place {
+    /// To the right.
+    pub x: f64,
+    /// Up.
+    pub y: f64,
+}
+
+impl Place {
+    /// This far ahead in a direction, told by its cosine and sine.
+    #[inline]
+    pub fn ahead(self, distance: f64, [cosine, sine]: [f64; 2]) -> Place {
+        Place { x: self.x + distance * cosine, y: self.y + distance * sine }
+    }
+
+    /// The square of the distance from the corner, or of the length of a way.
+    #[inline]
+    pub fn squared(self) -> f64 {
+        self.x * self.x + self.y * self.y
+    }
+}
+
+/// What becomes of who leaves the area.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum Border {
+    /// The area is a torus: who leaves at one side enters at the other, and every cell is one in the middle.
+    #[default]
+    Torus,
+    /// Users are reflected at the border; cells beside it have fewer neighbours.
+    Reflect,
+}
+
+/// Three antennas on a mast.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Site {
+    /// Where it stands.
+    pub place: Place,
+    /// Where its first antenna looks, in radians from the right; the others a third of a turn further each.
+    pub azimuth: f64,
+}
+
+/// Sites in a rectangle.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layout {
+    sites: Vec<Site>,
+    sector_radius: f64,
+    border: Border,
+    size: [f64; 2],
+}
+
+impl Layout {
+    /// A lattice of `columns` and `rows` of sites in the middle of an area, which is that of its hexagons unless told.
+    ///
+    /// # Panics
+    /// Where a torus has an odd number of rows: its edges would not meet.
+    pub fn lattice(
+        [columns, rows]: [u32; 2],
+        sector_radius: f64,
+        border: Border,
+        size: Option<[f64; 2]>,
+    ) -> Self {
+        assert!(border != Border::Torus || rows.is_multiple_of(2), "a torus has an even number of rows");
+        let [column, row] = spacing(sector_radius);
+        let size = size.unwrap_or([f64::from(columns) * column, f64::from(rows) * row]);
+        let shift = if rows > 1 { column / 2.0 } else { 0.0 };
+        let left = (size[0] - f64::from(columns - 1) * column - shift) / 2.0;
+        let low = (size[1] - f64::from(rows - 1) * row) / 2.0;
+        let site = |r: u32, c: u32| Site {
+            place: Place {
+                x: left + f64::from(c) * column + f64::from(r % 2) * column / 2.0,
+                y: low + f64::from(r) * row,
+            },
+            azimuth: 0.0,
+        };
+        let sites = (0..rows).flat_map(|r| (0..columns).map(move |c| site(r, c))).collect();
+        Layout { sites, sector_radius, border, size }
+    }
+
+    /// These sites, in an area of this size.
+    pub fn of(sites: Vec<Site>, sector_radius: f64, border: Border, size: [f64; 2]) -> Self {
+        Layout { sites, sector_radius, border, size }
+    }
+
+    /// The sites; cell 3s + k is sector k of site s.
+    pub fn sites(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// How many cells there are.
+    pub fn cells(&self) -> usize {
+        self.sites.len() * SECTORS
+    }
+
+    /// Side of a sector's hexagon.
+    pub fn sector_radius(&self) -> f64 {
+        self.sector_radius
+    }
+
+    /// What becomes of who leaves the area.
+    pub fn border(&self) -> Border {
+        self.border
+    }
+
+    /// Width and height of the area.
+    pub fn size(&self) -> [f64; 2] {
+        self.size
+    }
+
+    /// The place at these shares of width and height: uniform if they are.
+    pub fn at(&self, shares: [f64; 2]) -> Place {
+        Place { x: shares[0] * self.size[0], y: shares[1] * self.size[1] }
+    }
+
+    /// The place in the area of who would be here if it had no end.
+    #[inline]
+    pub fn within(&self, place: Place) -> Place {
+        let inside = |at: f64, size: f64| match self.border {
+            // Beside a border a remainder may round up to the size itself, which is the same place as 0.
+            Border::Torus => match at - size * (at / size).floor() {
+                rest if rest < size => rest,
+                _ => 0.0,
+            },
+            Border::Reflect => {
+                let rest = at - 2.0 * size * (at / (2.0 * size)).floor();
+                rest.min(2.0 * size - rest)
+            }
+        };
+        Place { x: inside(place.x, self.size[0]), y: inside(place.y, self.size[1]) }
+    }
+
+    /// The shortest way from one place of the area to another.
+    #[inline]
+    pub fn way(&self, from: Place, to: Place) -> Place {
+        let along = |from: f64, to: f64, size: f64| {
+            let straight = to - from;
+            match self.border {
+                Border::Torus if straight > size / 2.0 => straight - size,
+                Border::Torus if straight < -size / 2.0 => straight + size,
+                _ => straight,
+            }
+        };
+        Place { x: along(from.x, to.x, self.size[0]), y: along(from.y, to.y, self.size[1]) }
+    }
+
+    /// The centre of a sector's hexagon.
+    pub fn centre(&self, cell: CellId) -> Place {
+        let site = &self.sites[cell.index() / SECTORS];
+        let angle = site.azimuth + (cell.index() % SECTORS) as f64 * THIRD;
+        self.within(site.place.ahead(self.sector_radius, [libm::cos(angle), libm::sin(angle)]))
+    }
+
+    /// The cell in whose hexagon a place lies: that with the next centre.
+    pub fn hexagon(&self, place: Place) -> CellId {
+        let far = |cell: &CellId| self.way(place, self.centre(*cell)).squared();
+        let cells = (0..self.cells()).map(|cell| CellId(cell as u16));
+        cells.min_by(|a, b| far(a).total_cmp(&far(b))).expect("a layout has cells")
+    }
+
+    /// The site next to the middle of the area.
+    pub fn central_site(&self) -> usize {
+        let middle = self.at([0.5; 2]);
+        let far = |site: &usize| self.way(middle, self.sites[*site].place).squared();
+        (0..self.sites.len()).min_by(|a, b| far(a).total_cmp(&far(b))).expect("a layout has sites")
+    }
+}
+
+/// A third of a turn.
+pub(super) const THIRD: f64 = 2.0 * PI / 3.0;
+
+/// From column to column and from row to row of a lattice whose hexagons meet.
+pub fn spacing(sector_radius: f64) -> [f64; 2] {
+    let column = 3.0 * sector_radius;
+    [column, column * libm::sqrt(3.0) / 2.0]
+}

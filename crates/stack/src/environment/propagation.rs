@@ -1,0 +1,178 @@
+//! What reaches a mobile of the power of an antenna: path loss, the pattern of the antenna, the least coupling loss.
+//!
+//! UMTS 30.03 (ETSI TR 101 112) B.1.4.1 gives the losses, TR 25.996 §4.5.1 the pattern. Everything is a straight line in
+//! the logarithm of the distance, so a site costs one logarithm, an angle, and an exponential for each sector that looks
+//! this way.
+
+use std::f64::consts::{LN_10, PI};
+
+use super::layout::{Place, SECTORS, THIRD};
+
+/// Which loss grows how with the distance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum PathLoss {
+    /// UMTS 30.03 B.1.4.1.3: antennas above the roofs, `40 (1 - 0.004 dh) log R - 18 log dh + 21 log f + 80` dB.
+    #[default]
+    Vehicular,
+    /// UMTS 30.03 B.1.4.1.2: antennas in the street, `40 log R + 30 log f + 49` dB.
+    Pedestrian,
+    /// UMTS 30.03 B.1.4.1.1: inside of an office, `37 + 30 log R + 18.3 n^((n + 2)/(n + 1) - 0.46)` dB, R in metres.
+    IndoorOffice,
+}
+
+/// A directional antenna.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Antenna {
+    /// Where it looks, less what cables, walls and bodies take.
+    pub net_gain_db: f64,
+    /// The angle between the two directions that get 3 dB less.
+    pub beamwidth_deg: f64,
+    /// How much less gets who is behind it.
+    pub front_to_back_db: f64,
+}
+
+/// What lies between antennas and mobiles, shadows apart.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PropagationConfig {
+    /// The law of the distance.
+    pub path_loss: PathLoss,
+    /// The carrier.
+    pub frequency_mhz: f64,
+    /// How high antennas stand above the roofs; for [`PathLoss::Vehicular`].
+    pub above_roofs_m: f64,
+    /// How many floors lie between; for [`PathLoss::IndoorOffice`].
+    pub floors: u32,
+    /// The antennas.
+    pub antenna: Antenna,
+    /// Nobody gets more than this lets through, gains and shadows included.
+    pub minimum_coupling_db: f64,
+}
+
+impl Default for PropagationConfig {
+    fn default() -> Self {
+        PropagationConfig {
+            path_loss: PathLoss::default(),
+            frequency_mhz: 2000.0,
+            above_roofs_m: 15.0,
+            floors: 0,
+            antenna: Antenna { net_gain_db: 0.0, beamwidth_deg: 70.0, front_to_back_db: 20.0 },
+            minimum_coupling_db: 70.0,
+        }
+    }
+}
+
+/// A loss in dB: `at_1_km + slope log10(km)`.
+#[derive(Debug, Clone, Copy)]
+struct Line {
+    at_1_km: f64,
+    slope: f64,
+}
+
+impl Line {
+    fn at(self, km: f64) -> f64 {
+        self.at_1_km + self.slope * libm::log10(km)
+    }
+
+    /// As the logarithm of a gain over that of the square of the distance in metres: what it is at 1 m, and its slope.
+    fn natural(self) -> [f64; 2] {
+        let at_1_m = self.at_1_km - 3.0 * self.slope;
+        [-at_1_m * NEPER, -self.slope / 20.0]
+    }
+}
+
+impl PropagationConfig {
+    fn model(&self) -> Line {
+        let log_f = libm::log10(self.frequency_mhz);
+        match self.path_loss {
+            PathLoss::Vehicular => {
+                let height = self.above_roofs_m;
+                Line {
+                    at_1_km: 80.0 + 21.0 * log_f - 18.0 * libm::log10(height),
+                    slope: 40.0 * (1.0 - 4e-3 * height),
+                }
+            }
+            PathLoss::Pedestrian => Line { at_1_km: 49.0 + 30.0 * log_f, slope: 40.0 },
+            PathLoss::IndoorOffice => {
+                let n = f64::from(self.floors);
+                let floors = 18.3 * libm::pow(n, (n + 2.0) / (n + 1.0) - 0.46);
+                Line { at_1_km: 37.0 + 90.0 + floors, slope: 30.0 }
+            }
+        }
+    }
+
+    fn free_space(&self) -> Line {
+        Line { at_1_km: 32.45 + 20.0 * libm::log10(self.frequency_mhz), slope: 20.0 }
+    }
+
+    /// The loss in dB at a distance, antenna and shadow apart; never below that of free space.
+    pub fn loss_db(&self, metres: f64) -> f64 {
+        let km = metres / 1000.0;
+        self.model().at(km).max(self.free_space().at(km))
+    }
+}
+
+/// A decibel as a natural logarithm of a power.
+pub(super) const NEPER: f64 = LN_10 / 10.0;
+
+/// Nobody is nearer to an antenna, in square metres.
+const NEAREST: f64 = 1.0;
+
+/// The same as numbers that are quick to use.
+#[derive(Debug, Clone)]
+pub struct Propagation {
+    /// Logarithms of gains at 1 m, and slopes over the logarithm of the square of the distance.
+    model: [f64; 2],
+    free_space: [f64; 2],
+    /// Logarithm of the gain where an antenna looks.
+    antenna: f64,
+    /// Its fall for each square of a radian beside that.
+    fall: f64,
+    /// Angle from which on it falls no more, and the gain there, of 1 in front.
+    edge: f64,
+    behind: f64,
+    /// The largest gain that there is.
+    most: f64,
+}
+
+impl Propagation {
+    /// For this configuration.
+    pub fn new(config: &PropagationConfig) -> Self {
+        let Antenna { net_gain_db, beamwidth_deg, front_to_back_db } = config.antenna;
+        let beamwidth = beamwidth_deg * PI / 180.0;
+        Propagation {
+            model: config.model().natural(),
+            free_space: config.free_space().natural(),
+            antenna: net_gain_db * NEPER,
+            fall: 12.0 * NEPER / (beamwidth * beamwidth),
+            edge: beamwidth * libm::sqrt(front_to_back_db / 12.0),
+            behind: libm::exp(-front_to_back_db * NEPER),
+            most: libm::exp(-config.minimum_coupling_db * NEPER),
+        }
+    }
+
+    /// Gains of the sectors of a site, for who is this way from it; `shadow` is the logarithm of what its shadow lets through.
+    #[inline]
+    pub fn gains(&self, way: Place, azimuth: f64, shadow: f64, into: &mut [f64]) {
+        let distance = libm::log(way.squared().max(NEAREST));
+        let line = |[at_1_m, slope]: [f64; 2]| at_1_m + slope * distance;
+        let in_front = libm::exp(line(self.model).min(line(self.free_space)) + self.antenna + shadow);
+        let angle = libm::atan2(way.y, way.x) - azimuth;
+        for (sector, gain) in into.iter_mut().enumerate().take(SECTORS) {
+            let beside = turned(angle - sector as f64 * THIRD);
+            let pattern =
+                if beside < self.edge { libm::exp(-self.fall * beside * beside) } else { self.behind };
+            *gain = (in_front * pattern).min(self.most);
+        }
+    }
+}
+
+/// Size of an angle, half a turn at most.
+#[inline]
+fn turned(angle: f64) -> f64 {
+    let turns = angle * (0.5 / PI);
+    // Adding and taking away this number rounds, without a call.
+    const ROUNDS: f64 = 6_755_399_441_055_744.0;
+    ((turns - ((turns + ROUNDS) - ROUNDS)) * (2.0 * PI)).abs()
+}

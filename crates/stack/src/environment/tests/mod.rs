@@ -1,0 +1,33 @@
+//! What many mobiles meet, held against the closed forms and the references of the layout.
+
+mod geometry;
+mod movement;
+mod radio;
+mod shadows;
+
+use super::*;
+
+/// 12 sites 1.5 km apart on a torus: 36 cells.
+fn torus() -> Layout {
+    Layout::lattice([3, 4], 500.0, Border::Torus, None)
+}
+
+fn environment(deviation_db: f64, seed: u64) -> Environment {
+    let config = EnvironmentConfig {
+        layout: torus(),
+        propagation: PropagationConfig::default(),
+        shadowing: ShadowingConfig { deviation_db, ..ShadowingConfig::default() },
+    };
+    Environment::new(&config, &Streams::new(seed, 0))
+}
+
+/// Mobile `who` as it appears anywhere.
+fn still(environment: &Environment, who: u64) -> Mobile {
+    let mut mobile = environment.appear(who, &MobilityConfig::Still, None, Time::ZERO);
+    environment.measure(&mut mobile, Time::ZERO);
+    mobile
+}
+
+fn decibels(ratio: f64) -> f64 {
+    10.0 * libm::log10(ratio)
+}

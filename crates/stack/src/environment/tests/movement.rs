@@ -1,0 +1,163 @@
+//! Legs, tracks, and that a mobile meets the same whoever else is there and whenever it is looked at.
+
+use std::sync::Arc;
+
+use umts_units::Duration;
+
+use super::*;
+
+/// 50 km/h.
+const SPEED: f64 = 50.0 / 3.6;
+
+fn driving() -> MobilityConfig {
+    MobilityConfig::Legs(Legs::vehicular(SPEED))
+}
+
+fn at(millis: u64) -> Time {
+    Time::ZERO + Duration::from_millis(millis)
+}
+
+/// Mobile `who` at these instants: where it is and what it gets.
+fn looked_at(environment: &Environment, who: u64, millis: &[u64]) -> Vec<(Place, Vec<f64>)> {
+    let mut mobile = environment.appear(who, &driving(), None, Time::ZERO);
+    let mut look = |&millis| {
+        environment.measure(&mut mobile, at(millis));
+        (mobile.place(), mobile.gains().to_vec())
+    };
+    millis.iter().map(&mut look).collect()
+}
+
+#[test]
+fn places_and_shadows_depend_on_the_user_and_the_time_alone() {
+    let environment = environment(10.0, 2);
+    let often: Vec<u64> = (0..=3_000).map(|step| 100 * step).collect();
+    for who in 0..5 {
+        let all = looked_at(&environment, who, &often);
+        assert_eq!(looked_at(&environment, who, &[300_000])[0], all[3_000]);
+        let seldom = looked_at(&environment, who, &[1_000, 1_100, 55_000, 200_000]);
+        for (now, expected) in seldom.iter().zip([10, 11, 550, 2_000]) {
+            assert_eq!(*now, all[expected]);
+        }
+    }
+}
+
+#[test]
+fn another_user_another_seed_another_way() {
+    let first = |seed, who| looked_at(&environment(10.0, seed), who, &[500]).remove(0);
+    assert_eq!(first(1, 1), first(1, 1));
+    assert_ne!(first(1, 1).0, first(1, 2).0);
+    assert_ne!(first(1, 1).0, first(2, 1).0);
+}
+
+/// Who appears later goes the same way later.
+#[test]
+fn time_counts_from_when_a_mobile_appears() {
+    let environment = environment(10.0, 2);
+    let mut late = environment.appear(3, &driving(), None, at(40_000));
+    environment.measure(&mut late, at(47_000));
+    let early = looked_at(&environment, 3, &[7_000]).remove(0);
+    assert_eq!((late.place(), late.gains().to_vec()), early);
+}
+
+#[test]
+fn legs_are_straight_and_one_in_five_turns_by_up_to_45_degrees() {
+    let layout = Layout::lattice([6, 6], 50_000.0, Border::Torus, None);
+    let (mut turns, mut squares, mut legs) = (0, 0.0, 0);
+    for who in 0..50 {
+        let draws = Streams::new(9, 0).addressed(&format!("environment/{who}"));
+        let mut way = Way::new(&driving(), Some(layout.at([0.5; 2])), &layout, &draws);
+        // 20 m take 1.44 s.
+        let mut places = (0..=200).map(|leg| way.at(Duration::from_millis(1_440) * leg, &layout, &draws).0);
+        let mut before = places.next().expect("the first");
+        let mut heading = None;
+        for place in places {
+            let step = layout.way(before, place);
+            assert!((libm::sqrt(step.squared()) - 20.0).abs() < 1e-6, "a leg in one line");
+            let now = libm::atan2(step.y, step.x);
+            if let Some(heading) = heading.replace(now) {
+                let turn = (now - heading + 9.5 * std::f64::consts::TAU) % std::f64::consts::TAU
+                    - std::f64::consts::PI;
+                assert!(turn.abs() <= std::f64::consts::FRAC_PI_4 + 1e-6, "{turn}");
+                legs += 1;
+                turns += u32::from(turn.abs() > 1e-9);
+                squares += turn * turn;
+            }
+            before = place;
+        }
+    }
+    let share = f64::from(turns) / f64::from(legs);
+    let bound = 3.0 * libm::sqrt(0.16 / f64::from(legs));
+    assert!((share - 0.2).abs() < bound, "{turns} of {legs}");
+    // Uniform within ±45°: a third of the square of the most.
+    let mean = squares / f64::from(turns) / (std::f64::consts::FRAC_PI_4 * std::f64::consts::FRAC_PI_4);
+    assert!((mean - 1.0 / 3.0).abs() < 3.0 * libm::sqrt(0.0889 / f64::from(turns)), "{mean}");
+}
+
+/// Uniform places stay uniform places.
+#[test]
+fn who_drives_is_everywhere_alike() {
+    let environment = environment(0.0, 6);
+    let sum = |millis| {
+        let mut cells = [0u32; 36];
+        for who in 0..20_000 {
+            let mut mobile = environment.appear(who, &driving(), None, Time::ZERO);
+            environment.measure(&mut mobile, at(millis));
+            cells[environment.layout().hexagon(mobile.place()).index()] += 1;
+        }
+        cells
+            .iter()
+            .map(|&count| (f64::from(count) - 555.6) * (f64::from(count) - 555.6) / 555.6)
+            .sum::<f64>()
+    };
+    // The quantile of χ² with 35 degrees of freedom at 0.1 % is 66.6.
+    for millis in [0, 5_000, 60_000] {
+        assert!(sum(millis) < 66.6, "{millis} ms: {}", sum(millis));
+    }
+}
+
+#[test]
+fn who_stands_still_meets_one_shadow() {
+    let environment = environment(10.0, 2);
+    let mut mobile = still(&environment, 8);
+    let before = (mobile.place(), mobile.gains().to_vec());
+    environment.measure(&mut mobile, at(900_000));
+    assert_eq!((mobile.place(), mobile.gains().to_vec()), before);
+}
+
+#[test]
+fn a_track_is_followed_from_place_to_place() {
+    let place = |x, y| Place { x, y };
+    let seconds = Duration::from_secs;
+    let track = Track::new(&[
+        (Duration::ZERO, place(100.0, 100.0)),
+        (seconds(10), place(200.0, 100.0)),
+        (seconds(30), place(200.0, 100.0)),
+        (seconds(40), place(200.0, -100.0)),
+    ]);
+    let track = MobilityConfig::Track(Arc::new(track.expect("times rise")));
+    let layout = torus();
+    let draws = Streams::new(1, 0).addressed("environment/0");
+    let mut way = Way::new(&track, None, &layout, &draws);
+    let height = layout.size()[1];
+    for (second, there, travelled) in [
+        (0, place(100.0, 100.0), 0.0),
+        (4, place(140.0, 100.0), 40.0),
+        (20, place(200.0, 100.0), 100.0),
+        (35, place(200.0, 0.0), 200.0),
+        (39, place(200.0, height - 80.0), 280.0),
+        (99, place(200.0, height - 100.0), 300.0),
+    ] {
+        let (at, so_far) = way.at(seconds(second), &layout, &draws);
+        assert!(layout.way(at, there).squared() < 1e-12, "{second} s: {at:?}");
+        assert!((so_far - travelled).abs() < 1e-9, "{second} s: {so_far}");
+    }
+}
+
+#[test]
+fn a_track_begins_at_once_and_its_times_rise() {
+    let point = |seconds| (Duration::from_secs(seconds), Place::default());
+    assert_eq!(Track::new(&[]), None);
+    assert_eq!(Track::new(&[point(1), point(2)]), None);
+    assert_eq!(Track::new(&[point(0), point(2), point(2)]), None);
+    assert!(Track::new(&[point(0)]).is_some());
+}

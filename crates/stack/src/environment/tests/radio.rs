@@ -1,0 +1,85 @@
+//! Path loss, antennas, the least coupling loss.
+
+use super::*;
+
+#[test]
+fn path_loss_is_that_of_umts_30_03() {
+    let of = |path_loss, floors| PropagationConfig { path_loss, floors, ..PropagationConfig::default() };
+    let vehicular = of(PathLoss::Vehicular, 0);
+    let pedestrian = of(PathLoss::Pedestrian, 0);
+    for (config, metres, loss_db) in [
+        (vehicular, 100.0, 90.5),
+        (vehicular, 250.0, 105.5),
+        (vehicular, 500.0, 116.8),
+        (vehicular, 1000.0, 128.1),
+        // Nearer than 20 m free space would be more.
+        (vehicular, 10.0, 58.5),
+        (pedestrian, 1000.0, 148.0),
+        (pedestrian, 100.0, 108.0),
+        (of(PathLoss::IndoorOffice, 0), 10.0, 67.0),
+        (of(PathLoss::IndoorOffice, 1), 10.0, 85.3),
+        (of(PathLoss::IndoorOffice, 4), 10.0, 67.0 + 18.3 * libm::pow(4.0, 0.74)),
+    ] {
+        let is = config.loss_db(metres);
+        assert!((is - loss_db).abs() < 0.06, "{config:?} at {metres} m: {is}");
+    }
+}
+
+/// Decibels from each sector of a site that looks to the right, at a distance and an angle.
+fn losses(config: &PropagationConfig, metres: f64, degrees: f64) -> [f64; SECTORS] {
+    let angle = degrees * std::f64::consts::PI / 180.0;
+    let way = Place::default().ahead(metres, [libm::cos(angle), libm::sin(angle)]);
+    let mut gains = [0.0; SECTORS];
+    Propagation::new(config).gains(way, 0.0, 0.0, &mut gains);
+    gains.map(|gain| -decibels(gain))
+}
+
+#[test]
+fn antennas_have_the_pattern_of_tr_25_996() {
+    let config = PropagationConfig::default();
+    let in_front = config.loss_db(700.0);
+    for (degrees, beside) in [
+        (0.0, [0.0, 20.0, 20.0]),
+        (35.0, [3.0, 12.0 * (85.0 / 70.0) * (85.0 / 70.0), 20.0]),
+        (60.0, [12.0 * 36.0 / 49.0, 12.0 * 36.0 / 49.0, 20.0]),
+        (120.0, [20.0, 0.0, 20.0]),
+        (-120.0, [20.0, 20.0, 0.0]),
+        (180.0, [20.0, 12.0 * 36.0 / 49.0, 12.0 * 36.0 / 49.0]),
+        (-35.0, [3.0, 20.0, 12.0 * (85.0 / 70.0) * (85.0 / 70.0)]),
+    ] {
+        for (is, beside) in losses(&config, 700.0, degrees).into_iter().zip(beside) {
+            assert!((is - in_front - beside).abs() < 1e-9, "{degrees}°: {is} dB, {beside} beside {in_front}");
+        }
+    }
+}
+
+#[test]
+fn nobody_gets_more_than_the_least_coupling_loss_lets_through() {
+    let near = losses(&PropagationConfig::default(), 5.0, 0.0);
+    assert!((near[0] - 70.0).abs() < 1e-9, "{near:?}");
+    assert!(near[1] > 70.0, "behind the antenna: {near:?}");
+    let at_the_mast = losses(&PropagationConfig::default(), 0.0, 0.0);
+    assert!(at_the_mast.iter().all(|loss| loss.is_finite()), "{at_the_mast:?}");
+}
+
+#[test]
+fn a_net_gain_is_for_all() {
+    let config = PropagationConfig::default();
+    let antenna = Antenna { net_gain_db: 14.0, ..config.antenna };
+    let stronger = losses(&PropagationConfig { antenna, ..config }, 800.0, 50.0);
+    for (stronger, loss) in stronger.into_iter().zip(losses(&config, 800.0, 50.0)) {
+        assert!((loss - stronger - 14.0).abs() < 1e-9);
+    }
+}
+
+#[test]
+fn power_of_other_cells_is_all_but_the_own() {
+    let gains: Vec<f64> = (1..=11).map(|cell| f64::from(cell) / 100.0).collect();
+    let powers: Vec<f64> = (1..=11).map(|cell| f64::from(cell * cell)).collect();
+    for own in 0..11 {
+        let others = (0..11).filter(|cell| *cell != own).map(|cell| gains[cell] * powers[cell]).sum::<f64>();
+        let is = interference::from_others(&gains, &powers, CellId(own as u16));
+        assert!((is - others).abs() < 1e-12, "{own}: {is} {others}");
+    }
+    assert_eq!(interference::from_others(&[0.5], &[8.0], CellId(0)), 0.0);
+}

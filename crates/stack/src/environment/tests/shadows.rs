@@ -1,0 +1,85 @@
+//! The law of shadows along a way and between sites, and what they depend on.
+
+use super::*;
+
+const MOBILES: u64 = 20_000;
+const SITES: usize = 4;
+
+fn law() -> Shadowing {
+    Shadowing::new(&ShadowingConfig::default(), SITES)
+}
+
+/// Shadows in dB of each site for mobile `who`, at each of these distances, looked at only there.
+fn shadows(who: u64, travelled: &[f64]) -> Vec<[f64; SITES]> {
+    let draws = Streams::new(5, 0).addressed(&format!("environment/{who}"));
+    let law = law();
+    let mut shadows = Shadows::default();
+    let mut at = |&metres| {
+        law.advance(&mut shadows, &draws, metres);
+        std::array::from_fn(|site| law.of_site(&shadows, site) / propagation::NEPER)
+    };
+    travelled.iter().map(&mut at).collect()
+}
+
+/// Mean, and the bound of five standard errors, of a product of two normal variables of deviation 10 dB.
+#[track_caller]
+fn covariance_is(products: impl Iterator<Item = f64>, expected: f64) {
+    let products: Vec<f64> = products.collect();
+    let mean = products.iter().sum::<f64>() / products.len() as f64;
+    let bound = 5.0 * 100.0 * libm::sqrt((1.0 + expected * expected) / products.len() as f64);
+    assert!((mean - 100.0 * expected).abs() < bound, "{mean} is not within {bound} of {}", 100.0 * expected);
+}
+
+#[test]
+fn correlation_is_one_half_at_20_metres_and_a_quarter_at_40() {
+    let along: Vec<_> = (0..MOBILES).map(|who| shadows(who, &[3.75, 5.0, 23.75, 43.75, 103.75])).collect();
+    let points = 1.0 / shadowing::POINTS as f64;
+    for (at, expected) in [(0, 1.0), (1, libm::exp2(-points)), (2, 0.5), (3, 0.25), (4, 0.031_25)] {
+        covariance_is(along.iter().map(|values| values[0][1] * values[at][1]), expected);
+    }
+    // Everywhere the deviation is the same, at knots and between them.
+    for at in 0..5 {
+        covariance_is(along.iter().map(|values| values[at][0] * values[at][0]), 1.0);
+    }
+}
+
+#[test]
+fn shadows_of_two_sites_have_a_correlation_of_one_half() {
+    let at_once: Vec<_> = (0..MOBILES).map(|who| shadows(who, &[11.0])[0]).collect();
+    for (one, other, expected) in [(0, 1, 0.5), (1, 3, 0.5), (2, 2, 1.0)] {
+        covariance_is(at_once.iter().map(|values| values[one] * values[other]), expected);
+    }
+}
+
+#[test]
+fn shadows_are_normal() {
+    let values: Vec<f64> = (0..MOBILES).map(|who| shadows(who, &[31.0])[0][2] / 10.0).collect();
+    for (power, expected, variance) in [(1, 0.0, 1.0), (2, 1.0, 2.0), (3, 0.0, 15.0), (4, 3.0, 96.0)] {
+        let moment = values.iter().map(|value| value.powi(power)).sum::<f64>() / MOBILES as f64;
+        let bound = 5.0 * libm::sqrt(variance / MOBILES as f64);
+        assert!((moment - expected).abs() < bound, "moment {power} is {moment}");
+    }
+}
+
+/// More than equal in law: the same shadows, whoever looked when.
+#[test]
+fn one_step_of_40_metres_is_ten_of_4() {
+    let short: Vec<f64> = (0..=10).map(|step| 4.0 * f64::from(step)).collect();
+    for who in 0..200 {
+        assert_eq!(shadows(who, &[40.0])[0], shadows(who, &short)[10], "{who}");
+        assert_eq!(shadows(who, &[33.0])[0], shadows(who, &[0.0, 19.9, 20.0, 33.0])[3], "{who}");
+    }
+}
+
+#[test]
+fn sectors_of_a_site_have_one_shadow() {
+    let [clear, shadowed] = [0.0, 10.0].map(|deviation| still(&environment(deviation, 4), 17));
+    assert_eq!(clear.place(), shadowed.place());
+    let difference = |cell: usize| decibels(shadowed.gains()[cell]) - decibels(clear.gains()[cell]);
+    for site in 0..12 {
+        for sector in 1..3 {
+            assert!((difference(3 * site) - difference(3 * site + sector)).abs() < 1e-9);
+        }
+    }
+    assert!((difference(0) - difference(3)).abs() > 1e-3);
+}
