@@ -3,6 +3,7 @@
 mod admission;
 mod mac_c;
 mod mac_d;
+pub mod mac_sh;
 mod plan;
 pub mod rrc;
 mod scheduler;

@@ -7,6 +7,8 @@
 
 use umts_kernel::random::Chance;
 
+use super::octaves::OctaveTable;
+
 /// How block errors follow from the SIR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
@@ -35,44 +37,21 @@ impl Curve {
 /// Rows of a SIR in dB and the ratio of each curve, 0.05 dB apart.
 const NUMBERS: &str = include_str!("link_curve.csv");
 
-/// Steps of the table in each octave of the SIR.
-const STEPS: usize = 256;
-/// The octaves of the table: from 2⁻² (-6 dB), below which every block is lost, to 2⁵ (15 dB), above which none is.
-const OCTAVES: std::ops::Range<i32> = -2..5;
-
-/// One curve, ready to be asked.
+/// One curve, ready to be asked: from 2⁻² (-6 dB), below which every block is lost, to 2⁵ (15 dB), above which none is.
 #[derive(Debug, Clone, PartialEq)]
-pub struct LinkCurve {
-    /// Ratios at equal steps within each octave, one more at the end.
-    ratios: Vec<f64>,
-}
+pub struct LinkCurve(OctaveTable<-2, 5>);
 
 impl LinkCurve {
     /// This curve.
     pub fn new(curve: Curve) -> Self {
         let rows = rows(curve);
-        let ratio = |sir: f64| between(&rows, 10.0 * libm::log10(sir));
-        let octave = |octave: i32| {
-            let from = libm::exp2(f64::from(octave));
-            (0..STEPS).map(move |step| from * (1.0 + step as f64 / STEPS as f64))
-        };
-        let mut ratios: Vec<f64> = OCTAVES.flat_map(octave).map(ratio).collect();
-        ratios.push(ratio(libm::exp2(f64::from(OCTAVES.end))));
-        LinkCurve { ratios }
+        LinkCurve(OctaveTable::new(|sir| between(&rows, 10.0 * libm::log10(sir))))
     }
 
     /// The block error ratio at a SIR, linear.
     #[inline]
     pub fn ratio(&self, sir: f64) -> f64 {
-        // The bits of a number are its octave, then its place within it.
-        const MANTISSA: u32 = f64::MANTISSA_DIGITS - 1;
-        const BELOW_STEP: u32 = MANTISSA - STEPS.trailing_zeros();
-        let first = libm::exp2(f64::from(OCTAVES.start)).to_bits() >> BELOW_STEP;
-        let bits = sir.to_bits();
-        let Some(step) = (bits >> BELOW_STEP).checked_sub(first) else { return 1.0 };
-        let Some(&[from, to]) = self.ratios.get(step as usize..step as usize + 2) else { return 0.0 };
-        let within = (bits & ((1 << BELOW_STEP) - 1)) as f64 / (1_u64 << BELOW_STEP) as f64;
-        from + (to - from) * within
+        self.0.at(sir, 1.0, 0.0)
     }
 
     /// The chance that a block is lost at a SIR, linear.

@@ -3,11 +3,17 @@
 
 mod block_errors;
 pub mod link_curve;
+mod link_table;
 pub mod lost;
+mod octaves;
+pub mod ovsf;
+pub mod power_control;
 mod question;
+pub mod sir;
 pub mod tdd;
 
 pub use block_errors::{BlockErrors, ErrorModel, ErrorUnit, errors_stream};
 pub use link_curve::{Curve, LinkCurve};
+pub use link_table::{LinkTable, LinkTableError};
 pub use lost::Lost;
 pub use question::Question;

@@ -1,0 +1,145 @@
+//! Link tables: the block error ratio of a transport format at an Eb/N0, which link level simulations measure with the fast
+//! fading of a TTI in them.
+
+use umts_kernel::random::Chance;
+
+use super::octaves::OctaveTable;
+
+/// What is wrong with the points of a table.
+#[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
+pub enum LinkTableError {
+    /// A line needs two.
+    #[error("it has {0} of the two points that a line needs")]
+    TooFew(usize),
+    /// A ratio that has no logit.
+    #[error("a block error ratio of {0} is not between 0 and 1")]
+    Ratio(f64),
+    /// From one point to the next the Eb/N0 does not rise, or the ratio does not fall.
+    #[error("it does not fall from {0} dB to {1} dB")]
+    NotFalling(f64, f64),
+}
+
+/// The block error ratio of one format.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LinkTable {
+    /// Eb/N0 in dB and the logit of the ratio, at least two, the first rising, the second falling.
+    points: Vec<(f64, f64)>,
+    /// The same as it is looked up: from -12 dB, below which every block is lost, to 18 dB, above which none is.
+    ratios: OctaveTable<-4, 6>,
+}
+
+fn logit(ratio: f64) -> f64 {
+    libm::log(ratio / (1.0 - ratio))
+}
+
+impl LinkTable {
+    /// A table of measured points, Eb/N0 in dB and ratio. Between them, and beyond the first and the last, the logit of the
+    /// ratio is linear.
+    ///
+    /// # Errors
+    /// The points are too few or do not fall.
+    pub fn new(points: &[(f64, f64)]) -> Result<Self, LinkTableError> {
+        if points.len() < 2 {
+            return Err(LinkTableError::TooFew(points.len()));
+        }
+        if let Some(&(_, ratio)) = points.iter().find(|(_, ratio)| !(*ratio > 0.0 && *ratio < 1.0)) {
+            return Err(LinkTableError::Ratio(ratio));
+        }
+        let falls = |pair: &&[(f64, f64)]| pair[0].0 < pair[1].0 && pair[0].1 > pair[1].1;
+        if let Some(pair) = points.windows(2).find(|pair| !falls(pair)) {
+            return Err(LinkTableError::NotFalling(pair[0].0, pair[1].0));
+        }
+        Ok(LinkTable::through(points.iter().map(|&(ebn0_db, ratio)| (ebn0_db, logit(ratio))).collect()))
+    }
+
+    /// Without measurements: the logistic curve with 1 % at `target_db` that falls by `slope` in the logit for each dB.
+    pub fn logistic(target_db: f64, slope: f64) -> Self {
+        let at_target = logit(0.01);
+        LinkTable::through(vec![(target_db, at_target), (target_db + 1.0, at_target - slope)])
+    }
+
+    fn through(points: Vec<(f64, f64)>) -> Self {
+        let ratios = OctaveTable::new(|ebn0| ratio(&points, 10.0 * libm::log10(ebn0)));
+        LinkTable { points, ratios }
+    }
+
+    /// The block error ratio at an Eb/N0, linear.
+    #[inline]
+    pub fn ratio(&self, ebn0: f64) -> f64 {
+        self.ratios.at(ebn0, 1.0, 0.0)
+    }
+
+    /// The chance that a block is lost at an Eb/N0, linear.
+    #[inline]
+    pub fn loss(&self, ebn0: f64) -> Chance {
+        Chance::of(self.ratio(ebn0))
+    }
+
+    /// The Eb/N0 in dB at which this ratio is lost: what power control is after.
+    pub fn ebn0_db(&self, ratio: f64) -> f64 {
+        let wanted = logit(ratio);
+        let behind = self.points.partition_point(|&(_, logit)| logit > wanted);
+        let ((from_db, from), (to_db, to)) = segment(&self.points, behind);
+        from_db + (to_db - from_db) * (wanted - from) / (to - from)
+    }
+}
+
+/// The two points of the straight line that is followed in front of point `behind`.
+fn segment(points: &[(f64, f64)], behind: usize) -> ((f64, f64), (f64, f64)) {
+    let to = behind.clamp(1, points.len() - 1);
+    (points[to - 1], points[to])
+}
+
+fn ratio(points: &[(f64, f64)], ebn0_db: f64) -> f64 {
+    let ((from_db, from), (to_db, to)) = segment(points, points.partition_point(|&(at, _)| at < ebn0_db));
+    let logit = from + (to - from) * (ebn0_db - from_db) / (to_db - from_db);
+    1.0 / (1.0 + libm::exp(-logit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn linear(db: f64) -> f64 {
+        libm::exp10(db / 10.0)
+    }
+
+    #[test]
+    fn a_logistic_curve_has_one_percent_at_its_target() {
+        let table = LinkTable::logistic(2.25, 2.5);
+        for (below_target, percent) in [(0.0, 1.0), (0.5, 3.4), (1.0, 11.0), (2.0, 60.0)] {
+            let ratio = table.ratio(linear(2.25 - below_target));
+            assert!((ratio * 100.0 - percent).abs() < 0.02 * percent, "{below_target} dB short: {ratio}");
+        }
+        assert!((table.ebn0_db(0.01) - 2.25).abs() < 1e-9);
+        assert_eq!([table.ratio(linear(-20.0)), table.ratio(linear(30.0))], [1.0, 0.0]);
+    }
+
+    #[test]
+    fn a_measured_table_goes_through_its_points_and_straight_on() {
+        let points = [(1.0, 0.2), (2.0, 0.05), (4.0, 0.001)];
+        let table = LinkTable::new(&points).unwrap();
+        for (ebn0_db, ratio) in points {
+            assert!((table.ratio(linear(ebn0_db)) / ratio - 1.0).abs() < 1e-3, "{ebn0_db} dB");
+            assert!((table.ebn0_db(ratio) - ebn0_db).abs() < 1e-9);
+        }
+        let odds = |db: f64| table.ratio(linear(db)) / (1.0 - table.ratio(linear(db)));
+        // Straight in the logit: geometric means of odds, inside and beyond both ends.
+        for (a, middle, b) in [(1.0, 1.5, 2.0), (2.0, 3.0, 4.0), (-1.0, 0.0, 1.0), (4.0, 5.0, 6.0)] {
+            assert!((odds(middle) / (odds(a) * odds(b)).sqrt() - 1.0).abs() < 3e-3, "{middle} dB");
+        }
+    }
+
+    #[test]
+    fn a_table_that_does_not_fall_is_none() {
+        let cases = [
+            (&[(1.0, 0.1)][..], "it has 1 of the two points that a line needs"),
+            (&[(1.0, 0.1), (2.0, 0.0)], "a block error ratio of 0 is not between 0 and 1"),
+            (&[(1.0, 0.1), (2.0, 0.1)], "it does not fall from 1 dB to 2 dB"),
+            (&[(1.0, 0.2), (3.0, 0.1), (2.0, 0.05)], "it does not fall from 3 dB to 2 dB"),
+        ];
+        for (points, error) in cases {
+            assert_eq!(LinkTable::new(points).unwrap_err().to_string(), error);
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! A function of a positive number as a table with equal steps within each octave: whoever looks it up needs no logarithm.
+
+/// Steps of the table in each octave.
+const STEPS: usize = 256;
+
+/// Values at equal steps within each octave from 2^`FROM` to 2^`TO`, one more at the end.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OctaveTable<const FROM: i32, const TO: i32> {
+    values: Vec<f64>,
+}
+
+impl<const FROM: i32, const TO: i32> OctaveTable<FROM, TO> {
+    /// The table of `function`.
+    pub fn new(function: impl Fn(f64) -> f64) -> Self {
+        let octave = |octave: i32| {
+            let from = libm::exp2(f64::from(octave));
+            (0..STEPS).map(move |step| from * (1.0 + step as f64 / STEPS as f64))
+        };
+        let mut values: Vec<f64> = (FROM..TO).flat_map(octave).map(&function).collect();
+        values.push(function(libm::exp2(f64::from(TO))));
+        OctaveTable { values }
+    }
+
+    /// The value at `x`, a straight line between two steps; `below` the first octave and `above` the last these.
+    #[inline]
+    pub fn at(&self, x: f64, below: f64, above: f64) -> f64 {
+        // The bits of a number are its octave, then its place within it.
+        const MANTISSA: u32 = f64::MANTISSA_DIGITS - 1;
+        const BELOW_STEP: u32 = MANTISSA - STEPS.trailing_zeros();
+        let first = libm::exp2(f64::from(FROM)).to_bits() >> BELOW_STEP;
+        let bits = x.to_bits();
+        let Some(step) = (bits >> BELOW_STEP).checked_sub(first) else { return below };
+        let Some(&[from, to]) = self.values.get(step as usize..step as usize + 2) else { return above };
+        let within = (bits & ((1 << BELOW_STEP) - 1)) as f64 / (1_u64 << BELOW_STEP) as f64;
+        from + (to - from) * within
+    }
+}

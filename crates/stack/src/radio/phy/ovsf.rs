@@ -1,0 +1,283 @@
+//! Channelization codes of the downlink: the tree of orthogonal codes with variable spreading factors (TS 25.213 §4.3.1).
+//!
+//! A code of spreading factor SF takes the share 1/SF of its tree. It cannot be used beside a code on its way to the root,
+//! nor beside one below it.
+//!
+//! ```text
+//!             C(4,3)                       share of the DSCH: a branch
+//!        C(8,6)     C(8,7)                 C(SF,k) has the branches C(2SF,2k) and C(2SF,2k+1)
+//!   C(16,12) C(16,13) …
+//! ```
+
+/// The largest spreading factor of the downlink; shares are counted in codes of it.
+pub const LARGEST_SF: u16 = 512;
+
+/// One code: its spreading factor and its number, as in C(4,3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Code {
+    /// Its spreading factor, a power of two up to [`LARGEST_SF`].
+    pub spreading_factor: u16,
+    /// Its number among those of that spreading factor, from zero.
+    pub number: u16,
+}
+
+impl Code {
+    /// The last code of a spreading factor. The first ones are the pilot's and the common channels' (TS 25.213 §4.3.1.2.1).
+    pub fn last(spreading_factor: u16) -> Self {
+        Code { spreading_factor, number: spreading_factor - 1 }
+    }
+
+    /// Whether one of the two lies on the other's way to the root, so that they cannot be used together.
+    pub fn meets(self, other: Code) -> bool {
+        let (near, far) =
+            if self.spreading_factor <= other.spreading_factor { (self, other) } else { (other, self) };
+        far.number / (far.spreading_factor / near.spreading_factor) == near.number
+    }
+
+    /// Its place in a tree that is laid out level by level, the root at 1.
+    fn place(self) -> usize {
+        usize::from(self.spreading_factor) + usize::from(self.number)
+    }
+
+    /// The inverse of [`Code::place`].
+    fn at(place: usize) -> Self {
+        let spreading_factor = 1 << place.ilog2();
+        Code { spreading_factor, number: place as u16 - spreading_factor }
+    }
+}
+
+/// What a code takes of its tree, in codes of [`LARGEST_SF`].
+fn leaves(spreading_factor: u16) -> u16 {
+    LARGEST_SF / spreading_factor
+}
+
+/// A branch whose codes are given anew in each TTI. Kraft's inequality is exact there: codes that add up to no more than the
+/// branch always find places, those of small spreading factors first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CodeShare {
+    branch: Code,
+    left: u16,
+}
+
+impl CodeShare {
+    /// All of the branch below this code.
+    pub fn new(branch: Code) -> Self {
+        CodeShare { branch, left: leaves(branch.spreading_factor) }
+    }
+
+    /// A TTI begins: nothing is taken.
+    pub fn begin(&mut self) {
+        self.left = leaves(self.branch.spreading_factor);
+    }
+
+    /// Takes a code of this spreading factor, if it fits beside what was taken in this TTI.
+    #[inline]
+    pub fn take(&mut self, spreading_factor: u16) -> bool {
+        // A code above the branch is larger than all of it.
+        let left = self.left.checked_sub(leaves(spreading_factor));
+        self.left = left.unwrap_or(self.left);
+        left.is_some()
+    }
+
+    /// What is left, as a share of the whole tree.
+    pub fn left(&self) -> f64 {
+        f64::from(self.left) / f64::from(LARGEST_SF)
+    }
+
+    /// The codes of those who took some in this TTI, who are told in rising order of their spreading factors: from the left
+    /// of the branch, without gaps.
+    pub fn codes(&self, rising: impl IntoIterator<Item = u16>) -> impl Iterator<Item = Code> {
+        let mut next = self.branch.number * leaves(self.branch.spreading_factor);
+        rising.into_iter().map(move |spreading_factor| {
+            let code = Code { spreading_factor, number: next / leaves(spreading_factor) };
+            next += leaves(spreading_factor);
+            code
+        })
+    }
+}
+
+/// A tree whose codes are kept for long, so that holes come to be: what is free may be more than a code needs and no code fits.
+#[derive(Debug, Clone)]
+pub struct CodeTree {
+    /// For each code, by its place: what the largest free code in its branch takes; 0 if none is free.
+    free: Vec<u16>,
+}
+
+impl Default for CodeTree {
+    fn default() -> Self {
+        CodeTree::new()
+    }
+}
+
+impl CodeTree {
+    /// A tree of which nothing is taken.
+    pub fn new() -> Self {
+        let places = 0..2 * usize::from(LARGEST_SF);
+        CodeTree {
+            free: places.map(|at| if at == 0 { 0 } else { leaves(Code::at(at).spreading_factor) }).collect(),
+        }
+    }
+
+    /// Whether this code may be taken.
+    pub fn is_free(&self, code: Code) -> bool {
+        // A code that is taken leaves nothing at its place, and what is below it as it was.
+        let mut above =
+            std::iter::successors(Some(code.place() / 2), |at| Some(at / 2)).take_while(|&at| at > 0);
+        self.free[code.place()] == leaves(code.spreading_factor) && above.all(|at| self.free[at] > 0)
+    }
+
+    /// Takes a code of this spreading factor: in the smallest hole that is large enough, the leftmost of several, which keeps
+    /// large holes whole.
+    pub fn allocate(&mut self, spreading_factor: u16) -> Option<Code> {
+        let (wants, mut at) = (leaves(spreading_factor), 1);
+        if self.free[at] < wants {
+            return None;
+        }
+        while at < usize::from(spreading_factor) {
+            let (left, right) = (self.free[2 * at], self.free[2 * at + 1]);
+            let is_left = left >= wants && (right < wants || left <= right);
+            at = 2 * at + usize::from(!is_left);
+        }
+        self.set(at, 0);
+        Some(Code::at(at))
+    }
+
+    /// Takes this very code.
+    ///
+    /// # Panics
+    /// If it is not free.
+    pub fn reserve(&mut self, code: Code) {
+        assert!(self.is_free(code), "{code:?} is taken");
+        self.set(code.place(), 0);
+    }
+
+    /// Gives a code back that was taken.
+    pub fn release(&mut self, code: Code) {
+        self.set(code.place(), leaves(code.spreading_factor));
+    }
+
+    /// What the largest free code takes, as a share of the tree.
+    pub fn largest_free(&self) -> f64 {
+        f64::from(self.free[1]) / f64::from(LARGEST_SF)
+    }
+
+    fn set(&mut self, place: usize, free: u16) {
+        self.free[place] = free;
+        let mut at = place / 2;
+        while at > 0 {
+            let (left, right) = (self.free[2 * at], self.free[2 * at + 1]);
+            let whole = leaves(Code::at(at).spreading_factor);
+            // Two whole halves are a whole again.
+            self.free[at] = if left + right == whole { whole } else { left.max(right) };
+            at /= 2;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const DSCH: Code = Code { spreading_factor: 4, number: 3 };
+
+    fn code(spreading_factor: u16, number: u16) -> Code {
+        Code { spreading_factor, number }
+    }
+
+    #[test]
+    fn codes_meet_on_the_way_to_the_root() {
+        let cases = [
+            (code(4, 3), code(8, 7), true),
+            (code(4, 3), code(128, 96), true),
+            (code(4, 3), code(128, 95), false),
+            (code(8, 6), code(8, 7), false),
+            (code(8, 6), code(8, 6), true),
+            (code(16, 0), code(4, 0), true),
+        ];
+        for (one, other, meets) in cases {
+            assert_eq!(one.meets(other), meets, "{one:?} and {other:?}");
+            assert_eq!(other.meets(one), meets, "{other:?} and {one:?}");
+        }
+    }
+
+    #[test]
+    fn thirty_two_codes_of_128_fit_a_quarter_and_33_do_not() {
+        for (spreading_factor, fit) in [(4, 1), (8, 2), (16, 4), (32, 8), (64, 16), (128, 32), (256, 64)] {
+            let mut share = CodeShare::new(DSCH);
+            assert!((0..fit).all(|_| share.take(spreading_factor)), "SF {spreading_factor}");
+            assert!(!share.take(spreading_factor), "SF {spreading_factor}");
+            assert_eq!(share.left(), 0.0);
+        }
+        assert!(!CodeShare::new(DSCH).take(2), "a code above the branch");
+    }
+
+    proptest! {
+        /// Kraft's sum stays within the share, whatever is asked for, and what it allows gets codes of which no two meet.
+        #[test]
+        fn what_kraft_allows_finds_places(
+            branch in 0_u32..4,
+            wants in prop::collection::vec((2_u32..10).prop_map(|level| 1_u16 << level), 0..80),
+        ) {
+            let branch = Code::last(1 << branch);
+            let mut share = CodeShare::new(branch);
+            let mut taken: Vec<u16> = wants.iter().copied().filter(|&sf| share.take(sf)).collect();
+            let kraft: f64 = taken.iter().map(|&sf| 1.0 / f64::from(sf)).sum();
+            let whole = 1.0 / f64::from(branch.spreading_factor);
+            prop_assert!(kraft <= whole);
+            prop_assert_eq!(whole - kraft, share.left());
+            taken.sort_unstable();
+            let codes: Vec<Code> = share.codes(taken.iter().copied()).collect();
+            prop_assert_eq!(codes.iter().map(|code| code.spreading_factor).collect::<Vec<_>>(), taken);
+            prop_assert!(codes.iter().all(|code| branch.meets(*code) && code.spreading_factor >= branch.spreading_factor));
+            prop_assert!(none_meet(&codes), "{:?}", codes);
+        }
+
+        /// A tree gives codes that are free and no others, and what is given back is there again.
+        #[test]
+        fn a_tree_gives_what_is_free(
+            deeds in prop::collection::vec(((2_u32..10).prop_map(|level| 1_u16 << level), any::<prop::sample::Index>()), 0..120),
+        ) {
+            let (mut tree, mut taken) = (CodeTree::new(), vec![code(4, 3)]);
+            tree.reserve(taken[0]);
+            for (step, (spreading_factor, which)) in deeds.into_iter().enumerate() {
+                if step % 3 == 2 {
+                    tree.release(taken.swap_remove(which.index(taken.len())));
+                    if taken.is_empty() {
+                        prop_assert_eq!(tree.largest_free(), 1.0);
+                        tree.reserve(code(4, 3));
+                        taken.push(code(4, 3));
+                    }
+                    continue;
+                }
+                let mut all = (0..spreading_factor).map(|number| code(spreading_factor, number));
+                let is_any_free = all.any(|code| taken.iter().all(|other| !other.meets(code)));
+                match tree.allocate(spreading_factor) {
+                    Some(code) => taken.push(code),
+                    None => prop_assert!(!is_any_free, "SF {} beside {:?}", spreading_factor, taken),
+                }
+                prop_assert!(none_meet(&taken), "{:?}", taken);
+            }
+        }
+    }
+
+    fn none_meet(codes: &[Code]) -> bool {
+        codes.iter().enumerate().all(|(n, code)| codes[..n].iter().all(|other| !other.meets(*code)))
+    }
+
+    #[test]
+    fn holes_are_filled_from_the_smallest_and_join_again() {
+        let mut tree = CodeTree::new();
+        let first = tree.allocate(8).unwrap();
+        let second = tree.allocate(16).unwrap();
+        assert_eq!([first, second], [code(8, 0), code(16, 2)]);
+        // Its sibling rather than a piece of the untouched half.
+        assert_eq!(tree.allocate(32), Some(code(32, 6)));
+        tree.release(code(32, 6));
+        tree.release(second);
+        assert!(tree.is_free(code(8, 1)) && !tree.is_free(code(4, 0)) && !tree.is_free(code(16, 1)));
+        tree.release(first);
+        assert_eq!(tree.largest_free(), 1.0);
+    }
+}

@@ -1,0 +1,270 @@
+//! Worked cases, closed forms, and what must hold of any network.
+
+use proptest::prelude::*;
+use umts_kernel::random::Streams;
+
+use super::*;
+use crate::radio::phy::LinkTable;
+
+fn linear(db: f64) -> f64 {
+    libm::exp10(db / 10.0)
+}
+
+fn dbm(milliwatts: f64) -> f64 {
+    10.0 * libm::log10(milliwatts)
+}
+
+/// om 0.4, noise -99 dBm, 10 mW of pilot, 43 dBm at most.
+fn power() -> PowerConfig {
+    PowerConfig {
+        max: linear(43.0),
+        common: 10.0,
+        noise: linear(-99.0),
+        own_share: 0.4,
+        dch_max: None,
+        control: PowerControl::Ideal,
+        step_db: 1.0,
+        outer_loop: None,
+    }
+}
+
+/// A user `loss` dB from his cell.
+fn user(kbps: f64, target_db: f64, loss: f64) -> Link {
+    let processing = crate::radio::phy::sir::CHIP_RATE / (kbps * 1000.0);
+    Link { processing, target: linear(target_db), gain: linear(-loss), interference: 0.0 }
+}
+
+/// The power of a cell of which each user receives f times as much from other cells as from it.
+fn with_others(power: &PowerConfig, users: &[(Link, f64)]) -> (Vec<Link>, Load) {
+    let mut links: Vec<Link> = users.iter().map(|(link, _)| *link).collect();
+    let sum =
+        |links: &[Link]| links.iter().fold(Load::default(), |load, link| load.with(Load::of(power, link)));
+    let mut total = power.common;
+    for _ in 0..200 {
+        for (link, (_, f)) in links.iter_mut().zip(users) {
+            link.interference = f * total * link.gain;
+        }
+        total = sum(&links).total(power.common).unwrap();
+    }
+    let load = sum(&links);
+    (links, load)
+}
+
+fn three_calls() -> Vec<(Link, f64)> {
+    let calls = [(120.0, 0.2), (130.0, 1.0), (135.0, 2.0)];
+    calls.map(|(loss, f)| (user(64.0, 2.25, loss), f)).to_vec()
+}
+
+#[test]
+fn worked_cases_of_one_cell() {
+    let power = power();
+    let cases = [
+        ("W1", None, 0.12175, 180.445, 22.5635),
+        ("W2", Some(user(128.0, 2.9, 130.0)), 0.21044, 301.719, 24.7960),
+        ("W3", Some(user(256.0, 2.6, 130.0)), 0.28373, 424.605, 26.2799),
+    ];
+    for (name, dsch, eta, milliwatts, level) in cases {
+        let mut users = three_calls();
+        users.extend(dsch.map(|link| (link, 1.0)));
+        let (links, load) = with_others(&power, &users);
+        let sent = load.sent(&power);
+        assert!((dbm(sent.total) - level).abs() < 1e-4, "{name}: {} dBm", dbm(sent.total));
+        assert!((sent.total - milliwatts).abs() < 1e-3, "{name}: {} mW", sent.total);
+        assert!((load.factor(sent.total) - eta).abs() < 1e-5, "{name}: eta {}", load.factor(sent.total));
+        // The identity of a cell that is not at its limit.
+        let silent = power.common + load.outside - load.others;
+        assert!((load.factor(sent.total) - (1.0 - silent / sent.total)).abs() < 1e-9, "{name}");
+        let powers: Vec<f64> = links.iter().map(|link| sent.power_of(&power, link)).collect();
+        assert!((powers.iter().sum::<f64>() + power.common - sent.total).abs() < 1e-9, "{name}");
+        if name == "W1" {
+            for (is, wanted) in powers.iter().zip([6.4793, 41.825, 122.141]) {
+                assert!((is - wanted).abs() < 1e-3, "{is} of {wanted} mW");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_coupled_cells_meet_from_any_start() {
+    let power = power();
+    let mut coupled = Coupled::new(2);
+    let link = user(64.0, 2.25, 125.0);
+    let other = 0.6 * link.gain;
+    for _ in 0..20 {
+        coupled.add(&power, 0, &link, &[link.gain, other]);
+        coupled.add(&power, 1, &link, &[other, link.gain]);
+    }
+    assert!((coupled.coupling[0] - 0.221363).abs() < 1e-6 && (coupled.coupling[1] - 0.332045).abs() < 1e-6);
+    assert!((coupled.noise[0] + power.common - 230.316).abs() < 1e-3);
+    for start in [[1e-9, 1e-9], [10.0, 10.0], [linear(43.0), 10.0], [1e9, 1e9]] {
+        let mut powers = start;
+        coupled.solve(&[power; 2], &mut powers);
+        for sent in powers {
+            assert!((dbm(sent) - 27.1241).abs() < 1e-4, "from {start:?}: {} dBm", dbm(sent));
+        }
+    }
+}
+
+/// Solves (I - A) x = b by elimination.
+fn solved(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
+    let n = right.len();
+    for at in 0..n {
+        let pivot = (at..n).max_by(|&a, &b| matrix[a][at].abs().total_cmp(&matrix[b][at].abs())).unwrap();
+        matrix.swap(at, pivot);
+        right.swap(at, pivot);
+        let (row, value) = (matrix[at].clone(), right[at]);
+        for below in at + 1..n {
+            let factor = matrix[below][at] / row[at];
+            matrix[below].iter_mut().zip(&row).for_each(|(a, b)| *a -= factor * b);
+            right[below] -= factor * value;
+        }
+    }
+    for at in (0..n).rev() {
+        let known: f64 = (at + 1..n).map(|k| matrix[at][k] * right[k]).sum();
+        right[at] = (right[at] - known) / matrix[at][at];
+    }
+    right
+}
+
+const CELLS: usize = 5;
+
+/// A user of a cell with his gains from all.
+#[derive(Debug, Clone)]
+struct Placed {
+    cell: usize,
+    link: Link,
+    gains: Vec<f64>,
+}
+
+fn placed(most: usize) -> impl Strategy<Value = Vec<Placed>> {
+    let kbps = prop::sample::select(vec![16.0, 64.0, 128.0, 256.0]);
+    let user_of = (0..CELLS, kbps, 1.0..4.0, prop::collection::vec(95.0..140.0, CELLS)).prop_map(
+        |(cell, kbps, target, mut losses): (usize, f64, f64, Vec<f64>)| {
+            let best = losses.iter().copied().fold(f64::INFINITY, f64::min);
+            losses[cell] = best;
+            let gains = losses.iter().map(|loss| linear(-loss)).collect();
+            Placed { cell, link: user(kbps, target, best), gains }
+        },
+    );
+    prop::collection::vec(user_of, 1..most)
+}
+
+fn coupled(power: &PowerConfig, users: &[Placed]) -> Coupled {
+    let mut coupled = Coupled::new(CELLS);
+    for user in users {
+        coupled.add(power, user.cell, &user.link, &user.gains);
+    }
+    coupled
+}
+
+/// The link of a user when the cells send this.
+fn heard(user: &Placed, powers: &[f64]) -> Link {
+    let others = (0..CELLS).filter(|&cell| cell != user.cell);
+    Link { interference: others.map(|cell| powers[cell] * user.gains[cell]).sum(), ..user.link }
+}
+
+proptest! {
+    /// Below the limit the solution is that of the linear equations, and every Eb/N0 computed again is its target. At the
+    /// limit no cell exceeds it, all users of a cell are short by the same factor, and the search ends.
+    #[test]
+    fn ideal_control_solves_the_equations(users in placed(60)) {
+        let power = power();
+        let coupled = coupled(&power, &users);
+        let mut powers = vec![power.common; CELLS];
+        coupled.solve(&[power; CELLS], &mut powers);
+        prop_assert!(powers.iter().all(|&sent| sent <= power.max && sent >= power.common));
+        let rows = coupled.coupling.chunks(CELLS).enumerate();
+        let unit = |k: usize, j: usize| f64::from(u8::from(k == j));
+        let matrix = rows.map(|(k, row)| row.iter().enumerate().map(|(j, a)| unit(k, j) - a).collect()).collect();
+        let linear_solution = solved(matrix, coupled.noise.iter().map(|b| b + power.common).collect());
+        if linear_solution.iter().all(|&sent| sent > 0.0 && sent < power.max * 0.999) {
+            for (sent, exact) in powers.iter().zip(&linear_solution) {
+                prop_assert!((dbm(*sent) - dbm(*exact)).abs() < 1e-4, "{} of {}", sent, exact);
+            }
+        }
+        for cell in 0..CELLS {
+            let links: Vec<Link> = users.iter().filter(|user| user.cell == cell).map(|user| heard(user, &powers)).collect();
+            let load = links.iter().fold(Load::default(), |load, link| load.with(Load::of(&power, link)));
+            let sent = load.sent(&power);
+            let given: f64 = links.iter().map(|link| sent.power_of(&power, link)).sum();
+            prop_assert!((given + power.common - sent.total).abs() < 1e-6 * sent.total);
+            prop_assert!(sent.factor <= 1.0 + 1e-12);
+            for link in links {
+                let own = sent.power_of(&power, &link);
+                let achieved = link.achieved(power.own_share, power.noise, sent.total, own);
+                if sent.factor == 1.0 {
+                    prop_assert!((dbm(achieved) - dbm(link.target)).abs() < 1e-4);
+                } else {
+                    prop_assert!(achieved < link.target);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_load_that_no_power_serves_is_sent_at_the_limit() {
+    let power = power();
+    let link = user(256.0, 2.0, 120.0);
+    let load = (0..100).fold(Load::default(), |load, _| load.with(Load::of(&power, &link)));
+    assert!(load.own > 1.0 && load.total(power.common).is_none() && !load.fits(&power));
+    let sent = load.sent(&power);
+    assert_eq!(sent.total, power.max);
+    assert!((100.0 * sent.power_of(&power, &link) + power.common - power.max).abs() < 1e-6);
+    assert!(load.factor(sent.total) > 1.0);
+    // Two such cells, which drive each other up, end as well.
+    let mut coupled = Coupled::new(2);
+    for cell in [0, 1].repeat(100) {
+        coupled.add(&power, cell, &link, &[link.gain; 2]);
+    }
+    let mut powers = [10.0; 2];
+    coupled.solve(&[power; 2], &mut powers);
+    assert_eq!(powers, [power.max; 2]);
+}
+
+#[test]
+fn a_dch_may_have_a_limit_of_its_own() {
+    let power = PowerConfig { dch_max: Some(linear(20.0)), ..power() };
+    let sent = Sent { total: 2000.0, factor: 1.0 };
+    assert_eq!(power.dch_power(&sent, &user(64.0, 2.25, 150.0)), linear(20.0));
+    let near = user(64.0, 2.25, 100.0);
+    assert_eq!(power.dch_power(&sent, &near), sent.power_of(&power, &near));
+}
+
+#[test]
+fn commands_follow_a_target_within_their_step() {
+    let (power, link) = (power(), user(64.0, 2.25, 120.0));
+    let others = 500.0;
+    let mut inner = InnerLoop::new(0.01);
+    let mut achieved = Vec::new();
+    for _ in 0..200 {
+        let is = link.achieved(power.own_share, power.noise, inner.power + others, inner.power);
+        achieved.push(dbm(is) - 2.25);
+        inner.handle_slot(is, link.target, linear(power.step_db));
+    }
+    // One dB up for each slot but the first, whose command is still on its way; then up and down around the target.
+    let rises =
+        achieved.windows(2).take_while(|pair| (pair[1] - pair[0] - 1.0).abs() < 1e-9 || pair[1] == pair[0]);
+    assert!(rises.count() > 10, "{achieved:?}");
+    assert!(achieved[100..].iter().all(|off| off.abs() <= 2.0), "{achieved:?}");
+}
+
+#[test]
+fn the_outer_loop_keeps_one_percent() {
+    let config = OuterLoopConfig { up_db: 0.5, ratio: 0.01 };
+    let table = LinkTable::logistic(2.25, 2.5);
+    let draws = Streams::new(1, 0).addressed("blocks");
+    // 1.5 dB worse than planned: the loop finds out.
+    let (mut outer, mut lost) = (OuterLoop::default(), 0_u32);
+    let (warm_up, blocks) = (20_000_u32, 400_000_u32);
+    for block in 0..warm_up + blocks {
+        let loss = table.loss(linear(2.25 - 1.5) * outer.factor());
+        let is_lost = draws.tti(u64::from(block)).happens(0, loss);
+        lost += u32::from(is_lost && block >= warm_up);
+        outer.handle_blocks(&config, 1, u32::from(is_lost));
+    }
+    let ratio = f64::from(lost) / f64::from(blocks);
+    let standard_error = (0.01_f64 * 0.99 / f64::from(blocks)).sqrt();
+    assert!((ratio - 0.01).abs() < 3.0 * standard_error, "{ratio}");
+    assert!((outer.0 - 1.5).abs() < 1.5, "{}", outer.0);
+}

@@ -1,0 +1,292 @@
+//! MAC-c/sh: who has the DSCH of a cell in a TTI, in which format, on which code (TS 25.321 §4.2.3.2; Rendón et al. 2004, §2).
+//!
+//! Each TTI is decided anew, in three steps: what each user wants ([`Requirement`]), who is first ([`Priority`]), and what
+//! there is of codes and power ([`availability`]). Requirement and priority are chosen apart.
+//!
+//! It is pure: users ask, with what waits for them and how well they hear, and grants and refusals come out. Whoever asks
+//! obeys them, and says afterwards what was sent.
+
+mod availability;
+mod config;
+mod full_backlog;
+mod max_ci;
+mod proportional_fair;
+mod round_robin;
+mod service_credit;
+mod timeout;
+
+use umts_units::Time;
+
+pub use self::availability::Reason;
+pub use self::config::{
+    Accrual, CreditConfig, Debit, Expired, Format, LooksAt, MacShConfig, Priority, Requirement,
+    TimeoutConfig, WithoutCredit,
+};
+use self::proportional_fair::At;
+use self::round_robin::RoundRobin;
+pub use self::service_credit::Credit;
+pub use self::timeout::WaitingSdu;
+use crate::ids::UeId;
+use crate::radio::phy::ovsf::{Code, CodeShare};
+use crate::radio::phy::power_control::{Load, PowerConfig};
+use crate::radio::phy::sir::Link;
+
+/// A user with something to send.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ask {
+    /// Who asks.
+    pub ue: UeId,
+    /// His class: a lower one goes before all users of a higher one.
+    pub class: u8,
+    /// Blocks that wait for him, those that are sent again and control PDUs among them.
+    pub backlog: u32,
+    /// Since when the oldest of it waits.
+    pub since: Time,
+    /// The gain from his cell, 1/L.
+    pub gain: f64,
+    /// Power that he receives from other cells, in mW.
+    pub interference: f64,
+    /// What the outer loop multiplies his targets with; 1 without.
+    pub outer_loop: f64,
+}
+
+/// All who ask in a TTI, and the SDUs that wait for them where anybody looks at these.
+#[derive(Debug, Clone, Default)]
+pub struct Asks {
+    asks: Vec<(Ask, usize)>,
+    sdus: Vec<WaitingSdu>,
+}
+
+/// A user's part of a TTI.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Grant {
+    /// Whose it is.
+    pub ue: UeId,
+    /// The number of his format from zero: TF1 is 0.
+    pub format: usize,
+    /// That of the format that he wanted.
+    pub wanted: usize,
+    /// The most blocks that he may send.
+    pub blocks: u32,
+    /// His code.
+    pub code: Code,
+    /// What power control is to reach for him.
+    pub link: Link,
+}
+
+/// A user who has to wait for the next TTI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Refusal {
+    /// Who it is.
+    pub ue: UeId,
+    /// The number of the format that he wanted.
+    pub wanted: usize,
+    /// What there was not enough of.
+    pub reason: Reason,
+}
+
+/// The DSCH of a cell.
+#[derive(Debug)]
+pub struct MacSh {
+    config: MacShConfig,
+    codes: CodeShare,
+    turns: RoundRobin,
+    /// Those who are in the cell, by their numbers.
+    users: Vec<(UeId, Credit)>,
+    /// What a TTI leaves of the past in a user's mean.
+    keeps: f64,
+    order: Vec<Ranked>,
+    grants: Vec<Grant>,
+    refusals: Vec<Refusal>,
+}
+
+/// Where a user stands among all who ask.
+#[derive(Debug, Clone, Copy)]
+struct Ranked {
+    class: u8,
+    rank: f64,
+    since: Time,
+    ue: UeId,
+    ask: usize,
+    wanted: Option<usize>,
+}
+
+impl Asks {
+    /// A TTI begins: nobody asks.
+    pub fn begin(&mut self) {
+        self.asks.clear();
+        self.sdus.clear();
+    }
+
+    /// A user asks; his SDUs in order, if [`MacShConfig::asks_for_sdus`].
+    pub fn push(&mut self, ask: Ask, sdus: impl IntoIterator<Item = WaitingSdu>) {
+        self.asks.push((ask, self.sdus.len()));
+        self.sdus.extend(sdus);
+    }
+
+    /// Whether nobody asks.
+    pub fn is_empty(&self) -> bool {
+        self.asks.is_empty()
+    }
+
+    fn sdus(&self, at: usize) -> &[WaitingSdu] {
+        let to = self.asks.get(at + 1).map_or(self.sdus.len(), |(_, from)| *from);
+        &self.sdus[self.asks[at].1..to]
+    }
+}
+
+impl MacSh {
+    /// A DSCH on which nobody was served yet.
+    pub fn new(config: MacShConfig) -> Self {
+        let (codes, keeps) = (CodeShare::new(config.branch), proportional_fair::keeps(&config));
+        let (users, order, grants, refusals) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        MacSh { config, codes, turns: RoundRobin::default(), users, keeps, order, grants, refusals }
+    }
+
+    /// What it is configured with.
+    pub fn config(&self) -> &MacShConfig {
+        &self.config
+    }
+
+    /// A user comes into the cell with what he has coming to him.
+    pub fn join(&mut self, ue: UeId, credit: Credit) {
+        match self.users.binary_search_by_key(&ue, |(ue, _)| *ue) {
+            Ok(at) => self.users[at].1 = credit,
+            Err(at) => self.users.insert(at, (ue, credit)),
+        }
+    }
+
+    /// A user leaves the cell; what he takes along, if he was there.
+    pub fn leave(&mut self, ue: UeId) -> Option<Credit> {
+        let at = self.users.binary_search_by_key(&ue, |(ue, _)| *ue).ok()?;
+        Some(self.users.remove(at).1)
+    }
+
+    /// Decides TTI number `tti`, which begins `now`. `load` is that of the DCHs, and with that of the grants afterwards. Grants
+    /// come in the order of priority.
+    pub fn schedule(
+        &mut self,
+        now: Time,
+        tti: u64,
+        asks: &Asks,
+        power: &PowerConfig,
+        load: &mut Load,
+    ) -> &[Grant] {
+        self.rank(now, tti, asks, power, load);
+        self.codes.begin();
+        self.grants.clear();
+        self.refusals.clear();
+        let order = std::mem::take(&mut self.order);
+        for ranked in &order {
+            let ask = &asks.asks[ranked.ask].0;
+            self.decide(ask, ranked.wanted, power, load);
+        }
+        self.order = order;
+        self.give_codes();
+        &self.grants
+    }
+
+    /// The grants of the TTI that was decided last, in the order of priority.
+    pub fn grants(&self) -> &[Grant] {
+        &self.grants
+    }
+
+    /// Who was refused in the TTI that was decided last, in the order of priority.
+    pub fn refusals(&self) -> &[Refusal] {
+        &self.refusals
+    }
+
+    /// Of a grant in TTI number `tti` so many blocks were sent, and so many of those received.
+    pub fn served(&mut self, tti: u64, grant: &Grant, sent: u32, received: u32) {
+        self.turns.served(grant.ue);
+        let keeps = self.keeps;
+        let credit = user(&mut self.users, &self.config, tti, grant.ue);
+        credit.spend(&self.config.credit, grant.blocks, sent, received);
+        credit.serve(keeps, tti, sent);
+    }
+
+    /// What a user who is in the cell has coming to him, as of when he last asked.
+    pub fn credit(&self, ue: UeId) -> Option<&Credit> {
+        let at = self.users.binary_search_by_key(&ue, |(ue, _)| *ue).ok()?;
+        Some(&self.users[at].1)
+    }
+
+    /// Steps A and B: what everybody wants, and in which order they are served.
+    fn rank(&mut self, now: Time, tti: u64, asks: &Asks, power: &PowerConfig, load: &Load) {
+        self.order.clear();
+        for (at, (ask, _)) in asks.asks.iter().enumerate() {
+            let (config, sdus) = (&self.config, asks.sdus(at));
+            let credit = user(&mut self.users, config, tti, ask.ue);
+            credit.earn(&config.credit, tti);
+            let wanted = want(config, now, ask, sdus, credit);
+            let rank = match config.priority {
+                Priority::ServiceCredit => -credit.blocks(),
+                Priority::Timeout => timeout::rank(&config.timeout, sdus),
+                Priority::RoundRobin => self.turns.rank(ask.ue),
+                Priority::MaxCi => max_ci::rank(&availability::link_of(config, 0, ask), power.noise),
+                Priority::ProportionalFair => {
+                    let at = At { tti, keeps: self.keeps };
+                    proportional_fair::rank(config, power, load, ask, credit, at)
+                }
+            };
+            self.order.push(Ranked { class: ask.class, rank, since: ask.since, ue: ask.ue, ask: at, wanted });
+        }
+        self.order.sort_unstable_by(|a, b| {
+            let by_rank = a.class.cmp(&b.class).then(a.rank.total_cmp(&b.rank));
+            by_rank.then(a.since.cmp(&b.since)).then(a.ue.cmp(&b.ue))
+        });
+    }
+
+    /// Step C for one user: what he wants, less, or nothing.
+    fn decide(&mut self, ask: &Ask, wanted: Option<usize>, power: &PowerConfig, load: &mut Load) {
+        let Some(wanted) = wanted else {
+            self.refusals.push(Refusal { ue: ask.ue, wanted: 0, reason: Reason::Credit });
+            return;
+        };
+        match availability::take(&self.config, power, ask, wanted, &mut self.codes, load) {
+            Ok(format) => self.grants.push(Grant {
+                ue: ask.ue,
+                format,
+                wanted,
+                blocks: self.config.formats[format].blocks,
+                code: self.config.branch,
+                link: availability::link_of(&self.config, format, ask),
+            }),
+            Err(reason) => self.refusals.push(Refusal { ue: ask.ue, wanted, reason }),
+        }
+    }
+
+    /// Which code each grant has, those with small spreading factors first.
+    fn give_codes(&mut self) {
+        let spreading_factor = |grant: &Grant| self.config.formats[grant.format].spreading_factor;
+        let mut rising: Vec<usize> = (0..self.grants.len()).collect();
+        rising.sort_by_key(|&at| spreading_factor(&self.grants[at]));
+        let wanted: Vec<u16> = rising.iter().map(|&at| spreading_factor(&self.grants[at])).collect();
+        for (at, code) in rising.into_iter().zip(self.codes.codes(wanted)) {
+            self.grants[at].code = code;
+        }
+    }
+}
+
+/// Step A: the number of the format that a user wants; `None` if he has to wait for credits.
+#[inline]
+fn want(config: &MacShConfig, now: Time, ask: &Ask, sdus: &[WaitingSdu], credit: &Credit) -> Option<usize> {
+    let wanted = match config.requirement {
+        Requirement::ServiceCredit => credit.want(config)?,
+        Requirement::Timeout => timeout::want(config, now, sdus),
+        Requirement::FullBacklog => full_backlog::want(config, ask.backlog),
+    };
+    Some(if config.capped_by_backlog { wanted.min(config.holding(ask.backlog)) } else { wanted })
+}
+
+/// What a user has coming to him, who may be new in the cell.
+fn user<'a>(users: &'a mut Vec<(UeId, Credit)>, config: &MacShConfig, tti: u64, ue: UeId) -> &'a mut Credit {
+    let at = users.binary_search_by_key(&ue, |(ue, _)| *ue).unwrap_or_else(|at| {
+        users.insert(at, (ue, Credit::new(&config.credit, tti)));
+        at
+    });
+    &mut users[at].1
+}
+
+#[cfg(test)]
+mod tests;

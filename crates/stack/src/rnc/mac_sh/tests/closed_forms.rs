@@ -1,0 +1,104 @@
+//! Schedulers whose outcome is known, and power that is short.
+
+use super::*;
+
+fn full_backlog(priority: Priority) -> MacShConfig {
+    config(Requirement::FullBacklog, priority, 1.0, 300)
+}
+
+/// Who was served in each TTI.
+fn served(cell: &mut Cell, ttis: u32) -> Vec<Vec<u16>> {
+    let serve = |_| {
+        let rows = cell.tti(&[]);
+        (0..).zip(rows).filter(|(_, row)| row.1.is_some()).map(|(ue, _)| ue).collect()
+    };
+    (0..ttis).map(serve).collect()
+}
+
+fn blocks(cell: &Cell, first: u32) -> Vec<u32> {
+    cell.users.iter().map(|user| first - user.sdus.iter().map(|sdu| sdu.blocks).sum::<u32>()).collect()
+}
+
+#[test]
+fn round_robin_gives_everybody_the_same() {
+    let mut cell = Cell::new(full_backlog(Priority::RoundRobin));
+    for _ in 0..5 {
+        cell = cell.user(&[(0, 570, 10_000)]);
+    }
+    let turns = [vec![0, 1], vec![2, 3], vec![0, 4], vec![1, 2], vec![3, 4]];
+    assert_eq!(served(&mut cell, 5), turns);
+    // Two users of SF 8 in each TTI: 2/5 of 256 kbit/s for each of five.
+    served(&mut cell, 95);
+    assert_eq!(blocks(&cell, 10_000), [100 * 2 * 16 / 5; 5]);
+}
+
+#[test]
+fn max_ci_serves_the_best_until_they_have_all() {
+    let mut cell = Cell::new(full_backlog(Priority::MaxCi));
+    for loss in [110.0, 100.0, 105.0, 120.0] {
+        cell = cell.user_at(loss, &[(0, 570, 64)]);
+    }
+    // Two at a time, 64 blocks in four TTIs, the nearer ones first.
+    let best = served(&mut cell, 8);
+    assert_eq!(best[..4], [const { [1, 2] }; 4]);
+    assert_eq!(blocks(&cell, 64), [64, 64, 64, 64]);
+}
+
+#[test]
+fn interference_counts_as_loss_does() {
+    let mut cell = Cell::new(full_backlog(Priority::MaxCi));
+    for loss in [100.0, 103.0, 101.0] {
+        cell = cell.user_at(loss, &[(0, 570, 64)]);
+    }
+    // As much again as the noise is another 3.01 dB.
+    cell.users[0].ask.interference = cell.power.noise;
+    assert_eq!(served(&mut cell, 1), [vec![1, 2]]);
+}
+
+#[test]
+fn proportional_fairness_gives_users_who_are_alike_the_same() {
+    let mut cell = Cell::new(full_backlog(Priority::ProportionalFair));
+    for _ in 0..5 {
+        cell = cell.user(&[(0, 570, 100_000)]);
+    }
+    served(&mut cell, 1000);
+    let sent = blocks(&cell, 100_000);
+    assert_eq!(sent.iter().sum::<u32>(), 1000 * 32);
+    assert!(sent.iter().all(|blocks| blocks.abs_diff(6400) <= 32), "{sent:?}");
+}
+
+#[test]
+fn a_mean_decays_in_closed_form() {
+    let keeps: f64 = 0.98;
+    let mut credit = Credit::new(&credits(1.0).credit, 0);
+    (1..=50).for_each(|tti| credit.serve(keeps, tti, 16));
+    let risen = 16.0 * (1.0 - keeps.powi(50));
+    assert!((credit.mean_served(keeps, 50) - risen).abs() < 1e-9);
+    assert!((credit.mean_served(keeps, 150) - risen * keeps.powi(100)).abs() < 1e-9);
+}
+
+/// What a user this far away has who wants TF6, beside calls that leave `left` of the power.
+fn far(loss: f64, left: f64) -> (Option<u16>, Option<Reason>) {
+    let mut cell = Cell::new(full_backlog(Priority::MaxCi)).user_at(loss, &[(0, 570, 100)]);
+    cell.dchs.outside = cell.power.max * (1.0 - left);
+    let row = cell.tti(&[])[0];
+    assert_eq!(row.0, 6);
+    (row.1, cell.mac.refusals().first().map(|refusal| refusal.reason))
+}
+
+#[test]
+fn the_rate_is_halved_until_power_is_enough() {
+    // P_i = (om P_T + L P_N)/(G + om) with G = 3.84e6/256e3/1.43 = 10.5: at 43 dBm and 130 dB of loss 732 + 115 mW for TF6,
+    // 393 + 62 mW for TF4, 215 + 34 mW for TF3, 121 + 19 mW for TF2 and 68 + 11 mW for TF1.
+    let table = [
+        (0.10, Some(8), None),
+        (0.03, Some(16), None),
+        (0.015, Some(32), None),
+        (0.008, Some(64), None),
+        (0.005, Some(128), None),
+        (0.003, None, Some(Reason::Power)),
+    ];
+    for (left, spreading_factor, reason) in table {
+        assert_eq!(far(130.0, left), (spreading_factor, reason), "{left} of the power left");
+    }
+}

@@ -1,0 +1,197 @@
+//! Worked cases as tables, closed forms, and what must hold of any TTI.
+
+mod closed_forms;
+mod properties;
+mod service_credit;
+mod timeout;
+
+use std::sync::Arc;
+
+use umts_units::{Bytes, Duration};
+
+use super::*;
+use crate::radio::phy::LinkTable;
+use crate::radio::phy::power_control::PowerControl;
+
+const TTI: Duration = Duration::from_millis(20);
+
+fn linear(db: f64) -> f64 {
+    libm::exp10(db / 10.0)
+}
+
+/// TF1 to TF6 of the study.
+fn formats() -> Vec<Format> {
+    let formats = [(1, 128, 3.25), (2, 64, 2.75), (4, 32, 2.25), (8, 16, 1.85), (12, 8, 1.65), (16, 8, 1.55)];
+    let format = |(blocks, spreading_factor, target_db)| Format {
+        blocks,
+        spreading_factor,
+        target: linear(target_db),
+        errors: Arc::new(LinkTable::logistic(target_db, 2.5)),
+    };
+    formats.map(format).to_vec()
+}
+
+/// A quarter of the tree; blocks of a TTI at the guaranteed rate, milliseconds of timeout.
+fn config(requirement: Requirement, priority: Priority, per_tti: f64, timeout: u64) -> MacShConfig {
+    MacShConfig {
+        tti: TTI,
+        payload: Bytes(40),
+        formats: formats(),
+        branch: Code::last(4),
+        requirement,
+        priority,
+        capped_by_backlog: false,
+        credit: CreditConfig {
+            per_tti,
+            most: (2.0 * per_tti).max(16.0),
+            accrues: Accrual::Always,
+            debit: Debit::Sent,
+            without: WithoutCredit::OneBlock,
+        },
+        timeout: TimeoutConfig {
+            timeout: Duration::from_millis(timeout),
+            of_size: Some(Bytes(570)),
+            expired: Expired::Largest,
+            looks_at: LooksAt::All,
+        },
+        mean_over: Duration::from_secs(1),
+    }
+}
+
+fn credits(per_tti: f64) -> MacShConfig {
+    config(Requirement::ServiceCredit, Priority::ServiceCredit, per_tti, 300)
+}
+
+fn timeouts(timeout: u64) -> MacShConfig {
+    config(Requirement::Timeout, Priority::Timeout, 1.0, timeout)
+}
+
+/// Power that is never short beside users this near.
+fn power() -> PowerConfig {
+    PowerConfig {
+        max: linear(43.0),
+        common: 10.0,
+        noise: linear(-99.0),
+        own_share: 0.4,
+        dch_max: None,
+        control: PowerControl::Frame,
+        step_db: 1.0,
+        outer_loop: None,
+    }
+}
+
+/// A user with SDUs, who sends what he is granted and loses nothing.
+#[derive(Debug, Clone)]
+struct User {
+    ask: Ask,
+    sdus: Vec<WaitingSdu>,
+}
+
+/// What happened to a user in a TTI: the format that he wanted, the spreading factor that he had (`None`: postponed), blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Row(usize, Option<u16>, u32);
+
+/// A cell with users.
+struct Cell {
+    mac: MacSh,
+    power: PowerConfig,
+    dchs: Load,
+    users: Vec<User>,
+    tti: u64,
+}
+
+impl Cell {
+    fn new(config: MacShConfig) -> Self {
+        Cell { mac: MacSh::new(config), power: power(), dchs: Load::default(), users: Vec::new(), tti: 0 }
+    }
+
+    /// A user `loss` dB from the cell; SDUs that entered at a millisecond, of a size, in blocks.
+    fn user_at(mut self, loss: f64, sdus: &[(u64, u64, u32)]) -> Self {
+        let sdu = |&(entered, size, blocks): &(u64, u64, u32)| WaitingSdu {
+            entered: Time::ZERO + Duration::from_millis(entered),
+            size: Bytes(size),
+            blocks,
+        };
+        let ask = Ask {
+            ue: UeId(self.users.len() as u16),
+            class: 1,
+            backlog: 0,
+            since: Time::ZERO,
+            gain: linear(-loss),
+            interference: 0.0,
+            outer_loop: 1.0,
+        };
+        self.users.push(User { ask, sdus: sdus.iter().map(sdu).collect() });
+        self
+    }
+
+    fn user(self, sdus: &[(u64, u64, u32)]) -> Self {
+        self.user_at(100.0, sdus)
+    }
+
+    /// One TTI in which those of a higher class have so many codes of these spreading factors. A row for each user who asked.
+    fn tti(&mut self, taken: &[u16]) -> Vec<Row> {
+        let now = Time::ZERO + TTI * self.tti;
+        let mut asks = Asks::default();
+        for (at, &spreading_factor) in taken.iter().enumerate() {
+            self.take(&mut asks, UeId(1000 + at as u16), spreading_factor, now);
+        }
+        for user in &self.users {
+            let backlog: u32 = user.sdus.iter().map(|sdu| sdu.blocks).sum();
+            if backlog > 0 {
+                asks.push(
+                    Ask { backlog, since: user.sdus[0].entered, ..user.ask },
+                    user.sdus.iter().copied(),
+                );
+            }
+        }
+        let mut load = self.dchs;
+        let grants = self.mac.schedule(now, self.tti, &asks, &self.power, &mut load).to_vec();
+        let mut rows: Vec<(UeId, Row)> = Vec::new();
+        for grant in grants {
+            let sent = self.users.get_mut(grant.ue.index()).map_or(0, |user| user.send(grant.blocks));
+            self.mac.served(self.tti, &grant, sent, sent);
+            let spreading_factor = grant.code.spreading_factor;
+            rows.push((grant.ue, Row(grant.wanted + 1, Some(spreading_factor), sent)));
+        }
+        let refusals = self.mac.refusals().iter();
+        rows.extend(refusals.map(|refusal| (refusal.ue, Row(refusal.wanted + 1, None, 0))));
+        rows.sort_by_key(|(ue, _)| *ue);
+        self.tti += 1;
+        rows.into_iter().filter(|(ue, _)| ue.0 < 1000).map(|(_, row)| row).collect()
+    }
+
+    /// Somebody of a higher class who wants this spreading factor, by whatever requirement.
+    fn take(&mut self, asks: &mut Asks, ue: UeId, spreading_factor: u16, now: Time) {
+        let formats = &self.mac.config().formats;
+        let format =
+            formats.iter().find(|format| format.spreading_factor == spreading_factor).expect("one has it");
+        let blocks = format.blocks;
+        let mut credit = Credit::new(&self.mac.config().credit, self.tti);
+        credit.blocks = f64::from(blocks);
+        self.mac.join(ue, credit);
+        // An SDU of no size is late at once, and wants the largest format.
+        let (since, entered) = (now, now);
+        let user =
+            Ask { ue, class: 0, backlog: blocks, since, gain: 1e-8, interference: 0.0, outer_loop: 1.0 };
+        asks.push(user, [WaitingSdu { entered, size: Bytes(0), blocks }]);
+    }
+
+    fn credit(&self, ue: u16) -> f64 {
+        self.mac.credit(UeId(ue)).unwrap().blocks()
+    }
+}
+
+impl User {
+    /// Sends up to `most` blocks, the oldest first.
+    fn send(&mut self, most: u32) -> u32 {
+        let mut left = most;
+        for sdu in &mut self.sdus {
+            let sent = sdu.blocks.min(left);
+            sdu.blocks -= sent;
+            left -= sent;
+        }
+        self.sdus.retain(|sdu| sdu.blocks > 0);
+        most - left
+    }
+}

@@ -1,0 +1,66 @@
+//! Any TTI.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn asking() -> impl Strategy<Value = (u8, u32, f64, f64, u64)> {
+    (0_u8..2, 1_u32..40, 80.0..150.0, -120.0..-90.0, 0_u64..400)
+}
+
+fn requirement() -> impl Strategy<Value = Requirement> {
+    prop::sample::select(vec![Requirement::ServiceCredit, Requirement::Timeout, Requirement::FullBacklog])
+}
+
+fn priority() -> impl Strategy<Value = Priority> {
+    let all = [
+        Priority::ServiceCredit,
+        Priority::Timeout,
+        Priority::RoundRobin,
+        Priority::MaxCi,
+        Priority::ProportionalFair,
+    ];
+    prop::sample::select(all.to_vec())
+}
+
+proptest! {
+    /// Everybody is granted or refused once; codes are within the branch and do not meet; the cell can send what it granted;
+    /// nobody has more than he wanted; a user of a higher class is not refused for codes that a lower one has.
+    #[test]
+    fn a_tti_is_within_its_means(
+        requirement in requirement(),
+        priority in priority(),
+        calls in 0.0..0.98_f64,
+        users in prop::collection::vec(asking(), 0..50),
+    ) {
+        let mut mac = MacSh::new(config(requirement, priority, 4.0, 300));
+        let power = power();
+        let now = Time::ZERO + Duration::from_millis(400);
+        let mut asks = Asks::default();
+        for (at, &(class, backlog, loss, interference, entered)) in users.iter().enumerate() {
+            let since = Time::ZERO + Duration::from_millis(entered);
+            let (gain, interference) = (linear(-loss), linear(interference));
+            let ue = UeId(at as u16);
+            let sdu = WaitingSdu { entered: since, size: Bytes(570), blocks: backlog };
+            asks.push(Ask { ue, class, backlog, since, gain, interference, outer_loop: 1.0 }, [sdu]);
+        }
+        let dchs = Load { own: 0.3, outside: power.max * calls * 0.7, others: 0.0 };
+        let mut load = dchs;
+        let grants = mac.schedule(now, 20, &asks, &power, &mut load).to_vec();
+        let refusals = mac.refusals();
+        let mut all: Vec<u16> = grants.iter().map(|grant| grant.ue.0).chain(refusals.iter().map(|refusal| refusal.ue.0)).collect();
+        all.sort_unstable();
+        prop_assert_eq!(all, (0..users.len() as u16).collect::<Vec<_>>());
+        let branch = mac.config().branch;
+        for (at, grant) in grants.iter().enumerate() {
+            prop_assert!(branch.meets(grant.code) && grant.code.spreading_factor >= branch.spreading_factor);
+            prop_assert_eq!(grant.code.spreading_factor, mac.config().formats[grant.format].spreading_factor);
+            prop_assert!(grant.format <= grant.wanted);
+            prop_assert!(grants[..at].iter().all(|other| !other.code.meets(grant.code)));
+            prop_assert!(grants[..at].iter().all(|other| users[other.ue.index()].0 <= users[grant.ue.index()].0));
+        }
+        let sum = grants.iter().fold(dchs, |load, grant| load.with(Load::of(&power, &grant.link)));
+        prop_assert_eq!(sum, load);
+        prop_assert!(grants.is_empty() || load.fits(&power));
+    }
+}

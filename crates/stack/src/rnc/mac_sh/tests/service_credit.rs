@@ -1,0 +1,138 @@
+//! Service credits, TTI by TTI.
+
+use super::*;
+
+/// A packet of 570 octets: 15 blocks.
+const SDU: (u64, u64, u32) = (0, 570, 15);
+
+#[test]
+fn s1_two_credits_a_tti_take_fifteen_blocks_through_in_160_ms() {
+    let mut cell = Cell::new(credits(2.0)).user(&[SDU]);
+    let rows: Vec<Row> = (0..8).flat_map(|_| cell.tti(&[])).collect();
+    let two = Row(2, Some(64), 2);
+    assert_eq!(rows, [two, two, two, two, two, two, two, Row(2, Some(64), 1)]);
+    assert_eq!((cell.credit(0), cell.tti(&[])), (1.0, vec![]));
+}
+
+#[test]
+fn s2_credits_make_up_for_refusals() {
+    let mut cell = Cell::new(credits(4.0)).user(&[SDU]);
+    // Others have       credit      wants, has, sends
+    let table = [
+        (&[8, 8][..], 4.0, Row(3, None, 0)),
+        (&[8, 8], 8.0, Row(4, None, 0)),
+        (&[8, 16], 4.0, Row(5, Some(16), 8)),
+        (&[], 1.0, Row(4, Some(16), 7)),
+    ];
+    for (at, (taken, credit_left, row)) in table.into_iter().enumerate() {
+        assert_eq!((cell.tti(taken), cell.credit(0)), (vec![row], credit_left), "TTI {at}");
+    }
+    // As without the wait: 4, 4, 4, 3.
+    let mut alone = Cell::new(credits(4.0)).user(&[SDU]);
+    let blocks: Vec<u32> = (0..4).flat_map(|_| alone.tti(&[])).map(|row| row.2).collect();
+    assert_eq!(blocks, [4, 4, 4, 3]);
+}
+
+/// Users who want these spreading factors in this order, and what they have.
+fn wants(wanted: &[u16]) -> Vec<Option<u16>> {
+    let mut cell = Cell::new(config(Requirement::ServiceCredit, Priority::RoundRobin, 1.0, 300));
+    for (ue, wanted) in wanted.iter().enumerate() {
+        cell = cell.user(&[SDU]);
+        let formats = formats();
+        let format = formats.iter().rfind(|format| format.spreading_factor == *wanted).unwrap();
+        let mut credit = Credit::new(&cell.mac.config().credit, 0);
+        credit.blocks = f64::from(format.blocks);
+        cell.mac.join(UeId(ue as u16), credit);
+    }
+    cell.tti(&[]).into_iter().map(|row| row.1).collect()
+}
+
+#[test]
+fn s3_spreading_factors_are_doubled_until_they_fit() {
+    let table = [
+        (&[8, 32, 8, 32, 16][..], vec![Some(8), Some(32), Some(16), Some(32), None]),
+        (&[8, 8, 128], vec![Some(8), Some(8), None]),
+        (&[8, 16, 8, 8], vec![Some(8), Some(16), Some(16), None]),
+        (&[16, 16, 16, 32, 64, 128, 64, 16], {
+            vec![Some(16), Some(16), Some(16), Some(32), Some(64), Some(128), Some(128), None]
+        }),
+        (&[64, 8, 8], vec![Some(64), Some(8), Some(16)]),
+    ];
+    for (wanted, granted) in table {
+        assert_eq!(wants(wanted), granted, "{wanted:?}");
+    }
+    // Mean SF 22, one of five postponed.
+    let granted = wants(&[8, 32, 8, 32, 16]);
+    let used: Vec<u16> = granted.iter().flatten().copied().collect();
+    assert_eq!((used.iter().sum::<u16>(), used.len(), granted.len()), (88, 4, 5));
+}
+
+#[test]
+fn s7_two_of_three_users_fill_the_branch() {
+    let mut cell = Cell::new(credits(16.0)).user(&[SDU]).user(&[SDU]).user(&[SDU]);
+    assert_eq!(cell.tti(&[]), [Row(6, Some(8), 15), Row(6, Some(8), 15), Row(6, None, 0)]);
+    assert_eq!(cell.mac.refusals(), [Refusal { ue: UeId(2), wanted: 5, reason: Reason::Codes }]);
+}
+
+#[test]
+fn a_credit_that_is_brought_up_to_date_late_is_that_of_one_that_was_always() {
+    for (accrues, late) in [(Accrual::Always, 7.0), (Accrual::Backlogged, 2.0)] {
+        let config = CreditConfig { accrues, ..credits(1.0).credit };
+        let (mut often, mut once) = (Credit::new(&config, 0), Credit::new(&config, 0));
+        (1..=6).for_each(|tti| often.earn(&config, tti));
+        once.earn(&config, 6);
+        assert_eq!((often.blocks(), once.blocks()), (7.0, late), "{accrues:?}");
+        once.earn(&config, 6);
+        assert_eq!(once.blocks(), late, "nothing twice");
+        often.earn(&config, 1000);
+        assert!(often.blocks() <= config.most);
+    }
+}
+
+#[test]
+fn blocks_are_debited_by_the_reading() {
+    for (debit, left) in [(Debit::Sent, 8.0 - 7.0), (Debit::Received, 8.0 - 5.0), (Debit::Format, 0.0)] {
+        let config = CreditConfig { debit, ..credits(8.0).credit };
+        let mut credit = Credit::new(&config, 0);
+        credit.spend(&config, 8, 7, 5);
+        assert_eq!(credit.blocks(), left, "{debit:?}");
+    }
+}
+
+#[test]
+fn a_debt_is_one_block_at_a_time_or_a_wait() {
+    for (without, row) in
+        [(WithoutCredit::OneBlock, Row(1, Some(128), 1)), (WithoutCredit::Waits, Row(1, None, 0))]
+    {
+        let mut config = credits(1.0);
+        config.credit.without = without;
+        let mut cell = Cell::new(config).user(&[SDU]);
+        let mut credit = Credit::new(&cell.mac.config().credit, 0);
+        credit.blocks = -3.0;
+        cell.mac.join(UeId(0), credit);
+        assert_eq!(cell.tti(&[]), [row], "{without:?}");
+        let reasons: Vec<Reason> = cell.mac.refusals().iter().map(|refusal| refusal.reason).collect();
+        assert_eq!(reasons.contains(&Reason::Credit), without == WithoutCredit::Waits);
+    }
+}
+
+#[test]
+fn credits_go_with_the_user() {
+    let (mut from, mut to) = (Cell::new(credits(1.0)).user(&[SDU]), Cell::new(credits(1.0)).user(&[SDU]));
+    let mut credit = Credit::new(&from.mac.config().credit, 0);
+    credit.blocks = 5.0;
+    from.mac.join(UeId(0), credit);
+    let taken_along = from.mac.leave(UeId(0)).unwrap();
+    assert_eq!(from.mac.leave(UeId(0)), None);
+    to.tti = 3;
+    to.mac.join(UeId(0), taken_along);
+    assert_eq!(to.tti(&[]), [Row(4, Some(16), 8)]);
+}
+
+#[test]
+fn a_format_may_be_capped_by_the_backlog() {
+    for (capped_by_backlog, wanted) in [(false, 6), (true, 2)] {
+        let mut cell = Cell::new(MacShConfig { capped_by_backlog, ..credits(16.0) }).user(&[(0, 80, 2)]);
+        assert_eq!(cell.tti(&[])[0].0, wanted);
+    }
+}

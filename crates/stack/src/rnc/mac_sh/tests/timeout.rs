@@ -1,0 +1,94 @@
+//! Timeouts, TTI by TTI.
+
+use super::*;
+
+fn rows(mut cell: Cell, taken: &[&[u16]]) -> Vec<Row> {
+    taken.iter().flat_map(|taken| cell.tti(taken)).collect()
+}
+
+#[test]
+fn worked_cases() {
+    let free: &[u16] = &[];
+    let all: &[u16] = &[8, 8];
+    let table = [
+        // left 3, 2, 1 TTIs: need 5, 4, 3.
+        (
+            "S4",
+            timeouts(75),
+            vec![(0, 570, 15)],
+            vec![free; 3],
+            vec![Row(4, Some(16), 8), Row(3, Some(32), 4), Row(3, Some(32), 3)],
+        ),
+        // Due after 42.1 ms: left 2, 1, 0 TTIs; what is late wants the largest format.
+        (
+            "S5",
+            timeouts(300),
+            vec![(0, 80, 2)],
+            vec![all, all, free],
+            vec![Row(1, None, 0), Row(2, None, 0), Row(6, Some(8), 2)],
+        ),
+        // 4 blocks due in 60 ms, behind them 15 due in 100 ms: max(ceil(4/3), ceil(19/5)) = 4.
+        ("S6", timeouts(100), vec![(0, 342, 4), (0, 570, 15)], vec![free], vec![Row(3, Some(32), 4)]),
+    ];
+    for (name, config, sdus, taken, expected) in table {
+        assert_eq!(rows(Cell::new(config).user(&sdus), &taken), expected, "{name}");
+    }
+}
+
+#[test]
+fn readings_of_the_timeout() {
+    let reading = |change: fn(&mut TimeoutConfig), timeout| {
+        let mut config = timeouts(timeout);
+        change(&mut config.timeout);
+        config
+    };
+    let table = [
+        // 80 octets with 300 ms as all have: 15 TTIs for 2 blocks.
+        ("alike", reading(|timeout| timeout.of_size = None, 300), vec![(0, 80, 2)], 1),
+        // Late, and only what is left.
+        ("rest", reading(|timeout| timeout.expired = Expired::Rest, 300), vec![(0, 20, 2)], 2),
+        ("late", timeouts(300), vec![(0, 20, 2)], 6),
+        // S6 with its head alone: ceil(4/3) = 2.
+        (
+            "head",
+            reading(|timeout| timeout.looks_at = LooksAt::Head, 100),
+            vec![(0, 342, 4), (0, 570, 15)],
+            2,
+        ),
+    ];
+    for (name, config, sdus, wanted) in table {
+        assert_eq!(Cell::new(config).user(&sdus).tti(&[])[0].0, wanted, "{name}");
+    }
+}
+
+#[test]
+fn who_has_the_least_time_left_is_first() {
+    // The branch holds two of SF 8. Due after 300, 158 and 200 ms.
+    let mut config = timeouts(300);
+    config.requirement = Requirement::FullBacklog;
+    let mut cell = Cell::new(config).user(&[(0, 570, 16)]).user(&[(0, 300, 16)]).user(&[(0, 380, 16)]);
+    assert_eq!(cell.tti(&[]), [Row(6, None, 0), Row(6, Some(8), 16), Row(6, Some(8), 16)]);
+    assert!(cell.mac.config().asks_for_sdus());
+    assert!(!credits(1.0).asks_for_sdus());
+}
+
+#[test]
+fn control_pdus_alone_want_one_block_at_once() {
+    let mut mac = MacSh::new(timeouts(300));
+    let mut asks = Asks::default();
+    let ask = Ask {
+        ue: UeId(0),
+        class: 1,
+        backlog: 1,
+        since: Time::ZERO,
+        gain: 1e-10,
+        interference: 0.0,
+        outer_loop: 1.0,
+    };
+    let sdu = WaitingSdu { entered: Time::ZERO, size: Bytes(570), blocks: 15 };
+    asks.push(ask, [sdu]);
+    asks.push(Ask { ue: UeId(1), ..ask }, []);
+    let grants = mac.schedule(Time::ZERO, 0, &asks, &power(), &mut Load::default());
+    let order: Vec<(u16, u32)> = grants.iter().map(|grant| (grant.ue.0, grant.blocks)).collect();
+    assert_eq!(order, [(1, 1), (0, 1)]);
+}
