@@ -34,6 +34,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
         core: links.map(|(link, red)| link.config(*red)).collect(),
         pep: scenario.pep.as_ref().zip(plan.hops_to_pep).map(|(pep, hops)| pep.config(hops)),
         cells: (0..scenario.cell.len()).map(|cell| radio::cell(scenario, cell)).collect(),
+        sectors: None,
         ues,
         flows,
         programs: false,

@@ -10,6 +10,7 @@ use super::{Access, Cell};
 use crate::ids::{CellId, UeId};
 use crate::radio::Air;
 use crate::rnc::Admission;
+use crate::rnc::sectors::{Sectors, SectorsConfig};
 use crate::step::Wakeup;
 use crate::ue::{COMMON, UeConfig, UeContext, Ues};
 
@@ -18,25 +19,43 @@ impl Access {
     ///
     /// # Panics
     /// If a UE names a cell that does not exist: a scenario was checked for that.
-    pub fn new(cells: &[CellConfig], ues: &[UeConfig], streams: &Streams) -> Self {
+    pub fn new(
+        cells: &[CellConfig],
+        sectors: Option<&SectorsConfig>,
+        ues: &[UeConfig],
+        streams: &Streams,
+    ) -> Self {
         let mut access = Access {
             cells: cells.iter().map(Cell::new).collect(),
             carriers: Carriers::default(),
             ues: Ues::default(),
             air: Air::default(),
+            sectors: None,
             substitutes: Vec::new(),
             streams: *streams,
             ready: Vec::new(),
         };
+        if let Some(config) = sectors {
+            access.add_sectors(config, ues);
+        }
         for (index, ue) in ues.iter().enumerate() {
             access.add_ue(UeId(index as u16), ue);
         }
         access
     }
 
+    /// The DSCHs of a layout, with what users know of it who are in none of its cells.
+    fn add_sectors(&mut self, config: &SectorsConfig, ues: &[UeConfig]) {
+        let mobilities: Vec<_> = ues.iter().map(|ue| ue.mobility.clone()).collect();
+        let sectors = Sectors::new(config, &mobilities, &self.streams);
+        self.sectors = Some(self.carriers.add_sectors(sectors, self.cells[0].config.iub));
+    }
+
     fn add_ue(&mut self, ue: UeId, config: &UeConfig) {
-        let cell = CellId(config.cell as u16);
-        let mut maker = Maker { cells: &self.cells, carriers: &mut self.carriers, streams: &self.streams };
+        let best = self.sectors.and_then(|id| self.carriers[id].sharing.cell_of(ue));
+        let cell = best.unwrap_or(CellId(config.cell as u16));
+        let (sectors, streams) = (self.sectors, &self.streams);
+        let mut maker = Maker { cells: &self.cells, carriers: &mut self.carriers, sectors, streams };
         let legs = maker.legs(ue, cell, COMMON, config.channels, &config.errors);
         if let Some(switching) = &config.switching {
             let admission = &mut self.cells[cell.index()].admission;

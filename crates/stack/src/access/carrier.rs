@@ -12,8 +12,11 @@ use umts_units::{Duration, Time};
 use super::config::CellConfig;
 use super::sharing::Sharing;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
-use crate::radio::mac::Channel;
+use crate::nodeb::Iub;
+use crate::radio::mac::{Channel, TransportFormat};
+use crate::radio::phy::Lost;
 use crate::rnc::Plan;
+use crate::rnc::sectors::Sectors;
 use crate::ue::ChannelConfig;
 
 /// All carriers, by their numbers and by what they are.
@@ -67,6 +70,17 @@ impl Carriers {
             let number = self.list.len() - 1;
             CarrierId(u16::try_from(number).expect("there are few combinations of cell, channel and TTI"))
         })
+    }
+}
+
+impl Carriers {
+    /// The one carrier of the DSCHs of a layout, with the Iub of its cells.
+    pub fn add_sectors(&mut self, sectors: Sectors, iub: Iub) -> CarrierId {
+        let format = TransportFormat { tti: sectors.tti(), blocks: Lost::MOST_BLOCKS };
+        let (cell, direction, channel) = (CellId(0), Direction::Downlink, Channel::Dsch);
+        let plan = Plan { cell, direction, channel, format, iub };
+        self.list.push(Carrier::new(plan, Sharing::Sectors(Box::new(sectors))));
+        CarrierId(u16::try_from(self.list.len() - 1).expect("it is the first"))
     }
 }
 

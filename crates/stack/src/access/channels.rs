@@ -4,7 +4,8 @@ use umts_kernel::random::Streams;
 
 use super::carrier::{CarrierKey, Carriers};
 use super::{Access, Cell};
-use crate::ids::{CellId, Direction, UeId};
+use crate::ids::{CarrierId, CellId, Direction, UeId};
+use crate::radio::mac::Channel;
 use crate::radio::phy::{BlockErrors, ErrorModel, errors_stream};
 use crate::ue::{COMMON, ChannelConfig, Leg};
 
@@ -12,6 +13,8 @@ use crate::ue::{COMMON, ChannelConfig, Leg};
 pub(super) struct Maker<'a> {
     pub cells: &'a [Cell],
     pub carriers: &'a mut Carriers,
+    /// The carrier of the DSCHs of a layout.
+    pub sectors: Option<CarrierId>,
     pub streams: &'a Streams,
 }
 
@@ -36,9 +39,12 @@ impl Maker<'_> {
                 None => CarrierKey::new(cell, direction, channel),
                 Some(_) => CarrierKey::of_both_directions(cell, channel),
             };
+            let of_layout = self.sectors.filter(|_| channel.channel == Channel::Dsch);
+            let carriers = &mut self.carriers;
             Leg {
                 cell,
-                carrier: self.carriers.find_or_make(key, config, channel, self.streams),
+                carrier: of_layout
+                    .unwrap_or_else(|| carriers.find_or_make(key, config, channel, self.streams)),
                 format: channel.format,
                 block_bits: channel.block_bits,
                 errors: BlockErrors::new(errors, self.streams.addressed(&radio)),
@@ -60,8 +66,12 @@ impl Access {
         let context = &mut self.ues[ue];
         let Some(control) = context.control.as_mut().filter(|control| !control.uses(number)) else { return };
         let legs = control.take(number).unwrap_or_else(|| {
-            let mut maker =
-                Maker { cells: &self.cells, carriers: &mut self.carriers, streams: &self.streams };
+            let mut maker = Maker {
+                cells: &self.cells,
+                carriers: &mut self.carriers,
+                sectors: self.sectors,
+                streams: &self.streams,
+            };
             maker.legs(ue, context.cell, number, control.dch(number - 1), &control.errors)
         });
         let before = std::mem::replace(&mut context.legs, legs);

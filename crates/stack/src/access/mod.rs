@@ -25,6 +25,7 @@ mod config;
 mod control;
 mod full_cell;
 mod landing;
+mod sectors;
 mod sharing;
 mod substitute;
 mod tdd;
@@ -58,6 +59,8 @@ pub struct Access {
     carriers: Carriers,
     ues: Ues,
     air: Air,
+    /// The carrier of the DSCHs of a layout, if there is one.
+    sectors: Option<CarrierId>,
     /// What stands in place of UMTS, by UE; empty if nothing does for any.
     substitutes: Vec<Option<Box<Substitute>>>,
     /// Makes the draws of carriers and channels that come to be later.
@@ -86,6 +89,7 @@ impl Access {
         for ue in self.ues.iter().filter(|ue| ue.control.is_some()) {
             agenda.push(Time::ZERO, Phase::Rrc, Event::RrcWake(ue.id));
         }
+        self.start_sectors(agenda);
     }
 
     /// A packet enters: at the RNC for the downlink, at the UE for the uplink.
@@ -117,8 +121,10 @@ impl Access {
     /// A TTI begins for RLC on this carrier.
     #[inline]
     pub fn turn<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
-        if matches!(self.carriers[id].sharing, Sharing::Granted(_)) {
-            return self.granted_turn(step, id);
+        match self.carriers[id].sharing {
+            Sharing::Granted(_) => return self.granted_turn(step, id),
+            Sharing::Sectors(_) => return self.sectors_turn(step, id),
+            _ => {}
         }
         let mut ready = std::mem::take(&mut self.ready);
         let carrier = &mut self.carriers[id];

@@ -5,10 +5,11 @@ use umts_kernel::random::{AddressedStream, Streams};
 
 use super::config::{CellConfig, FachMode, RachMode};
 use crate::Step;
-use crate::ids::CarrierId;
+use crate::ids::{CarrierId, CellId, UeId};
 use crate::nodeb::EuraneFach;
 use crate::radio::Air;
 use crate::radio::mac::{Channel, RachAccess};
+use crate::rnc::sectors::Sectors;
 use crate::rnc::tdd::MacTdd;
 use crate::rnc::{MacC, MacD, Plan, Scheduler, SchedulerKind, Turn};
 use crate::trace::TraceEvent;
@@ -29,6 +30,8 @@ pub(super) enum Sharing {
     Private(PrivateRach),
     /// Slots and codes of a TDD cell, on request.
     Granted(Box<MacTdd>),
+    /// The DSCHs of all cells of a layout, which share the air.
+    Sectors(Box<Sectors>),
 }
 
 impl Sharing {
@@ -73,10 +76,18 @@ impl Sharing {
             Sharing::Pushed(mac) => mac.turn(step, turn, ues, air),
             Sharing::Contention(mac) => mac.turn(step, turn, ues, air),
             Sharing::Private(mac) => mac.turn(step, turn, ues, air),
-            // Its turns are those of the cell: `access/tdd.rs`.
-            Sharing::Granted(_) => {}
+            // Their turns are those of the cell, and of all cells: `access/tdd.rs`, `access/sectors.rs`.
+            Sharing::Granted(_) | Sharing::Sectors(_) => {}
         }
         false
+    }
+
+    /// The cell of a layout that a UE is in.
+    pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
+        match self {
+            Sharing::Sectors(sectors) => sectors.cell_of(ue),
+            _ => None,
+        }
     }
 
     /// A frame of the Node B begins, where it has frames of its own.

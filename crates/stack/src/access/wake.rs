@@ -23,10 +23,14 @@ impl Access {
         if context.rlc[direction.index()].has_work(step.cx.now) {
             let id = context.leg(direction).carrier;
             let carrier = &mut self.carriers[id];
-            if matches!(carrier.sharing, Sharing::Granted(_)) {
-                self.capacity_changed(step, id, ue, direction);
-            } else if let Some(tick) = carrier.activate(step.cx.now, ue) {
-                step.at(tick, Phase::Transmit, Event::Tick(id));
+            match carrier.sharing {
+                Sharing::Granted(_) => self.capacity_changed(step, id, ue, direction),
+                Sharing::Sectors(_) => self.dsch_wanted(step, id, ue),
+                _ => {
+                    if let Some(tick) = carrier.activate(step.cx.now, ue) {
+                        step.at(tick, Phase::Transmit, Event::Tick(id));
+                    }
+                }
             }
         } else {
             schedule_wake(step, context, direction);

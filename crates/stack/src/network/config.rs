@@ -8,6 +8,7 @@ pub use crate::ue::{ChannelConfig, SubstituteConfig, SwitchingConfig, UeConfig};
 
 use crate::core_network::pep::PepConfig;
 use crate::core_network::{Impairment, LinkConfig};
+use crate::rnc::sectors::SectorsConfig;
 
 /// A whole network.
 #[derive(Debug, Clone)]
@@ -18,6 +19,8 @@ pub struct NetworkConfig {
     pub pep: Option<PepConfig>,
     /// The cells.
     pub cells: Vec<CellConfig>,
+    /// What they share where they are those of a layout: the air, and DSCHs.
+    pub sectors: Option<SectorsConfig>,
     /// The user equipments.
     pub ues: Vec<UeConfig>,
     /// What they do.

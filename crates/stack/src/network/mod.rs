@@ -58,7 +58,7 @@ impl Network {
                     None => core,
                     Some(pep) => core.with_pep(pep, config.flows.iter().map(|flow| flow.helped).collect()),
                 },
-                access: Access::new(&config.cells, &config.ues, streams),
+                access: Access::new(&config.cells, config.sectors.as_ref(), &config.ues, streams),
             },
         }
     }

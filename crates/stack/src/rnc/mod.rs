@@ -1,12 +1,14 @@
 //! The radio network controller: who may use the common channel, who gets a channel of his own, and when.
 
 mod admission;
+pub mod calls;
 mod mac_c;
 mod mac_d;
 pub mod mac_sh;
 mod plan;
 pub mod rrc;
 mod scheduler;
+pub mod sectors;
 pub mod tdd;
 
 pub use admission::{Admission, Decision, Limits, Preemptible, Reserved};

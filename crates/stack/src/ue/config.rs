@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::environment::MobilityConfig;
 use crate::radio::capacity::CapacityConfig;
 use crate::radio::flat::FlatConfig;
 use crate::radio::mac::{Channel, TransportFormat};
@@ -16,6 +17,8 @@ use crate::rnc::rrc::RrcConfig;
 pub struct UeConfig {
     /// Index of its cell.
     pub cell: usize,
+    /// How it moves among the cells of a layout, where its own is the best; `None`: it is in no layout.
+    pub mobility: Option<MobilityConfig>,
     /// Header compression, both directions alike.
     pub pdcp: Option<PdcpConfig>,
     /// RLC, both ends alike.

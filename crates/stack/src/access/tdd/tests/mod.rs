@@ -91,6 +91,7 @@ impl Bench {
         };
         let ue = UeConfig {
             cell: 0,
+            mobility: None,
             pdcp: None,
             rlc: RlcConfig::Am(rlc.into()),
             wire_mode: false,
@@ -100,7 +101,7 @@ impl Bench {
             substitute: None,
         };
         Bench {
-            access: Access::new(&[cell], &vec![ue; users], &Streams::new(seed, 0)),
+            access: Access::new(&[cell], None, &vec![ue; users], &Streams::new(seed, 0)),
             agenda: EventQueue::new(),
             trace: Vec::new(),
             delivered: [Vec::new(), Vec::new()],

@@ -1,0 +1,101 @@
+//! The cells of a layout: one TTI of all their DSCHs, and users who change cells.
+
+#[cfg(test)]
+mod tests;
+
+use umts_kernel::{EventQueue, Phase, TraceSink};
+use umts_units::Time;
+
+use super::Access;
+use super::carrier::CarrierKey;
+use super::sharing::Sharing;
+use super::wake::schedule_wake;
+use crate::Step;
+use crate::event::Event;
+use crate::ids::{CarrierId, CellId, Direction, UeId};
+use crate::rnc::SchedulerKind;
+use crate::rnc::sectors::{Change, RlcAtHandover};
+use crate::trace::TraceEvent;
+use crate::ue::ChannelConfig;
+
+impl Access {
+    /// Schedules the first TTI.
+    pub(super) fn start_sectors(&self, agenda: &mut EventQueue<Event>) {
+        if let Some(id) = self.sectors {
+            agenda.push(Time::ZERO, Phase::Schedule, Event::Tick(id));
+        }
+    }
+
+    /// A UE has something to send on the DSCH of its cell.
+    pub(super) fn dsch_wanted<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        id: CarrierId,
+        ue: UeId,
+    ) {
+        let Sharing::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
+        let change = sectors.wants(step.cx.now, ue);
+        schedule_wake(step, &mut self.ues[ue], Direction::Downlink);
+        if let Some(change) = change {
+            self.change_cell(step, change);
+        }
+    }
+
+    /// A TTI of all cells begins: who moves, changes cells; then all cells schedule; then all of them transmit.
+    pub(super) fn sectors_turn<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
+        let Sharing::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
+        let changes = sectors.look_around(step.cx.now, &self.ues);
+        for &change in &changes {
+            self.change_cell(step, change);
+        }
+        let carrier = &mut self.carriers[id];
+        let Sharing::Sectors(sectors) = &mut carrier.sharing else { return };
+        sectors.return_changes(changes);
+        let mut served = std::mem::take(&mut self.ready);
+        sectors.turn(step, &carrier.plan, &mut self.ues, &mut self.air, &mut served);
+        for &ue in &served {
+            let context = &mut self.ues[ue];
+            if !context.rlc[Direction::Downlink.index()].has_work(step.cx.now) {
+                sectors.rests(ue);
+            }
+            schedule_wake(step, context, Direction::Downlink);
+        }
+        step.at(step.cx.now + carrier.plan.format.tti, Phase::Schedule, Event::Tick(id));
+        served.clear();
+        self.ready = served;
+    }
+
+    /// A UE is in another cell from now on. What is on its way arrives, unless RLC begins anew.
+    fn change_cell<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, change: Change) {
+        let Change { ue, from, to, interruption, rlc } = change;
+        step.cx.record(|| TraceEvent::Handover { ue, from: from.0, to: to.0, interruption });
+        self.ues[ue].cell = to;
+        self.move_uplink(step, ue, to);
+        match rlc {
+            RlcAtHandover::Kept => {}
+            RlcAtHandover::Reestablished => self.ues[ue].reestablish(&mut step.cx),
+        }
+        for direction in Direction::BOTH {
+            self.ues[ue].legs[direction.index()].cell = to;
+        }
+    }
+
+    /// The DCH of the uplink is one of the new cell.
+    fn move_uplink<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId, to: CellId) {
+        let leg = self.ues[ue].leg(Direction::Uplink);
+        let before = &mut self.carriers[leg.carrier];
+        before.deactivate(ue);
+        let channel = ChannelConfig {
+            channel: before.plan.channel,
+            number: 0,
+            scheduler: SchedulerKind::default(),
+            format: leg.format,
+            block_bits: leg.block_bits,
+        };
+        let key = CarrierKey::new(to, Direction::Uplink, channel);
+        let config = &self.cells[to.index()].config;
+        let carrier = self.carriers.find_or_make(key, config, channel, &self.streams);
+        self.ues[ue].legs[Direction::Uplink.index()].carrier = carrier;
+        self.rlc_changed(step, ue, Direction::Uplink);
+    }
+}

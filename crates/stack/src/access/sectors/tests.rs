@@ -1,0 +1,369 @@
+//! Users of the DSCHs of a layout: what is granted, cells that are changed, calls beside them.
+
+use std::sync::Arc;
+
+use umts_kernel::EventQueue;
+use umts_kernel::random::Streams;
+use umts_units::{Bytes, Duration, Time};
+
+use crate::Step;
+use crate::access::{Access, CellConfig, FachMode, RachMode};
+use crate::environment::{
+    Border, EnvironmentConfig, Layout, MobilityConfig, PropagationConfig, ShadowingConfig, Track,
+};
+use crate::event::Event;
+use crate::ids::{CellId, Direction, PacketId, UeId};
+use crate::nodeb::{Iub, IubTiming};
+use crate::packet::{Content, Packet};
+use crate::radio::mac::{Channel, TransportFormat};
+use crate::radio::phy::ovsf::Code;
+use crate::radio::phy::power_control::{OuterLoopConfig, PowerConfig, PowerControl};
+use crate::radio::phy::{ErrorModel, LinkTable};
+use crate::radio::rlc::RlcConfig;
+use crate::radio::rlc::am::AmConfig;
+use crate::radio::rlc::testing::packet;
+use crate::rnc::calls::{CallsConfig, Offered};
+use crate::rnc::mac_sh::{
+    Accrual, CreditConfig, Debit, Expired, Format, LooksAt, MacShConfig, Priority, Requirement,
+    TimeoutConfig, WithoutCredit,
+};
+use crate::rnc::sectors::{HandoverConfig, RlcAtHandover, SectorsConfig};
+use crate::rnc::{Limits, Reserved, SchedulerKind};
+use crate::trace::{Postponed, TraceEvent};
+use crate::ue::{ChannelConfig, UeConfig};
+
+const TTI: Duration = Duration::from_millis(20);
+
+fn linear(db: f64) -> f64 {
+    libm::exp10(db / 10.0)
+}
+
+/// The cells of the study, in a torus without shadows; 1 % of the DSCHs' blocks are lost at `target_db`.
+fn sectors(guaranteed_blocks: f64, target_db: f64) -> SectorsConfig {
+    let format = |(blocks, spreading_factor)| Format {
+        blocks,
+        spreading_factor,
+        target: linear(2.25),
+        errors: Arc::new(LinkTable::logistic(target_db, 2.5)),
+    };
+    let formats = [(1, 128), (2, 64), (4, 32), (8, 16), (12, 8), (16, 8)];
+    SectorsConfig {
+        environment: EnvironmentConfig {
+            layout: Layout::lattice([3, 4], 500.0, Border::Torus, None),
+            propagation: PropagationConfig::default(),
+            shadowing: ShadowingConfig { deviation_db: 0.0, ..ShadowingConfig::default() },
+        },
+        power: PowerConfig {
+            max: linear(43.0),
+            common: 10.0,
+            noise: linear(-99.0),
+            own_share: 0.4,
+            dch_max: None,
+            control: PowerControl::Frame,
+            step_db: 1.0,
+            outer_loop: None,
+        },
+        dsch: MacShConfig {
+            tti: TTI,
+            payload: Bytes(40),
+            formats: formats.map(format).into(),
+            branch: Code { spreading_factor: 4, number: 3 },
+            requirement: Requirement::ServiceCredit,
+            priority: Priority::ServiceCredit,
+            capped_by_backlog: false,
+            credit: CreditConfig {
+                per_tti: guaranteed_blocks,
+                most: f64::max(16.0, 2.0 * guaranteed_blocks),
+                accrues: Accrual::Backlogged,
+                debit: Debit::Sent,
+                without: WithoutCredit::OneBlock,
+            },
+            timeout: TimeoutConfig {
+                timeout: Duration::from_millis(300),
+                of_size: Some(Bytes(570)),
+                expired: Expired::Largest,
+                looks_at: LooksAt::All,
+            },
+            mean_over: Duration::from_secs(1),
+        },
+        handover: HandoverConfig {
+            hysteresis_db: 1.0,
+            interruption: Duration::ZERO,
+            rlc: RlcAtHandover::Kept,
+        },
+        calls: Vec::new(),
+        calls_slope: 2.5,
+    }
+}
+
+/// No block is lost.
+const ERROR_FREE: f64 = -30.0;
+
+/// Cells, users and what happens.
+struct Bench {
+    access: Access,
+    agenda: EventQueue<Event>,
+    trace: Vec<(Time, TraceEvent)>,
+    delivered: Vec<(Time, UeId, u64)>,
+}
+
+impl Bench {
+    fn new(config: &SectorsConfig, mobilities: &[MobilityConfig]) -> Self {
+        let lead = Duration::ZERO;
+        let iub = Iub { rate: None, delay: Duration::ZERO, timing: IubTiming::JustInTime, lead };
+        let limits = Limits { rates: [None; 2], dchs: None, queue: 0 };
+        let (fach, rach, reserved) = (FachMode::Pull, RachMode::Shared, Reserved::default());
+        let cell = CellConfig { iub, fach, rach, limits, reserved, tdd: None };
+        let channel = |channel, blocks| ChannelConfig {
+            channel,
+            number: 0,
+            scheduler: SchedulerKind::default(),
+            format: TransportFormat { tti: TTI, blocks },
+            block_bits: 336,
+        };
+        let rlc: Arc<AmConfig> = AmConfig { max_dat: None, buffer: None, ..AmConfig::default() }.into();
+        let ues: Vec<_> = mobilities
+            .iter()
+            .map(|mobility| UeConfig {
+                cell: 0,
+                mobility: Some(mobility.clone()),
+                pdcp: None,
+                rlc: RlcConfig::Am(rlc.clone()),
+                wire_mode: false,
+                channels: [channel(Channel::Dsch, 16), channel(Channel::Dch, 4)],
+                switching: None,
+                errors: [ErrorModel::ErrorFree, ErrorModel::ErrorFree],
+                substitute: None,
+            })
+            .collect();
+        let cells = vec![cell; config.environment.layout.cells()];
+        let access = Access::new(&cells, Some(config), &ues, &Streams::new(1, 0));
+        let mut agenda = EventQueue::new();
+        access.start(&mut agenda);
+        Bench { access, agenda, trace: Vec::new(), delivered: Vec::new() }
+    }
+
+    fn sends(&mut self, ms: u64, ue: u16, id: u64, octets: u32) {
+        let at = Time::ZERO + Duration::from_millis(ms);
+        self.until(at);
+        let mut packet = Packet { id: PacketId(id), ue: UeId(ue), ..packet(id, octets) };
+        if let Content::Segment(segment) = &mut packet.content {
+            segment.direction = Direction::Downlink;
+        }
+        let mut step = Step::new(at, &mut self.trace, &mut self.agenda);
+        self.access.enter(&mut step, packet);
+    }
+
+    fn until(&mut self, end: Time) {
+        while self.agenda.next_time().is_some_and(|at| at < end) {
+            let (now, event) = self.agenda.pop().expect("it was seen");
+            let mut step = Step::new(now, &mut self.trace, &mut self.agenda);
+            match event {
+                Event::Tick(id) => self.access.turn(&mut step, id),
+                Event::RlcWake(ue, direction) => self.access.rlc_wake(&mut step, ue, direction),
+                Event::BlocksArrive(flight) => {
+                    let mut landing = self.access.land(flight);
+                    while let Some(packet) = self.access.next_sdu(&mut step, &mut landing) {
+                        self.delivered.push((now, packet.ue, packet.id.0));
+                    }
+                }
+                other => panic!("{other:?} is not of these cells"),
+            }
+        }
+    }
+
+    fn seconds(&mut self, seconds: u64) {
+        self.until(Time::ZERO + Duration::from_secs(seconds));
+    }
+
+    /// Blocks sent and spreading factor of each grant.
+    fn grants(&self) -> Vec<(u8, u16)> {
+        let of = |(_, event): &(Time, TraceEvent)| match event {
+            TraceEvent::DschGranted { sent, spreading_factor, .. } => Some((*sent, *spreading_factor)),
+            _ => None,
+        };
+        self.trace.iter().filter_map(of).collect()
+    }
+
+    fn handovers(&self) -> Vec<(Time, u16, u16)> {
+        let of = |(at, event): &(Time, TraceEvent)| match event {
+            TraceEvent::Handover { from, to, .. } => Some((*at, *from, *to)),
+            _ => None,
+        };
+        self.trace.iter().filter_map(of).collect()
+    }
+
+    /// Numbers of packets in the order in which they came out.
+    fn came(&self) -> Vec<u64> {
+        self.delivered.iter().map(|(_, _, id)| *id).collect()
+    }
+}
+
+/// From the middle of one cell to that of the next, at 50 km/h, and back.
+fn commuter(config: &SectorsConfig) -> MobilityConfig {
+    let layout = &config.environment.layout;
+    let (here, there) = (layout.centre(CellId(0)), layout.centre(CellId(1)));
+    let points = (0..20).map(|n| {
+        let at = Duration::from_millis(63_000) * n;
+        (at, if n % 2 == 0 { here } else { there })
+    });
+    let track = Track::new(&points.collect::<Vec<_>>()).expect("its times rise");
+    MobilityConfig::Track(track.into())
+}
+
+#[test]
+fn credits_send_a_packet_in_eight_ttis() {
+    let mut bench = Bench::new(&sectors(2.0, ERROR_FREE), &[MobilityConfig::Still]);
+    bench.sends(20, 0, 1, 570);
+    bench.seconds(1);
+    let data = &bench.grants()[..8];
+    assert_eq!(data, [(2, 64), (2, 64), (2, 64), (2, 64), (2, 64), (2, 64), (2, 64), (1, 64)]);
+    // The packet came in a TTI before its turn; eight TTIs of air, no Iub.
+    let (at, _, id) = bench.delivered[0];
+    assert_eq!((at, id), (Time::ZERO + Duration::from_millis(20 + 8 * 20), 1));
+}
+
+#[test]
+fn a_user_who_changes_cells_loses_nothing_and_gets_nothing_twice() {
+    for interruption in [0, 60] {
+        let mut config = sectors(4.0, ERROR_FREE);
+        config.handover.interruption = Duration::from_millis(interruption);
+        let mobility = commuter(&config);
+        let mut bench = Bench::new(&config, &[mobility]);
+        for n in 0..2_000 {
+            bench.sends(100 * n, 0, n, 570);
+        }
+        bench.seconds(240);
+        assert!(bench.handovers().len() >= 3, "{:?}", bench.handovers());
+        assert_eq!(bench.came(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
+        let silent = bench
+            .trace
+            .iter()
+            .filter(|(_, event)| matches!(event, TraceEvent::DschPostponed { why: Postponed::Handover, .. }));
+        assert_eq!(silent.count() > 0, interruption > 0);
+    }
+}
+
+#[test]
+fn rlc_that_begins_anew_at_a_handover_loses_what_was_begun() {
+    let mut config = sectors(4.0, ERROR_FREE);
+    config.handover.rlc = RlcAtHandover::Reestablished;
+    let mobility = commuter(&config);
+    let mut bench = Bench::new(&config, &[mobility]);
+    // More than the DSCH carries, so that something is always under way.
+    for n in 0..7_000 {
+        bench.sends(33 * n, 0, n, 570);
+    }
+    bench.seconds(1_000);
+    let handovers = bench.handovers().len();
+    let came = bench.came();
+    assert!(handovers >= 3, "{handovers}");
+    assert!(came.is_sorted(), "in order, nothing twice");
+    let lost = 7_000 - came.len();
+    assert!((1..=40 * handovers).contains(&lost), "{lost} of {handovers} handovers");
+}
+
+#[test]
+fn an_idle_user_is_looked_at_when_it_wakes() {
+    let config = sectors(4.0, ERROR_FREE);
+    let mobility = commuter(&config);
+    let mut bench = Bench::new(&config, &[mobility]);
+    // In the other cell, after a minute of silence.
+    bench.sends(62_000, 0, 1, 570);
+    bench.seconds(64);
+    let begun = Time::ZERO + Duration::from_millis(62_000);
+    assert_eq!(bench.handovers(), [(begun, 0, 1)]);
+    assert_eq!(bench.came(), [1]);
+}
+
+/// Calls alone: mean load, and the share of blocks that are lost.
+fn calls_alone(control: PowerControl, seconds: u64) -> (f64, f64) {
+    let mut config = sectors(4.0, ERROR_FREE);
+    config.power.control = control;
+    config.environment.shadowing = ShadowingConfig::default();
+    let calls =
+        CallsConfig { offered: 24.0, per: Offered::Cell, holding: Duration::from_secs(120), ebn0_db: 2.25 };
+    config.calls = vec![(calls, MobilityConfig::Still)];
+    let mut bench = Bench::new(&config, &[]);
+    bench.seconds(seconds);
+    let (mut loads, mut ttis, mut blocks, mut losses) = (0.0, 0.0, 0.0, 0.0);
+    for (_, event) in &bench.trace {
+        if let TraceEvent::CellPower { load, sent, lost, .. } = event {
+            (loads, ttis) = (loads + f64::from(*load), ttis + 1.0);
+            (blocks, losses) = (blocks + f64::from(*sent), losses + f64::from(*lost));
+        }
+    }
+    (loads / ttis, losses / blocks)
+}
+
+#[test]
+fn ideal_control_gives_every_call_its_one_percent() {
+    let (load, lost) = calls_alone(PowerControl::Ideal, 60);
+    // 36 cells, but calls last long: the number of calls has a deviation of 3 %, and the load follows more than in proportion.
+    assert!((0.70..0.92).contains(&load), "{load}");
+    // 5 million blocks; saturated cells, of which there are few, lose more.
+    assert!((0.0097..0.0125).contains(&lost), "{lost}");
+}
+
+#[test]
+fn control_in_steps_keeps_near_what_is_aimed_at() {
+    let (load, lost) = calls_alone(PowerControl::Steps, 6);
+    // A step of 1 dB, a slot late, averaged over thirty slots: a little over and a little under.
+    assert!((0.65..0.95).contains(&load), "{load}");
+    assert!((0.003..0.03).contains(&lost), "{lost}");
+}
+
+#[test]
+fn the_outer_loop_holds_one_percent_though_powers_come_late() {
+    let with = |outer_loop| {
+        let mut config = sectors(16.0, 2.25);
+        config.power.outer_loop = outer_loop;
+        let calls = CallsConfig {
+            offered: 20.0,
+            per: Offered::Cell,
+            holding: Duration::from_secs(600),
+            ebn0_db: 2.25,
+        };
+        config.calls = vec![(calls, MobilityConfig::Still)];
+        config.environment.shadowing = ShadowingConfig::default();
+        let mut bench = Bench::new(&config, &vec![MobilityConfig::Still; 36]);
+        for n in 0..9_000 {
+            bench.sends(10 * n, (n % 36) as u16, n, 570);
+        }
+        bench.seconds(90);
+        let (mut blocks, mut losses) = (0.0, 0.0);
+        for (at, event) in &bench.trace {
+            if let (true, TraceEvent::CellPower { sent, lost, .. }) = (at.as_secs() > 30.0, event) {
+                (blocks, losses) = (blocks + f64::from(*sent), losses + f64::from(*lost));
+            }
+        }
+        losses / blocks
+    };
+    let (fixed, moved) = (with(None), with(Some(OuterLoopConfig { up_db: 0.5, ratio: 0.01 })));
+    assert!(fixed > 1.02 * moved, "what bursts of others cost is made good: {fixed}, {moved}");
+    // 4.3 million blocks.
+    assert!((moved - 0.01).abs() < 0.0004, "{moved}");
+}
+
+#[test]
+fn another_scheduler_meets_the_same_calls() {
+    let told = |per_tti: f64| {
+        let mut config = sectors(per_tti, 2.25);
+        let calls =
+            CallsConfig { offered: 5.0, per: Offered::Cell, holding: Duration::from_secs(10), ebn0_db: 2.25 };
+        config.calls = vec![(calls, MobilityConfig::Still)];
+        let mut bench = Bench::new(&config, &[MobilityConfig::Still, MobilityConfig::Still]);
+        for n in 0..200 {
+            bench.sends(50 * n, (n % 2) as u16, n, 570);
+        }
+        bench.seconds(12);
+        let calls = bench.trace.iter().filter_map(|(_, event)| match event {
+            TraceEvent::CellPower { cell, calls, .. } => Some((*cell, *calls)),
+            _ => None,
+        });
+        (calls.collect::<Vec<_>>(), bench.grants())
+    };
+    let ((calls, grants), (others, other_grants)) = (told(1.0), told(16.0));
+    assert_eq!(calls, others);
+    assert_ne!(grants, other_grants);
+}

@@ -1,0 +1,248 @@
+//! Calls that come and go: a Poisson process at uniform places, exponential lengths, nobody refused (Rendon et al. 2004, §3.2).
+//!
+//! A call has no event of its own and no RLC entity: it is a place, a cell, and two blocks in each TTI, which the TTI of its
+//! cells takes along. Blocks come from the circuit domain, at the RNC.
+
+use umts_kernel::random::{Stream, Streams};
+use umts_units::{Duration, Time};
+
+use crate::environment::Mobile;
+use crate::ids::CellId;
+use crate::radio::phy::power_control::{InnerLoop, OuterLoop, PowerConfig};
+use crate::traffic::laws::exponential;
+
+/// Blocks of a call in one TTI of 20 ms, of 640 bits each: 64 kbit/s.
+pub const BLOCKS: u32 = 2;
+/// The rate of a call, in bit/s.
+pub const RATE: f64 = 64_000.0;
+
+/// What the traffic is offered to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum Offered {
+    /// Each cell, in the mean: calls are anywhere, and their cell is the best one.
+    #[default]
+    Cell,
+    /// All cells together.
+    Network,
+}
+
+/// The calls of one kind.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CallsConfig {
+    /// How many there are at a time in the mean, in Erlang.
+    pub offered: f64,
+    /// Of each cell or of all.
+    pub per: Offered,
+    /// Mean length.
+    pub holding: Duration,
+    /// Eb/N0 at which 1 % of the blocks are lost, in dB.
+    pub ebn0_db: f64,
+}
+
+/// A call under way.
+#[derive(Debug)]
+pub struct Call {
+    /// Names its draws: calls count from 0 in the order in which they come.
+    pub number: u64,
+    /// When it ends.
+    ends: Time,
+    /// Where it is.
+    pub at: Where,
+    /// How its power is controlled.
+    pub loops: Loops,
+}
+
+/// The loops of power control of one user.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Loops {
+    /// The outer one.
+    outer: OuterLoop,
+    /// What it multiplies the target with.
+    pub aim: f64,
+    /// The inner one, once it has begun.
+    pub inner: Option<InnerLoop>,
+    /// Eb/N0 on average over the slots of the last TTI, where there is an inner one.
+    pub achieved: f64,
+}
+
+impl Default for Loops {
+    fn default() -> Self {
+        Loops { outer: OuterLoop::default(), aim: 1.0, inner: None, achieved: 0.0 }
+    }
+}
+
+impl Loops {
+    /// Of so many blocks so many were lost.
+    #[inline]
+    pub fn handle_blocks(&mut self, power: &PowerConfig, blocks: u32, lost: u32) {
+        if let Some(config) = &power.outer_loop {
+            self.outer.handle_blocks(config, blocks, lost);
+            self.aim = self.outer.factor();
+        }
+    }
+}
+
+/// Where a call is, and what it hears there.
+#[derive(Debug)]
+pub struct Where {
+    /// The one who calls.
+    pub mobile: Mobile,
+    /// Its cell.
+    pub cell: CellId,
+    /// What it receives from other cells, in mW, as of their last TTI.
+    pub interference: f64,
+}
+
+/// All calls of one kind, in the order in which they came.
+#[derive(Debug)]
+pub struct Calls {
+    under_way: Vec<Call>,
+    arrivals: Stream,
+    lengths: Stream,
+    /// Mean time from one to the next, and mean length.
+    gap: Duration,
+    holding: Duration,
+    /// When the next comes; `None`: none does.
+    next: Option<Time>,
+    number: u64,
+    /// How many are there when the run begins.
+    at_start: u64,
+}
+
+impl Calls {
+    /// Calls of this kind in `cells` cells. As many are under way at the beginning as at any other time.
+    pub fn new(config: &CallsConfig, group: usize, cells: usize, streams: &Streams) -> Self {
+        let stream = |purpose: &str| streams.stream(&format!("calls{group}/{purpose}"));
+        let mean = match config.per {
+            Offered::Cell => config.offered * cells as f64,
+            Offered::Network => config.offered,
+        };
+        let mut arrivals = stream("arrivals");
+        let at_start = poisson(mean, &mut stream("start"));
+        let gap = (mean > 0.0).then(|| Duration::from_secs_f64(config.holding.as_secs() / mean));
+        let next = gap.map(|gap| Time::ZERO + exponential(gap, &mut arrivals));
+        Calls {
+            under_way: Vec::new(),
+            lengths: stream("lengths"),
+            arrivals,
+            gap: gap.unwrap_or_default(),
+            holding: config.holding,
+            next,
+            number: 0,
+            at_start,
+        }
+    }
+
+    /// Lets calls end and begin that were to until `now`; `place` says where one is.
+    pub fn advance(&mut self, now: Time, mut place: impl FnMut(u64) -> Where) {
+        self.under_way.retain(|call| call.ends > now);
+        for _ in 0..std::mem::take(&mut self.at_start) {
+            // What is left of an exponential length is as long as the whole.
+            self.begin(Time::ZERO, now, &mut place);
+        }
+        while let Some(begun) = self.next.filter(|&next| next <= now) {
+            self.next = Some(begun + exponential(self.gap, &mut self.arrivals));
+            self.begin(begun, now, &mut place);
+        }
+    }
+
+    fn begin(&mut self, begun: Time, now: Time, place: &mut impl FnMut(u64) -> Where) {
+        let ends = begun + exponential(self.holding, &mut self.lengths);
+        let number = self.number;
+        self.number += 1;
+        if ends > now {
+            self.under_way.push(Call { number, ends, at: place(number), loops: Loops::default() });
+        }
+    }
+
+    /// Those under way, in the order in which they came.
+    pub fn under_way(&self) -> &[Call] {
+        &self.under_way
+    }
+
+    /// The same, to be moved.
+    pub fn under_way_mut(&mut self) -> &mut [Call] {
+        &mut self.under_way
+    }
+}
+
+/// A number with the law of Poisson: how many exponential times of mean 1 fit into `mean`.
+fn poisson(mean: f64, stream: &mut Stream) -> u64 {
+    let (mut sum, mut number) = (stream.exponential(), 0);
+    while sum <= mean {
+        sum += stream.exponential();
+        number += 1;
+    }
+    number
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::environment::{
+        Border, Environment, EnvironmentConfig, Layout, MobilityConfig, PropagationConfig, ShadowingConfig,
+    };
+
+    const CONFIG: CallsConfig =
+        CallsConfig { offered: 24.0, per: Offered::Cell, holding: Duration::from_secs(120), ebn0_db: 2.25 };
+
+    /// Calls in so many cells, looked at each 100 ms, until `end`; what `look` sees of them.
+    fn with_calls(config: CallsConfig, cells: usize, end: u64, mut look: impl FnMut(&[Call])) -> Calls {
+        let streams = Streams::new(1, 0);
+        let environment = Environment::new(&torus(), &streams);
+        let mut calls = Calls::new(&config, 0, cells, &streams);
+        for tick in 0..end * 10 {
+            let now = Time::ZERO + Duration::from_millis(100 * tick);
+            calls.advance(now, |number| {
+                let mobile = environment.appear(number, &MobilityConfig::Still, None, now);
+                Where { mobile, cell: CellId(0), interference: 0.0 }
+            });
+            look(calls.under_way());
+        }
+        calls
+    }
+
+    fn torus() -> EnvironmentConfig {
+        EnvironmentConfig {
+            layout: Layout::lattice([3, 4], 500.0, Border::Torus, None),
+            propagation: PropagationConfig::default(),
+            shadowing: ShadowingConfig::default(),
+        }
+    }
+
+    #[test]
+    fn there_are_as_many_as_are_offered_from_the_first_instant_on() {
+        let (mut sums, mut ticks) = ([0.0; 2], 0);
+        let calls = with_calls(CONFIG, 36, 2_400, |calls| {
+            sums[usize::from(ticks >= 12_000)] += calls.len() as f64;
+            ticks += 1;
+        });
+        // The mean of a Poisson number of 864 over ten mean lengths has a deviation of sqrt(864 · 2 / 10).
+        for sum in sums {
+            assert!((sum / 12_000.0 - 864.0).abs() < 4.0 * 13.2, "{}", sum / 12_000.0);
+        }
+        // 864 there at the beginning, and 7.2 a second.
+        let expected = 864.0 + 7.2 * 2_400.0;
+        assert!((calls.number as f64 - expected).abs() < 4.0 * expected.sqrt(), "{}", calls.number);
+    }
+
+    #[test]
+    fn they_keep_their_order_and_none_outlives_its_end() {
+        let mut tick = 0;
+        with_calls(CallsConfig { offered: 40.0, per: Offered::Network, ..CONFIG }, 36, 600, |calls| {
+            let now = Time::ZERO + Duration::from_millis(100 * tick);
+            assert!(calls.is_sorted_by(|a, b| a.number < b.number));
+            assert!(calls.iter().all(|call| call.ends > now));
+            tick += 1;
+        });
+    }
+
+    #[test]
+    fn without_traffic_there_is_none() {
+        let calls =
+            with_calls(CallsConfig { offered: 0.0, ..CONFIG }, 36, 60, |calls| assert!(calls.is_empty()));
+        assert_eq!(calls.number, 0);
+    }
+}

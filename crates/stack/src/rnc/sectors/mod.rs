@@ -1,0 +1,197 @@
+//! The cells of a layout and their common TTI: powers of one are noise in all others, so all of them schedule before any of
+//! them transmits (Rendón et al. 2004, §2).
+//!
+//! ```text
+//!   look_around   who moves is measured each 100 ms, and changes cells           users.rs, calls.rs of rnc
+//!   schedule      cell by cell: the power of the calls, then DSCH users           turn.rs, mac_sh
+//!   transmit      all powers are known: RLC is pulled, blocks are judged          turn.rs, radio/phy
+//! ```
+//!
+//! Idle users are in none of these: they are looked at when they wake.
+
+mod steps;
+mod turn;
+mod users;
+
+use umts_kernel::random::{AddressedStream, Streams};
+use umts_units::Duration;
+
+pub use self::users::Change;
+use self::users::Users;
+use crate::environment::{Environment, EnvironmentConfig, MobilityConfig};
+use crate::ids::{CellId, UeId};
+use crate::radio::phy::LinkTable;
+use crate::radio::phy::power_control::{Coupled, Load, PowerConfig, Sent};
+use crate::radio::phy::sir::{self, Link};
+use crate::rnc::calls::{self, Call, Calls, CallsConfig};
+use crate::rnc::mac_sh::{Asks, MacSh, MacShConfig};
+use crate::rnc::rrc::CellSelection;
+
+/// Measurements come each 100 ms, and TTIs each 20 ms: a fifth of the mobiles is looked at in each.
+const PHASES: u64 = 5;
+
+/// All cells of a layout.
+#[derive(Debug, Clone)]
+pub struct SectorsConfig {
+    /// Where they are.
+    pub environment: EnvironmentConfig,
+    /// What each may send.
+    pub power: PowerConfig,
+    /// The DSCH of each.
+    pub dsch: MacShConfig,
+    /// How users change cells.
+    pub handover: HandoverConfig,
+    /// Calls, and how those who call move.
+    pub calls: Vec<(CallsConfig, MobilityConfig)>,
+    /// The curve of the calls' blocks, by the Eb/N0 of the kind of calls.
+    pub calls_slope: f64,
+}
+
+/// How users change cells.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct HandoverConfig {
+    /// By how much another cell must be better, in dB.
+    pub hysteresis_db: f64,
+    /// How long a user has no turn on the DSCH afterwards.
+    pub interruption: Duration,
+    /// What becomes of RLC.
+    pub rlc: RlcAtHandover,
+}
+
+/// What becomes of a user's RLC entities when it changes cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum RlcAtHandover {
+    /// They stay as they are: the same RNC serves both cells.
+    #[default]
+    Kept,
+    /// They begin anew; SDUs of which something was sent are lost.
+    Reestablished,
+}
+
+/// Calls of one kind with their link.
+#[derive(Debug)]
+struct Talk {
+    calls: Calls,
+    mobility: MobilityConfig,
+    /// Names them among all mobiles.
+    names: u64,
+    table: LinkTable,
+    /// Eb/N0 that is aimed at, linear.
+    target: f64,
+    draws: AddressedStream,
+}
+
+/// One cell.
+#[derive(Debug)]
+struct Sector {
+    mac: MacSh,
+    /// Who has something to send on its DSCH, in index order.
+    ready: Vec<UeId>,
+    /// The links of those who have its DSCH in this TTI, as power control knows them.
+    links: Vec<Link>,
+    /// What all need whom it serves in this TTI, as far as interference is known.
+    load: Load,
+    /// What it sends.
+    sent: Sent,
+    used: PowerUse,
+}
+
+/// What became of the power of a cell in a TTI.
+#[derive(Debug, Clone, Copy, Default)]
+struct PowerUse {
+    /// How many calls there were, and blocks of them that were lost.
+    calls: u16,
+    lost: u16,
+    /// What all who were sent something needed, with the powers that were.
+    load: Load,
+}
+
+/// The cells of a layout at work.
+#[derive(Debug)]
+pub struct Sectors {
+    environment: Environment,
+    power: PowerConfig,
+    handover: HandoverConfig,
+    selection: CellSelection,
+    users: Users,
+    talks: Vec<Talk>,
+    cells: Vec<Sector>,
+    /// What each cell sends in this TTI and sent in the one before, in mW.
+    powers: Vec<f64>,
+    before: Vec<f64>,
+    /// Draws of the blocks of the DSCHs.
+    blocks: AddressedStream,
+    /// The number of the next TTI.
+    tti: u64,
+    /// Memory that is used again and again.
+    asks: Asks,
+    coupled: Coupled,
+}
+
+impl Sectors {
+    /// For a network with UEs of which `mobilities` says how they move, `None` for those in no cell of the layout.
+    pub fn new(config: &SectorsConfig, mobilities: &[Option<MobilityConfig>], streams: &Streams) -> Self {
+        let environment = Environment::new(&config.environment, streams);
+        let count = environment.cells();
+        let talk = |(group, (of, mobility)): (usize, &(CallsConfig, MobilityConfig))| Talk {
+            calls: Calls::new(of, group, count, streams),
+            mobility: mobility.clone(),
+            // Above the numbers of all UEs.
+            names: (group as u64 + 1) << 32,
+            table: LinkTable::logistic(of.ebn0_db, config.calls_slope),
+            target: libm::exp10(of.ebn0_db / 10.0),
+            draws: streams.addressed(&format!("calls{group}/blocks")),
+        };
+        Sectors {
+            users: Users::new(&environment, mobilities),
+            talks: config.calls.iter().enumerate().map(talk).collect(),
+            cells: (0..count).map(|_| Sector::new(config)).collect(),
+            powers: vec![config.power.common; count],
+            before: vec![config.power.common; count],
+            power: config.power,
+            handover: config.handover,
+            selection: CellSelection::new(config.handover.hysteresis_db),
+            blocks: streams.addressed("dsch/blocks"),
+            tti: 0,
+            asks: Asks::default(),
+            coupled: Coupled::new(count),
+            environment,
+        }
+    }
+
+    /// The TTI of all cells.
+    pub fn tti(&self) -> Duration {
+        self.cells[0].mac.config().tti
+    }
+
+    /// The cell that a UE is in.
+    pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
+        self.users.cell_of(ue)
+    }
+}
+
+impl Sector {
+    fn new(config: &SectorsConfig) -> Self {
+        Sector {
+            mac: MacSh::new(config.dsch.clone()),
+            ready: Vec::new(),
+            links: Vec::new(),
+            load: Load::default(),
+            sent: Sent { total: config.power.common, factor: 1.0 },
+            used: PowerUse::default(),
+        }
+    }
+}
+
+/// The link of a call.
+#[inline]
+fn link(call: &Call, target: f64) -> Link {
+    Link {
+        processing: sir::CHIP_RATE / calls::RATE,
+        target: target * call.loops.aim,
+        gain: call.at.mobile.gains()[call.at.cell.index()],
+        interference: call.at.interference,
+    }
+}

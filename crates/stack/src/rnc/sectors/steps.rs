@@ -1,0 +1,83 @@
+//! Power control in steps: every call obeys a command in each slot, and meets what all cells send in that slot.
+
+use super::{Sectors, link};
+use crate::environment::interference::from_others;
+use crate::radio::phy::power_control::InnerLoop;
+use crate::radio::phy::sir::Link;
+
+impl Sectors {
+    /// The slots of this TTI. Users of DSCHs keep the power that they were granted; calls follow their commands, and are all cut
+    /// alike in a slot for which the power is not enough.
+    pub(super) fn follow_commands(&mut self) {
+        let slots = (self.tti().as_secs() * f64::from(InnerLoop::SLOTS_PER_SECOND)) as u32;
+        let granted = self.begin_slots();
+        let mut totals = self.powers.clone();
+        self.powers.fill(0.0);
+        for _ in 0..slots {
+            let factors = self.totals_of_slot(&granted, &mut totals);
+            self.one_slot(&totals, &factors);
+            for (mean, total) in self.powers.iter_mut().zip(&totals) {
+                *mean += total / f64::from(slots);
+            }
+        }
+        for talk in &mut self.talks {
+            talk.calls.under_way_mut().iter_mut().for_each(|call| call.loops.achieved /= f64::from(slots));
+        }
+        for (cell, total) in self.cells.iter_mut().zip(&self.powers) {
+            cell.sent.total = *total;
+        }
+    }
+
+    /// What each cell sends apart from its calls. A call that is new begins with what it needs.
+    fn begin_slots(&mut self) -> Vec<f64> {
+        let power = self.power;
+        for talk in &mut self.talks {
+            for call in talk.calls.under_way_mut() {
+                let sent = &self.cells[call.at.cell.index()].sent;
+                let needed = power.dch_power(sent, &link(call, talk.target));
+                call.loops.inner.get_or_insert(InnerLoop::new(needed));
+                call.loops.achieved = 0.0;
+            }
+        }
+        let granted = |cell: &super::Sector| {
+            let sum: f64 = cell.links.iter().map(|link| cell.sent.power_of(&power, link)).sum();
+            power.common + sum
+        };
+        self.cells.iter().map(granted).collect()
+    }
+
+    /// What each cell sends in a slot, and the share of what its calls want which they get.
+    fn totals_of_slot(&self, granted: &[f64], totals: &mut [f64]) -> Vec<f64> {
+        let mut wanted = vec![0.0; granted.len()];
+        for call in self.talks.iter().flat_map(|talk| talk.calls.under_way()) {
+            wanted[call.at.cell.index()] += call.loops.inner.map_or(0.0, |inner| inner.power);
+        }
+        let each = granted.iter().zip(&wanted).zip(totals);
+        let share = |((granted, wanted), total): ((&f64, &f64), &mut f64)| {
+            let share = if *wanted > 0.0 { ((self.power.max - granted) / wanted).min(1.0) } else { 1.0 };
+            *total = granted + share * wanted;
+            share
+        };
+        each.map(share).collect()
+    }
+
+    /// Every call measures what it gets in a slot, and sends its command.
+    fn one_slot(&mut self, totals: &[f64], factors: &[f64]) {
+        let power = self.power;
+        let step = libm::exp10(power.step_db / 10.0);
+        for talk in &mut self.talks {
+            for call in talk.calls.under_way_mut() {
+                let at = &call.at;
+                let interference = from_others(at.mobile.gains(), totals, at.cell);
+                let meets = Link { interference, ..link(call, talk.target) };
+                let cell = call.at.cell.index();
+                let Some(inner) = &mut call.loops.inner else { continue };
+                inner.power = power.dch_max.map_or(inner.power, |most| inner.power.min(most));
+                let sent = inner.power * factors[cell];
+                let achieved = meets.achieved(power.own_share, power.noise, totals[cell], sent);
+                call.loops.achieved += achieved;
+                inner.handle_slot(achieved, meets.target, step);
+            }
+        }
+    }
+}

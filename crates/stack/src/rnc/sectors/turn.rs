@@ -1,0 +1,264 @@
+//! One TTI of all cells.
+
+use umts_kernel::TraceSink;
+use umts_units::{Bytes, Duration};
+
+use super::{PowerUse, Sectors, link};
+use crate::Step;
+use crate::environment::interference::from_others;
+use crate::ids::{CellId, Direction, UeId};
+use crate::nodeb::Iub;
+use crate::radio::Air;
+use crate::radio::mac::Channel;
+use crate::radio::phy::Lost;
+use crate::radio::phy::power_control::{Load, PowerControl};
+use crate::radio::phy::sir::Link;
+use crate::rnc::Plan;
+use crate::rnc::calls;
+use crate::rnc::mac_sh::{Ask, Grant, Reason};
+use crate::trace::{Postponed, TraceEvent};
+use crate::ue::{Pdus, Ues};
+
+/// Users of the DSCH come behind conversational calls, which have DCHs; among themselves they are of one class.
+const INTERACTIVE: u8 = 1;
+
+impl Sectors {
+    /// All cells schedule, then all of them transmit. `served` gets the UEs whose RLC entities were asked.
+    pub fn turn<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        plan: &Plan,
+        ues: &mut Ues,
+        air: &mut Air,
+        served: &mut Vec<UeId>,
+    ) {
+        self.load_of_calls();
+        for cell in 0..self.cells.len() {
+            self.schedule(step, CellId(cell as u16), ues);
+        }
+        self.control_powers();
+        self.judge_calls();
+        for cell in 0..self.cells.len() {
+            self.transmit(step, CellId(cell as u16), (plan, ues), air, served);
+            self.tell(step, cell);
+        }
+        std::mem::swap(&mut self.powers, &mut self.before);
+        self.tti += 1;
+    }
+
+    /// What the calls of each cell need, as far as interference is known: that of the TTI before.
+    fn load_of_calls(&mut self) {
+        for cell in &mut self.cells {
+            (cell.load, cell.used) = (Load::default(), PowerUse::default());
+        }
+        self.add_calls();
+    }
+
+    fn add_calls(&mut self) {
+        for talk in &mut self.talks {
+            for call in talk.calls.under_way_mut() {
+                let cell = &mut self.cells[call.at.cell.index()];
+                cell.load = cell.load.with(Load::of(&self.power, &link(call, talk.target)));
+            }
+        }
+    }
+
+    /// Who has the DSCH of a cell in this TTI.
+    fn schedule<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId, ues: &Ues) {
+        let (now, tti) = (step.cx.now, self.tti);
+        let sector = &mut self.cells[cell.index()];
+        self.asks.begin();
+        for &ue in &sector.ready {
+            let user = self.users.get(ue);
+            if user.silent_until > now {
+                step.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Handover });
+                continue;
+            }
+            let rlc = &ues[ue].rlc[Direction::Downlink.index()];
+            if !rlc.has_work(now) {
+                continue;
+            }
+            let [gain, interference] = user.hears(&self.before);
+            let backlog = rlc.backlog();
+            let ask = Ask {
+                ue,
+                class: INTERACTIVE,
+                backlog: backlog.pdus.max(1),
+                since: backlog.since.unwrap_or(now),
+                gain,
+                interference,
+                outer_loop: user.loops.aim,
+            };
+            self.asks.push(ask, std::iter::empty());
+        }
+        sector.mac.schedule(now, tti, &self.asks, &self.power, &mut sector.load);
+        sector.links.clear();
+        sector.links.extend(sector.mac.grants().iter().map(|grant| grant.link));
+        for refusal in sector.mac.refusals() {
+            let (ue, why) = (refusal.ue, refusal.reason.into());
+            step.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why });
+        }
+    }
+
+    /// What each cell sends.
+    fn control_powers(&mut self) {
+        if self.power.control == PowerControl::Ideal {
+            self.solve_all_cells();
+        }
+        for (cell, power) in self.cells.iter_mut().zip(&mut self.powers) {
+            cell.sent = cell.load.sent(&self.power);
+            *power = cell.sent.total;
+        }
+        if self.power.control == PowerControl::Steps {
+            self.follow_commands();
+        }
+    }
+
+    /// The powers of all cells at once. What is known of interference then is what it is.
+    fn solve_all_cells(&mut self) {
+        let Sectors { power, talks, cells, users, coupled, powers, before, .. } = self;
+        coupled.begin();
+        for talk in talks.iter() {
+            for call in talk.calls.under_way() {
+                coupled.add(power, call.at.cell.index(), &link(call, talk.target), call.at.mobile.gains());
+            }
+        }
+        for (cell, sector) in cells.iter().enumerate() {
+            for (grant, link) in sector.mac.grants().iter().zip(&sector.links) {
+                coupled.add(power, cell, link, users.get(grant.ue).mobile.gains());
+            }
+        }
+        powers.copy_from_slice(before);
+        coupled.solve(&vec![*power; powers.len()], powers);
+        for talk in talks {
+            for call in talk.calls.under_way_mut() {
+                call.at.interference = from_others(call.at.mobile.gains(), powers, call.at.cell);
+            }
+        }
+        for (cell, sector) in cells.iter_mut().enumerate() {
+            for (grant, link) in sector.mac.grants().iter().zip(&mut sector.links) {
+                let gains = users.get(grant.ue).mobile.gains();
+                link.interference = from_others(gains, powers, CellId(cell as u16));
+            }
+            sector.load =
+                sector.links.iter().fold(Load::default(), |load, link| load.with(Load::of(power, link)));
+        }
+        self.add_calls();
+    }
+
+    /// Every call's blocks, with the powers of this TTI.
+    fn judge_calls(&mut self) {
+        let (power, powers) = (self.power, &self.powers);
+        for talk in &mut self.talks {
+            let draws = talk.draws.tti(self.tti);
+            for call in talk.calls.under_way_mut() {
+                let known = link(call, talk.target);
+                let at = &mut call.at;
+                at.interference = from_others(at.mobile.gains(), powers, at.cell);
+                let meets = Link { interference: at.interference, ..known };
+                let cell = &mut self.cells[at.cell.index()];
+                let ebn0 = match power.control {
+                    PowerControl::Steps => call.loops.achieved,
+                    PowerControl::Ideal | PowerControl::Frame => {
+                        let sent = power.dch_power(&cell.sent, &known);
+                        meets.achieved(power.own_share, power.noise, cell.sent.total, sent)
+                    }
+                };
+                let chance = talk.table.loss(ebn0);
+                let first = call.number as u32 * calls::BLOCKS;
+                let lost =
+                    (first..first + calls::BLOCKS).filter(|&block| draws.happens(block, chance)).count();
+                call.loops.handle_blocks(&power, calls::BLOCKS, lost as u32);
+                cell.used.calls += 1;
+                cell.used.lost += lost as u16;
+                cell.used.load = cell.used.load.with(Load::of(&power, &meets));
+            }
+        }
+    }
+
+    /// RLC of those who have the DSCH of a cell is pulled, and their blocks are judged.
+    fn transmit<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        cell: CellId,
+        (plan, ues): (&Plan, &mut Ues),
+        air: &mut Air,
+        served: &mut Vec<UeId>,
+    ) {
+        let mut flight = air.begin(Direction::Downlink, Channel::Dsch);
+        let mut octets = Bytes::ZERO;
+        for number in 0..self.cells[cell.index()].mac.grants().len() {
+            let grant = self.cells[cell.index()].mac.grants()[number];
+            let ue = &mut ues[grant.ue];
+            let bits = ue.leg(Direction::Downlink).block_bits;
+            let blocks = ue.send(&mut step.cx, Direction::Downlink, Pdus::All, grant.blocks, &mut flight);
+            served.push(grant.ue);
+            octets = octets.max(Iub::octets(blocks, bits));
+            let link = self.cells[cell.index()].links[number];
+            let power = self.cells[cell.index()].sent.power_of(&self.power, &link);
+            let lost = self.judge(cell, &grant, power, blocks);
+            if blocks > 0 {
+                flight.last().lost = lost;
+            }
+            step.cx.record(|| self.told(cell, &grant, blocks, power as f32));
+            let received = blocks - lost.count();
+            self.users.get_mut(grant.ue).loops.handle_blocks(&self.power, blocks, lost.count());
+            self.cells[cell.index()].mac.served(self.tti, &grant, blocks, received);
+        }
+        // All of them arrive with the longest.
+        let arrival = plan.arrival(step.cx.now, octets, Duration::ZERO);
+        air.depart(step, flight, arrival);
+    }
+
+    /// Which blocks of a grant are lost, with the powers of this TTI.
+    fn judge(&mut self, cell: CellId, grant: &Grant, power: f64, blocks: u32) -> Lost {
+        let gains = self.users.get(grant.ue).mobile.gains();
+        let meets = Link { interference: from_others(gains, &self.powers, cell), ..grant.link };
+        let sector = &mut self.cells[cell.index()];
+        let ebn0 = meets.achieved(self.power.own_share, self.power.noise, sector.sent.total, power);
+        sector.used.load = sector.used.load.with(Load::of(&self.power, &meets));
+        let chance = sector.mac.config().formats[grant.format].errors.loss(ebn0);
+        let draws = self.blocks.tti(self.tti);
+        let first = u32::from(grant.ue.0) * Lost::MOST_BLOCKS;
+        Lost::which(blocks, |block| draws.happens(first + block, chance))
+    }
+
+    fn told(&self, cell: CellId, grant: &Grant, sent: u32, power: f32) -> TraceEvent {
+        let formats = &self.cells[cell.index()].mac.config().formats;
+        TraceEvent::DschGranted {
+            ue: grant.ue,
+            cell: cell.0,
+            blocks: grant.blocks as u8,
+            sent: sent as u8,
+            spreading_factor: grant.code.spreading_factor,
+            wanted: formats[grant.wanted].spreading_factor,
+            code: grant.code.number,
+            power,
+        }
+    }
+
+    /// Tells of a cell's TTI.
+    fn tell<T: TraceSink<TraceEvent>>(&self, step: &mut Step<'_, T>, cell: usize) {
+        let sector = &self.cells[cell];
+        let PowerUse { calls, lost, load } = sector.used;
+        step.cx.record(|| TraceEvent::CellPower {
+            cell: cell as u16,
+            power: sector.sent.total as f32,
+            load: load.factor(sector.sent.total) as f32,
+            calls,
+            sent: calls * calls::BLOCKS as u16,
+            lost,
+            scaled: sector.sent.factor < 1.0,
+        });
+    }
+}
+
+impl From<Reason> for Postponed {
+    fn from(reason: Reason) -> Self {
+        match reason {
+            Reason::Codes => Postponed::Codes,
+            Reason::Power => Postponed::Power,
+            Reason::Credit => Postponed::Credit,
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! The users of DSCHs: where they are, which cell they are in, and whether somebody looks at them.
+
+use umts_units::{Bytes, Duration, Time};
+
+use super::{PHASES, RlcAtHandover, Sectors};
+use crate::environment::interference::from_others;
+use crate::environment::{Environment, Mobile, MobilityConfig, best_cell};
+use crate::ids::{CellId, Direction, UeId};
+use crate::rnc::calls::{Loops, Where};
+use crate::ue::Ues;
+
+/// A UE is in another cell from now on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// Which UE.
+    pub ue: UeId,
+    /// Where it was.
+    pub from: CellId,
+    /// Where it is.
+    pub to: CellId,
+    /// How long it has no turn on the DSCH.
+    pub interruption: Duration,
+    /// What becomes of its RLC entities.
+    pub rlc: RlcAtHandover,
+}
+
+/// One user.
+#[derive(Debug)]
+pub(super) struct User {
+    pub mobile: Mobile,
+    pub cell: CellId,
+    /// Until when it has no turn.
+    pub silent_until: Time,
+    /// The outer loop of its power control.
+    pub loops: Loops,
+    /// Whether it is measured each 100 ms.
+    is_awake: bool,
+}
+
+/// All of them.
+#[derive(Debug)]
+pub(super) struct Users {
+    /// By UE; none for those that are not in the layout.
+    list: Vec<Option<User>>,
+    /// Who is measured, by the TTI of five in which that is done.
+    awake: [Vec<UeId>; PHASES as usize],
+    /// Memory of lists of changes.
+    spare: Vec<Change>,
+}
+
+impl Users {
+    /// Each where it is at the beginning, in its best cell.
+    pub fn new(environment: &Environment, mobilities: &[Option<MobilityConfig>]) -> Self {
+        let user = |(ue, mobility): (usize, &Option<MobilityConfig>)| {
+            let mut mobile = environment.appear(ue as u64, mobility.as_ref()?, None, Time::ZERO);
+            environment.measure(&mut mobile, Time::ZERO);
+            let cell = best_cell(mobile.gains());
+            Some(User { mobile, cell, silent_until: Time::ZERO, loops: Loops::default(), is_awake: false })
+        };
+        let list = mobilities.iter().enumerate().map(user).collect();
+        Users { list, awake: Default::default(), spare: Vec::new() }
+    }
+
+    pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
+        self.list.get(ue.index())?.as_ref().map(|user| user.cell)
+    }
+
+    /// One that has something on a DSCH.
+    pub fn get(&self, ue: UeId) -> &User {
+        self.list[ue.index()].as_ref().expect("users of a DSCH are in a layout")
+    }
+
+    /// The same, to be changed.
+    pub fn get_mut(&mut self, ue: UeId) -> &mut User {
+        self.list[ue.index()].as_mut().expect("users of a DSCH are in a layout")
+    }
+}
+
+impl User {
+    /// The gain of its cell, and what it receives from others that send `powers`, in mW.
+    pub fn hears(&self, powers: &[f64]) -> [f64; 2] {
+        let gains = self.mobile.gains();
+        [gains[self.cell.index()], from_others(gains, powers, self.cell)]
+    }
+}
+
+impl Sectors {
+    /// `ue` has something to send on its DSCH. One that slept is looked at first, and may be in another cell.
+    pub fn wants(&mut self, now: Time, ue: UeId) -> Option<Change> {
+        let user = self.users.get_mut(ue);
+        let change = if std::mem::replace(&mut user.is_awake, true) {
+            None
+        } else {
+            self.users.awake[(u64::from(ue.0) % PHASES) as usize].push(ue);
+            self.measure(now, ue)
+        };
+        let ready = &mut self.cells[self.users.get(ue).cell.index()].ready;
+        if let Err(at) = ready.binary_search(&ue) {
+            ready.insert(at, ue);
+        }
+        change
+    }
+
+    /// `ue` has nothing to send any more.
+    pub fn rests(&mut self, ue: UeId) {
+        let ready = &mut self.cells[self.users.get(ue).cell.index()].ready;
+        if let Ok(at) = ready.binary_search(&ue) {
+            ready.remove(at);
+        }
+    }
+
+    /// Looks where those are whose turn it is to be measured; those with nothing in RLC fall asleep. Returns who changes cells.
+    pub fn look_around(&mut self, now: Time, ues: &Ues) -> Vec<Change> {
+        let phase = self.tti % PHASES;
+        let mut changes = std::mem::take(&mut self.users.spare);
+        let mut awake = std::mem::take(&mut self.users.awake[phase as usize]);
+        awake.retain(|&ue| {
+            let holds =
+                |direction: Direction| ues[ue].rlc[direction.index()].buffer_occupancy() > Bytes::ZERO;
+            let stays = Direction::BOTH.into_iter().any(holds);
+            self.users.get_mut(ue).is_awake = stays;
+            if stays {
+                changes.extend(self.measure(now, ue));
+            }
+            stays
+        });
+        self.users.awake[phase as usize] = awake;
+        self.look_at_calls(now, phase);
+        changes
+    }
+
+    /// Gives the memory of the list back.
+    pub fn return_changes(&mut self, mut changes: Vec<Change>) {
+        changes.clear();
+        self.users.spare = changes;
+    }
+
+    /// Looks where a user is, and moves it to another cell if that is better.
+    fn measure(&mut self, now: Time, ue: UeId) -> Option<Change> {
+        let user = self.users.get_mut(ue);
+        self.environment.measure(&mut user.mobile, now);
+        let (from, to) = (user.cell, self.selection.better(user.cell, user.mobile.gains())?);
+        let interruption = self.handover.interruption;
+        (user.cell, user.silent_until) = (to, now + interruption);
+        let [old, new] = self.cells.get_disjoint_mut([from.index(), to.index()]).expect("two cells");
+        if let Ok(at) = old.ready.binary_search(&ue) {
+            old.ready.remove(at);
+            if let Err(at) = new.ready.binary_search(&ue) {
+                new.ready.insert(at, ue);
+            }
+        }
+        if let Some(credit) = old.mac.leave(ue) {
+            new.mac.join(ue, credit);
+        }
+        Some(Change { ue, from, to, interruption, rlc: self.handover.rlc })
+    }
+
+    /// The same for calls, which have nothing to lose.
+    fn look_at_calls(&mut self, now: Time, phase: u64) {
+        let Sectors { environment, talks, selection, before, .. } = self;
+        for talk in talks {
+            let (names, mobility) = (talk.names, &talk.mobility);
+            talk.calls.advance(now, |number| {
+                let mut mobile = environment.appear(names + number, mobility, None, now);
+                environment.measure(&mut mobile, now);
+                let cell = best_cell(mobile.gains());
+                let interference = from_others(mobile.gains(), before, cell);
+                Where { mobile, cell, interference }
+            });
+            for call in talk.calls.under_way_mut().iter_mut().filter(|call| call.number % PHASES == phase) {
+                let Where { mobile, cell, interference } = &mut call.at;
+                environment.measure(mobile, now);
+                *cell = selection.better(*cell, mobile.gains()).unwrap_or(*cell);
+                *interference = from_others(mobile.gains(), before, *cell);
+            }
+        }
+    }
+}
