@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::error::{Problem, ScenarioError};
 use crate::extends::{Files, read_text};
 use crate::model::{self, Cell, Duplex, Link, VERSION};
-use crate::plan::Scenario;
+use crate::plan::{Plan, Scenario};
 use crate::tree::{Node, Source, Table, Value, join, merge};
 use crate::{
     capacity_traces, check, controls, flat_profiles, overrides, profiles, range, recordings, rrc_profiles,
@@ -84,6 +84,7 @@ fn resolve(
         recordings::read_all(&mut scenario, &tree, &files.sources)?;
         let traces = capacity_traces::read_all(&mut scenario, &tree, &files.sources)?;
         let (plan, more) = check::check(&scenario, traces, &tree)?;
+        spell_sides(&mut scenario, &plan);
         warnings.extend(more);
         Ok(Loaded { scenario: Scenario { model: scenario, plan }, warnings })
     })();
@@ -142,7 +143,7 @@ fn check_version(tree: &Node) -> Result<(), Problem> {
     }
 }
 
-/// Completes `[ue.rlc]`, `[ue.rrc]`, `[ue.radio]`, `[flow.tcp]` and both sides of `[pep]` from the top-level tables.
+/// Completes `[ue.rlc]`, `[ue.rrc]`, `[ue.radio]` and `[flow.tcp]` from the top-level tables.
 fn inherit_tables(tree: &mut Node) {
     let top = |tree: &Node, key: &str| tree.get(key).cloned().filter(|node| node.as_table().is_some());
     let (rlc, rrc) = (top(tree, "rlc"), top(tree, "rrc"));
@@ -155,11 +156,6 @@ fn inherit_tables(tree: &mut Node) {
     }
     for flow in table.get_mut("flow").map(Node::elements_mut).unwrap_or_default() {
         inherit_or_take(flow, "tcp", tcp.as_ref());
-    }
-    if let Some(pep) = table.get_mut("pep") {
-        for side in ["server_side", "radio_side"] {
-            inherit_or_take(pep, side, tcp.as_ref());
-        }
     }
 }
 
@@ -178,6 +174,17 @@ fn inherit(element: &mut Node, key: &str, top: Option<&Node>) {
         element.as_table_mut().and_then(|table| table.get_mut(key)).filter(|own| own.as_table().is_some());
     if let (Some(own), Some(top)) = (own, top) {
         *own = merge(top.clone(), own.clone());
+    }
+}
+
+/// Values of the sides of `[pep]` have one spelling each, as those of other tables: the keys that a side has are the same for
+/// every flow.
+fn spell_sides(scenario: &mut model::Scenario, plan: &Plan) {
+    if let (Some(pep), Some(plan)) = (&mut scenario.pep, &plan.pep)
+        && let Some([server, radio]) = plan.sides.first()
+    {
+        pep.server_side.spell_as(server);
+        pep.radio_side.spell_as(radio);
     }
 }
 

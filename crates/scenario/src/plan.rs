@@ -46,8 +46,17 @@ pub struct Plan {
     pub groups: Vec<Group>,
     /// The flow that each `[[impairment]]` is about.
     pub impaired: Vec<FlowId>,
-    /// How many links are between the servers and the proxy, if there is one.
-    pub hops_to_pep: Option<u32>,
+    /// The proxy, if there is one.
+    pub pep: Option<PepPlan>,
+}
+
+/// What `[pep]` comes to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PepPlan {
+    /// How many links are between the servers and the proxy.
+    pub hops: u32,
+    /// TCP of its ends for each `[[flow]]`, the server's side first: the flow's, with what the sides differ in.
+    pub sides: Vec<[model::Tcp; 2]>,
 }
 
 /// What a `[[ue]]` comes to.

@@ -62,9 +62,11 @@ impl crate::Scenario {
             }
         }
         // A profile is the values that it gave.
-        let sides = scenario.pep.iter_mut().flat_map(|pep| [&mut pep.server_side, &mut pep.radio_side]);
-        let tables =
-            scenario.flow.iter_mut().map(|flow| &mut flow.tcp).chain([&mut scenario.tcp]).chain(sides);
+        for pep in &mut scenario.pep {
+            pep.server_side.forget_profile();
+            pep.radio_side.forget_profile();
+        }
+        let tables = scenario.flow.iter_mut().map(|flow| &mut flow.tcp).chain([&mut scenario.tcp]);
         for tcp in tables {
             tcp.profile = TcpProfile::None;
             // What the file of a control says counts, its name does not.

@@ -20,7 +20,7 @@ use umts_stack::rnc::Reserved;
 
 use crate::error::Problem;
 use crate::model::Scenario;
-use crate::plan::{Group, Plan};
+use crate::plan::{Group, PepPlan, Plan};
 use crate::tree::Node;
 use channels::GroupChannels;
 use names::Names;
@@ -46,7 +46,7 @@ struct Findings {
     reserved: Vec<Reserved>,
     discards: Vec<Discard>,
     impaired: Vec<FlowId>,
-    hops_to_pep: Option<u32>,
+    pep: Option<PepPlan>,
 }
 
 /// The first mistake of `scenario`; or what it comes to, and what to look at before its results are trusted.
@@ -64,7 +64,7 @@ pub(crate) fn check(
 }
 
 fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) -> Plan {
-    let Findings { red, channels, reserved, discards, impaired, hops_to_pep } = findings;
+    let Findings { red, channels, reserved, discards, impaired, pep } = findings;
     let mut next = 0;
     let found = channels.into_iter().zip(discards).zip(traces);
     let groups = scenario.ue.iter().zip(&names.groups).zip(found).enumerate();
@@ -82,7 +82,7 @@ fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) 
             flows: names.flows_of(i).collect(),
         }
     });
-    Plan { red, reserved, groups: groups.collect(), impaired, hops_to_pep }
+    Plan { red, reserved, groups: groups.collect(), impaired, pep }
 }
 
 /// A problem with the value at `path`, or with the table around it where the value is a default.
@@ -118,8 +118,8 @@ impl Inspection<'_> {
         self.radio();
         self.capacity()?;
         let impaired = self.traffic()?;
-        let hops_to_pep = self.pep()?;
-        Ok(Findings { red, channels, reserved, discards, impaired, hops_to_pep })
+        let pep = self.pep()?;
+        Ok(Findings { red, channels, reserved, discards, impaired, pep })
     }
 }
 

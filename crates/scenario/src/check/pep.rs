@@ -1,15 +1,22 @@
 //! The proxy: a node that exists, flows that it can split, buffers that hold a segment.
 
+use serde::Deserialize;
+
 use super::Inspection;
 use crate::error::Problem;
 use crate::model::{Pep, PepMode, Tcp, TcpConnection, TcpVariant};
+use crate::plan::PepPlan;
+use crate::tree::{Node, merge};
+
+const SIDES: [&str; 2] = ["server_side", "radio_side"];
 
 impl Inspection<'_> {
-    /// How many links are between the servers and the proxy.
-    pub(super) fn pep(&mut self) -> Result<Option<u32>, Problem> {
+    /// Where the proxy is, and what its ends do for each flow.
+    pub(super) fn pep(&mut self) -> Result<Option<PepPlan>, Problem> {
         let Some(pep) = &self.scenario.pep else { return Ok(None) };
         self.pep_flows(pep)?;
-        self.pep_buffers(pep)?;
+        let sides = self.pep_sides(pep)?;
+        self.pep_buffers(pep, &sides)?;
         self.pep_helper(pep)?;
         for (i, outage) in pep.outage.iter().enumerate() {
             if outage.to <= outage.from {
@@ -19,11 +26,33 @@ impl Inspection<'_> {
                 return Err(self.problem(&format!("pep.outage.{i}.to"), message).help(help));
             }
         }
-        for (side, tcp) in [("server_side", &pep.server_side), ("radio_side", &pep.radio_side)] {
-            self.pep_side(side, tcp)?;
-            self.tcp(&format!("pep.{side}"), tcp)?;
+        let hops = self.pep_place(pep)?;
+        Ok(Some(PepPlan { hops, sides }))
+    }
+
+    /// TCP of both ends for each flow: the flow's own, with the keys of the side in place of its.
+    fn pep_sides(&mut self, pep: &Pep) -> Result<Vec<[Tcp; 2]>, Problem> {
+        let tree = self.tree;
+        // Of a file without flows, what is written is to make sense all the same.
+        let nobody = [tree.get("tcp")];
+        let flows = tree.get("flow").map(Node::elements).unwrap_or_default();
+        let of_flows: Vec<_> = flows.iter().map(|flow| flow.get("tcp")).collect();
+        let bases = if of_flows.is_empty() { &nobody[..] } else { &of_flows };
+        let mut sides = Vec::new();
+        for (number, base) in bases.iter().enumerate() {
+            let [server, radio] = SIDES.map(|side| side_of(*base, tree.find(&format!("pep.{side}"))));
+            let ends = [server?, radio?];
+            // The ends of flows that it does not split are nobody's.
+            if of_flows.is_empty() || pep.splits(number) {
+                for (side, tcp) in SIDES.into_iter().zip(&ends) {
+                    self.pep_side(side, tcp)?;
+                    self.tcp(&format!("pep.{side}"), tcp)?;
+                }
+            }
+            sides.push(ends);
         }
-        self.pep_place(pep).map(Some)
+        sides.truncate(of_flows.len());
+        Ok(sides)
     }
 
     fn pep_place(&self, pep: &Pep) -> Result<u32, Problem> {
@@ -56,7 +85,7 @@ impl Inspection<'_> {
         Ok(())
     }
 
-    fn pep_buffers(&self, pep: &Pep) -> Result<(), Problem> {
+    fn pep_buffers(&self, pep: &Pep, sides: &[[Tcp; 2]]) -> Result<(), Problem> {
         if let (Some(memory), Some(buffer)) = (pep.memory, pep.buffer)
             && memory.0 < 2 * buffer.0
         {
@@ -70,9 +99,9 @@ impl Inspection<'_> {
                 .problem("pep.memory", message)
                 .help("set buffer, as in buffer = \"64 kB\"".to_owned()));
         }
-        let payload = pep.server_side.segment_payload.max(pep.radio_side.segment_payload);
-        match pep.buffer {
-            Some(buffer) if buffer.0 < u64::from(payload.0) => {
+        let payload = sides.iter().flatten().map(|tcp| tcp.segment_payload).max();
+        match pep.buffer.zip(payload) {
+            Some((buffer, payload)) if buffer.0 < u64::from(payload.0) => {
                 let message = format!("a buffer of {buffer} holds no segment of {payload}");
                 Err(self.problem("pep.buffer", message).help("one segment is the least".to_owned()))
             }
@@ -111,7 +140,7 @@ impl Inspection<'_> {
             return fail("connection", "a proxy's connections are full duplex", help);
         }
         if matches!(tcp.variant, TcpVariant::User(_)) {
-            let help = "choose one that the stack has";
+            let help = "choose one that the stack has, as in variant = \"reno\"";
             return fail("variant", "a proxy's ends have no class in Python", help);
         }
         if tcp.read_rate.is_some() {
@@ -120,4 +149,18 @@ impl Inspection<'_> {
         }
         Ok(())
     }
+}
+
+/// The TCP of one end: that of a flow, with the keys of the side that is written at `side`, if it is there.
+///
+/// A user's application may read slowly; the proxy's does not, unless that is written.
+fn side_of(flow: Option<&Node>, (side, is_written): (&Node, bool)) -> Result<Tcp, Problem> {
+    let side = is_written.then_some(side);
+    let tcp = match (flow, side) {
+        (Some(flow), Some(side)) => Tcp::deserialize(&merge(flow.clone(), side.clone()))?,
+        (Some(only), None) | (None, Some(only)) => Tcp::deserialize(only)?,
+        (None, None) => Tcp::default(),
+    };
+    let has_read_rate = side.is_some_and(|side| side.get("read_rate").is_some());
+    Ok(Tcp { read_rate: tcp.read_rate.filter(|_| has_read_rate), ..tcp })
 }

@@ -39,8 +39,8 @@ pub use rlc::{
 };
 pub use rrc::{DataWhileSwitching, Promotion, RestingState, RlcAtSwitch, Rrc, StatePower};
 pub use tcp::{
-    ChargedOptions, Nagle, PythonControl, RtoRule, SlowStart, Tcp, TcpConnection, TcpProfile, TcpVariant,
-    Window,
+    ChargedOptions, Nagle, PythonControl, RtoRule, SlowStart, Tcp, TcpConnection, TcpKeys, TcpProfile,
+    TcpVariant, Window,
 };
 pub use tdd::{Ack, Duplex, Frames, Grant, Interferers, Sdus, Tdd, TddRach, TddRadio};
 pub use traffic::{

@@ -6,7 +6,7 @@ use umts_stack::core_network::pep::{self, HelperKind, PepConfig};
 pub use umts_stack::core_network::pep::{AtLimit, Setup, Then};
 use umts_units::{Bytes, Duration, Time};
 
-use super::tcp::Tcp;
+use super::tcp::{Tcp, TcpKeys};
 use crate::text::word_unlimited;
 
 /// A performance enhancing proxy (RFC 3135): two TCP connections in place of one, joined by a buffer each way; or a node that helps
@@ -49,14 +49,14 @@ pub struct Pep {
     /// When it is out of order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub outage: Vec<PepOutage>,
-    /// Keys of `[tcp]` that differ at its end towards the server.
-    #[serde(default)]
-    #[schemars(with = "Tcp", extend("x-default" = "[tcp]", "x-overrides" = "tcp"))]
-    pub server_side: Tcp,
-    /// Keys of `[tcp]` that differ at its end towards the user.
-    #[serde(default)]
-    #[schemars(with = "Tcp", extend("x-default" = "[tcp]", "x-overrides" = "tcp"))]
-    pub radio_side: Tcp,
+    /// Keys of a flow's `[tcp]` that differ at its end towards the server.
+    #[serde(default, skip_serializing_if = "TcpKeys::is_empty")]
+    #[schemars(with = "Tcp", extend("x-default" = "[flow.tcp]", "x-overrides" = "tcp"))]
+    pub server_side: TcpKeys,
+    /// Keys of a flow's `[tcp]` that differ at its end towards the user.
+    #[serde(default, skip_serializing_if = "TcpKeys::is_empty")]
+    #[schemars(with = "Tcp", extend("x-default" = "[flow.tcp]", "x-overrides" = "tcp"))]
+    pub radio_side: TcpKeys,
 }
 
 /// What a proxy does to the connections that pass it.

@@ -23,6 +23,11 @@ fn each_mistake_says_what_would_be_right() {
     let cases = [
         ("flows = 3", "a list of numbers of flows, as in [0, 2], is expected"),
         ("flows = [3]", "there is no flow number 3"),
+        (
+            "flows = [\"download\"]",
+            "the number of a [[flow]] (they have no names), from 0 in the order of the file",
+        ),
+        ("flows = [-1]", "out of range: the number of a [[flow]]"),
         ("mode = \"snop\"", "snoop"),
         ("mode = \"snoop\"\nsnoop.cache = \"1 kB\"", "1 kB are less than a segment of 1.46 kB"),
         ("mode = \"ack_regulation\"\nack_regulation.queue = \"100 B\"", "one segment is the least"),
@@ -50,4 +55,64 @@ fn keys_of_a_mode_may_stand_beside_another_mode() {
     let again = loaded.scenario.to_toml();
     let again = Scenario::parse(&again, "again.toml", Path::new(""), &[]).expect("what is written loads");
     assert_eq!(again.scenario.content_hash(), loaded.scenario.content_hash());
+}
+
+/// A proxy in front of two flows, the second with TCP of its own.
+const TWO_FLOWS: &str = "version = 1\nduration = \"10 s\"\n[tcp]\nvariant = \"reno\"\n[pep]\nat = \"ggsn\"\n\
+    [pep.radio_side]\ninitial_window = \"10 segments\"\nrto_min = \"1000 ms\"\n\
+    [[ue]]\nname = \"user\"\n[[flow]]\nue = \"user\"\n[[flow]]\nue = \"user\"\n\
+    [flow.tcp]\nvariant = \"cubic\"\nsegment_payload = \"536 B\"\nread_rate = \"8 kbit/s\"\n";
+
+#[test]
+fn what_a_side_does_not_say_is_the_flows() {
+    let loaded = Scenario::parse(TWO_FLOWS, "test.toml", Path::new(""), &[]).expect("it is right").scenario;
+    let [first, second] = &loaded.plan().pep.as_ref().expect("there is a proxy").sides[..] else {
+        panic!("a pair for each flow")
+    };
+    for [server, radio] in [first, second] {
+        assert_eq!((server.variant, server.segment_payload), (radio.variant, radio.segment_payload));
+        assert_eq!(radio.initial_window.to_string(), "10 segments");
+        assert_eq!(radio.rto_min.to_string(), "1 s");
+        // The user's application is slow, not the proxy.
+        assert_eq!([server.read_rate, radio.read_rate], [None, None]);
+    }
+    assert_eq!(first[0].variant, loaded.flow[0].tcp.variant);
+    assert_eq!(second[0].variant, loaded.flow[1].tcp.variant);
+    assert_ne!(first[0].variant, second[0].variant);
+    assert_eq!(second[1].segment_payload.0, 536);
+}
+
+#[test]
+fn a_side_is_written_as_it_was_read() {
+    let loaded = Scenario::parse(TWO_FLOWS, "test.toml", Path::new(""), &[]).expect("it is right").scenario;
+    let written = loaded.to_toml();
+    assert!(
+        written.contains("[pep.radio_side]\ninitial_window = \"10 segments\"\nrto_min = \"1 s\"\n"),
+        "{written}"
+    );
+    assert!(!written.contains("server_side"), "{written}");
+    let again =
+        Scenario::parse(&written, "again.toml", Path::new(""), &[]).expect("what is written loads").scenario;
+    assert_eq!(again.content_hash(), loaded.content_hash());
+    assert_eq!(again.plan().pep, loaded.plan().pep);
+    // Overrides of a flow's own TCP reach the proxy's ends.
+    let changes = [("flow.0.tcp.variant".to_owned(), "vegas".to_owned())];
+    let changed =
+        Scenario::parse(&written, "again.toml", Path::new(""), &changes).expect("it loads").scenario;
+    let sides = &changed.plan().pep.as_ref().expect("there is a proxy").sides;
+    assert_eq!(sides[0][0].variant, changed.flow[0].tcp.variant);
+    assert_ne!(sides[0][0].variant, sides[1][0].variant);
+}
+
+#[test]
+fn a_mistake_on_a_side_is_told_where_it_is_written() {
+    for (lines, said) in [
+        ("radio_side.initial_windw = \"1 segments\"", "did you mean `initial_window`"),
+        ("radio_side.initial_window = \"0 segments\"", "pep.radio_side.initial_window"),
+        ("server_side.rto_min = \"90 s\"", "rto_min = 90 s is above rto_max"),
+        ("server_side = 3", "a table is expected"),
+    ] {
+        let error = refused(lines);
+        assert!(error.contains(said), "{lines}:\n{error}");
+    }
 }

@@ -32,7 +32,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
     let script = scenario.impairment.iter().zip(&plan.impaired);
     NetworkConfig {
         core: links.map(|(link, red)| link.config(*red)).collect(),
-        pep: scenario.pep.as_ref().zip(plan.hops_to_pep).map(|(pep, hops)| pep.config(hops)),
+        pep: scenario.pep.as_ref().zip(plan.pep.as_ref()).map(|(pep, plan)| pep.config(plan.hops)),
         cells: (0..scenario.cell.len()).map(|cell| radio::cell(scenario, cell)).collect(),
         sectors: None,
         ues,
@@ -66,7 +66,8 @@ fn flow(scenario: &Scenario, number: usize, ue: UeId) -> FlowConfig {
         tcp: TcpConfig { version, ..tcp },
         split: pep
             .filter(|pep| pep.splits(number))
-            .map(|pep| [pep.server_side.config(), pep.radio_side.config()]),
+            .and(scenario.plan().pep.as_ref())
+            .map(|plan| plan.sides[number].each_ref().map(scenario::Tcp::config)),
         helped: pep.is_some_and(|pep| pep.helps(number)),
     }
 }

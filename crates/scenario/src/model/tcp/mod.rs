@@ -1,6 +1,7 @@
 //! TCP.
 
 mod config;
+mod keys;
 mod window;
 mod words;
 
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 pub use umts_stack::tcp::{ChargedOptions, Nagle, RtoRule, SlowStart, Variant as TcpVariant};
 use umts_units::{BitRate, Duration, Octets};
 
+pub use self::keys::TcpKeys;
 pub use self::window::Window;
 pub use self::words::{PythonControl, TcpConnection, TcpProfile};
 
