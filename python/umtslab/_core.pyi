@@ -182,6 +182,7 @@ class EmulationResult:
     ues: list[int | None]
     servers: list[int | None]
     internet: int | None
+    proxy: int | None
     abandoned: bool
     duration_s: float
     metrics: dict[str, float | None]
@@ -196,6 +197,7 @@ class EmulationResult:
     fidelity: dict[str, float]
     degraded: bool
     tcp: dict[str, str]
+    proxy_tcp: list[dict[str, str]]
 
 @final
 class Place:
@@ -232,12 +234,14 @@ def emulate(
     host_services: bool = False,
     tcp: Sequence[tuple[str, str]] = [],
     wires: tuple[str, str] | None = None,
+    proxy: Sequence[str] | None = None,
+    proxy_sides: tuple[Sequence[tuple[str, str]], Sequence[tuple[str, str]]] = ([], []),
     recording: str | None = None,
     real_time: bool = False,
     series: bool = False,
     pcap_dir: str | None = None,
     pdus: bool = False,
-    started: Callable[[dict[str, str], list[str]], None] | None = None,
+    started: Callable[[dict[str, str], list[dict[str, str]], list[str]], None] | None = None,
     meter: Callable[[dict[str, Any]], None] | None = None,
     notice: Callable[[str], None] | None = None,
 ) -> EmulationResult: ...
@@ -249,6 +253,7 @@ def replay(
     real_ues: int | None,
     end_s: float,
     has_internet: bool = False,
+    splits: bool = False,
     series: bool = False,
     pcap_dir: str | None = None,
     pdus: bool = False,

@@ -120,15 +120,18 @@ def _course(path: str | os.PathLike[str], row: Row) -> tuple[Course, Course]:
     """How far data and acknowledgments of a connection had come."""
     analysis = analyse_captures(path, time_sequence=row["connection"])[0]
     start = analysis.start_s or 0.0
+    # FIN takes a sequence number and is no octet.
+    most = int(row["distinct_bytes"] + row["unseen_bytes"])
     return (
-        _rising(analysis.series("sent"), "end", start),
-        _rising(analysis.series("acked"), "ack", start),
+        _rising(analysis.series("sent"), "end", start, most),
+        _rising(analysis.series("acked"), "ack", start, most),
     )
 
 
-def _rising(table: pl.DataFrame, column: str, start: float) -> Course:
+def _rising(table: pl.DataFrame, column: str, start: float, most: int) -> Course:
     course: Course = []
-    for time_s, octets in table.select("time_s", column).sort("time_s", maintain_order=True).rows():
+    for time_s, number in table.select("time_s", column).sort("time_s", maintain_order=True).rows():
+        octets = min(number, most)
         if octets > (course[-1][1] if course else 0):
             course.append((start + time_s, octets))
     return course

@@ -7,11 +7,13 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from umtslab import Scenario, Store, _core, open_store, simulate
+from umtslab.emulate import machine
 from umtslab.plot import KINDS
 from umtslab.plot.tables import OF_SWITCHED
 from umtslab.run import Run
@@ -55,6 +57,14 @@ def started(words: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[s
             process.kill()
 
 
+@pytest.fixture(scope="session")
+def may_emulate() -> None:
+    """Skips where this user may not make the namespaces and devices of an emulation."""
+    for what, answer, advice in machine.needs():
+        if what in ("namespaces", "TUN devices") and answer != "yes":
+            pytest.skip(f"this user may not emulate: {answer}; {advice}")
+
+
 def write_and_seal(file: Path, text: str) -> None:
     """Changes a file of a run as if it had been written so: what is damaged is not read at all."""
     file.write_text(text)
@@ -64,17 +74,19 @@ def write_and_seal(file: Path, text: str) -> None:
     card.write_text(sealed(content, sort_keys=True))
 
 
+def run_umts(folder: Path, *words: object, status: int = 0) -> subprocess.CompletedProcess[str]:
+    """``umts *words`` in a folder, to its end."""
+    environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
+    done = subprocess.run(
+        command(*words), cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == status, done.stdout + done.stderr
+    return done
+
+
 @pytest.fixture
 def umts(tmp_path: Path) -> Umts:
-    def run(*words: object, status: int = 0) -> subprocess.CompletedProcess[str]:
-        environment = {**os.environ, "COLUMNS": "120", "NO_COLOR": "1"}
-        done = subprocess.run(
-            command(*words), cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == status, done.stdout + done.stderr
-        return done
-
-    return run
+    return partial(run_umts, tmp_path)
 
 
 @pytest.fixture

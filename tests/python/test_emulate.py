@@ -16,26 +16,17 @@ import plain_user
 import polars
 import pytest
 from conftest import Umts, command, started, write_and_seal
-from umtslab.emulate import internet, machine, meter
+from umtslab.emulate import internet, meter
 from umtslab.emulate.network import Core, of_bearer
 from umtslab.emulate.session import Session
 from umtslab.emulate.tcp import describe, settings
 from umtslab.scenario import Scenario
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("may_emulate")]
 
 ONE_USER = Path(__file__).parents[2] / "scenarios" / "ftp-on-dch-384-3gpp.toml"
 
 FETCH = "import urllib.request, sys; sys.stdout.write(str(len(urllib.request.urlopen(sys.argv[1]).read())))"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _privileges() -> None:
-    found = {what: (answer, advice) for what, answer, advice in machine.needs()}
-    for needed in ("namespaces", "TUN devices"):
-        answer, advice = found[needed]
-        if answer != "yes":
-            pytest.skip(f"this user may not emulate: {answer}; {advice}")
 
 
 def fetch(url: str) -> list[str]:
@@ -456,7 +447,7 @@ def test_what_the_kernel_says_is_told_in_a_line() -> None:
         "tcp_congestion_control": "bbr",
         "tcp_rmem": "1 2 3",
     }
-    line = describe(found)
+    line = describe(found, "kernel TCP")
     assert "\n" not in line
     assert all(part in line for part in ("bbr", "SACK on", "least RTO 300 ms", "rmem 1 2 3"))
 

@@ -8,16 +8,8 @@ from pathlib import Path
 
 import pytest
 from conftest import Umts
-from umtslab.emulate import machine
 
-pytestmark = pytest.mark.slow
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _privileges() -> None:
-    for what, answer, advice in machine.needs():
-        if what in ("namespaces", "TUN devices") and answer != "yes":
-            pytest.skip(f"this user may not emulate: {answer}; {advice}")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("may_emulate")]
 
 
 @pytest.mark.parametrize(

@@ -13,12 +13,15 @@ from pathlib import Path
 import lone_host
 import pytest
 from conftest import command
-from umtslab.emulate import machine
 
 KILLS = int(os.environ.get("UMTS_KILLS", "3"))
 """How many at random moments; `make soak` asks for many."""
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(2 * lone_host.WAIT_S * (KILLS + 2))]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(2 * lone_host.WAIT_S * (KILLS + 2)),
+    pytest.mark.usefixtures("may_emulate"),
+]
 """After each kill its end is waited for."""
 
 MARK = "UMTS_TEST_MARK"
@@ -31,13 +34,6 @@ LATEST_S = 4.0
 """When a program has been at work for a while, even on a slow machine."""
 
 WAIT_S = 30
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _privileges() -> None:
-    for what, answer, advice in machine.needs():
-        if what in ("namespaces", "TUN devices") and answer != "yes":
-            pytest.skip(f"this user may not emulate: {answer}; {advice}")
 
 
 class Emulation:

@@ -11,22 +11,13 @@ from pathlib import Path
 
 import pytest
 from conftest import Umts, command, started
-from umtslab.emulate import machine
 from umtslab.emulate.labels import CHUNK, Labels
 
 WAIT_S = 60
 """For what takes a moment, on any machine."""
 
 
-@pytest.fixture(scope="module")
-def _privileges() -> None:
-    found = {what: answer for what, answer, _ in machine.needs()}
-    for needed in ("namespaces", "TUN devices"):
-        if found[needed] != "yes":
-            pytest.skip(f"this user may not emulate: {found[needed]}")
-
-
-needs_privileges = pytest.mark.usefixtures("_privileges")
+needs_privileges = pytest.mark.usefixtures("may_emulate")
 
 
 @pytest.mark.slow
@@ -72,7 +63,7 @@ def test_a_program_that_still_runs_at_the_end_has_not_failed(umts: Umts, tmp_pat
     assert done.stderr == ""
     (run,) = (tmp_path / "results" / "runs").iterdir()
     statuses = json.loads((run / "emulation.json").read_text())["statuses"]
-    assert statuses == {"ues": [None], "servers": [None], "internet": None}
+    assert statuses == {"ues": [None], "servers": [None], "internet": None, "proxy": None}
 
 
 @pytest.mark.slow

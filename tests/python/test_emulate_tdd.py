@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 from conftest import Umts
-from umtslab.emulate import machine
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("may_emulate")]
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
@@ -40,15 +39,6 @@ with socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_ICMP) as ping
 """
 
 FRAME_MS = 10.0
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _privileges() -> None:
-    found = {what: (answer, advice) for what, answer, advice in machine.needs()}
-    for needed in ("namespaces", "TUN devices"):
-        answer, advice = found[needed]
-        if answer != "yes":
-            pytest.skip(f"this user may not emulate: {answer}; {advice}")
 
 
 def seen(capture: Path) -> dict[tuple[int, int], float]:

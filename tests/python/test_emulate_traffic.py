@@ -11,7 +11,6 @@ from pathlib import Path
 import polars as pl
 import pytest
 from conftest import Umts, command
-from umtslab.emulate import machine
 from umtslab.emulate.network import dch_of, of_bearer
 from umtslab.emulate.report import before_line, datagram_lines
 from umtslab.emulate.traffic import whole_network
@@ -31,14 +30,6 @@ json.dump(own, open(os.environ["UMTS_METRICS"], "w"))
 """A download with a name, an upload without; and metrics of its own, three of which are no good."""
 
 
-@pytest.fixture(scope="module")
-def _privileges() -> None:
-    found = {what: answer for what, answer, _ in machine.needs()}
-    for needed in ("namespaces", "TUN devices"):
-        if found[needed] != "yes":
-            pytest.skip(f"this user may not emulate: {found[needed]}")
-
-
 @dataclass(frozen=True)
 class Emulated:
     """One emulation, and what it told."""
@@ -55,7 +46,7 @@ class Emulated:
 
 
 @pytest.fixture(scope="module")
-def both_ways(_privileges: None, tmp_path_factory: pytest.TempPathFactory) -> Emulated:
+def both_ways(may_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Emulated:
     """The two transfers over a switched bearer."""
     folder = tmp_path_factory.mktemp("both-ways")
     options = ["--bearer", "fach-dch:att-2010@ps-384", "--series", "--pcap", "--record"]
@@ -166,7 +157,7 @@ def test_the_summary_tells_the_promotion_the_rate_and_where_things_are(both_ways
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_privileges")
+@pytest.mark.usefixtures("may_emulate")
 def test_without_tcp_nothing_is_said_of_it(umts: Umts, tmp_path: Path) -> None:
     said = umts("emulate", "--series", "--", sys.executable, "-c", "import time; time.sleep(0.2)").stderr
     (run,) = (tmp_path / "results" / "runs").iterdir()
@@ -178,7 +169,7 @@ def test_without_tcp_nothing_is_said_of_it(umts: Umts, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.usefixtures("_privileges")
+@pytest.mark.usefixtures("may_emulate")
 def test_series_of_simulated_users_beside_programs_have_names_of_their_own(
     umts: Umts, tmp_path: Path
 ) -> None:

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 from conftest import Umts
-from umtslab.emulate import machine
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("may_emulate")]
 
 SERVER = """
 import socket, sys
@@ -54,14 +53,6 @@ else:
         asking.send(bytes(size))
         print(len(asking.recv(65000)), asking.getpeername()[0])
 """
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _privileges() -> None:
-    found = {what: answer for what, answer, _ in machine.needs()}
-    for needed in ("namespaces", "TUN devices"):
-        if found[needed] != "yes":
-            pytest.skip(f"this user may not emulate: {found[needed]}")
 
 
 @pytest.mark.parametrize("address", ["10.1.1.1", "10.45.0.1", "2001:db8::9"])

@@ -12,7 +12,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umts_emulate::{
-    Counts, Fidelity, Internet, Keep, Program, Programs, Reading, Results, Started, TcpSettings,
+    Behind, Counts, Effective, Fidelity, Internet, Keep, Program, Programs, Proxy, Reading, Results, Started,
+    TcpSettings,
 };
 use umts_units::{Duration, Time};
 
@@ -49,6 +50,8 @@ pub struct EmulationResult {
     servers: Vec<Option<i32>>,
     /// Likewise of what answers names, and of the servers inside.
     internet: Option<i32>,
+    /// Likewise of the proxy.
+    proxy: Option<i32>,
     /// Whoever started it went away before the command ended.
     abandoned: bool,
     /// When it ended, in seconds since it began.
@@ -79,6 +82,8 @@ pub struct EmulationResult {
     degraded: bool,
     /// What the kernel's TCP said of itself; empty for a replay.
     tcp: BTreeMap<String, String>,
+    /// What it said at the proxy, towards the servers and towards the users; empty without one and for a replay.
+    proxy_tcp: Vec<BTreeMap<String, String>>,
 }
 
 /// Runs programs over the network of a scenario until `command` ends. They wait in their `places`: those of the server side,
@@ -86,7 +91,9 @@ pub struct EmulationResult {
 ///
 /// `internet` answers every name and address at the server side. With `resolver` the host's network is behind it instead;
 /// that program answers names, and its two last words are the sockets where it is asked (UDP, TCP). `wires` names two
-/// devices in place of places: the UE's and that of the network. `started` is told what the kernel's TCP says of itself,
+/// devices in place of places: the UE's and that of the network. `proxy` ends the programs' TCP between the links; it intercepts what
+/// comes by the devices of `PEP_DEVICES`, and `proxy_sides` is what TCP is told there, towards the servers
+/// and towards the users. `started` is told what the kernel's TCP says of itself, what it says at both sides of the proxy,
 /// and what was changed in the host's network. About twice a second `meter` is told the state, as a dictionary: ``at_s``,
 /// ``down_bps``, ``up_bps``, octets in the RLC buffers ``buffer_down`` and ``buffer_up``, and if they are known
 /// ``rlc_delay_s``, ``rtt_s`` (of the programs' packets), ``state`` and ``towards`` (RRC, of the first UE). `notice` is told, in
@@ -95,10 +102,10 @@ pub struct EmulationResult {
 #[pyo3(
     signature = (
         scenario, seed, command, *, parent, places=vec![], ues=vec![], servers=vec![], internet=None, resolver=None,
-        host_services=false, tcp=vec![], wires=None, recording=None, real_time=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None, notice=None
+        host_services=false, tcp=vec![], wires=None, proxy=None, proxy_sides=(vec![], vec![]), recording=None, real_time=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None, notice=None
     ),
     text_signature = "(scenario, seed, command, *, parent, places=[], ues=[], servers=[], internet=None, resolver=None, host_services=False, \
-                      tcp=[], wires=None, recording=None, real_time=False, series=False, pcap_dir=None, pdus=False, started=None, \
+                      tcp=[], wires=None, proxy=None, proxy_sides=([], []), recording=None, real_time=False, series=False, pcap_dir=None, pdus=False, started=None, \
                       meter=None, notice=None)"
 )]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
@@ -116,6 +123,8 @@ pub fn emulate(
     host_services: bool,
     tcp: Vec<(String, String)>,
     wires: Option<(String, String)>,
+    proxy: Option<Vec<OsString>>,
+    proxy_sides: (Pairs, Pairs),
     recording: Option<PathBuf>,
     real_time: bool,
     series: bool,
@@ -136,7 +145,14 @@ pub fn emulate(
             (None, None) => Internet::None,
         },
         servers: servers.iter().map(|program| program.take()).collect::<PyResult<_>>()?,
-        tcp: TcpSettings::from_pairs(&tcp).map_err(PyValueError::new_err)?,
+        tcp: settings(&tcp)?,
+        proxy: match proxy {
+            Some(words) => Some(Proxy {
+                program: of_our_own(words),
+                sides: [settings(&proxy_sides.0)?, settings(&proxy_sides.1)?],
+            }),
+            None => None,
+        },
         wires: wires.map(|(ue, net)| [ue, net]),
         // Opened again, so that the descriptor that Python knows stays Python's.
         parent: OwnedFd::from(File::open(format!("/proc/self/fd/{parent}"))?),
@@ -172,17 +188,20 @@ pub fn emulate(
     result.ues = outcome.others.ues;
     result.servers = outcome.others.servers;
     result.internet = outcome.others.internet.flatten();
+    result.proxy = outcome.others.proxy.flatten();
     result.abandoned = outcome.is_abandoned;
     result.degraded = outcome.fidelity.is_degraded();
     result.fidelity = fidelity(&outcome.fidelity);
     result.tcp = outcome.tcp.into_iter().collect();
+    result.proxy_tcp =
+        outcome.proxy_tcp.into_iter().flatten().map(|side| side.into_iter().collect()).collect();
     Ok(result)
 }
 
 /// Runs the network of an emulation again, with the packets of its recording, until `end_s`. `has_internet` says whether
-/// the host's network was behind the server side.
+/// the host's network was behind the server side, `splits` whether there was a proxy for the programs.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, recording, *, real_ues, end_s, has_internet=false, series=false, pcap_dir=None, pdus=false))]
+#[pyo3(signature = (scenario, seed, recording, *, real_ues, end_s, has_internet=false, splits=false, series=false, pcap_dir=None, pdus=false))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
 pub fn replay(
     py: Python<'_>,
@@ -192,17 +211,26 @@ pub fn replay(
     real_ues: Option<usize>,
     end_s: f64,
     has_internet: bool,
+    splits: bool,
     series: bool,
     pcap_dir: Option<PathBuf>,
     pdus: bool,
 ) -> PyResult<EmulationResult> {
     let end = Time::ZERO + Duration::from_secs_f64(end_s);
     let keep = Keep { series, pcap_dir, pdus, digest: true };
+    let behind = real_ues.map_or(Behind::Anybody, |count| Behind::Ues { count, are_split: splits });
     let replayed = py.detach(|| {
-        umts_emulate::replay(scenario.inner(), seed, real_ues, has_internet, &recording, end, &keep)
+        umts_emulate::replay(scenario.inner(), seed, behind, has_internet, &recording, end, &keep)
     });
     let (results, counts) = replayed.map_err(|error| failure(py, &error))?;
     measured(py, scenario, results, counts)
+}
+
+/// Names and values.
+type Pairs = Vec<(String, String)>;
+
+fn settings(pairs: &Pairs) -> PyResult<TcpSettings> {
+    TcpSettings::from_pairs(pairs).map_err(PyValueError::new_err)
 }
 
 fn failure(py: Python<'_>, error: &umts_emulate::EmulationError) -> PyErr {
@@ -248,8 +276,9 @@ fn note(notice: Option<&Py<PyAny>>, what: &str) {
 
 fn tell_start(started: Option<&Py<PyAny>>, with: &Started<'_>) -> PyResult<()> {
     let Some(started) = started else { return Ok(()) };
-    let known: BTreeMap<&String, &String> = with.tcp.iter().map(|(name, value)| (name, value)).collect();
-    Python::attach(|py| started.call1(py, (known, with.changes)).map(drop))
+    let known = |tcp: &Effective| -> BTreeMap<String, String> { tcp.iter().cloned().collect() };
+    let proxy: Vec<_> = with.proxy.into_iter().flatten().map(known).collect();
+    Python::attach(|py| started.call1(py, (known(with.tcp), proxy, with.changes)).map(drop))
 }
 
 fn measured(
@@ -267,6 +296,7 @@ fn measured(
         ues: Vec::new(),
         servers: Vec::new(),
         internet: None,
+        proxy: None,
         abandoned: false,
         duration_s: results.end.as_secs(),
         metrics: results.metrics.network.iter().map(|(name, value)| (name.to_owned(), value)).collect(),
@@ -298,6 +328,7 @@ fn measured(
         fidelity: BTreeMap::new(),
         degraded: false,
         tcp: BTreeMap::new(),
+        proxy_tcp: Vec::new(),
     })
 }
 

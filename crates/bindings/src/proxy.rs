@@ -67,7 +67,7 @@ pub fn proxies_at_work() -> PyResult<usize> {
 /// Sets up an interception in this network, and undoes it: whether the kernel can.
 #[pyfunction]
 pub fn try_interception(py: Python<'_>, device: String) -> PyResult<()> {
-    let selection = Selection { device, ports: Vec::new(), if_dead: IfDead::Pass };
+    let selection = Selection { devices: vec![device], ports: Vec::new(), if_dead: IfDead::Pass };
     Interception::new(Arc::new(Slot::free()?), &selection, 1).map(drop).map_err(|error| failure(py, &error))
 }
 

@@ -19,7 +19,6 @@ use umts_units::{Duration, Time};
 use crate::clock::wall_clock::{WallClock, cpu_time};
 use crate::devices::port::Behind;
 use crate::devices::tcp_settings::Effective;
-use crate::devices::topology::ue_port;
 use crate::devices::wire::Frames;
 use crate::error::{EmulationError, system};
 use crate::outside::exchange::{Counts, Exchange};
@@ -58,6 +57,8 @@ pub struct Keep {
 pub struct Started<'a> {
     /// What the kernel's TCP says of itself.
     pub tcp: &'a Effective,
+    /// What it says at the proxy, if there is one: towards the servers and towards the users.
+    pub proxy: Option<&'a [Effective; 2]>,
     /// What was changed in the host's network; it ends with the emulation.
     pub changes: &'a [String],
 }
@@ -76,6 +77,8 @@ pub struct Outcome {
     pub fidelity: Fidelity,
     /// What the kernel's TCP did, as the namespaces told.
     pub tcp: Effective,
+    /// What it did at the proxy, if there was one: towards the servers and towards the users.
+    pub proxy_tcp: Option<[Effective; 2]>,
     /// What was measured.
     pub results: Results,
 }
@@ -115,17 +118,22 @@ pub fn emulate(
     meter: &mut dyn FnMut(&Reading) -> ControlFlow<()>,
     notice: &mut dyn FnMut(&str),
 ) -> Result<Outcome, EmulationError> {
-    let setting = Setting::new(scenario, seed, keep);
+    let setting = Setting::new(scenario, seed, keep, programs.proxy.is_some());
     let surroundings = Surroundings::new(&mut programs)?;
-    started(Started { tcp: &surroundings.tcp, changes: surroundings.changes() })?;
+    let about = Started {
+        tcp: &surroundings.tcp,
+        proxy: surroundings.pep_tcp.as_ref(),
+        changes: surroundings.changes(),
+    };
+    started(about)?;
     let limit = setting.network.ues.iter().flat_map(|ue| ue.channels).map(|channel| channel.format.tti).min();
     let limit = limit.unwrap_or(Duration::from_millis(10));
-    let ports = surroundings.ports.len();
-    let recording = programs.recording.as_deref().map(|path| Recording::create(path, ports));
+    let behind = surroundings.behind;
+    let recording = programs.recording.as_deref().map(|path| Recording::create(path, behind));
     let recording = recording.transpose().map_err(system("cannot write the recording"))?;
     let mut children = Children::default();
     let mut others = surroundings.start_servers(&mut children, &mut programs)?;
-    let Surroundings { ports, behind, tcp, uplink } = surroundings;
+    let Surroundings { ports, tcp, pep_tcp, uplink, .. } = surroundings;
     let clock = WallClock::new(ports, programs.parent, limit).map_err(system("cannot start the clock"))?;
     let name = programs.command.name.to_string_lossy().into_owned();
     let command = children.begin(programs.command);
@@ -174,30 +182,41 @@ pub fn emulate(
         is_real_time: programs.is_real_time,
     };
     let status = live.children.status(live.command).unwrap_or(125);
+    let proxy = others.proxy;
     let others = others.map(|child| live.children.status(child));
+    if let Some(proxy) = proxy {
+        // It tells of the connections that are left.
+        live.children.end(proxy);
+    }
     drop(uplink);
-    Ok(Outcome { status, others, is_abandoned: live.is_abandoned, fidelity, tcp, results })
+    Ok(Outcome {
+        status,
+        others,
+        is_abandoned: live.is_abandoned,
+        fidelity,
+        tcp,
+        proxy_tcp: pep_tcp,
+        results,
+    })
 }
 
 /// The network of an emulation again, with the packets of its recording at their times, as fast as possible. The same
-/// code, scenario and seed give the same events: [`Results::digest`] tells. Without `real_ues` it was one between given
-/// devices; `has_internet` says whether the host's network was behind the server side.
+/// code, scenario and seed give the same events: [`Results::digest`] tells. `behind` says who was behind its ports;
+/// `has_internet` whether the host's network was behind the server side.
 ///
 /// # Errors
 /// If the recording cannot be read or results cannot be written.
 pub fn replay(
     scenario: &Scenario,
     seed: u64,
-    real_ues: Option<usize>,
+    behind: Behind,
     has_internet: bool,
     recording: &Path,
     end: Time,
     keep: &Keep,
 ) -> Result<(Results, Counts), EmulationError> {
-    let behind = real_ues.map_or(Behind::Anybody, Behind::Ues);
-    let arrivals = recording::read(recording, ue_port(real_ues.unwrap_or(1)))
-        .map_err(system("cannot read the recording"))?;
-    let setting = Setting::new(scenario, seed, keep);
+    let arrivals = recording::read(recording, behind.ports()).map_err(system("cannot read the recording"))?;
+    let setting = Setting::new(scenario, seed, keep, behind.pep().is_some());
     let exchange = Exchange::new(behind, has_every_address(behind, has_internet), setting.cargo.clone());
     let mut outside = Replay::new(arrivals, end, exchange);
     let results = setting.run(&mut outside, &mut |_| ControlFlow::Continue(()), |replay| &replay.exchange)?;
@@ -222,8 +241,8 @@ struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    fn new(scenario: &'a Scenario, seed: u64, keep: &'a Keep) -> Self {
-        let network = NetworkConfig { programs: true, ..network_config(scenario) };
+    fn new(scenario: &'a Scenario, seed: u64, keep: &'a Keep, splits_programs: bool) -> Self {
+        let network = NetworkConfig { programs: true, splits_programs, ..network_config(scenario) };
         let cargo = Cargo::new(&network);
         Setting { scenario, network, seed, keep, cargo }
     }

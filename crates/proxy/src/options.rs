@@ -256,7 +256,7 @@ fn destination(listen: SocketAddr, typed: &Typed<'_>) -> Result<Destination, Pro
 
 /// Which connections are intercepted.
 fn selection(typed: &Typed<'_>) -> Result<Selection, ProxyError> {
-    let Some(device) = typed.get("--from") else {
+    let Some(devices) = typed.get("--from") else {
         return Err(wrong("--from is missing, the device by which clients' packets come: --from eth1"));
     };
     let ports = typed.get("--ports").map(port_ranges).transpose()?.unwrap_or_default();
@@ -265,7 +265,11 @@ fn selection(typed: &Typed<'_>) -> Result<Selection, ProxyError> {
         Some("refuse") => IfDead::Refuse,
         Some(other) => return Err(wrong(format!("--if-dead takes pass or refuse, not {other:?}"))),
     };
-    Ok(Selection { device: device.to_owned(), ports, if_dead })
+    let devices: Vec<String> = devices.split(',').map(|name| name.trim().to_owned()).collect();
+    if devices.iter().any(String::is_empty) {
+        return Err(wrong("--from takes names of devices, as in eth1 or eth1,eth2"));
+    }
+    Ok(Selection { devices, ports, if_dead })
 }
 
 /// `80,443,8000-8100`.
@@ -376,7 +380,7 @@ mod tests {
         let options = read(&words).unwrap();
         assert_eq!(options.listen, "[::]:0".parse().unwrap());
         let Destination::Original(selection) = options.destination else { panic!("{options:?}") };
-        assert_eq!((selection.device.as_str(), selection.if_dead), ("eth1", IfDead::Pass));
+        assert_eq!((&selection.devices[..], selection.if_dead), (&["eth1".to_owned()][..], IfDead::Pass));
         assert_eq!(selection.ports, [80..=80, 8000..=8100]);
     }
 

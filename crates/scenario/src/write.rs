@@ -62,7 +62,7 @@ impl crate::Scenario {
             }
         }
         // A profile is the values that it gave.
-        for pep in &mut scenario.pep {
+        if let Some(pep) = &mut scenario.pep {
             pep.server_side.forget_profile();
             pep.radio_side.forget_profile();
         }

@@ -137,14 +137,6 @@ impl TcpLeg {
     }
 }
 
-impl Site {
-    /// Where packets come from that take the whole way in `direction`.
-    #[inline]
-    pub fn sending(direction: Direction) -> Self {
-        TcpLeg::Whole.site(End::sending(direction))
-    }
-}
-
 /// The two ends of a TCP connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum End {

@@ -201,6 +201,8 @@ pub struct Datagram {
 pub struct Foreign {
     /// The way it goes.
     pub direction: Direction,
+    /// The part of the way that it takes.
+    pub leg: TcpLeg,
     /// Its size, the IP header included, in bytes.
     pub size: u32,
 }
@@ -277,7 +279,8 @@ impl Packet {
     pub fn leg(&self) -> TcpLeg {
         match &self.content {
             Content::Segment(segment) => segment.leg,
-            Content::Datagram(_) | Content::Foreign(_) => TcpLeg::Whole,
+            Content::Foreign(foreign) => foreign.leg,
+            Content::Datagram(_) => TcpLeg::Whole,
         }
     }
 

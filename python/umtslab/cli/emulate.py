@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from umtslab.cli.failures import UsageError
 from umtslab.cli.options import (
@@ -25,7 +25,7 @@ from umtslab.cli.options import (
 
 if TYPE_CHECKING:
     from umtslab.cli.parser import Options, Parser
-    from umtslab.emulate.network import Core
+    from umtslab.emulate.node import Node, Pairs
     from umtslab.scenario import Scenario
 
 FOREVER = "1000000 h"
@@ -103,6 +103,15 @@ def _hosts(group: Options) -> None:
         "NAME=VALUE",
         "One kernel setting, as in tcp_sack=0 or route.initcwnd=3; may be repeated.",
     )
+    group.add_argument(
+        "--proxy",
+        metavar="NODE",
+        nargs="?",
+        const="",
+        help="Between the links, at --proxy=ggsn (the default), --proxy=rnc or another node, the kernel's "
+        "TCP ends the programs' connections and others go on: --core-delay and --core-loss are of the "
+        "servers' side. What is not TCP passes.",
+    )
     add_flag(
         group,
         "--internet",
@@ -159,6 +168,7 @@ def emulate(
     ue: Sequence[str],
     server: Sequence[str],
     tcp: str | None,
+    proxy: str | None,
     tcp_set: Sequence[str],
     internet: bool,
     host_services: bool,
@@ -203,7 +213,9 @@ def emulate(
         ("--bler", bler, Core(bler=bler)),
     ):
         if value is not None:
-            loaded = _changed(loaded, core, f"{option} {value}")
+            loaded = _changed(loaded, core.overrides(loaded), f"{option} {value}")
+    if proxy is not None:
+        loaded = _proxied(loaded, proxy)
     for warning in loaded.warnings:
         # Without flows of its own the network carries what the programs send.
         if not (quiet or warning.startswith("flow: there is no flow")):
@@ -212,6 +224,7 @@ def emulate(
         pairs = kernel_settings(tcp, tuple(tcp_set))
     except ValueError as error:
         raise UsageError(str(error)) from error
+    node = _node(loaded, pairs, is_typed=proxy is not None, wires=attach_ue is not None)
     session = Session(
         scenario=loaded.to_toml(),
         base_dir=os.path.abspath(scenario.parent if scenario is not None else Path()),
@@ -229,6 +242,8 @@ def emulate(
         json=json,
         has_internet=internet,
         has_host_services=host_services,
+        proxy=node.options if node else (),
+        proxy_sides=node.sides if node else ((), ()),
         wires=_wires(attach_ue, attach_net, alone=not (internet or ue or server or tcp or tcp_set)),
     )
     # Whether there is a place for the results is told before anything runs.
@@ -236,14 +251,46 @@ def emulate(
     return run(session)
 
 
-def _changed(scenario: Scenario, core: Core, typed: str) -> Scenario:
+def _changed(scenario: Scenario, keys: tuple[tuple[str, str], ...], typed: str) -> Scenario:
     """The scenario with an option's keys; an error about one of them names the option, as it was typed."""
     from umtslab._core import ScenarioError
 
     try:
-        return scenario.with_overrides(core.overrides(scenario))
+        return scenario.with_overrides(keys)
     except ScenarioError as error:
         raise UsageError(f"{typed} stands for the scenario key {error.key}\n{error}") from None
+
+
+def _proxied(scenario: Scenario, at: str) -> Scenario:
+    """The scenario with a proxy that splits, at a node or where the file has it."""
+    from umtslab.emulate.node import changes_for
+
+    keys = changes_for(_pep(scenario), at)
+    return _changed(scenario, keys, f"--proxy={at}" if at else "--proxy")
+
+
+def _pep(scenario: Scenario) -> dict[str, Any] | None:
+    found: dict[str, Any] | None = json_text.loads(scenario.core.to_json()).get("pep")
+    return found
+
+
+def _node(scenario: Scenario, tcp: Pairs, *, is_typed: bool, wires: bool) -> Node | None:
+    """The proxy for programs, if one is asked for or the file's is theirs too."""
+    from umtslab.emulate.node import node_of, splits_programs
+
+    pep = _pep(scenario)
+    if pep is None:
+        return None
+    if wires and is_typed:
+        raise UsageError("--proxy ends TCP in a namespace, and between two devices there is none")
+    if wires or not (is_typed or splits_programs(pep)):
+        if pep["mode"] != "pass":
+            print("warning: pep: the proxy is for simulated users; programs pass it", file=sys.stderr)
+        return None
+    try:
+        return node_of(pep, tcp)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
 
 
 def _wires(ue: str | None, net: str | None, *, alone: bool) -> tuple[str, ...]:

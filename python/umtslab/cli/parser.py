@@ -133,7 +133,10 @@ class Parser(ArgumentParser):
                 texts.append(word)
             elif word in _HELP:
                 return None, []
-            elif (action := self._option_string_actions.get(word)) is not None and action.nargs != 0:
+            elif (action := self._option_string_actions.get(word)) is not None and action.nargs not in (
+                0,
+                "?",
+            ):
                 if at == len(words) or (_is_option(words[at]) and " " not in words[at]):
                     raise UsageError(f"{word} takes a value: {word} {action.metavar}")
                 options.append(f"{word}={words[at]}")

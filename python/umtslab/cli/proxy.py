@@ -51,8 +51,8 @@ def _ways(group: Options) -> None:
     group.add_argument(
         "--from",
         dest="from_",
-        metavar="DEVICE",
-        help="With --transparent: the device by which clients' packets come.",
+        metavar="DEVICES",
+        help="With --transparent: the device by which clients' packets come, or several: eth1,eth2.",
     )
     add_value(group, "--ports", "PORTS", "With --transparent: only these, as in 80,443,8000-8100.")
     add_value(

@@ -53,6 +53,7 @@ def replay(result: str, *, out: Path, pcap: Path | None) -> int:
         real_ues=None if card["session"]["wires"] else 1 + len(card["session"]["ues"]),
         end_s=run.duration_s,
         has_internet=card["session"]["has_internet"],
+        splits=bool(card["session"].get("proxy")),
         pcap_dir=None if pcap is None else str(pcap),
         pdus=True,
     )

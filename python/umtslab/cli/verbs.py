@@ -72,6 +72,7 @@ PROGRAMS = {
         (
             "umts emulate -- curl -s -o page.bin http://example.com/bytes/100000",
             "sudo umts emulate --internet -- curl -so page.html https://www.example.org/",
+            'umts emulate --proxy --core-delay "70 ms" --core-loss 0.01 -- curl -so x http://a.example/bytes/500000',
             "umts emulate --bearer fach --pcap -- ping -c 5 server.example",
             'umts emulate --bearer fach-dch:att-2010 --core-delay "30 ms" --core-jitter "10 ms" -- firefox',
             'umts emulate --ue "curl -so other.bin http://b.example/bytes/50000" '

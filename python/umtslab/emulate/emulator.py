@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sqlite3
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from umtslab import _core
-from umtslab.emulate import resolver, walls
+from umtslab.emulate import node, resolver, walls
 from umtslab.emulate.labels import Labels
 from umtslab.emulate.meter import Meter
 from umtslab.emulate.session import METRICS_VARIABLE, RECORDING, Session
@@ -126,6 +127,8 @@ def _run(
                 resolver=_module("resolver", *name_servers) if session.has_internet else None,
                 host_services=session.has_host_services,
                 tcp=list(session.tcp),
+                proxy=_proxy(session, draft),
+                proxy_sides=(session.proxy_sides[0], session.proxy_sides[1]),
                 wires=(session.wires[0], session.wires[1]) if session.wires else None,
                 recording=str(draft.folder / RECORDING) if session.record else None,
                 real_time=is_real_time,
@@ -168,13 +171,24 @@ def _peak_memory() -> int:
     return 1024 * int(line.split()[1])
 
 
-def _show_start(tcp: dict[str, str], changes: list[str]) -> None:
+def _proxy(session: Session, draft: Draft) -> list[str] | None:
+    """The proxy's program, with all that it is told."""
+    if not session.proxy:
+        return None
+    options = [*session.proxy, ("--log", str(draft.folder / node.LOG))]
+    return _module("node", json.dumps(options))
+
+
+def _show_start(tcp: dict[str, str], proxy: list[dict[str, str]], changes: list[str]) -> None:
     from umtslab.emulate.tcp import describe
 
     for change in changes:
         print(f"changed on this host until the end: {change}", file=sys.stderr)
     if tcp:
-        print(describe(tcp), file=sys.stderr, flush=True)
+        print(describe(tcp, "kernel TCP"), file=sys.stderr)
+    for side, whom in zip(proxy, ("servers", "users"), strict=False):
+        print(describe(side, f"proxy, towards {whom}"), file=sys.stderr)
+    sys.stderr.flush()
 
 
 def _module(name: str, *words: str) -> list[str]:

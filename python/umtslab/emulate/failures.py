@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from umtslab import _core
 from umtslab.emulate.session import Session
 from umtslab.emulate.walls import server_labels, ue_label
+from umtslab.exit_status import EMULATION_FAILED
 
 NOT_RUN = (126, 127)
 """What the shell exits with if a command cannot be executed, or is not there."""
@@ -44,6 +45,9 @@ def failures(session: Session, result: _core.EmulationResult) -> list[Failure]:
         what = "name server" if session.has_internet else "built-in servers"
         told = f"the {what} ended with {result.internet} while the command ran: nobody answered from then on"
         found.append(Failure(told, 0))
+    if result.proxy is not None:
+        told = f"the proxy ended with {result.proxy} while the command ran: connections of then were reset"
+        found.append(Failure(told, EMULATION_FAILED))
     return sorted(found, key=lambda failure: failure.status == 0)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab.emulate.session import RECORDING, Session
-from umtslab.emulate.traffic import OF_TCP, SIMULATED, Traffic, of_captures, simulated, whole_network
+from umtslab.emulate.traffic import OF_TCP, SIMULATED, Traffic, of_captures, of_legs, simulated, whole_network
 from umtslab.run import Identity, Metrics, Run, code_version, finite
 
 if TYPE_CHECKING:
@@ -80,13 +80,7 @@ def _measured(
     session: Session, scenario: Scenario, result: _core.EmulationResult, draft: Draft
 ) -> tuple[Metrics, dict[str, Any]]:
     """The metrics of an emulation, and its tables."""
-    server, ue = (draft.captures / f"{point}.pcapng" for point in ("server", "ue"))
-    is_captured = str(server) in result.files
-    traffic = (
-        of_captures(server, ue, result.duration_s, series=session.series)
-        if is_captured
-        else Traffic.unknown()
-    )
+    traffic = _traffic(session, result, draft)
     has_flows = simulates_flows(scenario)
     tables: dict[str, Any] = {"connections": traffic.connections, **traffic.series}
     for kind, table in result.series.items():
@@ -106,6 +100,20 @@ def _measured(
     return metrics, tables
 
 
+def _traffic(session: Session, result: _core.EmulationResult, draft: Draft) -> Traffic:
+    """The programs' TCP: of each connection what both its ends saw."""
+    if str(draft.captures / "server.pcapng") not in result.files:
+        return Traffic.unknown()
+
+    def between(server: str, ue: str) -> Traffic:
+        one, other = (draft.captures / f"{point}.pcapng" for point in (server, ue))
+        return of_captures(one, other, result.duration_s, series=session.series)
+
+    if not session.proxy:
+        return between("server", "ue")
+    return of_legs(between("server", "pep-server"), between("pep-radio", "ue"))
+
+
 def account(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any]:
     """What became of an emulation besides its metrics: packets, what the kernel did, how far to trust it.
 
@@ -113,10 +121,16 @@ def account(result: _core.EmulationResult, peak_memory: int) -> dict[str, Any]:
     """
     return {
         "status": result.status,
-        "statuses": {"ues": result.ues, "servers": result.servers, "internet": result.internet},
+        "statuses": {
+            "ues": result.ues,
+            "servers": result.servers,
+            "internet": result.internet,
+            "proxy": result.proxy,
+        },
         "digest": result.digest,
         "packets": result.packets,
         "tcp": result.tcp,
+        "proxy_tcp": result.proxy_tcp,
         "fidelity": {**result.fidelity, "peak_memory_bytes": peak_memory},
         "degraded": result.degraded,
         "lost": result.lost,
@@ -167,6 +181,7 @@ def _options(session: Session) -> list[str]:
             words += [option, value]
     for option, device in zip(("--attach-ue", "--attach-net"), session.wires, strict=False):
         words += [option, device]
+    words += ["--proxy"] if session.proxy else []
     words += ["--internet"] if session.has_internet else []
     words += ["--host-services"] if session.has_host_services else []
     for name, value in () if session.wires else session.tcp:
@@ -192,16 +207,15 @@ def programs_own(file: Path) -> dict[str, float]:
 
 def identity(session: Session, scenario: Scenario, number: int) -> Identity:
     """The name of an emulation: of all with this network, programs and settings, the one of this number."""
-    words = json.dumps(
-        [
-            session.command,
-            session.ues,
-            session.servers,
-            session.tcp,
-            session.wires,
-            session.has_internet,
-        ]
-    )
+    asked: list[object] = [
+        session.command,
+        session.ues,
+        session.servers,
+        session.tcp,
+        session.wires,
+        session.has_internet,
+    ]
+    words = json.dumps([*asked, session.proxy, session.proxy_sides] if session.proxy else asked)
     digest = blake2b(f"emulated\0{scenario.content_hash}\0{words}".encode(), digest_size=16).hexdigest()
     return Identity(digest, code_version(), session.seed, number)
 

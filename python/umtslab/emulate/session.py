@@ -42,6 +42,10 @@ class Session:
     """The host's network is reached by NAT, which takes root; otherwise every address answers inside."""
     has_host_services: bool = False
     """The host's own addresses are in reach, too."""
+    proxy: tuple[tuple[str, str], ...] = ()
+    """What a proxy between the links is told, as ``umts proxy`` has it; there is none if it is empty."""
+    proxy_sides: tuple[tuple[tuple[str, str], ...], ...] = ((), ())
+    """As `tcp`, towards the servers and towards the users of the proxy."""
     wires: tuple[str, ...] = ()
     """Two devices of this host in place of namespaces: the UE's, and that of the network."""
     variables: tuple[tuple[str, str], ...] = field(default=())
@@ -60,6 +64,11 @@ class Session:
         content = json.loads(text)
         for name in ("command", "ues", "servers", "wires"):
             content[name] = tuple(content[name])
-        for name in ("tcp", "variables"):
-            content[name] = tuple((key, value) for key, value in content[name])
+        for name in ("tcp", "variables", "proxy"):
+            content[name] = _pairs(content[name])
+        content["proxy_sides"] = tuple(_pairs(side) for side in content["proxy_sides"])
         return cls(**content)
+
+
+def _pairs(found: list[list[str]]) -> tuple[tuple[str, str], ...]:
+    return tuple((key, value) for key, value in found)

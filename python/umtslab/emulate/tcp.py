@@ -70,8 +70,8 @@ def _check(name: str, value: str) -> None:
         raise ValueError(f"{name} takes a number, not {value!r}")
 
 
-def describe(found: Mapping[str, str]) -> str:
-    """What the kernel said of its TCP, in a line for people."""
+def describe(found: Mapping[str, str], whose: str) -> str:
+    """What the kernel said of its TCP, in a line for people that begins with `whose` it is."""
 
     def switch(name: str) -> str:
         return {"0": "off", "1": "on"}.get(found.get(name, "?"), found.get(name, "?"))
@@ -89,4 +89,4 @@ def describe(found: Mapping[str, str]) -> str:
         f"rmem {found.get('tcp_rmem', '?')}",
         f"wmem {found.get('tcp_wmem', '?')}",
     ]
-    return "kernel TCP: " + ", ".join(parts)
+    return f"{whose}: {', '.join(parts)}"

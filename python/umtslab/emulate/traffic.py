@@ -75,6 +75,46 @@ def of_captures(server: Path, ue: Path, duration_s: float, *, series: bool) -> T
     return Traffic(dict(found.metrics), connections, tables)
 
 
+def of_legs(server: Traffic, radio: Traffic) -> Traffic:
+    """The traffic of both sides of a proxy, which keeps addresses and ports.
+
+    Each transfer is two connections, ``leg`` says which, ``transfer`` has the number of the one on the
+    server's side: connections there are the even numbers. Metrics are those of the radio's side, where all
+    of them end.
+    """
+    import polars as pl
+
+    ends = ["client", "server"]
+    found = radio.connections.sort("opened_s")
+    rows = found.with_columns(pl.int_range(pl.len()).over(ends).alias("nth"))
+    others = server.connections.sort("opened_s").with_columns(pl.int_range(pl.len()).over(ends).alias("nth"))
+    transfers = rows.select(*ends, "nth", pl.int_range(pl.len(), dtype=pl.UInt32).alias("transfer") * 2)
+    sides = []
+    for number, (leg, table) in enumerate((("server", others), ("radio", rows))):
+        joined = table.join(transfers, on=[*ends, "nth"], how="left")
+        own = pl.col("transfer") + number
+        sides.append(joined.with_columns(pl.lit(leg).alias("leg"), own.alias("number")).drop("nth"))
+    connections = pl.concat(sides, how="diagonal_relaxed").filter(pl.col("number").is_not_null())
+    numbers = [dict(side.select("connection", "number").iter_rows()) for side in sides]
+    series = {
+        name: pl.concat(
+            [
+                traffic.series[name].with_columns(
+                    pl.col("connection").replace_strict(numbered, default=None, return_dtype=pl.UInt32)
+                )
+                for traffic, numbered in zip((server, radio), numbers, strict=True)
+            ]
+        )
+        .filter(pl.col("connection").is_not_null())
+        .sort("time_s", maintain_order=True)
+        for name in radio.series
+        if name in server.series
+    }
+    connections = connections.with_columns(pl.col("number").alias("connection")).drop("number")
+    metrics: dict[str, float | None] = {**radio.metrics, "pep_transfers": float(len(rows))}
+    return Traffic(metrics, connections.sort("connection"), series)
+
+
 def _ue_of(*ends: str) -> int | None:
     """The UE that has one of these addresses (with a port behind)."""
     for end in ends:

@@ -15,6 +15,7 @@ pub mod addresses;
 mod frames;
 mod masquerade;
 pub mod net_namespace;
+pub mod pep;
 pub mod port;
 pub mod tcp_settings;
 pub mod topology;

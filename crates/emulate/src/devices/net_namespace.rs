@@ -34,17 +34,24 @@ impl NetNamespace {
         Ok(namespace)
     }
 
-    /// A new one, for tests.
+    /// A new one, of the users of this process's namespace.
     ///
     /// # Errors
     /// If this process may not make namespaces.
-    #[cfg(test)]
     pub fn new() -> io::Result<Self> {
         let home = current()?;
         nix::sched::unshare(CloneFlags::CLONE_NEWNET)?;
         let made = current();
         setns(&home, CloneFlags::CLONE_NEWNET)?;
         NetNamespace::prepared(made?)
+    }
+
+    /// The same one, held once more.
+    ///
+    /// # Errors
+    /// If there is no descriptor left.
+    pub fn again(&self) -> io::Result<Self> {
+        Ok(NetNamespace { file: self.file.try_clone()? })
     }
 
     /// Does something inside: sockets, devices and processes made there stay there.

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use crate::devices::net_namespace::NetNamespace;
+use crate::devices::topology::{SERVER_PORT, ue_port};
 use crate::devices::tun::Tun;
 use crate::devices::wire::{Frames, Wire};
 use crate::packets::cargo::Header;
@@ -19,10 +20,56 @@ pub enum Port {
 /// Who is behind the ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Behind {
-    /// So many UEs, each with addresses of ours.
-    Ues(usize),
+    /// UEs, each with addresses of ours.
+    Ues {
+        /// So many.
+        count: usize,
+        /// Whether a proxy is between them and the servers, which has two ports behind theirs.
+        are_split: bool,
+    },
     /// One UE, whatever addresses it and the other side have.
     Anybody,
+}
+
+/// Of a proxy, its port towards the servers and that towards the users.
+pub type PepPorts = [usize; 2];
+
+impl Behind {
+    /// So many UEs, without a proxy.
+    pub fn ues(count: usize) -> Self {
+        Behind::Ues { count, are_split: false }
+    }
+
+    /// How many UEs there are.
+    pub fn count(self) -> usize {
+        match self {
+            Behind::Ues { count, .. } => count,
+            Behind::Anybody => 1,
+        }
+    }
+
+    /// The ports of the proxy, if there is one: behind those of the server side and the UEs.
+    pub fn pep(self) -> Option<PepPorts> {
+        match self {
+            Behind::Ues { count, are_split: true } => Some([ue_port(count), ue_port(count) + 1]),
+            Behind::Ues { .. } | Behind::Anybody => None,
+        }
+    }
+
+    /// How many ports there are.
+    pub fn ports(self) -> usize {
+        ue_port(self.count()) + self.pep().map_or(0, |ports| ports.len())
+    }
+
+    /// What a port is, for people.
+    pub fn name_of(self, port: usize) -> String {
+        match self.pep() {
+            Some([to_servers, _]) if port == to_servers => "proxy, to the servers".to_owned(),
+            Some([_, to_users]) if port == to_users => "proxy, to the users".to_owned(),
+            _ if port == SERVER_PORT => "server side".to_owned(),
+            _ => format!("UE {}", port - ue_port(0)),
+        }
+    }
 }
 
 impl Port {

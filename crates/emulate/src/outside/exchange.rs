@@ -1,9 +1,12 @@
 //! Where real packets go into the network and come out of it, the same for an emulation and its replay.
 
+use std::net::IpAddr;
+
 use umts_kernel::TraceSink;
 use umts_stack::Step;
-use umts_stack::ids::{Direction, UeId};
+use umts_stack::ids::{Direction, TcpLeg, UeId};
 use umts_stack::network::Network;
+use umts_stack::packet::{Foreign, Packet};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
@@ -47,6 +50,9 @@ impl Counts {
         self.packets_in == self.packets_out + not_carried + core + buffer + air + inside
     }
 }
+
+/// Which port of a proxy is that towards the servers.
+const TO_SERVERS: usize = 0;
 
 /// A packet that enters.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -106,29 +112,61 @@ impl Exchange {
                 (port, bytes, header)
             }
         };
-        let Ok((_, to)) = foreign::addresses(&bytes) else {
+        let Ok((from, to)) = foreign::addresses(&bytes) else {
             self.counts.malformed += 1;
             return;
         };
-        let (ue, direction) = match port.checked_sub(ue_port(0)) {
-            Some(ue) => (Some(ue), Direction::Uplink),
-            None if self.behind == Behind::Anybody => (Some(0), Direction::Downlink),
-            None => (addresses::ue_of(to), Direction::Downlink),
-        };
-        let ues = match self.behind {
-            Behind::Ues(ues) => ues,
-            Behind::Anybody => 1,
-        };
-        let Some(ue) = ue.filter(|&ue| ue < ues && !to.is_multicast()) else {
+        let (ue, direction, leg) = self.way_of(port, &bytes, [from, to]);
+        let Some(ue) = ue.filter(|&ue| ue < self.behind.count() && !to.is_multicast()) else {
             self.counts.unroutable += 1;
             return;
         };
         if let Some(answers) = self.answers.as_mut().filter(|_| port == SERVER_PORT && !is_turned) {
             answers.answer(&mut bytes);
         }
-        let packet = network.new_foreign(UeId(ue as u16), direction, bytes.len() as u32);
+        let packet = Foreign { direction, leg, size: bytes.len() as u32 };
+        let packet = network.new_foreign(UeId(ue as u16), packet);
         self.cargo.load(&packet, bytes, header);
         network.enter_foreign(step, packet);
+    }
+
+    /// The UE that a packet is of, if it is one's; where it goes, and on which part of the way: a proxy ends the legs of TCP.
+    fn way_of(
+        &self,
+        port: usize,
+        bytes: &[u8],
+        [from, to]: [IpAddr; 2],
+    ) -> (Option<usize>, Direction, TcpLeg) {
+        if let Some(side) = self.behind.pep().and_then(|ports| ports.iter().position(|&of| of == port)) {
+            return match side {
+                TO_SERVERS => (addresses::ue_of(from), Direction::Uplink, TcpLeg::Server),
+                _ => (addresses::ue_of(to), Direction::Downlink, TcpLeg::Radio),
+            };
+        }
+        let leg = |ending: TcpLeg| match self.behind.pep() {
+            Some(_) if foreign::is_tcp(bytes) => ending,
+            _ => TcpLeg::Whole,
+        };
+        match port.checked_sub(ue_port(0)) {
+            Some(ue) => (Some(ue), Direction::Uplink, leg(TcpLeg::Radio)),
+            None if self.behind == Behind::Anybody => (Some(0), Direction::Downlink, TcpLeg::Whole),
+            None => (addresses::ue_of(to), Direction::Downlink, leg(TcpLeg::Server)),
+        }
+    }
+
+    /// Where a packet comes out that has come through.
+    fn port_behind(&self, packet: &Packet, bytes: &[u8]) -> usize {
+        match (packet.direction(), packet.leg(), self.behind.pep()) {
+            (Direction::Downlink, TcpLeg::Server, Some([to_servers, _])) => to_servers,
+            (Direction::Uplink, TcpLeg::Radio, Some([_, to_users])) => to_users,
+            (Direction::Downlink, ..) => ue_port(packet.ue.index()),
+            (Direction::Uplink, ..) if self.behind == Behind::Anybody => SERVER_PORT,
+            (Direction::Uplink, TcpLeg::Server, _) => SERVER_PORT,
+            (Direction::Uplink, ..) => {
+                let (_, to) = foreign::addresses(bytes).expect("it was read when it entered");
+                port_of(to)
+            }
+        }
     }
 
     /// Hands out what left the network: `write` gets a port, what stood in front of the octets, and these, and says whether
@@ -140,15 +178,9 @@ impl Exchange {
     ) -> Option<Incoming> {
         while let Some(packet) = network.poll_foreign() {
             let Some((mut bytes, header)) = self.cargo.unload(&packet) else { continue };
-            let port = match packet.direction() {
-                Direction::Downlink => ue_port(packet.ue.index()),
-                Direction::Uplink if self.behind == Behind::Anybody => SERVER_PORT,
-                Direction::Uplink => {
-                    let (_, to) = foreign::addresses(&bytes).expect("it was read when it entered");
-                    port_of(to)
-                }
-            };
-            if packet.direction() == Direction::Uplink && port != SERVER_PORT {
+            let port = self.port_behind(&packet, &bytes);
+            let is_to_ue = (ue_port(0)..ue_port(self.behind.count())).contains(&port);
+            if packet.direction() == Direction::Uplink && is_to_ue {
                 return Some(Incoming::Turned(bytes));
             }
             if let Some(answers) = self.answers.as_mut().filter(|_| port == SERVER_PORT) {
@@ -177,18 +209,22 @@ mod tests {
 
     /// What became of packets that came in at these milliseconds, at these ports of a network with `radio`.
     fn counts(radio: &str, packets: &[(u64, usize, Vec<u8>)]) -> Counts {
+        counts_behind(Behind::ues(2), radio, packets)
+    }
+
+    fn counts_behind(behind: Behind, radio: &str, packets: &[(u64, usize, Vec<u8>)]) -> Counts {
         let text = format!("version = 1\nduration = \"600 s\"\n{radio}\n[[ue]]\nname = \"u\"\ncount = 2\n");
         let scenario = Scenario::parse(&text, "x", Path::new(""), &[]).unwrap().scenario;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("packets.pcapng");
-        let mut recording = Recording::create(&path, 3).unwrap();
+        let mut recording = Recording::create(&path, behind).unwrap();
         for (ms, port, bytes) in packets {
             let at = Time::ZERO + Duration::from_millis(*ms);
             recording.note(at, &Arrival::bare(*port, bytes.clone()));
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(300);
-        replay(&scenario, 1, Some(2), true, &path, end, &Keep::default()).unwrap().1
+        replay(&scenario, 1, behind, true, &path, end, &Keep::default()).unwrap().1
     }
 
     fn datagram(to: [u8; 4], octets: usize) -> Vec<u8> {
@@ -218,6 +254,44 @@ mod tests {
             assert_eq!(counts.losses.air > 0, loses, "{radio}: {counts:?}");
             assert!(counts.packets_out > 20 && counts.losses.inside <= 2, "{radio}: {counts:?}");
         }
+    }
+
+    /// As [`datagram`], but TCP, between whom it says.
+    fn segment(from: [u8; 4], to: [u8; 4]) -> Vec<u8> {
+        let mut packet = datagram(to, 60);
+        packet[9] = 6;
+        packet[12..16].copy_from_slice(&from);
+        packet
+    }
+
+    #[test]
+    fn both_legs_of_tcp_end_at_the_ports_of_a_proxy_and_the_rest_passes() {
+        let behind = Behind::Ues { count: 2, are_split: true };
+        let [to_servers, to_users] = behind.pep().unwrap();
+        let (server, ue) = ([9, 9, 9, 9], [10, 45, 0, 3]);
+        let radio = format!("pep = {{ at = \"ggsn\" }}\n{CELL}");
+        // From each port: what goes on, and what nobody could be for.
+        let packets = [
+            (0, ue_port(1), segment(ue, server)),
+            (1000, to_servers, segment(ue, server)),
+            (2000, SERVER_PORT, segment(server, ue)),
+            (3000, to_users, segment(server, ue)),
+            (4000, ue_port(1), datagram(server, 60)),
+            (5000, to_servers, segment(server, server)),
+            (5000, to_users, segment(server, server)),
+        ];
+        let found = counts_behind(behind, &radio, &packets);
+        assert!(found.is_balanced(), "{found:?}");
+        assert_eq!((found.packets_in, found.packets_out, found.unroutable), (7, 5, 2), "{found:?}");
+        // Whatever is lost on a leg is no packet of another one that left before.
+        let mut many: Vec<_> = (0..40)
+            .flat_map(|n| {
+                packets[..4].iter().map(move |(at, port, octets)| (at / 50 + 100 * n, *port, octets.clone()))
+            })
+            .collect();
+        many.sort_by_key(|(at, ..)| *at);
+        let found = counts_behind(behind, &radio, &many);
+        assert_eq!((found.packets_out, found.losses.air, found.losses.inside), (160, 0, 0), "{found:?}");
     }
 
     #[test]

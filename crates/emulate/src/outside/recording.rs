@@ -15,7 +15,7 @@ use pcap_file::{DataLink, PcapError};
 use umts_units::Time;
 
 use crate::clock::wall_clock::Arrival;
-use crate::devices::topology::SERVER_PORT;
+use crate::devices::port::Behind;
 use crate::devices::tun::MTU;
 
 /// Being written. At the first error the file is gone, so that the room it took is free for other results.
@@ -25,15 +25,14 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// Begins a file for the ports `0..ports`.
+    /// Begins a file with an interface for each port.
     ///
     /// # Errors
     /// If it cannot be made.
-    pub fn create(path: &Path, ports: usize) -> io::Result<Self> {
+    pub fn create(path: &Path, behind: Behind) -> io::Result<Self> {
         let mut writer = PcapNgWriter::new(BufWriter::new(File::create(path)?)).map_err(io::Error::other)?;
-        for port in 0..ports {
-            let name =
-                if port == SERVER_PORT { "server side".to_owned() } else { format!("UE {}", port - 1) };
+        for port in 0..behind.ports() {
+            let name = behind.name_of(port);
             let block = InterfaceDescriptionBlock {
                 linktype: DataLink::RAW,
                 snaplen: u32::from(MTU),
@@ -130,7 +129,7 @@ mod tests {
                 )
             })
             .collect();
-        let mut recording = Recording::create(&path, 3).unwrap();
+        let mut recording = Recording::create(&path, Behind::ues(2)).unwrap();
         arrivals.iter().for_each(|(at, arrival)| recording.note(*at, arrival));
         recording.finish().unwrap();
         assert_eq!(read(&path, 3).unwrap(), arrivals);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
 use umts_kernel::TraceSink;
-use umts_stack::ids::{PacketId, UeId};
+use umts_stack::ids::{PacketId, TcpLeg, UeId};
 use umts_stack::network::{NetworkConfig, UeConfig};
 use umts_stack::packet::Packet;
 use umts_stack::radio::rlc::RlcConfig;
@@ -58,8 +58,8 @@ struct Held {
     way: Way,
 }
 
-/// The UE, and the index of the direction.
-type Way = (UeId, usize);
+/// The UE, the index of the direction, and the part of the way.
+type Way = (UeId, usize, TcpLeg);
 
 impl Hold {
     fn remove(&mut self, id: PacketId) -> Option<(Vec<u8>, Header)> {
@@ -91,7 +91,7 @@ impl Cargo {
     /// Keeps the octets of a packet that enters, and what stood in front of them.
     pub fn load(&self, packet: &Packet, bytes: Vec<u8>, header: Header) {
         let hold = &mut *self.0.borrow_mut();
-        let way = (packet.ue, packet.direction().index());
+        let way = (packet.ue, packet.direction().index(), packet.leg());
         hold.octets += bytes.len() as u64;
         hold.packets.insert(packet.id, Held { bytes, header, way });
         hold.ways.entry(way).or_default().push_back(packet.id);
@@ -107,7 +107,7 @@ impl Cargo {
     pub fn unload(&self, packet: &Packet) -> Option<(Vec<u8>, Header)> {
         let hold = &mut *self.0.borrow_mut();
         let octets = hold.remove(packet.id)?;
-        let way = (packet.ue, packet.direction().index());
+        let way = (packet.ue, packet.direction().index(), packet.leg());
         while !hold.may_overtake
             && let Some(&before) = hold.ways.get(&way).and_then(VecDeque::front)
             && before < packet.id
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     fn packet(id: u64, direction: Direction) -> Packet {
-        let content = Content::Foreign(Foreign { direction, size: 100 });
+        let content = Content::Foreign(Foreign { direction, leg: TcpLeg::Whole, size: 100 });
         Packet { id: PacketId(id), flow: FlowId(0), ue: UeId(0), content }
     }
 
@@ -227,6 +227,6 @@ mod tests {
         let cargo = loaded(false, 300, 1 << 20);
         assert_eq!(cargo.losses(), Losses { air: 44, inside: 256, ..Losses::default() });
         assert!(cargo.look(PacketId(43)).is_none() && cargo.look(PacketId(44)).is_some());
-        assert_eq!(cargo.0.borrow().ways[&(UeId(0), Direction::Uplink.index())].len(), 256);
+        assert_eq!(cargo.0.borrow().ways[&(UeId(0), Direction::Uplink.index(), TcpLeg::Whole)].len(), 256);
     }
 }

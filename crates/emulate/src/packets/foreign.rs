@@ -56,6 +56,15 @@ pub fn addresses(packet: &[u8]) -> Result<(IpAddr, IpAddr), Malformed> {
     }
 }
 
+/// Whether a packet whose [`addresses`] could be read carries TCP; of one in fragments each does that says so.
+pub fn is_tcp(packet: &[u8]) -> bool {
+    const TCP: u8 = 6;
+    match packet[0] >> 4 {
+        4 => packet[9] == TCP,
+        _ => upper(packet).is_some_and(|upper| upper.protocol == TCP),
+    }
+}
+
 /// What is above IP in a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Upper {

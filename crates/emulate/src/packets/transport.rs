@@ -2,6 +2,9 @@
 
 use std::net::IpAddr;
 
+use umts_stack::ids::{End, Site, TcpLeg};
+use umts_stack::trace::CapturePoint;
+
 use crate::packets::foreign;
 
 /// Protocol numbers of IANA.
@@ -80,6 +83,16 @@ pub fn read(packet: &[u8]) -> Option<Transport> {
             Some(Transport { from: (from, identifier), to: (to, identifier), message })
         }
         _ => None,
+    }
+}
+
+/// Where packets of a connection on `leg` pass its end.
+pub fn point_of(leg: TcpLeg, end: End) -> CapturePoint {
+    match (leg.site(end), leg) {
+        (Site::Server, _) => CapturePoint::Server,
+        (Site::Ue, _) => CapturePoint::Ue,
+        (Site::Pep, TcpLeg::Server) => CapturePoint::PepServer,
+        (Site::Pep, _) => CapturePoint::PepRadio,
     }
 }
 

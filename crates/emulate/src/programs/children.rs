@@ -10,7 +10,7 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
-use nix::sys::signal::SigSet;
+use nix::sys::signal::{SigSet, Signal, kill};
 use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
@@ -117,6 +117,18 @@ impl Children {
         Ok(id)
     }
 
+    /// Has a program of our own end, and waits for that, for a while at most.
+    pub fn end(&mut self, child: ChildId) {
+        // One that has ended is not there.
+        let _ = kill(Pid::from_raw(child.0), Signal::SIGTERM);
+        let deadline = Instant::now() + LONGEST_END;
+        self.reap();
+        while self.status(child).is_none() && Instant::now() < deadline {
+            sleep(Duration::from_millis(5));
+            self.reap();
+        }
+    }
+
     /// Waits for whoever has ended, without blocking.
     pub fn reap(&mut self) {
         loop {
@@ -158,6 +170,9 @@ fn spawn(command: &mut Command) -> io::Result<Child> {
 
 /// How long a server is waited for that does not listen: it may not be one that does.
 const LONGEST_START: Duration = Duration::from_secs(3);
+
+/// How long a program of our own is waited for that was told to end.
+const LONGEST_END: Duration = Duration::from_secs(2);
 
 /// Sockets of this namespace that take connections or datagrams.
 fn listening_sockets() -> io::Result<usize> {

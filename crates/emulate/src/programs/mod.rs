@@ -19,6 +19,8 @@ use waiting::Waiting;
 pub struct Programs {
     /// The networks of the server side and of each UE, in their order; none between given devices.
     pub networks: Vec<NetNamespace>,
+    /// Ends the TCP of the programs between the links, if it is to.
+    pub proxy: Option<Proxy>,
     /// Runs in the first UE; the emulation ends with it.
     pub command: Waiting,
     /// Run in the second UE and those after it.
@@ -38,6 +40,14 @@ pub struct Programs {
     pub recording: Option<PathBuf>,
     /// The process has a real-time priority.
     pub is_real_time: bool,
+}
+
+/// What ends the programs' TCP, in a namespace of its own.
+pub struct Proxy {
+    /// It says a line on standard output when it begins, and intercepts what comes by the [devices](crate::PEP_DEVICES).
+    pub program: Program,
+    /// What the kernel's TCP is told there, towards the servers and towards the users.
+    pub sides: [TcpSettings; 2],
 }
 
 /// What is behind the server side.
@@ -65,11 +75,13 @@ pub struct Others<T> {
     pub servers: Vec<T>,
     /// What is behind that, if it is anything.
     pub internet: Option<T>,
+    /// The proxy, if there is one.
+    pub proxy: Option<T>,
 }
 
 impl<T> Default for Others<T> {
     fn default() -> Self {
-        Others { ues: Vec::new(), servers: Vec::new(), internet: None }
+        Others { ues: Vec::new(), servers: Vec::new(), internet: None, proxy: None }
     }
 }
 
@@ -80,6 +92,7 @@ impl<T> Others<T> {
             ues: self.ues.into_iter().map(&each).collect(),
             servers: self.servers.into_iter().map(&each).collect(),
             internet: self.internet.map(&each),
+            proxy: self.proxy.map(&each),
         }
     }
 }

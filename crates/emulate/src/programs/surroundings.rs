@@ -5,6 +5,7 @@ use std::io;
 use std::mem;
 
 use crate::devices::net_namespace::NetNamespace;
+use crate::devices::pep::PepNode;
 use crate::devices::port::{Behind, Port};
 use crate::devices::tcp_settings::Effective;
 use crate::devices::topology::{self, SERVER_PORT};
@@ -22,8 +23,12 @@ pub struct Surroundings {
     pub behind: Behind,
     /// What the kernel's TCP says of itself in namespaces of ours.
     pub tcp: Effective,
+    /// What it says at the proxy, towards the servers and towards the users.
+    pub pep_tcp: Option<[Effective; 2]>,
     /// The way to the host's network.
     pub uplink: Option<Uplink>,
+    /// Where the proxy runs.
+    pep: Option<NetNamespace>,
 }
 
 impl Surroundings {
@@ -35,7 +40,14 @@ impl Surroundings {
         if let Some([ue, net]) = &programs.wires {
             let wires = Wire::pair([net, ue]).map_err(system("cannot use the given devices"))?;
             let ports = wires.into_iter().map(Port::Wire).collect();
-            return Ok(Surroundings { ports, behind: Behind::Anybody, tcp: Effective::new(), uplink: None });
+            return Ok(Surroundings {
+                ports,
+                behind: Behind::Anybody,
+                tcp: Effective::new(),
+                pep_tcp: None,
+                uplink: None,
+                pep: None,
+            });
         }
         let ues = 1 + programs.ues.len();
         let host_services = match programs.internet {
@@ -50,8 +62,16 @@ impl Surroundings {
         let tcp = topology::effective(&tuns, &programs.tcp).map_err(system("cannot read TCP's settings"))?;
         let uplink = host_services.map(|services| Uplink::new(tuns[SERVER_PORT].namespace(), services));
         let uplink = uplink.transpose().map_err(system("cannot reach the host's network"))?;
-        let ports = tuns.into_iter().map(Port::Tun).collect();
-        Ok(Surroundings { ports, behind: Behind::Ues(ues), tcp, uplink })
+        let mut ports: Vec<Port> = tuns.into_iter().map(Port::Tun).collect();
+        let node = programs.proxy.as_ref().map(|proxy| PepNode::new(ues, &proxy.sides, is_hermetic));
+        let node = node.transpose().map_err(system("cannot make the proxy's node"))?;
+        let behind = Behind::Ues { count: ues, are_split: node.is_some() };
+        let (mut pep, mut pep_tcp) = (None, None);
+        if let Some(PepNode { namespace, tuns, tcp }) = node {
+            ports.extend(tuns.map(Port::Tun));
+            (pep, pep_tcp) = (Some(namespace), Some(tcp));
+        }
+        Ok(Surroundings { ports, behind, tcp, pep_tcp, uplink, pep })
     }
 
     /// What was changed in the host's network.
@@ -81,6 +101,10 @@ impl Surroundings {
                 Some(begun.map_err(system("cannot answer names"))?)
             }
         };
+        if let (Some(pep), Some(proxy)) = (&self.pep, &programs.proxy) {
+            let begun = children.start_and_wait(pep, &proxy.program);
+            others.proxy = Some(begun.map_err(system("cannot start the proxy"))?);
+        }
         for server in programs.servers.drain(..) {
             let begun = children.begin_server(server_side, server).map_err(system("cannot run a server"))?;
             others.servers.push(begun);

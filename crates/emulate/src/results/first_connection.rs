@@ -112,6 +112,7 @@ mod tests {
     use super::*;
     use crate::clock::wall_clock::Arrival;
     use crate::devices::addresses;
+    use crate::devices::port::Behind;
     use crate::devices::topology::{SERVER_PORT, ue_port};
     use crate::outside::recording::Recording;
     use crate::packets::datagram::made;
@@ -132,13 +133,13 @@ mod tests {
         }
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("packets.pcapng");
-        let mut recording = Recording::create(&path, 2).unwrap();
+        let mut recording = Recording::create(&path, Behind::ues(1)).unwrap();
         for (ms, port, bytes) in packets {
             recording.note(Time::ZERO + Duration::from_millis(ms), &Arrival::bare(port, bytes));
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(10);
-        replay(&scenario, 1, Some(1), true, &path, end, &Keep::default()).unwrap().0.before_connection
+        replay(&scenario, 1, Behind::ues(1), true, &path, end, &Keep::default()).unwrap().0.before_connection
     }
 
     #[test]

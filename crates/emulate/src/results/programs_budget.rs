@@ -16,7 +16,7 @@ use umts_stack::trace::{CapturePoint, SendCause, TraceEvent};
 use umts_units::Time;
 
 use crate::packets::cargo::Cargo;
-use crate::packets::transport::{Message, Transport, read};
+use crate::packets::transport::{Message, Transport, point_of, read};
 
 /// Connections and segments that are followed at once; of more, the first are forgotten.
 const MOST_CONNECTIONS: usize = 4096;
@@ -30,6 +30,9 @@ const MSS: u32 = 1460;
 
 /// The server's end and the UE's: address and port.
 type Ends = [(IpAddr, u16); 2];
+
+/// Behind a proxy that keeps addresses and ports both legs of a transfer have the same ends.
+type Key = (TcpLeg, Ends);
 
 /// One connection of two programs.
 #[derive(Debug)]
@@ -51,6 +54,13 @@ struct Way {
     has_finished: bool,
     fin_acknowledged: bool,
     is_established: bool,
+}
+
+impl Known {
+    /// No SYN of it was seen: it is of a transfer whose other connection has begun.
+    fn is_expected(&self) -> bool {
+        self.ways.iter().all(|way| way.initial.is_none())
+    }
 }
 
 impl Way {
@@ -84,11 +94,11 @@ impl Way {
 pub struct ProgramsBudget {
     cargo: Cargo,
     budget: Budget,
-    known: BTreeMap<Ends, Known>,
+    known: BTreeMap<Key, Known>,
     /// Ports at the server and at the UE, by the number of the connection.
     ports: Vec<(u16, u16)>,
     /// Segments under way.
-    segments: BTreeMap<PacketId, (Ends, Segment)>,
+    segments: BTreeMap<PacketId, (Key, Segment)>,
 }
 
 impl ProgramsBudget {
@@ -126,10 +136,11 @@ impl ProgramsBudget {
         let end = End::sending(direction);
         let ends = if direction == Direction::Downlink { [from, to] } else { [to, from] };
         let (syn, fin, rst) = (flags & 2 != 0, flags & 1 != 0, flags & 4 != 0);
+        let key = (packet.leg(), ends);
         if syn && ack.is_none() {
-            self.begin(now, ends, packet.ue, (end, seq));
+            self.begin(now, key, packet.ue, (end, seq));
         }
-        let known = self.known.get_mut(&ends)?;
+        let known = self.known.get_mut(&key)?;
         let way = &mut known.ways[end as usize];
         if syn && way.initial.is_none() {
             way.initial = Some(seq);
@@ -145,6 +156,7 @@ impl ProgramsBudget {
             ack: ack.unwrap_or(0),
             payload,
             window: u32::MAX,
+            leg: packet.leg(),
             header: (packet.size().0 as u32).saturating_sub(payload) as u16,
             ..Segment::new(known.id, direction)
         };
@@ -152,42 +164,51 @@ impl ProgramsBudget {
         if self.segments.len() >= MOST_SEGMENTS {
             self.segments.pop_first();
         }
-        self.segments.insert(id, (ends, segment));
+        self.segments.insert(id, (key, segment));
         let cause = if length == 0 { SendCause::Ack } else { SendCause::New };
         self.tell(now, TraceEvent::SegmentSent { packet: id, segment, cause });
         Some(())
     }
 
-    /// A SYN leaves: a new connection, unless the SYN was sent before.
-    fn begin(&mut self, now: Time, ends: Ends, ue: UeId, (end, seq): (End, u32)) {
-        let known = self.known.get(&ends);
-        if known.is_some_and(|known| known.ways[end as usize].initial == Some(seq)) {
+    /// A SYN leaves: a new connection, unless the SYN was sent before. The first of a transfer opens both its connections, as
+    /// in a simulation.
+    fn begin(&mut self, now: Time, (leg, ends): Key, ue: UeId, (end, seq): (End, u32)) {
+        let known = self.known.get(&(leg, ends));
+        if known.is_some_and(|known| known.is_expected() || known.ways[end as usize].initial == Some(seq)) {
             return;
         }
-        self.forget(now, ends);
+        let legs = if leg == TcpLeg::Whole { &[TcpLeg::Whole][..] } else { &[TcpLeg::Server, TcpLeg::Radio] };
+        legs.iter().for_each(|&leg| self.forget(now, (leg, ends)));
         if self.known.len() >= MOST_CONNECTIONS
             && let Some(first) = self.known.keys().next().copied()
         {
             self.forget(now, first);
         }
-        let connection = ConnectionId(self.ports.len() as u32);
-        self.ports.push((ends[0].1, ends[1].1));
-        let mut ways = [Way::default(), Way::default()];
-        ways[end as usize].initial = Some(seq);
-        self.known.insert(ends, Known { id: connection, ways });
-        let opened = TraceEvent::ConnectionOpened {
-            connection,
-            transfer: connection,
-            leg: TcpLeg::Whole,
-            flow: FlowId(u32::MAX),
-            ue,
-            sender: End::Server,
-            mss: MSS,
-        };
-        self.tell(now, opened);
+        let transfer = ConnectionId(self.ports.len() as u32);
+        for &of in legs {
+            let connection = ConnectionId(self.ports.len() as u32);
+            self.ports.push((ends[0].1, ends[1].1));
+            let mut ways = [Way::default(), Way::default()];
+            ways[end as usize].initial = (of == leg).then_some(seq);
+            self.known.insert((of, ends), Known { id: connection, ways });
+            let (flow, sender) = (FlowId(u32::MAX), End::Server);
+            let opened =
+                TraceEvent::ConnectionOpened { connection, transfer, leg: of, flow, ue, sender, mss: MSS };
+            self.tell(now, opened);
+        }
     }
 
-    fn forget(&mut self, now: Time, ends: Ends) {
+    /// A connection is over, and with it the one that the proxy would have opened for it.
+    fn over(&mut self, now: Time, (leg, ends): Key) {
+        self.forget(now, (leg, ends));
+        for other in [TcpLeg::Server, TcpLeg::Radio] {
+            if self.known.get(&(other, ends)).is_some_and(Known::is_expected) {
+                self.forget(now, (other, ends));
+            }
+        }
+    }
+
+    fn forget(&mut self, now: Time, ends: Key) {
         if let Some(known) = self.known.remove(&ends) {
             self.tell(now, TraceEvent::ConnectionClosed { connection: known.id });
         }
@@ -222,7 +243,7 @@ impl ProgramsBudget {
             self.tell(now, event);
         }
         if is_over {
-            self.forget(now, ends);
+            self.over(now, ends);
         }
     }
 
@@ -232,6 +253,7 @@ impl ProgramsBudget {
             Some((_, segment)) => Content::Segment(*segment),
             None => Content::Foreign(Foreign {
                 direction: packet.direction(),
+                leg: packet.leg(),
                 size: u32::try_from(packet.size().0).unwrap_or(u32::MAX),
             }),
         };
@@ -246,8 +268,8 @@ impl TraceSink<TraceEvent> for ProgramsBudget {
         match event {
             TraceEvent::PacketSeen { at, packet } => {
                 let is_program = matches!(packet.content, Content::Foreign(_));
-                let leaves = (*at == CapturePoint::Server) == (packet.direction() == Direction::Downlink);
-                if is_program && leaves && *at != CapturePoint::Rnc {
+                let leaves = *at == point_of(packet.leg(), End::sending(packet.direction()));
+                if is_program && leaves {
                     self.sent(now, *packet);
                 }
                 let described = self.described(packet);
@@ -278,173 +300,4 @@ impl TraceSink<TraceEvent> for ProgramsBudget {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-    use umts_record::metrics::MetricSet;
-    use umts_scenario::Scenario;
-    use umts_units::Duration;
-
-    use super::*;
-    use crate::clock::wall_clock::Arrival;
-    use crate::devices::topology::{SERVER_PORT, ue_port};
-    use crate::outside::recording::Recording;
-    use crate::run::{Keep, Results, replay};
-
-    const SERVER: [u8; 4] = [192, 0, 2, 1];
-
-    /// A segment between port 80 of a server and port 5000 of the first UE.
-    fn segment(from_server: bool, (flags, seq, ack): (u8, u32, u32), payload: usize) -> Vec<u8> {
-        let IpAddr::V4(ue) = crate::devices::addresses::of_ue(0)[0] else {
-            panic!("the first is of version 4")
-        };
-        let ends = [(SERVER, 80_u16), (ue.octets(), 5000)];
-        let [from, to] = if from_server { ends } else { [ends[1], ends[0]] };
-        let mut packet = vec![0x45, 0];
-        packet.extend(((40 + payload) as u16).to_be_bytes());
-        packet.extend([0, 0, 0, 0, 64, 6, 0, 0]);
-        packet.extend(from.0);
-        packet.extend(to.0);
-        packet.extend(from.1.to_be_bytes());
-        packet.extend(to.1.to_be_bytes());
-        packet.extend(seq.to_be_bytes());
-        packet.extend(ack.to_be_bytes());
-        packet.extend([0x50, flags, 0xff, 0xff, 0, 0, 0, 0]);
-        packet.resize(40 + payload, 0);
-        packet
-    }
-
-    /// What is measured of packets that come at these milliseconds, beside `others` of the scenario.
-    fn replayed(others: &str, packets: &[(u64, bool, Vec<u8>)]) -> Results {
-        let text = "version = 1\nduration = \"60 s\"\nmeasure.budget = true\n[[cell]]\nname = \"cell\"\n[cell.fach]\n\
-            rate = \"32 kbit/s\"\ntti = \"10 ms\"\n[[ue]]\nname = \"u\"\n";
-        let text = format!("{text}{others}");
-        let scenario = Scenario::parse(&text, "x", std::path::Path::new(""), &[]).unwrap().scenario;
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("packets.pcapng");
-        let mut recording = Recording::create(&path, 2).unwrap();
-        for (ms, from_server, bytes) in packets {
-            let port = if *from_server { SERVER_PORT } else { ue_port(0) };
-            let at = Time::ZERO + Duration::from_millis(*ms);
-            recording.note(at, &Arrival::bare(port, bytes.clone()));
-        }
-        recording.finish().unwrap();
-        let keep = Keep { series: true, ..Keep::default() };
-        let end = Time::ZERO + Duration::from_secs(30);
-        replay(&scenario, 1, Some(1), true, &path, end, &keep).unwrap().0
-    }
-
-    fn tables(packets: &[(u64, bool, Vec<u8>)]) -> Vec<Table> {
-        replayed("", packets).series.unwrap().tables
-    }
-
-    fn column(tables: &[Table], name: &str) -> Vec<f64> {
-        let table = tables.iter().find(|table| table.name == "budget_connections").unwrap();
-        match table.column(name) {
-            Some(Values::Float(values)) => values.clone(),
-            Some(Values::Id(values)) => values.iter().map(|value| f64::from(*value)).collect(),
-            other => panic!("{name}: {other:?}"),
-        }
-    }
-
-    fn check_sums(tables: &[Table]) {
-        let (opened, until) = (column(tables, "opened_s"), column(tables, "until_s"));
-        let parts: Vec<_> = umts_record::budget::Cause::ALL
-            .iter()
-            .map(|cause| column(tables, &format!("budget_{}_s", cause.name())))
-            .collect();
-        for row in 0..opened.len() {
-            let sum: f64 = parts.iter().map(|part| part[row]).sum();
-            assert!((sum - (until[row] - opened[row])).abs() < 1e-9, "{row}");
-        }
-    }
-
-    /// A download of two segments, across the end of the sequence numbers.
-    fn download() -> Vec<(u64, bool, Vec<u8>)> {
-        let far = u32::MAX - 500;
-        vec![
-            (1000, false, segment(false, (0x02, 9, 0), 0)),
-            (2000, true, segment(true, (0x12, far, 10), 0)),
-            (3000, false, segment(false, (0x10, 10, far.wrapping_add(1)), 0)),
-            (4000, true, segment(true, (0x10, far.wrapping_add(1), 10), 1000)),
-            (4001, true, segment(true, (0x10, far.wrapping_add(1001), 10), 1000)),
-            (9000, false, segment(false, (0x10, 10, far.wrapping_add(2001)), 0)),
-            (12000, true, segment(true, (0x11, far.wrapping_add(2001), 10), 0)),
-            (13000, false, segment(false, (0x11, 10, far.wrapping_add(2002)), 0)),
-            (14000, true, segment(true, (0x10, far.wrapping_add(2002), 11), 0)),
-        ]
-    }
-
-    #[test]
-    fn a_download_of_a_program_is_divided_as_far_as_its_packets_tell() {
-        let tables = tables(&download());
-        check_sums(&tables);
-        assert_eq!(column(&tables, "server_port"), [80.0]);
-        assert_eq!(column(&tables, "ue_port"), [5000.0]);
-        assert_eq!(column(&tables, "opened_s"), [1.0]);
-        let (until, of) = (column(&tables, "until_s")[0], |cause| column(&tables, cause)[0]);
-        assert!((14.0..15.0).contains(&until), "{until}");
-        // Two packets of 1,040 octets over 32 kbit/s take half a second. SYN and SYN+ACK take about 0.1 s each; that the
-        // ends wait before they answer, the lab does not see.
-        assert!((0.4..1.2).contains(&of("budget_serialisation_s")), "{}", of("budget_serialisation_s"));
-        assert!((0.15..0.35).contains(&of("budget_setup_s")), "{}", of("budget_setup_s"));
-        assert!(of("budget_not_visible_s") > 6.0);
-        assert_eq!(
-            of("budget_unexplained_s") + of("budget_slow_start_s") + of("budget_application_idle_s"),
-            0.0
-        );
-    }
-
-    #[test]
-    fn simulated_users_beside_programs_have_a_budget_of_their_own() {
-        let results = replayed("[[ue]]\nname = \"v\"\n[[flow]]\nue = \"v\"\n", &download());
-        let (tables, metrics) = (results.series.unwrap().tables, results.metrics);
-        let seconds_in = |name: &str| {
-            let table = tables.iter().find(|table| table.name == name).unwrap();
-            let (start, end) = (table.column("start_s").unwrap(), table.column("end_s").unwrap());
-            let (Values::Float(start), Values::Float(end)) = (start, end) else { panic!("{name}") };
-            start.iter().zip(end).map(|(start, end)| end - start).sum::<f64>()
-        };
-        let in_budget = |metrics: &MetricSet| metrics.value("budget_total_s").unwrap();
-        // The network's are the programs'; the simulated connection has the whole run, and its own in its row.
-        let of_programs = column(&tables, "until_s")[0] - column(&tables, "opened_s")[0];
-        assert!((seconds_in("budget_intervals") - of_programs).abs() < 1e-9);
-        assert!((in_budget(&metrics.network) - of_programs).abs() < 1e-9);
-        assert_eq!(metrics.network.iter().filter(|(name, _)| *name == "budget_total_s").count(), 1);
-        let [simulated] = metrics.connections.as_slice() else { panic!("{:?}", metrics.connections) };
-        let of_simulated = results.end.as_secs() - simulated.opened_s;
-        assert!((seconds_in("simulated_budget_intervals") - of_simulated).abs() < 1e-9);
-        assert!((in_budget(&simulated.metrics) - of_simulated).abs() < 1e-9);
-        let names: Vec<_> = tables.iter().map(|table| table.name).collect();
-        let last =
-            ["simulated_budget_intervals", "simulated_budget_rtos", "budget_intervals", "budget_connections"];
-        assert_eq!(names[names.len() - 5..names.len() - 1], last);
-        assert_eq!(names[names.len() - 1], "program_rtt");
-    }
-
-    #[test]
-    fn pieces_out_of_order_take_bounded_memory() {
-        let mut way = Way::default();
-        for piece in 0..10_000 {
-            assert_eq!(way.arrived(10 + 20 * piece, 20 + 20 * piece), 0);
-        }
-        assert_eq!(way.beyond.len(), MOST_BEYOND);
-        assert_eq!(way.arrived(1, 10), 19);
-    }
-
-    proptest! {
-        #![proptest_config(ProptestConfig { cases: 32, ..ProptestConfig::default() })]
-        #[test]
-        fn whatever_programs_send_the_parts_add_up(
-            steps in prop::collection::vec(
-                (0_u64..400, any::<bool>(), 0_u8..32, -2000_i32..5000, -2000_i32..5000, 0_usize..1400), 1..40,
-            ),
-        ) {
-            let mut now = 0;
-            let packets: Vec<_> = steps.into_iter().map(|(wait, from_server, flags, seq, ack, payload)| {
-                now += wait;
-                (now, from_server, segment(from_server, (flags, seq as u32, ack as u32), payload))
-            }).collect();
-            check_sums(&tables(&packets));
-        }
-    }
-}
+mod tests;

@@ -153,6 +153,7 @@ mod tests {
     use super::*;
     use crate::clock::wall_clock::Arrival;
     use crate::devices::addresses;
+    use crate::devices::port::Behind;
     use crate::devices::topology::{SERVER_PORT, ue_port};
     use crate::outside::recording::Recording;
     use crate::packets::datagram::made;
@@ -168,14 +169,14 @@ mod tests {
         let scenario = Scenario::parse(&text, "x", std::path::Path::new(""), &[]).unwrap().scenario;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("packets.pcapng");
-        let mut recording = Recording::create(&path, 2).unwrap();
+        let mut recording = Recording::create(&path, Behind::ues(1)).unwrap();
         for (ms, port, bytes) in packets {
             let at = Time::ZERO + Duration::from_millis(*ms);
             recording.note(at, &Arrival::bare(*port, bytes.clone()));
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(10);
-        let found = replay(&scenario, 1, Some(1), true, &path, end, &Keep::default());
+        let found = replay(&scenario, 1, Behind::ues(1), true, &path, end, &Keep::default());
         let results = found.unwrap().0;
         (results.metrics.network, results.end.as_secs())
     }

@@ -10,12 +10,12 @@ use std::net::IpAddr;
 
 use umts_kernel::TraceSink;
 use umts_record::series::{Column, Table, Values};
-use umts_stack::ids::Direction;
+use umts_stack::ids::End;
 use umts_stack::trace::{CapturePoint, TraceEvent};
 use umts_units::{Duration, Time};
 
 use crate::packets::cargo::Cargo;
-use crate::packets::transport::{Message, Transport, read};
+use crate::packets::transport::{Message, Transport, point_of, read};
 
 /// Connections and echoes that are followed at once; of more, the first in the order of addresses is forgotten.
 const MOST_FOLLOWED: usize = 4096;
@@ -39,8 +39,8 @@ pub struct RoundTrip {
     pub at: Time,
     /// The UE at one end of it.
     pub ue: u16,
-    /// Whether it began at the server side.
-    pub from_server: bool,
+    /// Where it began: at the server side, at the proxy, at the UE.
+    pub from: &'static str,
     /// TCP, or an ICMP echo.
     pub is_tcp: bool,
     /// How long it took.
@@ -51,7 +51,7 @@ pub struct RoundTrip {
 #[derive(Debug)]
 pub struct RoundTrips {
     cargo: Cargo,
-    followed: BTreeMap<(bool, bool, Ends), Followed>,
+    followed: BTreeMap<(&'static str, bool, Ends), Followed>,
     /// Since they were last taken.
     recent: (Duration, u64),
     kept: Option<Vec<RoundTrip>>,
@@ -89,11 +89,7 @@ impl RoundTrips {
                 unit: "",
                 values: Values::Id(kept.iter().map(|trip| u32::from(trip.ue)).collect()),
             },
-            Column {
-                name: "from",
-                unit: "",
-                values: word(|trip| if trip.from_server { "server" } else { "ue" }),
-            },
+            Column { name: "from", unit: "", values: word(|trip| trip.from) },
             Column { name: "kind", unit: "", values: word(|trip| if trip.is_tcp { "tcp" } else { "icmp" }) },
             Column {
                 name: "rtt_s",
@@ -104,15 +100,15 @@ impl RoundTrips {
         Some(Table { name: "program_rtt", columns })
     }
 
-    /// A packet leaves its host: `at_server` says which.
-    fn sent(&mut self, now: Time, at_server: bool, transport: &Transport) {
+    /// A packet leaves its host: `here` says which.
+    fn sent(&mut self, now: Time, here: &'static str, transport: &Transport) {
         let Transport { from, to, message } = *transport;
         let (is_tcp, first, end) = match message {
             Message::Segment { seq, length, .. } if length > 0 => (true, seq, seq.wrapping_add(length)),
             Message::EchoRequest { number } => (false, number, number.wrapping_add(1)),
             Message::Segment { .. } | Message::EchoReply { .. } => return,
         };
-        let key = (at_server, is_tcp, [from, to]);
+        let key = (here, is_tcp, [from, to]);
         if self.followed.len() >= MOST_FOLLOWED && !self.followed.contains_key(&key) {
             self.followed.pop_first();
         }
@@ -129,14 +125,14 @@ impl RoundTrips {
     }
 
     /// A packet reaches its host: how long what it answers took, if that was timed.
-    fn received(&mut self, now: Time, at_server: bool, transport: &Transport) -> Option<(bool, Duration)> {
+    fn received(&mut self, now: Time, here: &'static str, transport: &Transport) -> Option<(bool, Duration)> {
         let Transport { from, to, message } = *transport;
         let (is_tcp, answered) = match message {
             Message::Segment { ack: Some(ack), .. } => (true, ack),
             Message::EchoReply { number } => (false, number.wrapping_add(1)),
             Message::Segment { ack: None, .. } | Message::EchoRequest { .. } => return None,
         };
-        let followed = self.followed.get_mut(&(at_server, is_tcp, [to, from]))?;
+        let followed = self.followed.get_mut(&(here, is_tcp, [to, from]))?;
         let (wanted, since) = followed.probe?;
         if is_before(answered, wanted) {
             return None;
@@ -154,19 +150,20 @@ fn is_before(a: u32, b: u32) -> bool {
 impl TraceSink<TraceEvent> for RoundTrips {
     fn record(&mut self, at: Time, event: &TraceEvent) {
         let TraceEvent::PacketSeen { at: point, packet } = event else { return };
-        let at_server = match point {
-            CapturePoint::Server => true,
-            CapturePoint::Ue => false,
-            CapturePoint::PepServer | CapturePoint::PepRadio | CapturePoint::Rnc => return,
+        let here = match point {
+            CapturePoint::Server => "server",
+            CapturePoint::PepServer | CapturePoint::PepRadio => "proxy",
+            CapturePoint::Ue => "ue",
+            CapturePoint::Rnc => return,
         };
         let Some(Some(transport)) = self.cargo.with(packet.id, read) else { return };
-        if at_server == (packet.direction() == Direction::Downlink) {
-            return self.sent(at, at_server, &transport);
+        if *point == point_of(packet.leg(), End::sending(packet.direction())) {
+            return self.sent(at, here, &transport);
         }
-        let Some((is_tcp, took)) = self.received(at, at_server, &transport) else { return };
+        let Some((is_tcp, took)) = self.received(at, here, &transport) else { return };
         self.recent = (self.recent.0 + took, self.recent.1 + 1);
         if let Some(kept) = &mut self.kept {
-            kept.push(RoundTrip { at, ue: packet.ue.0, from_server: at_server, is_tcp, took });
+            kept.push(RoundTrip { at, ue: packet.ue.0, from: here, is_tcp, took });
         }
     }
 }
@@ -200,33 +197,33 @@ mod tests {
     #[test]
     fn one_segment_is_timed_at_once_and_its_acknowledgment_ends_it() {
         let mut trips = trips();
-        trips.sent(ms(0), true, &packet(true, data(u32::MAX - 9, 100)));
-        trips.sent(ms(5), true, &packet(true, data(90, 100)));
-        assert_eq!(trips.received(ms(50), true, &packet(false, ack(u32::MAX))), None);
-        let took = trips.received(ms(70), true, &packet(false, ack(190)));
+        trips.sent(ms(0), "server", &packet(true, data(u32::MAX - 9, 100)));
+        trips.sent(ms(5), "server", &packet(true, data(90, 100)));
+        assert_eq!(trips.received(ms(50), "server", &packet(false, ack(u32::MAX))), None);
+        let took = trips.received(ms(70), "server", &packet(false, ack(190)));
         assert_eq!(took, Some((true, Duration::from_millis(70))));
-        assert_eq!(trips.received(ms(80), true, &packet(false, ack(190))), None);
+        assert_eq!(trips.received(ms(80), "server", &packet(false, ack(190))), None);
     }
 
     #[test]
     fn what_was_sent_again_is_not_timed() {
         let mut trips = trips();
-        trips.sent(ms(0), true, &packet(true, data(1, 100)));
-        trips.sent(ms(500), true, &packet(true, data(1, 100)));
-        assert_eq!(trips.received(ms(600), true, &packet(false, ack(101))), None);
-        trips.sent(ms(700), true, &packet(true, data(101, 1)));
-        let took = trips.received(ms(800), true, &packet(false, ack(102)));
+        trips.sent(ms(0), "server", &packet(true, data(1, 100)));
+        trips.sent(ms(500), "server", &packet(true, data(1, 100)));
+        assert_eq!(trips.received(ms(600), "server", &packet(false, ack(101))), None);
+        trips.sent(ms(700), "server", &packet(true, data(101, 1)));
+        let took = trips.received(ms(800), "server", &packet(false, ack(102)));
         assert_eq!(took, Some((true, Duration::from_millis(100))));
     }
 
     #[test]
     fn an_echo_is_timed_by_its_number() {
         let mut trips = trips();
-        trips.sent(ms(0), false, &packet(false, Message::EchoRequest { number: 7 }));
+        trips.sent(ms(0), "ue", &packet(false, Message::EchoRequest { number: 7 }));
         let wrong = Message::EchoReply { number: 6 };
-        assert_eq!(trips.received(ms(60), false, &packet(true, wrong)), None);
+        assert_eq!(trips.received(ms(60), "ue", &packet(true, wrong)), None);
         let right = Message::EchoReply { number: 7 };
-        let took = trips.received(ms(90), false, &packet(true, right));
+        let took = trips.received(ms(90), "ue", &packet(true, right));
         assert_eq!(took, Some((false, Duration::from_millis(90))));
     }
 
@@ -236,7 +233,7 @@ mod tests {
         for port in 0..10_000 {
             let mut packet = packet(false, data(1, 1));
             packet.from.1 = port;
-            trips.sent(ms(0), false, &packet);
+            trips.sent(ms(0), "ue", &packet);
         }
         assert_eq!(trips.followed.len(), MOST_FOLLOWED);
     }

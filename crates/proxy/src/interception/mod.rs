@@ -43,8 +43,8 @@ pub enum IfDead {
 /// Which connections are led into the proxy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Selection {
-    /// Name of the device by which clients' packets come.
-    pub device: String,
+    /// Names of the devices by which clients' packets come.
+    pub devices: Vec<String>,
     /// For which ports; none: for all.
     pub ports: Vec<RangeInclusive<u16>>,
     /// What becomes of them when the proxy is dead.
@@ -75,10 +75,13 @@ impl Interception {
     /// [`ProxyError::Wrong`]: there is no such device, this user may not, or the kernel cannot; nothing is left.
     pub fn new(slot: Arc<Slot>, selection: &Selection, port: u16) -> Result<Self, ProxyError> {
         let mut netlink = Netlink::open().map_err(refused)?;
-        let from = netlink.index(&selection.device).map_err(|_| no_such_device(&selection.device))?;
+        let index =
+            |netlink: &mut Netlink, name: &String| netlink.index(name).map_err(|_| no_such_device(name));
+        let from: Vec<u32> =
+            selection.devices.iter().map(|name| index(&mut netlink, name)).collect::<Result<_, _>>()?;
         let device = lead_in(&mut netlink, &slot).map_err(refused)?;
         netlink.add_rule(slot.rule(Lead::Here)).map_err(refused)?;
-        let made = rules(&slot, selection, from, port).make();
+        let made = rules(&slot, selection, &from, port).make();
         let if_dead = selection.if_dead;
         match made {
             Ok(owner) => Ok(Interception { _owner: owner, _device: Device(device), slot, if_dead }),
@@ -114,30 +117,32 @@ fn lead_in(netlink: &mut Netlink, slot: &Slot) -> io::Result<SyncDevice> {
     Ok(device)
 }
 
-fn rules(slot: &Slot, selection: &Selection, from: u32, port: u16) -> Rules {
+fn rules(slot: &Slot, selection: &Selection, from: &[u32], port: u16) -> Rules {
     let mut table = Rules::new(&slot.table(), Family::Inet, selection.if_dead == IfDead::Pass);
     let lead = || [&steps::mark(slot.mark(Lead::Here))[..], &steps::accept()].concat();
     let mut all: Vec<Vec<Expression>> = Vec::new();
     let every = vec![0..=u16::MAX];
     let ports = if selection.ports.is_empty() { &every } else { &selection.ports };
-    let chosen = |ports: &RangeInclusive<u16>| {
-        [&steps::came_by(from)[..], &steps::is_tcp(), &steps::is_for(ports)].concat()
-    };
+    let came = |from: u32| [&steps::came_by(from)[..], &steps::is_tcp()].concat();
+    let chosen: Vec<Vec<Expression>> = from
+        .iter()
+        .flat_map(|&from| ports.iter().map(move |range| [came(from), steps::is_for(range).into()].concat()))
+        .collect();
     // This host's own services are its own.
-    all.push(
-        [&steps::came_by(from)[..], &steps::is_tcp(), &steps::is_for_this_host(), &steps::accept()].concat(),
-    );
+    for &from in from {
+        all.push([&came(from)[..], &steps::is_for_this_host(), &steps::accept()].concat());
+    }
     // A SYN goes to the listener though a connection of the same addresses and ports may wait in TIME-WAIT.
-    for range in ports {
-        all.push([chosen(range), steps::is_syn().into(), steps::hand_to(port).into(), lead()].concat());
+    for chosen in &chosen {
+        all.push([chosen, &steps::is_syn()[..], &steps::hand_to(port), &lead()].concat());
     }
     // Of connections that are the proxy's already, from both sides.
     all.push([&steps::is_tcp()[..], &steps::has_transparent_socket(), &lead()].concat());
-    for range in ports {
+    for chosen in &chosen {
         // What answers a SYN cookie has no socket yet.
-        all.push([chosen(range), steps::hand_to(port).into(), lead()].concat());
+        all.push([chosen, &steps::hand_to(port)[..], &lead()].concat());
         if selection.if_dead == IfDead::Refuse {
-            all.push([chosen(range), steps::reset().into()].concat());
+            all.push([chosen, &steps::reset()[..]].concat());
         }
     }
     table.chain(CHAIN, &all);

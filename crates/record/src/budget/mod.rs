@@ -146,7 +146,12 @@ impl Budget {
             finished: Vec::new(),
             transfers: Transfers::default(),
             finished_transfers: Vec::new(),
-            report: Report::new(network.flows.iter().any(|flow| flow.split.is_some())),
+            report: Report::new(match config.whose {
+                Whose::Programs => network.splits_programs,
+                Whose::Simulated | Whose::BesidePrograms => {
+                    network.flows.iter().any(|flow| flow.split.is_some())
+                }
+            }),
             waterfall: config.waterfall.map(|id| Waterfall::new(id, network.ues.len())),
             dead: Vec::new(),
         }

@@ -156,7 +156,7 @@ impl Report {
         };
         let mut tables = vec![self.intervals.take(Time::NEVER), last];
         if let Some((parts, mut rows)) = self.transfers {
-            if config.whose == Whose::Simulated {
+            if config.whose != Whose::BesidePrograms {
                 results.network.append(transfer_metrics(&parts));
             }
             tables.push(rows.take(Time::NEVER));
@@ -170,6 +170,7 @@ fn named(whose: Whose, table: Table) -> Table {
     let name = match (whose, table.name) {
         (Whose::BesidePrograms, INTERVALS) => "simulated_budget_intervals",
         (Whose::BesidePrograms, TIMEOUTS) => "simulated_budget_rtos",
+        (Whose::BesidePrograms, TRANSFERS) => "simulated_transfer_budget_intervals",
         (_, name) => name,
     };
     Table { name, ..table }

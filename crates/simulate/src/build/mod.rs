@@ -38,6 +38,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
         ues,
         flows,
         programs: false,
+        splits_programs: false,
         impairments: script
             .map(|(line, &flow)| {
                 let scenario::PacketChoice { kind, first, last } = line.packet;

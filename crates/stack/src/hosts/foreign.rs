@@ -5,26 +5,26 @@ use umts_kernel::TraceSink;
 use super::Hosts;
 use crate::Step;
 use crate::between::Between;
-use crate::ids::{Direction, FlowId, Site, UeId};
+use crate::ids::{End, FlowId, UeId};
 use crate::packet::{Content, Foreign, Packet};
 use crate::trace::TraceEvent;
 
 impl Hosts {
-    /// A packet of `size` octets that goes to `ue` or comes from it, with a number of its own.
-    pub fn new_foreign(&mut self, ue: UeId, direction: Direction, size: u32) -> Packet {
+    /// A packet that goes to `ue` or comes from it, with a number of its own.
+    pub fn new_foreign(&mut self, ue: UeId, packet: Foreign) -> Packet {
         // The server of no flow.
         let flow = FlowId(self.flows.len() as u32);
-        self.packets.number(flow, ue, Content::Foreign(Foreign { direction, size }))
+        self.packets.number(flow, ue, Content::Foreign(packet))
     }
 
-    /// Its sender sends it: the server side downlink, the UE uplink.
+    /// Its sender sends it: the server side downlink, the UE uplink, or a proxy between the two.
     pub fn enter_foreign<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         packet: Packet,
         between: &mut Between,
     ) {
-        between.leave(step, Site::sending(packet.direction()), packet);
+        between.leave(step, packet.leg().site(End::sending(packet.direction())), packet);
     }
 
     /// The next packet that has come through.

@@ -27,6 +27,8 @@ pub struct NetworkConfig {
     pub flows: Vec<FlowConfig>,
     /// Whether real programs send too: they have a server of their own.
     pub programs: bool,
+    /// Whether the proxy splits their connections: its ends are real ones too.
+    pub splits_programs: bool,
     /// What is done to single packets.
     pub impairments: Vec<Impairment>,
 }

@@ -31,7 +31,7 @@ use crate::between::Between;
 use crate::core_network::CoreNetwork;
 use crate::hosts::Hosts;
 use crate::ids::{Direction, UeId};
-use crate::packet::Packet;
+use crate::packet::{Foreign, Packet};
 use crate::tcp::congestion::UserLaws;
 use crate::trace::TraceEvent;
 
@@ -125,12 +125,12 @@ impl Network {
         }
     }
 
-    /// A packet of a real program, of `size` octets, that goes to `ue` or comes from it, with a number of its own.
-    pub fn new_foreign(&mut self, ue: UeId, direction: Direction, size: u32) -> Packet {
-        self.hosts.new_foreign(ue, direction, size)
+    /// A packet of a real program that goes to `ue` or comes from it, with a number of its own.
+    pub fn new_foreign(&mut self, ue: UeId, packet: Foreign) -> Packet {
+        self.hosts.new_foreign(ue, packet)
     }
 
-    /// Its sender sends it: the server side downlink, the UE uplink.
+    /// Its sender sends it: the server side downlink, the UE uplink, or a proxy between the two.
     pub fn enter_foreign<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
         self.hosts.enter_foreign(step, packet, &mut self.between);
     }

@@ -1,0 +1,63 @@
+//! The node between the links in which a proxy ends the programs' TCP: a namespace with a device towards the servers and one
+//! towards the users. It has no address of its own and forwards nothing: what is not TCP passes it in the model.
+//!
+//! ```text
+//!   server side ═ links ═ TUN `servers` ─ kernel's TCP ─ proxy ─ kernel's TCP ─ TUN `users` ═ links, radio ═ UEs
+//! ```
+
+use std::io;
+
+use crate::devices::addresses;
+use crate::devices::net_namespace::{NetNamespace, set_sysctl};
+use crate::devices::tcp_settings::{Effective, TcpSettings, read_back};
+use crate::devices::topology::tell_tcp;
+use crate::devices::tun::Tun;
+use umts_netlink::Route;
+
+/// Names of its devices, towards the servers and towards the users.
+pub const DEVICES: [&str; 2] = ["servers", "users"];
+
+/// The node, with its devices in the order of [`DEVICES`].
+pub struct PepNode {
+    /// Where the proxy runs.
+    pub namespace: NetNamespace,
+    /// Its devices.
+    pub tuns: [Tun; 2],
+    /// What TCP says of itself towards the servers, and towards the users.
+    pub tcp: [Effective; 2],
+}
+
+impl PepNode {
+    /// Between the servers and so many `ues`; each side's TCP is told what its routes can say. IPv6 only if `is_hermetic`: the way
+    /// to the host's network has none.
+    ///
+    /// # Errors
+    /// If the kernel refuses something.
+    pub fn new(ues: usize, sides: &[TcpSettings; 2], is_hermetic: bool) -> io::Result<Self> {
+        let namespace = NetNamespace::new()?;
+        // Of both sides alike: they differ in what belongs to routes.
+        tell_tcp(std::slice::from_ref(&namespace), &sides[0])?;
+        // Packets come by the one device that answers to them go out by, but their addresses are of no host here.
+        namespace.within(|| set_sysctl("net/ipv4/conf/default/rp_filter", "0"))?;
+        namespace.within(|| set_sysctl("net/ipv4/conf/all/rp_filter", "0"))?;
+        let [servers, users] = DEVICES.map(|name| Tun::new(namespace.again()?, name, &[]));
+        let tuns = [servers?, users?];
+        let routes = |at: usize, to: &mut dyn FnMut(u32) -> Vec<Route>| {
+            let metrics = &sides[at].metrics;
+            let routes = to(tuns[at].index()).into_iter();
+            tuns[at].add_routes(
+                &routes.map(|route| Route { metrics: metrics.clone(), ..route }).collect::<Vec<_>>(),
+            )
+        };
+        routes(0, &mut |index| {
+            let versions = addresses::SERVER.into_iter().filter(|like| is_hermetic || like.is_ipv4());
+            versions.map(|like| Route::default(like, index)).collect()
+        })?;
+        routes(1, &mut |index| {
+            (0..ues).flat_map(addresses::of_ue).map(|address| Route::host(address, index)).collect()
+        })?;
+        let effective = |at: usize| namespace.within(|| read_back(tuns[at].index(), &sides[at]));
+        let tcp = [effective(0)?, effective(1)?];
+        Ok(PepNode { namespace, tuns, tcp })
+    }
+}

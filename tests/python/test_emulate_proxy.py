@@ -1,0 +1,226 @@
+"""``umts emulate --proxy``: the kernel's TCP ends the programs' connections between the links."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars
+import pytest
+from conftest import Umts, run_umts
+from umtslab.captures import analyse_captures
+from umtslab.emulate.node import node_of
+from umtslab.split_captures import split_transfers
+
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("may_emulate")]
+
+OCTETS = 60_000
+
+FETCH = "import urllib.request, sys; sys.stdout.write(str(len(urllib.request.urlopen(sys.argv[1]).read())))"
+
+PASSING = """
+import socket, sys
+asking = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+asking.settimeout(20)
+asking.sendto(b"question", ("192.0.2.9", 7000))
+sys.stdout.write(repr(asking.recvfrom(100)))
+"""
+
+ECHO = (
+    "import socket; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', 7000)); "
+    "packet, asker = s.recvfrom(100); s.sendto(packet[::-1], asker); s.recvfrom(100)"
+)
+
+REFUSED = """
+import socket, sys
+try:
+    socket.create_connection(("192.0.2.9", 9), timeout=20).recv(1)
+except OSError as error:
+    sys.stdout.write(type(error).__name__)
+"""
+
+UPLOAD = """
+import sys, urllib.request
+body = bytes(20000)
+for host in ("some.example", "[2001:db8::9]"):
+    sys.stdout.write(urllib.request.urlopen(f"http://{host}/upload", body).read().decode())
+"""
+
+
+def run_of(folder: Path) -> Path:
+    (run,) = (folder / "results" / "runs").iterdir()
+    return run
+
+
+def rtt(capture: Path) -> float:
+    """The least round trip from there on, in seconds."""
+    (value,) = analyse_captures(capture)[0].connections()["min_rtt_s"].to_list()
+    return float(value)
+
+
+@pytest.fixture(scope="module")
+def download(may_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A download with a distant and lossy server, as a run."""
+    folder = tmp_path_factory.mktemp("download")
+    core = ["--core-delay", "80 ms", "--core-loss", "0.02"]
+    kept = ["--pcap", "--record", "--series", "--budget"]
+    url = f"http://some.example/bytes/{OCTETS}"
+    done = run_umts(folder, "emulate", "--proxy", *core, *kept, "--", sys.executable, "-c", FETCH, url)
+    assert done.stdout == str(OCTETS)
+    assert "proxy, towards users: cubic" in done.stderr
+    return run_of(folder)
+
+
+def test_each_side_has_its_own_round_trip_and_losses(download: Path) -> None:
+    captures = download / "captures"
+    server, radio = (rtt(captures / f"{name}.pcapng") for name in ("server", "pep-radio"))
+    # All the delay of the core is on the servers' side, and none of the radio's.
+    assert 0.16 <= server < 0.25
+    assert 0.03 < radio < 0.16
+    connections = polars.read_parquet(download / "connections.parquet")
+    assert connections.select("connection", "transfer", "leg", "ue").rows() == [
+        (0, 0, "server", 0),
+        (1, 0, "radio", 0),
+    ]
+    metrics = json.loads((download / "metrics.json").read_text())
+    assert metrics["pep_transfers"] == 1
+    trips = polars.read_parquet(download / "series" / "program_rtt.parquet")
+    assert set(trips["from"]) == {"server", "proxy", "ue"}
+
+
+def test_the_captures_tell_what_the_proxy_counts(download: Path) -> None:
+    captures = download / "captures"
+    (transfer,) = split_transfers((captures / "pep-server.pcapng", captures / "pep-radio.pcapng"))
+    lines = [json.loads(line) for line in (download / "proxy.jsonl").read_text().splitlines()]
+    (told,) = (line for line in lines if line["event"] == "connection")
+    # Captures count from the first octet on; what both have is what the client was sent.
+    assert told["octets_down"] == transfer.octets >= OCTETS
+    assert transfer.first["client"] == transfer.second["client"] == told["client"]
+    # Two connections: each has numbers of its own.
+    assert transfer.delay_s is not None
+    assert transfer.delay_s > 0
+    assert transfer.ahead_octets is not None
+    assert transfer.ahead_octets > 1448
+
+
+def test_a_transfers_time_is_explained(download: Path) -> None:
+    metrics = json.loads((download / "metrics.json").read_text())
+    parts = {name: value for name, value in metrics.items() if name.startswith("transfer_budget_")}
+    total = parts.pop("transfer_budget_total_s")
+    seconds = [value for name, value in parts.items() if name.endswith("_s")]
+    assert sum(seconds) == pytest.approx(total, abs=1e-6)
+    assert parts["transfer_budget_radio_serialisation_s"] > 0.5
+    assert parts["transfer_budget_server_propagation_s"] >= 0.08
+    table = polars.read_parquet(download / "series" / "transfer_budget_intervals.parquet")
+    assert set(table["leg"]) == {"server", "radio", "pep"}
+    assert set(table["transfer"]) == {0}
+
+
+def test_it_is_replayed_to_the_event(umts: Umts, tmp_path: Path, download: Path) -> None:
+    told = umts("replay", download, "--pcap", tmp_path / "again").stdout
+    assert "every event as in the emulation" in told
+    for point in ("pep-server", "pep-radio"):
+        again = (tmp_path / "again" / f"{point}.pcapng").read_bytes()
+        assert again == (download / "captures" / f"{point}.pcapng").read_bytes()
+
+
+def test_what_is_not_tcp_passes(umts: Umts, tmp_path: Path) -> None:
+    server = f'exec {sys.executable} -c "{ECHO}"'
+    words = ["--proxy", "--pcap", "--server", server, "--", sys.executable, "-c", PASSING]
+    assert umts("emulate", "-q", *words).stdout == "(b'noitseuq', ('192.0.2.9', 7000))"
+    captures = run_of(tmp_path) / "captures"
+    sizes = {name: (captures / f"{name}.pcapng").stat().st_size for name in ("pep-server", "pep-radio")}
+    # Nothing but the headings of files.
+    assert all(size < 500 for size in sizes.values()), sizes
+    metrics = json.loads((run_of(tmp_path) / "metrics.json").read_text())
+    assert (metrics["udp_sent_uplink"], metrics["udp_received"]) == (1, 1)
+
+
+def test_uploads_and_both_versions_of_ip_are_split(umts: Umts, tmp_path: Path) -> None:
+    words = ["--proxy=rnc", "--", sys.executable, "-c", UPLOAD]
+    assert umts("emulate", "-q", *words).stdout.split() == ["20000", "20000"]
+    run = run_of(tmp_path)
+    rows = polars.read_parquet(run / "connections.parquet")
+    assert rows["leg"].to_list() == ["server", "radio"] * 2
+    assert rows["transfer"].to_list() == [0, 0, 2, 2]
+    lines = [json.loads(line) for line in (run / "proxy.jsonl").read_text().splitlines()]
+    assert [line["octets_up"] > 20_000 for line in lines if line["event"] == "connection"] == [True, True]
+
+
+def test_a_refused_port_is_told_by_a_reset(umts: Umts, tmp_path: Path) -> None:
+    done = umts("emulate", "-q", "--proxy", "--", sys.executable, "-c", REFUSED)
+    assert done.stdout == "ConnectionResetError"
+    lines = (run_of(tmp_path) / "proxy.jsonl").read_text().splitlines()
+    assert [line["ended"] for line in map(json.loads, lines[1:])] == ["refused"]
+
+
+SCENARIO = """
+version = 1
+duration = "60 s"
+[pep]
+at = "rnc"
+buffer = "32 kB"
+{pep}
+[[ue]]
+name = "user"
+count = 2
+bearer = "ps-384"
+{flow}
+"""
+
+
+def test_a_file_s_proxy_is_for_programs_too_beside_simulated_users(umts: Umts, tmp_path: Path) -> None:
+    sides = '[pep.radio_side]\nvariant = "reno"\ninitial_window = "3 segments"\nrto_min = "400 ms"\n'
+    flow = '[[ue]]\nname = "other"\nbearer = "ps-64"\n[[flow]]\nue = "other"\ntraffic = "ftp"\n'
+    file = tmp_path / "both.toml"
+    file.write_text(SCENARIO.format(pep=sides, flow=flow))
+    url = "http://some.example/bytes/20000"
+    done = umts("emulate", "--scenario", file, "--pcap", "--", sys.executable, "-c", FETCH, url)
+    assert done.stdout == "20000"
+    assert "proxy, towards users: reno, initial window 3" in done.stderr
+    assert "proxy, towards servers: cubic, initial window 10" in done.stderr
+    run = run_of(tmp_path)
+    card = json.loads((run / "emulation.json").read_text())
+    assert [side["route.congctl"] for side in card["proxy_tcp"]] == ["cubic", "reno"]
+    assert card["proxy_tcp"][1]["route.rto_min"] == "400"
+    simulated = polars.read_parquet(run / "series" / "simulated_connections.parquet")
+    assert simulated["leg"].to_list() == ["server", "radio"]
+    assert polars.read_parquet(run / "connections.parquet")["leg"].to_list() == ["server", "radio"]
+
+
+def test_a_proxy_that_splits_nothing_lets_programs_pass(umts: Umts, tmp_path: Path) -> None:
+    file = tmp_path / "snoop.toml"
+    file.write_text(SCENARIO.format(pep='mode = "snoop"', flow=""))
+    words = ["--scenario", file, "--", sys.executable, "-c", FETCH, "http://some.example/bytes/2000"]
+    done = umts("emulate", *words)
+    assert done.stdout == "2000"
+    assert "warning: pep: the proxy is for simulated users; programs pass it" in done.stderr
+    assert not (run_of(tmp_path) / "proxy.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--proxy=pgw"], "--proxy=pgw stands for the scenario key pep.at"),
+        (["--proxy", "--set", "pep.at=ggsn", "--set", "pep.buffer=4 kB"], "pep.buffer = 4 kB: the kernel's"),
+        (["--proxy", "--set", "pep.at=ggsn", "--set", "pep.memory=1 MB"], 'write at_limit = "refuse"'),
+        (
+            ["--proxy", "--set", "pep.at=ggsn", "--set", "pep.radio_side.variant=tahoe"],
+            "pep.radio_side.variant = tahoe: the kernel has no such congestion control",
+        ),
+    ],
+)
+def test_what_the_kernel_cannot_is_refused_before_anything_runs(
+    umts: Umts, tmp_path: Path, words: list[str], said: str
+) -> None:
+    refused = umts("emulate", *words, "--", "touch", tmp_path / "ran", status=2)
+    assert said in refused.stderr
+    assert not (tmp_path / "ran").exists()
+
+
+def test_outages_are_of_simulations() -> None:
+    pep: dict[str, Any] = {"outage": [{"from": "1 s", "to": "2 s"}]}
+    with pytest.raises(ValueError, match="no outages"):
+        node_of(pep, ())
