@@ -78,6 +78,9 @@ impl<E> Ord for Entry<E> {
 const DAYS: usize = 256;
 const DAY_SHIFT: u32 = 20;
 
+/// Later than every day.
+const NO_DAY: u64 = u64::MAX;
+
 /// Events still to come, in order of (time, phase, insertion).
 #[derive(Debug)]
 pub struct EventQueue<E> {
@@ -192,39 +195,60 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     }
 
     /// Moves on to the next day that has events.
+    #[inline(never)]
     fn open_next_day(&mut self) {
-        let far = self.far.peek().map(|Reverse(entry)| entry.day());
-        let Some(day) = self.first_used().into_iter().chain(far).min() else { return };
+        let far = self.far.peek().map_or(NO_DAY, |Reverse(entry)| entry.day());
+        let day = self.first_used().min(far);
+        if day == NO_DAY {
+            return;
+        }
         self.today = day;
         let place = day as usize % DAYS;
         self.used[place / 64] &= !(1 << (place % 64));
         std::mem::swap(&mut self.open, &mut self.days[place]);
-        while self.far.peek().is_some_and(|Reverse(entry)| entry.day() == day) {
-            self.open.extend(self.far.pop().map(|Reverse(entry)| entry));
+        if day == far {
+            self.take_from_far(day);
         }
         match &mut self.open[..] {
             [] | [_] => {}
             [first, second] if first.key() > second.key() => {}
             [first, second] => std::mem::swap(first, second),
-            more => more.sort_unstable_by_key(|entry| Reverse(entry.key())),
+            more => put_in_order(more),
         }
     }
 
-    /// The first day of the calendar that has events.
+    #[cold]
+    fn take_from_far(&mut self, day: u64) {
+        while self.far.peek().is_some_and(|Reverse(entry)| entry.day() == day) {
+            self.open.extend(self.far.pop().map(|Reverse(entry)| entry));
+        }
+    }
+
+    /// The first day of the calendar that has events, or `NO_DAY`.
     #[inline]
-    fn first_used(&self) -> Option<u64> {
+    fn first_used(&self) -> u64 {
         let today = self.today as usize % DAYS;
         let (word, bit) = (today / 64, today % 64);
-        let rest = self.used[word] >> bit << bit;
-        // The last of these is the first word again, with the days before today's place.
-        let further = (1..=DAYS / 64).map(|step| (word + step) % (DAYS / 64));
-        let (word, days) = match rest {
-            0 => further.map(|word| (word, self.used[word])).find(|&(_, days)| days != 0)?,
-            _ => (word, rest),
-        };
-        let place = word * 64 + days.trailing_zeros() as usize;
-        Some(self.today + (place.wrapping_sub(today) % DAYS) as u64)
+        match self.used[word] >> bit {
+            0 => self.first_used_from_word(word + 1),
+            days => self.today + u64::from(days.trailing_zeros()),
+        }
     }
+
+    /// The same if it is not in the rest of today's word: the last that is looked at is the beginning of that.
+    fn first_used_from_word(&self, next: usize) -> u64 {
+        let words = (next..).map(|word| word % (DAYS / 64)).take(DAYS / 64);
+        let place = |word: usize| word * 64 + self.used[word].trailing_zeros() as usize;
+        words.map(|word| (word, self.used[word])).find(|&(_, days)| days != 0).map_or(NO_DAY, |(word, _)| {
+            self.today + (place(word).wrapping_sub(self.today as usize) % DAYS) as u64
+        })
+    }
+}
+
+/// The next event last.
+#[inline(never)]
+fn put_in_order<E>(entries: &mut [Entry<E>]) {
+    entries.sort_unstable_by_key(|entry| Reverse(entry.key()));
 }
 
 #[cfg(test)]
