@@ -73,6 +73,7 @@ pub(super) struct Moment {
 }
 
 impl Moment {
+    #[inline]
     pub fn new(at: Time, window: &Window) -> Self {
         Moment { at, clamped: window.clamp(at), measured: window.contains(at) }
     }
