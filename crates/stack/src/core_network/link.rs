@@ -9,6 +9,7 @@ use umts_units::{BitRate, Bytes, Duration, Time, count_of};
 
 use super::delay::{Delays, InternetDelay};
 use super::red::{Choice, Red, RedConfig};
+use super::waiting::Waiting;
 use crate::ids::Direction;
 use crate::packet::Packet;
 
@@ -27,6 +28,14 @@ impl QueueLimit {
         match self {
             QueueLimit::Packets(most) => packets < most as usize,
             QueueLimit::Bytes(most) => octets + size <= most,
+        }
+    }
+
+    /// Whether so many `packets` of `octets` in all come up to it.
+    fn is_reached(self, packets: usize, octets: Bytes) -> bool {
+        match self {
+            QueueLimit::Packets(from) => packets >= from as usize,
+            QueueLimit::Bytes(from) => octets >= from,
         }
     }
 }
@@ -127,10 +136,8 @@ pub struct Link {
     arrives_last: Time,
     /// When the transmitter has sent what it was given.
     free_at: Time,
-    /// Packets that wait or are being sent: when they are through, and their sizes. Kept only if somebody
-    /// asks how long the queue is.
-    waiting: VecDeque<(Time, Bytes)>,
-    waiting_octets: Bytes,
+    /// Packets that wait or are being sent. Kept only if somebody asks how long the queue is.
+    waiting: Option<Waiting>,
     on_the_way: VecDeque<Packet>,
 }
 
@@ -159,6 +166,7 @@ impl Link {
                 arrivals: VecDeque::new(),
             })
         });
+        let is_asked_for = config.queue.is_some() || config.mark_from.is_some() || config.red.is_some();
         let loss = config.loss_by_direction[direction.index()].unwrap_or(config.loss);
         Link {
             config: LinkConfig { loss, ..config.clone() },
@@ -168,32 +176,28 @@ impl Link {
             jitters: streams.stream(&format!("{name}/jitter")),
             arrives_last: Time::ZERO,
             free_at: Time::ZERO,
-            waiting: VecDeque::new(),
-            waiting_octets: Bytes::ZERO,
+            waiting: is_asked_for.then(Waiting::default),
             on_the_way: VecDeque::new(),
         }
     }
 
     /// What becomes of a packet that enters at `now`; it may be marked. Packets enter in the order of their times.
+    #[inline]
     pub fn send(&mut self, now: Time, packet: &mut Packet) -> Verdict {
-        if self.config.outages.iter().any(|outage| (outage.from..outage.to).contains(&now)) {
+        if self.is_down(now) {
             return Verdict::Down;
         }
         let size = packet.size();
-        if self.red.is_some() && !self.passes_red(now, packet) {
-            return Verdict::QueueFull;
-        }
-        if !self.has_room(now, size) {
-            return Verdict::QueueFull;
-        }
-        if self.marks(now) {
-            packet.mark();
+        if let Some(waiting) = &mut self.waiting {
+            waiting.forget_what_is_through(now);
+            if !self.takes(now, packet, size) {
+                return Verdict::QueueFull;
+            }
         }
         let sending = self.config.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
         self.free_at = self.free_at.max(now) + sending;
-        if self.config.queue.is_some() || self.config.mark_from.is_some() || self.red.is_some() {
-            self.waiting.push_back((self.free_at, size));
-            self.waiting_octets += size;
+        if let Some(waiting) = &mut self.waiting {
+            waiting.push(self.free_at, size);
         }
         if self.config.loss > 0.0 && self.losses.uniform() < self.config.loss {
             return Verdict::Lost;
@@ -201,7 +205,29 @@ impl Link {
         Verdict::Arrives(self.arrival())
     }
 
+    #[inline]
+    fn is_down(&self, now: Time) -> bool {
+        self.config.outages.iter().any(|outage| (outage.from..outage.to).contains(&now))
+    }
+
+    /// Whether a packet finds room behind those that wait; it may be marked.
+    #[inline]
+    fn takes(&mut self, now: Time, packet: &mut Packet, size: Bytes) -> bool {
+        if self.red.is_some() && !self.passes_red(now, packet) {
+            return false;
+        }
+        let Some(waiting) = &self.waiting else { return true };
+        if self.config.queue.is_some_and(|limit| !limit.has_room(waiting.packets(), waiting.octets(), size)) {
+            return false;
+        }
+        if self.config.mark_from.is_some_and(|from| from.is_reached(waiting.packets(), waiting.octets())) {
+            packet.mark();
+        }
+        true
+    }
+
     /// When what leaves the transmitter at `free_at` arrives.
+    #[inline]
     fn arrival(&mut self) -> Time {
         let at = self.free_at + self.config.delay;
         if let Some(internet) = &mut self.internet {
@@ -219,38 +245,15 @@ impl Link {
         self.arrives_last
     }
 
-    fn has_room(&mut self, now: Time, size: Bytes) -> bool {
-        let Some(limit) = self.config.queue else { return true };
-        self.forget_what_is_through(now);
-        limit.has_room(self.waiting.len(), self.waiting_octets, size)
-    }
-
     /// Whether RED lets a packet go on, marked perhaps.
     fn passes_red(&mut self, now: Time, packet: &mut Packet) -> bool {
-        self.forget_what_is_through(now);
-        let (Some(red), Some(rate)) = (&mut self.red, self.config.rate) else { return true };
-        match red.choose(now, self.waiting.len(), self.waiting_octets, self.free_at, rate) {
+        let (Some(red), Some(waiting), Some(rate)) = (&mut self.red, &self.waiting, self.config.rate) else {
+            return true;
+        };
+        match red.choose(now, waiting.packets(), waiting.octets(), self.free_at, rate) {
             Choice::Pass => true,
             Choice::Mark => packet.mark(),
             Choice::Drop => false,
-        }
-    }
-
-    /// Whether a packet that comes now finds the queue so long that it is marked.
-    fn marks(&mut self, now: Time) -> bool {
-        let Some(from) = self.config.mark_from else { return false };
-        self.forget_what_is_through(now);
-        match from {
-            QueueLimit::Packets(packets) => self.waiting.len() >= packets as usize,
-            QueueLimit::Bytes(octets) => self.waiting_octets >= octets,
-        }
-    }
-
-    fn forget_what_is_through(&mut self, now: Time) {
-        // A packet that is through at this very instant still takes its place, as in ns-2.
-        while self.waiting.front().is_some_and(|&(through, _)| through < now) {
-            let (_, size) = self.waiting.pop_front().expect("it was looked at");
-            self.waiting_octets = self.waiting_octets - size;
         }
     }
 
@@ -346,8 +349,8 @@ mod tests {
 
     #[test]
     fn a_long_queue_marks_what_may_be_marked() {
-        let mut link = link(None, 0.0);
-        link.config.mark_from = Some(QueueLimit::Packets(2));
+        let config = LinkConfig { mark_from: Some(QueueLimit::Packets(2)), ..link(None, 0.0).config };
+        let mut link = Link::new(&config, Direction::Downlink, &Streams::new(1, 0), "link");
         let capable = || {
             let segment = Segment {
                 payload: 1210,
@@ -389,7 +392,7 @@ mod tests {
             for n in 0..6_000 {
                 let verdict = link.send(ms(9 * n), &mut packet(1210));
                 if n >= 2_000 {
-                    longest = longest.max(link.waiting.len());
+                    longest = longest.max(link.waiting.as_ref().map_or(0, Waiting::packets));
                     lost += u32::from(verdict == Verdict::QueueFull);
                 }
             }

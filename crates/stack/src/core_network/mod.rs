@@ -12,6 +12,7 @@ mod link;
 pub mod pep;
 mod red;
 mod routes;
+mod waiting;
 
 pub use delay::{InternetDelay, Ways};
 pub use impairments::{Impairment, Impairments, PacketKind, Treatment};
