@@ -8,6 +8,7 @@ use crate::detail::{Detail, Stage};
 use crate::ids::{Direction, FlightId, UeId};
 use crate::packet::Packet;
 use crate::radio::air::Flight;
+use crate::radio::rlc::Rlc;
 use crate::trace::{DropPlace, TraceEvent};
 
 /// What has come down, and how much of it was taken up. Pull [`Access::next_sdu`] until there is none.
@@ -22,7 +23,7 @@ pub struct Landing {
 #[derive(Debug)]
 pub(super) enum Rest {
     /// Block sets, from number `at` on; `is_open`: that one has gone into RLC, and SDUs may come out.
-    Blocks { flight: Flight, at: usize, is_open: bool },
+    Blocks { flight: Box<Flight>, at: usize, is_open: bool },
     /// Packets that used an opportunity of a measured radio. `ue` then waits for the next.
     Opportunity { ue: UeId, through: std::vec::IntoIter<Packet> },
     /// A packet of a flat radio.
@@ -80,22 +81,24 @@ impl Access {
         let receiving = direction.reversed();
         while let Some(sent) = flight.sets().get(*at) {
             let ue = sent.ue;
+            let context = &mut self.ues[ue];
+            let rlc = &mut context.rlc[receiving.index()];
             if !*is_open {
                 let (blocks, errors) = (sent.set.blocks, sent.lost.count());
                 step.cx.record(|| TraceEvent::BlocksReceived { ue, direction, channel, blocks, errors });
                 let (set, stage) = (&sent.set, Stage::Arrives(sent.lost));
                 step.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage });
-                if sent.epoch != self.ues[ue].epoch {
+                if sent.epoch != context.epoch {
                     *at += 1;
                     continue;
                 }
-                self.ues[ue].rlc[receiving.index()].handle_blocks(&mut step.cx, set, sent.lost);
+                rlc.handle_blocks(&mut step.cx, set, sent.lost);
                 *is_open = true;
             }
-            if let Some(sdu) = self.ues[ue].rlc[receiving.index()].poll_delivered() {
+            if let Some(sdu) = rlc.poll_delivered() {
                 return Some(sdu.packet);
             }
-            self.drop_erroneous(step, ue, receiving);
+            drop_erroneous(step, rlc);
             self.rlc_changed(step, ue, receiving);
             self.buffers_changed(step, ue);
             *is_open = false;
@@ -103,18 +106,13 @@ impl Access {
         }
         None
     }
+}
 
-    /// The IP and TCP checksums find what nobody marked.
-    #[inline]
-    fn drop_erroneous<T: TraceSink<TraceEvent>>(
-        &mut self,
-        step: &mut Step<'_, T>,
-        ue: UeId,
-        receiving: Direction,
-    ) {
-        while let Some((sdu, is_marked)) = self.ues[ue].rlc[receiving.index()].poll_erroneous() {
-            let place = if is_marked { DropPlace::ErroneousSdu } else { DropPlace::Checksum };
-            step.cx.record(|| TraceEvent::PacketDropped { place, packet: sdu.packet });
-        }
+/// The IP and TCP checksums find what nobody marked.
+#[inline]
+fn drop_erroneous<T: TraceSink<TraceEvent>>(step: &mut Step<'_, T>, rlc: &mut Rlc) {
+    while let Some((sdu, is_marked)) = rlc.poll_erroneous() {
+        let place = if is_marked { DropPlace::ErroneousSdu } else { DropPlace::Checksum };
+        step.cx.record(|| TraceEvent::PacketDropped { place, packet: sdu.packet });
     }
 }

@@ -38,6 +38,7 @@ impl Access {
     }
 
     /// UEs that have nothing more to send leave the carrier, with a wake-up for their timers.
+    #[inline]
     pub(super) fn put_to_sleep<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
@@ -48,7 +49,8 @@ impl Access {
         let direction = carrier.plan.direction;
         for &ue in active {
             let context = &mut self.ues[ue];
-            if !context.rlc[direction.index()].has_work(step.cx.now) {
+            let has_more = std::mem::take(&mut context.has_more[direction.index()]);
+            if !has_more && !context.rlc[direction.index()].has_work(step.cx.now) {
                 carrier.deactivate(ue);
                 schedule_wake(step, context, direction);
             }

@@ -49,6 +49,7 @@ impl EuraneFach {
         for &ue in turn.ready {
             let context = &mut ues[ue];
             let octets = Bytes(u64::from(context.leg(direction).block_bits).div_ceil(8));
+            let crossing = plan.iub.crossing(octets);
             // Blocks of one UE do not overtake each other: RLC would take what is late for lost.
             let mut before = step.cx.now;
             for block in 0..blocks {
@@ -58,7 +59,7 @@ impl EuraneFach {
                     break;
                 }
                 let late = self.jitter.as_nanos() as f64 * draws.uniform(u32::from(ue.0) * blocks + block);
-                let at = step.cx.now + plan.iub.crossing(octets) + Duration::from_nanos(late as u64);
+                let at = step.cx.now + crossing + Duration::from_nanos(late as u64);
                 before = at.max(before);
                 self.queue.push(Pushed { at: before, ue, set: spare, epoch: context.epoch });
             }

@@ -27,7 +27,7 @@ pub struct FlightSet {
     pub epoch: u16,
 }
 
-/// What arrives at one instant.
+/// What arrives at one instant. Flights change hands too, boxed as sets are.
 #[derive(Debug)]
 pub struct Flight {
     /// The way they go.
@@ -95,9 +95,10 @@ impl Flight {
 /// All that is on its way.
 #[derive(Debug, Default)]
 pub struct Air {
-    slots: Vec<Option<Flight>>,
+    slots: Vec<Option<Box<Flight>>>,
     free: Vec<u32>,
-    spare: Vec<Flight>,
+    #[expect(clippy::vec_box, reason = "they come and go boxed")]
+    spare: Vec<Box<Flight>>,
     #[expect(clippy::vec_box, reason = "they come and go boxed")]
     spare_sets: Vec<Box<BlockSet>>,
 }
@@ -105,10 +106,13 @@ pub struct Air {
 impl Air {
     /// An empty flight.
     #[inline]
-    pub fn begin(&mut self, direction: Direction, channel: Channel) -> Flight {
+    pub fn begin(&mut self, direction: Direction, channel: Channel) -> Box<Flight> {
         match self.spare.pop() {
-            Some(flight) => Flight { direction, channel, used: 0, ..flight },
-            None => Flight { direction, channel, sets: Vec::new(), used: 0 },
+            Some(mut flight) => {
+                (flight.direction, flight.channel, flight.used) = (direction, channel, 0);
+                flight
+            }
+            None => Box::new(Flight { direction, channel, sets: Vec::new(), used: 0 }),
         }
     }
 
@@ -117,7 +121,7 @@ impl Air {
     pub fn depart<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
-        flight: Flight,
+        flight: Box<Flight>,
         arrival: Time,
     ) {
         if flight.used == 0 {
@@ -128,7 +132,7 @@ impl Air {
     }
 
     #[inline(always)]
-    fn take_slot(&mut self, flight: Flight) -> FlightId {
+    fn take_slot(&mut self, flight: Box<Flight>) -> FlightId {
         match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = Some(flight);
@@ -143,7 +147,7 @@ impl Air {
 
     /// It has arrived.
     #[inline]
-    pub fn arrive(&mut self, id: FlightId) -> Flight {
+    pub fn arrive(&mut self, id: FlightId) -> Box<Flight> {
         self.free.push(id.0);
         self.slots[id.0 as usize].take().expect("a flight arrives once")
     }
@@ -164,7 +168,7 @@ impl Air {
 
     /// Gives a flight's memory back.
     #[inline]
-    pub fn finish(&mut self, flight: Flight) {
+    pub fn finish(&mut self, flight: Box<Flight>) {
         self.spare.push(flight);
     }
 }

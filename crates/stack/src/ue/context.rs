@@ -43,6 +43,8 @@ pub struct UeContext {
     pub legs: [Leg; 2],
     /// When the sending RLC entity is next woken.
     pub wake: [Wakeup; 2],
+    /// It was asked in the turn under way and told that it has more: it need not be asked that again when the turn is over.
+    pub has_more: [bool; 2],
     /// Block sets that were shown to somebody.
     shown: [u64; 2],
     /// How often RLC began anew: what was sent before does not concern it.
@@ -76,6 +78,7 @@ impl UeContext {
             pdcp: Direction::BOTH.map(|_| Pdcp::new(config.pdcp)),
             legs,
             wake: [Wakeup::NONE; 2],
+            has_more: [false; 2],
             shown: [0; 2],
             epoch: 0,
             control,
@@ -140,7 +143,7 @@ impl UeContext {
         blocks: u32,
         set: &mut BlockSet,
     ) -> u32 {
-        self.rlc[direction.index()].poll_transmit(cx, blocks, set);
+        self.has_more[direction.index()] = self.rlc[direction.index()].poll_transmit(cx, blocks, set);
         self.leaves(cx, direction, channel, set)
     }
 
@@ -178,7 +181,7 @@ impl UeContext {
         let sent = flight.add(self.id);
         let (rlc, set) = (&mut self.rlc[direction.index()], &mut sent.set);
         match pdus {
-            Pdus::All => rlc.poll_transmit(cx, blocks, set),
+            Pdus::All => self.has_more[direction.index()] = rlc.poll_transmit(cx, blocks, set),
             Pdus::Data => rlc.poll_data(cx, blocks, set),
             Pdus::Control => rlc.poll_control(cx, blocks, set),
         }

@@ -24,34 +24,35 @@ pub struct Pushed {
 #[derive(Debug)]
 pub struct FachQueue {
     limit: usize,
-    on_the_iub: VecDeque<Pushed>,
-    queue: VecDeque<Pushed>,
+    /// Those that queue, then those on the Iub, in the order in which they reach the Node B.
+    blocks: VecDeque<Pushed>,
+    queued: usize,
 }
 
 impl FachQueue {
     /// A queue with room for `limit` blocks.
     pub fn new(limit: u32) -> Self {
-        FachQueue { limit: limit as usize, on_the_iub: VecDeque::new(), queue: VecDeque::new() }
+        FachQueue { limit: limit as usize, blocks: VecDeque::new(), queued: 0 }
     }
 
     /// A block leaves the RNC. Jitter may let it overtake others of its tick.
+    #[inline]
     pub fn push(&mut self, block: Pushed) {
-        if self.on_the_iub.back().is_none_or(|last| last.at <= block.at) {
-            return self.on_the_iub.push_back(block);
+        if self.blocks.back().is_none_or(|last| last.at <= block.at) {
+            return self.blocks.push_back(block);
         }
-        let after = self.on_the_iub.partition_point(|other| other.at <= block.at);
-        self.on_the_iub.insert(after, block);
+        let after = self.blocks.partition_point(|other| other.at <= block.at);
+        self.blocks.insert(after, block);
     }
 
     /// Lets the blocks that have reached the Node B by `now` queue; those that find no room go to `dropped`.
     #[inline(always)]
     pub fn settle(&mut self, now: Time, mut dropped: impl FnMut(Pushed)) {
-        while self.on_the_iub.front().is_some_and(|block| block.at <= now) {
-            let block = self.on_the_iub.pop_front().expect("it was looked at");
-            if self.queue.len() < self.limit {
-                self.queue.push_back(block);
+        while self.blocks.get(self.queued).is_some_and(|block| block.at <= now) {
+            if self.queued < self.limit {
+                self.queued += 1;
             } else {
-                dropped(block);
+                dropped(self.blocks.remove(self.queued).expect("it was looked at"));
             }
         }
     }
@@ -59,13 +60,14 @@ impl FachQueue {
     /// The block at the head of the queue.
     #[inline]
     pub fn pop(&mut self) -> Option<Pushed> {
-        self.queue.pop_front()
+        self.queued = self.queued.checked_sub(1)?;
+        self.blocks.pop_front()
     }
 
     /// From when on there is something to send, if anything is known of.
     #[inline]
     pub fn next(&self, now: Time) -> Option<Time> {
-        if self.queue.is_empty() { self.on_the_iub.front().map(|block| block.at) } else { Some(now) }
+        if self.queued > 0 { Some(now) } else { self.blocks.front().map(|block| block.at) }
     }
 }
 

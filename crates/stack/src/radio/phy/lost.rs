@@ -18,11 +18,12 @@ impl Lost {
     #[inline]
     pub fn which(blocks: u32, mut is_lost: impl FnMut(u32) -> bool) -> Self {
         // In two words: to shift 128 bits takes several instructions.
-        let mut words = [0_u64; 2];
-        for block in 0..blocks {
-            words[(block as usize / 64) % 2] |= u64::from(is_lost(block)) << (block % 64);
-        }
-        Lost(u128::from(words[1]) << 64 | u128::from(words[0]))
+        let mut word = |from: u32, to: u32| {
+            (from..to).fold(0, |word, block| word | u64::from(is_lost(block)) << (block - from))
+        };
+        let low = word(0, blocks.min(64));
+        let high = if blocks > 64 { word(64, blocks) } else { 0 };
+        Lost(u128::from(high) << 64 | u128::from(low))
     }
 
     /// Whether block number `block` is lost.

@@ -112,19 +112,20 @@ impl Rlc {
         );
     }
 
-    /// Fills `set` with `blocks` blocks at most.
+    /// Fills `set` with `blocks` blocks at most. Tells whether the next TTI is of use to it, as [`has_work`](Self::has_work)
+    /// does.
     #[inline]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
-    ) {
+    ) -> bool {
         in_any_mode!(
             self,
             entity => entity.poll_transmit(cx, blocks, set),
             wired => wired.poll_transmit(cx, blocks, set)
-        );
+        )
     }
 
     /// The next SDU for the upper layer.
@@ -174,8 +175,12 @@ impl Rlc {
     ) {
         match self {
             Rlc::Am(entity) => entity.poll_data(cx, blocks, set),
-            Rlc::Um(entity) => entity.poll_transmit(cx, blocks, set),
-            Rlc::Tm(entity) => entity.poll_transmit(cx, blocks, set),
+            Rlc::Um(entity) => {
+                entity.poll_transmit(cx, blocks, set);
+            }
+            Rlc::Tm(entity) => {
+                entity.poll_transmit(cx, blocks, set);
+            }
             Rlc::Wired(wired) => wired.filled(cx, set, |rlc, cx, set| rlc.poll_data(cx, blocks, set)),
         }
     }

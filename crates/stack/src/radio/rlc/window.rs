@@ -30,10 +30,22 @@ impl Flags {
         new
     }
 
-    /// Adds all of `from..to`.
+    /// Adds all of `from..to`, of which there is one at least, if none of them is there; `false` if one is.
     #[inline]
-    pub fn insert_range(&mut self, from: u64, to: u64) {
-        self.by_words(from, to, |word, mask| *word |= mask);
+    pub fn insert_new_range(&mut self, from: u64, to: u64) -> bool {
+        let is_in_one_word = from >> 6 == (to - 1) >> 6;
+        if is_in_one_word {
+            let mask = (u64::MAX >> (64 - (to - from))) << (from & 63);
+            let word = &mut self.words[(from >> 6) as usize & 63];
+            let is_new = *word & mask == 0;
+            *word |= if is_new { mask } else { 0 };
+            return is_new;
+        }
+        let is_new = self.first_member(from, to) == to;
+        if is_new {
+            self.by_words(from, to, |word, mask| *word |= mask);
+        }
+        is_new
     }
 
     /// Removes all of `from..to`; returns how many were there.
@@ -124,9 +136,12 @@ mod tests {
             prop_assert_eq!(flags.first_gap(from, to), gap);
             prop_assert_eq!(flags.count(from, to) as usize, set.range(from..to).count());
             let mut all = flags.clone();
-            all.insert_range(from, to);
-            for n in start..start + 2047 {
-                prop_assert_eq!(all.contains(n), set.contains(&n) || (from..to).contains(&n));
+            if from < to {
+                let is_new = set.range(from..to).next().is_none();
+                prop_assert_eq!(all.insert_new_range(from, to), is_new);
+                for n in start..start + 2047 {
+                    prop_assert_eq!(all.contains(n), set.contains(&n) || (is_new && (from..to).contains(&n)));
+                }
             }
             let removed = flags.remove_range(from, to);
             prop_assert_eq!(removed as usize, set.range(from..to).count());

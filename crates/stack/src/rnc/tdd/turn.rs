@@ -163,7 +163,7 @@ impl MacTdd {
         step: &mut Step<'_, T>,
         grant: &mut Grant,
         ues: &mut Ues,
-        flights: &mut [Flight; 2],
+        flights: &mut [Box<Flight>; 2],
     ) -> u32 {
         let Grant { ue, direction, .. } = *grant;
         let codes = self.config.layout.layout().codes_per_block;
@@ -260,7 +260,7 @@ impl MacTdd {
         &mut self,
         step: &mut Step<'_, T>,
         frame: u64,
-        flights: &mut [Flight; 2],
+        flights: &mut [Box<Flight>; 2],
     ) {
         let verdicts = &mut self.scratch.verdicts;
         match &mut self.radio {
@@ -270,7 +270,7 @@ impl MacTdd {
                 verdicts.resize(self.on_air.len(), false);
             }
         }
-        for sent in flights.iter_mut().flat_map(Flight::sets_mut) {
+        for sent in flights.iter_mut().flat_map(|flight| flight.sets_mut()) {
             let of_set = &verdicts[sent.first as usize..];
             sent.lost = Lost::which(sent.set.blocks, |block| of_set[block as usize]);
         }

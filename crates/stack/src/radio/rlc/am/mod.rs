@@ -251,21 +251,37 @@ impl AmEntity {
         self.see_to_reset(cx);
     }
 
-    /// Fills `set` with `blocks` blocks at most: STATUS, then what is to be sent again, then new data.
+    /// Fills `set` with `blocks` blocks at most: STATUS, then what is to be sent again, then new data. Tells whether the next
+    /// TTI is of use to it, as [`has_work`](Self::has_work) does.
+    #[inline]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
-    ) {
+    ) -> bool {
         debug_assert!(blocks <= Lost::MOST_BLOCKS);
         self.handle_timeout(cx);
-        if self.is_undisturbed() {
-            self.sender.send_middle(cx, &self.config, blocks, set);
-            if set.blocks == blocks {
-                return;
-            }
+        if !self.is_undisturbed() {
+            self.send_whatever_is_due(cx, blocks, set);
+            return self.has_work(cx.now);
         }
+        let (config, timers) = (&self.config, &mut self.timers);
+        self.sender.send_middle(cx, config, blocks, set);
+        if set.blocks < blocks {
+            self.sender.send_new(cx, config, timers, blocks - set.blocks, None, set);
+        }
+        // A poll that these PDUs ask for has gone with them, or is prohibited for now.
+        self.sender.can_send_new()
+    }
+
+    /// Fills `set` in the order of importance.
+    fn send_whatever_is_due<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        blocks: u32,
+        set: &mut BlockSet,
+    ) {
         if self.suspended {
             return;
         }
@@ -291,7 +307,7 @@ impl AmEntity {
         set: &mut BlockSet,
     ) {
         let (config, timers) = (&self.config, &mut self.timers);
-        if set.blocks < blocks {
+        if set.blocks < blocks && self.sender.nacked_count > 0 {
             self.sender.send_retransmissions(cx, config, timers, blocks - set.blocks, ride, set);
         }
         if set.blocks < blocks {
@@ -315,7 +331,7 @@ impl AmEntity {
     }
 
     /// Whether nothing but new data can be due, as nearly always.
-    #[inline]
+    #[inline(always)]
     fn is_undisturbed(&self) -> bool {
         self.reset.is_at_rest()
             & !self.suspended
@@ -324,7 +340,7 @@ impl AmEntity {
     }
 
     /// Whether the next TTI is of use to it. A STATUS that waits for a data PDU counts.
-    #[inline]
+    #[inline(always)]
     pub fn has_work(&self, now: Time) -> bool {
         if self.is_undisturbed() {
             return self.sender.can_send_new();

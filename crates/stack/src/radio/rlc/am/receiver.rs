@@ -153,14 +153,13 @@ impl Receiver {
         let from = first.count_from(self.vr_r);
         let to = from + count;
         let fits = to - self.vr_r <= u64::from(config.rx_window) && self.given_up_ends == 0;
-        if !fits || self.arrived.first_member(from, to) < to {
+        if !fits || !self.arrived.insert_new_range(from, to) {
             return false;
         }
         if from > self.vr_h && config.missing_pdu_indication == MissingPduIndication::NewGap {
             self.trigger(now, config, timers, Trigger::Gap);
         }
         self.vr_h = self.vr_h.max(to);
-        self.arrived.insert_range(from, to);
         ends.iter().for_each(|end| self.keep_end(KnownEnd::find(end, end.sn.count_from(from) + 1)));
         true
     }

@@ -47,25 +47,26 @@ impl Wired {
         act(&mut self.inner, &mut Cx::new(now, &mut watch))
     }
 
-    /// Fills `set` with `blocks` blocks at most, and their octets.
+    /// Fills `set` with `blocks` blocks at most, and their octets. Tells whether the next TTI is of use to it.
     pub(in crate::radio::rlc) fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
-    ) {
-        self.filled(cx, set, |rlc, cx, set| rlc.poll_transmit(cx, blocks, set));
+    ) -> bool {
+        self.filled(cx, set, |rlc, cx, set| rlc.poll_transmit(cx, blocks, set))
     }
 
     /// Lets the entity fill `set`, and adds the octets.
-    pub(in crate::radio::rlc) fn filled<T: TraceSink<TraceEvent>>(
+    pub(in crate::radio::rlc) fn filled<T: TraceSink<TraceEvent>, R>(
         &mut self,
         cx: &mut Cx<'_, T>,
         set: &mut BlockSet,
-        fill: impl FnOnce(&mut Rlc, &mut Cx<'_, Watch<'_>>, &mut BlockSet),
-    ) {
-        self.watched(cx, |rlc, cx| fill(rlc, cx, set));
+        fill: impl FnOnce(&mut Rlc, &mut Cx<'_, Watch<'_>>, &mut BlockSet) -> R,
+    ) -> R {
+        let told = self.watched(cx, |rlc, cx| fill(rlc, cx, set));
         set.octets = self.composer.compose(set).into_iter().map(|block| block.octets).collect();
+        told
     }
 
     /// Takes the octets of a block set.

@@ -125,7 +125,7 @@ impl TmEntity {
         cx: &mut Cx<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
-    ) {
+    ) -> bool {
         self.handle_timeout(cx);
         while let Some(octets) = self.queue.buffer.head_octets().filter(|_| !self.queue.suspended) {
             let pdus = octets.div_ceil(u64::from(self.config.pdu_payload));
@@ -143,6 +143,7 @@ impl TmEntity {
                 break;
             }
         }
+        self.has_work()
     }
 
     /// PDUs that an SDU may take.

@@ -154,13 +154,13 @@ impl UmEntity {
         self.vt_us += u64::from(self.queue.handle_timeout(cx));
     }
 
-    /// Fills `set` with `blocks` blocks at most.
+    /// Fills `set` with `blocks` blocks at most. Tells whether the next TTI is of use to it.
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
         blocks: u32,
         set: &mut BlockSet,
-    ) {
+    ) -> bool {
         self.handle_timeout(cx);
         let before = self.queue.occupancy();
         while set.blocks < blocks && self.has_work() {
@@ -182,6 +182,7 @@ impl UmEntity {
         if self.queue.occupancy() != before {
             self.queue.record_level(cx);
         }
+        self.has_work()
     }
 
     /// The next SDU for the upper layer.
