@@ -89,9 +89,12 @@ impl Chance {
     pub const ALWAYS: Chance = Chance(1 << 53);
 
     /// Of this probability.
+    #[inline]
     pub fn of(probability: f64) -> Self {
         // `uniform` has 53 bits: n / 2^53 < p exactly if n < 2^53 p, and scaling by a power of two does not round.
-        let below = libm::ceil(probability * 9_007_199_254_740_992.0) as u64;
+        let scaled = probability * 9_007_199_254_740_992.0;
+        let whole = scaled as u64;
+        let below = whole.saturating_add(u64::from((whole as f64) < scaled));
         Chance(below.min(Chance::ALWAYS.0))
     }
 }

@@ -16,6 +16,13 @@ pub trait TraceSink<E: Observable> {
     /// `true` asks for details; else the compiler drops the building of them.
     const WANTS_DETAIL: bool = false;
 
+    /// Whether it looks at events that are a copy of something large. Asked before such a copy is made, each time: a sink
+    /// may come to want them.
+    #[inline(always)]
+    fn wants_copies(&self) -> bool {
+        true
+    }
+
     /// Takes one event; events come in order of time.
     fn record(&mut self, at: Time, event: &E);
 
@@ -77,6 +84,10 @@ impl<E: Observable, S: TraceSink<E>> TraceSink<E> for Option<S> {
 impl<E: Observable, S: TraceSink<E> + ?Sized> TraceSink<E> for &mut S {
     const ENABLED: bool = S::ENABLED;
     const WANTS_DETAIL: bool = S::WANTS_DETAIL;
+    #[inline(always)]
+    fn wants_copies(&self) -> bool {
+        (**self).wants_copies()
+    }
     #[inline(always)]
     fn record(&mut self, at: Time, event: &E) {
         (**self).record(at, event);

@@ -165,6 +165,11 @@ impl<B: TraceSink<TraceEvent>> TraceSink<TraceEvent> for Recorders<B> {
 }
 
 impl TraceSink<TraceEvent> for MetricsAlone {
+    #[inline(always)]
+    fn wants_copies(&self) -> bool {
+        self.0.metrics.wants_copies()
+    }
+
     /// Inlined where the event is made, as that of the metrics.
     #[inline(always)]
     fn record(&mut self, at: Time, event: &TraceEvent) {
@@ -173,6 +178,12 @@ impl TraceSink<TraceEvent> for MetricsAlone {
 }
 
 impl TraceSink<TraceEvent> for MetricsAndSeries {
+    /// Series look at none.
+    #[inline(always)]
+    fn wants_copies(&self) -> bool {
+        self.0.metrics.wants_copies()
+    }
+
     /// Inlined where the event is made: of one that makes no row nothing is left.
     #[inline(always)]
     fn record(&mut self, at: Time, event: &TraceEvent) {

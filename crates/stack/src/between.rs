@@ -22,18 +22,18 @@ impl Between {
     pub fn leave<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, site: Site, packet: Packet) {
         match site {
             Site::Server => {
-                step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Server, packet });
+                step.cx.record_copy(|| TraceEvent::PacketSeen { at: CapturePoint::Server, packet });
                 self.core.enter(step, packet);
             }
             Site::Pep => {
                 let at = pep_side(packet.leg());
-                step.cx.record(|| TraceEvent::PacketSeen { at, packet });
+                step.cx.record_copy(|| TraceEvent::PacketSeen { at, packet });
                 if let Some(packet) = self.core.leave_pep(step, packet) {
                     self.enter_access(step, packet);
                 }
             }
             Site::Ue => {
-                step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Ue, packet });
+                step.cx.record_copy(|| TraceEvent::PacketSeen { at: CapturePoint::Ue, packet });
                 self.access.enter(step, packet);
             }
         }
@@ -57,14 +57,14 @@ impl Between {
                 pep_side(packet.leg())
             }
         };
-        step.cx.record(|| TraceEvent::PacketSeen { at, packet });
+        step.cx.record_copy(|| TraceEvent::PacketSeen { at, packet });
         Some(packet)
     }
 
     /// A packet that goes to a UE has come through the core network.
     #[inline]
     fn enter_access<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
-        step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Rnc, packet });
+        step.cx.record_copy(|| TraceEvent::PacketSeen { at: CapturePoint::Rnc, packet });
         self.access.enter(step, packet);
     }
 
@@ -78,13 +78,16 @@ impl Between {
     ) -> bool {
         match direction {
             Direction::Downlink => {
-                step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Ue, packet: *packet });
+                step.cx.record_copy(|| TraceEvent::PacketSeen { at: CapturePoint::Ue, packet: *packet });
                 true
             }
             Direction::Uplink => {
-                step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::Rnc, packet: *packet });
+                step.cx.record_copy(|| TraceEvent::PacketSeen { at: CapturePoint::Rnc, packet: *packet });
                 if self.core.ends_at_rnc(packet) {
-                    step.cx.record(|| TraceEvent::PacketSeen { at: CapturePoint::PepRadio, packet: *packet });
+                    step.cx.record_copy(|| TraceEvent::PacketSeen {
+                        at: CapturePoint::PepRadio,
+                        packet: *packet,
+                    });
                     return true;
                 }
                 if let Some(repeat) = self.core.enter_from_rnc(step, *packet) {

@@ -28,6 +28,14 @@ impl<'a, T: TraceSink<TraceEvent>> Cx<'a, T> {
         }
     }
 
+    /// The same of an event that is a copy of something large.
+    #[inline(always)]
+    pub fn record_copy(&mut self, event: impl FnOnce() -> TraceEvent) {
+        if T::ENABLED && self.trace.wants_copies() {
+            self.trace.record(self.now, &event());
+        }
+    }
+
     /// Shows a detail that was built elsewhere.
     pub(crate) fn pass_on(&mut self, detail: &Detail<'_>) {
         if T::WANTS_DETAIL {

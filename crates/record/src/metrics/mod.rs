@@ -150,6 +150,12 @@ impl Metrics {
 }
 
 impl TraceSink<TraceEvent> for Metrics {
+    /// Packets that pass matter where there are TDD cells.
+    #[inline(always)]
+    fn wants_copies(&self) -> bool {
+        self.tdd.is_concerned()
+    }
+
     /// Inlined where the event is made, which leaves one of the arms.
     #[inline(always)]
     fn record(&mut self, at: Time, event: &TraceEvent) {

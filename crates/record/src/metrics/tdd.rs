@@ -1,6 +1,6 @@
 //! Cells of time division duplex: requests, grants, slots, and the time of segments on the air.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 
 use umts_stack::ids::{Direction, PacketId, UeId};
 use umts_stack::trace::{CapturePoint, TraceEvent};
@@ -17,17 +17,23 @@ pub(super) struct TddRecorder {
     totals: TddTotals,
     /// Since when users need capacity, by direction.
     needs: [BTreeMap<UeId, Time>; 2],
-    /// When packets that RLC has handed up entered it.
-    entered: BTreeMap<PacketId, Time>,
+    /// Packets that RLC has handed up and that were not yet seen above it, and when they entered it.
+    handed_up: VecDeque<(PacketId, Time)>,
     /// Over one second and over ten.
     shares: [Shares; 2],
 }
 
 impl TddRecorder {
     pub fn new(window: Window) -> Self {
-        let (totals, needs, entered) = (TddTotals::default(), Default::default(), BTreeMap::new());
+        let (totals, needs, handed_up) = (TddTotals::default(), Default::default(), VecDeque::new());
         let shares = [1, 10].map(|seconds| Shares::new(window, Duration::from_secs(seconds)));
-        TddRecorder { window, totals, needs, entered, shares }
+        TddRecorder { window, totals, needs, handed_up, shares }
+    }
+
+    /// Whether there is such a cell.
+    #[inline(always)]
+    pub fn is_concerned(&self) -> bool {
+        self.totals.is_tdd
     }
 
     #[inline(always)]
@@ -46,17 +52,15 @@ impl TddRecorder {
             TraceEvent::CapacityWithdrawn { ue, direction } => {
                 self.needs[direction.index()].remove(&ue);
             }
-            // An SDU that RLC hands up is seen above it at the same instant.
-            TraceEvent::SduDelivered { sdu, entered, .. } => {
-                self.entered.insert(sdu, entered);
-            }
+            // An SDU that RLC hands up is seen above it at the same instant: only those of one block set wait.
+            TraceEvent::SduDelivered { sdu, entered, .. } => self.handed_up.push_back((sdu, entered)),
             TraceEvent::PacketSeen { at: point, ref packet } => {
                 let leaves = match packet.direction() {
                     Direction::Downlink => CapturePoint::Ue,
                     Direction::Uplink => CapturePoint::Rnc,
                 };
                 if point == leaves
-                    && let Some(entered) = self.entered.remove(&packet.id)
+                    && let Some(entered) = self.take_handed_up(packet.id)
                     && let Some(segment) = packet.segment().filter(|segment| segment.payload > 0)
                     && self.window.contains(at)
                 {
@@ -75,6 +79,12 @@ impl TddRecorder {
             _ if self.window.contains(at) => self.count(event),
             _ => {}
         }
+    }
+
+    /// When a packet that RLC has handed up entered it.
+    fn take_handed_up(&mut self, packet: PacketId) -> Option<Time> {
+        let at = self.handed_up.iter().position(|&(handed_up, _)| handed_up == packet)?;
+        self.handed_up.remove(at).map(|(_, entered)| entered)
     }
 
     fn count(&mut self, event: &TraceEvent) {

@@ -11,7 +11,8 @@ use crate::radio::air::Flight;
 use crate::radio::rlc::Rlc;
 use crate::trace::{DropPlace, TraceEvent};
 
-/// What has come down, and how much of it was taken up. Pull [`Access::next_sdu`] until there is none.
+/// What has come down, and how much of it was taken up. Pull [`Access::next_sdu`] until there is none, then tell
+/// [`Access::landed`].
 #[derive(Debug)]
 pub struct Landing {
     /// The way it went.
@@ -28,8 +29,6 @@ pub(super) enum Rest {
     Opportunity { ue: UeId, through: std::vec::IntoIter<Packet> },
     /// A packet of a flat radio.
     Flat(Option<Packet>),
-    /// Nothing.
-    Nothing,
 }
 
 impl Access {
@@ -48,24 +47,19 @@ impl Access {
         landing: &mut Landing,
     ) -> Option<Packet> {
         match &mut landing.rest {
-            Rest::Blocks { flight, at, is_open } => {
-                let packet = self.next_of_flight(step, flight, at, is_open);
-                if packet.is_none()
-                    && let Rest::Blocks { flight, .. } = std::mem::replace(&mut landing.rest, Rest::Nothing)
-                {
-                    self.air.finish(flight);
-                }
-                packet
-            }
-            Rest::Opportunity { ue, through } => {
-                let packet = through.next();
-                if packet.is_none() {
-                    self.wait_for_opportunity(step, *ue, landing.direction);
-                }
-                packet
-            }
+            Rest::Blocks { flight, at, is_open } => self.next_of_flight(step, flight, at, is_open),
+            Rest::Opportunity { through, .. } => through.next(),
             Rest::Flat(packet) => packet.take(),
-            Rest::Nothing => None,
+        }
+    }
+
+    /// All of it was taken up.
+    #[inline]
+    pub fn landed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, landing: Landing) {
+        match landing.rest {
+            Rest::Blocks { flight, .. } => self.air.finish(flight),
+            Rest::Opportunity { ue, .. } => self.wait_for_opportunity(step, ue, landing.direction),
+            Rest::Flat(_) => {}
         }
     }
 

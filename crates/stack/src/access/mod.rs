@@ -41,6 +41,7 @@ pub use self::landing::Landing;
 use self::carrier::Carriers;
 use self::sharing::Sharing;
 use self::substitute::Substitute;
+use self::wake::put_to_sleep;
 use crate::Step;
 use crate::event::Event;
 use crate::ids::{CarrierId, Direction, UeId};
@@ -126,19 +127,27 @@ impl Access {
             Sharing::Sectors(_) => return self.sectors_turn(step, id),
             _ => {}
         }
-        let mut ready = std::mem::take(&mut self.ready);
-        let carrier = &mut self.carriers[id];
-        let frame = carrier.begin_tick(step.cx.now, &mut ready);
-        let turn = Turn { carrier: id, plan: &carrier.plan, frame, ready: &ready };
-        let is_watched = carrier.sharing.turn(step, turn, &mut self.ues, &mut self.air);
-        if is_watched {
-            for &ue in &ready {
-                self.holder_changed(step, ue);
-            }
+        let Access { carriers, ues, air, ready, .. } = self;
+        let carrier = &mut carriers[id];
+        let frame = carrier.begin_tick(step.cx.now, ready);
+        let turn = Turn { carrier: id, plan: &carrier.plan, frame, ready };
+        if carrier.sharing.turn(step, turn, ues, air) {
+            self.holders_changed(step);
         }
-        self.put_to_sleep(step, id, &ready);
-        if let Some(next) = self.carriers[id].end_tick(step.cx.now) {
+        let Access { carriers, ues, ready, .. } = self;
+        let carrier = &mut carriers[id];
+        put_to_sleep(step, carrier, ues, ready);
+        if let Some(next) = carrier.end_tick(step.cx.now) {
             step.at(next, Phase::Transmit, Event::Tick(id));
+        }
+    }
+
+    /// Some of the UEs that were asked in a turn could have lost their DCH to others until now.
+    #[inline(never)]
+    fn holders_changed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>) {
+        let ready = std::mem::take(&mut self.ready);
+        for &ue in &ready {
+            self.holder_changed(step, ue);
         }
         self.ready = ready;
     }

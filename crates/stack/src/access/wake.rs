@@ -3,12 +3,13 @@
 use umts_kernel::{Phase, TraceSink};
 
 use super::Access;
+use super::carrier::Carrier;
 use super::sharing::Sharing;
 use crate::Step;
 use crate::event::Event;
-use crate::ids::{CarrierId, Direction, UeId};
+use crate::ids::{Direction, UeId};
 use crate::trace::TraceEvent;
-use crate::ue::UeContext;
+use crate::ue::{UeContext, Ues};
 
 impl Access {
     /// The entity of `ue` that sends in `direction` may have something to send, or a timer.
@@ -37,26 +38,6 @@ impl Access {
         }
     }
 
-    /// UEs that have nothing more to send leave the carrier, with a wake-up for their timers.
-    #[inline]
-    pub(super) fn put_to_sleep<T: TraceSink<TraceEvent>>(
-        &mut self,
-        step: &mut Step<'_, T>,
-        id: CarrierId,
-        active: &[UeId],
-    ) {
-        let carrier = &mut self.carriers[id];
-        let direction = carrier.plan.direction;
-        for &ue in active {
-            let context = &mut self.ues[ue];
-            let has_more = std::mem::take(&mut context.has_more[direction.index()]);
-            if !has_more && !context.rlc[direction.index()].has_work(step.cx.now) {
-                carrier.deactivate(ue);
-                schedule_wake(step, context, direction);
-            }
-        }
-    }
-
     /// A timer of an RLC entity may be due; waking early, it sleeps again.
     pub fn rlc_wake<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -69,6 +50,25 @@ impl Access {
         context.rlc[direction.index()].handle_timeout(&mut step.cx);
         self.rlc_changed(step, ue, direction);
         self.buffers_changed(step, ue);
+    }
+}
+
+/// UEs that have nothing more to send leave the carrier, with a wake-up for their timers.
+#[inline]
+pub(super) fn put_to_sleep<T: TraceSink<TraceEvent>>(
+    step: &mut Step<'_, T>,
+    carrier: &mut Carrier,
+    ues: &mut Ues,
+    active: &[UeId],
+) {
+    let direction = carrier.plan.direction;
+    for &ue in active {
+        let context = &mut ues[ue];
+        let has_more = std::mem::take(&mut context.has_more[direction.index()]);
+        if !has_more && !context.rlc[direction.index()].has_work(step.cx.now) {
+            carrier.deactivate(ue);
+            schedule_wake(step, context, direction);
+        }
     }
 }
 

@@ -85,22 +85,23 @@ impl Hosts {
         end: End,
         between: &mut Between,
     ) -> bool {
+        let Hosts { flows, packets, .. } = self;
+        let flow = &mut flows[id.index()];
+        let ue = flow.ue;
+        let Some((open, traffic)) = flow.connection_and_traffic(connection) else { return false };
+        let (nth, site) = (open.nth, open.leg.site(end));
         let mut told = false;
-        loop {
-            let flow = &mut self.flows[id.index()];
-            let ue = flow.ue;
-            let Some(open) = flow.connection(connection) else { return told };
-            let (nth, site) = (open.nth, open.leg.site(end));
-            let Some((segment, cause)) = open.end(end).poll_transmit(&mut step.cx) else { return told };
+        while let Some((segment, cause)) = open.end(end).poll_transmit(&mut step.cx) {
             // The push bit marks the end of what was written.
             if segment.flags.psh && segment.transmission == 0 && site != Site::Pep {
-                flow.traffic.handle_all_sent(step.cx.now, nth, end);
+                traffic.handle_all_sent(step.cx.now, nth, end);
                 told = true;
             }
-            let packet = self.packets.number(id, ue, Content::Segment(segment));
+            let packet = packets.number(id, ue, Content::Segment(segment));
             step.cx.record(|| TraceEvent::SegmentSent { packet: packet.id, segment, cause });
             between.leave(step, site, packet);
         }
+        told
     }
 
     /// Sees to it that one end is woken when it wants to be.

@@ -237,12 +237,22 @@ impl Flow {
     /// A connection by its number in the run, unless it is over and forgotten.
     #[inline]
     pub fn connection(&mut self, id: ConnectionId) -> Option<&mut FlowConnection> {
+        self.connection_and_traffic(id).map(|(connection, _)| connection)
+    }
+
+    /// The same beside the traffic model, which may be told of it.
+    #[inline]
+    pub fn connection_and_traffic(
+        &mut self,
+        id: ConnectionId,
+    ) -> Option<(&mut FlowConnection, &mut Traffic)> {
         let at = match self.connections.last() {
             // Mostly it is the newest, and the only one.
             Some(last) if last.id == id => self.connections.len() - 1,
             _ => self.connections.partition_point(|connection| connection.id < id),
         };
-        self.connections.get_mut(at).filter(|connection| connection.id == id)
+        let found = self.connections.get_mut(at).filter(|connection| connection.id == id)?;
+        Some((found, &mut self.traffic))
     }
 
     /// The connection whose `end` is that of the application, by its number in the flow: the server's side of a split

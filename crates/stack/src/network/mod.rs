@@ -123,6 +123,7 @@ impl Network {
                 self.hosts.reach(step, &packet, &mut self.between);
             }
         }
+        self.between.access.landed(step, landing);
     }
 
     /// A packet of a real program that goes to `ue` or comes from it, with a number of its own.

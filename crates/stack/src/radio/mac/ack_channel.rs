@@ -64,6 +64,8 @@ pub struct AckContention {
     draws: AddressedStream,
     /// Who has a control PDU to send, and in which frame it draws a place.
     waiting: BTreeMap<UeId, u64>,
+    /// The first of these frames.
+    next: Option<u64>,
     /// Scratch: how many drew each place, and who drew which.
     drawn: Vec<u32>,
     drawing: Vec<(UeId, usize)>,
@@ -73,17 +75,21 @@ impl AckContention {
     /// With so many places in a frame; who collided draws again within `longest_backoff` frames.
     pub fn new(places: u32, longest_backoff: u64, draws: AddressedStream) -> Self {
         let (waiting, drawing) = (BTreeMap::new(), Vec::new());
-        AckContention { places, longest_backoff, draws, waiting, drawn: vec![0; places as usize], drawing }
+        let drawn = vec![0; places as usize];
+        AckContention { places, longest_backoff, draws, waiting, next: None, drawn, drawing }
     }
 
     /// `ue` has a control PDU to send, in this frame if it does not back off.
     pub fn want(&mut self, ue: UeId, frame: u64) {
-        self.waiting.entry(ue).or_insert(frame);
+        self.waiting.entry(ue).or_insert_with(|| {
+            self.next = Some(self.next.map_or(frame, |next| next.min(frame)));
+            frame
+        });
     }
 
     /// The next frame in which somebody draws.
     pub fn next(&self) -> Option<u64> {
-        self.waiting.values().min().copied()
+        self.next
     }
 
     /// Who gets through in this frame, and who collided. `wants` tells whether a UE still has something to send: who has not
@@ -115,6 +121,7 @@ impl AckContention {
             let wait = 1 + draws.bits(2 * u32::from(ue.0) + 1) % self.longest_backoff;
             self.waiting.insert(ue, frame + wait);
         }
+        self.next = self.waiting.values().min().copied();
     }
 }
 

@@ -31,6 +31,8 @@ struct Slot {
 pub struct Slots {
     layout: &'static Layout,
     slots: Vec<Slot>,
+    /// Slots that go each way, and the resource units that are held in them.
+    in_use: ([u8; 2], [u16; 2]),
 }
 
 impl Slots {
@@ -38,7 +40,9 @@ impl Slots {
     pub fn new(layout: &'static Layout, pattern: Option<&[Option<Direction>]>) -> Self {
         let way = |slot: usize| pattern.and_then(|pattern| pattern[slot]);
         let slot = |at| Slot { way: way(at), held: 0, is_fixed: pattern.is_some() };
-        Slots { layout, slots: (0..layout.slots.len()).map(slot).collect() }
+        let slots: Vec<Slot> = (0..layout.slots.len()).map(slot).collect();
+        let going = |way| slots.iter().filter(|slot| slot.way == Some(way)).count() as u8;
+        Slots { layout, in_use: (Direction::BOTH.map(going), [0; 2]), slots }
     }
 
     /// Holds the codes of one block for `direction`: in the lowest slot that goes this way and has room, else in a free one.
@@ -48,7 +52,11 @@ impl Slots {
         });
         let at = going.or_else(|| self.free_slot(direction))?;
         let slot = &mut self.slots[at];
-        slot.way = Some(direction);
+        let (going, held) = &mut self.in_use;
+        if slot.way.replace(direction).is_none() {
+            going[direction.index()] += 1;
+        }
+        held[direction.index()] += u16::from(self.layout.codes_per_block);
         let codes = lowest(!slot.held, self.layout.codes_per_block);
         slot.held |= codes;
         Some(Place { slot: at as u8, codes })
@@ -59,8 +67,11 @@ impl Slots {
         let slot = &mut self.slots[usize::from(place.slot)];
         debug_assert_eq!(slot.held & place.codes, place.codes, "it was held");
         slot.held &= !place.codes;
+        let way = slot.way.expect("a slot of which something is held goes one way").index();
+        self.in_use.1[way] -= u16::from(self.layout.codes_per_block);
         if slot.held == 0 && !slot.is_fixed {
             slot.way = None;
+            self.in_use.0[way] -= 1;
         }
     }
 
@@ -91,14 +102,7 @@ impl Slots {
 
     /// Slots that go each way, and the resource units that are held in them.
     pub fn in_use(&self) -> ([u8; 2], [u16; 2]) {
-        let (mut going, mut held) = ([0; 2], [0; 2]);
-        for slot in &self.slots {
-            if let Some(way) = slot.way {
-                going[way.index()] += 1;
-                held[way.index()] += slot.held.count_ones() as u16;
-            }
-        }
-        (going, held)
+        self.in_use
     }
 
     /// Resource units that are held in slots that go this way.

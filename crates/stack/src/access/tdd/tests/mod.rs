@@ -148,6 +148,7 @@ impl Bench {
                 while let Some(packet) = self.access.next_sdu(&mut step, &mut landing) {
                     self.delivered[landing.direction.index()].push((packet.ue, packet.id.0));
                 }
+                self.access.landed(&mut step, landing);
             }
             other => panic!("{other:?} is not of a TDD cell"),
         }

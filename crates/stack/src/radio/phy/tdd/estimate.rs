@@ -64,23 +64,40 @@ struct Point {
     db: f64,
 }
 
+/// An interval of the tree: the values at both ends and in the middle.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Halved {
+    left: Point,
+    mid: Point,
+    right: Point,
+}
+
+impl Halved {
+    /// Whether a frame lies in it; the right end is another one's.
+    #[inline]
+    fn holds(&self, frame: u64) -> bool {
+        (self.left.frame..self.right.frame).contains(&frame)
+    }
+}
+
 /// The process of one UE and direction, and which of its points were worked out last.
 #[derive(Debug, Clone)]
 pub struct Estimate {
     draws: AddressedStream,
     /// The last two anchors, the earlier one first.
     anchors: [Point; 2],
-    /// The last mid-point of each level.
-    mids: Vec<Point>,
+    /// The interval of each level that was halved last.
+    halved: Vec<Halved>,
     asked: Option<(u64, f64)>,
 }
 
 impl Estimate {
     /// A process with draws of its own.
     pub fn new(law: &EstimateLaw, draws: AddressedStream) -> Self {
-        // No mid-point stands in frame 0, and no anchor in the last frame that has a number.
-        let (none, nowhere) = (Point { frame: 0, db: 0.0 }, Point { frame: u64::MAX, db: 0.0 });
-        Estimate { draws, anchors: [nowhere; 2], mids: vec![none; law.levels()], asked: None }
+        // No anchor stands in the last frame that has a number, and an interval from it to itself holds none.
+        let nowhere = Point { frame: u64::MAX, db: 0.0 };
+        let none = Halved { left: nowhere, mid: nowhere, right: nowhere };
+        Estimate { draws, anchors: [nowhere; 2], halved: vec![none; law.levels()], asked: None }
     }
 
     /// e² in this frame, linear.
@@ -98,25 +115,39 @@ impl Estimate {
 
     /// 10 log10 e² in this frame.
     fn db(&mut self, law: &EstimateLaw, frame: u64) -> f64 {
-        let [mut left, mut right] = self.anchors_around(law, frame);
-        if left.frame == frame {
-            return left.db;
+        // Frames are mostly asked in order: the way down begins at the smallest interval of the last one that holds it.
+        let known = self.halved.iter().position(|halved| halved.holds(frame));
+        let (mut halved, mut level) = match known {
+            Some(level) => (self.halved[level], level),
+            None => match self.anchors_around(law, frame) {
+                [left, _] if left.frame == frame => return left.db,
+                anchors => {
+                    let level = law.levels() - 1;
+                    (self.halve(law, anchors, level), level)
+                }
+            },
+        };
+        loop {
+            let Halved { left, mid, right } = halved;
+            let around = match frame {
+                _ if frame == mid.frame => return mid.db,
+                _ if frame == left.frame => return left.db,
+                _ if frame < mid.frame => [left, mid],
+                _ => [mid, right],
+            };
+            level -= 1;
+            halved = self.halve(law, around, level);
         }
-        for level in (0..law.levels()).rev() {
-            let at = left.frame + (1 << level);
-            if self.mids[level].frame != at {
-                let MidPoint { weight, deviation } = law.mid_points[level];
-                let db = (left.db + right.db) * weight + self.draws.tti(at).normal(0) * deviation;
-                self.mids[level] = Point { frame: at, db };
-            }
-            let mid = self.mids[level];
-            match frame.cmp(&at) {
-                std::cmp::Ordering::Equal => return mid.db,
-                std::cmp::Ordering::Less => right = mid,
-                std::cmp::Ordering::Greater => left = mid,
-            }
-        }
-        unreachable!("the tree has every frame between its anchors")
+    }
+
+    /// The value in the middle of two at this level.
+    fn halve(&mut self, law: &EstimateLaw, [left, right]: [Point; 2], level: usize) -> Halved {
+        let at = left.frame + (1 << level);
+        let MidPoint { weight, deviation } = law.mid_points[level];
+        let db = (left.db + right.db) * weight + self.draws.tti(at).normal(0) * deviation;
+        let halved = Halved { left, mid: Point { frame: at, db }, right };
+        self.halved[level] = halved;
+        halved
     }
 
     /// The anchor at or before a frame, and the next.

@@ -129,11 +129,11 @@ impl TddRadio {
         self.shares.clear();
         self.shares.extend(sirs.map(|sir| (sir, self.curve.loss(sir))));
         lost.clear();
-        for (transmission, share) in all.iter().zip(&self.share_of) {
+        lost.extend(all.iter().zip(&self.share_of).map(|(transmission, share)| {
             let (_, loss) = self.shares[usize::from(*share)];
             let user = self.users[place(transmission)].as_ref().expect("it was gathered");
-            lost.push(user.blocks.tti(frame).happens(transmission.block, loss));
-        }
+            user.blocks.tti(frame).happens(transmission.block, loss)
+        }));
     }
 
     /// The SIR of each transmission that was judged last, linear, in their order.
@@ -156,11 +156,11 @@ impl TddRadio {
         self.frame = Some(frame);
         self.interference.begin();
         self.share_of.clear();
-        for transmission in all {
+        self.share_of.extend(all.iter().map(|transmission| {
             let user = user(&mut self.users, &self.law, &self.streams, transmission);
             let error = || user.estimate.error(&self.law, frame);
-            self.share_of.push(self.interference.add(&self.config, transmission, error));
-        }
+            self.interference.add(&self.config, transmission, error)
+        }));
     }
 }
 

@@ -58,6 +58,12 @@ impl AmEntity {
         if self.suspended || self.reset.blocks() {
             return;
         }
+        if self.sender.is_undisturbed() {
+            self.sender.send_middle(cx, &self.config, blocks, set);
+            if set.blocks == blocks {
+                return;
+            }
+        }
         self.send_data(cx, blocks, None, None, set);
         self.see_to_reset(cx);
     }
