@@ -15,6 +15,38 @@ pub struct Backlog {
     pub sdus: u32,
 }
 
+/// An SDU that is not through.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WaitingSdu {
+    /// When it came into RLC.
+    pub entered: Time,
+    /// Its size.
+    pub size: Bytes,
+    /// Blocks of it that are to be sent, for the first time or again. One that two SDUs share counts for the first.
+    pub blocks: u32,
+}
+
+/// Counts blocks of SDUs that are cut one behind the other.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cut {
+    payload: u64,
+    octets: u64,
+}
+
+impl Cut {
+    /// Blocks of `payload` octets.
+    pub fn into(payload: u16) -> Self {
+        Cut { payload: u64::from(payload), octets: 0 }
+    }
+
+    /// The blocks that the next `octets` begin.
+    pub fn blocks(&mut self, octets: u64) -> u32 {
+        let before = self.octets.div_ceil(self.payload);
+        self.octets += octets;
+        (self.octets.div_ceil(self.payload) - before) as u32
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use umts_kernel::NoTrace;
@@ -71,6 +103,45 @@ mod tests {
         let report = send(&mut peer, 60, 1);
         rlc.handle_blocks(&mut Cx::new(ms(70), &mut NoTrace), &report, Lost(0));
         assert_eq!(told(&rlc), (40, Some(ms(0)), 1));
+    }
+
+    /// Entry in ms, size and blocks of each SDU that waits.
+    fn waiting(rlc: &Rlc) -> Vec<(u64, u64, u32)> {
+        let mut sdus = Vec::new();
+        rlc.waiting_sdus(&mut sdus);
+        let ms = |entered: Time| entered.as_nanos() / 1_000_000;
+        sdus.iter().map(|sdu| (ms(sdu.entered), sdu.size.0, sdu.blocks)).collect()
+    }
+
+    #[test]
+    fn acknowledged_mode_tells_which_sdus_wait() {
+        let config = RlcConfig::Am(AmConfig::default().into());
+        let mut rlc = with_two_sdus(&config, Direction::Downlink);
+        // 200 octets are five blocks of 40; the third holds the end of the first SDU and the start of the second.
+        assert_eq!(waiting(&rlc), [(0, 100, 3), (10, 100, 2)]);
+        let first = send(&mut rlc, 20, 2);
+        assert_eq!(waiting(&rlc), [(0, 100, 1), (10, 100, 2)]);
+        let rest = send(&mut rlc, 30, 9);
+        assert_eq!(waiting(&rlc), []);
+        let third = Sdu::new(packet(2, 90), ms(35));
+        rlc.handle_sdu(&mut Cx::new(ms(35), &mut NoTrace), third).expect("there is room");
+        // The second and the last PDU of all that were sent are lost: of the first SDU, and of the second.
+        let last = rest.blocks - 1;
+        let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);
+        peer.handle_blocks(&mut Cx::new(ms(40), &mut NoTrace), &first, Lost(0b10));
+        peer.handle_blocks(&mut Cx::new(ms(50), &mut NoTrace), &rest, Lost(1 << (last - 1)));
+        let report = send(&mut peer, 60, 1);
+        rlc.handle_blocks(&mut Cx::new(ms(70), &mut NoTrace), &report, Lost(0));
+        assert_eq!(waiting(&rlc), [(0, 100, 1), (10, 100, 1), (35, 90, 3)]);
+        let blocks: u32 = waiting(&rlc).iter().map(|sdu| sdu.2).sum();
+        assert_eq!(blocks, rlc.backlog().pdus);
+    }
+
+    #[test]
+    fn unacknowledged_mode_tells_which_sdus_wait() {
+        let um = UmConfig { pdu_payload: 40, timer_discard: None, buffer: None };
+        let rlc = with_two_sdus(&RlcConfig::Um(um), Direction::Downlink);
+        assert_eq!(waiting(&rlc), [(0, 100, 3), (10, 100, 2)]);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::collections::VecDeque;
 use umts_units::Time;
 
 use super::am::LengthIndicators;
+use super::backlog::{Cut, WaitingSdu};
 use super::{BlockSet, Sdu, SduEnd, Sn};
 
 /// How SDUs are cut into PDUs.
@@ -289,6 +290,19 @@ impl Buffer {
     pub fn oldest(&self) -> Option<Time> {
         let untold = self.untold_end.map(|(_, sdu)| sdu.entered);
         untold.or_else(|| self.queue.front().map(|head| head.entered))
+    }
+
+    /// The SDUs that it holds, in order; of the first so many blocks are to be sent once more.
+    pub fn waiting_sdus(&self, mut cut: Cut, mut again: u32, into: &mut Vec<WaitingSdu>) {
+        let untold = self.untold_end.map(|(_, sdu)| (sdu, 0));
+        let sent = std::iter::once(self.head_sent).chain(std::iter::repeat(0));
+        let waits = self.queue.iter().zip(sent).map(|(sdu, sent)| (*sdu, sdu.size().0 - sent));
+        for (sdu, octets) in untold.into_iter().chain(waits) {
+            // The end that the next PDU tells takes that PDU, unless something else is in it.
+            let tells = u32::from(octets == 0 && self.queue.is_empty());
+            let blocks = cut.blocks(octets) + std::mem::take(&mut again) + tells;
+            into.push(WaitingSdu { entered: sdu.entered, size: sdu.size(), blocks });
+        }
     }
 
     /// Size of the first SDU.

@@ -9,7 +9,7 @@ use super::am::{AmConfig, AmEntity, BufferFull};
 use super::octets::{NoEncoding, Wired};
 use super::tm::{TmConfig, TmEntity};
 use super::um::{UmConfig, UmEntity};
-use super::{Backlog, BlockSet, Sdu, Sn};
+use super::{Backlog, BlockSet, Sdu, Sn, WaitingSdu};
 use crate::Cx;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
@@ -283,6 +283,11 @@ impl Rlc {
     /// What waits to be sent: what a scheduler asks for.
     pub fn backlog(&self) -> Backlog {
         in_any_mode!(self, entity => entity.backlog(), wired => wired.inner.backlog())
+    }
+
+    /// The SDUs that wait to be sent, in order: what a scheduler asks for that looks at each.
+    pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
+        in_any_mode!(self, entity => entity.waiting_sdus(into), wired => wired.inner.waiting_sdus(into));
     }
 
     /// SDU octets that it holds: what RRC measures for channel switching.

@@ -16,7 +16,7 @@ pub mod um;
 mod window;
 pub mod wire;
 
-pub use backlog::Backlog;
+pub use backlog::{Backlog, WaitingSdu};
 pub use block_set::{BlockSet, DataRun, Mrw, MrwAck, Pdu, Sdu, SduEnd, SnRun, Status};
 pub use entity::{Rlc, RlcConfig};
 pub use sn::Sn;

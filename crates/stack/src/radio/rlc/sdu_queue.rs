@@ -4,8 +4,9 @@ use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration, Time};
 
 use super::am::BufferFull;
+use super::backlog::Cut;
 use super::buffer::Buffer;
-use super::{Backlog, BlockSet, DataRun, Sdu};
+use super::{Backlog, BlockSet, DataRun, Sdu, WaitingSdu};
 use crate::Cx;
 use crate::ids::{Direction, UeId};
 use crate::trace::TraceEvent;
@@ -74,6 +75,11 @@ impl SduQueue {
         let pdus = octets.div_ceil(u64::from(payload)).max(u64::from(!self.buffer.is_empty())).min(most);
         let pdus = u32::try_from(pdus).unwrap_or(u32::MAX);
         Backlog { octets: Bytes(octets), since: self.buffer.oldest(), pdus, sdus: self.buffer.sdus() as u32 }
+    }
+
+    /// The SDUs that wait, in order, and the PDUs of `payload` octets that each takes.
+    pub fn waiting_sdus(&self, payload: u16, into: &mut Vec<WaitingSdu>) {
+        self.buffer.waiting_sdus(Cut::into(payload), 0, into);
     }
 
     /// SDU octets that wait.

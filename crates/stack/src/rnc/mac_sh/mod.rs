@@ -25,11 +25,11 @@ pub use self::config::{
 use self::proportional_fair::At;
 use self::round_robin::RoundRobin;
 pub use self::service_credit::Credit;
-pub use self::timeout::WaitingSdu;
 use crate::ids::UeId;
 use crate::radio::phy::ovsf::{Code, CodeShare};
 use crate::radio::phy::power_control::{Load, PowerConfig};
 use crate::radio::phy::sir::Link;
+use crate::radio::rlc::WaitingSdu;
 
 /// A user with something to send.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -122,6 +122,12 @@ impl Asks {
     pub fn push(&mut self, ask: Ask, sdus: impl IntoIterator<Item = WaitingSdu>) {
         self.asks.push((ask, self.sdus.len()));
         self.sdus.extend(sdus);
+    }
+
+    /// The same; `tell` puts the user's SDUs behind those of others.
+    pub fn push_with(&mut self, ask: Ask, tell: impl FnOnce(&mut Vec<WaitingSdu>)) {
+        self.asks.push((ask, self.sdus.len()));
+        tell(&mut self.sdus);
     }
 
     /// Whether nobody asks.

@@ -6,21 +6,11 @@
 //! need       = max over j of ceil(blocks of SDUs 1 ... j / left_j)
 //! ```
 
-use umts_units::{Bytes, Duration, Time};
+use umts_units::{Duration, Time};
 
 use super::MacShConfig;
 use super::config::{Expired, LooksAt, TimeoutConfig};
-
-/// An SDU that is not through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct WaitingSdu {
-    /// When it came into RLC.
-    pub entered: Time,
-    /// Its size.
-    pub size: Bytes,
-    /// Blocks of it that are still to be sent, or sent again.
-    pub blocks: u32,
-}
+use crate::radio::rlc::WaitingSdu;
 
 /// When it shall be through.
 #[inline]

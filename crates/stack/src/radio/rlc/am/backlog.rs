@@ -4,7 +4,8 @@ use umts_units::{Bytes, Time};
 
 use super::config::AmConfig;
 use super::sender::Sender;
-use crate::radio::rlc::Backlog;
+use crate::radio::rlc::backlog::Cut;
+use crate::radio::rlc::{Backlog, WaitingSdu};
 
 impl Sender {
     /// What waits to be sent, for the first time or again.
@@ -18,6 +19,25 @@ impl Sender {
             pdus: u32::try_from(again + new).unwrap_or(u32::MAX),
             sdus: (self.buffer.sdus() as u32).max(u32::from(again > 0)),
         }
+    }
+
+    /// The SDUs that are not through, in order: those with PDUs to be sent again, then those with something unsent.
+    pub fn waiting_sdus(&self, config: &AmConfig, into: &mut Vec<WaitingSdu>) {
+        let mut from = self.vt_a.max(self.given_up.floor);
+        let mut left = self.nacked_count;
+        for end in &self.ends {
+            if left == 0 {
+                break;
+            }
+            let blocks = self.nacked.count(from, end.sn + 1) as u32;
+            if blocks > 0 {
+                into.push(WaitingSdu { entered: end.sdu.entered, size: end.sdu.size(), blocks });
+                left -= blocks;
+            }
+            from = from.max(end.sn + 1);
+        }
+        // What is left belongs to the SDU of which the rest is not sent yet.
+        self.buffer.waiting_sdus(Cut::into(config.pdu_payload), left, into);
     }
 
     /// When the SDU came that the first PDU to be sent again belongs to.

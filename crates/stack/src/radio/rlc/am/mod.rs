@@ -38,7 +38,7 @@ use self::reset::Reset;
 use self::sender::{Ride, Sender};
 use self::timers::{Timer, Timers};
 use super::arrived::arrived_parts;
-use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, Status};
+use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, Status, WaitingSdu};
 use crate::Cx;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
@@ -404,6 +404,11 @@ impl AmEntity {
     /// What waits to be sent, for the first time or again.
     pub fn backlog(&self) -> Backlog {
         self.sender.backlog(&self.config)
+    }
+
+    /// The SDUs that wait to be sent, in order.
+    pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
+        self.sender.waiting_sdus(&self.config, into);
     }
 
     /// SDU octets that wait or are not wholly acknowledged: what RRC measures for channel switching.

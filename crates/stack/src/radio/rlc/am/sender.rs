@@ -38,7 +38,8 @@ pub(super) struct Sender {
     suspended_from: u64,
     /// PDUs between VT(A) and VT(S) that were sent again, …
     pub(super) sent_again: Flags,
-    /// … and VT(DAT) of these, by PDU: how often each was sent.
+    /// … and VT(DAT) of these, by PDU: how often each was sent. There is none before the first is sent again: an idle user
+    /// has no window.
     vt_dat: Box<[u16]>,
     pub(super) polls: Polls,
     /// Named as missing and not sent again yet.
@@ -84,7 +85,7 @@ impl Sender {
             vt_ws: u64::from(config.window),
             suspended_from: u64::MAX,
             sent_again: Flags::new(),
-            vt_dat: vec![0; (config.window as usize).next_power_of_two()].into(),
+            vt_dat: Box::default(),
             polls: Polls::default(),
             nacked: Flags::new(),
             nacked_count: 0,
@@ -249,6 +250,9 @@ impl Sender {
         let from = self.ends.partition_point(|end| end.sn < first);
         let of_these = self.ends.iter().skip(from).take_while(|end| end.sn < pdus.end);
         set.ends.extend(of_these.map(SentSdu::on_the_air));
+        if self.vt_dat.is_empty() {
+            self.vt_dat = vec![0; (config.window as usize).next_power_of_two()].into();
+        }
         for pdu in pdus {
             let place = self.place(pdu);
             self.vt_dat[place] = self.transmissions(pdu).saturating_add(1);
@@ -405,6 +409,12 @@ impl Sender {
     #[cfg(test)]
     pub fn held(&self) -> usize {
         self.ends.len() + self.padded.len() + self.given_up.held() + self.buffer.sdus()
+    }
+
+    /// Octets of the counters of its window.
+    #[cfg(test)]
+    pub fn window_octets(&self) -> usize {
+        size_of_val(&*self.vt_dat)
     }
 
     /// All variables to their initial values; SDUs of which anything was sent are lost (TS 25.322 §11.4.3).

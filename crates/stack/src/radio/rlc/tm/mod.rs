@@ -17,7 +17,7 @@ use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::BufferFull;
 use crate::radio::rlc::sdu_queue::SduQueue;
-use crate::radio::rlc::{Backlog, BlockSet, Pdu, Sdu, SduEnd, Sn};
+use crate::radio::rlc::{Backlog, BlockSet, Pdu, Sdu, SduEnd, Sn, WaitingSdu};
 use crate::trace::{PduDrop, TraceEvent};
 
 /// Configuration of a transparent-mode entity, both of its directions.
@@ -199,6 +199,11 @@ impl TmEntity {
     /// What waits to be sent.
     pub fn backlog(&self) -> Backlog {
         self.queue.backlog(self.config.pdu_payload, u64::from(self.blocks))
+    }
+
+    /// The SDUs that wait to be sent, in order.
+    pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
+        self.queue.waiting_sdus(self.config.pdu_payload, into);
     }
 
     /// SDU octets that wait.

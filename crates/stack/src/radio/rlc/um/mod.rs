@@ -26,7 +26,7 @@ use crate::radio::rlc::arrived::arrived_parts;
 use crate::radio::rlc::buffer::Cutting;
 use crate::radio::rlc::sdu_queue::SduQueue;
 use crate::radio::rlc::wire::UmSn;
-use crate::radio::rlc::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn};
+use crate::radio::rlc::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, WaitingSdu};
 use crate::trace::{PduDrop, TraceEvent};
 
 /// Configuration of an unacknowledged-mode entity, both of its directions.
@@ -239,6 +239,11 @@ impl UmEntity {
     /// What waits to be sent.
     pub fn backlog(&self) -> Backlog {
         self.queue.backlog(self.cutting.payload, self.suspended_from - self.vt_us)
+    }
+
+    /// The SDUs that wait to be sent, in order.
+    pub fn waiting_sdus(&self, into: &mut Vec<WaitingSdu>) {
+        self.queue.waiting_sdus(self.cutting.payload, into);
     }
 
     /// SDU octets that wait.

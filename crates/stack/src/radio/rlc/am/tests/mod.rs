@@ -3,6 +3,7 @@
 mod closed_forms;
 mod conversation;
 mod discard;
+mod memory;
 mod pair;
 mod procedures;
 mod properties;
