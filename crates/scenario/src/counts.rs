@@ -34,6 +34,10 @@ count!(
     Sdus, "Sdus", "SDUs", "SDU", "a number of SDUs with its unit, as in \"5 SDUs\"", r"^\+?[0-9]+\s*SDUs?$"
 );
 count!(
+    /// A number of transport blocks.
+    Blocks, "Blocks", "blocks", "block", "a number of blocks with its unit, as in \"16 blocks\"", r"^\+?[0-9]+\s*blocks?$"
+);
+count!(
     /// A number of radio frames of 10 ms.
     Frames, "Frames", "frames", "frame", "a number of frames with its unit, as in \"64 frames\"", r"^\+?[0-9]+\s*frames?$"
 );

@@ -26,6 +26,7 @@ mod error;
 mod extends;
 mod flat_profiles;
 mod labels;
+mod link_tables;
 mod load;
 pub mod model;
 mod overrides;

@@ -10,8 +10,8 @@ use crate::model::{self, Cell, Duplex, Link, VERSION};
 use crate::plan::{Plan, Scenario};
 use crate::tree::{Node, Source, Table, Value, join, merge};
 use crate::{
-    capacity_traces, check, controls, flat_profiles, overrides, profiles, range, recordings, rrc_profiles,
-    verdicts,
+    capacity_traces, check, controls, flat_profiles, link_tables, overrides, profiles, range, recordings,
+    rrc_profiles, verdicts,
 };
 
 /// A scenario that may be run, and what to look at before its results are trusted.
@@ -82,6 +82,7 @@ fn resolve(
         controls::read_all(&mut scenario, &tree, &files.sources)?;
         verdicts::read_all(&mut scenario, &tree, &files.sources)?;
         recordings::read_all(&mut scenario, &tree, &files.sources)?;
+        link_tables::read_all(&mut scenario, &tree, &files.sources)?;
         let traces = capacity_traces::read_all(&mut scenario, &tree, &files.sources)?;
         let (plan, more) = check::check(&scenario, traces, &tree)?;
         spell_sides(&mut scenario, &plan);

@@ -132,6 +132,7 @@ fn kind(property: &Value) -> String {
         }
         (Some("integer"), _) => "a whole number".to_owned(),
         (Some("boolean"), _) => "true or false".to_owned(),
+        (Some("number"), _) => "a number".to_owned(),
         (Some("array"), _) if inner["items"]["type"] == "integer" => "a list of whole numbers".to_owned(),
         (Some("array"), _) => "a list of texts".to_owned(),
         _ => "a text".to_owned(),

@@ -69,6 +69,8 @@ or_word!(word_off, Off, "off");
 or_word!(word_none, OrNone, "none");
 or_word!(word_end, End, "end");
 or_word!(word_window, SameAsWindow, "window");
+or_word!(word_auto, Auto, "auto");
+or_word!(word_any, Any, "any");
 
 /// Numbers of flows, as a list.
 pub(crate) mod flow_numbers {

@@ -61,6 +61,11 @@ impl crate::Scenario {
                 replay.file = blake3::hash(format!("{:?}", replay.records).as_bytes()).to_hex().to_string();
             }
         }
+        for power in scenario.cell.iter_mut().filter_map(|cell| cell.power.as_mut()) {
+            if let Some(file) = &mut power.tables {
+                *file = blake3::hash(format!("{:?}", power.links).as_bytes()).to_hex().to_string();
+            }
+        }
         // A profile is the values that it gave.
         if let Some(pep) = &mut scenario.pep {
             pep.server_side.forget_profile();

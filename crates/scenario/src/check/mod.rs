@@ -1,6 +1,7 @@
 //! What no single key can say: names that must exist, chains that must hold together, rates that must carry a PDU.
 
 mod channels;
+mod dsch;
 mod models;
 mod names;
 mod network;
@@ -111,6 +112,7 @@ impl Inspection<'_> {
         self.internet_delays()?;
         let red = self.red()?;
         self.tdd_cells()?;
+        self.dschs()?;
         let channels = self.channels()?;
         let reserved = self.reserved(&channels);
         let discards = self.rlc()?;

@@ -6,6 +6,8 @@ pub use umts_stack::nodeb::IubTiming;
 use umts_stack::rnc::SchedulerKind;
 use umts_units::{BitRate, Duration};
 
+use super::dsch::Dsch;
+use super::power::Power;
 use super::tdd::{Duplex, Tdd};
 use crate::text::{pdus, word_none, word_unlimited};
 
@@ -46,6 +48,14 @@ pub struct Cell {
     /// How much of the cell is given away to DCHs.
     #[serde(default)]
     pub admission: Admission,
+    /// What it may send, in a layout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Power")]
+    pub power: Option<Power>,
+    /// Its DSCH, in a layout; none if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Dsch")]
+    pub dsch: Option<Dsch>,
 }
 
 /// Admission of DCHs. The FACH counts in the downlink, and so do DCHs that users have for good.
@@ -240,5 +250,7 @@ pub(crate) fn default_cells() -> Vec<Cell> {
         fach: default_fach(),
         rach: default_rach(),
         admission: Admission::default(),
+        power: None,
+        dsch: None,
     }]
 }

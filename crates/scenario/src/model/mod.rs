@@ -9,10 +9,12 @@
 //! variable the `Default` takes the value from there.
 
 mod cell;
+mod dsch;
 mod impairment;
 mod network;
 mod pdcp;
 mod pep;
+mod power;
 mod radio;
 mod rlc;
 mod rrc;
@@ -27,11 +29,13 @@ use umts_units::Duration;
 
 pub(crate) use cell::default_cells;
 pub use cell::{Admission, Bearer, Cell, Dch, Fach, FachScheduling, Iub, IubTiming, Rach, RachAccess, TTIS};
+pub use dsch::{Blocks, Dsch, DschFormat, TreeShare};
 pub use impairment::{Action, Impairment, PacketChoice, PacketKind};
 pub(crate) use network::default_chain;
 pub use network::{InternetDelay, Link, Outage, QueueLimit, Red, Ways};
 pub use pdcp::{HeaderCompression, Pdcp};
 pub use pep::{AtLimit, Pep, PepAckRegulation, PepMode, PepOutage, PepSnoop, PepWindowClamp, Setup, Then};
+pub use power::{LinkTables, Power};
 pub use radio::{BlockErrors, ErrorModel, ErrorUnit, Radio};
 pub use rlc::{
     BufferCounts, ErroneousSdus, ErroneousSn, GapWhileProhibited, LengthIndicators, MaxDatReading,

@@ -2,6 +2,7 @@
 //!
 //! One program: each further one would be linked on its own, which takes longer than its tests.
 
+mod dsch;
 mod errors;
 mod overrides;
 mod pep;

@@ -1,0 +1,167 @@
+//! Power, codes and transport formats of the cells of a layout.
+
+use umts_stack::radio::phy::ovsf::LARGEST_SF;
+use umts_units::{Db, Dbm, Duration};
+
+use super::Inspection;
+use crate::error::Problem;
+use crate::model::{Dsch, Power};
+
+/// The least spreading factor of a channel of its own (TS 25.211 §5.3).
+const LEAST_SF: u16 = 4;
+
+/// What a cell can send, in dBm.
+const POWERS: [f64; 2] = [-50.0, 80.0];
+/// What noise can be, in dBm.
+const NOISES: [f64; 2] = [-150.0, 0.0];
+/// The largest Eb/N0, either way, and the largest step, in dB.
+const MOST_DB: f64 = 30.0;
+const MOST_STEP_DB: f64 = 10.0;
+
+impl Inspection<'_> {
+    /// The powers and DSCHs of all cells.
+    pub(super) fn dschs(&self) -> Result<(), Problem> {
+        for (i, cell) in self.scenario.cell.iter().enumerate() {
+            if let Some(power) = &cell.power {
+                self.levels(&format!("cell.{i}.power"), power)?;
+                self.loops(&format!("cell.{i}.power"), power)?;
+            }
+            if let Some(dsch) = &cell.dsch {
+                let path = format!("cell.{i}.dsch");
+                self.dsch_formats(&path, dsch)?;
+                self.guarantees(&path, dsch)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn levels(&self, path: &str, power: &Power) -> Result<(), Problem> {
+        let levels = [
+            ("max", Some(power.max), POWERS),
+            ("pilot", Some(power.pilot), POWERS),
+            ("dch_max", power.dch_max, POWERS),
+            ("noise", Some(power.noise), NOISES),
+        ];
+        for (key, level, [from, to]) in levels {
+            let Some(Dbm(level)) = level else { continue };
+            if !(from..=to).contains(&level) {
+                let message = format!("`{key}` cannot be {}", Dbm(level));
+                let help = format!("choose {} to {}", Dbm(from), Dbm(to));
+                return Err(self.problem(&format!("{path}.{key}"), message).label("out of range").help(help));
+            }
+        }
+        if power.pilot >= power.max {
+            let message = format!("a pilot of {} leaves users nothing of {}", power.pilot, power.max);
+            let help = format!("choose less than `max`, {}", power.max);
+            return Err(self.problem(&format!("{path}.pilot"), message).label("this power").help(help));
+        }
+        Ok(())
+    }
+
+    fn loops(&self, path: &str, power: &Power) -> Result<(), Problem> {
+        for (key, Db(step)) in [("step", power.step), ("outer_step", power.outer_step)] {
+            if !(step > 0.0 && step <= MOST_STEP_DB) {
+                let message = format!("`{key}` cannot be {}", Db(step));
+                let help = format!("choose more than 0 dB, and {} at most", Db(MOST_STEP_DB));
+                return Err(self.problem(&format!("{path}.{key}"), message).label("this step").help(help));
+            }
+        }
+        let bler = power.bler.value();
+        if !(bler > 0.0 && bler < 1.0) {
+            let message = format!("no Eb/N0 has a block error ratio of {bler}");
+            let help = "choose more than 0 and less than 1, as in bler = 0.01".to_owned();
+            return Err(self.problem(&format!("{path}.bler"), message).label("this ratio").help(help));
+        }
+        Ok(())
+    }
+
+    fn dsch_formats(&self, path: &str, dsch: &Dsch) -> Result<(), Problem> {
+        if ![10, 20].map(Duration::from_millis).contains(&dsch.tti) {
+            let message = format!("a DSCH has no TTI of {}", dsch.tti);
+            return Err(self
+                .problem(&format!("{path}.tti"), message)
+                .help("choose 10 ms or 20 ms".to_owned()));
+        }
+        if dsch.format.is_empty() {
+            let message = "a DSCH without a transport format carries nothing";
+            return Err(self.problem(&format!("{path}.format"), message).help(
+                "write one or more, as in format = [{ rate = \"64 kbit/s\", spreading_factor = 32, ebn0 = \"2.25 dB\" }]"
+                    .to_owned(),
+            ));
+        }
+        for number in 0..dsch.format.len() {
+            self.dsch_format(path, dsch, number)?;
+        }
+        Ok(())
+    }
+
+    fn dsch_format(&self, path: &str, dsch: &Dsch, number: usize) -> Result<(), Problem> {
+        let format = &dsch.format[number];
+        let (blocks, sf) = (dsch.blocks(format.rate), format.spreading_factor);
+        let before = number.checked_sub(1).map(|before| &dsch.format[before]);
+        let branch = dsch.codes.spreading_factor();
+        let nearest = |sf: u16| sf.clamp(LEAST_SF, LARGEST_SF).next_power_of_two();
+        let (key, message, help) = if blocks.fract() != 0.0 || blocks < 1.0 {
+            let whole = blocks.round().max(1.0) * dsch.block.bits() as f64 / dsch.tti.as_secs() / 1000.0;
+            let message =
+                format!("{} does not fill a TTI of {}: it is {blocks} blocks", format.rate, dsch.tti);
+            ("rate", message, format!("choose whole blocks of {}, as in \"{whole} kbit/s\"", dsch.block))
+        } else if !sf.is_power_of_two() || !(LEAST_SF..=LARGEST_SF).contains(&sf) {
+            let message = format!("there is no code of spreading factor {sf}");
+            (
+                "spreading_factor",
+                message,
+                format!("choose a power of two from {LEAST_SF} to {LARGEST_SF}, as in {}", nearest(sf)),
+            )
+        } else if sf < branch {
+            let message = format!(
+                "a code of spreading factor {sf} is larger than the DSCH's {} of the tree",
+                dsch.codes
+            );
+            (
+                "spreading_factor",
+                message,
+                format!("choose {branch} or more, or a larger part of the tree in `codes`"),
+            )
+        } else if before.is_some_and(|before| before.rate >= format.rate) {
+            let message = "transport formats stand in rising order of their rates".to_owned();
+            ("rate", message, "write the smallest first".to_owned())
+        } else if before.is_some_and(|before| before.spreading_factor < sf) {
+            let message =
+                format!("more bits do not fit a code of spreading factor {sf} where fewer have a larger one");
+            ("spreading_factor", message, "choose that of the format before, or a smaller one".to_owned())
+        } else if !(format.ebn0.0 + dsch.ebn0_offset.0).abs().le(&MOST_DB) {
+            let message = format!("no format needs an Eb/N0 of {}", format.ebn0 + dsch.ebn0_offset);
+            ("ebn0", message, format!("choose {} to {}", Db(-MOST_DB), Db(MOST_DB)))
+        } else {
+            return Ok(());
+        };
+        let path = format!("{path}.format.{number}.{key}");
+        Err(self.problem(&path, message).label("this format").help(help))
+    }
+
+    fn guarantees(&self, path: &str, dsch: &Dsch) -> Result<(), Problem> {
+        let per_tti = dsch.blocks(dsch.guaranteed);
+        let least = dsch.block.bits() as f64 / dsch.tti.as_secs() / 1000.0;
+        let (key, message, help) = if per_tti < 1.0 {
+            let message = format!(
+                "{} is less than a block of {} in each TTI of {}",
+                dsch.guaranteed, dsch.block, dsch.tti
+            );
+            ("guaranteed", message, format!("choose {least} kbit/s or more"))
+        } else if dsch.credit_limit.is_some_and(|most| f64::from(most.0) < per_tti) {
+            let message = format!(
+                "a user who keeps {} never has a TTI of {}",
+                dsch.credit_limit.expect("it is one"),
+                dsch.guaranteed
+            );
+            ("credit_limit", message, format!("choose {} blocks or more, or \"auto\"", per_tti.ceil()))
+        } else if dsch.timeout < dsch.tti {
+            let message = format!("no SDU is through after {}: a TTI lasts {}", dsch.timeout, dsch.tti);
+            ("timeout", message, format!("choose {} or more", dsch.tti))
+        } else {
+            return Ok(());
+        };
+        Err(self.problem(&format!("{path}.{key}"), message).label("too little").help(help))
+    }
+}

@@ -1,0 +1,110 @@
+//! Link tables for `power.tables`: text files of `format,ebn0_db,bler`, one line for each point.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use umts_stack::radio::phy::LinkTable;
+
+use crate::check;
+use crate::error::Problem;
+use crate::extends::{read_bytes, reason};
+use crate::model::{LinkTables, Scenario};
+use crate::tree::{Node, Source};
+
+/// Points of each format: Eb/N0 in dB and ratio.
+type Points = BTreeMap<String, Vec<(f64, f64)>>;
+
+/// Reads the tables of every cell of `scenario`; the files' names are then relative to its own folder.
+pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
+    for (i, cell) in scenario.cell.iter_mut().enumerate() {
+        let formats = cell.dsch.clone().unwrap_or_default().format.len();
+        let Some(power) = &mut cell.power else { continue };
+        let Some(file) = &mut power.tables else { continue };
+        let path = format!("cell.{i}.power.tables");
+        let fail = |message: String| check::problem(tree, &path, message).label("this file");
+        let source = &sources[tree.find(&path).0.at.source];
+        let place = source.folder.join(&*file);
+        let bytes = read_bytes(&place).map_err(|error| {
+            fail(format!("cannot read {}: {}", place.display(), reason(&error)))
+                .help("the name is relative to the folder of the file that it stands in".to_owned())
+        })?;
+        let points = parse(&String::from_utf8_lossy(&bytes)).map_err(|(line, wrong)| {
+            fail(format!("{}, line {line}: {wrong}", place.display())).help(
+                "a line is a format, an Eb/N0 in dB and a block error ratio, as in TF1,3.25,0.01".to_owned(),
+            )
+        })?;
+        let known: Vec<String> =
+            (0..formats).map(LinkTables::format).chain([LinkTables::CALLS.to_owned()]).collect();
+        let mut tables = BTreeMap::new();
+        for (format, points) in points {
+            if !known.contains(&format) {
+                let message = format!("{}: there is no format `{format}`", place.display());
+                return Err(fail(message).help(format!("formats are {}", known.join(", "))));
+            }
+            let table = LinkTable::new(&points).map_err(|wrong| {
+                fail(format!("{}: the table of {format} is none: {wrong}", place.display())).help(
+                    "write the points of a format in rising Eb/N0; its block error ratio falls".to_owned(),
+                )
+            })?;
+            tables.insert(format, table);
+        }
+        power.links = Arc::new(LinkTables(tables));
+        *file = source.relative_folder.join(&*file).display().to_string();
+    }
+    Ok(())
+}
+
+/// The points of each format, or the number of the first line that is wrong and what is wrong with it.
+fn parse(text: &str) -> Result<Points, (usize, String)> {
+    let mut points = Points::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default().trim();
+        let fields: Vec<&str> = line.split(',').map(str::trim).collect();
+        if line.is_empty() || (points.is_empty() && fields == ["format", "ebn0_db", "bler"]) {
+            continue;
+        }
+        let (format, point) = point(&fields).map_err(|wrong| (number + 1, wrong))?;
+        points.entry(format).or_default().push(point);
+    }
+    Ok(points)
+}
+
+fn point(fields: &[&str]) -> Result<(String, (f64, f64)), String> {
+    let [format, ebn0_db, bler] = fields else {
+        return Err(format!("{} fields where three are expected", fields.len()));
+    };
+    let number = |text: &str, what: &str| {
+        let number = text.parse().ok().filter(|number: &f64| number.is_finite());
+        number.ok_or_else(|| format!("`{text}` is no {what}"))
+    };
+    let (ebn0_db, ratio) = (number(ebn0_db, "Eb/N0 in dB")?, number(bler, "block error ratio")?);
+    if !(0.0..=1.0).contains(&ratio) {
+        return Err(format!("`{bler}` is no block error ratio"));
+    }
+    Ok(((*format).to_owned(), (ebn0_db, ratio)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn points_are_gathered_by_format() {
+        let text = "format,ebn0_db,bler\n# measured\nTF1, 1.0, 0.2\nTF2,0,0.5\nTF1,2.5,0.01 # target\n";
+        let points = parse(text).expect("it is right");
+        assert_eq!(points["TF1"], [(1.0, 0.2), (2.5, 0.01)]);
+        assert_eq!(points["TF2"], [(0.0, 0.5)]);
+    }
+
+    #[test]
+    fn a_wrong_line_is_named() {
+        for (text, line, wrong) in [
+            ("TF1,1\n", 1, "2 fields where three are expected"),
+            ("TF1,1,0.1\nTF1,x,0.1\n", 2, "`x` is no Eb/N0 in dB"),
+            ("TF1,nan,0.1\n", 1, "`nan` is no Eb/N0 in dB"),
+            ("TF1,1,1.5\n", 1, "`1.5` is no block error ratio"),
+        ] {
+            assert_eq!(parse(text), Err((line, wrong.to_owned())), "{text}");
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! The DSCH of the cells of a layout: `[cell] dsch = { … }`. What the study that it is after leaves open has a key for each
+//! reading.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use umts_stack::radio::phy::ovsf::{Code, LARGEST_SF};
+use umts_stack::rnc::mac_sh::{
+    self, Accrual, CreditConfig, Debit, Expired, LooksAt, MacShConfig, Priority, Requirement, TimeoutConfig,
+    WithoutCredit,
+};
+use umts_units::{BitRate, Bytes, Db, Duration, as_text};
+
+use super::power::{LinkTables, Power};
+pub use crate::counts::Blocks;
+use crate::text::{word_any, word_auto};
+
+/// A DSCH: a branch of the code tree that MAC-c/sh gives away anew in each TTI.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dsch {
+    /// Its part of the code tree: a branch.
+    #[schemars(extend("x-range" = "1/1, 1/2, 1/4 … 1/512", "x-source" = "Rendón et al. (2004), §3.2"))]
+    pub codes: TreeShare,
+    /// Transmission time interval, in which everything is decided anew.
+    #[schemars(extend("x-range" = "10 or 20 ms", "x-source" = "Rendón et al. (2004), Table 1"))]
+    pub tti: Duration,
+    /// RLC payload of a transport block.
+    #[schemars(extend("x-min" = "1 B", "x-max" = "1 kB", "x-source" = "Rendón et al. (2004), Table 1: 320 bits"))]
+    pub block: Bytes,
+    /// Its transport formats, the smallest first.
+    pub format: Vec<DschFormat>,
+    /// Added to the Eb/N0 of all formats.
+    #[schemars(extend("x-range" = "-30 dB to 30 dB", "x-source" = "calibrated: the mean load of Rendón et al. (2004), Tables 3 and 4"))]
+    pub ebn0_offset: Db,
+    /// What a user wants in a TTI.
+    #[schemars(extend("x-source" = "Rendón et al. (2004), §2.A"))]
+    pub requirement: Requirement,
+    /// Who is first. It need not go with the requirement.
+    #[schemars(extend("x-source" = "Rendón et al. (2004), §2.B"))]
+    pub priority: Priority,
+    /// Whether a user wants no larger format than what waits for him fills.
+    #[schemars(extend("x-source" = "a reading: the spreading factors of Rendón et al. (2004), Table 3, are those of credits alone"))]
+    pub capped_by_backlog: bool,
+    /// The rate that service credits guarantee.
+    #[schemars(extend("x-range" = "a block per TTI or more", "x-source" = "Rendón et al. (2004), §4.1: 16 to 256 kbit/s"))]
+    pub guaranteed: BitRate,
+    /// The most credits that a user keeps; `"auto"`: the largest format, or two TTIs of the guaranteed rate if they are more.
+    #[serde(with = "word_auto")]
+    #[schemars(with = "crate::text::Auto<Blocks>", extend("x-source" = "a reading: the study says nothing"))]
+    pub credit_limit: Option<Blocks>,
+    /// When credits grow.
+    #[schemars(extend("x-source" = "a reading: the study says nothing"))]
+    pub credit_accrual: Accrual,
+    /// What credits are spent for.
+    #[schemars(extend("x-source" = "a reading: the study says nothing"))]
+    pub credit_debit: Debit,
+    /// What becomes of a user who has none.
+    #[schemars(extend("x-source" = "a reading: the study says nothing"))]
+    pub without_credit: WithoutCredit,
+    /// From the entry of an SDU into RLC until it shall be through.
+    #[schemars(extend("x-range" = "a TTI or more", "x-source" = "Rendón et al. (2004), §4.1: 75 to 1,200 ms"))]
+    pub timeout: Duration,
+    /// The size of SDU that the timeout is meant for, smaller ones having as much less; `"any"`: all have the same.
+    #[serde(with = "word_any")]
+    #[schemars(with = "crate::text::Any<Bytes>", extend("x-min" = "1 B", "x-source" = "Rendón et al. (2004), §4.1: applied to the largest SDU"))]
+    pub timeout_of: Option<Bytes>,
+    /// What a user wants with an SDU whose time is over.
+    #[schemars(extend("x-source" = "a reading: the study says nothing"))]
+    pub expired: Expired,
+    /// The SDUs whose timeouts are looked at.
+    #[schemars(extend("x-source" = "a reading: the study says nothing"))]
+    pub looks_at: LooksAt,
+    /// The time constant of the mean rate of `proportional_fair`.
+    #[schemars(extend("x-min" = "20 ms", "x-max" = "1000 s", "x-source" = "Jalali et al. (2000): about 1 s"))]
+    pub mean_over: Duration,
+}
+
+/// A transport format of the DSCH.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DschFormat {
+    /// RLC payload rate: whole blocks in each TTI.
+    #[schemars(extend("x-max" = "10 Mbit/s", "x-source" = "Rendón et al. (2004), Table 1"))]
+    pub rate: BitRate,
+    /// The spreading factor of its code.
+    #[schemars(extend("x-range" = "a power of two from 4 to 512", "x-source" = "Rendón et al. (2004), Table 1; TS 25.213 §4.3.1"))]
+    pub spreading_factor: u16,
+    /// Eb/N0 at which 1 % of the blocks are lost, where no table says so.
+    #[schemars(extend("x-range" = "-30 dB to 30 dB", "x-source" = "an assumption: larger blocks need less"))]
+    pub ebn0: Db,
+}
+
+/// A branch of the code tree, as the share that it is: `"1/4"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TreeShare(u16);
+
+impl TreeShare {
+    /// The spreading factor of the branch.
+    pub fn spreading_factor(self) -> u16 {
+        self.0
+    }
+}
+
+impl std::str::FromStr for TreeShare {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/').filter(|(one, _)| one.trim() == "1");
+        let parts = parts.and_then(|(_, parts)| parts.trim().parse::<u16>().ok());
+        match parts.filter(|parts| parts.is_power_of_two() && *parts <= LARGEST_SF) {
+            Some(parts) => Ok(TreeShare(parts)),
+            None => Err(format!(
+                "`{text}` is no branch of the code tree: write 1/1, 1/2, 1/4 … or 1/{LARGEST_SF}, as in \"1/4\""
+            )),
+        }
+    }
+}
+
+impl std::fmt::Display for TreeShare {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "1/{}", self.0)
+    }
+}
+
+as_text!(
+    TreeShare,
+    "TreeShare",
+    "a branch of the code tree, as in \"1/4\"",
+    r"^\s*1\s*/\s*(1|2|4|8|16|32|64|128|256|512)\s*$"
+);
+
+/// The formats TF1 to TF6 of the study, in kbit/s, spreading factor and dB.
+const FORMATS: [(u64, u16, f64); 6] =
+    [(16, 128, 3.25), (32, 64, 2.75), (64, 32, 2.25), (128, 16, 1.85), (192, 8, 1.65), (256, 8, 1.55)];
+
+impl Default for Dsch {
+    fn default() -> Self {
+        let kbps = |kbps: u64| BitRate::from_bps(kbps * 1000).expect("not zero");
+        let format = |(rate, spreading_factor, ebn0)| DschFormat {
+            rate: kbps(rate),
+            spreading_factor,
+            ebn0: Db(ebn0),
+        };
+        Dsch {
+            codes: TreeShare(4),
+            tti: Duration::from_millis(20),
+            block: Bytes(40),
+            format: FORMATS.map(format).to_vec(),
+            ebn0_offset: Db(0.0),
+            requirement: Requirement::default(),
+            priority: Priority::default(),
+            capped_by_backlog: false,
+            guaranteed: kbps(64),
+            credit_limit: None,
+            credit_accrual: Accrual::default(),
+            credit_debit: Debit::default(),
+            without_credit: WithoutCredit::default(),
+            timeout: Duration::from_millis(300),
+            timeout_of: Some(Bytes(570)),
+            expired: Expired::default(),
+            looks_at: LooksAt::default(),
+            mean_over: Duration::from_secs(1),
+        }
+    }
+}
+
+impl Dsch {
+    /// Blocks of a TTI at this rate, not always whole.
+    pub fn blocks(&self, rate: BitRate) -> f64 {
+        rate.bps() as f64 * self.tti.as_secs() / self.block.bits() as f64
+    }
+
+    /// The channel as the stack has it. What was not checked is a panic.
+    pub fn config(&self, power: &Power) -> MacShConfig {
+        MacShConfig {
+            tti: self.tti,
+            payload: self.block,
+            formats: (0..self.format.len()).map(|number| self.stack_format(number, power)).collect(),
+            branch: Code::last(self.codes.0),
+            requirement: self.requirement,
+            priority: self.priority,
+            capped_by_backlog: self.capped_by_backlog,
+            credit: self.credit(),
+            timeout: TimeoutConfig {
+                timeout: self.timeout,
+                of_size: self.timeout_of,
+                expired: self.expired,
+                looks_at: self.looks_at,
+            },
+            mean_over: self.mean_over,
+        }
+    }
+
+    fn stack_format(&self, number: usize, power: &Power) -> mac_sh::Format {
+        let of = &self.format[number];
+        let table = power.link(&LinkTables::format(number), of.ebn0 + self.ebn0_offset);
+        mac_sh::Format {
+            blocks: self.blocks(of.rate).round() as u32,
+            spreading_factor: of.spreading_factor,
+            target: power.target(&table),
+            errors: Arc::new(table),
+        }
+    }
+
+    fn credit(&self) -> CreditConfig {
+        let per_tti = self.blocks(self.guaranteed);
+        let largest = self.format.last().map_or(0.0, |format| self.blocks(format.rate));
+        CreditConfig {
+            per_tti,
+            most: self.credit_limit.map_or(largest.max(2.0 * per_tti), |most| f64::from(most.0)),
+            accrues: self.credit_accrual,
+            debit: self.credit_debit,
+            without: self.without_credit,
+        }
+    }
+}

@@ -1,0 +1,238 @@
+//! Power and the DSCH of cells: what they are, and what cannot be meant.
+
+use std::path::Path;
+
+use umts_scenario::model::{Blocks, Dsch, Power};
+use umts_scenario::{Loaded, Scenario, ScenarioError};
+use umts_stack::rnc::mac_sh::{MacShConfig, Priority, Requirement};
+
+/// A cell of a layout with one user; `POWER` and `DSCH` stand in the tables of that name.
+const SMALL: &str = "version = 1\nduration = \"10 s\"\n[[cell]]\nname = \"sector\"\n[cell.power]\nPOWER\n[cell.dsch]\nDSCH\n\
+                     [[ue]]\nname = \"user\"\n";
+
+fn load(text: &str) -> Result<Loaded, ScenarioError> {
+    Scenario::parse(text, "test.toml", Path::new(""), &[])
+}
+
+fn with(place: &str, keys: &str) -> String {
+    SMALL.replacen(place, keys, 1).replace("\nPOWER\n", "\n").replace("\nDSCH\n", "\n")
+}
+
+fn tables(text: &str) -> (Power, Dsch) {
+    let loaded = load(text).unwrap_or_else(|e| panic!("{}", e.render(false)));
+    let cell = &loaded.scenario.cell[0];
+    (cell.power.clone().expect("it is written"), cell.dsch.clone().expect("it is written"))
+}
+
+fn configured(keys: &str) -> MacShConfig {
+    let (power, dsch) = tables(&with("DSCH", keys));
+    dsch.config(&power)
+}
+
+#[test]
+fn the_defaults_are_those_of_the_study() {
+    let (power, dsch) = tables(&with("", ""));
+    let config = dsch.config(&power);
+    let formats: Vec<(u32, u16)> =
+        config.formats.iter().map(|format| (format.blocks, format.spreading_factor)).collect();
+    assert_eq!(formats, [(1, 128), (2, 64), (4, 32), (8, 16), (12, 8), (16, 8)]);
+    let code = config.branch;
+    assert_eq!((code.spreading_factor, code.number), (4, 3));
+    assert_eq!((config.requirement, config.priority), (Requirement::ServiceCredit, Priority::ServiceCredit));
+    assert_eq!((config.credit.per_tti, config.credit.most), (4.0, 16.0));
+    // 1 % at the target, and the target of the first format is 3.25 dB.
+    let first = &config.formats[0];
+    assert!((10.0 * first.target.log10() - 3.25).abs() < 1e-9);
+    assert!((first.errors.ratio(first.target) - 0.01).abs() < 1e-5);
+    let power = power.config();
+    assert!((power.max - 19_952.6).abs() < 0.1 && (power.common - 10.0).abs() < 1e-9);
+    assert!((power.own_share - 0.4).abs() < 1e-9 && power.outer_loop.is_none());
+}
+
+#[test]
+fn rates_and_limits_become_blocks() {
+    for (keys, per_tti, most) in [
+        ("guaranteed = \"16 kbit/s\"", 1.0, 16.0),
+        ("guaranteed = \"24 kbit/s\"", 1.5, 16.0),
+        ("guaranteed = \"256 kbit/s\"", 16.0, 32.0),
+        ("guaranteed = \"64 kbit/s\"\ncredit_limit = \"64 blocks\"", 4.0, 64.0),
+        ("guaranteed = \"64 kbit/s\"\ncredit_limit = \"auto\"", 4.0, 16.0),
+    ] {
+        let credit = configured(keys).credit;
+        assert_eq!((credit.per_tti, credit.most), (per_tti, most), "{keys}");
+    }
+    let alike = configured("timeout_of = \"any\"\nrequirement = \"timeout\"\npriority = \"max_ci\"");
+    assert_eq!((alike.timeout.of_size, alike.requirement), (None, Requirement::Timeout));
+    let offset = configured("ebn0_offset = \"1 dB\"");
+    assert!((10.0 * offset.formats[5].target.log10() - 2.55).abs() < 1e-9);
+}
+
+#[test]
+fn what_is_written_out_loads_again() {
+    let text = with(
+        "DSCH",
+        "codes = \"1/8\"\ntti = \"10 ms\"\nformat = [{ rate = \"32 kbit/s\", spreading_factor = 128, ebn0 = \"2 dB\" }]\ncredit_limit = \"9 blocks\"",
+    );
+    let scenario = load(&text).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+    let again = load(&scenario.to_toml()).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+    assert_eq!(scenario, again);
+    assert_eq!(again.cell[0].dsch.as_ref().and_then(|dsch| dsch.credit_limit), Some(Blocks(9)));
+}
+
+/// A file of link tables in a folder of its own.
+fn with_tables(name: &str, text: &str) -> Result<Loaded, ScenarioError> {
+    let folder = std::env::temp_dir().join(format!("umts-link-tables-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("tables.csv"), text).unwrap();
+    let loaded = Scenario::parse(&with("POWER", "tables = \"tables.csv\""), "test.toml", &folder, &[]);
+    std::fs::remove_dir_all(&folder).unwrap();
+    loaded
+}
+
+#[test]
+fn measured_tables_take_the_place_of_the_curve() {
+    let text =
+        "format,ebn0_db,bler\nTF2,1.0,0.1\nTF2,2.0,0.01\nconversational,0,0.02\nconversational,4,0.005\n";
+    let scenario = with_tables("right", text).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+    let (power, dsch) = (scenario.cell[0].power.clone().unwrap(), scenario.cell[0].dsch.clone().unwrap());
+    let formats = dsch.config(&power).formats;
+    assert!((10.0 * formats[1].target.log10() - 2.0).abs() < 1e-9, "1 % as measured");
+    assert!((10.0 * formats[0].target.log10() - 3.25).abs() < 1e-9, "not measured");
+    let other = with_tables("other", &text.replace("0.1", "0.2")).unwrap().scenario;
+    assert_ne!(scenario.content_hash(), other.content_hash(), "what the file says decides");
+}
+
+#[test]
+fn a_table_that_is_none_is_named_with_its_line() {
+    for (name, text, message, help) in [
+        (
+            "falls",
+            "TF1,1,0.1\nTF1,2,0.1\n",
+            "the table of TF1 is none: it does not fall from 1 dB to 2 dB",
+            "rising Eb/N0",
+        ),
+        ("short", "TF1,1,0.1\n", "it has 1 of the two points", "rising Eb/N0"),
+        ("words", "TF1,1,0.1\nTF1,2\n", "line 2: 2 fields", "TF1,3.25,0.01"),
+        (
+            "format",
+            "TF9,1,0.1\nTF9,2,0.01\n",
+            "there is no format `TF9`",
+            "TF1, TF2, TF3, TF4, TF5, TF6, conversational",
+        ),
+    ] {
+        let error = with_tables(name, text).expect_err(name);
+        let shown = error.render(false);
+        assert!(shown.contains(message) && shown.contains(help), "{shown}");
+        assert!(shown.contains("cell.0.power.tables") || shown.contains("tables = "), "{shown}");
+    }
+}
+
+#[test]
+fn each_mistake_is_named_where_it_stands() {
+    let format = |keys: &str| {
+        with(
+            "DSCH",
+            &format!(
+                "format = [{{ rate = \"16 kbit/s\", spreading_factor = 128, ebn0 = \"3 dB\" }}, {{ {keys} }}]"
+            ),
+        )
+    };
+    let cases: &[(String, &str, &str, &str)] = &[
+        (with("DSCH", "codes = \"1/3\""), "cell.0.dsch.codes", "`1/3` is no branch of the code tree", "1/4"),
+        (with("DSCH", "codes = \"0.25\""), "cell.0.dsch.codes", "`0.25` is no branch", "1/4"),
+        (with("DSCH", "codes = \"1/1024\""), "cell.0.dsch.codes", "no branch", "1/512"),
+        (
+            format("rate = \"40 kbit/s\", spreading_factor = 64, ebn0 = \"3 dB\""),
+            "cell.0.dsch.format.1.rate",
+            "40 kbit/s does not fill a TTI of 20 ms: it is 2.5 blocks",
+            "\"48 kbit/s\"",
+        ),
+        (
+            format("rate = \"32 kbit/s\", spreading_factor = 48, ebn0 = \"3 dB\""),
+            "cell.0.dsch.format.1.spreading_factor",
+            "no code of spreading factor 48",
+            "as in 64",
+        ),
+        (
+            format("rate = \"32 kbit/s\", spreading_factor = 1024, ebn0 = \"3 dB\""),
+            "cell.0.dsch.format.1.spreading_factor",
+            "no code of spreading factor 1024",
+            "as in 512",
+        ),
+        (
+            with("DSCH", "codes = \"1/16\""),
+            "cell.0.dsch.format.4.spreading_factor",
+            "larger than the DSCH's 1/16 of the tree",
+            "16 or more",
+        ),
+        (
+            format("rate = \"16 kbit/s\", spreading_factor = 64, ebn0 = \"3 dB\""),
+            "cell.0.dsch.format.1.rate",
+            "rising order",
+            "smallest first",
+        ),
+        (
+            format("rate = \"32 kbit/s\", spreading_factor = 256, ebn0 = \"3 dB\""),
+            "cell.0.dsch.format.1.spreading_factor",
+            "more bits do not fit",
+            "a smaller one",
+        ),
+        (with("DSCH", "format = []"), "cell.0.dsch.format", "carries nothing", "spreading_factor = 32"),
+        (with("DSCH", "tti = \"40 ms\""), "cell.0.dsch.tti", "no TTI of 40 ms", "10 ms or 20 ms"),
+        (
+            with("DSCH", "guaranteed = \"15 kbit/s\""),
+            "cell.0.dsch.guaranteed",
+            "15 kbit/s is less than a block of 40 B in each TTI of 20 ms",
+            "16 kbit/s or more",
+        ),
+        (
+            with("DSCH", "guaranteed = \"256 kbit/s\"\ncredit_limit = \"8 blocks\""),
+            "cell.0.dsch.credit_limit",
+            "who keeps 8 blocks never has a TTI of 256 kbit/s",
+            "16 blocks or more",
+        ),
+        (
+            with("DSCH", "timeout = \"19 ms\""),
+            "cell.0.dsch.timeout",
+            "no SDU is through after 19 ms",
+            "20 ms or more",
+        ),
+        (with("DSCH", "priority = \"max_cl\""), "cell.0.dsch.priority", "not a known value", "\"max_ci\""),
+    ];
+    are_named(cases);
+}
+
+#[test]
+fn each_mistake_about_power_is_named_where_it_stands() {
+    are_named(&[
+        (
+            with("POWER", "pilot = \"43 dBm\""),
+            "cell.0.power.pilot",
+            "a pilot of 43 dBm leaves users nothing of 43 dBm",
+            "less than `max`",
+        ),
+        (with("POWER", "max = \"5 dBm\""), "cell.0.power.pilot", "leaves users nothing", "5 dBm"),
+        (with("POWER", "max = \"300 dBm\""), "cell.0.power.max", "cannot be 300 dBm", "-50 dBm to 80 dBm"),
+        (with("POWER", "noise = \"10 dBm\""), "cell.0.power.noise", "cannot be 10 dBm", "-150 dBm to 0 dBm"),
+        (with("POWER", "step = \"0 dB\""), "cell.0.power.step", "cannot be 0 dB", "more than 0 dB"),
+        (with("POWER", "bler = 0"), "cell.0.power.bler", "no Eb/N0", "bler = 0.01"),
+        (with("POWER", "slope = 0"), "cell.0.power.slope", "cannot be 0", "0.1 to 100"),
+        (
+            with("POWER", "tables = \"nowhere.csv\""),
+            "cell.0.power.tables",
+            "cannot read nowhere.csv",
+            "relative",
+        ),
+    ]);
+}
+
+/// Text, key, part of the message, part of the help.
+fn are_named(cases: &[(String, &str, &str, &str)]) {
+    for (text, key, message, help) in cases {
+        let error = load(text).map(|_| ()).expect_err(key);
+        let shown = error.render(false);
+        assert!(shown.contains(message), "{key}: {shown}");
+        assert!(shown.contains(help), "{key}: {shown}");
+        assert_eq!((error.key(), error.line().is_some()), (*key, true), "{shown}");
+    }
+}
