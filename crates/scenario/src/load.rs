@@ -6,12 +6,12 @@ use serde::Deserialize;
 
 use crate::error::{Problem, ScenarioError};
 use crate::extends::{Files, read_text};
-use crate::model::{self, Cell, Duplex, Link, VERSION};
-use crate::plan::{Plan, Scenario};
+use crate::model::{self, Cell, Duplex, Link, Mobility, VERSION};
+use crate::plan::Scenario;
 use crate::tree::{Node, Source, Table, Value, join, merge};
 use crate::{
     capacity_traces, check, controls, flat_profiles, link_tables, overrides, profiles, range, recordings,
-    rrc_profiles, verdicts,
+    rrc_profiles, tracks, verdicts,
 };
 
 /// A scenario that may be run, and what to look at before its results are trusted.
@@ -78,14 +78,15 @@ fn resolve(
         range::check(&tree)?;
         let mut scenario = read(&tree)?;
         complete_tdd_cells(&mut scenario, &tree);
+        complete_layout(&mut scenario);
         fill_cells(&mut scenario, &tree)?;
         controls::read_all(&mut scenario, &tree, &files.sources)?;
         verdicts::read_all(&mut scenario, &tree, &files.sources)?;
         recordings::read_all(&mut scenario, &tree, &files.sources)?;
         link_tables::read_all(&mut scenario, &tree, &files.sources)?;
+        tracks::read_all(&mut scenario, &tree, &files.sources)?;
         let traces = capacity_traces::read_all(&mut scenario, &tree, &files.sources)?;
         let (plan, more) = check::check(&scenario, traces, &tree)?;
-        spell_sides(&mut scenario, &plan);
         warnings.extend(more);
         Ok(Loaded { scenario: Scenario { model: scenario, plan }, warnings })
     })();
@@ -144,7 +145,7 @@ fn check_version(tree: &Node) -> Result<(), Problem> {
     }
 }
 
-/// Completes `[ue.rlc]`, `[ue.rrc]`, `[ue.radio]` and `[flow.tcp]` from the top-level tables.
+/// Completes `[ue.rlc]`, `[ue.rrc]`, `[ue.radio]`, `[flow.tcp]` and both sides of `[pep]` from the top-level tables.
 fn inherit_tables(tree: &mut Node) {
     let top = |tree: &Node, key: &str| tree.get(key).cloned().filter(|node| node.as_table().is_some());
     let (rlc, rrc) = (top(tree, "rlc"), top(tree, "rrc"));
@@ -157,6 +158,11 @@ fn inherit_tables(tree: &mut Node) {
     }
     for flow in table.get_mut("flow").map(Node::elements_mut).unwrap_or_default() {
         inherit_or_take(flow, "tcp", tcp.as_ref());
+    }
+    if let Some(pep) = table.get_mut("pep") {
+        for side in ["server_side", "radio_side"] {
+            inherit_or_take(pep, side, tcp.as_ref());
+        }
     }
 }
 
@@ -178,17 +184,6 @@ fn inherit(element: &mut Node, key: &str, top: Option<&Node>) {
     }
 }
 
-/// Values of the sides of `[pep]` have one spelling each, as those of other tables: the keys that a side has are the same for
-/// every flow.
-fn spell_sides(scenario: &mut model::Scenario, plan: &Plan) {
-    if let (Some(pep), Some(plan)) = (&mut scenario.pep, &plan.pep)
-        && let Some([server, radio]) = plan.sides.first()
-    {
-        pep.server_side.spell_as(server);
-        pep.radio_side.spell_as(radio);
-    }
-}
-
 /// A TDD cell has slots, and no FACH and RACH that nobody wrote.
 fn complete_tdd_cells(scenario: &mut model::Scenario, tree: &Node) {
     for (i, cell) in scenario.cell.iter_mut().enumerate().filter(|(_, cell)| cell.duplex == Duplex::Tdd) {
@@ -196,6 +191,19 @@ fn complete_tdd_cells(scenario: &mut model::Scenario, tree: &Node) {
         let is_written = |channel: &str| tree.find(&format!("cell.{i}.{channel}")).1;
         cell.fach = cell.fach.take().filter(|_| is_written("fach"));
         cell.rach = cell.rach.take().filter(|_| is_written("rach"));
+    }
+}
+
+/// With a layout there is something between its cells and users, who are somewhere and in the best of them.
+fn complete_layout(scenario: &mut model::Scenario) {
+    let Some(layout) = &mut scenario.layout else { return };
+    layout.complete();
+    scenario.propagation.get_or_insert_default();
+    for ue in &mut scenario.ue {
+        ue.mobility.get_or_insert_with(Mobility::still);
+        if ue.cell.is_empty() {
+            model::BEST.clone_into(&mut ue.cell);
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Problem, ScenarioError};
 use crate::extends::Files;
-use crate::tree::{Node, Origin, Reader, Table, Value, join};
+use crate::tree::{Node, Origin, Reader, Table, Value, is_block_errors, join};
 
 /// What stands in place of a file's name.
 const OVERRIDE: &str = "override";
@@ -54,7 +54,7 @@ fn place(node: &mut Node, keys: &[&str], key_at: Origin, value: Node) -> Result<
             place(&mut elements[i], rest, key_at, value)
         }
         (Value::Table(table), [last]) => {
-            if *last == "model" {
+            if *last == "model" && is_block_errors(&path) {
                 forget_other_model(table, &value);
             }
             table.insert((*last).to_owned(), named(value, key_at, join(&path, last)));

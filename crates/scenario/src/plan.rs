@@ -40,6 +40,8 @@ impl Deref for Scenario {
 pub struct Plan {
     /// RED in front of each `[[link]]`.
     pub red: Vec<Option<RedConfig>>,
+    /// The cells of the network, by their numbers.
+    pub cells: Vec<PlannedCell>,
     /// What is reserved for good in each `[[cell]]`.
     pub reserved: Vec<Reserved>,
     /// Each `[[ue]]`.
@@ -59,12 +61,21 @@ pub struct PepPlan {
     pub sides: Vec<[model::Tcp; 2]>,
 }
 
+/// A cell of the network.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PlannedCell {
+    /// What it is called: its own name, or with a layout that of the only `[[cell]]` and the number of the sector from 1.
+    pub name: String,
+    /// The `[[cell]]` that describes it.
+    pub of: usize,
+}
+
 /// What a `[[ue]]` comes to.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
     /// Its first user equipment; the others follow.
     pub first: UeId,
-    /// Index of its cell.
+    /// The `[[cell]]` that it is in; the only one where it is in the best sector.
     pub cell: usize,
     /// What it uses, downlink and uplink; where it is switched, at the beginning.
     pub channels: [Channel; 2],

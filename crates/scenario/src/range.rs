@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::str::FromStr;
 
 use serde_json::Value as Json;
-use umts_units::{BitRate, Bytes, Duration, Erlang};
+use umts_units::{Angle, BitRate, Bytes, Db, Duration, Erlang, Frequency, Length, Speed};
 
 use crate::error::Problem;
 use crate::model::{Frames, QueueLimit, Window};
@@ -74,7 +74,12 @@ fn compare(node: &Node, bound: &Json) -> Option<Ordering> {
             .or_else(|| quantities::<BitRate>(value, bound))
             .or_else(|| quantities::<Pdus>(value, bound))
             .or_else(|| quantities::<Frames>(value, bound))
+            .or_else(|| quantities::<Length>(value, bound))
+            .or_else(|| quantities::<Speed>(value, bound))
+            .or_else(|| quantities::<Angle>(value, bound))
+            .or_else(|| quantities::<Frequency>(value, bound))
             .or_else(|| counts(value, bound))
+            .or_else(|| levels::<Db>(value, bound))
             .or_else(|| levels::<Erlang>(value, bound)),
         _ => None,
     }

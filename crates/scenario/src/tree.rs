@@ -268,7 +268,7 @@ impl Node {
 pub(crate) fn merge(base: Node, over: Node) -> Node {
     let value = match (base.value, over.value) {
         (Value::Table(mut below), Value::Table(above)) => {
-            if changes_model(&below, &above) {
+            if is_block_errors(&over.path) && changes_model(&below, &above) {
                 below.retain(|_, node| node.as_table().is_some());
             }
             for (key, node) in above {
@@ -286,6 +286,11 @@ pub(crate) fn merge(base: Node, over: Node) -> Node {
         (_, above) => above,
     };
     Node { value, at: over.at, key_at: over.key_at, path: over.path }
+}
+
+/// Whether the table at `path` says how blocks are lost: `[radio]`, `[ue.radio]`, or one direction of these.
+pub(crate) fn is_block_errors(path: &str) -> bool {
+    path.split('.').any(|key| key == "radio")
 }
 
 /// Whether `above` names another model of block errors, so that the keys of the one below have no place.

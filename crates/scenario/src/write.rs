@@ -79,6 +79,11 @@ impl crate::Scenario {
                 tcp.python = format!("{}:{}", blake3::hash(control.text.as_bytes()).to_hex(), control.class);
             }
         }
+        for mobility in scenario.ue.iter_mut().filter_map(|ue| ue.mobility.as_mut()) {
+            let track = mobility.track.as_ref();
+            mobility.file =
+                track.map(|track| blake3::hash(format!("{track:?}").as_bytes()).to_hex().to_string());
+        }
         let flats = scenario.ue.iter_mut().filter_map(|ue| ue.flat.as_mut());
         flats.for_each(|flat| flat.profile = "none".to_owned());
         for (ue, group) in scenario.ue.iter_mut().zip(&self.plan.groups) {

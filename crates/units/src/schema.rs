@@ -2,7 +2,10 @@
 
 use std::fmt;
 
-use crate::{BitRate, Bytes, Db, Dbm, Duration, Erlang, MilliWatts, Octets, Probability};
+use crate::{
+    Angle, BitRate, Bytes, Db, Dbm, Duration, Erlang, Frequency, Length, MilliWatts, Octets, Probability,
+    Speed,
+};
 
 /// Serde and JSON Schema as text, for a type with `FromStr` and `Display`; the calling crate has serde and schemars.
 #[macro_export]
@@ -77,6 +80,19 @@ as_text!(MilliWatts, "MilliWatts", "a power, as in \"460 mW\"", r"^[0-9]*\.?[0-9
 as_text!(Erlang, "Erlang", "a traffic in Erlang, as in \"24 Erl\"", r"^\+?[0-9]*\.?[0-9]*\s*Erl$");
 
 as_text!(Dbm, "Dbm", "a power level, as in \"-104 dBm\"", r"^[+-]?[0-9]*\.?[0-9]*\s*dBm$");
+
+as_text!(Length, "Length", "a length with its unit, as in \"500 m\"", r"^\+?[0-9]*\.?[0-9]*\s*(m|km)$");
+
+as_text!(Speed, "Speed", "a speed with its unit, as in \"50 km/h\"", r"^\+?[0-9]*\.?[0-9]*\s*(km/h|m/s)$");
+
+as_text!(Angle, "Angle", "an angle with its unit, as in \"70 deg\"", r"^\+?[0-9]*\.?[0-9]*\s*deg$");
+
+as_text!(
+    Frequency,
+    "Frequency",
+    "a frequency with its unit, as in \"2 GHz\"",
+    r"^\+?[0-9]*\.?[0-9]*\s*(Hz|kHz|MHz|GHz)$"
+);
 
 impl serde::Serialize for Probability {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

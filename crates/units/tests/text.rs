@@ -1,7 +1,9 @@
 //! Quantities as a user writes them.
 
 use proptest::prelude::*;
-use umts_units::{BitRate, Bytes, Db, Dbm, Duration, Octets, Probability, UnitError};
+use umts_units::{
+    Angle, BitRate, Bytes, Db, Dbm, Duration, Frequency, Length, Octets, Probability, Speed, UnitError,
+};
 
 #[test]
 fn times_are_read_exactly() {
@@ -33,6 +35,21 @@ fn the_size_of_a_packet_has_sixteen_bits() {
 }
 
 #[test]
+fn lengths_speeds_angles_and_frequencies_have_their_units() {
+    let length = |text: &str| text.parse::<Length>().map(Length::metres);
+    assert_eq!([length("500 m"), length("1.5 km"), length("0.25m")], [Ok(500.0), Ok(1500.0), Ok(0.25)]);
+    assert_eq!("1500 m".parse::<Length>().unwrap().to_string(), "1.5 km");
+    assert_eq!("36 km/h".parse::<Speed>().unwrap().metres_per_second(), 10.0);
+    assert_eq!("10 m/s".parse::<Speed>().unwrap().to_string(), "36 km/h");
+    assert_eq!("0.5 km/h".parse::<Speed>().unwrap().to_string(), "0.5 km/h");
+    assert_eq!("180 deg".parse::<Angle>().unwrap().radians(), std::f64::consts::PI);
+    assert_eq!("2000 MHz".parse::<Frequency>().unwrap().to_string(), "2 GHz");
+    assert_eq!("1.95 GHz".parse::<Frequency>().unwrap().megahertz(), 1950.0);
+    assert!(matches!("50 mph".parse::<Speed>(), Err(UnitError::UnknownUnit { .. })));
+    assert!(matches!("-1 m".parse::<Length>(), Err(UnitError::Negative { .. })));
+}
+
+#[test]
 fn levels_add_as_physics_has_it() {
     let level: Dbm = "-104 dBm".parse().unwrap();
     assert_eq!(level - Dbm(-110.0), Db(6.0));
@@ -58,6 +75,13 @@ proptest! {
         prop_assert_eq!(b.to_string().parse::<Bytes>().unwrap(), b);
         let r = BitRate::from_bps(bps).unwrap();
         prop_assert_eq!(r.to_string().parse::<BitRate>().unwrap(), r);
+    }
+
+    #[test]
+    fn whole_lengths_and_speeds_survive_being_printed(number in any::<u64>()) {
+        let (length, speed) = (Length::from_millimetres(number), Speed::from_metres_per_hour(number));
+        prop_assert_eq!(length.to_string().parse::<Length>().unwrap(), length);
+        prop_assert_eq!(speed.to_string().parse::<Speed>().unwrap(), speed);
     }
 
     #[test]

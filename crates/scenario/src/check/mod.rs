@@ -2,6 +2,7 @@
 
 mod channels;
 mod dsch;
+mod layout;
 mod models;
 mod names;
 mod network;
@@ -14,6 +15,7 @@ mod tdd;
 mod traffic;
 
 use umts_stack::core_network::RedConfig;
+use umts_stack::environment::SECTORS;
 use umts_stack::ids::{FlowId, UeId};
 use umts_stack::radio::capacity::CapacityTrace;
 use umts_stack::radio::rlc::am::Discard;
@@ -21,7 +23,7 @@ use umts_stack::rnc::Reserved;
 
 use crate::error::Problem;
 use crate::model::Scenario;
-use crate::plan::{Group, PepPlan, Plan};
+use crate::plan::{Group, Plan, PlannedCell};
 use crate::tree::Node;
 use channels::GroupChannels;
 use names::Names;
@@ -47,7 +49,7 @@ struct Findings {
     reserved: Vec<Reserved>,
     discards: Vec<Discard>,
     impaired: Vec<FlowId>,
-    pep: Option<PepPlan>,
+    hops_to_pep: Option<u32>,
 }
 
 /// The first mistake of `scenario`; or what it comes to, and what to look at before its results are trusted.
@@ -57,6 +59,7 @@ pub(crate) fn check(
     tree: &Node,
 ) -> Result<(Plan, Vec<String>), Problem> {
     times(scenario, tree)?;
+    layout::check(scenario, tree)?;
     let names = Names::of(scenario, tree)?;
     let mut inspection = Inspection { scenario, tree, names: &names, traces: &traces, warnings: Vec::new() };
     let findings = inspection.findings()?;
@@ -65,7 +68,7 @@ pub(crate) fn check(
 }
 
 fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) -> Plan {
-    let Findings { red, channels, reserved, discards, impaired, pep } = findings;
+    let Findings { red, channels, reserved, discards, impaired, hops_to_pep } = findings;
     let mut next = 0;
     let found = channels.into_iter().zip(discards).zip(traces);
     let groups = scenario.ue.iter().zip(&names.groups).zip(found).enumerate();
@@ -83,7 +86,18 @@ fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) 
             flows: names.flows_of(i).collect(),
         }
     });
-    Plan { red, reserved, groups: groups.collect(), impaired, pep }
+    Plan { red, cells: cells(scenario), reserved, groups: groups.collect(), impaired, hops_to_pep }
+}
+
+/// Each `[[cell]]`, or each sector of a layout after the only one.
+fn cells(scenario: &Scenario) -> Vec<PlannedCell> {
+    let named = scenario.cell.iter().enumerate();
+    let Some(layout) = &scenario.layout else {
+        return named.map(|(of, cell)| PlannedCell { name: cell.name.clone(), of }).collect();
+    };
+    let sectors = 1..=layout.number_of_sites() * SECTORS as u64;
+    let name = &scenario.cell[0].name;
+    sectors.map(|number| PlannedCell { name: format!("{name}-{number}"), of: 0 }).collect()
 }
 
 /// A problem with the value at `path`, or with the table around it where the value is a default.
@@ -120,8 +134,8 @@ impl Inspection<'_> {
         self.radio();
         self.capacity()?;
         let impaired = self.traffic()?;
-        let pep = self.pep()?;
-        Ok(Findings { red, channels, reserved, discards, impaired, pep })
+        let hops_to_pep = self.pep()?;
+        Ok(Findings { red, channels, reserved, discards, impaired, hops_to_pep })
     }
 }
 

@@ -124,7 +124,11 @@ impl GroupNames {
         let names: Vec<&str> = dedicated.iter().map(|known| known.bearer.name.as_str()).collect();
         let shared = [COMMON, SWITCHED, GRANTED];
         let known_bearers: Vec<&str> = shared.into_iter().chain(names.iter().copied()).collect();
-        let cell = known(tree, &format!("ue.{i}.cell"), "cell", &ue.cell, cells)?;
+        // With a layout there is one, and users are in its best sector.
+        let cell = match scenario.layout {
+            Some(_) => 0,
+            None => known(tree, &format!("ue.{i}.cell"), "cell", &ue.cell, cells)?,
+        };
         let bearer = known(tree, &format!("ue.{i}.bearer"), "bearer", &ue.bearer, &known_bearers)?;
         let bearer = bearer.checked_sub(shared.len()).map(|of| dedicated[of].clone());
         let mut dchs = Vec::new();

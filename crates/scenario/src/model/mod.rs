@@ -11,10 +11,13 @@
 mod cell;
 mod dsch;
 mod impairment;
+mod layout;
+mod mobility;
 mod network;
 mod pdcp;
 mod pep;
 mod power;
+mod propagation;
 mod radio;
 mod rlc;
 mod rrc;
@@ -31,11 +34,15 @@ pub(crate) use cell::default_cells;
 pub use cell::{Admission, Bearer, Cell, Dch, Fach, FachScheduling, Iub, IubTiming, Rach, RachAccess, TTIS};
 pub use dsch::{Blocks, Dsch, DschFormat, TreeShare};
 pub use impairment::{Action, Impairment, PacketChoice, PacketKind};
+pub(crate) use layout::BEST;
+pub use layout::{Border, Layout, Site};
+pub use mobility::{Mobility, MobilityModel};
 pub(crate) use network::default_chain;
 pub use network::{InternetDelay, Link, Outage, QueueLimit, Red, Ways};
 pub use pdcp::{HeaderCompression, Pdcp};
 pub use pep::{AtLimit, Pep, PepAckRegulation, PepMode, PepOutage, PepSnoop, PepWindowClamp, Setup, Then};
 pub use power::{LinkTables, Power};
+pub use propagation::{Antenna, PathLoss, Propagation, Shadowing};
 pub use radio::{BlockErrors, ErrorModel, ErrorUnit, Radio};
 pub use rlc::{
     BufferCounts, ErroneousSdus, ErroneousSn, GapWhileProhibited, LengthIndicators, MaxDatReading,
@@ -93,7 +100,15 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Pep", extend("x-default" = "none"))]
     pub pep: Option<Pep>,
-    /// The cells.
+    /// Sites whose sectors are the cells; none if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Layout", extend("x-default" = "none"))]
+    pub layout: Option<Layout>,
+    /// What lies between antennas and users of a layout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Propagation")]
+    pub propagation: Option<Propagation>,
+    /// The cells; with `[layout]` one, which describes each of its sectors.
     #[serde(default = "default_cells")]
     pub cell: Vec<Cell>,
     /// The dedicated bearers that users can name.

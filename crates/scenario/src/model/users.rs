@@ -8,7 +8,7 @@ use umts_stack::radio::flat::FlatConfig;
 use umts_units::{BitRate, Bytes, Duration, Probability};
 
 use super::traffic::{Cbr, EtsiWww, FtpSessions, OnOff, ParetoWww, Replay, Web};
-use super::{QueueLimit, Radio, Rlc, Rrc, Tcp, Transport};
+use super::{Mobility, QueueLimit, Radio, Rlc, Rrc, Tcp, Transport};
 use crate::text::{KeyError, word_unlimited};
 
 /// `count` user equipments alike.
@@ -21,10 +21,14 @@ pub struct Ue {
     #[serde(default = "one")]
     #[schemars(extend("x-min" = 1, "x-max" = UeId::MOST))]
     pub count: u16,
-    /// The cell they are in; may be left out if there is only one.
+    /// The cell they are in, which may be left out if there is only one; `"best"` with `[layout]`: that which is received best.
     #[serde(default)]
-    #[schemars(extend("x-default" = "the only cell", "x-range" = "the name of a [[cell]]"))]
+    #[schemars(extend("x-default" = "the only cell; best with [layout]", "x-range" = "the name of a [[cell]], or best"))]
     pub cell: String,
+    /// Where in a layout they are, and how they move.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Mobility")]
+    pub mobility: Option<Mobility>,
     /// `"common"` for FACH and RACH, `"switched"` for those and a DCH by turns (`[rrc]`), `"granted"` in a TDD cell, the name
     /// of a `[[bearer]]`, or that of a reference bearer (`umts bearers`).
     #[serde(default = "common")]

@@ -4,6 +4,7 @@
 
 mod dsch;
 mod errors;
+mod layout;
 mod overrides;
 mod pep;
 mod profiles;

@@ -31,7 +31,14 @@ fn exercise(text: &str, overrides: &[(String, String)]) -> Result<(), TestCaseEr
 }
 
 /// Values that mean something somewhere, and some that do not.
-const VALUES: [&str; 39] = [
+const VALUES: [&str; 46] = [
+    "\"best\"",
+    "\"50 km/h\"",
+    "\"1.5 km\"",
+    "\"45 deg\"",
+    "\"2 GHz\"",
+    "[3, 4]",
+    "[\"1 km\", \"2 km\"]",
     "\"tdd\"",
     "\"granted\"",
     "\"dynamic\"",

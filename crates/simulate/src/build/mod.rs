@@ -33,7 +33,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
     NetworkConfig {
         core: links.map(|(link, red)| link.config(*red)).collect(),
         pep: scenario.pep.as_ref().zip(plan.pep.as_ref()).map(|(pep, plan)| pep.config(plan.hops)),
-        cells: (0..scenario.cell.len()).map(|cell| radio::cell(scenario, cell)).collect(),
+        cells: plan.cells.iter().map(|cell| radio::cell(scenario, cell.of)).collect(),
         sectors: None,
         ues,
         flows,

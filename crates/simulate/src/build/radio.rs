@@ -37,7 +37,7 @@ pub(super) fn ue(scenario: &Scenario, of: &scenario::Ue, group: &Group) -> UeCon
     let flat = of.flat.as_ref().map(|of| SubstituteConfig::Flat(of.config()));
     UeConfig {
         cell: group.cell,
-        mobility: None,
+        mobility: of.mobility.as_ref().map(scenario::Mobility::config),
         pdcp: scenario.pdcp.config(),
         rlc: rlc.config(group),
         wire_mode: rlc.wire_mode,

@@ -34,12 +34,14 @@ pub struct Legs {
     pub turning: f64,
     /// By how much at most, to either side, in radians; uniform.
     pub most: f64,
+    /// Where the first leg begins; anywhere if that is not said.
+    pub begins: Option<Place>,
 }
 
 impl Legs {
     /// Those of UMTS 30.03 at a speed in metres per second.
     pub fn vehicular(speed: f64) -> Self {
-        Legs { speed, length: 20.0, turning: 0.2, most: TAU / 8.0 }
+        Legs { speed, length: 20.0, turning: 0.2, most: TAU / 8.0, begins: None }
     }
 }
 
@@ -118,7 +120,11 @@ impl Way {
         draws: &AddressedStream,
     ) -> Self {
         let first = draws.tti(0);
-        let begins = place.unwrap_or_else(|| layout.at(PLACE.map(|axis| first.uniform(axis))));
+        let said = match mobility {
+            MobilityConfig::Legs(legs) => legs.begins,
+            _ => None,
+        };
+        let begins = place.or(said).unwrap_or_else(|| layout.at(PLACE.map(|axis| first.uniform(axis))));
         let heading = TAU * first.uniform(HEADING);
         Way { mobility: mobility.clone(), begins, leg: 0, heading, direction: direction(heading) }
     }

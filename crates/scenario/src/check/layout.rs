@@ -1,0 +1,193 @@
+//! Many cells: where sites can stand, and what makes sense only with them.
+
+use umts_stack::environment::{Border, SECTORS};
+
+use super::problem;
+use crate::error::Problem;
+use crate::model::{BEST, Duplex, Layout, Mobility, MobilityModel, Scenario, Ue};
+use crate::tree::Node;
+
+/// The most sites: numbers of cells have 16 bits, and each user has the gain of each of them.
+const MOST_SITES: u64 = 1_000;
+
+/// What `[layout]`, `[propagation]` and the mobility of users need of each other.
+pub(super) fn check(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
+    taken(scenario, tree)?;
+    let Some(layout) = &scenario.layout else {
+        return without(scenario, tree);
+    };
+    sites(layout, tree)?;
+    area(layout, tree)?;
+    one_cell(scenario, tree)?;
+    for (i, ue) in scenario.ue.iter().enumerate() {
+        in_best_cell(i, ue, tree)?;
+        if let Some(mobility) = &ue.mobility {
+            moves(&format!("ue.{i}.mobility"), mobility, layout, tree)?;
+        }
+    }
+    Ok(())
+}
+
+fn taken(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
+    match scenario.cell.iter().position(|cell| cell.name == BEST) {
+        None => Ok(()),
+        Some(i) => {
+            let message = format!("`{BEST}` is the cell of users who choose one and cannot be defined");
+            Err(problem(tree, &format!("cell.{i}.name"), message).help("choose another name".to_owned()))
+        }
+    }
+}
+
+/// Where there is no layout, nothing says where anything is.
+fn without(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
+    let help = "add [layout], or leave this out".to_owned();
+    if scenario.propagation.is_some() {
+        let message = "without [layout] there is no distance that a loss could grow with";
+        return Err(problem(tree, "propagation", message).label("this table").help(help));
+    }
+    for (i, ue) in scenario.ue.iter().enumerate() {
+        if ue.cell == BEST {
+            let message = "without [layout] no cell is better than another";
+            let names: Vec<&str> = scenario.cell.iter().map(|cell| cell.name.as_str()).collect();
+            let help = format!("write the name of a cell ({}), or add [layout]", names.join(", "));
+            return Err(problem(tree, &format!("ue.{i}.cell"), message).label("this cell").help(help));
+        }
+        if ue.mobility.is_some() {
+            let message = "without [layout] there is nowhere to go";
+            return Err(problem(tree, &format!("ue.{i}.mobility"), message).label("this table").help(help));
+        }
+    }
+    Ok(())
+}
+
+fn sites(layout: &Layout, tree: &Node) -> Result<(), Problem> {
+    let wrong = |message: String, help: String| {
+        Err(problem(tree, "layout.sites", message).label("these sites").help(help))
+    };
+    if let Some(lattice) = &layout.sites {
+        if !layout.site.is_empty() {
+            let message = "sites are a lattice or a list, not both".to_owned();
+            return wrong(message, "leave `sites` out, or each [[layout.site]]".to_owned());
+        }
+        let [columns, rows] = lattice[..] else {
+            let message = format!("a lattice has columns and rows, not {} numbers", lattice.len());
+            return wrong(message, "write two, as in sites = [3, 4]".to_owned());
+        };
+        if columns == 0 || rows == 0 {
+            let message = format!("a lattice of {columns} columns and {rows} rows has no site");
+            return wrong(message, "write 1 or more for each, as in sites = [3, 4]".to_owned());
+        }
+        if layout.border == Border::Torus && !rows.is_multiple_of(2) {
+            let message = format!(
+                "a torus of {rows} rows does not close: odd rows begin half a column later than even ones"
+            );
+            let help = format!(
+                "choose an even number of rows, as in sites = [{columns}, {}], or border = \"reflect\"",
+                rows + 1
+            );
+            return wrong(message, help);
+        }
+    }
+    let number = layout.number_of_sites();
+    if number > MOST_SITES {
+        let key = if layout.sites.is_some() { "layout.sites" } else { "layout.site" };
+        let message = format!("{number} sites are too many");
+        let help = format!("a layout holds {MOST_SITES} at most, {SECTORS} cells each");
+        return Err(problem(tree, key, message).help(help));
+    }
+    Ok(())
+}
+
+fn area(layout: &Layout, tree: &Node) -> Result<(), Problem> {
+    let wrong = |message: &str, help: &str| {
+        Err(problem(tree, "layout.area", message.to_owned()).label("this area").help(help.to_owned()))
+    };
+    let example = "write two lengths, as in area = [\"5 km\", \"5 km\"]";
+    let Some(area) = &layout.area else {
+        return match layout.sites {
+            Some(_) => Ok(()),
+            None => wrong("sites that are listed stand in an area, which is not said", example),
+        };
+    };
+    if area.len() != 2 {
+        return wrong("an area has a width and a height", example);
+    }
+    if area.iter().any(|side| side.metres() == 0.0) {
+        return wrong("an area without width or height holds nobody", example);
+    }
+    if layout.sites.is_some() && layout.border == Border::Torus {
+        let message = "the area of a torus is that of its lattice, where the last hexagons meet the first";
+        return wrong(message, "leave `area` out, or write border = \"reflect\"");
+    }
+    for (i, site) in layout.site.iter().enumerate() {
+        for (key, at, side) in [("x", site.x, area[0]), ("y", site.y, area[1])] {
+            if at > side {
+                let message =
+                    format!("a site at {key} = {at} is not in an area of {} by {}", area[0], area[1]);
+                return Err(problem(tree, &format!("layout.site.{i}.{key}"), message)
+                    .label("this place")
+                    .help(format!("choose {side} at most, or a larger area")));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// All sectors are alike.
+fn one_cell(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
+    match &scenario.cell[..] {
+        [cell] if cell.duplex == Duplex::Fdd => Ok(()),
+        [cell] => {
+            let message = format!("cell `{}` is TDD, and the sectors of a layout are FDD", cell.name);
+            Err(problem(tree, "cell.0.duplex", message).help("write duplex = \"fdd\"".to_owned()))
+        }
+        cells => {
+            let message =
+                format!("sectors of a layout are all alike, and there are {} [[cell]]", cells.len());
+            Err(problem(tree, "cell", message)
+                .help("write one [[cell]], as in name = \"sector\": it describes each".to_owned()))
+        }
+    }
+}
+
+fn in_best_cell(i: usize, ue: &Ue, tree: &Node) -> Result<(), Problem> {
+    if ue.cell == BEST {
+        return Ok(());
+    }
+    let message = format!("users of a layout are in the best cell, not in `{}`", ue.cell);
+    Err(problem(tree, &format!("ue.{i}.cell"), message)
+        .label("this cell")
+        .help(format!("write cell = \"{BEST}\"; mobility.place says where they are")))
+}
+
+fn moves(path: &str, mobility: &Mobility, layout: &Layout, tree: &Node) -> Result<(), Problem> {
+    let is_track = mobility.model == MobilityModel::Track;
+    if is_track && mobility.file.is_none() {
+        return Err(problem(tree, path, "a track is read from a file, which is not named")
+            .help("add file = \"…\": lines of a time in seconds and a place in metres".to_owned()));
+    }
+    if !is_track && mobility.file.is_some() {
+        return Err(problem(tree, &format!("{path}.file"), "this track is not followed")
+            .help("write model = \"track\", or leave `file` out".to_owned()));
+    }
+    let Some(place) = &mobility.place else { return Ok(()) };
+    let wrong = |message: String, help: &str| {
+        Err(problem(tree, &format!("{path}.place"), message).label("this place").help(help.to_owned()))
+    };
+    if is_track {
+        return wrong("a track says itself where it begins".to_owned(), "leave `place` out");
+    }
+    if place.len() != 2 {
+        let message = format!("a place has two lengths, not {}", place.len());
+        return wrong(message, "write two, as in place = [\"1 km\", \"2.2 km\"]");
+    }
+    let size = layout.config().size();
+    if place.iter().zip(size).any(|(at, side)| at.metres() > side) {
+        let message = format!(
+            "{} and {} are not in an area of {:.0} m by {:.0} m",
+            place[0], place[1], size[0], size[1]
+        );
+        return wrong(message, "choose a place within the area");
+    }
+    Ok(())
+}

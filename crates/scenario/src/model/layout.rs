@@ -1,0 +1,98 @@
+//! Many cells: `[layout]`, where sites stand and what is beyond the last of them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+pub use umts_stack::environment::Border;
+use umts_stack::environment::{self, Place};
+use umts_units::{Angle, Length};
+
+/// The cell of users who are always in the best one.
+pub(crate) const BEST: &str = "best";
+
+/// Sites of three sectors; each sector is a cell after the one `[[cell]]`, `sector-1`, `sector-2`, … if that is its name.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Layout {
+    /// Columns and rows of sites on a lattice of hexagons, 3 radii apart; a torus has an even number of rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<u32>", extend("x-default" = "[3, 4]", "x-range" = "two, 1 or more each", "x-source" = "Rendón et al. (2004), §3.2: 5 km x 5 km; the lattice is a reading"))]
+    pub sites: Option<Vec<u32>>,
+    /// Side of the hexagon of a sector.
+    #[schemars(extend("x-min" = "10 m", "x-max" = "100 km", "x-source" = "Rendón et al. (2004), §3.2"))]
+    pub sector_radius: Length,
+    /// What becomes of who leaves the area.
+    #[schemars(extend("x-source" = "a reading: Rendón et al. (2004) say nothing"))]
+    pub border: Border,
+    /// Width and height of the area; sites of a lattice stand in its middle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Vec<Length>", extend("x-default" = "that of the hexagons", "x-range" = "two, above zero"))]
+    pub area: Option<Vec<Length>>,
+    /// Sites one by one, in place of a lattice.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub site: Vec<Site>,
+}
+
+/// A site of three sectors.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Site {
+    /// How far right of the corner of the area it stands.
+    pub x: Length,
+    /// How far above it.
+    pub y: Length,
+    /// Where its first antenna looks, from the right against the clock; the others a third of a turn further each.
+    #[serde(default)]
+    #[schemars(extend("x-max" = "360 deg"))]
+    pub azimuth: Angle,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Layout {
+            sites: None,
+            sector_radius: Length::from_millimetres(500_000),
+            border: Border::default(),
+            area: None,
+            site: Vec::new(),
+        }
+    }
+}
+
+impl Layout {
+    /// What the file leaves open.
+    pub(crate) fn complete(&mut self) {
+        if self.site.is_empty() {
+            self.sites.get_or_insert_with(|| vec![3, 4]);
+        }
+    }
+
+    /// How many sites there are.
+    pub fn number_of_sites(&self) -> u64 {
+        match &self.sites {
+            Some(lattice) => lattice.iter().map(|number| u64::from(*number)).product(),
+            None => self.site.len() as u64,
+        }
+    }
+
+    /// The layout as the stack has it. What was not checked is a panic.
+    pub fn config(&self) -> environment::Layout {
+        let radius = self.sector_radius.metres();
+        let area = self.area.as_ref().map(|area| [area[0].metres(), area[1].metres()]);
+        match &self.sites {
+            Some(lattice) => {
+                environment::Layout::lattice([lattice[0], lattice[1]], radius, self.border, area)
+            }
+            None => {
+                let sites = self.site.iter().map(Site::config).collect();
+                environment::Layout::of(sites, radius, self.border, area.expect("it was checked"))
+            }
+        }
+    }
+}
+
+impl Site {
+    fn config(&self) -> environment::Site {
+        let place = Place { x: self.x.metres(), y: self.y.metres() };
+        environment::Site { place, azimuth: self.azimuth.radians() }
+    }
+}

@@ -1,0 +1,132 @@
+//! What lies between antennas and users of a layout: `[propagation]`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+pub use umts_stack::environment::PathLoss;
+use umts_stack::environment::{self, PropagationConfig, ShadowingConfig};
+use umts_units::{Angle, Db, Frequency, Length, Probability};
+
+/// Path loss, antennas and shadows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Propagation {
+    /// How the loss grows with the distance; never below that of free space.
+    #[schemars(extend("x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1"))]
+    pub model: PathLoss,
+    /// The carrier.
+    #[schemars(extend("x-min" = "100 MHz", "x-max" = "10 GHz", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1"))]
+    pub frequency: Frequency,
+    /// How high antennas stand above the roofs (`vehicular` only).
+    #[schemars(extend("x-min" = "1 m", "x-max" = "50 m", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.3"))]
+    pub above_roofs: Length,
+    /// Floors between antenna and user (`indoor_office` only).
+    #[schemars(extend("x-max" = 20, "x-source" = "UMTS 30.03 (TR 101 112) B.1.4.1.1"))]
+    pub floors: u32,
+    /// The least loss that there is, antennas and shadows included.
+    #[schemars(extend("x-min" = "0 dB", "x-max" = "200 dB", "x-source" = "TR 25.942: 70 dB for macro cells"))]
+    pub minimum_coupling_loss: Db,
+    /// The antennas of the sectors.
+    pub antenna: Antenna,
+    /// Shadows of what stands in between.
+    pub shadowing: Shadowing,
+}
+
+/// The antenna of a sector.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Antenna {
+    /// Its gain where it looks, cables included.
+    #[schemars(extend("x-min" = "-50 dB", "x-max" = "50 dB", "x-source" = "a reading: 34 dBm at a load of 0.80 need about 0 dB less losses"))]
+    pub gain: Db,
+    /// What walls and bodies take of it, everywhere alike.
+    #[schemars(extend("x-min" = "0 dB", "x-max" = "100 dB"))]
+    pub losses: Db,
+    /// The angle between the two directions that get 3 dB less.
+    #[schemars(extend("x-min" = "1 deg", "x-max" = "360 deg", "x-source" = "TR 25.996 §4.5.1"))]
+    pub beamwidth: Angle,
+    /// How much less gets who is behind it.
+    #[schemars(extend("x-min" = "0 dB", "x-max" = "100 dB", "x-source" = "TR 25.996 §4.5.1"))]
+    pub front_to_back: Db,
+}
+
+/// Log-normal shadows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Shadowing {
+    /// Standard deviation; `"0 dB"` for none.
+    #[schemars(extend("x-min" = "0 dB", "x-max" = "30 dB", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4: 10 dB, indoors 12 dB"))]
+    pub deviation: Db,
+    /// How far a user goes until the correlation with the shadow before is one half.
+    #[schemars(extend("x-min" = "1 m", "x-max" = "10 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.4: 20 m, 5 m for pedestrians and indoors"))]
+    pub decorrelation: Length,
+    /// Correlation of the shadows of two sites; sectors of a site have one.
+    #[schemars(extend("x-source" = "TR 25.942"))]
+    pub between_sites: Probability,
+}
+
+impl Default for Propagation {
+    fn default() -> Self {
+        let config = PropagationConfig::default();
+        Propagation {
+            model: config.path_loss,
+            frequency: Frequency::from_hertz(2_000_000_000),
+            above_roofs: Length::from_millimetres(15_000),
+            floors: config.floors,
+            minimum_coupling_loss: Db(config.minimum_coupling_db),
+            antenna: Antenna::default(),
+            shadowing: Shadowing::default(),
+        }
+    }
+}
+
+impl Default for Antenna {
+    fn default() -> Self {
+        let antenna = PropagationConfig::default().antenna;
+        Antenna {
+            gain: Db(antenna.net_gain_db),
+            losses: Db(0.0),
+            beamwidth: Angle::from_millidegrees(70_000),
+            front_to_back: Db(antenna.front_to_back_db),
+        }
+    }
+}
+
+impl Default for Shadowing {
+    fn default() -> Self {
+        let config = ShadowingConfig::default();
+        Shadowing {
+            deviation: Db(config.deviation_db),
+            decorrelation: Length::from_millimetres(20_000),
+            between_sites: Probability::new(config.between_sites).expect("a correlation"),
+        }
+    }
+}
+
+impl Propagation {
+    /// Path loss and antennas as the stack has them.
+    pub fn config(&self) -> PropagationConfig {
+        PropagationConfig {
+            path_loss: self.model,
+            frequency_mhz: self.frequency.megahertz(),
+            above_roofs_m: self.above_roofs.metres(),
+            floors: self.floors,
+            antenna: environment::Antenna {
+                net_gain_db: self.antenna.gain.0 - self.antenna.losses.0,
+                beamwidth_deg: self.antenna.beamwidth.degrees(),
+                front_to_back_db: self.antenna.front_to_back.0,
+            },
+            minimum_coupling_db: self.minimum_coupling_loss.0,
+        }
+    }
+}
+
+impl Shadowing {
+    /// Shadows as the stack has them.
+    pub fn config(&self) -> ShadowingConfig {
+        ShadowingConfig {
+            deviation_db: self.deviation.0,
+            decorrelation_m: self.decorrelation.metres(),
+            between_sites: self.between_sites.value(),
+        }
+    }
+}

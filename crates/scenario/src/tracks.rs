@@ -1,0 +1,113 @@
+//! Tracks for `mobility.model = "track"`: text files of `TIME X Y`, in seconds and metres, one line for each place.
+
+use std::sync::Arc;
+
+use umts_stack::environment::{Place, Track};
+use umts_units::Duration;
+
+use crate::check;
+use crate::error::Problem;
+use crate::extends::{read_bytes, reason};
+use crate::model::Scenario;
+use crate::tree::{Node, Source};
+
+/// As long as the longest run, in seconds.
+const LATEST_S: f64 = 3.6e9;
+/// Further than any area reaches, in metres.
+const FARTHEST_M: f64 = 1e9;
+
+/// Reads the tracks of all users of `scenario`; the files' names are then relative to its own folder.
+pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
+    for (i, mobility) in scenario.ue.iter_mut().map(|ue| &mut ue.mobility).enumerate() {
+        let Some((file, track)) = mobility.as_mut().and_then(|of| Some((of.file.as_mut()?, &mut of.track)))
+        else {
+            continue;
+        };
+        let path = format!("ue.{i}.mobility.file");
+        let fail = |message: String| check::problem(tree, &path, message).label("this file");
+        let source = &sources[tree.find(&path).0.at.source];
+        let place = source.folder.join(&*file);
+        let bytes = read_bytes(&place).map_err(|error| {
+            fail(format!("cannot read {}: {}", place.display(), reason(&error)))
+                .help("the name is relative to the folder of the file that it stands in".to_owned())
+        })?;
+        let points = parse(&String::from_utf8_lossy(&bytes)).map_err(|(line, wrong)| {
+            fail(format!("{}, line {line}: {wrong}", place.display())).help(
+                "a line is a time in seconds and a place in metres, as in 12.5 1040 980; the first time is 0"
+                    .to_owned(),
+            )
+        })?;
+        let read = Track::new(&points)
+            .ok_or_else(|| fail(format!("{} holds no line with a place", place.display())))?;
+        *track = Some(Arc::new(read));
+        *file = source.relative_folder.join(&*file).display().to_string();
+    }
+    Ok(())
+}
+
+/// The places, or the number of the first line that is wrong and what is wrong with it.
+fn parse(text: &str) -> Result<Vec<(Duration, Place)>, (usize, String)> {
+    let mut points: Vec<(Duration, Place)> = Vec::new();
+    for (number, line) in text.lines().enumerate() {
+        let line = line.split('#').next().unwrap_or_default();
+        let words: Vec<&str> = line.split_whitespace().collect();
+        if words.is_empty() {
+            continue;
+        }
+        let wrong = |message: String| (number + 1, message);
+        let point = point(&words).map_err(wrong)?;
+        match points.last() {
+            None if !point.0.is_zero() => {
+                return Err(wrong(format!("a track begins at 0, not at {}", words[0])));
+            }
+            Some(last) if point.0 <= last.0 => {
+                return Err(wrong(format!("{} is not after the line above", words[0])));
+            }
+            _ => points.push(point),
+        }
+    }
+    Ok(points)
+}
+
+fn point(words: &[&str]) -> Result<(Duration, Place), String> {
+    let [time, x, y] = words else {
+        return Err(format!("{} words where three are expected", words.len()));
+    };
+    let at = time.parse().ok().filter(|at: &f64| (0.0..=LATEST_S).contains(at));
+    let at = at.ok_or_else(|| format!("`{time}` is no time in seconds from 0 on"))?;
+    let metres = |word: &str| {
+        let number = word.parse().ok().filter(|metres: &f64| metres.abs() <= FARTHEST_M);
+        number.ok_or_else(|| format!("`{word}` is no number of metres"))
+    };
+    Ok((Duration::from_secs_f64(at), Place { x: metres(x)?, y: metres(y)? }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_and_times_are_read() {
+        let points =
+            parse("# a walk\n0 100 200\n\n12.5 110 -5.5 # behind the border\n").expect("it is right");
+        assert_eq!(points[1], (Duration::from_millis(12_500), Place { x: 110.0, y: -5.5 }));
+        assert_eq!(points.len(), 2);
+    }
+
+    #[test]
+    fn a_wrong_line_is_named() {
+        for (text, line, part) in [
+            ("0 1 1\n5 2\n", 2, "2 words"),
+            ("1 1 1\n", 1, "begins at 0"),
+            ("0 1 1\n5 1 1\n5 2 2\n", 3, "not after"),
+            ("0 x 1\n", 1, "`x` is no number of metres"),
+            ("-1 1 1\n", 1, "no time"),
+            ("0 nan 1\n", 1, "no number"),
+        ] {
+            let (at, wrong) = parse(text).expect_err(text);
+            assert_eq!(at, line, "{text}");
+            assert!(wrong.contains(part), "{wrong}");
+        }
+        assert_eq!(parse("# nothing\n"), Ok(Vec::new()));
+    }
+}

@@ -1,0 +1,224 @@
+//! Many cells: what a layout comes to, and what cannot be meant.
+
+use std::path::Path;
+
+use umts_scenario::model::MobilityModel;
+use umts_scenario::{Loaded, Scenario, ScenarioError};
+use umts_stack::environment::{Border, MobilityConfig, PropagationConfig, ShadowingConfig};
+
+/// One user in a layout; `LAYOUT` stands in `[layout]`, `UE` in `[[ue]]`, `REST` at the end.
+const SMALL: &str = "version = 1\nduration = \"10 s\"\n[layout]\nLAYOUT\n[[ue]]\nname = \"user\"\nUE\nREST\n";
+
+fn load(text: &str) -> Result<Loaded, ScenarioError> {
+    Scenario::parse(text, "test.toml", Path::new(""), &[])
+}
+
+fn loaded(text: &str) -> Scenario {
+    load(text).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario
+}
+
+fn with(place: &str, keys: &str) -> String {
+    let text = SMALL.replacen(place, keys, 1);
+    ["LAYOUT", "UE", "REST"].iter().fold(text, |text, place| text.replace(&format!("\n{place}\n"), "\n\n"))
+}
+
+#[test]
+fn a_layout_has_36_sectors_on_a_torus_by_default() {
+    let scenario = loaded(&with("REST", "[[cell]]\nname = \"sector\""));
+    let cells = &scenario.plan().cells;
+    assert_eq!((cells.len(), &*cells[0].name, &*cells[35].name), (36, "sector-1", "sector-36"));
+    assert!(cells.iter().all(|cell| cell.of == 0));
+    let environment = scenario.environment().expect("it has one");
+    let layout = environment.layout;
+    assert_eq!((layout.cells(), layout.border(), layout.sector_radius()), (36, Border::Torus, 500.0));
+    assert_eq!(environment.propagation, PropagationConfig::default());
+    assert_eq!(environment.shadowing, ShadowingConfig::default());
+    let user = &scenario.ue[0];
+    let mobility = user.mobility.as_ref().expect("it is somewhere");
+    assert_eq!((&*user.cell, mobility.model), ("best", MobilityModel::Still));
+}
+
+#[test]
+fn without_a_layout_cells_are_those_of_the_file() {
+    let text = "version = 1\nduration = \"1 s\"\n[[ue]]\nname = \"u\"\n[[cell]]\nname = \"a\"";
+    let scenario = loaded(text);
+    let cells: Vec<_> = scenario.plan().cells.iter().map(|cell| (&*cell.name, cell.of)).collect();
+    assert_eq!(cells, [("a", 0)]);
+    assert_eq!((&scenario.layout, &scenario.propagation, &scenario.ue[0].mobility), (&None, &None, &None));
+}
+
+#[test]
+fn speeds_and_places_are_read_with_their_units() {
+    let scenario = loaded(&with("UE", "mobility = { speed = \"36 km/h\", place = [\"1 km\", \"250 m\"] }"));
+    let mobility = scenario.ue[0].mobility.as_ref().expect("it moves");
+    let MobilityConfig::Legs(legs) = mobility.config() else { panic!("legs by default") };
+    assert_eq!((legs.speed, legs.length, legs.turning), (10.0, 20.0, 0.2));
+    assert_eq!(legs.begins.map(|place| (place.x, place.y)), Some((1000.0, 250.0)));
+    let mobility = "mobility = { model = \"still\", place = [\"1 km\", \"250 m\"] }";
+    let still = loaded(&with("UE", mobility)).ue[0].mobility.as_ref().map(|of| of.config());
+    assert!(matches!(still, Some(MobilityConfig::Track(_))), "a track of one place: {still:?}");
+}
+
+#[test]
+fn sites_may_be_listed() {
+    let text = with(
+        "LAYOUT",
+        "border = \"reflect\"\narea = [\"2 km\", \"2 km\"]\n[[layout.site]]\nx = \"500 m\"\ny = \"1 km\"\nazimuth = \"30 deg\"\n\
+         [[layout.site]]\nx = \"1.5 km\"\ny = \"1 km\"",
+    );
+    let scenario = loaded(&text);
+    assert_eq!(scenario.plan().cells.len(), 6);
+    let layout = scenario.layout.as_ref().expect("it is there").config();
+    assert_eq!((layout.sites()[1].place.x, layout.size()), (1500.0, [2000.0; 2]));
+    assert!((layout.sites()[0].azimuth - std::f64::consts::FRAC_PI_6).abs() < 1e-12);
+}
+
+#[test]
+fn a_layout_survives_being_written_out_and_hashed() {
+    for text in [with("LAYOUT", "sites = [6, 6]"), with("REST", "[propagation]\nmodel = \"pedestrian\"")] {
+        let first = loaded(&text);
+        let again = loaded(&first.to_toml());
+        assert_eq!(again.layout, first.layout);
+        assert_eq!((again.content_hash(), &again.propagation), (first.content_hash(), &first.propagation));
+    }
+    let hashes = ["50 km/h", "120 km/h"]
+        .map(|speed| loaded(&with("UE", &format!("mobility = {{ speed = \"{speed}\" }}"))).content_hash());
+    assert_ne!(hashes[0], hashes[1]);
+}
+
+/// Only another model of block errors has other keys.
+#[test]
+fn another_path_loss_leaves_the_frequency_alone() {
+    let text = with("REST", "[propagation]\nfrequency = \"900 MHz\"");
+    let set = [("propagation.model".to_owned(), "pedestrian".to_owned())];
+    let scenario = Scenario::parse(&text, "test.toml", Path::new(""), &set).expect("it loads").scenario;
+    assert_eq!(scenario.propagation.as_ref().map(|of| of.frequency.megahertz()), Some(900.0));
+}
+
+#[test]
+fn a_track_is_read_and_counts_in_the_hash() {
+    let folder = std::env::temp_dir().join(format!("umts-tracks-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).expect("a folder");
+    let text = with("UE", "mobility = { model = \"track\", file = \"walk.txt\" }");
+    let parse = |track: &str| {
+        std::fs::write(folder.join("walk.txt"), track).expect("a file");
+        Scenario::parse(&text, "test.toml", &folder, &[])
+    };
+    let first = parse("0 100 100\n10 120 100\n").expect("it is right").scenario;
+    let other = parse("0 100 100\n10 130 100\n").expect("it is right").scenario;
+    assert!(matches!(first.ue[0].mobility.as_ref().map(|of| of.config()), Some(MobilityConfig::Track(_))));
+    assert_ne!(first.content_hash(), other.content_hash());
+    let error = parse("0 100 100\n0 130 100\n").expect_err("twice at 0");
+    assert_eq!(error.key(), "ue.0.mobility.file");
+    assert!(error.render(false).contains("line 2"), "{}", error.render(false));
+    std::fs::remove_dir_all(&folder).expect("it is ours");
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "a table of mistakes")]
+fn each_mistake_in_a_layout_is_named_where_it_stands() {
+    // place, keys, key, part of the message, part of the help
+    let cases: &[(&str, &str, &str, &str, &str)] = &[
+        ("LAYOUT", "sites = [3, 5]", "layout.sites", "a torus of 5 rows does not close", "sites = [3, 6]"),
+        ("LAYOUT", "sites = [3]", "layout.sites", "not 1 numbers", "sites = [3, 4]"),
+        ("LAYOUT", "sites = [0, 4]", "layout.sites", "has no site", "1 or more"),
+        ("LAYOUT", "sites = [100, 100]", "layout.sites", "10000 sites are too many", "1000 at most"),
+        ("LAYOUT", "sector_radius = \"0 m\"", "layout.sector_radius", "cannot be 0 m", "10 m to 100 km"),
+        (
+            "LAYOUT",
+            "area = [\"5 km\", \"5 km\"]",
+            "layout.area",
+            "that of its lattice",
+            "border = \"reflect\"",
+        ),
+        (
+            "LAYOUT",
+            "border = \"reflect\"\narea = [\"5 km\"]",
+            "layout.area",
+            "a width and a height",
+            "two lengths",
+        ),
+        (
+            "LAYOUT",
+            "border = \"reflect\"\narea = [\"5 km\", \"0 m\"]",
+            "layout.area",
+            "holds nobody",
+            "two lengths",
+        ),
+        ("LAYOUT", "[[layout.site]]\nx = \"1 m\"\ny = \"1 m\"", "layout.area", "is not said", "area = "),
+        (
+            "LAYOUT",
+            "sites = [3, 4]\n[[layout.site]]\nx = \"1 m\"\ny = \"1 m\"",
+            "layout.sites",
+            "a lattice or a list",
+            "leave `sites` out",
+        ),
+        (
+            "LAYOUT",
+            "area = [\"1 km\", \"1 km\"]\n[[layout.site]]\nx = \"1 m\"\ny = \"2 km\"",
+            "layout.site.0.y",
+            "y = 2 km is not in an area of 1 km by 1 km",
+            "1 km at most",
+        ),
+        ("UE", "cell = \"cell\"", "ue.0.cell", "in the best cell, not in `cell`", "cell = \"best\""),
+        (
+            "REST",
+            "[[cell]]\nname = \"a\"\n[[cell]]\nname = \"b\"",
+            "cell",
+            "there are 2 [[cell]]",
+            "one [[cell]]",
+        ),
+        ("REST", "[[cell]]\nname = \"a\"\nduplex = \"tdd\"", "cell.0.duplex", "is TDD", "duplex = \"fdd\""),
+        ("REST", "[[cell]]\nname = \"best\"", "cell.0.name", "cannot be defined", "another name"),
+        ("UE", "mobility = { model = \"track\" }", "ue.0.mobility", "is not named", "add file"),
+        ("UE", "mobility = { file = \"x\" }", "ue.0.mobility.file", "cannot read", "relative to the folder"),
+        ("UE", "mobility = { place = [\"1 m\"] }", "ue.0.mobility.place", "two lengths, not 1", "write two"),
+        (
+            "UE",
+            "mobility = { place = [\"1 m\", \"6 km\"] }",
+            "ue.0.mobility.place",
+            "not in an area of 4500 m by 5196 m",
+            "within the area",
+        ),
+        (
+            "UE",
+            "mobility = { speed = \"600 km/h\" }",
+            "ue.0.mobility.speed",
+            "cannot be 600 km/h",
+            "500 km/h",
+        ),
+        ("UE", "count = 65535\n[[ue]]\nname = \"more\"", "ue", "65536 user equipments are too many", "65535"),
+        (
+            "REST",
+            "[propagation]\nshadowing = { deviation = \"-1 dB\" }",
+            "propagation.shadowing.deviation",
+            "cannot be -1 dB",
+            "0 dB to 30 dB",
+        ),
+    ];
+    for (place, keys, path, message, help) in cases {
+        mistake(&with(place, keys), path, message, help);
+    }
+}
+
+#[test]
+fn without_a_layout_nothing_is_anywhere() {
+    let cases: &[(&str, &str, &str, &str, &str)] = &[
+        ("UE", "cell = \"best\"", "ue.0.cell", "no cell is better", "add [layout]"),
+        ("UE", "mobility = { speed = \"3 km/h\" }", "ue.0.mobility", "nowhere to go", "add [layout]"),
+        ("REST", "[propagation]\nmodel = \"vehicular\"", "propagation", "no distance", "add [layout]"),
+    ];
+    for (place, keys, path, message, help) in cases {
+        mistake(&with(place, keys).replace("[layout]\n", ""), path, message, help);
+    }
+}
+
+#[track_caller]
+fn mistake(text: &str, path: &str, message: &str, help: &str) {
+    let error = load(text).expect_err(text);
+    let picture = error.render(false);
+    assert_eq!(error.key(), path, "{picture}");
+    assert!(error.message().contains(message), "expected `{message}`:\n{picture}");
+    assert!(error.help().unwrap_or_default().contains(help), "expected `{help}`:\n{picture}");
+    assert!(error.line().is_some() && error.file() == "test.toml", "{picture}");
+}
