@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::error::{Problem, ScenarioError};
 use crate::extends::{Files, read_text};
 use crate::model::{self, Cell, Duplex, Link, Mobility, VERSION};
-use crate::plan::Scenario;
+use crate::plan::{Plan, Scenario};
 use crate::tree::{Node, Source, Table, Value, join, merge};
 use crate::{
     capacity_traces, check, controls, flat_profiles, link_tables, overrides, profiles, range, recordings,
@@ -78,7 +78,8 @@ fn resolve(
         range::check(&tree)?;
         let mut scenario = read(&tree)?;
         complete_tdd_cells(&mut scenario, &tree);
-        complete_layout(&mut scenario);
+        complete_layout(&mut scenario, &tree);
+        count_no_calls(&mut scenario, &tree)?;
         fill_cells(&mut scenario, &tree)?;
         controls::read_all(&mut scenario, &tree, &files.sources)?;
         verdicts::read_all(&mut scenario, &tree, &files.sources)?;
@@ -87,6 +88,7 @@ fn resolve(
         tracks::read_all(&mut scenario, &tree, &files.sources)?;
         let traces = capacity_traces::read_all(&mut scenario, &tree, &files.sources)?;
         let (plan, more) = check::check(&scenario, traces, &tree)?;
+        spell_sides(&mut scenario, &plan);
         warnings.extend(more);
         Ok(Loaded { scenario: Scenario { model: scenario, plan }, warnings })
     })();
@@ -108,7 +110,8 @@ fn complete(tree: &mut Node, files: &mut Files, stem: &str) -> Result<(), Scenar
         link: Vec<Link>,
         cell: Vec<Cell>,
     }
-    let defaults = Defaults { name: safe(stem), link: model::default_chain(), cell: model::default_cells() };
+    let cell = if tree.get("layout").is_some() { model::default_sector() } else { model::default_cells() };
+    let defaults = Defaults { name: safe(stem), link: model::default_chain(), cell };
     let text = toml::to_string(&defaults).expect("defaults can be written");
     let source = files.add("built-in defaults", text.clone());
     let mut defaults = crate::tree::Reader { source, by_override: false, shift: 0 }
@@ -145,7 +148,7 @@ fn check_version(tree: &Node) -> Result<(), Problem> {
     }
 }
 
-/// Completes `[ue.rlc]`, `[ue.rrc]`, `[ue.radio]`, `[flow.tcp]` and both sides of `[pep]` from the top-level tables.
+/// Completes `[ue.rlc]`, `[ue.rrc]`, `[ue.radio]` and `[flow.tcp]` from the top-level tables.
 fn inherit_tables(tree: &mut Node) {
     let top = |tree: &Node, key: &str| tree.get(key).cloned().filter(|node| node.as_table().is_some());
     let (rlc, rrc) = (top(tree, "rlc"), top(tree, "rrc"));
@@ -158,11 +161,6 @@ fn inherit_tables(tree: &mut Node) {
     }
     for flow in table.get_mut("flow").map(Node::elements_mut).unwrap_or_default() {
         inherit_or_take(flow, "tcp", tcp.as_ref());
-    }
-    if let Some(pep) = table.get_mut("pep") {
-        for side in ["server_side", "radio_side"] {
-            inherit_or_take(pep, side, tcp.as_ref());
-        }
     }
 }
 
@@ -184,6 +182,17 @@ fn inherit(element: &mut Node, key: &str, top: Option<&Node>) {
     }
 }
 
+/// Values of the sides of `[pep]` have one spelling each, as those of other tables: the keys that a side has are the same for
+/// every flow.
+fn spell_sides(scenario: &mut model::Scenario, plan: &Plan) {
+    if let (Some(pep), Some(plan)) = (&mut scenario.pep, &plan.pep)
+        && let Some([server, radio]) = plan.sides.first()
+    {
+        pep.server_side.spell_as(server);
+        pep.radio_side.spell_as(radio);
+    }
+}
+
 /// A TDD cell has slots, and no FACH and RACH that nobody wrote.
 fn complete_tdd_cells(scenario: &mut model::Scenario, tree: &Node) {
     for (i, cell) in scenario.cell.iter_mut().enumerate().filter(|(_, cell)| cell.duplex == Duplex::Tdd) {
@@ -194,17 +203,43 @@ fn complete_tdd_cells(scenario: &mut model::Scenario, tree: &Node) {
     }
 }
 
-/// With a layout there is something between its cells and users, who are somewhere and in the best of them.
-fn complete_layout(scenario: &mut model::Scenario) {
+/// With a layout there is something between its cells and users, who are somewhere and in the best of them, on its DSCH;
+/// common channels that nobody wrote are not there.
+fn complete_layout(scenario: &mut model::Scenario, tree: &Node) {
     let Some(layout) = &mut scenario.layout else { return };
     layout.complete();
     scenario.propagation.get_or_insert_default();
-    for ue in &mut scenario.ue {
+    scenario.handover.get_or_insert_default();
+    let is_written = |key: &str| tree.find(key).1;
+    for (i, cell) in scenario.cell.iter_mut().enumerate() {
+        cell.power.get_or_insert_default();
+        cell.dsch.get_or_insert_default();
+        cell.fach = cell.fach.take().filter(|_| is_written(&format!("cell.{i}.fach")));
+        cell.rach = cell.rach.take().filter(|_| is_written(&format!("cell.{i}.rach")));
+    }
+    for (i, ue) in scenario.ue.iter_mut().enumerate() {
         ue.mobility.get_or_insert_with(Mobility::still);
         if ue.cell.is_empty() {
             model::BEST.clone_into(&mut ue.cell);
         }
+        if !is_written(&format!("ue.{i}.bearer")) {
+            let bearer = if ue.calls.is_some() { model::CONVERSATIONAL } else { model::DSCH };
+            bearer.clone_into(&mut ue.bearer);
+        }
     }
+}
+
+/// Calls come and go: they are no user equipments that are counted.
+fn count_no_calls(scenario: &mut model::Scenario, tree: &Node) -> Result<(), Problem> {
+    for (i, ue) in scenario.ue.iter_mut().enumerate().filter(|(_, ue)| ue.calls.is_some()) {
+        let path = format!("ue.{i}.count");
+        if tree.find(&path).1 {
+            return Err(check::problem(tree, &path, "calls come and go, and are not counted")
+                .help("leave `count` out, and say in `calls` how many Erlang are offered".to_owned()));
+        }
+        ue.count = 0;
+    }
+    Ok(())
 }
 
 /// A user group that names no cell is in the only one.

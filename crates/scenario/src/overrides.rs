@@ -2,6 +2,7 @@
 
 use crate::error::{Problem, ScenarioError};
 use crate::extends::Files;
+use crate::schema::has_key;
 use crate::tree::{Node, Origin, Reader, Table, Value, is_block_errors, join};
 
 /// What stands in place of a file's name.
@@ -45,7 +46,7 @@ fn place(node: &mut Node, keys: &[&str], key_at: Origin, value: Node) -> Result<
     let path = node.path.clone();
     match (&mut node.value, keys) {
         (Value::Array(elements), [first, rest @ ..]) => {
-            let (i, is_named) = choose(elements, first, &path, key_at)?;
+            let (i, is_named) = choose(elements, keys, &path, key_at)?;
             let rest = if is_named { rest } else { keys };
             if rest.is_empty() {
                 let help = format!("add the key to set, as in {path}.{first}.KEY=VALUE");
@@ -74,10 +75,17 @@ fn place(node: &mut Node, keys: &[&str], key_at: Origin, value: Node) -> Result<
     }
 }
 
-/// The element that `key` names by its index or its name, and true; or the only element, and false.
-fn choose(elements: &[Node], key: &str, path: &str, key_at: Origin) -> Result<(usize, bool), Problem> {
+/// The element that the first of `keys` names by its index or its name, and true; or the only element, and false.
+fn choose(elements: &[Node], keys: &[&str], path: &str, key_at: Origin) -> Result<(usize, bool), Problem> {
+    let key = keys[0];
     let by_index = key.parse::<usize>().ok().filter(|i| *i < elements.len());
     let by_name = || elements.iter().position(|element| identity(element) == Some(key));
+    // The only element may have the name of one of its own tables, as a cell `tdd` has: then the next key tells.
+    let is_own_table =
+        || keys.get(1).is_some_and(|next| !has_key(path, &[], next) && has_key(path, &[key], next));
+    if elements.len() == 1 && by_index.is_none() && by_name().is_some() && is_own_table() {
+        return Ok((0, false));
+    }
     if let Some(i) = by_index.or_else(by_name) {
         return Ok((i, true));
     }

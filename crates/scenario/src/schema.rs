@@ -183,6 +183,13 @@ pub(crate) fn resolve(property: &Value) -> &Value {
     }
 }
 
+/// Whether elements of the array at `path` (`cell`) have such a key, or their table `below` it has.
+pub(crate) fn has_key(path: &str, below: &[&str], key: &str) -> bool {
+    let elements = resolve(&cached()["properties"][path])["items"].clone();
+    let table = below.iter().fold(elements, |table, name| resolve(&table)["properties"][*name].clone());
+    resolve(&table)["properties"].get(key).is_some()
+}
+
 /// Tells plain JSON Schema what `x-min` and `x-max` say about numbers.
 fn spell_bounds(schema: &mut Value) {
     match schema {

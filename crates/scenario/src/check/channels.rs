@@ -79,6 +79,9 @@ impl Inspection<'_> {
         if let Some(granted) = self.granted_channels(i)? {
             return Ok(granted);
         }
+        if let Some(of_layout) = self.sector_channels(i)? {
+            return Ok(of_layout);
+        }
         let (scenario, named) = (self.scenario, &self.names.groups[i]);
         let rlc = scenario.rlc_of(&scenario.ue[i]);
         let own = match &named.bearer {

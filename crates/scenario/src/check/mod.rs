@@ -10,6 +10,7 @@ mod pep;
 mod reserved;
 mod rlc;
 mod rrc;
+mod sectors;
 mod sharing;
 mod tdd;
 mod traffic;
@@ -23,7 +24,7 @@ use umts_stack::rnc::Reserved;
 
 use crate::error::Problem;
 use crate::model::Scenario;
-use crate::plan::{Group, Plan, PlannedCell};
+use crate::plan::{Group, PepPlan, Plan, PlannedCell};
 use crate::tree::Node;
 use channels::GroupChannels;
 use names::Names;
@@ -49,7 +50,7 @@ struct Findings {
     reserved: Vec<Reserved>,
     discards: Vec<Discard>,
     impaired: Vec<FlowId>,
-    hops_to_pep: Option<u32>,
+    pep: Option<PepPlan>,
 }
 
 /// The first mistake of `scenario`; or what it comes to, and what to look at before its results are trusted.
@@ -68,7 +69,7 @@ pub(crate) fn check(
 }
 
 fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) -> Plan {
-    let Findings { red, channels, reserved, discards, impaired, hops_to_pep } = findings;
+    let Findings { red, channels, reserved, discards, impaired, pep } = findings;
     let mut next = 0;
     let found = channels.into_iter().zip(discards).zip(traces);
     let groups = scenario.ue.iter().zip(&names.groups).zip(found).enumerate();
@@ -86,7 +87,7 @@ fn plan(scenario: &Scenario, names: &Names, findings: Findings, traces: Traces) 
             flows: names.flows_of(i).collect(),
         }
     });
-    Plan { red, cells: cells(scenario), reserved, groups: groups.collect(), impaired, hops_to_pep }
+    Plan { red, cells: cells(scenario), reserved, groups: groups.collect(), impaired, pep }
 }
 
 /// Each `[[cell]]`, or each sector of a layout after the only one.
@@ -127,6 +128,7 @@ impl Inspection<'_> {
         let red = self.red()?;
         self.tdd_cells()?;
         self.dschs()?;
+        self.sectors()?;
         let channels = self.channels()?;
         let reserved = self.reserved(&channels);
         let discards = self.rlc()?;
@@ -134,8 +136,8 @@ impl Inspection<'_> {
         self.radio();
         self.capacity()?;
         let impaired = self.traffic()?;
-        let hops_to_pep = self.pep()?;
-        Ok(Findings { red, channels, reserved, discards, impaired, hops_to_pep })
+        let pep = self.pep()?;
+        Ok(Findings { red, channels, reserved, discards, impaired, pep })
     }
 }
 

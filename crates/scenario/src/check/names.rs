@@ -5,7 +5,7 @@ use umts_stack::ids::UeId;
 use super::problem;
 use super::tdd::GRANTED;
 use crate::error::Problem;
-use crate::model::{Bearer, SWITCHED, Scenario};
+use crate::model::{Bearer, CONVERSATIONAL, DSCH, SWITCHED, Scenario};
 use crate::reference_bearers::{self, ReferenceBearer};
 use crate::suggest::nearest;
 use crate::tree::Node;
@@ -83,6 +83,8 @@ impl Names {
             (COMMON, "FACH and RACH"),
             (SWITCHED, "users whose channels RRC chooses"),
             (GRANTED, "users of a TDD cell"),
+            (DSCH, "users of the DSCHs of a layout"),
+            (CONVERSATIONAL, "calls in a layout"),
         ];
         for (taken, meaning) in taken {
             if let Some(i) = bearers.iter().position(|name| *name == taken) {
@@ -96,7 +98,12 @@ impl Names {
         let groups = groups.collect::<Result<_, _>>()?;
         let flows = flow.iter().enumerate();
         let flows = flows.map(|(i, flow)| known(tree, &format!("flow.{i}.ue"), "ue", &flow.ue, &ues));
-        let flows = flows.collect::<Result<_, _>>()?;
+        let flows: Vec<usize> = flows.collect::<Result<_, _>>()?;
+        for (i, &group) in flows.iter().enumerate().filter(|(_, group)| ue[**group].calls.is_some()) {
+            let message = format!("`{}` are calls, which carry speech and no flow", ue[group].name);
+            let help = "name users with a bearer of their own, or leave the flow out".to_owned();
+            return Err(problem(tree, &format!("flow.{i}.ue"), message).label("these calls").help(help));
+        }
         number_of_ues(scenario, tree)?;
         Ok(Names { groups, flows })
     }
@@ -122,7 +129,7 @@ impl GroupNames {
     ) -> Result<GroupNames, Problem> {
         let ue = &scenario.ue[i];
         let names: Vec<&str> = dedicated.iter().map(|known| known.bearer.name.as_str()).collect();
-        let shared = [COMMON, SWITCHED, GRANTED];
+        let shared = [COMMON, SWITCHED, GRANTED, DSCH, CONVERSATIONAL];
         let known_bearers: Vec<&str> = shared.into_iter().chain(names.iter().copied()).collect();
         // With a layout there is one, and users are in its best sector.
         let cell = match scenario.layout {
@@ -151,6 +158,7 @@ pub(super) fn rrc_path(scenario: &Scenario, i: usize) -> String {
 fn number_of_ues(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     let total: usize = scenario.ue.iter().map(|ue| usize::from(ue.count)).sum();
     match total {
+        0 if scenario.ue.iter().any(|ue| ue.calls.is_some()) => Ok(()),
         0 => Err(problem(tree, "ue", "there is no user").help("add a [[ue]] with a name".to_owned())),
         1..=UeId::MOST => Ok(()),
         _ => Err(problem(tree, "ue", format!("{total} user equipments are too many"))

@@ -239,6 +239,11 @@ fn default_rach() -> Option<Rach> {
     Some(Rach::default())
 }
 
+/// The cell of a layout, which has neither of the common channels.
+pub(crate) fn default_sector() -> Vec<Cell> {
+    default_cells().into_iter().map(|cell| Cell { fach: None, rach: None, ..cell }).collect()
+}
+
 /// One cell with both common channels.
 pub(crate) fn default_cells() -> Vec<Cell> {
     vec![Cell {

@@ -72,6 +72,9 @@ pub struct Dsch {
     /// The SDUs whose timeouts are looked at.
     #[schemars(extend("x-source" = "a reading: the study says nothing"))]
     pub looks_at: LooksAt,
+    /// RLC payload rate of the DCH that each user has beside it for the uplink.
+    #[schemars(extend("x-max" = "10 Mbit/s", "x-source" = "a reading: the study says nothing"))]
+    pub uplink: BitRate,
     /// The time constant of the mean rate of `proportional_fair`.
     #[schemars(extend("x-min" = "20 ms", "x-max" = "1000 s", "x-source" = "Jalali et al. (2000): about 1 s"))]
     pub mean_over: Duration,
@@ -160,6 +163,7 @@ impl Default for Dsch {
             timeout_of: Some(Bytes(570)),
             expired: Expired::default(),
             looks_at: LooksAt::default(),
+            uplink: kbps(64),
             mean_over: Duration::from_secs(1),
         }
     }

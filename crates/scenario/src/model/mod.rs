@@ -8,8 +8,10 @@
 //! its configuration. What both know is said by the stack alone: words of options are its enums, and where a key is a
 //! variable the `Default` takes the value from there.
 
+mod calls;
 mod cell;
 mod dsch;
+mod handover;
 mod impairment;
 mod layout;
 mod mobility;
@@ -28,11 +30,14 @@ mod users;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use umts_stack::environment::EnvironmentConfig;
 use umts_units::Duration;
 
-pub(crate) use cell::default_cells;
+pub use calls::Calls;
 pub use cell::{Admission, Bearer, Cell, Dch, Fach, FachScheduling, Iub, IubTiming, Rach, RachAccess, TTIS};
+pub(crate) use cell::{default_cells, default_sector};
 pub use dsch::{Blocks, Dsch, DschFormat, TreeShare};
+pub use handover::{Handover, RlcAtHandover};
 pub use impairment::{Action, Impairment, PacketChoice, PacketKind};
 pub(crate) use layout::BEST;
 pub use layout::{Border, Layout, Site};
@@ -58,8 +63,8 @@ pub use traffic::{
     Cbr, EtsiWww, FirstSession, FtpSessions, OnOff, Pace, ParetoWww, Record, Replay, Rounding, Segments,
     SizeOf, Transport, Truncation, Web, WebVariant,
 };
+pub(crate) use users::{CONVERSATIONAL, DSCH, FlowTable, SWITCHED};
 pub use users::{Capacity, Flat, Flow, FlowDirection, Traffic, Ue};
-pub(crate) use users::{FlowTable, SWITCHED};
 
 use crate::text::{seed, word_end, word_off};
 
@@ -108,6 +113,10 @@ pub struct Scenario {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Propagation")]
     pub propagation: Option<Propagation>,
+    /// How users of a layout change cells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Handover")]
+    pub handover: Option<Handover>,
     /// The cells; with `[layout]` one, which describes each of its sectors.
     #[serde(default = "default_cells")]
     pub cell: Vec<Cell>,
@@ -140,6 +149,16 @@ pub struct Scenario {
 }
 
 impl Scenario {
+    /// Where cells are, if that is said, and what lies between them and users. What was not checked is a panic.
+    pub fn environment(&self) -> Option<EnvironmentConfig> {
+        let (layout, propagation) = self.layout.as_ref().zip(self.propagation.as_ref())?;
+        Some(EnvironmentConfig {
+            layout: layout.config(),
+            propagation: propagation.config(),
+            shadowing: propagation.shadowing.config(),
+        })
+    }
+
     /// RLC of a group.
     pub fn rlc_of<'a>(&'a self, ue: &'a Ue) -> &'a Rlc {
         ue.rlc.as_ref().unwrap_or(&self.rlc)

@@ -8,7 +8,7 @@ use umts_stack::radio::flat::FlatConfig;
 use umts_units::{BitRate, Bytes, Duration, Probability};
 
 use super::traffic::{Cbr, EtsiWww, FtpSessions, OnOff, ParetoWww, Replay, Web};
-use super::{Mobility, QueueLimit, Radio, Rlc, Rrc, Tcp, Transport};
+use super::{Calls, Mobility, QueueLimit, Radio, Rlc, Rrc, Tcp, Transport};
 use crate::text::{KeyError, word_unlimited};
 
 /// `count` user equipments alike.
@@ -17,8 +17,8 @@ use crate::text::{KeyError, word_unlimited};
 pub struct Ue {
     /// Name of the group, which flows refer to.
     pub name: String,
-    /// How many user equipments are in the group.
-    #[serde(default = "one")]
+    /// How many user equipments are in the group; 0 for calls, which come and go.
+    #[serde(default = "one", skip_serializing_if = "is_none")]
     #[schemars(extend("x-min" = 1, "x-max" = UeId::MOST))]
     pub count: u16,
     /// The cell they are in, which may be left out if there is only one; `"best"` with `[layout]`: that which is received best.
@@ -29,11 +29,16 @@ pub struct Ue {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Mobility")]
     pub mobility: Option<Mobility>,
-    /// `"common"` for FACH and RACH, `"switched"` for those and a DCH by turns (`[rrc]`), `"granted"` in a TDD cell, the name
-    /// of a `[[bearer]]`, or that of a reference bearer (`umts bearers`).
+    /// `"common"` for FACH and RACH, `"switched"` for those and a DCH by turns (`[rrc]`), `"granted"` in a TDD cell, `"dsch"`
+    /// in the cells of a `[layout]` and `"conversational-64"` for calls there, the name of a `[[bearer]]`, or that of a
+    /// reference bearer (`umts bearers`).
     #[serde(default = "common")]
-    #[schemars(extend("x-range" = "common, switched, granted, the name of a [[bearer]], or a name of `umts bearers`"))]
+    #[schemars(extend("x-range" = "common, switched, granted, dsch, conversational-64, the name of a [[bearer]], or a name of `umts bearers`"))]
     pub bearer: String,
+    /// In place of users that stay: calls that come and go, each with a DCH.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Calls", extend("x-default" = "none"))]
+    pub calls: Option<Calls>,
     /// Keys of `[rlc]` that differ for these users.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Rlc", extend("x-default" = "[rlc]", "x-overrides" = "rlc"))]
@@ -124,6 +129,10 @@ impl Ue {
 
 /// The bearer of users whose channels RRC chooses.
 pub(crate) const SWITCHED: &str = "switched";
+/// The bearer of users of the DSCHs of a layout.
+pub(crate) const DSCH: &str = "dsch";
+/// That of calls.
+pub(crate) const CONVERSATIONAL: &str = "conversational-64";
 
 /// One flow for every UE of the named group.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -368,6 +377,11 @@ impl From<Flow> for FlowTable {
 
 fn one() -> u16 {
     1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes references")]
+fn is_none(count: &u16) -> bool {
+    *count == 0
 }
 
 fn no_profile() -> String {

@@ -7,7 +7,7 @@ use umts_scenario::{Loaded, Scenario, ScenarioError};
 use umts_stack::rnc::mac_sh::{MacShConfig, Priority, Requirement};
 
 /// A cell of a layout with one user; `POWER` and `DSCH` stand in the tables of that name.
-const SMALL: &str = "version = 1\nduration = \"10 s\"\n[[cell]]\nname = \"sector\"\n[cell.power]\nPOWER\n[cell.dsch]\nDSCH\n\
+const SMALL: &str = "version = 1\nduration = \"10 s\"\n[layout]\n[[cell]]\nname = \"sector\"\n[cell.power]\nPOWER\n[cell.dsch]\nDSCH\n\
                      [[ue]]\nname = \"user\"\n";
 
 fn load(text: &str) -> Result<Loaded, ScenarioError> {

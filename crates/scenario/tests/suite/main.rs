@@ -13,4 +13,5 @@ mod reference;
 mod reference_bearers;
 mod rrc;
 mod scenarios;
+mod sectors;
 mod tdd;

@@ -54,6 +54,21 @@ fn tables_of_an_array_go_by_name_or_place() {
 }
 
 #[test]
+fn a_table_of_the_name_of_its_element_is_found_by_what_follows() {
+    let text = "version = 1\nduration = \"10 s\"\n[[cell]]\nname = \"tdd\"\nduplex = \"tdd\"\n[[ue]]\nname = \"u\"\n\
+                bearer = \"granted\"\nrlc = { status_format = \"list\" }\n[[flow]]\nue = \"u\"\n";
+    let rho = |key: &str| {
+        let scenario = set(text, &[(key, "0.25")]).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+        scenario.cell[0].tdd.as_ref().expect("it is TDD").radio.rho.value()
+    };
+    for key in ["cell.tdd.radio.rho", "cell.tdd.tdd.radio.rho", "cell.0.tdd.radio.rho"] {
+        assert_eq!(rho(key), 0.25, "{key}");
+    }
+    // A key of the cell itself: the name comes first.
+    assert_eq!(set(text, &[("cell.tdd.name", "other")]).unwrap().scenario.cell[0].name, "other");
+}
+
+#[test]
 fn tables_of_a_user_or_flow_lie_over_the_top_ones() {
     let scenario =
         with(&[("tcp.advertised_window", "10 segments"), ("rlc.window", "256"), ("rlc.max_dat", "3")]);

@@ -6,6 +6,7 @@
 mod metrics;
 mod radio;
 mod rrc;
+mod sectors;
 
 use umts_scenario::{Scenario, model as scenario};
 use umts_stack::core_network::Impairment;
@@ -34,7 +35,7 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
         core: links.map(|(link, red)| link.config(*red)).collect(),
         pep: scenario.pep.as_ref().zip(plan.pep.as_ref()).map(|(pep, plan)| pep.config(plan.hops)),
         cells: plan.cells.iter().map(|cell| radio::cell(scenario, cell.of)).collect(),
-        sectors: None,
+        sectors: sectors::sectors(scenario),
         ues,
         flows,
         programs: false,

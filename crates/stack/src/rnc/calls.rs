@@ -11,8 +11,10 @@ use crate::ids::CellId;
 use crate::radio::phy::power_control::{InnerLoop, OuterLoop, PowerConfig};
 use crate::traffic::laws::exponential;
 
-/// Blocks of a call in one TTI of 20 ms, of 640 bits each: 64 kbit/s.
+/// Blocks of a call in one TTI, of 640 bits each: 64 kbit/s.
 pub const BLOCKS: u32 = 2;
+/// The TTI of a call.
+pub const TTI: Duration = Duration::from_millis(20);
 /// The rate of a call, in bit/s.
 pub const RATE: f64 = 64_000.0;
 
@@ -37,8 +39,6 @@ pub struct CallsConfig {
     pub per: Offered,
     /// Mean length.
     pub holding: Duration,
-    /// Eb/N0 at which 1 % of the blocks are lost, in dB.
-    pub ebn0_db: f64,
 }
 
 /// A call under way.
@@ -186,7 +186,7 @@ mod tests {
     };
 
     const CONFIG: CallsConfig =
-        CallsConfig { offered: 24.0, per: Offered::Cell, holding: Duration::from_secs(120), ebn0_db: 2.25 };
+        CallsConfig { offered: 24.0, per: Offered::Cell, holding: Duration::from_secs(120) };
 
     /// Calls in so many cells, looked at each 100 ms, until `end`; what `look` sees of them.
     fn with_calls(config: CallsConfig, cells: usize, end: u64, mut look: impl FnMut(&[Call])) -> Calls {

@@ -27,7 +27,7 @@ use crate::rnc::mac_sh::{
     Accrual, CreditConfig, Debit, Expired, Format, LooksAt, MacShConfig, Priority, Requirement,
     TimeoutConfig, WithoutCredit,
 };
-use crate::rnc::sectors::{HandoverConfig, RlcAtHandover, SectorsConfig};
+use crate::rnc::sectors::{HandoverConfig, RlcAtHandover, SectorsConfig, TalkConfig};
 use crate::rnc::{Limits, Reserved, SchedulerKind};
 use crate::trace::{Postponed, TraceEvent};
 use crate::ue::{ChannelConfig, UeConfig};
@@ -92,8 +92,12 @@ fn sectors(guaranteed_blocks: f64, target_db: f64) -> SectorsConfig {
             rlc: RlcAtHandover::Kept,
         },
         calls: Vec::new(),
-        calls_slope: 2.5,
     }
+}
+
+fn talk(calls: CallsConfig) -> TalkConfig {
+    let (target, errors) = (linear(2.25), LinkTable::logistic(2.25, 2.5).into());
+    TalkConfig { calls, mobility: MobilityConfig::Still, target, errors }
 }
 
 /// No block is lost.
@@ -281,9 +285,8 @@ fn calls_alone(control: PowerControl, seconds: u64) -> (f64, f64) {
     let mut config = sectors(4.0, ERROR_FREE);
     config.power.control = control;
     config.environment.shadowing = ShadowingConfig::default();
-    let calls =
-        CallsConfig { offered: 24.0, per: Offered::Cell, holding: Duration::from_secs(120), ebn0_db: 2.25 };
-    config.calls = vec![(calls, MobilityConfig::Still)];
+    let calls = CallsConfig { offered: 24.0, per: Offered::Cell, holding: Duration::from_secs(120) };
+    config.calls = vec![talk(calls)];
     let mut bench = Bench::new(&config, &[]);
     bench.seconds(seconds);
     let (mut loads, mut ttis, mut blocks, mut losses) = (0.0, 0.0, 0.0, 0.0);
@@ -318,13 +321,8 @@ fn the_outer_loop_holds_one_percent_though_powers_come_late() {
     let with = |outer_loop| {
         let mut config = sectors(16.0, 2.25);
         config.power.outer_loop = outer_loop;
-        let calls = CallsConfig {
-            offered: 20.0,
-            per: Offered::Cell,
-            holding: Duration::from_secs(600),
-            ebn0_db: 2.25,
-        };
-        config.calls = vec![(calls, MobilityConfig::Still)];
+        let calls = CallsConfig { offered: 20.0, per: Offered::Cell, holding: Duration::from_secs(600) };
+        config.calls = vec![talk(calls)];
         config.environment.shadowing = ShadowingConfig::default();
         let mut bench = Bench::new(&config, &vec![MobilityConfig::Still; 36]);
         for n in 0..9_000 {
@@ -349,9 +347,8 @@ fn the_outer_loop_holds_one_percent_though_powers_come_late() {
 fn another_scheduler_meets_the_same_calls() {
     let told = |per_tti: f64| {
         let mut config = sectors(per_tti, 2.25);
-        let calls =
-            CallsConfig { offered: 5.0, per: Offered::Cell, holding: Duration::from_secs(10), ebn0_db: 2.25 };
-        config.calls = vec![(calls, MobilityConfig::Still)];
+        let calls = CallsConfig { offered: 5.0, per: Offered::Cell, holding: Duration::from_secs(10) };
+        config.calls = vec![talk(calls)];
         let mut bench = Bench::new(&config, &[MobilityConfig::Still, MobilityConfig::Still]);
         for n in 0..200 {
             bench.sends(50 * n, (n % 2) as u16, n, 570);

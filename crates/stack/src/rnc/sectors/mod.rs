@@ -13,6 +13,8 @@ mod steps;
 mod turn;
 mod users;
 
+use std::sync::Arc;
+
 use umts_kernel::random::{AddressedStream, Streams};
 use umts_units::Duration;
 
@@ -27,8 +29,8 @@ use crate::rnc::calls::{self, Call, Calls, CallsConfig};
 use crate::rnc::mac_sh::{Asks, MacSh, MacShConfig};
 use crate::rnc::rrc::CellSelection;
 
-/// Measurements come each 100 ms, and TTIs each 20 ms: a fifth of the mobiles is looked at in each.
-const PHASES: u64 = 5;
+/// Mobiles are measured each 100 ms, a part of them in each TTI (Rendón et al. 2004, §3.2).
+const MEASURED_EACH: Duration = Duration::from_millis(100);
 
 /// All cells of a layout.
 #[derive(Debug, Clone)]
@@ -41,10 +43,21 @@ pub struct SectorsConfig {
     pub dsch: MacShConfig,
     /// How users change cells.
     pub handover: HandoverConfig,
-    /// Calls, and how those who call move.
-    pub calls: Vec<(CallsConfig, MobilityConfig)>,
-    /// The curve of the calls' blocks, by the Eb/N0 of the kind of calls.
-    pub calls_slope: f64,
+    /// Calls of each kind.
+    pub calls: Vec<TalkConfig>,
+}
+
+/// Calls of one kind.
+#[derive(Debug, Clone)]
+pub struct TalkConfig {
+    /// How they come and go.
+    pub calls: CallsConfig,
+    /// How those move who call.
+    pub mobility: MobilityConfig,
+    /// The Eb/N0 that power control is after, linear.
+    pub target: f64,
+    /// The block error ratio at an Eb/N0.
+    pub errors: Arc<LinkTable>,
 }
 
 /// How users change cells.
@@ -75,11 +88,10 @@ pub enum RlcAtHandover {
 struct Talk {
     calls: Calls,
     mobility: MobilityConfig,
+    target: f64,
+    errors: Arc<LinkTable>,
     /// Names them among all mobiles.
     names: u64,
-    table: LinkTable,
-    /// Eb/N0 that is aimed at, linear.
-    target: f64,
     draws: AddressedStream,
 }
 
@@ -101,8 +113,9 @@ struct Sector {
 /// What became of the power of a cell in a TTI.
 #[derive(Debug, Clone, Copy, Default)]
 struct PowerUse {
-    /// How many calls there were, and blocks of them that were lost.
+    /// How many calls there were, blocks of them, and those that were lost.
     calls: u16,
+    sent: u16,
     lost: u16,
     /// What all who were sent something needed, with the powers that were.
     load: Load,
@@ -125,6 +138,9 @@ pub struct Sectors {
     blocks: AddressedStream,
     /// The number of the next TTI.
     tti: u64,
+    /// TTIs between two measurements of a mobile, and TTIs of the DSCH in one of a call.
+    phases: u64,
+    call_ttis: u64,
     /// Memory that is used again and again.
     asks: Asks,
     coupled: Coupled,
@@ -135,17 +151,18 @@ impl Sectors {
     pub fn new(config: &SectorsConfig, mobilities: &[Option<MobilityConfig>], streams: &Streams) -> Self {
         let environment = Environment::new(&config.environment, streams);
         let count = environment.cells();
-        let talk = |(group, (of, mobility)): (usize, &(CallsConfig, MobilityConfig))| Talk {
-            calls: Calls::new(of, group, count, streams),
-            mobility: mobility.clone(),
+        let ttis = |of: Duration| of.as_nanos() / config.dsch.tti.as_nanos();
+        let talk = |(group, of): (usize, &TalkConfig)| Talk {
+            calls: Calls::new(&of.calls, group, count, streams),
+            mobility: of.mobility.clone(),
+            target: of.target,
+            errors: of.errors.clone(),
             // Above the numbers of all UEs.
             names: (group as u64 + 1) << 32,
-            table: LinkTable::logistic(of.ebn0_db, config.calls_slope),
-            target: libm::exp10(of.ebn0_db / 10.0),
             draws: streams.addressed(&format!("calls{group}/blocks")),
         };
         Sectors {
-            users: Users::new(&environment, mobilities),
+            users: Users::new(&environment, mobilities, ttis(MEASURED_EACH) as usize),
             talks: config.calls.iter().enumerate().map(talk).collect(),
             cells: (0..count).map(|_| Sector::new(config)).collect(),
             powers: vec![config.power.common; count],
@@ -155,6 +172,8 @@ impl Sectors {
             selection: CellSelection::new(config.handover.hysteresis_db),
             blocks: streams.addressed("dsch/blocks"),
             tti: 0,
+            phases: ttis(MEASURED_EACH),
+            call_ttis: ttis(calls::TTI),
             asks: Asks::default(),
             coupled: Coupled::new(count),
             environment,

@@ -89,7 +89,11 @@ impl Sectors {
                 interference,
                 outer_loop: user.loops.aim,
             };
-            self.asks.push(ask, std::iter::empty());
+            if sector.mac.config().asks_for_sdus() {
+                self.asks.push_with(ask, |sdus| rlc.waiting_sdus(sdus));
+            } else {
+                self.asks.push_with(ask, |_| {});
+            }
         }
         sector.mac.schedule(now, tti, &self.asks, &self.power, &mut sector.load);
         sector.links.clear();
@@ -164,13 +168,17 @@ impl Sectors {
                         meets.achieved(power.own_share, power.noise, cell.sent.total, sent)
                     }
                 };
-                let chance = talk.table.loss(ebn0);
-                let first = call.number as u32 * calls::BLOCKS;
-                let lost =
-                    (first..first + calls::BLOCKS).filter(|&block| draws.happens(block, chance)).count();
-                call.loops.handle_blocks(&power, calls::BLOCKS, lost as u32);
                 cell.used.calls += 1;
-                cell.used.lost += lost as u16;
+                // A TTI of a call may be several of the DSCH: its blocks are judged in one of them.
+                if (self.tti + call.number).is_multiple_of(self.call_ttis) {
+                    let chance = talk.errors.loss(ebn0);
+                    let first = call.number as u32 * calls::BLOCKS;
+                    let blocks = first..first + calls::BLOCKS;
+                    let lost = blocks.filter(|&block| draws.happens(block, chance)).count();
+                    call.loops.handle_blocks(&power, calls::BLOCKS, lost as u32);
+                    cell.used.sent += calls::BLOCKS as u16;
+                    cell.used.lost += lost as u16;
+                }
                 cell.used.load = cell.used.load.with(Load::of(&power, &meets));
             }
         }
@@ -240,13 +248,13 @@ impl Sectors {
     /// Tells of a cell's TTI.
     fn tell<T: TraceSink<TraceEvent>>(&self, step: &mut Step<'_, T>, cell: usize) {
         let sector = &self.cells[cell];
-        let PowerUse { calls, lost, load } = sector.used;
+        let PowerUse { calls, sent, lost, load } = sector.used;
         step.cx.record(|| TraceEvent::CellPower {
             cell: cell as u16,
             power: sector.sent.total as f32,
             load: load.factor(sector.sent.total) as f32,
             calls,
-            sent: calls * calls::BLOCKS as u16,
+            sent,
             lost,
             scaled: sector.sent.factor < 1.0,
         });

@@ -2,7 +2,7 @@
 
 use umts_units::{Bytes, Duration, Time};
 
-use super::{PHASES, RlcAtHandover, Sectors};
+use super::{RlcAtHandover, Sectors};
 use crate::environment::interference::from_others;
 use crate::environment::{Environment, Mobile, MobilityConfig, best_cell};
 use crate::ids::{CellId, Direction, UeId};
@@ -42,15 +42,15 @@ pub(super) struct User {
 pub(super) struct Users {
     /// By UE; none for those that are not in the layout.
     list: Vec<Option<User>>,
-    /// Who is measured, by the TTI of five in which that is done.
-    awake: [Vec<UeId>; PHASES as usize],
+    /// Who is measured, by the TTI in which that is done.
+    awake: Vec<Vec<UeId>>,
     /// Memory of lists of changes.
     spare: Vec<Change>,
 }
 
 impl Users {
     /// Each where it is at the beginning, in its best cell.
-    pub fn new(environment: &Environment, mobilities: &[Option<MobilityConfig>]) -> Self {
+    pub fn new(environment: &Environment, mobilities: &[Option<MobilityConfig>], phases: usize) -> Self {
         let user = |(ue, mobility): (usize, &Option<MobilityConfig>)| {
             let mut mobile = environment.appear(ue as u64, mobility.as_ref()?, None, Time::ZERO);
             environment.measure(&mut mobile, Time::ZERO);
@@ -58,7 +58,7 @@ impl Users {
             Some(User { mobile, cell, silent_until: Time::ZERO, loops: Loops::default(), is_awake: false })
         };
         let list = mobilities.iter().enumerate().map(user).collect();
-        Users { list, awake: Default::default(), spare: Vec::new() }
+        Users { list, awake: vec![Vec::new(); phases], spare: Vec::new() }
     }
 
     pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
@@ -91,7 +91,7 @@ impl Sectors {
         let change = if std::mem::replace(&mut user.is_awake, true) {
             None
         } else {
-            self.users.awake[(u64::from(ue.0) % PHASES) as usize].push(ue);
+            self.users.awake[(u64::from(ue.0) % self.phases) as usize].push(ue);
             self.measure(now, ue)
         };
         let ready = &mut self.cells[self.users.get(ue).cell.index()].ready;
@@ -111,7 +111,7 @@ impl Sectors {
 
     /// Looks where those are whose turn it is to be measured; those with nothing in RLC fall asleep. Returns who changes cells.
     pub fn look_around(&mut self, now: Time, ues: &Ues) -> Vec<Change> {
-        let phase = self.tti % PHASES;
+        let phase = self.tti % self.phases;
         let mut changes = std::mem::take(&mut self.users.spare);
         let mut awake = std::mem::take(&mut self.users.awake[phase as usize]);
         awake.retain(|&ue| {
@@ -157,7 +157,7 @@ impl Sectors {
 
     /// The same for calls, which have nothing to lose.
     fn look_at_calls(&mut self, now: Time, phase: u64) {
-        let Sectors { environment, talks, selection, before, .. } = self;
+        let Sectors { environment, talks, selection, before, phases, .. } = self;
         for talk in talks {
             let (names, mobility) = (talk.names, &talk.mobility);
             talk.calls.advance(now, |number| {
@@ -167,7 +167,7 @@ impl Sectors {
                 let interference = from_others(mobile.gains(), before, cell);
                 Where { mobile, cell, interference }
             });
-            for call in talk.calls.under_way_mut().iter_mut().filter(|call| call.number % PHASES == phase) {
+            for call in talk.calls.under_way_mut().iter_mut().filter(|call| call.number % *phases == phase) {
                 let Where { mobile, cell, interference } = &mut call.at;
                 environment.measure(mobile, now);
                 *cell = selection.better(*cell, mobile.gains()).unwrap_or(*cell);

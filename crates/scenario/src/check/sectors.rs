@@ -1,0 +1,144 @@
+//! Users of the DSCHs of a layout, and the calls beside them.
+
+use umts_stack::radio::mac::TransportFormat;
+use umts_stack::rnc::{SchedulerKind, calls};
+use umts_stack::trace;
+use umts_units::{BitRate, Bytes, Duration};
+
+use super::Inspection;
+use super::channels::GroupChannels;
+use crate::error::Problem;
+use crate::model::{CONVERSATIONAL, DSCH, Ue};
+use crate::plan;
+
+/// The TTI of the DCH beside a DSCH.
+const ASSOCIATED_TTI: Duration = Duration::from_millis(20);
+
+/// More than cells differ.
+const MOST_HYSTERESIS_DB: f64 = 100.0;
+
+impl Inspection<'_> {
+    /// What only cells of a layout have, and what they have not.
+    pub(super) fn sectors(&self) -> Result<(), Problem> {
+        let is_layout = self.scenario.layout.is_some();
+        let needs = |path: String, what: &str| {
+            let message = format!("{what} where there is no layout");
+            let help = "add [layout], or leave this out".to_owned();
+            Err(self.problem(&path, message).label("this table").help(help))
+        };
+        if !is_layout && self.scenario.handover.is_some() {
+            return needs("handover".to_owned(), "nobody changes cells");
+        }
+        for (i, cell) in self.scenario.cell.iter().enumerate() {
+            if !is_layout && cell.power.is_some() {
+                return needs(format!("cell.{i}.power"), "nothing depends on a cell's power");
+            }
+            if !is_layout && cell.dsch.is_some() {
+                return needs(format!("cell.{i}.dsch"), "a cell has no DSCH of this kind");
+            }
+            let common = [("fach", cell.fach.is_some()), ("rach", cell.rach.is_some())];
+            if let Some((key, _)) = common.into_iter().find(|(_, is_there)| is_layout && *is_there) {
+                let message =
+                    format!("the cells of a layout have DCHs and a DSCH, and no {}", key.to_uppercase());
+                let help = format!("leave `{key}` out");
+                return Err(self
+                    .problem(&format!("cell.{i}.{key}"), message)
+                    .label("this channel")
+                    .help(help));
+            }
+        }
+        if let Some(handover) = &self.scenario.handover
+            && !(0.0..=MOST_HYSTERESIS_DB).contains(&handover.hysteresis.0)
+        {
+            let message = format!("a hysteresis cannot be {}", handover.hysteresis);
+            let help = format!("choose 0 dB to {MOST_HYSTERESIS_DB} dB");
+            return Err(self.problem("handover.hysteresis", message).label("out of range").help(help));
+        }
+        Ok(())
+    }
+
+    /// The channels of a user group in a layout; `None` for a group in none.
+    pub(super) fn sector_channels(&self, i: usize) -> Result<Option<GroupChannels>, Problem> {
+        let ue = &self.scenario.ue[i];
+        let is_layout = self.scenario.layout.is_some();
+        self.calls_of(i, ue)?;
+        match (ue.bearer.as_str(), is_layout) {
+            (DSCH | CONVERSATIONAL, false) => {
+                let message =
+                    format!("bearer `{}` is one of the cells of a layout, and there is none", ue.bearer);
+                let help = "add [layout], or choose another bearer".to_owned();
+                Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help))
+            }
+            (CONVERSATIONAL, true) => Ok(Some(both(call_channel()))),
+            (DSCH, true) => self.dsch_channels(i, ue).map(Some),
+            (_, true) if !ue.has_substitute() => {
+                let message = format!("the cells of a layout have no bearer `{}`", ue.bearer);
+                let help = "write bearer = \"dsch\", or \"conversational-64\" for calls".to_owned();
+                Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help))
+            }
+            (_, _) => Ok(None),
+        }
+    }
+
+    /// Calls have their bearer, and nobody else has it.
+    fn calls_of(&self, i: usize, ue: &Ue) -> Result<(), Problem> {
+        let (message, help) = match (&ue.calls, ue.bearer == CONVERSATIONAL) {
+            (Some(_), true) | (None, false) => return Ok(()),
+            (Some(_), false) => (
+                format!("calls have the bearer `{CONVERSATIONAL}`, not `{}`", ue.bearer),
+                format!("write bearer = \"{CONVERSATIONAL}\""),
+            ),
+            (None, true) => (
+                format!("`{CONVERSATIONAL}` is the bearer of calls, and these users do not call"),
+                "add calls = { offered = \"24 Erl\" }, or write bearer = \"dsch\"".to_owned(),
+            ),
+        };
+        Err(self.problem(&format!("ue.{i}.bearer"), message).label("this bearer").help(help))
+    }
+
+    fn dsch_channels(&self, i: usize, ue: &Ue) -> Result<GroupChannels, Problem> {
+        let dsch = self.scenario.cell[0].dsch.as_ref().expect("the loader gives cells of a layout one");
+        let payload = self.scenario.rlc_of(ue).pdu_payload.into();
+        if dsch.block != payload {
+            let message = format!("PDUs have {payload} of payload, and blocks of the DSCH {}", dsch.block);
+            let help = format!("write rlc.pdu_payload = \"{}\", or dsch.block = \"{payload}\"", dsch.block);
+            return Err(self.problem(&format!("ue.{i}.rlc.pdu_payload"), message).help(help));
+        }
+        let largest = dsch.format.last().expect("it was checked that there is one");
+        let downlink = self.plain_channel(trace::Channel::Dsch, largest.rate, dsch.tti, dsch.block);
+        let uplink = self.plain_channel(trace::Channel::Dch, dsch.uplink, ASSOCIATED_TTI, payload);
+        let Some(uplink) = uplink else {
+            let message = format!("{} carries no PDU of {payload} in {ASSOCIATED_TTI}", dsch.uplink);
+            let help = "choose a larger rate, as in \"64 kbit/s\"".to_owned();
+            return Err(self.problem("cell.0.dsch.uplink", message).label("this rate").help(help));
+        };
+        let downlink = downlink.expect("it was checked that formats are whole blocks");
+        Ok(GroupChannels { own: [downlink, uplink], dchs: Vec::new() })
+    }
+
+    fn plain_channel(
+        &self,
+        kind: trace::Channel,
+        rate: BitRate,
+        tti: Duration,
+        payload: Bytes,
+    ) -> Option<plan::Channel> {
+        let format = TransportFormat::new(rate, tti, payload)?;
+        Some(plan::Channel { kind, number: 0, scheduler: SchedulerKind::default(), rate, format })
+    }
+}
+
+/// Two blocks of 640 bits in each TTI.
+fn call_channel() -> plan::Channel {
+    plan::Channel {
+        kind: trace::Channel::Dch,
+        number: 0,
+        scheduler: SchedulerKind::default(),
+        rate: BitRate::from_bps(calls::RATE as u64).expect("not zero"),
+        format: TransportFormat { tti: calls::TTI, blocks: calls::BLOCKS },
+    }
+}
+
+fn both(channel: plan::Channel) -> GroupChannels {
+    GroupChannels { own: [channel; 2], dchs: Vec::new() }
+}

@@ -1,0 +1,43 @@
+//! Conversational calls: a circuit each, without RLC's acknowledgments, TCP or IP.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use umts_stack::rnc::calls::{CallsConfig, Offered};
+use umts_units::{Db, Duration, Erlang};
+
+/// Calls of 64 kbit/s: two blocks of 640 bits in each TTI of 20 ms, from the RNC's circuit domain. They come as a Poisson
+/// process at uniform places, and no call is refused.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Calls {
+    /// How many there are at a time, in the mean.
+    #[schemars(extend("x-max" = "1000 Erl", "x-source" = "Rendon et al. (2004), §3.2: 24 Erl per cell"))]
+    pub offered: Erlang,
+    /// Whether that is said of each cell, or of all together.
+    pub per: Offered,
+    /// Mean length, exponential.
+    #[schemars(extend("x-min" = "1 s", "x-max" = "1000 h", "x-source" = "Rendon et al. (2004), §3.2: 120 s"))]
+    pub holding: Duration,
+    /// Eb/N0 at which 1 % of the blocks are lost, where no table says so.
+    #[schemars(extend("x-range" = "-30 dB to 30 dB", "x-source" = "calibrated: load 0.80 with calls alone (Rendon et al. 2004, §4.1)"))]
+    pub ebn0: Db,
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Calls {
+            offered: Erlang::new(24.0).expect("not negative"),
+            per: Offered::Cell,
+            holding: Duration::from_secs(120),
+            ebn0: Db(2.25),
+        }
+    }
+}
+
+impl Calls {
+    /// What the stack is told.
+    pub fn config(&self) -> CallsConfig {
+        let Calls { offered, per, holding, .. } = *self;
+        CallsConfig { offered: offered.value(), per, holding }
+    }
+}

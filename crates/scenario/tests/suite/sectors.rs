@@ -1,0 +1,110 @@
+//! Users and calls in the cells of a layout: what they come to, and what cannot be meant.
+
+use std::path::Path;
+
+use umts_scenario::{Loaded, Scenario, ScenarioError};
+use umts_stack::trace::Channel;
+
+/// A user and calls in a layout; `REST` stands at the end.
+const SMALL: &str = "version = 1\nduration = \"10 s\"\n[layout]\n[[cell]]\nname = \"sector\"\nCELL\n[[ue]]\nname = \"user\"\nUE\n\
+                     [[ue]]\nname = \"call\"\nCALL\n[[flow]]\nue = \"user\"\nREST\n";
+
+fn load(text: &str) -> Result<Loaded, ScenarioError> {
+    Scenario::parse(text, "test.toml", Path::new(""), &[])
+}
+
+fn with(place: &str, keys: &str) -> String {
+    let text = SMALL.replacen(place, keys, 1);
+    let text = text.replace("\nCALL\n", "\ncalls = { offered = \"24 Erl\" }\n");
+    ["CELL", "UE", "REST"].iter().fold(text, |text, place| text.replace(&format!("\n{place}\n"), "\n\n"))
+}
+
+#[test]
+fn users_are_on_the_dsch_and_calls_are_not_counted() {
+    let loaded = load(&with("", "")).unwrap_or_else(|e| panic!("{}", e.render(false)));
+    let scenario = &loaded.scenario;
+    let [user, call] = &scenario.ue[..] else { panic!("two groups") };
+    assert_eq!((&*user.bearer, user.count, &*call.bearer, call.count), ("dsch", 1, "conversational-64", 0));
+    let own = scenario.plan().groups[0].channels;
+    assert_eq!(
+        (own[0].kind, own[0].format.blocks, own[0].format.tti.as_nanos()),
+        (Channel::Dsch, 16, 20_000_000)
+    );
+    assert_eq!((own[1].kind, own[1].format.blocks, own[1].rate.bps()), (Channel::Dch, 4, 64_000));
+    let config = call.calls.as_ref().expect("they call").config();
+    assert_eq!((config.offered, config.holding.as_secs()), (24.0, 120.0));
+}
+
+#[test]
+fn it_is_written_and_read_again() {
+    let scenario =
+        load(&with("REST", "[handover]\nhysteresis = \"3 dB\"\nrlc = \"reestablished\"")).unwrap().scenario;
+    let again = load(&scenario.to_toml()).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
+    assert_eq!(again, scenario);
+    assert_eq!(again.handover.as_ref().expect("it is written").hysteresis.0, 3.0);
+}
+
+#[test]
+fn what_cannot_be_meant_is_told_with_its_place() {
+    let no_layout = |text: &str| text.replace("[layout]\n", "");
+    let cases: &[(String, &str, &str, &str)] = &[
+        (with("UE", "bearer = \"common\""), "ue.0.bearer", "no bearer `common`", "dsch"),
+        (with("UE", "bearer = \"dch-64\""), "ue.0.bearer", "no bearer `dch-64`", "dsch"),
+        (with("UE", "bearer = \"conversational-64\""), "ue.0.bearer", "these users do not call", "calls = {"),
+        (with("CALL", "calls = {}\nbearer = \"dsch\""), "ue.1.bearer", "not `dsch`", "conversational-64"),
+        (with("CALL", "calls = {}\ncount = 3"), "ue.1.count", "not counted", "Erlang"),
+        (with("CALL", "calls = { offered = \"-1 Erl\" }"), "ue.1.calls.offered", "-1 Erl", ""),
+        (with("CALL", "calls = { offered = \"24\" }"), "ue.1.calls.offered", "24", "Erl"),
+        (
+            with("CALL", "calls = { offered = \"5000 Erl\" }"),
+            "ue.1.calls.offered",
+            "cannot be 5000 Erl",
+            "1000 Erl",
+        ),
+        (with("CALL", "calls = { holding = \"0 s\" }"), "ue.1.calls.holding", "cannot be 0 s", "1 s"),
+        (
+            with("REST", "[[flow]]\nue = \"call\""),
+            "flow.1.ue",
+            "carry speech and no flow",
+            "leave the flow out",
+        ),
+        (with("CELL", "[cell.fach]"), "cell.0.fach", "no FACH", "leave `fach` out"),
+        (with("CELL", "[cell.rach]"), "cell.0.rach", "no RACH", "leave `rach` out"),
+        (
+            with("UE", "rlc = { pdu_payload = \"80 B\" }"),
+            "ue.0.rlc.pdu_payload",
+            "blocks of the DSCH 40 B",
+            "80 B",
+        ),
+        (
+            with("CELL", "dsch = { uplink = \"8 kbit/s\" }"),
+            "cell.0.dsch.uplink",
+            "carries no PDU",
+            "64 kbit/s",
+        ),
+        (
+            with("REST", "[handover]\nhysteresis = \"-1 dB\""),
+            "handover.hysteresis",
+            "cannot be -1 dB",
+            "0 dB to",
+        ),
+        (
+            with("REST", "[handover]\ninterruption = \"11 s\""),
+            "handover.interruption",
+            "cannot be 11 s",
+            "10 s",
+        ),
+        (with("REST", "[handover]\nrlc = \"lost\""), "handover.rlc", "lost", "kept"),
+        (no_layout(&with("CELL", "[cell.power]")), "cell.0.power", "no layout", "add [layout]"),
+        (no_layout(&with("CELL", "[cell.dsch]")), "cell.0.dsch", "no layout", "add [layout]"),
+        (no_layout(&with("REST", "[handover]")), "handover", "no layout", "add [layout]"),
+        (no_layout(&with("UE", "bearer = \"dsch\"")), "ue.0.bearer", "there is none", "add [layout]"),
+    ];
+    for (text, key, message, help) in cases {
+        let error = load(text).expect_err(text);
+        let shown = error.render(false);
+        assert_eq!(error.key(), *key, "{shown}");
+        assert!(error.message().contains(message), "{key}: {shown}");
+        assert!(shown.contains(help), "{key}: {shown}");
+    }
+}

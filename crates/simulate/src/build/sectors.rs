@@ -1,0 +1,29 @@
+//! What the cells of a layout share, and the calls in them.
+
+use umts_scenario::{Scenario, model as scenario};
+use umts_stack::rnc::sectors::{SectorsConfig, TalkConfig};
+
+/// The cells of a layout, which are all alike; `None` without one.
+pub(super) fn sectors(of: &Scenario) -> Option<SectorsConfig> {
+    let environment = of.environment()?;
+    let power = of.cell[0].power.clone().unwrap_or_default();
+    let dsch = of.cell[0].dsch.clone().unwrap_or_default();
+    Some(SectorsConfig {
+        environment,
+        power: power.config(),
+        dsch: dsch.config(&power),
+        handover: of.handover.clone().unwrap_or_default().config(),
+        calls: of.ue.iter().filter_map(|ue| talk(ue, &power)).collect(),
+    })
+}
+
+fn talk(ue: &scenario::Ue, power: &scenario::Power) -> Option<TalkConfig> {
+    let calls = ue.calls.as_ref()?;
+    let errors = power.link(scenario::LinkTables::CALLS, calls.ebn0);
+    Some(TalkConfig {
+        calls: calls.config(),
+        mobility: ue.mobility.as_ref().map(scenario::Mobility::config).unwrap_or_default(),
+        target: power.target(&errors),
+        errors: errors.into(),
+    })
+}
