@@ -99,7 +99,8 @@ impl Names {
         let flows = flow.iter().enumerate();
         let flows = flows.map(|(i, flow)| known(tree, &format!("flow.{i}.ue"), "ue", &flow.ue, &ues));
         let flows: Vec<usize> = flows.collect::<Result<_, _>>()?;
-        for (i, &group) in flows.iter().enumerate().filter(|(_, group)| ue[**group].calls.is_some()) {
+        if let Some(i) = flows.iter().position(|&group| ue[group].calls.is_some()) {
+            let group = flows[i];
             let message = format!("`{}` are calls, which carry speech and no flow", ue[group].name);
             let help = "name users with a bearer of their own, or leave the flow out".to_owned();
             return Err(problem(tree, &format!("flow.{i}.ue"), message).label("these calls").help(help));
