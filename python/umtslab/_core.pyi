@@ -19,6 +19,7 @@ __all__ = [
     "Waiting",
     "analyse",
     "analyse_both_ends",
+    "analyse_courses",
     "bearers",
     "capture_metric_definitions",
     "check_run",
@@ -145,6 +146,7 @@ class Analysis:
     duration_s: float
     warnings: list[str]
     series: dict[str, Columns]
+    begins: dict[int, tuple[bytes, bytes]]
 
     def connection_lines(self, first: int, count: int) -> str: ...
 
@@ -156,6 +158,7 @@ def analyse(
     most_connections: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> list[Analysis]: ...
+def analyse_courses(path: str) -> Analysis: ...
 def analyse_both_ends(here: str, there: str, *, courses: bool = False) -> Analysis: ...
 def check_run(folder: str) -> list[tuple[str, str]]: ...
 def check_runs(folders: Sequence[str]) -> list[list[tuple[str, str]]]: ...

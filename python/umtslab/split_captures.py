@@ -1,23 +1,33 @@
 """Two captures of a proxy that splits connections, one on each side.
 
 Which connections belong together, and what the proxy does: octets of both connections of a transfer are the
-same, so that times and acknowledgments of one number can be compared.
+same, so that times and acknowledgments of one number can be compared. Each capture is read once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import os
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from umtslab.captures import CaptureAnalysis, analyse_captures
-
 if TYPE_CHECKING:
-    import os
-
     import polars as pl
 
+    from umtslab import _core
+
 Row = Mapping[str, Any]
+
+Course = list[tuple[float, int]]
+"""When (seconds since 1970) a number of octets was first reached."""
+
+_SAME = 256
+"""Octets that two connections begin with if they carry the same: what requests have in common is shorter."""
+
+_PROXY_SIGNATURE = b"\r\n\r\n\x00\r\nQUIT\n"
+"""What a PROXY protocol header of version 2 begins with."""
 
 
 @dataclass(frozen=True)
@@ -50,91 +60,195 @@ class SplitTransfer:
         }
 
 
+@dataclass(frozen=True)
+class _Seen:
+    """A connection of one capture."""
+
+    path: str
+    row: Row
+    begins: tuple[bytes, bytes]
+    """What the client's data begin with, and the server's, without words to or of the proxy."""
+    sent: Course
+    acked: Course
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        return frozenset(str(self.row[end]).rpartition(":")[0] for end in ("client", "server"))
+
+    @property
+    def ends(self) -> frozenset[str]:
+        return frozenset((self.row["client"], self.row["server"]))
+
+    @property
+    def content(self) -> tuple[bytes, bytes] | None:
+        """What tells it from others; None if the capture has no payload."""
+        client, server = (begin[:_SAME] for begin in self.begins)
+        return (client, server) if client or server else None
+
+
 def split_transfers(paths: tuple[str | os.PathLike[str], str | os.PathLike[str]]) -> list[SplitTransfer]:
     """The transfers of which both captures have a connection, in the order of the first capture.
 
-    Connections are paired by their addresses, those with more equal ports and nearer openings first; where no
-    addresses are shared (an explicit proxy has one of its own on each side), by their openings.
+    Connections are paired by their addresses and ports, then by their hosts. Where no host is shared (an
+    explicit proxy has an address of its own on each side), they are paired by what their data begin with, and
+    where captures are cut behind the headers, by their openings. Of several that fit, the one that opened
+    nearest is taken.
 
     Raises
     ------
     umtslab.CaptureReadError
         If a file cannot be read or is no capture.
     """
-    both = [analyse_captures(path)[0] for path in paths]
-    tables = [_opened(analysis) for analysis in both]
-    return [_transfer(paths, a, b) for a, b in _pairs(*tables)]
+    first, second = ([*_connections(os.fspath(path))] for path in paths)
+    return [_transfer(one, other) for one, other in _pairs(first, second)]
 
 
-def _opened(analysis: CaptureAnalysis) -> list[Row]:
-    """The connections of a capture, with their openings as seconds since 1970."""
-    start = analysis.start_s or 0.0
-    return [{**row, "at_s": start + row["opened_s"]} for row in analysis.connections().to_dicts()]
+def _connections(path: str) -> list[_Seen]:
+    """The connections of a capture with their courses, their openings as seconds since 1970."""
+    import polars as pl
+
+    from umtslab import _core
+
+    found = _core.analyse_courses(path)
+    start = found.start_s or 0.0
+    table = pl.DataFrame(found.connections).sort("connection")
+    # FIN takes a sequence number and is no octet.
+    most = table.select("connection", (pl.col("distinct_bytes") + pl.col("unseen_bytes")).alias("most"))
+    sent = _courses(found, "sent", "end", most, start)
+    acked = _courses(found, "acked", "ack", most, start)
+    # Once: each look makes it anew.
+    all_begins = found.begins
+    seen = []
+    for row in table.iter_rows(named=True):
+        number = row["connection"]
+        ways = [sent.get(number, []), acked.get(number, [])]
+        begins = all_begins.get(number, (b"", b""))
+        told = _told_the_proxy(begins)
+        if row["sender"] in ("client", "server"):
+            before = told[("client", "server").index(row["sender"])]
+            ways = [[(at, octets - before) for at, octets in way if octets > before] for way in ways]
+        rest = (begins[0][told[0] :], begins[1][told[1] :])
+        seen.append(_Seen(path, {**row, "at_s": start + row["opened_s"]}, rest, *ways))
+    return seen
 
 
-def _pairs(first: Sequence[Row], second: Sequence[Row]) -> list[tuple[Row, Row]]:
+def _courses(
+    found: _core.Analysis, series: str, column: str, most: pl.DataFrame, start: float
+) -> dict[int, Course]:
+    """How far data or acknowledgments of each connection had come, where that rises."""
+    import polars as pl
+
+    octets = pl.min_horizontal(pl.col(column), pl.col("most").cast(pl.Int64))
+    so_far = pl.col("octets").cum_max().over("connection")
+    before = so_far.shift(1, fill_value=0).over("connection")
+    rising = (
+        pl.DataFrame(found.series[series])
+        .join(most, on="connection", how="left")
+        .sort("time_s", maintain_order=True)
+        .select("connection", pl.col("time_s") + start, octets.alias("octets"))
+        .filter(pl.col("octets") > before.clip(0))
+        .group_by("connection", maintain_order=True)
+        .agg("time_s", "octets")
+    )
+    return {number: list(zip(times, reached, strict=True)) for number, times, reached in rising.iter_rows()}
+
+
+def _told_the_proxy(begins: tuple[bytes, bytes]) -> tuple[int, int]:
+    """Octets in front of the client's data and of the server's that are for the proxy, or the proxy's.
+
+    That is a request of SOCKS5 without a password and its answers (RFC 1928), or a header of the PROXY
+    protocol.
+    """
+    client, server = begins
+    if client.startswith(_PROXY_SIGNATURE) and len(client) >= 16:
+        return 16 + int.from_bytes(client[14:16]), 0
+    if client[:1] == b"\x05" and server[:2] == b"\x05\x00":
+        asked = 2 + client[1]
+        return asked + _socks_words(client[asked:]), 2 + _socks_words(server[2:])
+    return 0, 0
+
+
+def _socks_words(words: bytes) -> int:
+    """Octets of a request or an answer: what it is about ends with an address of one of three kinds."""
+    if len(words) < 5:
+        return 0
+    address = {1: 4, 3: 1 + words[4], 4: 16}.get(words[3])
+    return 0 if address is None else 6 + address
+
+
+def _pairs(first: Sequence[_Seen], second: Sequence[_Seen]) -> list[tuple[_Seen, _Seen]]:
+    found: dict[int, tuple[_Seen, _Seen]] = {}
+    shared = {host for seen in first for host in seen.hosts} & {
+        host for seen in second for host in seen.hosts
+    }
+
+    def of_strangers(seen: _Seen) -> Hashable | None:
+        # Whose two hosts are both on the other side has no partner there: the proxy is transparent.
+        return "cut" if seen.content is None and not seen.hosts <= shared else None
+
     free = list(second)
-    found: list[tuple[Row, Row]] = []
-    for row in first:
-        likely = [other for other in free if _hosts(other) == _hosts(row)]
-        likely = likely or [other for other in free if not _hosts(other) & _hosts(row) or len(free) == 1]
-        if likely:
-            best = min(likely, key=lambda other: (-_equal_ends(row, other), abs(other["at_s"] - row["at_s"])))
-            free.remove(best)
-            found.append((row, best))
-    return found
+    for key in (
+        lambda seen: seen.ends,
+        lambda seen: (seen.hosts, seen.content),
+        lambda seen: seen.hosts,
+        lambda seen: seen.content,
+        lambda seen: (seen.content and seen.content[1]) or None,
+        lambda seen: (seen.content and seen.content[0]) or None,
+        of_strangers,
+    ):
+        left = [seen for seen in first if id(seen) not in found]
+        paired = _nearest(left, free, key)
+        found |= {id(one): (one, other) for one, other in paired}
+        taken = {id(other) for _, other in paired}
+        free = [seen for seen in free if id(seen) not in taken]
+    return [found[id(seen)] for seen in first if id(seen) in found]
 
 
-def _hosts(row: Row) -> frozenset[str]:
-    return frozenset(str(row[end]).rpartition(":")[0] for end in ("client", "server"))
+def _nearest(
+    first: Sequence[_Seen], second: Sequence[_Seen], key: Callable[[_Seen], Hashable | None]
+) -> list[tuple[_Seen, _Seen]]:
+    """Pairs of those with the same key, by their openings; who has none is left alone."""
+    groups: defaultdict[Hashable, list[_Seen]] = defaultdict(list)
+    for seen in sorted(second, key=_opened):
+        if (of := key(seen)) is not None:
+            groups[of].append(seen)
+    pairs = []
+    for seen in first:
+        of = key(seen)
+        likely = groups.get(of) if of is not None else None
+        if not likely:
+            continue
+        at = bisect_left(likely, _opened(seen), key=_opened)
+        nearest = min(range(max(0, at - 1), min(at + 1, len(likely))), key=lambda n: _apart(seen, likely[n]))
+        pairs.append((seen, likely.pop(nearest)))
+    return pairs
 
 
-def _equal_ends(row: Row, other: Row) -> int:
-    return len({row["client"], row["server"]} & {other["client"], other["server"]})
+def _opened(seen: _Seen) -> float:
+    return float(seen.row["at_s"])
 
 
-def _transfer(paths: Sequence[str | os.PathLike[str]], a: Row, b: Row) -> SplitTransfer:
-    legs = [(str(path), row, *_course(path, row)) for path, row in zip(paths, (a, b), strict=True)]
+def _apart(one: _Seen, other: _Seen) -> float:
+    return abs(_opened(one) - _opened(other))
+
+
+def _transfer(one: _Seen, other: _Seen) -> SplitTransfer:
+    never = (float("inf"), float("inf"))
     # Data pass first where they are seen first, or where the last of them are.
-    legs.sort(key=lambda leg: (leg[2][0][0], leg[2][-1][0]) if leg[2] else (float("inf"), float("inf")))
-    (first_path, first, sent, acked), (second_path, second, sent_on, acked_on) = legs
-    delays = _delays(sent, sent_on)
-    octets = min(sent[-1][1], sent_on[-1][1]) if sent and sent_on else 0
+    first, second = sorted(
+        (one, other), key=lambda leg: (leg.sent[0][0], leg.sent[-1][0]) if leg.sent else never
+    )
+    delays = _delays(first.sent, second.sent)
     weights = sum(size for _, size in delays)
     return SplitTransfer(
-        first=first,
-        second=second,
-        captures=(first_path, second_path),
-        octets=octets,
+        first=first.row,
+        second=second.row,
+        captures=(first.path, second.path),
+        octets=min(first.sent[-1][1], second.sent[-1][1]) if first.sent and second.sent else 0,
         delay_s=sum(delay * size for delay, size in delays) / weights if weights else None,
         longest_delay_s=max((delay for delay, _ in delays), default=None),
-        ahead_octets=_ahead(acked, acked_on) if acked else None,
+        ahead_octets=_ahead(first.acked, second.acked) if first.acked else None,
     )
-
-
-Course = list[tuple[float, int]]
-"""When (seconds since 1970) a number of octets was first reached."""
-
-
-def _course(path: str | os.PathLike[str], row: Row) -> tuple[Course, Course]:
-    """How far data and acknowledgments of a connection had come."""
-    analysis = analyse_captures(path, time_sequence=row["connection"])[0]
-    start = analysis.start_s or 0.0
-    # FIN takes a sequence number and is no octet.
-    most = int(row["distinct_bytes"] + row["unseen_bytes"])
-    return (
-        _rising(analysis.series("sent"), "end", start, most),
-        _rising(analysis.series("acked"), "ack", start, most),
-    )
-
-
-def _rising(table: pl.DataFrame, column: str, start: float, most: int) -> Course:
-    course: Course = []
-    for time_s, number in table.select("time_s", column).sort("time_s", maintain_order=True).rows():
-        octets = min(number, most)
-        if octets > (course[-1][1] if course else 0):
-            course.append((start + time_s, octets))
-    return course
 
 
 def _delays(sent: Course, sent_on: Course) -> list[tuple[float, int]]:

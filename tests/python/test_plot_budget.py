@@ -131,6 +131,40 @@ def test_the_waterfall_has_all_layers_and_causes_on_one_time_axis(budgeted: Run)
     assert shown == len(intervals.filter(pl.col("end_s") > pl.col("start_s")))
 
 
+def test_the_waterfall_of_a_split_transfer_has_both_connections_and_the_buffer(tmp_path: Path) -> None:
+    file = FTP.with_name("split-download.toml")
+    changes = {"measure.budget": "true", "link.0.loss": "0", "pep.buffer": "16 kB"}
+    tables = []
+    for number in (0, 1):
+        scenario = Scenario.load(file, {**changes, "measure.waterfall": str(number)})
+        with open_store(tmp_path / str(number)) as store:
+            run = simulate(scenario, series=True, store=store)[0]
+        tables.append(run.series("waterfall"))
+    assert tables[0].equals(tables[1]), "whichever of both it is asked for"
+    table = tables[0]
+    assert set(table["layer"]) == {"tcp_server", "pep", "tcp_radio", "rlc"}
+    buffer = table.filter(pl.col("layer") == "pep")
+    assert buffer["first"].max() == run.metrics["pep_buffer_max_octets"]
+    stalled = (
+        buffer.filter(pl.col("what") == "full").select((pl.col("end_s") - pl.col("time_s")).sum()).item()
+    )
+    assert stalled == pytest.approx(run.metrics["pep_stalled_s"], abs=1e-6)
+    figure = draw_waterfall(run)
+    assert overhanging(figure) == []
+    server, proxy, radio, pdus, cause = figure.axes
+    assert [axes.get_ylabel() for axes in (server, proxy, radio, pdus)] == [
+        "TCP server (kB)",
+        "proxy (kB)",
+        "TCP radio (kB)",
+        "RLC PDU (number)",
+    ]
+    assert len({axes.get_xlim() for axes in figure.axes}) == 1
+    assert len(proxy.patches) == len(buffer.filter(pl.col("direction") == "downlink"))
+    intervals = run.series("transfer_budget_intervals")
+    shown = sum(len(area.get_paths()) for area in cause.collections)
+    assert shown == len(intervals.filter(pl.col("end_s") > pl.col("start_s")))
+
+
 def test_drops_at_the_nodeb_are_not_losses_on_the_air(budgeted: Run) -> None:
     _, rlc, *_ = draw_waterfall(budgeted).axes
     marks = {str(line.get_label()): len(line.get_xdata()) for line in rlc.lines}  # type: ignore[arg-type]

@@ -1,15 +1,20 @@
-"""``umts analyse A B --split``: both sides of a proxy, from captures of our own runs."""
+"""``umts analyse A B --split``: both sides of a proxy, from captures of our runs and of ``umts proxy``."""
 
 from __future__ import annotations
 
 import json
+import shutil
+import struct
+import subprocess
+import sys
 from pathlib import Path
 
+import captured_proxy
 import pytest
 from conftest import FTP, Umts
 from umtslab import Scenario, simulate
 from umtslab.run import Run
-from umtslab.split_captures import split_transfers
+from umtslab.split_captures import Row, SplitTransfer, split_transfers
 from umtslab.store import open_store
 
 CLEAN = {"radio.bler": "0", "link.0.loss": "0"}
@@ -74,3 +79,108 @@ def test_it_takes_two_captures(umts: Umts, proxied: Run) -> None:
     server, _ = sides(proxied)
     refused = umts("analyse", server, "--split", status=2)
     assert "name two captures, not 1" in refused.stderr
+
+
+COUNT = 40
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["explicit", "socks5", "proxy-protocol"])
+def test_connections_of_a_proxy_with_its_own_addresses_are_paired_by_content(
+    umts: Umts, tmp_path: Path, mode: str
+) -> None:
+    unshare = ["unshare", "--net", "--map-root-user", "--user", "--kill-child", "--fork", "sh", "-c"]
+    if shutil.which("unshare") is None or subprocess.run([*unshare, "true"], check=False).returncode:
+        pytest.skip("it takes a network of its own")
+    words = [sys.executable, captured_proxy.__file__, str(tmp_path), mode, str(COUNT)]
+    script = 'ip link set lo up && exec "$@"'
+    done = subprocess.run([*unshare, script, "sh", *words], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    known = {(client, towards): octets for client, towards, octets in json.loads(done.stdout)}
+    found = split_transfers((tmp_path / "servers.pcap", tmp_path / "clients.pcap"))
+    assert len(found) == COUNT
+    for transfer in found:
+        # Data come from the server: the side of the servers is first.
+        towards, client = (
+            int(str(row["client"]).rpartition(":")[2]) for row in (transfer.first, transfer.second)
+        )
+        assert known[client, towards] == transfer.octets
+        assert transfer.delay_s is not None
+        assert 0 <= transfer.delay_s < 5
+    printed = umts("analyse", tmp_path / "clients.pcap", tmp_path / "servers.pcap", "--split").stdout
+    assert f"{COUNT} transfers" in printed
+
+
+def ipv4(client: tuple[int, int], server: tuple[int, int], words: tuple[int, int, int], data: bytes) -> bytes:
+    """A segment between two ends of 10.0.0.0/8: an end is the last octet of its address, and its port."""
+    (flags, seq, ack), (source, port), (target, to) = words, client, server
+    header = struct.pack("!BBHHHBBH", 0x45, 0, 40 + len(data), 0, 0, 64, 6, 0)
+    header += bytes((10, 0, 0, source, 10, 0, 0, target))
+    return header + struct.pack("!HHIIBBHHH", port, to, seq, ack, 0x50, flags, 65535, 0, 0) + data
+
+
+def pcap(file: Path, packets: list[tuple[float, bytes]], cut: int | None = None) -> Path:
+    with file.open("wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101))
+        for at, octets in sorted(packets):
+            kept = octets[:cut]
+            out.write(struct.pack("<IIII", int(at), round(at % 1 * 1e6), len(kept), len(octets)) + kept)
+    return file
+
+
+def conversation(
+    at: float, client: tuple[int, int], server: tuple[int, int], asked: bytes, answer: bytes
+) -> list[tuple[float, bytes]]:
+    """A request and its answer, a packet each millisecond, with FINs."""
+    up = ((2, 100, 0), (16, 101, 501), (16, 101 + len(asked), 501 + len(answer)))
+    return [
+        (at, ipv4(client, server, up[0], b"")),
+        (at + 0.001, ipv4(server, client, (18, 500, 101), b"")),
+        (at + 0.002, ipv4(client, server, up[1], asked)),
+        (at + 0.003, ipv4(server, client, (17, 501, 101 + len(asked)), answer)),
+        (at + 0.004, ipv4(client, server, (17, up[2][1], up[2][2] + 1), b"")),
+        (at + 0.005, ipv4(server, client, (16, 502 + len(answer), 102 + len(asked)), b"")),
+    ]
+
+
+def test_content_decides_before_openings_and_openings_where_captures_are_cut(tmp_path: Path) -> None:
+    asked = [b"GET /%d HTTP/1.1" % number for number in range(3)]
+    clients, servers = [], []
+    for number, word in enumerate(asked):
+        answer = bytes([number]) * (1000 + number)
+        clients += conversation(10 + number / 100, (1, 5000 + number), (9, 80), word, answer)
+        # The proxy asks in the other order.
+        servers += conversation(10.5 - number / 100, (9, 7000 + number), (20, 80), word, answer)
+    whole = (pcap(tmp_path / "a.pcap", clients), pcap(tmp_path / "b.pcap", servers))
+    found = split_transfers(whole)
+    ends = [(int(t.first["client"][-1]), int(t.second["client"][-1]), t.octets) for t in found]
+    assert sorted(ends) == [(0, 0, 1000), (1, 1, 1001), (2, 2, 1002)]
+    cut = (pcap(tmp_path / "c.pcap", clients, 40), pcap(tmp_path / "d.pcap", servers, 40))
+    assert len(split_transfers(cut)) == 3
+
+
+def test_who_has_no_partner_is_left_out(tmp_path: Path) -> None:
+    same = conversation(10, (1, 5000), (9, 80), b"one", b"1" * 100)
+    other = conversation(10, (1, 5001), (9, 80), b"two", b"2" * 100)
+    strange = conversation(10, (9, 7000), (20, 80), b"one", b"1" * 100)
+    files = (pcap(tmp_path / "a.pcap", same + other), pcap(tmp_path / "b.pcap", strange))
+    (transfer,) = split_transfers(files)
+    assert {transfer.first["client"], transfer.second["client"]} == {"10.0.0.1:5000", "10.0.0.9:7000"}
+
+
+def test_many_connections_take_one_pass(tmp_path: Path) -> None:
+    clients, servers = [], []
+    for number in range(3000):
+        asked, answer = b"%06d" % number * 8, bytes(200)
+        ends = (100 + number % 100, 5000 + number), (9, 80)
+        clients += conversation(10 + number / 1000, *ends, asked, answer)
+        servers += conversation(10.0005 + number / 1000, (9, 7000 + number), (20, 80), asked, answer)
+    files = (pcap(tmp_path / "a.pcap", clients), pcap(tmp_path / "b.pcap", servers))
+    found = split_transfers(files)
+    ports = [tuple(int(t[end]["client"].rpartition(":")[2]) for end in (0, 1)) for t in map(sides_of, found)]
+    assert len(found) == 3000
+    assert all(one - 5000 == other - 7000 for one, other in map(sorted, ports))
+
+
+def sides_of(transfer: SplitTransfer) -> tuple[Row, Row]:
+    return transfer.first, transfer.second

@@ -1,5 +1,6 @@
 //! Captures, analysed, with the interpreter free for other threads.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::ops::ControlFlow;
@@ -17,6 +18,9 @@ use crate::columns::{Columns, Rows};
 use crate::errors::input_error;
 use crate::lines::write_row;
 use crate::run::tell;
+
+/// Octets that Python takes as `bytes`.
+type Octets = Cow<'static, [u8]>;
 
 /// One analysed capture. `connections` and the values of `series` are Arrow streams.
 #[pyclass(frozen, module = "umtslab._core")]
@@ -51,6 +55,10 @@ pub struct Analysis {
     /// `sent`, `acked` and `sacked` of the connection that was asked for; empty if none was.
     #[pyo3(get)]
     series: BTreeMap<&'static str, Py<Columns>>,
+    /// What the data of the client and of the server begin with, by the number of the connection; of captures whose courses were
+    /// asked for.
+    #[pyo3(get)]
+    begins: BTreeMap<u64, (Octets, Octets)>,
     /// Number, batch and row of each connection that has a row, by its number: rows are in the order in which connections
     /// closed.
     places: Vec<(u64, u32, u32)>,
@@ -93,6 +101,26 @@ pub fn analyse(
         analyse_one(py, path, wanted(), |fraction| tell(progress.as_ref(), part(fraction)))
     };
     paths.into_iter().enumerate().map(one).collect()
+}
+
+/// Analyses a capture in one pass, with `sent`, `acked` and `sacked` of every connection, in seconds since its first packet, and
+/// what their data begin with.
+#[pyfunction]
+pub fn analyse_courses(py: Python<'_>, path: PathBuf) -> PyResult<Analysis> {
+    let mut interruption = None;
+    let analysed = py.detach(|| {
+        umts_capture::analyse_courses(&path, &mut |fraction| match tell(None, fraction) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(raised) => {
+                interruption = Some(raised);
+                ControlFlow::Break(())
+            }
+        })
+    });
+    match interruption {
+        Some(raised) => Err(raised),
+        None => result(py, path, analysed.map_err(|error| input_error(py, &error))?, Rows::new()),
+    }
 }
 
 /// Analyses the captures of an emulation at the two ends of its network: the connections of programs, each as its sender of
@@ -145,9 +173,14 @@ fn analyse_one(
     }
 }
 
-fn result(py: Python<'_>, file: PathBuf, analysed: Analysed, mut rows: Rows) -> PyResult<Analysis> {
+fn result(py: Python<'_>, file: PathBuf, mut analysed: Analysed, mut rows: Rows) -> PyResult<Analysis> {
     rows.add(&analysed.connections);
     let mut series = BTreeMap::new();
+    let begins = analysed.time_sequences.iter_mut().map(|course| {
+        let [client, server] = std::mem::take(&mut course.begins);
+        (course.connection, (Cow::Owned(client), Cow::Owned(server)))
+    });
+    let begins = begins.collect();
     if !analysed.time_sequences.is_empty() {
         for (name, columns) in Columns::of_time_sequences(&analysed.time_sequences) {
             series.insert(name, Py::new(py, columns)?);
@@ -161,6 +194,7 @@ fn result(py: Python<'_>, file: PathBuf, analysed: Analysed, mut rows: Rows) -> 
         connection_count: analysed.connection_count,
         rest: analysed.rest.map(|rest| (rest.connections, by_name(&rest.metrics))),
         connections: Py::new(py, rows)?,
+        begins,
         places,
         counts: counts(&analysed.counts),
         start_s: analysed.first.map(Time::as_secs),

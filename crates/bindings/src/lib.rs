@@ -24,7 +24,7 @@ mod walls;
 #[pyo3::pymodule]
 mod _core {
     #[pymodule_export]
-    use super::analyse::{Analysis, analyse, analyse_both_ends, capture_metric_definitions};
+    use super::analyse::{Analysis, analyse, analyse_both_ends, analyse_courses, capture_metric_definitions};
     #[pymodule_export]
     use super::columns::Columns;
     #[pymodule_export]

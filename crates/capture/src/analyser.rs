@@ -161,12 +161,15 @@ impl Analyser {
 
     /// Also collects the course of the connection with this number.
     pub fn with_time_sequence(self, connection: u64) -> Self {
-        Analyser { watched: Watched::One(TimeSequence::new(connection)), ..self.with_row_of(connection) }
+        Analyser {
+            watched: Watched::One(Box::new(TimeSequence::new(connection))),
+            ..self.with_row_of(connection)
+        }
     }
 
     /// Also collects the course of every connection.
     pub(crate) fn with_all_time_sequences(self) -> Self {
-        Analyser { watched: Watched::All(BTreeMap::new()), ..self }
+        Analyser { watched: Watched::All(BTreeMap::new(), Vec::new()), ..self }
     }
 
     /// Takes in a packet: `bytes` of it were captured at `time` since 1970, of `original_length` octets on the link.
@@ -175,6 +178,11 @@ impl Analyser {
         let mut packet = Packet::default();
         let read = parse(link, bytes, original_length, &mut packet);
         self.read(time, original_length, read, &packet);
+    }
+
+    /// What the packet that is read next holds of payload: its beginning is kept of connections whose course is.
+    pub(crate) fn show(&mut self, payload: &[u8]) {
+        self.watched.show(payload);
     }
 
     /// Takes in a packet that was read, with what came of that.

@@ -134,15 +134,19 @@ pub fn analyse<R: Read + Send + 'static>(
         None => analyser.finish(),
     };
     let offset = end.offset;
-    let damage = match ending {
+    analysis.warnings.splice(0..0, damage(ending, offset).into_iter().chain(end.warnings));
+    Ok(analysis)
+}
+
+/// What to say of a file that ended so.
+pub(crate) fn damage(ending: Ending, offset: u64) -> Option<String> {
+    match ending {
         Ending::Complete => None,
         Ending::CutOff => {
             Some(format!("the file ends inside of what begins at byte {offset}: analysed up to there"))
         }
         Ending::Damaged => Some(format!("the file is damaged at byte {offset}: analysed up to there")),
-    };
-    analysis.warnings.splice(0..0, damage.into_iter().chain(end.warnings));
-    Ok(analysis)
+    }
 }
 
 fn analyser(options: &ReadOptions<'_>) -> Analyser {

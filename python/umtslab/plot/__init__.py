@@ -157,10 +157,16 @@ def draw_waterfall(
         )
     if (lacking := run.lacks_connection(wanted)) is not None:
         raise MissingSeries(lacking)
+    waterfall = run.series(WATERFALL)
     intervals = run.series("budget_intervals").filter(pl.col("connection") == wanted)
     title = f"{run.heading}, connection {wanted}"
+    if (waterfall["layer"] == "tcp_server").any():
+        # Connections of a transfer have two numbers, of which it has the even one's place.
+        [transfer] = (row["transfer"] for row in run.connection_rows() if row["connection"] == wanted)
+        intervals = run.series("transfer_budget_intervals").filter(pl.col("transfer") == transfer)
+        title = f"{run.heading}, connections {transfer} and {transfer + 1}"
     with printable(look):
-        drawing = figure(run.series(WATERFALL), intervals, title=title, from_s=from_s, until_s=until_s)
+        drawing = figure(waterfall, intervals, title=title, from_s=from_s, until_s=until_s)
         return dress(drawing, look)
 
 

@@ -1,4 +1,7 @@
-"""One connection as a waterfall: TCP segments, RLC PDUs with radio errors, RRC states and the time budget."""
+"""One connection as a waterfall: TCP segments, RLC PDUs with radio errors, RRC states and the time budget.
+
+Of a transfer that a proxy splits: both its connections, with the proxy's buffer between them.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HEIGHT_IN = 7.6
+SPLIT_HEIGHT_IN = 9.6
 
 # Greys, since the strip of causes below has all colours.
 _STATES = {
@@ -29,6 +33,11 @@ _STATES = {
 }
 
 _NEW, _AGAIN, _ACK = "#0072B2", "#D55E00", "#009E73"
+
+_IN_PROXY = {"pep_queue": ("#332288", ""), "pep_setup": ("#332288", "////")}
+"""Looks of what is no cause of one connection."""
+
+_IN_PROXY_WORDS = {"pep_queue": "waits in the proxy", "pep_setup": "set-up by the proxy"}
 
 _PLACES = {
     "air": ("lost on the air", "x", "#000000"),
@@ -56,7 +65,7 @@ def figure(
     waterfall : polars.DataFrame
         ``time_s``, ``end_s``, ``layer``, ``direction``, ``what``, ``first``, ``last``, ``lost_at``.
     intervals : polars.DataFrame
-        ``start_s``, ``end_s``, ``cause`` of the connection.
+        ``start_s``, ``end_s``, ``cause`` of the connection, or of the transfer that is split.
     title : str
         Above the figure.
     from_s, until_s : float, optional
@@ -66,29 +75,45 @@ def figure(
     -------
     matplotlib.figure.Figure
         From the top: segments from sender to receiver, with acknowledgments; RLC PDUs of the same direction
-        from the sending RLC to the receiving one; RRC states, if there are any; causes.
+        from the sending RLC to the receiving one; RRC states, if there are any; causes. Of a split transfer
+        the segments of the server's side come first, then what the proxy keeps, then those of the radio's.
     """
     import polars as pl
 
-    tcp, rlc, rrc = (waterfall.filter(pl.col("layer") == layer) for layer in ("tcp", "rlc", "rrc"))
+    layers = waterfall.partition_by("layer", as_dict=True)
+    layer = {str(name): rows for (name,), rows in layers.items()}
+    none = waterfall.clear()
+    legs = [name for name in ("tcp", "tcp_server", "tcp_radio") if name in layer] or ["tcp"]
+    tcp = pl.concat([layer.get(name, none) for name in legs])
+    rlc, rrc = layer.get("rlc", none), layer.get("rrc", none)
     direction = _direction_of_data(tcp)
+    buffer = layer.get("pep", none).filter(pl.col("direction") == direction)
     data = (pl.col("direction") == direction) & pl.col("what").is_in(["pdu", "pdu_again"])
     pdus = unwrapped(rlc.filter(data))
     causes = intervals.select(pl.col("start_s").alias("time_s"), "end_s", pl.col("cause").alias("what"))
     begin = from_s if from_s is not None else causes["time_s"].min()
     end = until_s if until_s is not None else causes["end_s"].max()
     is_shown = (pl.col("end_s") >= begin) & (pl.col("time_s") <= end)
-    tcp, pdus, rrc, causes = (table.filter(is_shown) for table in (tcp, pdus, rrc, causes))
-    parts = [3.0, 2.4, 0.4, 0.5] if len(rrc) else [3.0, 2.4, 0.5]
-    drawing = canvas(HEIGHT_IN)
+    tcp, buffer, pdus, rrc, causes = (table.filter(is_shown) for table in (tcp, buffer, pdus, rrc, causes))
+    is_split = "tcp" not in legs
+    parts = [2.6, 0.9, 2.6] if is_split else [3.0]
+    parts += [2.4, 0.4, 0.5] if len(rrc) else [2.4, 0.5]
+    drawing = canvas(SPLIT_HEIGHT_IN if is_split else HEIGHT_IN)
     panels = drawing.subplots(len(parts), 1, sharex=True, height_ratios=parts)
-    _segments(panels[0], tcp, direction)
-    _pdus(panels[1], pdus)
+    if is_split:
+        for panel, leg, whose in ((panels[0], "tcp_server", "server"), (panels[2], "tcp_radio", "radio")):
+            _segments(panel, tcp.filter(pl.col("layer") == leg), direction)
+            panel.set_ylabel(f"TCP {whose} (kB)")
+        _buffer(panels[1], buffer)
+    else:
+        _segments(panels[0], tcp, direction)
+        panels[0].set_ylabel(f"TCP {direction} (kB)")
+    of_pdus = panels[3 if is_split else 1]
+    _pdus(of_pdus, pdus)
+    of_pdus.set_ylabel("RLC PDU (number)")
     if len(rrc):
-        _strip(panels[2], rrc.select("time_s", "end_s", "what"), "RRC", _STATES)
-    _strip(panels[-1], causes, "cause", LOOKS)
-    panels[0].set_ylabel(f"TCP {direction} (kB)")
-    panels[1].set_ylabel("RLC PDU (number)")
+        _strip(panels[-2], rrc.select("time_s", "end_s", "what"), "RRC", _STATES)
+    _strip(panels[-1], causes, "cause", {**LOOKS, **_IN_PROXY})
     panels[-1].set_xlabel("time (s)")
     panels[0].set_xlim(float(str(begin)), float(str(end)))
     if title:
@@ -134,6 +159,22 @@ def _segments(axes: Axes, tcp: pl.DataFrame, direction: str) -> None:
     for number, time in enumerate(expiries):
         label = "_" if number else "retransmission timeout"
         axes.axvline(time, color="#CC79A7", linestyle=(0, (4, 2)), linewidth=1.0, label=label)
+
+
+def _buffer(axes: Axes, buffer: pl.DataFrame) -> None:
+    """What the proxy keeps as a band, darker where it keeps octets waiting for room."""
+    from matplotlib.patches import Rectangle
+
+    for what, colour, name in (("buffer", "#bbbbbb", "in the proxy"), ("full", "#666666", "no room in it")):
+        rows = buffer.filter(buffer["what"] == what).select("time_s", "end_s", "first").rows()
+        for number, (begin, end, octets) in enumerate(rows):
+            label = "_" if number else name
+            axes.add_patch(
+                Rectangle((begin, 0), end - begin, octets / 1e3, color=colour, linewidth=0, label=label)
+            )
+    axes.autoscale_view()
+    axes.set_ylim(bottom=0)
+    axes.set_ylabel("proxy (kB)")
 
 
 def _pdus(axes: Axes, numbered: pl.DataFrame) -> None:
@@ -186,7 +227,7 @@ def _strip(axes: Axes, spans: pl.DataFrame, name: str, looks: Mapping[str, tuple
     for what in (known for known in looks if known in groups):
         rows = groups[what]
         bars = [(begin, end - begin) for begin, end in rows.select("time_s", "end_s").rows() if end > begin]
-        text = f"RRC: {what}" if name == "RRC" else words(what)
+        text = f"RRC: {what}" if name == "RRC" else _IN_PROXY_WORDS.get(what) or words(what)
         axes.broken_barh(bars, (0.0, 1.0), label=text, **look_of(what, looks))
     axes.set_ylim(0, 1)
     axes.set_yticks([])

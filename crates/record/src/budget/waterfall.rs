@@ -1,10 +1,10 @@
 //! One connection at full resolution: its segments, the RLC PDUs of its user with where they were lost, and RRC states, for a
-//! figure with one time axis.
+//! figure with one time axis. If a proxy splits its transfer: both connections, and the buffer between them.
 
 use std::collections::VecDeque;
 
 use umts_stack::detail::{Detail, Stage};
-use umts_stack::ids::{ConnectionId, Direction, PacketId, UeId};
+use umts_stack::ids::{ConnectionId, Direction, PacketId, TcpLeg, UeId};
 use umts_stack::packet::Segment;
 use umts_stack::radio::phy::Lost;
 use umts_stack::radio::rlc::{BlockSet, Pdu};
@@ -33,9 +33,30 @@ const AIR: &str = "air";
 const NODEB_QUEUE: &str = "nodeb_queue";
 const RLC: &str = "rlc";
 
+/// A proxy's buffer in one direction, as it was last told.
+#[derive(Debug, Clone, Copy)]
+struct Buffer {
+    since: Time,
+    octets: u64,
+    is_full: bool,
+}
+
+/// A connection of the figure.
+#[derive(Debug, Clone, Copy)]
+struct Followed {
+    id: ConnectionId,
+    layer: &'static str,
+    is_open: bool,
+}
+
 #[derive(Debug)]
 pub(super) struct Waterfall {
     connection: ConnectionId,
+    /// It, or both of its transfer; their layers, and whether they are open.
+    followed: Vec<Followed>,
+    /// The number of a transfer that is split, and what the proxy has of it, by direction.
+    transfer: Option<ConnectionId>,
+    buffers: [Option<Buffer>; 2],
     /// Its user, while it is open.
     ue: Option<UeId>,
     rows: Vec<Row>,
@@ -52,6 +73,9 @@ impl Waterfall {
     pub fn new(connection: ConnectionId, ues: usize) -> Self {
         Waterfall {
             connection,
+            followed: Vec::new(),
+            transfer: None,
+            buffers: [None; 2],
             ue: None,
             rows: Vec::new(),
             flying: Vec::new(),
@@ -64,39 +88,100 @@ impl Waterfall {
         match event {
             TraceEvent::RrcState { ue, state } => self.state(now, *ue, state.name()),
             TraceEvent::RrcSwitch { ue, .. } => self.state(now, *ue, "switch"),
-            TraceEvent::ConnectionOpened { connection, ue, .. } if *connection == self.connection => {
-                self.ue = Some(*ue);
-                if let Some(Some((_, since))) = self.states.get_mut(ue.index()) {
-                    *since = now;
-                }
+            TraceEvent::ConnectionOpened { connection, transfer, leg, ue, .. }
+                if self.is_wanted(*connection, *transfer, *leg) =>
+            {
+                self.opened(now, *connection, *transfer, *leg, *ue);
             }
             TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. }
-                if *connection == self.connection =>
+                if self.layer(*connection).is_some() =>
             {
-                self.end(now);
+                for followed in self.followed.iter_mut().filter(|followed| followed.id == *connection) {
+                    followed.is_open = false;
+                }
+                if !self.followed.iter().any(|followed| followed.is_open) {
+                    self.end(now);
+                }
             }
-            TraceEvent::SegmentSent { packet, segment, cause } if segment.connection == self.connection => {
-                self.sent(now, *packet, segment, *cause);
+            TraceEvent::SegmentSent { packet, segment, cause } => {
+                if let Some(layer) = self.layer(segment.connection) {
+                    self.sent(now, layer, *packet, segment, *cause);
+                }
             }
-            TraceEvent::SegmentReceived { packet, segment, .. } if segment.connection == self.connection => {
+            TraceEvent::SegmentReceived { packet, segment, .. }
+                if self.layer(segment.connection).is_some() =>
+            {
                 self.arrived(now, *packet, NOT);
+            }
+            TraceEvent::PepBuffer { transfer, direction, octets, is_full }
+                if self.transfer == Some(*transfer) =>
+            {
+                let buffer = Buffer { since: now, octets: *octets, is_full: *is_full };
+                self.buffer(now, *direction, Some(buffer));
             }
             TraceEvent::PacketDropped { place, packet } => self.arrived(now, packet.id, lost_at(*place)),
             TraceEvent::SduDiscarded { sdu, .. } => self.arrived(now, *sdu, RLC),
-            TraceEvent::RtoExpired { connection, end, .. } if *connection == self.connection => {
-                let direction = name(end.sends());
-                self.rows.push(Row {
-                    start: now,
-                    end: now,
-                    layer: "tcp",
-                    direction,
-                    what: "rto",
-                    first: 0,
-                    last: 0,
-                    lost_at: NOT,
-                });
+            TraceEvent::RtoExpired { connection, end, .. } => {
+                if let Some(layer) = self.layer(*connection) {
+                    let direction = name(end.sends());
+                    let (start, end) = (now, now);
+                    self.rows.push(Row {
+                        start,
+                        end,
+                        layer,
+                        direction,
+                        what: "rto",
+                        first: 0,
+                        last: 0,
+                        lost_at: NOT,
+                    });
+                }
             }
             _ => {}
+        }
+    }
+
+    /// Whether a connection is the one that is wanted, or the other one of its transfer.
+    fn is_wanted(&self, connection: ConnectionId, transfer: ConnectionId, leg: TcpLeg) -> bool {
+        let ConnectionId(wanted) = self.connection;
+        connection == self.connection
+            || leg != TcpLeg::Whole && (transfer.0..=transfer.0 + 1).contains(&wanted)
+    }
+
+    fn opened(&mut self, now: Time, connection: ConnectionId, transfer: ConnectionId, leg: TcpLeg, ue: UeId) {
+        let layer = match leg {
+            TcpLeg::Whole => "tcp",
+            TcpLeg::Server => "tcp_server",
+            TcpLeg::Radio => "tcp_radio",
+        };
+        self.transfer = (leg != TcpLeg::Whole).then_some(transfer);
+        self.followed.push(Followed { id: connection, layer, is_open: true });
+        self.ue = Some(ue);
+        if let Some(Some((_, since))) = self.states.get_mut(ue.index()) {
+            *since = now;
+        }
+    }
+
+    /// The layer of a connection that is followed; segments may come after its end.
+    #[inline]
+    fn layer(&self, connection: ConnectionId) -> Option<&'static str> {
+        self.followed.iter().find(|followed| followed.id == connection).map(|followed| followed.layer)
+    }
+
+    /// The proxy has another number of octets in this direction, or none any more.
+    fn buffer(&mut self, now: Time, direction: Direction, next: Option<Buffer>) {
+        let before = std::mem::replace(&mut self.buffers[direction.index()], next);
+        if let Some(Buffer { since, octets, is_full }) = before.filter(|before| before.octets > 0) {
+            self.rows.push(Row {
+                start: since,
+                end: now,
+                layer: "pep",
+                direction: name(direction),
+                what: if is_full { "full" } else { "buffer" },
+                first: octets,
+                last: octets,
+                lost_at: NOT,
+            });
         }
     }
 
@@ -137,13 +222,23 @@ impl Waterfall {
     }
 
     fn end(&mut self, now: Time) {
+        for direction in Direction::BOTH {
+            self.buffer(now, direction, None);
+        }
         let Some(ue) = self.ue.take() else { return };
         if let Some(Some((what, since))) = self.states.get(ue.index()).copied() {
             self.push_state(since, now, what);
         }
     }
 
-    fn sent(&mut self, now: Time, packet: PacketId, segment: &Segment, cause: SendCause) {
+    fn sent(
+        &mut self,
+        now: Time,
+        layer: &'static str,
+        packet: PacketId,
+        segment: &Segment,
+        cause: SendCause,
+    ) {
         let (what, first, last) = match cause {
             _ if segment.flags.syn => ("syn", segment.seq, segment.end()),
             SendCause::Ack | SendCause::WindowProbe | SendCause::KeepAlive => {
@@ -158,16 +253,7 @@ impl Waterfall {
         };
         self.flying.push((packet, self.rows.len()));
         let direction = name(segment.direction);
-        self.rows.push(Row {
-            start: now,
-            end: now,
-            layer: "tcp",
-            direction,
-            what,
-            first,
-            last,
-            lost_at: NOT,
-        });
+        self.rows.push(Row { start: now, end: now, layer, direction, what, first, last, lost_at: NOT });
     }
 
     /// A segment has arrived, or is lost. One that was given up may arrive all the same.

@@ -12,6 +12,17 @@ use crate::ids::{Direction, HeldId, LinkId};
 use crate::packet::Packet;
 use crate::trace::{DropPlace, TraceEvent};
 
+/// What becomes of a packet where the helper may be.
+enum AtHelper {
+    /// It takes its way.
+    GoesOn,
+    /// The helper has it, and what it lets go is on its way already.
+    Taken {
+        /// What it sends to the UE, if it is at the RNC.
+        repeat: Option<Packet>,
+    },
+}
+
 impl CoreNetwork {
     /// A packet leaves the proxy. Returned if it is where it goes already: the proxy is at the RNC.
     pub fn leave_pep<T: TraceSink<TraceEvent>>(
@@ -91,7 +102,7 @@ impl CoreNetwork {
         let next = usize::from(hop.abs_diff(route[0].hop)) + 1;
         let is_last = next == route.len();
         if self.helper.is_some()
-            && let Some(repeat) = self.pass_helper(step, hop, next, &packet)
+            && let AtHelper::Taken { repeat } = self.pass_helper(step, hop, next, &packet)
         {
             return repeat;
         }
@@ -102,23 +113,24 @@ impl CoreNetwork {
         None
     }
 
-    /// A packet that comes out of a link at the helper passes it. Returned if that was seen to: what the helper sends to the
-    /// UE, if it is at the RNC.
+    /// A packet that comes out of a link passes the helper, if it is there.
     fn pass_helper<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         hop: u8,
         next: usize,
         packet: &Packet,
-    ) -> Option<Option<Packet>> {
-        let (hops, helper) = self.helper.as_mut()?;
+    ) -> AtHelper {
+        let Some((hops, helper)) = self.helper.as_mut() else { return AtHelper::GoesOn };
         match packet.direction() {
             Direction::Downlink if usize::from(hop) + 1 == *hops => {
                 helper.pass_down(packet);
-                None
+                AtHelper::GoesOn
             }
-            Direction::Uplink if usize::from(hop) == *hops => Some(self.help(step, next, *packet)),
-            _ => None,
+            Direction::Uplink if usize::from(hop) == *hops => {
+                AtHelper::Taken { repeat: self.help(step, next, *packet) }
+            }
+            _ => AtHelper::GoesOn,
         }
     }
 

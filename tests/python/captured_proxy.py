@@ -1,0 +1,102 @@
+"""Captures of both sides of ``umts proxy`` on a loopback of its own: run by `test_split_captures`.
+
+    captured_proxy.py FOLDER MODE COUNT
+
+writes ``clients.pcap`` and ``servers.pcap`` into the folder, and prints, as JSON, whom each transfer was of:
+the client's port, the port towards the server, and its octets.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import socket
+import struct
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import proxied
+
+OUTGOING = 4
+"""What a socket of packets hears of loopback twice: as it leaves, and as it comes."""
+
+
+def capture(sockets: socket.socket, packets: list[tuple[float, bytes]], over: threading.Event) -> None:
+    """Keep every TCP packet once."""
+    sockets.settimeout(0.1)
+    while not over.is_set():
+        try:
+            octets, (_, _, kind, *_) = sockets.recvfrom(1 << 17)
+        except TimeoutError:
+            continue
+        if kind != OUTGOING:
+            packets.append((time.time(), octets))
+
+
+def write(file: Path, packets: list[tuple[float, bytes]], port: int) -> None:
+    """The packets of one port, as a pcap of Ethernet."""
+    with file.open("wb") as out:
+        out.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, 1))
+        for at, octets in packets:
+            if len(octets) >= 38 and port in struct.unpack("!HH", octets[34:38]) and octets[23] == 6:
+                stamp = (int(at), int(at % 1 * 1e6), len(octets), len(octets))
+                out.write(struct.pack("<IIII", *stamp) + octets)
+
+
+def main(folder: Path, mode: str, count: int) -> None:
+    """Transfers of different content and size, some at the same time."""
+    towards: dict[bytes, int] = {}
+
+    def serve(connection: socket.socket) -> None:
+        # A header of the PROXY protocol comes in front of the word.
+        word = b""
+        while len(word) < (28 if mode == "proxy-protocol" else 0) + 16:
+            word += connection.recv(1024)
+        towards[word[-16:]] = connection.getpeername()[1]
+        draws = random.Random(word[-16:])
+        connection.sendall(draws.randbytes(2000 + draws.randrange(60_000)))
+
+    with proxied.server(serve) as server:
+        told = ["--to", proxied.text(server)] if mode != "socks5" else ["--socks5"]
+        told += ["--proxy-protocol"] if mode == "proxy-protocol" else []
+        with proxied.proxy(*told) as proxy:
+            hearing = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+            hearing.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 64 << 20)
+            hearing.bind(("lo", 0))
+            packets: list[tuple[float, bytes]] = []
+            over = threading.Event()
+            listener = threading.Thread(target=capture, args=(hearing, packets, over))
+            listener.start()
+
+            def ask(number: int) -> tuple[int, bytes, int]:
+                word = random.Random(number).randbytes(16)
+                with proxied.connect(proxy.address) as connection:
+                    own = connection.getsockname()[1]
+                    if mode == "socks5":
+                        connection.sendall(b"\x05\x01\x00")
+                        assert connection.recv(2) == b"\x05\x00"
+                        host, port = server
+                        where = socket.inet_aton(host) + port.to_bytes(2)
+                        connection.sendall(b"\x05\x01\x00\x01" + where)
+                        assert len(connection.recv(10)) == 10
+                    connection.sendall(word)
+                    octets = 0
+                    while part := connection.recv(65536):
+                        octets += len(part)
+                return own, word, octets
+
+            with ThreadPoolExecutor(8) as pool:
+                found = list(pool.map(ask, range(count)))
+            time.sleep(0.3)
+            over.set()
+            listener.join()
+    write(folder / "clients.pcap", packets, proxy.address[1])
+    write(folder / "servers.pcap", packets, server[1])
+    print(json.dumps([[own, towards[word], octets] for own, word, octets in found]))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3]))
