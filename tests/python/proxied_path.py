@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +20,10 @@ from typing import Any
 from lone_host import missing as missing
 
 WAIT_S = 60
+
+NFT = shutil.which("nft")
+"""Without it what is left of nftables is not looked at."""
+
 CLIENT, SERVER = ("198.51.100.10", "2001:db8:1::10"), ("192.0.2.10", "2001:db8:2::10")
 
 SERVE = """
@@ -183,7 +188,15 @@ def state() -> dict[str, str]:
             for line in _run("ip", "-6", "route", "show", "table", "all").splitlines(keepends=True)
             if "fe80" not in line and "multicast" not in line
         ),
+        "nftables": _run(NFT, "list", "ruleset") if NFT else "",
     }
+
+
+def have_rules() -> None:
+    """Rules of nftables that are the host's own, if it has a tool for them."""
+    if NFT:
+        _run(NFT, "add table inet host; add chain inet host forward { type filter hook forward priority 0; }")
+        _run(NFT, "add rule inet host forward tcp dport 25 counter drop")
 
 
 def compared() -> dict[str, Any]:
@@ -322,6 +335,7 @@ def flooded(count: str) -> dict[str, Any]:
 def killed_at_random(kills: str) -> list[list[str]]:
     """What differs from before after each of some kills of one of both processes, or of both."""
     make_path()
+    have_rules()
     before = state()
     draw = random.Random(kills)
     found = []

@@ -86,9 +86,9 @@ def _descriptors() -> Iterator[None]:
 
 
 def _own_memory(made: Proxy) -> int:
-    """Octets of memory that are the proxy's alone."""
+    """Octets that the proxy has written: whether what it read of files is its alone, others decide."""
     rollup = Path(f"/proc/{made.process.pid}/smaps_rollup").read_text()
-    return sum(int(size) * 1024 for size in re.findall(r"Private_\w+:\s+(\d+) kB", rollup))
+    return sum(int(size) * 1024 for size in re.findall(r"Private_Dirty:\s+(\d+) kB", rollup))
 
 
 def _kernel_memory(made: Proxy, there: Address) -> int:
@@ -167,6 +167,34 @@ def test_silent_clients_and_resets_hinder_nobody() -> None:
         for connection in silent[1:]:
             connection.sendall(b"x")
         assert {connection.recv(1) for connection in silent} == {b"x"}
+
+
+def test_who_sends_octet_by_octet_takes_no_more_than_the_memory_and_hinders_nobody() -> None:
+    count = min(CONNECTIONS, 1000) // 5
+    memory = count * 2 * 64_000
+    words = ("--memory", f"{memory} B", "--connections", str(count + 1), "--workers", "1")
+    served = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        # Of these nothing is read: each octet stays where it is.
+        if connection.recv(1) == b"h":
+            connection.sendall(b"h")
+        else:
+            served.wait(proxied.WAIT_S)
+
+    with proxied.server(serve) as there, proxy("--to", text(there), *words) as made, ExitStack() as all_:
+        all_.callback(served.set)
+        before = _own_memory(made)
+        slow = [all_.enter_context(connect(made.address)) for _ in range(count)]
+        for connection in slow:
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for _ in range(50):
+            for connection in slow:
+                connection.sendall(b"x")
+            with connect(made.address) as honest:
+                honest.sendall(b"h")
+                assert honest.recv(1) == b"h"
+        assert _kernel_memory(made, there) + _own_memory(made) - before <= 1.1 * memory
 
 
 def test_a_server_that_resets_all_hinders_nobody() -> None:

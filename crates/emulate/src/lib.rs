@@ -7,6 +7,8 @@
 //!                                    └───────── wall clock ──────────┘
 //! ```
 //!
+//! With a proxy ([`Proxy`]) two more devices are between the links, in a namespace of its own: TCP takes the way as two legs.
+//!
 //! [`leave_host`] and [`settle`] make the world in which it runs, a [`Place`] is each host in that, [`emulate`] runs it,
 //! [`replay`] runs its packets again in simulated time. A folder uses those above it, no other:
 //!
