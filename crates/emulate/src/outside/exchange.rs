@@ -130,7 +130,8 @@ impl Exchange {
         network.enter_foreign(step, packet);
     }
 
-    /// The UE that a packet is of, if it is one's; where it goes, and on which part of the way: a proxy ends the legs of TCP.
+    /// The UE that a packet is of, if it is one's; where it goes, and on which part of the way: a proxy ends the legs of TCP,
+    /// but for that between UEs, whose legs would both be on the side of the radio.
     fn way_of(
         &self,
         port: usize,
@@ -143,8 +144,9 @@ impl Exchange {
                 _ => (addresses::ue_of(to), Direction::Downlink, TcpLeg::Radio),
             };
         }
+        let is_between_ues = [from, to].into_iter().all(|address| addresses::ue_of(address).is_some());
         let leg = |ending: TcpLeg| match self.behind.pep() {
-            Some(_) if foreign::is_tcp(bytes) => ending,
+            Some(_) if foreign::is_tcp(bytes) && !is_between_ues => ending,
             _ => TcpLeg::Whole,
         };
         match port.checked_sub(ue_port(0)) {
@@ -279,10 +281,11 @@ mod tests {
             (4000, ue_port(1), datagram(server, 60)),
             (5000, to_servers, segment(server, server)),
             (5000, to_users, segment(server, server)),
+            (6000, ue_port(0), segment([10, 45, 0, 2], ue)),
         ];
         let found = counts_behind(behind, &radio, &packets);
         assert!(found.is_balanced(), "{found:?}");
-        assert_eq!((found.packets_in, found.packets_out, found.unroutable), (7, 5, 2), "{found:?}");
+        assert_eq!((found.packets_in, found.packets_out, found.unroutable), (8, 6, 2), "{found:?}");
         // Whatever is lost on a leg is no packet of another one that left before.
         let mut many: Vec<_> = (0..40)
             .flat_map(|n| {
