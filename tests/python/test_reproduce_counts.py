@@ -76,6 +76,9 @@ SWITCHING = Place("rrc_state", {"towards": "CELL_DCH"})
         (Count("rlc_pdus", {}, "number", during=Place("rrc_state", {"state": "CELL_DCH"})), 3),
         (Count("rlc_pdus", {}, "number", during=Place("rrc_state", {"state": "CELL_PCH"})), 0),
         (Count("rlc_pdus", {}, "least_gap", "time_s"), 0.01),
+        (Count("rrc_state", {}, "most_with_equal", columns=("time_s",)), 2),
+        (Count("rrc_state", {}, "most_with_equal", columns=("time_s", "ue")), 1),
+        (Count("rlc_pdus", {"kind": "poll"}, "most_with_equal", columns=("ue",)), 0),
         (Count("rlc_pdus", {"kind": "status"}, "least_gap", "time_s"), None),
         (Count("rlc_buffer", {"direction": "downlink"}, "most", "octets"), 1600),
         (Count("rlc_buffer", {"direction": "downlink"}, "least", "octets"), 0),
@@ -100,8 +103,22 @@ def test_a_count_wants_one_way_to_count(tmp_path: Path) -> None:
     path.parent.mkdir()
     text = plan_text() + '\n[count.both]\nnumber = true\nmost = "sn"\n'
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(BadData, match="wants one of most, least, least_gap, number and at"):
+    with pytest.raises(BadData, match="wants one of most, least, least_gap, most_with_equal, number and at"):
         load_plan(path)
+
+
+def test_a_quick_run_has_other_scenario_keys_where_a_point_sets_none(tmp_path: Path) -> None:
+    path = tmp_path / "paper" / "ch1.toml"
+    path.parent.mkdir()
+    shorter = 'set = { "radio.bler" = "0.9", duration = "90 s" }\nquick_set = { duration = "20 s" }\nhonest ='
+    path.write_text(plan_text().replace("honest =", shorter, 1), encoding="utf-8")
+    plan = load_plan(path)
+    full = {entry.settings for entry in wanted_points(plan, plan.sweeps, quick=False)}
+    assert full == {(("radio.bler", "0.9"), ("duration", "90 s"))}
+    quick = {entry.settings for entry in wanted_points(plan, plan.sweeps, quick=True)}
+    assert quick == {(("radio.bler", "0.9"), ("duration", "20 s"))}
+    # Of the plan for tests every point has a BLER of its own, which comes behind and is the one that holds.
+    assert dict([*quick.pop(), *plan.scenario_of(plan.point({}))[1]])["radio.bler"] == "0.01"
 
 
 def plan_text() -> str:

@@ -10,13 +10,16 @@ from typing import Any
 
 import pytest
 from reproduce_synthetic import Synthetic, claim, plan_in
+from umtslab.reproduce.bounds import LIMIT
 from umtslab.reproduce.compare import Verdict
 from umtslab.reproduce.conditions import label_point, side_point
 from umtslab.reproduce.errors import Missing
+from umtslab.reproduce.expression import parse
 from umtslab.reproduce.measure import measure
+from umtslab.reproduce.plan import Point
 from umtslab.reproduce.plan_file import plans
 from umtslab.reproduce.reduce import Rows, reduced
-from umtslab.reproduce.verdict import _LIMIT, score
+from umtslab.reproduce.verdict import score
 
 ROOT = Path(__file__).parents[2] / "reproductions"
 
@@ -41,7 +44,7 @@ def test_a_run_without_a_point_has_no_such_place() -> None:
     ],
 )
 def test_a_limit_is_read(expected: str, found: tuple[str, str, str] | None) -> None:
-    match = _LIMIT.fullmatch(expected)
+    match = LIMIT.fullmatch(expected)
     assert (match and match.group("over", "relation", "at")) == found
 
 
@@ -84,3 +87,73 @@ def test_a_formula_may_name_a_dimension() -> None:
     assert set(measure(plan, results, "bler_pct", {**point, "bler": 0.05})) == {5.0}
     with pytest.raises(Missing, match="bler is 'as written' there, not a number"):
         measure(plan, results, "bler_pct", {**point, "bler": "as written"})
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        ({16.0, 64.0}, Verdict.PASS),
+        ({0.0}, Verdict.PASS),
+        ({16.0, 24.0}, Verdict.FAIL),
+        ({63.0}, Verdict.FAIL),
+    ],
+)
+def test_each_run_has_one_of_the_listed_numbers(tmp_path: Path, values: set[float], verdict: Verdict) -> None:
+    plan = plan_in(tmp_path)
+    results = Synthetic(
+        plan, {"sent_kbps": lambda point: min(values)}, noise=[0.0, max(values) - min(values)]
+    )
+    scored = score(claim("bound", "goodput_kbps in {0, 16,64}"), plan, results)
+    assert scored.verdict is verdict, scored.detail
+
+
+def test_a_set_of_numbers_has_numbers_alone() -> None:
+    assert parse("x in {1, 2.5}").demands_equality
+    with pytest.raises(Missing, match="no rule reads"):
+        parse("x in {1, y}")
+    with pytest.raises(Missing, match="no rule reads"):
+        parse("x in {1} in {2}")
+
+
+@pytest.mark.parametrize(
+    ("last", "verdict"),
+    [
+        ([92.4] * 5, Verdict.PASS),
+        ([92.6] * 5, Verdict.FAIL),
+        ([92.0, 93.0, 92.5, 92.5, 92.5], Verdict.INCONCLUSIVE),
+    ],
+)
+def test_values_at_all_that_was_run_lie_no_further_apart(
+    tmp_path: Path, last: list[float | None], verdict: Verdict
+) -> None:
+    plan = plan_in(tmp_path)
+
+    def sent(point: Point) -> float | list[float | None]:
+        return last if (point["tcp"], point["bler"]) == ("newreno", 0.1) else 90.0 + 10 * float(point["bler"])
+
+    results = Synthetic(plan, {"sent_kbps": sent}, noise=[0.0] * 5)
+    sets: dict[str, Any] = {"vary": ["tcp", "bler"], "tcp": ["reno", "newreno"], "bler": [0.01, 0.1]}
+    scored = score(claim("bound", "max - min <= 2.4", **sets), plan, results)
+    assert scored.verdict is verdict, scored.detail
+    assert [reading.label for reading in scored.ours][-1] == "largest less smallest"
+    assert len(scored.ours) == 5, "tahoe and a BLER of 0.5 are not asked for"
+
+
+@pytest.mark.parametrize(("limit", "verdict"), [(95.9, Verdict.FAIL), (96.1, Verdict.PASS)])
+def test_a_bound_over_several_dimensions_holds_wherever_it_was_run(
+    tmp_path: Path, limit: float, verdict: Verdict
+) -> None:
+    plan = plan_in(tmp_path)
+    sent = {"reno": 90.0, "newreno": 91.0}
+    results = Synthetic(
+        plan, {"sent_kbps": lambda point: sent[str(point["tcp"])] + 10 * float(point["bler"])}
+    )
+    sets: dict[str, Any] = {"vary": ["tcp", "bler"], "tcp": ["reno", "newreno"], "bler": [0.01, 0.5]}
+    scored = score(claim("bound", f"goodput_kbps < {limit}", **sets), plan, results)
+    assert scored.verdict is verdict
+    assert [reading.label for reading in scored.ours] == [
+        "tcp newreno bler 0.01",
+        "tcp newreno bler 0.5",
+        "tcp reno bler 0.01",
+        "tcp reno bler 0.5",
+    ]

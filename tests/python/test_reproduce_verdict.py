@@ -421,7 +421,7 @@ def _same(sample: Sample, _: Point) -> Sample:
 
 
 @pytest.mark.parametrize(
-    "expected", ["goodput_kbps", "__import__('os')", "goodput_kbps in {0, 16}", "f(x) < 1", "<"]
+    "expected", ["goodput_kbps", "__import__('os')", "goodput_kbps in {0, x}", "f(x) < 1", "<"]
 )
 def test_what_is_no_inequality_is_never_run(plan: Plan, expected: str) -> None:
     assert score(claim("bound", expected), plan, goodput(plan, lambda _: 0.5)).verdict is NOT_YET

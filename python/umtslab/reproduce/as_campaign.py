@@ -60,7 +60,7 @@ def as_campaign(parts: Sequence[Part], typed: Sequence[str], data: Path, *, quic
         wanted = shown or wanted
     if not wanted:
         raise UnknownSelection(f"{' '.join(typed)}: nothing of it is a run of a network")
-    rows = _completed([_row(plan, entry.point, data) for entry in wanted])
+    rows = _completed([_row(plan, entry, data) for entry in wanted])
     runs = max(entry.runs for entry in wanted)
     series = any(entry.series for entry in wanted)
     return "\n".join(_lines(plan, list(dict.fromkeys(typed)), rows, runs, series)) + "\n"
@@ -94,11 +94,11 @@ def _moved(metric: Metric) -> Iterator[str]:
         yield from entry.at
 
 
-def _row(plan: Plan, point: Point, data: Path) -> dict[str, str]:
-    name, overrides = plan.scenario_of(point)
+def _row(plan: Plan, entry: Wanted, data: Path) -> dict[str, str]:
+    name, overrides = plan.scenario_of(entry.point)
     place = os.path.normpath(data / "scenarios" / name)
     near = os.path.relpath(place)
-    return {SCENARIO: place if near.startswith("..") else near, **dict(overrides)}
+    return {SCENARIO: place if near.startswith("..") else near, **dict([*entry.settings, *overrides])}
 
 
 def _completed(rows: Sequence[Row]) -> list[Row]:

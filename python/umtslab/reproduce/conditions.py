@@ -41,6 +41,10 @@ class Question:
             return _within(self.plan, self.limits[name], case, name, self.points)
         return _available(self.plan, case, name, self.points)
 
+    def lists(self, name: str, value: Value) -> bool:
+        """Whether the claim is about this value of a varied dimension, too."""
+        return name not in self.limits or any(same(value, limit) for limit in self.limits[name])
+
     def matching(self, case: Point) -> list[Point]:
         """The points that were run with the case's values."""
         return matching(self.plan, case, self.points)

@@ -30,15 +30,17 @@ class Count:
     """A number taken from those rows of a series that have the values `rows`, and no less than `at_least`.
 
     `how` says which: ``most`` and ``least``, the largest and the smallest value of `column`; ``least_gap``,
-    the least distance in it; ``number``, how many rows there are; ``at``, the value in force at the first row
-    of `since`, the changes of that instant included. The others regard the rows from the first one of `since`
-    on, and those between a row of `during` and the next row that its series has of the same user.
+    the least distance in it; ``number``, how many rows there are; ``most_with_equal``, how many there are at
+    most with the same values of `columns`; ``at``, the value in force at the first row of `since`, the
+    changes of that instant included. The others regard the rows from the first one of `since` on, and those
+    between a row of `during` and the next row that its series has of the same user.
     """
 
     series: str
     rows: Rows
     how: str
     column: str = ""
+    columns: tuple[str, ...] = ()
     since: Place | None = None
     during: Place | None = None
     at_least: Mapping[str, float] = field(default_factory=dict)
@@ -67,6 +69,9 @@ class Count:
             chosen = _inside(chosen, recorded(run, self.during.series), self.during)
         if self.how == "number":
             return float(len(chosen))
+        if self.how == "most_with_equal":
+            sizes = chosen.group_by(self.columns).len()["len"].to_list()
+            return float(max(sizes, default=0))
         column = chosen[self.column]
         found = {"most": column.max, "least": column.min, "least_gap": column.diff().min}[self.how]()
         # The clock counts nanoseconds: differences of seconds have no more digits.

@@ -1,7 +1,7 @@
 """Arithmetic and inequalities of ledgers and plans, without ``eval``.
 
-Names, numbers, ``+ - * /`` and comparisons. A call names the connections of a run to take a metric of:
-``total(x)``, ``average(x)``, ``first(x)``, ``last(x)``.
+Names, numbers, ``+ - * /``, comparisons, and ``x in {1, 2}``. A call names the connections of a run to take a
+metric of: ``total(x)``, ``average(x)``, ``first(x)``, ``last(x)``.
 """
 
 from __future__ import annotations
@@ -54,8 +54,10 @@ class Expression:
 
     @property
     def demands_equality(self) -> bool:
-        """Whether one of the comparisons is ``==``."""
-        return isinstance(self.tree, ast.Compare) and any(isinstance(op, ast.Eq) for op in self.tree.ops)
+        """Whether one of the comparisons is ``==``, or ``in``: a mean says nothing of them."""
+        return isinstance(self.tree, ast.Compare) and any(
+            isinstance(op, ast.Eq | ast.In) for op in self.tree.ops
+        )
 
     def value(self, names: Mapping[Leaf, float | None]) -> float | None:
         """The number that the formula gives, or None where a name has no value or a divisor is 0."""
@@ -70,6 +72,9 @@ class Expression:
         """Whether the inequality is true, or None where a name has no value or a divisor is 0."""
         if not isinstance(self.tree, ast.Compare):
             raise Missing(f"{self.text!r} is not an inequality")
+        if (members := _members(self.tree)) is not None:
+            value = Expression(self.text, self.tree.left, self.leaves).value(names)
+            return None if value is None else value in members
         sides = [self.tree.left, *self.tree.comparators]
         numbers = [Expression(self.text, side, self.leaves).value(names) for side in sides]
         if any(number is None for number in numbers):
@@ -92,7 +97,9 @@ def parse(text: str) -> Expression:
     except SyntaxError:
         raise Missing(f"no rule reads {text!r}") from None
     leaves: set[Leaf] = set()
-    if isinstance(tree, ast.Compare):
+    if isinstance(tree, ast.Compare) and _members(tree) is not None:
+        _collect(tree.left, leaves, text)
+    elif isinstance(tree, ast.Compare):
         if any(type(op) not in _COMPARISON for op in tree.ops):
             raise Missing(f"no rule reads {text!r}")
         for side in (tree.left, *tree.comparators):
@@ -100,6 +107,17 @@ def parse(text: str) -> Expression:
     else:
         _collect(tree, leaves, text)
     return Expression(text, tree, frozenset(leaves))
+
+
+def _members(tree: ast.Compare) -> set[float] | None:
+    """The numbers of ``x in {1, 2}``; None if the comparison is another."""
+    match tree:
+        case ast.Compare(ops=[ast.In()], comparators=[ast.Set(elts=elements)]):
+            numbers = [e.value for e in elements if isinstance(e, ast.Constant)]
+            known = [float(number) for number in numbers if isinstance(number, int | float)]
+            return set(known) if len(known) == len(elements) else None
+        case _:
+            return None
 
 
 def _collect(node: ast.expr, leaves: set[Leaf], text: str) -> None:

@@ -97,6 +97,7 @@ def _chapter(chapter: Chapter) -> dict[str, Any]:
 def _subset(plan: Plan) -> list[str]:
     """What a quick run leaves out of the plan."""
     words = [f"{plan.quick_runs} runs of each point instead of {plan.runs}"]
+    words += [f"{name} = {value}" for name, value in plan.quick_settings.items()]
     for sweep in plan.sweeps:
         for name, values in sweep.quick.items():
             label = plan.dimensions[name].label

@@ -144,11 +144,13 @@ class Sweep:
 class Draw:
     """So many draws of a scenario's chance in place of a run of its network.
 
-    `what` is ``traffic`` (pages or files of its first flow) or ``errors`` (blocks to its first user).
+    `what` is ``traffic`` (pages, files or packet calls of a flow, by default the first) or ``errors`` (blocks
+    to its first user).
     """
 
     what: str
     number: int
+    flow: int = 0
 
 
 @dataclass(frozen=True)
@@ -232,6 +234,10 @@ class Plan:
     figures: tuple[Figure, ...]
     gaps: Mapping[str, str] = field(default_factory=dict)
     counts: Mapping[str, Count] = field(default_factory=dict)
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """Scenario keys of all points that do not set them themselves."""
+    quick_settings: Mapping[str, str] = field(default_factory=dict)
+    """Those that are others in a quick run."""
 
     def is_averaged(self, claim: Claim) -> bool:
         """Whether the claim is about a mean over sets of parameters."""

@@ -73,6 +73,8 @@ class _Reader:
             scenario=top["scenario"],
             runs=top["runs"],
             quick_runs=top["quick_runs"],
+            settings=top.get("set", {}),
+            quick_settings=top.get("quick_set", {}),
             emulated_runs=top.get("emulated_runs", top["quick_runs"]),
             honest=top.get("honest", {}),
             fixed=top.get("fixed", {}),
@@ -155,15 +157,18 @@ class _Reader:
         )
 
     def count(self, name: str, entry: Mapping[str, Any]) -> Count:
-        self.table(entry, f"count {name}", "series rows at_least most least least_gap number at since during")
-        how = [word for word in ("most", "least", "least_gap", "number", "at") if word in entry]
+        self.table(entry, f"count {name}", f"series rows at_least since during {_HOW_TO_COUNT}")
+        how = [word for word in _HOW_TO_COUNT.split() if word in entry]
         if len(how) != 1:
-            raise BadData(f"{self.path}: count {name} wants one of most, least, least_gap, number and at")
+            *words, last = _HOW_TO_COUNT.split()
+            raise BadData(f"{self.path}: count {name} wants one of {', '.join(words)} and {last}")
+        counted = entry[how[0]]
         return Count(
             series=entry.get("series", "rlc_pdus"),
             rows=entry.get("rows", {}),
             how=how[0],
-            column="" if how[0] == "number" else entry[how[0]],
+            column=counted if isinstance(counted, str) else "",
+            columns=tuple(counted) if isinstance(counted, list) else (),
             since=self.place(entry["since"]) if "since" in entry else None,
             during=self.place(entry["during"]) if "during" in entry else None,
             at_least=entry.get("at_least", {}),
@@ -178,7 +183,7 @@ class _Reader:
         return Input(parse(entry["expr"]), entry.get("at", {}))
 
     def sweep(self, entry: Mapping[str, Any]) -> Sweep:
-        self.table(entry, f"sweep {entry.get('name')}", "name feeds grid quick series draw draws")
+        self.table(entry, f"sweep {entry.get('name')}", "name feeds grid quick series draw draws flow")
         return Sweep(
             name=entry["name"],
             feeds=tuple(entry["feeds"]),
@@ -194,7 +199,7 @@ class _Reader:
             raise BadData(
                 f"{self.path}: sweep {entry['name']} draws {what!r}, which is not traffic or errors"
             )
-        return None if what is None else Draw(what, entry["draws"])
+        return None if what is None else Draw(what, entry["draws"], entry.get("flow", 0))
 
     def figure(self, entry: Mapping[str, Any]) -> Figure:
         self.table(
@@ -250,8 +255,11 @@ class _Reader:
 _OF_ONE_RUN = frozenset({"pdus", "channels"})
 """Kinds of figures that show a run as it was recorded."""
 
-_PLAN_KEYS = """version title claims scenario runs quick_runs emulated_runs honest fixed ignore averaged
-average_over defaults dimension gap count metric reading sweep figure"""
+_HOW_TO_COUNT = "most least least_gap most_with_equal number at"
+"""What a count may be of its rows."""
+
+_PLAN_KEYS = """version title claims scenario runs quick_runs set quick_set emulated_runs honest fixed ignore
+averaged average_over defaults dimension gap count metric reading sweep figure"""
 
 
 def _words(given: str | list[str]) -> tuple[str, ...]:

@@ -38,6 +38,8 @@ class Wanted:
     """What the kernel's TCP is told, if it carries the downloads."""
     draw: Draw | None = None
     """What is drawn, if no network is run."""
+    settings: tuple[tuple[str, str], ...] = ()
+    """Scenario keys of all points; those of the point itself come after them."""
 
     @property
     def is_emulated(self) -> bool:
@@ -54,6 +56,7 @@ def wanted_points(
     """
     found: dict[Key, Wanted] = {}
     runs = plan.quick_runs if quick else plan.runs
+    settings = {**plan.settings, **plan.quick_settings} if quick else plan.settings
     for sweep in sweeps:
         for point in plan.points(sweep, quick=quick):
             entry = found.get(key(point), Wanted(point, runs, series=False))
@@ -61,7 +64,9 @@ def wanted_points(
             kernel = plan.kernel(point)
             if kernel is None:
                 series = entry.series or sweep.series
-                found[key(point)] = Wanted(point, runs, series, is_set, draw=sweep.draw)
+                found[key(point)] = Wanted(
+                    point, runs, series, is_set, draw=sweep.draw, settings=tuple(settings.items())
+                )
             elif real_time:
                 found[key(point)] = Wanted(point, min(runs, plan.emulated_runs), False, is_set, kernel)
     return list(found.values())
@@ -144,7 +149,7 @@ def _tasks(plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str
     from umtslab.task import Task
 
     name, overrides = plan.scenario_of(wanted.point)
-    scenario = Scenario.load(scenarios / name, [*overrides, *more])
+    scenario = Scenario.load(scenarios / name, [*wanted.settings, *overrides, *more])
     for run in range(wanted.runs):
         yield Task(scenario, scenario.seed, run, wanted.series)
 
@@ -177,7 +182,7 @@ def _drawn(plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str
     number = wanted.draw.number
     for run in range(wanted.runs):
         if wanted.draw.what == "traffic":
-            metrics = scenario.draw_traffic(0, number, run=run)
+            metrics = scenario.draw_traffic(wanted.draw.flow, number, run=run)
         else:
             metrics = scenario.draw_errors(number, run=run)
         identity = Identity(scenario.content_hash, code_version(), scenario.seed, run)

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from umtslab.analyse.statistics import Summary, summarise
+from umtslab.reproduce.bounds import judge_bound
 from umtslab.reproduce.claims import Claim, Value
-from umtslab.reproduce.compare import Finding, Verdict, conjunction, over_interval, show, usable_mean, within
+from umtslab.reproduce.compare import Finding, Verdict, conjunction, show, usable_mean, within
 from umtslab.reproduce.conditions import Question, label_point, question, rank, side_point
 from umtslab.reproduce.course import judge_course, mean_between
 from umtslab.reproduce.errors import Missing
-from umtslab.reproduce.expression import Expression, Leaf, parse
 from umtslab.reproduce.measure import (
     measure,
     measure_beside,
@@ -23,14 +22,11 @@ from umtslab.reproduce.measure import (
     measure_told,
 )
 from umtslab.reproduce.order import OTHERS, Chain, judge_order, labels, parse_order
-from umtslab.reproduce.plan import Plan, Point, key, same, text
+from umtslab.reproduce.plan import Plan, Point, key, text
 from umtslab.reproduce.reduce import mean_of
 from umtslab.reproduce.results import Results, Sample
 from umtslab.reproduce.surface import depth_pct, in_order_of, judge_surface
 from umtslab.reproduce.trend import Curve, Trend, judge_correlation, judge_trend, parse_trend
-
-_LIMIT = re.compile(r"(\w+)\((?P<over>\w+)\) (?P<relation><=|>=) \1\((?P=over)=(?P<at>[\d.]+)\)")
-"""What no value of a dimension goes beyond: ``throughput(wired_loss) <= throughput(wired_loss=0)``."""
 
 SHOWN = 4
 """How many of the things that decide a verdict its detail names."""
@@ -299,16 +295,13 @@ class _Judge:
         points = {
             tuple(text(point[name]) for name in asked.vary): {name: point[name] for name in asked.vary}
             for point in asked.matching(case)
-            if all(self.is_listed(asked, name, point[name]) for name in asked.vary)
+            if all(asked.lists(name, point[name]) for name in asked.vary)
         }
         rows = [
             (values, self.look({**case, **values}, f"{where} {'/'.join(words)}".strip()))
             for words, values in sorted(points.items(), key=lambda row: [rank(v) for v in row[1].values()])
         ]
         return judge_surface(str(self.claim.expected), rows)
-
-    def is_listed(self, asked: Question, name: str, value: Value) -> bool:
-        return name not in asked.limits or any(same(value, v) for v in asked.limits[name])
 
     def scatter(self, asked: Question, case: Point) -> Finding:
         """A trend over a quantity that was measured itself, each set of parameters a point."""
@@ -357,61 +350,7 @@ class _Judge:
     # ── Inequalities ────────────────────────────────────────────────────────────────────────────────────────
 
     def bound(self, asked: Question, case: Point) -> Finding:
-        if (limit := _LIMIT.fullmatch(str(self.claim.expected))) is not None:
-            return self.limit(asked, case, *limit.group("over", "relation", "at"))
-        expression = parse(str(self.claim.expected))
-        if not expression.is_inequality:
-            raise Missing(f"{expression.text!r} is not an inequality")
-        # A dimension that is varied and named in the inequality has a value of its own at each of its levels.
-        named = [name for name in asked.vary if Leaf(name) in expression.leaves and not asked.is_scatter]
-        levels = itertools.product(*(asked.levels(case, name) for name in named))
-        points: list[Point] = [dict(zip(named, values, strict=True)) for values in levels]
-        return conjunction(
-            self.inequality(asked, {**case, **point}, self.place(asked, case, point), expression)
-            for point in points
-        )
-
-    def place(self, asked: Question, case: Point, point: Point) -> str:
-        """What tells a case from the others, with the values that are varied in it."""
-        return " ".join(
-            filter(None, [self.label(asked, case), *(f"{k} {text(v)}" for k, v in point.items())])
-        )
-
-    def inequality(self, asked: Question, case: Point, where: str, expression: Expression) -> Finding:
-        """Tests an inequality at one point."""
-        if asked.is_scatter:
-            dip = self.dip_pct(asked, case)
-            leaf = next(iter(expression.leaves))
-            return over_interval(dip, expression.text, lambda v: expression.holds({leaf: v}))
-        subject = f"{where}: {expression.text}" if where else expression.text
-        columns: dict[Leaf, Sample] = {}
-        constants: Mapping[str, Value] = {k: v for k, v in case.items() if not isinstance(v, str)}
-        for leaf in sorted(expression.leaves):
-            if leaf.name == self.claim.metric or leaf.name not in constants:
-                what = f"{where} {leaf.name}".strip() if len(expression.leaves) > 1 else where
-                columns[leaf] = self.look(case, what, leaf.name)
-        fixed = {leaf: float(constants[leaf.name]) for leaf in expression.leaves - columns.keys()}
-        each = expression.demands_equality or self.plan.metric(self.claim.metric, case).every_run
-        if len(columns) == 1 and not each:
-            ((leaf, sample),) = columns.items()
-            return over_interval(sample, subject, lambda v: expression.holds({leaf: v, **fixed}))
-        runs = range(min(len(sample) for sample in columns.values())) if columns else range(0)
-        truths = [
-            expression.holds({**fixed, **{leaf: s[run] for leaf, s in columns.items()}}) for run in runs
-        ]
-        if None in truths or not truths:
-            return Finding(Verdict.INCONCLUSIVE, f"{subject}: a run has no value")
-        if all(truths):
-            return Finding(Verdict.PASS, "")
-        return Finding(Verdict.FAIL, f"{subject} fails in {truths.count(False)} of {len(truths)} runs")
-
-    def limit(self, asked: Question, case: Point, over: str, relation: str, at: str) -> Finding:
-        """Tests that the quantity at one value of a dimension is the limit of all others."""
-        others = [text(value) for value in asked.levels(case, over) if not same(value, float(at))]
-        chain = Chain(((at,), tuple(others)), (">=" if relation == "<=" else "<=",))
-        where = self.label(asked, case)
-        samples = {label: self.labelled(asked, case, label, where) for label in labels([chain])}
-        return judge_order([chain], samples, {}, f"{where}: " if where else "")
+        return judge_bound(self, asked, case)
 
     # ── Looking at results ──────────────────────────────────────────────────────────────────────────────────
 
@@ -423,6 +362,10 @@ class _Judge:
         for name, other in measure_beside(self.plan, self.results, metric, point).items():
             self.beside.append(Reading(f"{label} {name}".strip(), summarise(other)))
         return sample
+
+    def remember(self, label: str, sample: Sample) -> None:
+        """Keeps a number that the verdict rests on, for the report."""
+        self.ours.append(Reading(label, summarise(sample)))
 
     def label(self, asked: Question, case: Point) -> str:
         """What tells this case from the claim's other cases."""

@@ -1,0 +1,151 @@
+"""Inequalities of the ledger: at a point, at all that is varied, or of how far values lie apart."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping
+from typing import Protocol
+
+from umtslab.reproduce.claims import Claim, Value
+from umtslab.reproduce.compare import Finding, Verdict, conjunction, over_interval
+from umtslab.reproduce.conditions import Question, rank
+from umtslab.reproduce.errors import Missing
+from umtslab.reproduce.expression import Expression, Leaf, parse
+from umtslab.reproduce.order import Chain, judge_order, labels
+from umtslab.reproduce.plan import Plan, Point, same, text
+from umtslab.reproduce.reduce import reduced
+from umtslab.reproduce.results import Sample
+
+LIMIT = re.compile(r"(\w+)\((?P<over>\w+)\) (?P<relation><=|>=) \1\((?P=over)=(?P<at>[\d.]+)\)")
+"""What no value of a dimension goes beyond: ``throughput(wired_loss) <= throughput(wired_loss=0)``."""
+
+_SPREAD = re.compile(r"max - min (<=|<) ([\d.]+)")
+"""How far the values at all points that are varied lie apart."""
+
+
+class Judge(Protocol):
+    """Who looks at results for a claim, and keeps what was looked at for the report."""
+
+    claim: Claim
+    plan: Plan
+
+    def look(self, point: Point, label: str, metric: str = "") -> Sample:
+        """The claim's quantity at a point, or another one."""
+        ...
+
+    def labelled(self, asked: Question, case: Point, label: str, where: str) -> Sample:
+        """The quantity at the point that a word stands for."""
+        ...
+
+    def dip_pct(self, asked: Question, case: Point) -> Sample:
+        """How far the lowest set is below the first, in per cent."""
+        ...
+
+    def label(self, asked: Question, case: Point) -> str:
+        """What tells this case from the claim's other cases."""
+        ...
+
+    def remember(self, label: str, sample: Sample) -> None:
+        """Keeps a number that the verdict rests on."""
+        ...
+
+
+def judge_bound(judge: Judge, asked: Question, case: Point) -> Finding:
+    """Verdict on an inequality.
+
+    Raises
+    ------
+    Missing
+        If it is none, or nothing was run at a point that it needs.
+    """
+    expected = str(judge.claim.expected)
+    if (limit := LIMIT.fullmatch(expected)) is not None:
+        return _limit(judge, asked, case, *limit.group("over", "relation", "at"))
+    if _SPREAD.fullmatch(expected) is not None:
+        return _spread(judge, asked, case, expected)
+    expression = parse(expected)
+    if not expression.is_inequality:
+        raise Missing(f"{expression.text!r} is not an inequality")
+    return conjunction(
+        _inequality(judge, asked, {**case, **point}, _place(judge, asked, case, point), expression)
+        for point in _points(asked, case, expression)
+    )
+
+
+def _points(asked: Question, case: Point, expression: Expression) -> Iterator[Point]:
+    """Where it is tested: at all that was run if several dimensions are varied, else at each value of one.
+
+    That one is a dimension which the inequality names.
+    """
+    if len(asked.vary) > 1 and not asked.is_scatter:
+        yield from _combinations(asked, case)
+        return
+    # A dimension that is varied and named in the inequality has a value of its own at each of its levels.
+    named = [name for name in asked.vary if Leaf(name) in expression.leaves and not asked.is_scatter]
+    levels = itertools.product(*(asked.levels(case, name) for name in named))
+    yield from (dict(zip(named, values, strict=True)) for values in levels)
+
+
+def _combinations(asked: Question, case: Point) -> list[Point]:
+    """The combinations of what is varied that were run, once each and in order."""
+    found: dict[tuple[str, ...], Point] = {}
+    for point in asked.matching(case):
+        values = {name: point[name] for name in asked.vary}
+        if all(asked.lists(name, value) for name, value in values.items()):
+            found.setdefault(tuple(map(text, values.values())), values)
+    return sorted(found.values(), key=lambda point: [rank(value) for value in point.values()])
+
+
+def _spread(judge: Judge, asked: Question, case: Point, expected: str) -> Finding:
+    """Tests how far apart the largest and the smallest of the means lie, in each run."""
+    rows = [
+        (tuple(point.values()), judge.look({**case, **point}, _place(judge, asked, case, point)))
+        for point in _combinations(asked, case)
+    ]
+    spread = reduced("range", rows)
+    judge.remember("largest less smallest", spread)
+    expression = parse(expected.replace("max - min", "spread"))
+    return over_interval(spread, expected, lambda value: expression.holds({Leaf("spread"): value}))
+
+
+def _place(judge: Judge, asked: Question, case: Point, point: Point) -> str:
+    """What tells a case from the others, with the values that are varied in it."""
+    words = [judge.label(asked, case), *(f"{name} {text(value)}" for name, value in point.items())]
+    return " ".join(filter(None, words))
+
+
+def _inequality(judge: Judge, asked: Question, case: Point, where: str, expression: Expression) -> Finding:
+    """Tests an inequality at one point."""
+    if asked.is_scatter:
+        dip = judge.dip_pct(asked, case)
+        leaf = next(iter(expression.leaves))
+        return over_interval(dip, expression.text, lambda v: expression.holds({leaf: v}))
+    subject = f"{where}: {expression.text}" if where else expression.text
+    columns: dict[Leaf, Sample] = {}
+    constants: Mapping[str, Value] = {k: v for k, v in case.items() if not isinstance(v, str)}
+    for leaf in sorted(expression.leaves):
+        if leaf.name == judge.claim.metric or leaf.name not in constants:
+            what = f"{where} {leaf.name}".strip() if len(expression.leaves) > 1 else where
+            columns[leaf] = judge.look(case, what, leaf.name)
+    fixed = {leaf: float(constants[leaf.name]) for leaf in expression.leaves - columns.keys()}
+    each = expression.demands_equality or judge.plan.metric(judge.claim.metric, case).every_run
+    if len(columns) == 1 and not each:
+        ((leaf, sample),) = columns.items()
+        return over_interval(sample, subject, lambda v: expression.holds({leaf: v, **fixed}))
+    runs = range(min(len(sample) for sample in columns.values())) if columns else range(0)
+    truths = [expression.holds({**fixed, **{leaf: s[run] for leaf, s in columns.items()}}) for run in runs]
+    if None in truths or not truths:
+        return Finding(Verdict.INCONCLUSIVE, f"{subject}: a run has no value")
+    if all(truths):
+        return Finding(Verdict.PASS, "")
+    return Finding(Verdict.FAIL, f"{subject} fails in {truths.count(False)} of {len(truths)} runs")
+
+
+def _limit(judge: Judge, asked: Question, case: Point, over: str, relation: str, at: str) -> Finding:
+    """Tests that the quantity at one value of a dimension is the limit of all others."""
+    others = [text(value) for value in asked.levels(case, over) if not same(value, float(at))]
+    chain = Chain(((at,), tuple(others)), (">=" if relation == "<=" else "<=",))
+    where = judge.label(asked, case)
+    samples = {label: judge.labelled(asked, case, label, where) for label in labels([chain])}
+    return judge_order([chain], samples, {}, f"{where}: " if where else "")
