@@ -1,71 +1,15 @@
 //! A link: store and forward at a rate, a delay, a queue (drop-tail, or RED before it), random loss.
 
 use std::collections::VecDeque;
-use std::fmt;
-use std::str::FromStr;
 
 use umts_kernel::random::{Stream, Streams};
-use umts_units::{BitRate, Bytes, Duration, Time, count_of};
+use umts_units::{BitRate, Bytes, Duration, Time};
 
 use super::delay::{Delays, InternetDelay};
+use super::queue::{QueueLimit, Waiting};
 use super::red::{Choice, Red, RedConfig};
-use super::waiting::Waiting;
 use crate::ids::Direction;
 use crate::packet::Packet;
-
-/// Room in a drop-tail queue: `"50 packets"` or `"100 kB"`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum QueueLimit {
-    /// So many packets of any size.
-    Packets(u32),
-    /// So many octets of IP packets.
-    Bytes(Bytes),
-}
-
-impl QueueLimit {
-    /// Whether a packet of `size` fits behind so many `packets` of `octets` in all.
-    pub fn has_room(self, packets: usize, octets: Bytes, size: Bytes) -> bool {
-        match self {
-            QueueLimit::Packets(most) => packets < most as usize,
-            QueueLimit::Bytes(most) => octets + size <= most,
-        }
-    }
-
-    /// Whether so many `packets` of `octets` in all come up to it.
-    fn is_reached(self, packets: usize, octets: Bytes) -> bool {
-        match self {
-            QueueLimit::Packets(from) => packets >= from as usize,
-            QueueLimit::Bytes(from) => octets >= from,
-        }
-    }
-}
-
-impl FromStr for QueueLimit {
-    type Err = String;
-    fn from_str(text: &str) -> Result<Self, String> {
-        match count_of(text, &["packets", "packet"]) {
-            Some(count) => count.map(QueueLimit::Packets),
-            None => text.parse().map(QueueLimit::Bytes).map_err(|e| format!("{e}, or as in \"50 packets\"")),
-        }
-    }
-}
-
-impl fmt::Display for QueueLimit {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            QueueLimit::Packets(n) => write!(f, "{n} packets"),
-            QueueLimit::Bytes(size) => size.fmt(f),
-        }
-    }
-}
-
-#[cfg(feature = "schema")]
-umts_units::as_text!(
-    QueueLimit,
-    "QueueLimit",
-    "room in packets or octets with its unit, as in \"50 packets\" or \"100 kB\"",
-    r"^\+?[0-9]*\.?[0-9]*\s*(packets?|B|kB|MB|GB|KiB|MiB|GiB)$"
-);
 
 /// What a link is like.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -95,6 +39,12 @@ pub struct LinkConfig {
 }
 
 impl LinkConfig {
+    /// Whether all that it says of this direction are a rate, a delay and a queue, but for the Internet's delays.
+    fn is_plain(&self) -> bool {
+        let LinkConfig { jitter, mark_from, red, loss, outages, .. } = self;
+        jitter.is_zero() && mark_from.is_none() && red.is_none() && *loss == 0.0 && outages.is_empty()
+    }
+
     /// Whether packets in this direction may come out before others that entered earlier.
     pub fn reorders(&self, direction: Direction) -> bool {
         self.internet_delay
@@ -128,6 +78,8 @@ pub enum Verdict {
 #[derive(Debug, Clone)]
 pub struct Link {
     config: LinkConfig,
+    /// It has a rate, a delay and a queue and nothing else, as most.
+    is_plain: bool,
     red: Option<Box<Red>>,
     losses: Stream,
     jitters: Stream,
@@ -168,8 +120,10 @@ impl Link {
         });
         let is_asked_for = config.queue.is_some() || config.mark_from.is_some() || config.red.is_some();
         let loss = config.loss_by_direction[direction.index()].unwrap_or(config.loss);
+        let config = LinkConfig { loss, ..config.clone() };
         Link {
-            config: LinkConfig { loss, ..config.clone() },
+            is_plain: config.is_plain() && internet.is_none(),
+            config,
             red,
             internet,
             losses: streams.stream(name),
@@ -184,21 +138,31 @@ impl Link {
     /// What becomes of a packet that enters at `now`; it may be marked. Packets enter in the order of their times.
     #[inline]
     pub fn send(&mut self, now: Time, packet: &mut Packet) -> Verdict {
-        if self.is_down(now) {
+        if !self.is_plain {
+            return self.send_with_all(now, packet);
+        }
+        let size = packet.size();
+        if !self.has_room(now, size) {
+            return Verdict::QueueFull;
+        }
+        self.transmit(now, size);
+        Verdict::Arrives(self.free_at + self.config.delay)
+    }
+
+    /// The same over a link that has more than a rate, a delay and a queue.
+    #[inline(never)]
+    fn send_with_all(&mut self, now: Time, packet: &mut Packet) -> Verdict {
+        if self.config.outages.iter().any(|outage| (outage.from..outage.to).contains(&now)) {
             return Verdict::Down;
         }
         let size = packet.size();
-        if let Some(waiting) = &mut self.waiting {
-            waiting.forget_what_is_through(now);
-            if !self.takes(now, packet, size) {
-                return Verdict::QueueFull;
-            }
+        if !self.passes_red(now, packet) || !self.has_room(now, size) {
+            return Verdict::QueueFull;
         }
-        let sending = self.config.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
-        self.free_at = self.free_at.max(now) + sending;
-        if let Some(waiting) = &mut self.waiting {
-            waiting.push(self.free_at, size);
+        if self.marks(now) {
+            packet.mark();
         }
+        self.transmit(now, size);
         if self.config.loss > 0.0 && self.losses.uniform() < self.config.loss {
             return Verdict::Lost;
         }
@@ -206,28 +170,30 @@ impl Link {
     }
 
     #[inline]
-    fn is_down(&self, now: Time) -> bool {
-        self.config.outages.iter().any(|outage| (outage.from..outage.to).contains(&now))
+    fn has_room(&mut self, now: Time, size: Bytes) -> bool {
+        let (Some(waiting), Some(limit)) = (&mut self.waiting, self.config.queue) else { return true };
+        waiting.forget_what_is_through(now);
+        limit.has_room(waiting.packets(), waiting.octets(), size)
     }
 
-    /// Whether a packet finds room behind those that wait; it may be marked.
+    /// Whether a packet that comes now finds the queue so long that it is marked.
+    fn marks(&mut self, now: Time) -> bool {
+        let (Some(waiting), Some(from)) = (&mut self.waiting, self.config.mark_from) else { return false };
+        waiting.forget_what_is_through(now);
+        from.is_reached(waiting.packets(), waiting.octets())
+    }
+
+    /// The transmitter takes it.
     #[inline]
-    fn takes(&mut self, now: Time, packet: &mut Packet, size: Bytes) -> bool {
-        if self.red.is_some() && !self.passes_red(now, packet) {
-            return false;
+    fn transmit(&mut self, now: Time, size: Bytes) {
+        let sending = self.config.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
+        self.free_at = self.free_at.max(now) + sending;
+        if let Some(waiting) = &mut self.waiting {
+            waiting.push(self.free_at, size);
         }
-        let Some(waiting) = &self.waiting else { return true };
-        if self.config.queue.is_some_and(|limit| !limit.has_room(waiting.packets(), waiting.octets(), size)) {
-            return false;
-        }
-        if self.config.mark_from.is_some_and(|from| from.is_reached(waiting.packets(), waiting.octets())) {
-            packet.mark();
-        }
-        true
     }
 
     /// When what leaves the transmitter at `free_at` arrives.
-    #[inline]
     fn arrival(&mut self) -> Time {
         let at = self.free_at + self.config.delay;
         if let Some(internet) = &mut self.internet {
@@ -247,9 +213,11 @@ impl Link {
 
     /// Whether RED lets a packet go on, marked perhaps.
     fn passes_red(&mut self, now: Time, packet: &mut Packet) -> bool {
-        let (Some(red), Some(waiting), Some(rate)) = (&mut self.red, &self.waiting, self.config.rate) else {
+        let (Some(red), Some(waiting), Some(rate)) = (&mut self.red, &mut self.waiting, self.config.rate)
+        else {
             return true;
         };
+        waiting.forget_what_is_through(now);
         match red.choose(now, waiting.packets(), waiting.octets(), self.free_at, rate) {
             Choice::Pass => true,
             Choice::Mark => packet.mark(),

@@ -10,13 +10,14 @@ mod delay;
 mod impairments;
 mod link;
 pub mod pep;
+mod queue;
 mod red;
 mod routes;
-mod waiting;
 
 pub use delay::{InternetDelay, Ways};
 pub use impairments::{Impairment, Impairments, PacketKind, Treatment};
-pub use link::{Link, LinkConfig, Outage, QueueLimit, Verdict};
+pub use link::{Link, LinkConfig, Outage, Verdict};
+pub use queue::QueueLimit;
 pub use red::{Choice, Red, RedConfig};
 
 use std::collections::BTreeMap;

@@ -262,7 +262,7 @@ impl AmEntity {
     ) -> bool {
         debug_assert!(blocks <= Lost::MOST_BLOCKS);
         self.handle_timeout(cx);
-        if !self.is_undisturbed() {
+        if !self.is_undisturbed(cx.now) {
             self.send_whatever_is_due(cx, blocks, set);
             return self.has_work(cx.now);
         }
@@ -330,19 +330,19 @@ impl AmEntity {
         self.timers.next()
     }
 
-    /// Whether nothing but new data can be due, as nearly always.
+    /// Whether nothing but new data can be due now, as nearly always. Reports and polls that are prohibited wait.
     #[inline(always)]
-    fn is_undisturbed(&self) -> bool {
+    fn is_undisturbed(&self, now: Time) -> bool {
         self.reset.is_at_rest()
             & !self.suspended
-            & self.receiver.is_undisturbed()
-            & self.sender.is_undisturbed()
+            & self.receiver.is_undisturbed(now)
+            & self.sender.is_undisturbed(now)
     }
 
     /// Whether the next TTI is of use to it. A STATUS that waits for a data PDU counts.
     #[inline(always)]
     pub fn has_work(&self, now: Time) -> bool {
-        if self.is_undisturbed() {
+        if self.is_undisturbed(now) {
             return self.sender.can_send_new();
         }
         if self.suspended | self.reset.blocks() {

@@ -32,12 +32,6 @@ impl Polls {
         self.due.any() && self.prohibited_until <= now
     }
 
-    /// Whether a poll waits for a PDU, prohibited or not.
-    #[inline]
-    pub fn are_due_or_wait(&self) -> bool {
-        self.due.any()
-    }
-
     /// PDUs were sent, none of which polls.
     #[inline]
     pub fn count(&mut self, pdus: u32) {

@@ -351,10 +351,10 @@ impl Receiver {
         }
     }
 
-    /// Whether no report is wanted, now or later, and no MRW to be answered.
+    /// Whether neither a report nor the answer to an MRW is due.
     #[inline]
-    pub fn is_undisturbed(&self) -> bool {
-        !(self.report_due.is_some() | self.mrw.is_some())
+    pub fn is_undisturbed(&self, now: Time) -> bool {
+        !(self.report_is_due(now) | self.mrw.is_some())
     }
 
     /// Whether an MRW is to be answered.

@@ -153,8 +153,8 @@ impl Sender {
 
     /// Whether nothing but new data can be due: no repetition, MRW or poll.
     #[inline]
-    pub fn is_undisturbed(&self) -> bool {
-        !((self.nacked_count > 0) | self.given_up.mrw_due | self.polls.are_due_or_wait())
+    pub fn is_undisturbed(&self, now: Time) -> bool {
+        !((self.nacked_count > 0) | self.given_up.mrw_due | self.polls.is_due(now))
     }
 
     /// Whether a poll could be carried by repeating the last PDU, with nothing else to send.

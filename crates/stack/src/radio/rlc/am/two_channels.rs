@@ -58,7 +58,7 @@ impl AmEntity {
         if self.suspended || self.reset.blocks() {
             return;
         }
-        if self.sender.is_undisturbed() {
+        if self.sender.is_undisturbed(cx.now) {
             self.sender.send_middle(cx, &self.config, blocks, set);
             if set.blocks == blocks {
                 return;

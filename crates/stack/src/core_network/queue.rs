@@ -1,0 +1,112 @@
+//! The queue of a transmitter: how much room there is, and how many packets and octets wait or are being sent.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::str::FromStr;
+
+use umts_units::{Bytes, Time, count_of};
+
+/// Room in a drop-tail queue: `"50 packets"` or `"100 kB"`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum QueueLimit {
+    /// So many packets of any size.
+    Packets(u32),
+    /// So many octets of IP packets.
+    Bytes(Bytes),
+}
+
+impl QueueLimit {
+    /// Whether a packet of `size` fits behind so many `packets` of `octets` in all.
+    pub fn has_room(self, packets: usize, octets: Bytes, size: Bytes) -> bool {
+        match self {
+            QueueLimit::Packets(most) => packets < most as usize,
+            QueueLimit::Bytes(most) => octets + size <= most,
+        }
+    }
+
+    /// Whether so many `packets` of `octets` in all come up to it.
+    pub(super) fn is_reached(self, packets: usize, octets: Bytes) -> bool {
+        match self {
+            QueueLimit::Packets(from) => packets >= from as usize,
+            QueueLimit::Bytes(from) => octets >= from,
+        }
+    }
+}
+
+impl FromStr for QueueLimit {
+    type Err = String;
+    fn from_str(text: &str) -> Result<Self, String> {
+        match count_of(text, &["packets", "packet"]) {
+            Some(count) => count.map(QueueLimit::Packets),
+            None => text.parse().map(QueueLimit::Bytes).map_err(|e| format!("{e}, or as in \"50 packets\"")),
+        }
+    }
+}
+
+impl fmt::Display for QueueLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            QueueLimit::Packets(n) => write!(f, "{n} packets"),
+            QueueLimit::Bytes(size) => size.fmt(f),
+        }
+    }
+}
+
+#[cfg(feature = "schema")]
+umts_units::as_text!(
+    QueueLimit,
+    "QueueLimit",
+    "room in packets or octets with its unit, as in \"50 packets\" or \"100 kB\"",
+    r"^\+?[0-9]*\.?[0-9]*\s*(packets?|B|kB|MB|GB|KiB|MiB|GiB)$"
+);
+
+/// Packets that are not through the transmitter yet.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Waiting {
+    /// The last one, which mostly is alone: when it is through, and its size.
+    last: (Time, Bytes),
+    /// Those before it.
+    before: VecDeque<(Time, Bytes)>,
+    packets: usize,
+    octets: Bytes,
+}
+
+impl Waiting {
+    /// How many there are.
+    #[inline]
+    pub fn packets(&self) -> usize {
+        self.packets
+    }
+
+    /// Their octets.
+    #[inline]
+    pub fn octets(&self) -> Bytes {
+        self.octets
+    }
+
+    /// One more, of `size`, will be through at `through`, not before the others.
+    #[inline]
+    pub fn push(&mut self, through: Time, size: Bytes) {
+        if self.packets > 0 {
+            self.before.push_back(self.last);
+        }
+        self.last = (through, size);
+        self.packets += 1;
+        self.octets += size;
+    }
+
+    /// Those that are through are forgotten. One that is at this very instant still takes its place, as in ns-2.
+    #[inline]
+    pub fn forget_what_is_through(&mut self, now: Time) {
+        if self.last.0 < now {
+            self.before.clear();
+            (self.packets, self.octets) = (0, Bytes::ZERO);
+            return;
+        }
+        while self.before.front().is_some_and(|&(through, _)| through < now) {
+            let (_, size) = self.before.pop_front().expect("it was looked at");
+            self.packets -= 1;
+            self.octets = self.octets - size;
+        }
+    }
+}
