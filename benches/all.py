@@ -22,6 +22,7 @@ PYTHON_BENCHES = (
     "startup",
     "speed",
     "cell",
+    "tdd_cells",
     "analyse",
     "ns2",
     "emulate",
