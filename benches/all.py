@@ -23,6 +23,7 @@ PYTHON_BENCHES = (
     "speed",
     "cell",
     "tdd_cells",
+    "layout",
     "analyse",
     "ns2",
     "emulate",
