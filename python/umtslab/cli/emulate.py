@@ -319,7 +319,7 @@ def _scenario(
             raise UsageError("--bearer and --scenario both name the network: give one of them")
         scenario = Scenario.load(file, forever)
         content = json_text.loads(scenario.core.to_json())
-        there = sum(group["count"] for group in content["ue"])
+        there = sum(group.get("count", 0) for group in content["ue"])
         if there < ues:
             raise UsageError(f"{file} has {there} UEs, but the command and each --ue take one: {ues}")
         if any(flow["tcp"]["variant"] == "python" for flow in content.get("flow", [])):

@@ -153,7 +153,7 @@ def simulates_flows(scenario: Scenario) -> bool:
 def switched_users(scenario: Scenario) -> int:
     """How many users are switched between channels."""
     groups = json.loads(scenario.core.to_json())["ue"]
-    return sum(group["count"] for group in groups if group.get("bearer") == "switched")
+    return sum(group.get("count", 0) for group in groups if group.get("bearer") == "switched")
 
 
 def _taken(own: Mapping[str, float], measured: Mapping[str, float | None]) -> dict[str, float]:
