@@ -1,4 +1,4 @@
-"""``umts emulate`` in a layout: the program is the first UE, on the DSCH of its best cell, among users and calls."""
+"""``umts emulate`` in a layout: the program is the first UE, on a DSCH, among users and calls."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_a_program_gets_what_service_credits_guarantee_it(umts: Umts, tmp_path: 
     done = umts("emulate", "-q", "--scenario", scenario, "--", sys.executable, "-c", DOWNLOAD)
     octets, seconds = (float(word) for word in done.stdout.split())
     assert octets == 60_000
-    # Credits that grew while nothing was sent let the first packets go faster; a block lost now and then, slower.
+    # Credits that grew before it let the first packets go faster; a block lost now and then, slower.
     assert 60_000 * 8 / 64_000 * 0.8 < seconds < 60_000 * 8 / 64_000 * 2.5
 
 
