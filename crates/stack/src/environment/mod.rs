@@ -12,6 +12,7 @@ pub mod interference;
 pub mod layout;
 pub mod mobility;
 pub mod propagation;
+mod quick;
 pub mod shadowing;
 
 #[cfg(test)]
@@ -112,9 +113,8 @@ impl Environment {
         if mobile.gains.is_empty() {
             mobile.gains = vec![0.0; self.cells()].into();
         }
-        for (number, (site, gains)) in
-            self.layout.sites().iter().zip(mobile.gains.chunks_exact_mut(SECTORS)).enumerate()
-        {
+        let (gains, _) = mobile.gains.as_chunks_mut::<SECTORS>();
+        for (number, (site, gains)) in self.layout.sites().iter().zip(gains).enumerate() {
             let shadow = self.shadowing.of_site(&mobile.shadows, number);
             self.propagation.gains(self.layout.way(site.place, place), site.azimuth, shadow, gains);
         }
@@ -122,7 +122,8 @@ impl Environment {
 
     /// The share of the power of each cell that reaches a place without shadows, written over `gains`.
     pub fn gains_at(&self, place: Place, gains: &mut [f64]) {
-        for (site, gains) in self.layout.sites().iter().zip(gains.chunks_exact_mut(SECTORS)) {
+        let (gains, _) = gains.as_chunks_mut::<SECTORS>();
+        for (site, gains) in self.layout.sites().iter().zip(gains) {
             self.propagation.gains(self.layout.way(site.place, place), site.azimuth, 0.0, gains);
         }
     }

@@ -1,12 +1,12 @@
 //! What reaches a mobile of the power of an antenna: path loss, the pattern of the antenna, the least coupling loss.
 //!
 //! UMTS 30.03 (ETSI TR 101 112) B.1.4.1 gives the losses, TR 25.996 §4.5.1 the pattern. Everything is a straight line in
-//! the logarithm of the distance, so a site costs one logarithm, an angle, and an exponential for each sector that looks
-//! this way.
+//! the logarithm of the distance, so a site costs one logarithm and an angle, and each sector a power of two.
 
-use std::f64::consts::{LN_10, PI};
+use std::f64::consts::{LOG2_10, PI};
 
 use super::layout::{Place, SECTORS, THIRD};
+use super::quick::{Quick, smaller, turned};
 
 /// Which loss grows how with the distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -75,10 +75,11 @@ impl Line {
         self.at_1_km + self.slope * libm::log10(km)
     }
 
-    /// As the logarithm of a gain over that of the square of the distance in metres: what it is at 1 m, and its slope.
-    fn natural(self) -> [f64; 2] {
+    /// As the logarithm of a gain over that of the square of the distance in metres, both to base 2: what it is at 1 m, and its
+    /// slope.
+    fn binary(self) -> [f64; 2] {
         let at_1_m = self.at_1_km - 3.0 * self.slope;
-        [-at_1_m * NEPER, -self.slope / 20.0]
+        [-at_1_m * DECIBEL, -self.slope / 20.0]
     }
 }
 
@@ -113,24 +114,23 @@ impl PropagationConfig {
     }
 }
 
-/// A decibel as a natural logarithm of a power.
-pub(super) const NEPER: f64 = LN_10 / 10.0;
+/// A decibel as a logarithm to base 2 of a power.
+pub(super) const DECIBEL: f64 = LOG2_10 / 10.0;
 
 /// Nobody is nearer to an antenna, in square metres.
 const NEAREST: f64 = 1.0;
 
-/// The same as numbers that are quick to use.
+/// The same as numbers that are quick to use. All are logarithms to base 2.
 #[derive(Debug, Clone)]
 pub struct Propagation {
-    /// Logarithms of gains at 1 m, and slopes over the logarithm of the square of the distance.
+    quick: Quick,
+    /// Gains at 1 m, and slopes over the logarithm of the square of the distance.
     model: [f64; 2],
     free_space: [f64; 2],
-    /// Logarithm of the gain where an antenna looks.
+    /// The gain where an antenna looks.
     antenna: f64,
-    /// Its fall for each square of a radian beside that.
+    /// Its fall for each square of a radian beside that, and how far it falls at most.
     fall: f64,
-    /// Angle from which on it falls no more, and the gain there, of 1 in front.
-    edge: f64,
     behind: f64,
     /// The largest gain that there is.
     most: f64,
@@ -142,37 +142,28 @@ impl Propagation {
         let Antenna { net_gain_db, beamwidth_deg, front_to_back_db } = config.antenna;
         let beamwidth = beamwidth_deg * PI / 180.0;
         Propagation {
-            model: config.model().natural(),
-            free_space: config.free_space().natural(),
-            antenna: net_gain_db * NEPER,
-            fall: 12.0 * NEPER / (beamwidth * beamwidth),
-            edge: beamwidth * libm::sqrt(front_to_back_db / 12.0),
-            behind: libm::exp(-front_to_back_db * NEPER),
-            most: libm::exp(-config.minimum_coupling_db * NEPER),
+            quick: Quick::new(),
+            model: config.model().binary(),
+            free_space: config.free_space().binary(),
+            antenna: net_gain_db * DECIBEL,
+            fall: 12.0 * DECIBEL / (beamwidth * beamwidth),
+            behind: front_to_back_db * DECIBEL,
+            most: -config.minimum_coupling_db * DECIBEL,
         }
     }
 
     /// Gains of the sectors of a site, for who is this way from it; `shadow` is the logarithm of what its shadow lets through.
     #[inline]
-    pub fn gains(&self, way: Place, azimuth: f64, shadow: f64, into: &mut [f64]) {
-        let distance = libm::log(way.squared().max(NEAREST));
+    pub fn gains(&self, way: Place, azimuth: f64, shadow: f64, into: &mut [f64; SECTORS]) {
+        let distance = self.quick.log2(way.squared().max(NEAREST));
         let line = |[at_1_m, slope]: [f64; 2]| at_1_m + slope * distance;
-        let in_front = libm::exp(line(self.model).min(line(self.free_space)) + self.antenna + shadow);
-        let angle = libm::atan2(way.y, way.x) - azimuth;
-        for (sector, gain) in into.iter_mut().enumerate().take(SECTORS) {
+        let in_front = smaller(line(self.model), line(self.free_space)) + self.antenna + shadow;
+        // At the mast no antenna looks this way: an angle that is none falls as far as any.
+        let angle = self.quick.angle(way.x, way.y) - azimuth;
+        for (sector, gain) in into.iter_mut().enumerate() {
             let beside = turned(angle - sector as f64 * THIRD);
-            let pattern =
-                if beside < self.edge { libm::exp(-self.fall * beside * beside) } else { self.behind };
-            *gain = (in_front * pattern).min(self.most);
+            let pattern = smaller(self.fall * beside * beside, self.behind);
+            *gain = self.quick.exp2(smaller(in_front - pattern, self.most));
         }
     }
-}
-
-/// Size of an angle, half a turn at most.
-#[inline]
-fn turned(angle: f64) -> f64 {
-    let turns = angle * (0.5 / PI);
-    // Adding and taking away this number rounds, without a call.
-    const ROUNDS: f64 = 6_755_399_441_055_744.0;
-    ((turns - ((turns + ROUNDS) - ROUNDS)) * (2.0 * PI)).abs()
 }

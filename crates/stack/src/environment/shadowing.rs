@@ -15,7 +15,7 @@
 
 use umts_kernel::random::{AddressedStream, TtiDraws};
 
-use super::propagation::NEPER;
+use super::propagation::DECIBEL;
 
 /// Points of a way in one decorrelation distance: between two of them a shadow stays as it is.
 pub const POINTS: u64 = 16;
@@ -49,7 +49,7 @@ struct Weights {
 #[derive(Debug, Clone)]
 pub struct Shadowing {
     parts: usize,
-    /// Size of the common part and of that of a site, as natural logarithms of a power.
+    /// Size of the common part and of that of a site, as logarithms to base 2 of a power.
     common: f64,
     own: f64,
     /// From point to point.
@@ -75,7 +75,7 @@ const FIRST_PART: u32 = 8;
 impl Shadowing {
     /// For this configuration and so many sites.
     pub fn new(config: &ShadowingConfig, sites: usize) -> Self {
-        let deviation = config.deviation_db * NEPER;
+        let deviation = config.deviation_db * DECIBEL;
         // Of the correlation from one point to the next, to the power of n.
         let correlation = |n: u64| libm::exp2(-(n as f64) / POINTS as f64);
         let to_point = std::array::from_fn(|n| bridge(&correlation, POINTS - (n as u64).max(1) + 1));
@@ -138,7 +138,7 @@ impl Shadowing {
         }
     }
 
-    /// What the shadow of a site lets through, as a logarithm.
+    /// What the shadow of a site lets through, as a logarithm to base 2.
     #[inline]
     pub fn of_site(&self, shadows: &Shadows, site: usize) -> f64 {
         match &*shadows.parts {

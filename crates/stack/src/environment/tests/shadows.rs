@@ -16,7 +16,7 @@ fn shadows(who: u64, travelled: &[f64]) -> Vec<[f64; SITES]> {
     let mut shadows = Shadows::default();
     let mut at = |&metres| {
         law.advance(&mut shadows, &draws, metres);
-        std::array::from_fn(|site| law.of_site(&shadows, site) / propagation::NEPER)
+        std::array::from_fn(|site| law.of_site(&shadows, site) / propagation::DECIBEL)
     };
     travelled.iter().map(&mut at).collect()
 }

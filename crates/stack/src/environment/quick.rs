@@ -1,0 +1,140 @@
+//! Logarithms, powers of two and angles from small tables: a gain is asked for a hundred thousand times a second.
+//!
+//! Each looks up a point nearby and goes the rest of the way by a short series, to a part in 10¹³. There are additions and
+//! multiplications alone, so all machines agree to the bit.
+
+use std::f64::consts::{LN_2, LOG2_E, TAU};
+
+/// Parts of an octave in the table of logarithms, and in that of powers.
+const LOG_PARTS: usize = 128;
+const POWER_PARTS: usize = 64;
+/// Parts of a side of the square around which angles are counted, and of all four.
+const SIDE_PARTS: usize = 64;
+const ANGLE_PARTS: usize = 4 * SIDE_PARTS;
+
+/// Bits of a fraction.
+const MANTISSA: u32 = f64::MANTISSA_DIGITS - 1;
+
+/// Adding and taking away this number, 3 · 2⁵¹, rounds to whole ones without a call.
+const ROUNDS: f64 = 6_755_399_441_055_744.0;
+
+/// The tables.
+#[derive(Debug, Clone)]
+pub struct Quick {
+    /// Of the middle of each part of an octave: 1 over it, and its logarithm to base 2.
+    logs: [[f64; 2]; LOG_PARTS],
+    /// Powers of two.
+    powers: [f64; POWER_PARTS],
+    /// Of a direction in each part of the square: its angle, its cosine, its sine.
+    angles: [[f64; 3]; ANGLE_PARTS + 1],
+}
+
+impl Quick {
+    /// Makes the tables.
+    pub fn new() -> Self {
+        let middle = |part: usize, parts: usize| (part as f64 + 0.5) / parts as f64;
+        let log = |part: usize| {
+            let number = 1.0 + middle(part, LOG_PARTS);
+            [1.0 / number, libm::log2(number)]
+        };
+        let angle = |part: usize| {
+            let way = 4.0 * middle(part, ANGLE_PARTS) - 1.0;
+            let (x, y) =
+                if way <= 1.0 { (1.0 - way.abs(), way) } else { ((2.0 - way).abs() - 1.0, 2.0 - way) };
+            let angle = libm::atan2(y, x);
+            [angle, libm::cos(angle), libm::sin(angle)]
+        };
+        Quick {
+            logs: std::array::from_fn(log),
+            powers: std::array::from_fn(|part| libm::exp2(part as f64 / POWER_PARTS as f64)),
+            angles: std::array::from_fn(angle),
+        }
+    }
+
+    /// The logarithm to base 2 of a number above 0.
+    #[inline]
+    pub fn log2(&self, number: f64) -> f64 {
+        let bits = number.to_bits();
+        let octave = (bits >> MANTISSA) as i64 - 1023;
+        let part = (bits >> (MANTISSA - LOG_PARTS.trailing_zeros())) as usize % LOG_PARTS;
+        let fraction = f64::from_bits(bits & ((1 << MANTISSA) - 1) | 1.0_f64.to_bits());
+        let [over, log] = self.logs[part];
+        let rest = fraction * over - 1.0;
+        let series = rest * (1.0 - rest * (0.5 - rest * (1.0 / 3.0 - rest * 0.25)));
+        octave as f64 + log + series * LOG2_E
+    }
+
+    /// 2 to the power of a number between -1000 and 1000.
+    #[inline]
+    pub fn exp2(&self, power: f64) -> f64 {
+        let rounded = power * POWER_PARTS as f64 + ROUNDS;
+        let rest = (power - (rounded - ROUNDS) * (1.0 / POWER_PARTS as f64)) * LN_2;
+        let series = 1.0 + rest * (1.0 + rest * (0.5 + rest * (1.0 / 6.0 + rest * (1.0 / 24.0))));
+        // The last bits of what was rounded are the whole number: its octave, then the part.
+        let parts = rounded.to_bits();
+        let octave = f64::from_bits(((parts >> POWER_PARTS.trailing_zeros()) + 1023) << MANTISSA);
+        octave * self.powers[parts as usize % POWER_PARTS] * series
+    }
+
+    /// The angle of a way, in radians, whole turns apart; of none, not a number.
+    #[inline]
+    pub fn angle(&self, x: f64, y: f64) -> f64 {
+        // Around the square |x| + |y| = 1, from -1 below to 3, which is there again.
+        let up = y / (x.abs() + y.abs());
+        let around = if x >= 0.0 { up } else { 2.0 - up };
+        let [angle, cosine, sine] = self.angles[((around + 1.0) * SIDE_PARTS as f64) as usize];
+        // Turned back by that angle, the way is almost straight ahead.
+        let rest = (y * cosine - x * sine) / (x * cosine + y * sine);
+        let square = rest * rest;
+        angle + rest * (1.0 - square * (1.0 / 3.0 - square * 0.2))
+    }
+}
+
+/// An angle less whole turns, half a turn at most to either side.
+#[inline]
+pub fn turned(angle: f64) -> f64 {
+    let turns = angle * (1.0 / TAU);
+    (turns - ((turns + ROUNDS) - ROUNDS)) * TAU
+}
+
+/// The smaller of two numbers; the second if the first is none.
+#[inline]
+pub fn smaller(number: f64, other: f64) -> f64 {
+    if number < other { number } else { other }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::PI;
+
+    use super::*;
+
+    #[test]
+    fn logarithms_and_powers_are_those_of_the_library() {
+        let quick = Quick::new();
+        for step in 0..100_000 {
+            let power = -100.0 + f64::from(step) * 0.002_001;
+            let number = libm::exp2(power);
+            assert!((quick.exp2(power) / number - 1.0).abs() < 1e-13, "2 to the power of {power}");
+            assert!((quick.log2(number) - libm::log2(number)).abs() < 1e-12, "logarithm of {number}");
+        }
+        assert_eq!([quick.exp2(0.0), quick.exp2(-3.0), quick.exp2(20.0)], [1.0, 0.125, 1_048_576.0]);
+    }
+
+    #[test]
+    fn angles_are_those_of_the_library() {
+        let quick = Quick::new();
+        for step in 0..100_000 {
+            let angle = f64::from(step) * 1e-4;
+            let [x, y] = [libm::cos(angle), libm::sin(angle)].map(|along| along * f64::from(step % 997 + 1));
+            let beside = turned(quick.angle(x, y) - libm::atan2(y, x));
+            assert!(beside.abs() < 1e-13, "{x} {y}: {beside}");
+        }
+        for (x, y, angle) in [(1.0, 0.0, 0.0), (0.0, 2.0, PI / 2.0), (-3.0, 0.0, PI), (0.0, -1.0, -PI / 2.0)]
+        {
+            assert!(turned(quick.angle(x, y) - angle).abs() < 1e-15, "{x} {y}");
+        }
+        assert!((turned(7.0 * PI / 2.0) + PI / 2.0).abs() < 1e-14 && turned(0.5) == 0.5);
+        assert!(quick.angle(-1.0, -0.0).is_finite() && quick.angle(-1e-300, -1.0).is_finite());
+    }
+}
