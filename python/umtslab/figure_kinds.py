@@ -57,6 +57,9 @@ KINDS = {
 WATERFALL = "waterfall"
 """Drawn by `draw_waterfall`: of one connection, and not of a run alone."""
 
+MAP = "map"
+"""Drawn by `umtslab.plot.map.draw_map`: of one run, with a layout."""
+
 _TELLING = {
     WATERFALL: WATERFALL,
     "slots": "slots",

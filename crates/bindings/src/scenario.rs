@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use pyo3::prelude::*;
 use umts_simulate::{Drawn, draw_errors, draw_traffic};
+use umts_units::Duration;
 
 use crate::errors::scenario_error;
 
@@ -16,6 +17,9 @@ enum Origin {
     File(PathBuf),
     Text { text: String, name: String, base_dir: PathBuf },
 }
+
+/// Size, sites, cells with their centres, and the best cells of a grid.
+type MapOfCells = ([f64; 2], Vec<[f64; 2]>, Vec<(String, [f64; 2])>, Vec<u16>);
 
 /// A validated scenario: defaults filled in, units checked.
 #[pyclass(frozen, module = "umtslab._core")]
@@ -141,6 +145,19 @@ impl Scenario {
     /// What becomes of the first user's downlink blocks on the air, without a network.
     fn draw_errors(&self, py: Python<'_>, blocks: u64, seed: u64, run: u64) -> Drawn {
         py.detach(|| draw_errors(&self.scenario, blocks, seed, run))
+    }
+
+    /// The layout from above: its size, its sites, its cells with the centres of their hexagons, and the best cell of each point of
+    /// a grid, row by row from below; none without a layout.
+    fn map(&self, py: Python<'_>, columns: u32, rows: u32) -> Option<MapOfCells> {
+        let map = py.detach(|| umts_simulate::map(&self.scenario, [columns, rows]))?;
+        Some((map.size, map.sites, map.cells, map.best))
+    }
+
+    /// Where a user is at these times, which rise; none if it is in no layout.
+    fn track(&self, ue: u16, times_s: Vec<f64>, seed: u64, run: u64) -> Option<Vec<[f64; 2]>> {
+        let times: Vec<_> = times_s.into_iter().map(Duration::from_secs_f64).collect();
+        umts_simulate::track(&self.scenario, seed, run, ue, &times)
     }
 
     /// Hash of the scenario after defaults and overrides.

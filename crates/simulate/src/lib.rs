@@ -4,6 +4,7 @@ mod bearers;
 mod build;
 mod draws;
 mod drive;
+mod map;
 mod run;
 mod wanted;
 
@@ -11,6 +12,7 @@ pub use bearers::capture_notes;
 pub use build::network_config;
 pub use draws::{Drawn, draw_errors, draw_traffic};
 pub use drive::{Outside, drive};
+pub use map::{Map, map, track};
 pub use run::{RunError, RunOptions, RunOutput, observe, run};
 pub use umts_stack::tcp::congestion::{Heard, Loss, UserLaw, UserLaws, WindowLaw};
 pub use wanted::wanted;

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from umtslab.figure_kinds import KINDS, WATERFALL
+from umtslab.figure_kinds import KINDS, MAP, WATERFALL
 
 BUDGET = "budget"
 
 CDF_KINDS = ("rtt_cdf", "delay_cdf", "page_cdf")
 
-RUN_KINDS = (*KINDS, *CDF_KINDS, WATERFALL, BUDGET)
+RUN_KINDS = (*KINDS, *CDF_KINDS, WATERFALL, BUDGET, MAP)
 """What can be drawn of runs."""
 
 OF_OUTCOME = ("history", "pareto", "importance")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
-from umtslab.cli.plot_kinds import BUDGET
+from umtslab.cli.plot_kinds import BUDGET, MAP
 from umtslab.plot import WATERFALL, Look, View
 from umtslab.plot.cdf import CDFS
 from umtslab.plot.mean import MEANS
@@ -88,7 +88,7 @@ def _drawn(
 
     if mean and kind not in MEANS:
         raise UsageError(f"--mean is for {', '.join(MEANS)}")
-    if kind in (WATERFALL, BUDGET):
+    if kind in (WATERFALL, BUDGET, MAP):
         if len(runs) > 1:
             raise UsageError(f"{kind} is of one result, not of {len(runs)}")
         return _of_one(runs[0], kind, view, look)
@@ -115,6 +115,12 @@ def _of_one(run: Run, kind: str, view: View, look: Look) -> Figure:
         if view.from_s is not None or view.until_s is not None:
             raise UsageError("--from and --until are for figures with a time axis, and budget has none")
         return draw_run_budget(run, view, look)
+    if kind == MAP:
+        from umtslab.plot.map import draw_map
+
+        if view.connections:
+            raise UsageError("a map shows users: --ue N in place of --connection")
+        return draw_map(run, view, look)
     from umtslab.plot import draw_waterfall
 
     if len(view.connections) > 1 or view.ues:

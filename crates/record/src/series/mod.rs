@@ -15,6 +15,7 @@
 //! | `pages` | flow | each web page, when it was whole, and how long it took |
 //! | `goodput` | connection | acknowledged payload per window of a constant grid |
 //! | `sent`, `acked`, `sacked` | connection | sequence numbers, for the time-sequence diagram: a row per segment or block |
+//! | `handovers` | UE | each change of its cell: from, to, interruption; of a layout |
 //! | `slots` | UE and direction | every block of a TDD cell: frame, slot, codes, SIR and fate; only if asked for |
 //! | `rlc_pdus` | UE and direction | every PDU that leaves RLC, its polling bit or report, and its fate; only if asked for |
 //!
@@ -26,6 +27,7 @@
 //! Memory follows the open connections and the rows that nobody took ([`Series::take`]), not the time.
 
 mod goodput;
+mod handovers;
 mod pdus;
 mod rlc_buffer;
 mod rows;
@@ -63,6 +65,8 @@ pub struct SeriesConfig {
     pub rlc_pdus: bool,
     /// Whether to record `slots`, which has a row per block of a TDD cell.
     pub slots: bool,
+    /// Whether to record `handovers`: where users change cells.
+    pub handovers: bool,
 }
 
 impl Default for SeriesConfig {
@@ -72,6 +76,7 @@ impl Default for SeriesConfig {
             time_sequence: true,
             rlc_pdus: false,
             slots: false,
+            handovers: false,
         }
     }
 }
@@ -100,6 +105,7 @@ pub struct Series {
     pages: Pages,
     pdus: Option<pdus::Pdus>,
     slots: Option<slots::Slots>,
+    handovers: Option<handovers::Handovers>,
 }
 
 #[derive(Debug)]
@@ -145,6 +151,7 @@ impl Series {
             pages: Pages::default(),
             pdus: config.rlc_pdus.then(pdus::Pdus::default),
             slots: config.slots.then(slots::Slots::default),
+            handovers: config.handovers.then(handovers::Handovers::default),
         }
     }
 
@@ -187,7 +194,8 @@ impl Series {
         ];
         let pdus = self.pdus.as_mut().map(|pdus| pdus as &mut dyn Recorded);
         let slots = self.slots.as_mut().map(|slots| slots as &mut dyn Recorded);
-        always.into_iter().chain(pdus).chain(slots)
+        let handovers = self.handovers.as_mut().map(|handovers| handovers as &mut dyn Recorded);
+        always.into_iter().chain(pdus).chain(slots).chain(handovers)
     }
 
     fn opened(&mut self, at: Time, id: ConnectionId, sender: End, mss: u32) {
@@ -295,6 +303,11 @@ impl Series {
             TraceEvent::DchGranted { ue, .. } => self.requests.push(at, ue, "granted after a release"),
             TraceEvent::DchRefused { ue } => self.requests.push(at, ue, "refused"),
             TraceEvent::DchQueued { ue } => self.requests.push(at, ue, "queued"),
+            TraceEvent::Handover { ue, from, to, interruption } => {
+                if let Some(handovers) = &mut self.handovers {
+                    handovers.push(at, ue, [from, to], interruption);
+                }
+            }
             _ => {}
         }
     }
@@ -343,7 +356,8 @@ impl TraceSink<TraceEvent> for Series {
             | TraceEvent::DchRequested { .. }
             | TraceEvent::DchGranted { .. }
             | TraceEvent::DchRefused { .. }
-            | TraceEvent::DchQueued { .. } => self.of_users(at, event),
+            | TraceEvent::DchQueued { .. }
+            | TraceEvent::Handover { .. } => self.of_users(at, event),
             _ => {}
         }
     }

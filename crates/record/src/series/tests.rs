@@ -205,3 +205,19 @@ fn every_answer_to_a_request_for_a_dch_is_a_row() {
     let Some(Values::Flag(again)) = table.column("again") else { panic!("it is said or not") };
     assert_eq!(again[..], [false, true, false]);
 }
+
+#[test]
+fn every_change_of_cells_is_a_row_of_a_layout() {
+    let handover =
+        TraceEvent::Handover { ue: UeId(2), from: 4, to: 9, interruption: Duration::from_millis(20) };
+    for is_layout in [true, false] {
+        let mut series = Series::new(SeriesConfig { handovers: is_layout, ..SeriesConfig::default() });
+        series.record(at(700), &handover);
+        let tables = series.finish(at(1000));
+        assert_eq!(tables.table("handovers").is_some(), is_layout);
+        if is_layout {
+            assert_eq!(floats(&tables, "handovers", "time_s"), [0.7]);
+            assert_eq!(floats(&tables, "handovers", "interruption_s"), [0.02]);
+        }
+    }
+}

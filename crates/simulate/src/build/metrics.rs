@@ -92,5 +92,5 @@ pub fn budget_config(
 /// What the time series of a run hold.
 pub fn series_config(scenario: &Scenario) -> SeriesConfig {
     let model::Measure { rlc_pdus, slots, .. } = scenario.measure;
-    SeriesConfig { rlc_pdus, slots, ..SeriesConfig::default() }
+    SeriesConfig { rlc_pdus, slots, handovers: scenario.layout.is_some(), ..SeriesConfig::default() }
 }

@@ -1,0 +1,62 @@
+//! Where the cells of a layout are best, and where its users go. Places follow from scenario, seed and run alone, so nobody
+//! records them.
+
+use umts_kernel::random::Streams;
+use umts_scenario::Scenario;
+use umts_stack::environment::{Environment, Place, best_cell};
+use umts_stack::ids::CellId;
+use umts_units::{Duration, Time};
+
+/// A layout seen from above.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Map {
+    /// Width and height in metres.
+    pub size: [f64; 2],
+    /// Places of the sites.
+    pub sites: Vec<[f64; 2]>,
+    /// The cells with the centres of their hexagons.
+    pub cells: Vec<(String, [f64; 2])>,
+    /// The best cell of each point of a grid without shadows, row by row from below.
+    pub best: Vec<u16>,
+}
+
+/// The map of a scenario, on a grid of so many points; none without a layout.
+pub fn map(scenario: &Scenario, [columns, rows]: [u32; 2]) -> Option<Map> {
+    let environment = environment(scenario, &Streams::new(0, 0))?;
+    let layout = environment.layout();
+    let middle = |at: u32, of: u32| (f64::from(at) + 0.5) / f64::from(of);
+    let mut gains = vec![0.0; environment.cells()];
+    let mut best = Vec::with_capacity(columns as usize * rows as usize);
+    for row in 0..rows {
+        for column in 0..columns {
+            environment.gains_at(layout.at([middle(column, columns), middle(row, rows)]), &mut gains);
+            best.push(best_cell(&gains).0);
+        }
+    }
+    let named = scenario.plan().cells.iter().enumerate();
+    let cells = named.map(|(number, cell)| (cell.name.clone(), metres(layout.centre(CellId(number as u16)))));
+    let sites = layout.sites().iter().map(|site| metres(site.place)).collect();
+    Some(Map { size: layout.size(), sites, cells: cells.collect(), best })
+}
+
+/// Where user number `ue` is at these times in a run, which rise; none if it is in no layout.
+pub fn track(scenario: &Scenario, seed: u64, run: u64, ue: u16, times: &[Duration]) -> Option<Vec<[f64; 2]>> {
+    let environment = environment(scenario, &Streams::new(seed, run))?;
+    let groups = scenario.ue.iter().zip(&scenario.plan().groups);
+    let of = groups.rev().find(|(of, group)| (group.first.0..group.first.0 + of.count).contains(&ue))?.0;
+    let mobility = of.mobility.as_ref()?.config();
+    let mut mobile = environment.appear(u64::from(ue), &mobility, None, Time::ZERO);
+    let mut at = |time: &Duration| {
+        environment.measure(&mut mobile, Time::ZERO + *time);
+        metres(mobile.place())
+    };
+    Some(times.iter().map(&mut at).collect())
+}
+
+fn metres(place: Place) -> [f64; 2] {
+    [place.x, place.y]
+}
+
+fn environment(scenario: &Scenario, streams: &Streams) -> Option<Environment> {
+    Some(Environment::new(&scenario.environment()?, streams))
+}

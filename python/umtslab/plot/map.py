@@ -1,0 +1,201 @@
+"""The cells of a layout from above: where each is best, where users go, and where they change cells."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from umtslab.plot.look import HOUSE, Look, canvas, dress, printable, scale
+from umtslab.plot.style import COLOURS, put_legend
+from umtslab.plot.tables import WHOLE, NobodyChosen, View
+from umtslab.run import MissingSeries, Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from umtslab import _core
+
+GRID = 360
+"""Points along the longer side of the area."""
+
+MOST_TRACKS = 5
+"""Of more users the first are drawn, unless others are chosen."""
+
+STEP_S = 0.1
+_MOST_POINTS = 20_000
+_MOST_NUMBERED = 120
+"""More cells than these have no room for their numbers."""
+
+# Each site has one of a few pale hues, each of its sectors a shade of it: neighbours differ.
+_HUES = (
+    ("#cfe0ee", "#dde9f4", "#bfd5e8"),
+    ("#f3dcc6", "#f8e8d8", "#eccfb3"),
+    ("#d3e6d6", "#e2f0e4", "#c3dcc7"),
+    ("#e6d9ea", "#f0e7f2", "#dacae0"),
+)
+
+
+@dataclass(frozen=True)
+class _Ground:
+    """A layout as it is drawn, in kilometres."""
+
+    size: tuple[float, float]
+    sites: list[tuple[float, float]]
+    centres: list[tuple[float, float]]
+    best: Any
+
+
+def draw_map(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
+    """Draw the best cell of each place, and users on their way.
+
+    Parameters
+    ----------
+    run : Run
+        In a store, of a scenario with a layout. If it recorded series, handovers are marked.
+    view : View, optional
+        The part of the time, and whose ways; by default those of the first users.
+    look : Look, optional
+        How it is printed.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Kilometres from the corner of the area; cells are as without shadows, handovers as they were.
+
+    Raises
+    ------
+    umtslab.run.MissingSeries
+        If there is no layout.
+    umtslab.plot.NobodyChosen
+        If a chosen user does not move in it.
+    """
+    scenario = _scenario(run)
+    ground = _ground(scenario)
+    tracks = _tracks(run, scenario, view)
+    with printable(look):
+        width, height = ground.size
+        figure = canvas(5.6 * min(1.3, height / width))
+        axes = figure.add_subplot()
+        axes.set_title(run.heading, loc="left")
+        axes.set_xlabel("east (km)")
+        axes.set_ylabel("north (km)")
+        _cells(axes, ground)
+        keys = [
+            _track(axes, f"UE {ue}", places, ground.size, COLOURS[1 + at % (len(COLOURS) - 2)])
+            for at, (ue, places) in enumerate(tracks.items())
+        ]
+        marks = _handovers(axes, run, view, scenario, list(tracks))
+        site = axes.scatter(*zip(*ground.sites, strict=True), marker="^", s=26 * scale(), color=COLOURS[0], zorder=4)
+        keys += [mark for mark in (marks, site) if mark is not None]
+        names = [*(f"UE {ue}" for ue in tracks), *(["handover"] if marks else []), "site"]
+        axes.set_xlim(0, width)
+        axes.set_ylim(0, height)
+        axes.set_aspect("equal")
+        axes.grid(visible=False)
+        put_legend(figure, keys, names)
+        return dress(figure, look)
+
+
+def _scenario(run: Run) -> _core.Scenario:
+    from umtslab import _core
+
+    if run.folder is None:
+        raise MissingSeries("a map needs the scenario of a run that is stored")
+    return _core.Scenario.load(str(run.folder / "scenario.toml"))
+
+
+def _ground(scenario: _core.Scenario) -> _Ground:
+    import numpy as np
+
+    whole = scenario.map(1, 1)
+    if whole is None:
+        raise MissingSeries("there is no map: the scenario has no [layout]")
+    (width, height), sites, cells, _ = whole
+    points = GRID / max(width, height)
+    columns, rows = max(1, round(width * points)), max(1, round(height * points))
+    found = scenario.map(columns, rows)
+    best = np.array(found[3] if found is not None else [], dtype=np.int64).reshape(rows, columns)
+    return _Ground(
+        (width / 1e3, height / 1e3),
+        [(x / 1e3, y / 1e3) for x, y in sites],
+        [(x / 1e3, y / 1e3) for _, (x, y) in cells],
+        best,
+    )
+
+
+def _cells(axes: Axes, ground: _Ground) -> None:
+    """Colour each place by its best cell, and number the cells from 1."""
+    import numpy as np
+    from matplotlib.colors import to_rgb
+
+    colours = np.array([to_rgb(_colour(cell)) for cell in range(len(ground.centres))])
+    width, height = ground.size
+    axes.imshow(
+        colours[ground.best], origin="lower", extent=(0, width, 0, height), interpolation="nearest", zorder=0
+    )
+    if len(ground.centres) > _MOST_NUMBERED:
+        return
+    for number, (x, y) in enumerate(ground.centres, start=1):
+        axes.text(x, y, str(number), ha="center", va="center", fontsize=6.5 * scale(), color="#555555", zorder=2)
+
+
+def _colour(cell: int) -> str:
+    site, sector = divmod(cell, 3)
+    return _HUES[site % len(_HUES)][sector]
+
+
+def _tracks(run: Run, scenario: _core.Scenario, view: View) -> dict[int, list[list[float]]]:
+    """Places of the users that are shown, in metres, by user."""
+    begin = view.from_s or 0.0
+    end = min(run.duration_s, run.duration_s if view.until_s is None else view.until_s)
+    points = min(_MOST_POINTS, max(1, round((end - begin) / STEP_S)))
+    times = [begin + (end - begin) * at / points for at in range(points + 1)]
+    found: dict[int, list[list[float]]] = {}
+    for ue in view.ues or range(MOST_TRACKS):
+        places = scenario.track(ue, times, run.seed, run.run)
+        if places is not None:
+            found[ue] = places
+        elif view.ues:
+            raise NobodyChosen(f"there is no user {ue} in the layout")
+    return found
+
+
+def _track(
+    axes: Axes, name: str, places: Sequence[Sequence[float]], size: tuple[float, float], colour: str
+) -> Any:
+    """A way, interrupted where it leaves a torus at one side and enters at the other."""
+    import numpy as np
+
+    way = np.array(places) / 1e3
+    leaps = np.any(np.abs(np.diff(way, axis=0)) > np.array(size) / 2, axis=1)
+    for part in np.split(way, np.flatnonzero(leaps) + 1):
+        [line] = axes.plot(part[:, 0], part[:, 1], color=colour, linewidth=1.4 * scale(), zorder=3, label=name)
+    axes.plot(*way[0], marker="o", markersize=4 * scale(), color=colour, zorder=4)
+    return line
+
+
+def _handovers(
+    axes: Axes, run: Run, view: View, scenario: _core.Scenario, ues: Sequence[int]
+) -> Any | None:
+    """Mark where users changed cells, if that was recorded."""
+    if "handovers" not in run.series_kinds():
+        return None
+    rows = [
+        (float(row["time_s"]), int(row["ue"]))
+        for row in run.series("handovers").to_dicts()
+        if row["ue"] in ues and (view.from_s or 0.0) <= row["time_s"] <= (view.until_s or run.duration_s)
+    ]
+    places = [
+        place
+        for ue in ues
+        for place in scenario.track(ue, [at for at, who in rows if who == ue], run.seed, run.run) or []
+    ]
+    if not places:
+        return None
+    across, up = ([value / 1e3 for value in along] for along in zip(*places, strict=True))
+    return axes.scatter(
+        across, up, marker="o", s=16 * scale(), facecolor="white", edgecolor=COLOURS[0], linewidths=0.9 * scale(),
+        zorder=5,
+    )  # fmt: skip
