@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from umtslab.cli.failures import UsageError
-from umtslab.cli.plot_kinds import BUDGET, MAP
+from umtslab.cli.plot_kinds import BUDGET
+from umtslab.figure_kinds import MAP
 from umtslab.plot import WATERFALL, Look, View
 from umtslab.plot.cdf import CDFS
 from umtslab.plot.mean import MEANS

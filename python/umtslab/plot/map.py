@@ -87,7 +87,8 @@ def draw_map(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
             for at, (ue, places) in enumerate(tracks.items())
         ]
         marks = _handovers(axes, run, view, scenario, list(tracks))
-        site = axes.scatter(*zip(*ground.sites, strict=True), marker="^", s=26 * scale(), color=COLOURS[0], zorder=4)
+        east, north = zip(*ground.sites, strict=True)
+        site = axes.scatter(east, north, marker="^", s=26 * scale(), color=COLOURS[0], zorder=4)
         keys += [mark for mark in (marks, site) if mark is not None]
         names = [*(f"UE {ue}" for ue in tracks), *(["handover"] if marks else []), "site"]
         axes.set_xlim(0, width)
@@ -138,7 +139,9 @@ def _cells(axes: Axes, ground: _Ground) -> None:
     if len(ground.centres) > _MOST_NUMBERED:
         return
     for number, (x, y) in enumerate(ground.centres, start=1):
-        axes.text(x, y, str(number), ha="center", va="center", fontsize=6.5 * scale(), color="#555555", zorder=2)
+        axes.text(
+            x, y, str(number), ha="center", va="center", fontsize=6.5 * scale(), color="#555555", zorder=2
+        )
 
 
 def _colour(cell: int) -> str:
@@ -171,14 +174,14 @@ def _track(
     way = np.array(places) / 1e3
     leaps = np.any(np.abs(np.diff(way, axis=0)) > np.array(size) / 2, axis=1)
     for part in np.split(way, np.flatnonzero(leaps) + 1):
-        [line] = axes.plot(part[:, 0], part[:, 1], color=colour, linewidth=1.4 * scale(), zorder=3, label=name)
+        [line] = axes.plot(
+            part[:, 0], part[:, 1], color=colour, linewidth=1.4 * scale(), zorder=3, label=name
+        )
     axes.plot(*way[0], marker="o", markersize=4 * scale(), color=colour, zorder=4)
     return line
 
 
-def _handovers(
-    axes: Axes, run: Run, view: View, scenario: _core.Scenario, ues: Sequence[int]
-) -> Any | None:
+def _handovers(axes: Axes, run: Run, view: View, scenario: _core.Scenario, ues: Sequence[int]) -> Any | None:
     """Mark where users changed cells, if that was recorded."""
     if "handovers" not in run.series_kinds():
         return None
@@ -195,7 +198,5 @@ def _handovers(
     if not places:
         return None
     across, up = ([value / 1e3 for value in along] for along in zip(*places, strict=True))
-    return axes.scatter(
-        across, up, marker="o", s=16 * scale(), facecolor="white", edgecolor=COLOURS[0], linewidths=0.9 * scale(),
-        zorder=5,
-    )  # fmt: skip
+    mark: dict[str, Any] = {"facecolor": "white", "edgecolor": COLOURS[0], "linewidths": 0.9 * scale()}
+    return axes.scatter(across, up, marker="o", s=16 * scale(), zorder=5, **mark)

@@ -1,0 +1,88 @@
+"""The map of a layout: best cells, ways of users, handovers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from umtslab import Scenario, Store, simulate
+from umtslab.cli.failures import UsageError
+from umtslab.cli.plot_runs import Wanted, draw_runs
+from umtslab.plot import NobodyChosen, View
+from umtslab.plot.look import HOUSE
+from umtslab.plot.map import MOST_TRACKS, draw_map
+from umtslab.run import MissingSeries, Run
+
+TOWN = """
+version = 1
+name = "town"
+duration = "60 s"
+[layout]
+[[cell]]
+name = "sector"
+[[ue]]
+name = "car"
+count = 7
+mobility = { speed = "120 km/h" }
+"""
+
+
+@pytest.fixture(scope="module")
+def town(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    return stored(TOWN, tmp_path_factory.mktemp("town"))
+
+
+def stored(text: str, folder: Path) -> Run:
+    [run] = simulate(Scenario.parse(text), series=True, store=Store(folder))
+    return run
+
+
+def names(figure: object) -> list[str]:
+    [legend] = figure.legends  # type: ignore[attr-defined]
+    return [text.get_text() for text in legend.get_texts()]
+
+
+def test_a_map_numbers_36_cells_and_shows_the_first_users(town: Run) -> None:
+    figure = draw_map(town)
+    [axes] = figure.axes
+    assert {text.get_text() for text in axes.texts} == {str(number) for number in range(1, 37)}
+    assert names(figure) == [*(f"UE {ue}" for ue in range(MOST_TRACKS)), "site"]
+    assert axes.get_xlim() == pytest.approx((0.0, 4.5))
+    assert axes.get_ylim() == pytest.approx((0.0, 5.196), abs=1e-3)
+
+
+def test_every_cell_is_best_somewhere_and_none_much_more_than_others(town: Run) -> None:
+    assert town.folder is not None
+    found = Scenario.load(town.folder / "scenario.toml").core.map(90, 104)
+    assert found is not None
+    _, _, cells, best = found
+    shares = [best.count(cell) / len(best) for cell in range(len(cells))]
+    assert min(shares) > 0.9 / 36
+    assert max(shares) < 1.1 / 36
+
+
+def test_chosen_users_are_shown_for_the_chosen_time(town: Run) -> None:
+    figure = draw_map(town, View(from_s=10.0, until_s=13.0, ues=(6,)))
+    assert names(figure) == ["UE 6", "site"]
+    [axes] = figure.axes
+    ways = [np.array(line.get_xydata()) for line in axes.lines]
+    length_km = sum(np.hypot(*np.diff(way, axis=0).T).sum() for way in ways)
+    assert length_km == pytest.approx(0.1, rel=0.01), "100 m in three seconds"
+
+
+def test_who_is_not_there_cannot_be_drawn(town: Run) -> None:
+    with pytest.raises(NobodyChosen, match="no user 7"):
+        draw_map(town, View(ues=(7,)))
+
+
+def test_without_a_layout_there_is_no_map(tmp_path: Path) -> None:
+    text = 'version = 1\nduration = "1 s"\n[[ue]]\nname = "u"\n'
+    with pytest.raises(MissingSeries, match=r"no \[layout\]"):
+        draw_map(stored(text, tmp_path))
+
+
+def test_connections_are_no_users(town: Run) -> None:
+    wanted = Wanted(None, None, ("0",), (), mean=False)
+    with pytest.raises(UsageError, match="--ue N"):
+        draw_runs([[town]], ["town"], "map", wanted, HOUSE)
