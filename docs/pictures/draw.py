@@ -28,6 +28,7 @@ class Picture:
     name: str
     run: tuple[str, ...]
     plot: tuple[str, ...]
+    colours: int = COLOURS
 
 
 _FACH = ("run", "scenarios/ftp-on-fach-3gpp.toml", "--series", "--out", "results/fach")
@@ -46,6 +47,7 @@ _SLOTS = (
     *("run", "scenarios/tdd-mixed.toml", "--duration", "12 s", "--series", "--out", "results/slots"),
     *("--set", "measure.slots=true", "--set", "measure.from=0 s"),
 )
+_CELLS = ("run", "scenarios/dsch-5km.toml", "--duration", "60 s", "--series", "--out", "results/cells")
 _SWEEP = ("sweep", "scenarios/ftp-on-fach.toml", "-P", "radio.bler=0.01,0.05,0.1")
 
 PICTURES = (
@@ -59,6 +61,7 @@ PICTURES = (
     Picture("waterfall.png", _ONE, ("results/one", "waterfall", "--from", "5.4", "--until", "6.2")),
     Picture("slots.png", _SLOTS, ("results/slots", "slots", "--from", "8", "--until", "8.12")),
     Picture("budget.png", _ONE, ("results/one", "budget", "--connection", "7,9,13,15")),
+    Picture("map.png", _CELLS, ("results/cells", "map"), colours=192),
 )
 
 
@@ -71,7 +74,7 @@ def draw(pictures: tuple[Picture, ...], folder: Path) -> None:
             _umts(Path(work), *words)
         for picture in pictures:
             _umts(Path(work), "plot", *picture.plot, *LOOK, "-o", picture.name)
-            few = Image.open(Path(work) / picture.name).convert("RGB").quantize(COLOURS)
+            few = Image.open(Path(work) / picture.name).convert("RGB").quantize(picture.colours)
             few.save(folder / picture.name, optimize=True)
 
 

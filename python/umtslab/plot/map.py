@@ -198,5 +198,5 @@ def _handovers(axes: Axes, run: Run, view: View, scenario: _core.Scenario, ues: 
     if not places:
         return None
     across, up = ([value / 1e3 for value in along] for along in zip(*places, strict=True))
-    mark: dict[str, Any] = {"facecolor": "white", "edgecolor": COLOURS[0], "linewidths": 0.9 * scale()}
-    return axes.scatter(across, up, marker="o", s=16 * scale(), zorder=5, **mark)
+    mark: dict[str, Any] = {"facecolor": "white", "edgecolor": COLOURS[0], "linewidths": 0.7 * scale()}
+    return axes.scatter(across, up, marker="o", s=8 * scale(), zorder=5, **mark)
