@@ -188,9 +188,13 @@ fn told(has_budget: bool) -> impl Iterator<Item = Definition> {
     definitions().filter(move |metric| match metric.scope {
         Scope::Connection => true,
         Scope::Budget => has_budget,
-        Scope::Radio | Scope::Datagram | Scope::Cell | Scope::Network | Scope::Proxy | Scope::Transfers => {
-            false
-        }
+        Scope::Radio
+        | Scope::Datagram
+        | Scope::Cell
+        | Scope::Network
+        | Scope::Layout
+        | Scope::Proxy
+        | Scope::Transfers => false,
     })
 }
 

@@ -50,6 +50,7 @@ pub fn metric_definitions(py: Python<'_>) -> PyResult<Vec<Bound<'_, PyDict>>> {
             Scope::Datagram => "datagram",
             Scope::Cell => "cell",
             Scope::Network => "network",
+            Scope::Layout => "layout",
             Scope::Proxy => "proxy",
             Scope::Budget => "budget",
             Scope::Transfers => "transfers",

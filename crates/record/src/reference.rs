@@ -34,6 +34,7 @@ pub fn reference_page() -> String {
         (Scope::Datagram, "UDP: all flows; downlink under this name, uplink with `_uplink` behind it"),
         (Scope::Cell, "Cells: users with `bearer = \"switched\"`, and what is reserved for them"),
         (Scope::Network, "The network only"),
+        (Scope::Layout, "The cells of a layout, with `[layout]`: all together"),
         (Scope::Proxy, "A proxy, with `[pep]`"),
         (
             Scope::Budget,

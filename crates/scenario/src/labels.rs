@@ -218,6 +218,7 @@ const LABELS: &[(&str, &str)] = &[
     ("link.to", "Link to"),
     ("link.uplink_loss", "Link loss rate, uplink"),
     ("measure.budget", "Time budget"),
+    ("measure.dsch", "Record of requests for the DSCH"),
     ("measure.from", "Begin of the run window"),
     ("measure.rlc_pdus", "Record of RLC PDUs"),
     ("measure.slots", "Record of slots"),

@@ -5,7 +5,9 @@ use umts_units::Duration;
 
 use super::radio::{deviation_ms, mean_ms};
 use super::results::MetricSet;
-use super::totals::{CellTotals, DatagramTotals, NetworkTotals, RadioTotals, TcpTotals, TddTotals};
+use super::totals::{
+    CellTotals, DatagramTotals, NetworkTotals, RadioTotals, SectorTotals, TcpTotals, TddTotals,
+};
 use super::transfers::TransferTotals;
 
 /// What a metric is about.
@@ -21,6 +23,8 @@ pub enum Scope {
     Cell,
     /// The network only.
     Network,
+    /// The cells of a layout, all together; recorded only if there is one.
+    Layout,
     /// A proxy; recorded only if there is one.
     Proxy,
     /// The time budget, of all connections together and of each connection; recorded only if it is asked for.
@@ -60,6 +64,7 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         .chain(cell)
         .chain(NETWORK.iter().map(|metric| metric.definition(Scope::Network)))
         .chain(TDD.iter().map(|metric| metric.definition(Scope::Network)))
+        .chain(SECTORS.iter().map(|metric| metric.definition(Scope::Layout)))
         .chain(PEP.iter().map(|metric| metric.definition(Scope::Proxy)))
 }
 
@@ -73,7 +78,7 @@ pub(super) fn network_metrics(
     datagrams: &[DatagramTotals; 2],
     cell: &CellTotals,
     (network, tdd): (&NetworkTotals, &TddTotals),
-    transfers: Option<&TransferTotals>,
+    (sectors, transfers): (Option<&SectorTotals>, Option<&TransferTotals>),
 ) -> MetricSet {
     let [downlink, uplink] = radio;
     let tcp = connection_metrics(tcp);
@@ -85,6 +90,11 @@ pub(super) fn network_metrics(
         .chain(CELL.iter().map(|metric| (metric.name, (metric.formula)(cell))))
         .chain(NETWORK.iter().map(|metric| (metric.name, (metric.formula)(network))))
         .chain(TDD.iter().map(|metric| (metric.name, (metric.formula)(tdd))))
+        .chain(
+            sectors
+                .into_iter()
+                .flat_map(|of| SECTORS.iter().map(|metric| (metric.name, (metric.formula)(of)))),
+        )
         .chain(
             transfers.into_iter().flat_map(|of| PEP.iter().map(|metric| (metric.name, (metric.formula)(of)))),
         )
@@ -127,10 +137,12 @@ macro_rules! metrics {
 
 mod cell;
 mod pep;
+mod sectors;
 mod tdd;
 
 use cell::CELL;
 use pep::PEP;
+use sectors::SECTORS;
 use tdd::TDD;
 
 metrics! { TCP: TcpTotals;

@@ -9,6 +9,7 @@
 
 mod application;
 mod arrivals;
+mod cells;
 mod channels;
 mod connection;
 mod definitions;
@@ -32,6 +33,7 @@ pub use results::{ConnectionRow, MetricSet, RunMetrics};
 pub use rrc::StatePower;
 
 use application::ApplicationRecorder;
+use cells::SectorRecorder;
 use channels::ChannelRecorder;
 use radio::RadioRecorder;
 use rrc::RrcRecorder;
@@ -59,6 +61,8 @@ pub struct MetricsConfig {
     pub ue_data_continues: Vec<bool>,
     /// Whether there is a proxy, whose transfers have metrics of their own.
     pub has_pep: bool,
+    /// Whether the cells are those of a layout, which have metrics of their own.
+    pub has_layout: bool,
 }
 
 /// Adds up events.
@@ -72,6 +76,7 @@ pub struct Metrics {
     transfers: Option<TransferRecorder>,
     application: ApplicationRecorder,
     tdd: TddRecorder,
+    sectors: Option<SectorRecorder>,
 }
 
 impl Metrics {
@@ -94,6 +99,7 @@ impl Metrics {
             rrc: RrcRecorder::new(window, config.ue_power),
             application: ApplicationRecorder::new(window),
             tdd: TddRecorder::new(window),
+            sectors: config.has_layout.then(|| SectorRecorder::new(window)),
         }
     }
 
@@ -107,6 +113,13 @@ impl Metrics {
     fn transfers(&mut self, at: Time, event: &TraceEvent) {
         if let Some(transfers) = &mut self.transfers {
             transfers.record(at, event);
+        }
+    }
+
+    #[inline]
+    fn sectors(&mut self, at: Time, event: &TraceEvent) {
+        if let Some(sectors) = &mut self.sectors {
+            sectors.record(at, event);
         }
     }
 
@@ -127,6 +140,9 @@ impl Metrics {
         if let Some(transfers) = &mut self.transfers {
             transfers.window = self.tcp.window;
         }
+        if let Some(sectors) = &mut self.sectors {
+            sectors.window = self.tcp.window;
+        }
         self.finish(end)
     }
 
@@ -143,8 +159,9 @@ impl Metrics {
         let tdd = self.tdd.finish();
         let transfers = self.transfers.map(|transfers| transfers.finish(end));
         let network = (&network, &tdd);
-        let network =
-            definitions::network_metrics(&tcp, &radio, &datagrams, &cell, network, transfers.as_ref());
+        let sectors = self.sectors.map(SectorRecorder::finish);
+        let optional = (sectors.as_ref(), transfers.as_ref());
+        let network = definitions::network_metrics(&tcp, &radio, &datagrams, &cell, network, optional);
         RunMetrics { network, connections: self.tcp.finished }
     }
 }
@@ -206,7 +223,16 @@ impl TraceSink<TraceEvent> for Metrics {
                 self.use_of_channels(at, event);
                 self.radio.record(at, event);
                 self.tdd.record(at, event);
+                self.sectors(at, event);
             }
+            TraceEvent::SduQueued { .. } => {
+                self.radio.record(at, event);
+                self.sectors(at, event);
+            }
+            TraceEvent::Handover { .. }
+            | TraceEvent::DschGranted { .. }
+            | TraceEvent::DschPostponed { .. }
+            | TraceEvent::CellPower { .. } => self.sectors(at, event),
             TraceEvent::PacketSeen { .. }
             | TraceEvent::CapacityNeeded { .. }
             | TraceEvent::CapacityRequested { .. }

@@ -9,6 +9,7 @@ use umts_units::{BitRate, Bytes, Duration, Time};
 
 use super::*;
 
+mod cells;
 mod radio;
 mod tdd;
 mod today;
@@ -77,6 +78,11 @@ impl Story {
     }
 
     fn result(&self, from: u64, to: u64) -> RunMetrics {
+        self.result_of(from, to, false)
+    }
+
+    /// Of a network that has a layout, or not.
+    fn result_of(&self, from: u64, to: u64, has_layout: bool) -> RunMetrics {
         let rate = BitRate::from_bps(8_000);
         let mut metrics = Metrics::new(MetricsConfig {
             from: ms(from),
@@ -86,6 +92,7 @@ impl Story {
             ue_power: Vec::new(),
             ue_data_continues: Vec::new(),
             has_pep: false,
+            has_layout,
         });
         for (at, event) in &self.events {
             metrics.record(*at, event);
@@ -395,6 +402,7 @@ fn rows_of_closed_connections_leave_during_the_run() {
         ue_power: vec![],
         ue_data_continues: Vec::new(),
         has_pep: false,
+        has_layout: false,
     };
     let mut metrics = Metrics::new(config);
     for (at, event) in &file().events {

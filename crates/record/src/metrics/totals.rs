@@ -290,6 +290,41 @@ pub(super) struct TddTotals {
     pub segment_squares: f64,
 }
 
+/// The cells of a layout; sums over their TTIs and over grants.
+#[derive(Debug, Default)]
+pub(super) struct SectorTotals {
+    pub window: Duration,
+    pub cells: u32,
+    /// TTIs of all cells, and those of them without the power for all DCHs, or with a load factor of 1 or more.
+    pub ttis: u64,
+    pub scaled: u64,
+    pub overloaded: u64,
+    /// In mW and in dBm.
+    pub power: f64,
+    pub power_db: f64,
+    pub load: f64,
+    pub load_squares: f64,
+    pub calls: u64,
+    pub call_blocks: u64,
+    pub call_blocks_lost: u64,
+    pub grants: u64,
+    pub halved: u64,
+    /// Blocks that grants sent, and that their formats hold.
+    pub blocks: u64,
+    pub room: u64,
+    /// Spreading factors, by grant and by block; shares of the code tree; mW.
+    pub factors: f64,
+    pub block_factors: f64,
+    pub codes: f64,
+    pub dsch_power: f64,
+    /// For lack of codes, power, credit; because of a handover.
+    pub postponed: [u64; 4],
+    pub handovers: u64,
+    /// Octets of downlink SDUs that came.
+    pub offered: u64,
+    pub delay_steps: Intervals,
+}
+
 /// What only the network as a whole has.
 #[derive(Debug, Default)]
 pub(super) struct NetworkTotals {

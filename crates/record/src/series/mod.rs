@@ -16,6 +16,8 @@
 //! | `goodput` | connection | acknowledged payload per window of a constant grid |
 //! | `sent`, `acked`, `sacked` | connection | sequence numbers, for the time-sequence diagram: a row per segment or block |
 //! | `handovers` | UE | each change of its cell: from, to, interruption; of a layout |
+//! | `cells` | cell | load, power, calls and grants of each second; of the cells of a layout |
+//! | `dsch` | cell and UE | every request for a TTI of a DSCH: format, code and power, or why there was none; only if asked for |
 //! | `slots` | UE and direction | every block of a TDD cell: frame, slot, codes, SIR and fate; only if asked for |
 //! | `rlc_pdus` | UE and direction | every PDU that leaves RLC, its polling bit or report, and its fate; only if asked for |
 //!
@@ -26,6 +28,8 @@
 //!
 //! Memory follows the open connections and the rows that nobody took ([`Series::take`]), not the time.
 
+mod cells;
+mod dsch;
 mod goodput;
 mod handovers;
 mod pdus;
@@ -67,6 +71,10 @@ pub struct SeriesConfig {
     pub slots: bool,
     /// Whether to record `handovers`: where users change cells.
     pub handovers: bool,
+    /// Whether to record `cells`: there is a layout.
+    pub cells: bool,
+    /// Whether to record `dsch`, which has a row per request for a TTI of a DSCH.
+    pub dsch: bool,
 }
 
 impl Default for SeriesConfig {
@@ -77,6 +85,8 @@ impl Default for SeriesConfig {
             rlc_pdus: false,
             slots: false,
             handovers: false,
+            cells: false,
+            dsch: false,
         }
     }
 }
@@ -106,6 +116,8 @@ pub struct Series {
     pdus: Option<pdus::Pdus>,
     slots: Option<slots::Slots>,
     handovers: Option<handovers::Handovers>,
+    cells: Option<cells::Cells>,
+    dsch: Option<dsch::Dsch>,
 }
 
 #[derive(Debug)]
@@ -152,6 +164,8 @@ impl Series {
             pdus: config.rlc_pdus.then(pdus::Pdus::default),
             slots: config.slots.then(slots::Slots::default),
             handovers: config.handovers.then(handovers::Handovers::default),
+            cells: config.cells.then(cells::Cells::default),
+            dsch: config.dsch.then(dsch::Dsch::default),
         }
     }
 
@@ -195,7 +209,18 @@ impl Series {
         let pdus = self.pdus.as_mut().map(|pdus| pdus as &mut dyn Recorded);
         let slots = self.slots.as_mut().map(|slots| slots as &mut dyn Recorded);
         let handovers = self.handovers.as_mut().map(|handovers| handovers as &mut dyn Recorded);
-        always.into_iter().chain(pdus).chain(slots).chain(handovers)
+        let cells = self.cells.as_mut().map(|cells| cells as &mut dyn Recorded);
+        let dsch = self.dsch.as_mut().map(|dsch| dsch as &mut dyn Recorded);
+        always.into_iter().chain(pdus).chain(slots).chain(handovers).chain(cells).chain(dsch)
+    }
+
+    fn of_cells(&mut self, at: Time, event: &TraceEvent) {
+        if let Some(cells) = &mut self.cells {
+            cells.record(at, event);
+        }
+        if let Some(dsch) = &mut self.dsch {
+            dsch.record(at, event);
+        }
     }
 
     fn opened(&mut self, at: Time, id: ConnectionId, sender: End, mss: u32) {
@@ -358,6 +383,9 @@ impl TraceSink<TraceEvent> for Series {
             | TraceEvent::DchRefused { .. }
             | TraceEvent::DchQueued { .. }
             | TraceEvent::Handover { .. } => self.of_users(at, event),
+            TraceEvent::CellPower { .. }
+            | TraceEvent::DschGranted { .. }
+            | TraceEvent::DschPostponed { .. } => self.of_cells(at, event),
             _ => {}
         }
     }

@@ -199,6 +199,9 @@ pub struct Measure {
     /// With time series, keep every block on the air of a TDD cell: its frame, slot and codes, its SIR, and whether it was lost.
     /// A row per block.
     pub slots: bool,
+    /// With time series, keep every request for a TTI of the DSCHs of a layout: its format, code and power, or what was lacking.
+    /// A row per request.
+    pub dsch: bool,
 }
 
 fn one() -> u64 {

@@ -35,7 +35,13 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
         ue_power: powers,
         ue_data_continues: continues,
         has_pep: scenario.pep.is_some(),
+        has_layout: has_layout(scenario),
     }
+}
+
+/// Whether the cells share the air.
+fn has_layout(scenario: &Scenario) -> bool {
+    scenario.layout.is_some()
 }
 
 /// What a device draws, in watts.
@@ -91,6 +97,7 @@ pub fn budget_config(
 
 /// What the time series of a run hold.
 pub fn series_config(scenario: &Scenario) -> SeriesConfig {
-    let model::Measure { rlc_pdus, slots, .. } = scenario.measure;
-    SeriesConfig { rlc_pdus, slots, handovers: scenario.layout.is_some(), ..SeriesConfig::default() }
+    let model::Measure { rlc_pdus, slots, dsch, .. } = scenario.measure;
+    let is_layout = has_layout(scenario);
+    SeriesConfig { rlc_pdus, slots, dsch, cells: is_layout, handovers: is_layout, ..SeriesConfig::default() }
 }

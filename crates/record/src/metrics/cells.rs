@@ -1,0 +1,129 @@
+//! The cells of a layout: load, power and codes, and what users of their DSCHs get.
+
+use umts_stack::ids::{Direction, UeId};
+use umts_stack::trace::{Postponed, TraceEvent};
+use umts_units::{Bytes, Duration, Time};
+
+use super::totals::SectorTotals;
+use super::window::Window;
+
+/// Of a network with a layout.
+#[derive(Debug)]
+pub(super) struct SectorRecorder {
+    pub window: Window,
+    totals: SectorTotals,
+    /// How long the last SDU of each user took.
+    last_delay: Vec<Option<Duration>>,
+}
+
+impl SectorRecorder {
+    pub fn new(window: Window) -> Self {
+        SectorRecorder { window, totals: SectorTotals::default(), last_delay: Vec::new() }
+    }
+
+    pub fn record(&mut self, at: Time, event: &TraceEvent) {
+        // What the last SDU took before the window matters in it.
+        if let TraceEvent::SduDelivered { ue, direction: Direction::Downlink, entered, .. } = *event {
+            self.delivered(at, ue, at - entered);
+        }
+        if self.window.contains(at) {
+            self.count(event);
+        }
+    }
+
+    fn count(&mut self, event: &TraceEvent) {
+        let totals = &mut self.totals;
+        match *event {
+            TraceEvent::CellPower { cell, power, load, calls, sent, lost, scaled } => {
+                totals.cells = totals.cells.max(u32::from(cell) + 1);
+                totals.add_tti(f64::from(power), f64::from(load));
+                totals.calls += u64::from(calls);
+                totals.call_blocks += u64::from(sent);
+                totals.call_blocks_lost += u64::from(lost);
+                totals.scaled += u64::from(scaled);
+            }
+            TraceEvent::DschGranted { blocks, sent, spreading_factor, wanted, power, .. } => {
+                let factor = f64::from(spreading_factor);
+                totals.grants += 1;
+                totals.halved += u64::from(spreading_factor > wanted);
+                totals.factors += factor;
+                totals.blocks += u64::from(sent);
+                totals.room += u64::from(blocks);
+                totals.block_factors += factor * f64::from(sent);
+                totals.codes += 1.0 / factor;
+                totals.dsch_power += f64::from(power);
+            }
+            TraceEvent::DschPostponed { why, .. } => totals.postponed[reason(why)] += 1,
+            TraceEvent::Handover { .. } => totals.handovers += 1,
+            TraceEvent::SduQueued { direction: Direction::Downlink, size: Bytes(octets), .. } => {
+                totals.offered += octets;
+            }
+            _ => {}
+        }
+    }
+
+    fn delivered(&mut self, at: Time, ue: UeId, delay: Duration) {
+        if self.last_delay.len() <= ue.index() {
+            self.last_delay.resize(ue.index() + 1, None);
+        }
+        let before = self.last_delay[ue.index()].replace(delay);
+        if let Some(before) = before.filter(|_| self.window.contains(at)) {
+            self.totals.delay_steps.add(if delay > before { delay - before } else { before - delay });
+        }
+    }
+
+    pub fn finish(mut self) -> SectorTotals {
+        self.totals.window = self.window.length();
+        self.totals
+    }
+}
+
+/// The place of a reason in [`SectorTotals::postponed`].
+fn reason(why: Postponed) -> usize {
+    match why {
+        Postponed::Codes => 0,
+        Postponed::Power => 1,
+        Postponed::Credit => 2,
+        Postponed::Handover => 3,
+    }
+}
+
+impl SectorTotals {
+    /// A TTI of a cell, with its power in mW and its load factor.
+    fn add_tti(&mut self, power: f64, load: f64) {
+        self.ttis += 1;
+        self.power += power;
+        self.power_db += 10.0 * libm::log10(power);
+        self.load += load;
+        self.load_squares += load * load;
+        self.overloaded += u64::from(load >= 1.0);
+    }
+
+    /// A mean over all TTIs of all cells.
+    pub fn per_tti(&self, sum: f64) -> Option<f64> {
+        (self.ttis > 0).then(|| sum / self.ttis as f64)
+    }
+
+    /// Standard deviation (n - 1) of the load factor, in percent.
+    pub fn load_deviation_pct(&self) -> Option<f64> {
+        let n = self.ttis as f64;
+        let spread = self.load_squares - self.load * self.load / n;
+        (self.ttis > 1).then(|| 100.0 * (spread.max(0.0) / (n - 1.0)).sqrt())
+    }
+
+    /// All requests: those that were granted and those that were not.
+    pub fn requests(&self) -> u64 {
+        self.grants + self.postponed.iter().sum::<u64>()
+    }
+
+    /// SDU bits that came for the DSCH of a cell, per time.
+    pub fn offered_kbps(&self) -> Option<f64> {
+        let seconds = self.window.as_secs() * f64::from(self.cells);
+        (seconds > 0.0).then(|| self.offered as f64 * 8.0 / seconds / 1000.0)
+    }
+
+    /// Differences of the delays of successive SDUs of a user.
+    pub fn delay_step_ms(&self) -> Option<f64> {
+        self.delay_steps.mean_s().map(|seconds| seconds * 1000.0)
+    }
+}

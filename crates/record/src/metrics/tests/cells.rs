@@ -1,0 +1,79 @@
+//! The cells of a layout.
+
+use umts_stack::trace::Postponed;
+
+use super::*;
+
+const DOWN: Direction = Direction::Downlink;
+
+fn power(cell: u16, power: f32, load: f32) -> TraceEvent {
+    TraceEvent::CellPower { cell, power, load, calls: 24, sent: 48, lost: cell, scaled: load >= 1.0 }
+}
+
+fn granted(ue: u16, [spreading_factor, wanted]: [u16; 2], [blocks, sent]: [u8; 2]) -> TraceEvent {
+    let ue = UeId(ue);
+    TraceEvent::DschGranted { ue, cell: 0, blocks, sent, spreading_factor, wanted, code: 0, power: 50.0 }
+}
+
+/// Two cells, two TTIs, and a third outside of the window.
+fn story() -> Story {
+    let mut story = Story::default();
+    let postponed = |why| TraceEvent::DschPostponed { ue: UeId(3), cell: 1, why };
+    let handover = TraceEvent::Handover { ue: UeId(1), from: 0, to: 1, interruption: Duration::ZERO };
+    story.at(0).event(power(0, 100.0, 0.5)).event(power(1, 900.0, 0.75));
+    story.event(granted(1, [8, 8], [16, 15])).event(granted(2, [16, 8], [8, 5]));
+    story.event(postponed(Postponed::Codes)).event(postponed(Postponed::Power)).event(handover);
+    story.at(20).event(power(0, 100.0, 0.5)).event(power(1, 900.0, 1.25));
+    story.event(granted(1, [128, 128], [1, 1])).event(postponed(Postponed::Credit));
+    story.event(TraceEvent::SduQueued { ue: UeId(1), direction: DOWN, sdu: PacketId(1), size: Bytes(500) });
+    for (ue, entered) in [(1, 10), (2, 0), (1, 5), (1, 18)] {
+        let (ue, sdu) = (UeId(ue), PacketId(1));
+        let entered = ms(entered);
+        story.event(TraceEvent::SduDelivered { ue, direction: DOWN, sdu, size: Bytes(500), entered });
+    }
+    story.at(2000).event(power(0, 1e4, 3.0));
+    story
+}
+
+#[test]
+fn load_power_and_grants_of_all_cells() {
+    let result = story().result_of(0, 1000, true);
+    check(
+        &result.network,
+        &[
+            ("load_factor_pct", 75.0),
+            ("load_factor_sd_pct", 100.0 * 0.125_f64.sqrt()),
+            ("overload_pct", 25.0),
+            ("tx_power_dbm", 10.0 * libm::log10(500.0)),
+            ("tx_power_mean_dbm", 5.0 * libm::log10(90_000.0)),
+            ("dsch_power_pct", 7.5),
+            ("power_limited_pct", 25.0),
+            ("mean_calls", 24.0),
+            ("call_bler_pct", 100.0 * 2.0 / 192.0),
+            ("dsch_offered_kbps", 2.0),
+            ("dsch_users_per_tti", 0.75),
+            ("mean_sf", 152.0 / 3.0),
+            ("mean_sf_by_blocks", (8.0 * 15.0 + 16.0 * 5.0 + 128.0) / 21.0),
+            ("dsch_codes_pct", 100.0 * (0.125 + 0.0625 + 1.0 / 128.0) / 4.0),
+            ("dsch_filled_pct", 84.0),
+            ("dsch_halved_pct", 100.0 / 3.0),
+            ("dsch_postponed_pct", 50.0),
+            ("dsch_postponed_codes_pct", 100.0 / 6.0),
+            ("dsch_postponed_power_pct", 100.0 / 6.0),
+            ("dsch_postponed_credit_pct", 100.0 / 6.0),
+            ("dsch_postponed_handover_pct", 0.0),
+            ("handovers", 1.0),
+            // The user's own SDUs took 10, 15 and 2 ms.
+            ("sdu_delay_step_ms", 9.0),
+        ],
+    );
+}
+
+#[test]
+fn a_network_without_a_layout_has_none_of_them() {
+    let result = story().result(0, 1000);
+    let of_layout = definitions().filter(|metric| metric.scope == Scope::Layout);
+    for metric in of_layout {
+        assert!(result.network.iter().all(|(name, _)| name != metric.name), "{}", metric.name);
+    }
+}

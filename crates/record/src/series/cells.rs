@@ -1,0 +1,181 @@
+//! The cells of a layout, second by second: means of load and power, and what became of calls and of requests.
+
+use umts_stack::trace::TraceEvent;
+use umts_units::{Duration, Time};
+
+use super::table::{Column, Recorded, Table, Values};
+
+/// The length of a row.
+const STEP: Duration = Duration::from_secs(1);
+
+/// The table as it grows.
+#[derive(Debug, Default)]
+pub(super) struct Cells {
+    rows: Vec<Row>,
+    /// The second at hand begins here; what each cell did in it.
+    begin: Time,
+    sums: Vec<Sums>,
+}
+
+#[derive(Debug)]
+struct Row {
+    at: Time,
+    cell: u32,
+    sums: Sums,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Sums {
+    ttis: u32,
+    load: f64,
+    /// In mW.
+    power: f64,
+    limited: u64,
+    calls: u64,
+    call_blocks: u64,
+    call_blocks_lost: u64,
+    grants: u64,
+    factors: u64,
+    blocks: u64,
+    postponed: u64,
+}
+
+impl Cells {
+    pub fn record(&mut self, at: Time, event: &TraceEvent) {
+        self.pass(at);
+        match *event {
+            TraceEvent::CellPower { cell, power, load, calls, sent, lost, scaled } => {
+                let sums = self.of(cell);
+                sums.ttis += 1;
+                sums.load += f64::from(load);
+                sums.power += f64::from(power);
+                sums.limited += u64::from(scaled);
+                sums.calls += u64::from(calls);
+                sums.call_blocks += u64::from(sent);
+                sums.call_blocks_lost += u64::from(lost);
+            }
+            TraceEvent::DschGranted { cell, sent, spreading_factor, .. } => {
+                let sums = self.of(cell);
+                sums.grants += 1;
+                sums.factors += u64::from(spreading_factor);
+                sums.blocks += u64::from(sent);
+            }
+            TraceEvent::DschPostponed { cell, .. } => self.of(cell).postponed += 1,
+            _ => {}
+        }
+    }
+
+    fn of(&mut self, cell: u16) -> &mut Sums {
+        let cell = usize::from(cell);
+        if self.sums.len() <= cell {
+            self.sums.resize(cell + 1, Sums::default());
+        }
+        &mut self.sums[cell]
+    }
+
+    /// Writes the second at hand, if it is over at `now`. One without a TTI has no rows.
+    fn pass(&mut self, now: Time) {
+        if now < self.begin + STEP {
+            return;
+        }
+        for (cell, sums) in (0..).zip(&mut self.sums) {
+            let sums = std::mem::take(sums);
+            if sums.ttis > 0 {
+                self.rows.push(Row { at: self.begin, cell, sums });
+            }
+        }
+        self.begin = Time::ZERO + STEP * ((now - Time::ZERO) / STEP);
+    }
+
+    fn column(&self, name: &'static str, unit: &'static str, values: impl Fn(&Sums, f64) -> f64) -> Column {
+        let values = self.rows.iter().map(|row| values(&row.sums, f64::from(row.sums.ttis))).collect();
+        Column::new(name, unit, Values::Float(values))
+    }
+
+    fn counts(&self, name: &'static str, values: impl Fn(&Sums) -> u64) -> Column {
+        Column::new(name, "", Values::Count(self.rows.iter().map(|row| values(&row.sums)).collect()))
+    }
+}
+
+impl Recorded for Cells {
+    fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    fn take(&mut self, now: Time) -> Table {
+        self.pass(now.min(Time::from_nanos(u64::MAX / 2)));
+        let factor = |sums: &Sums| (sums.grants > 0).then(|| sums.factors as f64 / sums.grants as f64);
+        let rows = &self.rows;
+        let columns = vec![
+            Column::new("time_s", "s", Values::Float(rows.iter().map(|row| row.at.as_secs()).collect())),
+            Column::new("cell", "", Values::Id(rows.iter().map(|row| row.cell).collect())),
+            self.column("load_factor_pct", "%", |sums, ttis| 100.0 * sums.load / ttis),
+            self.column("power_dbm", "dBm", |sums, ttis| 10.0 * libm::log10(sums.power / ttis)),
+            self.column("limited_pct", "%", |sums, ttis| 100.0 * sums.limited as f64 / ttis),
+            self.column("calls", "", |sums, ttis| sums.calls as f64 / ttis),
+            self.counts("call_blocks", |sums| sums.call_blocks),
+            self.counts("call_blocks_lost", |sums| sums.call_blocks_lost),
+            self.counts("grants", |sums| sums.grants),
+            self.counts("postponed", |sums| sums.postponed),
+            self.counts("blocks", |sums| sums.blocks),
+            Column::new(
+                "mean_sf",
+                "",
+                Values::OptionalFloat(rows.iter().map(|row| factor(&row.sums)).collect()),
+            ),
+        ];
+        self.rows.clear();
+        Table { name: "cells", columns }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_stack::ids::UeId;
+    use umts_stack::trace::Postponed;
+
+    use super::*;
+
+    #[test]
+    fn a_second_of_a_cell_is_a_row() {
+        let mut cells = Cells::default();
+        let at = |ms: u64| Time::ZERO + Duration::from_millis(ms);
+        let power = |cell, power, load| TraceEvent::CellPower {
+            cell,
+            power,
+            load,
+            calls: 24,
+            sent: 48,
+            lost: 1,
+            scaled: cell == 1,
+        };
+        for ms in [0, 20, 1980] {
+            cells.record(at(ms), &power(0, 100.0, 0.5));
+            cells.record(at(ms), &power(1, if ms == 0 { 1000.0 } else { 3000.0 }, 0.75));
+        }
+        let ue = UeId(7);
+        let granted = TraceEvent::DschGranted {
+            ue,
+            cell: 1,
+            blocks: 4,
+            sent: 3,
+            spreading_factor: 32,
+            wanted: 16,
+            code: 8,
+            power: 10.0,
+        };
+        cells.record(at(1990), &granted);
+        cells.record(at(1990), &TraceEvent::DschPostponed { ue, cell: 0, why: Postponed::Codes });
+        let table = cells.take(Time::NEVER);
+        assert_eq!(table.column("time_s"), Some(&Values::Float(vec![0.0, 0.0, 1.0, 1.0])));
+        assert_eq!(table.column("cell"), Some(&Values::Id(vec![0, 1, 0, 1])));
+        assert_eq!(table.column("load_factor_pct"), Some(&Values::Float(vec![50.0, 75.0, 50.0, 75.0])));
+        let Some(Values::Float(levels)) = table.column("power_dbm") else { panic!("{table:?}") };
+        assert!((levels[1] - 33.0103).abs() < 1e-4, "the mean of mW: {levels:?}");
+        assert_eq!(table.column("limited_pct"), Some(&Values::Float(vec![0.0, 100.0, 0.0, 100.0])));
+        assert_eq!(table.column("call_blocks_lost"), Some(&Values::Count(vec![2, 2, 1, 1])));
+        assert_eq!(table.column("mean_sf"), Some(&Values::OptionalFloat(vec![None, None, None, Some(32.0)])));
+        assert_eq!(table.column("postponed"), Some(&Values::Count(vec![0, 0, 1, 0])));
+        assert_eq!(cells.rows(), 0);
+    }
+}
