@@ -9,7 +9,7 @@ from itertools import pairwise
 Changes = tuple[tuple[str, str], ...]
 """Dotted key and value, each key once."""
 
-_RECORDED_ONLY = ("measure.budget", "measure.rlc_pdus", "measure.slots", "measure.waterfall")
+_RECORDED_ONLY = ("measure.budget", "measure.dsch", "measure.rlc_pdus", "measure.slots", "measure.waterfall")
 """Keys that decide what is kept of a run, and nothing of what happens in it."""
 
 

@@ -49,6 +49,8 @@ KINDS = {
         Kind("pdus", "RLC PDUs as a message sequence (measure.rlc_pdus)", ("rlc_pdus",)),
         Kind("slots", "who sends in which slot of a TDD cell (measure.slots)", ("slots",)),
         Kind("sir", "how well blocks of a TDD cell are heard (measure.slots)", ("slots",)),
+        Kind("load", "load, power and postponed requests of the cells of a layout", ("cells",)),
+        Kind("codes", "who has which code of a DSCH in each TTI (measure.dsch)", ("dsch",)),
         Kind("rrc", "RRC states of switched users", ("rrc_state",)),
         Kind("cell", "DCHs in use, and efficiency of the cells", ("cell", "goodput")),
     )

@@ -224,6 +224,12 @@ def _advice(kind: str, recorded: list[str]) -> str:
         return "the run recorded no RLC PDUs: run it again with --series and --set measure.rlc_pdus=true"
     if kind == "slots":
         return "the run recorded no slots: run a TDD cell with --series and --set measure.slots=true"
+    if kind == "dsch":
+        return (
+            "the run recorded no requests for a DSCH: run a layout with --series and --set measure.dsch=true"
+        )
+    if kind == "cells":
+        return "the run recorded no load of cells: only those of a layout have one, with --series"
     return f"the run recorded no series {kind!r}; it has {', '.join(recorded)}"
 
 

@@ -6,7 +6,7 @@ from umtslab.figure_kinds import KINDS, MAP, WATERFALL
 
 BUDGET = "budget"
 
-CDF_KINDS = ("rtt_cdf", "delay_cdf", "page_cdf")
+CDF_KINDS = ("rtt_cdf", "delay_cdf", "user_delay_cdf", "user_rate_cdf", "page_cdf")
 
 RUN_KINDS = (*KINDS, *CDF_KINDS, WATERFALL, BUDGET, MAP)
 """What can be drawn of runs."""

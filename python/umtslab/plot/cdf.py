@@ -1,4 +1,4 @@
-"""Distribution functions: how many of the round trips, packets or pages took no longer than a time."""
+"""Distribution functions: how many of the round trips, packets, pages or users took no longer than a time."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from umtslab.run import MissingSeries, Run
 if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
+    import polars as pl
     from matplotlib.figure import Figure
 
 
@@ -26,11 +27,19 @@ class _Samples:
     label: str
     of: str
     direction: str | None = None
+    by_user: str | None = None
+    """One sample for each user: the ``mean`` of his, or the ``rate`` at which his octets came through."""
 
 
 CDFS = {
     "rtt_cdf": _Samples("rtt", "rtt_s", "RTT (s)", "round trips"),
     "delay_cdf": _Samples("rlc_delivered", "delay_s", "SDU delay, downlink (s)", "packets", "downlink"),
+    "user_delay_cdf": _Samples(
+        "rlc_delivered", "delay_s", "mean SDU delay, downlink (s)", "users", "downlink", "mean"
+    ),
+    "user_rate_cdf": _Samples(
+        "rlc_delivered", "octets", "rate of SDUs, downlink (kbit/s)", "users", "downlink", "rate"
+    ),
     "page_cdf": _Samples("pages", "page_time_s", "page time (s)", "pages"),
 }
 """Kinds of distribution functions."""
@@ -71,6 +80,8 @@ def draw_cdf(
                     f"{name or runs[0].scenario} has no {samples.of} in the time that is shown"
                 )
             of_runs = f"{len(values)} {samples.of} of {len(runs)} run{'s' if len(runs) > 1 else ''}"
+            if samples.by_user:
+                of_runs = of_runs.removesuffix(" of 1 run") + f", Jain {jain(values):.2f}"
             shares = 100 * np.arange(len(values) + 1) / len(values)
             axes.plot([values[0], *values], shares, drawstyle="steps-post",
                       label=f"{name} ({of_runs})" if name else of_runs, **style(number))  # fmt: skip
@@ -84,6 +95,22 @@ def draw_cdf(
         return dress(figure, look)
 
 
+def jain(values: npt.NDArray[np.float64]) -> float:
+    """How even values are: 1 if all are the same, 1/n if one has all."""
+    squares = len(values) * (values**2).sum()
+    return float(values.sum() ** 2 / squares) if squares else 1.0
+
+
+def of_users(rows: pl.DataFrame, column: str, by: str) -> npt.NDArray[np.float64]:
+    """One value for each user: the ``mean`` of a column, or the ``rate`` of octets, in kbit/s."""
+    import polars as pl
+
+    value = (
+        pl.col(column).mean() if by == "mean" else pl.col(column).sum() * 8 / 1000 / pl.col("delay_s").sum()
+    )
+    return rows.group_by("ue").agg(value.alias("value")).sort("ue")["value"].to_numpy()
+
+
 def _values(run: Run, samples: _Samples, view: View) -> npt.NDArray[np.float64]:
     rows = table(run, samples.series, view)
     if "chosen" in rows.columns:
@@ -94,4 +121,6 @@ def _values(run: Run, samples: _Samples, view: View) -> npt.NDArray[np.float64]:
         raise MissingSeries(
             f"the run was made before {samples.series} told the times: make it again with --series"
         )
-    return rows[samples.column].to_numpy()
+    if samples.by_user is None:
+        return rows[samples.column].to_numpy()
+    return of_users(rows, samples.column, samples.by_user)

@@ -1,0 +1,124 @@
+"""Who has which code of a DSCH: TTIs across, the branch of the code tree up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from umtslab.plot.look import canvas, scale
+from umtslab.plot.style import COLOURS, put_legend
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TTI_S = 0.02
+MOST_TTIS = 50
+"""More TTIs than this are too thin to read: the first ones are drawn."""
+
+HEIGHT_IN = 5.4
+
+LACKING = {"codes": "#333333", "power": "#888888", "credit": "#bbbbbb", "handover": "#dddddd"}
+"""What a request was postponed for, and its grey: colours are users."""
+
+_MOST_NAMED = 6
+_USERS = (*COLOURS[1:7], "#8c6d31", "#6b4ba1", "#2f9e8f", "#b5495b", "#4f6d7a", "#a0a94a")
+_LEVELS = (4, 8, 16, 32, 64, 128)
+
+
+def figure(dsch: pl.DataFrame, *, title: str = "") -> Figure:
+    """Draw the codes of one cell in each TTI, in the colours of their users, and who was postponed below.
+
+    Parameters
+    ----------
+    dsch : polars.DataFrame
+        ``time_s``, ``cell``, ``ue``, ``fate``, ``spreading_factor``, ``code``, ``wanted``; a row per request.
+    title : str
+        Above the figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Of several cells that with the most requests, of many TTIs the first ones. A code is as high as its
+        share of the tree; one that was wanted larger is hatched.
+    """
+    import polars as pl
+
+    cell = dsch["cell"].mode().sort()[0]
+    rows = dsch.filter(pl.col("cell") == cell)
+    begin_s = float(str(rows["time_s"].min() or 0.0))
+    end_s = begin_s + MOST_TTIS * TTI_S
+    cut = float(str(rows["time_s"].max())) > end_s - 1e-9
+    rows = rows.filter(pl.col("time_s") < end_s - 1e-9)
+    drawing = canvas(HEIGHT_IN)
+    upper, lower = drawing.subplots(2, 1, sharex=True, height_ratios=(4, 1))
+    users = _codes(upper, rows.filter(pl.col("fate") == "granted"))
+    lacking = _postponed(lower, rows.filter(pl.col("fate") != "granted"))
+    upper.set_ylabel(f"code tree of cell {cell} (%)")
+    lower.set_ylabel("postponed")
+    lower.set_xlabel(f"time (s; the first {MOST_TTIS} TTIs)" if cut else "time (s)")
+    lower.set_xlim(begin_s, min(end_s, float(str(rows["time_s"].max())) + TTI_S))
+    lower.yaxis.get_major_locator().set_params(integer=True)
+    lower.set_ylim(bottom=0)
+    if title:
+        upper.set_title(title, loc="left")
+    _legend(drawing, users, lacking)
+    return drawing
+
+
+def _colour(ue: int) -> str:
+    return _USERS[ue % len(_USERS)]
+
+
+def _codes(axes: Axes, granted: pl.DataFrame) -> list[int]:
+    """Draw the grants; the users that have some."""
+    import polars as pl
+    from matplotlib.collections import PolyCollection
+
+    halved = pl.col("spreading_factor") > pl.col("wanted")
+    for is_less, hatch in ((False, None), (True, "//////")):
+        rows = granted.filter(halved == is_less).select("time_s", "code", "spreading_factor", "ue")
+        corners = [_corners(at, code, factor) for at, code, factor, _ in rows.iter_rows()]
+        look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.4 * scale(), "hatch": hatch}
+        axes.add_collection(
+            PolyCollection(corners, facecolors=[_colour(ue) for ue in rows["ue"]], zorder=2, **look)
+        )
+    if granted.height:
+        low = float(str((100 * granted["code"] / granted["spreading_factor"]).min()))
+        branch = next(level for level in reversed(_LEVELS) if low >= 100 - 100 / level or level == _LEVELS[0])
+        axes.set_ylim(100 - 100 / branch if low >= 100 - 100 / branch else 0, 100)
+    axes.grid(visible=False)
+    return sorted(set(granted["ue"]))
+
+
+def _corners(at: float, code: int, factor: int) -> list[tuple[float, float]]:
+    low, high = 100 * code / factor, 100 * (code + 1) / factor
+    return [(at, low), (at + TTI_S, low), (at + TTI_S, high), (at, high)]
+
+
+def _postponed(axes: Axes, rows: pl.DataFrame) -> list[str]:
+    """Draw bars of how many were postponed in each TTI; what they lacked."""
+    import polars as pl
+
+    counts = rows.group_by("time_s", "fate").len().sort("time_s")
+    below: dict[float, int] = {}
+    found = [word for word in LACKING if word in set(counts["fate"])]
+    for word in found:
+        some = counts.filter(pl.col("fate") == word)
+        times, numbers = some["time_s"].to_list(), some["len"].to_list()
+        bottoms = [below.get(at, 0) for at in times]
+        axes.bar(times, numbers, TTI_S, bottoms, align="edge", color=LACKING[word], linewidth=0)
+        below.update({at: low + number for at, low, number in zip(times, bottoms, numbers, strict=True)})
+    return found
+
+
+def _legend(drawing: Figure, users: list[int], lacking: list[str]) -> None:
+    from matplotlib.patches import Patch
+
+    named = users if len(users) <= _MOST_NAMED else users[: _MOST_NAMED - 1]
+    keys: list[Any] = [Patch(facecolor=_colour(ue), label=f"UE {ue}") for ue in named]
+    if len(named) < len(users):
+        keys.append(Patch(facecolor="white", label=f"… of {len(users)} users"))
+    keys.append(Patch(facecolor=COLOURS[7], edgecolor="white", hatch="//////", label="less than wanted"))
+    keys += [Patch(facecolor=LACKING[word], label=f"postponed: {word}") for word in lacking]
+    put_legend(drawing, keys, [str(key.get_label()) for key in keys])

@@ -1,0 +1,91 @@
+"""Load and power of the cells of a layout, and what their DSCHs postpone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from umtslab.plot.look import canvas
+from umtslab.plot.strands import several_results
+from umtslab.plot.style import legend_of, style
+
+if TYPE_CHECKING:
+    import polars as pl
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+HEIGHT_IN = 6.2
+
+_QUANTILES = (0.05, 0.95)
+"""Of the cells at a time, between which the band lies."""
+
+_PANELS = {
+    "load_factor_pct": "load factor (%)",
+    "power_dbm": "power (dBm)",
+    "postponed_pct": "postponed (%)",
+}
+
+
+def figure(cells: pl.DataFrame, *, title: str = "") -> Figure:
+    """Draw load factor, power and postponed requests second by second.
+
+    Parameters
+    ----------
+    cells : polars.DataFrame
+        ``time_s`` (start of the second), ``cell``, ``load_factor_pct``, ``power_dbm``, ``grants``,
+        ``postponed``; one row per cell and second.
+    title : str
+        Above the figure.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        Panels of one time axis. A line is the mean of all cells (of the power that of milliwatts, as a
+        level), in a band that holds nine cells of ten.
+    """
+    drawing = canvas(HEIGHT_IN)
+    panels = drawing.subplots(len(_PANELS), 1, sharex=True)
+    results = cells["result"].unique(maintain_order=True).to_list() if several_results(cells) else [None]
+    for number, result in enumerate(results):
+        rows = cells if result is None else cells.filter(cells["result"] == result)
+        for axes, column in zip(panels, _PANELS, strict=True):
+            _mean_in_band(axes, _seconds(rows, column), number, result)
+    for axes, label in zip(panels, _PANELS.values(), strict=True):
+        axes.set_ylabel(label)
+    panels[0].axhline(100, color="#999999", linewidth=0.5, zorder=0.5)
+    panels[-1].set_ylim(bottom=0)
+    panels[-1].set_xlabel("time (s)")
+    panels[-1].set_xlim(left=float(str(cells["time_s"].min() or 0.0)))
+    if title:
+        panels[0].set_title(title, loc="left")
+    legend_of(drawing, [panels[0]])
+    return drawing
+
+
+def _seconds(rows: pl.DataFrame, column: str) -> pl.DataFrame:
+    """Mean over the cells and the edges of the band, by time."""
+    import polars as pl
+
+    asked = pl.col("grants") + pl.col("postponed")
+    rows = rows.with_columns((100 * pl.col("postponed") / asked).fill_nan(None).alias("postponed_pct"))
+    value = pl.col(column)
+    mean = {
+        "power_dbm": 10 * (10 ** (value / 10)).mean().log10(),
+        "postponed_pct": 100 * pl.col("postponed").sum() / asked.sum(),
+    }.get(column, value.mean())
+    low, high = (
+        value.quantile(share, interpolation="linear").alias(name)
+        for share, name in zip(_QUANTILES, ("low", "high"), strict=True)
+    )
+    return rows.group_by("time_s", maintain_order=True).agg(mean.alias("mean"), low, high)
+
+
+def _mean_in_band(axes: Axes, seconds: pl.DataFrame, number: int, result: str | None) -> None:
+    look = style(number)
+    # A value is of the second that begins at its time.
+    times = [*seconds["time_s"], seconds["time_s"][-1] + 1.0]
+    low, high, mean = ([*seconds[name], seconds[name][-1]] for name in ("low", "high", "mean"))
+    known = [value if value is not None else float("nan") for value in low]
+    axes.fill_between(times, known, [value if value is not None else float("nan") for value in high],
+                      step="post", color=look["color"], alpha=0.2, linewidth=0,
+                      label="_" if number else "9 cells of 10")  # fmt: skip
+    axes.plot(times, mean, drawstyle="steps-post", label=result or "mean of the cells", **look)

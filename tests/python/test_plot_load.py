@@ -1,0 +1,102 @@
+"""Cells of a layout: load and power are means of the cells, codes are where they are, fairness is Jain's."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+from umtslab.plot import draw
+from umtslab.plot.cdf import jain, of_users
+from umtslab.plot.codes import MOST_TTIS
+from umtslab.plot.codes import figure as codes_figure
+from umtslab.plot.load import figure as load_figure
+from umtslab.run import MissingSeries, Run
+
+
+def cells(seconds: int, levels: tuple[float, ...]) -> pl.DataFrame:
+    """A row per cell and second; one cell in two postpones half of its requests."""
+    return pl.DataFrame(
+        [
+            {
+                "time_s": float(second), "cell": cell, "load_factor_pct": 80.0 + cell, "power_dbm": level,
+                "grants": 10, "postponed": 10 * (cell % 2),
+            }
+            for second in range(seconds)
+            for cell, level in enumerate(levels)
+        ]
+    )  # fmt: skip
+
+
+def test_the_line_is_the_mean_of_the_cells_and_of_milliwatts() -> None:
+    load, power, postponed = load_figure(cells(3, (20.0, 30.0)), title="two").axes
+    assert set(load.lines[0].get_ydata()) == {80.5}  # type: ignore[arg-type]
+    assert next(iter(power.lines[0].get_ydata())) == pytest.approx(10 * np.log10(550))  # type: ignore[arg-type]
+    assert next(iter(postponed.lines[0].get_ydata())) == pytest.approx(100 / 3)  # type: ignore[arg-type]
+    assert [axes.get_ylabel() for axes in (load, power, postponed)] == [
+        "load factor (%)",
+        "power (dBm)",
+        "postponed (%)",
+    ]
+
+
+def test_results_have_a_line_each() -> None:
+    several = pl.concat(
+        cells(2, (20.0,)).with_columns(pl.lit(name).alias("result")) for name in ("SCr16", "TO300")
+    )
+    assert [line.get_label() for line in load_figure(several).axes[1].lines] == ["SCr16", "TO300"]
+
+
+def test_cells_that_granted_nothing_have_no_share_postponed() -> None:
+    none = cells(2, (20.0,)).with_columns(pl.lit(0).alias("grants"))
+    assert load_figure(none).axes[2].lines
+
+
+def requests(ttis: int) -> pl.DataFrame:
+    """Two users have a code each, one of them less than wanted; a third is postponed."""
+    granted = {"fate": "granted", "wanted": 8}
+    rows = []
+    for tti in range(ttis):
+        where = {"time_s": round(0.02 * tti, 6), "cell": 4}
+        rows += [
+            {**where, **granted, "ue": 1, "spreading_factor": 8, "code": 6},
+            {**where, **granted, "ue": 2, "spreading_factor": 16, "code": 14},
+            {**where, "fate": "codes", "ue": 3},
+            {**where, "cell": 5, "fate": "power", "ue": 9},
+        ]
+    return pl.DataFrame(rows)
+
+
+def test_codes_are_as_high_as_their_share_of_the_tree() -> None:
+    upper, lower = codes_figure(requests(3)).axes
+    whole, less = upper.collections
+    places = [next(path.get_extents().bounds for path in drawn.get_paths()) for drawn in (whole, less)]
+    assert places == [pytest.approx((0, 75, 0.02, 12.5)), pytest.approx((0, 87.5, 0.02, 6.25))]
+    assert less.get_hatch() == "//////"
+    assert upper.get_ylim() == (75, 100)
+    assert upper.get_ylabel() == "code tree of cell 4 (%)"
+    assert [bar.get_extents().height > 0 for bar in lower.patches] == [True] * 3
+    assert lower.get_ylim()[1] >= 1
+
+
+def test_of_many_ttis_the_first_are_drawn() -> None:
+    lower = codes_figure(requests(MOST_TTIS + 50)).axes[1]
+    assert len(lower.patches) == MOST_TTIS
+    assert f"the first {MOST_TTIS} TTIs" in lower.get_xlabel()
+
+
+def test_jains_index_is_one_for_equals_and_a_share_for_one_of_many() -> None:
+    assert jain(np.array([3.0, 3.0, 3.0])) == pytest.approx(1.0)
+    assert jain(np.array([1.0, 0.0, 0.0, 0.0])) == pytest.approx(0.25)
+    assert jain(np.array([0.0, 0.0])) == 1.0
+
+
+def test_a_user_has_the_mean_of_his_delays_and_the_rate_of_his_octets() -> None:
+    sdus = pl.DataFrame({"ue": [1, 1, 4], "octets": [500, 1500, 250], "delay_s": [0.1, 0.3, 1.0]})
+    assert of_users(sdus, "delay_s", "mean").tolist() == pytest.approx([0.2, 1.0])
+    assert of_users(sdus, "octets", "rate").tolist() == pytest.approx([40.0, 2.0])
+
+
+@pytest.mark.parametrize(("kind", "advice"), [("load", r"of a layout"), ("codes", r"measure\.dsch=true")])
+def test_a_run_without_a_layout_says_how_to_have_them(recorded: Run, kind: str, advice: str) -> None:
+    with pytest.raises(MissingSeries, match=advice):
+        draw(recorded, kind)
