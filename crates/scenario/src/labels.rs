@@ -57,7 +57,7 @@ const LABELS: &[(&str, &str)] = &[
     ("cell.iub.rate", "Rate of the Iub"),
     ("cell.iub.timing", "Timing of the Iub"),
     ("cell.name", "Cell"),
-    ("cell.power.bler", "Block error rate of power control"),
+    ("cell.power.bler_target", "Block error rate of power control"),
     ("cell.power.control", "Power control"),
     ("cell.power.dch_max", "Most power of a DCH"),
     ("cell.power.max", "Most power of a cell"),

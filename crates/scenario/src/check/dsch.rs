@@ -66,11 +66,11 @@ impl Inspection<'_> {
                 return Err(self.problem(&format!("{path}.{key}"), message).label("this step").help(help));
             }
         }
-        let bler = power.bler.value();
+        let bler = power.bler_target.value();
         if !(bler > 0.0 && bler < 1.0) {
             let message = format!("no Eb/N0 has a block error ratio of {bler}");
-            let help = "choose more than 0 and less than 1, as in bler = 0.01".to_owned();
-            return Err(self.problem(&format!("{path}.bler"), message).label("this ratio").help(help));
+            let help = "choose more than 0 and less than 1, as in bler_target = 0.01".to_owned();
+            return Err(self.problem(&format!("{path}.bler_target"), message).label("this ratio").help(help));
         }
         Ok(())
     }

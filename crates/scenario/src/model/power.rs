@@ -37,7 +37,7 @@ pub struct Power {
     /// The step of a command (`steps` only).
     #[schemars(extend("x-range" = "above 0 dB, 10 dB at most", "x-source" = "TS 25.214 §5.2.1.2.2"))]
     pub step: Db,
-    /// Whether the target of each user moves until his block error ratio is `bler`.
+    /// Whether the target of each user moves until his block error ratio is `bler_target`.
     #[schemars(extend("x-source" = "a reading: the study does not say"))]
     pub outer_loop: bool,
     /// What a lost block adds to a target.
@@ -45,7 +45,7 @@ pub struct Power {
     pub outer_step: Db,
     /// The block error ratio that power control is after.
     #[schemars(extend("x-range" = "above 0, below 1", "x-source" = "Rendón et al. (2004), Table 2"))]
-    pub bler: Probability,
+    pub bler_target: Probability,
     /// Where there is no table: by how much the logit of the block error ratio falls with each dB of Eb/N0.
     #[schemars(extend("x-min" = 0.1, "x-max" = 100, "x-source" = "a reading: 2.5 as simulated convolutional codes have, 1.0 with fading inside a TTI"))]
     pub slope: f64,
@@ -85,7 +85,7 @@ impl Default for Power {
             step: Db(1.0),
             outer_loop: false,
             outer_step: Db(0.5),
-            bler: Probability::new(0.01).expect("a ratio"),
+            bler_target: Probability::new(0.01).expect("a ratio"),
             slope: 2.5,
             tables: None,
             links: Arc::default(),
@@ -96,7 +96,7 @@ impl Default for Power {
 impl Power {
     /// What the stack is told.
     pub fn config(&self) -> PowerConfig {
-        let outer = OuterLoopConfig { up_db: self.outer_step.0, ratio: self.bler.value() };
+        let outer = OuterLoopConfig { up_db: self.outer_step.0, ratio: self.bler_target.value() };
         PowerConfig {
             max: milliwatts(self.max),
             common: milliwatts(self.pilot),
@@ -116,7 +116,7 @@ impl Power {
 
     /// The Eb/N0 that is aimed at with this table, linear.
     pub fn target(&self, table: &LinkTable) -> f64 {
-        libm::exp10(table.ebn0_db(self.bler.value()) / 10.0)
+        libm::exp10(table.ebn0_db(self.bler_target.value()) / 10.0)
     }
 }
 

@@ -215,7 +215,7 @@ fn each_mistake_about_power_is_named_where_it_stands() {
         (with("POWER", "max = \"300 dBm\""), "cell.0.power.max", "cannot be 300 dBm", "-50 dBm to 80 dBm"),
         (with("POWER", "noise = \"10 dBm\""), "cell.0.power.noise", "cannot be 10 dBm", "-150 dBm to 0 dBm"),
         (with("POWER", "step = \"0 dB\""), "cell.0.power.step", "cannot be 0 dB", "more than 0 dB"),
-        (with("POWER", "bler = 0"), "cell.0.power.bler", "no Eb/N0", "bler = 0.01"),
+        (with("POWER", "bler_target = 0"), "cell.0.power.bler_target", "no Eb/N0", "bler_target = 0.01"),
         (with("POWER", "slope = 0"), "cell.0.power.slope", "cannot be 0", "0.1 to 100"),
         (
             with("POWER", "tables = \"nowhere.csv\""),
