@@ -83,6 +83,7 @@ const LABELS: &[(&str, &str)] = &[
     ("cell.tdd.ack.uplink_places", "Places for uplink acknowledgments"),
     ("cell.tdd.grant.ends", "End of a grant"),
     ("cell.tdd.grant.levels", "Levels of backlog"),
+    ("cell.tdd.grant.order", "Order of grants"),
     ("cell.tdd.grant.refused", "Refused users"),
     ("cell.tdd.grant.sdus", "N (SDUs of a grant)"),
     ("cell.tdd.grant.weights", "Weights of the levels (blocks)"),

@@ -8,7 +8,7 @@ pub use umts_stack::radio::phy::tdd::Interferers;
 use umts_stack::radio::phy::tdd::TddRadioConfig;
 use umts_stack::radio::phy::tdd::layout::{FRAME, LayoutKind, PatternError};
 use umts_stack::rnc::tdd::{
-    AckChannel, AckConfig, GrantConfig, GrantEnds, Refused, TddConfig, TddRachConfig,
+    AckChannel, AckConfig, GrantConfig, GrantEnds, GrantOrder, Refused, TddConfig, TddRachConfig,
 };
 use umts_units::{Db, Duration, Probability};
 
@@ -69,6 +69,9 @@ pub struct Grant {
     /// What becomes of a user for whom there is no room. What the RNC itself wants always waits.
     #[schemars(extend("x-source" = "Baiocchi and Vacirca (2002), §II.B"))]
     pub refused: Refused,
+    /// Whose request is granted first, of those of a frame that go the same way.
+    #[schemars(extend("x-source" = "a reading: the study says nothing"))]
+    pub order: GrantOrder,
 }
 
 /// Random access in a TDD cell.
@@ -166,6 +169,7 @@ impl Default for Grant {
             weights: vec![1, 2, 4],
             ends: GrantEnds::default(),
             refused: Refused::default(),
+            order: GrantOrder::default(),
         }
     }
 }
@@ -248,7 +252,7 @@ impl Tdd {
 
     /// The cell as the stack has it. What was not checked is a panic.
     pub fn config(&self) -> TddConfig {
-        let Grant { sdus, ref levels, ref weights, ends, refused } = self.grant;
+        let Grant { sdus, ref levels, ref weights, ends, refused, order } = self.grant;
         let ack = &self.ack;
         TddConfig {
             layout: self.layout,
@@ -259,6 +263,7 @@ impl Tdd {
                 weights: [weights[0], weights[1], weights[2]],
                 ends,
                 refused,
+                order,
             },
             rach: TddRachConfig {
                 codes: self.rach.codes,

@@ -4,6 +4,7 @@
 use crate::ids::Direction;
 use crate::radio::phy::tdd::TddRadioConfig;
 use crate::radio::phy::tdd::layout::LayoutKind;
+use crate::rnc::SchedulerKind;
 
 /// A TDD cell.
 #[derive(Debug, Clone, PartialEq)]
@@ -35,6 +36,36 @@ pub struct GrantConfig {
     pub ends: GrantEnds,
     /// What becomes of a user for whom there is no room.
     pub refused: Refused,
+    /// Whose request is granted first.
+    pub order: GrantOrder,
+}
+
+/// Whose request is granted first, of those of one direction that come to be decided in a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum GrantOrder {
+    /// Who asked first.
+    #[default]
+    FirstCome,
+    /// The users take turns.
+    RoundRobin,
+    /// The user whose oldest packet has waited longest; of the uplink the RNC knows the request alone.
+    OldestFirst,
+    /// The user with the most to send; of the uplink the RNC knows what was told with the request.
+    LargestBacklog,
+}
+
+impl GrantOrder {
+    /// The scheduler that says so, if it is not the order of asking.
+    pub fn scheduler(self) -> Option<SchedulerKind> {
+        match self {
+            GrantOrder::FirstCome => None,
+            GrantOrder::RoundRobin => Some(SchedulerKind::RoundRobin),
+            GrantOrder::OldestFirst => Some(SchedulerKind::OldestFirst),
+            GrantOrder::LargestBacklog => Some(SchedulerKind::LargestBacklog),
+        }
+    }
 }
 
 /// What ends a grant.
@@ -115,8 +146,8 @@ mod tests {
 
     #[test]
     fn a_backlog_has_one_of_three_levels() {
-        let (ends, refused) = (GrantEnds::default(), Refused::default());
-        let grant = GrantConfig { sdus: 20, levels: [1, 5], weights: [1, 2, 4], ends, refused };
+        let (ends, refused, order) = (GrantEnds::default(), Refused::default(), GrantOrder::default());
+        let grant = GrantConfig { sdus: 20, levels: [1, 5], weights: [1, 2, 4], ends, refused, order };
         assert_eq!([0, 1, 2, 5, 6, 1000].map(|sdus| grant.blocks(sdus)), [1, 1, 2, 2, 4, 4]);
     }
 }

@@ -27,7 +27,9 @@ use umts_kernel::random::Streams;
 use umts_kernel::{Phase, TraceSink};
 use umts_units::Time;
 
-pub use self::config::{AckChannel, AckConfig, GrantConfig, GrantEnds, Refused, TddConfig, TddRachConfig};
+pub use self::config::{
+    AckChannel, AckConfig, GrantConfig, GrantEnds, GrantOrder, Refused, TddConfig, TddRachConfig,
+};
 use self::grants::Grant;
 use self::requests::{Request, Requests};
 use self::slots::{Place, Slots};
@@ -38,6 +40,7 @@ use crate::radio::mac::{AckContention, AckTurns, TddAccess};
 use crate::radio::phy::tdd::layout::FRAME;
 use crate::radio::phy::tdd::{TddRadio, Transmission};
 use crate::radio::rlc::Rlc;
+use crate::rnc::Scheduler;
 use crate::step::Wakeup;
 use crate::trace::TraceEvent;
 use crate::ue::{CapacityRequest, UeContext, Ues};
@@ -54,6 +57,8 @@ pub struct MacTdd {
     asking: BTreeSet<(u64, UeId)>,
     access: TddAccess,
     requests: Requests,
+    /// Who of those that ask is next, by direction; `None`: who asked first.
+    schedulers: Option<[Scheduler; 2]>,
     /// In the order in which they were granted.
     grants: Vec<Grant>,
     turns: AckTurns,
@@ -103,6 +108,7 @@ impl MacTdd {
             asking: BTreeSet::new(),
             access: TddAccess::new(rach.codes, rach.backoff, draws("rach/code"), draws("rach/backoff")),
             requests: Requests::default(),
+            schedulers: config.grant.order.scheduler().map(|kind| [kind; 2].map(Scheduler::new)),
             grants: Vec::new(),
             turns: AckTurns::new(ack.downlink_per_frame),
             contention: AckContention::new(ack.uplink_places, ack.uplink_backoff, draws("ack")),

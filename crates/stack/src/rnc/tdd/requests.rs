@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::ids::{Direction, UeId};
+use crate::rnc::scheduler::{Candidate, Scheduler};
 
 /// One of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,8 +44,71 @@ impl Requests {
         self.0.retain_mut(|request| request.from > frame || decide(request) == Fate::Stays);
     }
 
+    /// Puts those that go in `direction` and can be granted in `frame` into the order in which `scheduler` names their users; the
+    /// others keep their places.
+    pub fn reorder(
+        &mut self,
+        frame: u64,
+        direction: Direction,
+        scheduler: &Scheduler,
+        about: impl Fn(&Request) -> Candidate,
+    ) {
+        let is_due = |request: &Request| request.from <= frame && request.direction == direction;
+        let due: Vec<Request> = self.0.iter().filter(|request| is_due(request)).copied().collect();
+        let of = |ue: UeId| due.iter().find(|request| request.ue == ue).expect("one of them asked");
+        // A user has one request each way: its number names it.
+        let mut waiting: Vec<UeId> = due.iter().map(|request| request.ue).collect();
+        waiting.sort_unstable();
+        for place in self.0.iter_mut().filter(|request| is_due(request)) {
+            let next = scheduler.next(&waiting, |ue| about(of(ue))).expect("somebody is left");
+            *place = *of(waiting.remove(next));
+        }
+    }
+
     /// The first frame for which a request can be decided.
     pub fn next(&self) -> Option<u64> {
         self.0.iter().map(|request| request.from).min()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_units::Bytes;
+
+    use super::*;
+    use crate::rnc::SchedulerKind;
+
+    #[test]
+    fn a_scheduler_orders_those_that_are_due_one_way_and_leaves_the_others() {
+        let request = |ue, direction, from, told| Request {
+            ue: UeId(ue),
+            direction,
+            from,
+            told: Some(told),
+            again: false,
+        };
+        let mut requests = Requests::default();
+        for (ue, direction, from, told) in [
+            (4, Direction::Uplink, 1, 2),
+            (1, Direction::Downlink, 1, 9),
+            (2, Direction::Uplink, 1, 7),
+            (3, Direction::Uplink, 5, 99),
+            (0, Direction::Uplink, 2, 7),
+        ] {
+            requests.push(request(ue, direction, from, told));
+        }
+        let mut scheduler = Scheduler::new(SchedulerKind::LargestBacklog);
+        scheduler.served(UeId(0));
+        requests.reorder(2, Direction::Uplink, &scheduler, |request| {
+            let told = request.told.unwrap_or(0);
+            Candidate { waits: Bytes(told.into()), since: None, most: told }
+        });
+        let mut order = Vec::new();
+        requests.decide(9, |request| {
+            order.push(request.ue.0);
+            Fate::Over
+        });
+        // Of two alike the one whose turn it is.
+        assert_eq!(order, [2, 1, 0, 3, 4]);
     }
 }

@@ -17,12 +17,20 @@ use crate::radio::mac::Channel;
 use crate::radio::phy::Lost;
 use crate::radio::phy::tdd::layout::FRAME;
 use crate::radio::phy::tdd::{TddRadio, Transmission};
-use crate::rnc::Plan;
+use crate::rnc::{Candidate, Plan};
 use crate::trace::TraceEvent;
 use crate::ue::{Pdus, Ues};
 
 /// Blocks of control PDUs have numbers of their own among those of a UE, direction and frame: above any of data.
 const CONTROL_BLOCK: u32 = 64;
+
+/// What the RNC knows of who asks: all of its own backlog, of a user's what came with the request.
+fn candidate(ues: &Ues, request: &Request) -> Candidate {
+    match request.told {
+        None => Candidate::of(&ues[request.ue], request.direction),
+        Some(sdus) => Candidate { waits: Bytes(sdus.into()), since: Some(begin(request.from)), most: sdus },
+    }
+}
 
 impl MacTdd {
     /// A frame begins.
@@ -47,12 +55,18 @@ impl MacTdd {
         self.random_access(step, frame, ues);
     }
 
-    /// Grants what there is room for, in the order of asking.
+    /// Grants what there is room for, in the order of asking or as a scheduler says.
     fn decide<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, frame: u64, ues: &mut Ues) {
         if self.requests.next().is_none_or(|from| from > frame) {
             return;
         }
         let mut requests = std::mem::take(&mut self.requests);
+        if let Some(schedulers) = &self.schedulers {
+            for direction in Direction::BOTH {
+                let scheduler = &schedulers[direction.index()];
+                requests.reorder(frame, direction, scheduler, |request| candidate(ues, request));
+            }
+        }
         // Room only shrinks while requests are decided: where there was none for one, there is none for the next.
         let mut is_full = [false; 2];
         requests.decide(frame, |request| self.decide_one(step, frame, (request, &mut is_full), ues));
@@ -86,6 +100,9 @@ impl MacTdd {
         grant.sdus_before = rlc.sdus_done();
         rlc.limit_sdus(&mut step.cx, Some(self.config.grant.sdus));
         self.want_mut(ue, direction).granted();
+        if let Some(schedulers) = &mut self.schedulers {
+            schedulers[direction.index()].served(ue);
+        }
         let blocks = grant.places.len() as u32;
         step.cx.record(|| TraceEvent::CapacityGranted { ue, direction, blocks, wanted });
         self.grants.push(grant);

@@ -20,7 +20,9 @@ use crate::radio::phy::tdd::layout::{FRAME, LayoutKind};
 use crate::radio::rlc::RlcConfig;
 use crate::radio::rlc::am::{AmConfig, MissingPduIndication, Piggyback};
 use crate::radio::rlc::testing::packet;
-use crate::rnc::tdd::{AckChannel, AckConfig, GrantConfig, GrantEnds, Refused, TddConfig, TddRachConfig};
+use crate::rnc::tdd::{
+    AckChannel, AckConfig, GrantConfig, GrantEnds, GrantOrder, Refused, TddConfig, TddRachConfig,
+};
 use crate::rnc::{Limits, Reserved, SchedulerKind};
 use crate::trace::TraceEvent;
 use crate::ue::{ChannelConfig, UeConfig};
@@ -36,6 +38,7 @@ fn tdd() -> TddConfig {
             weights: [1, 2, 4],
             ends: GrantEnds::UnusedFrame,
             refused: Refused::BackOff,
+            order: GrantOrder::FirstCome,
         },
         rach: TddRachConfig { codes: 8, answer: 2, backoff: 64 },
         ack: AckConfig {
