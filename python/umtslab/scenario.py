@@ -147,14 +147,14 @@ class Scenario:
     def draw_traffic(
         self, flow: int, calls: int, *, seed: int | None = None, run: int = 0
     ) -> dict[str, float | None]:
-        """Draw pages (or files) of a flow without a network, and give their moments.
+        """Draw pages (files, packet calls) of a flow without a network, and give their moments.
 
         Parameters
         ----------
         flow : int
             Number of the flow in the file, from 0.
         calls : int
-            How many pages.
+            How many pages, or packet calls of a flow of datagrams.
         seed : int, optional
             Of the random streams; by default the scenario's own.
         run : int
@@ -166,7 +166,8 @@ class Scenario:
             ``…_draws``, ``…_mean``, ``…_sd``, ``…_min``, ``…_max`` of ``main_object_bytes``,
             ``embedded_object_bytes``, ``embedded_objects_per_page``, ``reading_time_s``, ``parsing_time_s``
             and ``segment_payload_bytes``; for the sizes also ``…_law_mean`` and ``…_law_sd``, which are those
-            of the law itself. None where nothing was drawn.
+            of the law itself. None where nothing was drawn. Of packet calls these are ``packet_bytes``,
+            ``packet_interval_s`` and ``packets_per_call``, and ``call_rate_kbps``, the rate within them.
 
         Raises
         ------
@@ -175,7 +176,10 @@ class Scenario:
         """
         found = self.core.draw_traffic(flow, calls, self.seed if seed is None else seed, run)
         if found is None:
-            raise ValueError(f"{self.name}: flow {flow} is none that fetches pages or files of random sizes")
+            raise ValueError(
+                f"{self.name}: flow {flow} is none that fetches pages or files of random sizes, "
+                "nor one of packet calls"
+            )
         return found
 
     def draw_errors(self, blocks: int, *, seed: int | None = None, run: int = 0) -> dict[str, float | None]:

@@ -188,6 +188,9 @@ def test_a_scenario_draws_its_traffic_and_its_errors_without_a_network() -> None
     assert drawn != web.draw_traffic(0, 5000, run=1)
     lost = Scenario.load(EXAMPLES / "gilbert-channel.toml").draw_errors(200_000)
     assert lost["bler_pct"] == pytest.approx(5.5, abs=1)
+    calls = Scenario.load(ROOT / "scenarios/dsch-5km.toml").draw_traffic(1, 5000)
+    assert calls["packets_per_call_draws"] == 5000
+    assert calls["call_rate_kbps"] == pytest.approx(24, rel=0.02)
     with pytest.raises(ValueError, match="flow 0 is none that fetches pages"):
         Scenario.load(EXAMPLES / "single-loss.toml").draw_traffic(0, 10)
 

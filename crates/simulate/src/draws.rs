@@ -7,29 +7,39 @@ use std::collections::{BTreeMap, VecDeque};
 
 use umts_kernel::random::Streams;
 use umts_scenario::Scenario;
-use umts_stack::ids::{CellId, Direction, FlowId, UeId};
+use umts_stack::ids::{CellId, Direction, End, FlowId, UeId};
 use umts_stack::network::NetworkConfig;
 use umts_stack::radio::phy::{BlockErrors, Lost, Question, errors_stream};
 use umts_stack::traffic::laws::Law;
-use umts_stack::traffic::{BrowsingConfig, Draws, TrafficConfig};
+use umts_stack::traffic::{Action, BrowsingConfig, Draws, EtsiWww, TrafficConfig, etsi_www};
+use umts_units::Time;
 
 use crate::build::network_config;
 
 /// Numbers by name; none where nothing was drawn that they could be taken from.
 pub type Drawn = BTreeMap<String, Option<f64>>;
 
-/// Draws `calls` pages of a flow (the number of its table in the file), or files of a flow that fetches files: for each
-/// quantity the number of its draws, mean, standard deviation, least and largest; for sizes beside them mean and deviation
-/// of the law itself (`_law_mean`, `_law_sd`). `None`: the flow draws no pages.
+/// Draws `calls` pages of a flow (the number of its table in the file), files of a flow that fetches files, or packet calls
+/// of datagrams: for each quantity the number of its draws, mean, standard deviation, least and largest; for sizes of pages
+/// beside them mean and deviation of the law itself (`_law_mean`, `_law_sd`). `None`: the flow draws none of them.
 pub fn draw_traffic(scenario: &Scenario, flow: usize, calls: u64, seed: u64, run: u64) -> Option<Drawn> {
     let config = network_config(scenario);
     let number = first_of_flow(scenario, flow);
-    let TrafficConfig::Browsing(browsing) = &config.flows.get(number)?.traffic else { return None };
+    let (flow, streams) = (FlowId(number as u32), Streams::new(seed, run));
     let mut drawn = Drawn::new();
-    pages(browsing, FlowId(number as u32), calls, &Streams::new(seed, run), &mut drawn);
-    law("main_object_bytes", &browsing.main, &mut drawn);
-    if let Some((_, embedded)) = &browsing.embedded {
-        law("embedded_object_bytes", embedded, &mut drawn);
+    match &config.flows.get(number)?.traffic {
+        TrafficConfig::Browsing(browsing) => {
+            pages(browsing, flow, calls, &streams, &mut drawn);
+            law("main_object_bytes", &browsing.main, &mut drawn);
+            if let Some((_, embedded)) = &browsing.embedded {
+                law("embedded_object_bytes", embedded, &mut drawn);
+            }
+        }
+        TrafficConfig::EtsiWww(sessions) => {
+            let model = EtsiWww::new(sessions, End::Server, flow, &streams);
+            packet_calls(model, calls, &mut drawn);
+        }
+        _ => return None,
     }
     Some(drawn)
 }
@@ -66,6 +76,35 @@ fn pages(config: &BrowsingConfig, flow: FlowId, calls: u64, streams: &Streams, d
     ] {
         moments.tell(name, drawn);
     }
+}
+
+/// Packet calls of a session model, and the rate within them: that of its datagrams, headers of IP and UDP included, over
+/// the times between them.
+fn packet_calls(mut model: EtsiWww, calls: u64, drawn: &mut Drawn) {
+    let (mut sizes, mut intervals, mut numbers) =
+        (Moments::default(), Moments::default(), Moments::default());
+    model.handle_start(Time::ZERO);
+    let mut datagrams = 0u64;
+    while numbers.count < calls {
+        let now = model.poll_timeout().expect("sessions go on for ever");
+        model.handle_timeout(now);
+        while let Some(action) = model.poll_action() {
+            if let Action::Send { bytes, .. } = action {
+                sizes.add((u64::from(bytes) + etsi_www::HEADERS) as f64);
+            }
+        }
+        datagrams += 1;
+        if model.is_within_call() {
+            intervals.add((model.poll_timeout().expect("it goes on") - now).as_secs());
+        } else {
+            numbers.add(std::mem::take(&mut datagrams) as f64);
+        }
+    }
+    let rate = (intervals.count > 0).then(|| 8.0 * sizes.mean / intervals.mean / 1000.0);
+    drawn.insert("call_rate_kbps".to_owned(), rate);
+    sizes.tell("packet_bytes", drawn);
+    intervals.tell("packet_interval_s", drawn);
+    numbers.tell("packets_per_call", drawn);
 }
 
 fn law(name: &str, law: &Law, drawn: &mut Drawn) {
@@ -203,6 +242,20 @@ mod tests {
         assert!((of("main_object_bytes_law_mean") - 10_734.0).abs() < 1.0);
         assert_eq!(of("segment_payload_bytes_min"), 536.0);
         assert_eq!(draw_traffic(&scenario, 1, 0, 1, 0).expect("it does")["main_object_bytes_mean"], None);
+    }
+
+    #[test]
+    fn packet_calls_have_the_rate_that_their_keys_make() {
+        let text = "[[flow]]\nue = \"u\"\ntraffic = \"etsi_www\"\n[flow.etsi_www]\ndatagrams = 25\n\
+            interval = \"75.2 ms\"\nlargest = \"570 B\"\nsize_of = \"packet\"\n";
+        let drawn = draw_traffic(&scenario(text), 0, 20_000, 1, 0).expect("it has packet calls");
+        let of = |name: &str| drawn[name].expect("it was drawn");
+        assert_eq!(of("packets_per_call_draws"), 20_000.0);
+        assert!((of("packets_per_call_mean") - 25.0).abs() < 0.6);
+        assert!((of("packet_interval_s_mean") - 0.0752).abs() < 0.0004);
+        assert_eq!((of("packet_bytes_min"), of("packet_bytes_max")), (82.0, 570.0));
+        assert!((of("packet_bytes_mean") - 225.6).abs() < 1.0);
+        assert!((of("call_rate_kbps") - 24.0).abs() < 0.2);
     }
 
     #[test]

@@ -295,6 +295,7 @@ _VALUE_COLUMN = {
     "rtt": "rtt_s",
     "goodput": "goodput_kbps",
     "rlc_buffer": "octets",
+    "acked": "ack",
 }
 
 

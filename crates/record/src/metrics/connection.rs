@@ -8,6 +8,7 @@ use umts_stack::trace::{SendCause, TraceEvent};
 use umts_units::{BitRate, Duration, Time};
 
 use super::arrivals::Arrivals;
+use super::idle_gaps::IdleGaps;
 use super::rtt::RttSamples;
 use super::totals::TcpTotals;
 use super::window::{BusyClock, Window};
@@ -60,6 +61,7 @@ pub(super) struct Connection {
     outstanding_integral: u128,
     max_outstanding: u64,
     arrivals: Arrivals,
+    idle_gaps: IdleGaps,
     pub totals: TcpTotals,
 }
 
@@ -110,6 +112,7 @@ impl Connection {
             outstanding_integral: 0,
             max_outstanding: 0,
             arrivals: Arrivals::default(),
+            idle_gaps: IdleGaps::default(),
             totals: TcpTotals::default(),
         }
     }
@@ -128,6 +131,7 @@ impl Connection {
     pub fn wrote(&mut self, moment: Moment, bytes: u64, together: &mut Together) {
         self.settle(moment.clamped);
         self.written = self.written.saturating_add(bytes);
+        self.idle_gaps.wait(moment.at, self.last_rtt);
         self.update_activity(moment.clamped, together);
     }
 
@@ -169,9 +173,14 @@ impl Connection {
         self.highest_sent = self.highest_sent.max(end);
         self.data_sent.get_or_insert(moment.at);
         self.call_since.get_or_insert(moment.at);
+        let was_idle = self.idle_gaps.end(moment.at);
+        if self.written >= self.highest_sent {
+            self.idle_gaps.wait(moment.at, self.last_rtt);
+        }
         if moment.measured {
             self.totals.sent += u64::from(segment.payload);
             self.totals.sent_once += new;
+            self.totals.idle_gaps += u64::from(was_idle);
             self.totals.connections_with_data = 1;
         }
     }

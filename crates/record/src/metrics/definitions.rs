@@ -257,6 +257,9 @@ metrics! { TCP: TcpTotals;
     "zero_window_time_s" "Time with a zero window" ["s"] "Time with a shut window, in which the persist timer runs; of the network, summed over connections."
         = "time from an ACK that announces no room to the next that announces some, as they reach the sender" / ""
         => |t| Some(t.zero_window_time.as_secs());
+    "sender_idle_gaps" "Idle gaps of senders" ["1"] "Silences of a sender that had data to send, longer than two TTIs of 20 ms and half a round trip (Rendón et al. 2004, Figure 4)."
+        = "times without a data segment while data waited that were never sent, longer than 40 ms and half of the RTT measured last; counted where a segment ends them" / ""
+        => |t| count(t.idle_gaps);
     "total_packets" "Data segments" ["1"] "Data segments sent, each once." = "distinct data segments" / ""
         => |t| count(t.data_segments);
     "transmission_time_s" "Transmission time" ["s"] "From the first packet to the last, either way, at the ends of the connection."

@@ -13,6 +13,7 @@ mod cells;
 mod channels;
 mod connection;
 mod definitions;
+mod idle_gaps;
 mod radio;
 mod results;
 mod rrc;

@@ -65,6 +65,8 @@ pub(super) struct TcpTotals {
     pub zero_windows: u64,
     pub zero_window_probes: u64,
     pub zero_window_time: Duration,
+    /// Silences of senders that had data to send.
+    pub idle_gaps: u64,
     // ── Integrals over active time, summed over connections ──
     pub active: Duration,
     pub outstanding_segment_s: f64,
@@ -112,6 +114,7 @@ impl TcpTotals {
         self.zero_windows += other.zero_windows;
         self.zero_window_probes += other.zero_window_probes;
         self.zero_window_time += other.zero_window_time;
+        self.idle_gaps += other.idle_gaps;
         self.active += other.active;
         self.outstanding_segment_s += other.outstanding_segment_s;
         self.max_outstanding = self.max_outstanding.max(other.max_outstanding);

@@ -14,7 +14,7 @@ const ALPHA: f64 = 1.1;
 /// Their least size, in bytes.
 const LEAST: f64 = 81.5;
 /// What IP and UDP put in front of a datagram.
-const HEADERS: u64 = 28;
+pub const HEADERS: u64 = 28;
 
 /// How a user's first session begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -181,6 +181,11 @@ impl EtsiWww {
             return Some(Action::Send { end: self.sender, bytes });
         }
         self.ended.take().map(|since| Action::Report(Report::SessionEnded { since }))
+    }
+
+    /// Whether the next datagram is of the same packet call as the last one.
+    pub fn is_within_call(&self) -> bool {
+        self.datagrams > 0
     }
 
     /// When the next datagram is due.

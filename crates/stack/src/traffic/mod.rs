@@ -6,7 +6,7 @@
 //! of its own, one per flow and purpose, so that another TCP version meets the same pages and the same pauses.
 
 mod browsing;
-mod etsi_www;
+pub mod etsi_www;
 mod frames;
 mod ftp;
 pub mod laws;

@@ -81,3 +81,23 @@ proptest! {
         }
     }
 }
+
+/// A window of two segments of a file of five: the sender waits for the acknowledgments of the first two, and of the next.
+#[test]
+fn a_sender_is_idle_while_its_window_is_full_and_not_without_data() {
+    let mut story = Story::default();
+    story.at(0).opens(0, 0).measures(0, 200).writes(0, 5000);
+    story.at(10).sends(1, data(0, 1), SendCause::New).sends(2, data(0, 1001), SendCause::New);
+    // 141 ms: longer than 40 ms and half of 200 ms.
+    story.at(151).acked(0, 2001, 2000).measures(0, 300);
+    story.sends(3, data(0, 2001), SendCause::New).sends(4, data(0, 3001), SendCause::New);
+    // 190 ms are not longer than 40 ms and half of 300 ms.
+    story.at(341).acked(0, 4001, 2000).measures(0, 50).sends(5, data(0, 4001), SendCause::New);
+    // All has left: what comes again, and the next file, end no gap.
+    story.at(2000).sends(6, data(0, 4001), SendCause::Rto);
+    story.at(3000).acked(0, 5001, 1000).writes(0, 1000).sends(7, data(0, 5001), SendCause::New);
+    for (from, to, gaps) in [(0, 4000, 1.0), (0, 151, 0.0), (151, 4000, 1.0), (152, 4000, 0.0)] {
+        check(&story.result(from, to).network, &[("sender_idle_gaps", gaps)]);
+    }
+    check(&story.result(0, 4000).connections[0].metrics, &[("sender_idle_gaps", 1.0)]);
+}

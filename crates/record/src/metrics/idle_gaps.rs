@@ -1,0 +1,61 @@
+//! Times in which a sender that has data to send sends none, because it waits for acknowledgments.
+
+use umts_units::{Duration, Time};
+
+/// Silence of two TTIs of 20 ms is no gap: what is sent together is acknowledged in the TTIs that it arrives in.
+const SHORT: Duration = Duration::from_millis(40);
+
+/// Whether one of a connection's senders is silent, and since when.
+#[derive(Debug, Default)]
+pub(super) struct IdleGaps {
+    /// Since when data that were never sent wait, or a segment has left since; and the silence that is none yet.
+    waits: Option<(Time, Duration)>,
+}
+
+impl IdleGaps {
+    /// There are data to send. Silence is a gap beyond two TTIs and half of `rtt`, the round trip measured last; before the
+    /// first there is none.
+    #[inline]
+    pub fn wait(&mut self, at: Time, rtt: Option<Duration>) {
+        if let (None, Some(rtt)) = (self.waits, rtt) {
+            self.waits = Some((at, SHORT + Duration::from_nanos(rtt.as_nanos() / 2)));
+        }
+    }
+
+    /// A segment with data leaves: whether it ends a gap.
+    #[inline]
+    pub fn end(&mut self, at: Time) -> bool {
+        self.waits.take().is_some_and(|(since, short)| at - since > short)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Time {
+        Time::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn a_gap_is_longer_than_two_ttis_and_half_a_round_trip() {
+        let rtt = Some(Duration::from_millis(200));
+        for (silence, is_gap) in [(0, false), (140, false), (141, true), (5_000, true)] {
+            let mut gaps = IdleGaps::default();
+            gaps.wait(ms(1_000), rtt);
+            assert_eq!(gaps.end(ms(1_000 + silence)), is_gap, "{silence} ms");
+        }
+    }
+
+    #[test]
+    fn silence_counts_from_when_data_wait_and_by_the_round_trip_known_then() {
+        let mut gaps = IdleGaps::default();
+        assert!(!gaps.end(ms(500)), "nothing waited");
+        gaps.wait(ms(600), None);
+        assert!(!gaps.end(ms(9_000)), "no round trip is known");
+        gaps.wait(ms(9_000), Some(Duration::from_millis(100)));
+        gaps.wait(ms(9_080), Some(Duration::from_millis(1_000)));
+        assert!(gaps.end(ms(9_100)), "more data do not begin it anew");
+        assert!(!gaps.end(ms(20_000)), "all data had left");
+    }
+}
