@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -288,10 +289,21 @@ def test_selection(ch6: Plan, selection: str, claims: int, figures: int) -> None
     assert part.open_claims() == []
 
 
-def test_a_chapter_without_a_plan_is_open() -> None:
-    (part,) = select(ROOT, ["rendon2004"])
+def test_a_document_without_a_plan_is_open(tmp_path: Path) -> None:
+    ledger = tmp_path / "someone2030"
+    ledger.mkdir()
+    shutil.copy(ROOT / "rendon2004" / "claims.toml", ledger)
+    claims = ledger / "claims.toml"
+    claims.write_text(
+        claims.read_text(encoding="utf-8").replace("rendon2004.", "someone2030."), encoding="utf-8"
+    )
+    (part,) = select(tmp_path, ["someone2030"])
     assert part.plans == ()
     assert len(part.open_claims()) == 118
+
+
+def test_plans_cover_every_claim_of_every_document() -> None:
+    assert {part.paper: part.open_claims() for part in select(ROOT, []) if part.open_claims()} == {}
 
 
 def test_nothing_selected_is_everything() -> None:

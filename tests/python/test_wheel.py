@@ -52,9 +52,11 @@ def test_the_wheel_is_what_answers(clean: Path) -> None:
 
 
 def test_umts_reproduces_without_a_source_tree(clean: Path) -> None:
-    out = sh(clean / "venv/bin/umts", "reproduce", "rendon2004", "--json", "--out", "report", cwd=clean)
+    out = sh(
+        clean / "venv/bin/umts", "reproduce", "dubois2005/tab5_1", "--json", "--out", "report", cwd=clean
+    )
     [chapter] = json.loads(out)["chapters"]
-    assert len(chapter["claims"]) == 118
+    assert chapter["claims"]
     assert (clean / "report/report.html").read_text().startswith("<!doctype html>")
     place = "import umtslab.reproduce as r; print(r.find_data())"
     share = Path(sh(clean / "venv/bin/python", "-c", place, cwd=clean).strip())
