@@ -329,7 +329,7 @@ pub enum TraceEvent {
     DschPostponed { ue: UeId, cell: u16, why: Postponed },
     /// A TTI of a cell with its power in mW and its load factor; the calls in it, of whose blocks some were lost. `scaled`
     /// tells that there was not the power for all dedicated channels.
-    CellPower { cell: u16, power: f32, load: f32, calls: u16, sent: u16, lost: u16, scaled: bool },
+    CellPower { cell: u16, power: f32, load: f32, calls: u32, sent: u32, lost: u32, scaled: bool },
 
     // ── RRC (of UEs that are switched between channels) ──────────────────────────────────────────────────────────
     /// A UE is in `state` from now on: at the beginning, and at the end of every switch.

@@ -69,15 +69,14 @@ impl Access {
     fn change_cell<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, change: Change) {
         let Change { ue, from, to, interruption, rlc } = change;
         step.cx.record(|| TraceEvent::Handover { ue, from: from.0, to: to.0, interruption });
-        self.ues[ue].cell = to;
+        let context = &mut self.ues[ue];
+        context.cell = to;
+        context.legs.iter_mut().for_each(|leg| leg.cell = to);
+        if rlc == RlcAtHandover::Reestablished {
+            context.reestablish(&mut step.cx);
+            self.rlc_changed(step, ue, Direction::Downlink);
+        }
         self.move_uplink(step, ue, to);
-        match rlc {
-            RlcAtHandover::Kept => {}
-            RlcAtHandover::Reestablished => self.ues[ue].reestablish(&mut step.cx),
-        }
-        for direction in Direction::BOTH {
-            self.ues[ue].legs[direction.index()].cell = to;
-        }
     }
 
     /// The DCH of the uplink is one of the new cell.

@@ -7,7 +7,7 @@ use super::*;
 const DOWN: Direction = Direction::Downlink;
 
 fn power(cell: u16, power: f32, load: f32) -> TraceEvent {
-    TraceEvent::CellPower { cell, power, load, calls: 24, sent: 48, lost: cell, scaled: load >= 1.0 }
+    TraceEvent::CellPower { cell, power, load, calls: 24, sent: 48, lost: cell.into(), scaled: load >= 1.0 }
 }
 
 fn granted(ue: u16, [spreading_factor, wanted]: [u16; 2], [blocks, sent]: [u8; 2]) -> TraceEvent {

@@ -23,7 +23,7 @@ use self::users::Users;
 use crate::environment::{Environment, EnvironmentConfig, MobilityConfig};
 use crate::ids::{CellId, UeId};
 use crate::radio::phy::LinkTable;
-use crate::radio::phy::power_control::{Coupled, Load, PowerConfig, Sent};
+use crate::radio::phy::power_control::{Coupled, Load, PowerConfig, PowerControl, Sent};
 use crate::radio::phy::sir::{self, Link};
 use crate::rnc::calls::{self, Call, Calls, CallsConfig};
 use crate::rnc::mac_sh::{Asks, MacSh, MacShConfig};
@@ -114,9 +114,9 @@ struct Sector {
 #[derive(Debug, Clone, Copy, Default)]
 struct PowerUse {
     /// How many calls there were, blocks of them, and those that were lost.
-    calls: u16,
-    sent: u16,
-    lost: u16,
+    calls: u32,
+    sent: u32,
+    lost: u32,
     /// What all who were sent something needed, with the powers that were.
     load: Load,
 }
@@ -151,6 +151,7 @@ impl Sectors {
     pub fn new(config: &SectorsConfig, mobilities: &[Option<MobilityConfig>], streams: &Streams) -> Self {
         let environment = Environment::new(&config.environment, streams);
         let count = environment.cells();
+        let is_ideal = config.power.control == PowerControl::Ideal;
         let ttis = |of: Duration| of.as_nanos() / config.dsch.tti.as_nanos();
         let talk = |(group, of): (usize, &TalkConfig)| Talk {
             calls: Calls::new(&of.calls, group, count, streams),
@@ -175,7 +176,7 @@ impl Sectors {
             phases: ttis(MEASURED_EACH),
             call_ttis: ttis(calls::TTI),
             asks: Asks::default(),
-            coupled: Coupled::new(count),
+            coupled: Coupled::new(if is_ideal { count } else { 0 }),
             environment,
         }
     }

@@ -22,6 +22,9 @@ use crate::ue::{Pdus, Ues};
 /// Users of the DSCH come behind conversational calls, which have DCHs; among themselves they are of one class.
 const INTERACTIVE: u8 = 1;
 
+/// Calls of which no two that are under way together have the same draws.
+const NUMBERS: u64 = 1 << 30;
+
 impl Sectors {
     /// All cells schedule, then all of them transmit. `served` gets the UEs whose RLC entities were asked.
     pub fn turn<T: TraceSink<TraceEvent>>(
@@ -172,12 +175,12 @@ impl Sectors {
                 // A TTI of a call may be several of the DSCH: its blocks are judged in one of them.
                 if (self.tti + call.number).is_multiple_of(self.call_ttis) {
                     let chance = talk.errors.loss(ebn0);
-                    let first = call.number as u32 * calls::BLOCKS;
+                    let first = (call.number % NUMBERS) as u32 * calls::BLOCKS;
                     let blocks = first..first + calls::BLOCKS;
                     let lost = blocks.filter(|&block| draws.happens(block, chance)).count();
                     call.loops.handle_blocks(&power, calls::BLOCKS, lost as u32);
-                    cell.used.sent += calls::BLOCKS as u16;
-                    cell.used.lost += lost as u16;
+                    cell.used.sent += calls::BLOCKS;
+                    cell.used.lost += lost as u32;
                 }
                 cell.used.load = cell.used.load.with(Load::of(&power, &meets));
             }
