@@ -317,6 +317,26 @@ fn control_in_steps_keeps_near_what_is_aimed_at() {
 }
 
 #[test]
+fn calls_out_of_reach_drive_no_power_beyond_the_limit() {
+    let mut config = sectors(4.0, ERROR_FREE);
+    config.power.control = PowerControl::Steps;
+    config.environment.shadowing = ShadowingConfig::default();
+    let holding = Duration::from_secs(120);
+    config.calls = vec![talk(CallsConfig { offered: 45.0, per: Offered::Cell, holding })];
+    let mut bench = Bench::new(&config, &[]);
+    bench.seconds(4);
+    let (mut limited, mut ttis) = (0, 0);
+    for (_, event) in &bench.trace {
+        if let TraceEvent::CellPower { power, load, .. } = event {
+            assert!(power.is_finite() && load.is_finite() && *power <= 19_953.0, "{event:?}");
+            limited += u32::from(*power > 19_900.0);
+            ttis += 1;
+        }
+    }
+    assert!(limited > ttis / 4, "the network is overloaded: {limited} of {ttis}");
+}
+
+#[test]
 fn the_outer_loop_holds_one_percent_though_powers_come_late() {
     let with = |outer_loop| {
         let mut config = sectors(16.0, 2.25);

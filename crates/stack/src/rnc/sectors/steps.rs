@@ -5,6 +5,9 @@ use crate::environment::interference::from_others;
 use crate::radio::phy::power_control::InnerLoop;
 use crate::radio::phy::sir::Link;
 
+/// The least power of a call, as a share of its cell's: 60 dB, more than any transmitter's dynamic range.
+const LEAST: f64 = 1e-6;
+
 impl Sectors {
     /// The slots of this TTI. Users of DSCHs keep the power that they were granted; calls follow their commands, and are all cut
     /// alike in a slot for which the power is not enough.
@@ -72,7 +75,8 @@ impl Sectors {
                 let meets = Link { interference, ..link(call, talk.target) };
                 let cell = call.at.cell.index();
                 let Some(inner) = &mut call.loops.inner else { continue };
-                inner.power = power.dch_max.map_or(inner.power, |most| inner.power.min(most));
+                // A user who is out of reach calls for more and more: there is no more than this.
+                inner.power = inner.power.clamp(LEAST * power.max, power.dch_max.unwrap_or(power.max));
                 let sent = inner.power * factors[cell];
                 let achieved = meets.achieved(power.own_share, power.noise, totals[cell], sent);
                 call.loops.achieved += achieved;
