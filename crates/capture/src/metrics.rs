@@ -118,6 +118,7 @@ metrics! {
         => |t| count(of_both(t, t.tally.zero_window_probes)?);
     "zero_window_time_s" ["s"] "Time from an acknowledgment that announces no room to the next that announces some; of the capture, summed over connections."
         => |t| Some(seconds(of_acks(t, t.tally.zero_window_time)?));
+    "sender_idle_gaps" ["1"] "Unknown: packets do not tell whether data waited." => |_| None;
     "total_packets" ["1"] "Data segments, each once." => |t| count(of_sender(t, t.tally.data_segments)?);
     "transmission_time_s" ["s"] "From the first packet to the last, either way."
         => |t| Some(t.last?.saturating_since(t.first?).as_secs());
