@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.figure import Figure
 
+OF_LAYOUT = {"cells", "dsch", "handovers"}
 FTP = Path(__file__).parents[2] / "scenarios" / "ftp-on-fach.toml"
 
 CAMPAIGN = f"""
@@ -122,11 +123,20 @@ def tdd() -> Run:
 
 
 @pytest.fixture(scope="session")
-def run_of_kind(recorded: Run, switched: Run, tdd: Run) -> Callable[[str], Run]:
+def sectors() -> Run:
+    """A run with series of many cells, with the requests for their DSCHs."""
+    changes = {"duration": "6 s", "measure.from": "1 s", "measure.dsch": "true"}
+    return simulate(Scenario.load(FTP.with_name("dsch-5km.toml"), changes), series=True)[0]
+
+
+@pytest.fixture(scope="session")
+def run_of_kind(recorded: Run, switched: Run, tdd: Run, sectors: Run) -> Callable[[str], Run]:
     """The run that has what a kind of figure shows."""
 
     def of(kind: str) -> Run:
         series = set(KINDS[kind].series)
+        if OF_LAYOUT & series:
+            return sectors
         return tdd if "slots" in series else switched if OF_SWITCHED & series else recorded
 
     return of

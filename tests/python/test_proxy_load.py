@@ -25,6 +25,8 @@ from proxied import Address, Proxy, all_of, connect, first_octet, outcome, proxy
 pytestmark = pytest.mark.slow
 
 CONNECTIONS = int(os.environ.get("UMTS_CONNECTIONS", "1500"))
+# Octets of slow senders, one by one. The end of who is answered after each may not have been seen yet.
+ROUNDS = 50
 
 SERVE = """
 import os, resource, selectors, socket, sys
@@ -172,7 +174,7 @@ def test_silent_clients_and_resets_hinder_nobody() -> None:
 def test_who_sends_octet_by_octet_takes_no_more_than_the_memory_and_hinders_nobody() -> None:
     count = min(CONNECTIONS, 1000) // 5
     memory = count * 2 * 64_000
-    words = ("--memory", f"{memory} B", "--connections", str(count + 1), "--workers", "1")
+    words = ("--memory", f"{memory} B", "--connections", str(count + ROUNDS), "--workers", "1")
     served = threading.Event()
 
     def serve(connection: socket.socket) -> None:

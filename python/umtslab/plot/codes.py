@@ -56,7 +56,7 @@ def figure(dsch: pl.DataFrame, *, title: str = "") -> Figure:
     lacking = _postponed(lower, rows.filter(pl.col("fate") != "granted"))
     upper.set_ylabel(f"code tree of cell {cell} (%)")
     lower.set_ylabel("postponed")
-    lower.set_xlabel(f"time (s; the first {MOST_TTIS} TTIs)" if cut else "time (s)")
+    lower.set_xlabel(f"time of the first {MOST_TTIS} TTIs (s)" if cut else "time (s)")
     lower.set_xlim(begin_s, min(end_s, float(str(rows["time_s"].max())) + TTI_S))
     lower.yaxis.get_major_locator().set_params(integer=True)
     lower.set_ylim(bottom=0)
