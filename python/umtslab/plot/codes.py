@@ -55,7 +55,7 @@ def figure(dsch: pl.DataFrame, *, title: str = "") -> Figure:
     users = _codes(upper, rows.filter(pl.col("fate") == "granted"))
     lacking = _postponed(lower, rows.filter(pl.col("fate") != "granted"))
     upper.set_ylabel(f"code tree of cell {cell} (%)")
-    lower.set_ylabel("postponed")
+    lower.set_ylabel("postponed (users)")
     lower.set_xlabel(f"time of the first {MOST_TTIS} TTIs (s)" if cut else "time (s)")
     lower.set_xlim(begin_s, min(end_s, float(str(rows["time_s"].max())) + TTI_S))
     lower.yaxis.get_major_locator().set_params(integer=True)
