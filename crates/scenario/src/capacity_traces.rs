@@ -3,9 +3,9 @@
 use umts_stack::radio::capacity::CapacityTrace;
 use umts_units::Duration;
 
-use crate::check::{self, Traces};
+use crate::beside::Beside;
+use crate::check::Traces;
 use crate::error::Problem;
-use crate::extends::{read_bytes, reason};
 use crate::model::Scenario;
 use crate::tree::{Node, Source};
 
@@ -28,20 +28,14 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
 }
 
 fn read(file: &mut String, path: &str, tree: &Node, sources: &[Source]) -> Result<CapacityTrace, Problem> {
-    let fail = |message: String| check::problem(tree, path, message).label("this file");
-    let source = &sources[tree.find(path).0.at.source];
-    let place = source.folder.join(&*file);
-    let bytes = read_bytes(&place).map_err(|error| {
-        fail(format!("cannot read {}: {}", place.display(), reason(&error)))
-            .help("the name is relative to the folder of the file that it stands in".to_owned())
-    })?;
-    let trace = parse(&bytes).map_err(|(line, wrong)| {
-        fail(format!("{}, line {line}: {wrong}", place.display())).help(
+    let beside = Beside::read(file, path, tree, sources)?;
+    let trace = parse(&beside.bytes).map_err(|wrong| {
+        beside.wrong_line(wrong).help(
             "a line is a whole number of milliseconds, not below the line above: 1,500 octets can pass then"
                 .to_owned(),
         )
     })?;
-    *file = source.relative_folder.join(&*file).display().to_string();
+    *file = beside.name;
     Ok(trace)
 }
 

@@ -17,6 +17,7 @@
 //! `[ue.rrc]` gives those a value that it names. One in `[ue.flat]` does the same there.
 //! `[ue.radio]` with a `model` of its own replaces `[radio]`, since each model has its own keys.
 
+mod beside;
 mod capacity_traces;
 mod check;
 mod controls;

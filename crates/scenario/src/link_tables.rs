@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use umts_stack::radio::phy::LinkTable;
 
-use crate::check;
+use crate::beside::Beside;
 use crate::error::Problem;
-use crate::extends::{read_bytes, reason};
 use crate::model::{LinkTables, Scenario};
 use crate::tree::{Node, Source};
 
@@ -21,15 +20,9 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
         let Some(power) = &mut cell.power else { continue };
         let Some(file) = &mut power.tables else { continue };
         let path = format!("cell.{i}.power.tables");
-        let fail = |message: String| check::problem(tree, &path, message).label("this file");
-        let source = &sources[tree.find(&path).0.at.source];
-        let place = source.folder.join(&*file);
-        let bytes = read_bytes(&place).map_err(|error| {
-            fail(format!("cannot read {}: {}", place.display(), reason(&error)))
-                .help("the name is relative to the folder of the file that it stands in".to_owned())
-        })?;
-        let points = parse(&String::from_utf8_lossy(&bytes)).map_err(|(line, wrong)| {
-            fail(format!("{}, line {line}: {wrong}", place.display())).help(
+        let beside = Beside::read(file, &path, tree, sources)?;
+        let points = parse(&beside.text()).map_err(|wrong| {
+            beside.wrong_line(wrong).help(
                 "a line is a format, an Eb/N0 in dB and a block error ratio, as in TF1,3.25,0.01".to_owned(),
             )
         })?;
@@ -38,18 +31,18 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
         let mut tables = BTreeMap::new();
         for (format, points) in points {
             if !known.contains(&format) {
-                let message = format!("{}: there is no format `{format}`", place.display());
-                return Err(fail(message).help(format!("formats are {}", known.join(", "))));
+                let wrong = beside.problem(&format!(": there is no format `{format}`"));
+                return Err(wrong.help(format!("formats are {}", known.join(", "))));
             }
             let table = LinkTable::new(&points).map_err(|wrong| {
-                fail(format!("{}: the table of {format} is none: {wrong}", place.display())).help(
+                beside.problem(&format!(": the table of {format} is none: {wrong}")).help(
                     "write the points of a format in rising Eb/N0; its block error ratio falls".to_owned(),
                 )
             })?;
             tables.insert(format, table);
         }
         power.links = Arc::new(LinkTables(tables));
-        *file = source.relative_folder.join(&*file).display().to_string();
+        *file = beside.name;
     }
     Ok(())
 }

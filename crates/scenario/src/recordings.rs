@@ -3,9 +3,8 @@
 use umts_stack::ids::Direction;
 use umts_units::Duration;
 
-use crate::check;
+use crate::beside::Beside;
 use crate::error::Problem;
-use crate::extends::{read_bytes, reason};
 use crate::model::{Record, Scenario, Traffic, Transport};
 use crate::tree::{Node, Source};
 
@@ -19,25 +18,19 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
     for (i, flow) in scenario.flow.iter_mut().enumerate() {
         let Traffic::Replay(replay) = &mut flow.traffic else { continue };
         let path = format!("flow.{i}.replay.file");
-        let fail = |message: String| check::problem(tree, &path, message).label("this file");
-        let source = &sources[tree.find(&path).0.at.source];
-        let place = source.folder.join(&replay.file);
-        let bytes = read_bytes(&place).map_err(|error| {
-            fail(format!("cannot read {}: {}", place.display(), reason(&error)))
-                .help("the name is relative to the folder of the file that it stands in".to_owned())
-        })?;
+        let beside = Beside::read(&replay.file, &path, tree, sources)?;
         let most = if replay.transport == Transport::Udp { LARGEST_DATAGRAM } else { u32::MAX };
-        let records = parse(&String::from_utf8_lossy(&bytes), most).map_err(|(line, wrong)| {
-            fail(format!("{}, line {line}: {wrong}", place.display())).help(
+        let records = parse(&beside.text(), most).map_err(|wrong| {
+            beside.wrong_line(wrong).help(
                 "a line is a time in seconds, a number of bytes and `down` or `up`, as in 0.125 1460 down"
                     .to_owned(),
             )
         })?;
         if records.is_empty() {
-            return Err(fail(format!("{} holds no line to send", place.display())));
+            return Err(beside.problem(" holds no line to send"));
         }
         replay.records = records.into();
-        replay.file = source.relative_folder.join(&replay.file).display().to_string();
+        replay.file = beside.name;
     }
     Ok(())
 }

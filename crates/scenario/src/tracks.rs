@@ -5,9 +5,8 @@ use std::sync::Arc;
 use umts_stack::environment::{Place, Track};
 use umts_units::Duration;
 
-use crate::check;
+use crate::beside::Beside;
 use crate::error::Problem;
-use crate::extends::{read_bytes, reason};
 use crate::model::Scenario;
 use crate::tree::{Node, Source};
 
@@ -24,23 +23,16 @@ pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source])
             continue;
         };
         let path = format!("ue.{i}.mobility.file");
-        let fail = |message: String| check::problem(tree, &path, message).label("this file");
-        let source = &sources[tree.find(&path).0.at.source];
-        let place = source.folder.join(&*file);
-        let bytes = read_bytes(&place).map_err(|error| {
-            fail(format!("cannot read {}: {}", place.display(), reason(&error)))
-                .help("the name is relative to the folder of the file that it stands in".to_owned())
-        })?;
-        let points = parse(&String::from_utf8_lossy(&bytes)).map_err(|(line, wrong)| {
-            fail(format!("{}, line {line}: {wrong}", place.display())).help(
+        let beside = Beside::read(file, &path, tree, sources)?;
+        let points = parse(&beside.text()).map_err(|wrong| {
+            beside.wrong_line(wrong).help(
                 "a line is a time in seconds and a place in metres, as in 12.5 1040 980; the first time is 0"
                     .to_owned(),
             )
         })?;
-        let read = Track::new(&points)
-            .ok_or_else(|| fail(format!("{} holds no line with a place", place.display())))?;
+        let read = Track::new(&points).ok_or_else(|| beside.problem(" holds no line with a place"))?;
         *track = Some(Arc::new(read));
-        *file = source.relative_folder.join(&*file).display().to_string();
+        *file = beside.name;
     }
     Ok(())
 }

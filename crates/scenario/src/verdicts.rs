@@ -1,8 +1,7 @@
 //! Error traces: text files of `0` (received) and `1` (lost).
 
-use crate::check;
+use crate::beside::Beside;
 use crate::error::Problem;
-use crate::extends::{read_bytes, reason};
 use crate::model::{BlockErrors, Radio, Scenario};
 use crate::tree::{Node, Source};
 
@@ -27,25 +26,18 @@ fn read_radio(radio: &mut Radio, path: &str, tree: &Node, sources: &[Source]) ->
 
 fn read(errors: &mut BlockErrors, path: &str, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
     let BlockErrors::Trace { file, verdicts } = errors else { return Ok(()) };
-    let fail = |message: String| check::problem(tree, path, message).label("this file");
-    let source = &sources[tree.find(path).0.at.source];
-    let place = source.folder.join(&*file);
-    let bytes = read_bytes(&place).map_err(|error| {
-        fail(format!("cannot read {}: {}", place.display(), reason(&error)))
-            .help("the name is relative to the folder of the file that it stands in".to_owned())
-    })?;
-    let read = parse(&bytes).map_err(|(position, byte)| {
-        fail(format!("{}: byte {position} is `{}`, neither 0 nor 1", place.display(), byte.escape_ascii()))
-            .help(
+    let beside = Beside::read(file, path, tree, sources)?;
+    let read = parse(&beside.bytes).map_err(|(position, byte)| {
+        beside.problem(&format!(": byte {position} is `{}`, neither 0 nor 1", byte.escape_ascii())).help(
             "a trace holds 0 for a block received and 1 for one lost, white space, and comments from # on"
                 .to_owned(),
         )
     })?;
     if read.is_empty() {
-        return Err(fail(format!("{} holds no verdict", place.display())));
+        return Err(beside.problem(" holds no verdict"));
     }
     *verdicts = read.into();
-    *file = source.relative_folder.join(&*file).display().to_string();
+    *file = beside.name;
     Ok(())
 }
 

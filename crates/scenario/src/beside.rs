@@ -1,0 +1,49 @@
+//! Files that a scenario names: their names are relative to the folder of the file that they stand in.
+
+use std::path::PathBuf;
+
+use crate::check;
+use crate::error::Problem;
+use crate::extends::{read_bytes, reason};
+use crate::tree::{Node, Source};
+
+/// A file that stands beside a scenario, and what is in it.
+pub(crate) struct Beside<'a> {
+    pub bytes: Vec<u8>,
+    /// Its name relative to the folder of the outermost file.
+    pub name: String,
+    place: PathBuf,
+    path: &'a str,
+    tree: &'a Node,
+}
+
+impl<'a> Beside<'a> {
+    /// The file that is named at `path`.
+    pub fn read(file: &str, path: &'a str, tree: &'a Node, sources: &[Source]) -> Result<Self, Problem> {
+        let source = &sources[tree.find(path).0.at.source];
+        let name = source.relative_folder.join(file).display().to_string();
+        let mut beside = Beside { bytes: Vec::new(), name, place: source.folder.join(file), path, tree };
+        beside.bytes = read_bytes(&beside.place).map_err(|error| {
+            let message = format!("cannot read {}: {}", beside.place.display(), reason(&error));
+            check::problem(tree, path, message)
+                .label("this file")
+                .help("the name is relative to the folder of the file that it stands in".to_owned())
+        })?;
+        Ok(beside)
+    }
+
+    /// What is in it, with a sign in place of what is no text.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).into_owned()
+    }
+
+    /// What is wrong with it, behind its name: `: it holds nothing`, `, line 3: …`.
+    pub fn problem(&self, wrong: &str) -> Problem {
+        check::problem(self.tree, self.path, format!("{}{wrong}", self.place.display())).label("this file")
+    }
+
+    /// The same of one line.
+    pub fn wrong_line(&self, (line, wrong): (usize, String)) -> Problem {
+        self.problem(&format!(", line {line}: {wrong}"))
+    }
+}
