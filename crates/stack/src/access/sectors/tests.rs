@@ -53,16 +53,7 @@ fn sectors(guaranteed_blocks: f64, target_db: f64) -> SectorsConfig {
             propagation: PropagationConfig::default(),
             shadowing: ShadowingConfig { deviation_db: 0.0, ..ShadowingConfig::default() },
         },
-        power: PowerConfig {
-            max: linear(43.0),
-            common: 10.0,
-            noise: linear(-99.0),
-            own_share: 0.4,
-            dch_max: None,
-            control: PowerControl::Frame,
-            step_db: 1.0,
-            outer_loop: None,
-        },
+        power: PowerConfig::default(),
         dsch: MacShConfig {
             tti: TTI,
             payload: Bytes(40),

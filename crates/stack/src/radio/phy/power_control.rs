@@ -52,6 +52,22 @@ pub struct PowerConfig {
     pub outer_loop: Option<OuterLoopConfig>,
 }
 
+impl Default for PowerConfig {
+    /// 43 dBm at most, 10 mW of pilot, -99 dBm of noise, an orthogonality of 0.6 (Rendón et al. 2004, §3.2; TR 25.942).
+    fn default() -> Self {
+        PowerConfig {
+            max: libm::exp10(4.3),
+            common: 10.0,
+            noise: libm::exp10(-9.9),
+            own_share: 0.4,
+            dch_max: None,
+            control: PowerControl::default(),
+            step_db: 1.0,
+            outer_loop: None,
+        }
+    }
+}
+
 /// What the users of a cell come to.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Load {

@@ -103,6 +103,8 @@ struct Sector {
     ready: Vec<UeId>,
     /// The links of those who have its DSCH in this TTI, as power control knows them.
     links: Vec<Link>,
+    /// What each of these is sent, in mW.
+    granted: Vec<f64>,
     /// What all need whom it serves in this TTI, as far as interference is known.
     load: Load,
     /// What it sends.
@@ -198,6 +200,7 @@ impl Sector {
             mac: MacSh::new(config.dsch.clone()),
             ready: Vec::new(),
             links: Vec::new(),
+            granted: Vec::new(),
             load: Load::default(),
             sent: Sent { total: config.power.common, factor: 1.0 },
             used: PowerUse::default(),

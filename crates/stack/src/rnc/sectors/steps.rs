@@ -1,8 +1,8 @@
 //! Power control in steps: every call obeys a command in each slot, and meets what all cells send in that slot.
 
-use super::{Sectors, link};
+use super::{Sector, Sectors, link};
 use crate::environment::interference::from_others;
-use crate::radio::phy::power_control::InnerLoop;
+use crate::radio::phy::power_control::{InnerLoop, Sent};
 use crate::radio::phy::sir::Link;
 
 /// The least power of a call, as a share of its cell's: 60 dB, more than any transmitter's dynamic range.
@@ -16,9 +16,13 @@ impl Sectors {
         let granted = self.begin_slots();
         let mut totals = self.powers.clone();
         self.powers.fill(0.0);
+        let mut least = vec![1.0; totals.len()];
         for _ in 0..slots {
             let factors = self.totals_of_slot(&granted, &mut totals);
             self.one_slot(&totals, &factors);
+            for (least, factor) in least.iter_mut().zip(&factors) {
+                *least = f64::min(*least, *factor);
+            }
             for (mean, total) in self.powers.iter_mut().zip(&totals) {
                 *mean += total / f64::from(slots);
             }
@@ -26,8 +30,8 @@ impl Sectors {
         for talk in &mut self.talks {
             talk.calls.under_way_mut().iter_mut().for_each(|call| call.loops.achieved /= f64::from(slots));
         }
-        for (cell, total) in self.cells.iter_mut().zip(&self.powers) {
-            cell.sent.total = *total;
+        for (cell, (&total, &factor)) in self.cells.iter_mut().zip(self.powers.iter().zip(&least)) {
+            cell.sent = Sent { total, factor };
         }
     }
 
@@ -42,10 +46,7 @@ impl Sectors {
                 call.loops.achieved = 0.0;
             }
         }
-        let granted = |cell: &super::Sector| {
-            let sum: f64 = cell.links.iter().map(|link| cell.sent.power_of(&power, link)).sum();
-            power.common + sum
-        };
+        let granted = |cell: &Sector| power.common + cell.granted.iter().sum::<f64>();
         self.cells.iter().map(granted).collect()
     }
 

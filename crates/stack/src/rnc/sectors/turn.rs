@@ -113,8 +113,10 @@ impl Sectors {
             self.solve_all_cells();
         }
         for (cell, power) in self.cells.iter_mut().zip(&mut self.powers) {
-            cell.sent = cell.load.sent(&self.power);
-            *power = cell.sent.total;
+            let sent = cell.load.sent(&self.power);
+            cell.granted.clear();
+            cell.granted.extend(cell.links.iter().map(|link| sent.power_of(&self.power, link)));
+            (cell.sent, *power) = (sent, sent.total);
         }
         if self.power.control == PowerControl::Steps {
             self.follow_commands();
@@ -205,8 +207,7 @@ impl Sectors {
             let blocks = ue.send(&mut step.cx, Direction::Downlink, Pdus::All, grant.blocks, &mut flight);
             served.push(grant.ue);
             octets = octets.max(Iub::octets(blocks, bits));
-            let link = self.cells[cell.index()].links[number];
-            let power = self.cells[cell.index()].sent.power_of(&self.power, &link);
+            let power = self.cells[cell.index()].granted[number];
             let lost = self.judge(cell, &grant, power, blocks);
             if blocks > 0 {
                 flight.last().lost = lost;

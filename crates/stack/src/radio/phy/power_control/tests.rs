@@ -16,16 +16,7 @@ fn dbm(milliwatts: f64) -> f64 {
 
 /// om 0.4, noise -99 dBm, 10 mW of pilot, 43 dBm at most.
 fn power() -> PowerConfig {
-    PowerConfig {
-        max: linear(43.0),
-        common: 10.0,
-        noise: linear(-99.0),
-        own_share: 0.4,
-        dch_max: None,
-        control: PowerControl::Ideal,
-        step_db: 1.0,
-        outer_loop: None,
-    }
+    PowerConfig { control: PowerControl::Ideal, ..PowerConfig::default() }
 }
 
 /// A user `loss` dB from his cell.

@@ -11,7 +11,6 @@ use umts_units::{Bytes, Duration};
 
 use super::*;
 use crate::radio::phy::LinkTable;
-use crate::radio::phy::power_control::PowerControl;
 
 const TTI: Duration = Duration::from_millis(20);
 
@@ -68,16 +67,7 @@ fn timeouts(timeout: u64) -> MacShConfig {
 
 /// Power that is never short beside users this near.
 fn power() -> PowerConfig {
-    PowerConfig {
-        max: linear(43.0),
-        common: 10.0,
-        noise: linear(-99.0),
-        own_share: 0.4,
-        dch_max: None,
-        control: PowerControl::Frame,
-        step_db: 1.0,
-        outer_loop: None,
-    }
+    PowerConfig::default()
 }
 
 /// A user with SDUs, who sends what he is granted and loses nothing.
