@@ -58,6 +58,7 @@ _DATAGRAMS_UP = _some("udp_sent_uplink")
 _RLC = _some("pdu_transmissions")
 _RADIO = _known("sdu_delay_ms")
 _SWITCHED = _known("rrc_switches")
+_LAYOUT = _known("load_factor_pct")
 _PROXY = _some("pep_transfers")
 _HELPED = ("pep_repeats", "pep_hidden_acks", "pep_held_acks", "pep_clamped_windows")
 _OVER_USERS = "mean over users"
@@ -116,6 +117,14 @@ ROWS = (
     Row("capacity_refusals", "downlink", _some("capacity_refusals")),
     Row("uplink_capacity_refusals", "uplink", _some("uplink_capacity_refusals")),
     Row("ack_collisions", "sum over cells", _some("ack_collisions")),
+    Row("load_factor_pct", "mean of cells", _LAYOUT),
+    Row("tx_power_dbm", "mean of cells", _LAYOUT),
+    Row("power_limited_pct", "of TTIs of cells", _some("power_limited_pct")),
+    Row("mean_calls", "mean of cells", _some("mean_calls")),
+    Row("call_bler_pct", "of blocks of calls", _LAYOUT),
+    Row("mean_sf", "mean of grants", _LAYOUT),
+    Row("dsch_postponed_pct", "of requests for a TTI", _LAYOUT),
+    Row("handovers", "sum over users", _some("handovers")),
     Row("cell_efficiency", "of the reserved rate", _SWITCHED),
     Row("simultaneous_dch", "average over time", _SWITCHED),
     Row("dch_allocations", "sum over cells", _SWITCHED),
@@ -150,6 +159,5 @@ def what_of(name: str) -> str:
     scope = scopes().get(name.removesuffix(UPLINK))
     if scope in ("radio", "datagram"):
         return "uplink, all users" if name.endswith(UPLINK) else "downlink, all users"
-    return {"connection": "all connections", "cell": "all cells", "budget": "all connections"}.get(
-        scope or "", ""
-    )
+    whose = {"connection": "all connections", "cell": "all cells", "layout": "all cells"}
+    return (whose | {"budget": "all connections"}).get(scope or "", "")

@@ -40,6 +40,14 @@ def test_the_web_is_about_pages_and_the_cell() -> None:
     assert {"cell_efficiency", "rrc_switches", "energy_j", "fach_queue_drops"} <= set(shown)
 
 
+def test_many_cells_are_about_their_power_and_who_waits(sectors: Run, many: Run) -> None:
+    shown = first_look(sectors.metrics)
+    told = {"load_factor_pct", "tx_power_dbm", "mean_calls", "call_bler_pct", "mean_sf", "dsch_postponed_pct"}
+    assert told <= set(shown)
+    assert not told & set(first_look(many.metrics))
+    assert what_of("dsch_users_per_tti") == "all cells"
+
+
 def test_a_network_without_switching_has_no_cell(scenario: Scenario) -> None:
     shown = first_look(simulate(scenario)[0].metrics)
     assert not {"cell_efficiency", "energy_j", "udp_delay_ms", "link_drops"} & set(shown)

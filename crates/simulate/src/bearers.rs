@@ -33,7 +33,7 @@ fn encoding(scenario: &Scenario, ue: &model::Ue, group: &Group) -> Result<Encodi
         return Err("pdcp.header_compression = \"ideal\" has no encoding".to_owned());
     }
     if group.channels[0].kind == Channel::Dsch {
-        return Err("frames of a DSCH are not written (downlink.shared = true)".to_owned());
+        return Err("frames of a DSCH are not written".to_owned());
     }
     let flows = group.flows.iter().map(|&number| &scenario.flow[number]);
     let least = flows.map(|flow| flow.tcp.header).min();

@@ -8,7 +8,7 @@ use umts_units::{BitRate, Bytes, Duration};
 use super::Inspection;
 use super::channels::GroupChannels;
 use crate::error::Problem;
-use crate::model::{CONVERSATIONAL, DSCH, Ue};
+use crate::model::{CONVERSATIONAL, DSCH, RlcMode, Ue};
 use crate::plan;
 
 /// The TTI of the DCH beside a DSCH.
@@ -98,7 +98,14 @@ impl Inspection<'_> {
 
     fn dsch_channels(&self, i: usize, ue: &Ue) -> Result<GroupChannels, Problem> {
         let dsch = self.scenario.cell[0].dsch.as_ref().expect("the loader gives cells of a layout one");
-        let payload = self.scenario.rlc_of(ue).pdu_payload.into();
+        let rlc = self.scenario.rlc_of(ue);
+        if rlc.mode == RlcMode::Tm {
+            let message = "a DSCH has another number of blocks in each TTI, and transparent mode needs all of an SDU in one";
+            let help = "write rlc.mode = \"am\" or \"um\"".to_owned();
+            let path = if ue.rlc.is_some() { format!("ue.{i}.rlc.mode") } else { "rlc.mode".to_owned() };
+            return Err(self.problem(&path, message).label("this mode").help(help));
+        }
+        let payload = rlc.pdu_payload.into();
         if dsch.block != payload {
             let message = format!("PDUs have {payload} of payload, and blocks of the DSCH {}", dsch.block);
             let help = format!("write rlc.pdu_payload = \"{}\", or dsch.block = \"{payload}\"", dsch.block);
