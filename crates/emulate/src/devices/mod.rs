@@ -9,7 +9,8 @@
 //!   frames ─── wire ──┘
 //! ```
 //!
-//! `pep` is a node between the links, of the same parts as `topology`. Addresses, routes and rules are told by `umts_netlink`. Whatever is made here vanishes with the process. No program is started here, and no time passes.
+//! `pep` is a node between the links, of the same parts as `topology`. Addresses, routes and rules are told by
+//! `umts_netlink`. Whatever is made here vanishes with the process. No program is started here, and no time passes.
 
 pub mod addresses;
 mod frames;
