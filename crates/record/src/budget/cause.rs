@@ -70,8 +70,12 @@ causes! {
     RtoNeeded = "rto_needed", "needed RTO": "Silence of the sender that a retransmission timeout ended, with every copy of the oldest segment lost.";
     RtoSpurious = "rto_spurious", "spurious RTO": "Silence of the sender that a retransmission timeout ended, although the oldest segment had arrived or was on its way.";
     ChannelSwitch = "channel_switch", "channel switch": "The packet waits in RLC's buffer while the user is switched, or has no channel that carries data.";
+    Handover = "handover", "handover": "The packet waits in RLC's buffer while the user, who changes cells, has no turn on a DSCH.";
     CapacityRequest = "capacity_request", "capacity request": "The packet waits for the capacity of a TDD cell that was asked for: random access, a collision there and its back-off, the answer.";
     CapacityWait = "capacity_wait", "wait for capacity": "There was no room in the TDD cell: the request waits at the RNC, or the UE backs off before it asks again.";
+    PostponedCodes = "postponed_codes", "postponed, codes": "The packet waits for a TTI of the DSCH of its cell: the user was refused the last one, since no code was left.";
+    PostponedPower = "postponed_power", "postponed, power": "The same, since the cell had not the power.";
+    PostponedCredit = "postponed_credit", "postponed, credit": "The same, since the user had no service credit.";
     AckChannel = "ack_channel", "acknowledgment channel": "The packet waits for a repair in a TDD cell whose STATUS collided on the common channel, or had no turn on it.";
     RlcRecovery = "rlc_recovery", "RLC recovery": "The packet waits for a PDU that was lost on the air, for RLC's window to open or for a RESET; or RLC lost it and TCP has not sent it again.";
     RadioQueue = "radio_queue", "radio queue": "The packet waits in RLC's buffer or at the Node B while others are served; or it found the buffer full and TCP has not sent it again.";

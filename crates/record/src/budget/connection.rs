@@ -236,10 +236,10 @@ fn judge(waits: Waits, ue: &Ue, at: Time) -> (Cause, Option<u16>, Time) {
         Waits::Radio(..) if ue.is_cut_off() => (Cause::ChannelSwitch, None, Time::NEVER),
         Waits::Radio(direction, packet, served) => {
             let (held, until) = ue.bearers[direction.index()].held(packet, at);
-            match (held, ue.capacity.needed(direction)) {
+            match (held, ue.lacks(direction, at)) {
                 (Held::OnAir, _) | (Held::Served, None) => (served, None, until),
-                (Held::Recovering(sn), Some(cause)) => (cause, sn, until),
-                (_, Some(cause)) => (cause, None, until),
+                (Held::Recovering(sn), Some((cause, to))) => (cause, sn, until.min(to)),
+                (_, Some((cause, to))) => (cause, None, until.min(to)),
                 (Held::Queued, None) => (Cause::RadioQueue, None, until),
                 (Held::Recovering(sn), None) if ue.capacity.is_report_late(direction) => {
                     (Cause::AckChannel, sn, until)

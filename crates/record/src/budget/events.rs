@@ -15,6 +15,7 @@ use super::bearer::statuses;
 use super::capacity::Capacity;
 use super::connection::Connection;
 use super::log::Log;
+use super::turns::Turns;
 use super::way::{Loss, Place};
 use crate::metrics::Window;
 
@@ -203,14 +204,14 @@ impl Budget {
         }
     }
 
-    /// The channel carries blocks of `ue` for one TTI, and nobody else's if it is shared.
+    /// The channel carries blocks of `ue` for one TTI, and nobody else's if it is shared and has no codes.
     fn serve(&mut self, now: Time, (ue, direction, channel): (UeId, Direction, Channel), set: &BlockSet) {
         let way = direction.index();
         let served = &mut self.ues[ue.index()];
         let (cell, tti) = (served.cell, served.tti(way, channel));
         let shared = served.channel(way, channel);
         served.bearers[way].served(now, tti, set);
-        if channel == Channel::Dch {
+        if channel == Channel::Dch || served.has_turns {
             return;
         }
         for index in 0..self.waiting.in_cell(cell, way).len() {
@@ -218,6 +219,17 @@ impl Budget {
             if other != ue && self.ues[other.index()].shares(way, shared) {
                 self.ue_at(now, other).bearers[way].others_served(now, tti);
             }
+        }
+    }
+
+    /// What a user lacks on the radio, or lacks no longer.
+    fn lack(&mut self, now: Time, event: &TraceEvent) {
+        if let Some(ue) = Capacity::is_about(event) {
+            self.ue_at(now, ue).capacity.record(event);
+        } else if let Some(ue) = Turns::is_about(event) {
+            let here = self.ue_at(now, ue);
+            let tti = here.tti(Direction::Downlink.index(), Channel::Dsch);
+            here.turns.record(now, event, tti);
         }
     }
 }
@@ -297,11 +309,7 @@ impl TraceSink<TraceEvent> for Budget {
             }
             TraceEvent::RrcSwitch { ue, from, to, .. } => self.ue_at(now, *ue).switch_begins(*from, *to),
             TraceEvent::RrcState { ue, state } => self.ue_at(now, *ue).is_in(*state),
-            _ => {
-                if let Some(ue) = Capacity::is_about(event) {
-                    self.ue_at(now, ue).capacity.record(event);
-                }
-            }
+            _ => self.lack(now, event),
         }
     }
 

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   events.rs ─► ue.rs, bearer.rs   where packets are in the radio access network, and why they stay there
+//!                capacity.rs, turns.rs   what their user lacks there
 //!          ─► way.rs             where they are elsewhere; windows, what is written, sent and acknowledged
 //!               │
 //!          ─► connection.rs      the one packet that the connection waits for, and so the cause
@@ -25,6 +26,7 @@ mod metrics;
 mod report;
 mod rto;
 mod transfers;
+mod turns;
 mod ue;
 mod waterfall;
 mod way;

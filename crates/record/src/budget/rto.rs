@@ -49,6 +49,8 @@ macro_rules! reasons {
 reasons! {
     ChannelSwitch = "channel_switch", "channel switch", Some("budget_spurious_rtos_channel_switch"), None,
         "Timeouts in a silence in which the user was switched, or waited for a channel.";
+    Handover = "handover", "handover", Some("budget_spurious_rtos_handover"), None,
+        "Timeouts in a silence in which the user changed cells.";
     Capacity = "capacity", "wait for capacity", Some("budget_spurious_rtos_capacity"), None,
         "Timeouts in a silence in which the user waited for capacity of a TDD cell.";
     RlcRecovery = "rlc_recovery", "RLC recovery", Some("budget_spurious_rtos_rlc_recovery"), None,
@@ -82,6 +84,7 @@ impl Because {
     fn of_cause(cause: Cause) -> Self {
         match cause {
             Cause::ChannelSwitch => Because::ChannelSwitch,
+            Cause::Handover => Because::Handover,
             Cause::CapacityRequest | Cause::CapacityWait => Because::Capacity,
             Cause::AckChannel | Cause::RlcRecovery => Because::RlcRecovery,
             Cause::CoreQueue | Cause::CoreLoss | Cause::Propagation => Because::CoreDelay,

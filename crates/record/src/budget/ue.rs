@@ -1,19 +1,24 @@
 //! A user equipment: its bearer, both ways, and whether its channels carry data now.
 
-use umts_stack::ids::{ConnectionId, UeId};
+use umts_stack::ids::{ConnectionId, Direction, UeId};
 use umts_stack::network::UeConfig;
 use umts_stack::rnc::rrc::RrcState;
 use umts_stack::trace::Channel;
-use umts_units::Duration;
+use umts_units::{Duration, Time};
 
 use super::bearer::Bearer;
 use super::capacity::Capacity;
+use super::cause::Cause;
+use super::turns::Turns;
 
 #[derive(Debug)]
 pub(super) struct Ue {
     pub cell: usize,
     pub bearers: [Bearer; 2],
     pub capacity: Capacity,
+    pub turns: Turns,
+    /// It is in a layout: several users have a TTI of its DSCH, and whoever has none is told of it.
+    pub has_turns: bool,
     /// Connections that are open.
     pub open: Vec<ConnectionId>,
     /// Data goes on during a switch between CELL_FACH and CELL_DCH.
@@ -43,6 +48,8 @@ impl Ue {
             cell: config.cell,
             bearers: [Bearer::new(&config.rlc), Bearer::new(&config.rlc)],
             capacity: Capacity::default(),
+            turns: Turns::default(),
+            has_turns: config.mobility.is_some(),
             open: Vec::new(),
             data_continues: switching.is_some_and(|switching| switching.rrc.data_continues),
             state: None,
@@ -58,6 +65,15 @@ impl Ue {
     /// Nothing of its data can move.
     pub fn is_cut_off(&self) -> bool {
         self.is_suspended || self.state.is_some_and(|state| !state.carries_data())
+    }
+
+    /// Why what waits for this direction cannot leave at this instant, and until when, as far as it is known.
+    pub fn lacks(&self, direction: Direction, at: Time) -> Option<(Cause, Time)> {
+        let turn = match direction {
+            Direction::Downlink => self.turns.withheld(at),
+            Direction::Uplink => None,
+        };
+        turn.or_else(|| self.capacity.needed(direction).map(|cause| (cause, Time::NEVER)))
     }
 
     /// Whether it shares this channel now.
