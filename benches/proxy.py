@@ -1,8 +1,10 @@
 """`umts proxy` beside its peers on one path: `python benches/proxy.py [--seconds N]`. Nothing passes.
 
-Client, proxy and server are networks of their own, joined by veth. A peer that is not installed is left
-out and told; figures are of one machine at one time: compare those of a
-table. haproxy is looked for in PATH, or where the variable HAPROXY says.
+Client, proxy and server are networks of their own, joined by veth. Each proxy has one thread, and its turn
+several times. Figures are of one machine at one time: compare those of a table, best the ratios below it,
+which are of one turn each. All has the priority of real time, so what else the machine does takes little
+part. A peer that is not installed is left out and told: haproxy is looked for in PATH, or where the variable
+HAPROXY says. pepsal is not among the peers: no registry that this project takes programs from has it.
 """
 
 from __future__ import annotations

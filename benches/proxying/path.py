@@ -10,8 +10,9 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
+from statistics import median
 from typing import Any, NamedTuple
 
 import figures
@@ -61,14 +62,23 @@ def _umts(port: int) -> subprocess.Popen[str]:
     return process
 
 
-@contextmanager
-def haproxy() -> Iterator[Peer]:
+def haproxy() -> AbstractContextManager[Peer]:
     """The peer haproxy with one thread, in TCP mode; it splices where it finds that this pays."""
+    return _haproxy(" option splice-auto\n")
+
+
+def copying_haproxy() -> AbstractContextManager[Peer]:
+    """As it is without that option."""
+    return _haproxy("")
+
+
+@contextmanager
+def _haproxy(option: str) -> Iterator[Peer]:
     program = os.environ.get("HAPROXY") or shutil.which("haproxy")
     if program is None:
         raise FileNotFoundError("haproxy")
     times = "timeout connect 10s\n timeout client 1m\n timeout server 1m\n"
-    lines = f"global\n nbthread 1\n maxconn 4000\ndefaults\n mode tcp\n option splice-auto\n {times}"
+    lines = f"global\n nbthread 1\n maxconn 4000\ndefaults\n mode tcp\n{option} {times}"
     for port in (SENDS, ECHOES):
         lines += f"listen p{port}\n bind {HOST}:{8000 + port}\n server s {SERVER[0]}:{port}\n"
     with tempfile.NamedTemporaryFile("w", suffix=".cfg") as file:
@@ -84,7 +94,18 @@ def haproxy() -> Iterator[Peer]:
 
 
 OURS = "umts proxy"
-PEERS: dict[str, Callable[[], Any]] = {"direct": direct, OURS: ours, "haproxy": haproxy}
+PEERS: dict[str, Callable[[], Any]] = {
+    "direct": direct,
+    OURS: ours,
+    "haproxy": haproxy,
+    "haproxy, copying": copying_haproxy,
+}
+
+TIME_WAITS = "/proc/sys/net/ipv4/tcp_max_tw_buckets"
+"""How many closed connections a network waits for stray segments of."""
+
+PRIORITY = 10
+"""Of real time: above all that has none."""
 
 
 def _ask(peer: Peer, seconds: float, what: str, *more: str) -> Any:
@@ -110,13 +131,27 @@ def _measured(peer: Peer, seconds: float) -> dict[str, float]:
         row[f"CPU s/GB, {flows}"] = (_cpu(peer) - before) / octets * 1e9
     quantiles = _ask(peer, seconds, "exchanges")
     row["100 octets p50 µs"], row["p99 µs"] = quantiles[49] * 1e6, quantiles[98] * 1e6
+    before = _cpu(peer)
     row["connections/s"] = _ask(peer, seconds, "openings")
+    row["CPU µs each"] = (_cpu(peer) - before) / (row["connections/s"] * seconds) * 1e6
     return row
 
 
-def measure(seconds: float, rounds: int = 3) -> None:
-    """Measure all in turn, several times, and print the medians."""
+def _make_alike() -> None:
+    """The conditions of the first who is measured are those of the last."""
+    with suppress(PermissionError):
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+    # Ports of closed connections are taken for a minute, and a kernel that has few free ones searches long.
+    none = f"open({TIME_WAITS!r}, 'w').write('0')"
+    Path(TIME_WAITS).write_text("0")
+    for host in ("client", "server"):
+        at(host, none).communicate()
+
+
+def measure(seconds: float, rounds: int = 5) -> None:
+    """Measure all in turn, several times, and print the medians: of figures, and of ratios within a turn."""
     make_path()
+    _make_alike()
     serving = at("server", SERVE)
     assert serving.stdout is not None
     serving.stdout.readline()
@@ -131,11 +166,14 @@ def measure(seconds: float, rounds: int = 3) -> None:
     columns = list(rows["direct"][0])
     print("".join(f"{name:>20}" for name in ("", *columns)))
     medians = {
-        name: [sorted(row[column] for row in found)[len(found) // 2] for column in columns]
-        for name, found in rows.items()
+        name: [median(row[column] for row in found) for column in columns] for name, found in rows.items()
     }
     for name, values in medians.items():
         print(f"{name:>20}" + "".join(f"{value:>20.2f}" for value in values))
+    for name in (name for name in medians if name not in ("direct", OURS)):
+        pairs = list(zip(rows[OURS], rows[name], strict=True))
+        ratios = [median([own[column] / other[column] for own, other in pairs]) for column in columns]
+        print(f"{'over ' + name:>20}" + "".join(f"{ratio:>20.2f}" for ratio in ratios))
     for place, column in enumerate(columns):
         beside = [f"{name}: {values[place]:.2f}" for name, values in medians.items() if name != OURS]
         beside += [f"{name} is not installed" for name in PEERS if name not in medians]

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use crate::asked::proxy_protocol::header;
 use crate::asked::request::{say, socks5};
 use crate::asked::socks5::reply_of;
-use crate::departure::{Departure, connect};
+use crate::departure::{Departing, Departure, set_out};
 use crate::options::{Destination, is_of_this_host};
 use crate::relay::ended::{Ended, Side};
 use crate::relay::tcp_info::Leg;
@@ -42,12 +42,26 @@ pub struct Record {
 /// Takes a client to its server. From now on it is recorded: what is never begun, since all end before, is told like the rest.
 pub fn serve(worker: Arc<Worker>, client: TcpStream, address: SocketAddr) -> impl Future<Output = ()> {
     let record = Record::new(worker, address);
-    serve_recorded(record, client)
+    let departing = at_once(&record.worker.common);
+    serve_recorded(record, client, departing)
 }
 
-async fn serve_recorded(mut record: Record, client: TcpStream) {
+/// Where all go to one server a client is on its way before others' octets have their turn.
+fn at_once(common: &Common) -> Option<io::Result<Departing>> {
+    match &common.options.destination {
+        // Who may be the proxy itself is looked at first.
+        Destination::Fixed(servers) if !common.outgoing.are_any() => {
+            servers.first().map(|&first| set_out(first, &common.server, &common.outgoing, None))
+        }
+        _ => None,
+    }
+}
+
+async fn serve_recorded(mut record: Record, client: TcpStream, departing: Option<io::Result<Departing>>) {
     let (worker, address) = (record.worker.clone(), record.client);
-    let reached = unless_broken(&client, reach(&worker.common, &client, address)).await;
+    // Apart, so that a connection does not keep room for its beginning as long as it lives.
+    let reaching = Box::pin(reach(&worker.common, &client, address, departing));
+    let reached = unless_broken(&client, reaching).await;
     match reached {
         Ok(Reached { server, address, departure: _departure }) => {
             record.connected = Some(record.since.elapsed());
@@ -84,35 +98,40 @@ async fn unless_broken<R>(
 }
 
 /// A server, and that the proxy is connected to it.
-struct Reached<'a> {
+struct Reached {
     server: TcpStream,
     address: SocketAddr,
-    departure: Departure<'a>,
+    departure: Option<Departure>,
 }
 
 /// A connection to where the client wants to go; whoever is to hear of it has heard.
-async fn reach<'a>(
-    common: &'a Common,
+async fn reach(
+    common: &Common,
     client: &TcpStream,
     address: SocketAddr,
-) -> Result<Reached<'a>, Ended> {
-    let own = unmapped(client.local_addr().map_err(|error| Ended::of_error(Side::Client, &error))?);
-    if common.outgoing.has(address, own) {
+    departing: Option<io::Result<Departing>>,
+) -> Result<Reached, Ended> {
+    let own = || match client.local_addr() {
+        Ok(own) => Ok(unmapped(own)),
+        Err(error) => Err(Ended::of_error(Side::Client, &error)),
+    };
+    if common.outgoing.are_any() && common.outgoing.has(address, own()?) {
         return Err(Ended::Loop);
     }
     let is_asked = common.options.destination == Destination::Socks5;
     let patience = common.options.connect_timeout;
     let reached = match &common.options.destination {
-        Destination::Fixed(servers) => first_of(common, servers, None).await,
+        Destination::Fixed(servers) => first_of(common, servers, None, departing).await,
         Destination::Original(_) => {
+            let own = own()?;
             if own.port() == common.listen.port() && is_of_this_host(own.ip()) {
                 return Err(Ended::Loop);
             }
-            first_of(common, &[own], Some(address)).await
+            first_of(common, &[own], Some(address), None).await
         }
         Destination::Socks5 => {
             let servers = timeout(patience, socks5(client)).await.unwrap_or(Err(Ended::BadRequest))?;
-            first_of(common, &servers, None).await
+            first_of(common, &servers, None, None).await
         }
     };
     if is_asked {
@@ -121,22 +140,26 @@ async fn reach<'a>(
     }
     let reached = reached.map_err(|error| failure(&error))?;
     if common.options.tells_client {
-        let words = header(address, own);
+        let words = header(address, own()?);
         say(&reached.server, &words).await.map_err(|error| Ended::of_error(Side::Server, &error))?;
     }
     Ok(reached)
 }
 
-/// A connection to the first of these that answers.
-async fn first_of<'a>(
-    common: &'a Common,
+/// A connection to the first of these that answers. To the very first one somebody may be on the way.
+async fn first_of(
+    common: &Common,
     servers: &[SocketAddr],
     client: Option<SocketAddr>,
-) -> io::Result<Reached<'a>> {
+    mut departing: Option<io::Result<Departing>>,
+) -> io::Result<Reached> {
     let mut found = io::Error::from(io::ErrorKind::HostUnreachable);
     for &address in servers {
-        let connecting = connect(address, &common.server, &common.outgoing, client);
-        found = match timeout(common.options.connect_timeout, connecting).await {
+        let departing = departing.take();
+        let departing =
+            departing.unwrap_or_else(|| set_out(address, &common.server, &common.outgoing, client));
+        let arriving = async { departing?.arrived().await };
+        found = match timeout(common.options.connect_timeout, arriving).await {
             Ok(Ok((server, departure))) => return Ok(Reached { server, address, departure }),
             Ok(Err(error)) => error,
             Err(_) => io::ErrorKind::TimedOut.into(),

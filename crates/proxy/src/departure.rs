@@ -5,22 +5,34 @@ use std::collections::BTreeSet;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use nix::libc::{EADDRINUSE, EADDRNOTAVAIL, EINPROGRESS};
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
+use tokio::io::Interest;
 use tokio::net::TcpStream;
 
 use crate::sockets::Told;
 
-/// The proxy's own connections, as those who accept them see them: where from, and where to.
-#[derive(Debug, Default)]
+/// The proxy's own connections that may come back to it, as those who accept them see them: where from, and where to.
+#[derive(Debug)]
 pub struct Outgoing {
+    listen: u16,
     known: Mutex<BTreeSet<(SocketAddr, SocketAddr)>>,
     other_ports: AtomicU64,
 }
 
 impl Outgoing {
+    /// None yet, of a proxy whose clients connect to this port.
+    pub fn new(listen: u16) -> Self {
+        Outgoing { listen, known: Mutex::default(), other_ports: AtomicU64::new(0) }
+    }
+
+    /// Whether there are any: as a rule there are none, and nobody has to be asked where a client came to.
+    pub fn are_any(&self) -> bool {
+        !self.known().is_empty()
+    }
+
     /// Whether a client is the proxy itself: it would connect to itself for ever. Its address alone does not say: a client
     /// on this host may have the same port towards the proxy as the proxy has towards a server.
     pub fn has(&self, client: SocketAddr, own: SocketAddr) -> bool {
@@ -32,6 +44,11 @@ impl Outgoing {
         self.other_ports.load(Ordering::Relaxed)
     }
 
+    fn depart(self: &Arc<Self>, from: SocketAddr, to: SocketAddr) -> Departure {
+        self.known().insert((from, to));
+        Departure { ends: (from, to), known: self.clone() }
+    }
+
     fn known(&self) -> MutexGuard<'_, BTreeSet<(SocketAddr, SocketAddr)>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -39,29 +56,34 @@ impl Outgoing {
 
 /// A connection to a server, known to come from the proxy as long as this lives.
 #[derive(Debug)]
-pub struct Departure<'a> {
-    ends: Option<(SocketAddr, SocketAddr)>,
-    known: &'a Outgoing,
+pub struct Departure {
+    ends: (SocketAddr, SocketAddr),
+    known: Arc<Outgoing>,
 }
 
-impl Drop for Departure<'_> {
+impl Drop for Departure {
     fn drop(&mut self) {
-        if let Some(ends) = self.ends {
-            self.known.known().remove(&ends);
-        }
+        self.known.known().remove(&self.ends);
     }
 }
 
-/// Connects to a server, in the name of a client if one is given.
+/// A connection on its way to a server.
+#[derive(Debug)]
+pub struct Departing {
+    stream: TcpStream,
+    departure: Option<Departure>,
+}
+
+/// Sets out to a server, in the name of a client if one is given.
 ///
 /// # Errors
-/// The kernel's: it is refused, or there is no way.
-pub async fn connect<'a>(
+/// The kernel's: there is no way.
+pub fn set_out(
     to: SocketAddr,
     server: &Told,
-    known: &'a Outgoing,
+    known: &Arc<Outgoing>,
     client: Option<SocketAddr>,
-) -> io::Result<(TcpStream, Departure<'a>)> {
+) -> io::Result<Departing> {
     let socket = match client {
         None => open(to, server, None)?,
         Some(client) => open(to, server, Some(client)).or_else(|error| {
@@ -74,11 +96,26 @@ pub async fn connect<'a>(
         })?,
     };
     let stream = TcpStream::from_std(socket.into())?;
-    let ends = if client.is_none() { Some((stream.local_addr()?, to)) } else { None };
-    known.known().extend(ends);
-    let departure = Departure { ends, known };
-    stream.writable().await?;
-    stream.take_error()?.map_or(Ok((stream, departure)), Err)
+    let may_come_back = client.is_none() && to.port() == known.listen;
+    let departure = if may_come_back { Some(known.depart(stream.local_addr()?, to)) } else { None };
+    Ok(Departing { stream, departure })
+}
+
+impl Departing {
+    /// The connection, when the server has answered.
+    ///
+    /// # Errors
+    /// The kernel's: it is refused, or there is no way.
+    pub async fn arrived(self) -> io::Result<(TcpStream, Option<Departure>)> {
+        let Departing { stream, departure } = self;
+        let ready = stream.ready(Interest::WRITABLE | Interest::ERROR).await?;
+        // Whoever is only writable is connected: there is nothing to be asked.
+        let has_failed = ready.is_error() || ready.is_write_closed();
+        match if has_failed { stream.take_error()? } else { None } {
+            Some(error) => Err(error),
+            None => Ok((stream, departure)),
+        }
+    }
 }
 
 /// A socket that is on its way.
@@ -106,20 +143,48 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
         runtime.block_on(async {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-            let known = Outgoing::default();
-            let told = Told { side: SideOptions::default(), user_timeout: None, mark: None };
             let own = listener.local_addr().unwrap();
-            let connecting = connect(own, &told, &known, None);
-            let (_stream, departure) = connecting.await.unwrap();
+            let known = Arc::new(Outgoing::new(own.port()));
+            let told = Told { side: SideOptions::default(), user_timeout: None, mark: None };
+            let departing = set_out(own, &told, &known, None).unwrap();
+            let (_stream, departure) = departing.arrived().await.unwrap();
             let (_accepted, client) = listener.accept().await.unwrap();
-            assert!(known.has(client, own));
+            assert!(known.are_any() && known.has(client, own));
             let other = "127.0.0.1:9".parse().unwrap();
             assert!(
                 !known.has(client, other),
                 "a port of its own may be a client's too, towards another end"
             );
             drop(departure);
-            assert!(!known.has(client, own));
+            assert!(!known.are_any());
+        });
+    }
+
+    #[test]
+    fn what_goes_to_another_port_cannot_come_back_to_the_proxy() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        runtime.block_on(async {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let there = listener.local_addr().unwrap();
+            let known = Arc::new(Outgoing::new(there.port() ^ 1));
+            let told = Told { side: SideOptions::default(), user_timeout: None, mark: None };
+            let (_stream, departure) = set_out(there, &told, &known, None).unwrap().arrived().await.unwrap();
+            assert!(departure.is_none() && !known.are_any());
+        });
+    }
+
+    #[test]
+    fn who_is_refused_hears_of_it() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+        runtime.block_on(async {
+            let closed = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+            let told = Told { side: SideOptions::default(), user_timeout: None, mark: None };
+            let known = Arc::new(Outgoing::new(1));
+            let refused = match set_out(closed, &told, &known, None) {
+                Ok(departing) => departing.arrived().await.map(drop),
+                Err(error) => Err(error),
+            };
+            assert_eq!(refused.map_err(|error| error.kind()), Err(io::ErrorKind::ConnectionRefused));
         });
     }
 }

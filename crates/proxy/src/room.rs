@@ -102,9 +102,9 @@ mod tests {
     #[test]
     fn descriptors_bound_the_connections() {
         let room = Room::of(&options(&[]), 20_000).unwrap();
-        assert_eq!((room.connections, room.buffer, room.chunk), (9_899, None, 262_144));
+        assert_eq!((room.connections, room.buffer, room.chunk), (9_931, None, 524_288));
         let error = Room::of(&options(&[("--connections", "10000")]), 20_000).unwrap_err().to_string();
-        assert!(error.starts_with("--connections 10000: 20000 descriptors fit 9899; raise"), "{error}");
+        assert!(error.starts_with("--connections 10000: 20000 descriptors fit 9931; raise"), "{error}");
     }
 
     #[test]

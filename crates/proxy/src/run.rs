@@ -14,6 +14,7 @@ use socket2::Socket;
 use tokio::sync::watch;
 use tokio::time::sleep;
 
+use crate::departure::Outgoing;
 use crate::error::{ProxyError, system, wrong};
 use crate::interception::{Interception, Least, PathSettings, Paths, Slot, lay_down};
 use crate::options::{Destination, Options, SideOptions};
@@ -101,7 +102,8 @@ pub fn run(
         sides,
     };
     let bounds = Bounds { chunk: room.chunk, idle: options.idle_timeout };
-    let (open, counts, outgoing) = Default::default();
+    let (open, counts) = Default::default();
+    let outgoing = Arc::new(Outgoing::new(address.port()));
     let room = room.connections;
     let common =
         Arc::new(Common { options, server, bounds, room, open, counts, log, outgoing, listen: address });

@@ -56,7 +56,10 @@ impl Told {
         if let Some(mark) = self.mark {
             socket.set_mark(mark)?;
         }
-        socket.set_tcp_user_timeout(self.user_timeout)
+        if self.user_timeout.is_some() {
+            socket.set_tcp_user_timeout(self.user_timeout)?;
+        }
+        Ok(())
     }
 
     fn effective(&self, socket: &SockRef<'_>) -> io::Result<Effective> {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::Poll;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::connection::serve;
 use crate::departure::Outgoing;
@@ -47,7 +48,7 @@ pub struct Common {
     /// Where a line for every connection goes.
     pub log: Option<Log>,
     /// Where the proxy's own connections come from: a client who is among them is the proxy itself.
-    pub outgoing: Outgoing,
+    pub outgoing: Arc<Outgoing>,
 }
 
 /// How far the proxy is.
@@ -146,9 +147,19 @@ impl Worker {
 }
 
 async fn accept_all(worker: &Arc<Worker>, listener: &TcpListener) {
+    // A timer that is due before all others makes the event queue look anew at when to wake, by a call of the kernel. As long
+    // as this one is due no connection's is the first.
+    let least = worker.common.options.connect_timeout.min(worker.common.options.idle_timeout);
+    let mut first_due = pin!(sleep(Duration::ZERO));
     loop {
         match listener.accept().await {
-            Ok((client, address)) => worker.take(client, unmapped(address)),
+            Ok((client, address)) => {
+                let now = Instant::now();
+                if first_due.deadline() <= now {
+                    first_due.as_mut().reset(now + least);
+                }
+                worker.take(client, unmapped(address));
+            }
             // Of one client: it went away meanwhile.
             Err(error) if error.kind() == io::ErrorKind::ConnectionAborted => {}
             // Of this host: it waits in the listener's queue until there is something again.
@@ -164,8 +175,8 @@ pub fn unmapped(address: SocketAddr) -> SocketAddr {
 
 /// Does something until it is done or the stage is reached.
 async fn until(stage: &mut watch::Receiver<Stage>, reached: Stage, action: impl Future<Output = ()>) {
-    let mut action = std::pin::pin!(action);
-    let mut end = std::pin::pin!(stage.wait_for(|&stage| stage >= reached));
+    let mut action = pin!(action);
+    let mut end = pin!(stage.wait_for(|&stage| stage >= reached));
     std::future::poll_fn(|cx| match (action.as_mut().poll(cx), end.as_mut().poll(cx)) {
         (Poll::Pending, Poll::Pending) => Poll::Pending,
         _ => Poll::Ready(()),
@@ -204,7 +215,7 @@ mod tests {
             open: AtomicUsize::new(0),
             counts: Counts::default(),
             log: None,
-            outgoing: Outgoing::default(),
+            outgoing: Arc::new(Outgoing::new(listen.port())),
         });
         let (_tell, stage) = watch::channel(stage);
         Worker::new(common.clone()).work(listener, stage).expect("an event queue");

@@ -130,9 +130,11 @@ impl Both<'_> {
         let (client, server) = (&joined.client, &joined.server);
         let ends = [(client, server), (server, client)];
         let sides = [[Side::Client, Side::Server], [Side::Server, Side::Client]];
-        for (at, way) in self.ways.iter_mut().enumerate() {
+        for at in 0..2 {
+            let is_last = self.ways[1 - at].is_over;
             let (pipes, passed) = ((self.pipes, chunk), &joined.passed[at]);
-            if let Poll::Ready(Err(broken)) = way.poll(cx, ends[at], pipes, passed, has_moved) {
+            let moved = self.ways[at].poll(cx, ends[at], pipes, passed, (is_last, &mut *has_moved));
+            if let Poll::Ready(Err(broken)) = moved {
                 let [source, sink] = sides[at];
                 return Poll::Ready(match broken {
                     Broken::Source(error) => Ended::of_error(source, &error),

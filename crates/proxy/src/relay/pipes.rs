@@ -1,4 +1,4 @@
-//! Pipes through which octets are spliced, so that they never come into this process's memory.
+//! Pipes through which octets are spliced, so that they never come into this process's memory unless they are few.
 //!
 //! A connection takes one when there is something to move and gives it back as soon as it is empty. One that a slow reader
 //! leaves full stays with its connection, but only so many: beyond that its octets are moved to memory, and the pipe is
@@ -11,11 +11,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::unistd::pipe2;
 
-/// Pipes of one worker that may stand full.
-pub const MOST_FULL: usize = 64;
+/// Pipes of one worker that may stand full: all pipes of a user without rights share 64 MiB, then they become small.
+pub const MOST_FULL: usize = 32;
 
-/// Octets that one can hold: the fewer turns for the same octets, the less the kernel does.
-pub const SIZE: i32 = 1 << 18;
+/// Octets that are copied rather than spliced: of so few the pipe is dearer than the copy.
+pub const FEW: usize = 1 << 14;
+
+/// Octets that one can hold. The fewer turns for the same octets the less the kernel does: with four flows, half of this takes
+/// half as much time again.
+pub const SIZE: i32 = 1 << 19;
 
 /// Two descriptors, and what is in between.
 #[derive(Debug)]
@@ -36,9 +40,16 @@ impl Pipe {
 }
 
 /// Those of one worker.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Pipes {
     pool: Mutex<Pool>,
+    few: Mutex<[u8; FEW]>,
+}
+
+impl Default for Pipes {
+    fn default() -> Self {
+        Pipes { pool: Mutex::default(), few: Mutex::new([0; FEW]) }
+    }
 }
 
 #[derive(Debug, Default)]
@@ -72,6 +83,11 @@ impl Pipes {
     /// One that stood full does no more.
     pub fn emptied(&self) {
         self.pool().full -= 1;
+    }
+
+    /// Where a few octets are between being read and being written.
+    pub fn few(&self) -> MutexGuard<'_, [u8; FEW]> {
+        self.few.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn pool(&self) -> MutexGuard<'_, Pool> {

@@ -12,7 +12,7 @@ use socket2::SockRef;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
-use crate::relay::pipes::{Pipe, Pipes};
+use crate::relay::pipes::{FEW, Pipe, Pipes};
 
 /// Times that one way moves something before others of the same worker get their turn.
 const TURN: u32 = 16;
@@ -56,24 +56,26 @@ enum Held {
 #[derive(Debug, Default)]
 pub struct Way {
     held: Held,
+    /// There was much last time, so there will be: it is spliced.
+    is_much: bool,
     /// Of `held`: a pipe that the pool counts as full.
     is_counted: bool,
     has_source_ended: bool,
-    /// The sink has got everything and the end.
+    /// The sink has got everything and, where it is not closed now, the end.
     pub is_over: bool,
     stalled_since: Option<Instant>,
 }
 
 impl Way {
     /// Moves what can be moved, at most `chunk` octets at once. Ready when the sink got the end; `has_moved` is set if
-    /// anything happened.
+    /// anything happened. If the other way is over already both sockets are closed now, which tells the sink of the end.
     pub fn poll(
         &mut self,
         cx: &mut Context<'_>,
         (source, sink): (&TcpStream, &TcpStream),
         (pipes, chunk): (&Pipes, usize),
         passed: &Passed,
-        has_moved: &mut bool,
+        (is_last, has_moved): (bool, &mut bool),
     ) -> Poll<Result<(), Broken>> {
         if self.is_over {
             return Poll::Ready(Ok(()));
@@ -82,12 +84,16 @@ impl Way {
             if !matches!(self.held, Held::Nothing) {
                 ready!(self.poll_write(cx, sink, pipes, passed))?;
             } else if self.has_source_ended {
-                SockRef::from(sink).shutdown(std::net::Shutdown::Write).map_err(Broken::Sink)?;
+                if !is_last {
+                    SockRef::from(sink).shutdown(std::net::Shutdown::Write).map_err(Broken::Sink)?;
+                }
                 self.is_over = true;
                 *has_moved = true;
                 return Poll::Ready(Ok(()));
+            } else if self.is_much {
+                ready!(self.poll_splice(cx, source, pipes, chunk, passed))?;
             } else {
-                ready!(self.poll_read(cx, source, pipes, chunk, passed))?;
+                ready!(self.poll_copy(cx, (source, sink), (pipes, chunk), passed))?;
             }
             *has_moved = true;
         }
@@ -95,7 +101,43 @@ impl Way {
         Poll::Pending
     }
 
-    fn poll_read(
+    /// Hands a few octets on, if that can be done at once; otherwise they are held in memory.
+    fn poll_copy(
+        &mut self,
+        cx: &mut Context<'_>,
+        (source, sink): (&TcpStream, &TcpStream),
+        (pipes, chunk): (&Pipes, usize),
+        passed: &Passed,
+    ) -> Poll<Result<(), Broken>> {
+        let mut few = pipes.few();
+        let few = &mut few[..chunk.min(FEW)];
+        loop {
+            ready!(source.poll_read_ready(cx)).map_err(Broken::Source)?;
+            let octets = match source.try_read(few) {
+                Ok(0) => {
+                    self.has_source_ended = true;
+                    return Poll::Ready(Ok(()));
+                }
+                Ok(octets) => octets,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+                Err(error) => return Poll::Ready(Err(Broken::Source(error))),
+            };
+            self.is_much = octets == few.len();
+            let done = match sink.try_write(&few[..octets]) {
+                Ok(done) => done,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+                Err(error) => return Poll::Ready(Err(Broken::Sink(error))),
+            };
+            passed.octets.fetch_add(done as u64, Ordering::Relaxed);
+            if done < octets {
+                passed.held.store((octets - done) as u64, Ordering::Relaxed);
+                self.held = Held::Memory(few[done..octets].into(), 0);
+            }
+            return Poll::Ready(Ok(()));
+        }
+    }
+
+    fn poll_splice(
         &mut self,
         cx: &mut Context<'_>,
         source: &TcpStream,
@@ -114,6 +156,7 @@ impl Way {
                 }
                 Ok(octets) => {
                     passed.held.store(octets as u64, Ordering::Relaxed);
+                    self.is_much = octets >= chunk.min(FEW);
                     self.held = Held::Pipe(pipe, octets);
                     return Poll::Ready(Ok(()));
                 }
