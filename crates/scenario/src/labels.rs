@@ -177,6 +177,7 @@ const LABELS: &[(&str, &str)] = &[
     ("flow.web.truncation", "Truncation of sizes"),
     ("flow.web.variant", "Packet calls"),
     ("flow.web.whole_segments", "Objects of whole segments"),
+    ("handover.buffer", "Buffer at a handover"),
     ("handover.hysteresis", "Hysteresis of handover"),
     ("handover.interruption", "Interruption by a handover"),
     ("handover.rlc", "RLC at a handover"),

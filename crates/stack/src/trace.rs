@@ -313,6 +313,8 @@ pub enum TraceEvent {
     // ── Cells that share their radio: the downlink of a layout ───────────────────────────────────────────────────
     /// A UE is in another cell from now on, and has no turn on its DSCH for so long.
     Handover { ue: UeId, from: u16, to: u16, interruption: Duration },
+    /// SDUs for a UE of which nothing was sent were lost with the buffer of the cell that it left, of so many octets.
+    HandoverLost { ue: UeId, cell: u16, size: Bytes },
     /// A TTI of the DSCH is a UE's: its format, which holds so many `blocks`, of which RLC used `sent`, with the code of this
     /// spreading factor, where `wanted` was asked for, and of this power in mW. `code` counts among the codes of the factor.
     DschGranted {

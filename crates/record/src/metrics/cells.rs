@@ -55,6 +55,7 @@ impl SectorRecorder {
             }
             TraceEvent::DschPostponed { why, .. } => totals.postponed[reason(why)] += 1,
             TraceEvent::Handover { .. } => totals.handovers += 1,
+            TraceEvent::HandoverLost { size: Bytes(octets), .. } => totals.handover_lost += octets,
             TraceEvent::SduQueued { direction: Direction::Downlink, size: Bytes(octets), .. } => {
                 totals.offered += octets;
             }

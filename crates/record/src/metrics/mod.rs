@@ -231,6 +231,7 @@ impl TraceSink<TraceEvent> for Metrics {
                 self.sectors(at, event);
             }
             TraceEvent::Handover { .. }
+            | TraceEvent::HandoverLost { .. }
             | TraceEvent::DschGranted { .. }
             | TraceEvent::DschPostponed { .. }
             | TraceEvent::CellPower { .. } => self.sectors(at, event),

@@ -323,6 +323,8 @@ pub(super) struct SectorTotals {
     /// For lack of codes, power, credit; because of a handover.
     pub postponed: [u64; 4],
     pub handovers: u64,
+    /// Octets of SDUs lost with the buffers of cells that were left.
+    pub handover_lost: u64,
     /// Octets of downlink SDUs that came.
     pub offered: u64,
     pub delay_steps: Intervals,

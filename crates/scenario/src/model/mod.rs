@@ -37,7 +37,7 @@ pub use calls::Calls;
 pub use cell::{Admission, Bearer, Cell, Dch, Fach, FachScheduling, Iub, IubTiming, Rach, RachAccess, TTIS};
 pub(crate) use cell::{default_cells, default_sector};
 pub use dsch::{Blocks, Dsch, DschFormat, TreeShare};
-pub use handover::{Handover, RlcAtHandover};
+pub use handover::{BufferAtHandover, Handover, RlcAtHandover};
 pub use impairment::{Action, Impairment, PacketChoice, PacketKind};
 pub(crate) use layout::BEST;
 pub use layout::{Border, Layout, Site};

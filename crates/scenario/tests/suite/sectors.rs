@@ -38,7 +38,9 @@ fn users_are_on_the_dsch_and_calls_are_not_counted() {
 #[test]
 fn it_is_written_and_read_again() {
     let scenario =
-        load(&with("REST", "[handover]\nhysteresis = \"3 dB\"\nrlc = \"reestablished\"")).unwrap().scenario;
+        load(&with("REST", "[handover]\nhysteresis = \"3 dB\"\nrlc = \"reestablished\"\nbuffer = \"lost\""))
+            .unwrap()
+            .scenario;
     let again = load(&scenario.to_toml()).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
     assert_eq!(again, scenario);
     assert_eq!(again.handover.as_ref().expect("it is written").hysteresis.0, 3.0);
@@ -95,6 +97,7 @@ fn what_cannot_be_meant_is_told_with_its_place() {
             "10 s",
         ),
         (with("REST", "[handover]\nrlc = \"lost\""), "handover.rlc", "lost", "kept"),
+        (with("REST", "[handover]\nbuffer = \"gone\""), "handover.buffer", "gone", "lost"),
         (no_layout(&with("CELL", "[cell.power]")), "cell.0.power", "no layout", "add [layout]"),
         (no_layout(&with("CELL", "[cell.dsch]")), "cell.0.dsch", "no layout", "add [layout]"),
         (no_layout(&with("REST", "[handover]")), "handover", "no layout", "add [layout]"),

@@ -19,6 +19,7 @@ mod rlc_captures;
 mod rrc;
 mod runs;
 mod schedulers;
+mod sectors;
 mod sharing;
 mod tdd;
 mod traffic;

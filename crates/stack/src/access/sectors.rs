@@ -4,7 +4,7 @@
 mod tests;
 
 use umts_kernel::{EventQueue, Phase, TraceSink};
-use umts_units::Time;
+use umts_units::{Bytes, Time};
 
 use super::Access;
 use super::carrier::CarrierKey;
@@ -14,7 +14,7 @@ use crate::Step;
 use crate::event::Event;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
 use crate::rnc::SchedulerKind;
-use crate::rnc::sectors::{Change, RlcAtHandover};
+use crate::rnc::sectors::{BufferAtHandover, Change, RlcAtHandover};
 use crate::trace::TraceEvent;
 use crate::ue::ChannelConfig;
 
@@ -67,16 +67,39 @@ impl Access {
 
     /// A UE is in another cell from now on. What is on its way arrives, unless RLC begins anew.
     fn change_cell<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, change: Change) {
-        let Change { ue, from, to, interruption, rlc } = change;
+        let Change { ue, from, to, how } = change;
+        let interruption = how.interruption;
         step.cx.record(|| TraceEvent::Handover { ue, from: from.0, to: to.0, interruption });
         let context = &mut self.ues[ue];
         context.cell = to;
         context.legs.iter_mut().for_each(|leg| leg.cell = to);
-        if rlc == RlcAtHandover::Reestablished {
+        if how.rlc == RlcAtHandover::Reestablished {
             context.reestablish(&mut step.cx);
+        }
+        if how.buffer == BufferAtHandover::Lost {
+            self.lose_buffer(step, ue, from);
+        }
+        if (how.rlc, how.buffer) != (RlcAtHandover::Kept, BufferAtHandover::Kept) {
             self.rlc_changed(step, ue, Direction::Downlink);
         }
         self.move_uplink(step, ue, to);
+    }
+
+    /// What was buffered for a UE in the cell that it has left is lost.
+    fn lose_buffer<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId, from: CellId) {
+        let context = &mut self.ues[ue];
+        let rlc = &mut context.rlc[Direction::Downlink.index()];
+        let before = rlc.buffer_occupancy();
+        rlc.lose_unsent(&mut step.cx);
+        let octets = before - rlc.buffer_occupancy();
+        if octets > Bytes::ZERO {
+            step.cx.record(|| TraceEvent::HandoverLost { ue, cell: from.0, size: octets });
+        }
+        if !rlc.has_work(step.cx.now) {
+            let id = context.leg(Direction::Downlink).carrier;
+            let Sharing::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
+            sectors.rests(ue);
+        }
     }
 
     /// The DCH of the uplink is one of the new cell.

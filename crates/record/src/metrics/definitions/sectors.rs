@@ -53,6 +53,8 @@ metrics! { SECTORS: SectorTotals;
         => |t| percent(t.postponed[HANDOVER], t.requests());
     "handovers" "Handovers" ["1"] "Times that a user with something to send changed cells." = "handovers" / ""
         => |t| count(t.handovers);
+    "handover_lost_octets" "Lost by handovers" ["B"] "Octets of SDUs lost with the buffers of cells that their users left." = "octets of those SDUs" / ""
+        => |t| count(t.handover_lost);
     "sdu_delay_step_ms" "Steps of the SDU delay" ["ms"] "By how much the delay of a downlink SDU differs from that of the user's SDU before: the other reading of jitter." = "sum of the differences" / "SDUs with one before"
         => |t| t.delay_step_ms();
 }

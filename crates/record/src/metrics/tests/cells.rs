@@ -25,6 +25,7 @@ fn story() -> Story {
     story.event(postponed(Postponed::Codes)).event(postponed(Postponed::Power)).event(handover);
     story.at(20).event(power(0, 100.0, 0.5)).event(power(1, 900.0, 1.25));
     story.event(granted(1, [128, 128], [1, 1])).event(postponed(Postponed::Credit));
+    story.event(TraceEvent::HandoverLost { ue: UeId(1), cell: 0, size: Bytes(1500) });
     story.event(TraceEvent::SduQueued { ue: UeId(1), direction: DOWN, sdu: PacketId(1), size: Bytes(500) });
     for (ue, entered) in [(1, 10), (2, 0), (1, 5), (1, 18)] {
         let (ue, sdu) = (UeId(ue), PacketId(1));
@@ -63,6 +64,7 @@ fn load_power_and_grants_of_all_cells() {
             ("dsch_postponed_credit_pct", 100.0 / 6.0),
             ("dsch_postponed_handover_pct", 0.0),
             ("handovers", 1.0),
+            ("handover_lost_octets", 1500.0),
             // The user's own SDUs took 10, 15 and 2 ms.
             ("sdu_delay_step_ms", 9.0),
         ],

@@ -280,6 +280,15 @@ impl Buffer {
         }
     }
 
+    /// Gives up all SDUs of which nothing was sent.
+    pub fn discard_all_unsent(&mut self, mut given_up: impl FnMut(Sdu)) {
+        let begun = usize::from(self.head_sent > 0);
+        for sdu in self.queue.drain(begun..) {
+            self.octets -= sdu.size().0;
+            given_up(sdu);
+        }
+    }
+
     /// Takes the first SDU whole, if nothing of it was sent.
     pub fn take_whole(&mut self) -> Option<Sdu> {
         debug_assert!(self.head_sent == 0, "whole SDUs and parts are not mixed");

@@ -280,6 +280,15 @@ impl Rlc {
         );
     }
 
+    /// The SDUs of which nothing was sent are lost; what was begun goes on.
+    pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        in_any_mode!(
+            self,
+            entity => entity.lose_unsent(cx),
+            wired => wired.watched(cx, |rlc, cx| rlc.lose_unsent(cx))
+        );
+    }
+
     /// What waits to be sent: what a scheduler asks for.
     pub fn backlog(&self) -> Backlog {
         in_any_mode!(self, entity => entity.backlog(), wired => wired.inner.backlog())

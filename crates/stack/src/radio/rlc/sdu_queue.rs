@@ -52,6 +52,14 @@ impl SduQueue {
         started
     }
 
+    /// Gives up the SDUs of which nothing was sent.
+    pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        let mut given_up = Vec::new();
+        self.buffer.discard_all_unsent(|sdu| given_up.push(sdu));
+        given_up.iter().for_each(|sdu| self.record_discarded(cx, sdu));
+        self.record_level(cx);
+    }
+
     /// SDUs that came at this instant or before are too old now; `None` if none is.
     fn too_old(&self, now: Time) -> Option<Time> {
         let age = self.timer_discard?;

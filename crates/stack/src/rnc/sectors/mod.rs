@@ -69,6 +69,8 @@ pub struct HandoverConfig {
     pub interruption: Duration,
     /// What becomes of RLC.
     pub rlc: RlcAtHandover,
+    /// What becomes of what it has not begun to send.
+    pub buffer: BufferAtHandover,
 }
 
 /// What becomes of a user's RLC entities when it changes cells.
@@ -81,6 +83,18 @@ pub enum RlcAtHandover {
     Kept,
     /// They begin anew; SDUs of which something was sent are lost.
     Reestablished,
+}
+
+/// What becomes of the SDUs at the RNC of which nothing was sent when their user changes cells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum BufferAtHandover {
+    /// They are sent in the new cell.
+    #[default]
+    Kept,
+    /// They are lost, as if each cell had a buffer of its own. What is begun goes on, unless `rlc` begins anew.
+    Lost,
 }
 
 /// Calls of one kind with their link.

@@ -1,8 +1,8 @@
 //! The users of DSCHs: where they are, which cell they are in, and whether somebody looks at them.
 
-use umts_units::{Bytes, Duration, Time};
+use umts_units::{Bytes, Time};
 
-use super::{RlcAtHandover, Sectors};
+use super::{HandoverConfig, Sectors};
 use crate::environment::interference::from_others;
 use crate::environment::{Environment, Mobile, MobilityConfig, best_cell};
 use crate::ids::{CellId, Direction, UeId};
@@ -10,7 +10,7 @@ use crate::rnc::calls::{Loops, Where};
 use crate::ue::Ues;
 
 /// A UE is in another cell from now on.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Change {
     /// Which UE.
     pub ue: UeId,
@@ -18,10 +18,8 @@ pub struct Change {
     pub from: CellId,
     /// Where it is.
     pub to: CellId,
-    /// How long it has no turn on the DSCH.
-    pub interruption: Duration,
-    /// What becomes of its RLC entities.
-    pub rlc: RlcAtHandover,
+    /// How that is done.
+    pub how: HandoverConfig,
 }
 
 /// One user.
@@ -140,8 +138,7 @@ impl Sectors {
         let user = self.users.get_mut(ue);
         self.environment.measure(&mut user.mobile, now);
         let (from, to) = (user.cell, self.selection.better(user.cell, user.mobile.gains())?);
-        let interruption = self.handover.interruption;
-        (user.cell, user.silent_until) = (to, now + interruption);
+        (user.cell, user.silent_until) = (to, now + self.handover.interruption);
         let [old, new] = self.cells.get_disjoint_mut([from.index(), to.index()]).expect("two cells");
         if let Ok(at) = old.ready.binary_search(&ue) {
             old.ready.remove(at);
@@ -152,7 +149,7 @@ impl Sectors {
         if let Some(credit) = old.mac.leave(ue) {
             new.mac.join(ue, credit);
         }
-        Some(Change { ue, from, to, interruption, rlc: self.handover.rlc })
+        Some(Change { ue, from, to, how: self.handover })
     }
 
     /// The same for calls, which have nothing to lose.

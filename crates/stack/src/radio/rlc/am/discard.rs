@@ -112,6 +112,24 @@ impl Sender {
         self.await_discard(config, timers);
     }
 
+    /// All SDUs of which nothing was sent are lost; the receiver knows nothing of them. The last PDU that was sent is now the
+    /// last one in the buffer, and did not poll as such.
+    pub(super) fn lose_unsent<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+    ) {
+        let mut unsent = Vec::new();
+        self.buffer.discard_all_unsent(|sdu| unsent.push(sdu));
+        let is_last = !unsent.is_empty() && self.buffer.is_empty() && self.vt_a < self.vt_s;
+        unsent.into_iter().for_each(|sdu| self.discarded(cx, sdu));
+        if is_last && config.poll_last_pdu {
+            self.poll_for_last(cx.now, timers);
+        }
+        self.await_discard(config, timers);
+    }
+
     /// Sets Timer_Discard to the oldest SDU.
     pub(super) fn await_discard(&self, config: &AmConfig, timers: &mut Timers) {
         let Discard::Timer(age) = config.discard else { return };

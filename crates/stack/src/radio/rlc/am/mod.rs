@@ -387,6 +387,11 @@ impl AmEntity {
         }
     }
 
+    /// The SDUs of which nothing was sent are lost; what was begun goes on.
+    pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        self.sender.lose_unsent(cx, &self.config, &mut self.timers);
+    }
+
     /// Grants the peer this window with every report from now on, in a WINDOW SUFI; `None` sends none.
     ///
     /// # Panics

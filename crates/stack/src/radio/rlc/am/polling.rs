@@ -137,6 +137,11 @@ impl Sender {
         cx.record(|| TraceEvent::TimerPollExpired { ue, direction });
     }
 
+    /// The last PDU in the buffer was sent before it was the last.
+    pub(super) fn poll_for_last(&mut self, now: Time, timers: &mut Timers) {
+        self.polls.trigger(now, timers, PollCauses::LAST_PDU);
+    }
+
     /// Timer_Poll_Periodic expired: poll if there is something to send or to be acknowledged.
     pub fn poll_period_ended<T>(&mut self, cx: &Cx<'_, T>, config: &AmConfig, timers: &mut Timers) {
         if self.vt_a < self.vt_s || !self.buffer.is_empty() {

@@ -196,6 +196,11 @@ impl TmEntity {
     /// Begins anew: there is nothing to forget, since every SDU leaves in one TTI.
     pub fn reestablish<T: TraceSink<TraceEvent>>(&mut self, _: &mut Cx<'_, T>) {}
 
+    /// The SDUs of which nothing was sent are lost.
+    pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        self.queue.lose_unsent(cx);
+    }
+
     /// What waits to be sent.
     pub fn backlog(&self) -> Backlog {
         self.queue.backlog(self.config.pdu_payload, u64::from(self.blocks))

@@ -236,6 +236,11 @@ impl UmEntity {
         self.queue.record_level(cx);
     }
 
+    /// The SDUs of which nothing was sent are lost.
+    pub fn lose_unsent<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        self.queue.lose_unsent(cx);
+    }
+
     /// What waits to be sent.
     pub fn backlog(&self) -> Backlog {
         self.queue.backlog(self.cutting.payload, self.suspended_from - self.vt_us)

@@ -167,6 +167,40 @@ fn mrw(sn: u64) -> BlockSet {
 }
 
 #[test]
+fn what_was_begun_goes_on_when_the_rest_is_lost() {
+    let mut talk = Talk::new(config());
+    for (id, octets) in [(1, 80), (2, 80), (3, 80)] {
+        talk.queues(id, octets).unwrap();
+    }
+    // Two PDUs, of which the second holds the end of the first SDU or a part of it.
+    let first = talk.transmits(2);
+    assert!(first.pdus.iter().all(|pdu| !describe(pdu).contains('P')), "more was waiting: {first:?}");
+    talk.am.lose_unsent(&mut Cx::new(talk.now, &mut talk.trace));
+    let lost = talk.trace.iter().filter_map(|(_, event)| match event {
+        TraceEvent::SduDiscarded { sdu, .. } => Some(sdu.0),
+        _ => None,
+    });
+    assert_eq!(lost.collect::<Vec<_>>(), [2, 3]);
+    // The end of what was begun polls, as the last PDU in the buffer.
+    let rest = talk.sends(4);
+    assert!(rest.last().is_some_and(|last| last.contains('P')), "{rest:?}");
+    assert!(talk.am.backlog().pdus == 0);
+}
+
+#[test]
+fn the_last_pdu_of_a_buffer_that_is_lost_polls_after_all() {
+    let mut talk = Talk::new(config());
+    // The first SDU fills a PDU with its length indicator: nothing of the second is in it.
+    talk.queues(1, 39).unwrap();
+    talk.queues(2, 380).unwrap();
+    let sent = talk.sends(1);
+    assert!(!sent[0].contains('P'), "{sent:?}");
+    talk.am.lose_unsent(&mut Cx::new(talk.now, &mut talk.trace));
+    let again = talk.sends(4);
+    assert!(again.len() == 1 && again[0].contains('R') && again[0].contains('P'), "{again:?}");
+}
+
+#[test]
 fn a_moved_window_hands_up_what_is_whole_and_drops_the_rest() {
     for (mrw_acknowledgment, answer) in [
         (MrwAcknowledgment::Explicit, "STATUS MRW ACK 6 ack 6"),

@@ -1,5 +1,7 @@
 //! Users of the DSCHs of a layout: what is granted, cells that are changed, calls beside them.
 
+mod handover;
+
 use std::sync::Arc;
 
 use umts_kernel::EventQueue;
@@ -9,10 +11,10 @@ use umts_units::{Bytes, Duration, Time};
 use crate::Step;
 use crate::access::{Access, CellConfig, FachMode, RachMode};
 use crate::environment::{
-    Border, EnvironmentConfig, Layout, MobilityConfig, PropagationConfig, ShadowingConfig, Track,
+    Border, EnvironmentConfig, Layout, MobilityConfig, PropagationConfig, ShadowingConfig,
 };
 use crate::event::Event;
-use crate::ids::{CellId, Direction, PacketId, UeId};
+use crate::ids::{Direction, PacketId, UeId};
 use crate::nodeb::{Iub, IubTiming};
 use crate::packet::{Content, Packet};
 use crate::radio::mac::{Channel, TransportFormat};
@@ -27,9 +29,9 @@ use crate::rnc::mac_sh::{
     Accrual, CreditConfig, Debit, Expired, Format, LooksAt, MacShConfig, Priority, Requirement,
     TimeoutConfig, WithoutCredit,
 };
-use crate::rnc::sectors::{HandoverConfig, RlcAtHandover, SectorsConfig, TalkConfig};
+use crate::rnc::sectors::{BufferAtHandover, HandoverConfig, RlcAtHandover, SectorsConfig, TalkConfig};
 use crate::rnc::{Limits, Reserved, SchedulerKind};
-use crate::trace::{Postponed, TraceEvent};
+use crate::trace::TraceEvent;
 use crate::ue::{ChannelConfig, UeConfig};
 
 const TTI: Duration = Duration::from_millis(20);
@@ -81,6 +83,7 @@ fn sectors(guaranteed_blocks: f64, target_db: f64) -> SectorsConfig {
             hysteresis_db: 1.0,
             interruption: Duration::ZERO,
             rlc: RlcAtHandover::Kept,
+            buffer: BufferAtHandover::Kept,
         },
         calls: Vec::new(),
     }
@@ -194,18 +197,6 @@ impl Bench {
     }
 }
 
-/// From the middle of one cell to that of the next, at 50 km/h, and back.
-fn commuter(config: &SectorsConfig) -> MobilityConfig {
-    let layout = &config.environment.layout;
-    let (here, there) = (layout.centre(CellId(0)), layout.centre(CellId(1)));
-    let points = (0..20).map(|n| {
-        let at = Duration::from_millis(63_000) * n;
-        (at, if n % 2 == 0 { here } else { there })
-    });
-    let track = Track::new(&points.collect::<Vec<_>>()).expect("its times rise");
-    MobilityConfig::Track(track.into())
-}
-
 #[test]
 fn credits_send_a_packet_in_eight_ttis() {
     let mut bench = Bench::new(&sectors(2.0, ERROR_FREE), &[MobilityConfig::Still]);
@@ -216,59 +207,6 @@ fn credits_send_a_packet_in_eight_ttis() {
     // The packet came in a TTI before its turn; eight TTIs of air, no Iub.
     let (at, _, id) = bench.delivered[0];
     assert_eq!((at, id), (Time::ZERO + Duration::from_millis(20 + 8 * 20), 1));
-}
-
-#[test]
-fn a_user_who_changes_cells_loses_nothing_and_gets_nothing_twice() {
-    for interruption in [0, 60] {
-        let mut config = sectors(4.0, ERROR_FREE);
-        config.handover.interruption = Duration::from_millis(interruption);
-        let mobility = commuter(&config);
-        let mut bench = Bench::new(&config, &[mobility]);
-        for n in 0..2_000 {
-            bench.sends(100 * n, 0, n, 570);
-        }
-        bench.seconds(240);
-        assert!(bench.handovers().len() >= 3, "{:?}", bench.handovers());
-        assert_eq!(bench.came(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
-        let silent = bench
-            .trace
-            .iter()
-            .filter(|(_, event)| matches!(event, TraceEvent::DschPostponed { why: Postponed::Handover, .. }));
-        assert_eq!(silent.count() > 0, interruption > 0);
-    }
-}
-
-#[test]
-fn rlc_that_begins_anew_at_a_handover_loses_what_was_begun() {
-    let mut config = sectors(4.0, ERROR_FREE);
-    config.handover.rlc = RlcAtHandover::Reestablished;
-    let mobility = commuter(&config);
-    let mut bench = Bench::new(&config, &[mobility]);
-    // More than the DSCH carries, so that something is always under way.
-    for n in 0..7_000 {
-        bench.sends(33 * n, 0, n, 570);
-    }
-    bench.seconds(1_000);
-    let handovers = bench.handovers().len();
-    let came = bench.came();
-    assert!(handovers >= 3, "{handovers}");
-    assert!(came.is_sorted(), "in order, nothing twice");
-    let lost = 7_000 - came.len();
-    assert!((1..=40 * handovers).contains(&lost), "{lost} of {handovers} handovers");
-}
-
-#[test]
-fn an_idle_user_is_looked_at_when_it_wakes() {
-    let config = sectors(4.0, ERROR_FREE);
-    let mobility = commuter(&config);
-    let mut bench = Bench::new(&config, &[mobility]);
-    // In the other cell, after a minute of silence.
-    bench.sends(62_000, 0, 1, 570);
-    bench.seconds(64);
-    let begun = Time::ZERO + Duration::from_millis(62_000);
-    assert_eq!(bench.handovers(), [(begun, 0, 1)]);
-    assert_eq!(bench.came(), [1]);
 }
 
 /// Calls alone: mean load, and the share of blocks that are lost.

@@ -1,0 +1,29 @@
+//! The cells of a layout, from the scenario file to the metrics.
+
+use std::path::Path;
+
+use umts_record::metrics::MetricSet;
+use umts_scenario::Scenario;
+
+use crate::common::{output, value};
+
+/// A user who drives through the cells and downloads a file; `REST` stands at the end.
+const DRIVER: &str = "version = 1\nduration = \"600 s\"\n[layout]\n[propagation]\nmodel = \"vehicular\"\n[[cell]]\nname = \"sector\"\n\
+    [radio]\nmodel = \"error_free\"\n[[ue]]\nname = \"driver\"\n\
+    mobility = { model = \"vehicular\", speed = \"50 km/h\" }\n[[flow]]\nue = \"driver\"\ntraffic = \"file\"\nsize = \"200 kB\"\n";
+
+fn metrics(rest: &str) -> MetricSet {
+    let loaded = Scenario::parse(&format!("{DRIVER}{rest}\n"), "driver.toml", Path::new(""), &[]);
+    output(&loaded.unwrap_or_else(|error| panic!("{}", error.render(false))).scenario).metrics.network
+}
+
+#[test]
+fn tcp_sends_again_what_is_lost_with_the_buffer_of_a_cell() {
+    let kept = metrics("[handover]\nhysteresis = \"3 dB\"");
+    let lost = metrics("[handover]\nhysteresis = \"3 dB\"\nbuffer = \"lost\"");
+    assert!(value(&kept, "handovers") > 3.0 && value(&lost, "handovers") > 3.0);
+    assert_eq!((value(&kept, "handover_lost_octets"), value(&kept, "tcp_retransmissions")), (0.0, 0.0));
+    assert!(value(&lost, "handover_lost_octets") > 0.0 && value(&lost, "tcp_retransmissions") > 0.0);
+    // The file is there in both, later where something was lost.
+    assert!(value(&lost, "download_time_s") > value(&kept, "download_time_s"));
+}

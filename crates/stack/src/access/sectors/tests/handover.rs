@@ -1,0 +1,115 @@
+//! Users who change cells: what is kept, and what is lost with the cell that they leave.
+
+use super::*;
+use crate::environment::Track;
+use crate::ids::CellId;
+use crate::trace::Postponed;
+
+/// From the middle of one cell to that of the next, at 50 km/h, and back.
+fn commuter(config: &SectorsConfig) -> MobilityConfig {
+    let layout = &config.environment.layout;
+    let (here, there) = (layout.centre(CellId(0)), layout.centre(CellId(1)));
+    let points = (0..20).map(|n| {
+        let at = Duration::from_millis(63_000) * n;
+        (at, if n % 2 == 0 { here } else { there })
+    });
+    let track = Track::new(&points.collect::<Vec<_>>()).expect("its times rise");
+    MobilityConfig::Track(track.into())
+}
+
+#[test]
+fn a_user_who_changes_cells_loses_nothing_and_gets_nothing_twice() {
+    for interruption in [0, 60] {
+        let mut config = sectors(4.0, ERROR_FREE);
+        config.handover.interruption = Duration::from_millis(interruption);
+        let mobility = commuter(&config);
+        let mut bench = Bench::new(&config, &[mobility]);
+        for n in 0..2_000 {
+            bench.sends(100 * n, 0, n, 570);
+        }
+        bench.seconds(240);
+        assert!(bench.handovers().len() >= 3, "{:?}", bench.handovers());
+        assert_eq!(bench.came(), (0..2_000).collect::<Vec<_>>(), "all of them, in order");
+        let silent = bench
+            .trace
+            .iter()
+            .filter(|(_, event)| matches!(event, TraceEvent::DschPostponed { why: Postponed::Handover, .. }));
+        assert_eq!(silent.count() > 0, interruption > 0);
+    }
+}
+
+#[test]
+fn rlc_that_begins_anew_at_a_handover_loses_what_was_begun() {
+    let mut config = sectors(4.0, ERROR_FREE);
+    config.handover.rlc = RlcAtHandover::Reestablished;
+    let mobility = commuter(&config);
+    let mut bench = Bench::new(&config, &[mobility]);
+    // More than the DSCH carries, so that something is always under way.
+    for n in 0..7_000 {
+        bench.sends(33 * n, 0, n, 570);
+    }
+    bench.seconds(1_000);
+    let handovers = bench.handovers().len();
+    let came = bench.came();
+    assert!(handovers >= 3, "{handovers}");
+    assert!(came.is_sorted(), "in order, nothing twice");
+    let lost = 7_000 - came.len();
+    assert!((1..=40 * handovers).contains(&lost), "{lost} of {handovers} handovers");
+}
+
+/// Changes cells with more to send than the DSCH carries: numbers of the SDUs that came, and octets that were lost with buffers.
+fn with_full_buffer(rlc: RlcAtHandover) -> (Bench, u64) {
+    let mut config = sectors(4.0, ERROR_FREE);
+    (config.handover.rlc, config.handover.buffer) = (rlc, BufferAtHandover::Lost);
+    let mobility = commuter(&config);
+    let mut bench = Bench::new(&config, &[mobility]);
+    for n in 0..7_000 {
+        bench.sends(33 * n, 0, n, 570);
+    }
+    bench.seconds(1_000);
+    let lost = bench.trace.iter().filter_map(|(_, event)| match event {
+        TraceEvent::HandoverLost { size, .. } => Some(size.0),
+        _ => None,
+    });
+    let lost = lost.sum();
+    (bench, lost)
+}
+
+#[test]
+fn a_buffer_that_is_lost_takes_what_was_not_begun() {
+    for rlc in [RlcAtHandover::Kept, RlcAtHandover::Reestablished] {
+        let (bench, lost) = with_full_buffer(rlc);
+        let came = bench.came();
+        assert!(bench.handovers().len() >= 3, "{:?}", bench.handovers());
+        assert!(came.windows(2).all(|pair| pair[0] < pair[1]), "in order, nothing twice");
+        let discarded =
+            bench.trace.iter().filter(|(_, event)| matches!(event, TraceEvent::SduDiscarded { .. }));
+        let (missing, discarded) = (7_000 - came.len() as u64, discarded.count() as u64);
+        match rlc {
+            // What was begun goes on in the new cell.
+            RlcAtHandover::Kept => assert_eq!((lost, discarded), (570 * missing, missing)),
+            // What had come and was not acknowledged is given up as well.
+            RlcAtHandover::Reestablished => assert!(lost < 570 * missing && missing <= discarded),
+        }
+        assert!(lost > 570 * 100, "it was full: {lost}");
+    }
+}
+
+#[test]
+fn a_user_whose_buffer_is_lost_goes_on_with_what_comes() {
+    let (bench, _) = with_full_buffer(RlcAtHandover::Reestablished);
+    assert_eq!(bench.came().last(), Some(&6_999), "the last of all came long after the last handover");
+}
+
+#[test]
+fn an_idle_user_is_looked_at_when_it_wakes() {
+    let config = sectors(4.0, ERROR_FREE);
+    let mobility = commuter(&config);
+    let mut bench = Bench::new(&config, &[mobility]);
+    // In the other cell, after a minute of silence.
+    bench.sends(62_000, 0, 1, 570);
+    bench.seconds(64);
+    let begun = Time::ZERO + Duration::from_millis(62_000);
+    assert_eq!(bench.handovers(), [(begun, 0, 1)]);
+    assert_eq!(bench.came(), [1]);
+}
