@@ -3,7 +3,16 @@
 use umts_stack::ids::ConnectionId;
 use umts_units::{Duration, Time};
 
-use super::table::{Recorded, Table, Values, table};
+use super::table::{Recorded, Table, columns};
+
+columns! {
+    /// Rows of the windows that are over.
+    Rates "goodput" {
+        time_s: Float "s",
+        connection: Id "",
+        goodput_kbps: Float "kbit/s",
+    }
+}
 
 /// Rows of the windows that are over, and what is acknowledged in the one that is not.
 #[derive(Debug)]
@@ -13,9 +22,7 @@ pub(super) struct Goodput {
     window: u64,
     /// Connections open in it, or closed in it, in the order of their numbers.
     connections: Vec<Connection>,
-    time_s: Vec<f64>,
-    connection: Vec<u32>,
-    goodput_kbps: Vec<f64>,
+    rates: Rates,
 }
 
 #[derive(Debug)]
@@ -31,14 +38,7 @@ impl Goodput {
     /// If the windows have no length.
     pub fn new(length: Duration) -> Self {
         assert!(!length.is_zero(), "goodput needs windows with a length");
-        Goodput {
-            length,
-            window: 0,
-            connections: Vec::new(),
-            time_s: Vec::new(),
-            connection: Vec::new(),
-            goodput_kbps: Vec::new(),
-        }
+        Goodput { length, window: 0, connections: Vec::new(), rates: Rates::default() }
     }
 
     pub fn opened(&mut self, at: Time, id: ConnectionId) {
@@ -82,9 +82,9 @@ impl Goodput {
         let start = Time::from_nanos(self.window * self.length.as_nanos());
         for connection in &mut self.connections {
             let bytes = std::mem::take(&mut connection.bytes);
-            self.time_s.push(start.as_secs());
-            self.connection.push(connection.id.0);
-            self.goodput_kbps.push(bytes as f64 * 8.0 / 1e3 / measured.as_secs());
+            self.rates.time_s.push(start.as_secs());
+            self.rates.connection.push(connection.id.0);
+            self.rates.goodput_kbps.push(bytes as f64 * 8.0 / 1e3 / measured.as_secs());
         }
         self.connections.retain(|connection| connection.is_open);
     }
@@ -101,12 +101,10 @@ impl Goodput {
 
 impl Recorded for Goodput {
     fn rows(&self) -> usize {
-        self.time_s.len()
+        self.rates.rows()
     }
 
-    fn take(&mut self, _: Time) -> Table {
-        let time_s = std::mem::take(&mut self.time_s);
-        let rates = Values::Float(std::mem::take(&mut self.goodput_kbps));
-        table("goodput", time_s, std::mem::take(&mut self.connection), ("goodput_kbps", "kbit/s", rates))
+    fn take(&mut self, now: Time) -> Table {
+        self.rates.take(now)
     }
 }

@@ -3,16 +3,17 @@
 use umts_stack::ids::UeId;
 use umts_units::{Duration, Time};
 
-use super::table::{Column, Recorded, Table, Values};
+use super::table::columns;
 
-/// Handovers by time.
-#[derive(Debug, Default)]
-pub(super) struct Handovers {
-    time_s: Vec<f64>,
-    ue: Vec<u32>,
-    from: Vec<u32>,
-    to: Vec<u32>,
-    interruption_s: Vec<f64>,
+columns! {
+    /// Handovers by time.
+    Handovers "handovers" {
+        time_s: Float "s",
+        ue: Id "",
+        from: Id "",
+        to: Id "",
+        interruption_s: Float "s",
+    }
 }
 
 impl Handovers {
@@ -22,23 +23,5 @@ impl Handovers {
         self.from.push(u32::from(from));
         self.to.push(u32::from(to));
         self.interruption_s.push(interruption.as_secs());
-    }
-}
-
-impl Recorded for Handovers {
-    fn rows(&self) -> usize {
-        self.time_s.len()
-    }
-
-    fn take(&mut self, _: Time) -> Table {
-        let all = std::mem::take(self);
-        let columns = vec![
-            Column::new("time_s", "s", Values::Float(all.time_s)),
-            Column::new("ue", "", Values::Id(all.ue)),
-            Column::new("from", "", Values::Id(all.from)),
-            Column::new("to", "", Values::Id(all.to)),
-            Column::new("interruption_s", "s", Values::Float(all.interruption_s)),
-        ];
-        Table { name: "handovers", columns }
     }
 }

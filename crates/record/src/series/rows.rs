@@ -5,59 +5,15 @@ use umts_stack::packet::Segment;
 use umts_stack::trace::SendCause;
 use umts_units::{Duration, Time};
 
-use super::table::{Column, Recorded, Table, Values, table};
+use super::table::{columns, word};
 
-/// Samples of round-trip times.
-#[derive(Debug, Default)]
-pub(super) struct Samples {
-    time_s: Vec<f64>,
-    connection: Vec<u32>,
-    rtt_s: Vec<f64>,
-}
-
-/// Segments sent.
-#[derive(Debug, Default)]
-pub(super) struct Sent {
-    time_s: Vec<f64>,
-    connection: Vec<u32>,
-    seq: Vec<u64>,
-    end: Vec<u64>,
-    retransmission: Vec<bool>,
-}
-
-/// SDUs delivered by RLC.
-#[derive(Debug, Default)]
-pub(super) struct Delivered {
-    time_s: Vec<f64>,
-    ue: Vec<u32>,
-    direction: Vec<&'static str>,
-    octets: Vec<u64>,
-    delay_s: Vec<f64>,
-}
-
-/// Web pages that users got whole.
-#[derive(Debug, Default)]
-pub(super) struct Pages {
-    time_s: Vec<f64>,
-    flow: Vec<u32>,
-    page_time_s: Vec<f64>,
-}
-
-/// Blocks that acknowledgments report selectively.
-#[derive(Debug, Default)]
-pub(super) struct Sacked {
-    time_s: Vec<f64>,
-    connection: Vec<u32>,
-    left: Vec<u64>,
-    right: Vec<u64>,
-}
-
-/// Cumulative acknowledgments.
-#[derive(Debug, Default)]
-pub(super) struct Acked {
-    time_s: Vec<f64>,
-    connection: Vec<u32>,
-    ack: Vec<u64>,
+columns! {
+    /// Samples of round-trip times.
+    Samples "rtt" {
+        time_s: Float "s",
+        connection: Id "",
+        rtt_s: Float "s",
+    }
 }
 
 impl Samples {
@@ -68,14 +24,14 @@ impl Samples {
     }
 }
 
-impl Recorded for Samples {
-    fn rows(&self) -> usize {
-        self.time_s.len()
-    }
-
-    fn take(&mut self, _: Time) -> Table {
-        let all = std::mem::take(self);
-        table("rtt", all.time_s, all.connection, ("rtt_s", "s", Values::Float(all.rtt_s)))
+columns! {
+    /// Segments sent.
+    Sent "sent" {
+        time_s: Float "s",
+        connection: Id "",
+        seq: Count "B",
+        end: Count "B",
+        retransmission: Flag "",
     }
 }
 
@@ -89,17 +45,14 @@ impl Sent {
     }
 }
 
-impl Recorded for Sent {
-    fn rows(&self) -> usize {
-        self.time_s.len()
-    }
-
-    fn take(&mut self, _: Time) -> Table {
-        let all = std::mem::take(self);
-        let mut table = table("sent", all.time_s, all.connection, ("seq", "B", Values::Count(all.seq)));
-        table.columns.push(Column::new("end", "B", Values::Count(all.end)));
-        table.columns.push(Column::new("retransmission", "", Values::Flag(all.retransmission)));
-        table
+columns! {
+    /// SDUs delivered by RLC.
+    Delivered "rlc_delivered" {
+        time_s: Float "s",
+        ue: Id "",
+        direction: Word "",
+        octets: Count "B",
+        delay_s: Float "s",
     }
 }
 
@@ -107,27 +60,18 @@ impl Delivered {
     pub fn push(&mut self, at: Time, ue: u16, direction: Direction, octets: u64, entered: Time) {
         self.time_s.push(at.as_secs());
         self.ue.push(u32::from(ue));
-        self.direction.push(if direction == Direction::Downlink { "downlink" } else { "uplink" });
+        self.direction.push(word(direction));
         self.octets.push(octets);
         self.delay_s.push((at - entered).as_secs());
     }
 }
 
-impl Recorded for Delivered {
-    fn rows(&self) -> usize {
-        self.time_s.len()
-    }
-
-    fn take(&mut self, _: Time) -> Table {
-        let all = std::mem::take(self);
-        let columns = vec![
-            Column::new("time_s", "s", Values::Float(all.time_s)),
-            Column::new("ue", "", Values::Id(all.ue)),
-            Column::new("direction", "", Values::Word(all.direction)),
-            Column::new("octets", "B", Values::Count(all.octets)),
-            Column::new("delay_s", "s", Values::Float(all.delay_s)),
-        ];
-        Table { name: "rlc_delivered", columns }
+columns! {
+    /// Web pages that users got whole.
+    Pages "pages" {
+        time_s: Float "s",
+        flow: Id "",
+        page_time_s: Float "s",
     }
 }
 
@@ -139,19 +83,13 @@ impl Pages {
     }
 }
 
-impl Recorded for Pages {
-    fn rows(&self) -> usize {
-        self.time_s.len()
-    }
-
-    fn take(&mut self, _: Time) -> Table {
-        let all = std::mem::take(self);
-        let columns = vec![
-            Column::new("time_s", "s", Values::Float(all.time_s)),
-            Column::new("flow", "", Values::Id(all.flow)),
-            Column::new("page_time_s", "s", Values::Float(all.page_time_s)),
-        ];
-        Table { name: "pages", columns }
+columns! {
+    /// Blocks that acknowledgments report selectively.
+    Sacked "sacked" {
+        time_s: Float "s",
+        connection: Id "",
+        left: Count "B",
+        right: Count "B",
     }
 }
 
@@ -166,16 +104,12 @@ impl Sacked {
     }
 }
 
-impl Recorded for Sacked {
-    fn rows(&self) -> usize {
-        self.time_s.len()
-    }
-
-    fn take(&mut self, _: Time) -> Table {
-        let all = std::mem::take(self);
-        let mut table = table("sacked", all.time_s, all.connection, ("left", "B", Values::Count(all.left)));
-        table.columns.push(Column::new("right", "B", Values::Count(all.right)));
-        table
+columns! {
+    /// Cumulative acknowledgments.
+    Acked "acked" {
+        time_s: Float "s",
+        connection: Id "",
+        ack: Count "B",
     }
 }
 
@@ -184,16 +118,5 @@ impl Acked {
         self.time_s.push(at.as_secs());
         self.connection.push(connection.0);
         self.ack.push(ack);
-    }
-}
-
-impl Recorded for Acked {
-    fn rows(&self) -> usize {
-        self.time_s.len()
-    }
-
-    fn take(&mut self, _: Time) -> Table {
-        let all = std::mem::take(self);
-        table("acked", all.time_s, all.connection, ("ack", "B", Values::Count(all.ack)))
     }
 }

@@ -115,17 +115,38 @@ pub(super) fn word(direction: Direction) -> &'static str {
     }
 }
 
-/// A table about connections, with one value.
-pub(super) fn table(
-    name: &'static str,
-    time_s: Vec<f64>,
-    connection: Vec<u32>,
-    (column, unit, values): (&'static str, &'static str, Values),
-) -> Table {
-    let columns = vec![
-        Column::new("time_s", "s", Values::Float(time_s)),
-        Column::new("connection", "", Values::Id(connection)),
-        Column::new(column, unit, values),
-    ];
-    Table { name, columns }
+/// A table that gets a value for each of its columns at a time: a vector for each, named like it, and what makes a table of them. Of a
+/// column stand its name, its kind as in [`Values`], and its unit.
+macro_rules! columns {
+    ($(#[$about:meta])* $type:ident $table:literal { $($column:ident: $kind:ident $unit:literal),+ $(,)? }) => {
+        $(#[$about])*
+        #[derive(Debug, Default)]
+        pub(super) struct $type {
+            $($column: Vec<crate::series::table::kind_of!($kind)>),+
+        }
+
+        impl crate::series::table::Recorded for $type {
+            fn rows(&self) -> usize {
+                self.time_s.len()
+            }
+
+            fn take(&mut self, _: umts_units::Time) -> crate::series::table::Table {
+                use crate::series::table::{Column, Table, Values};
+                let all = std::mem::take(self);
+                let columns = vec![$(Column::new(stringify!($column), $unit, Values::$kind(all.$column))),+];
+                Table { name: $table, columns }
+            }
+        }
+    };
 }
+
+/// What a column of a kind has in each row.
+macro_rules! kind_of {
+    (Float) => { f64 };
+    (Id) => { u32 };
+    (Count) => { u64 };
+    (Flag) => { bool };
+    (Word) => { &'static str };
+}
+
+pub(super) use {columns, kind_of};
