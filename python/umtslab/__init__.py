@@ -10,7 +10,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from umtslab._core import CaptureReadError, CongestionControlError, OutputError, ScenarioError
+    from umtslab._core import (
+        CaptureReadError,
+        CongestionControlError,
+        OutputError,
+        ScenarioError,
+        SchedulerError,
+    )
     from umtslab.campaign import run_campaign, sweep
     from umtslab.captures import CaptureAnalysis, analyse_captures
     from umtslab.comparison import compare
@@ -21,6 +27,7 @@ if TYPE_CHECKING:
     from umtslab.run import Run
     from umtslab.runs import Runs
     from umtslab.scenario import Scenario
+    from umtslab.scheduler import DschScheduler
     from umtslab.simulation import simulate
     from umtslab.store import Store, open_store, read_store
 
@@ -29,12 +36,14 @@ __all__ = [
     "CaptureReadError",
     "CongestionControl",
     "CongestionControlError",
+    "DschScheduler",
     "OutputError",
     "Progress",
     "Run",
     "Runs",
     "Scenario",
     "ScenarioError",
+    "SchedulerError",
     "Store",
     "analyse_captures",
     "compare",
@@ -54,12 +63,14 @@ _HOME = {
     "CaptureReadError": "umtslab._core",
     "CongestionControl": "umtslab.control",
     "CongestionControlError": "umtslab._core",
+    "DschScheduler": "umtslab.scheduler",
     "OutputError": "umtslab._core",
     "Progress": "umtslab.progress",
     "Run": "umtslab.run",
     "Runs": "umtslab.runs",
     "Scenario": "umtslab.scenario",
     "ScenarioError": "umtslab._core",
+    "SchedulerError": "umtslab._core",
     "Store": "umtslab.store",
     "analyse_captures": "umtslab.captures",
     "compare": "umtslab.comparison",

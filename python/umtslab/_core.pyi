@@ -8,6 +8,8 @@ __all__ = [
     "CaptureReadError",
     "Columns",
     "CongestionControlError",
+    "DschAsk",
+    "DschFormat",
     "EmulationError",
     "EmulationResult",
     "OutputError",
@@ -16,6 +18,7 @@ __all__ = [
     "RunResult",
     "Scenario",
     "ScenarioError",
+    "SchedulerError",
     "Waiting",
     "analyse",
     "analyse_both_ends",
@@ -70,6 +73,29 @@ class ProxyError(Exception):
 
 class CongestionControlError(RuntimeError):
     """Congestion control in Python failed; ``__cause__`` is what it raised."""
+
+class SchedulerError(RuntimeError):
+    """A scheduler in Python failed; ``__cause__`` is what it raised."""
+
+@final
+class DschFormat:
+    """A transport format of the DSCH."""
+
+    blocks: int
+    spreading_factor: int
+
+@final
+class DschAsk:
+    """A user of a DSCH with something to send."""
+
+    ue: int
+    backlog: int
+    since_s: float
+    gain: float
+    outside_mw: float
+    power_mw: list[float | None]
+    credit: float
+    mean_blocks: float
 
 class OutputError(OSError):
     """The captures could not be written."""

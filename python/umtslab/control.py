@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import os
+from umtslab.python_class import place_of
 
 
 class CongestionControl:
@@ -60,18 +59,4 @@ def overrides_for(control: type) -> list[tuple[str, str]]:
     ValueError
         If it cannot be found again by its name in a file: made inside of a function, or typed at a prompt.
     """
-    import inspect
-
-    if not inspect.isclass(control):
-        raise TypeError(f"congestion is a class, not {control!r}")
-    try:
-        file = inspect.getsourcefile(control)
-    except TypeError:
-        file = None
-    if file is None or not os.path.isfile(file) or "." in control.__qualname__:
-        raise ValueError(
-            f"{control.__qualname__} must stand in a file, outside of functions and other classes: "
-            "a run is kept by what that file says"
-        )
-    place = f"{os.path.abspath(file)}:{control.__name__}"
-    return [("tcp.variant", '"python"'), ("tcp.python", json.dumps(place, ensure_ascii=False))]
+    return [("tcp.variant", '"python"'), ("tcp.python", place_of(control, "congestion"))]

@@ -12,7 +12,8 @@ from functools import cached_property
 
 from umtslab import _core
 from umtslab.changes import Changes, after, changes, in_words
-from umtslab.control import overrides_for
+from umtslab.control import overrides_for as control_overrides
+from umtslab.scheduler import overrides_for as scheduler_overrides
 
 Overrides = Iterable[tuple[str, str]] | Mapping[str, object]
 """Pairs of dotted key and value (``("tcp.variant", "vegas")``), or a mapping of the same, or of tables."""
@@ -97,7 +98,14 @@ class Scenario:
         The class stands in a file, outside of functions and other classes: the file is read again for each
         run, and a run is kept by what it says. Flows with a `variant` of their own keep that one.
         """
-        return self.with_overrides(overrides_for(control))
+        return self.with_overrides(control_overrides(control))
+
+    def with_scheduler(self, scheduler: type) -> Scenario:
+        """The same scenario with a class as the scheduler of its DSCHs (see `umtslab.DschScheduler`).
+
+        The scenario has a `[layout]`. The class stands in a file, as that of `with_congestion`.
+        """
+        return self.with_overrides(scheduler_overrides(scheduler))
 
     @property
     def base_dir(self) -> str | None:

@@ -45,6 +45,7 @@ def simulate(
     pcap: bool = False,
     watch: Watch | None = None,
     congestion: type | None = None,
+    scheduler: type | None = None,
 ) -> Runs:
     """Run a scenario and wait for the results.
 
@@ -68,6 +69,8 @@ def simulate(
         Told the progress of each run, as `umtslab.Progress` shows it.
     congestion : type, optional
         A class that decides in place of the scenario's `tcp.variant`, as by `Scenario.with_congestion`.
+    scheduler : type, optional
+        A class that gives the DSCHs of a layout away, as by `Scenario.with_scheduler`.
 
     Returns
     -------
@@ -78,7 +81,7 @@ def simulate(
     ------
     umtslab.ScenarioError
         If the scenario is wrong.
-    umtslab.CongestionControlError
+    umtslab.CongestionControlError, umtslab.SchedulerError
         If the class fails.
     OSError
         If results cannot be written.
@@ -86,6 +89,8 @@ def simulate(
     checked = as_scenario(scenario)
     if congestion is not None:
         checked = checked.with_congestion(congestion)
+    if scheduler is not None:
+        checked = checked.with_scheduler(scheduler)
     chosen = checked.seed if seed is None else seed
     numbers = range(first_run, first_run + runs)
     tasks = (Task(checked, chosen, number, series, pcap) for number in numbers)

@@ -101,7 +101,7 @@ WRONG = {
     "no such option": ("run", FTP, "--sed", "1"),
     "no such file": ("run", "nofile.toml"),
     "no such figure": ("plot", "results", "pie"),
-    "no result": ("compare", "a", "b"),
+    "no result": ("compare", "x", "y"),  # keys of runs begin with 0 to f
     "nothing to emulate": ("emulate",),
 }
 

@@ -1,73 +1,34 @@
 //! Congestion control written in Python: a class of the user's as a law of the window.
 
-use std::sync::{Arc, Mutex};
-
-use pyo3::exceptions::{PyNameError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use umts_scenario::model::PythonControl;
+use umts_scenario::model::PythonClass;
 use umts_simulate::{Heard, Loss, UserLaw, UserLaws, WindowLaw};
 use umts_units::Duration;
 
 use crate::errors::CongestionControlError;
-
-/// The first thing that went wrong in a run; after it no Python is called any more.
-#[derive(Debug, Clone, Default)]
-pub struct Failure(Arc<Mutex<Option<PyErr>>>);
-
-impl Failure {
-    /// Takes it, if there is one.
-    pub fn take(&self) -> Option<PyErr> {
-        self.0.lock().expect("nobody panics with the lock").take()
-    }
-
-    fn is_there(&self) -> bool {
-        self.0.lock().expect("nobody panics with the lock").is_some()
-    }
-
-    fn keep(&self, py: Python<'_>, place: &str, cause: PyErr) {
-        let error = CongestionControlError::new_err(format!("{place} raised {cause}"));
-        error.set_cause(py, Some(cause));
-        self.0.lock().expect("nobody panics with the lock").get_or_insert(error);
-    }
-}
+use crate::python_class::{Failure, load};
 
 /// The classes of a scenario's controls, by the number of the flow, ready to make laws.
-pub fn laws(py: Python<'_>, controls: Vec<Option<PythonControl>>, failure: &Failure) -> PyResult<UserLaws> {
+pub fn laws(py: Python<'_>, controls: Vec<Option<PythonClass>>, failure: &Failure) -> PyResult<UserLaws> {
     let mut classes = Vec::new();
     for control in controls {
-        classes.push(control.map(|control| load(py, &control, failure)).transpose()?);
+        classes
+            .push(control.map(|control| load::<CongestionControlError>(py, &control, failure)).transpose()?);
     }
     let failure = failure.clone();
     Ok(UserLaws::new(move |number, _, _| -> UserLaw {
         let class = classes.get(usize::from(number)).and_then(Option::as_ref);
         let (class, name) = class.expect("each flow of this variant has its class");
         let object = Python::attach(|py| {
-            let made = class.call0(py).map_err(|error| failure.keep(py, &format!("{name}()"), error));
+            let made = class
+                .call0(py)
+                .map_err(|error| failure.keep::<CongestionControlError>(py, &format!("{name}()"), error));
             made.ok()
         });
         Box::new(Control { object, name: name.clone(), failure: failure.clone() })
     }))
-}
-
-fn load(py: Python<'_>, control: &PythonControl, failure: &Failure) -> PyResult<(Py<PyAny>, String)> {
-    let file = control.file.display().to_string();
-    let name = format!("{file}:{}", control.class);
-    // In names of its own: two files, or two runs of one, have nothing in common.
-    let run = || -> PyResult<Bound<'_, PyAny>> {
-        let builtins = py.import("builtins")?;
-        let code = builtins.call_method1("compile", (&control.text, &file, "exec"))?;
-        let names = PyDict::new(py);
-        names.set_item("__name__", "umtslab_control")?;
-        builtins.call_method1("exec", (code, &names))?;
-        let class = names.get_item(&control.class)?;
-        class.ok_or_else(|| PyNameError::new_err(format!("the file has no class {:?}", control.class)))
-    };
-    let loaded = run();
-    loaded.map(|class| (class.unbind(), name.clone())).map_err(|error| {
-        failure.keep(py, &name, error);
-        failure.take().expect("it was just kept")
-    })
 }
 
 /// An object of the user's class.
@@ -93,7 +54,11 @@ impl Control {
                 let keywords = keywords.bind(py).cast::<PyDict>().map_err(PyErr::from)?;
                 read(&object.bind(py).getattr(method)?.call((), Some(keywords))?)
             };
-            call().map_err(|error| self.failure.keep(py, &format!("{}.{method}", self.name), error)).ok()
+            call()
+                .map_err(|error| {
+                    self.failure.keep::<CongestionControlError>(py, &format!("{}.{method}", self.name), error)
+                })
+                .ok()
         })
     }
 

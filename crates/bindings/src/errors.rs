@@ -22,6 +22,13 @@ pyo3::create_exception!(
     "Congestion control in Python failed; ``str(error)`` names file, class and method, ``__cause__`` is what it raised."
 );
 
+pyo3::create_exception!(
+    umtslab._core,
+    SchedulerError,
+    PyRuntimeError,
+    "A scheduler in Python failed; ``str(error)`` names file, class, method, cell and TTI, ``__cause__`` is what it raised."
+);
+
 pyo3::create_exception!(umtslab._core, OutputError, PyOSError, "The captures could not be written.");
 
 pyo3::create_exception!(

@@ -7,11 +7,13 @@
 mod analyse;
 mod columns;
 mod control;
+mod discipline;
 mod emulate;
 mod encodings;
 mod errors;
 mod lines;
 mod proxy;
+mod python_class;
 mod reference;
 mod run;
 mod scenario;
@@ -28,9 +30,13 @@ mod _core {
     #[pymodule_export]
     use super::columns::Columns;
     #[pymodule_export]
+    use super::discipline::{DschAsk, DschFormat};
+    #[pymodule_export]
     use super::emulate::{EmulationError, EmulationResult, emulate, measure_lateness, replay};
     #[pymodule_export]
-    use super::errors::{CaptureReadError, CongestionControlError, OutputError, ScenarioError};
+    use super::errors::{
+        CaptureReadError, CongestionControlError, OutputError, ScenarioError, SchedulerError,
+    };
     #[pymodule_export]
     use super::proxy::{ProxyError, clean_proxies, guard_proxy, proxies_at_work, proxy, try_interception};
     #[pymodule_export]

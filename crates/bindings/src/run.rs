@@ -9,8 +9,10 @@ use pyo3::prelude::*;
 use umts_simulate::{RunError, RunOptions, RunOutput};
 
 use crate::columns::Columns;
-use crate::control::{self, Failure};
+use crate::control;
+use crate::discipline::disciplines;
 use crate::errors::output_error;
+use crate::python_class::Failure;
 use crate::scenario::Scenario;
 use crate::tables::{Tables, handed_over};
 
@@ -64,6 +66,9 @@ pub fn simulate(
     let controls: Vec<_> = scenario.inner().flow.iter().map(|flow| flow.tcp.python_control.clone()).collect();
     let written = controls.iter().any(Option::is_some);
     let laws = written.then(|| control::laws(py, controls, &failure)).transpose()?;
+    let mut dschs = scenario.inner().cell.iter().filter_map(|cell| cell.dsch.as_ref());
+    let scheduler = dschs.find_map(|dsch| dsch.python_scheduler.as_ref());
+    let disciplines = scheduler.map(|class| disciplines(py, class, &failure)).transpose()?;
     let mut tables = Tables::new(tables_dir, scenario.inner().measure.budget);
     let finished = py.detach(|| {
         let mut report =
@@ -87,6 +92,7 @@ pub fn simulate(
             series,
             pcap_dir,
             laws,
+            disciplines,
             progress: Some(&mut report),
             finished: Some(&mut finished),
         };

@@ -39,6 +39,7 @@ const LABELS: &[(&str, &str)] = &[
     ("cell.dsch.looks_at", "SDUs that a timeout looks at"),
     ("cell.dsch.mean_over", "Time constant of proportional fairness"),
     ("cell.dsch.priority", "Priority on the DSCH"),
+    ("cell.dsch.python", "Python class that schedules the DSCH"),
     ("cell.dsch.requirement", "Requirement on the DSCH"),
     ("cell.dsch.timeout", "Timeout of the DSCH"),
     ("cell.dsch.timeout_of", "Size that the timeout is meant for"),

@@ -20,7 +20,6 @@
 mod beside;
 mod capacity_traces;
 mod check;
-mod controls;
 mod counts;
 mod de;
 mod error;
@@ -33,6 +32,7 @@ pub mod model;
 mod overrides;
 mod plan;
 mod profiles;
+mod python_classes;
 mod range;
 mod recordings;
 mod reference_bearers;

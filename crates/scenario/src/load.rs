@@ -10,8 +10,8 @@ use crate::model::{self, Cell, Duplex, Link, Mobility, VERSION};
 use crate::plan::{Plan, Scenario};
 use crate::tree::{Node, Source, Table, Value, join, merge};
 use crate::{
-    capacity_traces, check, controls, flat_profiles, link_tables, overrides, profiles, range, recordings,
-    rrc_profiles, tracks, verdicts,
+    capacity_traces, check, flat_profiles, link_tables, overrides, profiles, python_classes, range,
+    recordings, rrc_profiles, tracks, verdicts,
 };
 
 /// A scenario that may be run, and what to look at before its results are trusted.
@@ -81,7 +81,7 @@ fn resolve(
         complete_layout(&mut scenario, &tree);
         count_no_calls(&mut scenario, &tree)?;
         fill_cells(&mut scenario, &tree)?;
-        controls::read_all(&mut scenario, &tree, &files.sources)?;
+        python_classes::read_all(&mut scenario, &tree, &files.sources)?;
         verdicts::read_all(&mut scenario, &tree, &files.sources)?;
         recordings::read_all(&mut scenario, &tree, &files.sources)?;
         link_tables::read_all(&mut scenario, &tree, &files.sources)?;

@@ -66,6 +66,11 @@ impl crate::Scenario {
                 *file = blake3::hash(format!("{:?}", power.links).as_bytes()).to_hex().to_string();
             }
         }
+        for dsch in scenario.cell.iter_mut().filter_map(|cell| cell.dsch.as_mut()) {
+            if let Some(scheduler) = &dsch.python_scheduler {
+                dsch.python = scheduler.content();
+            }
+        }
         // A profile is the values that it gave.
         if let Some(pep) = &mut scenario.pep {
             pep.server_side.forget_profile();
@@ -74,9 +79,8 @@ impl crate::Scenario {
         let tables = scenario.flow.iter_mut().map(|flow| &mut flow.tcp).chain([&mut scenario.tcp]);
         for tcp in tables {
             tcp.profile = TcpProfile::None;
-            // What the file of a control says counts, its name does not.
             if let Some(control) = &tcp.python_control {
-                tcp.python = format!("{}:{}", blake3::hash(control.text.as_bytes()).to_hex(), control.class);
+                tcp.python = control.content();
             }
         }
         for mobility in scenario.ue.iter_mut().filter_map(|ue| ue.mobility.as_mut()) {

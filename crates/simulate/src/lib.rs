@@ -14,5 +14,7 @@ pub use draws::{Drawn, draw_errors, draw_traffic};
 pub use drive::{Outside, drive};
 pub use map::{Map, map, track};
 pub use run::{RunError, RunOptions, RunOutput, observe, run};
+pub use umts_stack::ids::UeId;
+pub use umts_stack::rnc::mac_sh::{Discipline, Seen, Tti, UserDiscipline, UserDisciplines, Wish};
 pub use umts_stack::tcp::congestion::{Heard, Loss, UserLaw, UserLaws, WindowLaw};
 pub use wanted::wanted;

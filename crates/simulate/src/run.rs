@@ -12,6 +12,7 @@ use umts_record::series::SeriesTables;
 use umts_record::{MetricsAlone, MetricsAndSeries, Piece, Recorders, Records};
 use umts_scenario::Scenario;
 use umts_stack::network::{Event, Network};
+use umts_stack::rnc::mac_sh::UserDisciplines;
 use umts_stack::tcp::congestion::UserLaws;
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
@@ -35,6 +36,8 @@ pub struct RunOptions<'a> {
     pub progress: Option<&'a mut dyn FnMut(f64) -> ControlFlow<()>>,
     /// The laws of flows with `variant = "python"`, by their number in the scenario; without it they have that of RFC 5681.
     pub laws: Option<UserLaws>,
+    /// Who gives the DSCHs of a layout away, in place of the scenario's requirement and priority.
+    pub disciplines: Option<UserDisciplines>,
     /// Takes the rows of connections that are closed, and those of series as soon as there are
     /// [`PIECE_ROWS`](umts_record::PIECE_ROWS) of one, so that a long run does not keep them; `Break` stops the run.
     pub finished: Option<&'a mut dyn FnMut(Piece) -> ControlFlow<()>>,
@@ -94,6 +97,9 @@ fn set_up(scenario: &Scenario, options: &mut RunOptions<'_>) -> Result<(Network,
     let mut network = Network::new(&config, &Streams::new(options.seed, options.run));
     if let Some(laws) = options.laws.take() {
         network.set_laws(laws);
+    }
+    if let Some(disciplines) = options.disciplines.take() {
+        network.set_disciplines(&disciplines);
     }
     Ok((network, recorders))
 }

@@ -326,6 +326,8 @@ def _scenario(
             raise UsageError(
                 "congestion control in Python runs in simulated time only: choose another variant"
             )
+        if any(cell.get("dsch", {}).get("python") for cell in content.get("cell", [])):
+            raise UsageError("a scheduler in Python runs in simulated time only: choose a `priority` instead")
         return scenario
     name = DEFAULT if bearer is None else bearer
     try:

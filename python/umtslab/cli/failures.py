@@ -46,7 +46,11 @@ _WRONG = (
 "Errors of input, by name: what was never imported was never raised, and is not imported to "
 "find that out."
 
-_FAILED = ("umtslab._core.CongestionControlError", "umtslab.remote.WorkersFailed")
+_FAILED = (
+    "umtslab._core.CongestionControlError",
+    "umtslab._core.SchedulerError",
+    "umtslab.remote.WorkersFailed",
+)
 
 
 def status_of(error: Exception) -> int:

@@ -12,6 +12,7 @@ use umts_stack::rnc::mac_sh::{
 };
 use umts_units::{BitRate, Bytes, Db, Duration, as_text};
 
+use super::PythonClass;
 use super::power::{LinkTables, Power};
 pub use crate::counts::Blocks;
 use crate::text::{word_any, word_auto};
@@ -40,6 +41,13 @@ pub struct Dsch {
     /// Who is first. It need not go with the requirement.
     #[schemars(extend("x-source" = "Rendón et al. (2004), §2.B"))]
     pub priority: Priority,
+    /// A file and a class in it that decides in place of `requirement` and `priority`, `"my_scheduler.py:MyScheduler"`; the file is
+    /// relative to this one.
+    #[schemars(extend("x-source" = "for experiments: docs/dsch.md"))]
+    pub python: String,
+    /// What that file says. Read by the loader.
+    #[serde(skip)]
+    pub python_scheduler: Option<PythonClass>,
     /// Whether a user wants no larger format than what waits for him fills.
     #[schemars(extend("x-source" = "a reading: the spreading factors of Rendón et al. (2004), Table 3, are those of credits alone"))]
     pub capped_by_backlog: bool,
@@ -153,6 +161,8 @@ impl Default for Dsch {
             ebn0_offset: Db(0.0),
             requirement: Requirement::default(),
             priority: Priority::default(),
+            python: String::new(),
+            python_scheduler: None,
             capped_by_backlog: false,
             guaranteed: kbps(64),
             credit_limit: None,

@@ -55,7 +55,7 @@ pub use rlc::{
 };
 pub use rrc::{DataWhileSwitching, Promotion, RestingState, RlcAtSwitch, Rrc, StatePower};
 pub use tcp::{
-    ChargedOptions, Nagle, PythonControl, RtoRule, SlowStart, Tcp, TcpConnection, TcpKeys, TcpProfile,
+    ChargedOptions, Nagle, PythonClass, RtoRule, SlowStart, Tcp, TcpConnection, TcpKeys, TcpProfile,
     TcpVariant, Window,
 };
 pub use tdd::{Ack, Duplex, Frames, Grant, Interferers, Sdus, Tdd, TddRach, TddRadio};

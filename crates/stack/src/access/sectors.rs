@@ -14,11 +14,20 @@ use crate::Step;
 use crate::event::Event;
 use crate::ids::{CarrierId, CellId, Direction, UeId};
 use crate::rnc::SchedulerKind;
+use crate::rnc::mac_sh::UserDisciplines;
 use crate::rnc::sectors::{BufferAtHandover, Change, RlcAtHandover};
 use crate::trace::TraceEvent;
 use crate::ue::ChannelConfig;
 
 impl Access {
+    /// The DSCHs of the cells of a layout, if there is one, are given away by these from now on.
+    pub fn set_disciplines(&mut self, disciplines: &UserDisciplines) {
+        let Some(id) = self.sectors else { return };
+        if let Sharing::Sectors(sectors) = &mut self.carriers[id].sharing {
+            sectors.set_disciplines(disciplines);
+        }
+    }
+
     /// Schedules the first TTI.
     pub(super) fn start_sectors(&self, agenda: &mut EventQueue<Event>) {
         if let Some(id) = self.sectors {

@@ -32,6 +32,7 @@ use crate::core_network::CoreNetwork;
 use crate::hosts::Hosts;
 use crate::ids::{Direction, UeId};
 use crate::packet::{Foreign, Packet};
+use crate::rnc::mac_sh::UserDisciplines;
 use crate::tcp::congestion::UserLaws;
 use crate::trace::TraceEvent;
 
@@ -66,6 +67,11 @@ impl Network {
     /// Connections of [`Variant::User`](crate::tcp::Variant::User) that are opened from now on have these laws.
     pub fn set_laws(&mut self, laws: UserLaws) {
         self.hosts.set_laws(laws);
+    }
+
+    /// The DSCHs of the cells of a layout are given away by these from now on.
+    pub fn set_disciplines(&mut self, disciplines: &UserDisciplines) {
+        self.between.access.set_disciplines(disciplines);
     }
 
     /// Schedules the beginning of every flow, and of every RRC.

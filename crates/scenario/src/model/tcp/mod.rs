@@ -12,7 +12,7 @@ use umts_units::{BitRate, Duration, Octets};
 
 pub use self::keys::TcpKeys;
 pub use self::window::Window;
-pub use self::words::{PythonControl, TcpConnection, TcpProfile};
+pub use self::words::{PythonClass, TcpConnection, TcpProfile};
 
 use crate::text::word_unlimited;
 
@@ -213,7 +213,7 @@ pub struct Tcp {
     pub python: String,
     /// What that file says. Read by the loader.
     #[serde(skip)]
-    pub python_control: Option<PythonControl>,
+    pub python_control: Option<PythonClass>,
     /// CUBIC: a flow whose window did not come back to its last maximum leaves more room for others.
     #[schemars(extend("x-source" = "RFC 9438 §4.7"))]
     pub cubic_fast_convergence: bool,

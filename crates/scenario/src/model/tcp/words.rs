@@ -5,15 +5,22 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A class of congestion control in a Python file.
+/// A class in a Python file: congestion control, or a scheduler.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PythonControl {
+pub struct PythonClass {
     /// The file.
     pub file: PathBuf,
     /// The class in it.
     pub class: String,
     /// What the file says.
     pub text: String,
+}
+
+impl PythonClass {
+    /// By what a run is kept: what the file says counts, its name does not.
+    pub(crate) fn content(&self) -> String {
+        format!("{}:{}", blake3::hash(self.text.as_bytes()).to_hex(), self.class)
+    }
 }
 
 /// All of TCP under one name.

@@ -8,6 +8,7 @@
 
 mod availability;
 mod config;
+mod discipline;
 mod full_backlog;
 mod max_ci;
 mod proportional_fair;
@@ -22,6 +23,7 @@ pub use self::config::{
     Accrual, CreditConfig, Debit, Expired, Format, LooksAt, MacShConfig, Priority, Requirement,
     TimeoutConfig, WithoutCredit,
 };
+pub use self::discipline::{Discipline, Seen, Tti, UserDiscipline, UserDisciplines, Wish};
 use self::proportional_fair::At;
 use self::round_robin::RoundRobin;
 pub use self::service_credit::Credit;
@@ -91,6 +93,8 @@ pub struct MacSh {
     config: MacShConfig,
     codes: CodeShare,
     turns: RoundRobin,
+    /// Decides in place of requirement and priority.
+    discipline: Option<UserDiscipline>,
     /// Those who are in the cell, by their numbers.
     users: Vec<(UeId, Credit)>,
     /// What a TTI leaves of the past in a user's mean.
@@ -146,7 +150,13 @@ impl MacSh {
     pub fn new(config: MacShConfig) -> Self {
         let (codes, keeps) = (CodeShare::new(config.branch), proportional_fair::keeps(&config));
         let (users, order, grants, refusals) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        MacSh { config, codes, turns: RoundRobin::default(), users, keeps, order, grants, refusals }
+        let turns = RoundRobin::default();
+        MacSh { config, codes, turns, discipline: None, users, keeps, order, grants, refusals }
+    }
+
+    /// From now on this decides what users want and who is first.
+    pub fn set_discipline(&mut self, discipline: UserDiscipline) {
+        self.discipline = Some(discipline);
     }
 
     /// What it is configured with.
@@ -178,7 +188,11 @@ impl MacSh {
         power: &PowerConfig,
         load: &mut Load,
     ) -> &[Grant] {
-        self.rank(now, tti, asks, power, load);
+        if self.discipline.is_some() {
+            self.ask_discipline(now, tti, asks, power, load);
+        } else {
+            self.rank(now, tti, asks, power, load);
+        }
         self.codes.begin();
         self.grants.clear();
         self.refusals.clear();
@@ -205,6 +219,9 @@ impl MacSh {
     /// Of a grant in TTI number `tti` so many blocks were sent, and so many of those received.
     pub fn served(&mut self, tti: u64, grant: &Grant, sent: u32, received: u32) {
         self.turns.served(grant.ue);
+        if let Some(discipline) = &mut self.discipline {
+            discipline.served(tti, grant.ue, sent, received);
+        }
         let keeps = self.keeps;
         let credit = user(&mut self.users, &self.config, tti, grant.ue);
         credit.spend(&self.config.credit, grant.blocks, sent, received);
@@ -241,6 +258,30 @@ impl MacSh {
             let by_rank = a.class.cmp(&b.class).then(a.rank.total_cmp(&b.rank));
             by_rank.then(a.since.cmp(&b.since)).then(a.ue.cmp(&b.ue))
         });
+    }
+
+    /// The same as a discipline from outside has it. Those whom it leaves out come last and want nothing.
+    fn ask_discipline(&mut self, now: Time, tti: u64, asks: &Asks, power: &PowerConfig, load: &Load) {
+        let MacSh { config, users, discipline: Some(discipline), keeps, order, .. } = self else { return };
+        let see = |(ask, _): &(Ask, usize)| {
+            let credit = user(users, config, tti, ask.ue);
+            credit.earn(&config.credit, tti);
+            Seen { ask: *ask, credit: credit.blocks(), mean: credit.mean_served(*keeps, tti) }
+        };
+        let seen: Vec<Seen> = asks.asks.iter().map(see).collect();
+        let mut wishes = Vec::new();
+        if !seen.is_empty() {
+            discipline.decide(&Tti { now, number: tti, config, power, load }, &seen, &mut wishes);
+        }
+        let mut is_left_out = vec![true; seen.len()];
+        wishes.iter().for_each(|wish| is_left_out[wish.ask] = false);
+        let last = (0..seen.len()).filter(|&at| is_left_out[at]).map(|at| (at, None));
+        let first = wishes.iter().map(|wish| (wish.ask, Some(wish.format)));
+        order.clear();
+        order.extend(first.chain(last).zip(0..).map(|((at, wanted), place)| {
+            let Ask { ue, class, since, .. } = seen[at].ask;
+            Ranked { class, rank: f64::from(place), since, ue, ask: at, wanted }
+        }));
     }
 
     /// Step C for one user: what he wants, less, or nothing.

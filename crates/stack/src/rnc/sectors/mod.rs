@@ -26,7 +26,7 @@ use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::{Coupled, Load, PowerConfig, PowerControl, Sent};
 use crate::radio::phy::sir::{self, Link};
 use crate::rnc::calls::{self, Call, Calls, CallsConfig};
-use crate::rnc::mac_sh::{Asks, MacSh, MacShConfig};
+use crate::rnc::mac_sh::{Asks, MacSh, MacShConfig, UserDisciplines};
 use crate::rnc::rrc::CellSelection;
 
 /// Mobiles are measured each 100 ms, a part of them in each TTI (Rendón et al. 2004, §3.2).
@@ -194,6 +194,13 @@ impl Sectors {
             asks: Asks::default(),
             coupled: Coupled::new(if is_ideal { count } else { 0 }),
             environment,
+        }
+    }
+
+    /// The DSCH of each cell is given away by one of these from now on.
+    pub fn set_disciplines(&mut self, disciplines: &UserDisciplines) {
+        for (number, cell) in self.cells.iter_mut().enumerate() {
+            cell.mac.set_discipline(disciplines.make(CellId(number as u16)));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Worked cases as tables, closed forms, and what must hold of any TTI.
 
 mod closed_forms;
+mod discipline;
 mod properties;
 mod service_credit;
 mod timeout;

@@ -1,0 +1,173 @@
+//! A scheduler of DSCHs written in Python: a class of the user's as a discipline of MAC-c/sh.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use umts_scenario::model::PythonClass;
+use umts_simulate::{Discipline, Seen, Tti, UeId, UserDiscipline, UserDisciplines, Wish};
+
+use crate::errors::SchedulerError;
+use crate::python_class::{Failure, load};
+
+/// A transport format of the DSCH.
+#[pyclass(frozen, get_all, module = "umtslab._core")]
+#[derive(Debug)]
+pub struct DschFormat {
+    /// Blocks of a TTI.
+    blocks: u32,
+    /// The spreading factor of its code.
+    spreading_factor: u16,
+}
+
+/// A user with something to send.
+#[pyclass(frozen, get_all, module = "umtslab._core")]
+#[derive(Debug)]
+pub struct DschAsk {
+    /// Its number.
+    ue: u16,
+    /// Blocks that wait.
+    backlog: u32,
+    /// Since when the oldest of it waits.
+    since_s: f64,
+    /// The gain from the cell.
+    gain: f64,
+    /// What it takes to be as loud as all that is not of the cell, in mW.
+    outside_mw: f64,
+    /// By how much the cell's power rises, in mW, if this user alone has a format; none if no power is enough.
+    power_mw: Vec<Option<f64>>,
+    /// Service credits, in blocks.
+    credit: f64,
+    /// Blocks of a TTI that it was sent lately.
+    mean_blocks: f64,
+}
+
+impl DschAsk {
+    fn new(tti: &Tti<'_>, seen: &Seen) -> Self {
+        let Seen { ask, credit, mean } = seen;
+        let formats = 0..tti.config.formats.len();
+        DschAsk {
+            ue: ask.ue.0,
+            backlog: ask.backlog,
+            since_s: ask.since.as_secs(),
+            gain: ask.gain,
+            outside_mw: tti.outside(ask),
+            power_mw: formats.map(|format| tti.power_for(ask, format)).collect(),
+            credit: *credit,
+            mean_blocks: *mean,
+        }
+    }
+}
+
+/// The class of a scenario's scheduler, ready to decide.
+pub fn disciplines(py: Python<'_>, class: &PythonClass, failure: &Failure) -> PyResult<UserDisciplines> {
+    let (class, name) = load::<SchedulerError>(py, class, failure)?;
+    let failure = failure.clone();
+    Ok(UserDisciplines::new(move |cell| -> UserDiscipline {
+        let object = Python::attach(|py| {
+            let made = class.call0(py);
+            made.map_err(|error| failure.keep::<SchedulerError>(py, &format!("{name}()"), error)).ok()
+        });
+        let (name, failure) = (name.clone(), failure.clone());
+        Box::new(Scheduler { object, cell: cell.0, formats: None, name, failure })
+    }))
+}
+
+/// An object of the user's class, for one cell.
+#[derive(Debug)]
+struct Scheduler {
+    object: Option<Py<PyAny>>,
+    cell: u16,
+    /// Those of the DSCH, made when they are first asked for.
+    formats: Option<Py<PyTuple>>,
+    name: String,
+    failure: Failure,
+}
+
+impl Scheduler {
+    /// Calls a method in a TTI, if nothing has gone wrong before.
+    fn call<R>(
+        &mut self,
+        (method, tti): (&str, u64),
+        call: impl FnOnce(&mut Self, &Bound<'_, PyAny>) -> PyResult<R>,
+    ) -> Option<R> {
+        if self.failure.is_there() {
+            return None;
+        }
+        Python::attach(|py| {
+            let object = self.object.as_ref()?.clone_ref(py);
+            let called = object.bind(py).getattr(method).and_then(|method| call(self, &method));
+            let place = || format!("{}.{method}, in cell {} and TTI {tti},", self.name, self.cell);
+            called.map_err(|error| self.failure.keep::<SchedulerError>(py, &place(), error)).ok()
+        })
+    }
+
+    fn formats(&mut self, py: Python<'_>, tti: &Tti<'_>) -> PyResult<Py<PyTuple>> {
+        if self.formats.is_none() {
+            let all = tti.config.formats.iter().map(|format| DschFormat {
+                blocks: format.blocks,
+                spreading_factor: format.spreading_factor,
+            });
+            let all = all.map(|format| Py::new(py, format)).collect::<PyResult<Vec<_>>>()?;
+            self.formats = Some(PyTuple::new(py, all)?.unbind());
+        }
+        Ok(self.formats.as_ref().expect("it was just made").clone_ref(py))
+    }
+
+    fn arguments<'py>(
+        &mut self,
+        py: Python<'py>,
+        tti: &Tti<'_>,
+        asks: &[Seen],
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let asks = asks.iter().map(|seen| Py::new(py, DschAsk::new(tti, seen)));
+        let room = tti.load.total(tti.power.common).map_or(0.0, |used| (tti.power.max - used).max(0.0));
+        let values = PyDict::new(py);
+        values.set_item("cell", self.cell)?;
+        values.set_item("tti", tti.number)?;
+        values.set_item("now_s", tti.now.as_secs())?;
+        values.set_item("room_mw", room)?;
+        values.set_item("formats", self.formats(py, tti)?)?;
+        values.set_item("asks", asks.collect::<PyResult<Vec<_>>>()?)?;
+        Ok(values)
+    }
+}
+
+impl Discipline for Scheduler {
+    fn decide(&mut self, tti: &Tti<'_>, asks: &[Seen], order: &mut Vec<Wish>) {
+        let told = self.call(("schedule", tti.number), |scheduler, method| {
+            let arguments = scheduler.arguments(method.py(), tti, asks)?;
+            wishes(&method.call((), Some(&arguments))?, asks, tti.config.formats.len())
+        });
+        order.extend(told.unwrap_or_default());
+    }
+
+    fn served(&mut self, tti: u64, ue: UeId, sent: u32, received: u32) {
+        self.call(("served", tti), |_, method| {
+            let values = PyDict::new(method.py());
+            values.set_item("tti", tti)?;
+            values.set_item("ue", ue.0)?;
+            values.set_item("sent", sent)?;
+            values.set_item("received", received)?;
+            method.call((), Some(&values)).map(drop)
+        });
+    }
+}
+
+/// What a schedule says: pairs of a user and the number of a format.
+fn wishes(answer: &Bound<'_, PyAny>, asks: &[Seen], formats: usize) -> PyResult<Vec<Wish>> {
+    let mut wishes: Vec<Wish> = Vec::new();
+    for pair in answer.try_iter()? {
+        let (ue, format): (u16, i64) = pair?.extract()?;
+        let Some(ask) = asks.iter().position(|seen| seen.ask.ue.0 == ue) else {
+            return Err(PyValueError::new_err(format!("user {ue} does not ask")));
+        };
+        if wishes.iter().any(|wish| wish.ask == ask) {
+            return Err(PyValueError::new_err(format!("user {ue} is there twice")));
+        }
+        let number = usize::try_from(format).ok().filter(|number| *number < formats).ok_or_else(|| {
+            PyValueError::new_err(format!("a format is a number from 0 to {}, not {format}", formats - 1))
+        })?;
+        wishes.push(Wish { ask, format: number });
+    }
+    Ok(wishes)
+}

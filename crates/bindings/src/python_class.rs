@@ -1,0 +1,59 @@
+//! A class in Python that decides something in a run, and what it raises.
+
+use std::sync::{Arc, Mutex};
+
+use pyo3::PyTypeInfo;
+use pyo3::exceptions::PyNameError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use umts_scenario::model::PythonClass;
+
+use crate::errors::NO_PANIC;
+
+/// The first thing that went wrong in a run; after it no Python is called any more.
+#[derive(Debug, Clone, Default)]
+pub struct Failure(Arc<Mutex<Option<PyErr>>>);
+
+impl Failure {
+    /// Takes it, if there is one.
+    pub fn take(&self) -> Option<PyErr> {
+        self.0.lock().expect(NO_PANIC).take()
+    }
+
+    /// Whether there is one.
+    pub fn is_there(&self) -> bool {
+        self.0.lock().expect(NO_PANIC).is_some()
+    }
+
+    /// Something was raised at a `place`: it is the cause of an error of kind `E`.
+    pub fn keep<E: PyTypeInfo>(&self, py: Python<'_>, place: &str, cause: PyErr) {
+        let error = PyErr::new::<E, _>(format!("{place} raised {cause}"));
+        error.set_cause(py, Some(cause));
+        self.0.lock().expect(NO_PANIC).get_or_insert(error);
+    }
+}
+
+/// The class, and its name for errors of kind `E`.
+pub fn load<E: PyTypeInfo>(
+    py: Python<'_>,
+    wanted: &PythonClass,
+    failure: &Failure,
+) -> PyResult<(Py<PyAny>, String)> {
+    let file = wanted.file.display().to_string();
+    let name = format!("{file}:{}", wanted.class);
+    // In names of its own: two files, or two runs of one, have nothing in common.
+    let run = || -> PyResult<Bound<'_, PyAny>> {
+        let builtins = py.import("builtins")?;
+        let code = builtins.call_method1("compile", (&wanted.text, &file, "exec"))?;
+        let names = PyDict::new(py);
+        names.set_item("__name__", "umtslab_control")?;
+        builtins.call_method1("exec", (code, &names))?;
+        let class = names.get_item(&wanted.class)?;
+        class.ok_or_else(|| PyNameError::new_err(format!("the file has no class {:?}", wanted.class)))
+    };
+    let loaded = run();
+    loaded.map(|class| (class.unbind(), name.clone())).map_err(|error| {
+        failure.keep::<E>(py, &name, error);
+        failure.take().expect("it was just kept")
+    })
+}

@@ -1,0 +1,55 @@
+//! Classes in Python that a scenario names, `"FILE:CLASS"`: congestion control (`tcp.python`, with `variant = "python"`) and
+//! schedulers (`dsch.python`). A file is read with the scenario, so that what it says is part of it.
+
+use crate::check;
+use crate::error::Problem;
+use crate::extends::read_text;
+use crate::model::{PythonClass, Scenario, Tcp, TcpVariant};
+use crate::tree::{Node, Source};
+
+/// Reads the file of every `[tcp]` with that variant, and of every DSCH that names one.
+pub(crate) fn read_all(scenario: &mut Scenario, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
+    read_control(&mut scenario.tcp, "tcp", tree, sources)?;
+    for (i, flow) in scenario.flow.iter_mut().enumerate() {
+        read_control(&mut flow.tcp, &format!("flow.{i}.tcp"), tree, sources)?;
+    }
+    for (i, cell) in scenario.cell.iter_mut().enumerate() {
+        let Some(dsch) = cell.dsch.as_mut().filter(|dsch| !dsch.python.is_empty()) else { continue };
+        let wrong = ("a scheduler is a file and a class in it", "python = \"my_scheduler.py:MyScheduler\"");
+        let class = read(&mut dsch.python, &format!("cell.{i}.dsch.python"), wrong, (tree, sources))?;
+        dsch.python_scheduler = Some(class);
+    }
+    Ok(())
+}
+
+fn read_control(tcp: &mut Tcp, path: &str, tree: &Node, sources: &[Source]) -> Result<(), Problem> {
+    if matches!(tcp.variant, TcpVariant::User(_)) {
+        let wrong =
+            ("variant = \"python\" needs a file and a class in it", "python = \"my_control.py:MyControl\"");
+        tcp.python_control = Some(read(&mut tcp.python, &format!("{path}.python"), wrong, (tree, sources))?);
+    }
+    Ok(())
+}
+
+/// Reads the class that is `named` at `path`; its file's name is then relative to the scenario's folder.
+fn read(
+    named: &mut String,
+    path: &str,
+    (wrong, example): (&str, &str),
+    (tree, sources): (&Node, &[Source]),
+) -> Result<PythonClass, Problem> {
+    let fail = |message: String| check::problem(tree, path, message).label("this class");
+    let parts = named.rsplit_once(':').filter(|(file, class)| !file.is_empty() && !class.is_empty());
+    let Some((file, class)) = parts else {
+        return Err(fail(wrong.to_owned()).help(format!("write it as in {example}")));
+    };
+    let source = &sources[tree.find(path).0.at.source];
+    let place = source.folder.join(file);
+    let text = read_text(&place).map_err(|problem| {
+        fail(problem.message.clone())
+            .help("the name is relative to the folder of the file that it stands in".to_owned())
+    })?;
+    let read = PythonClass { file: place, class: class.to_owned(), text };
+    *named = format!("{}:{class}", source.relative_folder.join(file).display());
+    Ok(read)
+}

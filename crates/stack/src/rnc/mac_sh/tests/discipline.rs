@@ -1,0 +1,57 @@
+//! A discipline from outside: its order counts, whom it leaves out waits, and it hears what became of grants.
+
+use std::sync::{Arc, Mutex};
+
+use super::*;
+
+type Heard = Arc<Mutex<Vec<(u64, u16, u32)>>>;
+
+/// The last user first, each with the format of this number; nobody who has so few blocks left.
+#[derive(Debug)]
+struct Backwards {
+    format: usize,
+    least: u32,
+    heard: Heard,
+}
+
+impl Discipline for Backwards {
+    fn decide(&mut self, tti: &Tti<'_>, asks: &[Seen], order: &mut Vec<Wish>) {
+        assert_eq!(tti.config.formats.len(), 6);
+        for (at, seen) in asks.iter().enumerate().rev() {
+            let powers: Vec<_> = (0..6).map(|format| tti.power_for(&seen.ask, format)).collect();
+            assert!(powers.is_sorted() && powers[0] > Some(0.0), "{powers:?}");
+            if seen.ask.backlog > self.least {
+                order.push(Wish { ask: at, format: self.format });
+            }
+        }
+    }
+
+    fn served(&mut self, tti: u64, ue: UeId, sent: u32, received: u32) {
+        assert_eq!(sent, received);
+        self.heard.lock().unwrap().push((tti, ue.0, sent));
+    }
+}
+
+#[test]
+fn its_order_counts_and_whom_it_leaves_out_waits() {
+    let heard = Heard::default();
+    let mut cell = Cell::new(config(Requirement::FullBacklog, Priority::RoundRobin, 1.0, 300));
+    for blocks in [40, 40, 40, 5] {
+        cell = cell.user(&[(0, 570, blocks)]);
+    }
+    cell.mac.set_discipline(Box::new(Backwards { format: 4, least: 8, heard: heard.clone() }));
+    // A quarter of the tree holds two codes of SF 8. The fourth user has too little, and wants nothing.
+    let postponed = [Row(5, None, 0), Row(1, None, 0)];
+    let granted = Row(5, Some(8), 12);
+    assert_eq!(cell.tti(&[]), [postponed[0], granted, granted, postponed[1]]);
+    let reasons: Vec<_> = cell.mac.refusals().iter().map(|refusal| (refusal.ue.0, refusal.reason)).collect();
+    assert_eq!(reasons, [(0, Reason::Codes), (3, Reason::Credit)]);
+    assert_eq!(*heard.lock().unwrap(), [(0, 2, 12), (0, 1, 12)]);
+}
+
+#[test]
+fn nobody_is_asked_about_a_tti_in_which_nobody_asks() {
+    let mut cell = Cell::new(config(Requirement::FullBacklog, Priority::RoundRobin, 1.0, 300));
+    cell.mac.set_discipline(Box::new(Backwards { format: 9, least: 0, heard: Heard::default() }));
+    assert_eq!(cell.tti(&[]), []);
+}

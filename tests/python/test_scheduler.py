@@ -1,0 +1,219 @@
+"""Schedulers of DSCHs in Python: imitate those of the core to the bit, and fail clearly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+import pytest
+from conftest import Umts
+from umtslab import DschScheduler, Scenario, ScenarioError, SchedulerError, simulate
+from umtslab._core import DschAsk, DschFormat
+from umtslab.cli.emulate import _scenario as emulated
+from umtslab.cli.failures import UsageError
+
+SCENARIO = """\
+version = 1
+duration = "20 s"
+[measure]
+dsch = true
+[layout]
+sites = [1, 2]
+[propagation]
+[[cell]]
+name = "sector"
+dsch = { requirement = "full_backlog", priority = "round_robin" }
+[[ue]]
+name = "web"
+count = 90
+cell = "best"
+bearer = "dsch"
+mobility = { model = "vehicular", speed = "50 km/h" }
+[[flow]]
+ue = "web"
+traffic = "etsi_www"
+[flow.etsi_www]
+largest = "570 B"
+interval = "30 ms"
+reading_time = "1 s"
+between_sessions = "1 s"
+first_session = "under_way"
+"""
+
+Schedule = Iterable[tuple[int, int]]
+
+
+class Nearest(DschScheduler):
+    """Max C/I: who hears least of noise and other cells is first."""
+
+    def schedule(
+        self, *, formats: Sequence[DschFormat], asks: Sequence[DschAsk], **_: object
+    ) -> list[tuple[int, int]]:
+        order = sorted(asks, key=lambda ask: (ask.outside_mw, ask.since_s, ask.ue))
+        return [(ask.ue, self.holding(formats, ask.backlog)) for ask in order]
+
+
+class Patient(DschScheduler):
+    """Lets nobody send before the second TTI of a pair; all that is told is as it should be."""
+
+    def schedule(
+        self,
+        *,
+        cell: int,
+        tti: int,
+        now_s: float,
+        room_mw: float,
+        formats: Sequence[DschFormat],
+        asks: Sequence[DschAsk],
+    ) -> Schedule:
+        assert 0 <= cell < 6
+        assert abs(now_s - 0.02 * tti) < 1e-9
+        assert 0 < room_mw < 20_000
+        assert [format.blocks for format in formats] == [1, 2, 4, 8, 12, 16]
+        assert [format.spreading_factor for format in formats] == [128, 64, 32, 16, 8, 8]
+        for ask in asks:
+            assert ask.backlog > 0
+            assert ask.since_s <= now_s
+            assert 0 < ask.gain < 1
+            assert ask.mean_blocks >= 0
+            powers = [power for power in ask.power_mw if power is not None]
+            assert powers == sorted(powers)
+            assert all(power > 0 for power in powers)
+            assert ask.outside_mw > 0
+            assert 0 <= ask.credit <= 16
+        return [(ask.ue, 0) for ask in asks] if tti % 2 else []
+
+
+@pytest.fixture
+def plain(tmp_path: Path) -> Scenario:
+    (tmp_path / "scenario.toml").write_text(SCENARIO)
+    return Scenario.load(tmp_path / "scenario.toml")
+
+
+def named(folder: Path, source: str) -> Scenario:
+    (folder / "mine.py").write_text("from umtslab import DschScheduler\n" + source)
+    (folder / "scenario.toml").write_text(SCENARIO)
+    return Scenario.load(folder / "scenario.toml", {"cell.0.dsch.python": "mine.py:Mine"})
+
+
+@pytest.mark.parametrize(
+    ("scheduler", "priority"), [(DschScheduler, "round_robin"), (Nearest, "max_ci")], ids=["turns", "max_ci"]
+)
+def test_disciplines_of_the_core_are_imitated_to_the_bit(
+    plain: Scenario, scheduler: type, priority: str
+) -> None:
+    [own] = simulate(plain, scheduler=scheduler, series=True)
+    [built_in] = simulate(plain.with_overrides({"cell.0.dsch.priority": priority}), series=True)
+    other = "max_ci" if priority == "round_robin" else "round_robin"
+    [unlike] = simulate(plain.with_overrides({"cell.0.dsch.priority": other}))
+    assert own.metrics == built_in.metrics != unlike.metrics
+    assert own.series("dsch").equals(built_in.series("dsch"))
+    assert own.metrics["dsch_postponed_pct"]
+
+
+def test_what_is_told_is_right_and_who_is_left_out_waits(plain: Scenario) -> None:
+    [run] = simulate(plain, scheduler=Patient, series=True)
+    granted = run.series("dsch").filter(fate="granted")
+    assert len(granted) > 100
+    assert {round(time * 50) % 2 for time in granted["time_s"]} == {1}
+    assert set(granted["wanted"]) == {128}
+    assert run.metrics["dsch_postponed_credit_pct"]
+
+
+def test_a_class_in_a_file_is_the_same_and_is_kept_by_what_it_says(tmp_path: Path, plain: Scenario) -> None:
+    mine = named(tmp_path, "class Mine(DschScheduler): pass\n")
+    [first], [again] = simulate(mine), simulate(mine)
+    [core] = simulate(plain)
+    assert first.metrics == again.metrics == core.metrics
+    assert first.key != core.key
+    [other] = simulate(named(tmp_path, "class Mine(DschScheduler): '''Another.'''\n"), runs=1)
+    assert other.key != first.key
+    assert other.metrics == first.metrics
+
+
+def schedule(answer: str) -> str:
+    return (
+        "class Mine(DschScheduler):\n"
+        "    def schedule(self, *, cell, tti, now_s, room_mw, formats, asks):\n"
+        f"        return {answer} if cell == 3 and tti > 99 and asks else super().schedule(cell=cell,"
+        " tti=tti, now_s=now_s, room_mw=room_mw, formats=formats, asks=asks)\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        (schedule("1 / 0"), "ZeroDivisionError: division by zero"),
+        (schedule("None"), "TypeError: 'NoneType' object is not iterable"),
+        (schedule("[asks[0].ue]"), "TypeError"),
+        (schedule("[(asks[0].ue, 6)]"), "ValueError: a format is a number from 0 to 5, not 6"),
+        (schedule("[(asks[0].ue, -1)]"), "ValueError: a format is a number from 0 to 5, not -1"),
+        (schedule("[(asks[0].ue, 0)] * 2"), "is there twice"),
+        (schedule("[(999, 0)]"), "ValueError: user 999 does not ask"),
+    ],
+)
+def test_what_a_schedule_does_wrong_ends_the_run_with_its_place(
+    tmp_path: Path, source: str, expected: str
+) -> None:
+    with pytest.raises(
+        SchedulerError, match=r"mine\.py:Mine\.schedule, in cell 3 and TTI 1\d\d, raised"
+    ) as caught:
+        simulate(named(tmp_path, source))
+    assert expected in str(caught.value)
+    assert caught.value.__cause__ is not None
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("class Other: pass\n", 'has no class "Mine"'),
+        ("class Mine\n", "SyntaxError"),
+        ("class Mine:\n    def __init__(self, speed): pass\n", r"Mine\(\) raised TypeError"),
+        ("class Mine: pass\n", "Mine.schedule, in cell . and TTI .* AttributeError"),
+        (
+            "class Mine(DschScheduler):\n    def served(self, **_): raise KeyError('x')\n",
+            "Mine.served, in cell . and TTI .* KeyError",
+        ),
+    ],
+)
+def test_a_class_that_cannot_be_used_is_named(tmp_path: Path, source: str, expected: str) -> None:
+    with pytest.raises(SchedulerError, match=expected):
+        simulate(named(tmp_path, source))
+
+
+def test_what_cannot_be_found_is_an_error_of_the_scenario(tmp_path: Path, plain: Scenario) -> None:
+    for python in ("nowhere.py:Mine", "mine.py"):
+        with pytest.raises(ScenarioError, match=r"dsch\.python|nowhere|file and a class"):
+            plain.with_overrides({"cell.0.dsch.python": python})
+
+    class Inside(DschScheduler):
+        pass
+
+    with pytest.raises(ValueError, match="Inside must stand in a file"):
+        plain.with_scheduler(Inside)
+    with pytest.raises(TypeError, match="scheduler is a class"):
+        plain.with_scheduler(Nearest())  # type: ignore[arg-type]
+
+
+def test_the_command_says_it_and_fails(umts: Umts, tmp_path: Path) -> None:
+    named(tmp_path, schedule("1 / 0"))
+    done = umts(
+        "run",
+        tmp_path / "scenario.toml",
+        "--set",
+        "cell.0.dsch.python=mine.py:Mine",
+        "--out",
+        tmp_path / "out",
+        status=1,
+    )
+    assert "in cell 3 and TTI" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_emulation_refuses_it(tmp_path: Path) -> None:
+    named(tmp_path, "class Mine(DschScheduler): pass\n")
+    text = (tmp_path / "scenario.toml").read_text()
+    python = text.replace('priority = "round_robin"', 'python = "mine.py:Mine"')
+    (tmp_path / "scenario.toml").write_text(python)
+    with pytest.raises(UsageError, match="simulated time only"):
+        emulated(None, tmp_path / "scenario.toml", 1, ())
