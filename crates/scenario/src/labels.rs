@@ -255,6 +255,7 @@ const LABELS: &[(&str, &str)] = &[
     ("propagation.frequency", "Carrier frequency"),
     ("propagation.minimum_coupling_loss", "Minimum coupling loss"),
     ("propagation.model", "Path loss"),
+    ("propagation.reach", "Reach of a site"),
     ("propagation.shadowing.between_sites", "Correlation of shadows between sites"),
     ("propagation.shadowing.decorrelation", "Decorrelation distance of shadows"),
     ("propagation.shadowing.deviation", "Deviation of shadows"),

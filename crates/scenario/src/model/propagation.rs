@@ -6,6 +6,8 @@ pub use umts_stack::environment::PathLoss;
 use umts_stack::environment::{self, PropagationConfig, ShadowingConfig};
 use umts_units::{Angle, Db, Frequency, Length, Probability};
 
+use crate::text::word_unlimited;
+
 /// Path loss, antennas and shadows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -25,6 +27,10 @@ pub struct Propagation {
     /// The least loss that there is, antennas and shadows included.
     #[schemars(extend("x-min" = "0 dB", "x-max" = "200 dB", "x-source" = "TR 25.942: 70 dB for macro cells"))]
     pub minimum_coupling_loss: Db,
+    /// How far a site is heard by itself, or `"unlimited"`; of farther ones the mean arrives.
+    #[serde(with = "word_unlimited")]
+    #[schemars(with = "crate::text::Unlimited<Length>", extend("x-min" = "100 m", "x-source" = "docs/cells.md: what a reach costs"))]
+    pub reach: Option<Length>,
     /// The antennas of the sectors.
     pub antenna: Antenna,
     /// Shadows of what stands in between.
@@ -73,6 +79,7 @@ impl Default for Propagation {
             above_roofs: Length::from_millimetres(15_000),
             floors: config.floors,
             minimum_coupling_loss: Db(config.minimum_coupling_db),
+            reach: None,
             antenna: Antenna::default(),
             shadowing: Shadowing::default(),
         }
@@ -116,6 +123,7 @@ impl Propagation {
                 front_to_back_db: self.antenna.front_to_back.0,
             },
             minimum_coupling_db: self.minimum_coupling_loss.0,
+            reach_m: self.reach.map_or(f64::INFINITY, Length::metres),
         }
     }
 }

@@ -60,6 +60,16 @@ fn speeds_and_places_are_read_with_their_units() {
 }
 
 #[test]
+fn a_reach_is_a_length_or_unlimited() {
+    let reach = |keys: &str| {
+        let scenario = loaded(&with("REST", &format!("[propagation]\n{keys}")));
+        scenario.environment().expect("it has one").propagation.reach_m
+    };
+    let keys = ["", "reach = \"unlimited\"", "reach = \"2.5 km\""];
+    assert_eq!(keys.map(reach), [f64::INFINITY, f64::INFINITY, 2500.0]);
+}
+
+#[test]
 fn sites_may_be_listed() {
     let text = with(
         "LAYOUT",
@@ -195,6 +205,7 @@ fn each_mistake_in_a_layout_is_named_where_it_stands() {
             "cannot be -1 dB",
             "0 dB to 30 dB",
         ),
+        ("REST", "[propagation]\nreach = \"10 m\"", "propagation.reach", "cannot be 10 m", "100 m"),
     ];
     for (place, keys, path, message, help) in cases {
         mistake(&with(place, keys), path, message, help);

@@ -158,6 +158,17 @@ impl Layout {
         Place { x: along(from.x, to.x, self.size[0]), y: along(from.y, to.y, self.size[1]) }
     }
 
+    /// The sites no farther than `reach` from a place, by number; the nearest if all are farther.
+    pub fn sites_within(&self, place: Place, reach: f64) -> Vec<u16> {
+        let far = |site: &usize| self.way(self.sites[*site].place, place).squared();
+        let mut near: Vec<u16> = Vec::with_capacity(self.sites.len());
+        near.extend((0..self.sites.len()).filter(|site| far(site) <= reach * reach).map(|site| site as u16));
+        if near.is_empty() {
+            near.push(self.nearest_site(place) as u16);
+        }
+        near
+    }
+
     /// The centre of a sector's hexagon.
     pub fn centre(&self, cell: CellId) -> Place {
         let site = &self.sites[cell.index() / SECTORS];
@@ -174,8 +185,11 @@ impl Layout {
 
     /// The site next to the middle of the area.
     pub fn central_site(&self) -> usize {
-        let middle = self.at([0.5; 2]);
-        let far = |site: &usize| self.way(middle, self.sites[*site].place).squared();
+        self.nearest_site(self.at([0.5; 2]))
+    }
+
+    fn nearest_site(&self, place: Place) -> usize {
+        let far = |site: &usize| self.way(place, self.sites[*site].place).squared();
         (0..self.sites.len()).min_by(|a, b| far(a).total_cmp(&far(b))).expect("a layout has sites")
     }
 }

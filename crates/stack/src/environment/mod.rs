@@ -8,11 +8,12 @@
 //! Losses are told as gains: the share of a power that arrives, antennas included. A [`Mobile`] is state and asks for
 //! nothing: whoever needs its gains says so, and those of an idle user wait until then.
 
-pub mod interference;
+mod gains;
 pub mod layout;
 pub mod mobility;
 pub mod propagation;
 mod quick;
+mod reach;
 pub mod shadowing;
 
 #[cfg(test)]
@@ -21,14 +22,15 @@ mod tests;
 use umts_kernel::random::{AddressedStream, Streams};
 use umts_units::Time;
 
+pub use gains::{Gains, best_cell};
 pub use layout::{Border, Layout, Place, SECTORS, Site};
 pub use mobility::{Legs, MobilityConfig, Track};
 pub use propagation::{Antenna, PathLoss, PropagationConfig};
 pub use shadowing::ShadowingConfig;
 
-use crate::ids::CellId;
 use mobility::Way;
 use propagation::Propagation;
+use reach::Reach;
 use shadowing::{Shadowing, Shadows};
 
 /// Where cells are and what lies between them and mobiles.
@@ -48,6 +50,7 @@ pub struct Environment {
     layout: Layout,
     propagation: Propagation,
     shadowing: Shadowing,
+    reach: Reach,
     streams: Streams,
 }
 
@@ -59,7 +62,7 @@ pub struct Mobile {
     way: Way,
     place: Place,
     shadows: Shadows,
-    gains: Box<[f64]>,
+    gains: Gains,
 }
 
 impl Mobile {
@@ -70,7 +73,7 @@ impl Mobile {
 
     /// The share of the power of each cell that reached it there; none before it was first looked at.
     #[inline]
-    pub fn gains(&self) -> &[f64] {
+    pub fn gains(&self) -> &Gains {
         &self.gains
     }
 }
@@ -78,9 +81,11 @@ impl Mobile {
 impl Environment {
     /// For this configuration, with the draws of a run.
     pub fn new(config: &EnvironmentConfig, streams: &Streams) -> Self {
+        let propagation = Propagation::new(&config.propagation);
         Environment {
-            propagation: Propagation::new(&config.propagation),
-            shadowing: Shadowing::new(&config.shadowing, config.layout.sites().len()),
+            reach: Reach::new(&config.layout, &propagation, config.propagation.reach_m),
+            propagation,
+            shadowing: Shadowing::new(&config.shadowing),
             layout: config.layout.clone(),
             streams: *streams,
         }
@@ -102,21 +107,27 @@ impl Environment {
         let draws = self.streams.addressed(&format!("environment/{who}"));
         let mut way = Way::new(mobility, place, &self.layout, &draws);
         let (place, _) = way.at(umts_units::Duration::ZERO, &self.layout, &draws);
-        Mobile { draws, appeared: now, way, place, shadows: Shadows::default(), gains: Box::default() }
+        Mobile { draws, appeared: now, way, place, shadows: Shadows::default(), gains: Gains::default() }
     }
 
     /// Looks where a mobile is now, and what reaches it there. Time does not go back.
     pub fn measure(&self, mobile: &mut Mobile, now: Time) {
         let (place, travelled) = mobile.way.at(now - mobile.appeared, &self.layout, &mobile.draws);
         mobile.place = place;
-        self.shadowing.advance(&mut mobile.shadows, &mobile.draws, travelled);
-        if mobile.gains.is_empty() {
-            mobile.gains = vec![0.0; self.cells()].into();
+        let heard = self.reach.at(place);
+        let before = mobile.gains.sites();
+        if heard.sites != before {
+            self.shadowing.change_sites(&mut mobile.shadows, &mobile.draws, before, &heard.sites);
+            mobile.gains = Gains::of_sites(heard.sites.clone());
         }
-        let (gains, _) = mobile.gains.as_chunks_mut::<SECTORS>();
-        for (number, (site, gains)) in self.layout.sites().iter().zip(gains).enumerate() {
-            let shadow = self.shadowing.of_site(&mobile.shadows, number);
+        self.shadowing.advance(&mut mobile.shadows, &heard.sites, &mobile.draws, travelled);
+        for (among, (number, gains)) in mobile.gains.each_site().enumerate() {
+            let shadow = self.shadowing.of_site(&mobile.shadows, among);
+            let site = &self.layout.sites()[number];
             self.propagation.gains(self.layout.way(site.place, place), site.azimuth, shadow, gains);
+        }
+        if heard.rest > 0.0 {
+            mobile.gains.add_rest(heard.rest * self.shadowing.of_others(&mobile.shadows));
         }
     }
 
@@ -127,19 +138,4 @@ impl Environment {
             self.propagation.gains(self.layout.way(site.place, place), site.azimuth, 0.0, gains);
         }
     }
-}
-
-/// The cell of which the largest share arrives, the first of equals.
-///
-/// # Panics
-/// Where there are no gains.
-#[inline]
-pub fn best_cell(gains: &[f64]) -> CellId {
-    let mut best = 0;
-    for (cell, gain) in gains.iter().enumerate() {
-        if *gain > gains[best] {
-            best = cell;
-        }
-    }
-    CellId(best as u16)
 }

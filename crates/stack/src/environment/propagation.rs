@@ -33,6 +33,17 @@ pub struct Antenna {
     pub front_to_back_db: f64,
 }
 
+impl Antenna {
+    /// What is left on average over a turn of what arrives where it looks.
+    fn mean_share(&self) -> f64 {
+        let share = |degrees: i32| {
+            let beside = f64::from(degrees) / self.beamwidth_deg;
+            libm::exp10(-(12.0 * beside * beside).min(self.front_to_back_db) / 10.0)
+        };
+        (-180..180).map(share).sum::<f64>() / 360.0
+    }
+}
+
 /// What lies between antennas and mobiles, shadows apart.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PropagationConfig {
@@ -48,6 +59,8 @@ pub struct PropagationConfig {
     pub antenna: Antenna,
     /// Nobody gets more than this lets through, gains and shadows included.
     pub minimum_coupling_db: f64,
+    /// Of sites farther than this, in metres, the mean arrives; infinite where each is heard everywhere.
+    pub reach_m: f64,
 }
 
 impl Default for PropagationConfig {
@@ -59,6 +72,7 @@ impl Default for PropagationConfig {
             floors: 0,
             antenna: Antenna { net_gain_db: 0.0, beamwidth_deg: 70.0, front_to_back_db: 20.0 },
             minimum_coupling_db: 70.0,
+            reach_m: f64::INFINITY,
         }
     }
 }
@@ -134,6 +148,8 @@ pub struct Propagation {
     behind: f64,
     /// The largest gain that there is.
     most: f64,
+    /// The share that a site's antennas let through on average over a turn, all three together.
+    around: f64,
 }
 
 impl Propagation {
@@ -149,15 +165,27 @@ impl Propagation {
             fall: 12.0 * DECIBEL / (beamwidth * beamwidth),
             behind: front_to_back_db * DECIBEL,
             most: -config.minimum_coupling_db * DECIBEL,
+            around: SECTORS as f64 * config.antenna.mean_share(),
         }
+    }
+
+    /// The gain of a site on average over where its antennas look, all of its sectors together, for who is this way from it.
+    pub fn mean_gain(&self, way: Place) -> f64 {
+        self.around * self.quick.exp2(smaller(self.in_front(way), self.most))
+    }
+
+    /// What arrives where an antenna looks.
+    #[inline]
+    fn in_front(&self, way: Place) -> f64 {
+        let distance = self.quick.log2(way.squared().max(NEAREST));
+        let line = |[at_1_m, slope]: [f64; 2]| at_1_m + slope * distance;
+        smaller(line(self.model), line(self.free_space)) + self.antenna
     }
 
     /// Gains of the sectors of a site, for who is this way from it; `shadow` is the logarithm of what its shadow lets through.
     #[inline]
     pub fn gains(&self, way: Place, azimuth: f64, shadow: f64, into: &mut [f64; SECTORS]) {
-        let distance = self.quick.log2(way.squared().max(NEAREST));
-        let line = |[at_1_m, slope]: [f64; 2]| at_1_m + slope * distance;
-        let in_front = smaller(line(self.model), line(self.free_space)) + self.antenna + shadow;
+        let in_front = self.in_front(way) + shadow;
         // At the mast no antenna looks this way: an angle that is none falls as far as any.
         let angle = self.quick.angle(way.x, way.y) - azimuth;
         for (sector, gain) in into.iter_mut().enumerate() {

@@ -11,14 +11,21 @@
 //! mobile, the point of its way and the site, so a shadow depends on how far a mobile went and never on when it was looked
 //! at: under another scheduler users meet the same shadows.
 //!
-//! A shadow has a part that all sites share and one of each site; sectors of a site have one shadow (TR 25.942).
+//! A shadow has a part that all sites share and one of each site; sectors of a site have one shadow (TR 25.942). Sites out
+//! of reach have none, and no draws are made for them. A shadow forgets by half from knot to knot, so whatever comes into
+//! reach, or wakes far from where it was, begins a number of knots back and is what it would have been.
 
-use umts_kernel::random::{AddressedStream, TtiDraws};
+use std::f64::consts::LN_2;
+
+use umts_kernel::random::AddressedStream;
 
 use super::propagation::DECIBEL;
 
 /// Points of a way in one decorrelation distance: between two of them a shadow stays as it is.
 pub const POINTS: u64 = 16;
+
+/// Knots after which a shadow is the same to the last bit wherever it began: twice what its digits need.
+const FORGOTTEN: u64 = 128;
 
 /// How shadows vary.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -48,10 +55,13 @@ struct Weights {
 /// The law of all shadows of a network.
 #[derive(Debug, Clone)]
 pub struct Shadowing {
-    parts: usize,
+    /// Whether there are any.
+    vary: bool,
     /// Size of the common part and of that of a site, as logarithms to base 2 of a power.
     common: f64,
     own: f64,
+    /// What the part of a site lets through on average, as a gain.
+    mean_of_own: f64,
     /// From point to point.
     spacing: f64,
     from_knot_to_knot: Weights,
@@ -60,7 +70,7 @@ pub struct Shadowing {
 }
 
 /// The shadows of one mobile: where on its way they are, and two values of deviation 1 for each part, here and at the next
-/// knot. The common part is the first.
+/// knot. The common part is the first, those of sites within reach follow.
 #[derive(Debug, Clone, Default)]
 pub struct Shadows {
     knot: u64,
@@ -70,19 +80,21 @@ pub struct Shadows {
 
 /// The draw of a mobile at a point that is for the common part; the others follow, site by site. Those before are of its
 /// way.
-const FIRST_PART: u32 = 8;
+const COMMON: u32 = 8;
 
 impl Shadowing {
-    /// For this configuration and so many sites.
-    pub fn new(config: &ShadowingConfig, sites: usize) -> Self {
+    /// For this configuration.
+    pub fn new(config: &ShadowingConfig) -> Self {
         let deviation = config.deviation_db * DECIBEL;
         // Of the correlation from one point to the next, to the power of n.
         let correlation = |n: u64| libm::exp2(-(n as f64) / POINTS as f64);
         let to_point = std::array::from_fn(|n| bridge(&correlation, POINTS - (n as u64).max(1) + 1));
+        let own = deviation * libm::sqrt(1.0 - config.between_sites);
         Shadowing {
-            parts: if deviation > 0.0 { 1 + sites } else { 0 },
+            vary: deviation > 0.0,
             common: deviation * libm::sqrt(config.between_sites),
-            own: deviation * libm::sqrt(1.0 - config.between_sites),
+            own,
+            mean_of_own: libm::exp(own * LN_2 * own * LN_2 / 2.0),
             spacing: config.decorrelation_m / POINTS as f64,
             from_knot_to_knot: Weights {
                 before: correlation(POINTS),
@@ -93,57 +105,94 @@ impl Shadowing {
         }
     }
 
-    /// Brings the shadows of a mobile, whose draws these are, to where it is after `travelled` metres.
-    pub fn advance(&self, shadows: &mut Shadows, draws: &AddressedStream, travelled: f64) {
-        if self.parts == 0 {
-            return;
+    /// Brings the shadows of a mobile, whose draws these are, to where it is after `travelled` metres. They are those of
+    /// `sites`, which have not changed since the last time.
+    pub fn advance(&self, shadows: &mut Shadows, sites: &[u16], draws: &AddressedStream, travelled: f64) {
+        if self.vary {
+            let point = (travelled / self.spacing) as u64;
+            self.bring(shadows, sites, draws, [point / POINTS, point % POINTS]);
         }
-        if shadows.parts.is_empty() {
-            self.begin(shadows, draws);
+    }
+
+    /// From now on the shadows are those of `sites`, no longer those of `before`. Whose are new are what they would be had
+    /// they always been there.
+    pub fn change_sites(
+        &self,
+        shadows: &mut Shadows,
+        draws: &AddressedStream,
+        before: &[u16],
+        sites: &[u16],
+    ) {
+        let Some(&common) = shadows.parts.first() else { return };
+        let new: Vec<u16> =
+            sites.iter().copied().filter(|site| before.binary_search(site).is_err()).collect();
+        let mut fresh = Shadows::default();
+        self.bring(&mut fresh, &new, draws, [shadows.knot, shadows.point]);
+        let of = |list: &[u16], parts: &[[f64; 2]], site| Some(parts[1 + list.binary_search(site).ok()?]);
+        let part = |site| of(before, &shadows.parts, site).or_else(|| of(&new, &fresh.parts, site));
+        shadows.parts = std::iter::once(common).chain(sites.iter().filter_map(part)).collect();
+    }
+
+    fn bring(&self, shadows: &mut Shadows, sites: &[u16], draws: &AddressedStream, [knot, point]: [u64; 2]) {
+        if shadows.parts.is_empty() || shadows.knot + FORGOTTEN < knot {
+            self.begin(shadows, sites, draws, knot.saturating_sub(FORGOTTEN));
         }
-        let point = (travelled / self.spacing) as u64;
-        while shadows.knot < point / POINTS {
-            self.pass_knot(shadows, draws);
+        while shadows.knot < knot {
+            shadows.knot += 1;
+            shadows.point = 0;
+            self.leave_knot(shadows, sites, draws);
         }
-        while shadows.point < point % POINTS {
+        while shadows.point < point {
             shadows.point += 1;
             let weights = self.to_point[shadows.point as usize];
             let draws = draws.tti(shadows.knot * POINTS + shadows.point);
-            for (part, [here, knot]) in shadows.parts.iter_mut().enumerate() {
-                *here = weights.before * *here + weights.knot * *knot + weights.draw * normal(&draws, part);
-            }
+            shadows.each(sites, |[here, knot], number| {
+                *here = weights.before * *here + weights.knot * *knot + weights.draw * draws.normal(number);
+            });
         }
     }
 
-    fn begin(&self, shadows: &mut Shadows, draws: &AddressedStream) {
-        let first = draws.tti(0);
-        let at_knot = |part| [0.0, normal(&first, part)];
-        *shadows = Shadows { knot: 0, point: 0, parts: (0..self.parts).map(at_knot).collect() };
-        self.leave_knot(shadows, draws);
-    }
-
-    fn pass_knot(&self, shadows: &mut Shadows, draws: &AddressedStream) {
-        shadows.knot += 1;
-        shadows.point = 0;
-        self.leave_knot(shadows, draws);
+    fn begin(&self, shadows: &mut Shadows, sites: &[u16], draws: &AddressedStream, knot: u64) {
+        *shadows = Shadows { knot, point: 0, parts: vec![[0.0; 2]; 1 + sites.len()].into() };
+        let first = draws.tti(knot * POINTS);
+        shadows.each(sites, |[_, knot], number| *knot = first.normal(number));
+        self.leave_knot(shadows, sites, draws);
     }
 
     /// The next knot becomes the present one, and gets a next one.
-    fn leave_knot(&self, shadows: &mut Shadows, draws: &AddressedStream) {
+    fn leave_knot(&self, shadows: &mut Shadows, sites: &[u16], draws: &AddressedStream) {
         let weights = self.from_knot_to_knot;
         let draws = draws.tti((shadows.knot + 1) * POINTS);
-        for (part, [here, knot]) in shadows.parts.iter_mut().enumerate() {
+        shadows.each(sites, |[here, knot], number| {
             *here = *knot;
-            *knot = weights.before * *here + weights.draw * normal(&draws, part);
+            *knot = weights.before * *here + weights.draw * draws.normal(number);
+        });
+    }
+
+    /// What the shadow of one of its sites lets through, as a logarithm to base 2.
+    #[inline]
+    pub fn of_site(&self, shadows: &Shadows, among: usize) -> f64 {
+        match &*shadows.parts {
+            [] => 0.0,
+            [[common, _], sites @ ..] => self.common * common + self.own * sites[among][0],
         }
     }
 
-    /// What the shadow of a site lets through, as a logarithm to base 2.
+    /// What shadows let through of sites that have none of their own, on average, as a gain.
+    pub fn of_others(&self, shadows: &Shadows) -> f64 {
+        let common = shadows.parts.first().map_or(0.0, |[common, _]| *common);
+        libm::exp2(self.common * common) * self.mean_of_own
+    }
+}
+
+impl Shadows {
+    /// Each part with the number of its draws.
     #[inline]
-    pub fn of_site(&self, shadows: &Shadows, site: usize) -> f64 {
-        match &*shadows.parts {
-            [] => 0.0,
-            [[common, _], sites @ ..] => self.common * common + self.own * sites[site][0],
+    fn each(&mut self, sites: &[u16], mut change: impl FnMut(&mut [f64; 2], u32)) {
+        let [common, own @ ..] = &mut *self.parts else { return };
+        change(common, COMMON);
+        for (part, site) in own.iter_mut().zip(sites) {
+            change(part, COMMON + 1 + u32::from(*site));
         }
     }
 }
@@ -156,9 +205,4 @@ fn bridge(correlation: &impl Fn(u64) -> f64, left: u64) -> Weights {
         knot: correlation(left - 1) * unknown(1) / unknown(left),
         draw: libm::sqrt(unknown(1) * unknown(left - 1) / unknown(left)),
     }
-}
-
-#[inline]
-fn normal(draws: &TtiDraws, part: usize) -> f64 {
-    draws.normal(FIRST_PART + part as u32)
 }

@@ -26,14 +26,14 @@ fn look(deviation_db: f64) -> Seen {
     for who in 0..PLACES {
         let mobile = still(&environment, who);
         let gains = mobile.gains();
-        let best = best_cell(gains);
+        let best = gains.best();
         seen.best[best.index()] += 1;
         seen.in_own_hexagon += u32::from(environment.layout.hexagon(mobile.place()) == best);
-        seen.f.push(interference::from_others(gains, &powers, best) / gains[best.index()]);
-        seen.loss.push(-decibels(gains[best.index()]));
+        seen.f.push(gains.from_others(&powers, best) / gains.of(best));
+        seen.loss.push(-decibels(gains.of(best)));
         for (count, decibels) in seen.within.iter_mut().zip([1.0, 3.0]) {
-            let least = gains[best.index()] * libm::exp10(-decibels / 10.0);
-            *count += u32::from(gains.iter().filter(|gain| **gain >= least).count() > 1);
+            let least = gains.of(best) * libm::exp10(-decibels / 10.0);
+            *count += u32::from(gains.iter().filter(|(_, gain)| *gain >= least).count() > 1);
         }
     }
     seen.f.sort_by(f64::total_cmp);

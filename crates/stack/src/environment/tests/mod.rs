@@ -3,9 +3,11 @@
 mod geometry;
 mod movement;
 mod radio;
+mod reach;
 mod shadows;
 
 use super::*;
+use crate::ids::CellId;
 
 /// 12 sites 1.5 km apart on a torus: 36 cells.
 fn torus() -> Layout {

@@ -18,11 +18,11 @@ fn at(millis: u64) -> Time {
 }
 
 /// Mobile `who` at these instants: where it is and what it gets.
-fn looked_at(environment: &Environment, who: u64, millis: &[u64]) -> Vec<(Place, Vec<f64>)> {
+fn looked_at(environment: &Environment, who: u64, millis: &[u64]) -> Vec<(Place, Gains)> {
     let mut mobile = environment.appear(who, &driving(), None, Time::ZERO);
     let mut look = |&millis| {
         environment.measure(&mut mobile, at(millis));
-        (mobile.place(), mobile.gains().to_vec())
+        (mobile.place(), mobile.gains().clone())
     };
     millis.iter().map(&mut look).collect()
 }
@@ -56,7 +56,7 @@ fn time_counts_from_when_a_mobile_appears() {
     let mut late = environment.appear(3, &driving(), None, at(40_000));
     environment.measure(&mut late, at(47_000));
     let early = looked_at(&environment, 3, &[7_000]).remove(0);
-    assert_eq!((late.place(), late.gains().to_vec()), early);
+    assert_eq!((late.place(), late.gains().clone()), early);
 }
 
 #[test]
@@ -119,9 +119,9 @@ fn who_drives_is_everywhere_alike() {
 fn who_stands_still_meets_one_shadow() {
     let environment = environment(10.0, 2);
     let mut mobile = still(&environment, 8);
-    let before = (mobile.place(), mobile.gains().to_vec());
+    let before = (mobile.place(), mobile.gains().clone());
     environment.measure(&mut mobile, at(900_000));
-    assert_eq!((mobile.place(), mobile.gains().to_vec()), before);
+    assert_eq!((mobile.place(), mobile.gains().clone()), before);
 }
 
 #[test]

@@ -74,12 +74,22 @@ fn a_net_gain_is_for_all() {
 
 #[test]
 fn power_of_other_cells_is_all_but_the_own() {
-    let gains: Vec<f64> = (1..=11).map(|cell| f64::from(cell) / 100.0).collect();
-    let powers: Vec<f64> = (1..=11).map(|cell| f64::from(cell * cell)).collect();
-    for own in 0..11 {
-        let others = (0..11).filter(|cell| *cell != own).map(|cell| gains[cell] * powers[cell]).sum::<f64>();
-        let is = interference::from_others(&gains, &powers, CellId(own as u16));
-        assert!((is - others).abs() < 1e-12, "{own}: {is} {others}");
+    let powers: Vec<f64> = (1..=21).map(|cell| f64::from(cell * cell)).collect();
+    for sites in [vec![0, 1, 2, 3, 4, 5, 6], vec![0, 2, 3, 6], vec![5]] {
+        let mut gains = Gains::of_sites(sites.clone());
+        for (site, of) in gains.each_site() {
+            *of = [1.0, 2.0, 4.0].map(|gain| gain / (site as f64 + 3.0));
+        }
+        let cells: Vec<(usize, f64)> = gains.iter().collect();
+        assert!(cells.iter().all(|&(cell, gain)| gains.of(CellId(cell as u16)) == gain && gain > 0.0));
+        assert_eq!((cells.len(), gains.best()), (3 * sites.len(), CellId(3 * sites[0] + 2)));
+        for own in 0..21 {
+            let others =
+                cells.iter().filter(|(cell, _)| *cell != own).map(|(cell, gain)| gain * powers[*cell]);
+            let (is, others) = (gains.from_others(&powers, CellId(own as u16)), others.sum::<f64>());
+            assert!((is - others).abs() < 1e-12 * others, "{own}: {is} {others}");
+            let is_heard = sites.contains(&((own / SECTORS) as u16));
+            assert_eq!(gains.of(CellId(own as u16)) > 0.0, is_heard);
+        }
     }
-    assert_eq!(interference::from_others(&[0.5], &[8.0], CellId(0)), 0.0);
 }

@@ -4,9 +4,10 @@ use super::*;
 
 const MOBILES: u64 = 20_000;
 const SITES: usize = 4;
+const ALL: [u16; SITES] = [0, 1, 2, 3];
 
 fn law() -> Shadowing {
-    Shadowing::new(&ShadowingConfig::default(), SITES)
+    Shadowing::new(&ShadowingConfig::default())
 }
 
 /// Shadows in dB of each site for mobile `who`, at each of these distances, looked at only there.
@@ -15,7 +16,7 @@ fn shadows(who: u64, travelled: &[f64]) -> Vec<[f64; SITES]> {
     let law = law();
     let mut shadows = Shadows::default();
     let mut at = |&metres| {
-        law.advance(&mut shadows, &draws, metres);
+        law.advance(&mut shadows, &ALL, &draws, metres);
         std::array::from_fn(|site| law.of_site(&shadows, site) / propagation::DECIBEL)
     };
     travelled.iter().map(&mut at).collect()
@@ -75,7 +76,8 @@ fn one_step_of_40_metres_is_ten_of_4() {
 fn sectors_of_a_site_have_one_shadow() {
     let [clear, shadowed] = [0.0, 10.0].map(|deviation| still(&environment(deviation, 4), 17));
     assert_eq!(clear.place(), shadowed.place());
-    let difference = |cell: usize| decibels(shadowed.gains()[cell]) - decibels(clear.gains()[cell]);
+    let difference =
+        |cell: u16| decibels(shadowed.gains().of(CellId(cell))) - decibels(clear.gains().of(CellId(cell)));
     for site in 0..12 {
         for sector in 1..3 {
             assert!((difference(3 * site) - difference(3 * site + sector)).abs() < 1e-9);

@@ -3,7 +3,7 @@
 //! All pilots have the same power, so the loss decides (TS 25.304 §5.2.6 with one frequency, its timers left to the period
 //! of the measurements).
 
-use crate::environment::best_cell;
+use crate::environment::Gains;
 use crate::ids::CellId;
 
 /// How cells are selected.
@@ -19,11 +19,11 @@ impl CellSelection {
         CellSelection { least: libm::exp10(hysteresis_db / 10.0) }
     }
 
-    /// The cell that the UE should be in instead of `own`, if there is a better one, for the gains of all cells.
+    /// The cell that the UE should be in instead of `own`, if there is a better one, for what it hears.
     #[inline]
-    pub fn better(&self, own: CellId, gains: &[f64]) -> Option<CellId> {
-        let best = best_cell(gains);
-        (gains[best.index()] > self.least * gains[own.index()]).then_some(best)
+    pub fn better(&self, own: CellId, gains: &Gains) -> Option<CellId> {
+        let best = gains.best();
+        (gains.of(best) > self.least * gains.of(own)).then_some(best)
     }
 }
 
@@ -31,8 +31,13 @@ impl CellSelection {
 mod tests {
     use super::*;
 
-    fn gains(losses_db: [f64; 3]) -> [f64; 3] {
-        losses_db.map(|loss| libm::exp10(-loss / 10.0))
+    /// Of the three cells of a site.
+    fn gains(losses_db: [f64; 3]) -> Gains {
+        let mut gains = Gains::of_sites(vec![0]);
+        for (_, of) in gains.each_site() {
+            *of = losses_db.map(|loss| libm::exp10(-loss / 10.0));
+        }
+        gains
     }
 
     #[test]

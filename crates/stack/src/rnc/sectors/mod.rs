@@ -235,7 +235,7 @@ fn link(call: &Call, target: f64) -> Link {
     Link {
         processing: sir::CHIP_RATE / calls::RATE,
         target: target * call.loops.aim,
-        gain: call.at.mobile.gains()[call.at.cell.index()],
+        gain: call.at.mobile.gains().of(call.at.cell),
         interference: call.at.interference,
     }
 }

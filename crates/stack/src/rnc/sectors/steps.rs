@@ -1,7 +1,6 @@
 //! Power control in steps: every call obeys a command in each slot, and meets what all cells send in that slot.
 
 use super::{Sector, Sectors, link};
-use crate::environment::interference::from_others;
 use crate::radio::phy::power_control::{InnerLoop, Sent};
 use crate::radio::phy::sir::Link;
 
@@ -72,7 +71,7 @@ impl Sectors {
         for talk in &mut self.talks {
             for call in talk.calls.under_way_mut() {
                 let at = &call.at;
-                let interference = from_others(at.mobile.gains(), totals, at.cell);
+                let interference = at.mobile.gains().from_others(totals, at.cell);
                 let meets = Link { interference, ..link(call, talk.target) };
                 let cell = call.at.cell.index();
                 let Some(inner) = &mut call.loops.inner else { continue };

@@ -5,7 +5,6 @@ use umts_units::{Bytes, Duration};
 
 use super::{PowerUse, Sectors, link};
 use crate::Step;
-use crate::environment::interference::from_others;
 use crate::ids::{CellId, Direction, UeId};
 use crate::nodeb::Iub;
 use crate::radio::Air;
@@ -129,25 +128,30 @@ impl Sectors {
         coupled.begin();
         for talk in talks.iter() {
             for call in talk.calls.under_way() {
-                coupled.add(power, call.at.cell.index(), &link(call, talk.target), call.at.mobile.gains());
+                coupled.add(
+                    power,
+                    call.at.cell.index(),
+                    &link(call, talk.target),
+                    call.at.mobile.gains().iter(),
+                );
             }
         }
         for (cell, sector) in cells.iter().enumerate() {
             for (grant, link) in sector.mac.grants().iter().zip(&sector.links) {
-                coupled.add(power, cell, link, users.get(grant.ue).mobile.gains());
+                coupled.add(power, cell, link, users.get(grant.ue).mobile.gains().iter());
             }
         }
         powers.copy_from_slice(before);
         coupled.solve(&vec![*power; powers.len()], powers);
         for talk in talks {
             for call in talk.calls.under_way_mut() {
-                call.at.interference = from_others(call.at.mobile.gains(), powers, call.at.cell);
+                call.at.interference = call.at.mobile.gains().from_others(powers, call.at.cell);
             }
         }
         for (cell, sector) in cells.iter_mut().enumerate() {
             for (grant, link) in sector.mac.grants().iter().zip(&mut sector.links) {
                 let gains = users.get(grant.ue).mobile.gains();
-                link.interference = from_others(gains, powers, CellId(cell as u16));
+                link.interference = gains.from_others(powers, CellId(cell as u16));
             }
             sector.load =
                 sector.links.iter().fold(Load::default(), |load, link| load.with(Load::of(power, link)));
@@ -163,7 +167,7 @@ impl Sectors {
             for call in talk.calls.under_way_mut() {
                 let known = link(call, talk.target);
                 let at = &mut call.at;
-                at.interference = from_others(at.mobile.gains(), powers, at.cell);
+                at.interference = at.mobile.gains().from_others(powers, at.cell);
                 let meets = Link { interference: at.interference, ..known };
                 let cell = &mut self.cells[at.cell.index()];
                 let ebn0 = match power.control {
@@ -225,7 +229,7 @@ impl Sectors {
     /// Which blocks of a grant are lost, with the powers of this TTI.
     fn judge(&mut self, cell: CellId, grant: &Grant, power: f64, blocks: u32) -> Lost {
         let gains = self.users.get(grant.ue).mobile.gains();
-        let meets = Link { interference: from_others(gains, &self.powers, cell), ..grant.link };
+        let meets = Link { interference: gains.from_others(&self.powers, cell), ..grant.link };
         let sector = &mut self.cells[cell.index()];
         let ebn0 = meets.achieved(self.power.own_share, self.power.noise, sector.sent.total, power);
         sector.used.load = sector.used.load.with(Load::of(&self.power, &meets));

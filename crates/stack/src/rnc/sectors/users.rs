@@ -3,8 +3,7 @@
 use umts_units::{Bytes, Time};
 
 use super::{HandoverConfig, Sectors};
-use crate::environment::interference::from_others;
-use crate::environment::{Environment, Mobile, MobilityConfig, best_cell};
+use crate::environment::{Environment, Mobile, MobilityConfig};
 use crate::ids::{CellId, Direction, UeId};
 use crate::rnc::calls::{Loops, Where};
 use crate::ue::Ues;
@@ -52,7 +51,7 @@ impl Users {
         let user = |(ue, mobility): (usize, &Option<MobilityConfig>)| {
             let mut mobile = environment.appear(ue as u64, mobility.as_ref()?, None, Time::ZERO);
             environment.measure(&mut mobile, Time::ZERO);
-            let cell = best_cell(mobile.gains());
+            let cell = mobile.gains().best();
             Some(User { mobile, cell, silent_until: Time::ZERO, loops: Loops::default(), is_awake: false })
         };
         let list = mobilities.iter().enumerate().map(user).collect();
@@ -78,7 +77,7 @@ impl User {
     /// The gain of its cell, and what it receives from others that send `powers`, in mW.
     pub fn hears(&self, powers: &[f64]) -> [f64; 2] {
         let gains = self.mobile.gains();
-        [gains[self.cell.index()], from_others(gains, powers, self.cell)]
+        [gains.of(self.cell), gains.from_others(powers, self.cell)]
     }
 }
 
@@ -160,15 +159,15 @@ impl Sectors {
             talk.calls.advance(now, |number| {
                 let mut mobile = environment.appear(names + number, mobility, None, now);
                 environment.measure(&mut mobile, now);
-                let cell = best_cell(mobile.gains());
-                let interference = from_others(mobile.gains(), before, cell);
+                let cell = mobile.gains().best();
+                let interference = mobile.gains().from_others(before, cell);
                 Where { mobile, cell, interference }
             });
             for call in talk.calls.under_way_mut().iter_mut().filter(|call| call.number % *phases == phase) {
                 let Where { mobile, cell, interference } = &mut call.at;
                 environment.measure(mobile, now);
                 *cell = selection.better(*cell, mobile.gains()).unwrap_or(*cell);
-                *interference = from_others(mobile.gains(), before, *cell);
+                *interference = mobile.gains().from_others(before, *cell);
             }
         }
     }

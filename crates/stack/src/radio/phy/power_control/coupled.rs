@@ -34,14 +34,20 @@ impl Coupled {
         self.noise.fill(0.0);
     }
 
-    /// A user of `cell`, whose gains from all cells are these. What the link says of other cells is not looked at.
-    pub fn add(&mut self, power: &PowerConfig, cell: usize, link: &Link, gains: &[f64]) {
+    /// A user of `cell`, whose gains are these, each with its cell. What the link says of other cells is not looked at.
+    pub fn add(
+        &mut self,
+        power: &PowerConfig,
+        cell: usize,
+        link: &Link,
+        gains: impl Iterator<Item = (usize, f64)>,
+    ) {
         let load = Load::of(power, &Link { interference: 0.0, ..*link });
         let weight = 1.0 / ((link.margin() + power.own_share) * link.gain);
         self.noise[cell] += load.outside;
         let row = &mut self.coupling[cell * self.cells..][..self.cells];
-        for (other, (coupling, gain)) in row.iter_mut().zip(gains).enumerate() {
-            *coupling += if other == cell { load.own } else { weight * gain };
+        for (other, gain) in gains {
+            row[other] += if other == cell { load.own } else { weight * gain };
         }
     }
 

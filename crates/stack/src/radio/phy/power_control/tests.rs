@@ -25,6 +25,11 @@ fn user(kbps: f64, target_db: f64, loss: f64) -> Link {
     Link { processing, target: linear(target_db), gain: linear(-loss), interference: 0.0 }
 }
 
+/// Gains from two cells.
+fn two(first: f64, second: f64) -> impl Iterator<Item = (usize, f64)> {
+    [first, second].into_iter().enumerate()
+}
+
 /// The power of a cell of which each user receives f times as much from other cells as from it.
 fn with_others(power: &PowerConfig, users: &[(Link, f64)]) -> (Vec<Link>, Load) {
     let mut links: Vec<Link> = users.iter().map(|(link, _)| *link).collect();
@@ -82,8 +87,8 @@ fn two_coupled_cells_meet_from_any_start() {
     let link = user(64.0, 2.25, 125.0);
     let other = 0.6 * link.gain;
     for _ in 0..20 {
-        coupled.add(&power, 0, &link, &[link.gain, other]);
-        coupled.add(&power, 1, &link, &[other, link.gain]);
+        coupled.add(&power, 0, &link, two(link.gain, other));
+        coupled.add(&power, 1, &link, two(other, link.gain));
     }
     assert!((coupled.coupling[0] - 0.221363).abs() < 1e-6 && (coupled.coupling[1] - 0.332045).abs() < 1e-6);
     assert!((coupled.noise[0] + power.common - 230.316).abs() < 1e-3);
@@ -143,7 +148,7 @@ fn placed(most: usize) -> impl Strategy<Value = Vec<Placed>> {
 fn coupled(power: &PowerConfig, users: &[Placed]) -> Coupled {
     let mut coupled = Coupled::new(CELLS);
     for user in users {
-        coupled.add(power, user.cell, &user.link, &user.gains);
+        coupled.add(power, user.cell, &user.link, user.gains.iter().copied().enumerate());
     }
     coupled
 }
@@ -206,7 +211,7 @@ fn a_load_that_no_power_serves_is_sent_at_the_limit() {
     // Two such cells, which drive each other up, end as well.
     let mut coupled = Coupled::new(2);
     for cell in [0, 1].repeat(100) {
-        coupled.add(&power, cell, &link, &[link.gain; 2]);
+        coupled.add(&power, cell, &link, two(link.gain, link.gain));
     }
     let mut powers = [10.0; 2];
     coupled.solve(&[power; 2], &mut powers);

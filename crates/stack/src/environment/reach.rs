@@ -1,0 +1,60 @@
+//! Which sites are heard where, and what arrives of all others together.
+//!
+//! The area is cut into squares. In each of them the sites within reach of its middle are heard one by one, and of what is
+//! farther the mean is known: the gain of its sites without shadows, antennas averaged over a turn. So who moves looks up
+//! where it is, whatever the number of sites.
+
+use super::layout::{Layout, Place};
+use super::propagation::Propagation;
+
+/// Squares in the length of a reach.
+const SQUARES: f64 = 8.0;
+
+/// The squares of an area.
+#[derive(Debug, Clone)]
+pub struct Reach {
+    /// How many there are from left to right and up, and how many in a metre.
+    number: [usize; 2],
+    each_metre: [f64; 2],
+    /// Row by row.
+    squares: Vec<Heard>,
+}
+
+/// What is heard in a square.
+#[derive(Debug, Clone)]
+pub struct Heard {
+    /// The sites within reach, by number; the nearest if all are farther.
+    pub sites: Vec<u16>,
+    /// The sum of the gains of all others, shadows apart.
+    pub rest: f64,
+}
+
+impl Reach {
+    /// For a reach in metres; if that is infinite, one square where all sites are heard.
+    pub fn new(layout: &Layout, propagation: &Propagation, metres: f64) -> Self {
+        let number = layout.size().map(|size| ((size / metres * SQUARES).ceil() as usize).max(1));
+        let heard = |square: usize| {
+            let middle = [square % number[0], square / number[0]].map(|at| at as f64 + 0.5);
+            let place = layout.at([middle[0] / number[0] as f64, middle[1] / number[1] as f64]);
+            let sites = layout.sites_within(place, metres);
+            let others = (0..layout.sites().len()).filter(|site| !sites.contains(&(*site as u16)));
+            let gain = |site: usize| propagation.mean_gain(layout.way(layout.sites()[site].place, place));
+            let rest = others.map(gain).fold(0.0, |rest, gain| rest + gain);
+            Heard { sites, rest }
+        };
+        let [columns, rows] = layout.size();
+        Reach {
+            number,
+            each_metre: [number[0] as f64 / columns, number[1] as f64 / rows],
+            squares: (0..number[0] * number[1]).map(heard).collect(),
+        }
+    }
+
+    /// What is heard at a place of the area.
+    #[inline]
+    pub fn at(&self, place: Place) -> &Heard {
+        let at =
+            |along: f64, axis: usize| ((along * self.each_metre[axis]) as usize).min(self.number[axis] - 1);
+        &self.squares[at(place.y, 1) * self.number[0] + at(place.x, 0)]
+    }
+}

@@ -1,0 +1,99 @@
+//! A reach: near sites are heard as they were without one, and of the rest the mean.
+
+use umts_units::Duration;
+
+use super::*;
+
+const LONG: Duration = Duration::from_secs(1_200);
+
+/// 36 sites 1.5 km apart on a torus of 9 km by 7.8 km, heard as far as this.
+fn wide(reach_m: f64, deviation_db: f64) -> Environment {
+    let config = EnvironmentConfig {
+        layout: Layout::lattice([6, 6], 500.0, Border::Torus, None),
+        propagation: PropagationConfig { reach_m, ..PropagationConfig::default() },
+        shadowing: ShadowingConfig { deviation_db, ..ShadowingConfig::default() },
+    };
+    Environment::new(&config, &Streams::new(3, 0))
+}
+
+/// Mobile `who` at 120 km/h, looked at so often within 20 minutes; `check` gets what reaches it with a reach and without.
+fn compare(who: u64, each: Duration, reach_m: f64, mut check: impl FnMut(&Mobile, &Mobile)) {
+    let [near, all] = [wide(reach_m, 10.0), wide(f64::INFINITY, 10.0)];
+    let driving = MobilityConfig::Legs(Legs::vehicular(120.0 / 3.6));
+    let [mut limited, mut unlimited] =
+        [&near, &all].map(|environment| environment.appear(who, &driving, None, Time::ZERO));
+    let mut now = Time::ZERO;
+    while now < Time::ZERO + LONG {
+        near.measure(&mut limited, now);
+        all.measure(&mut unlimited, now);
+        check(&limited, &unlimited);
+        now += each;
+    }
+}
+
+/// Sites come into reach and leave it, and those who sleep for minutes wake among others.
+#[test]
+fn near_sites_have_the_same_shadows_with_a_reach_and_the_rest_arrives_alike_from_all() {
+    for (who, each) in [(0, 1_000), (1, 7_000), (2, 200_000)] {
+        let (mut heard, mut before, mut changes) = (0, Vec::new(), 0);
+        compare(who, Duration::from_millis(each), 2_500.0, |limited, unlimited| {
+            assert_eq!(limited.place(), unlimited.place());
+            let (near, all) = (limited.gains(), unlimited.gains());
+            let (_, rest) = near
+                .iter()
+                .map(|(cell, gain)| (cell, gain - all.of(CellId(cell as u16))))
+                .next()
+                .expect("some");
+            assert!(rest > 0.0 && rest < near.of(near.best()) / 10.0, "{rest}");
+            for (cell, gain) in near.iter() {
+                let expected = all.of(CellId(cell as u16)) + rest;
+                assert!((gain / expected - 1.0).abs() < 1e-9, "cell {cell} of {who}: {gain}, not {expected}");
+            }
+            heard += near.sites().len();
+            changes += usize::from(near.sites() != before);
+            before = near.sites().to_vec();
+        });
+        let looks = (LONG.as_nanos() / 1_000_000).div_ceil(each);
+        // A site has 1.949 km².
+        let expected = std::f64::consts::PI * 6.25 / 1.949;
+        assert!((heard as f64 / looks as f64 - expected).abs() < 1.0, "{heard} in {looks} looks");
+        assert!(changes > 4, "{changes}");
+    }
+}
+
+/// Without shadows what differs is where antennas look and how far a place is from the middle of its square.
+#[test]
+fn what_arrives_of_far_sites_is_the_same_on_average() {
+    for (deviation_db, mobiles, apart, tolerance) in
+        [(0.0, 1_000, 0.25, 0.01), (6.0, 4_000, f64::INFINITY, 0.1)]
+    {
+        let [near, all] = [2_000.0, f64::INFINITY].map(|reach| wide(reach, deviation_db));
+        let (mut sum, mut sum_of_far) = (0.0, 0.0);
+        for who in 0..mobiles {
+            let [limited, unlimited] = [&near, &all].map(|environment| still(environment, who));
+            let (mut rest, mut far) = (0.0, 0.0);
+            for (cell, gain) in unlimited.gains().iter() {
+                let heard = limited.gains().of(CellId(cell as u16));
+                if heard > 0.0 { rest += heard - gain } else { far += gain }
+            }
+            assert!((rest / far - 1.0).abs() < apart, "{who}: {rest} instead of {far}");
+            sum += rest;
+            sum_of_far += far;
+        }
+        assert!(
+            (sum / sum_of_far - 1.0).abs() < tolerance,
+            "{deviation_db} dB: {sum} instead of {sum_of_far}"
+        );
+    }
+}
+
+#[test]
+fn the_nearest_site_is_always_heard() {
+    let layout = wide(f64::INFINITY, 0.0).layout().clone();
+    for who in 0..50 {
+        let place = still(&wide(f64::INFINITY, 0.0), who).place();
+        let [nearest] = layout.sites_within(place, 1.0)[..] else { panic!("one is heard") };
+        let far = |site: usize| layout.way(layout.sites()[site].place, place).squared();
+        assert!((0..36).all(|site| far(site) >= far(usize::from(nearest))));
+    }
+}
