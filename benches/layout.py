@@ -1,9 +1,10 @@
 """Many cells: what the system of Rendón et al. (2004) costs, what a cell more costs, and what idle users do.
 
 The system is `scenarios/dsch-5km.toml`, 36 cells with 864 calls and 1,800 web users. It is run with three
-times the cells and 10,000 users, with users who are idle beside, and with calls alone. Instructions are those
-of a run less those of a shorter one, which leaves out starting up; memory is the most that the process held.
-CPU seconds are those of this machine, now: instructions are what compares. Nothing here passes or fails.
+times the cells and 10,000 users, each with `propagation.reach` and without, with users who are idle beside,
+and with calls alone. Instructions are those of a run less those of a shorter one, which leaves out starting
+up; memory is the most that the process held. CPU seconds are those of this machine, now: instructions are
+what compares. Nothing here passes or fails.
 Usage: layout.py
 """
 
@@ -21,6 +22,7 @@ import instructions
 SCENARIO = instructions.ROOT / "scenarios" / "dsch-5km.toml"
 AT_LEAST, AIM = 20, 40
 """Simulated seconds per CPU second of the system with metrics."""
+WIDE, REACH = "layout.sites=[6, 6]", "propagation.reach=2.5 km"
 IDLE = ("ue.web.count=18000", "flow.1.etsi_www.between_sessions=1000 h")
 
 
@@ -36,8 +38,10 @@ class Network:
 
 NETWORKS = (
     Network("36 cells, 1,800 users, 864 calls", ()),
-    Network("108 cells, 10,000 users, 2,592 calls", ("layout.sites=[6, 6]", "ue.web.count=10000"), cells=108),
-    Network("108 cells, 5,400 users, 2,592 calls", ("layout.sites=[6, 6]", "ue.web.count=5400"), cells=108),
+    Network("108 cells, 10,000 users, 2,592 calls", (WIDE, "ue.web.count=10000"), cells=108),
+    Network("the same, reach 2.5 km", (WIDE, "ue.web.count=10000", REACH), cells=108),
+    Network("108 cells, 5,400 users, 2,592 calls", (WIDE, "ue.web.count=5400"), cells=108),
+    Network("the same of 5,400, reach 2.5 km", (WIDE, "ue.web.count=5400", REACH), cells=108),
     Network("36 cells, calls alone", ("ue.web.count=1", *IDLE[1:])),
     Network("36 cells, calls, 18,000 idle users", IDLE),
 )
