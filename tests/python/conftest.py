@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 OF_LAYOUT = {"cells", "dsch", "handovers"}
 FTP = Path(__file__).parents[2] / "scenarios" / "ftp-on-fach.toml"
+DSCH = FTP.with_name("dsch-5km.toml")
 
 CAMPAIGN = f"""
 version = 1
@@ -126,7 +127,7 @@ def tdd() -> Run:
 def sectors() -> Run:
     """A run with series of many cells, with the requests for their DSCHs."""
     changes = {"duration": "6 s", "measure.from": "1 s", "measure.dsch": "true"}
-    return simulate(Scenario.load(FTP.with_name("dsch-5km.toml"), changes), series=True)[0]
+    return simulate(Scenario.load(DSCH, changes), series=True)[0]
 
 
 @pytest.fixture(scope="session")

@@ -14,7 +14,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
-from conftest import FTP, command, short, started, tree
+from conftest import DSCH, FTP, command, short, started, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from umtslab import Scenario, Store, _core, open_store, simulate
@@ -83,6 +83,15 @@ def test_the_catalogued_command_makes_the_same_run_again(store: Store, scenario:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_same_seed_same_bytes(tmp_path: Path, scenario: Scenario, jobs: int) -> None:
+    assert_same_bytes(tmp_path, scenario, jobs)
+
+
+def test_cells_that_share_their_radio_give_the_same_bytes(tmp_path: Path) -> None:
+    changes = {"duration": "2 s", "measure.from": "0 s", "measure.dsch": "true"}
+    assert_same_bytes(tmp_path, Scenario.load(DSCH, changes), 2)
+
+
+def assert_same_bytes(tmp_path: Path, scenario: Scenario, jobs: int) -> None:
     trees = []
     for name in ("one", "other"):
         with open_store(tmp_path / name) as store:

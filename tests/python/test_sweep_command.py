@@ -9,7 +9,7 @@ import shlex
 from pathlib import Path
 
 import pytest
-from conftest import CAMPAIGN, FTP, Umts, tree
+from conftest import CAMPAIGN, DSCH, FTP, Umts, tree
 from umtslab import open_store
 
 pytestmark = pytest.mark.slow
@@ -124,8 +124,10 @@ def test_a_scenario_file_is_varied_from_the_command_line(umts: Umts) -> None:
 
 
 @pytest.mark.slow
-def test_dask_starts_workers_here_if_it_is_asked_to(umts: Umts, tmp_path: Path) -> None:
-    words = ("sweep", FTP, "-P", "radio.bler=0.1,0.2", "--set", "duration=1 s", "--json")
+@pytest.mark.parametrize("scenario", [FTP, DSCH])
+def test_dask_starts_workers_here_if_it_is_asked_to(scenario: Path, umts: Umts, tmp_path: Path) -> None:
+    words = ("sweep", scenario, "-P", "rlc.max_dat=2,5", "--set", "duration=1 s", "--json")
+    words += ("--set", "measure.from=0 s")
     local = umts(*words, "--dask", "local", "--out", "local").stdout
     assert json.loads(local) == json.loads(umts(*words, "--jobs", "1", "--out", "here").stdout)
     assert tree(tmp_path / "local" / "runs").keys() == tree(tmp_path / "here" / "runs").keys()

@@ -126,6 +126,7 @@ const WIRE_MODE: &[(&str, &[(&str, &str)])] = &[
     ("ftp-on-dch-384-3gpp", &[("radio.bler", "0.3"), ("rlc.sdu_discard", "never"), ("rlc.max_dat", "2")]),
     ("ftp-on-fach-two-users-3gpp", &[("radio.bler", "0.1"), ("rlc.status_format", "rlist")]),
     ("twenty-on-dch-64-3gpp", &[("radio.bler", "0.1"), ("rlc.status_format", "list"), ("duration", "10 s")]),
+    ("dsch-5km", &[("duration", "4 s"), ("measure.from", "0 s")]),
 ];
 
 fn events_of(name: &str, overrides: &[(&str, &str)], wire_mode: &'static str) -> Vec<(Time, TraceEvent)> {
