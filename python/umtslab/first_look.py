@@ -120,6 +120,8 @@ ROWS = (
     Row("load_factor_pct", "mean of cells", _LAYOUT),
     Row("tx_power_dbm", "mean of cells", _LAYOUT),
     Row("power_limited_pct", "of TTIs of cells", _some("power_limited_pct")),
+    Row("cell_supply_w", "mean of cells", _LAYOUT),
+    Row("cell_energy_j_per_mbit", "all cells", _LAYOUT),
     Row("mean_calls", "mean of cells", _some("mean_calls")),
     Row("call_bler_pct", "of blocks of calls", _LAYOUT),
     Row("mean_sf", "mean of grants", _LAYOUT),

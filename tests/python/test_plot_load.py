@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from umtslab.plot import draw
 from umtslab.plot.cdf import jain, of_users
 from umtslab.plot.codes import MOST_TTIS
@@ -76,6 +78,32 @@ def test_codes_are_as_high_as_their_share_of_the_tree() -> None:
     assert upper.get_ylabel() == "code tree of cell 4 (%)"
     assert [bar.get_extents().height > 0 for bar in lower.patches] == [True] * 3
     assert lower.get_ylim()[1] >= 1
+
+
+def colours_of(drawing: Figure) -> dict[str, str]:
+    """Of the entries of its legend."""
+    [legend] = drawing.legends
+    return {
+        text.get_text(): to_hex(patch.get_facecolor())
+        for text, patch in zip(legend.get_texts(), legend.get_patches(), strict=True)
+        if text.get_text().startswith("UE ")
+    }
+
+
+@pytest.mark.parametrize("users", [3, 6, 12, 13, 40])
+def test_no_two_users_of_the_legend_have_one_colour_and_nobody_else_has_theirs(users: int) -> None:
+    grant = {"cell": 4, "fate": "granted", "wanted": 32, "spreading_factor": 32, "code": 24}
+    rows = [{**grant, "time_s": 0.02 * tti, "ue": ue} for tti, ue in enumerate(range(0, 12 * users, 12))]
+    twice = {**rows[-1], "spreading_factor": 8, "code": 7}
+    drawing = codes_figure(pl.DataFrame([*rows, twice]))
+    named = colours_of(drawing)
+    assert len(set(named.values())) == len(named) == (users if users <= 6 else 5)
+    # Who has most is among them.
+    assert f"UE {rows[-1]['ue']}" in named
+    [drawn, _] = drawing.axes[0].collections
+    colours = [to_hex(colour) for colour in np.atleast_2d(drawn.get_facecolor())]
+    assert sum(colour in named.values() for colour in colours) == len(named) + 1
+    assert len(set(colours)) == min(users, 12)
 
 
 def test_of_many_ttis_the_first_are_drawn() -> None:

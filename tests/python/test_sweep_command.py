@@ -126,8 +126,8 @@ def test_a_scenario_file_is_varied_from_the_command_line(umts: Umts) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("scenario", [FTP, DSCH])
 def test_dask_starts_workers_here_if_it_is_asked_to(scenario: Path, umts: Umts, tmp_path: Path) -> None:
-    words = ("sweep", scenario, "-P", "rlc.max_dat=2,5", "--set", "duration=1 s", "--json")
-    words += ("--set", "measure.from=0 s")
+    short = ("--set", "duration=1 s", "--set", "measure.from=0 s")
+    words = ("sweep", scenario, "-P", "rlc.max_dat=2,5", *short, "--json")
     local = umts(*words, "--dask", "local", "--out", "local").stdout
     assert json.loads(local) == json.loads(umts(*words, "--jobs", "1", "--out", "here").stdout)
     assert tree(tmp_path / "local" / "runs").keys() == tree(tmp_path / "here" / "runs").keys()

@@ -69,6 +69,8 @@ const LABELS: &[(&str, &str)] = &[
     ("cell.power.pilot", "Pilot power"),
     ("cell.power.slope", "Slope of block errors"),
     ("cell.power.step", "Step of power control"),
+    ("cell.power.supply.fixed", "Supply power of a silent cell"),
+    ("cell.power.supply.slope", "Supply power per watt sent"),
     ("cell.power.tables", "Link tables"),
     ("cell.rach", "RACH"),
     ("cell.rach.access", "Access to the RACH"),

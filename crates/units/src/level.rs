@@ -58,6 +58,22 @@ impl MilliWatts {
     }
 }
 
+/// An electrical power in watts, not negative: what a station draws.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
+pub struct Watts(f64);
+
+impl Watts {
+    /// `None` below zero (and for what is not a finite number).
+    pub fn new(watts: f64) -> Option<Self> {
+        (watts >= 0.0 && watts.is_finite()).then_some(Watts(watts))
+    }
+
+    /// The number.
+    pub const fn value(self) -> f64 {
+        self.0
+    }
+}
+
 /// Traffic in Erlang: how many calls there are at a time, in the mean. Not negative.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Default)]
 pub struct Erlang(f64);
@@ -86,6 +102,8 @@ const DRAW: Quantity = Quantity {
     rule: "a number that is not negative",
     units: &[("mW", 1)],
 };
+const SUPPLY: Quantity =
+    Quantity { name: "a power", example: "130 W", rule: "a number that is not negative", units: &[("W", 1)] };
 const RATIO: Quantity =
     Quantity { name: "a ratio", example: "6.8 dB", rule: "a number", units: &[("dB", 1)] };
 const POWER: Quantity =
@@ -118,6 +136,19 @@ impl FromStr for MilliWatts {
     }
 }
 
+impl FromStr for Watts {
+    type Err = UnitError;
+    fn from_str(text: &str) -> Result<Self, UnitError> {
+        let power = parse_float(text, "W", &SUPPLY)?;
+        let rule = SUPPLY.rule;
+        Watts::new(power).ok_or_else(|| UnitError::OutOfRange {
+            text: text.to_owned(),
+            quantity: SUPPLY.name,
+            rule,
+        })
+    }
+}
+
 impl FromStr for Erlang {
     type Err = UnitError;
     fn from_str(text: &str) -> Result<Self, UnitError> {
@@ -140,6 +171,12 @@ impl fmt::Display for Erlang {
 impl fmt::Display for MilliWatts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} mW", self.0)
+    }
+}
+
+impl fmt::Display for Watts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} W", self.0)
     }
 }
 

@@ -14,7 +14,7 @@ mod space;
 mod text;
 mod time;
 
-pub use level::{Db, Dbm, Erlang, MilliWatts, Probability};
+pub use level::{Db, Dbm, Erlang, MilliWatts, Probability, Watts};
 pub use rate::BitRate;
 pub use size::{Bytes, Octets};
 pub use space::{Angle, Frequency, Length, Speed};

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::{
     Angle, BitRate, Bytes, Db, Dbm, Duration, Erlang, Frequency, Length, MilliWatts, Octets, Probability,
-    Speed,
+    Speed, Watts,
 };
 
 /// Serde and JSON Schema as text, for a type with `FromStr` and `Display`; the calling crate has serde and schemars.
@@ -77,6 +77,7 @@ as_text!(Db, "Db", "a ratio in decibels, as in \"6.8 dB\"", r"^[+-]?[0-9]*\.?[0-
 
 as_text!(MilliWatts, "MilliWatts", "a power, as in \"460 mW\"", r"^[0-9]*\.?[0-9]*\s*mW$");
 
+as_text!(Watts, "Watts", "a power, as in \"130 W\"", r"^[0-9]*\.?[0-9]*\s*W$");
 as_text!(Erlang, "Erlang", "a traffic in Erlang, as in \"24 Erl\"", r"^\+?[0-9]*\.?[0-9]*\s*Erl$");
 
 as_text!(Dbm, "Dbm", "a power level, as in \"-104 dBm\"", r"^[+-]?[0-9]*\.?[0-9]*\s*dBm$");

@@ -22,6 +22,8 @@ LACKING = {"codes": "#333333", "power": "#888888", "credit": "#bbbbbb", "handove
 """What a request was postponed for, and its grey: colours are users."""
 
 _MOST_NAMED = 6
+"""Of more users, those with most of the tree are named, one less than this."""
+
 _USERS = (*COLOURS[1:7], "#8c6d31", "#6b4ba1", "#2f9e8f", "#b5495b", "#4f6d7a", "#a0a94a")
 _LEVELS = (4, 8, 16, 32, 64, 128)
 
@@ -52,7 +54,9 @@ def figure(dsch: pl.DataFrame, *, title: str = "") -> Figure:
     rows = rows.filter(pl.col("time_s") < end_s - 1e-9)
     drawing = canvas(HEIGHT_IN)
     upper, lower = drawing.subplots(2, 1, sharex=True, height_ratios=(4, 1))
-    users = _codes(upper, rows.filter(pl.col("fate") == "granted"))
+    granted = rows.filter(pl.col("fate") == "granted")
+    colours = _colours(granted)
+    _codes(upper, granted, colours)
     lacking = _postponed(lower, rows.filter(pl.col("fate") != "granted"))
     upper.set_ylabel(f"code tree of cell {cell} (%)")
     lower.set_ylabel("postponed (users)")
@@ -62,16 +66,26 @@ def figure(dsch: pl.DataFrame, *, title: str = "") -> Figure:
     lower.set_ylim(bottom=0)
     if title:
         upper.set_title(title, loc="left")
-    _legend(drawing, users, lacking)
+    _legend(drawing, colours, lacking)
     return drawing
 
 
-def _colour(ue: int) -> str:
-    return _USERS[ue % len(_USERS)]
+def _colours(granted: pl.DataFrame) -> dict[int, str]:
+    """A colour for each user, those with most of the tree first.
+
+    There are as many as can be told apart. Of more users the others share what those that are named leave.
+    """
+    import polars as pl
+
+    share = (1 / pl.col("spreading_factor")).sum().alias("share")
+    users = granted.group_by("ue").agg(share).sort("share", "ue", descending=[True, False])["ue"].to_list()
+    alone = len(_USERS) if len(users) <= len(_USERS) else _MOST_NAMED - 1
+    left = _USERS[alone:]
+    return {ue: _USERS[at] if at < alone else left[(at - alone) % len(left)] for at, ue in enumerate(users)}
 
 
-def _codes(axes: Axes, granted: pl.DataFrame) -> list[int]:
-    """Draw the grants; the users that have some."""
+def _codes(axes: Axes, granted: pl.DataFrame, colours: dict[int, str]) -> None:
+    """Draw the grants."""
     import polars as pl
     from matplotlib.collections import PolyCollection
 
@@ -81,14 +95,13 @@ def _codes(axes: Axes, granted: pl.DataFrame) -> list[int]:
         corners = [_corners(at, code, factor) for at, code, factor, _ in rows.iter_rows()]
         look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.4 * scale(), "hatch": hatch}
         axes.add_collection(
-            PolyCollection(corners, facecolors=[_colour(ue) for ue in rows["ue"]], zorder=2, **look)
+            PolyCollection(corners, facecolors=[colours[ue] for ue in rows["ue"]], zorder=2, **look)
         )
     if granted.height:
         low = float(str((100 * granted["code"] / granted["spreading_factor"]).min()))
         branch = next(level for level in reversed(_LEVELS) if low >= 100 - 100 / level or level == _LEVELS[0])
         axes.set_ylim(100 - 100 / branch if low >= 100 - 100 / branch else 0, 100)
     axes.grid(visible=False)
-    return sorted(set(granted["ue"]))
 
 
 def _corners(at: float, code: int, factor: int) -> list[tuple[float, float]]:
@@ -112,13 +125,13 @@ def _postponed(axes: Axes, rows: pl.DataFrame) -> list[str]:
     return found
 
 
-def _legend(drawing: Figure, users: list[int], lacking: list[str]) -> None:
+def _legend(drawing: Figure, colours: dict[int, str], lacking: list[str]) -> None:
     from matplotlib.patches import Patch
 
-    named = users if len(users) <= _MOST_NAMED else users[: _MOST_NAMED - 1]
-    keys: list[Any] = [Patch(facecolor=_colour(ue), label=f"UE {ue}") for ue in named]
-    if len(named) < len(users):
-        keys.append(Patch(facecolor="white", label=f"… of {len(users)} users"))
+    named = list(colours) if len(colours) <= _MOST_NAMED else list(colours)[: _MOST_NAMED - 1]
+    keys: list[Any] = [Patch(facecolor=colours[ue], label=f"UE {ue}") for ue in sorted(named)]
+    if len(named) < len(colours):
+        keys.append(Patch(facecolor="white", label=f"… of {len(colours)} users"))
     keys.append(Patch(facecolor=COLOURS[7], edgecolor="white", hatch="//////", label="less than wanted"))
     keys += [Patch(facecolor=LACKING[word], label=f"postponed: {word}") for word in lacking]
     put_legend(drawing, keys, [str(key.get_label()) for key in keys])

@@ -1,11 +1,21 @@
 //! The cells of a layout: load, power and codes, and what users of their DSCHs get.
 
 use umts_stack::ids::{Direction, UeId};
+use umts_stack::rnc::calls::BLOCK_BITS;
 use umts_stack::trace::{Postponed, TraceEvent};
 use umts_units::{Bytes, Duration, Time};
 
 use super::totals::SectorTotals;
 use super::window::Window;
+
+/// What a cell draws from its supply.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct CellSupply {
+    /// In watts, though it sends next to nothing.
+    pub fixed: f64,
+    /// For each watt that it sends.
+    pub slope: f64,
+}
 
 /// Of a network with a layout.
 #[derive(Debug)]
@@ -17,8 +27,9 @@ pub(super) struct SectorRecorder {
 }
 
 impl SectorRecorder {
-    pub fn new(window: Window) -> Self {
-        SectorRecorder { window, totals: SectorTotals::default(), last_delay: Vec::new() }
+    pub fn new(window: Window, supply: CellSupply) -> Self {
+        let totals = SectorTotals { supply, ..SectorTotals::default() };
+        SectorRecorder { window, totals, last_delay: Vec::new() }
     }
 
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
@@ -58,6 +69,9 @@ impl SectorRecorder {
             TraceEvent::HandoverLost { size: Bytes(octets), .. } => totals.handover_lost += octets,
             TraceEvent::SduQueued { direction: Direction::Downlink, size: Bytes(octets), .. } => {
                 totals.offered += octets;
+            }
+            TraceEvent::SduDelivered { direction: Direction::Downlink, size: Bytes(octets), .. } => {
+                totals.delivered += octets;
             }
             _ => {}
         }
@@ -121,6 +135,36 @@ impl SectorTotals {
     pub fn offered_kbps(&self) -> Option<f64> {
         let seconds = self.window.as_secs() * f64::from(self.cells);
         (seconds > 0.0).then(|| self.offered as f64 * 8.0 / seconds / 1000.0)
+    }
+
+    /// What a cell draws, in watts: the mean.
+    pub fn supply_w(&self) -> Option<f64> {
+        Some(self.supply.fixed + self.supply.slope * self.per_tti(self.power)? / 1e3)
+    }
+
+    /// What all cells drew, in joule.
+    pub fn energy_j(&self) -> Option<f64> {
+        Some(self.supply_w()? * self.cell_seconds())
+    }
+
+    /// What all cells drew for the DSCHs beside what they draw anyway, in joule.
+    pub fn dsch_energy_j(&self) -> Option<f64> {
+        Some(self.supply.slope * self.per_tti(self.dsch_power)? / 1e3 * self.cell_seconds())
+    }
+
+    /// Megabits of SDUs that came through on the DSCHs.
+    pub fn dsch_mbit(&self) -> f64 {
+        self.delivered as f64 * 8.0 / 1e6
+    }
+
+    /// The same, with what came through of calls.
+    pub fn mbit(&self) -> f64 {
+        let blocks = self.call_blocks - self.call_blocks_lost;
+        self.dsch_mbit() + blocks as f64 * f64::from(BLOCK_BITS) / 1e6
+    }
+
+    fn cell_seconds(&self) -> f64 {
+        self.window.as_secs() * f64::from(self.cells)
     }
 
     /// Differences of the delays of successive SDUs of a user.

@@ -29,6 +29,7 @@ use umts_kernel::TraceSink;
 use umts_stack::trace::TraceEvent;
 use umts_units::{BitRate, Time};
 
+pub use cells::CellSupply;
 pub use definitions::{Definition, Scope, definitions};
 pub use results::{ConnectionRow, MetricSet, RunMetrics};
 pub use rrc::StatePower;
@@ -62,8 +63,8 @@ pub struct MetricsConfig {
     pub ue_data_continues: Vec<bool>,
     /// Whether there is a proxy, whose transfers have metrics of their own.
     pub has_pep: bool,
-    /// Whether the cells are those of a layout, which have metrics of their own.
-    pub has_layout: bool,
+    /// What each cell of a layout draws; none without one. Such cells have metrics of their own.
+    pub layout: Option<CellSupply>,
 }
 
 /// Adds up events.
@@ -100,7 +101,7 @@ impl Metrics {
             rrc: RrcRecorder::new(window, config.ue_power),
             application: ApplicationRecorder::new(window),
             tdd: TddRecorder::new(window),
-            sectors: config.has_layout.then(|| SectorRecorder::new(window)),
+            sectors: config.layout.map(|supply| SectorRecorder::new(window, supply)),
         }
     }
 

@@ -92,7 +92,7 @@ impl Story {
             ue_power: Vec::new(),
             ue_data_continues: Vec::new(),
             has_pep: false,
-            has_layout,
+            layout: has_layout.then_some(CellSupply { fixed: 130.0, slope: 4.7 }),
         });
         for (at, event) in &self.events {
             metrics.record(*at, event);
@@ -402,7 +402,7 @@ fn rows_of_closed_connections_leave_during_the_run() {
         ue_power: vec![],
         ue_data_continues: Vec::new(),
         has_pep: false,
-        has_layout: false,
+        layout: None,
     };
     let mut metrics = Metrics::new(config);
     for (at, event) in &file().events {

@@ -3,6 +3,7 @@
 
 use umts_units::{BitRate, Duration, Time};
 
+use super::cells::CellSupply;
 use super::rtt::RttSamples;
 
 /// A number of intervals and their sum.
@@ -297,6 +298,7 @@ pub(super) struct TddTotals {
 #[derive(Debug, Default)]
 pub(super) struct SectorTotals {
     pub window: Duration,
+    pub supply: CellSupply,
     pub cells: u32,
     /// TTIs of all cells, and those of them without the power for all DCHs, or with a load factor of 1 or more.
     pub ttis: u64,
@@ -325,8 +327,9 @@ pub(super) struct SectorTotals {
     pub handovers: u64,
     /// Octets of SDUs lost with the buffers of cells that were left.
     pub handover_lost: u64,
-    /// Octets of downlink SDUs that came.
+    /// Octets of downlink SDUs that came, and that came through.
     pub offered: u64,
+    pub delivered: u64,
     pub delay_steps: Intervals,
 }
 

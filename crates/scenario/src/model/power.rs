@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umts_stack::radio::phy::LinkTable;
 use umts_stack::radio::phy::power_control::{OuterLoopConfig, PowerConfig, PowerControl};
-use umts_units::{Db, Dbm, Probability};
+use umts_units::{Db, Dbm, Probability, Watts};
 
 use crate::text::{word_none, word_unlimited};
 
@@ -49,6 +49,8 @@ pub struct Power {
     /// Where there is no table: by how much the logit of the block error ratio falls with each dB of Eb/N0.
     #[schemars(extend("x-min" = 0.1, "x-max" = 100, "x-source" = "a reading: 2.5 as simulated convolutional codes have, 1.0 with fading inside a TTI"))]
     pub slope: f64,
+    /// What the cell draws from its supply, for the estimate of its energy.
+    pub supply: Supply,
     /// A file with block error ratios, `format,ebn0_db,bler`, of `TF1`, `TF2` … and of `conversational`; `"none"`: logistic
     /// curves.
     #[serde(with = "word_none")]
@@ -57,6 +59,24 @@ pub struct Power {
     /// What that file says.
     #[serde(skip)]
     pub links: Arc<LinkTables>,
+}
+
+/// What a cell draws: a fixed part while it is on air, and so much for each watt that it sends.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Supply {
+    /// What it draws though it sends next to nothing.
+    #[schemars(extend("x-max" = "100000 W", "x-source" = "Auer et al. (2011), Table 2: a macro base station's transceiver of 20 W (LTE)"))]
+    pub fixed: Watts,
+    /// Watts that it draws for each that it sends.
+    #[schemars(extend("x-min" = 1, "x-max" = 1000, "x-source" = "Auer et al. (2011), Table 2: 4.7, with a remote radio head 2.8"))]
+    pub slope: f64,
+}
+
+impl Default for Supply {
+    fn default() -> Self {
+        Supply { fixed: Watts::new(130.0).expect("not negative"), slope: 4.7 }
+    }
 }
 
 /// Link tables by the name of their format.
@@ -87,6 +107,7 @@ impl Default for Power {
             outer_step: Db(0.5),
             bler_target: Probability::new(0.01).expect("a ratio"),
             slope: 2.5,
+            supply: Supply::default(),
             tables: None,
             links: Arc::default(),
         }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use umts_record::budget::{BudgetConfig, Whose};
-use umts_record::metrics::{MetricsConfig, StatePower};
+use umts_record::metrics::{CellSupply, MetricsConfig, StatePower};
 use umts_record::series::SeriesConfig;
 use umts_scenario::{Scenario, model};
 use umts_stack::ids::ConnectionId;
@@ -35,13 +35,20 @@ pub fn metrics_config(scenario: &Scenario) -> MetricsConfig {
         ue_power: powers,
         ue_data_continues: continues,
         has_pep: scenario.pep.is_some(),
-        has_layout: has_layout(scenario),
+        layout: has_layout(scenario).then(|| cell_supply(scenario)),
     }
 }
 
 /// Whether the cells share the air.
 fn has_layout(scenario: &Scenario) -> bool {
     scenario.layout.is_some()
+}
+
+/// What each cell of a layout draws: they are described together.
+fn cell_supply(scenario: &Scenario) -> CellSupply {
+    let power = scenario.cell.first().and_then(|cell| cell.power.as_ref());
+    let supply = power.map(|power| power.supply).unwrap_or_default();
+    CellSupply { fixed: supply.fixed.value(), slope: supply.slope }
 }
 
 /// What a device draws, in watts.

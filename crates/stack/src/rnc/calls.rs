@@ -11,8 +11,10 @@ use crate::ids::CellId;
 use crate::radio::phy::power_control::{InnerLoop, OuterLoop, PowerConfig};
 use crate::traffic::laws::exponential;
 
-/// Blocks of a call in one TTI, of 640 bits each: 64 kbit/s.
+/// Blocks of a call in one TTI: 64 kbit/s.
 pub const BLOCKS: u32 = 2;
+/// Bits of each of them.
+pub const BLOCK_BITS: u32 = 640;
 /// The TTI of a call.
 pub const TTI: Duration = Duration::from_millis(20);
 /// The rate of a call, in bit/s.

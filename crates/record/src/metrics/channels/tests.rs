@@ -28,7 +28,7 @@ fn measured_where_data_continues(events: &[(u64, TraceEvent)], ues: &[bool]) -> 
         ue_power: vec![None, Some(StatePower::default())],
         ue_data_continues: ues.to_vec(),
         has_pep: false,
-        has_layout: false,
+        layout: None,
     });
     for (ms, event) in events {
         metrics.record(at(*ms), event);

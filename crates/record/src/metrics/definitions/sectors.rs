@@ -1,6 +1,6 @@
 //! The cells of a layout. They are recorded only if there is one.
 
-use super::{Metric, count, percent};
+use super::{Metric, count, percent, ratio};
 use crate::metrics::totals::SectorTotals;
 
 const CODES: usize = 0;
@@ -23,6 +23,14 @@ metrics! { SECTORS: SectorTotals;
         => |t| (t.power > 0.0).then(|| 100.0 * t.dsch_power / t.power);
     "power_limited_pct" "TTIs at the power limit" ["%"] "TTIs of cells that had not the power for all dedicated channels." = "such TTIs" / "TTIs of cells"
         => |t| percent(t.scaled, t.ttis);
+    "cell_supply_w" "Supply power of a cell" ["W"] "Power that a cell draws by `cell.power.supply`: a fixed part, and more the more it sends." = "sum of fixed + slope x power sent" / "TTIs of cells"
+        => |t| t.supply_w();
+    "cell_energy_j" "Energy of all cells" ["J"] "Energy that all cells draw." = "supply power x time, summed over cells" / ""
+        => |t| t.energy_j();
+    "cell_energy_j_per_mbit" "Energy per megabit" ["J/Mbit"] "The same per megabit that comes through, of DSCHs and calls." = "energy of all cells" / "Mbit of downlink SDUs and blocks of calls"
+        => |t| ratio(t.energy_j()?, t.mbit());
+    "dsch_energy_j_per_mbit" "Energy per megabit of the DSCHs" ["J/Mbit"] "Energy that the transmissions of the DSCHs add to it, per megabit that comes through on them." = "slope x power of grants x time" / "Mbit of downlink SDUs"
+        => |t| ratio(t.dsch_energy_j()?, t.dsch_mbit());
     "mean_calls" "Calls" ["1"] "Calls in a cell." = "calls, summed over TTIs" / "TTIs of cells"
         => |t| t.per_tti(t.calls as f64);
     "call_bler_pct" "Block errors of calls" ["%"] "Blocks of calls that are lost." = "blocks of calls lost" / "blocks of calls sent"

@@ -28,7 +28,7 @@ fn measured(events: &[(u64, TraceEvent)]) -> RunMetrics {
         ue_power: vec![None, Some(POWER)],
         ue_data_continues: Vec::new(),
         has_pep: false,
-        has_layout: false,
+        layout: None,
     });
     for (ms, event) in events {
         metrics.record(at(*ms), event);
@@ -134,7 +134,7 @@ fn without_switched_users_there_is_nothing_to_say() {
         ue_power: vec![None],
         ue_data_continues: Vec::new(),
         has_pep: false,
-        has_layout: false,
+        layout: None,
     };
     let run = Metrics::new(config).finish(at(1000));
     for name in ["cell_occupancy_kbps", "cell_efficiency", "dch_requests", "time_in_cell_dch_s", "energy_j"] {
@@ -152,7 +152,7 @@ fn a_run_that_ends_early_is_divided_by_what_there_was_of_it() {
         ue_power: vec![Some(POWER)],
         ue_data_continues: Vec::new(),
         has_pep: false,
-        has_layout: false,
+        layout: None,
     });
     let (ms, event) = reserved(10_000, 1);
     metrics.record(at(ms), &event);

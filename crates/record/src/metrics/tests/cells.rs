@@ -49,6 +49,11 @@ fn load_power_and_grants_of_all_cells() {
             ("tx_power_mean_dbm", 5.0 * libm::log10(90_000.0)),
             ("dsch_power_pct", 7.5),
             ("power_limited_pct", 25.0),
+            // 0.5 W sent in the mean; two cells for a second; 16,000 bits of SDUs and 190 blocks of 640 bits.
+            ("cell_supply_w", 132.35),
+            ("cell_energy_j", 264.7),
+            ("cell_energy_j_per_mbit", 264.7 / 0.1376),
+            ("dsch_energy_j_per_mbit", 4.7 * 0.0375 * 2.0 / 0.016),
             ("mean_calls", 24.0),
             ("call_bler_pct", 100.0 * 2.0 / 192.0),
             ("dsch_offered_kbps", 2.0),
