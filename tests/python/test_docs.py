@@ -84,12 +84,13 @@ duration = "2 s"
 [measure]
 dsch = true
 [layout]
+[handover.soft]
 [[ue]]
 name = "user"
 [[flow]]
 ue = "user"
 """
-ONLY_OF_A_LAYOUT = {"cells", "dsch", "handovers"}
+ONLY_OF_A_LAYOUT = {"calls", "cells", "dsch", "handovers"}
 
 
 def test_the_columns_of_time_series_are_those_on_the_page(filled: Store) -> None:

@@ -214,6 +214,7 @@ fn complete_layout(scenario: &mut model::Scenario, tree: &Node) {
     for (i, cell) in scenario.cell.iter_mut().enumerate() {
         cell.power.get_or_insert_default();
         cell.dsch.get_or_insert_default();
+        cell.dch.get_or_insert_default();
         cell.fach = cell.fach.take().filter(|_| is_written(&format!("cell.{i}.fach")));
         cell.rach = cell.rach.take().filter(|_| is_written(&format!("cell.{i}.rach")));
     }

@@ -149,6 +149,40 @@ pub enum Postponed {
     Handover,
 }
 
+/// What a call does in the cells of a layout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CallStep {
+    /// It begins.
+    Begun,
+    /// It does not: there is no code for it.
+    Blocked,
+    /// It is in this cell from now on.
+    HandedOver,
+    /// This cell, into which it wanted, has no code for it, or none for its gaps.
+    Refused,
+    /// It ends before its time, since a better cell has refused it.
+    Dropped,
+    /// This cell sends to it from now on, beside others.
+    LegAdded,
+    /// This cell no longer does.
+    LegRemoved,
+}
+
+impl CallStep {
+    /// What tables call it.
+    pub fn name(self) -> &'static str {
+        match self {
+            CallStep::Begun => "begun",
+            CallStep::Blocked => "blocked",
+            CallStep::HandedOver => "handed over",
+            CallStep::Refused => "refused",
+            CallStep::Dropped => "dropped",
+            CallStep::LegAdded => "leg added",
+            CallStep::LegRemoved => "leg removed",
+        }
+    }
+}
+
 /// Why a UE is switched to another RRC state or DCH.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SwitchCause {
@@ -332,6 +366,21 @@ pub enum TraceEvent {
     /// A TTI of a cell with its power in mW and its load factor; the calls in it, of whose blocks some were lost. `scaled`
     /// tells that there was not the power for all dedicated channels.
     CellPower { cell: u16, power: f32, load: f32, calls: u32, sent: u32, lost: u32, scaled: bool },
+
+    /// A call did something, where codes are limited, handover is soft, or calls have gaps.
+    Call { cell: u16, step: CallStep },
+    /// The dedicated channels of a cell in a TTI: legs of calls of other cells, and DCHs beside the DSCH, with their power in mW;
+    /// its own calls that had a gap; and the share of a code tree that all of them have. Told where codes are limited, handover
+    /// is soft, calls have gaps, or those DCHs are charged.
+    CellDchs {
+        cell: u16,
+        further: u32,
+        further_power: f32,
+        associated: u32,
+        associated_power: f32,
+        compressed: u32,
+        codes: f32,
+    },
 
     // ── RRC (of UEs that are switched between channels) ──────────────────────────────────────────────────────────
     /// A UE is in `state` from now on: at the beginning, and at the end of every switch.

@@ -2,7 +2,7 @@
 
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::rnc::calls::BLOCK_BITS;
-use umts_stack::trace::{Postponed, TraceEvent};
+use umts_stack::trace::{CallStep, Postponed, TraceEvent};
 use umts_units::{Bytes, Duration, Time};
 
 use super::totals::SectorTotals;
@@ -64,6 +64,15 @@ impl SectorRecorder {
                 totals.codes += 1.0 / factor;
                 totals.dsch_power += f64::from(power);
             }
+            TraceEvent::Call { step, .. } => totals.call_steps[step as usize] += 1,
+            TraceEvent::CellDchs { further, further_power, associated_power, compressed, codes, .. } => {
+                totals.dch_ttis += 1;
+                totals.further_legs += u64::from(further);
+                totals.further_power += f64::from(further_power);
+                totals.associated_power += f64::from(associated_power);
+                totals.compressed += u64::from(compressed);
+                totals.dch_codes += f64::from(codes);
+            }
             TraceEvent::DschPostponed { why, .. } => totals.postponed[reason(why)] += 1,
             TraceEvent::Handover { .. } => totals.handovers += 1,
             TraceEvent::HandoverLost { size: Bytes(octets), .. } => totals.handover_lost += octets,
@@ -124,6 +133,22 @@ impl SectorTotals {
         let n = self.ttis as f64;
         let spread = self.load_squares - self.load * self.load / n;
         (self.ttis > 1).then(|| 100.0 * (spread.max(0.0) / (n - 1.0)).sqrt())
+    }
+
+    /// Steps of calls of this kind; unknown where nobody told of calls.
+    pub fn steps(&self, step: CallStep) -> Option<u64> {
+        (self.dch_ttis > 0).then(|| self.call_steps[step as usize])
+    }
+
+    /// What all of the calls of a kind are of those of two.
+    pub fn steps_pct(&self, step: CallStep, other: CallStep) -> Option<f64> {
+        let (these, others) = (self.steps(step)?, self.steps(other)?);
+        (these + others > 0).then(|| 100.0 * these as f64 / (these + others) as f64)
+    }
+
+    /// Of what cells send; unknown where nobody told of it.
+    pub fn power_pct(&self, power: f64) -> Option<f64> {
+        (self.dch_ttis > 0 && self.power > 0.0).then(|| 100.0 * power / self.power)
     }
 
     /// All requests: those that were granted and those that were not.

@@ -235,6 +235,8 @@ impl TraceSink<TraceEvent> for Metrics {
             | TraceEvent::HandoverLost { .. }
             | TraceEvent::DschGranted { .. }
             | TraceEvent::DschPostponed { .. }
+            | TraceEvent::Call { .. }
+            | TraceEvent::CellDchs { .. }
             | TraceEvent::CellPower { .. } => self.sectors(at, event),
             TraceEvent::PacketSeen { .. }
             | TraceEvent::CapacityNeeded { .. }

@@ -327,6 +327,16 @@ pub(super) struct SectorTotals {
     pub handovers: u64,
     /// Octets of SDUs lost with the buffers of cells that were left.
     pub handover_lost: u64,
+    /// TTIs of cells in which dedicated channels were told of, and of these: further legs and the DCHs beside DSCHs with their
+    /// power in mW, calls with a gap, shares of the code tree.
+    pub dch_ttis: u64,
+    pub further_legs: u64,
+    pub further_power: f64,
+    pub associated_power: f64,
+    pub compressed: u64,
+    pub dch_codes: f64,
+    /// By kind of step.
+    pub call_steps: [u64; 7],
     /// Octets of downlink SDUs that came, and that came through.
     pub offered: u64,
     pub delivered: u64,

@@ -15,6 +15,7 @@
 //! | `pages` | flow | each web page, when it was whole, and how long it took |
 //! | `goodput` | connection | acknowledged payload per window of a constant grid |
 //! | `sent`, `acked`, `sacked` | connection | sequence numbers, for the time-sequence diagram: a row per segment or block |
+//! | `calls` | cell | each step of a call: begun, blocked, handed over, refused, dropped, legs added and removed; of a layout |
 //! | `handovers` | UE | each change of its cell: from, to, interruption; of a layout |
 //! | `cells` | cell | load, power, calls and grants of each second; of the cells of a layout |
 //! | `dsch` | cell and UE | every request for a TTI of a DSCH: format, code and power, or why there was none; only if asked for |
@@ -28,6 +29,7 @@
 //!
 //! Memory follows the open connections and the rows that nobody took ([`Series::take`]), not the time.
 
+mod calls;
 mod cells;
 mod dsch;
 mod goodput;
@@ -71,6 +73,8 @@ pub struct SeriesConfig {
     pub slots: bool,
     /// Whether to record `handovers`: where users change cells.
     pub handovers: bool,
+    /// Whether to record `calls`: what calls do.
+    pub calls: bool,
     /// Whether to record `cells`: there is a layout.
     pub cells: bool,
     /// Whether to record `dsch`, which has a row per request for a TTI of a DSCH.
@@ -85,6 +89,7 @@ impl Default for SeriesConfig {
             rlc_pdus: false,
             slots: false,
             handovers: false,
+            calls: false,
             cells: false,
             dsch: false,
         }
@@ -116,6 +121,7 @@ pub struct Series {
     pdus: Option<pdus::Pdus>,
     slots: Option<slots::Slots>,
     handovers: Option<handovers::Handovers>,
+    calls: Option<calls::Calls>,
     cells: Option<cells::Cells>,
     dsch: Option<dsch::Dsch>,
 }
@@ -164,6 +170,7 @@ impl Series {
             pdus: config.rlc_pdus.then(pdus::Pdus::default),
             slots: config.slots.then(slots::Slots::default),
             handovers: config.handovers.then(handovers::Handovers::default),
+            calls: config.calls.then(calls::Calls::default),
             cells: config.cells.then(cells::Cells::default),
             dsch: config.dsch.then(dsch::Dsch::default),
         }
@@ -209,9 +216,10 @@ impl Series {
         let pdus = self.pdus.as_mut().map(|pdus| pdus as &mut dyn Recorded);
         let slots = self.slots.as_mut().map(|slots| slots as &mut dyn Recorded);
         let handovers = self.handovers.as_mut().map(|handovers| handovers as &mut dyn Recorded);
+        let calls = self.calls.as_mut().map(|calls| calls as &mut dyn Recorded);
         let cells = self.cells.as_mut().map(|cells| cells as &mut dyn Recorded);
         let dsch = self.dsch.as_mut().map(|dsch| dsch as &mut dyn Recorded);
-        always.into_iter().chain(pdus).chain(slots).chain(handovers).chain(cells).chain(dsch)
+        always.into_iter().chain(pdus).chain(slots).chain(handovers).chain(calls).chain(cells).chain(dsch)
     }
 
     fn of_cells(&mut self, at: Time, event: &TraceEvent) {
@@ -328,6 +336,11 @@ impl Series {
             TraceEvent::DchGranted { ue, .. } => self.requests.push(at, ue, "granted after a release"),
             TraceEvent::DchRefused { ue } => self.requests.push(at, ue, "refused"),
             TraceEvent::DchQueued { ue } => self.requests.push(at, ue, "queued"),
+            TraceEvent::Call { cell, step } => {
+                if let Some(calls) = &mut self.calls {
+                    calls.push(at, cell, step);
+                }
+            }
             TraceEvent::Handover { ue, from, to, interruption } => {
                 if let Some(handovers) = &mut self.handovers {
                     handovers.push(at, ue, [from, to], interruption);
@@ -382,6 +395,7 @@ impl TraceSink<TraceEvent> for Series {
             | TraceEvent::DchGranted { .. }
             | TraceEvent::DchRefused { .. }
             | TraceEvent::DchQueued { .. }
+            | TraceEvent::Call { .. }
             | TraceEvent::Handover { .. } => self.of_users(at, event),
             TraceEvent::CellPower { .. }
             | TraceEvent::DschGranted { .. }

@@ -1,5 +1,6 @@
 use umts_stack::ids::{Direction, FlowId, PacketId, TcpLeg, UeId};
 use umts_stack::packet::{Flags, SackBlocks};
+use umts_stack::trace::CallStep;
 use umts_units::Bytes;
 
 use super::*;
@@ -220,4 +221,16 @@ fn every_change_of_cells_is_a_row_of_a_layout() {
             assert_eq!(floats(&tables, "handovers", "interruption_s"), [0.02]);
         }
     }
+}
+
+#[test]
+fn every_step_of_a_call_is_a_row() {
+    let mut series = Series::new(SeriesConfig { calls: true, ..SeriesConfig::default() });
+    series.record(at(700), &TraceEvent::Call { cell: 3, step: CallStep::Blocked });
+    series.record(at(720), &TraceEvent::Call { cell: 5, step: CallStep::LegAdded });
+    let tables = series.finish(at(1000));
+    let table = tables.table("calls").expect("it is recorded");
+    assert_eq!(floats(&tables, "calls", "time_s"), [0.7, 0.72]);
+    assert_eq!(table.column("cell"), Some(&Values::Id(vec![3, 5])));
+    assert_eq!(table.column("step"), Some(&Values::Word(vec!["blocked", "leg added"])));
 }

@@ -2,6 +2,7 @@
 
 mod channels;
 mod dsch;
+mod handover;
 mod layout;
 mod models;
 mod names;
@@ -129,6 +130,7 @@ impl Inspection<'_> {
         self.tdd_cells()?;
         self.dschs()?;
         self.sectors()?;
+        self.handovers()?;
         let channels = self.channels()?;
         let reserved = self.reserved(&channels);
         let discards = self.rlc()?;

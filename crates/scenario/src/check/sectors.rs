@@ -14,9 +14,6 @@ use crate::plan;
 /// The TTI of the DCH beside a DSCH.
 const ASSOCIATED_TTI: Duration = Duration::from_millis(20);
 
-/// More than cells differ.
-const MOST_HYSTERESIS_DB: f64 = 100.0;
-
 impl Inspection<'_> {
     /// What only cells of a layout have, and what they have not.
     pub(super) fn sectors(&self) -> Result<(), Problem> {
@@ -36,6 +33,9 @@ impl Inspection<'_> {
             if !is_layout && cell.dsch.is_some() {
                 return needs(format!("cell.{i}.dsch"), "a cell has no DSCH of this kind");
             }
+            if !is_layout && cell.dch.is_some() {
+                return needs(format!("cell.{i}.dch"), "DCHs have no codes");
+            }
             let common = [("fach", cell.fach.is_some()), ("rach", cell.rach.is_some())];
             if let Some((key, _)) = common.into_iter().find(|(_, is_there)| is_layout && *is_there) {
                 let message =
@@ -46,13 +46,6 @@ impl Inspection<'_> {
                     .label("this channel")
                     .help(help));
             }
-        }
-        if let Some(handover) = &self.scenario.handover
-            && !(0.0..=MOST_HYSTERESIS_DB).contains(&handover.hysteresis.0)
-        {
-            let message = format!("a hysteresis cannot be {}", handover.hysteresis);
-            let help = format!("choose 0 dB to {MOST_HYSTERESIS_DB} dB");
-            return Err(self.problem("handover.hysteresis", message).label("out of range").help(help));
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use umts_stack::rnc::calls::{CallsConfig, Offered};
 use umts_units::{Db, Duration, Erlang};
 
 /// Calls of 64 kbit/s: two blocks of 640 bits in each TTI of 20 ms, from the RNC's circuit domain. They come as a Poisson
-/// process at uniform places, and no call is refused.
+/// process at uniform places. None is refused unless codes are limited (`cell.dch`).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Calls {
@@ -21,6 +21,9 @@ pub struct Calls {
     /// Eb/N0 at which 1 % of the blocks are lost, where no table says so.
     #[schemars(extend("x-range" = "-30 dB to 30 dB", "x-source" = "calibrated: load 0.80 with calls alone (Rendon et al. 2004, §4.1)"))]
     pub ebn0: Db,
+    /// The spreading factor of their codes.
+    #[schemars(extend("x-range" = "a power of two from 4 to 512", "x-source" = "Rendon et al. (2004), Table 1"))]
+    pub spreading_factor: u16,
 }
 
 impl Default for Calls {
@@ -30,6 +33,7 @@ impl Default for Calls {
             per: Offered::Cell,
             holding: Duration::from_secs(120),
             ebn0: Db(2.25),
+            spreading_factor: 32,
         }
     }
 }

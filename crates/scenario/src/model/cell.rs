@@ -6,6 +6,7 @@ pub use umts_stack::nodeb::IubTiming;
 use umts_stack::rnc::SchedulerKind;
 use umts_units::{BitRate, Duration};
 
+use super::dch::Dchs;
 use super::dsch::Dsch;
 use super::power::Power;
 use super::tdd::{Duplex, Tdd};
@@ -56,6 +57,10 @@ pub struct Cell {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Dsch")]
     pub dsch: Option<Dsch>,
+    /// Its dedicated channels, in a layout.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Dchs")]
+    pub dch: Option<Dchs>,
 }
 
 /// Admission of DCHs. The FACH counts in the downlink, and so do DCHs that users have for good.
@@ -257,5 +262,6 @@ pub(crate) fn default_cells() -> Vec<Cell> {
         admission: Admission::default(),
         power: None,
         dsch: None,
+        dch: None,
     }]
 }

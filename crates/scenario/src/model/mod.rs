@@ -10,6 +10,7 @@
 
 mod calls;
 mod cell;
+mod dch;
 mod dsch;
 mod handover;
 mod impairment;
@@ -36,8 +37,9 @@ use umts_units::Duration;
 pub use calls::Calls;
 pub use cell::{Admission, Bearer, Cell, Dch, Fach, FachScheduling, Iub, IubTiming, Rach, RachAccess, TTIS};
 pub(crate) use cell::{default_cells, default_sector};
+pub use dch::{Associated, DchCodes, Dchs, WithoutCode};
 pub use dsch::{Blocks, Dsch, DschFormat, TreeShare};
-pub use handover::{BufferAtHandover, Handover, RlcAtHandover};
+pub use handover::{BufferAtHandover, Compressed, CompressedBy, Handover, RlcAtHandover, Soft};
 pub use impairment::{Action, Impairment, PacketChoice, PacketKind};
 pub(crate) use layout::BEST;
 pub use layout::{Border, Layout, Site};

@@ -38,12 +38,24 @@ fn users_are_on_the_dsch_and_calls_are_not_counted() {
 #[test]
 fn it_is_written_and_read_again() {
     let scenario =
-        load(&with("REST", "[handover]\nhysteresis = \"3 dB\"\nrlc = \"reestablished\"\nbuffer = \"lost\""))
+        load(&with("REST", "[handover]\nhysteresis = \"3 dB\"\nrlc = \"reestablished\"\nbuffer = \"lost\"\nsoft = { drop = \"6 dB\" }\n\
+         compressed_mode = { gap = 14 }"))
             .unwrap()
             .scenario;
     let again = load(&scenario.to_toml()).unwrap_or_else(|e| panic!("{}", e.render(false))).scenario;
     assert_eq!(again, scenario);
     assert_eq!(again.handover.as_ref().expect("it is written").hysteresis.0, 3.0);
+}
+
+/// Each text is refused, at this key and in these words.
+fn are_told(cases: &[(String, &str, &str, &str)]) {
+    for (text, key, message, help) in cases {
+        let error = load(text).expect_err(text);
+        let shown = error.render(false);
+        assert_eq!(error.key(), *key, "{shown}");
+        assert!(error.message().contains(message), "{key}: {shown}");
+        assert!(shown.contains(help), "{key}: {shown}");
+    }
 }
 
 #[test]
@@ -103,11 +115,80 @@ fn what_cannot_be_meant_is_told_with_its_place() {
         (no_layout(&with("REST", "[handover]")), "handover", "no layout", "add [layout]"),
         (no_layout(&with("UE", "bearer = \"dsch\"")), "ue.0.bearer", "there is none", "add [layout]"),
     ];
-    for (text, key, message, help) in cases {
-        let error = load(text).expect_err(text);
-        let shown = error.render(false);
-        assert_eq!(error.key(), *key, "{shown}");
-        assert!(error.message().contains(message), "{key}: {shown}");
-        assert!(shown.contains(help), "{key}: {shown}");
-    }
+    are_told(cases);
+}
+
+#[test]
+fn windows_and_gaps_that_cannot_be_meant_are_told_with_their_place() {
+    are_told(&[
+        (with("REST", "[handover.soft]\nadd = \"-1 dB\""), "handover.soft.add", "cannot be -1 dB", "0 dB to"),
+        (with("REST", "[handover.soft]\ndrop = \"2 dB\""), "handover.soft.drop", "beyond 2 dB", "3 dB"),
+        (with("REST", "[handover.soft]\nlegs = 1"), "handover.soft.legs", "cannot be 1", "2"),
+        (with("REST", "[handover]\nsoft = \"3 dB\""), "handover.soft", "3 dB", ""),
+        (
+            with("REST", "[handover.compressed_mode]\ngap = 8"),
+            "handover.compressed_mode.gap",
+            "no gap of 8",
+            "3, 4, 5, 7",
+        ),
+        (
+            with("REST", "[handover.compressed_mode]\nevery = \"30 ms\""),
+            "handover.compressed_mode.every",
+            "30 ms apart",
+            "80 ms",
+        ),
+        (
+            with("REST", "[handover.compressed_mode]\nraise = \"11 dB\""),
+            "handover.compressed_mode.raise",
+            "cannot be 11 dB",
+            "0 dB to",
+        ),
+    ]);
+}
+
+#[test]
+fn codes_that_cannot_be_meant_are_told_with_their_place() {
+    let no_layout = |text: &str| text.replace("[layout]\n", "");
+    are_told(&[
+        (with("CELL", "dch = { codes = \"few\" }"), "cell.0.dch.codes", "few", "one_tree"),
+        (with("CELL", "dch = { without_code = \"lost\" }"), "cell.0.dch.without_code", "lost", "dropped"),
+        (
+            with("CELL", "dch = { codes = \"one_tree\", common = \"1/1\" }"),
+            "cell.0.dch.common",
+            "no room for the DSCH",
+            "1/32",
+        ),
+        (
+            with("CELL", "dch.associated = { spreading_factor = 200 }"),
+            "cell.0.dch.associated.spreading_factor",
+            "spreading factor 200",
+            "256",
+        ),
+        (
+            with("CELL", "dch.associated = { rate = \"64 kbit/s\" }"),
+            "cell.0.dch.associated.rate",
+            "carries no 64",
+            "30 kbit/s",
+        ),
+        (
+            with("CALL", "calls = { spreading_factor = 48 }"),
+            "ue.1.calls.spreading_factor",
+            "spreading factor 48",
+            "64",
+        ),
+        (
+            with("CELL", "dch = { codes = \"one_tree\", common = \"1/2\" }\ndsch = { codes = \"1/2\" }"),
+            "ue.1.calls.spreading_factor",
+            "no code of spreading factor 32 is left",
+            "DSCH",
+        ),
+        (
+            with("CALL", "calls = { spreading_factor = 4 }")
+                .replace("[[flow]]", "[handover.compressed_mode]\n[[flow]]"),
+            "ue.1.calls.spreading_factor",
+            "spreading factor 4",
+            "8",
+        ),
+        (no_layout(&with("CELL", "[cell.dch]")), "cell.0.dch", "no layout", "add [layout]"),
+    ]);
 }

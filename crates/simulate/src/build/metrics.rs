@@ -106,5 +106,22 @@ pub fn budget_config(
 pub fn series_config(scenario: &Scenario) -> SeriesConfig {
     let model::Measure { rlc_pdus, slots, dsch, .. } = scenario.measure;
     let is_layout = has_layout(scenario);
-    SeriesConfig { rlc_pdus, slots, dsch, cells: is_layout, handovers: is_layout, ..SeriesConfig::default() }
+    SeriesConfig {
+        rlc_pdus,
+        slots,
+        dsch,
+        cells: is_layout,
+        handovers: is_layout,
+        calls: is_layout && tells_of_calls(scenario),
+        ..SeriesConfig::default()
+    }
+}
+
+/// Whether calls can be refused, have several cells or gaps.
+fn tells_of_calls(scenario: &Scenario) -> bool {
+    let is_limited =
+        |cell: &model::Cell| cell.dch.as_ref().is_some_and(|dch| dch.codes == model::DchCodes::OneTree);
+    let handover = scenario.handover.as_ref();
+    let is_soft = handover.is_some_and(|of| of.soft.is_some() || of.compressed_mode.is_some());
+    is_soft || scenario.cell.iter().any(is_limited)
 }

@@ -12,6 +12,7 @@ pub(super) fn sectors(of: &Scenario) -> Option<SectorsConfig> {
         environment,
         power: power.config(),
         dsch: dsch.config(&power),
+        dch: of.cell[0].dch.clone().unwrap_or_default().config(),
         handover: of.handover.clone().unwrap_or_default().config(),
         calls: of.ue.iter().filter_map(|ue| talk(ue, &power)).collect(),
     })
@@ -23,6 +24,7 @@ fn talk(ue: &scenario::Ue, power: &scenario::Power) -> Option<TalkConfig> {
     Some(TalkConfig {
         calls: calls.config(),
         mobility: ue.mobility.as_ref().map(scenario::Mobility::config).unwrap_or_default(),
+        spreading_factor: calls.spreading_factor,
         target: power.target(&errors),
         errors: errors.into(),
     })

@@ -1,4 +1,4 @@
-//! Calls that come and go: a Poisson process at uniform places, exponential lengths, nobody refused (Rendon et al. 2004, §3.2).
+//! Calls that come and go: a Poisson process at uniform places, exponential lengths (Rendon et al. 2004, §3.2).
 //!
 //! A call has no event of its own and no RLC entity: it is a place, a cell, and two blocks in each TTI, which the TTI of its
 //! cells takes along. Blocks come from the circuit domain, at the RNC.
@@ -8,6 +8,7 @@ use umts_units::{Duration, Time};
 
 use crate::environment::Mobile;
 use crate::ids::CellId;
+use crate::radio::phy::ovsf::Code;
 use crate::radio::phy::power_control::{InnerLoop, OuterLoop, PowerConfig};
 use crate::traffic::laws::exponential;
 
@@ -56,6 +57,13 @@ pub struct Call {
     pub loops: Loops,
 }
 
+impl Call {
+    /// It ends before its time.
+    pub fn drop_at(&mut self, now: Time) {
+        self.ends = now;
+    }
+}
+
 /// The loops of power control of one user.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Loops {
@@ -91,10 +99,53 @@ impl Loops {
 pub struct Where {
     /// The one who calls.
     pub mobile: Mobile,
-    /// Its cell.
+    /// From its cell; in soft handover from the best of its cells.
+    pub main: Leg,
+    /// From other cells, which send the same.
+    pub further: Vec<Leg>,
+    /// Eb/N0 that these bring in a TTI.
+    pub beside: f64,
+    /// Whether it has gaps, in which it listens elsewhere.
+    pub is_compressed: bool,
+    /// What the target is multiplied with in this TTI, because of a gap.
+    pub raise: f64,
+}
+
+/// The way of a call from one cell.
+#[derive(Debug, Clone, Copy)]
+pub struct Leg {
+    /// The cell.
     pub cell: CellId,
+    /// Its code there.
+    pub code: Code,
     /// What it receives from other cells, in mW, as of their last TTI.
     pub interference: f64,
+    /// What this leg is to contribute to the Eb/N0: 1 where there is no other.
+    pub share: f64,
+}
+
+impl Where {
+    /// A call with one leg.
+    pub fn new(mobile: Mobile, main: Leg) -> Self {
+        Where { mobile, main, further: Vec::new(), beside: 0.0, is_compressed: false, raise: 1.0 }
+    }
+
+    /// All legs.
+    pub fn legs(&self) -> impl Iterator<Item = &Leg> {
+        std::iter::once(&self.main).chain(&self.further)
+    }
+
+    /// All legs, to be changed.
+    pub fn legs_mut(&mut self) -> impl Iterator<Item = &mut Leg> {
+        std::iter::once(&mut self.main).chain(&mut self.further)
+    }
+}
+
+impl Leg {
+    /// One that is alone.
+    pub fn new(cell: CellId, code: Code, interference: f64) -> Self {
+        Leg { cell, code, interference, share: 1.0 }
+    }
 }
 
 /// All calls of one kind, in the order in which they came.
@@ -137,9 +188,19 @@ impl Calls {
         }
     }
 
-    /// Lets calls end and begin that were to until `now`; `place` says where one is.
-    pub fn advance(&mut self, now: Time, mut place: impl FnMut(u64) -> Where) {
-        self.under_way.retain(|call| call.ends > now);
+    /// Lets calls end that were to until `now`; `ended` is told of each.
+    pub fn end_until(&mut self, now: Time, mut ended: impl FnMut(&Call)) {
+        self.under_way.retain(|call| {
+            let stays = call.ends > now;
+            if !stays {
+                ended(call);
+            }
+            stays
+        });
+    }
+
+    /// Lets calls begin that were to until `now`; `place` says where one is, and nothing of one that is blocked.
+    pub fn begin_until(&mut self, now: Time, mut place: impl FnMut(u64) -> Option<Where>) {
         for _ in 0..std::mem::take(&mut self.at_start) {
             // What is left of an exponential length is as long as the whole.
             self.begin(Time::ZERO, now, &mut place);
@@ -150,12 +211,14 @@ impl Calls {
         }
     }
 
-    fn begin(&mut self, begun: Time, now: Time, place: &mut impl FnMut(u64) -> Where) {
+    fn begin(&mut self, begun: Time, now: Time, place: &mut impl FnMut(u64) -> Option<Where>) {
         let ends = begun + exponential(self.holding, &mut self.lengths);
         let number = self.number;
         self.number += 1;
-        if ends > now {
-            self.under_way.push(Call { number, ends, at: place(number), loops: Loops::default() });
+        if ends > now
+            && let Some(at) = place(number)
+        {
+            self.under_way.push(Call { number, ends, at, loops: Loops::default() });
         }
     }
 
@@ -197,9 +260,10 @@ mod tests {
         let mut calls = Calls::new(&config, 0, cells, &streams);
         for tick in 0..end * 10 {
             let now = Time::ZERO + Duration::from_millis(100 * tick);
-            calls.advance(now, |number| {
+            calls.end_until(now, |_| {});
+            calls.begin_until(now, |number| {
                 let mobile = environment.appear(number, &MobilityConfig::Still, None, now);
-                Where { mobile, cell: CellId(0), interference: 0.0 }
+                Some(Where::new(mobile, Leg::new(CellId(0), Code::last(32), 0.0)))
             });
             look(calls.under_way());
         }

@@ -1,5 +1,7 @@
 //! The cells of a layout. They are recorded only if there is one.
 
+use umts_stack::trace::CallStep;
+
 use super::{Metric, count, percent, ratio};
 use crate::metrics::totals::SectorTotals;
 
@@ -65,4 +67,26 @@ metrics! { SECTORS: SectorTotals;
         => |t| count(t.handover_lost);
     "sdu_delay_step_ms" "Steps of the SDU delay" ["ms"] "By how much the delay of a downlink SDU differs from that of the user's SDU before: the other reading of jitter." = "sum of the differences" / "SDUs with one before"
         => |t| t.delay_step_ms();
+    "dch_codes_pct" "Codes of DCHs" ["%"] "The part of a code tree that calls and the DCHs beside DSCHs have; more than 100 where they are not limited to one." = "sum of 1 / spreading factor" / "TTIs of cells"
+        => |t| (t.dch_ttis > 0).then(|| 100.0 * t.dch_codes / t.dch_ttis as f64);
+    "calls_blocked" "Calls blocked" ["1"] "Calls that did not begin, since their cell had no code for them." = "calls blocked" / ""
+        => |t| t.steps(CallStep::Blocked).and_then(count);
+    "calls_blocked_pct" "Blocking of calls" ["%"] "The same, compared with all calls that wanted to begin." = "calls blocked" / "calls blocked or begun"
+        => |t| t.steps_pct(CallStep::Blocked, CallStep::Begun);
+    "calls_dropped" "Calls dropped" ["1"] "Calls that ended before their time, since a better cell had no code for them." = "calls dropped" / ""
+        => |t| t.steps(CallStep::Dropped).and_then(count);
+    "call_handovers" "Handovers of calls" ["1"] "Times that a call changed its only cell; soft handover has none of them." = "handovers" / ""
+        => |t| t.steps(CallStep::HandedOver).and_then(count);
+    "call_legs_refused" "Legs refused" ["1"] "Times that a cell had no code for a call that wanted into it, or for its gaps; who is measured again asks again." = "refusals" / ""
+        => |t| t.steps(CallStep::Refused).and_then(count);
+    "active_set_updates" "Updates of active sets" ["1"] "Cells that joined or left the active set of a call." = "cells that joined or left" / ""
+        => |t| t.steps(CallStep::LegAdded).zip(t.steps(CallStep::LegRemoved)).and_then(|(added, removed)| count(added + removed));
+    "mean_legs" "Legs of a call" ["1"] "Cells that send to a call." = "calls and further legs, summed over TTIs" / "calls, summed over TTIs"
+        => |t| (t.dch_ttis > 0 && t.calls > 0).then(|| (t.calls + t.further_legs) as f64 / t.calls as f64);
+    "further_legs_power_pct" "Power of further legs" ["%"] "The part of the power of all cells that goes to calls whose best cell is another." = "power of these legs" / "power of cells"
+        => |t| t.power_pct(t.further_power);
+    "associated_power_pct" "Power beside DSCHs" ["%"] "The part of the power of all cells that goes to the DCHs beside DSCHs." = "power of these DCHs" / "power of cells"
+        => |t| t.power_pct(t.associated_power);
+    "call_gaps_pct" "TTIs with a gap" ["%"] "TTIs of calls with a gap of compressed mode." = "such TTIs" / "TTIs of calls"
+        => |t| (t.dch_ttis > 0).then(|| percent(t.compressed, t.calls)).flatten();
 }

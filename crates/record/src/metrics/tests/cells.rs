@@ -1,6 +1,6 @@
 //! The cells of a layout.
 
-use umts_stack::trace::Postponed;
+use umts_stack::trace::{CallStep, Postponed};
 
 use super::*;
 
@@ -72,6 +72,64 @@ fn load_power_and_grants_of_all_cells() {
             ("handover_lost_octets", 1500.0),
             // The user's own SDUs took 10, 15 and 2 ms.
             ("sdu_delay_step_ms", 9.0),
+        ],
+    );
+}
+
+#[test]
+fn dedicated_channels_are_known_where_they_are_told_of() {
+    let of_channels = [
+        "dch_codes_pct",
+        "calls_blocked",
+        "calls_blocked_pct",
+        "calls_dropped",
+        "call_handovers",
+        "call_legs_refused",
+        "active_set_updates",
+        "mean_legs",
+        "further_legs_power_pct",
+        "associated_power_pct",
+        "call_gaps_pct",
+    ];
+    let untold = story().result_of(0, 1000, true);
+    for name in of_channels {
+        assert_eq!(untold.network.value(name), None, "{name}");
+    }
+    let mut story = story();
+    story.at(40).event(power(0, 100.0, 0.5)).event(power(1, 300.0, 0.5));
+    for cell in [0, 1] {
+        let (further, further_power) = (12, 50.0);
+        story.event(TraceEvent::CellDchs {
+            cell,
+            further,
+            further_power,
+            associated: 3,
+            associated_power: 30.0,
+            compressed: 6,
+            codes: 0.5,
+        });
+    }
+    use CallStep::{Begun, Blocked, Dropped, HandedOver, LegAdded, LegRemoved, Refused};
+    let steps =
+        [Begun, Begun, Begun, Blocked, HandedOver, Refused, Refused, Dropped, LegAdded, LegAdded, LegRemoved];
+    for step in steps {
+        story.event(TraceEvent::Call { cell: 1, step });
+    }
+    // All six TTIs of cells have 24 calls each, and 2,400 mW together; two of them were told of.
+    check(
+        &story.result_of(0, 1000, true).network,
+        &[
+            ("dch_codes_pct", 50.0),
+            ("calls_blocked", 1.0),
+            ("calls_blocked_pct", 25.0),
+            ("calls_dropped", 1.0),
+            ("call_handovers", 1.0),
+            ("call_legs_refused", 2.0),
+            ("active_set_updates", 3.0),
+            ("mean_legs", 1.0 + 24.0 / 144.0),
+            ("further_legs_power_pct", 100.0 * 100.0 / 2400.0),
+            ("associated_power_pct", 100.0 * 60.0 / 2400.0),
+            ("call_gaps_pct", 100.0 * 12.0 / 144.0),
         ],
     );
 }

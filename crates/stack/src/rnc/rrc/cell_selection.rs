@@ -23,7 +23,13 @@ impl CellSelection {
     #[inline]
     pub fn better(&self, own: CellId, gains: &Gains) -> Option<CellId> {
         let best = gains.best();
-        (gains.of(best) > self.least * gains.of(own)).then_some(best)
+        self.is_better(own, best, gains).then_some(best)
+    }
+
+    /// Whether `other` is better than `own` by more than the hysteresis.
+    #[inline]
+    pub fn is_better(&self, own: CellId, other: CellId, gains: &Gains) -> bool {
+        gains.of(other) > self.least * gains.of(own)
     }
 }
 

@@ -14,7 +14,9 @@
 //! Messages are not exchanged: a switch takes its configured delay and nothing on the air. The RNC's view and the UE's are
 //! one. After any `handle_*`: drain [`Rrc::poll_order`], call again at [`Rrc::poll_timeout`].
 
+mod active_set;
 mod cell_selection;
+mod compressed_mode;
 mod config;
 
 #[cfg(test)]
@@ -26,7 +28,9 @@ use std::sync::Arc;
 use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
+pub use active_set::{ActiveSet, SoftHandover};
 pub use cell_selection::CellSelection;
+pub use compressed_mode::{CompressedBy, CompressedMode};
 pub use config::{
     DchRates, Delays, Inactivity, Measured, RateChange, RateDown, RestingState, RrcConfig, Upswitch,
 };

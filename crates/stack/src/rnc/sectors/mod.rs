@@ -9,6 +9,10 @@
 //!
 //! Idle users are in none of these: they are looked at when they wake.
 
+mod associated;
+mod codes;
+mod dchs;
+mod legs;
 mod steps;
 mod turn;
 mod users;
@@ -18,6 +22,10 @@ use std::sync::Arc;
 use umts_kernel::random::{AddressedStream, Streams};
 use umts_units::Duration;
 
+use self::associated::Associated;
+pub use self::associated::AssociatedConfig;
+pub use self::codes::{OneTree, WithoutCode};
+use self::dchs::Dchs;
 pub use self::users::Change;
 use self::users::Users;
 use crate::environment::{Environment, EnvironmentConfig, MobilityConfig};
@@ -25,9 +33,9 @@ use crate::ids::{CellId, UeId};
 use crate::radio::phy::LinkTable;
 use crate::radio::phy::power_control::{Coupled, Load, PowerConfig, PowerControl, Sent};
 use crate::radio::phy::sir::{self, Link};
-use crate::rnc::calls::{self, Call, Calls, CallsConfig};
+use crate::rnc::calls::{self, Call, Calls, CallsConfig, Leg};
 use crate::rnc::mac_sh::{Asks, MacSh, MacShConfig, UserDisciplines};
-use crate::rnc::rrc::CellSelection;
+use crate::rnc::rrc::{CompressedMode, SoftHandover};
 
 /// Mobiles are measured each 100 ms, a part of them in each TTI (Rendón et al. 2004, §3.2).
 const MEASURED_EACH: Duration = Duration::from_millis(100);
@@ -41,10 +49,21 @@ pub struct SectorsConfig {
     pub power: PowerConfig,
     /// The DSCH of each.
     pub dsch: MacShConfig,
+    /// The dedicated channels of each.
+    pub dch: DchConfig,
     /// How users change cells.
     pub handover: HandoverConfig,
     /// Calls of each kind.
     pub calls: Vec<TalkConfig>,
+}
+
+/// The dedicated channels of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct DchConfig {
+    /// Their codes, if there is a limit.
+    pub codes: Option<OneTree>,
+    /// The DCH beside a DSCH, where it is charged.
+    pub associated: Option<AssociatedConfig>,
 }
 
 /// Calls of one kind.
@@ -54,6 +73,8 @@ pub struct TalkConfig {
     pub calls: CallsConfig,
     /// How those move who call.
     pub mobility: MobilityConfig,
+    /// The spreading factor of their codes.
+    pub spreading_factor: u16,
     /// The Eb/N0 that power control is after, linear.
     pub target: f64,
     /// The block error ratio at an Eb/N0.
@@ -71,6 +92,10 @@ pub struct HandoverConfig {
     pub rlc: RlcAtHandover,
     /// What becomes of what it has not begun to send.
     pub buffer: BufferAtHandover,
+    /// How calls have several cells at a time; none: one, left for another.
+    pub soft: Option<SoftHandover>,
+    /// Gaps of calls near another cell.
+    pub compressed: Option<CompressedMode>,
 }
 
 /// What becomes of a user's RLC entities when it changes cells.
@@ -102,6 +127,7 @@ pub enum BufferAtHandover {
 struct Talk {
     calls: Calls,
     mobility: MobilityConfig,
+    spreading_factor: u16,
     target: f64,
     errors: Arc<LinkTable>,
     /// Names them among all mobiles.
@@ -135,6 +161,13 @@ struct PowerUse {
     lost: u32,
     /// What all who were sent something needed, with the powers that were.
     load: Load,
+    /// Further legs of calls of other cells, DCHs beside the DSCH, and their power in mW.
+    further: u32,
+    further_power: f64,
+    associated: u32,
+    associated_power: f64,
+    /// Calls that had a gap.
+    compressed: u32,
 }
 
 /// The cells of a layout at work.
@@ -142,8 +175,9 @@ struct PowerUse {
 pub struct Sectors {
     environment: Environment,
     power: PowerConfig,
+    dch: DchConfig,
     handover: HandoverConfig,
-    selection: CellSelection,
+    dchs: Dchs,
     users: Users,
     talks: Vec<Talk>,
     cells: Vec<Sector>,
@@ -157,6 +191,8 @@ pub struct Sectors {
     /// TTIs between two measurements of a mobile, and TTIs of the DSCH in one of a call.
     phases: u64,
     call_ttis: u64,
+    /// The DCHs beside DSCHs in this TTI, where they are charged.
+    associated: Vec<Associated>,
     /// Memory that is used again and again.
     asks: Asks,
     coupled: Coupled,
@@ -172,6 +208,7 @@ impl Sectors {
         let talk = |(group, of): (usize, &TalkConfig)| Talk {
             calls: Calls::new(&of.calls, group, count, streams),
             mobility: of.mobility.clone(),
+            spreading_factor: of.spreading_factor,
             target: of.target,
             errors: of.errors.clone(),
             // Above the numbers of all UEs.
@@ -185,12 +222,14 @@ impl Sectors {
             powers: vec![config.power.common; count],
             before: vec![config.power.common; count],
             power: config.power,
+            dch: config.dch,
             handover: config.handover,
-            selection: CellSelection::new(config.handover.hysteresis_db),
+            dchs: Dchs::new(config, count),
             blocks: streams.addressed("dsch/blocks"),
             tti: 0,
             phases: ttis(MEASURED_EACH),
             call_ttis: ttis(calls::TTI),
+            associated: Vec::new(),
             asks: Asks::default(),
             coupled: Coupled::new(if is_ideal { count } else { 0 }),
             environment,
@@ -229,13 +268,19 @@ impl Sector {
     }
 }
 
-/// The link of a call.
+/// The link of a call from its main cell.
 #[inline]
 fn link(call: &Call, target: f64) -> Link {
+    leg_link(call, &call.at.main, target)
+}
+
+/// The link of a call from one of its cells: its part of the target.
+#[inline]
+fn leg_link(call: &Call, leg: &Leg, target: f64) -> Link {
     Link {
         processing: sir::CHIP_RATE / calls::RATE,
-        target: target * call.loops.aim,
-        gain: call.at.mobile.gains().of(call.at.cell),
-        interference: call.at.interference,
+        target: target * call.loops.aim * call.at.raise * leg.share,
+        gain: call.at.mobile.gains().of(leg.cell),
+        interference: leg.interference,
     }
 }

@@ -1,5 +1,6 @@
 //! Power control in steps: every call obeys a command in each slot, and meets what all cells send in that slot.
 
+use super::legs::achieved_beside;
 use super::{Sector, Sectors, link};
 use crate::radio::phy::power_control::{InnerLoop, Sent};
 use crate::radio::phy::sir::Link;
@@ -39,13 +40,14 @@ impl Sectors {
         let power = self.power;
         for talk in &mut self.talks {
             for call in talk.calls.under_way_mut() {
-                let sent = &self.cells[call.at.cell.index()].sent;
+                let sent = &self.cells[call.at.main.cell.index()].sent;
                 let needed = power.dch_power(sent, &link(call, talk.target));
                 call.loops.inner.get_or_insert(InnerLoop::new(needed));
                 call.loops.achieved = 0.0;
             }
         }
-        let granted = |cell: &Sector| power.common + cell.granted.iter().sum::<f64>();
+        let granted =
+            |cell: &Sector| power.common + cell.granted.iter().sum::<f64>() + cell.used.associated_power;
         self.cells.iter().map(granted).collect()
     }
 
@@ -53,7 +55,8 @@ impl Sectors {
     fn totals_of_slot(&self, granted: &[f64], totals: &mut [f64]) -> Vec<f64> {
         let mut wanted = vec![0.0; granted.len()];
         for call in self.talks.iter().flat_map(|talk| talk.calls.under_way()) {
-            wanted[call.at.cell.index()] += call.loops.inner.map_or(0.0, |inner| inner.power);
+            let power = call.loops.inner.map_or(0.0, |inner| inner.power);
+            call.at.legs().for_each(|leg| wanted[leg.cell.index()] += power);
         }
         let each = granted.iter().zip(&wanted).zip(totals);
         let share = |((granted, wanted), total): ((&f64, &f64), &mut f64)| {
@@ -70,17 +73,19 @@ impl Sectors {
         let step = libm::exp10(power.step_db / 10.0);
         for talk in &mut self.talks {
             for call in talk.calls.under_way_mut() {
-                let at = &call.at;
-                let interference = at.mobile.gains().from_others(totals, at.cell);
+                let main = call.at.main.cell;
+                let interference = call.at.mobile.gains().from_others(totals, main);
                 let meets = Link { interference, ..link(call, talk.target) };
-                let cell = call.at.cell.index();
-                let Some(inner) = &mut call.loops.inner else { continue };
+                let target = meets.target / call.at.main.share;
+                let Some(mut inner) = call.loops.inner else { continue };
                 // A user who is out of reach calls for more and more: there is no more than this.
                 inner.power = inner.power.clamp(LEAST * power.max, power.dch_max.unwrap_or(power.max));
-                let sent = inner.power * factors[cell];
-                let achieved = meets.achieved(power.own_share, power.noise, totals[cell], sent);
+                let sent = inner.power * factors[main.index()];
+                let achieved = meets.achieved(power.own_share, power.noise, totals[main.index()], sent)
+                    + achieved_beside(&power, (&*call, talk.target), (totals, factors), inner.power);
                 call.loops.achieved += achieved;
-                inner.handle_slot(achieved, meets.target, step);
+                inner.handle_slot(achieved, target, step);
+                call.loops.inner = Some(inner);
             }
         }
     }

@@ -34,11 +34,15 @@ impl Sectors {
         air: &mut Air,
         served: &mut Vec<UeId>,
     ) {
+        self.tell_of_calls(step);
+        self.aim_of_calls();
         self.load_of_calls();
         for cell in 0..self.cells.len() {
             self.schedule(step, CellId(cell as u16), ues);
         }
         self.control_powers();
+        self.judge_further_legs();
+        self.judge_associated();
         self.judge_calls();
         for cell in 0..self.cells.len() {
             self.transmit(step, CellId(cell as u16), (plan, ues), air, served);
@@ -54,24 +58,30 @@ impl Sectors {
             (cell.load, cell.used) = (Load::default(), PowerUse::default());
         }
         self.add_calls();
+        self.add_associated();
     }
 
     fn add_calls(&mut self) {
         for talk in &mut self.talks {
             for call in talk.calls.under_way_mut() {
-                let cell = &mut self.cells[call.at.cell.index()];
+                let cell = &mut self.cells[call.at.main.cell.index()];
                 cell.load = cell.load.with(Load::of(&self.power, &link(call, talk.target)));
             }
         }
+        self.add_further_legs();
     }
 
     /// Who has the DSCH of a cell in this TTI.
     fn schedule<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId, ues: &Ues) {
-        let (now, tti) = (step.cx.now, self.tti);
+        let (now, tti, needs_dch) = (step.cx.now, self.tti, self.dch.associated.is_some());
         let sector = &mut self.cells[cell.index()];
         self.asks.begin();
         for &ue in &sector.ready {
             let user = self.users.get(ue);
+            if needs_dch && user.dch.is_none() {
+                step.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Codes });
+                continue;
+            }
             if user.silent_until > now {
                 step.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Handover });
                 continue;
@@ -117,6 +127,7 @@ impl Sectors {
             cell.granted.extend(cell.links.iter().map(|link| sent.power_of(&self.power, link)));
             (cell.sent, *power) = (sent, sent.total);
         }
+        self.power_associated();
         if self.power.control == PowerControl::Steps {
             self.follow_commands();
         }
@@ -124,28 +135,14 @@ impl Sectors {
 
     /// The powers of all cells at once. What is known of interference then is what it is.
     fn solve_all_cells(&mut self) {
-        let Sectors { power, talks, cells, users, coupled, powers, before, .. } = self;
-        coupled.begin();
-        for talk in talks.iter() {
-            for call in talk.calls.under_way() {
-                coupled.add(
-                    power,
-                    call.at.cell.index(),
-                    &link(call, talk.target),
-                    call.at.mobile.gains().iter(),
-                );
-            }
-        }
-        for (cell, sector) in cells.iter().enumerate() {
-            for (grant, link) in sector.mac.grants().iter().zip(&sector.links) {
-                coupled.add(power, cell, link, users.get(grant.ue).mobile.gains().iter());
-            }
-        }
-        powers.copy_from_slice(before);
-        coupled.solve(&vec![*power; powers.len()], powers);
+        self.couple_all_cells();
+        self.powers.copy_from_slice(&self.before);
+        self.coupled.solve(&vec![self.power; self.powers.len()], &mut self.powers);
+        let Sectors { power, talks, cells, users, powers, .. } = self;
         for talk in talks {
             for call in talk.calls.under_way_mut() {
-                call.at.interference = call.at.mobile.gains().from_others(powers, call.at.cell);
+                let main = &mut call.at.main;
+                main.interference = call.at.mobile.gains().from_others(powers, main.cell);
             }
         }
         for (cell, sector) in cells.iter_mut().enumerate() {
@@ -156,7 +153,28 @@ impl Sectors {
             sector.load =
                 sector.links.iter().fold(Load::default(), |load, link| load.with(Load::of(power, link)));
         }
+        self.hear_further_legs();
         self.add_calls();
+        self.solve_associated();
+    }
+
+    /// The equations of this TTI.
+    fn couple_all_cells(&mut self) {
+        let Sectors { power, talks, cells, users, coupled, .. } = self;
+        coupled.begin();
+        for talk in talks.iter() {
+            for call in talk.calls.under_way() {
+                let cell = call.at.main.cell.index();
+                coupled.add(power, cell, &link(call, talk.target), call.at.mobile.gains().iter());
+            }
+        }
+        for (cell, sector) in cells.iter().enumerate() {
+            for (grant, link) in sector.mac.grants().iter().zip(&sector.links) {
+                coupled.add(power, cell, link, users.get(grant.ue).mobile.gains().iter());
+            }
+        }
+        self.couple_further_legs();
+        self.couple_associated();
     }
 
     /// Every call's blocks, with the powers of this TTI.
@@ -167,20 +185,21 @@ impl Sectors {
             for call in talk.calls.under_way_mut() {
                 let known = link(call, talk.target);
                 let at = &mut call.at;
-                at.interference = at.mobile.gains().from_others(powers, at.cell);
-                let meets = Link { interference: at.interference, ..known };
-                let cell = &mut self.cells[at.cell.index()];
+                at.main.interference = at.mobile.gains().from_others(powers, at.main.cell);
+                let meets = Link { interference: at.main.interference, ..known };
+                let cell = &mut self.cells[at.main.cell.index()];
                 let ebn0 = match power.control {
                     PowerControl::Steps => call.loops.achieved,
                     PowerControl::Ideal | PowerControl::Frame => {
                         let sent = power.dch_power(&cell.sent, &known);
-                        meets.achieved(power.own_share, power.noise, cell.sent.total, sent)
+                        meets.achieved(power.own_share, power.noise, cell.sent.total, sent) + at.beside
                     }
                 };
                 cell.used.calls += 1;
+                cell.used.compressed += u32::from(at.raise > 1.0);
                 // A TTI of a call may be several of the DSCH: its blocks are judged in one of them.
                 if (self.tti + call.number).is_multiple_of(self.call_ttis) {
-                    let chance = talk.errors.loss(ebn0);
+                    let chance = talk.errors.loss(ebn0 / at.raise);
                     let first = (call.number % NUMBERS) as u32 * calls::BLOCKS;
                     let blocks = first..first + calls::BLOCKS;
                     let lost = blocks.filter(|&block| draws.happens(block, chance)).count();
@@ -256,7 +275,7 @@ impl Sectors {
     /// Tells of a cell's TTI.
     fn tell<T: TraceSink<TraceEvent>>(&self, step: &mut Step<'_, T>, cell: usize) {
         let sector = &self.cells[cell];
-        let PowerUse { calls, sent, lost, load } = sector.used;
+        let PowerUse { calls, sent, lost, load, .. } = sector.used;
         step.cx.record(|| TraceEvent::CellPower {
             cell: cell as u16,
             power: sector.sent.total as f32,
@@ -266,6 +285,30 @@ impl Sectors {
             lost,
             scaled: sector.sent.factor < 1.0,
         });
+        if self.dchs.tells || self.dch.associated.is_some() {
+            self.tell_of_dchs(step, cell);
+        }
+    }
+
+    fn tell_of_dchs<T: TraceSink<TraceEvent>>(&self, step: &mut Step<'_, T>, cell: usize) {
+        let PowerUse { further, further_power, associated, associated_power, compressed, .. } =
+            self.cells[cell].used;
+        step.cx.record(|| TraceEvent::CellDchs {
+            cell: cell as u16,
+            further,
+            further_power: further_power as f32,
+            associated,
+            associated_power: associated_power as f32,
+            compressed,
+            codes: self.dchs.codes.used(cell) as f32,
+        });
+    }
+
+    /// Tells what calls did since the TTI before.
+    fn tell_of_calls<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>) {
+        for (cell, does) in self.dchs.steps.drain(..) {
+            step.cx.record(|| TraceEvent::Call { cell: cell.0, step: does });
+        }
     }
 }
 

@@ -5,7 +5,8 @@ use umts_units::{Bytes, Time};
 use super::{HandoverConfig, Sectors};
 use crate::environment::{Environment, Mobile, MobilityConfig};
 use crate::ids::{CellId, Direction, UeId};
-use crate::rnc::calls::{Loops, Where};
+use crate::radio::phy::ovsf::Code;
+use crate::rnc::calls::Loops;
 use crate::ue::Ues;
 
 /// A UE is in another cell from now on.
@@ -28,6 +29,8 @@ pub(super) struct User {
     pub cell: CellId,
     /// Until when it has no turn.
     pub silent_until: Time,
+    /// The code of the DCH beside its DSCH, where that is charged.
+    pub dch: Option<Code>,
     /// The outer loop of its power control.
     pub loops: Loops,
     /// Whether it is measured each 100 ms.
@@ -52,7 +55,8 @@ impl Users {
             let mut mobile = environment.appear(ue as u64, mobility.as_ref()?, None, Time::ZERO);
             environment.measure(&mut mobile, Time::ZERO);
             let cell = mobile.gains().best();
-            Some(User { mobile, cell, silent_until: Time::ZERO, loops: Loops::default(), is_awake: false })
+            let (silent_until, loops) = (Time::ZERO, Loops::default());
+            Some(User { mobile, cell, silent_until, dch: None, loops, is_awake: false })
         };
         let list = mobilities.iter().enumerate().map(user).collect();
         Users { list, awake: vec![Vec::new(); phases], spare: Vec::new() }
@@ -60,6 +64,11 @@ impl Users {
 
     pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
         self.list.get(ue.index())?.as_ref().map(|user| user.cell)
+    }
+
+    /// Those with something in RLC.
+    pub fn awake(&self) -> impl Iterator<Item = UeId> {
+        self.awake.iter().flatten().copied()
     }
 
     /// One that has something on a DSCH.
@@ -91,6 +100,7 @@ impl Sectors {
             self.users.awake[(u64::from(ue.0) % self.phases) as usize].push(ue);
             self.measure(now, ue)
         };
+        self.open_associated(ue);
         let ready = &mut self.cells[self.users.get(ue).cell.index()].ready;
         if let Err(at) = ready.binary_search(&ue) {
             ready.insert(at, ue);
@@ -118,6 +128,8 @@ impl Sectors {
             self.users.get_mut(ue).is_awake = stays;
             if stays {
                 changes.extend(self.measure(now, ue));
+            } else {
+                self.close_associated(ue, self.users.get(ue).cell);
             }
             stays
         });
@@ -136,7 +148,7 @@ impl Sectors {
     fn measure(&mut self, now: Time, ue: UeId) -> Option<Change> {
         let user = self.users.get_mut(ue);
         self.environment.measure(&mut user.mobile, now);
-        let (from, to) = (user.cell, self.selection.better(user.cell, user.mobile.gains())?);
+        let (from, to) = (user.cell, self.dchs.selection.better(user.cell, user.mobile.gains())?);
         (user.cell, user.silent_until) = (to, now + self.handover.interruption);
         let [old, new] = self.cells.get_disjoint_mut([from.index(), to.index()]).expect("two cells");
         if let Ok(at) = old.ready.binary_search(&ue) {
@@ -148,26 +160,31 @@ impl Sectors {
         if let Some(credit) = old.mac.leave(ue) {
             new.mac.join(ue, credit);
         }
+        self.close_associated(ue, from);
         Some(Change { ue, from, to, how: self.handover })
     }
 
-    /// The same for calls, which have nothing to lose.
+    /// The same for calls, which have nothing to lose; they come and go.
     fn look_at_calls(&mut self, now: Time, phase: u64) {
-        let Sectors { environment, talks, selection, before, phases, .. } = self;
+        let Sectors { environment, talks, dchs, before, phases, .. } = self;
         for talk in talks {
-            let (names, mobility) = (talk.names, &talk.mobility);
-            talk.calls.advance(now, |number| {
+            let (names, mobility, spreading_factor) = (talk.names, &talk.mobility, talk.spreading_factor);
+            talk.calls.end_until(now, |call| dchs.leave(&call.at));
+            talk.calls.begin_until(now, |number| {
                 let mut mobile = environment.appear(names + number, mobility, None, now);
                 environment.measure(&mut mobile, now);
-                let cell = mobile.gains().best();
-                let interference = mobile.gains().from_others(before, cell);
-                Where { mobile, cell, interference }
+                dchs.admit(mobile, spreading_factor, before)
             });
+            let mut is_dropped = false;
             for call in talk.calls.under_way_mut().iter_mut().filter(|call| call.number % *phases == phase) {
-                let Where { mobile, cell, interference } = &mut call.at;
-                environment.measure(mobile, now);
-                *cell = selection.better(*cell, mobile.gains()).unwrap_or(*cell);
-                *interference = mobile.gains().from_others(before, *cell);
+                environment.measure(&mut call.at.mobile, now);
+                if !dchs.follow(&mut call.at, spreading_factor, before) {
+                    call.drop_at(now);
+                    is_dropped = true;
+                }
+            }
+            if is_dropped {
+                talk.calls.end_until(now, |call| dchs.leave(&call.at));
             }
         }
     }

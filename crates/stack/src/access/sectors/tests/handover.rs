@@ -1,7 +1,6 @@
 //! Users who change cells: what is kept, and what is lost with the cell that they leave.
 
 use super::*;
-use crate::environment::Track;
 use crate::ids::CellId;
 use crate::trace::Postponed;
 

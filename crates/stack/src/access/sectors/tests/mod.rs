@@ -1,5 +1,6 @@
 //! Users of the DSCHs of a layout: what is granted, cells that are changed, calls beside them.
 
+mod dedicated;
 mod handover;
 
 use std::sync::Arc;
@@ -11,7 +12,7 @@ use umts_units::{Bytes, Duration, Time};
 use crate::Step;
 use crate::access::{Access, CellConfig, FachMode, RachMode};
 use crate::environment::{
-    Border, EnvironmentConfig, Layout, MobilityConfig, PropagationConfig, ShadowingConfig,
+    Border, EnvironmentConfig, Layout, MobilityConfig, Place, PropagationConfig, ShadowingConfig, Track,
 };
 use crate::event::Event;
 use crate::ids::{Direction, PacketId, UeId};
@@ -29,7 +30,9 @@ use crate::rnc::mac_sh::{
     Accrual, CreditConfig, Debit, Expired, Format, LooksAt, MacShConfig, Priority, Requirement,
     TimeoutConfig, WithoutCredit,
 };
-use crate::rnc::sectors::{BufferAtHandover, HandoverConfig, RlcAtHandover, SectorsConfig, TalkConfig};
+use crate::rnc::sectors::{
+    BufferAtHandover, DchConfig, HandoverConfig, RlcAtHandover, SectorsConfig, TalkConfig,
+};
 use crate::rnc::{Limits, Reserved, SchedulerKind};
 use crate::trace::TraceEvent;
 use crate::ue::{ChannelConfig, UeConfig};
@@ -84,14 +87,25 @@ fn sectors(guaranteed_blocks: f64, target_db: f64) -> SectorsConfig {
             interruption: Duration::ZERO,
             rlc: RlcAtHandover::Kept,
             buffer: BufferAtHandover::Kept,
+            soft: None,
+            compressed: None,
         },
+        dch: DchConfig::default(),
         calls: Vec::new(),
     }
 }
 
 fn talk(calls: CallsConfig) -> TalkConfig {
     let (target, errors) = (linear(2.25), LinkTable::logistic(2.25, 2.5).into());
-    TalkConfig { calls, mobility: MobilityConfig::Still, target, errors }
+    TalkConfig { calls, mobility: MobilityConfig::Still, spreading_factor: 32, target, errors }
+}
+
+/// Where all stand who do not move: still, but not anywhere.
+fn standing(place: Place) -> MobilityConfig {
+    let day = Duration::from_secs(86_400);
+    MobilityConfig::Track(
+        Track::new(&[(Duration::ZERO, place), (day, place)]).expect("its times rise").into(),
+    )
 }
 
 /// No block is lost.

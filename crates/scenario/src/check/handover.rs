@@ -1,0 +1,163 @@
+//! Handover in a layout, and the dedicated channels of its cells.
+
+use umts_stack::radio::phy::ovsf::{Code, LARGEST_SF};
+use umts_stack::radio::phy::sir::CHIP_RATE;
+use umts_stack::rnc::calls;
+use umts_units::{Db, Duration};
+
+use super::Inspection;
+use crate::error::Problem;
+use crate::model::{Associated, Calls, Compressed, CompressedBy, DchCodes, Dchs, Handover, Soft};
+
+/// More than cells differ.
+const MOST_HYSTERESIS_DB: f64 = 100.0;
+/// The widest window, and the largest Eb/N0 either way, in dB.
+const MOST_DB: f64 = 30.0;
+/// The most that a gap adds to a target, in dB.
+const MOST_RAISE_DB: f64 = 10.0;
+/// Lengths of gaps (TS 25.215 §6.1.1.2).
+const GAPS: [u8; 6] = [3, 4, 5, 7, 10, 14];
+/// The longest time from gap to gap.
+const LONGEST: Duration = Duration::from_millis(1440);
+/// The least spreading factor of a DCH (TS 25.211 §5.3), and of one with half of it in compressed mode.
+const LEAST_SF: u16 = 4;
+
+impl Inspection<'_> {
+    /// The windows, gaps and codes of those who have dedicated channels in a layout.
+    pub(super) fn handovers(&self) -> Result<(), Problem> {
+        if let Some(handover) = &self.scenario.handover {
+            self.hysteresis(handover)?;
+            handover.soft.as_ref().map_or(Ok(()), |soft| self.soft(soft))?;
+            handover.compressed_mode.as_ref().map_or(Ok(()), |mode| self.compressed(mode))?;
+        }
+        for (i, cell) in self.scenario.cell.iter().enumerate() {
+            if let Some(dch) = &cell.dch {
+                self.common_codes(i, dch)?;
+                dch.associated.as_ref().map_or(Ok(()), |of| self.associated(i, of))?;
+            }
+        }
+        let mut ues = self.scenario.ue.iter().enumerate();
+        ues.try_for_each(|(i, ue)| ue.calls.as_ref().map_or(Ok(()), |calls| self.code_of_calls(i, calls)))
+    }
+
+    fn out_of(&self, path: &str, message: String, help: String) -> Result<(), Problem> {
+        Err(self.problem(path, message).label("out of range").help(help))
+    }
+
+    fn hysteresis(&self, handover: &Handover) -> Result<(), Problem> {
+        if (0.0..=MOST_HYSTERESIS_DB).contains(&handover.hysteresis.0) {
+            return Ok(());
+        }
+        let message = format!("a hysteresis cannot be {}", handover.hysteresis);
+        self.out_of("handover.hysteresis", message, format!("choose 0 dB to {MOST_HYSTERESIS_DB} dB"))
+    }
+
+    fn soft(&self, soft: &Soft) -> Result<(), Problem> {
+        let path = |key: &str| format!("handover.soft.{key}");
+        for (key, window) in [("add", soft.add), ("drop", soft.drop)] {
+            if !(0.0..=MOST_DB).contains(&window.0) {
+                let message = format!("a window cannot be {window}");
+                return self.out_of(&path(key), message, format!("choose 0 dB to {}", Db(MOST_DB)));
+            }
+        }
+        if soft.drop < soft.add {
+            let message = format!("a cell that joins within {} would leave beyond {}", soft.add, soft.drop);
+            return self.out_of(&path("drop"), message, format!("choose `add`, {}, or more", soft.add));
+        }
+        Ok(())
+    }
+
+    fn compressed(&self, mode: &Compressed) -> Result<(), Problem> {
+        let path = |key: &str| format!("handover.compressed_mode.{key}");
+        for (key, of, most) in [("within", mode.within, MOST_DB), ("raise", mode.raise, MOST_RAISE_DB)] {
+            if !(0.0..=most).contains(&of.0) {
+                let message = format!("`{key}` cannot be {of}");
+                return self.out_of(&path(key), message, format!("choose 0 dB to {}", Db(most)));
+            }
+        }
+        if !GAPS.contains(&mode.gap) {
+            let message = format!("there is no gap of {} slots", mode.gap);
+            return self.out_of(&path("gap"), message, "choose 3, 4, 5, 7, 10 or 14".to_owned());
+        }
+        if calls::TTI * (mode.every / calls::TTI) != mode.every
+            || !(calls::TTI..=LONGEST).contains(&mode.every)
+        {
+            let message = format!("gaps cannot be {} apart", mode.every);
+            let help = format!("choose whole TTIs of {}, up to {LONGEST}, as in \"80 ms\"", calls::TTI);
+            return self.out_of(&path("every"), message, help);
+        }
+        Ok(())
+    }
+
+    fn common_codes(&self, i: usize, dch: &Dchs) -> Result<(), Problem> {
+        let branch = self.branch(i);
+        let Some((common, share)) = dch.common_code().zip(dch.common) else { return Ok(()) };
+        if dch.codes == DchCodes::Unlimited || !common.meets(branch) {
+            return Ok(());
+        }
+        let message = format!("common channels with {share} of the tree leave no room for the DSCH");
+        let help = "choose less, as in common = \"1/32\", or a smaller part for `dsch.codes`".to_owned();
+        self.out_of(&format!("cell.{i}.dch.common"), message, help)
+    }
+
+    /// The branch of the code tree that the DSCH of a cell has.
+    fn branch(&self, i: usize) -> Code {
+        let dsch = self.scenario.cell[i].dsch.clone().unwrap_or_default();
+        Code::last(dsch.codes.spreading_factor())
+    }
+
+    fn associated(&self, i: usize, of: &Associated) -> Result<(), Problem> {
+        let path = |key: &str| format!("cell.{i}.dch.associated.{key}");
+        self.spreading_factor(&path("spreading_factor"), of.spreading_factor, LEAST_SF)?;
+        // Two bits to a symbol, before any coding.
+        let most = 2.0 * CHIP_RATE / f64::from(of.spreading_factor);
+        if of.rate.bps() as f64 > most {
+            let message =
+                format!("a code of spreading factor {} carries no {}", of.spreading_factor, of.rate);
+            let help = format!("choose {} kbit/s at most, or a smaller spreading factor", most / 1000.0);
+            return self.out_of(&path("rate"), message, help);
+        }
+        if of.ebn0.0.abs() > MOST_DB {
+            let message = format!("no channel needs an Eb/N0 of {}", of.ebn0);
+            return self.out_of(
+                &path("ebn0"),
+                message,
+                format!("choose {} to {}", Db(-MOST_DB), Db(MOST_DB)),
+            );
+        }
+        Ok(())
+    }
+
+    fn spreading_factor(&self, path: &str, factor: u16, least: u16) -> Result<(), Problem> {
+        if factor.is_power_of_two() && (least..=LARGEST_SF).contains(&factor) {
+            return Ok(());
+        }
+        let nearest = factor.clamp(least, LARGEST_SF).next_power_of_two();
+        let message = format!("there is no such code of spreading factor {factor}");
+        self.out_of(
+            path,
+            message,
+            format!("choose a power of two from {least} to {LARGEST_SF}, as in {nearest}"),
+        )
+    }
+
+    /// The codes of calls, which gaps may need twice as large, and which have to find room at all.
+    fn code_of_calls(&self, i: usize, calls: &Calls) -> Result<(), Problem> {
+        let path = format!("ue.{i}.calls.spreading_factor");
+        let handover = self.scenario.handover.as_ref();
+        let mode = handover.and_then(|handover| handover.compressed_mode.as_ref());
+        let is_halved = mode.is_some_and(|mode| mode.method == CompressedBy::HalfSf);
+        let (factor, least) = (calls.spreading_factor, if is_halved { 2 * LEAST_SF } else { LEAST_SF });
+        self.spreading_factor(&path, factor, least)?;
+        let Some(cell) = self.scenario.cell.first() else { return Ok(()) };
+        let Some(dch) = cell.dch.as_ref().filter(|dch| dch.codes == DchCodes::OneTree) else { return Ok(()) };
+        let taken: Vec<Code> = dch.common_code().into_iter().chain([self.branch(0)]).collect();
+        let mut codes = (0..factor).map(|number| Code { spreading_factor: factor, number });
+        if codes.any(|code| taken.iter().all(|other| !other.meets(code))) {
+            return Ok(());
+        }
+        let message =
+            format!("beside the DSCH and the common channels no code of spreading factor {factor} is left");
+        self.out_of(&path, message, "choose a larger one, or give the DSCH less of the tree".to_owned())
+    }
+}

@@ -1,0 +1,90 @@
+//! Dedicated channels of the cells of a layout: `[cell] dch = { … }`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use umts_stack::radio::phy::ovsf::Code;
+use umts_stack::radio::phy::sir::CHIP_RATE;
+pub use umts_stack::rnc::sectors::WithoutCode;
+use umts_stack::rnc::sectors::{AssociatedConfig, DchConfig, OneTree};
+use umts_units::{BitRate, Db};
+
+use super::dsch::TreeShare;
+use crate::text::word_none;
+
+/// Codes of calls, and what the DCH beside a DSCH costs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dchs {
+    /// Whether there are enough codes for all DCHs, or only what is left of one tree.
+    #[schemars(extend("x-source" = "Rendón et al. (2004), §3.2: a second scrambling code"))]
+    pub codes: DchCodes,
+    /// The part of the tree that the common channels have (`one_tree` only).
+    #[serde(with = "word_none")]
+    #[schemars(with = "crate::text::OrNone<TreeShare>", extend("x-range" = "1/1, 1/2, 1/4 … 1/512", "x-source" = "TS 25.213 §4.3.1.2: CPICH and P-CCPCH, beside them AICH, PICH and an S-CCPCH of spreading factor 64"))]
+    pub common: Option<TreeShare>,
+    /// What becomes of a call whose next cell has no code for it (`one_tree` only).
+    #[schemars(extend("x-source" = "an assumption"))]
+    pub without_code: WithoutCode,
+    /// The DCH that each user of the DSCH has beside it; it costs nothing if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Associated", extend("x-default" = "none"))]
+    pub associated: Option<Associated>,
+}
+
+/// How many codes there are for dedicated channels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DchCodes {
+    /// As many as anybody wants: of further scrambling codes.
+    #[default]
+    Unlimited,
+    /// Those of the tree beside the common channels and the DSCH; who finds none is blocked.
+    OneTree,
+}
+
+/// The downlink of the DCH beside a DSCH: signalling, while there is something in RLC.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Associated {
+    /// The spreading factor of its code.
+    #[schemars(extend("x-range" = "a power of two from 4 to 512", "x-source" = "TS 34.108 §6.10.2.4.1.2: 256 for 3.4 kbit/s"))]
+    pub spreading_factor: u16,
+    /// The rate of its signalling.
+    #[schemars(extend("x-max" = "1 Mbit/s", "x-source" = "TS 34.108 §6.10.2.4.1.2: signalling of 3.4 kbit/s"))]
+    pub rate: BitRate,
+    /// The Eb/N0 that power control is after.
+    #[schemars(extend("x-range" = "-30 dB to 30 dB", "x-source" = "an assumption: short blocks need more than a call"))]
+    pub ebn0: Db,
+}
+
+impl Default for Dchs {
+    fn default() -> Self {
+        let common = Some("1/32".parse().expect("a share"));
+        Dchs { codes: DchCodes::default(), common, without_code: WithoutCode::default(), associated: None }
+    }
+}
+
+impl Default for Associated {
+    fn default() -> Self {
+        let rate = BitRate::from_bps(3_400).expect("not zero");
+        Associated { spreading_factor: 256, rate, ebn0: Db(5.0) }
+    }
+}
+
+impl Dchs {
+    /// The codes of the common channels, the first of the tree.
+    pub fn common_code(&self) -> Option<Code> {
+        self.common.map(|share| Code { spreading_factor: share.spreading_factor(), number: 0 })
+    }
+
+    /// What the stack is told.
+    pub fn config(&self) -> DchConfig {
+        let tree = OneTree { common: self.common_code(), without: self.without_code };
+        let associated = self.associated.as_ref().map(|dch| AssociatedConfig {
+            spreading_factor: dch.spreading_factor,
+            processing: CHIP_RATE / dch.rate.bps() as f64,
+            target: libm::exp10(dch.ebn0.0 / 10.0),
+        });
+        DchConfig { codes: (self.codes == DchCodes::OneTree).then_some(tree), associated }
+    }
+}

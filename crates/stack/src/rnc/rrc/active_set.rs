@@ -1,0 +1,79 @@
+//! The active set of a user in soft handover: the cells that send the same to him at once (TR 25.922 §5.1.4; events 1A, 1B and 1C
+//! of TS 25.331 §14.1.2, their timers left to the period of the measurements).
+
+use crate::environment::Gains;
+use crate::ids::CellId;
+
+/// When cells join an active set and leave it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SoftHandover {
+    /// A cell joins that is worse than the best by no more than this, in dB.
+    pub add_db: f64,
+    /// One leaves that is worse by more than this.
+    pub drop_db: f64,
+    /// The most cells at a time.
+    pub legs: usize,
+}
+
+/// The same with linear windows.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ActiveSet {
+    add: f64,
+    drop: f64,
+    /// The most cells at a time.
+    pub legs: usize,
+}
+
+impl ActiveSet {
+    /// Sets of this kind.
+    pub fn new(config: &SoftHandover) -> Self {
+        let linear = |db: f64| libm::exp10(-db / 10.0);
+        ActiveSet { add: linear(config.add_db), drop: linear(config.drop_db), legs: config.legs }
+    }
+
+    /// The cells that belong into the set, as many as it may have, the best first; those of equal gain by their numbers.
+    pub fn wanted(&self, gains: &Gains) -> Vec<CellId> {
+        let least = self.add * gains.of(gains.best());
+        let near = gains.iter().filter(|(_, gain)| *gain >= least);
+        let mut wanted: Vec<CellId> = near.map(|(cell, _)| CellId(cell as u16)).collect();
+        wanted.sort_by(|a, b| gains.of(*b).total_cmp(&gains.of(*a)));
+        wanted.truncate(self.legs);
+        wanted
+    }
+
+    /// Whether a cell of the set stays in it.
+    pub fn keeps(&self, cell: CellId, gains: &Gains) -> bool {
+        gains.of(cell) >= self.drop * gains.of(gains.best())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_joins_and_a_wider_one_leaves() {
+        let set = ActiveSet::new(&SoftHandover { add_db: 3.0, drop_db: 5.0, legs: 3 });
+        let gains = |losses: &[f64]| {
+            let mut gains = Gains::of_sites(vec![0, 1]);
+            for (site, of) in gains.each_site() {
+                *of = [0, 1, 2].map(|sector| {
+                    losses.get(3 * site + sector).map_or(0.0, |loss| libm::exp10(-loss / 10.0))
+                });
+            }
+            gains
+        };
+        let cases: [(&[f64], &[u16]); 4] = [
+            (&[120.0, 122.9, 123.1], &[0, 1]),
+            (&[123.0, 120.0, 121.0, 122.0], &[1, 2, 3]),
+            (&[120.0, 120.0], &[0, 1]),
+            (&[120.0, 140.0], &[0]),
+        ];
+        for (losses, wanted) in cases {
+            let cells: Vec<CellId> = wanted.iter().map(|&cell| CellId(cell)).collect();
+            assert_eq!(set.wanted(&gains(losses)), cells, "{losses:?}");
+        }
+        let losses = gains(&[120.0, 124.9, 125.1]);
+        assert_eq!([0, 1, 2].map(|cell| set.keeps(CellId(cell), &losses)), [true, true, false]);
+    }
+}

@@ -1,0 +1,110 @@
+//! Compressed mode: gaps in a DCH in which a UE listens to other frequencies or systems (TS 25.212 §4.4, TS 25.215 §6.1). What
+//! the gaps do is not modelled, what they cost is.
+//!
+//! The frames with a gap carry what they would have carried without it. With half of the spreading factor the rest of the frame
+//! carries it at twice the rate, with twice the power; with punctured bits the power rises by 15 / (15 - gap)
+//! (TS 25.214 §5.2.1.3). Beyond that the target is raised, since the loop of power control pauses in the gap.
+
+use umts_units::Duration;
+
+use crate::environment::Gains;
+use crate::ids::CellId;
+
+/// Slots of a frame.
+const SLOTS: f64 = 15.0;
+/// Frames of a call's TTI.
+const FRAMES: f64 = 2.0;
+/// The longest gap inside a frame; longer ones lie half in one frame and half in the next.
+const LONGEST_IN_FRAME: u32 = 7;
+
+/// Gaps of the DCHs of users who have another cell near.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CompressedMode {
+    /// Who has a second cell that is worse than his own by no more than this, in dB, has gaps.
+    pub within_db: f64,
+    /// Slots of a gap.
+    pub gap: u32,
+    /// From one gap to the next.
+    pub every: Duration,
+    /// How room is made for it.
+    pub method: CompressedBy,
+    /// What it adds to the target of frames with a gap, in dB.
+    pub raise_db: f64,
+}
+
+/// How room is made for a gap.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum CompressedBy {
+    /// By a code of half the spreading factor, which is kept for as long as there are gaps.
+    #[default]
+    HalfSf,
+    /// By leaving out coded bits.
+    Puncturing,
+}
+
+impl CompressedMode {
+    /// The mean power of a TTI with a gap over that of one without.
+    pub fn factor(&self) -> f64 {
+        let gap = f64::from(self.gap);
+        let compressed = if self.gap > LONGEST_IN_FRAME { 2.0 } else { 1.0 };
+        let left = SLOTS * compressed - gap;
+        let boost = match self.method {
+            CompressedBy::HalfSf => 2.0,
+            CompressedBy::Puncturing => SLOTS * compressed / left,
+        };
+        let raised = libm::exp10(self.raise_db / 10.0) * boost * left / SLOTS;
+        (FRAMES - compressed + raised) / FRAMES
+    }
+
+    /// Whether another cell than `own` is near enough.
+    pub fn is_near(&self, own: CellId, gains: &Gains) -> bool {
+        let least = libm::exp10(-self.within_db / 10.0) * gains.of(own);
+        gains.iter().any(|(cell, gain)| cell != own.index() && gain >= least)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_gap_costs() {
+        let of = |method, gap, raise_db| {
+            let mode =
+                CompressedMode { within_db: 3.0, gap, every: Duration::from_millis(80), method, raise_db };
+            mode.factor()
+        };
+        // Twice the power in 8 of 15 slots of one of two frames.
+        assert!((of(CompressedBy::HalfSf, 7, 0.0) - (1.0 + 16.0 / 15.0) / 2.0).abs() < 1e-12);
+        // 14 slots of both frames are left out: twice the power in 16 of 30.
+        assert!((of(CompressedBy::HalfSf, 14, 0.0) - 16.0 / 15.0).abs() < 1e-12);
+        // Punctured, the same energy goes into fewer slots.
+        for gap in [3, 7, 10, 14] {
+            assert!((of(CompressedBy::Puncturing, gap, 0.0) - 1.0).abs() < 1e-12);
+        }
+        let raised = libm::exp10(0.1);
+        assert!((of(CompressedBy::Puncturing, 7, 1.0) - (1.0 + raised) / 2.0).abs() < 1e-12);
+        assert!((of(CompressedBy::Puncturing, 14, 1.0) - raised).abs() < 1e-12);
+    }
+
+    #[test]
+    fn those_near_another_cell_have_gaps() {
+        let mode = CompressedMode {
+            within_db: 3.0,
+            gap: 7,
+            every: Duration::from_millis(80),
+            method: CompressedBy::HalfSf,
+            raise_db: 0.0,
+        };
+        let gains = |other: f64| {
+            let mut gains = Gains::of_sites(vec![0]);
+            gains.each_site().for_each(|(_, of)| *of = [1e-12, 1e-12 * libm::exp10(-other / 10.0), 0.0]);
+            gains
+        };
+        let [first, second] = [CellId(0), CellId(1)];
+        assert!(mode.is_near(first, &gains(2.9)) && mode.is_near(second, &gains(2.9)));
+        assert!(!mode.is_near(first, &gains(3.1)) && mode.is_near(second, &gains(3.1)));
+    }
+}

@@ -1,0 +1,106 @@
+//! The DCH that each user of a DSCH has beside it, where it is charged: a code and power for as long as there is something in his
+//! RLC. What it carries is not modelled, so nothing of it is lost.
+
+use super::Sectors;
+use crate::ids::{CellId, UeId};
+use crate::radio::phy::power_control::Load;
+use crate::radio::phy::sir::Link;
+
+/// What such a DCH needs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AssociatedConfig {
+    /// The spreading factor of its code.
+    pub spreading_factor: u16,
+    /// Chips for each of its bits, W/R.
+    pub processing: f64,
+    /// The Eb/N0 that power control is after, linear.
+    pub target: f64,
+}
+
+/// One of them in a TTI, as power control knows it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Associated {
+    ue: UeId,
+    cell: CellId,
+    link: Link,
+}
+
+impl Sectors {
+    /// A user is in his cell with something to send: he gets a code, if there is one.
+    pub(super) fn open_associated(&mut self, ue: UeId) {
+        let Some(config) = self.dch.associated else { return };
+        let user = self.users.get_mut(ue);
+        if user.dch.is_none() {
+            user.dch = self.dchs.codes.take(user.cell, config.spreading_factor);
+        }
+    }
+
+    /// A user leaves `cell`, or has nothing to send any more.
+    pub(super) fn close_associated(&mut self, ue: UeId, cell: CellId) {
+        if let Some(code) = self.users.get_mut(ue).dch.take() {
+            self.dchs.codes.release(cell, code);
+        }
+    }
+
+    /// A TTI begins: those who found no code look again, and all who have one add to the load of their cells.
+    pub(super) fn add_associated(&mut self) {
+        let Some(config) = self.dch.associated else { return };
+        let awake: Vec<UeId> = self.users.awake().collect();
+        awake.iter().for_each(|&ue| self.open_associated(ue));
+        let of = |ue: UeId| {
+            let user = self.users.get(ue);
+            user.dch?;
+            let [gain, interference] = user.hears(&self.before);
+            let link = Link { processing: config.processing, target: config.target, gain, interference };
+            Some(Associated { ue, cell: user.cell, link })
+        };
+        self.associated = awake.into_iter().filter_map(of).collect();
+        self.load_of_associated();
+    }
+
+    fn load_of_associated(&mut self) {
+        for dch in &self.associated {
+            let cell = &mut self.cells[dch.cell.index()];
+            cell.load = cell.load.with(Load::of(&self.power, &dch.link));
+        }
+    }
+
+    /// The powers of all cells are those of this TTI: what is known of interference is what it is.
+    pub(super) fn solve_associated(&mut self) {
+        self.hear_associated();
+        self.load_of_associated();
+    }
+
+    fn hear_associated(&mut self) {
+        let Sectors { associated, users, powers, .. } = self;
+        for dch in associated {
+            dch.link.interference = users.get(dch.ue).mobile.gains().from_others(powers, dch.cell);
+        }
+    }
+
+    /// What these are for the equations of all cells.
+    pub(super) fn couple_associated(&mut self) {
+        for dch in &self.associated {
+            let gains = self.users.get(dch.ue).mobile.gains().iter();
+            self.coupled.add(&self.power, dch.cell.index(), &dch.link, gains);
+        }
+    }
+
+    /// What each cell sends them.
+    pub(super) fn power_associated(&mut self) {
+        for dch in &self.associated {
+            let cell = &mut self.cells[dch.cell.index()];
+            cell.used.associated += 1;
+            cell.used.associated_power += cell.sent.power_of(&self.power, &dch.link);
+        }
+    }
+
+    /// What they are to their cells with the powers of this TTI.
+    pub(super) fn judge_associated(&mut self) {
+        self.hear_associated();
+        for dch in &self.associated {
+            let used = &mut self.cells[dch.cell.index()].used;
+            used.load = used.load.with(Load::of(&self.power, &dch.link));
+        }
+    }
+}

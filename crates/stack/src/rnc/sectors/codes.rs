@@ -1,0 +1,129 @@
+//! Codes of dedicated channels: of the tree of their cell, beside its common channels and the branch of its DSCH; or of further
+//! scrambling codes, of which there are always enough.
+
+use crate::ids::CellId;
+use crate::radio::phy::ovsf::{Code, CodeTree, LARGEST_SF};
+
+/// What becomes of a call whose next cell has no code for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum WithoutCode {
+    /// It stays in its cell, and tries again when it is measured next.
+    #[default]
+    Kept,
+    /// It is dropped.
+    Dropped,
+}
+
+/// Codes of dedicated channels where each cell has one tree.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OneTree {
+    /// The common channels', at the beginning of the tree.
+    pub common: Option<Code>,
+    /// What becomes of a call whose next cell has none.
+    pub without: WithoutCode,
+}
+
+/// The codes of all cells.
+#[derive(Debug)]
+pub(super) struct DchCodes {
+    /// By cell; empty where there is no limit.
+    trees: Vec<CodeTree>,
+    /// What dedicated channels have of each tree, in codes of [`LARGEST_SF`].
+    taken: Vec<u32>,
+}
+
+impl DchCodes {
+    /// Codes beside `branch`, the DSCH's, of each of `cells`; as many as anybody wants if `config` is none.
+    pub fn new(config: Option<&OneTree>, branch: Code, cells: usize) -> Self {
+        let tree = |config: &OneTree| {
+            let mut tree = CodeTree::new();
+            tree.reserve(branch);
+            config.common.into_iter().for_each(|code| tree.reserve(code));
+            tree
+        };
+        let trees = config.map_or(Vec::new(), |config| vec![tree(config); cells]);
+        DchCodes { trees, taken: vec![0; cells] }
+    }
+
+    /// A code of this spreading factor, if the cell has one.
+    pub fn take(&mut self, cell: CellId, spreading_factor: u16) -> Option<Code> {
+        let code = match self.trees.get_mut(cell.index()) {
+            Some(tree) => tree.allocate(spreading_factor)?,
+            // Of a scrambling code of its own, of which any will do.
+            None => Code::last(spreading_factor),
+        };
+        self.taken[cell.index()] += leaves(code);
+        Some(code)
+    }
+
+    /// A code is given back.
+    pub fn release(&mut self, cell: CellId, code: Code) {
+        if let Some(tree) = self.trees.get_mut(cell.index()) {
+            tree.release(code);
+        }
+        self.taken[cell.index()] -= leaves(code);
+    }
+
+    /// What dedicated channels have, as a share of one tree.
+    pub fn used(&self, cell: usize) -> f64 {
+        f64::from(self.taken[cell]) / f64::from(LARGEST_SF)
+    }
+}
+
+fn leaves(code: Code) -> u32 {
+    u32::from(LARGEST_SF / code.spreading_factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const DSCH: Code = Code { spreading_factor: 4, number: 3 };
+    const COMMON: Code = Code { spreading_factor: 32, number: 0 };
+    const ONE_TREE: OneTree = OneTree { common: Some(COMMON), without: WithoutCode::Kept };
+
+    #[test]
+    fn a_cell_has_23_codes_for_calls_beside_its_common_channels_and_a_quarter_for_the_dsch() {
+        let cell = CellId(1);
+        let with = |common: Option<Code>| {
+            let mut codes = DchCodes::new(Some(&OneTree { common, ..ONE_TREE }), DSCH, 2);
+            std::iter::repeat_with(|| codes.take(cell, 32)).take_while(Option::is_some).count()
+        };
+        assert_eq!((with(Some(COMMON)), with(None)), (23, 24));
+    }
+
+    #[test]
+    fn without_a_limit_there_is_always_one() {
+        let mut codes = DchCodes::new(None, DSCH, 1);
+        let taken: Vec<_> = (0..100).filter_map(|_| codes.take(CellId(0), 32)).collect();
+        assert_eq!((taken.len(), codes.used(0)), (100, 100.0 / 32.0));
+        taken.into_iter().for_each(|code| codes.release(CellId(0), code));
+        assert_eq!(codes.used(0), 0.0);
+    }
+
+    proptest! {
+        /// Whatever comes and goes, no two codes of a cell meet, nor meet what is reserved there, and the sum is that of Kraft.
+        #[test]
+        fn no_two_codes_lie_on_one_path(
+            deeds in prop::collection::vec((0_u16..2, (3_u32..10).prop_map(|level| 1_u16 << level), any::<prop::sample::Index>()), 0..200),
+        ) {
+            let mut codes = DchCodes::new(Some(&ONE_TREE), DSCH, 2);
+            let mut held: [Vec<Code>; 2] = [vec![DSCH, COMMON], vec![DSCH, COMMON]];
+            for (step, (cell, factor, which)) in deeds.into_iter().enumerate() {
+                let of = &mut held[usize::from(cell)];
+                if step % 3 == 2 && of.len() > 2 {
+                    codes.release(CellId(cell), of.swap_remove(2 + which.index(of.len() - 2)));
+                } else if let Some(code) = codes.take(CellId(cell), factor) {
+                    prop_assert!(of.iter().all(|other| !other.meets(code)), "{:?} beside {:?}", code, of);
+                    of.push(code);
+                }
+                let sum: f64 = of[2..].iter().map(|code| 1.0 / f64::from(code.spreading_factor)).sum();
+                prop_assert_eq!(codes.used(usize::from(cell)), sum);
+            }
+        }
+    }
+}

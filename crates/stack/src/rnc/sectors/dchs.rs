@@ -1,0 +1,203 @@
+//! The dedicated channels of calls: which cells send to whom, and on which codes.
+//!
+//! Without soft handover a call has one cell, the best, left for another by a hysteresis. With it all cells of its active set send
+//! the same. Each cell gives a code; one that has none refuses.
+
+use super::SectorsConfig;
+use super::codes::{DchCodes, WithoutCode};
+use crate::environment::{Gains, Mobile};
+use crate::ids::CellId;
+use crate::rnc::calls::{Leg, Where};
+use crate::rnc::rrc::{ActiveSet, CellSelection, CompressedBy, CompressedMode};
+use crate::trace::CallStep;
+
+/// What decides on the cells and codes of calls.
+#[derive(Debug)]
+pub(super) struct Dchs {
+    pub selection: CellSelection,
+    /// How active sets are made; none: handover is hard.
+    pub soft: Option<ActiveSet>,
+    pub compressed: Option<CompressedMode>,
+    pub codes: DchCodes,
+    pub without: WithoutCode,
+    /// Whether anybody wants to know what calls do.
+    pub tells: bool,
+    /// What calls did that was not told yet.
+    pub steps: Vec<(CellId, CallStep)>,
+}
+
+impl Dchs {
+    /// For `cells` cells.
+    pub fn new(config: &SectorsConfig, cells: usize) -> Self {
+        let (handover, codes) = (&config.handover, &config.dch.codes);
+        Dchs {
+            selection: CellSelection::new(handover.hysteresis_db),
+            soft: handover.soft.as_ref().map(ActiveSet::new),
+            compressed: handover.compressed,
+            codes: DchCodes::new(codes.as_ref(), config.dsch.branch, cells),
+            without: codes.map_or_else(WithoutCode::default, |tree| tree.without),
+            tells: codes.is_some() || handover.soft.is_some() || handover.compressed.is_some(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// A call begins where a mobile is, in its best cell; none if that has no code.
+    pub fn admit(&mut self, mobile: Mobile, spreading_factor: u16, powers: &[f64]) -> Option<Where> {
+        let cell = mobile.gains().best();
+        let code = self.codes.take(cell, spreading_factor);
+        self.tell(cell, if code.is_some() { CallStep::Begun } else { CallStep::Blocked });
+        let interference = mobile.gains().from_others(powers, cell);
+        Some(Where::new(mobile, Leg::new(cell, code?, interference)))
+    }
+
+    /// A call is over.
+    pub fn leave(&mut self, at: &Where) {
+        for leg in at.legs() {
+            self.codes.release(leg.cell, leg.code);
+        }
+    }
+
+    /// A call was measured: it changes cells. Tells whether a cell is left to it.
+    pub fn follow(&mut self, at: &mut Where, spreading_factor: u16, powers: &[f64]) -> bool {
+        let factor = self.factor_of(at, spreading_factor);
+        let stays = match self.soft {
+            None => self.hand_over(at, factor),
+            Some(set) => self.update(&set, at, factor),
+        };
+        if let Some(mode) = self.compressed {
+            self.compress(&mode, at, spreading_factor);
+        }
+        let Where { mobile, main, further, .. } = at;
+        for leg in std::iter::once(main).chain(further) {
+            leg.interference = mobile.gains().from_others(powers, leg.cell);
+        }
+        stays
+    }
+
+    /// Hard handover.
+    fn hand_over(&mut self, at: &mut Where, spreading_factor: u16) -> bool {
+        let Some(better) = self.selection.better(at.main.cell, at.mobile.gains()) else { return true };
+        let Some(code) = self.codes.take(better, spreading_factor) else {
+            self.tell(better, CallStep::Refused);
+            return self.is_kept(at);
+        };
+        self.codes.release(at.main.cell, at.main.code);
+        at.main = Leg::new(better, code, 0.0);
+        self.tell(better, CallStep::HandedOver);
+        true
+    }
+
+    /// Soft handover.
+    fn update(&mut self, set: &ActiveSet, at: &mut Where, spreading_factor: u16) -> bool {
+        let gains = at.mobile.gains();
+        let mut legs = std::mem::take(&mut at.further);
+        legs.insert(0, at.main);
+        for cell in set.wanted(gains) {
+            if legs.iter().all(|leg| leg.cell != cell) {
+                self.add(set, &mut legs, cell, gains, spreading_factor);
+            }
+        }
+        let gain = |leg: &Leg| gains.of(leg.cell);
+        legs.sort_by(|a, b| gain(b).total_cmp(&gain(a)));
+        let keeps = legs.iter().take_while(|leg| set.keeps(leg.cell, gains)).count();
+        for leg in legs.drain(keeps.max(1)..) {
+            self.remove(&leg);
+        }
+        at.main = legs.remove(0);
+        at.main.share = 1.0;
+        at.further = legs;
+        // None of its cells is good enough, and the better ones have refused.
+        keeps > 0 || self.is_kept(at)
+    }
+
+    /// A cell joins; if the set is full, in place of one that it is better than by the hysteresis.
+    fn add(&mut self, set: &ActiveSet, legs: &mut Vec<Leg>, cell: CellId, gains: &Gains, factor: u16) {
+        let worst = if legs.len() < set.legs {
+            None
+        } else {
+            let worst =
+                (0..legs.len()).min_by(|&a, &b| gains.of(legs[a].cell).total_cmp(&gains.of(legs[b].cell)));
+            let worst = worst.expect("a call has a cell");
+            if !self.selection.is_better(legs[worst].cell, cell, gains) {
+                return;
+            }
+            Some(worst)
+        };
+        let Some(code) = self.codes.take(cell, factor) else { return self.tell(cell, CallStep::Refused) };
+        if let Some(worst) = worst {
+            self.remove(&legs.remove(worst));
+        }
+        legs.push(Leg::new(cell, code, 0.0));
+        self.tell(cell, CallStep::LegAdded);
+    }
+
+    fn remove(&mut self, leg: &Leg) {
+        self.codes.release(leg.cell, leg.code);
+        self.tell(leg.cell, CallStep::LegRemoved);
+    }
+
+    /// Whether a call stays whose better cell has refused it: not where its own is out of reach.
+    fn is_kept(&mut self, at: &Where) -> bool {
+        let is_heard = at.mobile.gains().of(at.main.cell) > 0.0;
+        let stays = self.without == WithoutCode::Kept && is_heard;
+        if !stays {
+            self.tell(at.main.cell, CallStep::Dropped);
+        }
+        stays
+    }
+
+    fn tell(&mut self, cell: CellId, step: CallStep) {
+        if self.tells {
+            self.steps.push((cell, step));
+        }
+    }
+
+    /// The spreading factor that a call has now.
+    fn factor_of(&self, at: &Where, spreading_factor: u16) -> u16 {
+        let is_half =
+            at.is_compressed && self.compressed.is_some_and(|mode| mode.method == CompressedBy::HalfSf);
+        if is_half { spreading_factor / 2 } else { spreading_factor }
+    }
+
+    /// A call near another cell begins to have gaps, or one that is no longer near ends them. If there are no codes for it, it has none.
+    fn compress(&mut self, mode: &CompressedMode, at: &mut Where, spreading_factor: u16) {
+        let is_near = mode.is_near(at.main.cell, at.mobile.gains());
+        if is_near == at.is_compressed {
+            return;
+        }
+        if mode.method == CompressedBy::HalfSf {
+            if !is_near {
+                self.exchange_for_longer(at, spreading_factor);
+            } else if !self.exchange_for_shorter(at, spreading_factor / 2) {
+                return;
+            }
+        }
+        at.is_compressed = is_near;
+    }
+
+    /// All legs get codes of a smaller spreading factor, or none does.
+    fn exchange_for_shorter(&mut self, at: &mut Where, spreading_factor: u16) -> bool {
+        let mut got = Vec::new();
+        for leg in at.legs() {
+            match self.codes.take(leg.cell, spreading_factor) {
+                Some(code) => got.push((leg.cell, code)),
+                None => {
+                    got.iter().for_each(|&(cell, code)| self.codes.release(cell, code));
+                    return false;
+                }
+            }
+        }
+        for (leg, (_, code)) in at.legs_mut().zip(got) {
+            self.codes.release(leg.cell, std::mem::replace(&mut leg.code, code));
+        }
+        true
+    }
+
+    /// All legs get codes of a larger spreading factor: what they give back is room for two.
+    fn exchange_for_longer(&mut self, at: &mut Where, spreading_factor: u16) {
+        for leg in at.legs_mut() {
+            self.codes.release(leg.cell, leg.code);
+            leg.code = self.codes.take(leg.cell, spreading_factor).expect("there is room for two of them");
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Calls to which several cells send, and calls with gaps: what these need, and what it comes to.
+//!
+//! All cells of an active set send the same power, since their commands are one (TS 25.214 §5.2.1.4.1), and the rake receiver adds
+//! what comes: sectors of a site and sites alike, since a UE has fingers for all of them (Holma and Toskala 2000, §9.3.1.3).
+//! Selection between sites belongs to the uplink, at the RNC.
+//!
+//! ```text
+//! Eb/N0          = sum over legs k of W/R p g_k / D_k      D_k = om P_k g_k + chi_k + P_N
+//! share of leg k = (g_k / D_k) / sum (g_j / D_j)           of the target: what its cell sees as its own
+//! ```
+//!
+//! With its share of the target a leg is a link like others, in the load of its cell as in its power. That all legs have the same
+//! power follows, as far as p is small beside P_k.
+
+use super::{Sectors, leg_link};
+use crate::radio::phy::power_control::{Load, PowerConfig, PowerControl};
+use crate::radio::phy::sir::Link;
+use crate::rnc::calls::{self, Call, Leg, Where};
+
+impl Sectors {
+    /// A TTI begins: what each leg is to contribute, as far as interference is known, and who has a gap.
+    pub(super) fn aim_of_calls(&mut self) {
+        if self.dchs.soft.is_some() {
+            self.share_out();
+        }
+        if self.dchs.compressed.is_some() {
+            self.raise_targets();
+        }
+    }
+
+    fn share_out(&mut self) {
+        let (power, before) = (self.power, &self.before);
+        for call in self.talks.iter_mut().flat_map(|talk| talk.calls.under_way_mut()) {
+            let Where { mobile, main, further, .. } = &mut call.at;
+            if further.is_empty() {
+                continue;
+            }
+            let gains = mobile.gains();
+            let worth = |leg: &Leg| {
+                let (gain, sent) = (gains.of(leg.cell), before[leg.cell.index()]);
+                gain / (power.own_share * sent * gain + leg.interference + power.noise)
+            };
+            let sum = worth(main) + further.iter().map(worth).sum::<f64>();
+            for leg in std::iter::once(main).chain(further) {
+                leg.share = worth(leg) / sum;
+            }
+        }
+    }
+
+    /// Calls that have a gap in this TTI need more in it.
+    fn raise_targets(&mut self) {
+        let Some(mode) = self.dchs.compressed else { return };
+        let (factor, every) = (mode.factor(), mode.every / calls::TTI);
+        for call in self.talks.iter_mut().flat_map(|talk| talk.calls.under_way_mut()) {
+            let tti = (self.tti + call.number) / self.call_ttis;
+            let has_gap = call.at.is_compressed && tti.is_multiple_of(every);
+            call.at.raise = if has_gap { factor } else { 1.0 };
+        }
+    }
+
+    /// What further legs need of their cells.
+    pub(super) fn add_further_legs(&mut self) {
+        if self.dchs.soft.is_none() {
+            return;
+        }
+        for talk in &self.talks {
+            for call in talk.calls.under_way() {
+                for leg in &call.at.further {
+                    let cell = &mut self.cells[leg.cell.index()];
+                    cell.load = cell.load.with(Load::of(&self.power, &leg_link(call, leg, talk.target)));
+                }
+            }
+        }
+    }
+
+    /// What these are for the equations of all cells.
+    pub(super) fn couple_further_legs(&mut self) {
+        for talk in &self.talks {
+            for call in talk.calls.under_way() {
+                for leg in &call.at.further {
+                    let link = leg_link(call, leg, talk.target);
+                    self.coupled.add(&self.power, leg.cell.index(), &link, call.at.mobile.gains().iter());
+                }
+            }
+        }
+    }
+
+    /// The powers of all cells are those of this TTI: what further legs hear is known.
+    pub(super) fn hear_further_legs(&mut self) {
+        for call in self.talks.iter_mut().flat_map(|talk| talk.calls.under_way_mut()) {
+            let gains = call.at.mobile.gains();
+            for leg in &mut call.at.further {
+                leg.interference = gains.from_others(&self.powers, leg.cell);
+            }
+        }
+    }
+
+    /// With the powers of this TTI: what further legs bring each call, and what they are to their cells.
+    pub(super) fn judge_further_legs(&mut self) {
+        if self.dchs.soft.is_none() {
+            return;
+        }
+        for talk in &mut self.talks {
+            for call in talk.calls.under_way_mut() {
+                let (mut beside, mut legs) = (0.0, std::mem::take(&mut call.at.further));
+                for leg in &mut legs {
+                    let known = leg_link(call, leg, talk.target);
+                    leg.interference = call.at.mobile.gains().from_others(&self.powers, leg.cell);
+                    let meets = Link { interference: leg.interference, ..known };
+                    let cell = &mut self.cells[leg.cell.index()];
+                    let sent = match (self.power.control, &call.loops.inner) {
+                        (PowerControl::Steps, Some(inner)) => cell.sent.factor * inner.power,
+                        _ => self.power.dch_power(&cell.sent, &known),
+                    };
+                    beside += meets.achieved(self.power.own_share, self.power.noise, cell.sent.total, sent);
+                    cell.used.load = cell.used.load.with(Load::of(&self.power, &meets));
+                    cell.used.further += 1;
+                    cell.used.further_power += sent;
+                }
+                call.at.further = legs;
+                call.at.beside = beside;
+            }
+        }
+    }
+}
+
+/// What the further legs of a call bring in a slot in which the cells send `totals` and give the share `factors` of what is asked.
+pub(super) fn achieved_beside(
+    power: &PowerConfig,
+    (call, target): (&Call, f64),
+    (totals, factors): (&[f64], &[f64]),
+    sent: f64,
+) -> f64 {
+    let of = |leg: &Leg| {
+        let cell = leg.cell.index();
+        let interference = call.at.mobile.gains().from_others(totals, leg.cell);
+        let meets = Link { interference, ..leg_link(call, leg, target) };
+        meets.achieved(power.own_share, power.noise, totals[cell], sent * factors[cell])
+    };
+    call.at.further.iter().map(of).sum()
+}
