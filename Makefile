@@ -105,11 +105,12 @@ oracle-ns2: ## Replay the ns-2 runs of DIR (runs.json and its event files) and c
 	@test -n "$(DIR)" || { echo "usage: make oracle-ns2 DIR=folder [OUT=folder]"; exit 2; }
 	@cargo run --release --locked --quiet --package umts-oracle-ns2 -- "$(DIR)" $(if $(OUT),"$(OUT)")
 
-soak: setup ## Kill campaigns and workers a hundred times, emulations and proxies fifty, at random moments; KILLS= says how many. Damage 5,000 files of stores, load a proxy with 10,000 connections.
+soak: setup ## Kill campaigns and workers a hundred times, emulations and proxies fifty, at random moments; KILLS= says how many. Damage 5,000 files of stores, load a proxy with 10,000 connections (CONNECTIONS) and a million short ones (SHORT).
 	UMTS_KILLS=$(or $(KILLS),100) $(BIN)/pytest $(NO_DUMP) tests/python/test_kills.py
 	UMTS_KILLS=$(or $(KILLS),50) $(BIN)/pytest $(NO_DUMP) tests/python/test_emulate_kills.py
 	UMTS_KILLS=$(or $(KILLS),50) $(BIN)/pytest $(NO_DUMP) tests/python/test_proxy_transparent.py -k whenever
-	UMTS_CONNECTIONS=$(or $(CONNECTIONS),10000) $(BIN)/pytest $(NO_DUMP) tests/python/test_proxy_load.py
+	UMTS_CONNECTIONS=$(or $(CONNECTIONS),10000) UMTS_SHORT=$(or $(SHORT),1000000) \
+		$(BIN)/pytest $(NO_DUMP) tests/python/test_proxy_load.py
 	UMTS_DAMAGE=$(or $(DAMAGE),5000) $(BIN)/pytest $(NO_DUMP) tests/python/test_store_damage.py -k random
 
 fuzz: ## Fuzz the decoders, RLC's procedures and scenario files for SECONDS (120) from execution SEED (1) on.

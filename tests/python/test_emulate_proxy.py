@@ -205,6 +205,10 @@ def test_a_proxy_that_splits_nothing_lets_programs_pass(umts: Umts, tmp_path: Pa
     [
         (["--proxy=pgw"], "--proxy=pgw stands for the scenario key pep.at"),
         (["--proxy", "--set", "pep.at=ggsn", "--set", "pep.buffer=4 kB"], "pep.buffer = 4 kB: the kernel's"),
+        (
+            ["--proxy", "--set", "pep.at=ggsn", "--set", "pep.ports=[80]"],
+            "pep.ports: the kernel's proxy takes",
+        ),
         (["--proxy", "--set", "pep.at=ggsn", "--set", "pep.memory=1 MB"], 'write at_limit = "refuse"'),
         (
             ["--proxy", "--set", "pep.at=ggsn", "--set", "pep.radio_side.variant=tahoe"],

@@ -1,6 +1,7 @@
 """``umts proxy`` with many connections, with peers that are slow or hostile, and killed.
 
-``UMTS_CONNECTIONS`` says how many; `make soak` takes all that the descriptors of this process allow.
+``UMTS_CONNECTIONS`` says how many at once, ``UMTS_SHORT`` how many one after the other; `make soak` takes
+10,000, or all that the descriptors of this process allow, and a million.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from proxied import Address, Proxy, all_of, connect, first_octet, outcome, proxy
 pytestmark = pytest.mark.slow
 
 CONNECTIONS = int(os.environ.get("UMTS_CONNECTIONS", "1500"))
+SHORT = int(os.environ.get("UMTS_SHORT", "1500"))
 # Octets of slow senders, one by one. The end of who is answered after each may not have been seen yet.
 ROUNDS = 50
 
@@ -246,11 +248,12 @@ def test_a_kill_is_a_reset_for_every_receiver() -> None:
         assert {outcome(lambda one=one: all_of(one)) for one in receivers} == {"ConnectionResetError"}  # type: ignore[misc]
 
 
+@pytest.mark.timeout(300 + SHORT // 100)
 def test_many_short_ones_leave_nothing() -> None:
     with serving("echoes") as there, proxy("--to", text(there), "--workers", "1") as made:
         sizes = []
         for _ in range(4):
-            for _ in range(CONNECTIONS // 4):
+            for _ in range(SHORT // 4):
                 assert _is_answered(made.address)
             sizes.append(_own_memory(made))
         assert sizes[-1] - sizes[0] < 500_000, sizes

@@ -72,57 +72,6 @@ or_word!(word_window, SameAsWindow, "window");
 or_word!(word_auto, Auto, "auto");
 or_word!(word_any, Any, "any");
 
-/// Numbers of flows, as a list.
-pub(crate) mod flow_numbers {
-    use super::*;
-
-    pub fn serialize<S: Serializer>(numbers: &[u32], s: S) -> Result<S::Ok, S::Error> {
-        numbers.serialize(s)
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<Vec<u32>, D::Error> {
-        struct Numbers;
-        impl<'de> serde::de::Visitor<'de> for Numbers {
-            type Value = Vec<u32>;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a list of numbers of flows, as in [0, 2],")
-            }
-
-            fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<u32>, A::Error> {
-                let mut numbers = Vec::new();
-                while let Some(Number(number)) = seq.next_element()? {
-                    numbers.push(number);
-                }
-                Ok(numbers)
-            }
-        }
-        d.deserialize_any(Numbers)
-    }
-
-    struct Number(u32);
-
-    impl<'de> serde::Deserialize<'de> for Number {
-        fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
-            d.deserialize_u32(NumberOf).map(Number)
-        }
-    }
-
-    struct NumberOf;
-
-    impl serde::de::Visitor<'_> for NumberOf {
-        type Value = u32;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("the number of a [[flow]] (they have no names), from 0 in the order of the file,")
-        }
-
-        fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<u32, E> {
-            u32::try_from(number).map_err(|_| E::invalid_value(serde::de::Unexpected::Signed(number), &self))
-        }
-    }
-}
-
 struct ValueOr<T> {
     word: &'static str,
     value: PhantomData<T>,

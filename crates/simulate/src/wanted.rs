@@ -9,7 +9,7 @@ use umts_stack::network::NetworkConfig;
 use umts_stack::trace::CapturePoint;
 
 use crate::bearers::encodings;
-use crate::build::{budget_config, metrics_config, series_config};
+use crate::build::{budget_config, metrics_config, series_config, server_ports};
 
 /// What is recorded of a run of `scenario`, whose network this is: metrics, the time budget if the scenario says so, time
 /// series, and captures into `pcap_dir`, a folder that exists.
@@ -21,7 +21,11 @@ pub fn wanted<'a>(
 ) -> Wanted<'a> {
     let metrics = metrics_config(scenario);
     let captures = |folder| {
-        let mut config = CaptureConfig { bearers: encodings(scenario), ..CaptureConfig::default() };
+        let mut config = CaptureConfig {
+            bearers: encodings(scenario),
+            server_ports: server_ports(scenario),
+            ..CaptureConfig::default()
+        };
         if scenario.pep.is_some() {
             config.points.extend([CapturePoint::PepServer, CapturePoint::PepRadio]);
         }

@@ -56,7 +56,7 @@ def changes_for(pep: Mapping[str, Any] | None, at: str) -> tuple[tuple[str, str]
 
 def splits_programs(pep: Mapping[str, Any] | None) -> bool:
     """Whether a file's proxy is for programs, too: it is for all, and splits."""
-    return pep is not None and pep["mode"] == "split" and not pep["flows"]
+    return pep is not None and pep["mode"] == "split" and not pep["flows"] and not pep.get("ports")
 
 
 def node_of(pep: Mapping[str, Any], tcp: Pairs) -> Node:
@@ -69,6 +69,8 @@ def node_of(pep: Mapping[str, Any], tcp: Pairs) -> Node:
     """
     if pep.get("outage"):
         raise ValueError("the kernel's proxy has no outages: remove [[pep.outage]], or umts run it")
+    if pep.get("ports"):
+        raise ValueError("pep.ports: the kernel's proxy takes all TCP of programs: remove it, or umts run it")
     options = [("--transparent", ""), ("--from", DEVICES), ("--workers", "1"), ("--drain", "0 s")]
     servers, users = (pep.get(side, {}) for side in ("server_side", "radio_side"))
     if pep["memory"] != "unlimited":

@@ -60,6 +60,7 @@ impl std::fmt::Debug for RealPackets {
 #[derive(Debug, Default)]
 pub(super) struct Headers {
     real: Option<RealPackets>,
+    server_ports: Vec<u16>,
     connections: BTreeMap<ConnectionId, [Way; 2]>,
     /// Connections that are closed, of which something may still be on its way.
     closed: VecDeque<ConnectionId>,
@@ -76,14 +77,18 @@ struct Way {
 
 impl Headers {
     /// No packet was seen yet; `real` has those of programs, if there are any.
-    pub fn new(real: Option<RealPackets>) -> Self {
-        Headers { real, ..Headers::default() }
+    pub fn new(real: Option<RealPackets>, server_ports: Vec<u16>) -> Self {
+        Headers { real, server_ports, ..Headers::default() }
+    }
+
+    fn server_port(&self, flow: FlowId) -> u16 {
+        self.server_ports.get(flow.0 as usize).copied().unwrap_or(SERVER_PORT)
     }
 
     pub fn encode(&mut self, packet: &Packet) -> Result<Encoded, TooLong> {
         let encoded = match &packet.content {
             Content::Segment(segment) => self.tcp(packet, segment),
-            Content::Datagram(datagram) => udp(packet, datagram),
+            Content::Datagram(datagram) => udp(packet, datagram, self.server_port(packet.flow)),
             Content::Foreign(foreign) => {
                 let octets = self.real.as_ref().and_then(|real| (real.0)(packet.id));
                 Some(Encoded { headers: octets.unwrap_or_default(), length: foreign.size })
@@ -119,7 +124,8 @@ impl Headers {
         }
         let hosts = Hosts::of(packet, segment.direction);
         let ue_port = UE_PORTS.start() + (segment.connection.0 % UE_PORTS.len() as u32) as u16;
-        (tcp.source_port, tcp.destination_port) = ports(segment.direction, SERVER_PORT, ue_port);
+        (tcp.source_port, tcp.destination_port) =
+            ports(segment.direction, self.server_port(packet.flow), ue_port);
         set_options(&mut tcp, &segment, shift);
         let payload = ZEROS.get(..segment.payload as usize)?;
         let ip = hosts.header(packet, IpNumber::TCP, tcp.header_len() + payload.len())?;
@@ -280,10 +286,10 @@ fn blocks(segment: &Segment) -> Option<TcpOptionElement> {
 }
 
 /// A datagram of a flow, between ports of its own.
-fn udp(packet: &Packet, datagram: &Datagram) -> Option<Encoded> {
+fn udp(packet: &Packet, datagram: &Datagram, server_port: u16) -> Option<Encoded> {
     let payload = ZEROS.get(..datagram.payload as usize)?;
     let ue_port = UE_PORTS.start() + (packet.flow.0 % UE_PORTS.len() as u32) as u16;
-    let (source, destination) = ports(datagram.direction, SERVER_PORT, ue_port);
+    let (source, destination) = ports(datagram.direction, server_port, ue_port);
     let hosts = Hosts::of(packet, datagram.direction);
     let ip = hosts.header(packet, IpNumber::UDP, UdpHeader::LEN + payload.len())?;
     let udp = UdpHeader::with_ipv4_checksum(source, destination, &ip, payload).ok()?;

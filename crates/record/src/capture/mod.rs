@@ -7,7 +7,7 @@
 //! What the model leaves open is fixed here, the same in every run:
 //!
 //! - Time zero of a run is 2005-01-01 00:00:00 UTC.
-//! - UE n has the address 10.0.0.1 + n, the server of flow n 198.18.0.1 + n (RFC 2544), port 5001; connection n
+//! - UE n has the address 10.0.0.1 + n, the server of flow n 198.18.0.1 + n (RFC 2544), port 5001 if it has none of its own; connection n
 //!   has port 49152 + n mod 16384 at the UE, and so have the datagrams of flow n. Initial sequence numbers are hashes of connection and direction.
 //! - The IP identification is the packet's number in the run modulo 2^16: fresh for every packet, and the same at
 //!   every capture point. The time to live is 64 everywhere, since links count no hops.
@@ -73,6 +73,8 @@ pub struct CaptureConfig {
     pub payload: bool,
     /// By UE, the formats of its bearer's PDUs, if these are to be captured.
     pub bearers: Vec<Option<Encoding>>,
+    /// By flow, the port at which its server listens; 5001 of flows that are not among them.
+    pub server_ports: Vec<u16>,
     /// The packets of real programs, if there are any among the others.
     pub real: Option<RealPackets>,
 }
@@ -83,6 +85,7 @@ impl Default for CaptureConfig {
             points: vec![CapturePoint::Server, CapturePoint::Rnc, CapturePoint::Ue],
             payload: false,
             bearers: Vec::new(),
+            server_ports: Vec::new(),
             real: None,
         }
     }
@@ -115,7 +118,7 @@ impl Captures {
         Ok(Captures {
             files: files.collect::<Result<_, _>>()?,
             rlc: RlcCaptures::create(folder, &config.bearers)?,
-            headers: Headers::new(config.real.clone()),
+            headers: Headers::new(config.real.clone(), config.server_ports.clone()),
             payload: config.payload,
             causes: BTreeMap::new(),
             error: None,

@@ -336,6 +336,21 @@ fn tcptrace_sees_one_complete_connection() {
 }
 
 #[test]
+fn the_server_of_a_flow_listens_at_its_port() {
+    let has = |server_ports: Vec<u16>, ports: [u16; 2]| {
+        let points = vec![CapturePoint::Server];
+        let config = CaptureConfig { points, server_ports, ..CaptureConfig::default() };
+        let (_folder, files) = Conversation::new(&config).download().finish();
+        let octets: Vec<u8> = ports.iter().flat_map(|port| port.to_be_bytes()).collect();
+        fs::read(&files[0]).expect("it was written").windows(4).any(|window| window == octets)
+    };
+    for (given, port, other) in [(vec![], 5001, 80), (vec![1, 2, 3, 80], 80, 5001)] {
+        assert!(has(given.clone(), [port, 49_152]) && has(given.clone(), [49_152, port]));
+        assert!(!has(given.clone(), [other, 49_152]) && !has(given, [49_152, other]));
+    }
+}
+
+#[test]
 fn the_same_run_gives_the_same_bytes() {
     let bytes = || {
         let (_folder, files) = Conversation::new(&CaptureConfig::default()).download().finish();

@@ -96,6 +96,9 @@ impl Names {
         let dedicated = dedicated(scenario);
         let groups = (0..ue.len()).map(|i| GroupNames::of(scenario, tree, i, &cells, &dedicated));
         let groups = groups.collect::<Result<_, _>>()?;
+        for (i, name) in flow.iter().enumerate().filter_map(|(i, flow)| Some((i, flow.name.as_ref()?))) {
+            well_formed(tree, &format!("flow.{i}.name"), name)?;
+        }
         let flows = flow.iter().enumerate();
         let flows = flows.map(|(i, flow)| known(tree, &format!("flow.{i}.ue"), "ue", &flow.ue, &ues));
         let flows: Vec<usize> = flows.collect::<Result<_, _>>()?;

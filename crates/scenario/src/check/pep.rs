@@ -1,10 +1,12 @@
 //! The proxy: a node that exists, flows that it can split, buffers that hold a segment.
 
+use std::collections::BTreeSet;
+
 use serde::Deserialize;
 
 use super::Inspection;
 use crate::error::Problem;
-use crate::model::{Pep, PepMode, Tcp, TcpConnection, TcpVariant};
+use crate::model::{Flow, FlowChoice, Pep, PepMode, Tcp, TcpConnection, TcpVariant};
 use crate::plan::PepPlan;
 use crate::tree::{Node, merge};
 
@@ -43,7 +45,7 @@ impl Inspection<'_> {
             let [server, radio] = SIDES.map(|side| side_of(*base, tree.find(&format!("pep.{side}"))));
             let ends = [server?, radio?];
             // The ends of flows that it does not split are nobody's.
-            if of_flows.is_empty() || pep.splits(number) {
+            if of_flows.is_empty() || pep.splits(number, &self.scenario.flow[number]) {
                 for (side, tcp) in SIDES.into_iter().zip(&ends) {
                     self.pep_side(side, tcp)?;
                     self.tcp(&format!("pep.{side}"), tcp)?;
@@ -68,14 +70,26 @@ impl Inspection<'_> {
 
     fn pep_flows(&self, pep: &Pep) -> Result<(), Problem> {
         let flows = &self.scenario.flow;
-        for (i, &number) in pep.flows.iter().enumerate() {
-            if number as usize >= flows.len() {
-                let message = format!("there is no flow number {number}");
-                let help = format!("flows are numbered from 0 to {}", flows.len().saturating_sub(1));
-                return Err(self.problem(&format!("pep.flows.{i}"), message).help(help));
+        for (i, choice) in pep.flows.iter().enumerate() {
+            if flows.iter().enumerate().any(|(number, flow)| choice.means(number, flow)) {
+                continue;
+            }
+            let message = match choice {
+                FlowChoice::Number(number) => format!("there is no flow number {number}"),
+                FlowChoice::Name(name) => format!("neither a flow nor its users are called `{name}`"),
+            };
+            return Err(self.problem(&format!("pep.flows.{i}"), message).help(self.known_flows()));
+        }
+        let ports: BTreeSet<u16> = flows.iter().map(Flow::server_port).collect();
+        for (i, port) in pep.ports.iter().enumerate() {
+            if !ports.is_empty() && !ports.contains(port) {
+                let ports: Vec<_> = ports.iter().map(u16::to_string).collect();
+                let help = format!("servers listen at {}: set `port` of a [[flow]]", ports.join(", "));
+                let message = format!("no flow's server listens at port {port}");
+                return Err(self.problem(&format!("pep.ports.{i}"), message).help(help));
             }
         }
-        for (i, flow) in flows.iter().enumerate().filter(|(i, _)| pep.splits(*i)) {
+        for (i, flow) in flows.iter().enumerate().filter(|(i, flow)| pep.splits(*i, flow)) {
             if flow.tcp.connection == TcpConnection::OneWay && flow.traffic.uses_tcp() {
                 let message = "a proxy cannot split a one-way connection, which has no handshake".to_owned();
                 let help = "set connection = \"full_duplex\", or name other flows in pep.flows".to_owned();
@@ -83,6 +97,20 @@ impl Inspection<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What flows can be called.
+    fn known_flows(&self) -> String {
+        let flows = &self.scenario.flow;
+        let names: BTreeSet<&str> =
+            flows.iter().flat_map(|flow| [flow.name.as_deref(), Some(&flow.ue)]).flatten().collect();
+        match flows.len() {
+            0 => "there are no flows".to_owned(),
+            count => {
+                let names: Vec<_> = names.into_iter().collect();
+                format!("there are {}; flows are numbered from 0 to {}", names.join(", "), count - 1)
+            }
+        }
     }
 
     fn pep_buffers(&self, pep: &Pep, sides: &[[Tcp; 2]]) -> Result<(), Problem> {

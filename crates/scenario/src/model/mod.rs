@@ -47,7 +47,9 @@ pub use mobility::{Mobility, MobilityModel};
 pub(crate) use network::default_chain;
 pub use network::{InternetDelay, Link, Outage, QueueLimit, Red, Ways};
 pub use pdcp::{HeaderCompression, Pdcp};
-pub use pep::{AtLimit, Pep, PepAckRegulation, PepMode, PepOutage, PepSnoop, PepWindowClamp, Setup, Then};
+pub use pep::{
+    AtLimit, FlowChoice, Pep, PepAckRegulation, PepMode, PepOutage, PepSnoop, PepWindowClamp, Setup, Then,
+};
 pub use power::{LinkTables, Power, Supply};
 pub use propagation::{Antenna, PathLoss, Propagation, Shadowing};
 pub use radio::{BlockErrors, ErrorModel, ErrorUnit, Radio};

@@ -7,6 +7,7 @@ pub use umts_stack::core_network::pep::{AtLimit, Setup, Then};
 use umts_units::{Bytes, Duration, Time};
 
 use super::tcp::{Tcp, TcpKeys};
+use super::users::Flow;
 use crate::text::word_unlimited;
 
 /// A performance enhancing proxy (RFC 3135): two TCP connections in place of one, joined by a buffer each way; or a node that helps
@@ -19,10 +20,13 @@ pub struct Pep {
     /// What it does to the connections that pass it.
     #[serde(default)]
     pub mode: PepMode,
-    /// Numbers of the `[[flow]]`s whose connections it takes, from 0; all of TCP if there is none.
-    #[serde(default, with = "crate::text::flow_numbers")]
-    #[schemars(with = "Vec<u32>")]
-    pub flows: Vec<u32>,
+    /// The `[[flow]]`s whose connections it takes, by their names, by those of their users, or by their numbers from 0; all of
+    /// TCP if there is none.
+    #[serde(default, deserialize_with = "flows")]
+    pub flows: Vec<FlowChoice>,
+    /// Ports of servers: it takes only connections to these; to all if there is none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ports: Vec<u16>,
     /// Sending again from a copy (`mode = "snoop"`).
     #[serde(default)]
     pub snoop: PepSnoop,
@@ -57,6 +61,51 @@ pub struct Pep {
     #[serde(default, skip_serializing_if = "TcpKeys::is_empty")]
     #[schemars(with = "Tcp", extend("x-default" = "[flow.tcp]", "x-overrides" = "tcp"))]
     pub radio_side: TcpKeys,
+}
+
+/// One or several flows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum FlowChoice {
+    /// By the place in the file, from 0.
+    Number(u32),
+    /// By their name, or that of their users.
+    Name(String),
+}
+
+impl FlowChoice {
+    /// Whether it means this flow, which is number `number` of the file.
+    pub(crate) fn means(&self, number: usize, flow: &Flow) -> bool {
+        match self {
+            FlowChoice::Number(chosen) => *chosen as usize == number,
+            FlowChoice::Name(name) => flow.name.as_ref() == Some(name) || flow.ue == *name,
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for FlowChoice {
+    fn deserialize<D: serde::Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Choice;
+        impl serde::de::Visitor<'_> for Choice {
+            type Value = FlowChoice;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(
+                    "the name of a [[flow]] or of its users, or its number from 0 in the order of the file,",
+                )
+            }
+
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<FlowChoice, E> {
+                let wrong = |_| E::invalid_value(serde::de::Unexpected::Signed(number), &self);
+                u32::try_from(number).map(FlowChoice::Number).map_err(wrong)
+            }
+
+            fn visit_str<E: serde::de::Error>(self, name: &str) -> Result<FlowChoice, E> {
+                Ok(FlowChoice::Name(name.to_owned()))
+            }
+        }
+        d.deserialize_any(Choice)
+    }
 }
 
 /// What a proxy does to the connections that pass it.
@@ -168,19 +217,50 @@ impl Pep {
         }
     }
 
-    /// Whether it helps those connections, which stay whole.
-    pub fn helps(&self, flow: usize) -> bool {
-        self.helper().is_some() && self.takes(flow)
+    /// Whether it helps the connections of `flow`, number `number` of the file, which stay whole.
+    pub fn helps(&self, number: usize, flow: &Flow) -> bool {
+        self.helper().is_some() && self.takes(number, flow)
     }
 
-    fn takes(&self, flow: usize) -> bool {
-        self.flows.is_empty() || self.flows.contains(&(flow as u32))
+    fn takes(&self, number: usize, flow: &Flow) -> bool {
+        let is_chosen = self.flows.is_empty() || self.flows.iter().any(|choice| choice.means(number, flow));
+        is_chosen && (self.ports.is_empty() || self.ports.contains(&flow.server_port()))
     }
 
-    /// Whether it splits the connections of `[[flow]]` number `flow`.
-    pub fn splits(&self, flow: usize) -> bool {
-        self.mode == PepMode::Split && self.takes(flow)
+    /// The flows that it takes by number, whatever they are called.
+    pub(crate) fn forget_names(&mut self, flows: &[Flow]) {
+        if !self.flows.is_empty() {
+            let flows = flows.iter().enumerate();
+            let chosen = flows.filter(|(i, flow)| self.flows.iter().any(|choice| choice.means(*i, flow)));
+            self.flows = chosen.map(|(i, _)| FlowChoice::Number(i as u32)).collect();
+        }
+        self.ports.sort_unstable();
     }
+
+    /// Whether it splits the connections of `flow`, number `number` of the file.
+    pub fn splits(&self, number: usize, flow: &Flow) -> bool {
+        self.mode == PepMode::Split && self.takes(number, flow)
+    }
+}
+
+fn flows<'de, D: serde::Deserializer<'de>>(d: D) -> Result<Vec<FlowChoice>, D::Error> {
+    struct Flows;
+    impl<'de> serde::de::Visitor<'de> for Flows {
+        type Value = Vec<FlowChoice>;
+
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str("a list of flows, as in [\"download\"] or [0, 2],")
+        }
+
+        fn visit_seq<A: serde::de::SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<FlowChoice>, A::Error> {
+            let mut flows = Vec::new();
+            while let Some(flow) = seq.next_element()? {
+                flows.push(flow);
+            }
+            Ok(flows)
+        }
+    }
+    d.deserialize_any(Flows)
 }
 
 fn early() -> Setup {

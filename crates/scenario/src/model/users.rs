@@ -138,6 +138,8 @@ pub(crate) const CONVERSATIONAL: &str = "conversational-64";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "FlowTable", into = "FlowTable")]
 pub struct Flow {
+    /// What other keys call it.
+    pub name: Option<String>,
     /// The group of users.
     pub ue: String,
     /// What is transferred.
@@ -146,6 +148,8 @@ pub struct Flow {
     pub direction: FlowDirection,
     /// When the connection is opened.
     pub start: Duration,
+    /// At which port the server listens, if not at the usual one.
+    pub port: Option<u16>,
     /// The top-level `[tcp]` with this flow's own keys on top.
     pub tcp: Tcp,
 }
@@ -180,6 +184,10 @@ pub enum Traffic {
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename = "Flow")]
 pub(crate) struct FlowTable {
+    /// What other keys call it, as `pep.flows` does; several flows may have one name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    name: Option<String>,
     /// The group of users: one flow for each of them.
     ue: String,
     /// What is transferred.
@@ -196,6 +204,10 @@ pub(crate) struct FlowTable {
     #[serde(default)]
     #[schemars(extend("x-max" = "1000000 h"))]
     start: Duration,
+    /// The port at which the server listens: captures show it, and `pep.ports` chooses by it. 5001 if absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "u16", extend("x-min" = 1, "x-max" = 65_535))]
+    port: Option<u16>,
     /// The web (`traffic = "web"`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Web")]
@@ -296,7 +308,7 @@ impl TryFrom<FlowTable> for Flow {
     type Error = KeyError;
     fn try_from(table: FlowTable) -> Result<Self, KeyError> {
         table.check_kind()?;
-        let FlowTable { ue, direction, start, tcp, .. } = table;
+        let FlowTable { name, ue, direction, start, port, tcp, .. } = table;
         let traffic = match table.traffic {
             TrafficKind::Ftp => Traffic::Ftp,
             TrafficKind::File => Traffic::File {
@@ -314,7 +326,7 @@ impl TryFrom<FlowTable> for Flow {
                 KeyError::new("traffic", "= \"replay\" needs a file, as in replay.file = \"voice.txt\"")
             })?),
         };
-        Ok(Flow { ue, traffic, direction, start, tcp: tcp.unwrap_or_default() })
+        Ok(Flow { name, ue, traffic, direction, start, port, tcp: tcp.unwrap_or_default() })
     }
 }
 
@@ -330,7 +342,15 @@ impl Traffic {
     }
 }
 
+/// The port of servers that were given none: no dissector takes its payload of zeros for a protocol.
+const SERVER_PORT: u16 = 5001;
+
 impl Flow {
+    /// The port at which its server listens.
+    pub fn server_port(&self) -> u16 {
+        self.port.unwrap_or(SERVER_PORT)
+    }
+
     /// The flow as a file spells it beside `[tcp]`: without a table of its own where it adds nothing.
     pub(crate) fn beside(&self, top: &Tcp) -> FlowTable {
         let table = FlowTable::from(self.clone());
@@ -340,13 +360,15 @@ impl Flow {
 
 impl From<Flow> for FlowTable {
     fn from(flow: Flow) -> Self {
-        let Flow { ue, direction, start, tcp, traffic } = flow;
+        let Flow { name, ue, direction, start, port, tcp, traffic } = flow;
         let mut table = FlowTable {
+            name,
             ue,
             traffic: TrafficKind::Ftp,
             size: None,
             direction,
             start,
+            port,
             web: None,
             ftp_sessions: None,
             pareto_www: None,

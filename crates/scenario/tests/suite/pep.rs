@@ -21,13 +21,17 @@ fn refused(lines: &str) -> String {
 #[test]
 fn each_mistake_says_what_would_be_right() {
     let cases = [
-        ("flows = 3", "a list of numbers of flows, as in [0, 2], is expected"),
+        ("flows = 3", "a list of flows, as in [\"download\"] or [0, 2], is expected"),
         ("flows = [3]", "there is no flow number 3"),
-        (
-            "flows = [\"download\"]",
-            "the number of a [[flow]] (they have no names), from 0 in the order of the file",
-        ),
-        ("flows = [-1]", "out of range: the number of a [[flow]]"),
+        ("flows = [3]", "there are user; flows are numbered from 0 to 0"),
+        ("flows = [\"download\"]", "neither a flow nor its users are called `download`"),
+        ("flows = [\"download\"]", "there are user; flows are numbered from 0 to 0"),
+        ("flows = [true]", "the name of a [[flow]] or of its users, or its number from 0"),
+        ("flows = [-1]", "out of range: the name of a [[flow]]"),
+        ("ports = [80]", "no flow's server listens at port 80"),
+        ("ports = [80]", "servers listen at 5001: set `port` of a [[flow]]"),
+        ("ports = [65536]", "a whole number from 0 to 65535 is expected"),
+        ("ports = [\"http\"]", "a whole number is expected here, not the text \"http\""),
         ("mode = \"snop\"", "snoop"),
         ("mode = \"snoop\"\nsnoop.cache = \"1 kB\"", "1 kB are less than a segment of 1.46 kB"),
         ("mode = \"ack_regulation\"\nack_regulation.queue = \"100 B\"", "one segment is the least"),
@@ -45,6 +49,42 @@ fn each_mistake_says_what_would_be_right() {
         let error = refused(lines);
         assert!(error.contains(said), "{lines}:\n{error}");
     }
+}
+
+/// Two users' flows behind a proxy that takes some of them.
+fn chosen(choice: &str) -> Scenario {
+    let text = format!(
+        "version = 1\nduration = \"10 s\"\n[pep]\nat = \"ggsn\"\n{choice}\n[[ue]]\nname = \"near\"\n[[ue]]\nname = \"far\"\n\
+         [[flow]]\nname = \"download\"\nue = \"near\"\nport = 80\n[[flow]]\nname = \"download\"\nue = \"far\"\n\
+         [[flow]]\nname = \"upload\"\nue = \"far\"\nport = 80\n"
+    );
+    Scenario::parse(&text, "test.toml", Path::new(""), &[]).expect("it is right").scenario
+}
+
+#[test]
+fn a_proxy_takes_flows_by_their_names_by_those_of_their_users_and_by_ports() {
+    for (choice, taken) in [
+        ("", vec![0, 1, 2]),
+        ("flows = [\"download\"]", vec![0, 1]),
+        ("flows = [\"far\"]", vec![1, 2]),
+        ("flows = [\"upload\", 0]", vec![0, 2]),
+        ("ports = [80]", vec![0, 2]),
+        ("ports = [5001]", vec![1]),
+        ("flows = [\"download\"]\nports = [80, 5001]", vec![0, 1]),
+        ("flows = [\"far\"]\nports = [80]", vec![2]),
+    ] {
+        let scenario = chosen(choice);
+        let pep = scenario.pep.as_ref().expect("there is a proxy");
+        let flows = scenario.flow.iter().enumerate();
+        let split: Vec<_> = flows.filter(|(i, flow)| pep.splits(*i, flow)).map(|(i, _)| i).collect();
+        assert_eq!(split, taken, "{choice}");
+        let again = scenario.to_toml();
+        let again = Scenario::parse(&again, "again.toml", Path::new(""), &[]).expect("what is written loads");
+        assert_eq!(again.scenario.content_hash(), scenario.content_hash(), "{choice}");
+    }
+    let [by_name, by_number] =
+        ["flows = [\"download\"]", "flows = [0, 1]"].map(|flows| chosen(flows).content_hash());
+    assert_eq!(by_name, by_number, "names decide nothing but whom they mean");
 }
 
 #[test]

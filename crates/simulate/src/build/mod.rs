@@ -49,6 +49,15 @@ pub fn network_config(scenario: &Scenario) -> NetworkConfig {
     }
 }
 
+/// By flow, in the order of the network, the port at which its server listens.
+pub fn server_ports(scenario: &Scenario) -> Vec<u16> {
+    let groups = scenario.ue.iter().zip(&scenario.plan().groups);
+    let flows = groups.flat_map(|(of, group)| {
+        group.flows.iter().flat_map(|&flow| std::iter::repeat_n(flow, usize::from(of.count)))
+    });
+    flows.map(|flow| scenario.flow[flow].server_port()).collect()
+}
+
 /// Flow number `number` of `scenario` for `ue`, the first of its users.
 fn flow(scenario: &Scenario, number: usize, ue: UeId) -> FlowConfig {
     let flow = &scenario.flow[number];
@@ -67,9 +76,9 @@ fn flow(scenario: &Scenario, number: usize, ue: UeId) -> FlowConfig {
         start: Time::ZERO + flow.start,
         tcp: TcpConfig { version, ..tcp },
         split: pep
-            .filter(|pep| pep.splits(number))
+            .filter(|pep| pep.splits(number, flow))
             .and(scenario.plan().pep.as_ref())
             .map(|plan| plan.sides[number].each_ref().map(scenario::Tcp::config)),
-        helped: pep.is_some_and(|pep| pep.helps(number)),
+        helped: pep.is_some_and(|pep| pep.helps(number, flow)),
     }
 }

@@ -8,7 +8,7 @@ use crate::common::{metrics, output, scenario, value};
 use umts_kernel::TraceSink;
 use umts_record::metrics::MetricSet;
 use umts_scenario::Scenario;
-use umts_simulate::observe;
+use umts_simulate::{network_config, observe, wanted};
 use umts_stack::ids::{ConnectionId, Direction, End, TcpLeg};
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
@@ -21,6 +21,22 @@ fn split(overrides: &[(&str, &str)]) -> MetricSet {
 
 fn with<'a>(base: &[(&'a str, &'a str)], more: &[(&'a str, &'a str)]) -> Vec<(&'a str, &'a str)> {
     [base, more].concat()
+}
+
+#[test]
+fn a_proxy_takes_connections_to_its_ports() {
+    for (ports, is_split) in [("[80]", true), ("[443]", false)] {
+        let mut text = scenario("split-download", &[]).to_toml();
+        text += "[[flow]]\nue = \"user\"\nport = 443\n";
+        let changes = [("flow.0.port", "80"), ("pep.ports", ports)];
+        let changes = changes.map(|(key, value)| (key.to_owned(), value.to_owned()));
+        let found = Scenario::parse(&text, "ports.toml", Path::new(""), &changes).expect("it loads").scenario;
+        let network = network_config(&found);
+        let splits: Vec<_> = network.flows.iter().map(|flow| flow.split.is_some()).collect();
+        assert_eq!(splits, [is_split, !is_split]);
+        let captures = wanted(&found, &network, false, Some(Path::new(""))).captures.expect("wanted");
+        assert_eq!(captures.1.server_ports, [80, 443]);
+    }
 }
 
 /// Where the server's side never limits, the proxy is a server at its place that begins later.
