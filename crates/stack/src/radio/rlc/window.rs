@@ -1,14 +1,26 @@
 //! A set of PDU numbers inside a window, one bit each, looked at a word at a time.
 
 /// Flags for up to 4096 consecutive numbers.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Flags {
-    words: Box<[u64; 64]>,
+    /// None before the first is added: an idle user has no window.
+    words: Option<Box<Words>>,
 }
 
+type Words = [u64; 64];
+
+/// Of flags to which none was ever added.
+const EMPTY: &Words = &[0; 64];
+
 impl Flags {
-    pub fn new() -> Self {
-        Flags { words: Box::new([0; 64]) }
+    #[inline]
+    fn words(&self) -> &Words {
+        self.words.as_deref().unwrap_or(EMPTY)
+    }
+
+    #[inline]
+    fn words_mut(&mut self) -> &mut Words {
+        self.words.get_or_insert_with(|| Box::new(*EMPTY))
     }
 
     #[inline]
@@ -18,15 +30,16 @@ impl Flags {
 
     pub fn contains(&self, count: u64) -> bool {
         let (word, bit) = Self::place(count);
-        self.words[word] & bit != 0
+        self.words()[word] & bit != 0
     }
 
     /// Adds it; `false` if it was there.
     #[inline]
     pub fn insert(&mut self, count: u64) -> bool {
         let (word, bit) = Self::place(count);
-        let new = self.words[word] & bit == 0;
-        self.words[word] |= bit;
+        let word = &mut self.words_mut()[word];
+        let new = *word & bit == 0;
+        *word |= bit;
         new
     }
 
@@ -36,14 +49,14 @@ impl Flags {
         let is_in_one_word = from >> 6 == (to - 1) >> 6;
         if is_in_one_word {
             let mask = (u64::MAX >> (64 - (to - from))) << (from & 63);
-            let word = &mut self.words[(from >> 6) as usize & 63];
+            let word = &mut self.words_mut()[(from >> 6) as usize & 63];
             let is_new = *word & mask == 0;
             *word |= if is_new { mask } else { 0 };
             return is_new;
         }
         let is_new = self.first_member(from, to) == to;
         if is_new {
-            self.by_words(from, to, |word, mask| *word |= mask);
+            by_words(self.words_mut(), from, to, |word, mask| *word |= mask);
         }
         is_new
     }
@@ -52,25 +65,14 @@ impl Flags {
     #[inline]
     pub fn remove_range(&mut self, from: u64, to: u64) -> u32 {
         let mut removed = 0;
-        self.by_words(from, to, |word, mask| {
+        let Some(words) = &mut self.words else { return removed };
+        by_words(words, from, to, |word, mask| {
             if *word & mask != 0 {
                 removed += (*word & mask).count_ones();
                 *word &= !mask;
             }
         });
         removed
-    }
-
-    /// Shows each word that holds some of `from..to`, with the bits of those.
-    #[inline]
-    fn by_words(&mut self, from: u64, to: u64, mut change: impl FnMut(&mut u64, u64)) {
-        let mut at = from;
-        while at < to {
-            let end = ((at | 63) + 1).min(to);
-            let mask = (u64::MAX >> (64 - (end - at))) << (at & 63);
-            change(&mut self.words[(at >> 6) as usize & 63], mask);
-            at = end;
-        }
     }
 
     /// How many of `from..to` there are.
@@ -99,15 +101,27 @@ impl Flags {
 
     #[inline]
     fn first(&self, from: u64, to: u64, inverted: u64) -> u64 {
-        let mut at = from;
+        let (words, mut at) = (self.words(), from);
         while at < to {
-            let rest = (self.words[(at >> 6) as usize & 63] ^ inverted) >> (at & 63);
+            let rest = (words[(at >> 6) as usize & 63] ^ inverted) >> (at & 63);
             if rest != 0 {
                 return (at + u64::from(rest.trailing_zeros())).min(to);
             }
             at = (at | 63) + 1;
         }
         to
+    }
+}
+
+/// Shows each word that holds some of `from..to`, with the bits of those.
+#[inline]
+fn by_words(words: &mut Words, from: u64, to: u64, mut change: impl FnMut(&mut u64, u64)) {
+    let mut at = from;
+    while at < to {
+        let end = ((at | 63) + 1).min(to);
+        let mask = (u64::MAX >> (64 - (end - at))) << (at & 63);
+        change(&mut words[(at >> 6) as usize & 63], mask);
+        at = end;
     }
 }
 
@@ -123,7 +137,8 @@ mod tests {
         #[test]
         fn equals_a_set(start in 0u64..10_000, members in proptest::collection::btree_set(0u64..2047, 0..200),
                         cut in (0u64..2047, 0u64..2047)) {
-            let mut flags = Flags::new();
+            let mut flags = Flags::default();
+            prop_assert_eq!((flags.remove_range(0, 100), flags.first_member(0, 100)), (0, 100));
             let mut set: BTreeSet<u64> = members.iter().map(|m| m + start).collect();
             for &m in &set {
                 prop_assert!(flags.insert(m));

@@ -78,7 +78,7 @@ impl Receiver {
             direction,
             vr_r: 0,
             vr_h: 0,
-            arrived: Flags::new(),
+            arrived: Flags::default(),
             ends: VecDeque::new(),
             given_up_below: 0,
             given_up_ends: 0,
