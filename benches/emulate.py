@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from emulation import cell, delays, fast, goodput, lateness, promotion, round_trips
+from emulation import cell, delays, fast, goodput, lateness, promotion, proxied, round_trips
 
 CHECKS = {
     "goodput": goodput.check,
@@ -14,6 +14,7 @@ CHECKS = {
     "lateness": lateness.check,
     "cell": cell.check,
     "fast": fast.check,
+    "proxied": proxied.check,
 }
 
 

@@ -1,0 +1,73 @@
+"""Downloads by the kernel with a split proxy and without, pair by pair, beside simulated ones.
+
+A file of 500 kB over ps-384, 70 ms to the servers, a hundredth of the packets lost there or none. Both of a
+pair meet the same losses of the same seed, as far as they send alike.
+"""
+
+from __future__ import annotations
+
+import statistics
+import sys
+
+from umtslab import Scenario, simulate
+from umtslab.analyse.statistics import difference_paired
+from umtslab.emulate.network import Core, of_bearer
+
+from emulation.session import emulations
+
+BEARER, DELAY, LOSSES = "ps-384", "70 ms", ("0.01", "0")
+SIZE = 500_000
+TOGETHER = 2
+"""Pairs at a time: few, so that the machine is in time."""
+FETCH = (
+    "import time, urllib.request as u; u.urlopen('http://a.example/bytes/1').read(); at = time.monotonic(); "
+    f"u.urlopen('http://a.example/bytes/{SIZE}').read(); print(time.monotonic() - at)"
+)
+TCP = {"tcp.profile": "linux-6", "tcp.variant": "sack"}
+"""What the kernel calls reno."""
+RUNS = 60
+
+
+def check(seconds: float) -> None:
+    """Print both losses, with a pair for each of `seconds`."""
+    pairs = max(2, round(seconds))
+    for loss in LOSSES:
+        print(f"{SIZE // 1000} kB over {BEARER}, {DELAY} to the servers, loss {loss}, {pairs} pairs")
+        plain, split = _kernel(loss, pairs)
+        faster = difference_paired(zip(split, plain, strict=True))
+        print(f"  the proxy makes it {faster.mean or 0:.2f} ± {faster.ci95 or 0:.2f} s faster")
+        for name, found, proxied in (("without", plain, False), ("with a proxy", split, True)):
+            kernel, simulated = statistics.mean(found), _simulated(loss, proxied)
+            off = 100 * kernel / simulated - 100
+            print(f"  {name:<13}{kernel:6.2f} s, simulated {simulated:.2f} s: {off:+.1f} %")
+
+
+def _kernel(loss: str, pairs: int) -> tuple[list[float], list[float]]:
+    """Seconds of the downloads without and with a proxy, by seed."""
+    network = ("--bearer", BEARER, "--core-delay", DELAY, "--core-loss", loss, "--tcp", "reno")
+    plain: list[float] = []
+    split: list[float] = []
+    for first in range(1, pairs + 1, TOGETHER):
+        seeds = range(first, min(first + TOGETHER, pairs + 1))
+        words = [
+            [*network, "--seed", str(seed), *proxy, "--", sys.executable, "-c", FETCH]
+            for seed in seeds
+            for proxy in ((), ("--proxy",))
+        ]
+        with emulations(*words) as finished:
+            took = [float(done.output) for done in finished]
+        plain += took[::2]
+        split += took[1::2]
+    return plain, split
+
+
+def _simulated(loss: str, proxied: bool) -> float:
+    """The mean of the same download in simulated time."""
+    flow = f'[[flow]]\nue = "ue"\ntraffic = "file"\nsize = "{SIZE} B"\nstart = "0 s"\n'
+    proxy = '[pep]\nat = "ggsn"\n' if proxied else ""
+    text = of_bearer(BEARER, 1) + flow + proxy
+    core = Core(delay=DELAY, loss=loss)
+    alike = {"duration": "300 s", **TCP}
+    overrides = (*alike.items(), *core.overrides(Scenario.parse(text, overrides=tuple(alike.items()))))
+    runs = simulate(Scenario.parse(text, overrides=overrides), runs=RUNS)
+    return statistics.mean(run.metrics["download_time_s"] or 300.0 for run in runs)
