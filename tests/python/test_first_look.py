@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from conftest import FTP, Umts
+from conftest import DSCH, FTP, Umts
 from umtslab import Run, Scenario, simulate
 from umtslab.first_look import first_look, what_of
 from umtslab.tables import connections_table
@@ -46,6 +46,19 @@ def test_many_cells_are_about_their_power_and_who_waits(sectors: Run, many: Run)
     assert told <= set(shown)
     assert not told & set(first_look(many.metrics))
     assert what_of("dsch_users_per_tti") == "all cells"
+
+
+def test_codes_and_legs_of_calls_are_told_where_there_are_some(sectors: Run) -> None:
+    changes = {
+        "duration": "4 s",
+        "measure.from": "1 s",
+        "cell.0.dch.codes": "one_tree",
+        "handover.soft.add": "3 dB",
+        "handover.soft.drop": "5 dB",
+    }
+    told = {"calls_blocked_pct", "mean_legs"}
+    assert told <= set(first_look(simulate(Scenario.load(DSCH, changes))[0].metrics))
+    assert not told & set(first_look(sectors.metrics))
 
 
 def test_a_network_without_switching_has_no_cell(scenario: Scenario) -> None:

@@ -150,6 +150,8 @@ def schedule(answer: str) -> str:
         (schedule("[(asks[0].ue, -1)]"), "ValueError: a format is a number from 0 to 5, not -1"),
         (schedule("[(asks[0].ue, 0)] * 2"), "is there twice"),
         (schedule("[(999, 0)]"), "ValueError: user 999 does not ask"),
+        (schedule("[(70_000, 0)]"), "ValueError: user 70000 does not ask"),
+        (schedule("[(-1, 0)]"), "ValueError: user -1 does not ask"),
     ],
 )
 def test_what_a_schedule_does_wrong_ends_the_run_with_its_place(

@@ -157,8 +157,8 @@ impl Discipline for Scheduler {
 fn wishes(answer: &Bound<'_, PyAny>, asks: &[Seen], formats: usize) -> PyResult<Vec<Wish>> {
     let mut wishes: Vec<Wish> = Vec::new();
     for pair in answer.try_iter()? {
-        let (ue, format): (u16, i64) = pair?.extract()?;
-        let Some(ask) = asks.iter().position(|seen| seen.ask.ue.0 == ue) else {
+        let (ue, format): (i64, i64) = pair?.extract()?;
+        let Some(ask) = asks.iter().position(|seen| i64::from(seen.ask.ue.0) == ue) else {
             return Err(PyValueError::new_err(format!("user {ue} does not ask")));
         };
         if wishes.iter().any(|wish| wish.ask == ask) {

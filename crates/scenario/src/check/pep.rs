@@ -108,7 +108,7 @@ impl Inspection<'_> {
             0 => "there are no flows".to_owned(),
             count => {
                 let names: Vec<_> = names.into_iter().collect();
-                format!("there are {}; flows are numbered from 0 to {}", names.join(", "), count - 1)
+                format!("the names are: {}; flows are numbered from 0 to {}", names.join(", "), count - 1)
             }
         }
     }

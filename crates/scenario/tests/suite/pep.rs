@@ -23,9 +23,9 @@ fn each_mistake_says_what_would_be_right() {
     let cases = [
         ("flows = 3", "a list of flows, as in [\"download\"] or [0, 2], is expected"),
         ("flows = [3]", "there is no flow number 3"),
-        ("flows = [3]", "there are user; flows are numbered from 0 to 0"),
+        ("flows = [3]", "the names are: user; flows are numbered from 0 to 0"),
         ("flows = [\"download\"]", "neither a flow nor its users are called `download`"),
-        ("flows = [\"download\"]", "there are user; flows are numbered from 0 to 0"),
+        ("flows = [\"download\"]", "the names are: user; flows are numbered from 0 to 0"),
         ("flows = [true]", "the name of a [[flow]] or of its users, or its number from 0"),
         ("flows = [-1]", "out of range: the name of a [[flow]]"),
         ("ports = [80]", "no flow's server listens at port 80"),
