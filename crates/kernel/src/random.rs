@@ -97,6 +97,12 @@ impl Chance {
         let below = whole.saturating_add(u64::from((whole as f64) < scaled));
         Chance(below.min(Chance::ALWAYS.0))
     }
+
+    /// Whether the [`bits`](TtiDraws::bits) of a draw meet it: whether its `uniform` lies below the probability.
+    #[inline]
+    pub fn is_met(self, bits: u64) -> bool {
+        bits >> 11 < self.0
+    }
 }
 
 /// The draws of one TTI.
@@ -124,7 +130,7 @@ impl TtiDraws {
     /// Whether what has this chance happens to block number `block` of this TTI: whether `uniform` lies below it.
     #[inline]
     pub fn happens(&self, block: u32, chance: Chance) -> bool {
-        self.bits(block) >> 11 < chance.0
+        chance.is_met(self.bits(block))
     }
 
     /// Normal with mean 0 and deviation 1 for block number `block` of this TTI: the quantile of its draw.

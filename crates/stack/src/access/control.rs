@@ -15,7 +15,7 @@ use crate::ue::COMMON;
 
 impl Access {
     /// The buffers of a UE changed. Nothing of this is done for UEs with fixed channels, or while nothing depends on it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn buffers_changed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         if let Some(control) = &self.ues[ue].control
             && !control.rrc.ignores_buffers()

@@ -40,7 +40,7 @@ impl Access {
     }
 
     /// The next packet that goes up: to the UE for the downlink, to the RNC for the uplink.
-    #[inline]
+    #[inline(always)]
     pub fn next_sdu<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
@@ -54,7 +54,7 @@ impl Access {
     }
 
     /// All of it was taken up.
-    #[inline]
+    #[inline(always)]
     pub fn landed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, landing: Landing) {
         match landing.rest {
             Rest::Blocks { flight, .. } => self.air.finish(flight),

@@ -9,25 +9,10 @@ use super::Access;
 use super::sharing::Sharing;
 use super::wake::schedule_wake;
 use crate::Step;
-use crate::ids::{CarrierId, Direction, UeId};
+use crate::ids::CarrierId;
 use crate::trace::TraceEvent;
 
 impl Access {
-    /// An entity has something to send; its timers run while it waits for capacity.
-    pub(super) fn capacity_changed<T: TraceSink<TraceEvent>>(
-        &mut self,
-        step: &mut Step<'_, T>,
-        id: CarrierId,
-        ue: UeId,
-        direction: Direction,
-    ) {
-        let context = &mut self.ues[ue];
-        if let Sharing::Granted(mac) = &mut self.carriers[id].sharing {
-            mac.changed(step, id, &context.rlc[direction.index()], ue, direction);
-        }
-        schedule_wake(step, context, direction);
-    }
-
     /// A frame begins.
     pub(super) fn granted_turn<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
         let carrier = &mut self.carriers[id];

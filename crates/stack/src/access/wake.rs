@@ -21,21 +21,23 @@ impl Access {
         direction: Direction,
     ) {
         let context = &mut self.ues[ue];
-        if context.rlc[direction.index()].has_work(step.cx.now) {
+        let rlc = &context.rlc[direction.index()];
+        if rlc.has_work(step.cx.now) {
             let id = context.leg(direction).carrier;
             let carrier = &mut self.carriers[id];
-            match carrier.sharing {
-                Sharing::Granted(_) => self.capacity_changed(step, id, ue, direction),
-                Sharing::Sectors(_) => self.dsch_wanted(step, id, ue),
+            match &mut carrier.sharing {
+                // Its timers run while it waits for capacity.
+                Sharing::Granted(mac) => mac.changed(step, id, rlc, ue, direction),
+                Sharing::Sectors(_) => return self.dsch_wanted(step, id, ue),
                 _ => {
                     if let Some(tick) = carrier.activate(step.cx.now, ue) {
                         step.at(tick, Phase::Transmit, Event::Tick(id));
                     }
+                    return;
                 }
             }
-        } else {
-            schedule_wake(step, context, direction);
         }
+        schedule_wake(step, context, direction);
     }
 
     /// A timer of an RLC entity may be due; waking early, it sleeps again.

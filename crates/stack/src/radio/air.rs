@@ -40,7 +40,7 @@ pub struct Flight {
 
 impl Flight {
     /// An empty set for `ue`.
-    #[inline]
+    #[inline(always)]
     pub fn add(&mut self, ue: UeId) -> &mut FlightSet {
         let sent = self.place_for(ue);
         sent.set.clear();
@@ -55,7 +55,7 @@ impl Flight {
         (sent, before)
     }
 
-    #[inline]
+    #[inline(always)]
     fn place_for(&mut self, ue: UeId) -> &mut FlightSet {
         if self.used == self.sets.len() {
             self.sets.push(FlightSet::default());

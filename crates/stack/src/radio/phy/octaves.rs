@@ -27,7 +27,8 @@ impl<const FROM: i32, const TO: i32> OctaveTable<FROM, TO> {
         // The bits of a number are its octave, then its place within it.
         const MANTISSA: u32 = f64::MANTISSA_DIGITS - 1;
         const BELOW_STEP: u32 = MANTISSA - STEPS.trailing_zeros();
-        let first = libm::exp2(f64::from(FROM)).to_bits() >> BELOW_STEP;
+        const BIAS: i32 = f64::MAX_EXP - 1;
+        let first = ((BIAS + FROM) as u64) << (MANTISSA - BELOW_STEP);
         let bits = x.to_bits();
         let Some(step) = (bits >> BELOW_STEP).checked_sub(first) else { return below };
         let Some(&[from, to]) = self.values.get(step as usize..step as usize + 2) else { return above };

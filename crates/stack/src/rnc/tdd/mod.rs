@@ -140,6 +140,7 @@ impl MacTdd {
     }
 
     /// Notes what an entity wants. Tells whether that is anything new.
+    #[inline(always)]
     fn note<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
@@ -155,12 +156,18 @@ impl MacTdd {
         }
         let reports = self.config.ack.channel == AckChannel::Common && rlc.has_control(now);
         if reports {
-            match direction {
-                Direction::Downlink => self.turns.want(ue),
-                Direction::Uplink => self.contention.want(ue, self.next_boundary(now) - 1),
-            }
+            self.wants_to_report(now, ue, direction);
         }
         asks || reports
+    }
+
+    /// An entity has a control PDU for the channels that all share. Not often, beside the times that somebody looks.
+    #[inline(never)]
+    fn wants_to_report(&mut self, now: Time, ue: UeId, direction: Direction) {
+        match direction {
+            Direction::Downlink => self.turns.want(ue),
+            Direction::Uplink => self.contention.want(ue, self.next_boundary(now) - 1),
+        }
     }
 
     /// Looks at the entities that were asked for blocks since the last time; `with_each` sees to their timers.
@@ -190,6 +197,7 @@ impl MacTdd {
     }
 
     /// A UE asks on the RACH, the RNC itself without a signal on the air, from `frame` on.
+    #[inline(never)]
     fn ask<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
@@ -213,6 +221,7 @@ impl MacTdd {
         step.cx.record(|| TraceEvent::CapacityNeeded { ue, direction });
     }
 
+    #[inline]
     fn want(&self, ue: UeId, direction: Direction) -> CapacityRequest {
         self.wants.get(ue.index()).map_or(CapacityRequest::Idle, |wants| wants[direction.index()])
     }

@@ -15,7 +15,7 @@ use crate::radio::Air;
 use crate::radio::air::Flight;
 use crate::radio::mac::Channel;
 use crate::radio::phy::Lost;
-use crate::radio::phy::tdd::layout::FRAME;
+use crate::radio::phy::tdd::layout::{FRAME, MOST_SLOTS};
 use crate::radio::phy::tdd::{TddRadio, Transmission};
 use crate::rnc::{Candidate, Plan};
 use crate::trace::TraceEvent;
@@ -255,19 +255,20 @@ impl MacTdd {
 
     /// How many blocks of this frame had none to three blocks of others in their slot, and how many of them were lost.
     fn by_neighbours(&self) -> ([u8; 4], [u8; 4]) {
-        let mut in_slot = [0_usize; 16];
+        let mut in_slot = [0_u8; MOST_SLOTS];
         self.on_air.iter().for_each(|sent| in_slot[usize::from(sent.slot)] += 1);
         let (mut sent, mut lost) = ([0; 4], [0; 4]);
-        let mut verdicts = &self.scratch.verdicts[..];
+        let mut rest = (&self.on_air[..], &self.scratch.verdicts[..]);
         // The blocks of one UE in one slot stand beside each other.
-        let is_own =
-            |a: &Transmission, b: &Transmission| (a.ue, a.direction, a.slot) == (b.ue, b.direction, b.slot);
-        for own in self.on_air.chunk_by(is_own) {
-            let neighbours = (in_slot[usize::from(own[0].slot)] - own.len()).min(3);
-            let (of_own, rest) = verdicts.split_at(own.len());
-            verdicts = rest;
-            sent[neighbours] += own.len() as u8;
-            lost[neighbours] += of_own.iter().filter(|&&is_lost| is_lost).count() as u8;
+        while let (Some(first), verdicts) = (rest.0.first(), rest.1) {
+            let is_own = |other: &&Transmission| {
+                other.slot == first.slot && other.ue == first.ue && other.direction == first.direction
+            };
+            let own = 1 + rest.0[1..].iter().take_while(is_own).count();
+            let neighbours = usize::from(in_slot[usize::from(first.slot)] - own as u8).min(3);
+            sent[neighbours] += own as u8;
+            lost[neighbours] += verdicts[..own].iter().map(|&is_lost| u8::from(is_lost)).sum::<u8>();
+            rest = (&rest.0[own..], &verdicts[own..]);
         }
         (sent, lost)
     }

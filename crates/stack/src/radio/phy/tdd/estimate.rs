@@ -64,40 +64,22 @@ struct Point {
     db: f64,
 }
 
-/// An interval of the tree: the values at both ends and in the middle.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Halved {
-    left: Point,
-    mid: Point,
-    right: Point,
-}
-
-impl Halved {
-    /// Whether a frame lies in it; the right end is another one's.
-    #[inline]
-    fn holds(&self, frame: u64) -> bool {
-        (self.left.frame..self.right.frame).contains(&frame)
-    }
-}
-
 /// The process of one UE and direction, and which of its points were worked out last.
 #[derive(Debug, Clone)]
 pub struct Estimate {
     draws: AddressedStream,
-    /// The last two anchors, the earlier one first.
-    anchors: [Point; 2],
-    /// The interval of each level that was halved last.
-    halved: Vec<Halved>,
+    /// The last mid-point of each level, then the last anchor of those with even numbers and of those with odd ones. The two
+    /// neighbours of a point are never kept in one place: their levels differ, or they are an even anchor and an odd one.
+    last: Vec<Point>,
     asked: Option<(u64, f64)>,
 }
 
 impl Estimate {
     /// A process with draws of its own.
     pub fn new(law: &EstimateLaw, draws: AddressedStream) -> Self {
-        // No anchor stands in the last frame that has a number, and an interval from it to itself holds none.
-        let nowhere = Point { frame: u64::MAX, db: 0.0 };
-        let none = Halved { left: nowhere, mid: nowhere, right: nowhere };
-        Estimate { draws, anchors: [nowhere; 2], halved: vec![none; law.levels()], asked: None }
+        // A run ends before the last frame that has a number.
+        let none = Point { frame: u64::MAX, db: 0.0 };
+        Estimate { draws, last: vec![none; law.levels() + 2], asked: None }
     }
 
     /// e² in this frame, linear.
@@ -114,52 +96,30 @@ impl Estimate {
     }
 
     /// 10 log10 e² in this frame.
+    #[inline]
     fn db(&mut self, law: &EstimateLaw, frame: u64) -> f64 {
-        // Frames are mostly asked in order: the way down begins at the smallest interval of the last one that holds it.
-        let known = self.halved.iter().position(|halved| halved.holds(frame));
-        let (mut halved, mut level) = match known {
-            Some(level) => (self.halved[level], level),
-            None => match self.anchors_around(law, frame) {
-                [left, _] if left.frame == frame => return left.db,
-                anchors => {
-                    let level = law.levels() - 1;
-                    (self.halve(law, anchors, level), level)
-                }
-            },
+        let level = (frame.trailing_zeros() as usize).min(law.levels());
+        let is_anchor = level == law.levels();
+        let place = level + usize::from(is_anchor && frame >> level & 1 == 1);
+        match self.last[place] {
+            known if known.frame == frame => known.db,
+            _ => self.work_out(law, (frame, level), place),
+        }
+    }
+
+    /// The value of a frame at this level, which is kept in this place.
+    #[inline(never)]
+    fn work_out(&mut self, law: &EstimateLaw, (frame, level): (u64, usize), place: usize) -> f64 {
+        let draw = self.draws.tti(frame).normal(0);
+        let db = match law.mid_points.get(level) {
+            Some(MidPoint { weight, deviation }) => {
+                let around = self.db(law, frame - (1 << level)) + self.db(law, frame + (1 << level));
+                around * weight + draw * deviation
+            }
+            None => draw * law.sigma_db,
         };
-        loop {
-            let Halved { left, mid, right } = halved;
-            let around = match frame {
-                _ if frame == mid.frame => return mid.db,
-                _ if frame == left.frame => return left.db,
-                _ if frame < mid.frame => [left, mid],
-                _ => [mid, right],
-            };
-            level -= 1;
-            halved = self.halve(law, around, level);
-        }
-    }
-
-    /// The value in the middle of two at this level.
-    fn halve(&mut self, law: &EstimateLaw, [left, right]: [Point; 2], level: usize) -> Halved {
-        let at = left.frame + (1 << level);
-        let MidPoint { weight, deviation } = law.mid_points[level];
-        let db = (left.db + right.db) * weight + self.draws.tti(at).normal(0) * deviation;
-        let halved = Halved { left, mid: Point { frame: at, db }, right };
-        self.halved[level] = halved;
-        halved
-    }
-
-    /// The anchor at or before a frame, and the next.
-    fn anchors_around(&mut self, law: &EstimateLaw, frame: u64) -> [Point; 2] {
-        let before = frame >> law.levels() << law.levels();
-        if self.anchors[0].frame != before {
-            let known = self.anchors[1];
-            let anchor = |frame| Point { frame, db: self.draws.tti(frame).normal(0) * law.sigma_db };
-            let left = if known.frame == before { known } else { anchor(before) };
-            self.anchors = [left, anchor(before + (1 << law.levels()))];
-        }
-        self.anchors
+        self.last[place] = Point { frame, db };
+        db
     }
 }
 

@@ -62,6 +62,9 @@ pub enum LayoutKind {
 /// One frame, which is the TTI.
 pub const FRAME: Duration = Duration::from_millis(10);
 
+/// No layout has more slots.
+pub const MOST_SLOTS: usize = 16;
+
 use SlotUse::{Common as C, Data as D, RandomAccess as R};
 
 static HIGH: Layout = Layout {

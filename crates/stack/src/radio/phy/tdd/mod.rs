@@ -93,10 +93,19 @@ pub struct TddRadio {
     interference: Interference,
     /// The frame that was judged last.
     frame: Option<u64>,
-    /// The share of each transmission of the frame that was judged last.
-    share_of: Vec<u16>,
+    /// The transmissions of the frame that was judged last.
+    gathered: Vec<Gathered>,
     /// The SIR of each share of it, and the chance that it means.
     shares: Vec<(f64, Chance)>,
+}
+
+/// A transmission of a frame.
+#[derive(Debug, Clone, Copy)]
+struct Gathered {
+    /// The number of its share of the interference.
+    share: u16,
+    /// What is held against the chance that it is lost.
+    draw: u64,
 }
 
 /// One UE in one direction.
@@ -117,7 +126,7 @@ impl TddRadio {
             users: Vec::new(),
             interference: Interference::default(),
             frame: None,
-            share_of: Vec::new(),
+            gathered: Vec::new(),
             shares: Vec::new(),
         }
     }
@@ -129,16 +138,14 @@ impl TddRadio {
         self.shares.clear();
         self.shares.extend(sirs.map(|sir| (sir, self.curve.loss(sir))));
         lost.clear();
-        lost.extend(all.iter().zip(&self.share_of).map(|(transmission, share)| {
-            let (_, loss) = self.shares[usize::from(*share)];
-            let user = self.users[place(transmission)].as_ref().expect("it was gathered");
-            user.blocks.tti(frame).happens(transmission.block, loss)
-        }));
+        lost.extend(
+            self.gathered.iter().map(|sent| self.shares[usize::from(sent.share)].1.is_met(sent.draw)),
+        );
     }
 
     /// The SIR of each transmission that was judged last, linear, in their order.
     pub fn sirs(&self) -> impl Iterator<Item = f64> + '_ {
-        self.share_of.iter().map(|share| self.shares[usize::from(*share)].0)
+        self.gathered.iter().map(|sent| self.shares[usize::from(sent.share)].0)
     }
 
     /// Whether one more of this frame is lost, which meets those that were judged and disturbs none of them.
@@ -155,17 +162,20 @@ impl TddRadio {
     fn gather(&mut self, frame: u64, all: &[Transmission]) {
         self.frame = Some(frame);
         self.interference.begin();
-        self.share_of.clear();
-        self.share_of.extend(all.iter().map(|transmission| {
+        self.gathered.clear();
+        self.gathered.extend(all.iter().map(|transmission| {
             let user = user(&mut self.users, &self.law, &self.streams, transmission);
-            let error = || user.estimate.error(&self.law, frame);
-            self.interference.add(&self.config, transmission, error)
+            let error = user.estimate.error(&self.law, frame);
+            Gathered {
+                share: self.interference.add(&self.config, transmission, error),
+                draw: user.blocks.tti(frame).bits(transmission.block),
+            }
         }));
     }
 }
 
 /// The user of a transmission, who may be new.
-#[inline]
+#[inline(always)]
 fn user<'a>(
     users: &'a mut Vec<Option<User>>,
     law: &EstimateLaw,
@@ -173,10 +183,12 @@ fn user<'a>(
     of: &Transmission,
 ) -> &'a mut User {
     let place = place(of);
-    if users.len() <= place {
-        users.resize(place + 1, None);
+    if users.get(place).is_none_or(Option::is_none) {
+        let known = users.len().max(place + 1);
+        users.resize(known, None);
+        users[place] = Some(User::new(law, streams, of));
     }
-    users[place].get_or_insert_with(|| User::new(law, streams, of))
+    users[place].as_mut().expect("it is there by now")
 }
 
 /// Where the user of a transmission stands among all.
@@ -186,6 +198,7 @@ fn place(transmission: &Transmission) -> usize {
 }
 
 impl User {
+    #[cold]
     fn new(law: &EstimateLaw, streams: &Streams, of: &Transmission) -> Self {
         let draws = |of_what: &str, Transmission { ue, direction, .. }: &Transmission| {
             streams.addressed(&format!("radio/tdd/{of_what}/{direction:?}/ue{}", ue.0))

@@ -9,6 +9,7 @@
 //!
 //! The blocks of one UE in one slot do not disturb each other: they come over one channel, and their codes are orthogonal.
 
+use super::layout::MOST_SLOTS;
 use super::{Interferers, TddRadioConfig, Transmission};
 use crate::ids::{Direction, UeId};
 
@@ -22,83 +23,89 @@ struct Share {
     error: f64,
     /// Which sum it is in.
     sum: u8,
+    /// The share that came before it into that sum.
+    before: Option<u16>,
+}
+
+/// Those who disturb each other.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    /// What all together disturb.
+    disturbs: f64,
+    /// How many they are.
+    members: u16,
+    /// The share that came last.
+    last: Option<u16>,
 }
 
 /// The transmissions of one frame, gathered by those who disturb each other.
 #[derive(Debug, Clone, Default)]
 pub struct Interference {
     shares: Vec<Share>,
-    /// Of each sum: what all together disturb, and the shares in it.
-    sums: Vec<(f64, Vec<u16>)>,
+    sums: [Sum; MOST_SLOTS],
 }
 
 impl Interference {
     /// Forgets the frame before.
     pub fn begin(&mut self) {
         self.shares.clear();
-        for (disturbs, members) in &mut self.sums {
-            *disturbs = 0.0;
-            members.clear();
-        }
+        self.sums = Default::default();
     }
 
-    /// A transmission; `error` is asked for e² of its UE where it is the first of it. Returns the number of its share.
+    /// A transmission of a UE with this e² in this frame. Returns the number of its share.
     #[inline]
-    pub fn add(
-        &mut self,
-        config: &TddRadioConfig,
-        transmission: &Transmission,
-        error: impl FnOnce() -> f64,
-    ) -> u16 {
+    pub fn add(&mut self, config: &TddRadioConfig, transmission: &Transmission, error: f64) -> u16 {
         let sum = sum_of(config, transmission);
         let terms = f64::from(transmission.codes.min(config.codes_per_block));
         let number = match self.find(sum, transmission) {
             // As printed, each communication of the cell is one term, however many blocks it has.
             Some(number) if config.interferers == Interferers::Cell => return number,
             Some(number) => number,
-            None => self.begin_share(sum, transmission, error()),
+            None => self.begin_share(sum, transmission, error),
         };
         let share = &mut self.shares[usize::from(number)];
         let disturbs = share.error * terms;
         share.disturbs += disturbs;
-        self.sums[usize::from(sum)].0 += disturbs;
+        self.sums[usize::from(sum)].disturbs += disturbs;
         number
     }
 
     #[inline]
     fn find(&self, sum: u8, of: &Transmission) -> Option<u16> {
-        let (_, members) = self.sums.get(usize::from(sum))?;
-        let is_it = |&&number: &&u16| {
-            let share = self.shares[usize::from(number)];
-            (share.ue, share.direction) == (of.ue, of.direction)
-        };
-        members.iter().rev().find(is_it).copied()
+        let mut next = self.sums[usize::from(sum)].last;
+        while let Some(number) = next {
+            let share = &self.shares[usize::from(number)];
+            if (share.ue, share.direction) == (of.ue, of.direction) {
+                break;
+            }
+            next = share.before;
+        }
+        next
     }
 
+    #[inline]
     fn begin_share(&mut self, sum: u8, of: &Transmission, error: f64) -> u16 {
         let number = self.shares.len() as u16;
-        self.shares.push(Share { ue: of.ue, direction: of.direction, disturbs: 0.0, error, sum });
-        if self.sums.len() <= usize::from(sum) {
-            self.sums.resize_with(usize::from(sum) + 1, Default::default);
-        }
-        self.sums[usize::from(sum)].1.push(number);
+        let into = &mut self.sums[usize::from(sum)];
+        let before = into.last.replace(number);
+        into.members += 1;
+        self.shares.push(Share { ue: of.ue, direction: of.direction, disturbs: 0.0, error, sum, before });
         number
     }
 
     /// The SIR, linear, of one more transmission with this e², which disturbs none of the others.
     pub fn sir_beside(&self, config: &TddRadioConfig, transmission: &Transmission, error: f64) -> f64 {
         let sum = sum_of(config, transmission);
-        let all = self.sums.get(usize::from(sum)).map_or(0.0, |(all, _)| *all);
         let own = self.find(sum, transmission).map_or(0.0, |own| self.shares[usize::from(own)].disturbs);
-        sir(config, error, (all - own).max(0.0))
+        sir(config, error, (self.sums[usize::from(sum)].disturbs - own).max(0.0))
     }
 
     /// The SIR of each share, linear, in the order of their numbers.
     pub fn sirs<'a>(&'a self, config: &'a TddRadioConfig) -> impl Iterator<Item = f64> + 'a {
         self.shares.iter().map(move |share| {
-            let (all, members) = &self.sums[usize::from(share.sum)];
+            let sum = &self.sums[usize::from(share.sum)];
             // One that is alone has exactly no others, whatever the rounding of sums.
-            let others = if members.len() == 1 { 0.0 } else { (all - share.disturbs).max(0.0) };
+            let others = if sum.members == 1 { 0.0 } else { (sum.disturbs - share.disturbs).max(0.0) };
             sir(config, share.error, others)
         })
     }

@@ -58,7 +58,7 @@ impl AmEntity {
 
     #[inline]
     pub(super) fn status_is_due(&self, now: Time) -> bool {
-        self.receiver.report_is_due(now) || self.sender.given_up.mrw_due || self.receiver.owes_mrw_ack()
+        self.receiver.report_is_due(now) | self.sender.given_up.mrw_due | self.receiver.owes_mrw_ack()
     }
 
     #[inline(never)]

@@ -44,7 +44,7 @@ impl Reset {
 
     #[inline]
     pub fn has_work(&self) -> bool {
-        !self.failed && (self.due | self.ack_due.is_some())
+        !self.failed & (self.due | self.ack_due.is_some())
     }
 
     /// Whether no procedure is under way or to be answered.

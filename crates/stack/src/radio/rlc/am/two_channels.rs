@@ -16,13 +16,13 @@ impl AmEntity {
     /// Whether the channel of control PDUs is of use to it.
     #[inline]
     pub fn has_control(&self, now: Time) -> bool {
-        !self.suspended && (self.reset.has_work() || (!self.reset.blocks() && self.status_is_due(now)))
+        !self.suspended & (self.reset.has_work() | (!self.reset.blocks() & self.status_is_due(now)))
     }
 
     /// Whether the channel of data PDUs is of use to it.
     #[inline]
     pub fn has_data(&self, now: Time) -> bool {
-        !self.suspended && !self.reset.blocks() && self.sender.has_data(now)
+        !(self.suspended | self.reset.blocks()) && self.sender.has_data(now)
     }
 
     /// Fills `set` with `blocks` control PDUs at most. One that would ride in a data PDU has no other, and leaves alone.
