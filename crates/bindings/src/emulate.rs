@@ -175,7 +175,7 @@ pub fn emulate(
                 ControlFlow::Break(())
             }
         };
-        let keep = Keep { series, pcap_dir, pdus, digest: is_recorded };
+        let keep = Keep { series, pcap_dir, captures_all: pdus, digest: is_recorded };
         let mut notice = |what: &str| note(notice.as_ref(), what);
         umts_emulate::emulate(scenario.inner(), seed, programs, &keep, begun, &mut tell, &mut notice)
     });
@@ -217,7 +217,7 @@ pub fn replay(
     pdus: bool,
 ) -> PyResult<EmulationResult> {
     let end = Time::ZERO + Duration::from_secs_f64(end_s);
-    let keep = Keep { series, pcap_dir, pdus, digest: true };
+    let keep = Keep { series, pcap_dir, captures_all: pdus, digest: true };
     let behind = real_ues.map_or(Behind::Anybody, |count| Behind::Ues { count, are_split: splits });
     let replayed = py.detach(|| {
         umts_emulate::replay(scenario.inner(), seed, behind, has_internet, &recording, end, &keep)
@@ -341,7 +341,10 @@ fn fidelity(fidelity: &Fidelity) -> BTreeMap<&'static str, f64> {
         ("lateness_limit_s", late.limit().as_secs()),
         ("instants", late.count() as f64),
         ("late_instants", late.beyond_limit() as f64),
-        ("released_late", fidelity.released_late as f64),
+        ("released_p50_s", fidelity.released.quantile(0.5).as_secs()),
+        ("released_p99_s", fidelity.released.quantile(0.99).as_secs()),
+        ("released_max_s", fidelity.released.quantile(1.0).as_secs()),
+        ("released_late", fidelity.released.beyond_limit() as f64),
         ("tun_drops", fidelity.tun_drops as f64),
         ("devices_lost", fidelity.devices_lost as f64),
         ("cpu_s", fidelity.cpu.as_secs()),

@@ -14,8 +14,10 @@ use umts_record::{Recorders, Records};
 use umts_scenario::Scenario;
 use umts_simulate::{Outside, drive, network_config, wanted};
 use umts_stack::network::{Event, Network, NetworkConfig};
+use umts_stack::trace::CapturePoint;
 use umts_units::{Duration, Time};
 
+use crate::clock::lateness::Lateness;
 use crate::clock::wall_clock::{WallClock, cpu_time};
 use crate::devices::port::Behind;
 use crate::devices::tcp_settings::Effective;
@@ -45,8 +47,9 @@ pub struct Keep {
     pub series: bool,
     /// Where to write captures, if anywhere; the folder exists.
     pub pcap_dir: Option<PathBuf>,
-    /// Whether PDUs are captured too, where they have an encoding.
-    pub pdus: bool,
+    /// Whether all is captured: at the RNC too, packets of simulated users, and PDUs where they have an encoding. Else what
+    /// tells of the programs' TCP: their packets at the ends of its connections.
+    pub captures_all: bool,
     /// Whether to take the fingerprint by which a replay is held against its emulation: it costs as much time as all
     /// the rest of the loop.
     pub digest: bool,
@@ -126,6 +129,8 @@ pub fn emulate(
         changes: surroundings.changes(),
     };
     started(about)?;
+    // Before the clock starts, which it would make late: a network of many takes tens of milliseconds.
+    let ready = setting.make()?;
     let limit = setting.network.ues.iter().flat_map(|ue| ue.channels).map(|channel| channel.format.tti).min();
     let limit = limit.unwrap_or(Duration::from_millis(10));
     let behind = surroundings.behind;
@@ -153,34 +158,17 @@ pub fn emulate(
         notice,
         recording,
         is_abandoned: false,
-        released_late: 0,
+        released: Lateness::new(limit),
     };
     let cpu_before = cpu_time().map_err(system("cannot read the clock"))?;
-    let mut results = setting.run(&mut live, meter, |live| &live.exchange)?;
+    let mut results = ready.run(&mut live, meter, |live| &live.exchange)?;
     let cpu = cpu_time().map_err(system("cannot read the clock"))? - cpu_before;
     if let Some(recording) = live.recording.take() {
         results
             .lost
             .extend(recording.finish().err().map(|error| format!("cannot write the recording: {error}")));
     }
-    let (mut tun_drops, mut devices_lost, mut frames) = (0, 0, Frames::default());
-    for (number, port) in live.clock.ports().iter().enumerate() {
-        frames += port.frames();
-        match port.dropped() {
-            Ok(dropped) if !live.clock.gone().contains(&number) => tun_drops += dropped,
-            Ok(_) | Err(_) => devices_lost += 1,
-        }
-    }
-    let fidelity = Fidelity {
-        lateness: live.clock.lateness().clone(),
-        released_late: live.released_late,
-        tun_drops,
-        devices_lost,
-        counts: live.exchange.counts(frames),
-        cpu,
-        duration: results.end - Time::ZERO,
-        is_real_time: programs.is_real_time,
-    };
+    let fidelity = fidelity(&live, &results, cpu, programs.is_real_time);
     let status = live.children.status(live.command).unwrap_or(125);
     let proxy = others.proxy;
     let others = others.map(|child| live.children.status(child));
@@ -198,6 +186,28 @@ pub fn emulate(
         proxy_tcp: pep_tcp,
         results,
     })
+}
+
+/// What the machine did to an emulation that is over.
+fn fidelity(live: &Live<'_>, results: &Results, cpu: Duration, is_real_time: bool) -> Fidelity {
+    let (mut tun_drops, mut devices_lost, mut frames) = (0, 0, Frames::default());
+    for (number, port) in live.clock.ports().iter().enumerate() {
+        frames += port.frames();
+        match port.dropped() {
+            Ok(dropped) if !live.clock.gone().contains(&number) => tun_drops += dropped,
+            Ok(_) | Err(_) => devices_lost += 1,
+        }
+    }
+    Fidelity {
+        lateness: live.clock.lateness().clone(),
+        released: live.released.clone(),
+        tun_drops,
+        devices_lost,
+        counts: live.exchange.counts(frames),
+        cpu,
+        duration: results.end - Time::ZERO,
+        is_real_time,
+    }
 }
 
 /// The network of an emulation again, with the packets of its recording at their times, as fast as possible. The same
@@ -219,7 +229,8 @@ pub fn replay(
     let setting = Setting::new(scenario, seed, keep, behind.pep().is_some());
     let exchange = Exchange::new(behind, has_every_address(behind, has_internet), setting.cargo.clone());
     let mut outside = Replay::new(arrivals, end, exchange);
-    let results = setting.run(&mut outside, &mut |_| ControlFlow::Continue(()), |replay| &replay.exchange)?;
+    let ready = setting.make()?;
+    let results = ready.run(&mut outside, &mut |_| ControlFlow::Continue(()), |replay| &replay.exchange)?;
     Ok((results, outside.exchange.counts(Frames::default())))
 }
 
@@ -247,17 +258,60 @@ impl<'a> Setting<'a> {
         Setting { scenario, network, seed, keep, cargo }
     }
 
+    /// The network, which nothing has happened in yet.
+    fn make(&self) -> Result<Ready, EmulationError> {
+        let network = Network::new(&self.network, &Streams::new(self.seed, 0));
+        let mut queue = EventQueue::new();
+        queue.push(Time::ZERO + self.scenario.duration, Phase::Receive, Event::EndOfRun);
+        network.start(&mut queue);
+        Ok(Ready { network, queue, recorders: self.recorders()? })
+    }
+
+    /// Those of a simulation, told of real packets, and what is watched beside them.
+    fn recorders(&self) -> Result<Recorders<Watch>, CaptureError> {
+        let Setting { network, keep, cargo, .. } = self;
+        let mut wanted = wanted(self.scenario, network, keep.series, keep.pcap_dir.as_deref());
+        if let Some((_, captures)) = &mut wanted.captures {
+            let cargo = cargo.clone();
+            captures.real = Some(RealPackets(Rc::new(move |id| cargo.look(id))));
+            captures.simulated = keep.captures_all;
+            if !keep.captures_all {
+                captures.bearers.clear();
+                captures.points.retain(|point| *point != CapturePoint::Rnc);
+            }
+        }
+        let programs = wanted.budget.map(|config| ProgramsBudget::new(cargo.clone(), config, network));
+        // The waterfall that is asked for is of a program's connection.
+        let simulated = |config| BudgetConfig { whose: Whose::BesidePrograms, waterfall: None, ..config };
+        wanted.budget = wanted.budget.map(simulated).filter(|_| !network.flows.is_empty());
+        let watch = Watch {
+            cargo: cargo.clone(),
+            gauge: Gauge::default(),
+            round_trips: RoundTrips::new(cargo.clone(), keep.series),
+            datagrams: ProgramsDatagrams::new(cargo.clone(), wanted.metrics.clone()),
+            first_connection: FirstConnection::new(cargo.clone()),
+            digest: keep.digest.then(Digest::default),
+            programs,
+        };
+        Recorders::new(wanted, watch)
+    }
+}
+
+/// A network that nothing has happened in yet, and what will be kept of it.
+struct Ready {
+    network: Network,
+    queue: EventQueue<Event>,
+    recorders: Recorders<Watch>,
+}
+
+impl Ready {
     fn run<O: Outside>(
-        &self,
+        self,
         outside: &mut O,
         meter: &mut dyn FnMut(&Reading) -> ControlFlow<()>,
         exchange_of: impl Fn(&O) -> &Exchange,
     ) -> Result<Results, EmulationError> {
-        let mut network = Network::new(&self.network, &Streams::new(self.seed, 0));
-        let mut queue = EventQueue::new();
-        queue.push(Time::ZERO + self.scenario.duration, Phase::Receive, Event::EndOfRun);
-        network.start(&mut queue);
-        let mut recorders = self.recorders()?;
+        let Ready { mut network, mut queue, mut recorders } = self;
         let mut progress = |now: Time, recorders: &mut Recorders<Watch>| {
             meter(&recorders.beside.read(now))?;
             ControlFlow::Continue(now + METER_EVERY)
@@ -289,32 +343,5 @@ impl<'a> Setting<'a> {
             before_connection,
             digest,
         })
-    }
-
-    /// Those of a simulation, told of real packets, and what is watched beside them.
-    fn recorders(&self) -> Result<Recorders<Watch>, CaptureError> {
-        let Setting { network, keep, cargo, .. } = self;
-        let mut wanted = wanted(self.scenario, network, keep.series, keep.pcap_dir.as_deref());
-        if let Some((_, captures)) = &mut wanted.captures {
-            let cargo = cargo.clone();
-            captures.real = Some(RealPackets(Rc::new(move |id| cargo.look(id))));
-            if !keep.pdus {
-                captures.bearers.clear();
-            }
-        }
-        let programs = wanted.budget.map(|config| ProgramsBudget::new(cargo.clone(), config, network));
-        // The waterfall that is asked for is of a program's connection.
-        let simulated = |config| BudgetConfig { whose: Whose::BesidePrograms, waterfall: None, ..config };
-        wanted.budget = wanted.budget.map(simulated).filter(|_| !network.flows.is_empty());
-        let watch = Watch {
-            cargo: cargo.clone(),
-            gauge: Gauge::default(),
-            round_trips: RoundTrips::new(cargo.clone(), keep.series),
-            datagrams: ProgramsDatagrams::new(cargo.clone(), wanted.metrics.clone()),
-            first_connection: FirstConnection::new(cargo.clone()),
-            digest: keep.digest.then(Digest::default),
-            programs,
-        };
-        Recorders::new(wanted, watch)
     }
 }

@@ -15,19 +15,30 @@ pub enum Wake<P> {
     Stopped,
 }
 
+/// What a clock may ask of the events to come. Most of them cannot be told from outside when they are handled a little late,
+/// as long as their order is kept.
+pub trait Outlook {
+    /// Whether it may be seen outside when the next event is handled.
+    fn is_seen(&self) -> bool;
+
+    /// When the first event is due, before `end`, that may be seen; `end` if there is none.
+    fn first_seen(&self, end: Time) -> Time;
+}
+
 /// Passes the time until the next event.
 pub trait Clock {
     /// What comes in from outside; nothing can in simulated time.
     type Packet;
 
-    /// Returns at `until`, or earlier with a packet from outside.
-    fn wait(&mut self, until: Time) -> Wake<Self::Packet>;
+    /// Returns when `until` has come, the instant of the next event, or earlier with a packet from outside. Nothing is
+    /// ever handled early; what `outlook` allows may be handled late.
+    fn wait(&mut self, until: Time, outlook: &impl Outlook) -> Wake<Self::Packet>;
 }
 
 /// Simulated time: the next event is always now.
 ///
-/// The wall clock of `umts emulate` is another implementation: it sleeps until the next event, wakes early for a packet
-/// and records how late each event ran.
+/// The wall clock of `umts emulate` is another implementation: it sleeps until an event is due that may be seen outside, wakes
+/// early for a packet and records how late such events ran.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct VirtualClock;
 
@@ -35,7 +46,7 @@ impl Clock for VirtualClock {
     type Packet = Infallible;
 
     #[inline]
-    fn wait(&mut self, _until: Time) -> Wake<Infallible> {
+    fn wait(&mut self, _until: Time, _outlook: &impl Outlook) -> Wake<Infallible> {
         Wake::Reached
     }
 }

@@ -8,6 +8,6 @@ mod queue;
 pub mod random;
 mod trace;
 
-pub use clock::{Clock, VirtualClock, Wake};
+pub use clock::{Clock, Outlook, VirtualClock, Wake};
 pub use queue::{EventQueue, Phase};
 pub use trace::{NoTrace, Observable, TraceSink};

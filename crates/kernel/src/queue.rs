@@ -10,7 +10,7 @@
 //! ```
 //!
 //! Most events are due soon, and in the calendar they cost the same however many wait. A day is put in order when it is
-//! opened, and then gets what is due in it out of the heap.
+//! opened, and then the calendar gets out of the heap what has come near.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -168,6 +168,24 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         self.open.last().map(|entry| Time::from_nanos(entry.at))
     }
 
+    /// The next event, once [`next_time`](Self::next_time) has told of it.
+    pub fn next(&self) -> Option<&E> {
+        self.open.last().map(|entry| &entry.event)
+    }
+
+    /// When the first event is due, before `end`, of which `is_wanted` says so; `end` if there is none. What is not in the
+    /// calendar yet is not seen.
+    pub fn first_before(&self, end: Time, is_wanted: impl Fn(&E) -> bool) -> Time {
+        let of_day = |entries: &[Entry<E>]| {
+            let wanted = entries.iter().filter(|entry| is_wanted(&entry.event));
+            wanted.map(|entry| Time::from_nanos(entry.at)).min()
+        };
+        let last = (end.as_nanos() >> DAY_SHIFT).min(self.today + DAYS as u64 - 1);
+        let mut days = (self.today + 1..=last).map(|day| &self.days[day as usize % DAYS][..]);
+        let first = of_day(&self.open).or_else(|| days.find_map(of_day));
+        first.map_or(end, |at| at.min(end))
+    }
+
     /// The next event and its instant.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
@@ -206,8 +224,8 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         let place = day as usize % DAYS;
         self.used[place / 64] &= !(1 << (place % 64));
         std::mem::swap(&mut self.open, &mut self.days[place]);
-        if day == far {
-            self.take_from_far(day);
+        if far < day + DAYS as u64 {
+            self.take_from_far();
         }
         match &mut self.open[..] {
             [] | [_] => {}
@@ -217,10 +235,19 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         }
     }
 
+    /// Days of the calendar that have come near get what is due in them.
     #[cold]
-    fn take_from_far(&mut self, day: u64) {
-        while self.far.peek().is_some_and(|Reverse(entry)| entry.day() == day) {
-            self.open.extend(self.far.pop().map(|Reverse(entry)| entry));
+    fn take_from_far(&mut self) {
+        let end = self.today + DAYS as u64;
+        while self.far.peek().is_some_and(|Reverse(entry)| entry.day() < end) {
+            let Some(Reverse(entry)) = self.far.pop() else { break };
+            let place = entry.day() as usize % DAYS;
+            if entry.day() == self.today {
+                self.open.push(entry);
+            } else {
+                self.used[place / 64] |= 1 << (place % 64);
+                self.days[place].push(entry);
+            }
         }
     }
 
@@ -254,6 +281,7 @@ fn put_in_order<E>(entries: &mut [Entry<E>]) {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
+    use umts_units::Duration;
 
     use super::*;
 
@@ -318,6 +346,13 @@ mod tests {
                 prop_assert_eq!(queue.len(), expected.len());
                 expected.sort_unstable();
                 let next = queue.next_time();
+                if let Some(next) = next {
+                    let end = next + Duration::from_millis(10);
+                    let wanted = expected.iter().filter(|(at, _, index)| *at < end.as_nanos() && index % 3 == 0);
+                    let first = wanted.map(|(at, ..)| Time::from_nanos(*at)).min();
+                    prop_assert_eq!(queue.first_before(end, |index| index % 3 == 0), first.unwrap_or(end));
+                    prop_assert_eq!(queue.next(), expected.first().map(|(_, _, index)| index));
+                }
                 let Some((now, index)) = queue.pop() else { break };
                 prop_assert_eq!(next, Some(now));
                 let (at, _, first) = expected.remove(0);

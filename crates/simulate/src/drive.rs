@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::ops::ControlFlow;
 
-use umts_kernel::{Clock, EventQueue, TraceSink, VirtualClock, Wake};
+use umts_kernel::{Clock, EventQueue, Outlook, TraceSink, VirtualClock, Wake};
 use umts_stack::Step;
 use umts_stack::network::{Event, Network};
 use umts_stack::trace::TraceEvent;
@@ -41,6 +41,22 @@ impl Outside for VirtualClock {
     }
 }
 
+/// What a clock may ask of the events to come.
+struct Ahead<'a> {
+    network: &'a Network,
+    queue: &'a EventQueue<Event>,
+}
+
+impl Outlook for Ahead<'_> {
+    fn is_seen(&self) -> bool {
+        self.queue.next().is_none_or(|event| self.network.is_seen(event))
+    }
+
+    fn first_seen(&self, end: Time) -> Time {
+        self.queue.first_before(end, |event| self.network.is_seen(event))
+    }
+}
+
 /// Takes events until the end of the run. `progress` is told the time, next when that it answers has come, and may stop
 /// the run early with `Break`.
 pub fn drive<O: Outside, T: TraceSink<TraceEvent>>(
@@ -55,7 +71,7 @@ pub fn drive<O: Outside, T: TraceSink<TraceEvent>>(
         ControlFlow::Break(()) => return ControlFlow::Break(()),
     };
     while let Some(next) = queue.next_time() {
-        match outside.wait(next) {
+        match outside.wait(next, &Ahead { network, queue }) {
             Wake::Reached => {}
             Wake::Packet(at, packet) => {
                 outside.enter(network, &mut Step::new(at, trace, queue), packet);
@@ -80,4 +96,103 @@ pub fn drive<O: Outside, T: TraceSink<TraceEvent>>(
         }
     }
     ControlFlow::Continue(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use umts_kernel::NoTrace;
+    use umts_kernel::random::Streams;
+    use umts_scenario::Scenario;
+    use umts_stack::ids::{Direction, TcpLeg, UeId};
+    use umts_stack::network::NetworkConfig;
+    use umts_stack::packet::Foreign;
+    use umts_units::Duration;
+
+    use super::*;
+    use crate::network_config;
+
+    /// Packets of a program every 37 ms, to the UE and from it in turn.
+    struct Program {
+        next: Time,
+        is_seen: bool,
+        came_out: [u32; 2],
+        /// Instants that nobody saw, and that somebody might have seen.
+        events: [u32; 2],
+    }
+
+    impl Clock for Program {
+        type Packet = Direction;
+
+        fn wait(&mut self, until: Time, outlook: &impl Outlook) -> Wake<Direction> {
+            if self.next < until {
+                let at = self.next;
+                self.next = at + Duration::from_millis(37);
+                return Wake::Packet(at, Direction::BOTH[at.as_nanos() as usize / 37_000_000 % 2]);
+            }
+            self.is_seen = outlook.is_seen();
+            let first = outlook.first_seen(until + Duration::from_millis(1));
+            assert!(first >= until && (first == until) >= self.is_seen);
+            self.events[usize::from(self.is_seen)] += 1;
+            Wake::Reached
+        }
+    }
+
+    impl Outside for Program {
+        fn enter<T: TraceSink<TraceEvent>>(
+            &mut self,
+            network: &mut Network,
+            step: &mut Step<'_, T>,
+            direction: Direction,
+        ) {
+            let packet = network.new_foreign(UeId(0), Foreign { direction, leg: TcpLeg::Whole, size: 200 });
+            network.enter_foreign(step, packet);
+        }
+
+        fn leave(&mut self, network: &mut Network, _: Time) -> Option<Direction> {
+            while let Some(packet) = network.poll_foreign() {
+                assert!(self.is_seen, "a packet came out where nothing was to be seen");
+                self.came_out[packet.direction().index()] += 1;
+            }
+            None
+        }
+
+        fn is_over(&mut self) -> bool {
+            true
+        }
+    }
+
+    /// A program among users with this traffic and radio.
+    fn program_among(radio: &str, traffic: &str) -> Program {
+        let text = format!(
+            "version = 1\nduration = \"60 s\"\n{radio}\n[[ue]]\nname = \"program\"\n[[ue]]\nname = \"web\"\ncount = 40\n\
+             [[flow]]\nue = \"web\"\n{traffic}"
+        );
+        let scenario = Scenario::parse(&text, "x", Path::new(""), &[]).unwrap().scenario;
+        let config = NetworkConfig { programs: true, ..network_config(&scenario) };
+        let mut network = Network::new(&config, &Streams::new(1, 0));
+        let mut queue = EventQueue::new();
+        queue.push(Time::ZERO + scenario.duration, umts_kernel::Phase::Receive, Event::EndOfRun);
+        network.start(&mut queue);
+        let mut program = Program { next: Time::ZERO, is_seen: false, came_out: [0; 2], events: [0; 2] };
+        let end = drive(&mut network, &mut queue, &mut program, &mut NoTrace, |_, _| {
+            ControlFlow::Continue(Time::NEVER)
+        });
+        assert!(end.is_continue());
+        program
+    }
+
+    #[test]
+    fn packets_of_programs_come_out_where_it_is_seen() {
+        let www = "traffic = \"etsi_www\"\netsi_www = { first_session = \"under_way\", between_sessions = \"1 s\" }";
+        let radios = ["[[cell]]\nname = \"c\"", "[radio]\nmodel = \"independent\"\nbler = 0.1"];
+        for (radio, traffic) in
+            radios.into_iter().flat_map(|radio| [(radio, www), (radio, "traffic = \"ftp\"")])
+        {
+            let Program { came_out, events: [unseen, seen], .. } = program_among(radio, traffic);
+            assert!(came_out.into_iter().all(|packets| packets > 10), "{radio} {traffic}: {came_out:?}");
+            assert!(unseen > 100 && seen > 500, "{radio} {traffic}: {unseen} {seen}");
+        }
+    }
 }

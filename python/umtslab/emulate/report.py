@@ -169,7 +169,8 @@ def fidelity_lines(result: _core.EmulationResult) -> list[str]:
     verdict = f"DEGRADED: {degraded_by(result)}" if result.degraded else "ok"
     lines = [
         f"  fidelity: {verdict} ({priority})",
-        f"    events late by p50 {p50:.3f} ms, p99 {p99:.3f} ms, at most {largest:.3f} ms",
+        f"    events late by p50 {p50:.3f} ms, p99 {p99:.3f} ms, at most {largest:.3f} ms; "
+        f"{100 * found['cpu_s'] / max(found['duration_s'], 1e-9):.1f} % of a core",
         f"    {found['late_instants']:.0f} of {found['instants']:.0f} instants late by more than a TTI "
         f"({limit:.0f} ms), {found['released_late']:.0f} packets released that late",
         f"    {found['tun_drops']:.0f} packets dropped in front of the network, "

@@ -13,7 +13,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::time::TimeSpec;
 use nix::sys::timerfd::{ClockId as TimerClock, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
 use nix::time::{ClockId, clock_gettime};
-use umts_kernel::{Clock, Wake};
+use umts_kernel::{Clock, Outlook, Wake};
 use umts_units::{Duration, Time};
 
 use crate::clock::lateness::Lateness;
@@ -33,6 +33,12 @@ const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 /// A device that was down is looked for this often: nobody tells when it goes.
 const SEE_EVERY: Duration = Duration::from_millis(100);
+
+/// What nobody sees waits no longer than this: a packet that comes in finds no more to be caught up with than this.
+const MOST_WAIT: Duration = Duration::from_millis(10);
+
+/// What has waited is handled so long before the next instant that may be seen, which it would make late.
+const LEAD: Duration = Duration::from_millis(1);
 
 const TIMER: u64 = u64::MAX;
 const SIGNALS: u64 = u64::MAX - 1;
@@ -76,7 +82,10 @@ pub struct WallClock {
     ports: Vec<Port>,
     waiting: VecDeque<(Time, Arrival)>,
     lateness: Lateness,
-    last_due: Option<Time>,
+    /// The instant that has begun, and whether its lateness is noted.
+    begun: Option<(Time, bool)>,
+    /// Until when all that came was left to wait.
+    left_until: Time,
     last_look: Time,
     ending: Option<Ending>,
     gone: Vec<usize>,
@@ -112,7 +121,8 @@ impl WallClock {
             ports,
             waiting: VecDeque::new(),
             lateness: Lateness::new(limit),
-            last_due: None,
+            begun: None,
+            left_until: Time::ZERO,
             last_look: Time::ZERO,
             // A child may have ended before its signal was waited for.
             ending: Some(Ending::SomethingEnded),
@@ -149,30 +159,36 @@ impl WallClock {
         &self.gone
     }
 
-    fn note_lateness(&mut self, due: Time, now: Time) {
-        if self.last_due != Some(due) {
-            self.last_due = Some(due);
-            self.lateness.record(now - due);
+    /// An event due at `due` is handled `now`. Only what may be seen is late: the rest was left to wait, and with it what it
+    /// schedules meanwhile, which is of simulated users alone.
+    fn begin(&mut self, due: Time, now: Time, outlook: &impl Outlook) {
+        let is_noted = self.begun == Some((due, true));
+        let is_noted_now = !is_noted && outlook.is_seen();
+        if is_noted_now {
+            self.lateness.record(now - due.max(self.left_until));
         }
+        self.begun = Some((due, is_noted || is_noted_now));
     }
 
-    /// Sleeps until `until` at most, and takes in what came.
-    fn sleep(&mut self, until: Time) -> io::Result<()> {
+    /// Sleeps until `wanted` at most, and takes in what came.
+    fn sleep(&mut self, wanted: Time) -> io::Result<()> {
         let is_doubtful = self.present().any(|number| self.ports[number].was_down());
-        let until = if is_doubtful { until.min(self.now() + SEE_EVERY) } else { until };
+        let until = if is_doubtful { wanted.min(self.now() + SEE_EVERY) } else { wanted };
         let at = self.start + (until - Time::ZERO);
         self.timer.set(Expiration::OneShot(time_spec(at)), TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
-        self.look(EpollTimeout::NONE)
+        self.look(EpollTimeout::NONE)?;
+        self.left_until = wanted.min(self.last_look);
+        Ok(())
     }
 
     fn look(&mut self, timeout: EpollTimeout) -> io::Result<()> {
-        self.last_look = self.now();
         let mut events = [EpollEvent::empty(); 16];
         let count = match self.epoll.wait(&mut events, timeout) {
             Ok(count) => count,
             Err(nix::Error::EINTR) => 0,
             Err(error) => return Err(error.into()),
         };
+        self.last_look = self.now();
         for event in &events[..count] {
             match event.data() {
                 // Setting the timer again forgets what it told before.
@@ -231,27 +247,37 @@ impl WallClock {
 impl Clock for WallClock {
     type Packet = Arrival;
 
-    fn wait(&mut self, until: Time) -> Wake<Arrival> {
+    fn wait(&mut self, until: Time, outlook: &impl Outlook) -> Wake<Arrival> {
         loop {
             if self.waiting.front().is_some_and(|&(at, _)| at < until) {
                 let (at, arrival) = self.waiting.pop_front().expect("it was just seen");
                 return Wake::Packet(at, arrival);
             }
             // An instant that has begun is completed, so that a replay can stop at the same event.
-            if self.ending.is_some() && self.last_due != Some(until) {
+            if self.ending.is_some() && self.begun.is_none_or(|(begun, _)| begun != until) {
                 return Wake::Stopped;
             }
             let now = self.now();
             if until > now {
-                self.sleep(until).expect("the descriptors are ours");
+                self.sleep(wake_up(until, outlook)).expect("the descriptors are ours");
             } else if now - self.last_look > LOOK_EVERY {
                 self.look(EpollTimeout::ZERO).expect("the descriptors are ours");
             } else {
-                self.note_lateness(until, now);
+                self.begin(until, now, outlook);
                 return Wake::Reached;
             }
         }
     }
+}
+
+/// When to wake up, if the next event is due at `next`: when an event is due that may be seen, or a little earlier if
+/// others wait for it.
+fn wake_up(next: Time, outlook: &impl Outlook) -> Time {
+    if outlook.is_seen() {
+        return next;
+    }
+    let seen = outlook.first_seen(next + MOST_WAIT);
+    if seen > next + LEAD { seen - LEAD } else { seen }
 }
 
 /// CLOCK_MONOTONIC.
@@ -272,4 +298,58 @@ pub fn cpu_time() -> io::Result<Duration> {
 fn read(clock: ClockId) -> io::Result<Duration> {
     let now = clock_gettime(clock)?;
     Ok(Duration::from_nanos(now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whether the next event is seen, and when the first one is that is.
+    #[derive(Clone, Copy)]
+    struct Expected(bool, Time);
+
+    impl Outlook for Expected {
+        fn is_seen(&self) -> bool {
+            self.0
+        }
+
+        fn first_seen(&self, end: Time) -> Time {
+            self.1.min(end)
+        }
+    }
+
+    fn us(us: u64) -> Time {
+        Time::ZERO + Duration::from_micros(us)
+    }
+
+    #[test]
+    fn what_is_seen_has_its_instant_and_the_rest_waits_until_shortly_before() {
+        assert_eq!(wake_up(us(5_000), &Expected(true, us(5_000))), us(5_000));
+        assert_eq!(wake_up(us(5_000), &Expected(false, us(8_000))), us(7_000));
+        assert_eq!(wake_up(us(7_100), &Expected(false, us(8_000))), us(8_000));
+        assert_eq!(wake_up(us(5_000), &Expected(false, Time::NEVER)), us(14_000));
+    }
+
+    #[test]
+    fn one_sleep_serves_all_that_waits_and_only_what_is_seen_is_late() {
+        let (parent, _held) = nix::unistd::pipe().unwrap();
+        let mut clock = WallClock::new(Vec::new(), parent, Duration::from_millis(10)).unwrap();
+        assert_eq!(clock.take_ending(), Some(Ending::SomethingEnded));
+        let waits = Expected(false, Time::NEVER);
+        assert_eq!(clock.wait(us(2_000), &waits), Wake::Reached);
+        // It has slept as long as the first of them could wait, so the others have come meanwhile.
+        let woken = clock.now();
+        assert!(woken >= us(11_000), "{woken}");
+        assert_eq!(clock.wait(us(10_900), &waits), Wake::Reached);
+        assert_eq!(clock.lateness().count(), 0);
+        // Events of one instant are late once; what was scheduled by those that waited is not late.
+        let seen = Expected(true, us(10_950));
+        assert_eq!(clock.wait(us(10_950), &waits), Wake::Reached);
+        assert_eq!(
+            [clock.wait(us(10_950), &seen), clock.wait(us(10_950), &seen)],
+            [Wake::Reached, Wake::Reached]
+        );
+        assert_eq!(clock.lateness().count(), 1);
+        assert!(clock.lateness().quantile(1.0) <= clock.now() - us(11_000));
+    }
 }

@@ -1,12 +1,13 @@
 //! The outside of an emulation: real programs on the wall clock.
 
-use umts_kernel::{Clock, TraceSink, Wake};
+use umts_kernel::{Clock, Outlook, TraceSink, Wake};
 use umts_simulate::Outside;
 use umts_stack::Step;
 use umts_stack::network::Network;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
+use crate::clock::lateness::Lateness;
 use crate::clock::wall_clock::{Ending, WallClock};
 use crate::outside::exchange::{Exchange, Incoming};
 use crate::outside::recording::Recording;
@@ -30,15 +31,15 @@ pub struct Live<'a> {
     pub recording: Option<Recording>,
     /// Whoever wanted the emulation is gone.
     pub is_abandoned: bool,
-    /// Packets that came out later than the limit of the lateness.
-    pub released_late: u64,
+    /// How late packets left.
+    pub released: Lateness,
 }
 
 impl Clock for Live<'_> {
     type Packet = Incoming;
 
-    fn wait(&mut self, until: Time) -> Wake<Incoming> {
-        match self.clock.wait(until) {
+    fn wait(&mut self, until: Time, outlook: &impl Outlook) -> Wake<Incoming> {
+        match self.clock.wait(until, outlook) {
             Wake::Packet(at, arrival) => Wake::Packet(at, Incoming::Program(arrival)),
             Wake::Reached => Wake::Reached,
             Wake::Stopped => Wake::Stopped,
@@ -60,9 +61,9 @@ impl Outside for Live<'_> {
     }
 
     fn leave(&mut self, network: &mut Network, now: Time) -> Option<Incoming> {
-        let (clock, late) = (&self.clock, &mut self.released_late);
+        let (clock, released) = (&self.clock, &mut self.released);
         self.exchange.leave(network, |port, header, bytes| {
-            *late += u64::from(clock.now() - now > clock.lateness().limit());
+            released.record(clock.now() - now);
             clock.ports()[port].write(header, bytes)
         })
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use umts_kernel::{Clock, TraceSink, Wake};
+use umts_kernel::{Clock, Outlook, TraceSink, Wake};
 use umts_simulate::Outside;
 use umts_stack::Step;
 use umts_stack::network::Network;
@@ -30,7 +30,7 @@ impl Replay {
 impl Clock for Replay {
     type Packet = Incoming;
 
-    fn wait(&mut self, until: Time) -> Wake<Incoming> {
+    fn wait(&mut self, until: Time, _outlook: &impl Outlook) -> Wake<Incoming> {
         // As the wall clock does it: what is due at the instant of a packet comes before the packet.
         if self.arrivals.front().is_some_and(|&(at, _)| at < until) {
             let (at, arrival) = self.arrivals.pop_front().expect("it was just seen");

@@ -8,10 +8,10 @@ use crate::outside::exchange::Counts;
 /// What the machine did to the emulation, as opposed to the model.
 #[derive(Debug, Clone)]
 pub struct Fidelity {
-    /// How late TTIs and other events ran.
+    /// How late the instants ran at which something may be seen outside: TTIs, and the programs' packets on their way.
     pub lateness: Lateness,
-    /// Packets that left the network later than the limit of the lateness.
-    pub released_late: u64,
+    /// How late packets left the network: with the work of their instant.
+    pub released: Lateness,
     /// Packets that programs sent and the kernel dropped, since they were not read in time.
     pub tun_drops: u64,
     /// Devices that somebody took away or renamed meanwhile: what they dropped is not known.

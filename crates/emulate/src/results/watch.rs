@@ -42,11 +42,11 @@ impl Watch {
 
     /// The run ended at `end`. The programs' metrics take the place of those of simulated users, or go behind those that
     /// are there; returned are the tables, and the fingerprint.
-    pub fn finish(self, end: Time, metrics: &mut RunMetrics) -> (Vec<Table>, Option<String>) {
+    pub fn finish(mut self, end: Time, metrics: &mut RunMetrics) -> (Vec<Table>, Option<String>) {
         metrics.network.replace(self.datagrams.finish(end));
         let mut tables = self.programs.map(|programs| programs.finish(end, metrics)).unwrap_or_default();
         tables.extend(self.round_trips.into_table());
-        (tables, self.digest.as_ref().map(Digest::finish))
+        (tables, self.digest.as_mut().map(Digest::finish))
     }
 }
 

@@ -77,6 +77,8 @@ pub struct CaptureConfig {
     pub server_ports: Vec<u16>,
     /// The packets of real programs, if there are any among the others.
     pub real: Option<RealPackets>,
+    /// Whether packets of simulated users are captured too.
+    pub simulated: bool,
 }
 
 impl Default for CaptureConfig {
@@ -87,6 +89,7 @@ impl Default for CaptureConfig {
             bearers: Vec::new(),
             server_ports: Vec::new(),
             real: None,
+            simulated: true,
         }
     }
 }
@@ -101,6 +104,7 @@ pub struct Captures {
     rlc: Option<RlcCaptures>,
     headers: Headers,
     payload: bool,
+    simulated: bool,
     causes: BTreeMap<PacketId, SendCause>,
     error: Option<CaptureError>,
 }
@@ -120,6 +124,7 @@ impl Captures {
             rlc: RlcCaptures::create(folder, &config.bearers)?,
             headers: Headers::new(config.real.clone(), config.server_ports.clone()),
             payload: config.payload,
+            simulated: config.simulated,
             causes: BTreeMap::new(),
             error: None,
         })
@@ -159,7 +164,7 @@ impl Captures {
             encoded.map_err(|too_long| file.error(io::Error::new(io::ErrorKind::InvalidInput, too_long)))?;
         let comment = encoded.comment(packet, self.causes.get(&packet.id).copied());
         // Real packets have their payload already.
-        let payload = if matches!(packet.content, Content::Foreign(_)) { 0 } else { packet.payload() };
+        let payload = if is_real(packet) { 0 } else { packet.payload() };
         let data = encoded.with_payload(if self.payload { payload } else { 0 });
         let comments = vec![comment];
         file.write(Frame { at, interface: 0, data: &data, length: encoded.length, comments })?;
@@ -206,6 +211,7 @@ impl TraceSink<TraceEvent> for Captures {
             TraceEvent::ConnectionClosed { connection } | TraceEvent::ConnectionFailed { connection, .. } => {
                 self.headers.closed(*connection);
             }
+            TraceEvent::PacketSeen { packet, .. } if !self.simulated && !is_real(packet) => {}
             TraceEvent::PacketSeen { at: point, packet } => {
                 let written = self.see(at, *point, packet);
                 self.wrote(written);
@@ -227,6 +233,11 @@ impl TraceSink<TraceEvent> for Captures {
             self.wrote(written);
         }
     }
+}
+
+/// Of a real program.
+fn is_real(packet: &Packet) -> bool {
+    matches!(packet.content, Content::Foreign(_))
 }
 
 fn name(point: CapturePoint) -> &'static str {

@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::process::Command;
+use std::rc::Rc;
 
 use tempfile::TempDir;
-use umts_stack::ids::{ConnectionId, Direction, FlowId, UeId};
-use umts_stack::packet::{Content, Datagram, Flags, Options, Packet, SackBlocks, Segment};
+use umts_stack::ids::{ConnectionId, Direction, FlowId, TcpLeg, UeId};
+use umts_stack::packet::{Content, Datagram, Flags, Foreign, Options, Packet, SackBlocks, Segment};
 
 use super::headers::initial_number;
 use super::*;
@@ -357,6 +358,21 @@ fn the_same_run_gives_the_same_bytes() {
         files.iter().map(|file| fs::read(file).expect("it was written")).collect::<Vec<_>>()
     };
     assert_eq!(bytes(), bytes());
+}
+
+#[test]
+fn captures_may_hold_the_packets_of_programs_alone() {
+    let octets = |simulated: bool, with_simulated: bool| {
+        let real = Some(RealPackets(Rc::new(|_| Some([&[0x45, 0, 0, 20][..], &[7; 16]].concat()))));
+        let mut told = Conversation::new(&CaptureConfig { real, simulated, ..CaptureConfig::default() });
+        let foreign = Foreign { direction: Direction::Uplink, leg: TcpLeg::Whole, size: 20 };
+        told.carries(Content::Foreign(foreign));
+        let told = if with_simulated { told.download() } else { told };
+        let (_folder, files) = told.finish();
+        fs::read(&files[0]).expect("it was written")
+    };
+    assert_eq!(octets(false, true), octets(true, false));
+    assert!(octets(true, true).len() > octets(true, false).len());
 }
 
 #[test]

@@ -113,6 +113,11 @@ impl CoreNetwork {
         None
     }
 
+    /// Whether packets of real programs are on this link.
+    pub fn has_foreign(&self, link: LinkId) -> bool {
+        self.links[link.index()].has_foreign()
+    }
+
     /// A packet that comes out of a link passes the helper, if it is there.
     fn pass_helper<T: TraceSink<TraceEvent>>(
         &mut self,

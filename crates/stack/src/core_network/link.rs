@@ -9,7 +9,7 @@ use super::delay::{Delays, InternetDelay};
 use super::queue::{QueueLimit, Waiting};
 use super::red::{Choice, Red, RedConfig};
 use crate::ids::Direction;
-use crate::packet::Packet;
+use crate::packet::{Content, Packet};
 
 /// What a link is like.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -255,6 +255,11 @@ impl Link {
         self.on_the_way.insert(place, packet);
     }
 
+    /// Whether packets of real programs are on the way.
+    pub fn has_foreign(&self) -> bool {
+        self.on_the_way.iter().any(|packet| matches!(packet.content, Content::Foreign(_)))
+    }
+
     /// The packet that comes out now: the first of those on the way.
     #[inline]
     pub fn arrive(&mut self) -> Packet {
@@ -269,7 +274,7 @@ impl Link {
 mod tests {
     use super::*;
     use crate::ids::{ConnectionId, Direction, FlowId, PacketId, UeId};
-    use crate::packet::{Content, Ecn, Segment};
+    use crate::packet::{Ecn, Segment};
 
     fn packet(payload: u32) -> Packet {
         let segment = Segment { payload, ..Segment::new(ConnectionId(0), Direction::Downlink) };
