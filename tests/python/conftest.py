@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -40,6 +40,9 @@ radio.bler = [0.1, 0.3]
 """
 """A small one, with a title that HTML has to escape."""
 
+ALONE = ("test_emulate", "test_kills", "test_memory", "test_proxy", "test_reproduce_emulated")
+"""How files begin whose tests live on the wall clock, look for what others left behind, or measure memory."""
+
 Umts = Callable[..., subprocess.CompletedProcess[str]]
 """``umts(*words)``: the finished process, in a folder of the test's own."""
 
@@ -47,6 +50,13 @@ Umts = Callable[..., subprocess.CompletedProcess[str]]
 def command(*words: object) -> list[str]:
     """The words of ``umts``, for a process of its own."""
     return [sys.executable, "-m", "umtslab", *map(str, words)]
+
+
+def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
+    """Marks what is not to run beside others: it is held to the clock, or to what a machine has once."""
+    for item in items:
+        if item.path.stem.startswith(ALONE):
+            item.add_marker(pytest.mark.alone)
 
 
 @contextmanager
