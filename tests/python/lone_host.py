@@ -89,9 +89,9 @@ def wait_for(condition: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def reach() -> dict[str, Any]:
+def reach(*options: str) -> dict[str, Any]:
     """Ask a server on the Internet who asks it; a name is resolved on the way."""
-    asking = emulate("--", sys.executable, "-c", ASK)
+    asking = emulate(*options, "--", sys.executable, "-c", ASK)
     said, told = asking.communicate()
     return {"status": asking.returncode, "said": said.strip(), "told": told, "left": left()}
 

@@ -56,6 +56,20 @@ def test_a_program_reaches_the_hosts_internet_with_the_hosts_address(tmp_path: P
 
 
 @pytest.mark.usefixtures("_host")
+@pytest.mark.parametrize("place", ["ggsn", "rnc"])
+def test_a_proxy_is_on_the_way_to_the_hosts_internet(tmp_path: Path, place: str) -> None:
+    found = lone_host.inside("reach", tmp_path, f"--proxy={place}")
+    assert (found["status"], found["said"]) == (0, lone_host.HOST), found
+    assert found["left"] == NOTHING
+    (run,) = (tmp_path / "results" / "runs").iterdir()
+    _, connection = (json.loads(line) for line in (run / "proxy.jsonl").read_text().splitlines())
+    # In the program's name to whom it asked, who sees the host: the proxy is in front of the translation.
+    assert connection["client"].startswith("10.45.0.2:")
+    assert connection["server"].endswith(":7000")
+    assert connection["octets_down"] == len(lone_host.HOST)
+
+
+@pytest.mark.usefixtures("_host")
 def test_the_hosts_own_addresses_are_no_part_of_its_internet(tmp_path: Path) -> None:
     found = lone_host.inside("own_services", tmp_path)
     usual, asked_for = found["usual"], found["asked for"]
