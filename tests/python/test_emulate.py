@@ -318,7 +318,7 @@ def test_one_object_goes_to_standard_output_and_the_commands_own_to_standard_err
 
 
 def test_simulated_users_beside_programs_have_their_time_budget(umts: Umts, tmp_path: Path) -> None:
-    words = ["--budget", "--series", "--scenario", str(ONE_USER), "--set", "flow.start=0 s"]
+    words = ["--budget", "--series", "--scenario", str(ONE_USER), "--keep-flows", "--set", "flow.start=0 s"]
     done = umts("emulate", *words, "--", *fetch("http://some.example/bytes/2000"))
     assert "simulated users" in done.stderr
     run = only_run(tmp_path)

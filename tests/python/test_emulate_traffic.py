@@ -173,7 +173,7 @@ def test_without_tcp_nothing_is_said_of_it(umts: Umts, tmp_path: Path) -> None:
 def test_series_of_simulated_users_beside_programs_have_names_of_their_own(
     umts: Umts, tmp_path: Path
 ) -> None:
-    options = ["-q", "--series", "--scenario", str(ONE_USER), "--set", "flow.start=0 s"]
+    options = ["-q", "--series", "--scenario", str(ONE_USER), "--keep-flows", "--set", "flow.start=0 s"]
     fetch = "import urllib.request; urllib.request.urlopen('http://10.1.1.1/bytes/2000').read()"
     umts("emulate", *options, "--", sys.executable, "-c", fetch)
     (run,) = (tmp_path / "results" / "runs").iterdir()

@@ -12,8 +12,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umts_emulate::{
-    Behind, Counts, Effective, Fidelity, Internet, Keep, Program, Programs, Proxy, Reading, Results, Started,
-    TcpSettings,
+    Behind, Counts, Effective, Fidelity, Internet, Keep, Program, Programs, Proxy, Reading, Recorded,
+    Results, Started, TcpSettings,
 };
 use umts_units::{Duration, Time};
 
@@ -97,15 +97,15 @@ pub struct EmulationResult {
 /// and what was changed in the host's network. About twice a second `meter` is told the state, as a dictionary: ``at_s``,
 /// ``down_bps``, ``up_bps``, octets in the RLC buffers ``buffer_down`` and ``buffer_up``, and if they are known
 /// ``rlc_delay_s``, ``rtt_s`` (of the programs' packets), ``state`` and ``towards`` (RRC, of the first UE). `notice` is told, in
-/// words, what goes wrong meanwhile.
+/// words, what goes wrong meanwhile. Flows of the programs' UEs never begin unless `keep_flows`.
 #[pyfunction]
 #[pyo3(
     signature = (
         scenario, seed, command, *, parent, places=vec![], ues=vec![], servers=vec![], internet=None, resolver=None,
-        host_services=false, tcp=vec![], wires=None, proxy=None, proxy_sides=(vec![], vec![]), recording=None, real_time=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None, notice=None
+        host_services=false, tcp=vec![], wires=None, proxy=None, proxy_sides=(vec![], vec![]), recording=None, real_time=false, keep_flows=false, series=false, pcap_dir=None, pdus=false, started=None, meter=None, notice=None
     ),
     text_signature = "(scenario, seed, command, *, parent, places=[], ues=[], servers=[], internet=None, resolver=None, host_services=False, \
-                      tcp=[], wires=None, proxy=None, proxy_sides=([], []), recording=None, real_time=False, series=False, pcap_dir=None, pdus=False, started=None, \
+                      tcp=[], wires=None, proxy=None, proxy_sides=([], []), recording=None, real_time=False, keep_flows=False, series=False, pcap_dir=None, pdus=False, started=None, \
                       meter=None, notice=None)"
 )]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
@@ -127,6 +127,7 @@ pub fn emulate(
     proxy_sides: (Pairs, Pairs),
     recording: Option<PathBuf>,
     real_time: bool,
+    keep_flows: bool,
     series: bool,
     pcap_dir: Option<PathBuf>,
     pdus: bool,
@@ -158,6 +159,7 @@ pub fn emulate(
         parent: OwnedFd::from(File::open(format!("/proc/self/fd/{parent}"))?),
         recording,
         is_real_time: real_time,
+        keeps_flows: keep_flows,
     };
     let is_recorded = programs.recording.is_some();
     let raised = Mutex::new(None);
@@ -199,9 +201,10 @@ pub fn emulate(
 }
 
 /// Runs the network of an emulation again, with the packets of its recording, until `end_s`. `has_internet` says whether
-/// the host's network was behind the server side, `splits` whether there was a proxy for the programs.
+/// the host's network was behind the server side, `splits` whether there was a proxy for the programs,
+/// `keep_flows` whether flows of their UEs were simulated beside them.
 #[pyfunction]
-#[pyo3(signature = (scenario, seed, recording, *, real_ues, end_s, has_internet=false, splits=false, series=false, pcap_dir=None, pdus=false))]
+#[pyo3(signature = (scenario, seed, recording, *, real_ues, end_s, has_internet=false, splits=false, keep_flows=false, series=false, pcap_dir=None, pdus=false))]
 #[allow(clippy::too_many_arguments, reason = "keyword arguments of a Python function")]
 pub fn replay(
     py: Python<'_>,
@@ -212,6 +215,7 @@ pub fn replay(
     end_s: f64,
     has_internet: bool,
     splits: bool,
+    keep_flows: bool,
     series: bool,
     pcap_dir: Option<PathBuf>,
     pdus: bool,
@@ -219,9 +223,8 @@ pub fn replay(
     let end = Time::ZERO + Duration::from_secs_f64(end_s);
     let keep = Keep { series, pcap_dir, captures_all: pdus, digest: true };
     let behind = real_ues.map_or(Behind::Anybody, |count| Behind::Ues { count, are_split: splits });
-    let replayed = py.detach(|| {
-        umts_emulate::replay(scenario.inner(), seed, behind, has_internet, &recording, end, &keep)
-    });
+    let recorded = Recorded { packets: &recording, end, behind, has_internet, keeps_flows: keep_flows };
+    let replayed = py.detach(|| umts_emulate::replay(scenario.inner(), seed, &recorded, &keep));
     let (results, counts) = replayed.map_err(|error| failure(py, &error))?;
     measured(py, scenario, results, counts)
 }

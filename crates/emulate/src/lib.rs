@@ -50,4 +50,4 @@ pub use programs::{Internet, Others, Programs, Proxy};
 pub use results::fidelity::Fidelity;
 pub use results::first_connection::BeforeConnection;
 pub use results::gauge::Reading;
-pub use run::{Keep, Outcome, Results, Started, emulate, replay};
+pub use run::{Keep, Outcome, Recorded, Results, Started, emulate, replay};

@@ -121,7 +121,8 @@ pub fn emulate(
     meter: &mut dyn FnMut(&Reading) -> ControlFlow<()>,
     notice: &mut dyn FnMut(&str),
 ) -> Result<Outcome, EmulationError> {
-    let setting = Setting::new(scenario, seed, keep, programs.proxy.is_some());
+    let silent = if programs.keeps_flows { 0 } else { 1 + programs.ues.len() };
+    let setting = Setting::new(scenario, seed, keep, programs.proxy.is_some(), silent);
     let surroundings = Surroundings::new(&mut programs)?;
     let about = Started {
         tcp: &surroundings.tcp,
@@ -210,23 +211,36 @@ fn fidelity(live: &Live<'_>, results: &Results, cpu: Duration, is_real_time: boo
     }
 }
 
+/// What was recorded of an emulation.
+#[derive(Debug, Clone, Copy)]
+pub struct Recorded<'a> {
+    /// The packets that came in.
+    pub packets: &'a Path,
+    /// When it ended.
+    pub end: Time,
+    /// Who was behind its ports.
+    pub behind: Behind,
+    /// Whether the host's network was behind the server side.
+    pub has_internet: bool,
+    /// As [`Programs::keeps_flows`].
+    pub keeps_flows: bool,
+}
+
 /// The network of an emulation again, with the packets of its recording at their times, as fast as possible. The same
-/// code, scenario and seed give the same events: [`Results::digest`] tells. `behind` says who was behind its ports;
-/// `has_internet` whether the host's network was behind the server side.
+/// code, scenario and seed give the same events: [`Results::digest`] tells.
 ///
 /// # Errors
 /// If the recording cannot be read or results cannot be written.
 pub fn replay(
     scenario: &Scenario,
     seed: u64,
-    behind: Behind,
-    has_internet: bool,
-    recording: &Path,
-    end: Time,
+    recorded: &Recorded<'_>,
     keep: &Keep,
 ) -> Result<(Results, Counts), EmulationError> {
-    let arrivals = recording::read(recording, behind.ports()).map_err(system("cannot read the recording"))?;
-    let setting = Setting::new(scenario, seed, keep, behind.pep().is_some());
+    let Recorded { packets, end, behind, has_internet, keeps_flows } = *recorded;
+    let arrivals = recording::read(packets, behind.ports()).map_err(system("cannot read the recording"))?;
+    let silent = if keeps_flows { 0 } else { behind.count() };
+    let setting = Setting::new(scenario, seed, keep, behind.pep().is_some(), silent);
     let exchange = Exchange::new(behind, has_every_address(behind, has_internet), setting.cargo.clone());
     let mut outside = Replay::new(arrivals, end, exchange);
     let ready = setting.make()?;
@@ -237,6 +251,11 @@ pub fn replay(
 /// Whether every address is at the server side.
 fn has_every_address(behind: Behind, has_internet: bool) -> bool {
     behind != Behind::Anybody && !has_internet
+}
+
+/// Whether simulated users are beside the programs.
+fn has_simulated_users(network: &NetworkConfig) -> bool {
+    network.flows.iter().any(|flow| flow.start < Time::NEVER)
 }
 
 /// How often the meter is read.
@@ -252,8 +271,12 @@ struct Setting<'a> {
 }
 
 impl<'a> Setting<'a> {
-    fn new(scenario: &'a Scenario, seed: u64, keep: &'a Keep, splits_programs: bool) -> Self {
-        let network = NetworkConfig { programs: true, splits_programs, ..network_config(scenario) };
+    /// Flows of the first `silent` UEs, which programs have, never begin: the others are what they are in a simulation.
+    fn new(scenario: &'a Scenario, seed: u64, keep: &'a Keep, splits_programs: bool, silent: usize) -> Self {
+        let mut network = NetworkConfig { programs: true, splits_programs, ..network_config(scenario) };
+        for flow in network.flows.iter_mut().filter(|flow| flow.ue.index() < silent) {
+            flow.start = Time::NEVER;
+        }
         let cargo = Cargo::new(&network);
         Setting { scenario, network, seed, keep, cargo }
     }
@@ -283,7 +306,7 @@ impl<'a> Setting<'a> {
         let programs = wanted.budget.map(|config| ProgramsBudget::new(cargo.clone(), config, network));
         // The waterfall that is asked for is of a program's connection.
         let simulated = |config| BudgetConfig { whose: Whose::BesidePrograms, waterfall: None, ..config };
-        wanted.budget = wanted.budget.map(simulated).filter(|_| !network.flows.is_empty());
+        wanted.budget = wanted.budget.map(simulated).filter(|_| has_simulated_users(network));
         let watch = Watch {
             cargo: cargo.clone(),
             gauge: Gauge::default(),
@@ -343,5 +366,31 @@ impl Ready {
             before_connection,
             digest,
         })
+    }
+}
+
+#[cfg(test)]
+pub mod tests {
+    use super::*;
+
+    /// One program with the Internet behind the server side, beside all flows of the scenario.
+    pub fn recorded(packets: &Path, end: Time) -> Recorded<'_> {
+        Recorded { packets, end, behind: Behind::ues(1), has_internet: true, keeps_flows: true }
+    }
+
+    #[test]
+    fn flows_of_the_programs_ues_never_begin_and_the_others_do_as_in_a_simulation() {
+        let text = "version = 1\nduration = \"9 s\"\n[[ue]]\nname = \"u\"\ncount = 3\n[[flow]]\nue = \"u\"\ntraffic = \"ftp\"\nstart = \"1 s\"";
+        let scenario = Scenario::parse(text, "x", Path::new(""), &[]).unwrap().scenario;
+        let keep = Keep::default();
+        let starts = |silent: usize| -> Vec<Time> {
+            let setting = Setting::new(&scenario, 1, &keep, false, silent);
+            assert_eq!(has_simulated_users(&setting.network), silent < 3);
+            setting.network.flows.iter().map(|flow| flow.start).collect()
+        };
+        let second = Time::ZERO + Duration::from_secs(1);
+        assert_eq!(starts(0), [second; 3]);
+        assert_eq!(starts(2), [Time::NEVER, Time::NEVER, second]);
+        assert_eq!(starts(3), [Time::NEVER; 3]);
     }
 }

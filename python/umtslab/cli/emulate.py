@@ -60,7 +60,13 @@ def _networks(group: Options) -> None:
         "--scenario",
         type=Path,
         metavar="FILE",
-        help="A scenario file instead: its first UEs are the programs', its flows are background traffic.",
+        help="A scenario file instead: its first UEs are the programs', the flows of the others are "
+        "background traffic.",
+    )
+    add_flag(
+        group,
+        "--keep-flows",
+        "Flows of UEs that have a program are simulated beside it; otherwise the program is in their place.",
     )
     add_set(group, "whatever `umts params` lists")
     add_value(
@@ -158,6 +164,7 @@ def emulate(
     *,
     bearer: str | None,
     scenario: Path | None,
+    keep_flows: bool,
     changes: Sequence[str],
     core_delay: str | None,
     core_jitter: str | None,
@@ -185,6 +192,7 @@ def emulate(
 ) -> int:
     """Run a command over the emulated network; arguments as `options` declares them."""
     from umtslab.cli.results import open_results
+    from umtslab.emulate.background import left_out
     from umtslab.emulate.command import emulate as run
     from umtslab.emulate.network import Core
     from umtslab.emulate.session import Session
@@ -220,6 +228,9 @@ def emulate(
         # Without flows of its own the network carries what the programs send.
         if not (quiet or warning.startswith("flow: there is no flow")):
             print(f"warning: {warning}", file=sys.stderr)
+    without = None if keep_flows else left_out(loaded, 1 + len(ue))
+    if without and not quiet:
+        print(without, file=sys.stderr)
     try:
         pairs = kernel_settings(tcp, tuple(tcp_set))
     except ValueError as error:
@@ -238,6 +249,7 @@ def emulate(
         pcap=pcap,
         record=record,
         strict=strict,
+        keep_flows=keep_flows,
         meter=not quiet,
         json=json,
         has_internet=internet,

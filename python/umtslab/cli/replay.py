@@ -54,6 +54,8 @@ def replay(result: str, *, out: Path, pcap: Path | None) -> int:
         end_s=run.duration_s,
         has_internet=card["session"]["has_internet"],
         splits=bool(card["session"].get("proxy")),
+        # Emulations of before could not leave them out.
+        keep_flows=card["session"].get("keep_flows", True),
         pcap_dir=None if pcap is None else str(pcap),
         pdus=True,
     )

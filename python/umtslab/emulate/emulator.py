@@ -132,6 +132,7 @@ def _run(
                 wires=(session.wires[0], session.wires[1]) if session.wires else None,
                 recording=str(draft.folder / RECORDING) if session.record else None,
                 real_time=is_real_time,
+                keep_flows=session.keep_flows,
                 series=session.series,
                 # Always: metrics of the programs' TCP are those of the captures at both ends.
                 pcap_dir=str(draft.captures),

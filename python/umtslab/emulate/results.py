@@ -12,6 +12,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from umtslab.emulate.background import simulates_flows
 from umtslab.emulate.session import RECORDING, Session
 from umtslab.emulate.traffic import OF_TCP, SIMULATED, Traffic, of_captures, of_legs, simulated, whole_network
 from umtslab.run import Identity, Metrics, Run, code_version, finite
@@ -81,7 +82,7 @@ def _measured(
 ) -> tuple[Metrics, dict[str, Any]]:
     """The metrics of an emulation, and its tables."""
     traffic = _traffic(session, result, draft)
-    has_flows = simulates_flows(scenario)
+    has_flows = simulates_flows(scenario, session)
     tables: dict[str, Any] = {"connections": traffic.connections, **traffic.series}
     for kind, table in result.series.items():
         if kind not in OF_TCP:
@@ -145,11 +146,6 @@ def _before(result: _core.EmulationResult) -> dict[str, Any] | None:
     return {"waited_s": waited_s, "promotion_s": promotion_s, "has_asked_names": has_asked_names}
 
 
-def simulates_flows(scenario: Scenario) -> bool:
-    """Whether simulated users are beside the programs."""
-    return bool(json.loads(scenario.core.to_json()).get("flow"))
-
-
 def switched_users(scenario: Scenario) -> int:
     """How many users are switched between channels."""
     groups = json.loads(scenario.core.to_json())["ue"]
@@ -181,6 +177,7 @@ def _options(session: Session) -> list[str]:
             words += [option, value]
     for option, device in zip(("--attach-ue", "--attach-net"), session.wires, strict=False):
         words += [option, device]
+    words += ["--keep-flows"] if session.keep_flows else []
     words += ["--proxy"] if session.proxy else []
     words += ["--internet"] if session.has_internet else []
     words += ["--host-services"] if session.has_host_services else []

@@ -48,6 +48,8 @@ class Session:
     """As `tcp`, towards the servers and towards the users of the proxy."""
     wires: tuple[str, ...] = ()
     """Two devices of this host in place of namespaces: the UE's, and that of the network."""
+    keep_flows: bool = False
+    """Flows of the programs' UEs are simulated beside the programs; else they never begin."""
     variables: tuple[tuple[str, str], ...] = field(default=())
     """Environment variables for the programs, besides those of the user."""
     are_prompt: bool = False

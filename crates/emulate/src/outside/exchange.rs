@@ -207,7 +207,7 @@ mod tests {
 
     use super::*;
     use crate::outside::recording::Recording;
-    use crate::run::{Keep, replay};
+    use crate::run::{Keep, Recorded, replay};
 
     /// What became of packets that came in at these milliseconds, at these ports of a network with `radio`.
     fn counts(radio: &str, packets: &[(u64, usize, Vec<u8>)]) -> Counts {
@@ -226,7 +226,8 @@ mod tests {
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(300);
-        replay(&scenario, 1, behind, true, &path, end, &Keep::default()).unwrap().1
+        let recorded = Recorded { packets: &path, end, behind, has_internet: true, keeps_flows: false };
+        replay(&scenario, 1, &recorded, &Keep::default()).unwrap().1
     }
 
     fn datagram(to: [u8; 4], octets: usize) -> Vec<u8> {

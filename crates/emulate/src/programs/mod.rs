@@ -40,6 +40,8 @@ pub struct Programs {
     pub recording: Option<PathBuf>,
     /// The process has a real-time priority.
     pub is_real_time: bool,
+    /// Flows of the scenario that are of a program's UE are simulated beside it; else they never begin.
+    pub keeps_flows: bool,
 }
 
 /// What ends the programs' TCP, in a namespace of its own.

@@ -116,6 +116,7 @@ mod tests {
     use crate::devices::topology::{SERVER_PORT, ue_port};
     use crate::outside::recording::Recording;
     use crate::packets::datagram::made;
+    use crate::run::tests::recorded;
     use crate::run::{Keep, replay};
 
     /// A name that is asked at 100 ms and answered at 2,300 ms, a SYN at so many milliseconds.
@@ -139,7 +140,7 @@ mod tests {
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(10);
-        replay(&scenario, 1, Behind::ues(1), true, &path, end, &Keep::default()).unwrap().0.before_connection
+        replay(&scenario, 1, &recorded(&path, end), &Keep::default()).unwrap().0.before_connection
     }
 
     #[test]

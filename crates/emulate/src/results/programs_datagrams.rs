@@ -157,6 +157,7 @@ mod tests {
     use crate::devices::topology::{SERVER_PORT, ue_port};
     use crate::outside::recording::Recording;
     use crate::packets::datagram::made;
+    use crate::run::tests::recorded;
     use crate::run::{Keep, replay};
 
     /// What is measured of packets that come at these milliseconds and ports, beside what `others` of the scenario send,
@@ -176,7 +177,7 @@ mod tests {
         }
         recording.finish().unwrap();
         let end = Time::ZERO + Duration::from_secs(10);
-        let found = replay(&scenario, 1, Behind::ues(1), true, &path, end, &Keep::default());
+        let found = replay(&scenario, 1, &recorded(&path, end), &Keep::default());
         let results = found.unwrap().0;
         (results.metrics.network, results.end.as_secs())
     }

@@ -10,6 +10,7 @@ use crate::clock::wall_clock::Arrival;
 use crate::devices::port::Behind;
 use crate::devices::topology::{SERVER_PORT, ue_port};
 use crate::outside::recording::Recording;
+use crate::run::tests::recorded;
 use crate::run::{Keep, Results, replay};
 
 const SERVER: [u8; 4] = [192, 0, 2, 1];
@@ -50,7 +51,7 @@ fn replayed(others: &str, packets: &[(u64, bool, Vec<u8>)]) -> Results {
     recording.finish().unwrap();
     let keep = Keep { series: true, ..Keep::default() };
     let end = Time::ZERO + Duration::from_secs(30);
-    replay(&scenario, 1, Behind::ues(1), true, &path, end, &keep).unwrap().0
+    replay(&scenario, 1, &recorded(&path, end), &keep).unwrap().0
 }
 
 fn tables(packets: &[(u64, bool, Vec<u8>)]) -> Vec<Table> {

@@ -1,0 +1,58 @@
+"""The flows of a scenario beside programs: whoever has a real program has no simulated traffic of its own."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from umtslab.emulate.session import Session
+    from umtslab.scenario import Scenario
+
+
+class _Flow(NamedTuple):
+    """A flow of a scenario file, and how many of its users are programs."""
+
+    number: int
+    ue: str
+    traffic: str
+    users: int
+    programs: int
+
+
+def simulates_flows(scenario: Scenario, session: Session) -> bool:
+    """Whether simulated users are beside the programs."""
+    flows = _flows(scenario, 1 + len(session.ues))
+    return any(session.keep_flows or flow.programs < flow.users for flow in flows)
+
+
+def left_out(scenario: Scenario, programs: int) -> str | None:
+    """Which flows never begin since the first UEs are programs, in words; None if there are none."""
+    found = [_told(flow) for flow in _flows(scenario, programs) if flow.programs]
+    if not found:
+        return None
+    return (
+        f"left out, since programs are in their place: {', '.join(found)} (--keep-flows simulates them too)"
+    )
+
+
+def _told(flow: _Flow) -> str:
+    whose = f"`{flow.ue}`"
+    if flow.programs < flow.users:
+        whose = f"the first {flow.programs} of {flow.users} `{flow.ue}`"
+    return f"flow {flow.number} ({flow.traffic}) of {whose}"
+
+
+def _flows(scenario: Scenario, programs: int) -> list[_Flow]:
+    content: dict[str, Any] = json.loads(scenario.core.to_json())
+    users, taken, rest = {}, {}, programs
+    for group in content["ue"]:
+        # Calls are no users.
+        count = group.get("count") or 0
+        users[group["name"]], taken[group["name"]] = count, min(count, rest)
+        rest -= taken[group["name"]]
+    flows = enumerate(content.get("flow", []))
+    return [
+        _Flow(number, flow["ue"], flow["traffic"], users[flow["ue"]], taken[flow["ue"]])
+        for number, flow in flows
+    ]

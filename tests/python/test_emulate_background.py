@@ -1,0 +1,87 @@
+"""``umts emulate`` beside simulated users: a program is in the place of the flows of its UE."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import polars
+import pytest
+from conftest import Umts
+from umtslab.emulate.background import left_out, simulates_flows
+from umtslab.emulate.session import Session
+from umtslab.scenario import Scenario
+
+GROUPS = """
+version = 1
+name = "groups"
+duration = "60 s"
+[[ue]]
+name = "alone"
+bearer = "ps-384"
+[[ue]]
+name = "three"
+count = 3
+bearer = "ps-384"
+[[flow]]
+ue = "alone"
+traffic = "ftp"
+start = "0 s"
+[[flow]]
+ue = "three"
+traffic = "file"
+size = "2 MB"
+start = "0 s"
+"""
+
+FETCH = "import urllib.request; print(len(urllib.request.urlopen('http://10.1.1.1/bytes/2000').read()))"
+
+
+@pytest.mark.parametrize(
+    ("programs", "said"),
+    [
+        (1, "flow 0 (ftp) of `alone` ("),
+        (2, "flow 0 (ftp) of `alone`, flow 1 (file) of the first 1 of 3 `three` ("),
+        (4, "flow 0 (ftp) of `alone`, flow 1 (file) of `three` ("),
+    ],
+)
+def test_it_is_said_whose_flows_are_left_out(programs: int, said: str) -> None:
+    scenario = Scenario.parse(GROUPS)
+    told = left_out(scenario, programs)
+    assert told is not None
+    assert said in told
+    others = tuple("true" for _ in range(programs - 1))
+    session = Session(scenario="", base_dir=".", seed=1, command=("true",), ues=others)
+    assert simulates_flows(scenario, session) == (programs < 4)
+
+
+def test_nothing_is_said_where_programs_have_no_flows() -> None:
+    of_others = Scenario.parse(GROUPS.replace('ue = "alone"\ntraffic', 'ue = "three"\ntraffic'))
+    assert left_out(of_others, 1) is None
+
+
+def run_of(umts: Umts, folder: Path, *options: str) -> tuple[Path, str]:
+    """The results of a short download in the place of `alone`, and what was said."""
+    file = folder / "groups.toml"
+    file.write_text(GROUPS, encoding="utf-8")
+    words = ["--record", "--scenario", str(file), *options, "--", sys.executable, "-c", FETCH]
+    done = umts("emulate", *words)
+    assert done.stdout.strip() == "2000"
+    (run,) = (folder / "results" / "runs").iterdir()
+    return run, done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("may_emulate")
+@pytest.mark.parametrize("keeps", [False, True])
+def test_a_program_is_in_the_place_of_its_ues_flow_unless_that_is_kept(
+    umts: Umts, tmp_path: Path, keeps: bool
+) -> None:
+    run, said = run_of(umts, tmp_path, *(["--keep-flows"] if keeps else []))
+    assert ("left out, since programs are in their place: flow 0 (ftp)" in said) == (not keeps)
+    simulated = polars.read_parquet(run / "series" / "simulated_connections.parquet")
+    assert sorted(set(simulated["ue"].to_list())) == ([0, 1, 2, 3] if keeps else [1, 2, 3])
+    assert json.loads((run / "emulation.json").read_text())["session"]["keep_flows"] == keeps
+    # What was left out is left out again.
+    assert "every event as in the emulation" in umts("replay", str(run)).stdout
