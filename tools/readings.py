@@ -1,29 +1,44 @@
-"""The verdicts on a document's claims under each reading of what it leaves open, as a table in Markdown.
+"""The verdicts on a document's claims under each reading of what it leaves open, as tables in Markdown.
 
     python tools/readings.py baiocchi2002 --out results/readings
+    python tools/readings.py rendon2004 --jobs 1
 
 ``reproductions/PAPER/readings.toml`` lists the readings: each is what ``umts reproduce PAPER --quick --set
-KEY=VALUE`` tells. Runs are kept in the output folder, and what is there already is not made again.
+KEY=VALUE`` tells, or another way to measure the same runs. The file may say how many runs there are and how
+long they are (``[runs]``), and name groups of claims (``[[group]]``): a table for each kind of group tells
+how many of its claims pass, fail and are inconclusive under each reading, and what ours is on average.
+Runs are kept in the output folder, and what is there already is not made again.
 """
 
 from __future__ import annotations
 
 import argparse
+import fnmatch
 import tomllib
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from umtslab.numbers import number
+from umtslab.reproduce.compare import Verdict
+from umtslab.reproduce.expression import parse
+from umtslab.reproduce.plan import Metric, Plan
 from umtslab.reproduce.report import turned
 from umtslab.reproduce.reproduction import Chapter, reproduce
-from umtslab.reproduce.selection import select
-from umtslab.store import open_store
+from umtslab.reproduce.selection import Part, select
+from umtslab.reproduce.verdict import Scored
+from umtslab.store import Store, open_store
 
 ROOT = Path(__file__).parents[1]
 
+# In the order of a cell of the groups' tables.
+_COUNTED = [Verdict.PASS, Verdict.FAIL, Verdict.INCONCLUSIVE]
+
 
 def main() -> None:
-    """Run every reading, and print the table."""
+    """Run every reading, and print the tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -31,36 +46,145 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=Path("results/readings"), help="where the runs are kept")
     parser.add_argument("--jobs", type=int, default=2, help="workers")
     words = parser.parse_args()
+    listed = Listed.of(words.paper)
+    outcomes = []
     print("| what is open | reading | verdicts that turn |\n|---|---|---|", flush=True)
     with open_store(words.out) as store:
-        for reading in readings(words.paper):
-            parts = select(ROOT / "reproductions", places(words.paper, reading))
-            changes = list(reading["set"].items())
-            chapters = reproduce(parts, store=store, data=ROOT, quick=True, jobs=words.jobs, changes=changes)
-            print(row(reading, chapters), flush=True)
+        for reading in listed.readings:
+            outcome = Outcome(reading, listed.outcome(reading, store, words.jobs))
+            print(outcome.row(), flush=True)
+            outcomes.append(outcome)
+    for line in listed.tables(outcomes):
+        print(line)
 
 
-def readings(paper: str) -> list[dict[str, Any]]:
-    """The readings of a document, in the order of its file."""
-    path = ROOT / "reproductions" / paper / "readings.toml"
-    rows: list[dict[str, Any]] = tomllib.loads(path.read_text(encoding="utf-8"))["reading"]
-    return rows
+@dataclass(frozen=True)
+class Outcome:
+    """What the claims that a reading is about say as scored, and with it."""
+
+    reading: Mapping[str, Any]
+    chapters: Sequence[Chapter]
+
+    def row(self) -> str:
+        """A line of the table: the claims whose verdict is not the scored one, by the way they turn."""
+        ways: dict[str, dict[str, None]] = {}
+        for chapter in self.chapters:
+            for scored, changed in turned(chapter):
+                name = scored.claim.id.removeprefix(f"{chapter.paper}.")
+                ways.setdefault(f"{scored.verdict} → {changed.verdict}", {})[f"`{name}`"] = None
+        words = [f"{way}: {', '.join(names)}" for way, names in sorted(ways.items())]
+        return f"| {self.reading['of']} | {self.reading['is']} | {'; '.join(words) or 'none'} |"
 
 
-def places(paper: str, reading: dict[str, Any]) -> list[str]:
-    """What of the document one of them is about."""
-    return [f"{paper}/{place}" for place in reading.get("only", [])] or [paper]
+@dataclass(frozen=True)
+class Listed:
+    """The readings of a document, and how its file wants them run and told."""
+
+    paper: str
+    readings: Sequence[Mapping[str, Any]]
+    runs: Mapping[str, Any]
+    groups: Sequence[Mapping[str, Any]]
+
+    @classmethod
+    def of(cls, paper: str) -> Listed:
+        """Those of a document, in the order of its file."""
+        path = ROOT / "reproductions" / paper / "readings.toml"
+        top = tomllib.loads(path.read_text(encoding="utf-8"))
+        return cls(paper, top["reading"], top.get("runs", {}), top.get("group", []))
+
+    # ── Running ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def outcome(self, reading: Mapping[str, Any], store: Store, jobs: int) -> list[Chapter]:
+        """The document's chapters as scored and with a reading."""
+        selection = [f"{self.paper}/{place}" for place in reading.get("only", [])] or [self.paper]
+        parts = [self.part(part) for part in select(ROOT / "reproductions", selection)]
+
+        def run(parts: Sequence[Part], changes: Sequence[tuple[str, str]] = ()) -> list[Chapter]:
+            return reproduce(parts, store=store, data=ROOT, quick=True, jobs=jobs, changes=changes)
+
+        if "set" in reading:
+            return run(parts, list(reading["set"].items()))
+        measured = [_measured_otherwise(part, reading["measured"]) for part in parts]
+        both = zip(run(parts), run(measured), strict=True)
+        return [replace(as_scored, changed=otherwise.scored) for as_scored, otherwise in both]
+
+    def part(self, part: Part) -> Part:
+        """A part of the document, run as often and as long as the file says."""
+        return _each_plan(part, self.as_told)
+
+    def as_told(self, plan: Plan) -> Plan:
+        """A plan, run as often and as long as the file says."""
+        settings = {**plan.quick_settings, **self.runs.get("set", {})}
+        return replace(plan, quick_runs=self.runs.get("number", plan.quick_runs), quick_settings=settings)
+
+    # ── Telling ─────────────────────────────────────────────────────────────────────────────────────────────
+
+    def tables(self, outcomes: Sequence[Outcome]) -> Iterator[str]:
+        """Tables of groups of claims, one for each `of` that they have."""
+        for of in dict.fromkeys(group["of"] for group in self.groups):
+            groups = [group for group in self.groups if group["of"] == of]
+            scored = list({e.claim.id: e for o in outcomes for c in o.chapters for e in c.scored}.values())
+            yield ""
+            yield f"| {of} | " + " | ".join(group["is"] for group in groups) + " |"
+            yield "|---" * (1 + len(groups)) + "|"
+            yield self.line("the document", groups, scored, _stated)
+            yield self.line("as scored", groups, scored, _told)
+            for outcome in outcomes:
+                changed = [entry for chapter in outcome.chapters for entry in chapter.changed]
+                if any(self.members(group, changed) for group in groups):
+                    name = f"{outcome.reading['of']}: {outcome.reading['is']}"
+                    yield self.line(name, groups, changed, _told)
+
+    def line(
+        self,
+        name: str,
+        groups: Iterable[Mapping[str, Any]],
+        entries: Sequence[Scored],
+        tell: Callable[[Sequence[Scored]], str],
+    ) -> str:
+        """A line of such a table."""
+        return f"| {name} | " + " | ".join(tell(self.members(group, entries)) for group in groups) + " |"
+
+    def members(self, group: Mapping[str, Any], entries: Sequence[Scored]) -> list[Scored]:
+        """The claims of a group."""
+        patterns = [f"{self.paper}.{pattern}" for pattern in group["claims"]]
+        return [e for e in entries if any(fnmatch.fnmatchcase(e.claim.id, like) for like in patterns)]
 
 
-def row(reading: dict[str, Any], chapters: Iterable[Chapter]) -> str:
-    """A line of the table: the claims whose verdict is not the scored one, by the way they turn."""
-    ways: dict[str, dict[str, None]] = {}
-    for chapter in chapters:
-        for scored, changed in turned(chapter):
-            name = scored.claim.id.removeprefix(f"{chapter.paper}.")
-            ways.setdefault(f"{scored.verdict} → {changed.verdict}", {})[f"`{name}`"] = None
-    words = [f"{way}: {', '.join(names)}" for way, names in sorted(ways.items())]
-    return f"| {reading['of']} | {reading['is']} | {'; '.join(words) or 'none'} |"
+def _each_plan(part: Part, change: Callable[[Plan], Plan]) -> Part:
+    return replace(part, plans=tuple(change(plan) for plan in part.plans))
+
+
+def _measured_otherwise(part: Part, formulas: Mapping[str, str]) -> Part:
+    """A part of which some quantities are computed by other formulas."""
+
+    def change(plan: Plan) -> Plan:
+        return replace(plan, metrics=tuple(otherwise(metric) for metric in plan.metrics))
+
+    def otherwise(metric: Metric) -> Metric:
+        formula = formulas.get(metric.name)
+        return metric if formula is None or metric.inputs else replace(metric, expr=parse(formula))
+
+    return _each_plan(part, change)
+
+
+def _told(entries: Sequence[Scored]) -> str:
+    """How many claims pass, fail, are inconclusive; then ours on average where each is a number."""
+    if not entries:
+        return ""
+    counted = Counter(entry.verdict for entry in entries)
+    words = " / ".join(str(counted[verdict]) for verdict in _COUNTED)
+    values = [entry.ours[0].summary.mean for entry in entries if len(entry.ours) == 1]
+    known = [value for value in values if value is not None]
+    is_number = all(entry.claim.kind == "value" for entry in entries) and len(known) == len(entries)
+    return f"{words}: {number(sum(known) / len(known), 3)}" if is_number else words
+
+
+def _stated(entries: Sequence[Scored]) -> str:
+    """What the document has on average, where each is a number."""
+    values = [entry.claim.expected for entry in entries if entry.claim.kind == "value"]
+    known = [value for value in values if not isinstance(value, str)]
+    return number(sum(known) / len(known), 3) if known and len(known) == len(entries) else ""
 
 
 if __name__ == "__main__":

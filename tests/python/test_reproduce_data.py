@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import shutil
 import tomllib
 from collections import Counter
@@ -321,18 +322,29 @@ def test_an_unknown_selection_lists_what_there_is(selection: str, listed: str) -
         select(ROOT, [selection])
 
 
-def test_each_reading_of_a_document_fits_the_scenarios_it_is_about() -> None:
-    listed = tomllib.loads((ROOT / "baiocchi2002" / "readings.toml").read_text(encoding="utf-8"))["reading"]
+@pytest.mark.parametrize("paper", ["baiocchi2002", "rendon2004"])
+def test_each_reading_of_a_document_fits_the_scenarios_it_is_about(paper: str) -> None:
+    listed = tomllib.loads((ROOT / paper / "readings.toml").read_text(encoding="utf-8"))["reading"]
     assert len(listed) > 25
     for reading in listed:
-        assert reading.keys() <= {"of", "is", "only", "set"}
-        changes = list(reading["set"].items())
-        places = [f"baiocchi2002/{place}" for place in reading.get("only", [])]
-        for part in select(ROOT, places or ["baiocchi2002"]):
+        assert reading.keys() <= {"of", "is", "only", "set", "measured"}
+        assert ("set" in reading) != ("measured" in reading), reading
+        changes = list(reading.get("set", {}).items())
+        places = [f"{paper}/{place}" for place in reading.get("only", [])]
+        for part in select(ROOT, places or [paper]):
             for plan in part.plans:
+                assert reading.get("measured", {}).keys() <= {metric.name for metric in plan.metrics}
                 wanted = wanted_points(plan, part.sweeps(plan), quick=True)
                 files = {plan.scenario_of(entry.point)[0]: entry for entry in wanted}
                 check_changes(plan, list(files.values()), SCENARIOS, changes)
+
+
+def test_each_group_of_claims_of_a_document_has_some() -> None:
+    listed = tomllib.loads((ROOT / "rendon2004" / "readings.toml").read_text(encoding="utf-8"))
+    claims = [claim.id.removeprefix("rendon2004.") for claim in load_claims(ROOT, "rendon2004")]
+    for group in listed["group"]:
+        for pattern in group["claims"]:
+            assert fnmatch.filter(claims, pattern), pattern
 
 
 @pytest.mark.parametrize("quick", [True, False])
