@@ -48,6 +48,7 @@ _SLOTS = (
     *("--set", "measure.slots=true", "--set", "measure.from=0 s"),
 )
 _CELLS = ("run", "scenarios/dsch-5km.toml", "--duration", "60 s", "--series", "--out", "results/cells")
+_STREETS = ("run", "scenarios/manhattan.toml", "--series", "--out", "results/streets")
 _SWEEP = ("sweep", "scenarios/ftp-on-fach.toml", "-P", "radio.bler=0.01,0.05,0.1")
 
 PICTURES = (
@@ -62,6 +63,7 @@ PICTURES = (
     Picture("slots.png", _SLOTS, ("results/slots", "slots", "--from", "8", "--until", "8.12")),
     Picture("budget.png", _ONE, ("results/one", "budget", "--connection", "7,9,13,15")),
     Picture("map.png", _CELLS, ("results/cells", "map"), colours=192),
+    Picture("streets.png", _STREETS, ("results/streets", "map"), colours=192),
 )
 
 

@@ -62,6 +62,37 @@ def test_every_cell_is_best_somewhere_and_none_much_more_than_others(town: Run) 
     assert max(shares) < 1.1 / 36
 
 
+STREETS = """
+version = 1
+name = "streets"
+duration = "30 s"
+[layout]
+[layout.streets]
+blocks = [4, 2]
+[propagation]
+model = "manhattan"
+[[cell]]
+name = "corner"
+[[ue]]
+name = "walker"
+count = 2
+mobility = { model = "manhattan" }
+"""
+
+
+def test_houses_of_a_town_are_drawn_and_who_walks_is_beside_them(tmp_path: Path) -> None:
+    figure = draw_map(stored(STREETS, tmp_path))
+    [axes] = figure.axes
+    [houses] = axes.collections[:1]
+    corners = [path.get_extents().extents for path in houses.get_paths()]
+    assert len(corners) == 8
+    assert corners[0] == pytest.approx((0.03, 0.03, 0.23, 0.23))
+    assert {text.get_text() for text in axes.texts} == {"1", "2", "3", "4"}
+    for line in axes.lines:
+        for x, y in np.array(line.get_xydata()):
+            assert not any(left < x < right and low < y < high for left, low, right, high in corners)
+
+
 def test_chosen_users_are_shown_for_the_chosen_time(town: Run) -> None:
     figure = draw_map(town, View(from_s=10.0, until_s=13.0, ues=(6,)))
     assert names(figure) == ["UE 6", "site"]

@@ -154,6 +154,11 @@ impl Scenario {
         Some((map.size, map.sites, map.cells, map.best))
     }
 
+    /// The houses between its streets, each with its left, lower, right and upper side in metres; none without streets.
+    fn houses(&self) -> Vec<[f64; 4]> {
+        umts_simulate::houses(&self.scenario)
+    }
+
     /// Where a user is at these times, which rise; none if it is in no layout.
     fn track(&self, ue: u16, times_s: Vec<f64>, seed: u64, run: u64) -> Option<Vec<[f64; 2]>> {
         let times: Vec<_> = times_s.into_iter().map(Duration::from_secs_f64).collect();

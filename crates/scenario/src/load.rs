@@ -208,7 +208,7 @@ fn complete_tdd_cells(scenario: &mut model::Scenario, tree: &Node) {
 fn complete_layout(scenario: &mut model::Scenario, tree: &Node) {
     let Some(layout) = &mut scenario.layout else { return };
     layout.complete();
-    scenario.propagation.get_or_insert_default();
+    scenario.propagation.get_or_insert_default().complete();
     scenario.handover.get_or_insert_default();
     let is_written = |key: &str| tree.find(key).1;
     for (i, cell) in scenario.cell.iter_mut().enumerate() {
@@ -219,7 +219,7 @@ fn complete_layout(scenario: &mut model::Scenario, tree: &Node) {
         cell.rach = cell.rach.take().filter(|_| is_written(&format!("cell.{i}.rach")));
     }
     for (i, ue) in scenario.ue.iter_mut().enumerate() {
-        ue.mobility.get_or_insert_with(Mobility::still);
+        ue.mobility.get_or_insert_with(Mobility::still).complete();
         if ue.cell.is_empty() {
             model::BEST.clone_into(&mut ue.cell);
         }

@@ -12,7 +12,7 @@ pub use bearers::capture_notes;
 pub use build::network_config;
 pub use draws::{Drawn, draw_errors, draw_traffic};
 pub use drive::{Outside, drive};
-pub use map::{Map, map, track};
+pub use map::{Map, houses, map, track};
 pub use run::{RunError, RunOptions, RunOutput, observe, run};
 pub use umts_stack::ids::UeId;
 pub use umts_stack::rnc::mac_sh::{Discipline, Seen, Tti, UserDiscipline, UserDisciplines, Wish};

@@ -14,7 +14,7 @@ pub struct Map {
     pub size: [f64; 2],
     /// Places of the sites.
     pub sites: Vec<[f64; 2]>,
-    /// The cells with the centres of their hexagons.
+    /// The cells with the centres of their hexagons, in streets with their stations.
     pub cells: Vec<(String, [f64; 2])>,
     /// The best cell of each point of a grid without shadows, row by row from below.
     pub best: Vec<u16>,
@@ -37,6 +37,14 @@ pub fn map(scenario: &Scenario, [columns, rows]: [u32; 2]) -> Option<Map> {
     let cells = named.map(|(number, cell)| (cell.name.clone(), metres(layout.centre(CellId(number as u16)))));
     let sites = layout.sites().iter().map(|site| metres(site.place)).collect();
     Some(Map { size: layout.size(), sites, cells: cells.collect(), best })
+}
+
+/// The houses between the streets of a scenario, each with its left, lower, right and upper side in metres; none without.
+pub fn houses(scenario: &Scenario) -> Vec<[f64; 4]> {
+    let layout = scenario.layout.as_ref().map(umts_scenario::model::Layout::config);
+    let streets = layout.as_ref().and_then(|layout| layout.streets());
+    let sides = |[low, high]: [Place; 2]| [low.x, low.y, high.x, high.y];
+    streets.into_iter().flat_map(|streets| streets.houses().map(sides)).collect()
 }
 
 /// Where user number `ue` is at these times in a run, which rise; none if it is in no layout.

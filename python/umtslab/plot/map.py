@@ -37,6 +37,9 @@ _HUES = (
 )
 
 
+_HOUSE = "#ececec"
+
+
 @dataclass(frozen=True)
 class _Ground:
     """A layout as it is drawn, in kilometres."""
@@ -45,6 +48,7 @@ class _Ground:
     sites: list[tuple[float, float]]
     centres: list[tuple[float, float]]
     best: Any
+    houses: list[tuple[float, float, float, float]]
 
 
 def draw_map(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
@@ -123,6 +127,7 @@ def _ground(scenario: _core.Scenario) -> _Ground:
         [(x / 1e3, y / 1e3) for x, y in sites],
         [(x / 1e3, y / 1e3) for _, (x, y) in cells],
         best,
+        [(left / 1e3, low / 1e3, right / 1e3, high / 1e3) for left, low, right, high in scenario.houses()],
     )
 
 
@@ -131,22 +136,44 @@ def _cells(axes: Axes, ground: _Ground) -> None:
     import numpy as np
     from matplotlib.colors import to_rgb
 
-    colours = np.array([to_rgb(_colour(cell)) for cell in range(len(ground.centres))])
+    sectors = len(ground.centres) // len(ground.sites)
+    colours = np.array([to_rgb(_colour(cell, sectors)) for cell in range(len(ground.centres))])
     width, height = ground.size
     axes.imshow(
         colours[ground.best], origin="lower", extent=(0, width, 0, height), interpolation="nearest", zorder=0
     )
+    _houses(axes, ground)
     if len(ground.centres) > _MOST_NUMBERED:
         return
+    # In streets the centre of a cell is its station: its number stands beside it.
+    beside = (5.0, 5.0) if ground.houses else (0.0, 0.0)
     for number, (x, y) in enumerate(ground.centres, start=1):
-        axes.text(
-            x, y, str(number), ha="center", va="center", fontsize=6.5 * scale(), color="#555555", zorder=2
+        axes.annotate(
+            str(number),
+            (x, y),
+            beside,
+            textcoords="offset points",
+            ha="center",
+            va="center",
+            fontsize=6.5 * scale(),
+            color="#555555",
+            zorder=2,
         )
 
 
-def _colour(cell: int) -> str:
-    site, sector = divmod(cell, 3)
-    return _HUES[site % len(_HUES)][sector]
+def _houses(axes: Axes, ground: _Ground) -> None:
+    """Grey over what is no street."""
+    from matplotlib.collections import PolyCollection
+
+    if ground.houses:
+        corners = [[(a, b), (c, b), (c, d), (a, d)] for a, b, c, d in ground.houses]
+        axes.add_collection(PolyCollection(corners, facecolors=_HOUSE, edgecolors="none", zorder=1))
+
+
+def _colour(cell: int, sectors: int) -> str:
+    site, sector = divmod(cell, sectors)
+    shade = sector if sectors > 1 else site // len(_HUES) % len(_HUES[0])
+    return _HUES[site % len(_HUES)][shade]
 
 
 def _tracks(run: Run, scenario: _core.Scenario, view: View) -> dict[int, list[list[float]]]:

@@ -2,7 +2,7 @@
 
 use umts_stack::environment::{Border, SECTORS};
 
-use super::problem;
+use super::{problem, streets};
 use crate::error::Problem;
 use crate::model::{BEST, Duplex, Layout, Mobility, MobilityModel, Scenario, Ue};
 use crate::tree::Node;
@@ -16,8 +16,14 @@ pub(super) fn check(scenario: &Scenario, tree: &Node) -> Result<(), Problem> {
     let Some(layout) = &scenario.layout else {
         return without(scenario, tree);
     };
+    if let Some(of) = &layout.streets {
+        streets::town(layout, of, tree)?;
+    }
     sites(layout, tree)?;
-    area(layout, tree)?;
+    if layout.streets.is_none() {
+        area(layout, tree)?;
+    }
+    streets::losses(scenario, layout, tree)?;
     one_cell(scenario, tree)?;
     for (i, ue) in scenario.ue.iter().enumerate() {
         in_best_cell(i, ue, tree)?;
@@ -90,9 +96,14 @@ fn sites(layout: &Layout, tree: &Node) -> Result<(), Problem> {
     }
     let number = layout.number_of_sites();
     if number > MOST_SITES {
-        let key = if layout.sites.is_some() { "layout.sites" } else { "layout.site" };
+        let key = match (&layout.sites, &layout.streets) {
+            (Some(_), _) => "layout.sites",
+            (None, Some(_)) if layout.site.is_empty() => "layout.streets.blocks",
+            (None, _) => "layout.site",
+        };
         let message = format!("{number} sites are too many");
-        let help = format!("a layout holds {MOST_SITES} at most, {SECTORS} cells each");
+        let sectors = if layout.streets.is_some() { 1 } else { SECTORS };
+        let help = format!("a layout holds {MOST_SITES} at most, {sectors} cells each");
         return Err(problem(tree, key, message).help(help));
     }
     Ok(())
@@ -170,6 +181,7 @@ fn moves(path: &str, mobility: &Mobility, layout: &Layout, tree: &Node) -> Resul
         return Err(problem(tree, &format!("{path}.file"), "this track is not followed")
             .help("write model = \"track\", or leave `file` out".to_owned()));
     }
+    streets::moves(path, mobility, layout, tree)?;
     let Some(place) = &mobility.place else { return Ok(()) };
     let wrong = |message: String, help: &str| {
         Err(problem(tree, &format!("{path}.place"), message).label("this place").help(help.to_owned()))

@@ -13,11 +13,11 @@ mod rlc;
 mod rrc;
 mod sectors;
 mod sharing;
+mod streets;
 mod tdd;
 mod traffic;
 
 use umts_stack::core_network::RedConfig;
-use umts_stack::environment::SECTORS;
 use umts_stack::ids::{FlowId, UeId};
 use umts_stack::radio::capacity::CapacityTrace;
 use umts_stack::radio::rlc::am::Discard;
@@ -97,7 +97,7 @@ fn cells(scenario: &Scenario) -> Vec<PlannedCell> {
     let Some(layout) = &scenario.layout else {
         return named.map(|(of, cell)| PlannedCell { name: cell.name.clone(), of }).collect();
     };
-    let sectors = 1..=layout.number_of_sites() * SECTORS as u64;
+    let sectors = 1..=layout.number_of_cells();
     let name = &scenario.cell[0].name;
     sectors.map(|number| PlannedCell { name: format!("{name}-{number}"), of: 0 }).collect()
 }

@@ -3,13 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 pub use umts_stack::environment::Border;
-use umts_stack::environment::{self, Place};
+use umts_stack::environment::{self, Place, SECTORS};
 use umts_units::{Angle, Length};
+
+use super::streets::Streets;
 
 /// The cell of users who are always in the best one.
 pub(crate) const BEST: &str = "best";
 
-/// Sites of three sectors; each sector is a cell after the one `[[cell]]`, `sector-1`, `sector-2`, … if that is its name.
+/// Sites of three sectors, or stations in streets; each sector is a cell after the one `[[cell]]`, `sector-1`, `sector-2`, … if that is its name.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Layout {
@@ -27,12 +29,15 @@ pub struct Layout {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Vec<Length>", extend("x-default" = "that of the hexagons", "x-range" = "two, above zero"))]
     pub area: Option<Vec<Length>>,
+    /// A town, in place of a lattice: its stations are in streets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streets: Option<Streets>,
     /// Sites one by one, in place of a lattice.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub site: Vec<Site>,
 }
 
-/// A site of three sectors.
+/// A site of three sectors, or a station in a street.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Site {
@@ -53,6 +58,7 @@ impl Default for Layout {
             sector_radius: Length::from_millimetres(500_000),
             border: Border::default(),
             area: None,
+            streets: None,
             site: Vec::new(),
         }
     }
@@ -61,22 +67,36 @@ impl Default for Layout {
 impl Layout {
     /// What the file leaves open.
     pub(crate) fn complete(&mut self) {
-        if self.site.is_empty() {
+        if self.site.is_empty() && self.streets.is_none() {
             self.sites.get_or_insert_with(|| vec![3, 4]);
         }
     }
 
     /// How many sites there are.
     pub fn number_of_sites(&self) -> u64 {
-        match &self.sites {
-            Some(lattice) => lattice.iter().map(|number| u64::from(*number)).product(),
-            None => self.site.len() as u64,
+        match (&self.sites, &self.streets) {
+            (Some(lattice), _) => lattice.iter().map(|number| u64::from(*number)).product(),
+            (None, Some(_)) if self.site.is_empty() => self.config().sites().len() as u64,
+            (None, _) => self.site.len() as u64,
         }
+    }
+
+    /// How many cells there are.
+    pub fn number_of_cells(&self) -> u64 {
+        self.number_of_sites() * if self.streets.is_some() { 1 } else { SECTORS as u64 }
     }
 
     /// The layout as the stack has it. What was not checked is a panic.
     pub fn config(&self) -> environment::Layout {
         let radius = self.sector_radius.metres();
+        if let Some(of) = &self.streets {
+            let streets = of.config(self.border);
+            let stations = self.site.iter().map(|site| site.config().place).collect::<Vec<_>>();
+            return match stations[..] {
+                [] => environment::Layout::in_streets(streets, of.stations, of.every),
+                _ => environment::Layout::town(streets, stations),
+            };
+        }
         let area = self.area.as_ref().map(|area| [area[0].metres(), area[1].metres()]);
         match &self.sites {
             Some(lattice) => {

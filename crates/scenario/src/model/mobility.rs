@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use umts_stack::environment::{Legs, MobilityConfig, Place, Track};
+use umts_stack::environment::{Legs, MobilityConfig, Place, Track, Walk};
 use umts_units::{Angle, Duration, Length, Probability, Speed};
 
 /// Where users are and how they move.
@@ -13,16 +13,27 @@ use umts_units::{Angle, Duration, Length, Probability, Speed};
 pub struct Mobility {
     /// By which rule; users of whom nothing is said stand still.
     pub model: MobilityModel,
-    /// How fast (`vehicular` only).
-    #[schemars(extend("x-max" = "500 km/h", "x-source" = "a reading; UMTS 30.03 (TR 101 112) B.1.8: 120 km/h, pedestrians 3 km/h"))]
-    pub speed: Speed,
+    /// How fast (`vehicular`, and `manhattan` on average).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Speed", extend("x-default" = "50 km/h; manhattan 3 km/h", "x-max" = "500 km/h", "x-source" = "a reading; UMTS 30.03 (TR 101 112) B.1.8: 120 km/h, pedestrians 3 km/h"))]
+    pub speed: Option<Speed>,
     /// How far it is from one place where they may turn to the next.
-    #[schemars(extend("x-min" = "1 m", "x-max" = "100 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8: 20 m, pedestrians 5 m"))]
-    pub leg: Length,
-    /// How likely they turn there.
-    #[schemars(extend("x-source" = "UMTS 30.03 (TR 101 112) B.1.8"))]
-    pub turn_probability: Probability,
-    /// By how much at most, to either side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Length", extend("x-default" = "20 m; manhattan 5 m", "x-min" = "1 m", "x-max" = "100 km", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8: 20 m, pedestrians 5 m"))]
+    pub leg: Option<Length>,
+    /// How likely they turn there, in streets at a crossing, to either side alike.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Probability", extend("x-default" = "0.2; manhattan 0.5", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8"))]
+    pub turn_probability: Option<Probability>,
+    /// Standard deviation of their speeds (`manhattan` only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Speed", extend("x-default" = "0.3 km/h", "x-max" = "500 km/h", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8"))]
+    pub speed_deviation: Option<Speed>,
+    /// How likely a leg has a new speed (`manhattan` only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Probability", extend("x-default" = "0.2", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8.1.2"))]
+    pub speed_change: Option<Probability>,
+    /// By how much at most, to either side (`vehicular` only).
     #[schemars(extend("x-max" = "180 deg", "x-source" = "UMTS 30.03 (TR 101 112) B.1.8"))]
     pub turn: Angle,
     /// Where they are at first, from the corner of the area; anywhere if absent.
@@ -47,18 +58,24 @@ pub enum MobilityModel {
     Still,
     /// On straight legs, at one speed, with a turn now and then.
     Vehicular,
+    /// Along streets, on foot, to another street at some crossings; `layout.streets` only.
+    Manhattan,
     /// As a file says.
     Track,
 }
 
+/// Of what the loader fills in.
+const COMPLETE: &str = "the loader completes it";
+
 impl Default for Mobility {
     fn default() -> Self {
-        let Legs { turning, .. } = Legs::vehicular(0.0);
         Mobility {
             model: MobilityModel::Vehicular,
-            speed: Speed::from_metres_per_hour(50_000),
-            leg: Length::from_millimetres(20_000),
-            turn_probability: Probability::new(turning).expect("a probability"),
+            speed: None,
+            leg: None,
+            turn_probability: None,
+            speed_deviation: None,
+            speed_change: None,
             turn: Angle::from_millidegrees(45_000),
             place: None,
             file: None,
@@ -73,7 +90,21 @@ impl Mobility {
         Mobility { model: MobilityModel::Still, ..Mobility::default() }
     }
 
-    /// The rule as the stack has it. A track that was not read is a panic.
+    /// What the file leaves open: who walks is slower than who drives.
+    pub(crate) fn complete(&mut self) {
+        let is_on_foot = self.model == MobilityModel::Manhattan;
+        let (metres_per_hour, millimetres, turning) =
+            if is_on_foot { (3_000, 5_000, 0.5) } else { (50_000, 20_000, Legs::vehicular(0.0).turning) };
+        self.speed.get_or_insert(Speed::from_metres_per_hour(metres_per_hour));
+        self.leg.get_or_insert(Length::from_millimetres(millimetres));
+        self.turn_probability.get_or_insert(Probability::new(turning).expect("a probability"));
+        if is_on_foot {
+            self.speed_deviation.get_or_insert(Speed::from_metres_per_hour(300));
+            self.speed_change.get_or_insert(Probability::new(0.2).expect("a probability"));
+        }
+    }
+
+    /// The rule as the stack has it. A track that was not read, and what was not completed, is a panic.
     pub fn config(&self) -> MobilityConfig {
         let place = self.place.as_ref().map(|place| Place { x: place[0].metres(), y: place[1].metres() });
         match self.model {
@@ -83,10 +114,18 @@ impl Mobility {
                 None => MobilityConfig::Still,
             },
             MobilityModel::Vehicular => MobilityConfig::Legs(Legs {
-                speed: self.speed.metres_per_second(),
-                length: self.leg.metres(),
-                turning: self.turn_probability.value(),
+                speed: self.speed.expect(COMPLETE).metres_per_second(),
+                length: self.leg.expect(COMPLETE).metres(),
+                turning: self.turn_probability.expect(COMPLETE).value(),
                 most: self.turn.radians(),
+                begins: place,
+            }),
+            MobilityModel::Manhattan => MobilityConfig::Walk(Walk {
+                speed: self.speed.expect(COMPLETE).metres_per_second(),
+                deviation: self.speed_deviation.expect(COMPLETE).metres_per_second(),
+                changing: self.speed_change.expect(COMPLETE).value(),
+                leg: self.leg.expect(COMPLETE).metres(),
+                turning: self.turn_probability.expect(COMPLETE).value(),
                 begins: place,
             }),
             MobilityModel::Track => MobilityConfig::Track(self.track.clone().expect("it was read")),

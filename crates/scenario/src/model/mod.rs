@@ -24,6 +24,7 @@ mod propagation;
 mod radio;
 mod rlc;
 mod rrc;
+mod streets;
 mod tcp;
 mod tdd;
 mod traffic;
@@ -58,6 +59,7 @@ pub use rlc::{
     MissingPduIndication, MrwAcknowledgment, Piggyback, Rlc, RlcHeader, RlcMode, SduDiscard, StatusFormat,
 };
 pub use rrc::{DataWhileSwitching, Promotion, RestingState, RlcAtSwitch, Rrc, StatePower};
+pub use streets::{Stations, StreetLoss, Streets};
 pub use tcp::{
     ChargedOptions, Nagle, PythonClass, RtoRule, SlowStart, Tcp, TcpConnection, TcpKeys, TcpProfile,
     TcpVariant, Window,

@@ -6,6 +6,7 @@ pub use umts_stack::environment::PathLoss;
 use umts_stack::environment::{self, PropagationConfig, ShadowingConfig};
 use umts_units::{Angle, Db, Frequency, Length, Probability};
 
+use super::streets::StreetLoss;
 use crate::text::word_unlimited;
 
 /// Path loss, antennas and shadows.
@@ -31,7 +32,10 @@ pub struct Propagation {
     #[serde(with = "word_unlimited")]
     #[schemars(with = "crate::text::Unlimited<Length>", extend("x-min" = "100 m", "x-source" = "docs/cells.md: what a reach costs"))]
     pub reach: Option<Length>,
-    /// The antennas of the sectors.
+    /// Along streets (`manhattan` only).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub streets: Option<StreetLoss>,
+    /// The antennas of the sectors; in streets one of the same gain, which looks everywhere.
     pub antenna: Antenna,
     /// Shadows of what stands in between.
     pub shadowing: Shadowing,
@@ -80,6 +84,7 @@ impl Default for Propagation {
             floors: config.floors,
             minimum_coupling_loss: Db(config.minimum_coupling_db),
             reach: None,
+            streets: None,
             antenna: Antenna::default(),
             shadowing: Shadowing::default(),
         }
@@ -110,6 +115,13 @@ impl Default for Shadowing {
 }
 
 impl Propagation {
+    /// What the file leaves open.
+    pub(crate) fn complete(&mut self) {
+        if self.model == PathLoss::Manhattan {
+            self.streets.get_or_insert_default();
+        }
+    }
+
     /// Path loss and antennas as the stack has them.
     pub fn config(&self) -> PropagationConfig {
         PropagationConfig {
@@ -124,6 +136,7 @@ impl Propagation {
             },
             minimum_coupling_db: self.minimum_coupling_loss.0,
             reach_m: self.reach.map_or(f64::INFINITY, Length::metres),
+            streets: self.streets.unwrap_or_default().config(),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use umts_scenario::model::MobilityModel;
 use umts_scenario::{Loaded, Scenario, ScenarioError};
-use umts_stack::environment::{Border, MobilityConfig, PropagationConfig, ShadowingConfig};
+use umts_stack::environment::{Border, MobilityConfig, PropagationConfig, ShadowingConfig, StreetLossConfig};
 
 /// One user in a layout; `LAYOUT` stands in `[layout]`, `UE` in `[[ue]]`, `REST` at the end.
 const SMALL: &str = "version = 1\nduration = \"10 s\"\n[layout]\nLAYOUT\n[[ue]]\nname = \"user\"\nUE\nREST\n";
@@ -206,6 +206,132 @@ fn each_mistake_in_a_layout_is_named_where_it_stands() {
             "0 dB to 30 dB",
         ),
         ("REST", "[propagation]\nreach = \"10 m\"", "propagation.reach", "cannot be 10 m", "100 m"),
+    ];
+    for (place, keys, path, message, help) in cases {
+        mistake(&with(place, keys), path, message, help);
+    }
+}
+
+/// A user in a town; `TOWN` stands in `[layout.streets]`, the rest as in `SMALL`.
+fn town(place: &str, keys: &str) -> String {
+    let text = "version = 1\nduration = \"10 s\"\n[layout]\nLAYOUT\n[layout.streets]\nTOWN\n[propagation]\nmodel = \"manhattan\"\n[[ue]]\nname = \"user\"\nUE\nREST\n";
+    let text = text.replacen(&format!("\n{place}\n"), &format!("\n{keys}\n"), 1);
+    ["LAYOUT", "TOWN", "UE", "REST"]
+        .iter()
+        .fold(text, |text, place| text.replace(&format!("\n{place}\n"), "\n\n"))
+}
+
+#[test]
+fn a_town_has_a_cell_at_every_second_crossing_and_users_on_foot() {
+    let scenario = loaded(&town("UE", "mobility = { model = \"manhattan\" }"));
+    assert_eq!(scenario.plan().cells.len(), 18);
+    let environment = scenario.environment().expect("it has one");
+    assert_eq!((environment.layout.cells(), environment.layout.size()), (18, [1380.0, 1380.0]));
+    assert_eq!(environment.propagation.streets, StreetLossConfig::default());
+    let mobility = scenario.ue[0].mobility.as_ref().expect("he moves");
+    let MobilityConfig::Walk(walk) = mobility.config() else { panic!("on foot") };
+    assert_eq!((walk.speed, walk.deviation), (3000.0 / 3600.0, 300.0 / 3600.0));
+    assert_eq!((walk.leg, walk.turning, walk.changing), (5.0, 0.5, 0.2));
+    let listed = town("REST", "[[layout.site]]\nx = \"15 m\"\ny = \"130 m\"");
+    assert_eq!(loaded(&listed).environment().expect("it has one").layout.cells(), 1);
+}
+
+#[test]
+fn each_mistake_in_a_town_is_named_where_it_stands() {
+    let cases: &[(&str, &str, &str, &str, &str)] = &[
+        ("LAYOUT", "sites = [3, 4]", "layout.sites", "on no lattice", "streets.stations"),
+        (
+            "LAYOUT",
+            "area = [\"1 km\", \"1 km\"]",
+            "layout.area",
+            "of the blocks and streets",
+            "leave `area` out",
+        ),
+        ("TOWN", "blocks = [6]", "layout.streets.blocks", "not 1 numbers", "blocks = [6, 6]"),
+        ("TOWN", "blocks = [0, 6]", "layout.streets.blocks", "no town", "1 to 100"),
+        ("TOWN", "blocks = [7, 6]", "layout.streets.blocks", "does not close", "blocks = [8, 6]"),
+        ("TOWN", "every = 0", "layout.streets.every", "cannot be 0", "1 to 100"),
+        ("TOWN", "blocks = [100, 100]", "layout.streets.blocks", "5000 sites are too many", "1 cells each"),
+        ("TOWN", "width = \"0 m\"", "layout.streets.width", "cannot be 0 m", "1 m to 1 km"),
+        (
+            "REST",
+            "[[layout.site]]\nx = \"100 m\"\ny = \"100 m\"",
+            "layout.site.0",
+            "are in a house",
+            "the middle of the first 15 m",
+        ),
+        (
+            "REST",
+            "[[layout.site]]\nx = \"15 m\"\ny = \"2 km\"",
+            "layout.site.0",
+            "area of 1380 m by 1380 m",
+            "within the area",
+        ),
+        (
+            "UE",
+            "mobility = { speed = \"50 km/h\" }",
+            "ue.0.mobility.model",
+            "goes through houses",
+            "model = \"manhattan\"",
+        ),
+        (
+            "UE",
+            "mobility = { model = \"manhattan\", leg = \"300 m\" }",
+            "ue.0.mobility.leg",
+            "several crossings",
+            "leg = \"5 m\"",
+        ),
+        (
+            "UE",
+            "mobility = { model = \"manhattan\", place = [\"100 m\", \"100 m\"] }",
+            "ue.0.mobility.place",
+            "in a house",
+            "230 m further",
+        ),
+        (
+            "REST",
+            "[propagation.streets]\ncorner = -1.0",
+            "propagation.streets.corner",
+            "cannot be -1",
+            "0 to 10",
+        ),
+    ];
+    for (place, keys, path, message, help) in cases {
+        mistake(&town(place, keys), path, message, help);
+    }
+}
+
+#[test]
+fn without_streets_nobody_follows_them() {
+    let cases: &[(&str, &str, &str, &str, &str)] = &[
+        (
+            "REST",
+            "[propagation]\nmodel = \"manhattan\"",
+            "propagation.model",
+            "there are none",
+            "add [layout.streets]",
+        ),
+        (
+            "REST",
+            "[propagation.streets]\ncorner = 1.0",
+            "propagation.streets",
+            "nothing is lost",
+            "model = \"manhattan\"",
+        ),
+        (
+            "UE",
+            "mobility = { model = \"manhattan\" }",
+            "ue.0.mobility.model",
+            "no streets",
+            "model = \"vehicular\"",
+        ),
+        (
+            "UE",
+            "mobility = { speed_change = 0.5 }",
+            "ue.0.mobility.speed_change",
+            "only who walks",
+            "leave it out",
+        ),
     ];
     for (place, keys, path, message, help) in cases {
         mistake(&with(place, keys), path, message, help);

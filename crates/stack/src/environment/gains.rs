@@ -36,17 +36,26 @@ impl Run {
 }
 
 impl Gains {
-    /// Nothing yet of these sites, whose numbers rise.
+    /// Nothing yet of these sites of three sectors, whose numbers rise.
     pub fn of_sites(sites: Vec<u16>) -> Self {
+        Gains::of_all(sites, SECTORS)
+    }
+
+    /// Nothing yet of these stations of one cell, whose numbers rise.
+    pub fn of_stations(stations: Vec<u16>) -> Self {
+        Gains::of_all(stations, 1)
+    }
+
+    fn of_all(sites: Vec<u16>, sectors: usize) -> Self {
         let mut runs: Vec<Run> = Vec::new();
         for (at, site) in sites.iter().enumerate() {
-            let [at, first] = [at as u16, *site].map(|number| number * SECTORS as u16);
+            let [at, first] = [at as u16, *site].map(|number| number * sectors as u16);
             match runs.last_mut() {
-                Some(run) if run.end == first => run.end += SECTORS as u16,
-                _ => runs.push(Run { first, end: first + SECTORS as u16, at }),
+                Some(run) if run.end == first => run.end += sectors as u16,
+                _ => runs.push(Run { first, end: first + sectors as u16, at }),
             }
         }
-        let of = vec![0.0; sites.len() * SECTORS];
+        let of = vec![0.0; sites.len() * sectors];
         Gains { sites, runs, of }
     }
 
@@ -59,6 +68,11 @@ impl Gains {
     #[inline]
     pub fn each_site(&mut self) -> impl Iterator<Item = (usize, &mut [f64; SECTORS])> {
         self.sites.iter().map(|&site| usize::from(site)).zip(self.of.as_chunks_mut().0)
+    }
+
+    /// The stations of streets, which have a cell each, with their gains.
+    pub fn each_station(&mut self) -> impl Iterator<Item = (usize, &mut f64)> {
+        self.sites.iter().map(|&site| usize::from(site)).zip(&mut self.of)
     }
 
     /// Adds the same to each cell that is heard, so much in all: what arrives of the rest, which send as these do.

@@ -1,14 +1,15 @@
 //! Where sites stand, which hexagon each sector is meant for, and what becomes of who leaves the area.
 //!
-//! Three sector hexagons of side R meet at their site, one behind each antenna: the centre of a sector lies R in front of
+//! Sites are on a lattice, in the streets of a town, or where a list says. On a lattice three sector hexagons of side R meet at their site, one behind each antenna: the centre of a sector lies R in front of
 //! it, its far corner 2R. Sites are 3R apart on a triangular lattice, so rows are 3R √3/2 apart and odd ones begin half a
 //! column later.
 
 use std::f64::consts::PI;
 
+use super::streets::{Stations, Streets};
 use crate::ids::CellId;
 
-/// Sectors of a site; each is a cell.
+/// Sectors of a site that has hexagons; each is a cell.
 pub const SECTORS: usize = 3;
 
 /// A place, in metres from the corner of the area; also the way from one place to another.
@@ -46,7 +47,7 @@ pub enum Border {
     Reflect,
 }
 
-/// Three antennas on a mast.
+/// Antennas on a mast: three, or in a street one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Site {
     /// Where it stands.
@@ -62,6 +63,7 @@ pub struct Layout {
     sector_radius: f64,
     border: Border,
     size: [f64; 2],
+    streets: Option<Streets>,
 }
 
 impl Layout {
@@ -89,22 +91,49 @@ impl Layout {
             azimuth: 0.0,
         };
         let sites = (0..rows).flat_map(|r| (0..columns).map(move |c| site(r, c))).collect();
-        Layout { sites, sector_radius, border, size }
+        Layout { sites, sector_radius, border, size, streets: None }
     }
 
     /// These sites, in an area of this size.
     pub fn of(sites: Vec<Site>, sector_radius: f64, border: Border, size: [f64; 2]) -> Self {
-        Layout { sites, sector_radius, border, size }
+        Layout { sites, sector_radius, border, size, streets: None }
     }
 
-    /// The sites; cell 3s + k is sector k of site s.
+    /// Stations in streets, each with one antenna that looks everywhere: a cell. Each street has one every so many blocks.
+    pub fn in_streets(streets: Streets, stand: Stations, every: u32) -> Self {
+        Layout::town(streets, streets.stations(stand, every))
+    }
+
+    /// Stations at these places of streets.
+    pub fn town(streets: Streets, stations: Vec<Place>) -> Self {
+        let site = |place| Site { place, azimuth: 0.0 };
+        Layout {
+            sites: stations.into_iter().map(site).collect(),
+            sector_radius: streets.period() / 2.0,
+            border: streets.border,
+            size: streets.size(),
+            streets: Some(streets),
+        }
+    }
+
+    /// The streets, if there are any.
+    pub fn streets(&self) -> Option<&Streets> {
+        self.streets.as_ref()
+    }
+
+    /// Cells of a site.
+    pub fn sectors(&self) -> usize {
+        if self.streets.is_some() { 1 } else { SECTORS }
+    }
+
+    /// The sites; cell 3s + k is sector k of site s, in streets cell s is site s.
     pub fn sites(&self) -> &[Site] {
         &self.sites
     }
 
     /// How many cells there are.
     pub fn cells(&self) -> usize {
-        self.sites.len() * SECTORS
+        self.sites.len() * self.sectors()
     }
 
     /// Side of a sector's hexagon.
@@ -122,7 +151,12 @@ impl Layout {
         self.size
     }
 
-    /// The place at these shares of width and height: uniform if they are.
+    /// The place of who may be anywhere, for two shares: uniform in the area if they are, in streets uniform in those.
+    pub fn anywhere(&self, shares: [f64; 2]) -> Place {
+        self.streets.map_or_else(|| self.at(shares), |streets| self.within(streets.anywhere(shares)))
+    }
+
+    /// The place at these shares of width and height.
     pub fn at(&self, shares: [f64; 2]) -> Place {
         Place { x: shares[0] * self.size[0], y: shares[1] * self.size[1] }
     }
@@ -169,8 +203,11 @@ impl Layout {
         near
     }
 
-    /// The centre of a sector's hexagon.
+    /// The centre of a sector's hexagon; in streets the station.
     pub fn centre(&self, cell: CellId) -> Place {
+        if self.streets.is_some() {
+            return self.sites[cell.index()].place;
+        }
         let site = &self.sites[cell.index() / SECTORS];
         let angle = site.azimuth + (cell.index() % SECTORS) as f64 * THIRD;
         self.within(site.place.ahead(self.sector_radius, [libm::cos(angle), libm::sin(angle)]))

@@ -1,4 +1,4 @@
-//! Where a mobile is: still, on legs that turn now and then, or on a track that was recorded.
+//! Where a mobile is: still, on legs that turn now and then, in streets, or on a track that was recorded.
 //!
 //! How far it went follows from the time alone, and where it turns from draws addressed by the leg, so nobody has to look
 //! meanwhile: a user who slept is brought up to date leg by leg.
@@ -10,6 +10,7 @@ use umts_kernel::random::AddressedStream;
 use umts_units::Duration;
 
 use super::layout::{Layout, Place};
+use super::walk::{Walk, Walker};
 
 /// How a mobile moves.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -19,6 +20,8 @@ pub enum MobilityConfig {
     Still,
     /// On straight legs.
     Legs(Legs),
+    /// In streets.
+    Walk(Walk),
     /// As recorded.
     Track(Arc<Track>),
 }
@@ -103,6 +106,8 @@ pub struct Way {
     heading: f64,
     /// Its cosine and sine.
     direction: [f64; 2],
+    /// Of who walks in streets.
+    walker: Option<Box<Walker>>,
 }
 
 /// Draws of a mobile at a leg. From 8 on they are of its shadows.
@@ -113,6 +118,9 @@ const TURN: u32 = 4;
 
 impl Way {
     /// Of who appears at a place, or anywhere.
+    ///
+    /// # Panics
+    /// Where somebody walks in a layout without streets.
     pub fn new(
         mobility: &MobilityConfig,
         place: Option<Place>,
@@ -122,11 +130,19 @@ impl Way {
         let first = draws.tti(0);
         let said = match mobility {
             MobilityConfig::Legs(legs) => legs.begins,
+            MobilityConfig::Walk(walk) => walk.begins,
             _ => None,
         };
-        let begins = place.or(said).unwrap_or_else(|| layout.at(PLACE.map(|axis| first.uniform(axis))));
+        let begins = place.or(said).unwrap_or_else(|| layout.anywhere(PLACE.map(|axis| first.uniform(axis))));
         let heading = TAU * first.uniform(HEADING);
-        Way { mobility: mobility.clone(), begins, leg: 0, heading, direction: direction(heading) }
+        let walker = match mobility {
+            MobilityConfig::Walk(walk) => {
+                let streets = layout.streets().expect("it was checked that there are streets");
+                Some(Box::new(Walker::new(walk, begins, streets, first.uniform(HEADING))))
+            }
+            _ => None,
+        };
+        Way { mobility: mobility.clone(), begins, leg: 0, heading, direction: direction(heading), walker }
     }
 
     /// Where the mobile is in the area, so long after it appeared, and how far it went. Time does not go back.
@@ -138,6 +154,11 @@ impl Way {
                 let legs = *legs;
                 let travelled = legs.speed * since.as_secs();
                 (self.on_legs(legs, travelled, draws), travelled)
+            }
+            MobilityConfig::Walk(walk) => {
+                let walker = self.walker.as_mut().expect("who walks has a walker");
+                let streets = layout.streets().expect("it was checked that there are streets");
+                walker.at(since.as_secs(), walk, streets, draws)
             }
             MobilityConfig::Track(track) => track.at(since),
         };

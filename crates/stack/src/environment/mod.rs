@@ -15,6 +15,9 @@ pub mod propagation;
 mod quick;
 mod reach;
 pub mod shadowing;
+mod street_loss;
+mod streets;
+mod walk;
 
 #[cfg(test)]
 mod tests;
@@ -27,11 +30,15 @@ pub use layout::{Border, Layout, Place, SECTORS, Site};
 pub use mobility::{Legs, MobilityConfig, Track};
 pub use propagation::{Antenna, PathLoss, PropagationConfig};
 pub use shadowing::ShadowingConfig;
+pub use street_loss::StreetLossConfig;
+pub use streets::{Spot, Stations, Streets};
+pub use walk::Walk;
 
 use mobility::Way;
 use propagation::Propagation;
 use reach::Reach;
 use shadowing::{Shadowing, Shadows};
+use street_loss::StreetLoss;
 
 /// Where cells are and what lies between them and mobiles.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +56,8 @@ pub struct EnvironmentConfig {
 pub struct Environment {
     layout: Layout,
     propagation: Propagation,
+    /// What streets do to losses, where they are followed.
+    along_streets: Option<StreetLoss>,
     shadowing: Shadowing,
     reach: Reach,
     streams: Streams,
@@ -82,11 +91,25 @@ impl Environment {
     /// For this configuration, with the draws of a run.
     pub fn new(config: &EnvironmentConfig, streams: &Streams) -> Self {
         let propagation = Propagation::new(&config.propagation);
+        let is_manhattan = config.propagation.path_loss == PathLoss::Manhattan;
+        let along_streets =
+            if is_manhattan { StreetLoss::new(&config.propagation, &config.layout) } else { None };
+        let layout = config.layout.clone();
+        let mean = |site: usize, place: Place, half: [f64; 2]| match layout.streets() {
+            None => propagation.mean_gain(layout.way(layout.sites()[site].place, place)),
+            Some(streets) => {
+                let around = streets.places_around(place, half);
+                let gain =
+                    |at: &Place| in_street(&propagation, along_streets.as_ref(), &layout, site, *at, 0.0);
+                around.iter().map(gain).sum::<f64>() / around.len() as f64
+            }
+        };
         Environment {
-            reach: Reach::new(&config.layout, &propagation, config.propagation.reach_m),
-            propagation,
+            reach: Reach::new(&layout, config.propagation.reach_m, mean),
             shadowing: Shadowing::new(&config.shadowing),
-            layout: config.layout.clone(),
+            layout,
+            propagation,
+            along_streets,
             streams: *streams,
         }
     }
@@ -118,13 +141,23 @@ impl Environment {
         let before = mobile.gains.sites();
         if heard.sites != before {
             self.shadowing.change_sites(&mut mobile.shadows, &mobile.draws, before, &heard.sites);
-            mobile.gains = Gains::of_sites(heard.sites.clone());
+            mobile.gains = match self.layout.streets() {
+                None => Gains::of_sites(heard.sites.clone()),
+                Some(_) => Gains::of_stations(heard.sites.clone()),
+            };
         }
         self.shadowing.advance(&mut mobile.shadows, &heard.sites, &mobile.draws, travelled);
-        for (among, (number, gains)) in mobile.gains.each_site().enumerate() {
-            let shadow = self.shadowing.of_site(&mobile.shadows, among);
-            let site = &self.layout.sites()[number];
-            self.propagation.gains(self.layout.way(site.place, place), site.azimuth, shadow, gains);
+        if self.layout.streets().is_none() {
+            for (among, (number, gains)) in mobile.gains.each_site().enumerate() {
+                let shadow = self.shadowing.of_site(&mobile.shadows, among);
+                let site = &self.layout.sites()[number];
+                self.propagation.gains(self.layout.way(site.place, place), site.azimuth, shadow, gains);
+            }
+        } else {
+            for (among, (number, gain)) in mobile.gains.each_station().enumerate() {
+                let shadow = self.shadowing.of_site(&mobile.shadows, among);
+                *gain = self.in_street(number, place, shadow);
+            }
         }
         if heard.rest > 0.0 {
             mobile.gains.add_rest(heard.rest * self.shadowing.of_others(&mobile.shadows));
@@ -133,9 +166,32 @@ impl Environment {
 
     /// The share of the power of each cell that reaches a place without shadows, written over `gains`.
     pub fn gains_at(&self, place: Place, gains: &mut [f64]) {
+        if self.layout.streets().is_some() {
+            let of = |station| self.in_street(station, place, 0.0);
+            return gains.iter_mut().enumerate().for_each(|(station, gain)| *gain = of(station));
+        }
         let (gains, _) = gains.as_chunks_mut::<SECTORS>();
         for (site, gains) in self.layout.sites().iter().zip(gains) {
             self.propagation.gains(self.layout.way(site.place, place), site.azimuth, 0.0, gains);
         }
+    }
+
+    fn in_street(&self, station: usize, place: Place, shadow: f64) -> f64 {
+        in_street(&self.propagation, self.along_streets.as_ref(), &self.layout, station, place, shadow)
+    }
+}
+
+/// The gain of a station in streets: along them if they are followed, else straight through the houses.
+fn in_street(
+    propagation: &Propagation,
+    along_streets: Option<&StreetLoss>,
+    layout: &Layout,
+    station: usize,
+    place: Place,
+    shadow: f64,
+) -> f64 {
+    match along_streets {
+        Some(losses) => losses.gain(station, layout, place, shadow),
+        None => propagation.gain_of_one(layout.way(layout.sites()[station].place, place), shadow),
     }
 }

@@ -7,6 +7,7 @@ use std::f64::consts::{LOG2_10, PI};
 
 use super::layout::{Place, SECTORS, THIRD};
 use super::quick::{Quick, smaller, turned};
+use super::street_loss::StreetLossConfig;
 
 /// Which loss grows how with the distance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -18,6 +19,8 @@ pub enum PathLoss {
     Vehicular,
     /// UMTS 30.03 B.1.4.1.2: antennas in the street, `40 log R + 30 log f + 49` dB.
     Pedestrian,
+    /// UMTS 30.03 B.1.4.1.2: antennas in streets, along which power goes around corners; `layout.streets` only.
+    Manhattan,
     /// UMTS 30.03 B.1.4.1.1: inside of an office, `37 + 30 log R + 18.3 n^((n + 2)/(n + 1) - 0.46)` dB, R in metres.
     IndoorOffice,
 }
@@ -61,6 +64,8 @@ pub struct PropagationConfig {
     pub minimum_coupling_db: f64,
     /// Of sites farther than this, in metres, the mean arrives; infinite where each is heard everywhere.
     pub reach_m: f64,
+    /// What is lost in streets; for [`PathLoss::Manhattan`].
+    pub streets: StreetLossConfig,
 }
 
 impl Default for PropagationConfig {
@@ -73,6 +78,7 @@ impl Default for PropagationConfig {
             antenna: Antenna { net_gain_db: 0.0, beamwidth_deg: 70.0, front_to_back_db: 20.0 },
             minimum_coupling_db: 70.0,
             reach_m: f64::INFINITY,
+            streets: StreetLossConfig::default(),
         }
     }
 }
@@ -108,6 +114,8 @@ impl PropagationConfig {
                     slope: 40.0 * (1.0 - 4e-3 * height),
                 }
             }
+            // In sight of each other.
+            PathLoss::Manhattan => self.free_space(),
             PathLoss::Pedestrian => Line { at_1_km: 49.0 + 30.0 * log_f, slope: 40.0 },
             PathLoss::IndoorOffice => {
                 let n = f64::from(self.floors);
@@ -172,6 +180,11 @@ impl Propagation {
     /// The gain of a site on average over where its antennas look, all of its sectors together, for who is this way from it.
     pub fn mean_gain(&self, way: Place) -> f64 {
         self.around * self.quick.exp2(smaller(self.in_front(way), self.most))
+    }
+
+    /// The gain of an antenna that looks everywhere, for who is this way from it; `shadow` as below.
+    pub fn gain_of_one(&self, way: Place, shadow: f64) -> f64 {
+        self.quick.exp2(smaller(self.in_front(way) + shadow, self.most))
     }
 
     /// What arrives where an antenna looks.

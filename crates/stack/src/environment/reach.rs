@@ -1,11 +1,11 @@
 //! Which sites are heard where, and what arrives of all others together.
 //!
 //! The area is cut into squares. In each of them the sites within reach of its middle are heard one by one, and of what is
-//! farther the mean is known: the gain of its sites without shadows, antennas averaged over a turn. So who moves looks up
+//! farther the mean is known: the gain of its sites without shadows, antennas averaged over a turn, in streets over those of the
+//! square. So who moves looks up
 //! where it is, whatever the number of sites.
 
 use super::layout::{Layout, Place};
-use super::propagation::Propagation;
 
 /// Squares in the length of a reach.
 const SQUARES: f64 = 8.0;
@@ -30,16 +30,17 @@ pub struct Heard {
 }
 
 impl Reach {
-    /// For a reach in metres; if that is infinite, one square where all sites are heard.
-    pub fn new(layout: &Layout, propagation: &Propagation, metres: f64) -> Self {
+    /// For a reach in metres; if that is infinite, one square where all sites are heard. `mean` is the gain of a site in the
+    /// rectangle around a place with these halves of its sides, shadows apart.
+    pub fn new(layout: &Layout, metres: f64, mean: impl Fn(usize, Place, [f64; 2]) -> f64) -> Self {
         let number = layout.size().map(|size| ((size / metres * SQUARES).ceil() as usize).max(1));
         let heard = |square: usize| {
             let middle = [square % number[0], square / number[0]].map(|at| at as f64 + 0.5);
             let place = layout.at([middle[0] / number[0] as f64, middle[1] / number[1] as f64]);
             let sites = layout.sites_within(place, metres);
             let others = (0..layout.sites().len()).filter(|site| !sites.contains(&(*site as u16)));
-            let gain = |site: usize| propagation.mean_gain(layout.way(layout.sites()[site].place, place));
-            let rest = others.map(gain).fold(0.0, |rest, gain| rest + gain);
+            let half = [0, 1].map(|axis| layout.size()[axis] / number[axis] as f64 / 2.0);
+            let rest = others.map(|site| mean(site, place, half)).fold(0.0, |rest, gain| rest + gain);
             Heard { sites, rest }
         };
         let [columns, rows] = layout.size();

@@ -5,6 +5,7 @@ mod movement;
 mod radio;
 mod reach;
 mod shadows;
+mod streets;
 
 use super::*;
 use crate::ids::CellId;

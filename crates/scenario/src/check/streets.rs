@@ -1,0 +1,151 @@
+//! Streets: what a town needs, and what makes sense only in one.
+
+use umts_stack::environment::{Border, Place};
+
+use super::problem;
+use crate::error::Problem;
+use crate::model::{Layout, Mobility, MobilityModel, PathLoss, Scenario, Streets};
+use crate::tree::Node;
+
+/// The most blocks from one side of the area to the other.
+const MOST_BLOCKS: u32 = 100;
+
+/// What `[layout.streets]` needs of itself.
+pub(super) fn town(layout: &Layout, streets: &Streets, tree: &Node) -> Result<(), Problem> {
+    let wrong = |key: &str, message: String, help: String| {
+        Err(problem(tree, &format!("layout.{key}"), message).label("this key").help(help))
+    };
+    if layout.sites.is_some() {
+        let help = "leave `sites` out: `streets.stations` says where they are, or [[layout.site]] does";
+        return wrong("sites", "stations of streets are on no lattice".to_owned(), help.to_owned());
+    }
+    if layout.area.is_some() {
+        let message = "the area is that of the blocks and streets".to_owned();
+        return wrong("area", message, "leave `area` out, or choose other `streets.blocks`".to_owned());
+    }
+    let [columns, rows] = streets.blocks[..] else {
+        let message = format!("blocks have columns and rows, not {} numbers", streets.blocks.len());
+        return wrong("streets.blocks", message, "write two, as in blocks = [6, 6]".to_owned());
+    };
+    if [columns, rows].iter().any(|number| !(1..=MOST_BLOCKS).contains(number)) {
+        let message = format!("{columns} columns and {rows} rows of blocks are no town");
+        return wrong(
+            "streets.blocks",
+            message,
+            format!("write 1 to {MOST_BLOCKS} for each, as in blocks = [6, 6]"),
+        );
+    }
+    let every = streets.every;
+    let is_listed = !layout.site.is_empty();
+    if layout.border == Border::Torus
+        && !is_listed
+        && [columns, rows].iter().any(|number| !number.is_multiple_of(every))
+    {
+        let message = format!(
+            "a torus of {columns} by {rows} blocks does not close with a station every {every} blocks"
+        );
+        let [more, higher] = [columns, rows].map(|number| number.next_multiple_of(every));
+        let help = format!(
+            "choose multiples of {every}, as in blocks = [{more}, {higher}], or border = \"reflect\""
+        );
+        return wrong("streets.blocks", message, help);
+    }
+    stations(layout, streets, tree)
+}
+
+/// Stations that are listed stand in streets.
+fn stations(layout: &Layout, streets: &Streets, tree: &Node) -> Result<(), Problem> {
+    let grid = streets.config(layout.border);
+    let [width, height] = grid.size();
+    for (i, site) in layout.site.iter().enumerate() {
+        let place = Place { x: site.x.metres(), y: site.y.metres() };
+        let path = format!("layout.site.{i}");
+        if place.x > width || place.y > height {
+            let message =
+                format!("{} and {} are not in an area of {width:.0} m by {height:.0} m", site.x, site.y);
+            return Err(problem(tree, &path, message).help("choose a place within the area".to_owned()));
+        }
+        if grid.spot(place).is_indoors {
+            let message = format!("{} and {} are in a house, and stations stand in streets", site.x, site.y);
+            return Err(problem(tree, &path, message).help(next_street(streets, &grid)));
+        }
+    }
+    Ok(())
+}
+
+fn next_street(streets: &Streets, grid: &umts_stack::environment::Streets) -> String {
+    format!(
+        "streets are {} wide, the middle of the first {:.0} m from the corner of the area, the next {:.0} m further",
+        streets.width,
+        grid.line(0),
+        grid.period()
+    )
+}
+
+/// What follows streets where there are none, and what goes through houses where there are some.
+pub(super) fn losses(scenario: &Scenario, layout: &Layout, tree: &Node) -> Result<(), Problem> {
+    let Some(propagation) = &scenario.propagation else { return Ok(()) };
+    if propagation.model == PathLoss::Manhattan && layout.streets.is_none() {
+        let message = "the losses of `manhattan` are those along streets, and there are none";
+        return Err(problem(tree, "propagation.model", message).label("this model").help(
+            "add [layout.streets], or choose `vehicular`, `pedestrian` or `indoor_office`".to_owned(),
+        ));
+    }
+    if propagation.model != PathLoss::Manhattan && propagation.streets.is_some() {
+        let message = "nothing is lost along streets by this model";
+        return Err(problem(tree, "propagation.streets", message)
+            .label("this table")
+            .help("write model = \"manhattan\", or leave it out".to_owned()));
+    }
+    Ok(())
+}
+
+/// How users move where there are streets, and where there are none.
+pub(super) fn moves(path: &str, mobility: &Mobility, layout: &Layout, tree: &Node) -> Result<(), Problem> {
+    let is_on_foot = mobility.model == MobilityModel::Manhattan;
+    let wrong = |key: &str, message: String, help: &str| {
+        Err(problem(tree, &format!("{path}.{key}"), message).help(help.to_owned()))
+    };
+    for (key, is_there) in [
+        ("speed_deviation", mobility.speed_deviation.is_some()),
+        ("speed_change", mobility.speed_change.is_some()),
+    ] {
+        if is_there && !is_on_foot {
+            let message = "only who walks in streets changes his speed".to_owned();
+            return wrong(key, message, "write model = \"manhattan\", or leave it out");
+        }
+    }
+    let Some(streets) = &layout.streets else {
+        return match is_on_foot {
+            true => {
+                let message = "there are no streets to walk in".to_owned();
+                wrong("model", message, "add [layout.streets], or write model = \"vehicular\"")
+            }
+            false => Ok(()),
+        };
+    };
+    if mobility.model == MobilityModel::Vehicular {
+        let message = "who drives by `vehicular` goes through houses".to_owned();
+        return wrong("model", message, "write model = \"manhattan\" with his speed, or \"track\"");
+    }
+    if !is_on_foot {
+        return Ok(());
+    }
+    let leg = mobility.leg.expect("the loader completes it");
+    if leg > streets.block {
+        let message = format!("a leg of {leg} passes several crossings of blocks of {}", streets.block);
+        return wrong("leg", message, "choose a leg no longer than a block, as in leg = \"5 m\"");
+    }
+    let grid = streets.config(layout.border);
+    let place = mobility.place.as_deref().and_then(|place| match place {
+        [x, y] => Some(Place { x: x.metres(), y: y.metres() }),
+        _ => None,
+    });
+    match place.filter(|place| grid.spot(*place).is_indoors) {
+        Some(place) => {
+            let message = format!("{:.0} m and {:.0} m are in a house", place.x, place.y);
+            wrong("place", message, &next_street(streets, &grid))
+        }
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,155 @@
+//! What is lost along streets: the recursive model of UMTS 30.03 (ETSI TR 101 112) B.1.4.1.2, after Berg.
+//!
+//! ```text
+//!   k_n = k_(n-1) + d_(n-1) c        d_n = d_(n-1) + k_n s_(n-1)        k_0 = 1, d_0 = 0
+//!   L = 20 log(4π d_n D / λ)         D = 1 up to the breakpoint, then the length of the way over it
+//! ```
+//!
+//! A way has n stretches s between its corners, and each corner makes what follows seem longer. Of all ways the one counts
+//! that loses least. Streets are a grid, so that is one with two corners at most: a further corner on a way of the same
+//! length adds to d. Power comes over the roofs as well, which is the least loss far behind corners (TR 25.942 §5.1).
+
+use std::f64::consts::PI;
+
+use super::layout::{Layout, Place};
+use super::propagation::{DECIBEL, PropagationConfig};
+use super::quick::Quick;
+use super::streets::{AXES, Spot, Streets};
+
+/// What is lost along streets and through walls.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StreetLossConfig {
+    /// What a corner of 90° adds for each metre before it and each after it.
+    pub corner: f64,
+    /// The way after which power falls with the fourth power of the distance; infinite for never.
+    pub breakpoint_m: f64,
+    /// Whether power comes over the roofs, too.
+    pub over_roofs: bool,
+    /// What walls take from who is in a house.
+    pub penetration_db: f64,
+}
+
+impl Default for StreetLossConfig {
+    fn default() -> Self {
+        StreetLossConfig { corner: 0.5, breakpoint_m: 300.0, over_roofs: true, penetration_db: 12.0 }
+    }
+}
+
+impl StreetLossConfig {
+    /// The distance in free space on which as much is lost as on a way with these stretches.
+    pub fn seeming_distance(&self, stretches: &[f64]) -> f64 {
+        let (mut k, mut seeming, mut length) = (1.0, 0.0, 0.0);
+        for stretch in stretches {
+            k += seeming * self.corner;
+            seeming += k * stretch;
+            length += stretch;
+        }
+        seeming * (length / self.breakpoint_m).max(1.0)
+    }
+}
+
+/// Nobody is nearer to an antenna, in metres.
+const NEAREST: f64 = 1.0;
+
+/// The gains of stations in streets. All are logarithms to base 2.
+#[derive(Debug, Clone)]
+pub struct StreetLoss {
+    config: StreetLossConfig,
+    streets: Streets,
+    stations: Vec<Spot>,
+    quick: Quick,
+    /// The gain of the antennas, and of 1 m of free space with it.
+    antenna: f64,
+    at_1_m: f64,
+    most: f64,
+}
+
+/// Over the roofs: 24 + 45 log(R + 20) dB, R in metres.
+const ROOFS_DB: f64 = 24.0;
+const ROOFS_SLOPE: f64 = 4.5;
+const ROOFS_BESIDE: f64 = 20.0;
+
+impl StreetLoss {
+    /// Of the sites of a layout; none where it has no streets.
+    pub fn new(config: &PropagationConfig, layout: &Layout) -> Option<Self> {
+        let streets = *layout.streets()?;
+        let antenna = config.antenna.net_gain_db * DECIBEL;
+        let wavelength = 299.792_458 / config.frequency_mhz;
+        Some(StreetLoss {
+            config: config.streets,
+            streets,
+            stations: layout.sites().iter().map(|site| streets.spot(site.place)).collect(),
+            quick: Quick::new(),
+            antenna,
+            at_1_m: antenna - 2.0 * libm::log2(4.0 * PI / wavelength),
+            most: -config.minimum_coupling_db * DECIBEL,
+        })
+    }
+
+    /// The gain of a station at a place, what its shadow lets through included.
+    pub fn gain(&self, station: usize, layout: &Layout, place: Place, shadow: f64) -> f64 {
+        let from = self.stations[station];
+        let start = Place { x: from.at[0], y: from.at[1] };
+        let way = layout.way(start, place);
+        let here = self.streets.spot(Place { x: start.x + way.x, y: start.y + way.y });
+        let mut gain = self.at_1_m - 2.0 * self.quick.log2(self.seeming_distance(&from, &here).max(NEAREST));
+        if self.config.over_roofs {
+            let far = libm::sqrt(way.squared()) + ROOFS_BESIDE;
+            gain = gain.max(self.antenna - ROOFS_DB * DECIBEL - ROOFS_SLOPE * self.quick.log2(far));
+        }
+        if here.is_indoors {
+            gain -= self.config.penetration_db * DECIBEL;
+        }
+        self.quick.exp2((gain + shadow).min(self.most))
+    }
+
+    /// The distance that the best way through the streets seems to have. Who is in sight has no better one.
+    fn seeming_distance(&self, from: &Spot, to: &Spot) -> f64 {
+        // Streets are periods apart: two middles are one street or far from it.
+        let is_same = |begins: f64, ends: f64| (begins - ends).abs() < self.streets.width;
+        let in_sight = |axis: usize| from.lines[axis].zip(to.lines[axis]).is_some_and(|(a, b)| is_same(a, b));
+        if AXES.into_iter().any(in_sight) {
+            return self.straight(from, to);
+        }
+        let mut least = f64::INFINITY;
+        for first in AXES {
+            for last in AXES {
+                let (Some(begins), Some(ends)) = (from.lines[first], to.lines[last]) else { continue };
+                let corners = if first == last { Self::two_corners } else { Self::one_corner };
+                least = least.min(corners(self, from, to, first, [begins, ends]));
+            }
+        }
+        least
+    }
+
+    fn straight(&self, from: &Spot, to: &Spot) -> f64 {
+        let [x, y] = AXES.map(|axis| to.at[axis] - from.at[axis]);
+        self.config.seeming_distance(&[libm::sqrt(x * x + y * y)])
+    }
+
+    /// From a street along `axis` into one across it.
+    fn one_corner(&self, from: &Spot, to: &Spot, axis: usize, [begins, ends]: [f64; 2]) -> f64 {
+        let before = (ends - from.at[axis]).abs();
+        let after = (to.at[1 - axis] - begins).abs();
+        self.config.seeming_distance(&[before, after])
+    }
+
+    /// From a street along `axis` to another, through one of those across. What corners add is the least where one of the
+    /// stretches is short, so that is a street next to either end.
+    fn two_corners(&self, from: &Spot, to: &Spot, axis: usize, [begins, ends]: [f64; 2]) -> f64 {
+        let next_to = |at: f64| {
+            let before = self.streets.line_before(at);
+            [before, before + 1]
+        };
+        let crossing = [next_to(from.at[axis]), next_to(to.at[axis])].into_iter().flatten();
+        crossing
+            .filter(|number| self.streets.has_line(axis, *number))
+            .map(|number| {
+                let line = self.streets.line(number);
+                let stretches =
+                    [(line - from.at[axis]).abs(), (ends - begins).abs(), (to.at[axis] - line).abs()];
+                self.config.seeming_distance(&stretches)
+            })
+            .fold(f64::INFINITY, f64::min)
+    }
+}

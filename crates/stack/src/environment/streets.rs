@@ -1,0 +1,170 @@
+//! Streets between blocks of houses (the Manhattan of UMTS 30.03): a square grid, and who is in which of its streets.
+//!
+//! ```text
+//!        ┌─────┐ ┌─────┐ ┌──      blocks, one period apart
+//!   ─────┘     └─┘     └─┘        crossing (c, r) has its centre half a street from the corner of the area,
+//!     (0,0)   (1,0)   (2,0)       and so many periods to the right and up
+//! ```
+//!
+//! On a torus the last block borders on the first street. With another border a street runs along each side.
+
+use super::layout::{Border, Place};
+
+/// A rectangle of blocks with streets around them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Streets {
+    /// Blocks from left to right, and up.
+    pub blocks: [u32; 2],
+    /// Side of a block, in metres.
+    pub block: f64,
+    /// Width of a street, in metres.
+    pub width: f64,
+    /// What is beyond the last block.
+    pub border: Border,
+}
+
+/// Where stations stand in streets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum Stations {
+    /// On crossings, so that each is in two streets.
+    #[default]
+    Crossings,
+    /// Half-way between two crossings.
+    Middles,
+}
+
+/// The directions of streets: from left to right, and up.
+pub const AXES: [usize; 2] = [0, 1];
+
+/// A place as streets see it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Spot {
+    /// Where it is.
+    pub at: [f64; 2],
+    /// The streets that it is in, or that are outside its wall: of the one along the first axis how far up its middle lies, of
+    /// the one along the second how far to the right.
+    pub lines: [Option<f64>; 2],
+    /// Whether it is in a house.
+    pub is_indoors: bool,
+}
+
+impl Streets {
+    /// From the middle of a street to that of the next.
+    pub fn period(&self) -> f64 {
+        self.block + self.width
+    }
+
+    /// Width and height of the area.
+    pub fn size(&self) -> [f64; 2] {
+        let rim = if self.border == Border::Torus { 0.0 } else { self.width };
+        self.blocks.map(|blocks| f64::from(blocks) * self.period() + rim)
+    }
+
+    /// How many streets cross the other axis.
+    fn lines(&self, axis: usize) -> u32 {
+        self.blocks[axis] + u32::from(self.border != Border::Torus)
+    }
+
+    /// How far along an axis crossing number `number` is.
+    pub fn line(&self, number: i64) -> f64 {
+        self.width / 2.0 + number as f64 * self.period()
+    }
+
+    /// The number of the last crossing before a place on an axis.
+    pub fn line_before(&self, at: f64) -> i64 {
+        ((at - self.width / 2.0) / self.period()).floor() as i64
+    }
+
+    /// Whether there is a street of this number across an axis. A torus has no end.
+    pub fn has_line(&self, axis: usize, number: i64) -> bool {
+        self.border == Border::Torus || (0..i64::from(self.lines(axis))).contains(&number)
+    }
+
+    /// The streets that a place is in; in a house, the one outside the nearest wall.
+    pub fn spot(&self, place: Place) -> Spot {
+        let at = [place.x, place.y];
+        // How far it is from the middle of the nearest street that crosses each axis, and where that lies.
+        let nearest =
+            AXES.map(|axis| self.line(((at[axis] - self.width / 2.0) / self.period()).round() as i64));
+        let apart = AXES.map(|axis| (at[axis] - nearest[axis]).abs());
+        let inside = AXES.map(|axis| apart[axis] <= self.width / 2.0);
+        let is_indoors = !inside[0] && !inside[1];
+        // The street along the first axis is known by its place on the second.
+        let is_outside = AXES.map(|axis| inside[1 - axis] || is_indoors && apart[1 - axis] < apart[axis]);
+        let is_outside = if is_indoors && is_outside == [false; 2] { [true, false] } else { is_outside };
+        Spot { at, lines: AXES.map(|axis| is_outside[axis].then_some(nearest[1 - axis])), is_indoors }
+    }
+
+    /// The place in the middle of a street at these shares of all streets and of a side of a block: uniform if they are.
+    pub fn anywhere(&self, shares: [f64; 2]) -> Place {
+        let [columns, rows] = self.blocks;
+        let along = [columns * self.lines(1), rows * self.lines(0)];
+        let side = (shares[0] * f64::from(along[0] + along[1])) as u32;
+        let [along_x, number] = if side < along[0] { [1, side] } else { [0, side - along[0]] };
+        let blocks = if along_x == 1 { columns } else { rows };
+        let from = self.line(i64::from(number % blocks)) + shares[1] * self.period();
+        let across = self.line(i64::from(number / blocks));
+        if along_x == 1 { Place { x: from, y: across } } else { Place { x: across, y: from } }
+    }
+
+    /// Places of stations: each street has one every so many blocks, and neighbouring streets have them elsewhere.
+    pub fn stations(&self, stand: Stations, every: u32) -> Vec<Place> {
+        let crossings =
+            (0..self.lines(1)).flat_map(|row| (0..self.lines(0)).map(move |column| [column, row]));
+        let chosen = crossings.filter(|[column, row]| (column + row).is_multiple_of(every));
+        let place = |[column, row]: [u32; 2], ahead: [f64; 2]| Place {
+            x: self.line(i64::from(column)) + ahead[0] * self.period(),
+            y: self.line(i64::from(row)) + ahead[1] * self.period(),
+        };
+        match stand {
+            Stations::Crossings => chosen.map(|crossing| place(crossing, [0.0; 2])).collect(),
+            Stations::Middles => chosen
+                .flat_map(|crossing| AXES.map(|axis| (axis, crossing)))
+                .filter(|(axis, crossing)| crossing[*axis] < self.blocks[*axis])
+                .map(|(axis, crossing)| place(crossing, [[0.5, 0.0], [0.0, 0.5]][axis]))
+                .collect(),
+        }
+    }
+
+    /// Places in the middle of streets, some ten metres apart, within so much of a place; the nearest street if there are none.
+    pub fn places_around(&self, middle: Place, half: [f64; 2]) -> Vec<Place> {
+        let at = [middle.x, middle.y];
+        let mut places = Vec::new();
+        for axis in AXES {
+            let other = 1 - axis;
+            let first = self.line_before(at[other] - half[other]) + 1;
+            for number in first..=self.line_before(at[other] + half[other]) {
+                let points = (half[axis] / 5.0).ceil();
+                for point in 0..points as u32 {
+                    let along = at[axis] - half[axis] + 2.0 * half[axis] * (f64::from(point) + 0.5) / points;
+                    places.push(on(axis, along, self.line(number)));
+                }
+            }
+        }
+        if places.is_empty() {
+            let spot = self.spot(middle);
+            let of = |axis: usize| spot.lines[axis].map(|line| on(axis, at[axis], line));
+            places.extend(of(0).or_else(|| of(1)));
+        }
+        places
+    }
+
+    /// The blocks of houses, each from its lower left to its upper right corner.
+    pub fn houses(&self) -> impl Iterator<Item = [Place; 2]> + '_ {
+        let corner = |column: u32, row: u32, ahead: f64| Place {
+            x: self.line(i64::from(column)) + ahead,
+            y: self.line(i64::from(row)) + ahead,
+        };
+        let half = self.width / 2.0;
+        let blocks =
+            (0..self.blocks[1]).flat_map(move |row| (0..self.blocks[0]).map(move |column| (column, row)));
+        blocks.map(move |(column, row)| [corner(column, row, half), corner(column, row, half + self.block)])
+    }
+}
+
+/// The place so far along an axis, in the street whose middle is at `line` of the other.
+fn on(axis: usize, along: f64, line: f64) -> Place {
+    if axis == 0 { Place { x: along, y: line } } else { Place { x: line, y: along } }
+}

@@ -1,0 +1,386 @@
+//! Streets: their grid, what is lost along them, and who walks in them.
+
+use umts_units::Duration;
+
+use super::super::street_loss::StreetLoss;
+use super::*;
+
+/// 8 by 6 blocks of 200 m, with streets of 30 m.
+fn town(border: Border) -> Streets {
+    Streets { blocks: [8, 6], block: 200.0, width: 30.0, border }
+}
+
+fn place(x: f64, y: f64) -> Place {
+    Place { x, y }
+}
+
+/// Stations at these places, without shadows and roofs.
+fn losses(border: Border, stations: &[Place], change: impl Fn(&mut StreetLossConfig)) -> Environment {
+    let mut propagation = PropagationConfig {
+        path_loss: PathLoss::Manhattan,
+        minimum_coupling_db: 0.0,
+        ..PropagationConfig::default()
+    };
+    propagation.streets.over_roofs = false;
+    change(&mut propagation.streets);
+    let config = EnvironmentConfig {
+        layout: Layout::town(town(border), stations.to_vec()),
+        propagation,
+        shadowing: ShadowingConfig { deviation_db: 0.0, ..ShadowingConfig::default() },
+    };
+    Environment::new(&config, &Streams::new(1, 0))
+}
+
+fn loss(environment: &Environment, station: usize, at: Place) -> f64 {
+    let mut gains = vec![0.0; environment.cells()];
+    environment.gains_at(at, &mut gains);
+    -decibels(gains[station])
+}
+
+/// The middle of the street of a crossing's number, and of the block that follows it.
+fn line(number: u32) -> f64 {
+    15.0 + 230.0 * f64::from(number)
+}
+
+fn middle(number: u32) -> f64 {
+    line(number) + 115.0
+}
+
+#[test]
+fn losses_along_streets_are_those_by_hand() {
+    let environment = losses(Border::Reflect, &[place(middle(2), line(3))], |_| ());
+    for (at, expected) in [
+        // In sight: free space up to 300 m, twice as steep behind.
+        (place(middle(2) + 100.0, line(3)), 78.47),
+        (place(middle(2) - 300.0, line(3)), 88.01),
+        (place(middle(2) + 600.0, line(3)), 100.05),
+        // One corner after 115 m: 115 m and 230 m behind it. Seeming distances of 6,842.5 and 13,570 m.
+        (place(line(3), line(3) + 115.0), 115.17),
+        (place(line(2), line(3) - 230.0), 122.33),
+        // Two corners, 115, 230 and 115 m apart: 800,572.5 m.
+        (place(middle(2), line(4)), 160.25),
+    ] {
+        let is = loss(&environment, 0, at);
+        assert!((is - expected).abs() < 0.006, "{at:?}: {is} instead of {expected}");
+    }
+}
+
+/// Who stands on a crossing is in both of its streets.
+#[test]
+fn a_station_on_a_crossing_has_one_corner_to_the_next_street() {
+    let environment = losses(Border::Reflect, &[place(line(2), line(3))], |_| ());
+    let config = StreetLossConfig::default();
+    let seeming = config.seeming_distance(&[230.0, 230.0]);
+    assert!((seeming - (460.0 + 0.5 * 230.0 * 230.0) * (460.0 / 300.0)).abs() < 1e-6, "{seeming}");
+    let expected = 20.0 * libm::log10(4.0 * std::f64::consts::PI * seeming / 0.149_896_229);
+    // On the next crossing but one, one street further: by either street it is one corner.
+    assert!((loss(&environment, 0, place(line(3), line(4))) - expected).abs() < 1e-4);
+    // In sight both ways.
+    let [along, up] = [place(line(3), line(3)), place(line(2), line(4))].map(|at| loss(&environment, 0, at));
+    assert!((along - up).abs() < 1e-9 && (along - 85.70).abs() < 0.01, "{along} {up}");
+}
+
+#[test]
+fn what_is_open_in_the_model_is_what_its_keys_say() {
+    let station = [place(middle(2), line(3))];
+    let far = place(middle(2) + 600.0, line(3));
+    let [never, corner] = [
+        losses(Border::Reflect, &station, |of| of.breakpoint_m = f64::INFINITY),
+        losses(Border::Reflect, &station, |of| of.corner = 0.0),
+    ];
+    assert!((loss(&never, 0, far) - 94.03).abs() < 0.01, "free space at any distance");
+    assert!((loss(&corner, 0, place(line(3), line(3) + 115.0)) - 85.70).abs() < 0.01, "no corners");
+    let roofs = losses(Border::Reflect, &station, |of| of.over_roofs = true);
+    let behind = loss(&roofs, 0, place(middle(2), line(4)));
+    assert!((behind - (24.0 + 45.0 * libm::log10(250.0))).abs() < 1e-6, "{behind} over the roofs");
+    assert!((loss(&roofs, 0, far) - 100.05).abs() < 0.01, "in sight it is the street");
+}
+
+#[test]
+fn who_is_in_a_house_has_the_loss_outside_and_that_of_the_wall() {
+    let environment = losses(Border::Reflect, &[place(middle(2), line(3))], |_| ());
+    // 20 m above the wall of the street in which the station stands; the other walls are farther.
+    let inside = loss(&environment, 0, place(middle(2) + 40.0, line(3) + 35.0));
+    let outside = loss(&environment, 0, place(middle(2) + 40.0, line(3) + 15.0));
+    assert!((inside - outside - 12.0).abs() < 4.0, "{inside} {outside}");
+    let length = libm::sqrt(40.0 * 40.0 + 35.0 * 35.0);
+    let expected = 20.0 * libm::log10(4.0 * std::f64::consts::PI * length / 0.149_896_229) + 12.0;
+    assert!((inside - expected).abs() < 1e-4, "{inside} instead of {expected}");
+}
+
+#[test]
+fn losses_are_the_same_both_ways_and_never_below_free_space() {
+    for border in [Border::Torus, Border::Reflect] {
+        let streets = town(border);
+        let draws = Streams::new(4, 0).addressed("places");
+        let anywhere = |number| streets.anywhere([0, 1].map(|axis| draws.tti(number).uniform(axis)));
+        for pair in 0..1_000 {
+            let ends = [anywhere(2 * pair), anywhere(2 * pair + 1)];
+            let environment = losses(border, &ends, |of| of.over_roofs = pair % 2 == 0);
+            let [there, back] = [loss(&environment, 0, ends[1]), loss(&environment, 1, ends[0])];
+            assert!((there - back).abs() < 1e-6, "{ends:?}: {there} and {back}");
+            let metres = libm::sqrt(environment.layout().way(ends[0], ends[1]).squared());
+            // Free space at 2 GHz; nobody is nearer than 1 m.
+            let free_space = 38.462 + 20.0 * libm::log10(metres.max(1.0));
+            assert!(there > free_space - 0.01, "{ends:?}: {there}");
+        }
+    }
+}
+
+/// No way of three corners is better: all ways through the grid, searched one by one.
+#[test]
+fn more_corners_lose_more() {
+    let config = StreetLossConfig::default();
+    for [right, up] in [[1, 2], [3, 1], [3, 3]] {
+        // From the middle of a street along x to that of a street along y.
+        let [x, y] = [right, up].map(|blocks| 115.0 + 230.0 * f64::from(blocks));
+        let direct = config.seeming_distance(&[x, y]);
+        for turn in 0..=right {
+            for rise in 1..=up {
+                let before = 115.0 + 230.0 * f64::from(turn);
+                let risen = 230.0 * f64::from(rise);
+                let zigzag = config.seeming_distance(&[before, risen, x - before, y - risen]);
+                assert!(zigzag >= direct - 1e-9, "{turn} {rise}: {zigzag} {direct}");
+            }
+        }
+    }
+}
+
+#[test]
+fn stations_are_where_they_are_asked_for_and_every_street_has_some() {
+    for (border, stand, every, number) in [
+        (Border::Torus, Stations::Crossings, 2, 24),
+        (Border::Torus, Stations::Middles, 2, 48),
+        (Border::Torus, Stations::Crossings, 1, 48),
+        (Border::Reflect, Stations::Crossings, 2, 32),
+        // Streets along x have 4 each, 7 of them; those along y 3 each, 9 of them.
+        (Border::Reflect, Stations::Middles, 2, 55),
+    ] {
+        let layout = Layout::in_streets(town(border), stand, every);
+        assert_eq!((layout.cells(), layout.sites().len()), (number, number), "{border:?} {stand:?}");
+        let streets = layout.streets().expect("it has some");
+        for site in layout.sites() {
+            let spot = streets.spot(site.place);
+            assert!(!spot.is_indoors, "{site:?}");
+            assert_eq!(spot.lines.iter().flatten().count(), if stand == Stations::Crossings { 2 } else { 1 });
+            assert_eq!(layout.within(site.place), site.place);
+        }
+        assert_eq!(layout.centre(CellId(3)), layout.sites()[3].place);
+    }
+}
+
+#[test]
+fn houses_and_streets_share_the_area() {
+    for border in [Border::Torus, Border::Reflect] {
+        let streets = town(border);
+        let [width, height] = streets.size();
+        let built = streets.houses().map(|[low, high]| (high.x - low.x) * (high.y - low.y)).sum::<f64>();
+        assert!((built - 48.0 * 40_000.0).abs() < 1e-6);
+        let mut indoors = 0;
+        for who in 0..20_000 {
+            let draws = Streams::new(7, 0).addressed("points").tti(who);
+            let at = place(draws.uniform(0) * width, draws.uniform(1) * height);
+            let is_inside =
+                |[low, high]: [Place; 2]| (low.x..high.x).contains(&at.x) && (low.y..high.y).contains(&at.y);
+            assert_eq!(streets.houses().any(is_inside), streets.spot(at).is_indoors, "{at:?}");
+            indoors += u32::from(streets.spot(at).is_indoors);
+        }
+        let share = built / (width * height);
+        let error = 3.0 * libm::sqrt(share * (1.0 - share) / 20_000.0);
+        assert!((f64::from(indoors) / 20_000.0 - share).abs() < error, "{indoors}");
+    }
+}
+
+#[test]
+fn who_may_be_anywhere_is_in_the_middle_of_a_street_and_all_streets_are_alike() {
+    for border in [Border::Torus, Border::Reflect] {
+        let layout = Layout::in_streets(town(border), Stations::Crossings, 2);
+        let streets = layout.streets().expect("it has some");
+        let mut along_x = 0;
+        let mut parts = [0u32; 10];
+        for who in 0..20_000 {
+            let draws = Streams::new(5, 0).addressed("points").tti(who);
+            let at = layout.anywhere([draws.uniform(0), draws.uniform(1)]);
+            let spot = streets.spot(at);
+            let apart = spot.lines.into_iter().zip([at.y, at.x]);
+            assert!(
+                apart.flat_map(|(line, at)| line.map(|line| (line - at).abs())).any(|apart| apart < 1e-6)
+            );
+            assert_eq!(layout.within(at), at);
+            let is_along_x = spot.lines[0].is_some_and(|line| (line - at.y).abs() < 1e-6);
+            along_x += u32::from(is_along_x);
+            parts[((if is_along_x { at.x } else { at.y } - 15.0).rem_euclid(230.0) / 23.0) as usize % 10] +=
+                1;
+        }
+        let share = if border == Border::Torus { 0.5 } else { 8.0 * 7.0 / (8.0 * 7.0 + 6.0 * 9.0) };
+        let error = 3.0 * libm::sqrt(share * (1.0 - share) / 20_000.0);
+        assert!((f64::from(along_x) / 20_000.0 - share).abs() < error, "{along_x}");
+        let spread = parts.iter().map(|&of| (f64::from(of) - 2_000.0) * (f64::from(of) - 2_000.0) / 2_000.0);
+        // The quantile of χ² with 9 degrees of freedom at 0.1 %.
+        assert!(spread.sum::<f64>() < 27.9, "{parts:?}");
+    }
+}
+
+/// 3 km/h, 5 m at a time.
+fn walk() -> Walk {
+    Walk { speed: 3.0 / 3.6, deviation: 0.3 / 3.6, changing: 0.2, leg: 5.0, turning: 0.5, begins: None }
+}
+
+fn mobile(environment: &Environment, who: u64, walk: Walk) -> Mobile {
+    environment.appear(who, &MobilityConfig::Walk(walk), None, Time::ZERO)
+}
+
+fn at(seconds: u64) -> Time {
+    Time::ZERO + Duration::from_secs(seconds)
+}
+
+#[test]
+fn walkers_stay_in_streets_and_in_the_area() {
+    for border in [Border::Torus, Border::Reflect] {
+        let environment = losses(border, &[place(15.0, 15.0)], |_| ());
+        let [width, height] = environment.layout().size();
+        for who in 0..40 {
+            let mut mobile = mobile(&environment, who, Walk { speed: 10.0, ..walk() });
+            for second in 0..1_000 {
+                environment.measure(&mut mobile, at(second));
+                let Place { x, y } = mobile.place();
+                let apart =
+                    [x, y].map(|at| (at - 15.0).rem_euclid(230.0)).map(|apart| apart.min(230.0 - apart));
+                assert!(apart[0].min(apart[1]) < 1e-6, "{who} is at {x}, {y} after {second} s");
+                assert!((0.0..=width).contains(&x) && (0.0..=height).contains(&y), "{who} left: {x}, {y}");
+            }
+        }
+    }
+}
+
+/// From crossing to crossing: how often the way goes on, to the left, to the right, for who begins at one.
+fn ways(border: Border, turning: f64) -> [u32; 3] {
+    let environment = losses(border, &[place(15.0, 15.0)], |_| ());
+    let mut counts = [0; 3];
+    for who in 0..100 {
+        let begins = Some(place(line(3), line(2)));
+        let walk = Walk { speed: 23.0, deviation: 0.0, changing: 0.0, leg: 10.0, turning, begins };
+        let mut mobile = mobile(&environment, who, walk);
+        let mut places = (0..60).map(|crossing| {
+            environment.measure(&mut mobile, at(10 * crossing));
+            mobile.place()
+        });
+        let mut before = places.next().expect("the first");
+        let mut heading: Option<f64> = None;
+        for place in places {
+            let step = environment.layout().way(before, place);
+            assert!((libm::sqrt(step.squared()) - 230.0).abs() < 1e-6, "{who}: {step:?}");
+            let now = libm::atan2(step.y, step.x);
+            if let Some(heading) = heading {
+                let turn = (now - heading).rem_euclid(std::f64::consts::TAU);
+                let quarter = (turn / std::f64::consts::FRAC_PI_2).round() as usize % 4;
+                counts[[0, 1, 3].iter().position(|way| *way == quarter).expect("nobody turns back")] += 1;
+            }
+            heading = Some(now);
+            before = place;
+        }
+    }
+    counts
+}
+
+#[test]
+fn at_crossings_half_go_on_and_a_quarter_turn_to_either_side() {
+    let counts = ways(Border::Torus, 0.5);
+    let all = f64::from(counts.iter().sum::<u32>());
+    for (count, share) in counts.into_iter().zip([0.5, 0.25, 0.25]) {
+        let error = 3.0 * libm::sqrt(share * (1.0 - share) / all);
+        assert!((f64::from(count) / all - share).abs() < error, "{counts:?}");
+    }
+}
+
+#[test]
+fn who_never_turns_turns_where_the_street_ends() {
+    assert_eq!(ways(Border::Torus, 0.0)[1..], [0, 0]);
+    let counts = ways(Border::Reflect, 0.0);
+    assert!(counts[1] > 100 && counts[2] > 100 && counts[0] > 1_000, "{counts:?}");
+}
+
+#[test]
+fn speeds_are_normal_and_one_leg_in_five_has_a_new_one() {
+    let environment = losses(Border::Torus, &[place(15.0, 15.0)], |_| ());
+    let (mut way, mut legs, seconds) = (0.0, 0.0, 6_000);
+    for who in 0..100 {
+        let mut mobile = mobile(&environment, who, walk());
+        let mut before = mobile.place();
+        for second in 0..=seconds {
+            environment.measure(&mut mobile, at(second));
+            way += libm::sqrt(environment.layout().way(before, mobile.place()).squared());
+            before = mobile.place();
+        }
+        legs += seconds as f64 * 3.0 / 3.6 / 5.0;
+    }
+    let mean = way / (100.0 * seconds as f64);
+    // A speed lasts for five legs of the same length; over time the mean of 1/v counts, 1 % above 1/mean. Cut corners cost
+    // half a percent.
+    let error = 3.0 * 0.1 * libm::sqrt(9.0 / legs);
+    assert!((mean * 3.6 / 3.0 - 0.99).abs() < 0.01 + error, "{mean}");
+}
+
+#[test]
+fn a_walk_depends_on_the_user_and_the_time_alone() {
+    let environment = losses(Border::Torus, &[place(15.0, 15.0)], |_| ());
+    for who in 0..5 {
+        let mut often = mobile(&environment, who, walk());
+        let mut seldom = mobile(&environment, who, walk());
+        for second in 0..=3_000 {
+            environment.measure(&mut often, at(second));
+            if second % 997 == 0 {
+                environment.measure(&mut seldom, at(second));
+                assert_eq!(
+                    (often.place(), often.gains()),
+                    (seldom.place(), seldom.gains()),
+                    "{who} {second}"
+                );
+            }
+        }
+    }
+}
+
+/// Near stations are heard as without a reach, and of the others what they send into the streets around.
+#[test]
+fn with_a_reach_near_stations_are_heard_as_before() {
+    let environment = |reach_m| {
+        let propagation =
+            PropagationConfig { path_loss: PathLoss::Manhattan, reach_m, ..PropagationConfig::default() };
+        let shadowing = ShadowingConfig { decorrelation_m: 5.0, ..ShadowingConfig::default() };
+        let layout = Layout::in_streets(town(Border::Torus), Stations::Crossings, 2);
+        Environment::new(&EnvironmentConfig { layout, propagation, shadowing }, &Streams::new(3, 0))
+    };
+    let [near, all] = [600.0, f64::INFINITY].map(environment);
+    for who in 0..20 {
+        let [mut limited, mut unlimited] = [&near, &all].map(|of| mobile(of, who, walk()));
+        for second in 0..300 {
+            near.measure(&mut limited, at(10 * second));
+            all.measure(&mut unlimited, at(10 * second));
+            assert_eq!(limited.place(), unlimited.place());
+            let (near, all) = (limited.gains(), unlimited.gains());
+            assert!(near.iter().count() < all.iter().count());
+            let rests: Vec<f64> =
+                near.iter().map(|(cell, gain)| gain - all.of(CellId(cell as u16))).collect();
+            let largest = all.of(all.best());
+            assert!(rests.iter().all(|rest| (rest - rests[0]).abs() < 1e-9 * largest), "{rests:?}");
+            assert!(rests[0] > 0.0);
+        }
+    }
+}
+
+/// The model of the streets themselves and of the environment are one.
+#[test]
+fn streets_are_followed_only_where_the_model_says_so() {
+    let layout = Layout::in_streets(town(Border::Torus), Stations::Crossings, 2);
+    let config = PropagationConfig { path_loss: PathLoss::Pedestrian, ..PropagationConfig::default() };
+    let shadowing = ShadowingConfig { deviation_db: 0.0, ..ShadowingConfig::default() };
+    let environment = Environment::new(
+        &EnvironmentConfig { layout: layout.clone(), propagation: config, shadowing },
+        &Streams::new(1, 0),
+    );
+    let at = place(middle(1), line(1));
+    let metres = libm::sqrt(layout.way(layout.sites()[0].place, at).squared());
+    assert!((loss(&environment, 0, at) - config.loss_db(metres)).abs() < 1e-6);
+    assert!(StreetLoss::new(&config, &torus()).is_none());
+}
