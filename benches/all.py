@@ -16,6 +16,7 @@ import figures
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON_BENCHES = (
     "instructions",
+    "split",
     "series",
     "commands",
     "campaigns",
