@@ -43,15 +43,15 @@ pub struct DschAsk {
 
 impl DschAsk {
     fn new(tti: &Tti<'_>, seen: &Seen) -> Self {
-        let Seen { ask, credit, mean } = seen;
+        let Seen { ask, credit, mean, .. } = seen;
         let formats = 0..tti.config.formats.len();
         DschAsk {
             ue: ask.ue.0,
             backlog: ask.backlog,
             since_s: ask.since.as_secs(),
             gain: ask.gain,
-            outside_mw: tti.outside(ask),
-            power_mw: formats.map(|format| tti.power_for(ask, format)).collect(),
+            outside_mw: tti.outside(seen),
+            power_mw: formats.map(|format| tti.power_for(seen, format)).collect(),
             credit: *credit,
             mean_blocks: *mean,
         }

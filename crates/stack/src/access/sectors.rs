@@ -64,7 +64,9 @@ impl Access {
         sectors.turn(step, &carrier.plan, &mut self.ues, &mut self.air, &mut served);
         for &ue in &served {
             let context = &mut self.ues[ue];
-            if !context.rlc[Direction::Downlink.index()].has_work(step.cx.now) {
+            if context.rlc[Direction::Downlink.index()].has_work(step.cx.now) {
+                sectors.changed(ue);
+            } else {
                 sectors.rests(ue);
             }
             schedule_wake(step, context, Direction::Downlink);

@@ -36,6 +36,8 @@ impl Access {
                     return;
                 }
             }
+        } else if let Sharing::Sectors(sectors) = &mut self.carriers[context.leg(direction).carrier].sharing {
+            sectors.changed(ue);
         }
         schedule_wake(step, context, direction);
     }

@@ -2,7 +2,10 @@
 //!
 //! Of cells out of reach the mean arrives, as if those that are heard sent it: far cells are many, and send what near ones
 //! do on average. Cells whose numbers follow each other are a run: a network without a reach is one, and with a reach each row of sites is
-//! one or two. The gains of all runs stand one after another, so who hears few cells has little to add up.
+//! one or two. The gains of all runs stand one after another, so who hears few cells has little to add up. Which cells those are
+//! is the same for all who are near each other, and kept once.
+
+use std::sync::Arc;
 
 use super::SECTORS;
 use crate::ids::CellId;
@@ -13,10 +16,18 @@ const LANES: usize = 4;
 /// The share of the power of each cell that reaches a mobile. It hears all sectors of some sites and nothing of others.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Gains {
-    sites: Vec<u16>,
-    runs: Vec<Run>,
+    sites: Arc<Sites>,
     /// Run by run, cell by cell.
-    of: Vec<f64>,
+    of: Box<[f64]>,
+}
+
+/// Sites that are heard together, and their cells.
+#[derive(Debug, Default, PartialEq)]
+pub struct Sites {
+    numbers: Vec<u16>,
+    runs: Vec<Run>,
+    /// How many cells they have together.
+    cells: usize,
 }
 
 /// Cells that follow each other, and where the gains of the first of them stand.
@@ -35,44 +46,57 @@ impl Run {
     }
 }
 
-impl Gains {
-    /// Nothing yet of these sites of three sectors, whose numbers rise.
-    pub fn of_sites(sites: Vec<u16>) -> Self {
-        Gains::of_all(sites, SECTORS)
+impl Sites {
+    /// Sites of three sectors, whose numbers rise.
+    pub fn new(numbers: Vec<u16>) -> Self {
+        Sites::with_cells(numbers, SECTORS)
     }
 
-    /// Nothing yet of these stations of one cell, whose numbers rise.
-    pub fn of_stations(stations: Vec<u16>) -> Self {
-        Gains::of_all(stations, 1)
+    /// Stations of one cell, whose numbers rise.
+    pub fn of_stations(numbers: Vec<u16>) -> Self {
+        Sites::with_cells(numbers, 1)
     }
 
-    fn of_all(sites: Vec<u16>, sectors: usize) -> Self {
+    fn with_cells(numbers: Vec<u16>, sectors: usize) -> Self {
         let mut runs: Vec<Run> = Vec::new();
-        for (at, site) in sites.iter().enumerate() {
+        for (at, site) in numbers.iter().enumerate() {
             let [at, first] = [at as u16, *site].map(|number| number * sectors as u16);
             match runs.last_mut() {
                 Some(run) if run.end == first => run.end += sectors as u16,
                 _ => runs.push(Run { first, end: first + sectors as u16, at }),
             }
         }
-        let of = vec![0.0; sites.len() * sectors];
-        Gains { sites, runs, of }
+        let cells = numbers.len() * sectors;
+        Sites { numbers, runs, cells }
     }
 
-    /// The sites that are heard, by number.
-    pub fn sites(&self) -> &[u16] {
+    /// Their numbers.
+    pub fn numbers(&self) -> &[u16] {
+        &self.numbers
+    }
+}
+
+impl Gains {
+    /// Nothing yet of these sites.
+    pub fn of_sites(sites: Arc<Sites>) -> Self {
+        let of = vec![0.0; sites.cells].into();
+        Gains { sites, of }
+    }
+
+    /// The sites that are heard.
+    pub fn sites(&self) -> &Arc<Sites> {
         &self.sites
     }
 
     /// The sites with the gains of their sectors.
     #[inline]
     pub fn each_site(&mut self) -> impl Iterator<Item = (usize, &mut [f64; SECTORS])> {
-        self.sites.iter().map(|&site| usize::from(site)).zip(self.of.as_chunks_mut().0)
+        self.sites.numbers.iter().map(|&site| usize::from(site)).zip(self.of.as_chunks_mut().0)
     }
 
     /// The stations of streets, which have a cell each, with their gains.
     pub fn each_station(&mut self) -> impl Iterator<Item = (usize, &mut f64)> {
-        self.sites.iter().map(|&site| usize::from(site)).zip(&mut self.of)
+        self.sites.numbers.iter().map(|&site| usize::from(site)).zip(self.of.iter_mut())
     }
 
     /// Adds the same to each cell that is heard, so much in all: what arrives of the rest, which send as these do.
@@ -84,15 +108,13 @@ impl Gains {
     /// The gain of a cell: 0 if it is not heard.
     #[inline]
     pub fn of(&self, cell: CellId) -> f64 {
-        self.runs.iter().find_map(|run| run.place(cell)).map_or(0.0, |at| self.of[at])
+        self.sites.runs.iter().find_map(|run| run.place(cell)).map_or(0.0, |at| self.of[at])
     }
 
     /// The cells that are heard with their gains.
     pub fn iter(&self) -> impl Iterator<Item = (usize, f64)> {
-        self.runs
-            .iter()
-            .flat_map(|run| usize::from(run.first)..usize::from(run.end))
-            .zip(self.of.iter().copied())
+        let runs = self.sites.runs.iter();
+        runs.flat_map(|run| usize::from(run.first)..usize::from(run.end)).zip(self.of.iter().copied())
     }
 
     /// The cell of which the largest share arrives, the first of equals.
@@ -102,7 +124,7 @@ impl Gains {
     #[inline]
     pub fn best(&self) -> CellId {
         let at = best_cell(&self.of).0;
-        let run = self.runs.iter().rfind(|run| run.at <= at).expect("something is heard");
+        let run = self.sites.runs.iter().rfind(|run| run.at <= at).expect("something is heard");
         CellId(at - run.at + run.first)
     }
 
@@ -112,7 +134,7 @@ impl Gains {
     #[inline]
     pub fn from_others(&self, powers: &[f64], own: CellId) -> f64 {
         let mut all = 0.0;
-        for run in &self.runs {
+        for run in &self.sites.runs {
             let [at, first, end] = [run.at, run.first, run.end].map(usize::from);
             let (gains, powers) = (&self.of[at..at + end - first], &powers[first..end]);
             all += match run.place(own) {

@@ -22,10 +22,12 @@ mod walk;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
 use umts_kernel::random::{AddressedStream, Streams};
 use umts_units::Time;
 
-pub use gains::{Gains, best_cell};
+pub use gains::{Gains, Sites, best_cell};
 pub use layout::{Border, Layout, Place, SECTORS, Site};
 pub use mobility::{Legs, MobilityConfig, Track};
 pub use propagation::{Antenna, PathLoss, PropagationConfig};
@@ -63,21 +65,27 @@ pub struct Environment {
     streams: Streams,
 }
 
-/// A mobile in it.
+/// A mobile in it. What it hears is asked for in every TTI, all else when somebody looks where it is.
 #[derive(Debug, Clone)]
 pub struct Mobile {
+    gains: Gains,
+    trail: Box<Trail>,
+}
+
+/// How a mobile came to where it is.
+#[derive(Debug, Clone)]
+struct Trail {
     draws: AddressedStream,
     appeared: Time,
     way: Way,
     place: Place,
     shadows: Shadows,
-    gains: Gains,
 }
 
 impl Mobile {
     /// Where it was last looked at.
     pub fn place(&self) -> Place {
-        self.place
+        self.trail.place
     }
 
     /// The share of the power of each cell that reached it there; none before it was first looked at.
@@ -130,37 +138,37 @@ impl Environment {
         let draws = self.streams.addressed(&format!("environment/{who}"));
         let mut way = Way::new(mobility, place, &self.layout, &draws);
         let (place, _) = way.at(umts_units::Duration::ZERO, &self.layout, &draws);
-        Mobile { draws, appeared: now, way, place, shadows: Shadows::default(), gains: Gains::default() }
+        let trail = Trail { draws, appeared: now, way, place, shadows: Shadows::default() };
+        Mobile { gains: Gains::default(), trail: Box::new(trail) }
     }
 
     /// Looks where a mobile is now, and what reaches it there. Time does not go back.
     pub fn measure(&self, mobile: &mut Mobile, now: Time) {
-        let (place, travelled) = mobile.way.at(now - mobile.appeared, &self.layout, &mobile.draws);
-        mobile.place = place;
-        let heard = self.reach.at(place);
-        let before = mobile.gains.sites();
-        if heard.sites != before {
-            self.shadowing.change_sites(&mut mobile.shadows, &mobile.draws, before, &heard.sites);
-            mobile.gains = match self.layout.streets() {
-                None => Gains::of_sites(heard.sites.clone()),
-                Some(_) => Gains::of_stations(heard.sites.clone()),
-            };
+        let Mobile { gains, trail } = mobile;
+        let Trail { draws, appeared, way, place, shadows } = &mut **trail;
+        let (at, travelled) = way.at(now - *appeared, &self.layout, draws);
+        *place = at;
+        let heard = self.reach.at(at);
+        let sites = heard.sites.numbers();
+        if !Arc::ptr_eq(&heard.sites, gains.sites()) {
+            self.shadowing.change_sites(shadows, draws, gains.sites().numbers(), sites);
+            *gains = Gains::of_sites(heard.sites.clone());
         }
-        self.shadowing.advance(&mut mobile.shadows, &heard.sites, &mobile.draws, travelled);
+        self.shadowing.advance(shadows, sites, draws, travelled);
         if self.layout.streets().is_none() {
-            for (among, (number, gains)) in mobile.gains.each_site().enumerate() {
-                let shadow = self.shadowing.of_site(&mobile.shadows, among);
+            for (among, (number, gains)) in gains.each_site().enumerate() {
+                let shadow = self.shadowing.of_site(shadows, among);
                 let site = &self.layout.sites()[number];
-                self.propagation.gains(self.layout.way(site.place, place), site.azimuth, shadow, gains);
+                self.propagation.gains(self.layout.way(site.place, at), site.azimuth, shadow, gains);
             }
         } else {
-            for (among, (number, gain)) in mobile.gains.each_station().enumerate() {
-                let shadow = self.shadowing.of_site(&mobile.shadows, among);
-                *gain = self.in_street(number, place, shadow);
+            for (among, (number, gain)) in gains.each_station().enumerate() {
+                let shadow = self.shadowing.of_site(shadows, among);
+                *gain = self.in_street(number, at, shadow);
             }
         }
         if heard.rest > 0.0 {
-            mobile.gains.add_rest(heard.rest * self.shadowing.of_others(&mobile.shadows));
+            gains.add_rest(heard.rest * self.shadowing.of_others(shadows));
         }
     }
 

@@ -5,6 +5,10 @@
 //! square. So who moves looks up
 //! where it is, whatever the number of sites.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::gains::Sites;
 use super::layout::{Layout, Place};
 
 /// Squares in the length of a reach.
@@ -23,8 +27,8 @@ pub struct Reach {
 /// What is heard in a square.
 #[derive(Debug, Clone)]
 pub struct Heard {
-    /// The sites within reach, by number; the nearest if all are farther.
-    pub sites: Vec<u16>,
+    /// The sites within reach, the nearest if all are farther; one object for all squares that have the same.
+    pub sites: Arc<Sites>,
     /// The sum of the gains of all others, shadows apart.
     pub rest: f64,
 }
@@ -34,6 +38,8 @@ impl Reach {
     /// rectangle around a place with these halves of its sides, shadows apart.
     pub fn new(layout: &Layout, metres: f64, mean: impl Fn(usize, Place, [f64; 2]) -> f64) -> Self {
         let number = layout.size().map(|size| ((size / metres * SQUARES).ceil() as usize).max(1));
+        let make = if layout.streets().is_some() { Sites::of_stations } else { Sites::new };
+        let mut known: BTreeMap<Vec<u16>, Arc<Sites>> = BTreeMap::new();
         let heard = |square: usize| {
             let middle = [square % number[0], square / number[0]].map(|at| at as f64 + 0.5);
             let place = layout.at([middle[0] / number[0] as f64, middle[1] / number[1] as f64]);
@@ -41,7 +47,8 @@ impl Reach {
             let others = (0..layout.sites().len()).filter(|site| !sites.contains(&(*site as u16)));
             let half = [0, 1].map(|axis| layout.size()[axis] / number[axis] as f64 / 2.0);
             let rest = others.map(|site| mean(site, place, half)).fold(0.0, |rest, gain| rest + gain);
-            Heard { sites, rest }
+            let sites = known.entry(sites).or_insert_with_key(|sites| Arc::new(make(sites.clone())));
+            Heard { sites: sites.clone(), rest }
         };
         let [columns, rows] = layout.size();
         Reach {

@@ -6,7 +6,7 @@
 use umts_kernel::random::{Stream, Streams};
 use umts_units::{Duration, Time};
 
-use crate::environment::Mobile;
+use crate::environment::{Gains, Mobile};
 use crate::ids::CellId;
 use crate::radio::phy::ovsf::Code;
 use crate::radio::phy::power_control::{InnerLoop, OuterLoop, PowerConfig};
@@ -118,6 +118,8 @@ pub struct Leg {
     pub cell: CellId,
     /// Its code there.
     pub code: Code,
+    /// The share of its power that arrives, as last measured.
+    pub gain: f64,
     /// What it receives from other cells, in mW, as of their last TTI.
     pub interference: f64,
     /// What this leg is to contribute to the Eb/N0: 1 where there is no other.
@@ -142,9 +144,15 @@ impl Where {
 }
 
 impl Leg {
-    /// One that is alone.
-    pub fn new(cell: CellId, code: Code, interference: f64) -> Self {
-        Leg { cell, code, interference, share: 1.0 }
+    /// One that is alone. It hears nothing yet.
+    pub fn new(cell: CellId, code: Code) -> Self {
+        Leg { cell, code, gain: 0.0, interference: 0.0, share: 1.0 }
+    }
+
+    /// What it hears now, in a network whose cells send `powers`.
+    pub fn hear(&mut self, gains: &Gains, powers: &[f64]) {
+        self.gain = gains.of(self.cell);
+        self.interference = gains.from_others(powers, self.cell);
     }
 }
 
@@ -263,7 +271,7 @@ mod tests {
             calls.end_until(now, |_| {});
             calls.begin_until(now, |number| {
                 let mobile = environment.appear(number, &MobilityConfig::Still, None, now);
-                Some(Where::new(mobile, Leg::new(CellId(0), Code::last(32), 0.0)))
+                Some(Where::new(mobile, Leg::new(CellId(0), Code::last(32))))
             });
             look(calls.under_way());
         }

@@ -1,6 +1,7 @@
 //! Path loss, antennas, the least coupling loss.
 
 use super::*;
+use crate::environment::Sites;
 
 #[test]
 fn path_loss_is_that_of_umts_30_03() {
@@ -76,7 +77,7 @@ fn a_net_gain_is_for_all() {
 fn power_of_other_cells_is_all_but_the_own() {
     let powers: Vec<f64> = (1..=21).map(|cell| f64::from(cell * cell)).collect();
     for sites in [vec![0, 1, 2, 3, 4, 5, 6], vec![0, 2, 3, 6], vec![5]] {
-        let mut gains = Gains::of_sites(sites.clone());
+        let mut gains = Gains::of_sites(Arc::new(Sites::new(sites.clone())));
         for (site, of) in gains.each_site() {
             *of = [1.0, 2.0, 4.0].map(|gain| gain / (site as f64 + 3.0));
         }

@@ -49,9 +49,9 @@ fn near_sites_have_the_same_shadows_with_a_reach_and_the_rest_arrives_alike_from
                 let expected = all.of(CellId(cell as u16)) + rest;
                 assert!((gain / expected - 1.0).abs() < 1e-9, "cell {cell} of {who}: {gain}, not {expected}");
             }
-            heard += near.sites().len();
-            changes += usize::from(near.sites() != before);
-            before = near.sites().to_vec();
+            heard += near.sites().numbers().len();
+            changes += usize::from(near.sites().numbers() != before);
+            before = near.sites().numbers().to_vec();
         });
         let looks = (LONG.as_nanos() / 1_000_000).div_ceil(each);
         // A site has 1.949 km².

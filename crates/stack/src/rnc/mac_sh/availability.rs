@@ -2,6 +2,7 @@
 //! spreading factor, twice as large, and so on; at last he is postponed to the next TTI.
 
 use super::{Ask, MacShConfig};
+use crate::ids::UeId;
 use crate::radio::phy::ovsf::CodeShare;
 use crate::radio::phy::power_control::{Load, PowerConfig};
 use crate::radio::phy::sir::Link;
@@ -28,14 +29,32 @@ impl Reason {
     }
 }
 
-/// A user in a format, as power control sees him.
+/// The radio of a cell in a TTI.
+#[expect(missing_debug_implementations, reason = "it holds a function")]
+#[derive(Clone, Copy)]
+pub struct Radio<'a> {
+    /// What the cell may send.
+    pub power: &'a PowerConfig,
+    /// What a user receives from other cells, in mW.
+    pub interference: &'a dyn Fn(UeId) -> f64,
+}
+
+impl Radio<'_> {
+    /// A user in a format, as power control sees him.
+    #[inline]
+    pub fn link(&self, config: &MacShConfig, format: usize, ask: &Ask) -> Link {
+        link_of(config, format, ask, (self.interference)(ask.ue))
+    }
+}
+
+/// A user in a format, as power control sees him, for what he receives from other cells.
 #[inline]
-pub fn link_of(config: &MacShConfig, format: usize, ask: &Ask) -> Link {
+pub fn link_of(config: &MacShConfig, format: usize, ask: &Ask, interference: f64) -> Link {
     Link {
         processing: config.processing(format),
         target: config.formats[format].target * ask.outer_loop,
         gain: ask.gain,
-        interference: ask.interference,
+        interference,
     }
 }
 
@@ -43,26 +62,34 @@ pub fn link_of(config: &MacShConfig, format: usize, ask: &Ask) -> Link {
 #[inline]
 pub fn take(
     config: &MacShConfig,
-    power: &PowerConfig,
+    radio: &Radio<'_>,
     ask: &Ask,
     wanted: usize,
     codes: &mut CodeShare,
     load: &mut Load,
-) -> Result<usize, Reason> {
-    let (mut next, mut refused) = (Some(wanted), Reason::Codes);
-    while let Some(format) = next {
-        let with = load.with(Load::of(power, &link_of(config, format, ask)));
-        if !with.fits(power) {
-            // Said only of who would have had a code.
-            let mut beside = *codes;
-            if beside.take(config.formats[format].spreading_factor) {
-                refused = Reason::Power;
-            }
-        } else if codes.take(config.formats[format].spreading_factor) {
-            *load = with;
-            return Ok(format);
-        }
-        next = config.halved(format);
+) -> Result<(usize, Link), Reason> {
+    let (free, formats) = (*codes, std::iter::successors(Some(wanted), |&format| config.halved(format)));
+    let mut with_code = formats
+        .filter_map(|format| {
+            let mut left = free;
+            left.take(config.formats[format].spreading_factor).then_some((format, left))
+        })
+        .peekable();
+    if with_code.peek().is_none() {
+        return Err(Reason::Codes);
     }
-    Err(refused)
+    // Where there is not enough for those who have it, there is not for anybody.
+    if !load.fits(radio.power) {
+        return Err(Reason::Power);
+    }
+    let interference = (radio.interference)(ask.ue);
+    for (format, left) in with_code {
+        let link = link_of(config, format, ask, interference);
+        let with = load.with(Load::of(radio.power, &link));
+        if with.fits(radio.power) {
+            (*codes, *load) = (left, with);
+            return Ok((format, link));
+        }
+    }
+    Err(Reason::Power)
 }

@@ -9,6 +9,7 @@ use super::availability::link_of;
 use super::{Ask, MacShConfig};
 use crate::ids::{CellId, UeId};
 use crate::radio::phy::power_control::{Load, PowerConfig};
+use crate::radio::phy::sir::Link;
 
 /// Who wants what in a TTI, and in which order.
 pub trait Discipline: fmt::Debug + Send {
@@ -42,10 +43,18 @@ pub struct Tti<'a> {
 pub struct Seen {
     /// What he asks for.
     pub ask: Ask,
+    /// Power that he receives from other cells, in mW.
+    pub interference: f64,
     /// His service credits, in blocks.
     pub credit: f64,
     /// Blocks of a TTI that he was sent lately, on average over [`MacShConfig::mean_over`].
     pub mean: f64,
+}
+
+impl Seen {
+    fn link(&self, config: &MacShConfig, format: usize) -> Link {
+        link_of(config, format, &self.ask, self.interference)
+    }
 }
 
 /// That a user shall have a format, or the next smaller one for which there is enough.
@@ -60,14 +69,14 @@ pub struct Wish {
 impl Tti<'_> {
     /// By how much the power of the cell rises, in mW, if this user alone has a format beside the DCHs; `None` if no power is
     /// enough.
-    pub fn power_for(&self, ask: &Ask, format: usize) -> Option<f64> {
-        let with = self.load.with(Load::of(self.power, &link_of(self.config, format, ask)));
+    pub fn power_for(&self, seen: &Seen, format: usize) -> Option<f64> {
+        let with = self.load.with(Load::of(self.power, &seen.link(self.config, format)));
         Some(with.total(self.power.common)? - self.load.total(self.power.common)?)
     }
 
     /// What it takes to be as loud for this user as what is not of his own cell, in mW: least for who hears best.
-    pub fn outside(&self, ask: &Ask) -> f64 {
-        link_of(self.config, 0, ask).outside(self.power.noise)
+    pub fn outside(&self, seen: &Seen) -> f64 {
+        seen.link(self.config, 0).outside(self.power.noise)
     }
 }
 

@@ -4,10 +4,12 @@
 //! there is of codes and power ([`availability`]). Requirement and priority are chosen apart.
 //!
 //! It is pure: users ask, with what waits for them and how well they hear, and grants and refusals come out. Whoever asks
-//! obeys them, and says afterwards what was sent.
+//! obeys them, and says afterwards what was sent. What other cells are to a user is asked for when it matters: not of who finds
+//! no code, nor where calls have all the power.
 
 mod availability;
 mod config;
+mod credits;
 mod discipline;
 mod full_backlog;
 mod max_ci;
@@ -18,18 +20,19 @@ mod timeout;
 
 use umts_units::Time;
 
-pub use self::availability::Reason;
+pub use self::availability::{Radio, Reason};
 pub use self::config::{
     Accrual, CreditConfig, Debit, Expired, Format, LooksAt, MacShConfig, Priority, Requirement,
     TimeoutConfig, WithoutCredit,
 };
+use self::credits::Credits;
 pub use self::discipline::{Discipline, Seen, Tti, UserDiscipline, UserDisciplines, Wish};
 use self::proportional_fair::At;
 use self::round_robin::RoundRobin;
 pub use self::service_credit::Credit;
 use crate::ids::UeId;
 use crate::radio::phy::ovsf::{Code, CodeShare};
-use crate::radio::phy::power_control::{Load, PowerConfig};
+use crate::radio::phy::power_control::Load;
 use crate::radio::phy::sir::Link;
 use crate::radio::rlc::WaitingSdu;
 
@@ -46,8 +49,6 @@ pub struct Ask {
     pub since: Time,
     /// The gain from his cell, 1/L.
     pub gain: f64,
-    /// Power that he receives from other cells, in mW.
-    pub interference: f64,
     /// What the outer loop multiplies his targets with; 1 without.
     pub outer_loop: f64,
 }
@@ -95,8 +96,8 @@ pub struct MacSh {
     turns: RoundRobin,
     /// Decides in place of requirement and priority.
     discipline: Option<UserDiscipline>,
-    /// Those who are in the cell, by their numbers.
-    users: Vec<(UeId, Credit)>,
+    /// Those who are in the cell.
+    users: Credits,
     /// What a TTI leaves of the past in a user's mean.
     keeps: f64,
     order: Vec<Ranked>,
@@ -149,8 +150,8 @@ impl MacSh {
     /// A DSCH on which nobody was served yet.
     pub fn new(config: MacShConfig) -> Self {
         let (codes, keeps) = (CodeShare::new(config.branch), proportional_fair::keeps(&config));
-        let (users, order, grants, refusals) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let turns = RoundRobin::default();
+        let (order, grants, refusals) = (Vec::new(), Vec::new(), Vec::new());
+        let (users, turns) = (Credits::default(), RoundRobin::default());
         MacSh { config, codes, turns, discipline: None, users, keeps, order, grants, refusals }
     }
 
@@ -166,16 +167,12 @@ impl MacSh {
 
     /// A user comes into the cell with what he has coming to him.
     pub fn join(&mut self, ue: UeId, credit: Credit) {
-        match self.users.binary_search_by_key(&ue, |(ue, _)| *ue) {
-            Ok(at) => self.users[at].1 = credit,
-            Err(at) => self.users.insert(at, (ue, credit)),
-        }
+        self.users.join(ue, credit);
     }
 
     /// A user leaves the cell; what he takes along, if he was there.
     pub fn leave(&mut self, ue: UeId) -> Option<Credit> {
-        let at = self.users.binary_search_by_key(&ue, |(ue, _)| *ue).ok()?;
-        Some(self.users.remove(at).1)
+        self.users.leave(ue)
     }
 
     /// Decides TTI number `tti`, which begins `now`. `load` is that of the DCHs, and with that of the grants afterwards. Grants
@@ -185,21 +182,20 @@ impl MacSh {
         now: Time,
         tti: u64,
         asks: &Asks,
-        power: &PowerConfig,
+        radio: &Radio<'_>,
         load: &mut Load,
     ) -> &[Grant] {
         if self.discipline.is_some() {
-            self.ask_discipline(now, tti, asks, power, load);
+            self.ask_discipline(now, tti, asks, radio, load);
         } else {
-            self.rank(now, tti, asks, power, load);
+            self.rank(now, tti, asks, radio, load);
         }
         self.codes.begin();
         self.grants.clear();
         self.refusals.clear();
         let order = std::mem::take(&mut self.order);
         for ranked in &order {
-            let ask = &asks.asks[ranked.ask].0;
-            self.decide(ask, ranked.wanted, power, load);
+            self.decide(&asks.asks[ranked.ask].0, ranked.wanted, radio, load);
         }
         self.order = order;
         self.give_codes();
@@ -223,33 +219,32 @@ impl MacSh {
             discipline.served(tti, grant.ue, sent, received);
         }
         let keeps = self.keeps;
-        let credit = user(&mut self.users, &self.config, tti, grant.ue);
+        let credit = self.users.of(&self.config.credit, tti, grant.ue);
         credit.spend(&self.config.credit, grant.blocks, sent, received);
         credit.serve(keeps, tti, sent);
     }
 
     /// What a user who is in the cell has coming to him, as of when he last asked.
     pub fn credit(&self, ue: UeId) -> Option<&Credit> {
-        let at = self.users.binary_search_by_key(&ue, |(ue, _)| *ue).ok()?;
-        Some(&self.users[at].1)
+        self.users.get(ue)
     }
 
     /// Steps A and B: what everybody wants, and in which order they are served.
-    fn rank(&mut self, now: Time, tti: u64, asks: &Asks, power: &PowerConfig, load: &Load) {
+    fn rank(&mut self, now: Time, tti: u64, asks: &Asks, radio: &Radio<'_>, load: &Load) {
         self.order.clear();
         for (at, (ask, _)) in asks.asks.iter().enumerate() {
             let (config, sdus) = (&self.config, asks.sdus(at));
-            let credit = user(&mut self.users, config, tti, ask.ue);
+            let credit = self.users.of(&config.credit, tti, ask.ue);
             credit.earn(&config.credit, tti);
             let wanted = want(config, now, ask, sdus, credit);
             let rank = match config.priority {
                 Priority::ServiceCredit => -credit.blocks(),
                 Priority::Timeout => timeout::rank(&config.timeout, sdus),
                 Priority::RoundRobin => self.turns.rank(ask.ue),
-                Priority::MaxCi => max_ci::rank(&availability::link_of(config, 0, ask), power.noise),
+                Priority::MaxCi => max_ci::rank(&radio.link(config, 0, ask), radio.power.noise),
                 Priority::ProportionalFair => {
                     let at = At { tti, keeps: self.keeps };
-                    proportional_fair::rank(config, power, load, ask, credit, at)
+                    proportional_fair::rank(config, radio, load, ask, credit, at)
                 }
             };
             self.order.push(Ranked { class: ask.class, rank, since: ask.since, ue: ask.ue, ask: at, wanted });
@@ -261,17 +256,19 @@ impl MacSh {
     }
 
     /// The same as a discipline from outside has it. Those whom it leaves out come last and want nothing.
-    fn ask_discipline(&mut self, now: Time, tti: u64, asks: &Asks, power: &PowerConfig, load: &Load) {
+    fn ask_discipline(&mut self, now: Time, tti: u64, asks: &Asks, radio: &Radio<'_>, load: &Load) {
         let MacSh { config, users, discipline: Some(discipline), keeps, order, .. } = self else { return };
         let see = |(ask, _): &(Ask, usize)| {
-            let credit = user(users, config, tti, ask.ue);
+            let credit = users.of(&config.credit, tti, ask.ue);
             credit.earn(&config.credit, tti);
-            Seen { ask: *ask, credit: credit.blocks(), mean: credit.mean_served(*keeps, tti) }
+            let (interference, mean) = ((radio.interference)(ask.ue), credit.mean_served(*keeps, tti));
+            Seen { ask: *ask, interference, credit: credit.blocks(), mean }
         };
         let seen: Vec<Seen> = asks.asks.iter().map(see).collect();
         let mut wishes = Vec::new();
         if !seen.is_empty() {
-            discipline.decide(&Tti { now, number: tti, config, power, load }, &seen, &mut wishes);
+            let tti = Tti { now, number: tti, config, power: radio.power, load };
+            discipline.decide(&tti, &seen, &mut wishes);
         }
         let mut is_left_out = vec![true; seen.len()];
         wishes.iter().for_each(|wish| is_left_out[wish.ask] = false);
@@ -285,19 +282,19 @@ impl MacSh {
     }
 
     /// Step C for one user: what he wants, less, or nothing.
-    fn decide(&mut self, ask: &Ask, wanted: Option<usize>, power: &PowerConfig, load: &mut Load) {
+    fn decide(&mut self, ask: &Ask, wanted: Option<usize>, radio: &Radio<'_>, load: &mut Load) {
         let Some(wanted) = wanted else {
             self.refusals.push(Refusal { ue: ask.ue, wanted: 0, reason: Reason::Credit });
             return;
         };
-        match availability::take(&self.config, power, ask, wanted, &mut self.codes, load) {
-            Ok(format) => self.grants.push(Grant {
+        match availability::take(&self.config, radio, ask, wanted, &mut self.codes, load) {
+            Ok((format, link)) => self.grants.push(Grant {
                 ue: ask.ue,
                 format,
                 wanted,
                 blocks: self.config.formats[format].blocks,
                 code: self.config.branch,
-                link: availability::link_of(&self.config, format, ask),
+                link,
             }),
             Err(reason) => self.refusals.push(Refusal { ue: ask.ue, wanted, reason }),
         }
@@ -324,15 +321,6 @@ fn want(config: &MacShConfig, now: Time, ask: &Ask, sdus: &[WaitingSdu], credit:
         Requirement::FullBacklog => full_backlog::want(config, ask.backlog),
     };
     Some(if config.capped_by_backlog { wanted.min(config.holding(ask.backlog)) } else { wanted })
-}
-
-/// What a user has coming to him, who may be new in the cell.
-fn user<'a>(users: &'a mut Vec<(UeId, Credit)>, config: &MacShConfig, tti: u64, ue: UeId) -> &'a mut Credit {
-    let at = users.binary_search_by_key(&ue, |(ue, _)| *ue).unwrap_or_else(|at| {
-        users.insert(at, (ue, Credit::new(&config.credit, tti)));
-        at
-    });
-    &mut users[at].1
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Proportional fairness: the user whom power allows most, compared with what he had lately, is first.
 
 use super::MacShConfig;
-use super::availability::link_of;
+use super::availability::{Radio, link_of};
 use super::{Ask, Credit};
-use crate::radio::phy::power_control::{Load, PowerConfig};
+use crate::radio::phy::power_control::Load;
 
 /// What a TTI leaves of the past in a mean over [`MacShConfig::mean_over`].
 pub fn keeps(config: &MacShConfig) -> f64 {
@@ -17,13 +17,15 @@ const NOTHING: f64 = 1e-9;
 #[inline]
 pub fn rank(
     config: &MacShConfig,
-    power: &PowerConfig,
+    radio: &Radio<'_>,
     load: &Load,
     ask: &Ask,
     credit: &mut Credit,
     at: At,
 ) -> f64 {
-    let fits = |format: &usize| load.with(Load::of(power, &link_of(config, *format, ask))).fits(power);
+    let interference = (radio.interference)(ask.ue);
+    let link = |format: usize| link_of(config, format, ask, interference);
+    let fits = |format: &usize| load.with(Load::of(radio.power, &link(*format))).fits(radio.power);
     let allowed =
         (0..config.formats.len()).rev().find(fits).map_or(0, |format| config.formats[format].blocks);
     let mean = credit.mean_served(at.keeps, at.tti).max(NOTHING);

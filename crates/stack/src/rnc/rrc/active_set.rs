@@ -49,13 +49,16 @@ impl ActiveSet {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::environment::Sites;
 
     #[test]
     fn a_window_joins_and_a_wider_one_leaves() {
         let set = ActiveSet::new(&SoftHandover { add_db: 3.0, drop_db: 5.0, legs: 3 });
         let gains = |losses: &[f64]| {
-            let mut gains = Gains::of_sites(vec![0, 1]);
+            let mut gains = Gains::of_sites(Arc::new(Sites::new(vec![0, 1])));
             for (site, of) in gains.each_site() {
                 *of = [0, 1, 2].map(|sector| {
                     losses.get(3 * site + sector).map_or(0.0, |loss| libm::exp10(-loss / 10.0))

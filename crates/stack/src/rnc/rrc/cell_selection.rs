@@ -35,11 +35,14 @@ impl CellSelection {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::environment::Sites;
 
     /// Of the three cells of a site.
     fn gains(losses_db: [f64; 3]) -> Gains {
-        let mut gains = Gains::of_sites(vec![0]);
+        let mut gains = Gains::of_sites(Arc::new(Sites::new(vec![0])));
         for (_, of) in gains.each_site() {
             *of = losses_db.map(|loss| libm::exp10(-loss / 10.0));
         }

@@ -67,7 +67,10 @@ impl CompressedMode {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::environment::Sites;
 
     #[test]
     fn what_a_gap_costs() {
@@ -99,7 +102,7 @@ mod tests {
             raise_db: 0.0,
         };
         let gains = |other: f64| {
-            let mut gains = Gains::of_sites(vec![0]);
+            let mut gains = Gains::of_sites(Arc::new(Sites::new(vec![0])));
             gains.each_site().for_each(|(_, of)| *of = [1e-12, 1e-12 * libm::exp10(-other / 10.0), 0.0]);
             gains
         };

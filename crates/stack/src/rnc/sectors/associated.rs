@@ -50,7 +50,7 @@ impl Sectors {
         let of = |ue: UeId| {
             let user = self.users.get(ue);
             user.dch?;
-            let [gain, interference] = user.hears(&self.before);
+            let (gain, interference) = (user.gain, user.interference(&self.before));
             let link = Link { processing: config.processing, target: config.target, gain, interference };
             Some(Associated { ue, cell: user.cell, link })
         };

@@ -46,8 +46,9 @@ impl Dchs {
         let cell = mobile.gains().best();
         let code = self.codes.take(cell, spreading_factor);
         self.tell(cell, if code.is_some() { CallStep::Begun } else { CallStep::Blocked });
-        let interference = mobile.gains().from_others(powers, cell);
-        Some(Where::new(mobile, Leg::new(cell, code?, interference)))
+        let mut leg = Leg::new(cell, code?);
+        leg.hear(mobile.gains(), powers);
+        Some(Where::new(mobile, leg))
     }
 
     /// A call is over.
@@ -69,7 +70,7 @@ impl Dchs {
         }
         let Where { mobile, main, further, .. } = at;
         for leg in std::iter::once(main).chain(further) {
-            leg.interference = mobile.gains().from_others(powers, leg.cell);
+            leg.hear(mobile.gains(), powers);
         }
         stays
     }
@@ -82,7 +83,7 @@ impl Dchs {
             return self.is_kept(at);
         };
         self.codes.release(at.main.cell, at.main.code);
-        at.main = Leg::new(better, code, 0.0);
+        at.main = Leg::new(better, code);
         self.tell(better, CallStep::HandedOver);
         true
     }
@@ -127,7 +128,7 @@ impl Dchs {
         if let Some(worst) = worst {
             self.remove(&legs.remove(worst));
         }
-        legs.push(Leg::new(cell, code, 0.0));
+        legs.push(Leg::new(cell, code));
         self.tell(cell, CallStep::LegAdded);
     }
 

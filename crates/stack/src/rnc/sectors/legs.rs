@@ -31,14 +31,13 @@ impl Sectors {
     fn share_out(&mut self) {
         let (power, before) = (self.power, &self.before);
         for call in self.talks.iter_mut().flat_map(|talk| talk.calls.under_way_mut()) {
-            let Where { mobile, main, further, .. } = &mut call.at;
+            let Where { main, further, .. } = &mut call.at;
             if further.is_empty() {
                 continue;
             }
-            let gains = mobile.gains();
             let worth = |leg: &Leg| {
-                let (gain, sent) = (gains.of(leg.cell), before[leg.cell.index()]);
-                gain / (power.own_share * sent * gain + leg.interference + power.noise)
+                let sent = before[leg.cell.index()];
+                leg.gain / (power.own_share * sent * leg.gain + leg.interference + power.noise)
             };
             let sum = worth(main) + further.iter().map(worth).sum::<f64>();
             for leg in std::iter::once(main).chain(further) {

@@ -13,6 +13,7 @@ mod associated;
 mod codes;
 mod dchs;
 mod legs;
+mod ready;
 mod steps;
 mod turn;
 mod users;
@@ -26,6 +27,7 @@ use self::associated::Associated;
 pub use self::associated::AssociatedConfig;
 pub use self::codes::{OneTree, WithoutCode};
 use self::dchs::Dchs;
+use self::ready::Ready;
 pub use self::users::Change;
 use self::users::Users;
 use crate::environment::{Environment, EnvironmentConfig, MobilityConfig};
@@ -140,7 +142,7 @@ struct Talk {
 struct Sector {
     mac: MacSh,
     /// Who has something to send on its DSCH, in index order.
-    ready: Vec<UeId>,
+    ready: Vec<Ready>,
     /// The links of those who have its DSCH in this TTI, as power control knows them.
     links: Vec<Link>,
     /// What each of these is sent, in mW.
@@ -280,7 +282,7 @@ fn leg_link(call: &Call, leg: &Leg, target: f64) -> Link {
     Link {
         processing: sir::CHIP_RATE / calls::RATE,
         target: target * call.loops.aim * call.at.raise * leg.share,
-        gain: call.at.mobile.gains().of(leg.cell),
+        gain: leg.gain,
         interference: leg.interference,
     }
 }

@@ -14,7 +14,7 @@ use crate::radio::phy::power_control::{Load, PowerControl};
 use crate::radio::phy::sir::Link;
 use crate::rnc::Plan;
 use crate::rnc::calls;
-use crate::rnc::mac_sh::{Ask, Grant, Reason};
+use crate::rnc::mac_sh::{Ask, Grant, Radio, Reason};
 use crate::trace::{Postponed, TraceEvent};
 use crate::ue::{Pdus, Ues};
 
@@ -75,8 +75,10 @@ impl Sectors {
     fn schedule<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId, ues: &Ues) {
         let (now, tti, needs_dch) = (step.cx.now, self.tti, self.dch.associated.is_some());
         let sector = &mut self.cells[cell.index()];
+        let asks_for_sdus = sector.mac.config().asks_for_sdus();
         self.asks.begin();
-        for &ue in &sector.ready {
+        for ready in &mut sector.ready {
+            let ue = ready.ue;
             let user = self.users.get(ue);
             if needs_dch && user.dch.is_none() {
                 step.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Codes });
@@ -86,28 +88,20 @@ impl Sectors {
                 step.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Handover });
                 continue;
             }
-            let rlc = &ues[ue].rlc[Direction::Downlink.index()];
-            if !rlc.has_work(now) {
-                continue;
-            }
-            let [gain, interference] = user.hears(&self.before);
-            let backlog = rlc.backlog();
-            let ask = Ask {
-                ue,
-                class: INTERACTIVE,
-                backlog: backlog.pdus.max(1),
-                since: backlog.since.unwrap_or(now),
-                gain,
-                interference,
-                outer_loop: user.loops.aim,
-            };
-            if sector.mac.config().asks_for_sdus() {
+            ready.ask(now, &ues[ue]);
+            let Some((backlog, since)) = ready.waits else { continue };
+            let (gain, outer_loop) = (user.gain, user.loops.aim);
+            let ask = Ask { ue, class: INTERACTIVE, backlog, since: since.unwrap_or(now), gain, outer_loop };
+            if asks_for_sdus {
+                let rlc = &ues[ue].rlc[Direction::Downlink.index()];
                 self.asks.push_with(ask, |sdus| rlc.waiting_sdus(sdus));
             } else {
                 self.asks.push_with(ask, |_| {});
             }
         }
-        sector.mac.schedule(now, tti, &self.asks, &self.power, &mut sector.load);
+        let interference = |ue: UeId| self.users.get(ue).interference(&self.before);
+        let radio = Radio { power: &self.power, interference: &interference };
+        sector.mac.schedule(now, tti, &self.asks, &radio, &mut sector.load);
         sector.links.clear();
         sector.links.extend(sector.mac.grants().iter().map(|grant| grant.link));
         for refusal in sector.mac.refusals() {

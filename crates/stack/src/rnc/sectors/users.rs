@@ -2,7 +2,7 @@
 
 use umts_units::{Bytes, Time};
 
-use super::{HandoverConfig, Sectors};
+use super::{HandoverConfig, Sectors, ready};
 use crate::environment::{Environment, Mobile, MobilityConfig};
 use crate::ids::{CellId, Direction, UeId};
 use crate::radio::phy::ovsf::Code;
@@ -27,6 +27,8 @@ pub struct Change {
 pub(super) struct User {
     pub mobile: Mobile,
     pub cell: CellId,
+    /// The share of its cell's power that arrives, as last measured.
+    pub gain: f64,
     /// Until when it has no turn.
     pub silent_until: Time,
     /// The code of the DCH beside its DSCH, where that is charged.
@@ -55,8 +57,8 @@ impl Users {
             let mut mobile = environment.appear(ue as u64, mobility.as_ref()?, None, Time::ZERO);
             environment.measure(&mut mobile, Time::ZERO);
             let cell = mobile.gains().best();
-            let (silent_until, loops) = (Time::ZERO, Loops::default());
-            Some(User { mobile, cell, silent_until, dch: None, loops, is_awake: false })
+            let (gain, silent_until, loops) = (mobile.gains().of(cell), Time::ZERO, Loops::default());
+            Some(User { mobile, cell, gain, silent_until, dch: None, loops, is_awake: false })
         };
         let list = mobilities.iter().enumerate().map(user).collect();
         Users { list, awake: vec![Vec::new(); phases], spare: Vec::new() }
@@ -83,10 +85,9 @@ impl Users {
 }
 
 impl User {
-    /// The gain of its cell, and what it receives from others that send `powers`, in mW.
-    pub fn hears(&self, powers: &[f64]) -> [f64; 2] {
-        let gains = self.mobile.gains();
-        [gains.of(self.cell), gains.from_others(powers, self.cell)]
+    /// What it receives from cells that are not its own and send `powers`, in mW.
+    pub fn interference(&self, powers: &[f64]) -> f64 {
+        self.mobile.gains().from_others(powers, self.cell)
     }
 }
 
@@ -101,19 +102,8 @@ impl Sectors {
             self.measure(now, ue)
         };
         self.open_associated(ue);
-        let ready = &mut self.cells[self.users.get(ue).cell.index()].ready;
-        if let Err(at) = ready.binary_search(&ue) {
-            ready.insert(at, ue);
-        }
+        ready::insert(&mut self.cells[self.users.get(ue).cell.index()].ready, ue);
         change
-    }
-
-    /// `ue` has nothing to send any more.
-    pub fn rests(&mut self, ue: UeId) {
-        let ready = &mut self.cells[self.users.get(ue).cell.index()].ready;
-        if let Ok(at) = ready.binary_search(&ue) {
-            ready.remove(at);
-        }
     }
 
     /// Looks where those are whose turn it is to be measured; those with nothing in RLC fall asleep. Returns who changes cells.
@@ -148,14 +138,14 @@ impl Sectors {
     fn measure(&mut self, now: Time, ue: UeId) -> Option<Change> {
         let user = self.users.get_mut(ue);
         self.environment.measure(&mut user.mobile, now);
-        let (from, to) = (user.cell, self.dchs.selection.better(user.cell, user.mobile.gains())?);
+        let gains = user.mobile.gains();
+        let (from, better) = (user.cell, self.dchs.selection.better(user.cell, gains));
+        user.gain = gains.of(better.unwrap_or(from));
+        let to = better?;
         (user.cell, user.silent_until) = (to, now + self.handover.interruption);
         let [old, new] = self.cells.get_disjoint_mut([from.index(), to.index()]).expect("two cells");
-        if let Ok(at) = old.ready.binary_search(&ue) {
-            old.ready.remove(at);
-            if let Err(at) = new.ready.binary_search(&ue) {
-                new.ready.insert(at, ue);
-            }
+        if ready::remove(&mut old.ready, ue) {
+            ready::insert(&mut new.ready, ue);
         }
         if let Some(credit) = old.mac.leave(ue) {
             new.mac.join(ue, credit);

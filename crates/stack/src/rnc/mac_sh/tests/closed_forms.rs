@@ -1,5 +1,7 @@
 //! Schedulers whose outcome is known, and power that is short.
 
+use std::cell::RefCell;
+
 use super::*;
 
 fn full_backlog(priority: Priority) -> MacShConfig {
@@ -51,7 +53,7 @@ fn interference_counts_as_loss_does() {
         cell = cell.user_at(loss, &[(0, 570, 64)]);
     }
     // As much again as the noise is another 3.01 dB.
-    cell.users[0].ask.interference = cell.power.noise;
+    cell.users[0].interference = cell.power.noise;
     assert_eq!(served(&mut cell, 1), [vec![1, 2]]);
 }
 
@@ -101,4 +103,29 @@ fn the_rate_is_halved_until_power_is_enough() {
     for (left, spreading_factor, reason) in table {
         assert_eq!(far(130.0, left), (spreading_factor, reason), "{left} of the power left");
     }
+}
+
+#[test]
+fn what_a_user_receives_matters_only_where_there_are_codes_and_power() {
+    let mut mac = MacSh::new(full_backlog(Priority::RoundRobin));
+    let (power, since) = (power(), Time::ZERO);
+    let mut asks = Asks::default();
+    for ue in (0..5).map(UeId) {
+        asks.push(Ask { ue, class: 1, backlog: 100, since, gain: 1e-10, outer_loop: 1.0 }, []);
+    }
+    let mut asked_about = |outside: f64| {
+        let users = RefCell::new(Vec::new());
+        let interference = |ue: UeId| {
+            users.borrow_mut().push(ue.0);
+            0.0
+        };
+        let radio = Radio { power: &power, interference: &interference };
+        let mut load = Load { outside, ..Load::default() };
+        mac.schedule(Time::ZERO, 0, &asks, &radio, &mut load);
+        let reasons: Vec<_> = mac.refusals().iter().map(|refusal| refusal.reason).collect();
+        (users.into_inner(), reasons)
+    };
+    // Two codes of SF 8 are all of the branch. Beside calls that need all of the power nobody is served.
+    assert_eq!(asked_about(0.0), (vec![0, 1], vec![Reason::Codes; 3]));
+    assert_eq!(asked_about(power.max), (vec![], vec![Reason::Power; 5]));
 }

@@ -18,7 +18,7 @@ impl Discipline for Backwards {
     fn decide(&mut self, tti: &Tti<'_>, asks: &[Seen], order: &mut Vec<Wish>) {
         assert_eq!(tti.config.formats.len(), 6);
         for (at, seen) in asks.iter().enumerate().rev() {
-            let powers: Vec<_> = (0..6).map(|format| tti.power_for(&seen.ask, format)).collect();
+            let powers: Vec<_> = (0..6).map(|format| tti.power_for(seen, format)).collect();
             assert!(powers.is_sorted() && powers[0] > Some(0.0), "{powers:?}");
             if seen.ask.backlog > self.least {
                 order.push(Wish { ask: at, format: self.format });

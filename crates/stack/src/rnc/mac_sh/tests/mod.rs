@@ -12,6 +12,7 @@ use umts_units::{Bytes, Duration};
 
 use super::*;
 use crate::radio::phy::LinkTable;
+use crate::radio::phy::power_control::PowerConfig;
 
 const TTI: Duration = Duration::from_millis(20);
 
@@ -75,6 +76,7 @@ fn power() -> PowerConfig {
 #[derive(Debug, Clone)]
 struct User {
     ask: Ask,
+    interference: f64,
     sdus: Vec<WaitingSdu>,
 }
 
@@ -109,10 +111,9 @@ impl Cell {
             backlog: 0,
             since: Time::ZERO,
             gain: linear(-loss),
-            interference: 0.0,
             outer_loop: 1.0,
         };
-        self.users.push(User { ask, sdus: sdus.iter().map(sdu).collect() });
+        self.users.push(User { ask, interference: 0.0, sdus: sdus.iter().map(sdu).collect() });
         self
     }
 
@@ -137,7 +138,9 @@ impl Cell {
             }
         }
         let mut load = self.dchs;
-        let grants = self.mac.schedule(now, self.tti, &asks, &self.power, &mut load).to_vec();
+        let interference = |ue: UeId| self.users.get(ue.index()).map_or(0.0, |user| user.interference);
+        let radio = Radio { power: &self.power, interference: &interference };
+        let grants = self.mac.schedule(now, self.tti, &asks, &radio, &mut load).to_vec();
         let mut rows: Vec<(UeId, Row)> = Vec::new();
         for grant in grants {
             let sent = self.users.get_mut(grant.ue.index()).map_or(0, |user| user.send(grant.blocks));
@@ -163,8 +166,7 @@ impl Cell {
         self.mac.join(ue, credit);
         // An SDU of no size is late at once, and wants the largest format.
         let (since, entered) = (now, now);
-        let user =
-            Ask { ue, class: 0, backlog: blocks, since, gain: 1e-8, interference: 0.0, outer_loop: 1.0 };
+        let user = Ask { ue, class: 0, backlog: blocks, since, gain: 1e-8, outer_loop: 1.0 };
         asks.push(user, [WaitingSdu { entered, size: Bytes(0), blocks }]);
     }
 

@@ -37,16 +37,17 @@ proptest! {
         let power = power();
         let now = Time::ZERO + Duration::from_millis(400);
         let mut asks = Asks::default();
-        for (at, &(class, backlog, loss, interference, entered)) in users.iter().enumerate() {
+        for (at, &(class, backlog, loss, _, entered)) in users.iter().enumerate() {
             let since = Time::ZERO + Duration::from_millis(entered);
-            let (gain, interference) = (linear(-loss), linear(interference));
-            let ue = UeId(at as u16);
+            let (gain, ue) = (linear(-loss), UeId(at as u16));
             let sdu = WaitingSdu { entered: since, size: Bytes(570), blocks: backlog };
-            asks.push(Ask { ue, class, backlog, since, gain, interference, outer_loop: 1.0 }, [sdu]);
+            asks.push(Ask { ue, class, backlog, since, gain, outer_loop: 1.0 }, [sdu]);
         }
         let dchs = Load { own: 0.3, outside: power.max * calls * 0.7, others: 0.0 };
+        let interference = |ue: UeId| linear(users[ue.index()].3);
+        let radio = Radio { power: &power, interference: &interference };
         let mut load = dchs;
-        let grants = mac.schedule(now, 20, &asks, &power, &mut load).to_vec();
+        let grants = mac.schedule(now, 20, &asks, &radio, &mut load).to_vec();
         let refusals = mac.refusals();
         let mut all: Vec<u16> = grants.iter().map(|grant| grant.ue.0).chain(refusals.iter().map(|refusal| refusal.ue.0)).collect();
         all.sort_unstable();

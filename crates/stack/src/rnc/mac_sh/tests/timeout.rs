@@ -76,19 +76,12 @@ fn who_has_the_least_time_left_is_first() {
 fn control_pdus_alone_want_one_block_at_once() {
     let mut mac = MacSh::new(timeouts(300));
     let mut asks = Asks::default();
-    let ask = Ask {
-        ue: UeId(0),
-        class: 1,
-        backlog: 1,
-        since: Time::ZERO,
-        gain: 1e-10,
-        interference: 0.0,
-        outer_loop: 1.0,
-    };
+    let ask = Ask { ue: UeId(0), class: 1, backlog: 1, since: Time::ZERO, gain: 1e-10, outer_loop: 1.0 };
     let sdu = WaitingSdu { entered: Time::ZERO, size: Bytes(570), blocks: 15 };
     asks.push(ask, [sdu]);
     asks.push(Ask { ue: UeId(1), ..ask }, []);
-    let grants = mac.schedule(Time::ZERO, 0, &asks, &power(), &mut Load::default());
+    let radio = Radio { power: &power(), interference: &|_| 0.0 };
+    let grants = mac.schedule(Time::ZERO, 0, &asks, &radio, &mut Load::default());
     let order: Vec<(u16, u32)> = grants.iter().map(|grant| (grant.ue.0, grant.blocks)).collect();
     assert_eq!(order, [(1, 1), (0, 1)]);
 }

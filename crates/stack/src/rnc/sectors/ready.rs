@@ -1,0 +1,66 @@
+//! Who has something to send on the DSCH of a cell, and what RLC said when it was last asked.
+//!
+//! In a cell with more to send than it may, most users wait in most TTIs and nothing changes for them. RLC is asked again when
+//! something has.
+
+use umts_units::Time;
+
+use super::Sectors;
+use crate::ids::{Direction, UeId};
+use crate::ue::UeContext;
+
+/// A user of a DSCH with something to send.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Ready {
+    pub ue: UeId,
+    /// Something has changed in RLC since it was asked.
+    is_stale: bool,
+    /// Blocks that wait, and since when the oldest of it does, unless that is control PDUs alone; none if there is nothing to send.
+    pub waits: Option<(u32, Option<Time>)>,
+}
+
+impl Ready {
+    /// RLC is asked if that is of use.
+    #[inline]
+    pub fn ask(&mut self, now: Time, context: &UeContext) {
+        let rlc = &context.rlc[Direction::Downlink.index()];
+        let waits = || {
+            let backlog = rlc.has_work(now).then(|| rlc.backlog())?;
+            Some((backlog.pdus.max(1), backlog.since))
+        };
+        if self.is_stale {
+            self.waits = waits();
+            self.is_stale = false;
+        }
+        debug_assert!(self.waits == waits(), "{:?} has changed unnoticed", self.ue);
+    }
+}
+
+/// Puts a user among those of a cell, or where it is, has RLC asked anew.
+pub(super) fn insert(ready: &mut Vec<Ready>, ue: UeId) {
+    match ready.binary_search_by_key(&ue, |ready| ready.ue) {
+        Ok(at) => ready[at].is_stale = true,
+        Err(at) => ready.insert(at, Ready { ue, is_stale: true, waits: None }),
+    }
+}
+
+/// Takes a user away; tells whether it was there.
+pub(super) fn remove(ready: &mut Vec<Ready>, ue: UeId) -> bool {
+    let at = ready.binary_search_by_key(&ue, |ready| ready.ue);
+    at.map(|at| ready.remove(at)).is_ok()
+}
+
+impl Sectors {
+    /// RLC of `ue` has changed: if it waits for its cell's DSCH, it may be for something else now.
+    pub fn changed(&mut self, ue: UeId) {
+        let ready = &mut self.cells[self.users.get(ue).cell.index()].ready;
+        if let Ok(at) = ready.binary_search_by_key(&ue, |ready| ready.ue) {
+            ready[at].is_stale = true;
+        }
+    }
+
+    /// `ue` has nothing to send any more.
+    pub fn rests(&mut self, ue: UeId) {
+        remove(&mut self.cells[self.users.get(ue).cell.index()].ready, ue);
+    }
+}
