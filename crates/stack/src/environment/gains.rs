@@ -5,8 +5,11 @@
 //! one or two. The gains of all runs stand one after another, so who hears few cells has little to add up. Which cells those are
 //! is the same for all who are near each other, and kept once.
 
+mod row;
+
 use std::sync::Arc;
 
+use self::row::Row;
 use super::SECTORS;
 use crate::ids::CellId;
 
@@ -18,7 +21,7 @@ const LANES: usize = 4;
 pub struct Gains {
     sites: Arc<Sites>,
     /// Run by run, cell by cell.
-    of: Box<[f64]>,
+    of: Row,
 }
 
 /// Sites that are heard together, and their cells.
@@ -79,7 +82,7 @@ impl Sites {
 impl Gains {
     /// Nothing yet of these sites.
     pub fn of_sites(sites: Arc<Sites>) -> Self {
-        let of = vec![0.0; sites.cells].into();
+        let of = Row::new(sites.cells);
         Gains { sites, of }
     }
 

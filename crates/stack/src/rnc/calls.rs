@@ -160,6 +160,8 @@ impl Leg {
 #[derive(Debug)]
 pub struct Calls {
     under_way: Vec<Call>,
+    /// When the next of them ends, or earlier.
+    first_end: Time,
     arrivals: Stream,
     lengths: Stream,
     /// Mean time from one to the next, and mean length.
@@ -186,6 +188,7 @@ impl Calls {
         let next = gap.map(|gap| Time::ZERO + exponential(gap, &mut arrivals));
         Calls {
             under_way: Vec::new(),
+            first_end: Time::NEVER,
             lengths: stream("lengths"),
             arrivals,
             gap: gap.unwrap_or_default(),
@@ -197,14 +200,25 @@ impl Calls {
     }
 
     /// Lets calls end that were to until `now`; `ended` is told of each.
-    pub fn end_until(&mut self, now: Time, mut ended: impl FnMut(&Call)) {
+    pub fn end_until(&mut self, now: Time, ended: impl FnMut(&Call)) {
+        if self.first_end <= now {
+            self.sweep(now, ended);
+        }
+    }
+
+    /// The same where calls were dropped.
+    pub fn sweep(&mut self, now: Time, mut ended: impl FnMut(&Call)) {
+        let mut first_end = Time::NEVER;
         self.under_way.retain(|call| {
             let stays = call.ends > now;
-            if !stays {
+            if stays {
+                first_end = first_end.min(call.ends);
+            } else {
                 ended(call);
             }
             stays
         });
+        self.first_end = first_end;
     }
 
     /// Lets calls begin that were to until `now`; `place` says where one is, and nothing of one that is blocked.
@@ -226,6 +240,7 @@ impl Calls {
         if ends > now
             && let Some(at) = place(number)
         {
+            self.first_end = self.first_end.min(ends);
             self.under_way.push(Call { number, ends, at, loops: Loops::default() });
         }
     }

@@ -174,7 +174,7 @@ impl Sectors {
                 }
             }
             if is_dropped {
-                talk.calls.end_until(now, |call| dchs.leave(&call.at));
+                talk.calls.sweep(now, |call| dchs.leave(&call.at));
             }
         }
     }
