@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 
 use umts_stack::ids::{Direction, PacketId, UeId};
+use umts_stack::packet::Packet;
 use umts_stack::trace::{CapturePoint, TraceEvent};
 use umts_units::{Duration, Time};
 
@@ -44,6 +45,8 @@ impl TddRecorder {
         }
     }
 
+    /// In line, where the event is made and known: most are not counted here.
+    #[inline(always)]
     fn record_tdd(&mut self, at: Time, event: &TraceEvent) {
         match *event {
             TraceEvent::CapacityNeeded { ue, direction } => {
@@ -59,15 +62,8 @@ impl TddRecorder {
                     Direction::Downlink => CapturePoint::Ue,
                     Direction::Uplink => CapturePoint::Rnc,
                 };
-                if point == leaves
-                    && let Some(entered) = self.take_handed_up(packet.id)
-                    && let Some(segment) = packet.segment().filter(|segment| segment.payload > 0)
-                    && self.window.contains(at)
-                {
-                    let payload = u64::from(segment.payload);
-                    self.shares.iter_mut().for_each(|shares| shares.add(at, packet.ue, payload));
-                    self.totals.segments.add(at - entered);
-                    self.totals.segment_squares += (at - entered).as_secs().powi(2);
+                if point == leaves {
+                    self.left_the_radio(at, packet);
                 }
             }
             TraceEvent::CapacityGranted { ue, direction, .. } => {
@@ -81,12 +77,25 @@ impl TddRecorder {
         }
     }
 
+    fn left_the_radio(&mut self, at: Time, packet: &Packet) {
+        if let Some(entered) = self.take_handed_up(packet.id)
+            && let Some(segment) = packet.segment().filter(|segment| segment.payload > 0)
+            && self.window.contains(at)
+        {
+            let payload = u64::from(segment.payload);
+            self.shares.iter_mut().for_each(|shares| shares.add(at, packet.ue, payload));
+            self.totals.segments.add(at - entered);
+            self.totals.segment_squares += (at - entered).as_secs().powi(2);
+        }
+    }
+
     /// When a packet that RLC has handed up entered it.
     fn take_handed_up(&mut self, packet: PacketId) -> Option<Time> {
         let at = self.handed_up.iter().position(|&(handed_up, _)| handed_up == packet)?;
         self.handed_up.remove(at).map(|(_, entered)| entered)
     }
 
+    #[inline(always)]
     fn count(&mut self, event: &TraceEvent) {
         let totals = &mut self.totals;
         match *event {

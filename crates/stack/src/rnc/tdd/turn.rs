@@ -257,18 +257,21 @@ impl MacTdd {
     fn by_neighbours(&self) -> ([u8; 4], [u8; 4]) {
         let mut in_slot = [0_u8; MOST_SLOTS];
         self.on_air.iter().for_each(|sent| in_slot[usize::from(sent.slot)] += 1);
-        let (mut sent, mut lost) = ([0; 4], [0; 4]);
-        let mut rest = (&self.on_air[..], &self.scratch.verdicts[..]);
         // The blocks of one UE in one slot stand beside each other.
-        while let (Some(first), verdicts) = (rest.0.first(), rest.1) {
-            let is_own = |other: &&Transmission| {
-                other.slot == first.slot && other.ue == first.ue && other.direction == first.direction
-            };
-            let own = 1 + rest.0[1..].iter().take_while(is_own).count();
-            let neighbours = usize::from(in_slot[usize::from(first.slot)] - own as u8).min(3);
-            sent[neighbours] += own as u8;
-            lost[neighbours] += verdicts[..own].iter().map(|&is_lost| u8::from(is_lost)).sum::<u8>();
-            rest = (&rest.0[own..], &verdicts[own..]);
+        let own = |a: &Transmission| (a.slot, a.direction, a.ue);
+        let (mut sent, mut lost) = ([0; 4], [0; 4]);
+        let mut add = |slot: u8, blocks: u8, of_them_lost: u8| {
+            let neighbours = usize::from(in_slot[usize::from(slot)] - blocks).min(3);
+            sent[neighbours] += blocks;
+            lost[neighbours] += of_them_lost;
+        };
+        let (mut blocks, mut of_them_lost) = (0, 0);
+        for (at, (this, is_lost)) in self.on_air.iter().zip(&self.scratch.verdicts).enumerate() {
+            blocks += 1;
+            of_them_lost += u8::from(*is_lost);
+            if self.on_air.get(at + 1).is_none_or(|next| own(next) != own(this)) {
+                add(this.slot, std::mem::take(&mut blocks), std::mem::take(&mut of_them_lost));
+            }
         }
         (sent, lost)
     }
