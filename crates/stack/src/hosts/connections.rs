@@ -126,7 +126,7 @@ impl Hosts {
         end: End,
         between: &mut Between,
     ) {
-        self.flows[id.index()].tcp_wake[end as usize].is_over();
+        self.flows[id.index()].tcp_wake[end as usize].has_come(step.cx.now);
         let mut from = ConnectionId(0);
         while let Some(connection) = self.flows[id.index()].connection_from(from) {
             if let Some(open) = self.flows[id.index()].connection(connection)
