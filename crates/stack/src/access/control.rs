@@ -39,7 +39,7 @@ impl Access {
         let context = &mut self.ues[ue];
         let measured = context.measured();
         let Some(control) = &mut context.control else { return };
-        control.wake.is_over();
+        control.wake.has_come(step.cx.now);
         if control.started {
             control.rrc.handle_timeout(&mut step.cx, measured);
         } else {
@@ -55,7 +55,7 @@ impl Access {
 
     /// Somebody's DCH may be free for taking, and somebody waits.
     pub fn cell_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId) {
-        self.cells[cell.index()].wake.is_over();
+        self.cells[cell.index()].wake.has_come(step.cx.now);
         self.serve_waiting(step, cell);
     }
 

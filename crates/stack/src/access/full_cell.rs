@@ -59,7 +59,7 @@ impl Access {
 
     /// A holder may have been inactive for long enough.
     pub fn cell_opens<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId) {
-        self.cells[cell.index()].opens.is_over();
+        self.cells[cell.index()].opens.has_come(step.cx.now);
         self.look_whether_full(step, cell);
     }
 

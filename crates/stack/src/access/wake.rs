@@ -50,7 +50,7 @@ impl Access {
         direction: Direction,
     ) {
         let context = &mut self.ues[ue];
-        context.wake[direction.index()].is_over();
+        context.wake[direction.index()].has_come(step.cx.now);
         context.rlc[direction.index()].handle_timeout(&mut step.cx);
         self.rlc_changed(step, ue, direction);
         self.buffers_changed(step, ue);

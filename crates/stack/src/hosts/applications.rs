@@ -52,7 +52,7 @@ impl Hosts {
         between: &mut Between,
     ) {
         let flow = &mut self.flows[id.index()];
-        flow.traffic_wake.is_over();
+        flow.traffic_wake.has_come(step.cx.now);
         if flow.traffic.poll_timeout().is_some_and(|at| at <= step.cx.now) {
             flow.traffic.handle_timeout(step.cx.now);
         }
