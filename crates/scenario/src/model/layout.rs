@@ -31,6 +31,7 @@ pub struct Layout {
     pub area: Option<Vec<Length>>,
     /// A town, in place of a lattice: its stations are in streets.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Streets", extend("x-default" = "none"))]
     pub streets: Option<Streets>,
     /// Sites one by one, in place of a lattice.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -34,6 +34,7 @@ pub struct Propagation {
     pub reach: Option<Length>,
     /// Along streets (`manhattan` only).
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "StreetLoss", extend("x-default" = "none"))]
     pub streets: Option<StreetLoss>,
     /// The antennas of the sectors; in streets one of the same gain, which looks everywhere.
     pub antenna: Antenna,
