@@ -10,11 +10,12 @@ import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from concurrent.futures import BrokenExecutor, Executor, Future
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
+from queue import SimpleQueue
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,7 @@ def execute_elsewhere(
     waiting.reverse()
     size = BatchSize()
     pending: dict[Future[Delivery], list[Task]] = {}
+    finished: SimpleQueue[Future[Delivery]] = SimpleQueue()  # as in `umtslab.simulation`, for Ctrl-C
     losses: Counter[str] = Counter()
     try:
         while waiting or pending:
@@ -96,23 +98,24 @@ def execute_elsewhere(
                 count = size.next(len(waiting), workers())
                 batch = [waiting.pop() for _ in range(min(count, len(waiting)))]
                 packed = [(_portable(task), task.identity) for task in batch]
-                pending[executor.submit(perform_batch, packed, keep=store is not None)] = batch
-            done, _ = wait(pending, return_when=FIRST_COMPLETED)
-            for future in done:
-                batch = pending.pop(future)
-                try:
-                    delivery = future.result()
-                except BrokenExecutor as error:
-                    raise WorkersFailed(f"the workers failed: {type(error).__name__}: {error}") from error
-                except Exception as error:  # the executor gave the batch up, for its workers died
-                    _note_losses(losses, batch, error)
-                    waiting += reversed(batch)
-                    size = BatchSize()  # small batches find out which run it is, if it is one
-                    continue
-                size.note(len(delivery.parcels), delivery.seconds)
-                yield from _unpacked(delivery, batch, store, watch)
-                if delivery.error is not None:
-                    raise delivery.error
+                future = executor.submit(perform_batch, packed, keep=store is not None)
+                pending[future] = batch
+                future.add_done_callback(finished.put)
+            done = finished.get()
+            batch = pending.pop(done)
+            try:
+                delivery = done.result()
+            except BrokenExecutor as error:
+                raise WorkersFailed(f"the workers failed: {type(error).__name__}: {error}") from error
+            except Exception as error:  # the executor gave the batch up, for its workers died
+                _note_losses(losses, batch, error)
+                waiting += reversed(batch)
+                size = BatchSize()  # small batches find out which run it is, if it is one
+                continue
+            size.note(len(delivery.parcels), delivery.seconds)
+            yield from _unpacked(delivery, batch, store, watch)
+            if delivery.error is not None:
+                raise delivery.error
     finally:
         for future in pending:
             future.cancel()

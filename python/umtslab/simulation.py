@@ -163,20 +163,25 @@ def _on_threads(
 
 
 def _as_finished(tasks: Iterable[Task], submit: Callable[[Task], Future[Run]]) -> Iterator[Run]:
-    from concurrent.futures import FIRST_COMPLETED, wait
+    # Ctrl-C may come at any instant, and a queue of the interpreter's own stands that.
+    # `concurrent.futures.wait` does not: between letting go of its lock and taking it again it fails with
+    # that instead.
+    from queue import SimpleQueue
 
     waiting = iter(tasks)
     pending: set[Future[Run]] = set()
+    finished: SimpleQueue[Future[Run]] = SimpleQueue()
     try:
         while True:
             while len(pending) < _TASKS_AHEAD and (task := next(waiting, None)) is not None:
-                pending.add(submit(task))
+                future = submit(task)
+                pending.add(future)
+                future.add_done_callback(finished.put)
             if not pending:
                 return
-            done, _ = wait(pending, return_when=FIRST_COMPLETED)
-            for future in done:
-                pending.remove(future)
-                yield future.result()
+            done = finished.get()
+            pending.remove(done)
+            yield done.result()
     finally:
         for future in pending:
             future.cancel()

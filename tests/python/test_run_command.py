@@ -6,12 +6,15 @@ import json
 import os
 import signal
 import subprocess
+import threading
 from pathlib import Path
 
 import pytest
-from conftest import FTP, Umts, command, started, tree
+from conftest import FTP, Umts, command, short, started, tree
 from umtslab import Scenario
 from umtslab.cli.results import find_runs
+from umtslab.simulation import execute
+from umtslab.task import Task
 
 SHORT = ("--duration", "20 s", "--set", "radio.bler=0.2")
 
@@ -142,10 +145,27 @@ def test_ctrl_c_keeps_what_is_finished(tmp_path: Path) -> None:
             signal.sigtimedwait([], 0.01)
         child.send_signal(signal.SIGINT)
         output, errors = child.communicate()
-    assert child.returncode == 130
+    assert child.returncode == 130, errors
     assert "finished runs are kept" in errors
     assert "the same command with --resume goes on" in errors
     assert 3 <= len(json.loads(output)["runs"]) <= len(os.listdir(runs)) < 500
+
+
+def test_ctrl_c_finds_no_lock_that_was_let_go_of(monkeypatch: pytest.MonkeyPatch) -> None:
+    take_again = threading.Condition._acquire_restore  # type: ignore[attr-defined]
+
+    def interrupted(condition: threading.Condition, state: object) -> None:
+        if threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        take_again(condition, state)
+
+    tasks = [Task(short(), 1, number) for number in range(40)]
+    runs = execute(tasks, jobs=2)
+    # By then all threads are there, which the interpreter starts in its own way.
+    found = [next(runs)]
+    monkeypatch.setattr(threading.Condition, "_acquire_restore", interrupted)
+    found += runs
+    assert {run.run for run in found} == set(range(40))
 
 
 def test_whoever_reads_only_the_first_line_sees_no_complaint() -> None:
