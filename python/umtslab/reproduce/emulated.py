@@ -7,8 +7,9 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from umtslab.emulate.session import Session
@@ -97,26 +98,32 @@ def emulate_missing(downloads: Sequence[Download], store: Store) -> Iterator[tup
             lacking.append(wanted)
         else:
             yield wanted.identity.key, found
+    finished: SimpleQueue[Future[Download]] = SimpleQueue()  # as in `umtslab.simulation`, for Ctrl-C
     with ThreadPoolExecutor(AT_ONCE) as pool:
-        todo = {pool.submit(_carry, wanted) for wanted in lacking}
+
+        def begin(wanted: Download) -> None:
+            pool.submit(_carry, wanted).add_done_callback(finished.put)
+
         tried: Counter[str] = Counter()
         try:
-            while todo:
-                done, todo = wait(todo, return_when=FIRST_COMPLETED)
-                for future in done:
-                    wanted = future.result()
-                    tried[wanted.identity.key] += 1
-                    found = _kept(wanted, store)
-                    if found is None and tried[wanted.identity.key] >= ATTEMPTS:
-                        # Its runs went under other keys, as those of other code do.
-                        raise EmulationFailed(
-                            f"{wanted.scenario.name}: emulated {ATTEMPTS} times, and none is in the store; "
-                            "was the package built anew meanwhile?"
-                        )
-                    if found is None:
-                        todo.add(pool.submit(_carry, wanted))
-                    else:
-                        yield wanted.identity.key, found
+            for wanted in lacking:
+                begin(wanted)
+            left = len(lacking)
+            while left:
+                wanted = finished.get().result()
+                tried[wanted.identity.key] += 1
+                found = _kept(wanted, store)
+                if found is None and tried[wanted.identity.key] >= ATTEMPTS:
+                    # Its runs went under other keys, as those of other code do.
+                    raise EmulationFailed(
+                        f"{wanted.scenario.name}: emulated {ATTEMPTS} times, and none is in the store; "
+                        "was the package built anew meanwhile?"
+                    )
+                if found is None:
+                    begin(wanted)
+                else:
+                    left -= 1
+                    yield wanted.identity.key, found
         finally:
             pool.shutdown(cancel_futures=True)
 
