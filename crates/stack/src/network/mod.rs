@@ -82,7 +82,7 @@ impl Network {
 
     /// Whether programs may see when this event is handled: whether one of their packets may come out, or is sent on the
     /// radio. The rest is what simulated users do above the radio, most of all that happens in a network of many: it may wait
-    /// for a millisecond in the same order, since the radio takes up what comes of it in a TTI that begins later.
+    /// in the same order until the next TTI is near, whose radio takes up what comes of it.
     pub fn is_seen(&self, event: &Event) -> bool {
         match event {
             Event::FlowStarts(_) | Event::TrafficWake(_) | Event::TcpWake(..) | Event::LinkLoss(_) => false,
