@@ -74,20 +74,28 @@ def copying_haproxy() -> AbstractContextManager[Peer]:
 
 @contextmanager
 def _haproxy(option: str) -> Iterator[Peer]:
+    ways = {8000 + port: f"{SERVER[0]}:{port}" for port in (SENDS, ECHOES)}
+    with running_haproxy(ways, option) as pid:
+        yield Peer(HOST, 8000 + SENDS, 8000 + ECHOES, (pid,))
+
+
+@contextmanager
+def running_haproxy(ways: dict[int, str], option: str, room: int = 4000) -> Iterator[int]:
+    """The peer haproxy at work from ports of this host to servers, with one thread, and its number."""
     program = os.environ.get("HAPROXY") or shutil.which("haproxy")
     if program is None:
         raise FileNotFoundError("haproxy")
     times = "timeout connect 10s\n timeout client 1m\n timeout server 1m\n"
-    lines = f"global\n nbthread 1\n maxconn 4000\ndefaults\n mode tcp\n{option} {times}"
-    for port in (SENDS, ECHOES):
-        lines += f"listen p{port}\n bind {HOST}:{8000 + port}\n server s {SERVER[0]}:{port}\n"
+    lines = f"global\n nbthread 1\n maxconn {room}\ndefaults\n mode tcp\n maxconn {room}\n{option} {times}"
+    for port, server in ways.items():
+        lines += f"listen p{port}\n bind {HOST}:{port}\n server s {server}\n"
     with tempfile.NamedTemporaryFile("w", suffix=".cfg") as file:
         file.write(lines)
         file.flush()
         process = subprocess.Popen([program, "-db", "-q", "-f", file.name])
         try:
             time.sleep(1)
-            yield Peer(HOST, 8000 + SENDS, 8000 + ECHOES, (process.pid,))
+            yield process.pid
         finally:
             process.kill()
             process.wait()
@@ -137,7 +145,7 @@ def _measured(peer: Peer, seconds: float) -> dict[str, float]:
     return row
 
 
-def _make_alike() -> None:
+def make_alike() -> None:
     """The conditions of the first who is measured are those of the last."""
     with suppress(PermissionError):
         os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
@@ -151,7 +159,7 @@ def _make_alike() -> None:
 def measure(seconds: float, rounds: int = 5) -> None:
     """Measure all in turn, several times, and print the medians: of figures, and of ratios within a turn."""
     make_path()
-    _make_alike()
+    make_alike()
     serving = at("server", SERVE)
     assert serving.stdout is not None
     serving.stdout.readline()

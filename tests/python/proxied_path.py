@@ -156,10 +156,10 @@ def make_path() -> None:
     serving.stdout.readline()
 
 
-def at(host: str, program: str, *words: str) -> subprocess.Popen[str]:
+def at(host: str, program: str, *words: str, stdin: int | None = None) -> subprocess.Popen[str]:
     """A program in Python on one of the hosts."""
     line = ["nsenter", f"--net=/run/{host}", sys.executable, "-c", program, *words]
-    return subprocess.Popen(line, text=True, stdout=subprocess.PIPE)
+    return subprocess.Popen(line, text=True, stdin=stdin, stdout=subprocess.PIPE)
 
 
 def ask() -> Any:

@@ -39,9 +39,8 @@ pub struct Record {
     ended: Ended,
 }
 
-/// Takes a client to its server. From now on it is recorded: what is never begun, since all end before, is told like the rest.
-pub fn serve(worker: Arc<Worker>, client: TcpStream, address: SocketAddr) -> impl Future<Output = ()> {
-    let record = Record::new(worker, address);
+/// Takes a client to its server.
+pub fn serve(record: Record, client: TcpStream) -> impl Future<Output = ()> {
     let departing = at_once(&record.worker.common);
     serve_recorded(record, client, departing)
 }
@@ -177,10 +176,16 @@ fn failure(error: &io::Error) -> Ended {
 }
 
 impl Record {
-    fn new(worker: Arc<Worker>, client: SocketAddr) -> Self {
+    /// Of a client from this address. What is never begun, since all end before, is told like the rest.
+    pub fn new(worker: Arc<Worker>, client: SocketAddr) -> Self {
         let number = worker.common.counts.accepted();
         let (begun, since) = (SystemTime::now(), Instant::now());
         Record { worker, number, client, begun, since, connected: None, joined: None, ended: Ended::Stopped }
+    }
+
+    /// It is over without having begun.
+    pub fn end(mut self, ended: Ended) {
+        self.ended = ended;
     }
 
     fn line(&self, legs: [Option<Leg>; 2]) -> Value {

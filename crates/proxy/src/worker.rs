@@ -11,12 +11,14 @@ use std::time::Duration;
 use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, watch};
+use tokio::task::yield_now;
 use tokio::time::{Instant, sleep};
 
-use crate::connection::serve;
+use crate::connection::{Record, serve};
 use crate::departure::Outgoing;
 use crate::options::Options;
 use crate::relay::Bounds;
+use crate::relay::ended::Ended;
 use crate::relay::pipes::Pipes;
 use crate::sockets::Told;
 use crate::told::counts::Counts;
@@ -24,6 +26,9 @@ use crate::told::log::Log;
 
 /// How long nobody is accepted when the host has no descriptor left.
 const PAUSE: Duration = Duration::from_millis(50);
+
+/// Clients that are accepted before those who are there have their turn.
+const AT_ONCE: u32 = 16;
 
 /// Names of hosts that one worker asks for at once.
 const ASKING: usize = 8;
@@ -109,7 +114,11 @@ impl Worker {
             return;
         }
         self.open.fetch_add(1, Ordering::Relaxed);
-        tokio::spawn(serve(self.clone(), client, address));
+        let record = Record::new(self.clone(), address);
+        match is_reset(&client) {
+            true => record.end(Ended::ResetByClient),
+            false => drop(tokio::spawn(serve(record, client))),
+        }
     }
 
     /// One of its connections is over.
@@ -151,7 +160,12 @@ async fn accept_all(worker: &Arc<Worker>, listener: &TcpListener) {
     // as this one is due no connection's is the first.
     let least = worker.common.options.connect_timeout.min(worker.common.options.idle_timeout);
     let mut first_due = pin!(sleep(Duration::ZERO));
+    let mut accepted = 0;
     loop {
+        accepted += 1;
+        if accepted % AT_ONCE == 0 {
+            yield_now().await;
+        }
         match listener.accept().await {
             Ok((client, address)) => {
                 let now = Instant::now();
@@ -166,6 +180,11 @@ async fn accept_all(worker: &Arc<Worker>, listener: &TcpListener) {
             Err(_) => sleep(PAUSE).await,
         }
     }
+}
+
+/// Whether a client has reset its connection already: while it waited to be accepted.
+fn is_reset(client: &TcpStream) -> bool {
+    !matches!(client.take_error(), Ok(None))
 }
 
 /// An IPv4 address as itself, though a socket for both versions shows it as one of IPv6.
@@ -190,49 +209,100 @@ mod tests {
 
     use super::*;
     use crate::options::SideOptions;
-    use crate::relay::ended::Ended;
-    use crate::told::counts::Totals;
 
-    /// What is counted if a client's handshake is over when the proxy is told to end, and whether the client hears of it.
-    fn ended_before_the_first_look(stage: Stage) -> (Totals, io::Result<usize>) {
+    /// A listener that waits for nobody and whose clients are reset, and a port at which nobody listens.
+    fn ends() -> (std::net::TcpListener, SocketAddr) {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         listener.set_nonblocking(true).expect("a listener that does not block");
         SockRef::from(&listener)
             .set_linger(Some(Duration::ZERO))
             .expect("a listener whose clients are reset");
-        let listen = listener.local_addr().expect("an address");
-        let mut client = std::net::TcpStream::connect(listen).expect("a connection");
-        // A port at which nobody listens.
         let closed = std::net::TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr());
-        let pairs = [("--listen", listen), ("--to", closed.expect("an address"))];
+        (listener, closed.expect("an address"))
+    }
+
+    /// What workers share that lead from one address to another.
+    fn common(listen: SocketAddr, to: SocketAddr, room: usize) -> Arc<Common> {
+        let pairs = [("--listen", listen), ("--to", to)];
         let pairs = pairs.map(|(name, address)| (name.to_owned(), address.to_string()));
-        let common = Arc::new(Common {
+        Arc::new(Common {
             options: Options::from_pairs(&pairs).expect("options"),
             listen,
             server: Told { side: SideOptions::default(), user_timeout: None, mark: None },
             bounds: Bounds { chunk: 4096, idle: Duration::from_secs(60) },
-            room: 1,
+            room,
             open: AtomicUsize::new(0),
             counts: Counts::default(),
             log: None,
             outgoing: Arc::new(Outgoing::new(listen.port())),
-        });
+        })
+    }
+
+    /// How connections ended, with how many of each.
+    fn endings(common: &Common) -> Vec<(Ended, u64)> {
+        common.counts.totals().ended.into_iter().collect()
+    }
+
+    /// How a client ends whose handshake is over when the proxy is told to end, and whether it hears of it.
+    fn ended_before_the_first_look(stage: Stage) -> (Vec<(Ended, u64)>, io::Result<usize>) {
+        let (listener, closed) = ends();
+        let listen = listener.local_addr().expect("an address");
+        let mut client = std::net::TcpStream::connect(listen).expect("a connection");
+        let common = common(listen, closed, 1);
         let (_tell, stage) = watch::channel(stage);
         Worker::new(common.clone()).work(listener, stage).expect("an event queue");
         assert_eq!(common.open.load(Ordering::Relaxed), 0);
-        (common.counts.totals(), client.read(&mut [0; 1]))
+        (endings(&common), client.read(&mut [0; 1]))
     }
 
     #[test]
     fn who_was_promised_a_connection_is_told_of_though_all_end_before_it_begins() {
-        let (totals, read) = ended_before_the_first_look(Stage::Over);
-        assert_eq!(totals.ended.into_iter().collect::<Vec<_>>(), [(Ended::Stopped, 1)]);
+        let (ended, read) = ended_before_the_first_look(Stage::Over);
+        assert_eq!(ended, [(Ended::Stopped, 1)]);
         assert_eq!(read.map_err(|error| error.kind()), Err(io::ErrorKind::ConnectionReset));
     }
 
     #[test]
     fn who_was_promised_a_connection_is_taken_to_the_server_though_no_more_are_accepted() {
-        let (totals, _) = ended_before_the_first_look(Stage::Draining);
-        assert_eq!(totals.ended.into_iter().collect::<Vec<_>>(), [(Ended::Refused, 1)]);
+        let (ended, _) = ended_before_the_first_look(Stage::Draining);
+        assert_eq!(ended, [(Ended::Refused, 1)]);
+    }
+
+    #[test]
+    fn who_reset_the_connection_while_it_waited_is_not_taken_to_the_server() {
+        let (listener, closed) = ends();
+        let listen = listener.local_addr().expect("an address");
+        let client = std::net::TcpStream::connect(listen).expect("a connection");
+        SockRef::from(&client).set_linger(Some(Duration::ZERO)).expect("a reset at its end");
+        drop(client);
+        let common = common(listen, closed, 1);
+        let (_tell, stage) = watch::channel(Stage::Draining);
+        Worker::new(common.clone()).work(listener, stage).expect("an event queue");
+        assert_eq!(endings(&common), [(Ended::ResetByClient, 1)], "of the server it would be a refusal");
+    }
+
+    #[test]
+    fn who_is_there_has_a_turn_between_a_few_who_come() {
+        // No more than wait with a listener of the standard library.
+        const COMING: u64 = 100;
+        let (listener, closed) = ends();
+        let listen = listener.local_addr().expect("an address");
+        let connect = |_| std::net::TcpStream::connect(listen).expect("a connection");
+        let _coming: Vec<_> = (0..COMING).map(connect).collect();
+        let common = common(listen, closed, COMING as usize);
+        let worker = Arc::new(Worker::new(common.clone()));
+        let runtime =
+            tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build().unwrap();
+        runtime.block_on(async {
+            let listener = TcpListener::from_std(listener).expect("an event queue");
+            tokio::spawn(async move { accept_all(&worker, &listener).await });
+            let mut before = 0;
+            while before < COMING {
+                yield_now().await;
+                let accepted = common.counts.totals().accepted;
+                assert!(accepted - before <= u64::from(AT_ONCE), "{before}, then {accepted}");
+                before = accepted;
+            }
+        });
     }
 }
