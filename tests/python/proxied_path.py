@@ -291,6 +291,34 @@ def windowed() -> dict[str, Any]:
     return {"said": said, "told": told, "left": state() == before}
 
 
+def lawful() -> list[dict[str, Any]]:
+    """What is said and logged where the route to the client has a law of its own, by what is typed."""
+    make_path()
+    route = [CLIENT[0].removesuffix("10") + "0/24", "dev", "client", "congctl", "reno", "advmss", "1300"]
+    _run("ip", "route", "change", *route)
+    found = []
+    for words in ((), ("initial_window=3",), ("initial_window=3", "congestion_control=cubic")):
+        made = proxy("--log", "laws", *(word for key in words for word in ("--client-set", key)))
+        assert made.stderr is not None
+        said = [made.stderr.readline() for _ in range(2)]
+        ask()
+        made.terminate()
+        made.communicate(timeout=WAIT_S)
+        started, *connections = map(json.loads, Path("laws").read_text().splitlines())
+        Path("laws").unlink()
+        laws = {
+            (
+                line["client"].startswith(CLIENT[0]),
+                line["client_congestion_control"],
+                line["server_congestion_control"],
+            )
+            for line in connections
+            if line["server"] is not None
+        }
+        found.append({"said": said, "started": started, "laws": sorted(laws)})
+    return found
+
+
 FLOOD = """
 import os, random, socket, struct, sys
 host, count = sys.argv[1], int(sys.argv[2])

@@ -95,6 +95,11 @@ def test_the_captures_tell_what_the_proxy_counts(download: Path) -> None:
     (transfer,) = split_transfers((captures / "pep-server.pcapng", captures / "pep-radio.pcapng"))
     lines = [json.loads(line) for line in (download / "proxy.jsonl").read_text().splitlines()]
     (told,) = (line for line in lines if line["event"] == "connection")
+    # What the routes say, whatever the host's own congestion control is.
+    started = lines[0]
+    manners = [*started["client"]["by_routes"], *started["server"]["by_routes"]]
+    assert {manner["congestion_control"] for manner in manners} == {"cubic"}
+    assert (told["client_congestion_control"], told["server_congestion_control"]) == ("cubic", "cubic")
     # Captures count from the first octet on; what both have is what the client was sent.
     assert told["octets_down"] == transfer.octets >= OCTETS
     assert transfer.first["client"] == transfer.second["client"] == told["client"]

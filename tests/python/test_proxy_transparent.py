@@ -75,8 +75,8 @@ def test_what_there_is_not_is_told_and_nothing_is_left(tmp_path: Path) -> None:
 def test_each_side_begins_and_waits_as_it_was_told(tmp_path: Path) -> None:
     found = proxied_path.inside("windowed", tmp_path)
     client, server = found["said"]
-    assert client.strip().endswith("initial window 3 segments")
-    assert server.strip().endswith("least retransmission timeout 0.7 s")
+    assert ", initial window 3 segments, receive buffer" in client
+    assert ", least retransmission timeout 0.7 s, receive buffer" in server
     # Nothing was sent to the client yet; the server's acknowledgment took far less than its timeout.
     to_client, to_server = found["told"]
     assert " cwnd:3 " in to_client, found
@@ -86,6 +86,19 @@ def test_each_side_begins_and_waits_as_it_was_told(tmp_path: Path) -> None:
     assert 700 <= int(timeout[1]) < 750, found
     assert " cwnd:3 " not in to_server, found
     assert found["left"], found
+
+
+@pytest.mark.usefixtures("_path")
+def test_the_law_of_a_route_goes_before_that_of_a_socket_and_is_told(tmp_path: Path) -> None:
+    usual = Path("/proc/sys/net/ipv4/tcp_congestion_control").read_text().strip()
+    plain, windowed, told = proxied_path.inside("lawful", tmp_path)
+    # The route of IPv6 has none.
+    for found, law, other in ((plain, "reno", usual), (windowed, "reno", usual), (told, "cubic", "cubic")):
+        assert found["laws"] == [[False, other, usual], [True, law, usual]]
+        manners = found["started"]["client"]["by_routes"]
+        assert {manner["congestion_control"] for manner in manners} == {law, other}
+    assert "congestion control reno" in plain["said"][0]
+    assert {manner["initial_window"] for manner in windowed["started"]["client"]["by_routes"]} == {3}
 
 
 @pytest.mark.usefixtures("_path")

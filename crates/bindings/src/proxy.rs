@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use umts_proxy::{
-    Effective, IfDead, Interception, Least, Options, Selection, Slot, Started, Summary, at_work, clean,
-    lay_down,
+    Effective, IfDead, Interception, Least, Manner, Options, Selection, Slot, Started, Summary, at_work,
+    clean, lay_down,
 };
 
 use crate::errors::NO_PANIC;
@@ -95,11 +95,18 @@ fn tell(started: &Py<PyAny>, about: &Started) -> PyResult<()> {
 
 fn of_side<'py>(py: Python<'py>, side: &Effective) -> PyResult<Bound<'py, PyDict>> {
     let told = PyDict::new(py);
-    told.set_item("congestion_control", &side.congestion_control)?;
     told.set_item("receive_buffer", side.receive_buffer)?;
     told.set_item("send_buffer", side.send_buffer)?;
-    told.set_item("initial_window", side.path.initial_window)?;
-    told.set_item("min_rto_s", side.path.min_rto.map(|time| time.as_secs_f64()))?;
+    let manners: Vec<_> = side.manners.iter().map(|manner| of_manner(py, manner)).collect::<PyResult<_>>()?;
+    told.set_item("by_routes", manners)?;
+    Ok(told)
+}
+
+fn of_manner<'py>(py: Python<'py>, manner: &Manner) -> PyResult<Bound<'py, PyDict>> {
+    let told = PyDict::new(py);
+    told.set_item("congestion_control", &manner.congestion_control)?;
+    told.set_item("initial_window", manner.path.initial_window)?;
+    told.set_item("min_rto_s", manner.path.min_rto.map(|time| time.as_secs_f64()))?;
     Ok(told)
 }
 

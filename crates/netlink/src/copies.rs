@@ -4,44 +4,47 @@ use std::io;
 
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_REPLACE};
 use netlink_packet_route::route::{
-    RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteType,
+    RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
 use crate::routing::Netlink;
 
+const MAIN: u32 = RouteHeader::RT_TABLE_MAIN as u32;
 const VERSIONS: [AddressFamily; 2] = [AddressFamily::Inet, AddressFamily::Inet6];
 
 impl Netlink {
-    /// Copies the routes of the main table to hosts beyond this one into the table of this number, of an owner, and has TCP
-    /// do as `metrics` say on them.
+    /// Copies the routes of the main table to hosts beyond this one into the table of this number, of an owner; `told` makes
+    /// of what each says to TCP what its copy says.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn copy_routes(&mut self, table: u32, owner: u8, metrics: &[RouteMetric]) -> io::Result<()> {
-        for route in self.routes(|route| table_of(route) == u32::from(RouteHeader::RT_TABLE_MAIN))? {
-            if route.header.kind == RouteType::Unicast {
-                let copy = RouteNetlinkMessage::NewRoute(copied(route, table, owner, metrics));
-                self.ask(copy, NLM_F_CREATE | NLM_F_REPLACE)?;
-            }
+    pub fn copy_routes(
+        &mut self,
+        table: u32,
+        owner: u8,
+        told: impl Fn(Vec<RouteMetric>) -> Vec<RouteMetric>,
+    ) -> io::Result<()> {
+        for route in self.routes_to_hosts(MAIN)? {
+            let metrics = told(metrics_of(&route));
+            let copy = RouteNetlinkMessage::NewRoute(copied(route, table, owner, metrics));
+            self.ask(copy, NLM_F_CREATE | NLM_F_REPLACE)?;
         }
         Ok(())
     }
 
-    /// What the routes of a table say to TCP.
+    /// What each route of a table (without a number: of the main one) says to TCP; of those to hosts that routers lead to.
     ///
     /// # Errors
     /// The kernel's.
-    pub fn metrics_of(&mut self, table: u32) -> io::Result<Vec<RouteMetric>> {
-        let attributes =
-            self.routes(|route| table_of(route) == table)?.into_iter().flat_map(|route| route.attributes);
-        Ok(attributes
-            .filter_map(|attribute| match attribute {
-                RouteAttribute::Metrics(metrics) => Some(metrics),
-                _ => None,
-            })
-            .flatten()
-            .collect())
+    pub fn said_to_tcp(&mut self, table: Option<u32>) -> io::Result<Vec<Vec<RouteMetric>>> {
+        let mut routes = self.routes_to_hosts(table.unwrap_or(MAIN))?;
+        routes.retain(|route| !is_link_local(route));
+        Ok(routes.iter().map(metrics_of).collect())
+    }
+
+    fn routes_to_hosts(&mut self, table: u32) -> io::Result<Vec<RouteMessage>> {
+        self.routes(|route| table_of(route) == table && route.header.kind == RouteType::Unicast)
     }
 
     /// Removes the routes of a table: how many.
@@ -81,7 +84,22 @@ fn table_of(route: &RouteMessage) -> u32 {
     named.unwrap_or(u32::from(route.header.table))
 }
 
-fn copied(mut route: RouteMessage, table: u32, owner: u8, metrics: &[RouteMetric]) -> RouteMessage {
+fn metrics_of(route: &RouteMessage) -> Vec<RouteMetric> {
+    let mut attributes = route.attributes.iter();
+    let found = attributes.find_map(|attribute| match attribute {
+        RouteAttribute::Metrics(metrics) => Some(metrics.clone()),
+        _ => None,
+    });
+    found.unwrap_or_default()
+}
+
+/// Every device has such a route of IPv6, which no router obeys (RFC 4291 §2.5.6).
+fn is_link_local(route: &RouteMessage) -> bool {
+    let is_local = |attribute: &RouteAttribute| matches!(attribute, RouteAttribute::Destination(RouteAddress::Inet6(to)) if to.is_unicast_link_local());
+    route.attributes.iter().any(is_local)
+}
+
+fn copied(mut route: RouteMessage, table: u32, owner: u8, metrics: Vec<RouteMetric>) -> RouteMessage {
     route.header.table = RouteHeader::RT_TABLE_UNSPEC;
     route.header.protocol = RouteProtocol::from(owner);
     // What the kernel tells of a route beside what one may tell it.
@@ -95,6 +113,6 @@ fn copied(mut route: RouteMessage, table: u32, owner: u8, metrics: &[RouteMetric
         )
     });
     route.attributes.push(RouteAttribute::Table(table));
-    route.attributes.push(RouteAttribute::Metrics(metrics.to_vec()));
+    route.attributes.push(RouteAttribute::Metrics(metrics));
     route
 }

@@ -24,6 +24,7 @@ use crate::options::{Destination, is_of_this_host};
 use crate::relay::ended::{Ended, Side};
 use crate::relay::tcp_info::Leg;
 use crate::relay::{Joined, relay};
+use crate::sockets::law_of;
 
 use crate::worker::{Common, Worker, unmapped};
 
@@ -195,6 +196,9 @@ impl Record {
         let held = |at: usize| way(at).map(|passed| passed.held.load(Ordering::Relaxed));
         let stalled =
             |at: usize| way(at).map(|passed| passed.stalled_ns.load(Ordering::Relaxed) as f64 / 1e9);
+        let law = |stream: fn(&Joined) -> &TcpStream| {
+            joined.and_then(|joined| law_of(&SockRef::from(stream(joined))).ok())
+        };
         let [client, server] = legs;
         json!({
             "event": "connection",
@@ -211,6 +215,8 @@ impl Record {
             "lost_octets_down": held(1),
             "stalled_up_s": stalled(0),
             "stalled_down_s": stalled(1),
+            "client_congestion_control": law(|joined| &joined.client),
+            "server_congestion_control": law(|joined| &joined.server),
             "client_rtt_s": client.and_then(|leg| leg.rtt_s),
             "server_rtt_s": server.and_then(|leg| leg.rtt_s),
             "client_cwnd_segments": client.map(|leg| leg.cwnd_segments),

@@ -36,7 +36,7 @@ mod worker;
 
 pub use error::ProxyError;
 pub use interception::{
-    IfDead, Interception, Least, PathSettings, Selection, Slot, at_work, clean, lay_down,
+    IfDead, Interception, Least, Manner, PathSettings, Selection, Slot, at_work, clean, lay_down,
 };
 pub use options::Options;
 pub use relay::ended::Ended;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use umts_units::{Bytes, Duration as Time, UnitError};
 
 use crate::error::{ProxyError, wrong};
-use crate::interception::{IfDead, PathSettings, Selection};
+use crate::interception::{IfDead, Manner, PathSettings, Selection};
 
 /// Where clients want to go, and who says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +34,13 @@ pub struct SideOptions {
     pub send_buffer: Option<u64>,
     /// What belongs to its routes.
     pub path: PathSettings,
+}
+
+impl SideOptions {
+    /// What routes may be told of it.
+    pub fn manner(&self) -> Manner {
+        Manner { congestion_control: self.congestion_control.clone(), path: self.path }
+    }
 }
 
 /// All of it.

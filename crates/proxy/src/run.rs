@@ -16,7 +16,7 @@ use tokio::time::sleep;
 
 use crate::departure::Outgoing;
 use crate::error::{ProxyError, system, wrong};
-use crate::interception::{Interception, Least, PathSettings, Paths, Slot, lay_down};
+use crate::interception::{Interception, Least, Manner, PathSettings, Paths, Slot, lay_down};
 use crate::options::{Destination, Options, SideOptions};
 use crate::relay::Bounds;
 use crate::room::{Room, raise_descriptors};
@@ -67,16 +67,14 @@ pub fn run(
     let descriptors = raise_descriptors().map_err(system("cannot raise the limit of open files"))?;
     let room = Room::of(&options, descriptors)?;
     let slot = slot(&options)?;
-    let wanted = [options.client.path, options.server.path];
+    let wanted = [options.client.manner(), options.server.manner()];
     let paths = slot.clone().map(|slot| Paths::new(slot, wanted)).transpose()?;
     let marks = paths.as_ref().map_or([None; 2], |paths| paths.marks);
     let client = told(&options.client, marks[0], &room, &options);
     let server = told(&options.server, marks[1], &room, &options);
     let listeners = listeners(&options, &client)?;
-    let mut sides = effective(&listeners[0], &client, &server)?;
-    if let Some(paths) = &paths {
-        sides.iter_mut().zip(paths.effective).for_each(|(side, path)| side.path = path);
-    }
+    let are_intercepted = matches!(options.destination, Destination::Original(_));
+    let sides = effective(&listeners[0], [&client, &server], are_intercepted)?;
     let address = local_address(&listeners[0])?;
     let metrics = options.metrics.map(metrics_listener).transpose()?;
     let interception = match (&options.destination, slot) {
@@ -192,13 +190,18 @@ fn start(
 }
 
 fn beginning(about: &Started) -> serde_json::Value {
+    let manner = |manner: &Manner| {
+        json!({
+            "congestion_control": manner.congestion_control,
+            "initial_window": manner.path.initial_window,
+            "min_rto_s": manner.path.min_rto.map(|time| time.as_secs_f64()),
+        })
+    };
     let side = |side: &Effective| {
         json!({
-            "congestion_control": side.congestion_control,
             "receive_buffer": side.receive_buffer,
             "send_buffer": side.send_buffer,
-            "initial_window": side.path.initial_window,
-            "min_rto_s": side.path.min_rto.map(|time| time.as_secs_f64()),
+            "by_routes": side.manners.iter().map(manner).collect::<Vec<_>>(),
         })
     };
     json!({

@@ -7,7 +7,7 @@ use std::time::Duration;
 use socket2::{Domain, Protocol, SockRef, Socket, Type};
 
 use crate::error::{ProxyError, wrong};
-use crate::interception::PathSettings;
+use crate::interception::Manner;
 use crate::options::{Destination, Options, SideOptions};
 
 /// Connections that wait to be accepted; the kernel has a limit of its own (`net.core.somaxconn`).
@@ -27,14 +27,12 @@ pub struct Told {
 /// What the kernel says of one side.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Effective {
-    /// Congestion control.
-    pub congestion_control: String,
+    /// What the kernel does on the routes of the side: more than one where they differ.
+    pub manners: Vec<Manner>,
     /// Octets of kernel memory; none: the kernel makes it as large as the path needs.
     pub receive_buffer: Option<u64>,
     /// Likewise.
     pub send_buffer: Option<u64>,
-    /// What belongs to its routes; none is the kernel's own.
-    pub path: PathSettings,
 }
 
 impl Told {
@@ -62,18 +60,41 @@ impl Told {
         Ok(())
     }
 
-    fn effective(&self, socket: &SockRef<'_>) -> io::Result<Effective> {
-        let law = socket.tcp_congestion()?;
-        let law = law.split(|&octet| octet == 0).next().unwrap_or_default();
+    /// `has_local_peers`: their packets may take none of the host's routes.
+    fn effective(&self, socket: &SockRef<'_>, has_local_peers: bool) -> io::Result<Effective> {
         let receive = socket.recv_buffer_size()? as u64;
         let send = socket.send_buffer_size()? as u64;
+        let manners =
+            manners(&law_of(socket)?, Manner::of_routes(self.mark), has_local_peers && self.mark.is_none());
         Ok(Effective {
-            congestion_control: String::from_utf8_lossy(law).into_owned(),
+            manners,
             receive_buffer: self.side.receive_buffer.map(|_| receive),
             send_buffer: self.side.send_buffer.map(|_| send),
-            path: PathSettings::default(),
         })
     }
+}
+
+/// The congestion control of a socket: once it is connected, what it does.
+///
+/// # Errors
+/// The kernel's.
+pub fn law_of(socket: &SockRef<'_>) -> io::Result<String> {
+    let law = socket.tcp_congestion()?;
+    let law = law.split(|&octet| octet == 0).next().unwrap_or_default();
+    Ok(String::from_utf8_lossy(law).into_owned())
+}
+
+/// What is done where sockets have a law and routes may say another one, which then goes before.
+fn manners(law: &str, of_routes: Vec<Manner>, has_local_peers: bool) -> Vec<Manner> {
+    let is_without = has_local_peers || of_routes.is_empty();
+    let mut found = Vec::new();
+    for mut manner in is_without.then(Manner::default).into_iter().chain(of_routes) {
+        manner.congestion_control.get_or_insert_with(|| law.to_owned());
+        if !found.contains(&manner) {
+            found.push(manner);
+        }
+    }
+    found
 }
 
 fn unknown_law(option: &str, law: &str, error: &io::Error) -> io::Error {
@@ -130,19 +151,45 @@ pub fn refusal(at: SocketAddr, error: &io::Error) -> String {
     }
 }
 
-/// What the kernel says of connections to clients, and of those to servers.
+/// What the kernel says of connections to clients, and of those to servers. Those that are intercepted go on beyond this host.
 ///
 /// # Errors
 /// [`ProxyError::Wrong`] if it does not know what it is told.
-pub fn effective(listener: &Socket, client: &Told, server: &Told) -> Result<[Effective; 2], ProxyError> {
+pub fn effective(
+    listener: &Socket,
+    [client, server]: [&Told; 2],
+    are_intercepted: bool,
+) -> Result<[Effective; 2], ProxyError> {
     let ask = || {
         let other = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP))?;
         server.tell(&SockRef::from(&other), "--server-set")?;
-        let effective =
-            [client.effective(&SockRef::from(listener))?, server.effective(&SockRef::from(&other))?];
+        let sides = [(client, SockRef::from(listener)), (server, SockRef::from(&other))];
+        let [client, server] = sides.map(|(told, socket)| told.effective(&socket, !are_intercepted));
+        let effective = [client?, server?];
         // Nobody is connected: there is nothing to reset.
         other.set_linger(None)?;
         Ok(effective)
     };
     ask().map_err(|error: io::Error| wrong(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interception::PathSettings;
+
+    fn manner(law: Option<&str>, initial_window: Option<u32>) -> Manner {
+        let path = PathSettings { initial_window, min_rto: None };
+        Manner { congestion_control: law.map(str::to_owned), path }
+    }
+
+    #[test]
+    fn the_law_of_a_route_goes_before_that_of_a_socket() {
+        let routes = vec![manner(Some("cubic"), None), manner(None, Some(3)), manner(Some("bbr"), Some(3))];
+        let beyond = [manner(Some("cubic"), None), manner(Some("bbr"), Some(3))];
+        assert_eq!(manners("bbr", routes.clone(), false), beyond);
+        let own = manner(Some("bbr"), None);
+        assert_eq!(manners("bbr", routes, true), [&[own.clone()][..], &beyond].concat());
+        assert_eq!(manners("bbr", vec![], false), [own]);
+    }
 }

@@ -219,10 +219,15 @@ def beginning(told: dict[str, Any]) -> list[str]:
 
 
 def _side(told: dict[str, Any]) -> str:
-    words = [f"congestion control {told['congestion_control']}"]
+    words = [" or, by route, ".join(_manner(manner) for manner in told["by_routes"])]
     for key, name in (("receive_buffer", "receive buffer"), ("send_buffer", "send buffer")):
         size = told[key]
         words.append(f"{name} {'as the path needs' if size is None else f'{size:,} octets'}")
+    return ", ".join(words)
+
+
+def _manner(told: dict[str, Any]) -> str:
+    words = [f"congestion control {told['congestion_control']}"]
     window, timeout = told["initial_window"], told["min_rto_s"]
     if window is not None:
         words.append(f"initial window {window} segments")

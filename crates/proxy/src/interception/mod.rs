@@ -24,7 +24,7 @@ use umts_netlink::{Netlink, Route, Table};
 use crate::error::{ProxyError, wrong};
 use crate::interception::slot::{Lead, OWNER};
 
-pub use crate::interception::paths::{PathSettings, Paths};
+pub use crate::interception::paths::{Manner, PathSettings, Paths};
 pub use crate::interception::privileges::{Least, lay_down};
 pub use crate::interception::slot::{Slot, at_work, clean};
 
