@@ -8,7 +8,10 @@ The plain build is made here, of the program that runs a scenario and nothing el
 counted as well if `make dist` made it, as `umts run` by the package; the compiler learned on other networks
 than these.
 
-Usage: instructions.py [--quick] [--note VERSION]
+With `--against COMMIT` the plain build of that commit is made and counted too, on its own scenarios with the
+same lengths, and so is this one: what a change costs networks that have nothing of it.
+
+Usage: instructions.py [--quick] [--note VERSION] [--against COMMIT]
 """
 
 from __future__ import annotations
@@ -21,8 +24,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -79,10 +83,10 @@ def instructions(command: Sequence[str | Path], package: Path | None = None) -> 
     return int(count)
 
 
-def of_program(bench: Bench, sink: str, length_s: int) -> int:
+def of_program(bench: Bench, sink: str, length_s: int, program: Path = PLAIN, root: Path = ROOT) -> int:
     """Count a run by the program that does nothing else."""
-    scenario = ROOT / "scenarios" / bench.scenario
-    return instructions([PLAIN, scenario, sink, f"duration={length_s} s", *bench.overrides])
+    scenario = root / "scenarios" / bench.scenario
+    return instructions([program, scenario, sink, f"duration={length_s} s", *bench.overrides])
 
 
 def of_command(package: Path, bench: Bench, length_s: int, *options: str) -> int:
@@ -151,22 +155,68 @@ def note(version: str, now: dict[str, dict[str, float]]) -> None:
             )
 
 
-def build() -> None:
+def build(root: Path = ROOT, target: Path = TARGET) -> None:
     """Make the plain build."""
     words = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "umts-simulate"]
-    subprocess.run([*words, "--example", "one_run"], cwd=ROOT, check=True)
+    environment = {**os.environ, "CARGO_TARGET_DIR": str(target)}
+    subprocess.run([*words, "--example", "one_run"], cwd=root, check=True, env=environment)
+
+
+@contextmanager
+def checked_out(commit: str) -> Iterator[Path]:
+    """The tree of a commit, for a while."""
+    with tempfile.TemporaryDirectory() as folder:
+        tree = Path(folder) / "tree"
+        git = ["git", "-C", str(ROOT), "worktree"]
+        subprocess.run([*git, "add", "--quiet", "--detach", str(tree), commit], check=True)
+        try:
+            yield tree
+        finally:
+            subprocess.run([*git, "remove", "--force", str(tree)], check=True)
+
+
+def print_against(commit: str, benches: Sequence[Bench]) -> None:
+    """Both builds on the scenarios of the earlier one; a network that either does not know is left out."""
+    with checked_out(commit) as tree, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        before = TARGET / "against"
+        build(tree, before)
+        programs = (before / "release" / "examples" / "one_run", PLAIN)
+
+        def count(job: tuple[Bench, Path]) -> float | None:
+            bench, program = job
+            try:
+                return per_simulated_second(
+                    bench, lambda length_s: of_program(bench, "metrics", length_s, program, tree)
+                )
+            except subprocess.CalledProcessError:
+                return None
+
+        found = iter(list(pool.map(count, [(bench, program) for bench in benches for program in programs])))
+    print(f"\n{'thousand instructions a simulated s, metrics':<46}{commit:>14}{'here':>10}{'ratio':>8}")
+    for bench in benches:
+        then, now = next(found), next(found)
+        if then is None or now is None:
+            print(f"{bench.name:<46}{'left out: one of both does not know it':>40}")
+        else:
+            print(f"{bench.name:<46}{then:>14,.1f}{now:>10,.1f}{now / then:>8.3f}")
+            name = f"{bench.name}, plain, times the instructions of {commit}"
+            figures.add("instructions", name, f"{now / then:.3f}")
 
 
 def main() -> int:
     """Count and print."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="only the networks of the history, plain")
+    parser.add_argument("--against", metavar="COMMIT", help="count that commit's build too, and nothing else")
     parser.add_argument("--note", metavar="VERSION", help="add the counts to the history under this name")
     options = parser.parse_args()
     if shutil.which("valgrind") is None:
         print("valgrind is not installed: no instructions are counted", file=sys.stderr)
         return 0
     build()
+    if options.against:
+        print_against(options.against, BENCHES)
+        return 0
     builds: dict[str, Path | None] = {"plain": None}
     if SHIPPED.exists() and not options.quick:
         builds["shipped"] = SHIPPED

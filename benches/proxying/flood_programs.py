@@ -51,6 +51,8 @@ host, port, server = sys.argv[1], int(sys.argv[2]), sys.argv[3]
 def connect(to=None):
     # By SOCKS5 if a server is named.
     made = socket.create_connection((host, port), 60)
+    # With a limit a part of what is waited for would do.
+    made.settimeout(None)
     made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     if server:
         name, number = to or (server, 7013)

@@ -27,7 +27,34 @@ NFT = shutil.which("nft")
 CLIENT, SERVER = ("198.51.100.10", "2001:db8:1::10"), ("192.0.2.10", "2001:db8:2::10")
 
 SERVE = """
-import socket, struct, sys, threading
+import socket, struct, sys, threading, time
+heard = {}
+def all_of(connection):
+    said = 0
+    try:
+        while part := connection.recv(65536):
+            said += len(part)
+        return str(said)
+    except OSError as error:
+        return type(error).__name__
+def hears(connection, address, before=lambda connection: None):
+    name = connection.recv(16, socket.MSG_WAITALL)
+    before(connection)
+    heard[name] = all_of(connection)
+def greets(connection, address):
+    hears(connection, address, lambda connection: connection.sendall(b"x"))
+def waits(connection, address):
+    hears(connection, address, lambda connection: time.sleep(0.5))
+def ends(connection, address):
+    def end(connection):
+        connection.sendall(bytes(1000))
+        connection.shutdown(socket.SHUT_WR)
+    hears(connection, address, end)
+def tells(connection, address):
+    name = connection.recv(16, socket.MSG_WAITALL)
+    while name not in heard:
+        time.sleep(0.01)
+    connection.sendall(heard.pop(name).encode())
 def half_closed(connection, address):
     said = b""
     while part := connection.recv(65536):
@@ -48,14 +75,14 @@ def serve(what, port):
                 pass
     while True:
         threading.Thread(target=do, args=listening.accept(), daemon=True).start()
-for number, what in enumerate((half_closed, resets, much)):
+for number, what in enumerate((half_closed, resets, much, tells, greets, waits, ends)):
     threading.Thread(target=serve, args=(what, 7001 + number), daemon=True).start()
 print("ready", flush=True)
 threading.Event().wait()
 """
 
 ASK = """
-import json, socket, sys, time
+import json, os, socket, struct, sys, time
 def all_of(connection):
     parts = []
     while part := connection.recv(65536):
@@ -85,6 +112,27 @@ def slow(host):
     with socket.create_connection((host, 7003), 30) as connection:
         time.sleep(0.5)
         return all_of(connection) == bytes(range(250)) * 40_000
+def heard(host, port, do):
+    # What the server has heard when the client has done this and is gone.
+    name = os.urandom(16)
+    with socket.create_connection((host, port), 30) as connection:
+        connection.sendall(name)
+        do(connection)
+    with socket.create_connection((host, 7004), 30) as connection:
+        connection.sendall(name)
+        return all_of(connection).decode()
+def reset_of_client(connection):
+    connection.recv(1)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+def much(connection):
+    connection.sendall(bytes(10_000_000))
+def after_the_server(connection):
+    assert len(all_of(connection)) == 1000
+    connection.sendall(bytes(500_000))
+def both_end(connection):
+    connection.sendall(bytes(500))
+    connection.shutdown(socket.SHUT_WR)
+    assert len(all_of(connection)) == 1000
 def refused(host):
     with socket.create_connection((host, 7999), 30) as connection:
         return len(connection.recv(1))
@@ -95,6 +143,10 @@ for host in sys.argv[1:]:
         "reset": outcome(lambda: reset(host)),
         "slow": outcome(lambda: slow(host)),
         "refused": outcome(lambda: refused(host)),
+        "reset of the client": outcome(lambda: heard(host, 7005, reset_of_client)),
+        "slow server": outcome(lambda: heard(host, 7006, much)),
+        "server ends first": outcome(lambda: heard(host, 7007, after_the_server)),
+        "both end at once": outcome(lambda: heard(host, 7007, both_end)),
         "same port": [outcome(lambda: half_closed(host, 40_000)) for _ in range(3)],
     }
 print(json.dumps(found))
@@ -289,6 +341,33 @@ def windowed() -> dict[str, Any]:
     made.terminate()
     made.communicate(timeout=WAIT_S)
     return {"said": said, "told": told, "left": state() == before}
+
+
+READ_A_LITTLE = """
+import socket, sys, time
+connection = socket.create_connection((sys.argv[1], 7003), 30)
+connection.recv(1000)
+print("open", flush=True)
+time.sleep(60)
+"""
+
+
+def vanished() -> list[str]:
+    """How connections end whose client's network is gone, without a word."""
+    make_path()
+    made = proxy("--log", "log", "--user-timeout", "500 ms")
+    asking = at("client", READ_A_LITTLE, SERVER[0])
+    assert asking.stdout is not None
+    asking.stdout.readline()
+    _run("nsenter", "--net=/run/client", "ip", "link", "set", "eth0", "down")
+    deadline = time.monotonic() + WAIT_S
+    while len(lines := Path("log").read_text().splitlines()) < 2 and time.monotonic() < deadline:
+        time.sleep(0.02)
+    asking.kill()
+    asking.communicate()
+    made.terminate()
+    made.communicate(timeout=WAIT_S)
+    return [json.loads(line)["ended"] for line in lines[1:]]
 
 
 def lawful() -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ import threading
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import proxied
@@ -66,6 +66,83 @@ def test_a_slow_reader_gets_each_octet(family: socket.AddressFamily) -> None:
         assert [read(address) for address in addresses] == [True, True]
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_server_that_reads_slowly_gets_each_octet(family: socket.AddressFamily) -> None:
+    sent = bytes(range(256)) * (LARGE // 256)
+    seen: list[bool] = []
+    done = threading.Semaphore(0)
+
+    def serve(connection: socket.socket) -> None:
+        # The client has closed long before.
+        time.sleep(0.5)
+        seen.append(all_of(connection) == sent)
+        done.release()
+
+    with both_ways(serve, family) as addresses:
+        for address in addresses:
+            with connect(address) as connection:
+                connection.sendall(sent)
+            assert done.acquire(timeout=proxied.WAIT_S)
+    assert seen == [True, True]
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_server_that_has_said_all_hears_the_rest(family: socket.AddressFamily) -> None:
+    seen: list[int] = []
+    done = threading.Semaphore(0)
+
+    def serve(connection: socket.socket) -> None:
+        connection.sendall(b"all")
+        connection.shutdown(socket.SHUT_WR)
+        seen.append(len(all_of(connection)))
+        done.release()
+
+    with both_ways(serve, family) as addresses:
+        for address in addresses:
+            with connect(address) as connection:
+                assert all_of(connection) == b"all"
+                connection.sendall(bytes(LARGE))
+            assert done.acquire(timeout=proxied.WAIT_S)
+    assert seen == [LARGE] * 2
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_port_may_be_used_again_at_once(family: socket.AddressFamily) -> None:
+    def serve(connection: socket.socket) -> None:
+        connection.sendall(b"all")
+
+    def ask(address: Address, port: int) -> tuple[bytes, int]:
+        with socket.socket(family) as connection:
+            connection.settimeout(proxied.WAIT_S)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            connection.bind((address[0], port))
+            connection.connect(address)
+            return all_of(connection), connection.getsockname()[1]
+
+    with both_ways(serve, family) as addresses:
+        for address in addresses:
+            # Who closes first waits for stray segments: the server, and in its place the proxy.
+            said, port = ask(address, 0)
+            assert [said] + [ask(address, port)[0] for _ in range(3)] == [b"all"] * 4
+
+
+def test_what_is_urgent_stays_in_its_place() -> None:
+    heard: list[bytes] = []
+    done = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        heard.append(all_of(connection))
+        done.set()
+
+    with server(serve) as there, proxy("--to", text(there)) as made, connect(made.address) as connection:
+        connection.sendall(b"ab")
+        connection.send(b"c", socket.MSG_OOB)
+        connection.sendall(b"d")
+        connection.shutdown(socket.SHUT_WR)
+        assert done.wait(proxied.WAIT_S)
+    assert heard == [b"abcd"]
+
+
 def _server_resets(connection: socket.socket) -> None:
     connection.recv(1)
     reset(connection)
@@ -119,10 +196,12 @@ def test_a_reset_of_the_client_is_a_reset(family: socket.AddressFamily) -> None:
     assert seen == ["ConnectionResetError"] * 2
 
 
-def test_a_port_that_is_refused_is_a_reset_at_once(tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as gone:
-        nobody = gone.getsockname()
-    with proxy("--to", text(nobody), log=tmp_path / "log") as made:
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_port_that_is_refused_is_a_reset_at_once(family: socket.AddressFamily, tmp_path: Path) -> None:
+    host = "127.0.0.1" if family == socket.AF_INET else "::1"
+    with socket.create_server((host, 0), family=family) as gone:
+        nobody = (host, gone.getsockname()[1])
+    with proxy("--to", text(nobody), log=tmp_path / "log", listen=text((host, 0))) as made:
         assert outcome(lambda: first_octet(made.address)) == "ConnectionResetError"
         (line,) = made.ended(1)
         assert (line["ended"], line["server"], line["octets_up"]) == ("refused", None, None)
@@ -247,27 +326,39 @@ def test_who_finds_no_room_gets_a_reset() -> None:
 
 
 def test_draining_loses_nothing(tmp_path: Path) -> None:
+    """Neither of those who are sent something nor of those who send."""
     go_on = threading.Event()
+    count, size = 20, LARGE // 10
 
     def serve(connection: socket.socket) -> None:
         connection.sendall(bytes(1000))
         go_on.wait(proxied.WAIT_S)
-        connection.sendall(bytes(LARGE))
+        connection.sendall(bytes(size))
+        connection.shutdown(socket.SHUT_WR)
+        received.append(len(all_of(connection)))
 
+    received: list[int] = []
     with (
         server(serve) as there,
         proxy("--to", text(there), log=tmp_path / "log") as made,
-        connect(made.address) as connection,
+        ExitStack() as all_,
     ):
-        connection.recv(1000, socket.MSG_WAITALL)
+        connections = [all_.enter_context(connect(made.address)) for _ in range(count)]
+        for connection in connections:
+            connection.recv(1000, socket.MSG_WAITALL)
         made.process.terminate()
         _wait_until(lambda: outcome(lambda: connect(made.address).close()) == "ConnectionRefusedError")
         go_on.set()
-        assert len(all_of(connection)) == LARGE
-        client = text(connection.getsockname())
-        connection.close()
+        clients = set()
+        for connection in connections:
+            assert len(all_of(connection)) == size
+            clients.add(text(connection.getsockname()))
+            connection.sendall(bytes(size))
+            connection.close()
         assert made.process.wait(proxied.WAIT_S) == 0
-        assert [line["ended"] for line in made.ended(1) if line["client"] == client] == ["in_order"]
+        ended = [line["ended"] for line in made.ended(count) if line["client"] in clients]
+        _wait_until(lambda: len(received) == count)
+    assert (ended, received) == (["in_order"] * count, [size] * count)
 
 
 def test_a_second_signal_ends_it_with_resets(tmp_path: Path) -> None:
@@ -307,6 +398,14 @@ def test_a_second_signal_ends_it_with_resets(tmp_path: Path) -> None:
         (
             ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--log", "/nowhere/log"],
             "--log /nowhere/log: ",
+        ),
+        (
+            ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--user-timeout", "2592000 s"],
+            "--user-timeout takes 1 ms to 596 h",
+        ),
+        (
+            ["--listen", "127.0.0.1:0", "--to", "nowhere.invalid:80"],
+            "--to nowhere.invalid:80: nobody knows this host",
         ),
         (
             ["--listen", "127.0.0.1:0", "--to", "127.0.0.1:1", "--connections", "9999999"],

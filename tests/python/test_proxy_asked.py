@@ -65,7 +65,45 @@ def test_who_cannot_be_served_is_told_and_then_it_ends(tmp_path: Path) -> None:
                     # What was sent after the words that made no sense is not read.
                     found = b""
                 assert found == answer
-        assert [line["ended"] for line in made.ended(4)] == ["refused", *["bad_request"] * 3]
+        assert sorted(line["ended"] for line in made.ended(4)) == [*["bad_request"] * 3, "refused"]
+
+
+def test_a_request_may_come_octet_by_octet() -> None:
+    with server(_answer) as (_, port), proxy("--socks5") as made, connect(made.address) as connection:
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        for octet in b"\x05\x01\x00" + _request(port) + b"words":
+            connection.sendall(bytes([octet]))
+        connection.shutdown(socket.SHUT_WR)
+        assert all_of(connection) == b"\x05\x00" + OPENED + b"got words"
+
+
+def test_whoever_cannot_be_found_or_reached_is_told_though_more_was_sent(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as gone:
+        nobody = gone.getsockname()[1]
+    unknown = b"\x03\x0fnowhere.invalid"
+    with proxy("--socks5", log=tmp_path / "log") as made:
+        for request, reply in ((_request(80, unknown), 4), (_request(nobody), 5)):
+            with connect(made.address) as connection:
+                # Optimistic clients go on before they are answered.
+                connection.sendall(b"\x05\x01\x00" + request + b"GET / HTTP/1.1\r\n\r\n")
+                assert all_of(connection) == b"\x05\x00\x05" + bytes([reply, 0, 1]) + bytes(6)
+        assert sorted(line["ended"] for line in made.ended(2)) == ["refused", "unreachable"]
+
+
+def test_who_asks_for_the_proxy_itself_does_not_go_round(tmp_path: Path) -> None:
+    words = ("--socks5", "--workers", "1")
+    with server(_answer) as (_, port), proxy(*words, log=tmp_path / "log") as made:
+        for _ in range(20):
+            with connect(made.address) as connection:
+                connection.sendall(b"\x05\x01\x00" + _request(made.address[1]))
+                assert outcome(lambda one=connection: all_of(one)) == "ConnectionResetError"  # type: ignore[misc]
+        # Each is itself and the one that it opened.
+        ended = [line["ended"] for line in made.ended(40)]
+        assert (ended.count("loop"), ended.count("reset_by_server")) == (20, 20)
+        with connect(made.address) as connection:
+            connection.sendall(b"\x05\x01\x00" + _request(port) + b"words")
+            connection.shutdown(socket.SHUT_WR)
+            assert all_of(connection) == b"\x05\x00" + OPENED + b"got words"
 
 
 def test_a_client_that_never_says_it_is_not_waited_for() -> None:
@@ -87,6 +125,28 @@ def test_requests_that_break_off_harm_nobody() -> None:
             connection.sendall(whole)
             connection.shutdown(socket.SHUT_WR)
             assert all_of(connection) == b"\x05\x00" + OPENED + b"got "
+
+
+def test_a_server_may_close_before_it_is_told_whose_client_it_is(tmp_path: Path) -> None:
+    answers = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        if answers.is_set():
+            _answer(connection)
+
+    with (
+        server(serve) as there,
+        proxy("--to", text(there), "--proxy-protocol", log=tmp_path / "log") as made,
+    ):
+        for _ in range(50):
+            with suppress(OSError), connect(made.address) as connection:
+                all_of(connection)
+        made.ended(50)
+        answers.set()
+        with connect(made.address) as connection:
+            connection.sendall(b"words")
+            connection.shutdown(socket.SHUT_WR)
+            assert all_of(connection).endswith(b"words")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])

@@ -239,13 +239,33 @@ def test_who_comes_when_descriptors_are_gone_is_reset_and_others_go_on() -> None
 
 
 def test_a_kill_is_a_reset_for_every_receiver() -> None:
-    with serving("sends") as there, proxy("--to", text(there)) as made, ExitStack() as all_:
-        receivers = [all_.enter_context(connect(made.address)) for _ in range(200)]
+    """Of 200 transfers: clients to whom something is sent, and servers."""
+    heard: list[str] = []
+
+    def serve(connection: socket.socket) -> None:
+        kind = connection.recv(1)
+        with suppress(OSError):
+            while kind == b"d":
+                connection.sendall(bytes(1 << 16))
+        if kind == b"u":
+            heard.append(outcome(lambda: all_of(connection)))
+
+    with proxied.server(serve) as there, proxy("--to", text(there)) as made, ExitStack() as all_:
+        receivers = [all_.enter_context(connect(made.address)) for _ in range(100)]
+        senders = [all_.enter_context(connect(made.address)) for _ in range(100)]
         for receiver in receivers:
+            receiver.sendall(b"d")
             assert receiver.recv(1000)
+        for sender in senders:
+            sender.sendall(b"u" + bytes(1 << 16))
         made.process.kill()
         made.process.wait()
         assert {outcome(lambda one=one: all_of(one)) for one in receivers} == {"ConnectionResetError"}  # type: ignore[misc]
+        deadline = time.monotonic() + proxied.WAIT_S
+        while len(heard) < len(senders):
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+    assert set(heard) == {"ConnectionResetError"}
 
 
 @pytest.mark.timeout(300 + SHORT // 100)

@@ -25,6 +25,9 @@ def test_a_client_finds_what_it_finds_without_it(tmp_path: Path) -> None:
     for host in proxied_path.SERVER:
         direct, split = found["direct"][host], found["split"][host]
         assert direct["half-closed"] == ["1000000", True, True]
+        assert direct["reset of the client"] == "ConnectionResetError"
+        assert (direct["slow"], direct["slow server"]) == (True, "10000000")
+        assert (direct["server ends first"], direct["both end at once"]) == ("500000", "500")
         # The kernel completes the client's handshake before the server is asked.
         assert (direct.pop("refused"), split.pop("refused")) == (
             "ConnectionRefusedError",
@@ -86,6 +89,11 @@ def test_each_side_begins_and_waits_as_it_was_told(tmp_path: Path) -> None:
     assert 700 <= int(timeout[1]) < 750, found
     assert " cwnd:3 " not in to_server, found
     assert found["left"], found
+
+
+@pytest.mark.usefixtures("_path")
+def test_who_vanishes_without_a_word_is_not_waited_for(tmp_path: Path) -> None:
+    assert proxied_path.inside("vanished", tmp_path) == ["client_gone"]
 
 
 @pytest.mark.usefixtures("_path")

@@ -17,7 +17,7 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 
 use crate::asked::proxy_protocol::header;
-use crate::asked::request::{say, socks5};
+use crate::asked::request::{addresses, let_go, say, socks5};
 use crate::asked::socks5::reply_of;
 use crate::departure::{Departing, Departure, set_out};
 use crate::options::{Destination, is_of_this_host};
@@ -60,7 +60,7 @@ fn at_once(common: &Common) -> Option<io::Result<Departing>> {
 async fn serve_recorded(mut record: Record, client: TcpStream, departing: Option<io::Result<Departing>>) {
     let (worker, address) = (record.worker.clone(), record.client);
     // Apart, so that a connection does not keep room for its beginning as long as it lives.
-    let reaching = Box::pin(reach(&worker.common, &client, address, departing));
+    let reaching = Box::pin(reach(&worker, &client, address, departing));
     let reached = unless_broken(&client, reaching).await;
     match reached {
         Ok(Reached { server, address, departure: _departure }) => {
@@ -74,11 +74,17 @@ async fn serve_recorded(mut record: Record, client: TcpStream, departing: Option
         Err(ended) => {
             record.ended = ended;
             // A client that was told why is to hear it: a reset would overtake the words.
-            if worker.common.options.destination == Destination::Socks5 && ended != Ended::ResetByClient {
+            if worker.common.options.destination == Destination::Socks5 && is_told(ended) {
+                let_go(&client);
                 let _ = SockRef::from(&client).set_linger(None);
             }
         }
     }
+}
+
+/// Whether SOCKS5 has a word for an end before the beginning.
+fn is_told(ended: Ended) -> bool {
+    matches!(ended, Ended::Refused | Ended::Unreachable | Ended::Exhausted | Ended::BadRequest)
 }
 
 /// What comes of `action`, unless the client resets its connection before.
@@ -106,16 +112,18 @@ struct Reached {
 
 /// A connection to where the client wants to go; whoever is to hear of it has heard.
 async fn reach(
-    common: &Common,
+    worker: &Worker,
     client: &TcpStream,
     address: SocketAddr,
     departing: Option<io::Result<Departing>>,
 ) -> Result<Reached, Ended> {
+    let common = &*worker.common;
     let own = || match client.local_addr() {
         Ok(own) => Ok(unmapped(own)),
         Err(error) => Err(Ended::of_error(Side::Client, &error)),
     };
-    if common.outgoing.are_any() && common.outgoing.has(address, own()?) {
+    let is_itself = || Ok(common.outgoing.are_any() && common.outgoing.has(address, own()?));
+    if is_itself()? {
         return Err(Ended::Loop);
     }
     let is_asked = common.options.destination == Destination::Socks5;
@@ -130,10 +138,18 @@ async fn reach(
             first_of(common, &[own], Some(address), None).await
         }
         Destination::Socks5 => {
-            let servers = timeout(patience, socks5(client)).await.unwrap_or(Err(Ended::BadRequest))?;
-            first_of(common, &servers, None, None).await
+            let target = timeout(patience, socks5(client)).await.unwrap_or(Err(Ended::BadRequest))?;
+            match timeout(patience, addresses(target, &worker.asking)).await {
+                Ok(Ok(servers)) => first_of(common, &servers, None, None).await,
+                Ok(Err(error)) => Err(error),
+                Err(_) => Err(io::ErrorKind::TimedOut.into()),
+            }
         }
     };
+    // Another worker may have taken in the proxy's own connection before that was known.
+    if is_itself()? {
+        return Err(Ended::Loop);
+    }
     if is_asked {
         let words = reply_of(reached.as_ref().map(drop));
         say(client, &words).await.map_err(|error| Ended::of_error(Side::Client, &error))?;

@@ -83,7 +83,7 @@ pub const LEAST_BUFFER: u64 = 16_000;
 /// Least of one socket's.
 const LEAST_SOCKET_BUFFER: u64 = 4_000;
 /// Most of a buffer: the kernel counts in 32 bits with a sign, and doubles.
-const MOST_BUFFER: u64 = 1 << 30;
+pub const MOST_BUFFER: u64 = 1_000_000_000;
 const MOST_WORKERS: usize = 256;
 
 impl Options {
@@ -107,13 +107,13 @@ impl Options {
             tells_client: typed.is_set("--proxy-protocol"),
             client: side("--client-set", &typed)?,
             server: side("--server-set", &typed)?,
-            buffer: typed.size("--buffer", LEAST_BUFFER)?,
-            memory: typed.size("--memory", LEAST_BUFFER)?,
+            buffer: typed.size("--buffer")?.map(|octets| most(octets, "--buffer")).transpose()?,
+            memory: typed.size("--memory")?,
             connections: typed.count("--connections", usize::MAX)?,
             workers: typed.count("--workers", MOST_WORKERS)?.unwrap_or_else(processors),
             connect_timeout: typed.time("--connect-timeout")?.unwrap_or(Duration::from_secs(30)),
             idle_timeout: typed.time("--idle-timeout")?.unwrap_or(Duration::from_secs(3600)),
-            user_timeout: typed.time("--user-timeout")?,
+            user_timeout: user_timeout(&typed)?,
             drain: typed.time_or_none("--drain")?.unwrap_or(Duration::from_secs(30)),
             metrics: typed.get("--metrics").map(|text| listening_address("--metrics", text)).transpose()?,
             log: typed.get("--log").map(PathBuf::from),
@@ -134,8 +134,9 @@ impl<'a> Typed<'a> {
         self.get(name).is_some()
     }
 
-    fn size(&self, name: &str, least: u64) -> Result<Option<u64>, ProxyError> {
-        self.get(name).filter(|text| *text != "unlimited").map(|text| size(name, text, least)).transpose()
+    fn size(&self, name: &str) -> Result<Option<u64>, ProxyError> {
+        let text = self.get(name).filter(|text| *text != "unlimited");
+        text.map(|text| size(name, text, LEAST_BUFFER)).transpose()
     }
 
     fn count(&self, name: &str, most: usize) -> Result<Option<usize>, ProxyError> {
@@ -172,6 +173,14 @@ fn size(name: &str, text: &str, least: u64) -> Result<u64, ProxyError> {
     Ok(octets)
 }
 
+/// A buffer that is not too large for the kernel.
+fn most(octets: u64, what: &str) -> Result<u64, ProxyError> {
+    match octets <= MOST_BUFFER {
+        true => Ok(octets),
+        false => Err(wrong(format!("{what} {}: at most {}", Bytes(octets), Bytes(MOST_BUFFER)))),
+    }
+}
+
 /// The keys of one side, each as `key=value`.
 fn side(option: &str, typed: &Typed<'_>) -> Result<SideOptions, ProxyError> {
     let mut side = SideOptions::default();
@@ -182,11 +191,8 @@ fn side(option: &str, typed: &Typed<'_>) -> Result<SideOptions, ProxyError> {
             )));
         };
         let buffer = || {
-            let octets = size(&format!("{option} {key}"), value, LEAST_SOCKET_BUFFER)?;
-            match octets <= MOST_BUFFER {
-                true => Ok(Some(octets)),
-                false => Err(wrong(format!("{option} {pair}: at most {}", Bytes(MOST_BUFFER)))),
-            }
+            let name = format!("{option} {key}");
+            most(size(&name, value, LEAST_SOCKET_BUFFER)?, &name).map(Some)
         };
         match key.trim() {
             "congestion_control" => side.congestion_control = Some(value.trim().to_owned()),
@@ -201,6 +207,17 @@ fn side(option: &str, typed: &Typed<'_>) -> Result<SideOptions, ProxyError> {
         }
     }
     Ok(side)
+}
+
+/// The kernel counts it in milliseconds, with 31 bits.
+fn user_timeout(typed: &Typed<'_>) -> Result<Option<Duration>, ProxyError> {
+    let most = Duration::from_millis(i32::MAX as u64);
+    match typed.time("--user-timeout")? {
+        Some(time) if time > most || time < Duration::from_millis(1) => {
+            Err(wrong("--user-timeout takes 1 ms to 596 h, what the kernel can count"))
+        }
+        found => Ok(found),
+    }
 }
 
 /// `10 segments`.
@@ -228,11 +245,25 @@ fn listening_address(option: &str, text: &str) -> Result<SocketAddr, ProxyError>
     if let Ok(port) = u16::from_str(port) {
         return Ok(SocketAddr::from(([0_u16; 8], port)));
     }
-    text.parse().map_err(|_| {
+    let found = text.parse().ok().or_else(|| scoped(text));
+    found.filter(|found: &SocketAddr| is_of_one_host(found.ip())).ok_or_else(|| {
         wrong(format!(
-            "{option} takes an address and a port, as in 127.0.0.1:8080 or [::1]:8080, not {text:?}"
+            "{option} takes an address of this host and a port, as in 127.0.0.1:8080 or [::1]:8080, not {text:?}"
         ))
     })
+}
+
+/// `[fe80::1%eth0]:8080`: an address that is one's only by the device, whose name the system's resolver reads.
+fn scoped(text: &str) -> Option<SocketAddr> {
+    let (host, port) = text.strip_prefix('[')?.split_once("]:")?;
+    let (_address, _device) = host.split_once('%')?;
+    (host, u16::from_str(port).ok()?).to_socket_addrs().ok()?.next()
+}
+
+/// One host has it, or it stands for all that this host has.
+fn is_of_one_host(address: IpAddr) -> bool {
+    let is_broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
+    !address.is_multicast() && !is_broadcast
 }
 
 /// Where to: exactly one of the ways to say it.
@@ -301,7 +332,13 @@ fn server_addresses(text: &str) -> Result<Vec<SocketAddr>, ProxyError> {
     if !is_complete {
         return Err(wrong(format!("--to takes a host and a port, as in server.example:80, not {text:?}")));
     }
-    let found: Vec<SocketAddr> = text.to_socket_addrs().map_err(|error| unknown(text, error))?.collect();
+    let found: Vec<SocketAddr> = match scoped(text) {
+        Some(address) => vec![address],
+        None => text.to_socket_addrs().map_err(|error| unknown(text, error))?.collect(),
+    };
+    if let Some(group) = found.iter().find(|address| !is_of_one_host(address.ip())) {
+        return Err(wrong(format!("--to {text}: {} is no one host's: TCP has two ends", group.ip())));
+    }
     match found.is_empty() {
         true => Err(unknown(text, "it has no address")),
         false => Ok(found),
@@ -354,6 +391,15 @@ mod tests {
     }
 
     #[test]
+    fn an_address_may_name_its_device() {
+        let options = read(&[("--listen", "[fe80::1%lo]:8080"), ("--to", "[fe80::2%lo]:80")]).unwrap();
+        let SocketAddr::V6(listen) = options.listen else { panic!("{options:?}") };
+        assert_eq!((listen.port(), listen.scope_id()), (8080, 1), "lo is the first of all");
+        let Destination::Fixed(servers) = options.destination else { panic!("{options:?}") };
+        assert!(matches!(servers[..], [SocketAddr::V6(server)] if server.scope_id() == 1), "{servers:?}");
+    }
+
+    #[test]
     fn what_is_typed_is_what_is_done() {
         let more = [
             ("--buffer", "64 kB"),
@@ -396,7 +442,7 @@ mod tests {
         for (words, said) in [
             (vec![LEAST[1]], "--listen is missing, where clients connect"),
             (vec![LEAST[0]], "--to is missing, the server"),
-            (vec![("--listen", "here"), LEAST[1]], "--listen takes an address and a port"),
+            (vec![("--listen", "here"), LEAST[1]], "--listen takes an address of this host and a port"),
             (vec![LEAST[0], LEAST[1], ("--socks5", "")], "--to and --socks5 both say where to"),
             (vec![("--transparent", "")], "--from is missing, the device"),
             (
@@ -425,6 +471,16 @@ mod tests {
                 vec![LEAST[0], LEAST[1], ("--server-set", "send_buffer=1 B")],
                 "--server-set send_buffer 1 B: less",
             ),
+            (
+                vec![LEAST[0], LEAST[1], ("--server-set", "send_buffer=3 GB")],
+                "--server-set send_buffer 3 GB: at most 1 GB",
+            ),
+            (vec![LEAST[0], LEAST[1], ("--buffer", "16 GB")], "--buffer 16 GB: at most 1 GB"),
+            (vec![LEAST[0], LEAST[1], ("--user-timeout", "600 h")], "--user-timeout takes 1 ms to 596 h"),
+            (vec![LEAST[0], LEAST[1], ("--user-timeout", "1 us")], "--user-timeout takes 1 ms to 596 h"),
+            (vec![LEAST[0], ("--to", "224.0.0.1:80")], "--to 224.0.0.1:80: 224.0.0.1 is no one host's"),
+            (vec![("--listen", "255.255.255.255:80"), LEAST[1]], "--listen takes an address of this host"),
+            (vec![("--listen", "[fe80::1%nowhere]:80"), LEAST[1]], "--listen takes an address of this host"),
         ] {
             let error = read(&words).unwrap_err();
             assert!(error.starts_with(said), "{error}");

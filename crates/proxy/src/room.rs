@@ -7,7 +7,7 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use umts_units::Bytes;
 
 use crate::error::{ProxyError, wrong};
-use crate::options::{LEAST_BUFFER, Options};
+use crate::options::{LEAST_BUFFER, MOST_BUFFER, Options};
 use crate::relay::pipes::{MOST_FULL, SIZE};
 
 /// Descriptors of a connection: its two sockets.
@@ -74,7 +74,8 @@ impl Room {
 
     /// Kernel memory of what a socket received and of what it is to send: with what is between them a buffer.
     pub fn of_socket(&self) -> Option<[u64; 2]> {
-        self.buffer.map(|octets| [octets / 2, octets - octets / 2 - octets / BETWEEN])
+        let octets = self.buffer.map(|octets| octets.min(MOST_BUFFER));
+        octets.map(|octets| [octets / 2, octets - octets / 2 - octets / BETWEEN])
     }
 }
 

@@ -39,6 +39,8 @@ impl Told {
     /// `name` is the option by which the side is told, for messages.
     pub fn tell(&self, socket: &SockRef<'_>, name: &str) -> io::Result<()> {
         socket.set_tcp_nodelay(true)?;
+        // What is urgent stays where it is in the stream, else it would be left out of it (RFC 6093 §3.2).
+        socket.set_out_of_band_inline(true)?;
         // A reset, unless it is closed in order: see `relay`.
         socket.set_linger(Some(Duration::ZERO))?;
         if let Some(law) = &self.side.congestion_control {

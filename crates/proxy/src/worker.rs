@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use socket2::SockRef;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Notify, watch};
+use tokio::sync::{Notify, Semaphore, watch};
 use tokio::task::yield_now;
 use tokio::time::{Instant, sleep};
 
@@ -74,6 +74,8 @@ pub struct Worker {
     pub common: Arc<Common>,
     /// Its pipes.
     pub pipes: Pipes,
+    /// Who asks for the name of a host.
+    pub asking: Arc<Semaphore>,
     open: AtomicUsize,
     emptied: Notify,
 }
@@ -81,7 +83,8 @@ pub struct Worker {
 impl Worker {
     /// One without connections.
     pub fn new(common: Arc<Common>) -> Self {
-        Worker { common, pipes: Pipes::default(), open: AtomicUsize::new(0), emptied: Notify::new() }
+        let asking = Arc::new(Semaphore::new(ASKING));
+        Worker { common, pipes: Pipes::default(), asking, open: AtomicUsize::new(0), emptied: Notify::new() }
     }
 
     /// Works until the stage is over, or it is draining and the last connection has ended.

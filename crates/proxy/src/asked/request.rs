@@ -1,18 +1,21 @@
 //! A client's own words about where it wants to go, read from its connection; and answers to it.
 
 use std::io;
-use std::net::SocketAddr;
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::Arc;
 
-use tokio::net::{TcpStream, lookup_host};
+use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
+use tokio::task::spawn_blocking;
 
 use crate::asked::socks5::{Socks5, Step, Target};
 use crate::relay::ended::{Ended, Side};
 
-/// Reads a request of SOCKS5 to its end and finds addresses of what it names.
+/// Reads a request of SOCKS5 to its end.
 ///
 /// # Errors
-/// How the connection ends: it is no such request, or the client went away, or nobody knows the name; the client was told.
-pub async fn socks5(client: &TcpStream) -> Result<Vec<SocketAddr>, Ended> {
+/// How the connection ends: it is no such request, as the client was told, or the client went away.
+pub async fn socks5(client: &TcpStream) -> Result<Target, Ended> {
     let gone = |error: io::Error| match error.kind() {
         io::ErrorKind::UnexpectedEof => Ended::BadRequest,
         _ => Ended::of_error(Side::Client, &error),
@@ -26,7 +29,7 @@ pub async fn socks5(client: &TcpStream) -> Result<Vec<SocketAddr>, Ended> {
                 say(client, &words).await.map_err(gone)?;
                 wanted = more;
             }
-            Step::Done(target) => return addresses(target).await,
+            Step::Done(target) => return Ok(target),
             Step::Over(words) => {
                 say(client, &words).await.map_err(gone)?;
                 return Err(Ended::BadRequest);
@@ -35,13 +38,35 @@ pub async fn socks5(client: &TcpStream) -> Result<Vec<SocketAddr>, Ended> {
     }
 }
 
-async fn addresses(target: Target) -> Result<Vec<SocketAddr>, Ended> {
-    match target {
-        Target::Address(address) => Ok(vec![address]),
-        Target::Name(name, port) => match lookup_host((name, port)).await {
-            Ok(found) => Ok(found.collect()),
-            Err(_) => Err(Ended::Unreachable),
-        },
+/// Addresses of what a client names. No more are `asking` for a name than it allows, also when nobody waits for the answer any
+/// more: a name that nobody answers for keeps a thread for seconds.
+///
+/// # Errors
+/// Nobody knows the name.
+pub async fn addresses(target: Target, asking: &Arc<Semaphore>) -> io::Result<Vec<SocketAddr>> {
+    let (name, port) = match target {
+        Target::Address(address) => return Ok(vec![address]),
+        Target::Name(name, port) => (name, port),
+    };
+    let turn = asking.clone().acquire_owned().await.map_err(io::Error::other)?;
+    let found = spawn_blocking(move || {
+        let _turn = turn;
+        (name.as_str(), port).to_socket_addrs().map(Iterator::collect)
+    });
+    let unknown = |_| io::Error::from(io::ErrorKind::HostUnreachable);
+    found.await.map_err(io::Error::other)?.map_err(unknown)
+}
+
+/// Reads what has come, for nobody: a connection that is closed with something unread is reset, which overtakes what was said.
+pub fn let_go(stream: &TcpStream) {
+    /// Octets that are read.
+    const MOST: usize = 1 << 16;
+    let (mut left, mut room) = (MOST, [0; 4096]);
+    while let Ok(octets @ 1..) = stream.try_read(&mut room) {
+        match left.checked_sub(octets) {
+            Some(more) => left = more,
+            None => return,
+        }
     }
 }
 

@@ -17,6 +17,7 @@ use std::io;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
+use nix::libc::EMSGSIZE;
 use tun_rs::{DeviceBuilder, SyncDevice};
 use umts_netlink::nftables::{Chain, Expression, Family, Owner, Table as Rules, delete, steps};
 use umts_netlink::{Netlink, Route, Table};
@@ -158,6 +159,9 @@ fn refused(error: io::Error) -> ProxyError {
         io::ErrorKind::PermissionDenied => "it takes root, or CAP_NET_ADMIN and /dev/net/tun",
         io::ErrorKind::NotFound => {
             "the kernel needs nftables with nft_tproxy, nft_socket and nft_fib_inet, and /dev/net/tun"
+        }
+        _ if error.raw_os_error() == Some(EMSGSIZE) => {
+            "the kernel takes no so long list at once: give fewer --ports, as ranges, or fewer devices"
         }
         _ => "`umts doctor` says what this host lacks",
     };
