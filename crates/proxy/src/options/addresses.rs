@@ -1,0 +1,78 @@
+//! Addresses of this host and of servers.
+
+use std::fmt::Display;
+use std::net::{IpAddr, SocketAddr, TcpListener, ToSocketAddrs};
+use std::str::FromStr;
+
+use crate::error::{ProxyError, wrong};
+
+/// An address to listen at: `127.0.0.1:8080`, `[::1]:8080`, or a port alone for every address.
+pub fn listening_address(option: &str, text: &str) -> Result<SocketAddr, ProxyError> {
+    let port = text.strip_prefix(':').unwrap_or(text);
+    if let Ok(port) = u16::from_str(port) {
+        return Ok(SocketAddr::from(([0_u16; 8], port)));
+    }
+    let found = text.parse().ok().or_else(|| scoped(text));
+    found.filter(|found: &SocketAddr| is_of_one_host(found.ip())).ok_or_else(|| {
+        wrong(format!(
+            "{option} takes an address of this host and a port, as in 127.0.0.1:8080 or [::1]:8080, not {text:?}"
+        ))
+    })
+}
+
+/// `[fe80::1%eth0]:8080`: an address that is one's only by the device, whose name the system's resolver reads.
+fn scoped(text: &str) -> Option<SocketAddr> {
+    let (host, port) = text.strip_prefix('[')?.split_once("]:")?;
+    let (_address, _device) = host.split_once('%')?;
+    (host, u16::from_str(port).ok()?).to_socket_addrs().ok()?.next()
+}
+
+/// One host has it, or it stands for all that this host has.
+fn is_of_one_host(address: IpAddr) -> bool {
+    let is_broadcast = matches!(address, IpAddr::V4(address) if address.is_broadcast());
+    !address.is_multicast() && !is_broadcast
+}
+
+/// Those of a server by its name, in the order in which they are tried.
+pub fn server_addresses(text: &str) -> Result<Vec<SocketAddr>, ProxyError> {
+    let is_complete = text
+        .rsplit_once(':')
+        .is_some_and(|(host, port)| !host.is_empty() && u16::from_str(port).is_ok_and(|port| port > 0));
+    if !is_complete {
+        return Err(wrong(format!("--to takes a host and a port, as in server.example:80, not {text:?}")));
+    }
+    let found: Vec<SocketAddr> = match scoped(text) {
+        Some(address) => vec![address],
+        None => text.to_socket_addrs().map_err(|error| unknown(text, error))?.collect(),
+    };
+    if let Some(group) = found.iter().find(|address| !is_of_one_host(address.ip())) {
+        return Err(wrong(format!("--to {text}: {} is no one host's: TCP has two ends", group.ip())));
+    }
+    match found.is_empty() {
+        true => Err(unknown(text, "it has no address")),
+        false => Ok(found),
+    }
+}
+
+fn unknown(text: &str, why: impl Display) -> ProxyError {
+    wrong(format!("--to {text}: nobody knows this host ({why})"))
+}
+
+/// A proxy that leads to itself would go round for ever.
+pub fn refuse_itself(listen: SocketAddr, servers: &[SocketAddr], typed: &str) -> Result<(), ProxyError> {
+    let is_own = |server: &SocketAddr| {
+        server.port() == listen.port()
+            && (server.ip() == listen.ip() || listen.ip().is_unspecified() && is_of_this_host(server.ip()))
+    };
+    match servers.iter().any(is_own) {
+        true => {
+            Err(wrong(format!("--to {typed} is where this proxy listens itself: name the server behind it")))
+        }
+        false => Ok(()),
+    }
+}
+
+/// Whether an address is one of this host's own.
+pub fn is_of_this_host(address: IpAddr) -> bool {
+    address.is_unspecified() || address.is_loopback() || TcpListener::bind((address, 0)).is_ok()
+}

@@ -1,0 +1,245 @@
+//! What was typed behind `umts proxy`, checked: nothing below asks again.
+
+mod addresses;
+mod destination;
+mod sides;
+mod values;
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::error::{ProxyError, wrong};
+use crate::interception::{Manner, PathSettings, Selection};
+use crate::options::addresses::listening_address;
+use crate::options::destination::destination;
+use crate::options::sides::side;
+use crate::options::values::{Typed, most, user_timeout};
+
+pub use crate::options::addresses::is_of_this_host;
+pub use crate::options::values::{LEAST_BUFFER, MOST_BUFFER};
+
+/// Where clients want to go, and who says so.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Destination {
+    /// All to one server, whose addresses are tried in their order.
+    Fixed(Vec<SocketAddr>),
+    /// Each says it by SOCKS5.
+    Socks5,
+    /// Their packets say it: connections are intercepted.
+    Original(Selection),
+}
+
+/// What TCP does at one side; none is the kernel's own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SideOptions {
+    /// Name of a congestion control.
+    pub congestion_control: Option<String>,
+    /// Kernel memory for what was received, in octets.
+    pub receive_buffer: Option<u64>,
+    /// Kernel memory for what is to be sent, in octets.
+    pub send_buffer: Option<u64>,
+    /// What belongs to its routes.
+    pub path: PathSettings,
+}
+
+impl SideOptions {
+    /// What routes may be told of it.
+    pub fn manner(&self) -> Manner {
+        Manner { congestion_control: self.congestion_control.clone(), path: self.path }
+    }
+}
+
+/// All of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Where clients connect.
+    pub listen: SocketAddr,
+    /// Where they are led to.
+    pub destination: Destination,
+    /// Servers are told the client's address, by the PROXY protocol.
+    pub tells_client: bool,
+    /// TCP towards clients.
+    pub client: SideOptions,
+    /// TCP towards servers.
+    pub server: SideOptions,
+    /// Octets that a connection may have in the proxy each way, kernel memory included.
+    pub buffer: Option<u64>,
+    /// Octets that all connections may have there.
+    pub memory: Option<u64>,
+    /// Connections at once.
+    pub connections: Option<usize>,
+    /// Threads that relay.
+    pub workers: usize,
+    /// How long a server may take to answer a SYN, and a client to say where to.
+    pub connect_timeout: Duration,
+    /// How long a connection may be silent.
+    pub idle_timeout: Duration,
+    /// How long what was sent may stay unacknowledged (RFC 5482).
+    pub user_timeout: Option<Duration>,
+    /// How long connections may go on after the first signal.
+    pub drain: Duration,
+    /// Where metrics are asked for.
+    pub metrics: Option<SocketAddr>,
+    /// Where a line for every connection goes; `-` is standard output.
+    pub log: Option<PathBuf>,
+}
+
+const MOST_WORKERS: usize = 256;
+
+impl Options {
+    /// From pairs as they were typed: `--listen` and its value.
+    ///
+    /// # Errors
+    /// [`ProxyError::Wrong`], with what would be right.
+    pub fn from_pairs(pairs: &[(String, String)]) -> Result<Self, ProxyError> {
+        let typed = Typed(pairs);
+        let listen = match (typed.get("--listen"), typed.is_set("--transparent")) {
+            (Some(text), _) => listening_address("--listen", text)?,
+            (None, true) => SocketAddr::from(([0_u16; 8], 0)),
+            (None, false) => {
+                return Err(wrong("--listen is missing, where clients connect: --listen 127.0.0.1:8080"));
+            }
+        };
+        let destination = destination(listen, &typed)?;
+        let options = Options {
+            listen,
+            destination,
+            tells_client: typed.is_set("--proxy-protocol"),
+            client: side("--client-set", &typed)?,
+            server: side("--server-set", &typed)?,
+            buffer: typed.size("--buffer")?.map(|octets| most(octets, "--buffer")).transpose()?,
+            memory: typed.size("--memory")?,
+            connections: typed.count("--connections", usize::MAX)?,
+            workers: typed.count("--workers", MOST_WORKERS)?.unwrap_or_else(processors),
+            connect_timeout: typed.time("--connect-timeout")?.unwrap_or(Duration::from_secs(30)),
+            idle_timeout: typed.time("--idle-timeout")?.unwrap_or(Duration::from_secs(3600)),
+            user_timeout: user_timeout(&typed)?,
+            drain: typed.time_or_none("--drain")?.unwrap_or(Duration::from_secs(30)),
+            metrics: typed.get("--metrics").map(|text| listening_address("--metrics", text)).transpose()?,
+            log: typed.get("--log").map(PathBuf::from),
+        };
+        Ok(options)
+    }
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interception::IfDead;
+
+    fn read(words: &[(&str, &str)]) -> Result<Options, String> {
+        let pairs: Vec<_> = words.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect();
+        Options::from_pairs(&pairs).map_err(|error| error.to_string())
+    }
+
+    const LEAST: [(&str, &str); 2] = [("--listen", "127.0.0.1:8080"), ("--to", "127.0.0.1:80")];
+
+    #[test]
+    fn a_port_alone_is_every_address() {
+        let options = read(&[("--listen", ":8080"), LEAST[1]]).unwrap();
+        assert_eq!(options.listen, "[::]:8080".parse().unwrap());
+        assert_eq!(read(&[("--listen", "8080"), LEAST[1]]).unwrap().listen, options.listen);
+    }
+
+    #[test]
+    fn an_address_may_name_its_device() {
+        let options = read(&[("--listen", "[fe80::1%lo]:8080"), ("--to", "[fe80::2%lo]:80")]).unwrap();
+        let SocketAddr::V6(listen) = options.listen else { panic!("{options:?}") };
+        assert_eq!((listen.port(), listen.scope_id()), (8080, 1), "lo is the first of all");
+        let Destination::Fixed(servers) = options.destination else { panic!("{options:?}") };
+        assert!(matches!(servers[..], [SocketAddr::V6(server)] if server.scope_id() == 1), "{servers:?}");
+    }
+
+    #[test]
+    fn what_is_typed_is_what_is_done() {
+        let more = [
+            ("--buffer", "64 kB"),
+            ("--memory", "unlimited"),
+            ("--connections", "100"),
+            ("--idle-timeout", "10 min"),
+            ("--drain", "0 s"),
+            ("--client-set", "congestion_control=reno"),
+            ("--client-set", "send_buffer=100 kB"),
+            ("--client-set", "initial_window=10 segments"),
+            ("--client-set", "min_rto=200 ms"),
+        ];
+        let options = read(&[&LEAST[..], &more].concat()).unwrap();
+        assert_eq!((options.buffer, options.memory, options.connections), (Some(64_000), None, Some(100)));
+        assert_eq!((options.idle_timeout, options.drain), (Duration::from_secs(600), Duration::ZERO));
+        assert_eq!(options.client.congestion_control.as_deref(), Some("reno"));
+        let path = PathSettings { initial_window: Some(10), min_rto: Some(Duration::from_millis(200)) };
+        assert_eq!((options.client.path, options.server.path), (path, PathSettings::default()));
+        assert_eq!((options.client.send_buffer, options.server.send_buffer), (Some(100_000), None));
+    }
+
+    #[test]
+    fn clients_may_say_where_to() {
+        let options = read(&[LEAST[0], ("--socks5", ""), ("--proxy-protocol", "")]).unwrap();
+        assert_eq!((options.destination, options.tells_client), (Destination::Socks5, true));
+    }
+
+    #[test]
+    fn connections_may_be_intercepted() {
+        let words = [("--transparent", ""), ("--from", "eth1"), ("--ports", "80,8000-8100")];
+        let options = read(&words).unwrap();
+        assert_eq!(options.listen, "[::]:0".parse().unwrap());
+        let Destination::Original(selection) = options.destination else { panic!("{options:?}") };
+        assert_eq!((&selection.devices[..], selection.if_dead), (&["eth1".to_owned()][..], IfDead::Pass));
+        assert_eq!(selection.ports, [80..=80, 8000..=8100]);
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_told_with_what_would() {
+        for (words, said) in [
+            (vec![LEAST[1]], "--listen is missing, where clients connect"),
+            (vec![LEAST[0]], "--to is missing, the server"),
+            (vec![("--listen", "here"), LEAST[1]], "--listen takes an address of this host and a port"),
+            (vec![LEAST[0], LEAST[1], ("--socks5", "")], "--to and --socks5 both say where to"),
+            (vec![("--transparent", "")], "--from is missing, the device"),
+            (
+                vec![("--transparent", ""), ("--from", "lo"), ("--ports", "90-80")],
+                "--ports takes ports as in",
+            ),
+            (vec![("--transparent", ""), ("--from", "lo"), ("--if-dead", "wait")], "--if-dead takes pass or"),
+            (vec![LEAST[0], LEAST[1], ("--from", "lo")], "--from goes with --transparent"),
+            (vec![LEAST[0], ("--to", "127.0.0.1")], "--to takes a host and a port"),
+            (vec![LEAST[0], ("--to", "127.0.0.1:0")], "--to takes a host and a port"),
+            (vec![LEAST[0], ("--to", "127.0.0.1:8080")], "--to 127.0.0.1:8080 is where this proxy listens"),
+            (vec![("--listen", "80"), LEAST[1]], "--to 127.0.0.1:80 is where this proxy listens"),
+            (
+                vec![LEAST[0], LEAST[1], ("--buffer", "100 B")],
+                "--buffer 100 B: less than 16 kB leaves no room",
+            ),
+            (vec![LEAST[0], LEAST[1], ("--buffer", "64")], "--buffer: "),
+            (vec![LEAST[0], LEAST[1], ("--connections", "0")], "--connections takes a whole number"),
+            (vec![LEAST[0], LEAST[1], ("--idle-timeout", "0 s")], "--idle-timeout takes a time above zero"),
+            (vec![LEAST[0], LEAST[1], ("--client-set", "reno")], "--client-set takes KEY=VALUE"),
+            (
+                vec![LEAST[0], LEAST[1], ("--client-set", "window=3")],
+                "--client-set window=3: there is no window",
+            ),
+            (
+                vec![LEAST[0], LEAST[1], ("--server-set", "send_buffer=1 B")],
+                "--server-set send_buffer 1 B: less",
+            ),
+            (
+                vec![LEAST[0], LEAST[1], ("--server-set", "send_buffer=3 GB")],
+                "--server-set send_buffer 3 GB: at most 1 GB",
+            ),
+            (vec![LEAST[0], LEAST[1], ("--buffer", "16 GB")], "--buffer 16 GB: at most 1 GB"),
+            (vec![LEAST[0], LEAST[1], ("--user-timeout", "600 h")], "--user-timeout takes 1 ms to 596 h"),
+            (vec![LEAST[0], LEAST[1], ("--user-timeout", "1 us")], "--user-timeout takes 1 ms to 596 h"),
+            (vec![LEAST[0], ("--to", "224.0.0.1:80")], "--to 224.0.0.1:80: 224.0.0.1 is no one host's"),
+            (vec![("--listen", "255.255.255.255:80"), LEAST[1]], "--listen takes an address of this host"),
+            (vec![("--listen", "[fe80::1%nowhere]:80"), LEAST[1]], "--listen takes an address of this host"),
+        ] {
+            let error = read(&words).unwrap_err();
+            assert!(error.starts_with(said), "{error}");
+        }
+    }
+}

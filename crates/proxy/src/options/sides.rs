@@ -1,0 +1,59 @@
+//! What TCP is told of one side.
+
+use std::time::Duration;
+
+use umts_units::{Duration as Time, UnitError};
+
+use crate::error::{ProxyError, wrong};
+use crate::options::SideOptions;
+use crate::options::values::{Typed, most, size};
+
+/// Least of one socket's.
+const LEAST_SOCKET_BUFFER: u64 = 4_000;
+
+/// The keys of one side, each as `key=value`.
+pub fn side(option: &str, typed: &Typed<'_>) -> Result<SideOptions, ProxyError> {
+    let mut side = SideOptions::default();
+    for (_, pair) in typed.0.iter().filter(|(name, _)| name == option) {
+        let Some((key, value)) = pair.split_once('=') else {
+            return Err(wrong(format!(
+                "{option} takes KEY=VALUE, as in congestion_control=reno, not {pair:?}"
+            )));
+        };
+        let buffer = || {
+            let name = format!("{option} {key}");
+            most(size(&name, value, LEAST_SOCKET_BUFFER)?, &name).map(Some)
+        };
+        match key.trim() {
+            "congestion_control" => side.congestion_control = Some(value.trim().to_owned()),
+            "receive_buffer" => side.receive_buffer = buffer()?,
+            "send_buffer" => side.send_buffer = buffer()?,
+            "initial_window" => side.path.initial_window = Some(segments(option, pair, value)?),
+            "min_rto" => side.path.min_rto = Some(timeout(option, pair, value)?),
+            _ => {
+                let known = "congestion_control, initial_window, min_rto, receive_buffer and send_buffer";
+                return Err(wrong(format!("{option} {pair}: there is no {key}; there are {known}")));
+            }
+        }
+    }
+    Ok(side)
+}
+
+/// `10 segments`.
+fn segments(option: &str, pair: &str, value: &str) -> Result<u32, ProxyError> {
+    let number = value.trim().trim_end_matches("segments").trim_end_matches("segment").trim();
+    match number.parse() {
+        Ok(segments @ 1..=1000) => Ok(segments),
+        _ => Err(wrong(format!("{option} {pair}: takes 1 to 1000 segments, as in initial_window=10"))),
+    }
+}
+
+/// A time of whole milliseconds, up to the minute that RFC 6298 sets as the most.
+fn timeout(option: &str, pair: &str, value: &str) -> Result<Duration, ProxyError> {
+    let time: Time = value.parse().map_err(|error: UnitError| wrong(format!("{option} {pair}: {error}")))?;
+    let time = Duration::from_nanos(time.as_nanos());
+    match (Duration::from_millis(1)..=Duration::from_secs(60)).contains(&time) {
+        true => Ok(time),
+        false => Err(wrong(format!("{option} {pair}: takes 1 ms to 60 s"))),
+    }
+}

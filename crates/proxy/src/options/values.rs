@@ -1,0 +1,88 @@
+//! Values as they are typed: sizes, counts, times.
+
+use std::time::Duration;
+
+use umts_units::{Bytes, Duration as Time, UnitError};
+
+use crate::error::{ProxyError, wrong};
+
+/// Least of `--buffer`: a segment or two in each of its three parts.
+pub const LEAST_BUFFER: u64 = 16_000;
+/// Most of a buffer: the kernel counts in 32 bits with a sign, and doubles.
+pub const MOST_BUFFER: u64 = 1_000_000_000;
+
+/// Pairs, by name.
+pub struct Typed<'a>(pub &'a [(String, String)]);
+
+impl<'a> Typed<'a> {
+    /// The first value of a name.
+    pub fn get(&self, name: &str) -> Option<&'a str> {
+        self.0.iter().find(|(typed, _)| typed == name).map(|(_, value)| value.as_str())
+    }
+
+    /// Whether it was typed at all.
+    pub fn is_set(&self, name: &str) -> bool {
+        self.get(name).is_some()
+    }
+
+    /// Octets; none of what is unlimited.
+    pub fn size(&self, name: &str) -> Result<Option<u64>, ProxyError> {
+        let text = self.get(name).filter(|text| *text != "unlimited");
+        text.map(|text| size(name, text, LEAST_BUFFER)).transpose()
+    }
+
+    /// A whole number from 1 to `most`.
+    pub fn count(&self, name: &str, most: usize) -> Result<Option<usize>, ProxyError> {
+        let read = |text: &str| match text.parse() {
+            Ok(count) if (1..=most).contains(&count) => Ok(count),
+            _ => Err(wrong(format!("{name} takes a whole number, at least 1, not {text:?}"))),
+        };
+        self.get(name).map(read).transpose()
+    }
+
+    /// A time above zero.
+    pub fn time(&self, name: &str) -> Result<Option<Duration>, ProxyError> {
+        match self.time_or_none(name)? {
+            Some(Duration::ZERO) => Err(wrong(format!("{name} takes a time above zero, as in \"30 s\""))),
+            found => Ok(found),
+        }
+    }
+
+    /// A time, zero too.
+    pub fn time_or_none(&self, name: &str) -> Result<Option<Duration>, ProxyError> {
+        let read = |text: &str| {
+            let time: Time = text.parse().map_err(|error: UnitError| wrong(format!("{name}: {error}")))?;
+            Ok(Duration::from_nanos(time.as_nanos()))
+        };
+        self.get(name).map(read).transpose()
+    }
+}
+
+/// Octets, of a buffer that has room for `least`.
+pub fn size(name: &str, text: &str, least: u64) -> Result<u64, ProxyError> {
+    let Bytes(octets) = text.parse().map_err(|error: UnitError| wrong(format!("{name}: {error}")))?;
+    if octets < least {
+        let least = Bytes(least);
+        return Err(wrong(format!("{name} {text}: less than {least} leaves no room for a segment")));
+    }
+    Ok(octets)
+}
+
+/// A buffer that is not too large for the kernel.
+pub fn most(octets: u64, what: &str) -> Result<u64, ProxyError> {
+    match octets <= MOST_BUFFER {
+        true => Ok(octets),
+        false => Err(wrong(format!("{what} {}: at most {}", Bytes(octets), Bytes(MOST_BUFFER)))),
+    }
+}
+
+/// The kernel counts it in milliseconds, with 31 bits.
+pub fn user_timeout(typed: &Typed<'_>) -> Result<Option<Duration>, ProxyError> {
+    let most = Duration::from_millis(i32::MAX as u64);
+    match typed.time("--user-timeout")? {
+        Some(time) if time > most || time < Duration::from_millis(1) => {
+            Err(wrong("--user-timeout takes 1 ms to 596 h, what the kernel can count"))
+        }
+        found => Ok(found),
+    }
+}
