@@ -5,11 +5,11 @@ A table has one row per run, one row per metric, or one row per connection.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
 from umtslab.analyse.statistics import summarise_metrics
+from umtslab.indented import Written
 from umtslab.run import Run, code_version
 
 if TYPE_CHECKING:
@@ -84,13 +84,18 @@ def _stacked(runs: Sequence[Run], tables: Sequence[pl.DataFrame]) -> pl.DataFram
 
 
 def runs_object(scenario: str, runs: Sequence[Run]) -> dict[str, Any]:
-    """Runs and their summary as values of JSON: what ``umts run --json`` prints."""
+    """Runs and their summary, for `umtslab.indented`: what ``umts run --json`` prints."""
     return {
         "scenario": scenario,
         "changes": dict(runs[0].changes) if runs else {},
         "version": str(code_version()),
         "runs": [
-            {"seed": run.seed, "run": run.run, "metrics": run.metrics, "connections": _connection_rows(run)}
+            {
+                "seed": run.seed,
+                "run": run.run,
+                "metrics": run.metrics,
+                "connections": Written(run.connection_text),
+            }
             for run in runs
         ],
         "summary": {
@@ -98,14 +103,6 @@ def runs_object(scenario: str, runs: Sequence[Run]) -> dict[str, Any]:
             for name, summary in summarise_metrics([run.metrics for run in runs]).items()
         },
     }
-
-
-def _connection_rows(run: Run) -> list[dict[str, Any]]:
-    return [{name: _plain(value) for name, value in row.items()} for row in run.connection_rows()]
-
-
-def _plain(value: Any) -> Any:
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def to_csv(table: pl.DataFrame) -> str:

@@ -132,6 +132,16 @@ class Run:
         rows: list[dict[str, Any]] = [json.loads(line) for line in lines.splitlines()]
         return sorted(rows, key=lambda row: int(row["connection"]))
 
+    def connection_text(self, depth: int) -> str:
+        """The rows of `connections` as a list of JSON with a line for each value; it stands `depth` deep."""
+        from umtslab import _core
+
+        if self.folder is None:
+            from umtslab.indented import indented
+
+            return indented(self.connection_rows(), depth)
+        return _core.read_table(str(self.folder / "connections.parquet")).json_list("connection", depth)
+
     def connection_count(self) -> int:
         """How many rows `connections` has; none of them is read."""
         return self._rows("connections", "connections.parquet")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import duckdb
@@ -92,6 +93,16 @@ def test_short_tables_are_not_compressed(written: Path) -> None:
 
 def test_rows_of_connections_are_those_of_the_table(recorded: Run) -> None:
     assert recorded.connection_rows() == recorded.connections().to_dicts()
+
+
+@pytest.mark.parametrize("depth", [0, 3])
+def test_connections_are_printed_as_the_standard_library_indents_them(
+    recorded: Run, long: Scenario, depth: int
+) -> None:
+    for run in (recorded, simulate(long, store=None)[0]):
+        text = run.connection_text(depth)
+        expected = json.dumps(run.connection_rows(), indent=1, allow_nan=False)
+        assert text == expected.replace("\n", "\n" + " " * depth)
 
 
 def test_a_stored_run_is_the_one_in_memory_however_many_jobs(tmp_path: Path, long: Scenario) -> None:

@@ -259,6 +259,12 @@ impl Columns {
         text
     }
 
+    /// The rows as a list of JSON with a line for each value, which stands `depth` deep, in the order of the numbers in the
+    /// column `order`.
+    fn json_list(&self, order: &str, depth: usize) -> String {
+        lines::indented_list(&self.batches, order, depth)
+    }
+
     /// The table as an Arrow C stream. It comes in its own schema, as the interface allows, whichever is asked for.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(

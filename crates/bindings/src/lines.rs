@@ -1,4 +1,5 @@
-//! Rows of a table as JSON, one object a line: what a command prints without a library of Python in between.
+//! Rows of a table as JSON, what a command prints without a library of Python in between: one object a line, or with a line
+//! for each value, as the standard library of Python indents it.
 
 use std::fmt::Write as _;
 
@@ -12,14 +13,55 @@ const MOST_EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Appends the row of `batch` as an object and a line feed.
 pub fn write_row(text: &mut String, batch: &RecordBatch, row: usize) {
-    text.push('{');
+    write_object(text, batch, row, ["{\"", ",\"", "\":"]);
+    text.push_str("}\n");
+}
+
+/// The rows as a list that stands at this depth, in the order of their numbers in the first column that has this name.
+pub fn indented_list(batches: &[RecordBatch], order: &str, depth: usize) -> String {
+    let of_batch = |(index, batch): (usize, &RecordBatch)| {
+        let column = batch.column_by_name(order);
+        let number = |row| column.map_or(0, |column| number_at(column.as_ref(), row));
+        (0..batch.num_rows()).map(|row| (number(row), index, row)).collect::<Vec<_>>()
+    };
+    let mut rows: Vec<_> = batches.iter().enumerate().flat_map(of_batch).collect();
+    if rows.is_empty() {
+        return "[]".to_owned();
+    }
+    rows.sort_by_key(|&(number, ..)| number);
+    let line = |deeper: usize| format!("\n{}", " ".repeat(depth + deeper));
+    let (of_object, of_value) = (line(1), line(2));
+    let (first, next) = (format!("{{{of_value}\""), format!(",{of_value}\""));
+    let mut text = String::from("[");
+    for (at, (_, batch, row)) in rows.into_iter().enumerate() {
+        text.push_str(if at > 0 { "," } else { "" });
+        text.push_str(&of_object);
+        write_object(&mut text, &batches[batch], row, [&first, &next, "\": "]);
+        text.push_str(&of_object);
+        text.push('}');
+    }
+    text.push_str(&line(0));
+    text.push(']');
+    text
+}
+
+/// The number of a row.
+fn number_at(numbers: &dyn Array, row: usize) -> u64 {
+    match numbers.data_type() {
+        DataType::UInt32 => numbers.as_primitive::<UInt32Type>().value(row).into(),
+        DataType::UInt64 => numbers.as_primitive::<UInt64Type>().value(row),
+        other => unreachable!("rows have no numbers of {other}"),
+    }
+}
+
+/// Appends an object, but for the brace that closes it: what stands before the first name, before the others and behind each.
+fn write_object(text: &mut String, batch: &RecordBatch, row: usize, [first, next, is]: [&str; 3]) {
     for (index, (field, values)) in batch.schema_ref().fields().iter().zip(batch.columns()).enumerate() {
-        text.push_str(if index > 0 { ",\"" } else { "\"" });
+        text.push_str(if index > 0 { next } else { first });
         text.push_str(field.name());
-        text.push_str("\":");
+        text.push_str(is);
         write_value(text, values.as_ref(), row);
     }
-    text.push_str("}\n");
 }
 
 fn write_value(text: &mut String, values: &dyn Array, row: usize) {
@@ -46,6 +88,63 @@ fn write_number(text: &mut String, value: f64) -> std::fmt::Result {
     match value {
         _ if !value.is_finite() => text.write_str("null"),
         _ if value.fract() == 0.0 && value.abs() < MOST_EXACT => write!(text, "{}.0", value as i64),
-        _ => write!(text, "{value:?}"),
+        _ if (1e-4..1e16).contains(&value.abs()) => write!(text, "{value:?}"),
+        _ => write_power(text, value),
+    }
+}
+
+/// A number with a power of ten, as Python writes it: a sign and two digits at least.
+fn write_power(text: &mut String, value: f64) -> std::fmt::Result {
+    let plain = format!("{value:e}");
+    let (digits, power) = plain.split_once('e').expect("it has a power");
+    let (sign, power) = power.strip_prefix('-').map_or(('+', power), |power| ('-', power));
+    write!(text, "{digits}e{sign}{power:0>2}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{ArrayRef, Float64Array, UInt32Array};
+
+    use super::*;
+
+    #[test]
+    fn numbers_are_as_python_writes_them() {
+        let written = |value| {
+            let mut text = String::new();
+            write_number(&mut text, value).expect("a String takes all");
+            text
+        };
+        for (value, expected) in [
+            (0.0, "0.0"),
+            (3.0, "3.0"),
+            (-0.25, "-0.25"),
+            (0.1 + 0.2, "0.30000000000000004"),
+            (0.0001, "0.0001"),
+            (0.000_099_9, "9.99e-05"),
+            (-1.5e-7, "-1.5e-07"),
+            (5e-324, "5e-324"),
+            (9_007_199_254_740_993.0, "9007199254740992.0"),
+            (1e16, "1e+16"),
+            (1.25e300, "1.25e+300"),
+            (f64::NAN, "null"),
+        ] {
+            assert_eq!(written(value), expected);
+        }
+    }
+
+    #[test]
+    fn a_list_is_in_the_order_of_its_numbers_and_as_deep_as_it_stands() {
+        let batch = |numbers: [u32; 2], times: [Option<f64>; 2]| {
+            let numbers: ArrayRef = Arc::new(UInt32Array::from(numbers.to_vec()));
+            let times: ArrayRef = Arc::new(Float64Array::from(times.to_vec()));
+            RecordBatch::try_from_iter([("connection", numbers), ("s", times)]).expect("columns as long")
+        };
+        let batches = [batch([3, 0], [Some(1.5), None]), batch([1, 2], [Some(0.0), Some(2.0)])];
+        let text = indented_list(&batches, "connection", 1);
+        assert!(text.starts_with("[\n  {\n   \"connection\": 0,\n   \"s\": null\n  },\n  {\n"), "{text}");
+        assert!(text.ends_with("\"connection\": 3,\n   \"s\": 1.5\n  }\n ]"), "{text}");
+        assert_eq!(indented_list(&[], "connection", 1), "[]");
     }
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from collections.abc import Iterator, Mapping
@@ -85,9 +84,10 @@ def where_lines(run: Run) -> Iterator[str]:
 def print_json(became: Mapping[str, Any], run: Run, file: TextIO) -> None:
     """The object that ``umts run --json`` prints, with what `became` of the emulation."""
     from umtslab.export import runs_object
+    from umtslab.indented import indented
 
     content = {**runs_object(run.scenario, [run]), "emulation": dict(became)}
-    print(json.dumps(content, indent=1, allow_nan=False), file=file, flush=True)
+    print(indented(content), file=file, flush=True)
 
 
 def _print_budgets(run: Run) -> None:
