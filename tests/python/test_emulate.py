@@ -233,8 +233,13 @@ def test_a_recorded_session_replays_event_for_event(umts: Umts, tmp_path: Path) 
     umts("emulate", "-q", "--record", *lossy, "--", *fetch("http://some.example/bytes/20000"))
     assert "every event as in the emulation" in umts("replay", "results").stdout
     card = only_run(tmp_path) / "emulation.json"
-    write_and_seal(card, card.read_text().replace('"digest": "', '"digest": "0'))
-    umts("replay", "results", status=1)
+    kept = card.read_text()
+    form, colon, _ = json.loads(kept)["digest"].partition(":")
+    write_and_seal(card, kept.replace(form + colon, form + colon + "0"))
+    assert "went another way" in umts("replay", "results", status=1).stderr
+    # Of an earlier version, which had no form in front.
+    write_and_seal(card, kept.replace(form + colon, ""))
+    assert "is of another form than this version's" in umts("replay", "results", status=1).stderr
     umts("emulate", "-q", "--out", "other", "--", "true")
     assert "--record" in umts("replay", "other", status=2).stderr
 

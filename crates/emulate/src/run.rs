@@ -50,8 +50,7 @@ pub struct Keep {
     /// Whether all is captured: at the RNC too, packets of simulated users, and PDUs where they have an encoding. Else what
     /// tells of the programs' TCP: their packets at the ends of its connections.
     pub captures_all: bool,
-    /// Whether to take the fingerprint by which a replay is held against its emulation: it costs as much time as all
-    /// the rest of the loop.
+    /// Whether to take the fingerprint by which a replay is held against its emulation.
     pub digest: bool,
 }
 

@@ -5,7 +5,7 @@ use umts_units::{Bytes, Time};
 use crate::ids::{ConnectionId, Direction, FlowId, PacketId, TcpLeg, UeId};
 
 /// TCP's control bits (RFC 9293 §3.1) as far as the model uses them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Flags {
     /// Synchronise sequence numbers.
     pub syn: bool,
@@ -24,7 +24,7 @@ pub struct Flags {
 }
 
 /// The ECN field of the IP header (RFC 3168 §5).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ecn {
     /// 00: a router that wants to slow the sender down has to drop.
     #[default]
@@ -36,7 +36,7 @@ pub enum Ecn {
 }
 
 /// Options of a segment beside the maximum segment size and the blocks of selective acknowledgment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Options {
     /// The shift of every later window of this end (RFC 7323 §2), on a SYN.
     pub window_scale: Option<u8>,
@@ -49,7 +49,7 @@ pub struct Options {
 /// Selective acknowledgments (RFC 2018): at most [`SackBlocks::MAX`] ranges of sequence numbers in the order in which
 /// they are reported. All lie above the cumulative acknowledgment but perhaps the first, which may report a duplicate
 /// (RFC 2883). They are kept as distances from the acknowledgment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct SackBlocks([(u32, u32); SackBlocks::MAX]);
 
 impl SackBlocks {
@@ -100,7 +100,7 @@ impl SackBlocks {
 
 /// A TCP segment. Sequence numbers are 64-bit offsets from the initial sequence number (the SYN is number 0, the
 /// first payload byte number 1), so the model never wraps; a capture adds the initial number modulo 2^32.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Segment {
     /// The connection.
     pub connection: ConnectionId,
@@ -182,7 +182,7 @@ impl Segment {
 }
 
 /// A UDP datagram (RFC 768).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Datagram {
     /// The way it goes.
     pub direction: Direction,
@@ -197,7 +197,7 @@ pub struct Datagram {
 }
 
 /// A packet of a real program: its octets are kept by whoever put it into the network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Foreign {
     /// The way it goes.
     pub direction: Direction,
@@ -208,7 +208,7 @@ pub struct Foreign {
 }
 
 /// What an IP packet carries. Whoever only moves packets asks [`Packet`] for size and direction and never looks inside.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Content {
     /// A segment of a TCP connection.
     Segment(Segment),
@@ -233,7 +233,7 @@ impl Packets {
 }
 
 /// An IP packet on its way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Packet {
     /// Unique in a run.
     pub id: PacketId,

@@ -4,9 +4,10 @@
 //! The identities stay in the events: a segment's packet is an SDU of RLC (same [`PacketId`]), an SDU's PDUs are
 //! named by their sequence numbers, and PDUs travel in block sets.
 
-use umts_units::Bytes;
-use umts_units::Duration;
-use umts_units::Time;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+use umts_units::{Bytes, Duration, Time};
 
 use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, TcpLeg, UeId};
 use crate::packet::{Datagram, Packet, Segment};
@@ -14,7 +15,7 @@ pub use crate::radio::mac::transport_channel::Channel;
 pub use crate::radio::rrc_state::RrcState;
 
 /// Why a segment left.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SendCause {
     /// Data (or SYN, FIN) sent for the first time.
     New,
@@ -43,7 +44,7 @@ impl SendCause {
 }
 
 /// Why a connection came to an end before both sides had closed it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Failure {
     /// The other end answered the SYN with a RST.
     Refused,
@@ -56,7 +57,7 @@ pub enum Failure {
 }
 
 /// How a retransmission was found out to be needless.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SpuriousBy {
     /// By the timestamp that an ACK echoed (RFC 3522).
     Eifel,
@@ -67,7 +68,7 @@ pub enum SpuriousBy {
 }
 
 /// What a proxy that splits nothing did to a packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Help {
     /// Sent a segment again from its copy.
     Repeated,
@@ -80,7 +81,7 @@ pub enum Help {
 }
 
 /// Where a packet was dropped.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DropPlace {
     /// The queue in front of link number n of the core network was full.
     LinkQueue(u8),
@@ -107,7 +108,7 @@ pub enum DropPlace {
 }
 
 /// Why an RLC entity dropped a PDU that the lower layers gave it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum PduDrop {
     /// Its bits are no PDU: invalid or reserved values (TS 25.322 §10).
     Malformed,
@@ -122,7 +123,7 @@ pub enum PduDrop {
 }
 
 /// Where IP packets can be captured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CapturePoint {
     /// At the server's interface.
     Server,
@@ -137,7 +138,7 @@ pub enum CapturePoint {
 }
 
 /// Why a UE has no turn on a DSCH though it asked for one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Postponed {
     /// No code of the channel's share of the tree is free.
     Codes,
@@ -150,7 +151,7 @@ pub enum Postponed {
 }
 
 /// What a call does in the cells of a layout.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum CallStep {
     /// It begins.
     Begun,
@@ -184,7 +185,7 @@ impl CallStep {
 }
 
 /// Why a UE is switched to another RRC state or DCH.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SwitchCause {
     /// There is data to send.
     Data,
@@ -198,8 +199,30 @@ pub enum SwitchCause {
     SmallerRate,
 }
 
+/// A number of an event. Its bits are what is hashed, so that two events have one hash only if they are the same to the bit.
+#[derive(Clone, Copy, PartialEq)]
+pub struct Real<F>(pub F);
+
+impl<F: fmt::Debug> fmt::Debug for Real<F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Hash for Real<f32> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
+    }
+}
+
+impl Hash for Real<f64> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.to_bits().hash(state);
+    }
+}
+
 /// Something that happened. Sizes are octets unless the name says bits.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Hash)]
 #[allow(missing_docs, reason = "the variants' sentences name their fields")]
 pub enum TraceEvent {
     // ── TCP (one connection, both ends) ──────────────────────────────────────────────────────────────────────────
@@ -249,7 +272,7 @@ pub enum TraceEvent {
     /// `end` reduced its window because a router had marked a segment.
     EcnReduction { connection: ConnectionId, end: End },
     /// Congestion window or slow start threshold changed, in segments.
-    Window { connection: ConnectionId, end: End, cwnd: f64, ssthresh: f64 },
+    Window { connection: ConnectionId, end: End, cwnd: Real<f64>, ssthresh: Real<f64> },
 
     // ── A proxy ──────────────────────────────────────────────────────────────────────────────────────────────────
     /// It holds so many octets of a transfer that were read on one side and are not acknowledged on the other; `is_full`
@@ -359,13 +382,13 @@ pub enum TraceEvent {
         spreading_factor: u16,
         wanted: u16,
         code: u16,
-        power: f32,
+        power: Real<f32>,
     },
     /// A UE asked for a TTI of the DSCH, and got none.
     DschPostponed { ue: UeId, cell: u16, why: Postponed },
     /// A TTI of a cell with its power in mW and its load factor; the calls in it, of whose blocks some were lost. `scaled`
     /// tells that there was not the power for all dedicated channels.
-    CellPower { cell: u16, power: f32, load: f32, calls: u32, sent: u32, lost: u32, scaled: bool },
+    CellPower { cell: u16, power: Real<f32>, load: Real<f32>, calls: u32, sent: u32, lost: u32, scaled: bool },
 
     /// A call did something, where codes are limited, handover is soft, or calls have gaps.
     Call { cell: u16, step: CallStep },
@@ -375,11 +398,11 @@ pub enum TraceEvent {
     CellDchs {
         cell: u16,
         further: u32,
-        further_power: f32,
+        further_power: Real<f32>,
         associated: u32,
-        associated_power: f32,
+        associated_power: Real<f32>,
         compressed: u32,
-        codes: f32,
+        codes: Real<f32>,
     },
 
     // ── RRC (of UEs that are switched between channels) ──────────────────────────────────────────────────────────

@@ -47,6 +47,7 @@ impl TraceSink<TraceEvent> for TraceDigest {
 #[cfg(test)]
 mod tests {
     use umts_stack::ids::{ConnectionId, End};
+    use umts_stack::trace::Real;
 
     use super::*;
 
@@ -57,7 +58,8 @@ mod tests {
     }
 
     fn window(cwnd: f64) -> TraceEvent {
-        TraceEvent::Window { connection: ConnectionId(0), end: End::Server, cwnd, ssthresh: 10.0 }
+        let (cwnd, ssthresh) = (Real(cwnd), Real(10.0));
+        TraceEvent::Window { connection: ConnectionId(0), end: End::Server, cwnd, ssthresh }
     }
 
     #[test]

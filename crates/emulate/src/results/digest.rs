@@ -1,39 +1,146 @@
 //! A fingerprint of everything that happened, to hold a replay against its emulation.
 
-use std::fmt::Write;
+use std::hash::{Hash, Hasher};
 
 use umts_kernel::TraceSink;
 use umts_stack::trace::TraceEvent;
 use umts_units::Time;
 
-/// The hash takes so many octets at once: it is several times faster than line by line.
-const AT_ONCE: usize = 32 * 1024;
+/// What is hashed, which stands in front of the hash: fingerprints of different forms cannot be held against each other.
+/// Before there was a form in front, it was the text of the events.
+const FORM: &str = "events-2";
 
-/// Hash over all events with their times.
+/// The hash takes so many octets at once: it is several times faster than event by event.
+const AT_ONCE: usize = 16 * 1024;
+
+/// Hash over all events with their times, as the octets of their fields.
 #[derive(Debug, Default)]
 pub struct Digest {
     hasher: blake3::Hasher,
-    lines: String,
+    octets: Octets,
 }
 
 impl Digest {
-    /// The hash so far, in hexadecimal digits.
+    /// The form of the fingerprint, a colon, and the hash so far in hexadecimal digits.
     pub fn finish(&mut self) -> String {
-        self.take_lines();
-        self.hasher.finalize().to_hex().to_string()
+        self.take_octets();
+        format!("{FORM}:{}", self.hasher.finalize().to_hex())
     }
 
-    fn take_lines(&mut self) {
-        self.hasher.update(self.lines.as_bytes());
-        self.lines.clear();
+    fn take_octets(&mut self) {
+        self.hasher.update(&self.octets.0);
+        self.octets.0.clear();
     }
 }
 
 impl TraceSink<TraceEvent> for Digest {
     fn record(&mut self, at: Time, event: &TraceEvent) {
-        writeln!(self.lines, "{} {event:?}", at.as_nanos()).expect("text takes everything");
-        if self.lines.len() >= AT_ONCE {
-            self.take_lines();
+        at.hash(&mut self.octets);
+        event.hash(&mut self.octets);
+        if self.octets.0.len() >= AT_ONCE {
+            self.take_octets();
         }
+    }
+}
+
+/// Keeps what it is told to hash. Numbers have the same octets on every little-endian machine.
+#[derive(Debug, Default)]
+struct Octets(Vec<u8>);
+
+macro_rules! number {
+    ($($name:ident($type:ty)),*) => {
+        $(#[inline]
+        fn $name(&mut self, number: $type) {
+            self.0.extend_from_slice(&number.to_le_bytes());
+        })*
+    };
+}
+
+impl Hasher for Octets {
+    fn write(&mut self, octets: &[u8]) {
+        self.0.extend_from_slice(octets);
+    }
+
+    number!(write_u8(u8), write_u16(u16), write_u32(u32), write_u64(u64));
+
+    /// Lengths.
+    #[inline]
+    fn write_usize(&mut self, number: usize) {
+        self.write_u64(number as u64);
+    }
+
+    /// Which variant of an enumeration it is: none has more than 256.
+    #[inline]
+    fn write_isize(&mut self, number: isize) {
+        self.write_u8(number as u8);
+    }
+
+    fn finish(&self) -> u64 {
+        unreachable!("the octets are hashed elsewhere")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use umts_stack::ids::{CellId, UeId};
+    use umts_stack::trace::{Postponed, Real};
+
+    use super::*;
+
+    fn digest(events: &[(u64, TraceEvent)]) -> String {
+        let mut digest = Digest::default();
+        events.iter().for_each(|(at, event)| digest.record(Time::from_nanos(*at), event));
+        digest.finish()
+    }
+
+    fn granted(ue: u16, power: f32) -> TraceEvent {
+        TraceEvent::DschGranted {
+            ue: UeId(ue),
+            cell: CellId(3).0,
+            blocks: 2,
+            sent: 1,
+            spreading_factor: 64,
+            wanted: 32,
+            code: 5,
+            power: Real(power),
+        }
+    }
+
+    #[test]
+    fn a_changed_a_late_a_swapped_and_a_missing_event_change_it() {
+        let postponed = |why| TraceEvent::DschPostponed { ue: UeId(1), cell: 3, why };
+        let events = [(5, granted(1, 2.0)), (7, postponed(Postponed::Codes))];
+        let others = [
+            digest(&[(5, granted(1, 2.0_f32.next_up())), events[1]]),
+            digest(&[(5, granted(2, 2.0)), events[1]]),
+            digest(&[events[0], (7, postponed(Postponed::Power))]),
+            digest(&[events[0], (8, events[1].1)]),
+            digest(&[(5, events[1].1), (7, events[0].1)]),
+            digest(&events[..1]),
+            digest(&[]),
+        ];
+        assert_eq!(digest(&events), digest(&events));
+        assert!(others.iter().all(|other| *other != digest(&events)), "{others:?}");
+    }
+
+    #[test]
+    fn an_event_has_the_octets_of_its_fields() {
+        let mut octets = Octets::default();
+        granted(0x0102, 1.0).hash(&mut octets);
+        assert_eq!(octets.0[1..], [2, 1, 3, 0, 2, 1, 64, 0, 32, 0, 5, 0, 0, 0, 0x80, 0x3f]);
+    }
+
+    #[test]
+    fn many_are_hashed_as_if_at_once() {
+        let mut digest = Digest::default();
+        let mut whole = Octets::default();
+        for at in 0..5_000 {
+            let (at, event) = (Time::from_nanos(at), granted(at as u16, at as f32));
+            digest.record(at, &event);
+            at.hash(&mut whole);
+            event.hash(&mut whole);
+        }
+        assert!(whole.0.len() > 4 * AT_ONCE);
+        assert_eq!(digest.finish(), format!("{FORM}:{}", blake3::hash(&whole.0).to_hex()));
     }
 }

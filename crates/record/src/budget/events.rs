@@ -7,7 +7,7 @@ use umts_stack::ids::{ConnectionId, Direction, End, PacketId, TcpLeg, UeId};
 use umts_stack::packet::{Packet, Segment};
 use umts_stack::radio::phy::Lost;
 use umts_stack::radio::rlc::BlockSet;
-use umts_stack::trace::{CapturePoint, Channel, DropPlace, TraceEvent};
+use umts_stack::trace::{CapturePoint, Channel, DropPlace, Real, TraceEvent};
 use umts_units::{Bytes, Duration, Time};
 
 use super::Budget;
@@ -274,7 +274,7 @@ impl TraceSink<TraceEvent> for Budget {
                     connection.way(*end).acknowledged(*una);
                 }
             }
-            TraceEvent::Window { connection, end, cwnd, ssthresh } => {
+            TraceEvent::Window { connection, end, cwnd: Real(cwnd), ssthresh: Real(ssthresh) } => {
                 if let Some(connection) = self.at(now, *connection) {
                     connection.way(*end).window(*cwnd, *ssthresh);
                 }

@@ -2,7 +2,7 @@
 
 use umts_stack::ids::{Direction, UeId};
 use umts_stack::rnc::calls::BLOCK_BITS;
-use umts_stack::trace::{CallStep, Postponed, TraceEvent};
+use umts_stack::trace::{CallStep, Postponed, Real, TraceEvent};
 use umts_units::{Bytes, Duration, Time};
 
 use super::totals::SectorTotals;
@@ -45,7 +45,7 @@ impl SectorRecorder {
     fn count(&mut self, event: &TraceEvent) {
         let totals = &mut self.totals;
         match *event {
-            TraceEvent::CellPower { cell, power, load, calls, sent, lost, scaled } => {
+            TraceEvent::CellPower { cell, power: Real(power), load: Real(load), calls, sent, lost, scaled } => {
                 totals.cells = totals.cells.max(u32::from(cell) + 1);
                 totals.add_tti(f64::from(power), f64::from(load));
                 totals.calls += u64::from(calls);
@@ -53,7 +53,7 @@ impl SectorRecorder {
                 totals.call_blocks_lost += u64::from(lost);
                 totals.scaled += u64::from(scaled);
             }
-            TraceEvent::DschGranted { blocks, sent, spreading_factor, wanted, power, .. } => {
+            TraceEvent::DschGranted { blocks, sent, spreading_factor, wanted, power: Real(power), .. } => {
                 let factor = f64::from(spreading_factor);
                 totals.grants += 1;
                 totals.halved += u64::from(spreading_factor > wanted);
@@ -65,7 +65,14 @@ impl SectorRecorder {
                 totals.dsch_power += f64::from(power);
             }
             TraceEvent::Call { step, .. } => totals.call_steps[step as usize] += 1,
-            TraceEvent::CellDchs { further, further_power, associated_power, compressed, codes, .. } => {
+            TraceEvent::CellDchs {
+                further,
+                further_power: Real(further_power),
+                associated_power: Real(associated_power),
+                compressed,
+                codes: Real(codes),
+                ..
+            } => {
                 totals.dch_ttis += 1;
                 totals.further_legs += u64::from(further);
                 totals.further_power += f64::from(further_power);

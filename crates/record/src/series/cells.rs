@@ -1,6 +1,6 @@
 //! The cells of a layout, second by second: means of load and power, and what became of calls and of requests.
 
-use umts_stack::trace::TraceEvent;
+use umts_stack::trace::{Real, TraceEvent};
 use umts_units::{Duration, Time};
 
 use super::table::{Column, Recorded, Table, Values};
@@ -44,7 +44,7 @@ impl Cells {
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         self.pass(at);
         match *event {
-            TraceEvent::CellPower { cell, power, load, calls, sent, lost, scaled } => {
+            TraceEvent::CellPower { cell, power: Real(power), load: Real(load), calls, sent, lost, scaled } => {
                 let sums = self.of(cell);
                 sums.ttis += 1;
                 sums.load += f64::from(load);
@@ -142,8 +142,8 @@ mod tests {
         let at = |ms: u64| Time::ZERO + Duration::from_millis(ms);
         let power = |cell, power, load| TraceEvent::CellPower {
             cell,
-            power,
-            load,
+            power: Real(power),
+            load: Real(load),
             calls: 24,
             sent: 48,
             lost: 1,
@@ -162,7 +162,7 @@ mod tests {
             spreading_factor: 32,
             wanted: 16,
             code: 8,
-            power: 10.0,
+            power: Real(10.0),
         };
         cells.record(at(1990), &granted);
         cells.record(at(1990), &TraceEvent::DschPostponed { ue, cell: 0, why: Postponed::Codes });

@@ -1,6 +1,6 @@
 //! Every request for a TTI of the DSCHs of a layout: what was granted, or why nothing was.
 
-use umts_stack::trace::{Postponed, TraceEvent};
+use umts_stack::trace::{Postponed, Real, TraceEvent};
 use umts_units::Time;
 
 use super::table::{Column, Recorded, Table, Values};
@@ -33,7 +33,7 @@ struct Granted {
 impl Dsch {
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         let row = match *event {
-            TraceEvent::DschGranted { ue, cell, blocks, sent, spreading_factor, wanted, code, power } => {
+            TraceEvent::DschGranted { ue, cell, blocks, sent, spreading_factor, wanted, code, power: Real(power) } => {
                 let granted = Some(Granted { blocks, sent, spreading_factor, wanted, code, power });
                 Row { at, cell, ue: ue.0, fate: "granted", granted }
             }
@@ -103,7 +103,7 @@ mod tests {
             spreading_factor: 8,
             wanted: 8,
             code: 6,
-            power: 250.0,
+            power: Real(250.0),
         };
         dsch.record(Time::ZERO, &granted);
         dsch.record(Time::ZERO, &TraceEvent::DschPostponed { ue, cell: 2, why: Postponed::Power });

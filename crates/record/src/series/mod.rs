@@ -46,7 +46,7 @@ use umts_kernel::TraceSink;
 use umts_stack::detail::Detail;
 use umts_stack::ids::{ConnectionId, End};
 use umts_stack::packet::Segment;
-use umts_stack::trace::{SendCause, TraceEvent};
+use umts_stack::trace::{Real, SendCause, TraceEvent};
 use umts_units::{Duration, Time};
 
 use crate::open::Open;
@@ -302,7 +302,7 @@ impl Series {
             TraceEvent::Acked { connection, end, una, payload } => {
                 self.acked(at, connection, end, una, payload);
             }
-            TraceEvent::Window { connection: id, end, cwnd, ssthresh } => {
+            TraceEvent::Window { connection: id, end, cwnd: Real(cwnd), ssthresh: Real(ssthresh) } => {
                 if let Some(connection) = sender(&mut self.connections, id, end) {
                     self.cwnd.set(at, id.0, cwnd, &mut connection.cwnd);
                     self.ssthresh.set(at, id.0, ssthresh, &mut connection.ssthresh);

@@ -1,6 +1,6 @@
 use umts_stack::ids::{Direction, FlowId, PacketId, TcpLeg, UeId};
 use umts_stack::packet::{Flags, SackBlocks};
-use umts_stack::trace::CallStep;
+use umts_stack::trace::{CallStep, Real};
 use umts_units::Bytes;
 
 use super::*;
@@ -100,8 +100,9 @@ fn the_time_sequence_tells_first_transmissions_from_others() {
 #[test]
 fn only_the_sender_of_the_data_is_shown() {
     let mut series = open();
-    for (end, cwnd) in [(End::Server, 2.0), (End::Ue, 10.0)] {
-        series.record(at(600), &TraceEvent::Window { connection: CONNECTION, end, cwnd, ssthresh: 20.0 });
+    for (end, cwnd) in [(End::Server, Real(2.0)), (End::Ue, Real(10.0))] {
+        let ssthresh = Real(20.0);
+        series.record(at(600), &TraceEvent::Window { connection: CONNECTION, end, cwnd, ssthresh });
         let (srtt, rto) = (Duration::from_secs(1), Duration::from_secs(3));
         series.record(at(600), &TraceEvent::RtoUpdated { connection: CONNECTION, end, srtt, rto });
         series.record(at(600), &TraceEvent::RttSample { connection: CONNECTION, end, rtt: srtt });

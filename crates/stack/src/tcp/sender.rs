@@ -5,7 +5,7 @@ use umts_units::{Duration, Time};
 
 use crate::cx::Cx;
 use crate::ids::ConnectionId;
-use crate::trace::{SendCause, TraceEvent};
+use crate::trace::{Real, SendCause, TraceEvent};
 
 use super::config::{Nagle, TcpConfig};
 use super::congestion::{ByteCounting, CongestionControl, Exit, Flight, Law, Rules, Turn, Version, Window};
@@ -404,7 +404,8 @@ impl Connection {
 
     pub(super) fn record_window<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>) {
         let (connection, end, window) = (self.id, self.end, &self.sender.window);
-        cx.record(|| TraceEvent::Window { connection, end, cwnd: window.cwnd, ssthresh: window.ssthresh });
+        let (cwnd, ssthresh) = (Real(window.cwnd), Real(window.ssthresh));
+        cx.record(|| TraceEvent::Window { connection, end, cwnd, ssthresh });
     }
 
     pub(super) fn record_rto<T: TraceSink<TraceEvent>>(&self, cx: &mut Cx<'_, T>) {

@@ -1,18 +1,20 @@
 //! The cells of a layout.
 
-use umts_stack::trace::{CallStep, Postponed};
+use umts_stack::trace::{CallStep, Postponed, Real};
 
 use super::*;
 
 const DOWN: Direction = Direction::Downlink;
 
 fn power(cell: u16, power: f32, load: f32) -> TraceEvent {
-    TraceEvent::CellPower { cell, power, load, calls: 24, sent: 48, lost: cell.into(), scaled: load >= 1.0 }
+    let (lost, scaled) = (cell.into(), load >= 1.0);
+    TraceEvent::CellPower { cell, power: Real(power), load: Real(load), calls: 24, sent: 48, lost, scaled }
 }
 
 fn granted(ue: u16, [spreading_factor, wanted]: [u16; 2], [blocks, sent]: [u8; 2]) -> TraceEvent {
     let ue = UeId(ue);
-    TraceEvent::DschGranted { ue, cell: 0, blocks, sent, spreading_factor, wanted, code: 0, power: 50.0 }
+    let power = Real(50.0);
+    TraceEvent::DschGranted { ue, cell: 0, blocks, sent, spreading_factor, wanted, code: 0, power }
 }
 
 /// Two cells, two TTIs, and a third outside of the window.
@@ -98,15 +100,15 @@ fn dedicated_channels_are_known_where_they_are_told_of() {
     let mut story = story();
     story.at(40).event(power(0, 100.0, 0.5)).event(power(1, 300.0, 0.5));
     for cell in [0, 1] {
-        let (further, further_power) = (12, 50.0);
+        let (further, further_power) = (12, Real(50.0));
         story.event(TraceEvent::CellDchs {
             cell,
             further,
             further_power,
             associated: 3,
-            associated_power: 30.0,
+            associated_power: Real(30.0),
             compressed: 6,
-            codes: 0.5,
+            codes: Real(0.5),
         });
     }
     use CallStep::{Begun, Blocked, Dropped, HandedOver, LegAdded, LegRemoved, Refused};

@@ -3,7 +3,7 @@
 use crate::radio::rrc_state::RrcState;
 
 /// A transport channel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Channel {
     /// Forward access channel: downlink, shared.
     Fach,

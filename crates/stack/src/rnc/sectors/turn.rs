@@ -15,7 +15,7 @@ use crate::radio::phy::sir::Link;
 use crate::rnc::Plan;
 use crate::rnc::calls;
 use crate::rnc::mac_sh::{Ask, Grant, Radio, Reason};
-use crate::trace::{Postponed, TraceEvent};
+use crate::trace::{Postponed, Real, TraceEvent};
 use crate::ue::{Pdus, Ues};
 
 /// Users of the DSCH come behind conversational calls, which have DCHs; among themselves they are of one class.
@@ -262,7 +262,7 @@ impl Sectors {
             spreading_factor: grant.code.spreading_factor,
             wanted: formats[grant.wanted].spreading_factor,
             code: grant.code.number,
-            power,
+            power: Real(power),
         }
     }
 
@@ -272,8 +272,8 @@ impl Sectors {
         let PowerUse { calls, sent, lost, load, .. } = sector.used;
         step.cx.record(|| TraceEvent::CellPower {
             cell: cell as u16,
-            power: sector.sent.total as f32,
-            load: load.factor(sector.sent.total) as f32,
+            power: Real(sector.sent.total as f32),
+            load: Real(load.factor(sector.sent.total) as f32),
             calls,
             sent,
             lost,
@@ -290,11 +290,11 @@ impl Sectors {
         step.cx.record(|| TraceEvent::CellDchs {
             cell: cell as u16,
             further,
-            further_power: further_power as f32,
+            further_power: Real(further_power as f32),
             associated,
-            associated_power: associated_power as f32,
+            associated_power: Real(associated_power as f32),
             compressed,
-            codes: self.dchs.codes.used(cell) as f32,
+            codes: Real(self.dchs.codes.used(cell) as f32),
         });
     }
 

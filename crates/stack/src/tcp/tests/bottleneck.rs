@@ -99,7 +99,7 @@ fn after_ten_seconds_the_window_falls_to_four_segments_for_a_look_at_the_round_t
         .trace
         .iter()
         .filter_map(|(at, event)| match event {
-            TraceEvent::Window { end: End::Server, cwnd, .. } if *cwnd == 4.0 => {
+            TraceEvent::Window { end: End::Server, cwnd, .. } if cwnd.0 == 4.0 => {
                 Some(at.as_nanos() / 1_000_000_000)
             }
             _ => None,

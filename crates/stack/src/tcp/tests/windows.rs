@@ -131,7 +131,7 @@ fn windows_are_recorded_only_when_they_change() {
         .trace
         .iter()
         .filter_map(|(_, event)| match event {
-            TraceEvent::Window { end: End::Server, cwnd, ssthresh, .. } => Some((*cwnd, *ssthresh)),
+            TraceEvent::Window { end: End::Server, cwnd, ssthresh, .. } => Some((cwnd.0, ssthresh.0)),
             _ => None,
         })
         .collect();

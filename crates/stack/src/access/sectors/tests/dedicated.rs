@@ -7,7 +7,7 @@ use crate::radio::phy::sir::CHIP_RATE;
 use crate::rnc::calls;
 use crate::rnc::rrc::{CompressedBy, CompressedMode, SoftHandover};
 use crate::rnc::sectors::{AssociatedConfig, OneTree, WithoutCode};
-use crate::trace::{CallStep, Postponed};
+use crate::trace::{CallStep, Postponed, Real};
 
 const SOFT: SoftHandover = SoftHandover { add_db: 3.0, drop_db: 5.0, legs: 3 };
 const ONE_TREE: OneTree = OneTree { common: None, without: WithoutCode::Kept };
@@ -42,7 +42,7 @@ fn gains_at(config: &SectorsConfig, place: Place) -> Vec<f64> {
 /// Power in mW and load of a cell in the last TTI, and its calls.
 fn last_of(bench: &Bench, of: u16) -> (f64, f64, f64) {
     let last = bench.trace.iter().rev().find_map(|(_, event)| match *event {
-        TraceEvent::CellPower { cell, power, load, calls, .. } if cell == of => {
+        TraceEvent::CellPower { cell, power: Real(power), load: Real(load), calls, .. } if cell == of => {
             Some((f64::from(power), f64::from(load), f64::from(calls)))
         }
         _ => None,
@@ -151,7 +151,7 @@ fn calls_are_blocked_as_erlang_says() {
     for (_, event) in &bench.trace {
         match *event {
             TraceEvent::CellPower { calls, .. } => assert!(calls <= 24),
-            TraceEvent::CellDchs { codes, .. } => assert!(codes <= 0.75),
+            TraceEvent::CellDchs { codes, .. } => assert!(codes.0 <= 0.75),
             _ => {}
         }
     }
@@ -197,11 +197,11 @@ fn gaps_cost_codes_and_power() {
         let (mut power, mut codes, mut gaps, mut calls, mut lost) = (0.0, 0.0, 0.0, 0.0, 0.0);
         for (_, event) in bench.trace.iter().filter(|(at, _)| at.as_secs() > 1.0) {
             match *event {
-                TraceEvent::CellPower { power: sent, calls: some, lost: few, .. } => {
+                TraceEvent::CellPower { power: Real(sent), calls: some, lost: few, .. } => {
                     (power, calls, lost) =
                         (power + f64::from(sent), calls + f64::from(some), lost + f64::from(few));
                 }
-                TraceEvent::CellDchs { codes: share, compressed, .. } => {
+                TraceEvent::CellDchs { codes: Real(share), compressed, .. } => {
                     (codes, gaps) = (codes + f64::from(share), gaps + f64::from(compressed));
                 }
                 _ => {}
@@ -260,7 +260,7 @@ fn a_dch_beside_a_dsch_has_a_code_and_power_while_something_is_sent() {
         .iter()
         .filter_map(|(at, event)| match *event {
             TraceEvent::CellDchs { cell: 0, associated, associated_power, codes, .. } => {
-                Some((at.as_secs(), associated, associated_power, codes))
+                Some((at.as_secs(), associated, associated_power.0, codes.0))
             }
             _ => None,
         })

@@ -34,7 +34,7 @@ use crate::rnc::sectors::{
     BufferAtHandover, DchConfig, HandoverConfig, RlcAtHandover, SectorsConfig, TalkConfig,
 };
 use crate::rnc::{Limits, Reserved, SchedulerKind};
-use crate::trace::TraceEvent;
+use crate::trace::{Real, TraceEvent};
 use crate::ue::{ChannelConfig, UeConfig};
 
 const TTI: Duration = Duration::from_millis(20);
@@ -234,7 +234,7 @@ fn calls_alone(control: PowerControl, seconds: u64) -> (f64, f64) {
     bench.seconds(seconds);
     let (mut loads, mut ttis, mut blocks, mut losses) = (0.0, 0.0, 0.0, 0.0);
     for (_, event) in &bench.trace {
-        if let TraceEvent::CellPower { load, sent, lost, .. } = event {
+        if let TraceEvent::CellPower { load: Real(load), sent, lost, .. } = event {
             (loads, ttis) = (loads + f64::from(*load), ttis + 1.0);
             (blocks, losses) = (blocks + f64::from(*sent), losses + f64::from(*lost));
         }
@@ -270,7 +270,7 @@ fn calls_out_of_reach_drive_no_power_beyond_the_limit() {
     bench.seconds(4);
     let (mut limited, mut ttis) = (0, 0);
     for (_, event) in &bench.trace {
-        if let TraceEvent::CellPower { power, load, .. } = event {
+        if let TraceEvent::CellPower { power: Real(power), load: Real(load), .. } = event {
             assert!(power.is_finite() && load.is_finite() && *power <= 19_953.0, "{event:?}");
             limited += u32::from(*power > 19_900.0);
             ttis += 1;
