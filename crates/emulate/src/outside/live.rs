@@ -42,6 +42,7 @@ impl Clock for Live<'_> {
         match self.clock.wait(until, outlook) {
             Wake::Packet(at, arrival) => Wake::Packet(at, Incoming::Program(arrival)),
             Wake::Reached => Wake::Reached,
+            Wake::Spare => Wake::Spare,
             Wake::Stopped => Wake::Stopped,
         }
     }

@@ -45,7 +45,15 @@ impl SectorRecorder {
     fn count(&mut self, event: &TraceEvent) {
         let totals = &mut self.totals;
         match *event {
-            TraceEvent::CellPower { cell, power: Real(power), load: Real(load), calls, sent, lost, scaled } => {
+            TraceEvent::CellPower {
+                cell,
+                power: Real(power),
+                load: Real(load),
+                calls,
+                sent,
+                lost,
+                scaled,
+            } => {
                 totals.cells = totals.cells.max(u32::from(cell) + 1);
                 totals.add_tti(f64::from(power), f64::from(load));
                 totals.calls += u64::from(calls);
@@ -53,7 +61,9 @@ impl SectorRecorder {
                 totals.call_blocks_lost += u64::from(lost);
                 totals.scaled += u64::from(scaled);
             }
-            TraceEvent::DschGranted { blocks, sent, spreading_factor, wanted, power: Real(power), .. } => {
+            TraceEvent::DschGranted {
+                blocks, sent, spreading_factor, wanted, power: Real(power), ..
+            } => {
                 let factor = f64::from(spreading_factor);
                 totals.grants += 1;
                 totals.halved += u64::from(spreading_factor > wanted);

@@ -44,7 +44,15 @@ impl Cells {
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         self.pass(at);
         match *event {
-            TraceEvent::CellPower { cell, power: Real(power), load: Real(load), calls, sent, lost, scaled } => {
+            TraceEvent::CellPower {
+                cell,
+                power: Real(power),
+                load: Real(load),
+                calls,
+                sent,
+                lost,
+                scaled,
+            } => {
                 let sums = self.of(cell);
                 sums.ttis += 1;
                 sums.load += f64::from(load);

@@ -33,7 +33,16 @@ struct Granted {
 impl Dsch {
     pub fn record(&mut self, at: Time, event: &TraceEvent) {
         let row = match *event {
-            TraceEvent::DschGranted { ue, cell, blocks, sent, spreading_factor, wanted, code, power: Real(power) } => {
+            TraceEvent::DschGranted {
+                ue,
+                cell,
+                blocks,
+                sent,
+                spreading_factor,
+                wanted,
+                code,
+                power: Real(power),
+            } => {
                 let granted = Some(Granted { blocks, sent, spreading_factor, wanted, code, power });
                 Row { at, cell, ue: ue.0, fate: "granted", granted }
             }

@@ -113,6 +113,11 @@ impl CoreNetwork {
         None
     }
 
+    /// Whether the packet that comes out of this link next is one of a real program.
+    pub fn brings_foreign(&self, link: LinkId) -> bool {
+        self.links[link.index()].brings_foreign()
+    }
+
     /// Whether packets of real programs are on this link.
     pub fn has_foreign(&self, link: LinkId) -> bool {
         self.links[link.index()].has_foreign()

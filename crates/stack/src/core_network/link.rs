@@ -255,9 +255,14 @@ impl Link {
         self.on_the_way.insert(place, packet);
     }
 
+    /// Whether the packet that comes out next is one of a real program.
+    pub fn brings_foreign(&self) -> bool {
+        self.on_the_way.front().is_some_and(is_foreign)
+    }
+
     /// Whether packets of real programs are on the way.
     pub fn has_foreign(&self) -> bool {
-        self.on_the_way.iter().any(|packet| matches!(packet.content, Content::Foreign(_)))
+        self.on_the_way.iter().any(is_foreign)
     }
 
     /// The packet that comes out now: the first of those on the way.
@@ -268,6 +273,10 @@ impl Link {
         }
         self.on_the_way.pop_front().expect("every packet on its way was kept")
     }
+}
+
+fn is_foreign(packet: &Packet) -> bool {
+    matches!(packet.content, Content::Foreign(_))
 }
 
 #[cfg(test)]

@@ -30,7 +30,7 @@ use crate::access::{Access, Landing};
 use crate::between::Between;
 use crate::core_network::CoreNetwork;
 use crate::hosts::Hosts;
-use crate::ids::{Direction, UeId};
+use crate::ids::{Direction, LinkId, UeId};
 use crate::packet::{Foreign, Packet};
 use crate::rnc::mac_sh::UserDisciplines;
 use crate::tcp::congestion::UserLaws;
@@ -80,15 +80,29 @@ impl Network {
         self.hosts.start(agenda);
     }
 
-    /// Whether programs may see when this event is handled: whether one of their packets may come out, or is sent on the
+    /// Whether programs may see when this event, the next, is handled: whether one of their packets may come out, or is sent on the
     /// radio. The rest is what simulated users do above the radio, most of all that happens in a network of many: it may wait
     /// in the same order until the next TTI is near, whose radio takes up what comes of it.
     pub fn is_seen(&self, event: &Event) -> bool {
+        self.is_seen_if(event, |core, link| core.brings_foreign(link))
+    }
+
+    /// The same of an event before which others may come: it is told of more than are seen then.
+    pub fn may_be_seen(&self, event: &Event) -> bool {
+        self.is_seen_if(event, |core, link| core.has_foreign(link))
+    }
+
+    fn is_seen_if(&self, event: &Event, link: impl Fn(&CoreNetwork, LinkId) -> bool) -> bool {
         match event {
             Event::FlowStarts(_) | Event::TrafficWake(_) | Event::TcpWake(..) | Event::LinkLoss(_) => false,
-            Event::LinkArrival(link) => self.between.core.has_foreign(*link),
+            Event::LinkArrival(of) => link(&self.between.core, *of),
             _ => true,
         }
+    }
+
+    /// Does ahead what the next events need and nothing can change until then. They are the same whether it is called or not.
+    pub fn prepare(&mut self) {
+        self.between.access.prepare();
     }
 
     /// Takes one event.

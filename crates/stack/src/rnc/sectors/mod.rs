@@ -190,6 +190,8 @@ pub struct Sectors {
     blocks: AddressedStream,
     /// The number of the next TTI.
     tti: u64,
+    /// Whether the calls were looked at for it.
+    is_prepared: bool,
     /// TTIs between two measurements of a mobile, and TTIs of the DSCH in one of a call.
     phases: u64,
     call_ttis: u64,
@@ -229,6 +231,7 @@ impl Sectors {
             dchs: Dchs::new(config, count),
             blocks: streams.addressed("dsch/blocks"),
             tti: 0,
+            is_prepared: false,
             phases: ttis(MEASURED_EACH),
             call_ttis: ttis(calls::TTI),
             associated: Vec::new(),
