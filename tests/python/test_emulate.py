@@ -244,6 +244,17 @@ def test_a_recorded_session_replays_event_for_event(umts: Umts, tmp_path: Path) 
     assert "--record" in umts("replay", "other", status=2).stderr
 
 
+def test_what_is_set_for_the_emulator_alone_is_not_in_the_environment_of_programs(
+    umts: Umts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tell = [sys.executable, "-c", "import os; print(os.environ.get('GLIBC_TUNABLES'))"]
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+    assert umts("emulate", "-q", "--", *tell).stdout == "None\n"
+    own = "glibc.malloc.check=0"
+    monkeypatch.setenv("GLIBC_TUNABLES", own)
+    assert umts("emulate", "-q", "--", *tell).stdout == f"{own}\n"
+
+
 def test_hostile_packets_are_counted_and_dropped(umts: Umts, tmp_path: Path) -> None:
     flood = (
         "import socket, struct\n"

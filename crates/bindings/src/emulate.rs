@@ -348,6 +348,8 @@ fn fidelity(fidelity: &Fidelity) -> BTreeMap<&'static str, f64> {
         ("released_p99_s", fidelity.released.quantile(0.99).as_secs()),
         ("released_max_s", fidelity.released.quantile(1.0).as_secs()),
         ("released_late", fidelity.released.beyond_limit() as f64),
+        ("work_p99_s", fidelity.work.quantile(0.99).as_secs()),
+        ("work_max_s", fidelity.work.quantile(1.0).as_secs()),
         ("tun_drops", fidelity.tun_drops as f64),
         ("devices_lost", fidelity.devices_lost as f64),
         ("cpu_s", fidelity.cpu.as_secs()),

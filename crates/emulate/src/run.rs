@@ -201,6 +201,7 @@ fn fidelity(live: &Live<'_>, results: &Results, cpu: Duration, is_real_time: boo
     Fidelity {
         lateness: live.clock.lateness().clone(),
         released: live.released.clone(),
+        work: live.clock.work().clone(),
         tun_drops,
         devices_lost,
         counts: live.exchange.counts(frames),

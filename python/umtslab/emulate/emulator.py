@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from umtslab import _core
-from umtslab.emulate import node, resolver, walls
+from umtslab.emulate import memory, node, resolver, walls
 from umtslab.emulate.labels import Labels
 from umtslab.emulate.meter import Meter
 from umtslab.emulate.session import METRICS_VARIABLE, RECORDING, Session
@@ -36,8 +36,9 @@ PRIORITY = 50
 def main(arguments: list[str]) -> int:
     """Emulate; `arguments` are the descriptors of the parent's pipe and of the session."""
     parent, session_pipe = (int(word) for word in arguments)
-    # Programs have no use for it.
+    # Programs have no use for either.
     os.set_inheritable(parent, False)
+    memory.forget(os.environ)
     # Ctrl-C is for the command, which inherits what is done with the signal, but not that it is blocked here.
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     signal.signal(signal.SIGINT, signal.SIG_DFL)

@@ -5,12 +5,13 @@ It has one thread and imports next to nothing, since the kernel lets no other pr
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 
 from umtslab import _core
-from umtslab.emulate import forwarding
+from umtslab.emulate import forwarding, memory
 from umtslab.exit_status import EMULATION_FAILED
 
 
@@ -33,6 +34,7 @@ def main(arguments: list[str]) -> int:
     emulator = subprocess.Popen(
         [sys.executable, "-m", "umtslab.emulate.emulator", parent, session],
         pass_fds=(int(parent), int(session)),
+        env=memory.with_large_pages(os.environ),
     )
     status = emulator.wait()
     if network != "own":

@@ -82,6 +82,10 @@ pub struct WallClock {
     ports: Vec<Port>,
     waiting: VecDeque<(Time, Arrival)>,
     lateness: Lateness,
+    /// CPU time from waking up to going to sleep again.
+    work: Lateness,
+    /// CPU time of this thread when it woke up last.
+    woken_at: Option<Duration>,
     /// The instant that has begun, and whether its lateness is noted.
     begun: Option<(Time, bool)>,
     /// Until when all that came was left to wait.
@@ -123,6 +127,8 @@ impl WallClock {
             ports,
             waiting: VecDeque::new(),
             lateness: Lateness::new(limit),
+            work: Lateness::new(limit),
+            woken_at: None,
             begun: None,
             left_until: Time::ZERO,
             has_told_spare: false,
@@ -152,6 +158,11 @@ impl WallClock {
         &self.lateness
     }
 
+    /// How much CPU time it took from waking up to going to sleep again: the work, whatever else the machine had to do.
+    pub fn work(&self) -> &Lateness {
+        &self.work
+    }
+
     /// Why the clock stopped; `None` while it goes. It goes on when asked again.
     pub fn take_ending(&mut self) -> Option<Ending> {
         self.ending.take()
@@ -179,7 +190,11 @@ impl WallClock {
         let until = if is_doubtful { wanted.min(self.now() + SEE_EVERY) } else { wanted };
         let at = self.start + (until - Time::ZERO);
         self.timer.set(Expiration::OneShot(time_spec(at)), TimerSetTimeFlags::TFD_TIMER_ABSTIME)?;
+        if let Some(woken_at) = self.woken_at {
+            self.work.record(read(ClockId::CLOCK_THREAD_CPUTIME_ID)? - woken_at);
+        }
         self.look(EpollTimeout::NONE)?;
+        self.woken_at = Some(read(ClockId::CLOCK_THREAD_CPUTIME_ID)?);
         self.left_until = wanted.min(self.last_look);
         Ok(())
     }

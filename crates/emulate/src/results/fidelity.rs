@@ -12,6 +12,8 @@ pub struct Fidelity {
     pub lateness: Lateness,
     /// How late packets left the network: with the work of their instant.
     pub released: Lateness,
+    /// CPU time from waking up to going to sleep again.
+    pub work: Lateness,
     /// Packets that programs sent and the kernel dropped, since they were not read in time.
     pub tun_drops: u64,
     /// Devices that somebody took away or renamed meanwhile: what they dropped is not known.
