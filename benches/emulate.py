@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from emulation import cell, delays, fast, goodput, lateness, promotion, proxied, round_trips
+from emulation import cell, delays, fast, goodput, lateness, promotion, proxied, round_trips, system
 
 CHECKS = {
     "goodput": goodput.check,
@@ -15,6 +15,7 @@ CHECKS = {
     "cell": cell.check,
     "fast": fast.check,
     "proxied": proxied.check,
+    "system": system.check,
 }
 
 

@@ -19,11 +19,23 @@ print(json.dumps(_core.measure_lateness(0.01, float(sys.argv[1]))))
 """
 
 
+def bare_timer(seconds: float) -> subprocess.Popen[str]:
+    """A timer of 10 ms that does nothing, for so long."""
+    words = [sys.executable, "-c", BARE, str(seconds)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+
+
+def told(bare: subprocess.Popen[str]) -> list[float]:
+    """How late it was, in ms: p50, p99, the most."""
+    answer, _ = bare.communicate()
+    return [1000 * value for value in json.loads(answer)]
+
+
 def check(seconds: float) -> None:
     """Print both, and the ratio."""
     count = int(seconds / 0.01)
     source = probe("datagrams", "--count", count, "--interval", 0.01, "--size", 400)
-    bare = subprocess.Popen([sys.executable, "-c", BARE, str(seconds)], stdout=subprocess.PIPE, text=True)
+    bare = bare_timer(seconds)
     options = [
         "--bearer",
         "ps-384",
@@ -33,8 +45,7 @@ def check(seconds: float) -> None:
         *probe("collect", SERVER[4], "--count", count),
     ]
     with emulations(options) as (done,):
-        answer, _ = bare.communicate()
-    p50, p99, most = (1000 * value for value in json.loads(answer))
+        p50, p99, most = told(bare)
     print(f"lateness over {seconds:g} s of a datagram in every TTI of 10 ms")
     print(f"  bare timer: p50 {p50:.3f}, p99 {p99:.3f}, max {most:.3f} ms")
     print(

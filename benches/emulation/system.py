@@ -1,0 +1,36 @@
+"""A program among the 1,800 users and 864 calls of `dsch-5km`, recorded and replayed, beside a bare timer."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import figures
+
+from emulation.cell import cost
+from emulation.lateness import bare_timer, told
+from emulation.session import UMTS, Emulation, emulations
+
+SCENARIO = Path(__file__).parents[2] / "scenarios" / "dsch-5km.toml"
+DOWNLOADS = "while curl -sS -o /dev/null http://a.example/bytes/200000; do sleep 3; done"
+
+
+def check(seconds: float) -> None:
+    """Print how late it was, what it cost, and whether the replay is the same."""
+    command = ["sh", "-c", f'timeout {seconds:g} sh -c "{DOWNLOADS}"; true']
+    bare = bare_timer(seconds)
+    with emulations(["--record", "--scenario", str(SCENARIO), "--", *command]) as (done,):
+        timer = told(bare)
+        replayed = subprocess.run([UMTS, "replay", str(done.folder)], capture_output=True, text=True)
+    print(f"a program in the system of 36 cells over {seconds:g} s")
+    print(f"  {cost(done)}")
+    print(f"  packets released late by {_ms(done, 'released')}; work between two sleeps {_ms(done, 'work')}")
+    print("  bare timer: p50 {:.3f}, p99 {:.3f}, max {:.3f} ms".format(*timer))
+    print(f"  replay: {(replayed.stdout + replayed.stderr).strip().splitlines()[-1]}")
+    share = 100 * done.fidelity["cpu_s"] / done.fidelity["duration_s"]
+    figures.add("time", "umts emulate among 1,800 users, % of a core", f"{share:.1f}", goal="≤ 8")
+
+
+def _ms(done: Emulation, what: str) -> str:
+    p99, most = (1000 * done.fidelity[f"{what}_{name}_s"] for name in ("p99", "max"))
+    return f"p99 {p99:.3f}, max {most:.3f} ms"
