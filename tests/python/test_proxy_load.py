@@ -248,6 +248,7 @@ def test_a_kill_is_a_reset_for_every_receiver() -> None:
             while kind == b"d":
                 connection.sendall(bytes(1 << 16))
         if kind == b"u":
+            connection.sendall(b"k")
             heard.append(outcome(lambda: all_of(connection)))
 
     with proxied.server(serve) as there, proxy("--to", text(there)) as made, ExitStack() as all_:
@@ -258,6 +259,8 @@ def test_a_kill_is_a_reset_for_every_receiver() -> None:
             assert receiver.recv(1000)
         for sender in senders:
             sender.sendall(b"u" + bytes(1 << 16))
+            # The server listens.
+            assert sender.recv(1) == b"k"
         made.process.kill()
         made.process.wait()
         assert {outcome(lambda one=one: all_of(one)) for one in receivers} == {"ConnectionResetError"}  # type: ignore[misc]
