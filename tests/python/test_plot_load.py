@@ -80,6 +80,26 @@ def test_codes_are_as_high_as_their_share_of_the_tree() -> None:
     assert lower.get_ylim()[1] >= 1
 
 
+def test_where_it_is_decided_each_frame_a_grant_lasts_for_two_decisions() -> None:
+    granted = {"cell": 4, "fate": "granted", "wanted": 8, "spreading_factor": 8}
+    rows = []
+    for tti in range(3):
+        even, odd = ({"time_s": round(0.02 * tti + late, 6)} for late in (0.0, 0.01))
+        rows += [{**granted, **even, "ue": 0, "code": 6}, {**granted, **odd, "ue": 1, "code": 7}]
+        rows += [{"cell": 4, "fate": "codes", **odd, "ue": 3}]
+    upper, lower = codes_figure(pl.DataFrame(rows)).axes
+    places = [path.get_extents().bounds for path in upper.collections[0].get_paths()]
+    assert places[:2] == [pytest.approx((0, 75, 0.02, 12.5)), pytest.approx((0.01, 87.5, 0.02, 12.5))]
+    assert [bar.get_x() for bar in lower.patches] == pytest.approx([0.01, 0.03, 0.05])  # type: ignore[attr-defined]
+    assert {round(bar.get_width(), 6) for bar in lower.patches} == {0.01}  # type: ignore[attr-defined]
+
+
+def test_a_tti_of_10_ms_is_half_as_long() -> None:
+    granted = {"cell": 4, "fate": "granted", "wanted": 8, "spreading_factor": 8, "code": 6, "ue": 0}
+    upper, _ = codes_figure(pl.DataFrame([{**granted, "time_s": 0.01 * tti} for tti in range(3)])).axes
+    assert upper.collections[0].get_paths()[0].get_extents().width == pytest.approx(0.01)
+
+
 def colours_of(drawing: Figure) -> dict[str, str]:
     """Of the entries of its legend."""
     [legend] = drawing.legends

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TTI_S = 0.02
+"""Of the study; what a run shows of its own is shorter or as long."""
+
 MOST_TTIS = 50
 """More TTIs than this are too thin to read: the first ones are drawn."""
 
@@ -49,25 +51,41 @@ def figure(dsch: pl.DataFrame, *, title: str = "") -> Figure:
     cell = dsch["cell"].mode().sort()[0]
     rows = dsch.filter(pl.col("cell") == cell)
     begin_s = float(str(rows["time_s"].min() or 0.0))
-    end_s = begin_s + MOST_TTIS * TTI_S
+    tti_s, decided_s = _lengths(rows)
+    end_s = begin_s + MOST_TTIS * tti_s
     cut = float(str(rows["time_s"].max())) > end_s - 1e-9
     rows = rows.filter(pl.col("time_s") < end_s - 1e-9)
     drawing = canvas(HEIGHT_IN)
     upper, lower = drawing.subplots(2, 1, sharex=True, height_ratios=(4, 1))
     granted = rows.filter(pl.col("fate") == "granted")
     colours = _colours(granted)
-    _codes(upper, granted, colours)
-    lacking = _postponed(lower, rows.filter(pl.col("fate") != "granted"))
+    _codes(upper, granted, colours, tti_s)
+    lacking = _postponed(lower, rows.filter(pl.col("fate") != "granted"), decided_s)
     upper.set_ylabel(f"code tree of cell {cell} (%)")
     lower.set_ylabel("postponed (users)")
     lower.set_xlabel(f"time of the first {MOST_TTIS} TTIs (s)" if cut else "time (s)")
-    lower.set_xlim(begin_s, min(end_s, float(str(rows["time_s"].max())) + TTI_S))
+    lower.set_xlim(begin_s, min(end_s, float(str(rows["time_s"].max())) + tti_s))
     lower.yaxis.get_major_locator().set_params(integer=True)
     lower.set_ylim(bottom=0)
     if title:
         upper.set_title(title, loc="left")
     _legend(drawing, colours, lacking)
     return drawing
+
+
+def _lengths(rows: pl.DataFrame) -> tuple[float, float]:
+    """How long a grant lasts, and from one decision to the next, which may be half of it.
+
+    Who has a TTI asks for the next when it is over, if there is more to send.
+    """
+    import polars as pl
+
+    until_next = (pl.col("time_s").shift(-1).over("ue") - pl.col("time_s")).alias("gap")
+    gaps = rows.sort("ue", "time_s").with_columns(until_next)
+    after_grants = gaps.filter((pl.col("fate") == "granted") & (pl.col("gap") > 0))["gap"]
+    tti_s = min(TTI_S, round(float(str(after_grants.min() or TTI_S)), 3))
+    decisions = rows["time_s"].unique().sort().diff().drop_nulls()
+    return tti_s, min(tti_s, round(float(str(decisions.min() or TTI_S)), 3))
 
 
 def _colours(granted: pl.DataFrame) -> dict[int, str]:
@@ -84,7 +102,7 @@ def _colours(granted: pl.DataFrame) -> dict[int, str]:
     return {ue: _USERS[at] if at < alone else left[(at - alone) % len(left)] for at, ue in enumerate(users)}
 
 
-def _codes(axes: Axes, granted: pl.DataFrame, colours: dict[int, str]) -> None:
+def _codes(axes: Axes, granted: pl.DataFrame, colours: dict[int, str], tti_s: float) -> None:
     """Draw the grants."""
     import polars as pl
     from matplotlib.collections import PolyCollection
@@ -92,7 +110,7 @@ def _codes(axes: Axes, granted: pl.DataFrame, colours: dict[int, str]) -> None:
     halved = pl.col("spreading_factor") > pl.col("wanted")
     for is_less, hatch in ((False, None), (True, "//////")):
         rows = granted.filter(halved == is_less).select("time_s", "code", "spreading_factor", "ue")
-        corners = [_corners(at, code, factor) for at, code, factor, _ in rows.iter_rows()]
+        corners = [_corners(at, tti_s, code, factor) for at, code, factor, _ in rows.iter_rows()]
         look: dict[str, Any] = {"edgecolors": "white", "linewidths": 0.4 * scale(), "hatch": hatch}
         axes.add_collection(
             PolyCollection(corners, facecolors=[colours[ue] for ue in rows["ue"]], zorder=2, **look)
@@ -104,13 +122,13 @@ def _codes(axes: Axes, granted: pl.DataFrame, colours: dict[int, str]) -> None:
     axes.grid(visible=False)
 
 
-def _corners(at: float, code: int, factor: int) -> list[tuple[float, float]]:
+def _corners(at: float, tti_s: float, code: int, factor: int) -> list[tuple[float, float]]:
     low, high = 100 * code / factor, 100 * (code + 1) / factor
-    return [(at, low), (at + TTI_S, low), (at + TTI_S, high), (at, high)]
+    return [(at, low), (at + tti_s, low), (at + tti_s, high), (at, high)]
 
 
-def _postponed(axes: Axes, rows: pl.DataFrame) -> list[str]:
-    """Draw bars of how many were postponed in each TTI; what they lacked."""
+def _postponed(axes: Axes, rows: pl.DataFrame, decided_s: float) -> list[str]:
+    """Draw bars of how many were postponed by each decision; what they lacked."""
     import polars as pl
 
     counts = rows.group_by("time_s", "fate").len().sort("time_s")
@@ -120,7 +138,7 @@ def _postponed(axes: Axes, rows: pl.DataFrame) -> list[str]:
         some = counts.filter(pl.col("fate") == word)
         times, numbers = some["time_s"].to_list(), some["len"].to_list()
         bottoms = [below.get(at, 0) for at in times]
-        axes.bar(times, numbers, TTI_S, bottoms, align="edge", color=LACKING[word], linewidth=0)
+        axes.bar(times, numbers, decided_s, bottoms, align="edge", color=LACKING[word], linewidth=0)
         below.update({at: low + number for at, low, number in zip(times, bottoms, numbers, strict=True)})
     return found
 
