@@ -37,7 +37,7 @@ class DschScheduler:
         Parameters
         ----------
         cell, tti : int
-            Which cell it is and which TTI, both from 0.
+            Which cell it is and which TTI, both from 0; decided on each frame, one has two calls.
         now_s : float
             Simulated time.
         room_mw : float
@@ -59,7 +59,7 @@ class DschScheduler:
         return [(ask.ue, self.holding(formats, ask.backlog)) for ask in turns]
 
     def served(self, *, tti: int, ue: int, sent: int, received: int) -> None:
-        """Hear that a user sent so many blocks in the TTI that was decided last, and how many came."""
+        """Hear that a user sent so many blocks in his last TTI, and how many came."""
         self.next_ue = ue + 1
 
     @staticmethod

@@ -36,6 +36,7 @@ const LABELS: &[(&str, &str)] = &[
     ("cell.dsch.credit_accrual", "When service credits grow"),
     ("cell.dsch.credit_debit", "What service credits are spent for"),
     ("cell.dsch.credit_limit", "Most service credits"),
+    ("cell.dsch.decision", "When it is decided on the DSCH"),
     ("cell.dsch.ebn0_offset", "Eb/N0 of the DSCH, offset"),
     ("cell.dsch.expired", "Format after the timeout"),
     ("cell.dsch.format.ebn0", "Eb/N0 of a format"),

@@ -384,6 +384,9 @@ pub enum TraceEvent {
         code: u16,
         power: Real<f32>,
     },
+    /// TTIs of the DSCH of a cell go on for a second frame, where it is decided each frame: of so many users, with this share of the
+    /// code tree and this power in mW.
+    DschHeld { cell: u16, users: u32, codes: Real<f32>, power: Real<f32> },
     /// A UE asked for a TTI of the DSCH, and got none.
     DschPostponed { ue: UeId, cell: u16, why: Postponed },
     /// A TTI of a cell with its power in mW and its load factor; the calls in it, of whose blocks some were lost. `scaled`

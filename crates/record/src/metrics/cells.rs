@@ -74,6 +74,11 @@ impl SectorRecorder {
                 totals.codes += 1.0 / factor;
                 totals.dsch_power += f64::from(power);
             }
+            TraceEvent::DschHeld { users, codes: Real(codes), power: Real(power), .. } => {
+                totals.held += u64::from(users);
+                totals.codes += f64::from(codes);
+                totals.dsch_power += f64::from(power);
+            }
             TraceEvent::Call { step, .. } => totals.call_steps[step as usize] += 1,
             TraceEvent::CellDchs {
                 further,

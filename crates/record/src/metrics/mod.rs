@@ -234,6 +234,7 @@ impl TraceSink<TraceEvent> for Metrics {
             TraceEvent::Handover { .. }
             | TraceEvent::HandoverLost { .. }
             | TraceEvent::DschGranted { .. }
+            | TraceEvent::DschHeld { .. }
             | TraceEvent::DschPostponed { .. }
             | TraceEvent::Call { .. }
             | TraceEvent::CellDchs { .. }

@@ -313,6 +313,8 @@ pub(super) struct SectorTotals {
     pub call_blocks: u64,
     pub call_blocks_lost: u64,
     pub grants: u64,
+    /// The same who had it for a second turn.
+    pub held: u64,
     pub halved: u64,
     /// Blocks that grants sent, and that their formats hold.
     pub blocks: u64,

@@ -1,6 +1,7 @@
 //! Power, codes and transport formats of the cells of a layout.
 
 use umts_stack::radio::phy::ovsf::LARGEST_SF;
+use umts_stack::rnc::mac_sh::Decision;
 use umts_units::{Db, Dbm, Duration};
 
 use super::Inspection;
@@ -9,6 +10,9 @@ use crate::model::{Dsch, Power};
 
 /// The least spreading factor of a channel of its own (TS 25.211 §5.3).
 const LEAST_SF: u16 = 4;
+
+/// A radio frame (TS 25.211 §5).
+const FRAME: Duration = Duration::from_millis(10);
 
 /// What a cell can send, in dBm.
 const POWERS: [f64; 2] = [-50.0, 80.0];
@@ -81,6 +85,14 @@ impl Inspection<'_> {
             return Err(self
                 .problem(&format!("{path}.tti"), message)
                 .help("choose 10 ms or 20 ms".to_owned()));
+        }
+        if dsch.decision != Decision::EachTti && dsch.tti != FRAME * 2 {
+            let message = format!("a TTI of {} is decided on as a whole", dsch.tti);
+            let help = format!("leave `decision` at \"each_tti\", or choose tti = \"{}\"", FRAME * 2);
+            return Err(self
+                .problem(&format!("{path}.decision"), message)
+                .label("no frame within a TTI")
+                .help(help));
         }
         if dsch.format.is_empty() {
             let message = "a DSCH without a transport format carries nothing";

@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use umts_stack::radio::phy::ovsf::{Code, LARGEST_SF};
 use umts_stack::rnc::mac_sh::{
-    self, Accrual, CreditConfig, Debit, Expired, LooksAt, MacShConfig, Priority, Requirement, TimeoutConfig,
-    WithoutCredit,
+    self, Accrual, CreditConfig, Debit, Decision, Expired, LooksAt, MacShConfig, Priority, Requirement,
+    TimeoutConfig, WithoutCredit,
 };
 use umts_units::{BitRate, Bytes, Db, Duration, as_text};
 
@@ -27,6 +27,9 @@ pub struct Dsch {
     /// Transmission time interval, in which everything is decided anew.
     #[schemars(extend("x-range" = "10 or 20 ms", "x-source" = "Rendón et al. (2004), Table 1"))]
     pub tti: Duration,
+    /// When it is decided who has it.
+    #[schemars(extend("x-source" = "a reading: Rendón et al. (2004) assign \"at frame basis (10ms)\", §2, TTIs of 20 ms, Table 1"))]
+    pub decision: Decision,
     /// RLC payload of a transport block.
     #[schemars(extend("x-min" = "1 B", "x-max" = "1 kB", "x-source" = "Rendón et al. (2004), Table 1: 320 bits"))]
     pub block: Bytes,
@@ -156,6 +159,7 @@ impl Default for Dsch {
         Dsch {
             codes: TreeShare(4),
             tti: Duration::from_millis(20),
+            decision: Decision::default(),
             block: Bytes(40),
             format: FORMATS.map(format).to_vec(),
             ebn0_offset: Db(0.0),
@@ -189,6 +193,7 @@ impl Dsch {
     pub fn config(&self, power: &Power) -> MacShConfig {
         MacShConfig {
             tti: self.tti,
+            decision: self.decision,
             payload: self.block,
             formats: (0..self.format.len()).map(|number| self.stack_format(number, power)).collect(),
             branch: Code::last(self.codes.0),

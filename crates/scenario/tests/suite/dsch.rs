@@ -203,6 +203,22 @@ fn each_mistake_is_named_where_it_stands() {
 }
 
 #[test]
+fn a_decision_each_frame_that_cannot_be_is_named_where_it_stands() {
+    are_named(&[
+        (
+            with(
+                "DSCH",
+                "tti = \"10 ms\"\ndecision = \"each_frame\"\nguaranteed = \"64 kbit/s\"\nblock = \"20 B\"",
+            ),
+            "cell.0.dsch.decision",
+            "a TTI of 10 ms is decided on as a whole",
+            "tti = \"20 ms\"",
+        ),
+        (with("DSCH", "decision = \"10 ms\""), "cell.0.dsch.decision", "not a known value", "\"each_frame\""),
+    ]);
+}
+
+#[test]
 fn each_mistake_about_power_is_named_where_it_stands() {
     are_named(&[
         (

@@ -58,7 +58,7 @@ impl Access {
         }
     }
 
-    /// A TTI of all cells begins: who moves, changes cells; then all cells schedule; then all of them transmit.
+    /// A turn of all cells begins: who moves, changes cells; then all cells schedule; then all of them transmit.
     pub(super) fn sectors_turn<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
         let Sharing::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
         let changes = sectors.look_around(step.cx.now, &self.ues);
@@ -79,7 +79,7 @@ impl Access {
             }
             schedule_wake(step, context, Direction::Downlink);
         }
-        step.at(step.cx.now + carrier.plan.format.tti, Phase::Schedule, Event::Tick(id));
+        step.at(step.cx.now + sectors.interval(), Phase::Schedule, Event::Tick(id));
         served.clear();
         self.ready = served;
     }

@@ -55,6 +55,24 @@ pub struct Call {
     pub at: Where,
     /// How its power is controlled.
     pub loops: Loops,
+    /// What it heard of a TTI that lasts several turns of its cells.
+    pub heard: Heard,
+}
+
+/// The Eb/N0 of a TTI so far.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Heard {
+    sum: f64,
+    turns: u32,
+}
+
+impl Heard {
+    /// A further turn of the cells is over: the mean of all so far, linear.
+    pub fn mean_with(&mut self, ebn0: f64) -> f64 {
+        self.sum += ebn0;
+        self.turns += 1;
+        self.sum / f64::from(self.turns)
+    }
 }
 
 impl Call {
@@ -241,7 +259,7 @@ impl Calls {
             && let Some(at) = place(number)
         {
             self.first_end = self.first_end.min(ends);
-            self.under_way.push(Call { number, ends, at, loops: Loops::default() });
+            self.under_way.push(Call { number, ends, at, loops: Loops::default(), heard: Heard::default() });
         }
     }
 

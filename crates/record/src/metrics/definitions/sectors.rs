@@ -39,8 +39,8 @@ metrics! { SECTORS: SectorTotals;
         => |t| percent(t.call_blocks_lost, t.call_blocks);
     "dsch_offered_kbps" "Offered to a DSCH" ["kbit/s"] "SDUs that come for the users of a cell, per time." = "bits of downlink SDUs" / "run window and cells"
         => |t| t.offered_kbps();
-    "dsch_users_per_tti" "Users of a TTI" ["1"] "Users who share a TTI of a DSCH." = "grants" / "TTIs of cells"
-        => |t| t.per_tti(t.grants as f64);
+    "dsch_users_per_tti" "Users of a TTI" ["1"] "Users who share a TTI of a DSCH; where it is decided each frame, a frame." = "grants, in each TTI or frame" / "TTIs or frames of cells"
+        => |t| t.per_tti((t.grants + t.held) as f64);
     "mean_sf" "Spreading factor" ["1"] "Spreading factor of a grant, after it was doubled for lack of codes or power." = "sum of the spreading factors" / "grants"
         => |t| (t.grants > 0).then(|| t.factors / t.grants as f64);
     "mean_sf_by_blocks" "Spreading factor of a block" ["1"] "The same, each grant weighted with the blocks that it sends." = "sum of the spreading factors of blocks" / "blocks sent"

@@ -79,6 +79,26 @@ fn load_power_and_grants_of_all_cells() {
 }
 
 #[test]
+fn a_grant_that_lasts_two_frames_counts_in_both() {
+    let mut story = Story::default();
+    story.at(0).event(power(0, 100.0, 0.5)).event(granted(2, [16, 16], [8, 8]));
+    story.at(10).event(power(0, 300.0, 0.5));
+    story.event(TraceEvent::DschHeld { cell: 0, users: 1, codes: Real(0.0625), power: Real(150.0) });
+    let result = story.result_of(0, 1000, true);
+    check(
+        &result.network,
+        &[
+            ("dsch_users_per_tti", 1.0),
+            ("dsch_codes_pct", 6.25),
+            // 50 and 150 mW of 100 and 300.
+            ("dsch_power_pct", 50.0),
+            ("mean_sf", 16.0),
+            ("dsch_filled_pct", 100.0),
+        ],
+    );
+}
+
+#[test]
 fn dedicated_channels_are_known_where_they_are_told_of() {
     let of_channels = [
         "dch_codes_pct",

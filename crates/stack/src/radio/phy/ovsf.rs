@@ -53,21 +53,42 @@ fn leaves(spreading_factor: u16) -> u16 {
 
 /// A branch whose codes are given anew in each TTI. Kraft's inequality is exact there: codes that add up to no more than the
 /// branch always find places, those of small spreading factors first.
+///
+/// It stays exact where TTIs begin in two phases, half of one apart, since those of one phase have their codes from the left of the
+/// branch and those of the other from the right: what adds up does not meet, and everybody keeps his code for a whole TTI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeShare {
     branch: Code,
     left: u16,
+    /// What those of the other phase have, in the middle of their TTI.
+    kept: u16,
+}
+
+/// The end of a branch from which codes are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    /// That of the smallest numbers.
+    Left,
+    /// That of the largest.
+    Right,
 }
 
 impl CodeShare {
     /// All of the branch below this code.
     pub fn new(branch: Code) -> Self {
-        CodeShare { branch, left: leaves(branch.spreading_factor) }
+        CodeShare { branch, left: leaves(branch.spreading_factor), kept: 0 }
     }
 
     /// A TTI begins: nothing is taken.
     pub fn begin(&mut self) {
         self.left = leaves(self.branch.spreading_factor);
+    }
+
+    /// TTIs of one phase begin: who took codes when those of the other began keeps them, and what is older is free.
+    pub fn begin_phase(&mut self) {
+        let whole = leaves(self.branch.spreading_factor);
+        self.kept = whole - self.left - self.kept;
+        self.left = whole - self.kept;
     }
 
     /// Takes a code of this spreading factor, if it fits beside what was taken in this TTI.
@@ -84,14 +105,19 @@ impl CodeShare {
         f64::from(self.left) / f64::from(LARGEST_SF)
     }
 
-    /// The codes of those who took some in this TTI, who are told in rising order of their spreading factors: from the left
-    /// of the branch, without gaps.
-    pub fn codes(&self, rising: impl IntoIterator<Item = u16>) -> impl Iterator<Item = Code> {
-        let mut next = self.branch.number * leaves(self.branch.spreading_factor);
+    /// The codes of those who took some since it began, who are told in rising order of their spreading factors: from one end of
+    /// the branch, without gaps.
+    pub fn codes(&self, end: End, rising: impl IntoIterator<Item = u16>) -> impl Iterator<Item = Code> {
+        let whole = leaves(self.branch.spreading_factor);
+        let (left, mut taken) = (self.branch.number * whole, 0);
         rising.into_iter().map(move |spreading_factor| {
-            let code = Code { spreading_factor, number: next / leaves(spreading_factor) };
-            next += leaves(spreading_factor);
-            code
+            let before = taken;
+            taken += leaves(spreading_factor);
+            let at = match end {
+                End::Left => left + before,
+                End::Right => left + whole - taken,
+            };
+            Code { spreading_factor, number: at / leaves(spreading_factor) }
         })
     }
 }
@@ -228,10 +254,37 @@ mod tests {
             prop_assert!(kraft <= whole);
             prop_assert_eq!(whole - kraft, share.left());
             taken.sort_unstable();
-            let codes: Vec<Code> = share.codes(taken.iter().copied()).collect();
-            prop_assert_eq!(codes.iter().map(|code| code.spreading_factor).collect::<Vec<_>>(), taken);
-            prop_assert!(codes.iter().all(|code| branch.meets(*code) && code.spreading_factor >= branch.spreading_factor));
-            prop_assert!(none_meet(&codes), "{:?}", codes);
+            for end in [End::Left, End::Right] {
+                let codes: Vec<Code> = share.codes(end, taken.iter().copied()).collect();
+                prop_assert_eq!(codes.iter().map(|code| code.spreading_factor).collect::<Vec<_>>(), taken.clone());
+                prop_assert!(codes.iter().all(|code| branch.meets(*code) && code.spreading_factor >= branch.spreading_factor));
+                prop_assert!(none_meet(&codes), "{:?}", codes);
+            }
+        }
+
+        /// The same of two phases: what both hold together is within the share, and no two codes meet.
+        #[test]
+        fn what_kraft_allows_finds_places_beside_those_of_the_other_phase(
+            branch in 0_u32..4,
+            phases in prop::collection::vec(prop::collection::vec((2_u32..10).prop_map(|level| 1_u16 << level), 0..40), 1..12),
+        ) {
+            let branch = Code::last(1 << branch);
+            let whole = 1.0 / f64::from(branch.spreading_factor);
+            let (mut share, mut kept) = (CodeShare::new(branch), Vec::new());
+            for (phase, wants) in phases.into_iter().enumerate() {
+                share.begin_phase();
+                let mut taken: Vec<u16> = wants.iter().copied().filter(|&sf| share.take(sf)).collect();
+                taken.sort_unstable();
+                let end = if phase % 2 == 0 { End::Left } else { End::Right };
+                let codes: Vec<Code> = share.codes(end, taken).collect();
+                let held: Vec<Code> = kept.iter().chain(&codes).copied().collect();
+                let kraft: f64 = held.iter().map(|code: &Code| 1.0 / f64::from(code.spreading_factor)).sum();
+                prop_assert!(kraft <= whole);
+                prop_assert_eq!(whole - kraft, share.left());
+                prop_assert!(held.iter().all(|code| branch.meets(*code)));
+                prop_assert!(none_meet(&held), "{:?}", held);
+                kept = codes;
+            }
         }
 
         /// A tree gives codes that are free and no others, and what is given back is there again.

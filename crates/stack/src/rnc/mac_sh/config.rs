@@ -24,8 +24,10 @@ pub struct Format {
 /// A DSCH and who decides on it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MacShConfig {
-    /// Its TTI, in which everything is decided anew.
+    /// Its TTI.
     pub tti: Duration,
+    /// When it is decided who has it.
+    pub decision: Decision,
     /// Octets of RLC payload in a block.
     pub payload: Bytes,
     /// Its transport formats TF1, TF2 …: rising in blocks, not rising in spreading factor. TF0 is nothing.
@@ -44,6 +46,21 @@ pub struct MacShConfig {
     pub timeout: TimeoutConfig,
     /// The time constant of the mean rate of proportional fairness.
     pub mean_over: Duration,
+}
+
+/// When it is decided who has a DSCH.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[cfg_attr(feature = "schema", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", serde(rename_all = "snake_case"))]
+pub enum Decision {
+    /// When a TTI begins: those of all users begin together.
+    #[default]
+    EachTti,
+    /// When a radio frame of 10 ms begins, on half of the users: TTIs of 20 ms of even UEs begin with even frames, of odd ones with
+    /// odd frames.
+    EachFrame,
+    /// When a radio frame begins, on all users who are not in the middle of a TTI: it begins with whichever frame they get.
+    AnyFrame,
 }
 
 /// What a user wants in a TTI.
@@ -186,6 +203,20 @@ impl MacShConfig {
     pub fn halved(&self, format: usize) -> Option<usize> {
         let doubled = 2 * self.formats[format].spreading_factor;
         (0..format).rev().find(|&smaller| self.formats[smaller].spreading_factor >= doubled)
+    }
+
+    /// Decisions in a TTI: in how many phases those of users are.
+    #[inline]
+    pub fn phases(&self) -> u64 {
+        match self.decision {
+            Decision::EachTti => 1,
+            Decision::EachFrame | Decision::AnyFrame => 2,
+        }
+    }
+
+    /// From one decision to the next.
+    pub fn interval(&self) -> Duration {
+        Duration::from_nanos(self.tti.as_nanos() / self.phases())
     }
 
     /// Chips for each bit of RLC's payload in a format, W/R.

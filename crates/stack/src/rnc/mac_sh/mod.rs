@@ -3,6 +3,9 @@
 //! Each TTI is decided anew, in three steps: what each user wants ([`Requirement`]), who is first ([`Priority`]), and what
 //! there is of codes and power ([`availability`]). Requirement and priority are chosen apart.
 //!
+//! Where it is decided each frame, decision number n is about TTIs number n / 2 of those who ask; those of decision n - 1 are in the
+//! middle of theirs, with their codes.
+//!
 //! It is pure: users ask, with what waits for them and how well they hear, and grants and refusals come out. Whoever asks
 //! obeys them, and says afterwards what was sent. What other cells are to a user is asked for when it matters: not of who finds
 //! no code, nor where calls have all the power.
@@ -22,7 +25,7 @@ use umts_units::Time;
 
 pub use self::availability::{Radio, Reason};
 pub use self::config::{
-    Accrual, CreditConfig, Debit, Expired, Format, LooksAt, MacShConfig, Priority, Requirement,
+    Accrual, CreditConfig, Debit, Decision, Expired, Format, LooksAt, MacShConfig, Priority, Requirement,
     TimeoutConfig, WithoutCredit,
 };
 use self::credits::Credits;
@@ -31,7 +34,7 @@ use self::proportional_fair::At;
 use self::round_robin::RoundRobin;
 pub use self::service_credit::Credit;
 use crate::ids::UeId;
-use crate::radio::phy::ovsf::{Code, CodeShare};
+use crate::radio::phy::ovsf::{Code, CodeShare, End};
 use crate::radio::phy::power_control::Load;
 use crate::radio::phy::sir::Link;
 use crate::radio::rlc::WaitingSdu;
@@ -93,7 +96,8 @@ pub struct Refusal {
 pub struct MacSh {
     config: MacShConfig,
     codes: CodeShare,
-    turns: RoundRobin,
+    /// By phase, where users belong to one.
+    turns: [RoundRobin; 2],
     /// Decides in place of requirement and priority.
     discipline: Option<UserDiscipline>,
     /// Those who are in the cell.
@@ -151,7 +155,7 @@ impl MacSh {
     pub fn new(config: MacShConfig) -> Self {
         let (codes, keeps) = (CodeShare::new(config.branch), proportional_fair::keeps(&config));
         let (order, grants, refusals) = (Vec::new(), Vec::new(), Vec::new());
-        let (users, turns) = (Credits::default(), RoundRobin::default());
+        let (users, turns) = (Credits::default(), Default::default());
         MacSh { config, codes, turns, discipline: None, users, keeps, order, grants, refusals }
     }
 
@@ -175,22 +179,27 @@ impl MacSh {
         self.users.leave(ue)
     }
 
-    /// Decides TTI number `tti`, which begins `now`. `load` is that of the DCHs, and with that of the grants afterwards. Grants
-    /// come in the order of priority.
+    /// Makes decision number `number`, about TTIs that begin `now`. `load` is that of the DCHs and of who is in the middle of a
+    /// TTI, and with that of the grants afterwards. Grants come in the order of priority.
     pub fn schedule(
         &mut self,
         now: Time,
-        tti: u64,
+        number: u64,
         asks: &Asks,
         radio: &Radio<'_>,
         load: &mut Load,
     ) -> &[Grant] {
+        let phases = self.config.phases();
+        let tti = number / phases;
         if self.discipline.is_some() {
             self.ask_discipline(now, tti, asks, radio, load);
         } else {
-            self.rank(now, tti, asks, radio, load);
+            self.rank(now, (tti, self.round(number)), asks, radio, load);
         }
-        self.codes.begin();
+        match self.config.decision {
+            Decision::EachTti => self.codes.begin(),
+            Decision::EachFrame | Decision::AnyFrame => self.codes.begin_phase(),
+        }
         self.grants.clear();
         self.refusals.clear();
         let order = std::mem::take(&mut self.order);
@@ -198,27 +207,46 @@ impl MacSh {
             self.decide(&asks.asks[ranked.ask].0, ranked.wanted, radio, load);
         }
         self.order = order;
-        self.give_codes();
+        self.give_codes(if number.is_multiple_of(phases) { End::Left } else { End::Right });
         &self.grants
     }
 
-    /// The grants of the TTI that was decided last, in the order of priority.
+    /// The grants that were decided on last, in the order of priority.
     pub fn grants(&self) -> &[Grant] {
         &self.grants
     }
 
-    /// Who was refused in the TTI that was decided last, in the order of priority.
+    /// Who was refused then, in the order of priority.
     pub fn refusals(&self) -> &[Refusal] {
         &self.refusals
     }
 
-    /// Of a grant in TTI number `tti` so many blocks were sent, and so many of those received.
-    pub fn served(&mut self, tti: u64, grant: &Grant, sent: u32, received: u32) {
-        self.turns.served(grant.ue);
+    /// Of a grant of decision `number` so many blocks were sent, and so many of those received.
+    pub fn served(&mut self, number: u64, grant: &Grant, sent: u32, received: u32) {
+        self.had_turn(number, grant, sent, received);
+        self.pays(number, grant, sent, received);
+    }
+
+    /// That part of it which is about the cell in which the grant was.
+    pub fn had_turn(&mut self, number: u64, grant: &Grant, sent: u32, received: u32) {
+        let round = self.round(number);
+        self.turns[round].served(grant.ue);
         if let Some(discipline) = &mut self.discipline {
-            discipline.served(tti, grant.ue, sent, received);
+            discipline.served(number / self.config.phases(), grant.ue, sent, received);
         }
-        let keeps = self.keeps;
+    }
+
+    /// The round that a decision belongs to: that of the users who may ask for it.
+    fn round(&self, number: u64) -> usize {
+        match self.config.decision {
+            Decision::EachTti | Decision::AnyFrame => 0,
+            Decision::EachFrame => (number % 2) as usize,
+        }
+    }
+
+    /// That part of it which is about the user, where he is.
+    pub fn pays(&mut self, number: u64, grant: &Grant, sent: u32, received: u32) {
+        let (keeps, tti) = (self.keeps, number / self.config.phases());
         let credit = self.users.of(&self.config.credit, tti, grant.ue);
         credit.spend(&self.config.credit, grant.blocks, sent, received);
         credit.serve(keeps, tti, sent);
@@ -230,7 +258,7 @@ impl MacSh {
     }
 
     /// Steps A and B: what everybody wants, and in which order they are served.
-    fn rank(&mut self, now: Time, tti: u64, asks: &Asks, radio: &Radio<'_>, load: &Load) {
+    fn rank(&mut self, now: Time, (tti, round): (u64, usize), asks: &Asks, radio: &Radio<'_>, load: &Load) {
         self.order.clear();
         for (at, (ask, _)) in asks.asks.iter().enumerate() {
             let (config, sdus) = (&self.config, asks.sdus(at));
@@ -240,7 +268,7 @@ impl MacSh {
             let rank = match config.priority {
                 Priority::ServiceCredit => -credit.blocks(),
                 Priority::Timeout => timeout::rank(&config.timeout, sdus),
-                Priority::RoundRobin => self.turns.rank(ask.ue),
+                Priority::RoundRobin => self.turns[round].rank(ask.ue),
                 Priority::MaxCi => max_ci::rank(&radio.link(config, 0, ask), radio.power.noise),
                 Priority::ProportionalFair => {
                     let at = At { tti, keeps: self.keeps };
@@ -301,12 +329,12 @@ impl MacSh {
     }
 
     /// Which code each grant has, those with small spreading factors first.
-    fn give_codes(&mut self) {
+    fn give_codes(&mut self, end: End) {
         let spreading_factor = |grant: &Grant| self.config.formats[grant.format].spreading_factor;
         let mut rising: Vec<usize> = (0..self.grants.len()).collect();
         rising.sort_by_key(|&at| spreading_factor(&self.grants[at]));
         let wanted: Vec<u16> = rising.iter().map(|&at| spreading_factor(&self.grants[at])).collect();
-        for (at, code) in rising.into_iter().zip(self.codes.codes(wanted)) {
+        for (at, code) in rising.into_iter().zip(self.codes.codes(end, wanted)) {
             self.grants[at].code = code;
         }
     }

@@ -7,12 +7,15 @@
 //!   transmit      all powers are known: RLC is pulled, blocks are judged          turn.rs, radio/phy
 //! ```
 //!
+//! Where it is decided each frame, a turn is a frame, and half of the users have half of their TTI before them (phases.rs).
+//!
 //! Idle users are in none of these: they are looked at when they wake.
 
 mod associated;
 mod codes;
 mod dchs;
 mod legs;
+mod phases;
 mod ready;
 mod steps;
 mod turn;
@@ -27,6 +30,7 @@ use self::associated::Associated;
 pub use self::associated::AssociatedConfig;
 pub use self::codes::{OneTree, WithoutCode};
 use self::dchs::Dchs;
+use self::phases::HalfWay;
 use self::ready::Ready;
 pub use self::users::Change;
 use self::users::Users;
@@ -147,6 +151,8 @@ struct Sector {
     links: Vec<Link>,
     /// What each of these is sent, in mW.
     granted: Vec<f64>,
+    /// Those whose TTI began a frame ago, where it is decided each frame.
+    half_way: HalfWay,
     /// What all need whom it serves in this TTI, as far as interference is known.
     load: Load,
     /// What it sends.
@@ -188,11 +194,13 @@ pub struct Sectors {
     before: Vec<f64>,
     /// Draws of the blocks of the DSCHs.
     blocks: AddressedStream,
-    /// The number of the next TTI.
+    /// The number of the next TTI; where it is decided each frame, of the next frame.
     tti: u64,
     /// Whether the calls were looked at for it.
     is_prepared: bool,
-    /// TTIs between two measurements of a mobile, and TTIs of the DSCH in one of a call.
+    /// In how many phases users of DSCHs are: a power of two.
+    tti_phases: u64,
+    /// Turns between two measurements of a mobile, and turns in a TTI of a call.
     phases: u64,
     call_ttis: u64,
     /// The DCHs beside DSCHs in this TTI, where they are charged.
@@ -208,7 +216,7 @@ impl Sectors {
         let environment = Environment::new(&config.environment, streams);
         let count = environment.cells();
         let is_ideal = config.power.control == PowerControl::Ideal;
-        let ttis = |of: Duration| of.as_nanos() / config.dsch.tti.as_nanos();
+        let turns = |of: Duration| of / config.dsch.interval();
         let talk = |(group, of): (usize, &TalkConfig)| Talk {
             calls: Calls::new(&of.calls, group, count, streams),
             mobility: of.mobility.clone(),
@@ -220,7 +228,7 @@ impl Sectors {
             draws: streams.addressed(&format!("calls{group}/blocks")),
         };
         Sectors {
-            users: Users::new(&environment, mobilities, ttis(MEASURED_EACH) as usize),
+            users: Users::new(&environment, mobilities, turns(MEASURED_EACH) as usize),
             talks: config.calls.iter().enumerate().map(talk).collect(),
             cells: (0..count).map(|_| Sector::new(config)).collect(),
             powers: vec![config.power.common; count],
@@ -232,8 +240,9 @@ impl Sectors {
             blocks: streams.addressed("dsch/blocks"),
             tti: 0,
             is_prepared: false,
-            phases: ttis(MEASURED_EACH),
-            call_ttis: ttis(calls::TTI),
+            tti_phases: config.dsch.phases(),
+            phases: turns(MEASURED_EACH),
+            call_ttis: turns(calls::TTI),
             associated: Vec::new(),
             asks: Asks::default(),
             coupled: Coupled::new(if is_ideal { count } else { 0 }),
@@ -253,6 +262,11 @@ impl Sectors {
         self.cells[0].mac.config().tti
     }
 
+    /// From one turn to the next.
+    pub fn interval(&self) -> Duration {
+        self.cells[0].mac.config().interval()
+    }
+
     /// The cell that a UE is in.
     pub fn cell_of(&self, ue: UeId) -> Option<CellId> {
         self.users.cell_of(ue)
@@ -266,6 +280,7 @@ impl Sector {
             ready: Vec::new(),
             links: Vec::new(),
             granted: Vec::new(),
+            half_way: HalfWay::default(),
             load: Load::default(),
             sent: Sent { total: config.power.common, factor: 1.0 },
             used: PowerUse::default(),

@@ -9,10 +9,10 @@ use crate::radio::phy::sir::Link;
 const LEAST: f64 = 1e-6;
 
 impl Sectors {
-    /// The slots of this TTI. Users of DSCHs keep the power that they were granted; calls follow their commands, and are all cut
+    /// The slots of this turn. Users of DSCHs keep the power that they were granted; calls follow their commands, and are all cut
     /// alike in a slot for which the power is not enough.
     pub(super) fn follow_commands(&mut self) {
-        let slots = (self.tti().as_secs() * f64::from(InnerLoop::SLOTS_PER_SECOND)) as u32;
+        let slots = (self.interval().as_secs() * f64::from(InnerLoop::SLOTS_PER_SECOND)) as u32;
         let granted = self.begin_slots();
         let mut totals = self.powers.clone();
         self.powers.fill(0.0);
@@ -46,8 +46,10 @@ impl Sectors {
                 call.loops.achieved = 0.0;
             }
         }
-        let granted =
-            |cell: &Sector| power.common + cell.granted.iter().sum::<f64>() + cell.used.associated_power;
+        let granted = |cell: &Sector| {
+            let begun = power.common + cell.granted.iter().sum::<f64>() + cell.used.associated_power;
+            if cell.half_way.held.is_empty() { begun } else { begun + cell.half_way.power() }
+        };
         self.cells.iter().map(granted).collect()
     }
 

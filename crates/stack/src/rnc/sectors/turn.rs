@@ -1,4 +1,4 @@
-//! One TTI of all cells.
+//! One TTI of all cells, or where it is decided each frame, one frame.
 
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration};
@@ -13,7 +13,7 @@ use crate::radio::phy::Lost;
 use crate::radio::phy::power_control::{Load, PowerControl};
 use crate::radio::phy::sir::Link;
 use crate::rnc::Plan;
-use crate::rnc::calls;
+use crate::rnc::calls::{self, Heard};
 use crate::rnc::mac_sh::{Ask, Grant, Radio, Reason};
 use crate::trace::{Postponed, Real, TraceEvent};
 use crate::ue::{Pdus, Ues};
@@ -45,6 +45,7 @@ impl Sectors {
         self.judge_associated();
         self.judge_calls();
         for cell in 0..self.cells.len() {
+            self.land_held(step, CellId(cell as u16), air);
             self.transmit(step, CellId(cell as u16), (plan, ues), air, served);
             self.tell(step, cell);
         }
@@ -59,6 +60,7 @@ impl Sectors {
         }
         self.add_calls();
         self.add_associated();
+        self.add_held();
     }
 
     fn add_calls(&mut self) {
@@ -75,11 +77,17 @@ impl Sectors {
     fn schedule<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, cell: CellId, ues: &Ues) {
         let (now, tti, needs_dch) = (step.cx.now, self.tti, self.dch.associated.is_some());
         let sector = &mut self.cells[cell.index()];
-        let asks_for_sdus = sector.mac.config().asks_for_sdus();
+        let (asks_for_sdus, decision) = (sector.mac.config().asks_for_sdus(), sector.mac.config().decision);
         self.asks.begin();
         for ready in &mut sector.ready {
             let ue = ready.ue;
             let user = self.users.get(ue);
+            if !user.is_decided_on(decision, tti) {
+                continue;
+            }
+            // Whose work is done without a turn, as by what came from the other end, stays here until he is asked.
+            ready.ask(now, &ues[ue]);
+            let Some((backlog, since)) = ready.waits else { continue };
             if needs_dch && user.dch.is_none() {
                 step.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Codes });
                 continue;
@@ -88,8 +96,6 @@ impl Sectors {
                 step.cx.record(|| TraceEvent::DschPostponed { ue, cell: cell.0, why: Postponed::Handover });
                 continue;
             }
-            ready.ask(now, &ues[ue]);
-            let Some((backlog, since)) = ready.waits else { continue };
             let (gain, outer_loop) = (user.gain, user.loops.aim);
             let ask = Ask { ue, class: INTERACTIVE, backlog, since: since.unwrap_or(now), gain, outer_loop };
             if asks_for_sdus {
@@ -122,6 +128,7 @@ impl Sectors {
             (cell.sent, *power) = (sent, sent.total);
         }
         self.power_associated();
+        self.power_held();
         if self.power.control == PowerControl::Steps {
             self.follow_commands();
         }
@@ -150,6 +157,7 @@ impl Sectors {
         self.hear_further_legs();
         self.add_calls();
         self.solve_associated();
+        self.solve_held();
     }
 
     /// The equations of this TTI.
@@ -169,6 +177,7 @@ impl Sectors {
         }
         self.couple_further_legs();
         self.couple_associated();
+        self.couple_held();
     }
 
     /// Every call's blocks, with the powers of this TTI.
@@ -191,9 +200,14 @@ impl Sectors {
                 };
                 cell.used.calls += 1;
                 cell.used.compressed += u32::from(at.raise > 1.0);
-                // A TTI of a call may be several of the DSCH: its blocks are judged in one of them.
-                if (self.tti + call.number).is_multiple_of(self.call_ttis) {
-                    let chance = talk.errors.loss(ebn0 / at.raise);
+                let mut heard = ebn0 / at.raise;
+                // A TTI of a call may last several turns: its blocks are judged at the end, by the mean of them.
+                if self.call_ttis > 1 {
+                    heard = call.heard.mean_with(heard);
+                }
+                if (self.tti + call.number + 1).is_multiple_of(self.call_ttis) {
+                    call.heard = Heard::default();
+                    let chance = talk.errors.loss(heard);
                     let first = (call.number % NUMBERS) as u32 * calls::BLOCKS;
                     let blocks = first..first + calls::BLOCKS;
                     let lost = blocks.filter(|&block| draws.happens(block, chance)).count();
@@ -225,28 +239,43 @@ impl Sectors {
             served.push(grant.ue);
             octets = octets.max(Iub::octets(blocks, bits));
             let power = self.cells[cell.index()].granted[number];
-            let lost = self.judge(cell, &grant, power, blocks);
+            step.cx.record(|| self.told(cell, &grant, blocks, power as f32));
+            if self.tti_phases > 1 {
+                self.hold(cell, (grant, power, blocks));
+                continue;
+            }
+            let ebn0 = self.meets(cell, &grant.link, grant.ue, power);
+            let lost = self.lost(cell, &grant, ebn0, blocks);
             if blocks > 0 {
                 flight.last().lost = lost;
             }
-            step.cx.record(|| self.told(cell, &grant, blocks, power as f32));
             let received = blocks - lost.count();
             self.users.get_mut(grant.ue).loops.handle_blocks(&self.power, blocks, lost.count());
             self.cells[cell.index()].mac.served(self.tti, &grant, blocks, received);
         }
         // All of them arrive with the longest.
         let arrival = plan.arrival(step.cx.now, octets, Duration::ZERO);
-        air.depart(step, flight, arrival);
+        if self.tti_phases > 1 {
+            self.cells[cell.index()].half_way.flight = Some((flight, arrival));
+        } else {
+            air.depart(step, flight, arrival);
+        }
     }
 
-    /// Which blocks of a grant are lost, with the powers of this TTI.
-    fn judge(&mut self, cell: CellId, grant: &Grant, power: f64, blocks: u32) -> Lost {
-        let gains = self.users.get(grant.ue).mobile.gains();
-        let meets = Link { interference: gains.from_others(&self.powers, cell), ..grant.link };
+    /// The Eb/N0 of a user of the DSCH with the powers of this turn.
+    #[inline]
+    pub(super) fn meets(&mut self, cell: CellId, link: &Link, ue: UeId, power: f64) -> f64 {
+        let gains = self.users.get(ue).mobile.gains();
+        let meets = Link { interference: gains.from_others(&self.powers, cell), ..*link };
         let sector = &mut self.cells[cell.index()];
-        let ebn0 = meets.achieved(self.power.own_share, self.power.noise, sector.sent.total, power);
         sector.used.load = sector.used.load.with(Load::of(&self.power, &meets));
-        let chance = sector.mac.config().formats[grant.format].errors.loss(ebn0);
+        meets.achieved(self.power.own_share, self.power.noise, sector.sent.total, power)
+    }
+
+    /// Which blocks of a grant are lost at this Eb/N0.
+    #[inline]
+    pub(super) fn lost(&self, cell: CellId, grant: &Grant, ebn0: f64, blocks: u32) -> Lost {
+        let chance = self.cells[cell.index()].mac.config().formats[grant.format].errors.loss(ebn0);
         let draws = self.blocks.tti(self.tti);
         let first = u32::from(grant.ue.0) * Lost::MOST_BLOCKS;
         Lost::which(blocks, |block| draws.happens(first + block, chance))

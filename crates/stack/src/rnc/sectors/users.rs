@@ -7,6 +7,7 @@ use crate::environment::{Environment, Mobile, MobilityConfig};
 use crate::ids::{CellId, Direction, UeId};
 use crate::radio::phy::ovsf::Code;
 use crate::rnc::calls::Loops;
+use crate::rnc::mac_sh::Decision;
 use crate::ue::Ues;
 
 /// A UE is in another cell from now on.
@@ -31,6 +32,9 @@ pub(super) struct User {
     pub gain: f64,
     /// Until when it has no turn.
     pub silent_until: Time,
+    /// Where it is decided each frame: whether TTIs of its begin with odd ones, and the first turn after the last of them.
+    is_odd: bool,
+    pub free_from: u64,
     /// The code of the DCH beside its DSCH, where that is charged.
     pub dch: Option<Code>,
     /// The outer loop of its power control.
@@ -58,7 +62,18 @@ impl Users {
             environment.measure(&mut mobile, Time::ZERO);
             let cell = mobile.gains().best();
             let (gain, silent_until, loops) = (mobile.gains().of(cell), Time::ZERO, Loops::default());
-            Some(User { mobile, cell, gain, silent_until, dch: None, loops, is_awake: false })
+            let (is_odd, free_from) = (ue % 2 == 1, 0);
+            Some(User {
+                mobile,
+                cell,
+                gain,
+                silent_until,
+                is_odd,
+                free_from,
+                dch: None,
+                loops,
+                is_awake: false,
+            })
         };
         let list = mobilities.iter().enumerate().map(user).collect();
         Users { list, awake: vec![Vec::new(); phases], spare: Vec::new() }
@@ -85,6 +100,16 @@ impl Users {
 }
 
 impl User {
+    /// Whether a TTI of its may begin with turn number `turn`.
+    #[inline]
+    pub fn is_decided_on(&self, decision: Decision, turn: u64) -> bool {
+        match decision {
+            Decision::EachTti => true,
+            Decision::EachFrame => self.is_odd == (turn % 2 == 1),
+            Decision::AnyFrame => self.free_from <= turn,
+        }
+    }
+
     /// What it receives from cells that are not its own and send `powers`, in mW.
     pub fn interference(&self, powers: &[f64]) -> f64 {
         self.mobile.gains().from_others(powers, self.cell)
@@ -136,7 +161,7 @@ impl Sectors {
         if self.is_prepared || self.dch.associated.is_some() {
             return;
         }
-        self.look_at_calls(Time::ZERO + self.tti() * self.tti, self.tti % self.phases);
+        self.look_at_calls(Time::ZERO + self.interval() * self.tti, self.tti % self.phases);
         self.is_prepared = true;
     }
 

@@ -112,3 +112,27 @@ fn an_idle_user_is_looked_at_when_it_wakes() {
     assert_eq!(bench.handovers(), [(begun, 0, 1)]);
     assert_eq!(bench.came(), [1]);
 }
+
+#[test]
+fn who_has_nothing_left_to_send_is_not_postponed_by_a_handover() {
+    let mut config = sectors(1.0, ERROR_FREE);
+    config.handover.rlc = RlcAtHandover::Reestablished;
+    config.handover.interruption = Duration::from_millis(200);
+    let mobility = commuter(&config);
+    let mut bench = Bench::new(&config, &[mobility]);
+    // A packet takes 300 ms, so that most of the time it is the only one, and a handover ends it.
+    let packets = Duration::from_millis(310);
+    for n in 0..700 {
+        bench.sends(310 * n, 0, n, 570);
+    }
+    bench.seconds(220);
+    assert!(bench.came().len() < 700 && bench.handovers().len() >= 3, "{:?}", bench.handovers());
+    for (handover, ..) in bench.handovers() {
+        let next = handover.round_up_to(packets);
+        let mut postponed = bench.trace.iter().filter(|(at, event)| {
+            (handover..next).contains(at)
+                && matches!(event, TraceEvent::DschPostponed { why: Postponed::Handover, .. })
+        });
+        assert_eq!(postponed.next(), None, "{handover:?}");
+    }
+}

@@ -2,6 +2,7 @@
 
 mod dedicated;
 mod handover;
+mod phases;
 
 use std::sync::Arc;
 
@@ -27,7 +28,7 @@ use crate::radio::rlc::am::AmConfig;
 use crate::radio::rlc::testing::packet;
 use crate::rnc::calls::{CallsConfig, Offered};
 use crate::rnc::mac_sh::{
-    Accrual, CreditConfig, Debit, Expired, Format, LooksAt, MacShConfig, Priority, Requirement,
+    Accrual, CreditConfig, Debit, Decision, Expired, Format, LooksAt, MacShConfig, Priority, Requirement,
     TimeoutConfig, WithoutCredit,
 };
 use crate::rnc::sectors::{
@@ -61,6 +62,7 @@ fn sectors(guaranteed_blocks: f64, target_db: f64) -> SectorsConfig {
         power: PowerConfig::default(),
         dsch: MacShConfig {
             tti: TTI,
+            decision: Decision::EachTti,
             payload: Bytes(40),
             formats: formats.map(format).into(),
             branch: Code { spreading_factor: 4, number: 3 },

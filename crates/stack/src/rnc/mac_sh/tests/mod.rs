@@ -2,6 +2,7 @@
 
 mod closed_forms;
 mod discipline;
+mod phases;
 mod properties;
 mod service_credit;
 mod timeout;
@@ -36,6 +37,7 @@ fn formats() -> Vec<Format> {
 fn config(requirement: Requirement, priority: Priority, per_tti: f64, timeout: u64) -> MacShConfig {
     MacShConfig {
         tti: TTI,
+        decision: Decision::EachTti,
         payload: Bytes(40),
         formats: formats(),
         branch: Code::last(4),

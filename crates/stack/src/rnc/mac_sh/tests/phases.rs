@@ -1,0 +1,127 @@
+//! Users in two phases: decisions each frame, grants for two of them.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn in_phases(config: MacShConfig) -> MacShConfig {
+    MacShConfig { decision: Decision::EachFrame, ..config }
+}
+
+/// A user near the cell with all that he may ever send.
+fn ask(ue: u16) -> Ask {
+    Ask { ue: UeId(ue), class: 1, backlog: 100, since: Time::ZERO, gain: 1e-10, outer_loop: 1.0 }
+}
+
+/// A decision about these users: who has which code, and who is refused for want of codes.
+fn decided(mac: &mut MacSh, number: u64, ues: &[u16]) -> (Vec<(u16, Code)>, Vec<u16>) {
+    let (power, interference) = (power(), |_| 0.0);
+    let mut asks = Asks::default();
+    ues.iter().for_each(|&ue| asks.push(ask(ue), []));
+    let now = Time::ZERO + mac.config().interval() * number;
+    let radio = Radio { power: &power, interference: &interference };
+    let grants = mac.schedule(now, number, &asks, &radio, &mut Load::default()).to_vec();
+    let refused = mac.refusals().iter().map(|refusal| {
+        assert_eq!(refusal.reason, Reason::Codes);
+        refusal.ue.0
+    });
+    let refused = refused.collect();
+    // Whoever was decided on before is through with half of his TTI: it is reported when all of it is over, which is before the
+    // next decision of his phase.
+    for grant in &grants {
+        mac.served(number, grant, grant.blocks, grant.blocks);
+    }
+    (grants.iter().map(|grant| (grant.ue.0, grant.code)).collect(), refused)
+}
+
+fn code(spreading_factor: u16, number: u16) -> Code {
+    Code { spreading_factor, number }
+}
+
+#[test]
+fn who_is_in_the_middle_of_a_tti_keeps_his_code() {
+    let mut mac = MacSh::new(in_phases(config(Requirement::FullBacklog, Priority::RoundRobin, 1.0, 300)));
+    let eighths = [code(8, 6), code(8, 7)];
+    // Number, who asks: who is granted what, and who is refused.
+    assert_eq!(decided(&mut mac, 0, &[0]), (vec![(0, eighths[0])], vec![]));
+    // Odd users have what even ones leave, from the other end of the branch.
+    assert_eq!(decided(&mut mac, 1, &[1, 3]), (vec![(1, eighths[1])], vec![3]));
+    // 0 is through with his TTI, 1 is not.
+    assert_eq!(decided(&mut mac, 2, &[2, 4]), (vec![(2, eighths[0])], vec![4]));
+    assert_eq!(decided(&mut mac, 3, &[]), (vec![], vec![]));
+    assert_eq!(decided(&mut mac, 4, &[0, 2, 4]), (vec![(4, eighths[0]), (0, eighths[1])], vec![2]));
+    // All of the branch is taken for a second frame.
+    assert_eq!(decided(&mut mac, 5, &[3]), (vec![], vec![3]));
+    assert_eq!(decided(&mut mac, 6, &[]), (vec![], vec![]));
+    assert_eq!(decided(&mut mac, 7, &[3]), (vec![(3, eighths[1])], vec![]));
+}
+
+#[test]
+fn each_phase_has_turns_of_its_own() {
+    let mut mac = MacSh::new(in_phases(config(Requirement::FullBacklog, Priority::RoundRobin, 1.0, 300)));
+    let even: Vec<u16> = (0..6).step_by(2).collect();
+    let odd: Vec<u16> = (1..6).step_by(2).collect();
+    let mut turns = [0; 6];
+    for number in 0..60 {
+        let asking = if number % 2 == 0 { &even } else { &odd };
+        decided(&mut mac, number, asking).0.iter().for_each(|(ue, _)| turns[usize::from(*ue)] += 1);
+    }
+    // The first decision finds all of the branch free, so that even users have it for ever: phases share what there is by
+    // who comes first.
+    assert_eq!(turns, [20, 0, 20, 0, 20, 0]);
+}
+
+#[test]
+fn credits_grow_with_the_ttis_of_a_user() {
+    let mut mac = MacSh::new(in_phases(credits(2.0)));
+    for number in 0..16 {
+        let (granted, refused) = decided(&mut mac, number, &[(number % 2) as u16]);
+        // As S1: two blocks in each TTI of 20 ms, at SF 64.
+        assert_eq!((granted.len(), granted[0].1.spreading_factor, refused.len()), (1, 64, 0), "{number}");
+        assert_eq!(mac.credit(UeId((number % 2) as u16)).unwrap().blocks(), 0.0);
+    }
+}
+
+/// Whose TTI a decision is about: blocks that wait, dB to the cell.
+fn asking() -> impl Strategy<Value = Vec<(u32, f64)>> {
+    prop::collection::vec((1_u32..40, 80.0..150.0_f64), 0..30)
+}
+
+proptest! {
+    /// In each frame what is begun and what goes on are within the branch, of no two codes one meets the other, and beside the
+    /// DCHs the cell can send it all.
+    #[test]
+    fn both_phases_are_within_the_means_of_each_frame(
+        requirement in prop::sample::select(vec![Requirement::ServiceCredit, Requirement::Timeout, Requirement::FullBacklog]),
+        calls in 0.0..0.98_f64,
+        frames in prop::collection::vec(asking(), 1..12),
+    ) {
+        let mut mac = MacSh::new(in_phases(config(requirement, Priority::RoundRobin, 4.0, 300)));
+        let (power, interference) = (power(), |_| 0.0);
+        let radio = Radio { power: &power, interference: &interference };
+        let mut held: Vec<Grant> = Vec::new();
+        for (number, users) in (0..).zip(&frames) {
+            let mut asks = Asks::default();
+            for (place, &(backlog, loss)) in (0..).zip(users) {
+                let ue = UeId(2 * place + (number % 2) as u16);
+                let sdu = WaitingSdu { entered: Time::ZERO, size: Bytes(570), blocks: backlog };
+                asks.push(Ask { backlog, gain: linear(-loss), ..ask(ue.0) }, [sdu]);
+            }
+            let dchs = Load { own: 0.3, outside: power.max * calls * 0.7, others: 0.0 };
+            let mut load = held.iter().fold(dchs, |load, grant| load.with(Load::of(&power, &grant.link)));
+            let before = load;
+            let now = Time::ZERO + mac.config().interval() * number;
+            let grants = mac.schedule(now, number, &asks, &radio, &mut load).to_vec();
+            prop_assert!(load == before || load.fits(&power));
+            prop_assert_eq!(load == before, grants.is_empty());
+            held.extend(&grants);
+            let kraft: f64 = held.iter().map(|grant| 1.0 / f64::from(grant.code.spreading_factor)).sum();
+            prop_assert!(kraft <= 0.25, "{}", kraft);
+            for (at, grant) in held.iter().enumerate() {
+                prop_assert!(mac.config().branch.meets(grant.code));
+                prop_assert!(held[..at].iter().all(|other| !other.code.meets(grant.code)));
+            }
+            held = grants;
+        }
+    }
+}
