@@ -59,6 +59,8 @@ impl Access {
     }
 
     /// A turn of all cells begins: who moves, changes cells; then all cells schedule; then all of them transmit.
+    // Large, and of one carrier: the turns of all others are not to be made dearer by it.
+    #[inline(never)]
     pub(super) fn sectors_turn<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
         let Sharing::Sectors(sectors) = &mut self.carriers[id].sharing else { return };
         let changes = sectors.look_around(step.cx.now, &self.ues);
