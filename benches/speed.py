@@ -95,15 +95,14 @@ def run(measured: Measured, duration_s: int, store: Path) -> float:
     ]
     for override in bench.overrides:
         command += ["--set", override]
+    command += ["--quiet", "--out", store]
     before = children_cpu_s()
-    command += ["--json", "--quiet", "--out", store]
-    done = subprocess.run(command, check=True, capture_output=True, env=environment)
+    subprocess.run(command, check=True, capture_output=True, env=environment)
     cpu_s = children_cpu_s() - before
-    (result,) = json.loads(done.stdout)["runs"]
-    metrics = result["metrics"]
+    card = max(store.glob("runs/*/run.json"), key=lambda card: card.stat().st_mtime_ns)
+    metrics = json.loads(card.with_name("metrics.json").read_text())
     measured.pdus = metrics["pdu_transmissions"] + metrics["pdu_transmissions_uplink"]
-    cards = sorted(store.glob("runs/*/run.json"), key=lambda card: card.stat().st_mtime_ns)
-    measured.events = json.loads(cards[-1].read_text())["events"]
+    measured.events = json.loads(card.read_text())["events"]
     return cpu_s
 
 
