@@ -138,6 +138,7 @@ class Scenario:
     def houses(self) -> list[list[float]]: ...
     def track(self, ue: int, times_s: Sequence[float], seed: int, run: int) -> list[list[float]] | None: ...
     def content_hash(self) -> str: ...
+    def network_hash(self) -> str: ...
 
 @final
 class Columns:
@@ -208,6 +209,13 @@ def simulate(
     tables_dir: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> RunResult: ...
+def simulate_together(
+    wanted: Sequence[tuple[Scenario, bool, str | None, str | None]],
+    seed: int,
+    run: int,
+    *,
+    progress: Callable[[float], None] | None = None,
+) -> list[RunResult]: ...
 
 @final
 class EmulationResult:

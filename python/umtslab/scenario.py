@@ -152,6 +152,11 @@ class Scenario:
         """Hash of the scenario after defaults and overrides, without its comments."""
         return self.core.content_hash()
 
+    @cached_property
+    def network_hash(self) -> str:
+        """Hash of what decides what happens in a run: all but ``[measure]``."""
+        return self.core.network_hash()
+
     def draw_traffic(
         self, flow: int, calls: int, *, seed: int | None = None, run: int = 0
     ) -> dict[str, float | None]:

@@ -17,15 +17,15 @@ from umtslab.progress import Progress
 from umtslab.run import Run
 from umtslab.runs import Runs
 from umtslab.scenario import Scenario, as_scenario
-from umtslab.task import Task, Watch, perform
+from umtslab.task import Task, Watch, perform, together
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor, Future, ThreadPoolExecutor
 
     from umtslab.store import Store
 
-_TASKS_AHEAD = 256
-"""Tasks handed to an executor before their turn, so that a million of them does not sit in its queue."""
+_GROUPS_AHEAD = 256
+"""Groups of tasks handed to an executor before their turn, so that a million does not sit in its queue."""
 
 
 class Stopped(Exception):
@@ -115,15 +115,16 @@ def execute(
 
     The first failure stops the rest. Runs that were finished by then are in the store. `workers` tells how
     many workers an executor of other processes has at the moment. Tasks are taken as workers come free, so
-    there may be more of them than would fit into memory.
+    there may be more of them than would fit into memory. Neighbours that differ in what is measured alone
+    are performed in one go: `umtslab.task.together`, which `side_by_side` makes neighbours for.
     """
     waiting = iter(tasks)
     if (first := next(waiting, None)) is None:
         return
     tasks = itertools.chain([first], waiting)
     if executor is None and jobs == 1:
-        for task in tasks:
-            yield _watched(task, store, watch, None)
+        for group in together(tasks):
+            yield from _watched(group, store, watch, None)
         return
     from concurrent.futures import ThreadPoolExecutor
 
@@ -156,52 +157,59 @@ def _on_threads(
         pool = executor or clean_up.enter_context(ThreadPoolExecutor(jobs, thread_name_prefix="umts"))
         clean_up.callback(stop.set)
 
-        def submit(task: Task) -> Future[Run]:
-            return pool.submit(_watched, task, store, watch, stop)
+        def submit(group: list[Task]) -> Future[list[Run]]:
+            return pool.submit(_watched, group, store, watch, stop)
 
-        yield from _as_finished(tasks, submit)
+        yield from _as_finished(together(tasks), submit)
 
 
-def _as_finished(tasks: Iterable[Task], submit: Callable[[Task], Future[Run]]) -> Iterator[Run]:
+def _as_finished(
+    groups: Iterator[list[Task]], submit: Callable[[list[Task]], Future[list[Run]]]
+) -> Iterator[Run]:
     # Ctrl-C may come at any instant, and a queue of the interpreter's own stands that.
     # `concurrent.futures.wait` does not: between letting go of its lock and taking it again it fails with
     # that instead.
     from queue import SimpleQueue
 
-    waiting = iter(tasks)
-    pending: set[Future[Run]] = set()
-    finished: SimpleQueue[Future[Run]] = SimpleQueue()
+    pending: set[Future[list[Run]]] = set()
+    finished: SimpleQueue[Future[list[Run]]] = SimpleQueue()
     try:
         while True:
-            while len(pending) < _TASKS_AHEAD and (task := next(waiting, None)) is not None:
-                future = submit(task)
+            while len(pending) < _GROUPS_AHEAD and (group := next(groups, None)) is not None:
+                future = submit(group)
                 pending.add(future)
                 future.add_done_callback(finished.put)
             if not pending:
                 return
             done = finished.get()
             pending.remove(done)
-            yield done.result()
+            yield from done.result()
     finally:
         for future in pending:
             future.cancel()
 
 
-def _watched(task: Task, store: Store | None, watch: Watch | None, stop: threading.Event | None) -> Run:
-    """Perform a task, and tell also that it is done."""
-    run = perform(task, store, _report_to(watch, task, stop))
+def _watched(
+    group: list[Task], store: Store | None, watch: Watch | None, stop: threading.Event | None
+) -> list[Run]:
+    """Perform a group of tasks, and tell also that they are done."""
+    runs = perform(group, store, _report_to(watch, group, stop))
     if watch is not None:
-        watch(task, 1.0)
-    return run
+        for task in group:
+            watch(task, 1.0)
+    return runs
 
 
-def _report_to(watch: Watch | None, task: Task, stop: threading.Event | None) -> Callable[[float], None]:
+def _report_to(
+    watch: Watch | None, group: list[Task], stop: threading.Event | None
+) -> Callable[[float], None]:
     """What the core calls as it goes on, even if nobody watches: a stop is noticed there."""
 
     def report(fraction: float) -> None:
         if stop is not None and stop.is_set():
             raise Stopped
         if watch is not None:
-            watch(task, fraction)
+            for task in group:
+                watch(task, fraction)
 
     return report

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -50,47 +52,100 @@ Watch = Callable[[Task, float], None]
 """Told how far each task is, from 0 to 1. Called from worker threads."""
 
 
-def perform(task: Task, store: Store | None, progress: Callable[[float], None] | None = None) -> Run:
-    """Make one run here, and keep it in the store if there is one."""
+MOST_TOGETHER = 8
+"""Tasks that are performed in one go: more of them would rather be shared by the processors."""
+
+
+def side_by_side(tasks: Iterable[Task]) -> list[Task]:
+    """Tasks in their order, but those that can be performed in one go behind the first of them."""
+    alike: dict[tuple[str, int, int], list[Task]] = {}
+    for task in tasks:
+        alike.setdefault((task.scenario.network_hash, task.seed, task.run), []).append(task)
+    return list(chain.from_iterable(alike.values()))
+
+
+def together(tasks: Iterable[Task]) -> Iterator[list[Task]]:
+    """Tasks in groups that can each be performed in one go, of neighbours; they are taken as groups are.
+
+    What happens in a run is decided by its scenario, seed and number, but not by ``[measure]``, which says
+    what is measured of it. So tasks that differ in that alone, or in what is recorded, need one simulation.
+    """
+    group: list[Task] = []
+    for task in tasks:
+        if group and (len(group) == MOST_TOGETHER or not _are_alike(group[0], task)):
+            yield group
+            group = []
+        group.append(task)
+    if group:
+        yield group
+
+
+def _are_alike(one: Task, other: Task) -> bool:
+    numbers = (one.seed, one.run) == (other.seed, other.run)
+    return numbers and one.scenario.network_hash == other.scenario.network_hash
+
+
+def perform(
+    tasks: Sequence[Task], store: Store | None, progress: Callable[[float], None] | None = None
+) -> list[Run]:
+    """Make the runs of a group of tasks here in one go, and keep them in the store if there is one."""
     if store is None:
-        if task.pcap:
+        if any(task.pcap for task in tasks):
             raise ValueError("captures are files: give a store to put them in")
-        return _in_memory(simulate_task(task, progress=progress))
-    with store.draft() as draft:
-        captures = draft.captures if task.pcap else None
-        run = simulate_task(task, captures=captures, tables=draft.folder, progress=progress)
-        return store.keep(draft, run, task.scenario, series=task.series, pcap=task.pcap)
+        runs = simulate_tasks([Recorded(task) for task in tasks], progress)
+        return [_in_memory(run) for run in runs]
+    with ExitStack() as clean_up:
+        drafts = [clean_up.enter_context(store.draft()) for _ in tasks]
+        recorded = [
+            Recorded(task, draft.folder, draft.captures if task.pcap else None)
+            for task, draft in zip(tasks, drafts, strict=True)
+        ]
+        runs = simulate_tasks(recorded, progress)
+        return [
+            store.keep(draft, run, task.scenario, series=task.series, pcap=task.pcap)
+            for draft, run, task in zip(drafts, runs, tasks, strict=True)
+        ]
 
 
-def simulate_task(
-    task: Task,
-    *,
-    captures: Path | None = None,
-    tables: Path | None = None,
-    progress: Callable[[float], None] | None = None,
-) -> Run:
-    """Let the core make a run; captures and tables go into folders, if any.
+@dataclass(frozen=True)
+class Recorded:
+    """A task, and the folders that tables and captures go into, if any.
 
     Tables that go into none are in the run, and still the core's.
     """
-    result = _core.simulate(
-        task.scenario.core,
-        task.seed,
-        task.run,
-        series=task.series,
-        pcap_dir=None if captures is None else str(captures),
-        tables_dir=None if tables is None else str(tables),
-        progress=progress,
-    )
+
+    task: Task
+    tables: Path | None = None
+    captures: Path | None = None
+
+
+def simulate_tasks(
+    recorded: Sequence[Recorded], progress: Callable[[float], None] | None = None
+) -> list[Run]:
+    """Let the core make the runs of tasks in one go."""
+    first = recorded[0].task
+    wanted = [
+        (of.task.scenario.core, of.task.series, _path(of.captures), _path(of.tables)) for of in recorded
+    ]
+    results = _core.simulate_together(wanted, first.seed, first.run, progress=progress)
+    return [_run(of, result) for of, result in zip(recorded, results, strict=True)]
+
+
+def _path(folder: Path | None) -> str | None:
+    return None if folder is None else str(folder)
+
+
+def _run(of: Recorded, result: _core.RunResult) -> Run:
+    scenario = of.task.scenario
     return Run(
-        task.scenario.name,
-        task.identity,
+        scenario.name,
+        of.task.identity,
         finite(result.metrics),
         result.events,
-        task.scenario.duration_s,
+        scenario.duration_s,
         None,
-        {} if tables is not None else {"connections": result.connections, **result.series},
-        overrides=task.scenario.overrides,
+        {} if of.tables is not None else {"connections": result.connections, **result.series},
+        overrides=scenario.overrides,
     )
 
 

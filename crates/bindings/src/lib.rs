@@ -44,7 +44,7 @@ mod _core {
         bearers, flat_profiles, metric_definitions, params, profiles, rrc_profiles, schema, version,
     };
     #[pymodule_export]
-    use super::run::{RunResult, simulate};
+    use super::run::{RunResult, simulate, simulate_together};
     #[pymodule_export]
     use super::scenario::Scenario;
     #[pymodule_export]

@@ -6,7 +6,8 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 
 use pyo3::prelude::*;
-use umts_simulate::{RunError, RunOptions, RunOutput};
+use umts_record::Piece;
+use umts_simulate::{Course, Recording, RunError, RunOutput};
 
 use crate::columns::Columns;
 use crate::control;
@@ -14,6 +15,7 @@ use crate::discipline::disciplines;
 use crate::errors::output_error;
 use crate::python_class::Failure;
 use crate::scenario::Scenario;
+use crate::table_files::TableError;
 use crate::tables::{Tables, handed_over};
 
 /// One finished run. `connections` and the values of `series` are Arrow streams.
@@ -42,6 +44,9 @@ pub struct RunResult {
     events: u64,
 }
 
+/// A scenario to be run and what is recorded of it: whether series are, the folder of captures, that of tables.
+type Wanted<'py> = (PyRef<'py, Scenario>, bool, Option<PathBuf>, Option<PathBuf>);
+
 /// Runs a scenario to its end.
 ///
 /// Other threads run meanwhile. About 100 times `progress` is told the finished fraction; what it raises, or a
@@ -49,10 +54,8 @@ pub struct RunResult {
 /// come with the result.
 #[pyfunction]
 #[pyo3(signature = (scenario, seed, run, *, series=false, pcap_dir=None, tables_dir=None, progress=None))]
-#[expect(clippy::too_many_arguments, reason = "keyword arguments of Python")]
 pub fn simulate(
-    py: Python<'_>,
-    scenario: &Scenario,
+    scenario: &Bound<'_, Scenario>,
     seed: u64,
     run: u64,
     series: bool,
@@ -60,8 +63,25 @@ pub fn simulate(
     tables_dir: Option<PathBuf>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<RunResult> {
+    let wanted = vec![(scenario.borrow(), series, pcap_dir, tables_dir)];
+    let mut results = simulate_together(scenario.py(), wanted, seed, run, progress)?;
+    Ok(results.remove(0))
+}
+
+/// Runs scenarios that differ in `[measure]` alone in one go; each has the result that `simulate` gives for it.
+///
+/// Each comes with whether time series are recorded, `pcap_dir` and `tables_dir`.
+#[pyfunction]
+#[pyo3(signature = (wanted, seed, run, *, progress=None))]
+pub fn simulate_together(
+    py: Python<'_>,
+    wanted: Vec<Wanted<'_>>,
+    seed: u64,
+    run: u64,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Vec<RunResult>> {
+    let Some((scenario, ..)) = wanted.first() else { return Ok(Vec::new()) };
     let mut interruption = None;
-    let mut not_written = None;
     let failure = Failure::default();
     let controls: Vec<_> = scenario.inner().flow.iter().map(|flow| flow.tcp.python_control.clone()).collect();
     let written = controls.iter().any(Option::is_some);
@@ -69,7 +89,11 @@ pub fn simulate(
     let mut dschs = scenario.inner().cell.iter().filter_map(|cell| cell.dsch.as_ref());
     let scheduler = dschs.find_map(|dsch| dsch.python_scheduler.as_ref());
     let disciplines = scheduler.map(|class| disciplines(py, class, &failure)).transpose()?;
-    let mut tables = Tables::new(tables_dir, scenario.inner().measure.budget);
+    let mut tables: Vec<Filled> = wanted.iter().map(Filled::new).collect();
+    let recorded: Vec<_> = wanted
+        .iter()
+        .map(|(scenario, series, pcap_dir, _)| (scenario.inner(), *series, pcap_dir.clone()))
+        .collect();
     let finished = py.detach(|| {
         let mut report =
             |fraction: f64| match failure.take().map_or_else(|| tell(progress.as_ref(), fraction), Err) {
@@ -79,34 +103,47 @@ pub fn simulate(
                     ControlFlow::Break(())
                 }
             };
-        let mut finished = |piece| match tables.add(piece) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => {
-                not_written = Some(error);
-                ControlFlow::Break(())
-            }
-        };
-        let options = RunOptions {
-            seed,
-            run,
-            series,
-            pcap_dir,
-            laws,
-            disciplines,
-            progress: Some(&mut report),
-            finished: Some(&mut finished),
-        };
-        umts_simulate::run(scenario.inner(), options)
+        let course = Course { seed, run, progress: Some(&mut report), laws, disciplines };
+        let mut fill: Vec<_> = tables.iter_mut().map(|tables| |piece| tables.add(piece)).collect();
+        let alike = recorded.into_iter().zip(&mut fill).map(|((scenario, series, pcap_dir), fill)| {
+            (scenario, Recording { series, pcap_dir, finished: Some(fill) })
+        });
+        umts_simulate::run_together(alike.collect(), course)
     });
-    let not_written = not_written.map(|error| error.raise(py));
+    let not_written = tables.iter_mut().find_map(|tables| tables.failed.take()).map(|error| error.raise(py));
     if let Some(raised) = interruption.or(not_written).or_else(|| failure.take()) {
         return Err(raised);
     }
     match finished {
-        Ok(output) => result(py, seed, run, output, tables),
+        Ok(outputs) => {
+            let each = outputs.into_iter().zip(tables);
+            each.map(|(output, filled)| result(py, seed, run, output, filled.tables)).collect()
+        }
         Err(RunError::Capture(error)) => Err(output_error(py, &error)),
         Err(RunError::Stopped) => {
             unreachable!("only `report` and `tables` stop a run, and then there is an error")
+        }
+    }
+}
+
+/// Tables as they are filled, and what stopped that.
+struct Filled {
+    tables: Tables,
+    failed: Option<TableError>,
+}
+
+impl Filled {
+    fn new((scenario, _, _, tables_dir): &Wanted<'_>) -> Self {
+        Self { tables: Tables::new(tables_dir.clone(), scenario.inner().measure.budget), failed: None }
+    }
+
+    fn add(&mut self, piece: Piece) -> ControlFlow<()> {
+        match self.tables.add(piece) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.failed = Some(error);
+                ControlFlow::Break(())
+            }
         }
     }
 }

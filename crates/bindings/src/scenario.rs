@@ -169,4 +169,9 @@ impl Scenario {
     fn content_hash(&self) -> String {
         self.scenario.content_hash()
     }
+
+    /// Hash of what decides what happens in a run: all but `[measure]`.
+    fn network_hash(&self) -> String {
+        self.scenario.network_hash()
+    }
 }

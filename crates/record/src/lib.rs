@@ -23,5 +23,7 @@ pub mod seal;
 pub mod series;
 
 pub use definitions::definitions;
-pub use recorders::{MetricsAlone, MetricsAndSeries, PIECE_ROWS, Piece, Recorders, Records, Wanted};
+pub use recorders::{
+    MetricsAlone, MetricsAndSeries, PIECE_ROWS, Piece, Recorders, Records, Together, Wanted,
+};
 pub use reference::reference_page;

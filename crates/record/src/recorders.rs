@@ -56,6 +56,10 @@ pub struct MetricsAlone(pub Recorders);
 #[derive(Debug)]
 pub struct MetricsAndSeries(pub Recorders);
 
+/// Recorders of one run that measure it differently, each as if it were the only one.
+#[derive(Debug)]
+pub struct Together(pub Vec<Recorders>);
+
 /// Rows of a run that goes on. They do not change any more, and follow those of earlier pieces in their tables.
 #[derive(Debug)]
 pub enum Piece {
@@ -189,5 +193,23 @@ impl TraceSink<TraceEvent> for MetricsAndSeries {
     fn record(&mut self, at: Time, event: &TraceEvent) {
         self.0.metrics.record(at, event);
         self.0.series.record(at, event);
+    }
+}
+
+impl TraceSink<TraceEvent> for Together {
+    const WANTS_DETAIL: bool = true;
+
+    #[inline]
+    fn record(&mut self, at: Time, event: &TraceEvent) {
+        for recorders in &mut self.0 {
+            recorders.record(at, event);
+        }
+    }
+
+    #[inline]
+    fn show(&mut self, at: Time, detail: &Detail<'_>) {
+        for recorders in &mut self.0 {
+            recorders.show(at, detail);
+        }
     }
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 use umts_stack::radio::capacity::CapacityTrace;
 
-use crate::model::{BlockErrors, FlowTable, Radio, Scenario, TcpProfile, Traffic};
+use crate::model::{BlockErrors, FlowTable, Measure, Radio, Scenario, TcpProfile, Traffic};
 
 /// Keys that change no result.
 const LABELS: [&str; 4] = ["name", "title", "source", "seed"];
@@ -53,7 +53,17 @@ impl crate::Scenario {
     /// A hash (BLAKE3, in hexadecimal) of all that decides a run but its seed: the same for two files that mean the
     /// same. The content of the files that it names counts, their names do not.
     pub fn content_hash(&self) -> String {
-        let mut scenario = self.model.clone();
+        self.hash_of(self.model.clone())
+    }
+
+    /// A hash of all that decides what happens in a run, which is a part of that: scenarios that differ in `[measure]` alone
+    /// have the same, since a network does not know that it is watched.
+    pub fn network_hash(&self) -> String {
+        self.hash_of(Scenario { measure: Measure::default(), ..self.model.clone() })
+    }
+
+    /// The hash of these keys, with the content of the files that were read for them.
+    fn hash_of(&self, mut scenario: Scenario) -> String {
         name_by_content(&mut scenario.radio);
         scenario.ue.iter_mut().filter_map(|ue| ue.radio.as_mut()).for_each(name_by_content);
         for flow in &mut scenario.flow {

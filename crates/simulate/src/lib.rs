@@ -13,7 +13,7 @@ pub use build::network_config;
 pub use draws::{Drawn, draw_errors, draw_traffic};
 pub use drive::{Outside, drive};
 pub use map::{Map, houses, map, track};
-pub use run::{RunError, RunOptions, RunOutput, observe, run};
+pub use run::{Course, Recording, RunError, RunOptions, RunOutput, observe, run, run_together};
 pub use umts_stack::ids::UeId;
 pub use umts_stack::rnc::mac_sh::{Discipline, Seen, Tti, UserDiscipline, UserDisciplines, Wish};
 pub use umts_stack::tcp::congestion::{Heard, Loss, UserLaw, UserLaws, WindowLaw};

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 use std::path::PathBuf;
+use std::slice::from_mut;
 
 use thiserror::Error;
 use umts_kernel::random::Streams;
@@ -9,7 +10,7 @@ use umts_kernel::{EventQueue, NoTrace, Phase, TraceSink, VirtualClock};
 use umts_record::capture::CaptureError;
 use umts_record::metrics::RunMetrics;
 use umts_record::series::SeriesTables;
-use umts_record::{MetricsAlone, MetricsAndSeries, Piece, Recorders, Records};
+use umts_record::{MetricsAlone, MetricsAndSeries, Piece, Recorders, Records, Together};
 use umts_scenario::Scenario;
 use umts_stack::network::{Event, Network};
 use umts_stack::rnc::mac_sh::UserDisciplines;
@@ -43,6 +44,30 @@ pub struct RunOptions<'a> {
     pub finished: Option<&'a mut dyn FnMut(Piece) -> ControlFlow<()>>,
 }
 
+/// What decides what happens in a run, besides its scenario, and who hears how far it is; as in [`RunOptions`].
+pub struct Course<'a> {
+    /// Seed of all its random streams.
+    pub seed: u64,
+    /// Number of the replication.
+    pub run: u64,
+    /// Told the part of the run that is done.
+    pub progress: Option<&'a mut dyn FnMut(f64) -> ControlFlow<()>>,
+    /// The laws of flows with `variant = "python"`.
+    pub laws: Option<UserLaws>,
+    /// Who gives the DSCHs of a layout away.
+    pub disciplines: Option<UserDisciplines>,
+}
+
+/// What is recorded of a run, which changes nothing of what happens; as in [`RunOptions`].
+pub struct Recording<'a> {
+    /// Whether to record time series.
+    pub series: bool,
+    /// Where to write captures.
+    pub pcap_dir: Option<PathBuf>,
+    /// Takes the rows that change no more.
+    pub finished: Option<&'a mut dyn FnMut(Piece) -> ControlFlow<()>>,
+}
+
 /// How often it is looked whether there are rows to hand out.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
@@ -71,55 +96,102 @@ pub enum RunError {
 }
 
 /// Runs `scenario`. The same scenario, seed and run number give the same output.
-pub fn run(scenario: &Scenario, mut options: RunOptions<'_>) -> Result<RunOutput, RunError> {
-    let (network, recorders) = set_up(scenario, &mut options)?;
-    let (events, recorders) = if recorders.are_metrics_alone() {
-        let alone = MetricsAlone(recorders);
-        let (events, alone) = run_loop(scenario, network, &mut options, alone, |alone| &mut alone.0)?;
-        (events, alone.0)
-    } else if recorders.are_metrics_and_series() {
-        let both = MetricsAndSeries(recorders);
-        let (events, both) = run_loop(scenario, network, &mut options, both, |both| &mut both.0)?;
-        (events, both.0)
+pub fn run(scenario: &Scenario, options: RunOptions<'_>) -> Result<RunOutput, RunError> {
+    let RunOptions { seed, run, series, pcap_dir, progress, laws, disciplines, finished } = options;
+    let recording = Recording { series, pcap_dir, finished };
+    let course = Course { seed, run, progress, laws, disciplines };
+    run_together(vec![(scenario, recording)], course).map(|mut outputs| outputs.remove(0))
+}
+
+/// Runs scenarios that differ in `[measure]` alone, at least one, in one go: what happens is the same in all. Each has the
+/// output that [`run`] gives for it, to the bit.
+pub fn run_together(
+    alike: Vec<(&Scenario, Recording<'_>)>,
+    mut course: Course<'_>,
+) -> Result<Vec<RunOutput>, RunError> {
+    let scenario = alike[0].0;
+    debug_assert!(alike.iter().all(|(other, _)| other.network_hash() == scenario.network_hash()));
+    let (network, mut recorders) = set_up(&alike, &mut course)?;
+    let (events, recorders) = if recorders.len() > 1 {
+        let (events, all) = run_loop(alike, network, course, Together(recorders), |all| &mut all.0)?;
+        (events, all.0)
     } else {
-        run_loop(scenario, network, &mut options, recorders, |recorders| recorders)?
+        let (events, one) = run_one(alike, network, course, recorders.remove(0))?;
+        (events, vec![one])
     };
-    let Records { metrics, series, captures, .. } = recorders.finish(Time::ZERO + scenario.duration);
-    // The same run may be made again, with room: nothing is lost without its rest.
-    Ok(RunOutput { metrics, series, files: captures?, events })
+    let end = Time::ZERO + scenario.duration;
+    recorders.into_iter().map(|recorders| output(recorders, events, end)).collect()
 }
 
 /// The network, and what watches it. What describes them is not kept: with many users it is large.
-fn set_up(scenario: &Scenario, options: &mut RunOptions<'_>) -> Result<(Network, Recorders), CaptureError> {
-    let config = network_config(scenario);
-    let wanted = wanted(scenario, &config, options.series, options.pcap_dir.as_deref());
-    let recorders = Recorders::new(wanted, NoTrace)?;
-    let mut network = Network::new(&config, &Streams::new(options.seed, options.run));
-    if let Some(laws) = options.laws.take() {
+fn set_up(
+    alike: &[(&Scenario, Recording<'_>)],
+    course: &mut Course<'_>,
+) -> Result<(Network, Vec<Recorders>), CaptureError> {
+    let config = network_config(alike[0].0);
+    let recorders = alike.iter().map(|(scenario, recording)| {
+        let wanted = wanted(scenario, &config, recording.series, recording.pcap_dir.as_deref());
+        Recorders::new(wanted, NoTrace)
+    });
+    let recorders = recorders.collect::<Result<_, _>>()?;
+    let mut network = Network::new(&config, &Streams::new(course.seed, course.run));
+    if let Some(laws) = course.laws.take() {
         network.set_laws(laws);
     }
-    if let Some(disciplines) = options.disciplines.take() {
+    if let Some(disciplines) = course.disciplines.take() {
         network.set_disciplines(&disciplines);
     }
     Ok((network, recorders))
 }
 
-/// Runs into `sink`, whose recorders hand out what changes no more.
-fn run_loop<T: TraceSink<TraceEvent>>(
-    scenario: &Scenario,
+/// Runs into recorders that are alone: the loop is compiled for those that are common.
+fn run_one(
+    of: Vec<(&Scenario, Recording<'_>)>,
     network: Network,
-    options: &mut RunOptions<'_>,
+    course: Course<'_>,
+    recorders: Recorders,
+) -> Result<(u64, Recorders), RunError> {
+    if recorders.are_metrics_alone() {
+        let alone = MetricsAlone(recorders);
+        let (events, alone) = run_loop(of, network, course, alone, |alone| from_mut(&mut alone.0))?;
+        Ok((events, alone.0))
+    } else if recorders.are_metrics_and_series() {
+        let both = MetricsAndSeries(recorders);
+        let (events, both) = run_loop(of, network, course, both, |both| from_mut(&mut both.0))?;
+        Ok((events, both.0))
+    } else {
+        run_loop(of, network, course, recorders, from_mut)
+    }
+}
+
+/// Runs into `sink`, whose recorders hand out what changes no more, each to its own.
+fn run_loop<T: TraceSink<TraceEvent>>(
+    alike: Vec<(&Scenario, Recording<'_>)>,
+    network: Network,
+    course: Course<'_>,
     sink: T,
-    recorders_of: impl Fn(&mut T) -> &mut Recorders,
+    recorders_of: impl Fn(&mut T) -> &mut [Recorders],
 ) -> Result<(u64, T), RunError> {
-    let (finished, progress) = (&mut options.finished, &mut options.progress);
+    let scenario = alike[0].0;
+    let mut finished: Vec<_> = alike.into_iter().map(|(_, recording)| recording.finished).collect();
+    let mut progress = course.progress;
     let look = |now: Time, sink: &mut T| {
-        let Some(finished) = finished.as_mut() else { return ControlFlow::Continue(()) };
-        recorders_of(sink).take(now).into_iter().try_for_each(finished)
+        for (recorders, finished) in recorders_of(sink).iter_mut().zip(&mut finished) {
+            if let Some(finished) = finished {
+                recorders.take(now).into_iter().try_for_each(finished)?;
+            }
+        }
+        ControlFlow::Continue(())
     };
     observe_network(scenario, network, sink, look, |done, _| {
         progress.as_mut().map_or(ControlFlow::Continue(()), |progress| progress(done))
     })
+}
+
+fn output(recorders: Recorders, events: u64, end: Time) -> Result<RunOutput, RunError> {
+    let Records { metrics, series, captures, .. } = recorders.finish(end);
+    // The same run may be made again, with room: nothing is lost without its rest.
+    Ok(RunOutput { metrics, series, files: captures?, events })
 }
 
 /// Runs `scenario` into any sink and gives it back with the number of events. `progress` is told the part that is done,

@@ -18,7 +18,7 @@ from umtslab.progress import Progress
 from umtslab.run import Run
 from umtslab.scenario import Scenario
 from umtslab.simulation import execute
-from umtslab.task import Task, Watch
+from umtslab.task import Task, Watch, side_by_side
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -81,7 +81,7 @@ class Study:
             there = store.get_all((task.identity for task in todo), series=self.campaign.series)
             self.finished |= there
             self.taken += len(there)
-            lacking = [task for task in todo if task.identity.key not in there]
+            lacking = side_by_side(task for task in todo if task.identity.key not in there)
             if expect is not None:
                 expect(len(lacking))
             for run in execute(
