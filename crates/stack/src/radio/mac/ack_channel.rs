@@ -4,8 +4,6 @@
 //! A STATUS of a connection whose data go one way travels the other way on the channel that all connections share. So does
 //! every other control PDU.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use umts_kernel::random::AddressedStream;
 
 use crate::ids::UeId;
@@ -15,7 +13,8 @@ use crate::ids::UeId;
 pub struct AckTurns {
     /// Control PDUs of a frame; `None`: all that there are.
     per_frame: Option<u32>,
-    waiting: BTreeSet<UeId>,
+    /// In the order of their numbers.
+    waiting: Vec<UeId>,
     /// Whose turn was the last.
     last: Option<UeId>,
 }
@@ -23,12 +22,17 @@ pub struct AckTurns {
 impl AckTurns {
     /// So many control PDUs in a frame; `None`: as many as there are.
     pub fn new(per_frame: Option<u32>) -> Self {
-        AckTurns { per_frame, waiting: BTreeSet::new(), last: None }
+        AckTurns { per_frame, waiting: Vec::new(), last: None }
     }
 
-    /// `ue` has a control PDU to send.
-    pub fn want(&mut self, ue: UeId) {
-        self.waiting.insert(ue);
+    /// `ue` has a control PDU to send. Tells whether it had none.
+    #[inline]
+    pub fn want(&mut self, ue: UeId) -> bool {
+        let place = self.waiting.binary_search(&ue);
+        if let Err(place) = place {
+            self.waiting.insert(place, ue);
+        }
+        place.is_err()
     }
 
     /// Whether anybody waits.
@@ -44,14 +48,11 @@ impl AckTurns {
     /// Who sends in this frame: those who wait, the one after the last first. They wait no longer.
     pub fn frame(&mut self, sending: &mut Vec<UeId>) {
         sending.clear();
-        let most = self.per_frame.map_or(usize::MAX, |most| most as usize);
-        let after = self.last.map_or(0, |last| u32::from(last.0) + 1);
-        let next = |ue: &&UeId| u32::from(ue.0) >= after;
-        let turns = self.waiting.iter().filter(next).chain(self.waiting.iter().filter(|ue| !next(ue)));
-        sending.extend(turns.take(most));
-        for ue in &*sending {
-            self.waiting.remove(ue);
-        }
+        let after = self.last.map_or(0, |last| self.waiting.partition_point(|ue| *ue <= last));
+        self.waiting.rotate_left(after);
+        let most = self.per_frame.map_or(self.waiting.len(), |most| self.waiting.len().min(most as usize));
+        sending.extend(self.waiting.drain(..most));
+        self.waiting.sort_unstable();
         self.last = sending.last().copied().or(self.last);
     }
 }
@@ -62,8 +63,10 @@ pub struct AckContention {
     places: u32,
     longest_backoff: u64,
     draws: AddressedStream,
-    /// Who has a control PDU to send, and in which frame it draws a place.
-    waiting: BTreeMap<UeId, u64>,
+    /// Who has a control PDU to send, in the order of their numbers.
+    waiting: Vec<UeId>,
+    /// By UE, in which frame it draws a place, if it waits.
+    draws_in: Vec<Option<u64>>,
     /// The first of these frames.
     next: Option<u64>,
     /// Scratch: how many drew each place, and who drew which.
@@ -74,17 +77,29 @@ pub struct AckContention {
 impl AckContention {
     /// With so many places in a frame; who collided draws again within `longest_backoff` frames.
     pub fn new(places: u32, longest_backoff: u64, draws: AddressedStream) -> Self {
-        let (waiting, drawing) = (BTreeMap::new(), Vec::new());
+        let (waiting, draws_in, drawing) = (Vec::new(), Vec::new(), Vec::new());
         let drawn = vec![0; places as usize];
-        AckContention { places, longest_backoff, draws, waiting, next: None, drawn, drawing }
+        AckContention { places, longest_backoff, draws, waiting, draws_in, next: None, drawn, drawing }
     }
 
-    /// `ue` has a control PDU to send, in this frame if it does not back off.
-    pub fn want(&mut self, ue: UeId, frame: u64) {
-        self.waiting.entry(ue).or_insert_with(|| {
+    /// `ue` has a control PDU to send, in this frame if it does not back off. Tells whether it had none.
+    #[inline]
+    pub fn want(&mut self, ue: UeId, frame: u64) -> bool {
+        let is_new = self.draws_in.get(ue.index()).is_none_or(Option::is_none);
+        if is_new {
+            self.begin(ue, frame);
             self.next = Some(self.next.map_or(frame, |next| next.min(frame)));
-            frame
-        });
+        }
+        is_new
+    }
+
+    #[inline(never)]
+    fn begin(&mut self, ue: UeId, frame: u64) {
+        let known = self.draws_in.len().max(ue.index() + 1);
+        self.draws_in.resize(known, None);
+        self.draws_in[ue.index()] = Some(frame);
+        let place = self.waiting.partition_point(|waiting| *waiting < ue);
+        self.waiting.insert(place, ue);
     }
 
     /// The next frame in which somebody draws.
@@ -105,23 +120,29 @@ impl AckContention {
         collided.clear();
         let draws = self.draws.tti(frame);
         let place = |ue: UeId| (draws.bits(2 * u32::from(ue.0)) % u64::from(self.places)) as usize;
-        self.waiting.retain(|&ue, at| *at > frame || wants(ue));
-        let drawing = self.waiting.iter().filter(|(_, at)| **at <= frame).map(|(&ue, _)| (ue, place(ue)));
         self.drawing.clear();
-        self.drawing.extend(drawing);
         self.drawn.fill(0);
-        self.drawing.iter().for_each(|&(_, place)| self.drawn[place] += 1);
+        self.waiting.retain(|&ue| {
+            let at = &mut self.draws_in[ue.index()];
+            let backs_off = at.is_some_and(|at| at > frame);
+            if !backs_off {
+                *at = None;
+                if wants(ue) {
+                    let place = place(ue);
+                    self.drawn[place] += 1;
+                    self.drawing.push((ue, place));
+                }
+            }
+            backs_off
+        });
         for &(ue, place) in &self.drawing {
             if self.drawn[place] == 1 { through.push(ue) } else { collided.push(ue) }
         }
-        for ue in &*through {
-            self.waiting.remove(ue);
-        }
         for &ue in &*collided {
             let wait = 1 + draws.bits(2 * u32::from(ue.0) + 1) % self.longest_backoff;
-            self.waiting.insert(ue, frame + wait);
+            self.begin(ue, frame + wait);
         }
-        self.next = self.waiting.values().min().copied();
+        self.next = self.waiting.iter().filter_map(|ue| self.draws_in[ue.index()]).min();
     }
 }
 
@@ -134,7 +155,7 @@ mod tests {
     #[test]
     fn turns_go_round() {
         let mut turns = AckTurns::new(Some(2));
-        (0..5).for_each(|ue| turns.want(UeId(ue)));
+        (0..5).for_each(|ue| assert!(turns.want(UeId(ue))));
         let mut sending = Vec::new();
         let mut order = Vec::new();
         while !turns.is_idle() {
@@ -152,7 +173,7 @@ mod tests {
     #[test]
     fn without_a_limit_everybody_sends() {
         let mut turns = AckTurns::new(None);
-        (0..40).for_each(|ue| turns.want(UeId(ue)));
+        (0..40).for_each(|ue| assert!(turns.want(UeId(ue))));
         let mut sending = Vec::new();
         turns.frame(&mut sending);
         assert_eq!((sending.len(), turns.is_idle()), (40, true));
@@ -170,6 +191,7 @@ mod tests {
         acks.frame(10, |_| true, &mut through, &mut collided);
         assert_eq!((through.as_slice(), collided.len(), acks.next()), (&[UeId(3)][..], 0, None));
         acks.want(UeId(3), 11);
+        assert!(!acks.want(UeId(3), 12), "it waits already");
         acks.want(UeId(4), 11);
         acks.frame(11, |_| true, &mut through, &mut collided);
         assert_eq!((through.len(), collided.as_slice()), (0, &[UeId(3), UeId(4)][..]));
@@ -182,7 +204,7 @@ mod tests {
     #[test]
     fn everybody_gets_through_in_the_end() {
         let mut acks = contention(4);
-        (0..32).for_each(|ue| acks.want(UeId(ue), 0));
+        (0..32).for_each(|ue| assert!(acks.want(UeId(ue), 0)));
         let (mut through, mut collided, mut all) = (Vec::new(), Vec::new(), 0);
         while let Some(frame) = acks.next() {
             acks.frame(frame, |_| true, &mut through, &mut collided);

@@ -154,16 +154,14 @@ impl MacTdd {
         if asks {
             self.ask(step, ue, direction, self.next_frame(now));
         }
-        let reports = self.config.ack.channel == AckChannel::Common && rlc.has_control(now);
-        if reports {
-            self.wants_to_report(now, ue, direction);
-        }
+        let reports = self.config.ack.channel == AckChannel::Common
+            && rlc.has_control(now)
+            && self.wants_to_report(now, ue, direction);
         asks || reports
     }
 
-    /// An entity has a control PDU for the channels that all share. Not often, beside the times that somebody looks.
-    #[inline(never)]
-    fn wants_to_report(&mut self, now: Time, ue: UeId, direction: Direction) {
+    /// An entity has a control PDU for the channels that all share. Tells whether that is new.
+    fn wants_to_report(&mut self, now: Time, ue: UeId, direction: Direction) -> bool {
         match direction {
             Direction::Downlink => self.turns.want(ue),
             Direction::Uplink => self.contention.want(ue, self.next_boundary(now) - 1),

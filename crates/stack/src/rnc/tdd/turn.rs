@@ -17,6 +17,7 @@ use crate::radio::mac::Channel;
 use crate::radio::phy::Lost;
 use crate::radio::phy::tdd::layout::{FRAME, MOST_SLOTS};
 use crate::radio::phy::tdd::{TddRadio, Transmission};
+use crate::radio::rlc::Rlc;
 use crate::rnc::{Candidate, Plan};
 use crate::trace::TraceEvent;
 use crate::ue::{Pdus, Ues};
@@ -74,6 +75,7 @@ impl MacTdd {
         self.requests = requests;
     }
 
+    #[inline(always)]
     fn decide_one<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
@@ -81,21 +83,30 @@ impl MacTdd {
         (request, is_full): (&mut Request, &mut [bool; 2]),
         ues: &mut Ues,
     ) -> Fate {
-        let Request { ue, direction, told, .. } = *request;
+        let Request { ue, direction, .. } = *request;
         let rlc = &mut ues[ue].rlc[direction.index()];
         if !self.needs_capacity(step.cx.now, ue, direction, rlc) {
             self.want_mut(ue, direction).released();
             step.cx.record(|| TraceEvent::CapacityWithdrawn { ue, direction });
             return Fate::Over;
         }
-        if is_full[direction.index()] {
-            return self.refuse(step, frame, request);
-        }
+        let is_full = &mut is_full[direction.index()];
+        *is_full = *is_full || !self.grant(step, frame, request, rlc);
+        if *is_full { self.refuse(step, frame, request) } else { Fate::Over }
+    }
+
+    /// Grants a request what there is room for. Tells whether there was any.
+    fn grant<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        frame: u64,
+        &Request { ue, direction, told, .. }: &Request,
+        rlc: &mut Rlc,
+    ) -> bool {
         let wanted = self.config.grant.blocks(told.unwrap_or_else(|| rlc.backlog().sdus));
         let Some(mut grant) = Grant::take(&mut self.slots, &self.config, (ue, direction), wanted, frame)
         else {
-            is_full[direction.index()] = true;
-            return self.refuse(step, frame, request);
+            return false;
         };
         grant.sdus_before = rlc.sdus_done();
         rlc.limit_sdus(&mut step.cx, Some(self.config.grant.sdus));
@@ -106,10 +117,11 @@ impl MacTdd {
         let blocks = grant.places.len() as u32;
         step.cx.record(|| TraceEvent::CapacityGranted { ue, direction, blocks, wanted });
         self.grants.push(grant);
-        Fate::Over
+        true
     }
 
     /// There is no room.
+    #[inline(always)]
     fn refuse<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
@@ -119,9 +131,9 @@ impl MacTdd {
         let Request { ue, direction, again, .. } = *request;
         let stays = direction == Direction::Downlink || self.config.grant.refused == Refused::Queue;
         if !again {
+            request.again = true;
             step.cx.record(|| TraceEvent::CapacityRefused { ue, direction, waits: stays });
         }
-        request.again = true;
         if stays {
             return Fate::Stays;
         }
@@ -130,6 +142,7 @@ impl MacTdd {
     }
 
     /// `ue` asks again after a while.
+    #[inline(never)]
     fn back_off(&mut self, frame: u64, ue: UeId) {
         let access = &self.access;
         let want = &mut self.wants[ue.index()][Direction::Uplink.index()];
@@ -246,33 +259,36 @@ impl MacTdd {
         let cell = self.cell.0;
         step.cx.record(|| {
             let (slots, held) = self.slots.in_use();
-            let mut used = [0; 2];
-            self.on_air.iter().for_each(|sent| used[sent.direction.index()] += u16::from(sent.codes));
-            let (sent, lost) = self.by_neighbours();
+            let (mut used, mut in_slot) = ([0; 2], [0_u8; MOST_SLOTS]);
+            for sent in &self.on_air {
+                used[sent.direction.index()] += u16::from(sent.codes);
+                in_slot[usize::from(sent.slot)] += 1;
+            }
+            let (sent, lost) = self.by_neighbours(&in_slot);
             TraceEvent::FrameUsed { cell, slots, held, used, sent, lost }
         });
     }
 
     /// How many blocks of this frame had none to three blocks of others in their slot, and how many of them were lost.
-    fn by_neighbours(&self) -> ([u8; 4], [u8; 4]) {
-        let mut in_slot = [0_u8; MOST_SLOTS];
-        self.on_air.iter().for_each(|sent| in_slot[usize::from(sent.slot)] += 1);
-        // The blocks of one UE in one slot stand beside each other.
-        let own = |a: &Transmission| (a.slot, a.direction, a.ue);
+    fn by_neighbours(&self, in_slot: &[u8; MOST_SLOTS]) -> ([u8; 4], [u8; 4]) {
         let (mut sent, mut lost) = ([0; 4], [0; 4]);
         let mut add = |slot: u8, blocks: u8, of_them_lost: u8| {
             let neighbours = usize::from(in_slot[usize::from(slot)] - blocks).min(3);
             sent[neighbours] += blocks;
             lost[neighbours] += of_them_lost;
         };
-        let (mut blocks, mut of_them_lost) = (0, 0);
-        for (at, (this, is_lost)) in self.on_air.iter().zip(&self.scratch.verdicts).enumerate() {
-            blocks += 1;
-            of_them_lost += u8::from(*is_lost);
-            if self.on_air.get(at + 1).is_none_or(|next| own(next) != own(this)) {
-                add(this.slot, std::mem::take(&mut blocks), std::mem::take(&mut of_them_lost));
+        // The blocks of one UE in one slot, which stand beside each other.
+        let (mut own, mut slot, mut blocks, mut of_them_lost) = (None, 0, 0, 0);
+        for (this, &is_lost) in self.on_air.iter().zip(&self.scratch.verdicts) {
+            let whose = Some((this.slot, this.direction, this.ue));
+            if own != whose {
+                add(slot, blocks, of_them_lost);
+                (own, slot, blocks, of_them_lost) = (whose, this.slot, 0, 0);
             }
+            blocks += 1;
+            of_them_lost += u8::from(is_lost);
         }
+        add(slot, blocks, of_them_lost);
         (sent, lost)
     }
 
@@ -292,7 +308,7 @@ impl MacTdd {
             }
         }
         for sent in flights.iter_mut().flat_map(|flight| flight.sets_mut()) {
-            let of_set = &verdicts[sent.first as usize..];
+            let of_set = &verdicts[sent.first as usize..][..sent.set.blocks as usize];
             sent.lost = Lost::which(sent.set.blocks, |block| of_set[block as usize]);
         }
         if T::WANTS_DETAIL {
