@@ -157,46 +157,33 @@ impl Carrier {
     }
 }
 
-/// A set of UEs that lists itself in index order.
+/// A set of UEs in index order. It is as large as it has members: in a network of many cells few of all UEs are on a carrier.
 #[derive(Debug, Default)]
-struct Members {
-    words: Vec<u64>,
-    count: u32,
-}
+struct Members(Vec<UeId>);
 
 impl Members {
     #[inline]
     fn insert(&mut self, ue: UeId) {
-        let (word, bit) = (ue.index() / 64, 1 << (ue.index() % 64));
-        if word >= self.words.len() {
-            self.words.resize(word + 1, 0);
+        if let Err(at) = self.0.binary_search(&ue) {
+            self.0.insert(at, ue);
         }
-        self.count += u32::from(self.words[word] & bit == 0);
-        self.words[word] |= bit;
     }
 
     #[inline]
     fn remove(&mut self, ue: UeId) {
-        let (word, bit) = (ue.index() / 64, 1 << (ue.index() % 64));
-        let Some(word) = self.words.get_mut(word) else { return };
-        self.count -= u32::from(*word & bit != 0);
-        *word &= !bit;
+        if let Ok(at) = self.0.binary_search(&ue) {
+            self.0.remove(at);
+        }
     }
 
     #[inline]
     fn is_empty(&self) -> bool {
-        self.count == 0
+        self.0.is_empty()
     }
 
     #[inline]
     fn list(&self, into: &mut Vec<UeId>) {
-        for (index, &word) in self.words.iter().enumerate() {
-            let mut rest = word;
-            while rest != 0 {
-                into.push(UeId((index * 64) as u16 + rest.trailing_zeros() as u16));
-                rest &= rest - 1;
-            }
-        }
+        into.extend_from_slice(&self.0);
     }
 }
 
