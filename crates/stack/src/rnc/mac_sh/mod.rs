@@ -21,6 +21,8 @@ mod round_robin;
 mod service_credit;
 mod timeout;
 
+use std::sync::Arc;
+
 use umts_units::Time;
 
 pub use self::availability::{Radio, Reason};
@@ -94,7 +96,8 @@ pub struct Refusal {
 /// The DSCH of a cell.
 #[derive(Debug)]
 pub struct MacSh {
-    config: MacShConfig,
+    /// The DSCHs of all cells share it, and so the lines of the cache that hold its formats.
+    config: Arc<MacShConfig>,
     codes: CodeShare,
     /// By phase, where users belong to one.
     turns: [RoundRobin; 2],
@@ -152,7 +155,8 @@ impl Asks {
 
 impl MacSh {
     /// A DSCH on which nobody was served yet.
-    pub fn new(config: MacShConfig) -> Self {
+    pub fn new(config: impl Into<Arc<MacShConfig>>) -> Self {
+        let config = config.into();
         let (codes, keeps) = (CodeShare::new(config.branch), proportional_fair::keeps(&config));
         let (order, grants, refusals) = (Vec::new(), Vec::new(), Vec::new());
         let (users, turns) = (Credits::default(), Default::default());

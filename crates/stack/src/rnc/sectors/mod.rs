@@ -227,10 +227,11 @@ impl Sectors {
             names: (group as u64 + 1) << 32,
             draws: streams.addressed(&format!("calls{group}/blocks")),
         };
+        let dsch = Arc::new(config.dsch.clone());
         Sectors {
             users: Users::new(&environment, mobilities, turns(MEASURED_EACH) as usize),
             talks: config.calls.iter().enumerate().map(talk).collect(),
-            cells: (0..count).map(|_| Sector::new(config)).collect(),
+            cells: (0..count).map(|_| Sector::new(&dsch, config.power.common)).collect(),
             powers: vec![config.power.common; count],
             before: vec![config.power.common; count],
             power: config.power,
@@ -274,15 +275,15 @@ impl Sectors {
 }
 
 impl Sector {
-    fn new(config: &SectorsConfig) -> Self {
+    fn new(dsch: &Arc<MacShConfig>, common: f64) -> Self {
         Sector {
-            mac: MacSh::new(config.dsch.clone()),
+            mac: MacSh::new(dsch.clone()),
             ready: Vec::new(),
             links: Vec::new(),
             granted: Vec::new(),
             half_way: HalfWay::default(),
             load: Load::default(),
-            sent: Sent { total: config.power.common, factor: 1.0 },
+            sent: Sent { total: common, factor: 1.0 },
             used: PowerUse::default(),
         }
     }
