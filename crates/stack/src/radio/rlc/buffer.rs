@@ -74,17 +74,18 @@ pub(super) struct Composed {
 
 /// SDUs not yet wholly segmented.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub(super) struct Buffer {
     queue: VecDeque<Sdu>,
-    /// Octets of the SDUs in the queue.
-    octets: u64,
+    /// How many SDUs may still be begun.
+    may_begin: u64,
     /// Octets of the first SDU that are already in PDUs, and the PDU in which it began.
     head_sent: u64,
     head_first: u64,
-    /// An SDU that filled its last PDU exactly: the next PDU tells its end.
-    untold_end: Option<(u64, Sdu)>,
-    /// How many SDUs may still be begun.
-    may_begin: u64,
+    /// An SDU that filled its last PDU exactly: the next PDU tells its end. There is seldom one.
+    untold_end: Option<Box<(u64, Sdu)>>,
+    /// Octets of the SDUs in the queue.
+    octets: u64,
 }
 
 impl Default for Buffer {
@@ -185,7 +186,8 @@ impl Buffer {
     /// Fills one PDU with number `count` and `room` octets for length indicators and data.
     pub fn compose(&mut self, cutting: &Cutting, count: u64, mut room: u16, set: &mut BlockSet) -> Composed {
         let li = cutting.length_indicator;
-        if let Some((first, sdu)) = self.untold_end.take() {
+        if let Some(untold) = self.untold_end.take() {
+            let (first, sdu) = *untold;
             room -= li;
             set.ends.push(SduEnd { first: Sn::of(first), sn: Sn::of(count), sdu });
         } else if self.marks_start(cutting) {
@@ -218,7 +220,7 @@ impl Buffer {
         if ends_inside || cutting.rule == LengthIndicators::Eurane {
             set.ends.push(SduEnd { first: Sn::of(self.head_first), sn: Sn::of(count), sdu });
         } else {
-            self.untold_end = Some((self.head_first, sdu));
+            self.untold_end = Some(Box::new((self.head_first, sdu)));
         }
         if ends_inside { room - cutting.length_indicator - left as u16 } else { 0 }
     }
@@ -257,7 +259,7 @@ impl Buffer {
         mut given_up: impl FnMut(Sdu),
     ) -> bool {
         let mut any = false;
-        if let Some((first, sdu)) = self.untold_end
+        if let Some((first, sdu)) = self.untold_end.as_deref().copied()
             && lost(first, &sdu)
         {
             self.untold_end = None;
@@ -297,15 +299,15 @@ impl Buffer {
 
     /// When the oldest SDU came.
     pub fn oldest(&self) -> Option<Time> {
-        let untold = self.untold_end.map(|(_, sdu)| sdu.entered);
+        let untold = self.untold_end.as_deref().map(|(_, sdu)| sdu.entered);
         untold.or_else(|| self.queue.front().map(|head| head.entered))
     }
 
     /// The SDUs that it holds, in order; of the first so many blocks are to be sent once more.
     pub fn waiting_sdus(&self, mut cut: Cut, mut again: u32, into: &mut Vec<WaitingSdu>) {
-        let untold = self.untold_end.map(|(_, sdu)| (sdu, 0));
+        let untold = self.untold_end.as_deref().map(|(_, sdu)| (sdu, 0));
         let sent = std::iter::once(self.head_sent).chain(std::iter::repeat(0));
-        let waits = self.queue.iter().zip(sent).map(|(sdu, sent)| (*sdu, sdu.size().0 - sent));
+        let waits = self.queue.iter().zip(sent).map(|(sdu, sent)| (sdu, sdu.size().0 - sent));
         for (sdu, octets) in untold.into_iter().chain(waits) {
             // The end that the next PDU tells takes that PDU, unless something else is in it.
             let tells = u32::from(octets == 0 && self.queue.is_empty());
@@ -321,7 +323,7 @@ impl Buffer {
 
     /// The PDU in which the first waiting SDU began, if it did.
     pub fn head_began_in(&self) -> Option<u64> {
-        if let Some((first, _)) = self.untold_end {
+        if let Some((first, _)) = self.untold_end.as_deref().copied() {
             return Some(first);
         }
         (self.head_sent > 0).then_some(self.head_first)

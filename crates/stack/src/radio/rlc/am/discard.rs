@@ -33,19 +33,21 @@ const N_LENGTH_MOST: u8 = 15;
 
 /// What was given up, and what the receiver was told of it.
 #[derive(Debug, Clone, Default)]
+#[repr(C)]
 pub(super) struct GivenUp {
-    /// Nothing below is sent any more, …
-    pub floor: u64,
-    /// … and of that PDU the first so many SDUs are not wanted.
+    /// The MRW under way is to be sent now.
+    pub mrw_due: bool,
+    /// Of PDU `floor` the first so many SDUs are not wanted.
     floor_ends: u8,
+    /// Nothing below is sent any more.
+    pub floor: u64,
     /// Of the sender's `ends` the first so many are given up. They stay until their PDU is acknowledged: a PDU that is
     /// sent again is what it was.
     pub ends: usize,
     /// The PDUs that end the SDUs given up since the MRW under way was made.
     unlisted: Vec<u64>,
-    /// The MRW under way; whether it is to be sent now.
+    /// The MRW under way.
     mrw: Option<Procedure>,
-    pub mrw_due: bool,
 }
 
 #[cfg(test)]

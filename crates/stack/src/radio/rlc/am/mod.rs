@@ -45,15 +45,19 @@ use crate::radio::phy::Lost;
 use crate::trace::{PduDrop, TraceEvent};
 
 /// One end of an acknowledged-mode bearer: it sends data in one direction and receives in the other.
+///
+/// In a network of many users it is not in the cache when something happens to it. So what is looked at each time stands together:
+/// the first fields with the beginning of the receiver, the end of the timers with the beginning of the sender.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct AmEntity {
     /// The entities of all UEs with the same bearer share it, and so the lines of the cache that hold it.
     config: Arc<AmConfig>,
-    sender: Sender,
-    receiver: Receiver,
-    timers: Timers,
     reset: Reset,
     suspended: bool,
+    receiver: Receiver,
+    timers: Timers,
+    sender: Sender,
 }
 
 /// The transmission buffer has no room for the SDU.

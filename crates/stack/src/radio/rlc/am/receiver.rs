@@ -16,35 +16,37 @@ use crate::radio::rlc::window::Flags;
 use crate::radio::rlc::{Mrw, MrwAck, Sdu, SduEnd, Sn};
 use crate::trace::{PduDrop, TraceEvent};
 
-/// The receiving side. `direction` is that of the data it receives.
+/// The receiving side. `direction` is that of the data it receives. What says whether a report is due and what a run in sequence
+/// needs comes first.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub(super) struct Receiver {
+    /// A report is wanted, but not before this instant (Timer_Status_Prohibit).
+    report_due: Option<Time>,
+    /// An MRW to be answered: its SN_MRW_LENGTH and N_LENGTH.
+    mrw: Option<(Sn, u8)>,
     ue: UeId,
     direction: Direction,
+    /// So many SDUs that end in PDU `given_up_below` were given up too, if it has not arrived.
+    given_up_ends: u8,
+    /// The window that every report grants.
+    pub(super) granted_window: Option<NonZeroU16>,
     /// VR(R): the next PDU in sequence.
     pub(super) vr_r: u64,
     /// VR(H): one above the highest PDU seen.
     pub(super) vr_h: u64,
-    /// What has arrived between VR(R) and VR(H).
-    pub(super) arrived: Flags,
     /// SDUs whose ends have arrived and are not below VR(R), in order, delivered or not.
     ends: VecDeque<KnownEnd>,
     /// PDUs below were given up by the sender.
     given_up_below: u64,
-    /// So many SDUs that end in that PDU were given up too, if it has not arrived.
-    given_up_ends: u8,
     delivered: VecDeque<Sdu>,
-    /// A report is wanted, but not before this instant (Timer_Status_Prohibit).
-    report_due: Option<Time>,
     prohibited_until: Time,
-    /// The first part of a report was sent; what is missing from here on is still to be told.
-    pub(super) report_from: Option<u64>,
+    /// What has arrived between VR(R) and VR(H).
+    pub(super) arrived: Flags,
     /// What the last report asked for lies below (EPC).
     asked_up_to: u64,
-    /// The window that every report grants.
-    pub(super) granted_window: Option<NonZeroU16>,
-    /// An MRW to be answered: its SN_MRW_LENGTH and N_LENGTH.
-    mrw: Option<(Sn, u8)>,
+    /// The first part of a report was sent; what is missing from here on is still to be told.
+    pub(super) report_from: Option<u64>,
     /// A report that was written before its TTI came (EURANE).
     pub(super) written: Option<WrittenReport>,
 }
@@ -109,10 +111,13 @@ impl Receiver {
             self.vr_r += count;
             self.vr_h = self.vr_r;
             self.show_in_sequence(cx, count);
-            for end in ends {
-                self.ends.push_back(KnownEnd::find(end, self.vr_r));
+            // Mostly no end is kept, and these need not be either.
+            if self.ends.is_empty() {
+                ends.iter().for_each(|end| self.deliver_end(cx, &KnownEnd::find(end, self.vr_r)));
+            } else {
+                self.ends.extend(ends.iter().map(|end| KnownEnd::find(end, self.vr_r)));
+                self.deliver(cx);
             }
-            self.deliver(cx);
         } else {
             self.take_out_of_sequence(cx, config, timers, first, count, ends);
         }
@@ -248,10 +253,16 @@ impl Receiver {
     fn deliver<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
         while self.ends.front().is_some_and(|end| end.sn < self.vr_r) {
             let end = self.ends.pop_front().expect("it was looked at");
-            // A peer that gives up the beginning of an SDU gives up its end too; of one that does not, the rest is no packet.
-            if !end.delivered && end.first >= self.given_up_below {
-                self.hand_up(cx, end.sdu);
-            }
+            self.deliver_end(cx, &end);
+        }
+    }
+
+    /// Hands up an SDU all of which lies below VR(R), if it did not go up before. A peer that gives up the beginning of an SDU gives
+    /// up its end too; of one that does not, the rest is no packet.
+    #[inline]
+    fn deliver_end<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, end: &KnownEnd) {
+        if !end.delivered && end.first >= self.given_up_below {
+            self.hand_up(cx, end.sdu);
         }
     }
 
