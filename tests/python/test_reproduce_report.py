@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import json
+from contextlib import closing
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -15,9 +16,10 @@ from matplotlib.container import ErrorbarContainer
 from PIL import Image
 from reproduce_synthetic import NOISE, Synthetic, claim, plan_in
 from umtslab.plot import Look
+from umtslab.reproduce.drawer import Drawer
 from umtslab.reproduce.expression import parse
 from umtslab.reproduce.figuredata import figure_data, with_change
-from umtslab.reproduce.figures import draw
+from umtslab.reproduce.figures import draw, picture_of
 from umtslab.reproduce.html import html
 from umtslab.reproduce.pictures import pictures
 from umtslab.reproduce.plan import Plan, Point, Samples
@@ -141,6 +143,19 @@ def test_a_mean_of_too_few_samples_is_not_shown(plan: Plan) -> None:
     data = figure_data(plan, plan.figures[0], results, [])
     assert {dot.x for line in data.lines for dot in line.dots} == {0.01, 0.1}
     assert "goodput_kbps at bler 0.5 (newreno): 50 samples a run, fewer than 60" in data.gaps
+
+
+@pytest.mark.parametrize("lives", [True, False])
+def test_a_process_beside_draws_the_same_octets(chapter: Chapter, lives: bool) -> None:
+    here = [replace(data, drawn=[]) for data in chapter.figures if data.is_drawn]
+    beside = [replace(data, drawn=[]) for data in here]
+    with closing(Drawer()) as drawer:
+        if not lives:
+            drawer._process.kill()
+        drawer.begin(beside)
+        drawer.finish()
+    assert [data.drawn for data in beside] == [[picture_of(data)] for data in here]
+    assert drawer._process.poll() is not None
 
 
 def test_everything_is_written(chapter: Chapter, tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import json as encoder
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from umtslab.cli.parser import Parser
     from umtslab.plot import Look
+    from umtslab.reproduce.drawer import Drawer
     from umtslab.reproduce.reproduction import Chapter
 
 _OUT = Path("results/reproductions")
@@ -118,24 +119,41 @@ def reproduce(
     root = find_data()
     parts = select(root / "reproductions", selections)
     before, began = _kept(out), time.monotonic()
-    with open_results(out / "store") as store, _progress(quiet=quiet or json) as progress:
-        chapters = run_again(
-            parts,
-            store=store,
-            data=root,
-            quick=quick,
-            budget=budget,
-            jobs=threads,
-            real_time=real_time,
-            changes=pairs,
-            progress=progress,
-        )
+    # Of one chapter nothing is simulated while its figures are drawn.
+    with _drawer(threads if sum(len(part.plans) for part in parts) > 1 else 1) as drawer:
+        with open_results(out / "store") as store, _progress(quiet=quiet or json) as progress:
+            chapters = run_again(
+                parts,
+                store=store,
+                data=root,
+                quick=quick,
+                budget=budget,
+                jobs=threads,
+                real_time=real_time,
+                changes=pairs,
+                progress=progress,
+                each=None if drawer is None else lambda chapter: drawer.begin(chapter.figures),
+            )
+        if drawer is not None:
+            drawer.finish()
     _write(chapters, out, look, as_json=json)
     if not quiet:
         made, seconds = _kept(out) - before, time.monotonic() - began
         of = sum(chapter.runs for chapter in chapters)
         print(f"{made} of {of} runs made now, by {threads} workers in {seconds:.0f} s", file=sys.stderr)
     return FAILED if totals(chapters)["fail"] else 0
+
+
+@contextmanager
+def _drawer(processors: int) -> Iterator[Drawer | None]:
+    """Who draws figures while others are simulated; none where one processor would do both."""
+    if processors == 1:
+        yield None
+        return
+    from umtslab.reproduce.drawer import Drawer
+
+    with closing(Drawer()) as drawer:
+        yield drawer
 
 
 def _write(chapters: list[Chapter], out: Path, look: Look, *, as_json: bool) -> None:

@@ -60,6 +60,7 @@ def reproduce(
     real_time: bool = False,
     changes: Sequence[tuple[str, str]] = (),
     progress: Progress | None = None,
+    each: Callable[[Chapter], None] | None = None,
 ) -> list[Chapter]:
     """Run the parts' experiments again, and score the claims about them.
 
@@ -84,6 +85,8 @@ def reproduce(
         those that are scored. They change no verdict; what it would be with them is told beside it.
     progress : callable, optional
         Called after each run.
+    each : callable, optional
+        Told the outcome of a plan before the next one is run.
 
     Returns
     -------
@@ -105,6 +108,8 @@ def reproduce(
             if changes:
                 check_changes(plan, wanted, data / "scenarios", changes)
             chapters.append(_chapter(part, plan, partial(run, plan), wanted, quick, changes, progress))
+            if each is not None:
+                each(chapters[-1])
         if uncovered := part.open_claims():
             scored = tuple(
                 not_yet(claim, "no plan runs this part of the document yet") for claim in uncovered
