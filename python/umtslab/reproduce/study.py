@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -116,13 +117,13 @@ def run_plan(
 
     more = [*([("measure.budget", "true")] if budget else []), *changes]
     tasks: dict[Key, list[Task]] = {}
-    drawn: dict[Key, list[Run]] = {}
+    draws: dict[Key, Callable[[], list[Run]]] = {}
     downloads: dict[Key, list[Download]] = {}
     for entry in wanted:
         if entry.is_emulated:
             downloads[key(entry.point)] = list(_downloads(plan, entry, scenarios, store))
         elif entry.draw is not None:
-            drawn[key(entry.point)] = list(_drawn(plan, entry, scenarios, more))
+            draws[key(entry.point)] = _draws(plan, entry, scenarios, more)
         else:
             tasks[key(entry.point)] = list(_tasks(plan, entry, scenarios, more))
     finished: dict[str, Run] = {}
@@ -132,13 +133,16 @@ def run_plan(
     if progress is not None:
         progress(0, total)
     emulated = emulate_missing(list(chain.from_iterable(downloads.values())), store)
-    for identity, run in chain(run_missing(ordered, store, jobs), emulated):
-        finished[identity] = run
-        if progress is not None:
-            progress(len(finished), total)
+    # Draws are long calls of the core: a thread makes them beside the runs.
+    with ThreadPoolExecutor(1) as thread:
+        drawn = {place: thread.submit(draw) for place, draw in draws.items()}
+        for identity, run in chain(run_missing(ordered, store, jobs), emulated):
+            finished[identity] = run
+            if progress is not None:
+                progress(len(finished), total)
     every: Mapping[Key, Sequence[Task | Download]] = {**tasks, **downloads}
     runs = {place: [finished[task.identity.key] for task in group] for place, group in every.items()}
-    runs.update(drawn)
+    runs.update((place, of_place.result()) for place, of_place in drawn.items())
     ends_s = {place: group[0].scenario.duration_s for place, group in every.items()}
     sets = [entry.point for entry in wanted if entry.is_set]
     return StudyResults([entry.point for entry in wanted], sets, runs, ends_s)
@@ -171,22 +175,27 @@ def check_changes(
         Scenario.load(scenarios / name, [*overrides, *changes])
 
 
-def _drawn(plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str, str]]) -> Iterator[Run]:
-    """Runs without a network: their metrics are the moments of what was drawn."""
+def _draws(
+    plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str, str]]
+) -> Callable[[], list[Run]]:
+    """What makes runs without a network: their metrics are the moments of what was drawn."""
     from umtslab.run import Identity, Run, code_version
     from umtslab.scenario import Scenario
 
-    assert wanted.draw is not None, "those alone are drawn"
+    draw = wanted.draw
+    assert draw is not None, "those alone are drawn"
     name, overrides = plan.scenario_of(wanted.point)
     scenario = Scenario.load(scenarios / name, [*overrides, *more])
-    number = wanted.draw.number
-    for run in range(wanted.runs):
-        if wanted.draw.what == "traffic":
-            metrics = scenario.draw_traffic(wanted.draw.flow, number, run=run)
+
+    def one(run: int) -> Run:
+        if draw.what == "traffic":
+            metrics = scenario.draw_traffic(draw.flow, draw.number, run=run)
         else:
-            metrics = scenario.draw_errors(number, run=run)
+            metrics = scenario.draw_errors(draw.number, run=run)
         identity = Identity(scenario.content_hash, code_version(), scenario.seed, run)
-        yield Run(scenario.name, identity, metrics, events=0, duration_s=0.0)
+        return Run(scenario.name, identity, metrics, events=0, duration_s=0.0)
+
+    return lambda: [one(run) for run in range(wanted.runs)]
 
 
 def _downloads(plan: Plan, wanted: Wanted, scenarios: Path, store: Store) -> Iterator[Download]:
