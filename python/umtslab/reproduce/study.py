@@ -134,15 +134,19 @@ def run_plan(
         progress(0, total)
     emulated = emulate_missing(list(chain.from_iterable(downloads.values())), store)
     # Draws are long calls of the core: a thread makes them beside the runs.
-    with ThreadPoolExecutor(1) as thread:
-        drawn = {place: thread.submit(draw) for place, draw in draws.items()}
+    thread = ThreadPoolExecutor(1)
+    try:
+        draws_of = {place: thread.submit(draw) for place, draw in draws.items()}
         for identity, run in chain(run_missing(ordered, store, jobs), emulated):
             finished[identity] = run
             if progress is not None:
                 progress(len(finished), total)
+        drawn = {place: made.result() for place, made in draws_of.items()}
+    finally:
+        thread.shutdown(cancel_futures=True)
     every: Mapping[Key, Sequence[Task | Download]] = {**tasks, **downloads}
     runs = {place: [finished[task.identity.key] for task in group] for place, group in every.items()}
-    runs.update((place, of_place.result()) for place, of_place in drawn.items())
+    runs.update(drawn)
     ends_s = {place: group[0].scenario.duration_s for place, group in every.items()}
     sets = [entry.point for entry in wanted if entry.is_set]
     return StudyResults([entry.point for entry in wanted], sets, runs, ends_s)
