@@ -47,6 +47,7 @@ __all__ = [
     "schema",
     "settle",
     "simulate",
+    "simulate_together",
     "states",
     "try_interception",
     "version",
