@@ -2,6 +2,7 @@
 
     python tools/readings.py baiocchi2002 --out results/readings
     python tools/readings.py rendon2004 --jobs 1
+    python tools/readings.py rendon2004 --of decision --of speed
 
 ``reproductions/PAPER/readings.toml`` lists the readings: each is what ``umts reproduce PAPER --quick --set
 KEY=VALUE`` tells, or another way to measure the same runs. The file may say how many runs there are and how
@@ -16,7 +17,7 @@ import argparse
 import fnmatch
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -45,8 +46,14 @@ def main() -> None:
     parser.add_argument("paper")
     parser.add_argument("--out", type=Path, default=Path("results/readings"), help="where the runs are kept")
     parser.add_argument("--jobs", type=int, default=2, help="workers")
+    parser.add_argument("--of", action="append", help="only the readings of this open point; may be repeated")
     words = parser.parse_args()
     listed = Listed.of(words.paper)
+    if unknown := set(words.of or []) - set(listed.open_points):
+        parser.error(
+            f"no reading is of {', '.join(sorted(unknown))}; there are: {', '.join(listed.open_points)}"
+        )
+    listed = listed.only(words.of or listed.open_points)
     outcomes = []
     print("| what is open | reading | verdicts that turn |\n|---|---|---|", flush=True)
     with open_store(words.out) as store:
@@ -91,6 +98,15 @@ class Listed:
         path = ROOT / "reproductions" / paper / "readings.toml"
         top = tomllib.loads(path.read_text(encoding="utf-8"))
         return cls(paper, top["reading"], top.get("runs", {}), top.get("group", []))
+
+    @property
+    def open_points(self) -> list[str]:
+        """What the readings are of, each once."""
+        return list(dict.fromkeys(str(reading["of"]) for reading in self.readings))
+
+    def only(self, points: Collection[str]) -> Listed:
+        """With the readings of these open points alone."""
+        return replace(self, readings=[reading for reading in self.readings if reading["of"] in points])
 
     # ── Running ─────────────────────────────────────────────────────────────────────────────────────────────
 
