@@ -2,8 +2,8 @@
 
 User and system time of each verb beside that of an interpreter that does nothing, in turn, the median of
 several: on a shared machine only what runs side by side can be compared. With `--against FOLDER`, a checkout
-of another version that is built, its commands run in turn with ours. Byte code is cached by a first round.
-Nothing here passes or fails.
+of another version that is built, its commands run in turn with ours. Byte code is cached by a first round, in
+a folder of its own, whatever the environment says of it. Nothing here passes or fails.
 """
 
 from __future__ import annotations
@@ -69,7 +69,8 @@ class Measured:
 
     def add(self, words: Sequence[str], place: Path, package: Path | None, status: int) -> None:
         """Run a command once more."""
-        environment = dict(os.environ)
+        environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(place / "byte-code")}
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         if package is not None:
             environment["PYTHONPATH"] = str(package)
         silent = subprocess.DEVNULL
