@@ -31,10 +31,14 @@ impl<'a> BitReader<'a> {
             return None;
         }
         let mut value = 0;
-        for _ in 0..width {
-            let bit = self.octets[self.at / 8] >> (7 - self.at % 8) & 1;
-            value = value << 1 | u32::from(bit);
-            self.at += 1;
+        let mut left = width;
+        while left > 0 {
+            let unread = 8 - (self.at % 8) as u32;
+            let now = left.min(unread);
+            let bits = u32::from(self.octets[self.at / 8]) >> (unread - now) & ((1 << now) - 1);
+            value = value << now | bits;
+            self.at += now as usize;
+            left -= now;
         }
         Some(value)
     }
@@ -60,14 +64,18 @@ impl<'a> BitWriter<'a> {
     /// If `value` has more bits: fields are checked where they are made.
     pub fn put(&mut self, value: u32, width: u32) -> &mut Self {
         assert!(u64::from(value) < 1 << width, "{value} has more than {width} bits");
-        for bit in (0..width).rev() {
+        let mut left = width;
+        while left > 0 {
             if self.free == 0 {
                 self.octets.push(0);
                 self.free = 8;
             }
-            self.free -= 1;
+            let now = left.min(self.free);
+            left -= now;
+            self.free -= now;
+            let bits = value >> left & ((1 << now) - 1);
             let last = self.octets.last_mut().expect("an octet was begun");
-            *last |= ((value >> bit & 1) as u8) << self.free;
+            *last |= (bits as u8) << self.free;
         }
         self
     }
