@@ -7,7 +7,6 @@ and a report of it. Nothing here passes or fails. Usage: campaigns.py [RUNS]
 
 from __future__ import annotations
 
-import os
 import resource
 import subprocess
 import sys
@@ -15,8 +14,10 @@ import tempfile
 from pathlib import Path
 
 import figures
+from environment import with_byte_code
 
 ROOT = Path(__file__).resolve().parents[1]
+SCENARIO = ROOT / "scenarios" / "ftp-on-fach.toml"
 RUNS = 2_000
 POINTS = 20
 RUN_MS = 20.0
@@ -37,7 +38,7 @@ duration = "5 s"
 
 def cpu_s(*words: str | Path, place: Path) -> float:
     """User and system time of a command."""
-    environment = {**os.environ, "PYTHONPATH": str(ROOT / "python")}
+    environment = with_byte_code(place / "byte-code", ROOT / "python")
     before = _children_s()
     subprocess.run(
         [sys.executable, *words],
@@ -66,21 +67,29 @@ for value in range(1, {points} + 1):
 """The same runs, and nothing kept of them."""
 
 
+def measure(place: Path, name: str, runs: int) -> tuple[float, float, float, float, float]:
+    """CPU time of the runs alone, the campaign of them, the same again, a figure and a report of it."""
+    values = ", ".join(map(str, range(1, POINTS + 1)))
+    content = CAMPAIGN.format(scenario=SCENARIO, runs=runs // POINTS, values=values)
+    (place / f"{name}.toml").write_text(content)
+    umts = ("-m", "umtslab")
+    sweep = (*umts, "sweep", f"{name}.toml", "--jobs", "1", "--quiet")
+    return (
+        cpu_s("-c", ALONE.format(scenario=SCENARIO, points=POINTS, runs=runs), place=place),
+        cpu_s(*sweep, place=place),
+        cpu_s(*sweep, place=place),
+        cpu_s(*umts, "plot", name, "goodput_kbps", "-o", "figure.svg", place=place),
+        cpu_s(*umts, "report", name, place=place),
+    )
+
+
 def main() -> int:
     """Measure and print."""
     runs = int(sys.argv[1]) if len(sys.argv) > 1 else RUNS
-    scenario = ROOT / "scenarios" / "ftp-on-fach.toml"
-    umts = ("-m", "umtslab")
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
-        values = ", ".join(map(str, range(1, POINTS + 1)))
-        content = CAMPAIGN.format(scenario=scenario, runs=runs // POINTS, values=values)
-        (place / "many.toml").write_text(content)
-        alone = cpu_s("-c", ALONE.format(scenario=scenario, points=POINTS, runs=runs), place=place)
-        whole = cpu_s(*umts, "sweep", "many.toml", "--jobs", "1", "--quiet", place=place)
-        again = cpu_s(*umts, "sweep", "many.toml", "--jobs", "1", "--quiet", place=place)
-        plot = cpu_s(*umts, "plot", "many", "goodput_kbps", "-o", "figure.svg", place=place)
-        report = cpu_s(*umts, "report", "many", place=place)
+        measure(place, "few", POINTS)  # writes the byte code
+        alone, whole, again, plot, report = measure(place, "many", runs)
     share = (whole - alone) / runs * 1000 / RUN_MS
     rows = (
         (f"scheduling and storing, of a run of {RUN_MS:.0f} ms", f"{share:.1%}", "10%"),

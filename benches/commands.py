@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import figures
+from environment import with_byte_code
 
 ROOT = Path(__file__).resolve().parents[1]
 FTP = str(ROOT / "scenarios" / "ftp-on-fach.toml")
@@ -69,10 +70,7 @@ class Measured:
 
     def add(self, words: Sequence[str], place: Path, package: Path | None, status: int) -> None:
         """Run a command once more."""
-        environment = {**os.environ, "PYTHONPYCACHEPREFIX": str(place / "byte-code")}
-        environment.pop("PYTHONDONTWRITEBYTECODE", None)
-        if package is not None:
-            environment["PYTHONPATH"] = str(package)
+        environment = with_byte_code(place / "byte-code", package)
         silent = subprocess.DEVNULL
         child = subprocess.Popen(words, cwd=place, env=environment, stdout=silent, stderr=silent)
         _, ended, used = os.wait4(child.pid, 0)
@@ -89,7 +87,7 @@ class Measured:
 def prepare(place: Path, package: Path) -> None:
     """A capture of about 1.4 MB, and a campaign that was run."""
     umts = [sys.executable, "-m", "umtslab"]
-    environment = {**os.environ, "PYTHONPATH": str(package)}
+    environment = with_byte_code(place / "byte-code", package)
     for words in (
         ("run", FTP, "--pcap", "--duration", "1450 s", "--out", "recorded"),
         ("sweep", *POINTS, "--out", "swept"),

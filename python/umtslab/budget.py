@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
 _TOTAL = "total"
 
+TRANSFERS_TOTAL = "transfer_budget_total_s"
+"""The metric that tells for how long transfers were open that a proxy splits."""
+
 
 class MissingBudget(LookupError):
     """A time budget was asked for that the run did not record."""
@@ -29,6 +32,19 @@ def causes() -> tuple[str, ...]:
 def seconds(cause: str) -> str:
     """Name of the metric that tells the seconds of a cause."""
     return f"budget_{cause}_s"
+
+
+@lru_cache(maxsize=1)
+def transfer_parts() -> tuple[tuple[str, str], ...]:
+    """The parts of that time, metric and words: those in the proxy, then those of each leg, by precedence."""
+    from umtslab.metrics import definitions
+
+    found = {entry["name"]: entry["label"] for entry in definitions() if entry["scope"] == "transfers"}
+    return tuple(
+        (name, label.removeprefix("Transfers").lstrip(":, "))
+        for name, label in found.items()
+        if name != TRANSFERS_TOTAL
+    )
 
 
 def has_budget(names: Mapping[str, object]) -> bool:

@@ -10,7 +10,7 @@ from umtslab.numbers import estimate, number
 
 
 def budget_table(summaries: Mapping[str, Summary]) -> Table:
-    """What the time of all connections was spent on; causes that took none are left out."""
+    """What the time of all connections was spent on, of both sides of a proxy; what took none is left out."""
     from umtslab.budget import causes, seconds
 
     most = max((summary.n for summary in summaries.values()), default=0)
@@ -26,6 +26,23 @@ def budget_table(summaries: Mapping[str, Summary]) -> Table:
             *((mean, width) if most > 1 else (number(time.mean),)),
             "100" if share is None else number(share.mean, 3),
         )
+    return table
+
+
+def transfers_table(summaries: Mapping[str, Summary]) -> Table | None:
+    """What transfers that a proxy splits waited for, in it and on both legs; none if there were none."""
+    from umtslab.budget import TRANSFERS_TOTAL, transfer_parts
+
+    total = summaries.get(TRANSFERS_TOTAL)
+    if total is None or not total.mean:
+        return None
+    table = Table("time budget of transfers", ">s", *([">± 95 %"] if total.n > 1 else []), ">%")
+    for name, words in (*transfer_parts(), (TRANSFERS_TOTAL, "total")):
+        time = summaries[name]
+        if time.mean:
+            mean, width = estimate(time.mean, time.ci95)
+            spent = (mean, width) if total.n > 1 else (number(time.mean),)
+            table.add_row(words, *spent, number(100 * time.mean / total.mean, 3))
     return table
 
 

@@ -86,3 +86,14 @@ def test_a_campaign_adds_the_budgets_of_its_runs_up(umts: Umts, tmp_path: Path) 
     recovery = [point["summary"]["budget_rlc_recovery_pct"]["mean"] for point in told["points"]]
     assert recovery[0] < recovery[1]
     assert "time budget of all runs" in umts("sweep", "budgets.toml", "--quiet").stdout
+
+
+def test_what_split_transfers_waited_for_is_a_table_that_adds_up(umts: Umts) -> None:
+    words = ("run", FTP.with_name("split-download.toml"), "--budget", "--quiet")
+    of_transfers = umts(*words).stdout.partition("time budget of transfers")[2].partition("\n\n")[0]
+    rows = [line.rsplit(maxsplit=2) for line in of_transfers.splitlines()[1:]]
+    times = {what.strip(): float(time) for what, time, _ in rows}
+    total = times.pop("total")
+    assert sum(times.values()) == pytest.approx(total, rel=0.01)
+    assert {what.partition(":")[0] for what in times} >= {"server leg", "radio leg"}
+    assert "of transfers" not in umts(*words, "--set", "pep.mode=pass").stdout

@@ -18,7 +18,7 @@ from umtslab.campaign.record import Cell, Record
 from umtslab.plot import draw_waterfall
 from umtslab.plot.budget import draw_budget, per_connection
 from umtslab.plot.campaign import draw_campaign
-from umtslab.plot.causes import LOOKS
+from umtslab.plot.causes import IN_PROXY, LOOKS
 from umtslab.plot.run_budget import draw_run_budget
 from umtslab.reproduce.pictures import pictures
 from umtslab.run import MissingSeries, Run
@@ -41,7 +41,8 @@ def campaign(*cells: Cell) -> Record:
 
 def test_every_cause_has_a_look_of_its_own() -> None:
     assert tuple(LOOKS) == causes()
-    assert len(set(LOOKS.values())) == len(LOOKS)
+    looks = [*LOOKS.values(), *IN_PROXY.values()]
+    assert len(set(looks)) == len(looks)
 
 
 def test_bars_are_the_mean_time_of_a_connection(budgeted: Run) -> None:
@@ -263,3 +264,23 @@ def test_of_an_emulation_the_budget_of_all_connections_is_drawn(
     times = [budgeted.metrics[seconds(cause)] or 0.0 for cause in causes()]
     width = sum(bar.get_bbox().width for bar in panel.patches if isinstance(bar, Rectangle))
     assert width == pytest.approx(sum(times) / whole.height)
+
+
+def test_a_split_transfer_has_a_bar_of_its_own_and_connections_tell_their_leg() -> None:
+    changes = {"measure.budget": "true", "link.0.loss": "0", "pep.buffer": "8 kB", "flow.0.size": "300 kB"}
+    (run,) = simulate(Scenario.load(FTP.with_name("split-download.toml"), changes))
+    figure = draw_run_budget(run)
+    assert overhanging(figure) == []
+    means, each = figure.axes
+    names = [[tick.get_text() for tick in axes.get_yticklabels()] for axes in (means, each)]
+    assert names[0] == ["1 transfer", "server: 1", "radio: 1"]
+    assert sorted(names[1]) == ["connection 0, server", "connection 1, radio"]
+    bars = [bar for bar in means.patches if isinstance(bar, Rectangle) and round(bar.get_y() + 0.375) == 0]
+    assert sum(bar.get_width() for bar in bars) == pytest.approx(run.metrics["transfer_budget_total_s"])
+    assert run.metrics["transfer_budget_pep_queue_s"]
+    legend = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "waits in the proxy" in legend
+    longest = max(
+        bar.get_bbox().x1 for axes in figure.axes for bar in axes.patches if isinstance(bar, Rectangle)
+    )
+    assert means.get_xlim()[1] > longest

@@ -98,13 +98,17 @@ def _print_budgets(run: Run) -> None:
         return
     from umtslab.analyse.statistics import summarise_metrics
     from umtslab.columns import heading, show
-    from umtslab.terminal import budget_table
+    from umtslab.terminal import budget_table, transfers_table
 
     for whose, metrics in (("programs", run.metrics), ("simulated users", simulated_budget(run))):
         if metrics:
             print(file=sys.stderr)
             heading(whose, sys.stderr)
-            show(budget_table(summarise_metrics([metrics])), sys.stderr)
+            summaries = summarise_metrics([metrics])
+            show(budget_table(summaries), sys.stderr)
+            if (transfers := transfers_table(summaries)) is not None:
+                print(file=sys.stderr)
+                show(transfers, sys.stderr)
 
 
 def simulated_budget(run: Run) -> dict[str, float | None]:

@@ -41,6 +41,12 @@ LOOKS = {
 """Colour and hatch of each cause, from Okabe and Ito's palette."""
 
 
+IN_PROXY = {"pep_queue": ("#332288", ""), "pep_setup": ("#332288", "////")}
+"""The same of what is no cause of one connection, but of a transfer that a proxy splits."""
+
+_IN_PROXY_WORDS = {"pep_queue": "waits in the proxy", "pep_setup": "set-up by the proxy"}
+
+
 def look_of(what: str, looks: Mapping[str, tuple[str, str]] = LOOKS) -> dict[str, Any]:
     """What matplotlib calls it."""
     colour, hatch = looks[what]
@@ -49,7 +55,7 @@ def look_of(what: str, looks: Mapping[str, tuple[str, str]] = LOOKS) -> dict[str
 
 def words(cause: str) -> str:
     """The cause as a legend has it."""
-    return metric_label(seconds(cause)).removeprefix("Time budget: ")
+    return _IN_PROXY_WORDS.get(cause) or metric_label(seconds(cause)).removeprefix("Time budget: ")
 
 
 def legend(figure: Figure, causes: Iterable[str], *, title: str = "") -> None:
@@ -57,6 +63,5 @@ def legend(figure: Figure, causes: Iterable[str], *, title: str = "") -> None:
     from matplotlib.patches import Patch
 
     shown = list(causes)[::-1]
-    put_legend(
-        figure, [Patch(**look_of(cause)) for cause in shown], [words(cause) for cause in shown], title=title
-    )
+    patches = [Patch(**look_of(cause, {**LOOKS, **IN_PROXY})) for cause in shown]
+    put_legend(figure, patches, [words(cause) for cause in shown], title=title)

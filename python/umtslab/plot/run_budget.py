@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from umtslab.budget import MissingBudget, causes, has_budget, seconds
-from umtslab.plot.causes import legend, look_of
+from umtslab.budget import TRANSFERS_TOTAL, MissingBudget, causes, has_budget, seconds
+from umtslab.plot.causes import IN_PROXY, LOOKS, legend, look_of
 from umtslab.plot.look import HOUSE, Look, canvas, dress, printable
 from umtslab.plot.tables import WHOLE, View, under_study
 from umtslab.run import Run
@@ -23,9 +23,13 @@ MOST_UES = 20
 
 _ROW_IN = 0.24
 
+_LOOKS = {**LOOKS, **IN_PROXY}
+
 
 def draw_run_budget(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
     """Draw a run's time budget as bars: the mean of all connections, the slowest ten, the mean of each user.
+
+    With a proxy: the mean of the transfers that it splits, and of connections on each of its sides.
 
     Parameters
     ----------
@@ -63,7 +67,7 @@ def draw_run_budget(run: Run, view: View = WHOLE, look: Look = HOUSE) -> Figure:
             axes.set_ylabel(title, rotation=0, ha="right", va="center")
         panels[0].set_title(run.heading, loc="left")
         panels[-1].set_xlabel("time of a connection (s)")
-        panels[-1].set_xlim(left=0)
+        panels[-1].set_xlim(0, 1.05 * max(sum(parts.values()) for _, bars in groups for _, parts in bars))
         legend(figure, _seen(groups)[::-1])
         return dress(figure, look)
 
@@ -91,7 +95,7 @@ def _groups(run: Run, connections: pl.DataFrame, view: View) -> list[tuple[str, 
             )
         ]
     longest = connections.sort("budget_total_s", descending=True, maintain_order=True)
-    groups = [("mean", [(f"all {count}", _mean(connections))])]
+    groups = [("mean", [*_transfers(run), *_of_legs(connections)])]
     if count > 1:
         shown, title = longest.head(MOST_CONNECTIONS), "slowest" if count > MOST_CONNECTIONS else "each"
         if view.chooses:
@@ -99,9 +103,7 @@ def _groups(run: Run, connections: pl.DataFrame, view: View) -> list[tuple[str, 
                 longest.filter(pl.col("connection").is_in(sorted(under_study(run, view)[0]))),
                 "chosen",
             )
-        named = [
-            (f"connection {row['connection']}", _mean(shown[[at]])) for at, row in enumerate(shown.to_dicts())
-        ]
+        named = [(_name(row), _mean(shown[[at]])) for at, row in enumerate(shown.to_dicts())]
         groups.append((title, named))
     users = connections.partition_by("ue", maintain_order=True)
     if len(users) > 1:
@@ -111,6 +113,37 @@ def _groups(run: Run, connections: pl.DataFrame, view: View) -> list[tuple[str, 
     return groups
 
 
+def _transfers(run: Run) -> list[_Bar]:
+    """The mean of all transfers that a proxy split, causes of both legs together; none if there were none."""
+    if not run.metrics.get(TRANSFERS_TOTAL):
+        return []
+    count = run.metrics["pep_transfers"] or 1.0
+
+    def spent(metric: str) -> float:
+        return (run.metrics[metric] or 0.0) / count
+
+    legs = {
+        cause: spent(f"transfer_budget_server_{cause}_s") + spent(f"transfer_budget_radio_{cause}_s")
+        for cause in causes()
+    }
+    proxy = {what: spent(f"transfer_budget_{what}_s") for what in IN_PROXY}
+    return [(f"{count:.0f} transfer{'' if count == 1 else 's'}", {**legs, **proxy})]
+
+
+def _of_legs(connections: pl.DataFrame) -> list[_Bar]:
+    """The mean of all connections, or of those of each side of a proxy and of those that it lets pass."""
+    if "leg" not in connections.columns:
+        return [(f"all {connections.height}", _mean(connections))]
+    parts = connections.partition_by("leg", maintain_order=True, as_dict=True)
+    return [(f"{leg or 'passed'}: {rows.height}", _mean(rows)) for (leg,), rows in parts.items()]
+
+
+def _name(row: dict[str, object]) -> str:
+    """What a connection is called."""
+    leg = row.get("leg")
+    return f"connection {row['connection']}" + (f", {leg}" if leg else "")
+
+
 def _mean(rows: pl.DataFrame) -> dict[str, float]:
     return {cause: float(str(rows[seconds(cause)].mean() or 0.0)) for cause in causes()}
 
@@ -118,16 +151,20 @@ def _mean(rows: pl.DataFrame) -> dict[str, float]:
 def _seen(groups: list[tuple[str, list[_Bar]]]) -> list[str]:
     """Causes that can be seen in some bar, in their order."""
     bars = [parts for _, bars in groups for _, parts in bars]
-    return [cause for cause in causes() if any(parts[cause] > 0.001 * sum(parts.values()) for parts in bars)]
+    return [
+        cause
+        for cause in _LOOKS
+        if any(parts.get(cause, 0.0) > 0.001 * sum(parts.values()) for parts in bars)
+    ]
 
 
 def _bars(axes: Axes, bars: list[_Bar]) -> None:
     places = list(range(len(bars)))
     lefts = [0.0] * len(bars)
-    for cause in causes():
-        widths = [parts[cause] for _, parts in bars]
+    for cause in _LOOKS:
+        widths = [parts.get(cause, 0.0) for _, parts in bars]
         if any(widths):
-            axes.barh(places, widths, 0.75, left=lefts, **look_of(cause))
+            axes.barh(places, widths, 0.75, left=lefts, **look_of(cause, _LOOKS))
         lefts = [left + width for left, width in zip(lefts, widths, strict=True)]
     axes.set_yticks(places, [name for name, _ in bars])
     axes.set_ylim(len(bars) - 0.4, -0.6)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.numbering import unwrapped
-from umtslab.plot.causes import LOOKS, look_of, words
+from umtslab.plot.causes import IN_PROXY, LOOKS, look_of, words
 from umtslab.plot.look import canvas, scale
 from umtslab.plot.style import legend_of
 
@@ -33,11 +33,6 @@ _STATES = {
 }
 
 _NEW, _AGAIN, _ACK = "#0072B2", "#D55E00", "#009E73"
-
-_IN_PROXY = {"pep_queue": ("#332288", ""), "pep_setup": ("#332288", "////")}
-"""Looks of what is no cause of one connection."""
-
-_IN_PROXY_WORDS = {"pep_queue": "waits in the proxy", "pep_setup": "set-up by the proxy"}
 
 _PLACES = {
     "air": ("lost on the air", "x", "#000000"),
@@ -113,7 +108,7 @@ def figure(
     of_pdus.set_ylabel("RLC PDU (number)")
     if len(rrc):
         _strip(panels[-2], rrc.select("time_s", "end_s", "what"), "RRC", _STATES)
-    _strip(panels[-1], causes, "cause", {**LOOKS, **_IN_PROXY})
+    _strip(panels[-1], causes, "cause", {**LOOKS, **IN_PROXY})
     panels[-1].set_xlabel("time (s)")
     panels[0].set_xlim(float(str(begin)), float(str(end)))
     if title:
@@ -227,7 +222,7 @@ def _strip(axes: Axes, spans: pl.DataFrame, name: str, looks: Mapping[str, tuple
     for what in (known for known in looks if known in groups):
         rows = groups[what]
         bars = [(begin, end - begin) for begin, end in rows.select("time_s", "end_s").rows() if end > begin]
-        text = f"RRC: {what}" if name == "RRC" else _IN_PROXY_WORDS.get(what) or words(what)
+        text = f"RRC: {what}" if name == "RRC" else words(what)
         axes.broken_barh(bars, (0.0, 1.0), label=text, **look_of(what, looks))
     axes.set_ylim(0, 1)
     axes.set_yticks([])
