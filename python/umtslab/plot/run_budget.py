@@ -83,17 +83,8 @@ def _groups(run: Run, connections: pl.DataFrame, view: View) -> list[tuple[str, 
     count = connections.height
     if not has_budget(dict.fromkeys(connections.columns)):
         # Of an emulation: what programs wait for is known of all their connections together.
-        return [
-            (
-                "mean",
-                [
-                    (
-                        f"all {count}",
-                        {cause: (run.metrics[seconds(cause)] or 0.0) / count for cause in causes()},
-                    )
-                ],
-            )
-        ]
+        mean = {cause: (run.metrics[seconds(cause)] or 0.0) / count for cause in causes()}
+        return [("mean", [*_transfers(run), (f"all {count}", mean)])]
     longest = connections.sort("budget_total_s", descending=True, maintain_order=True)
     groups = [("mean", [*_transfers(run), *_of_legs(connections)])]
     if count > 1:
@@ -115,9 +106,9 @@ def _groups(run: Run, connections: pl.DataFrame, view: View) -> list[tuple[str, 
 
 def _transfers(run: Run) -> list[_Bar]:
     """The mean of all transfers that a proxy split, causes of both legs together; none if there were none."""
-    if not run.metrics.get(TRANSFERS_TOTAL):
+    count = run.metrics.get("pep_transfers")
+    if not count or not run.metrics.get(TRANSFERS_TOTAL):
         return []
-    count = run.metrics["pep_transfers"] or 1.0
 
     def spent(metric: str) -> float:
         return (run.metrics[metric] or 0.0) / count
