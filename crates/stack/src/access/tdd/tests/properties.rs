@@ -7,8 +7,12 @@ use super::*;
 use crate::radio::phy::Curve;
 use crate::radio::phy::tdd::{Interferers, TddRadioConfig};
 
-/// The most frames that somebody waits for capacity in the cells below.
+/// The most frames that somebody waits for capacity in the cells below, behind those who stand before him once.
 const LONGEST_WAIT: u64 = 3_000;
+
+/// Frames of a turn of one SDU where most blocks are lost and RLC polls again and again. Orders that look at what waits give a
+/// user as many turns as he has SDUs before another one has his first.
+const LONG_TURN: u64 = 100;
 
 /// Frames of a case; all cases together have a million.
 const FRAMES: u64 = 20_000;
@@ -91,8 +95,11 @@ fn cell() -> impl Strategy<Value = TddConfig> {
     })
 }
 
-/// The longest time from a need for capacity to its grant or its end.
-fn longest_wait(trace: &[(Time, TraceEvent)]) -> Duration {
+/// The longest time from a need for capacity to its grant or its end, less the turns of SDUs that the order puts before it.
+fn longest_wait(
+    trace: &[(Time, TraceEvent)],
+    ahead: impl Fn(UeId, Direction, Time, Time) -> u64,
+) -> Duration {
     let mut since = std::collections::BTreeMap::new();
     let mut longest = Duration::ZERO;
     for &(at, event) in trace {
@@ -103,7 +110,8 @@ fn longest_wait(trace: &[(Time, TraceEvent)]) -> Duration {
             TraceEvent::CapacityGranted { ue, direction, .. }
             | TraceEvent::CapacityWithdrawn { ue, direction } => {
                 let since = since.remove(&(ue, direction)).expect("it was needed");
-                longest = longest.max(at - since);
+                let turns = FRAME * (LONG_TURN * ahead(ue, direction, since, at));
+                longest = longest.max((at - since).max(turns) - turns);
             }
             _ => {}
         }
@@ -122,20 +130,34 @@ proptest! {
         max_dat in prop_oneof![Just(None), Just(Some(1)), Just(Some(17))],
         seed in any::<u64>(),
     ) {
+        let GrantConfig { order, refused, .. } = cell.grant;
         let mut bench = Bench::new(cell, AmConfig { max_dat, ..rlc() }, 12, seed);
         let mut sent = [Vec::new(), Vec::new()];
+        let mut came = Vec::new();
         let (mut frame, mut id) = (0, 0);
         for Arrival { after, ue, direction, octets, count } in arrivals {
             frame += after;
             for _ in 0..count {
-                bench.sends(frame * 10 + 3, ue, direction, id, octets);
+                let at = frame * 10 + 3;
+                bench.sends(at, ue, direction, id, octets);
                 sent[direction.index()].push((UeId(ue), id));
+                came.push((UeId(ue), direction, Time::ZERO + Duration::from_millis(at)));
                 id += 1;
             }
         }
         bench.frames(frame + FRAMES);
         prop_assert_eq!(bench.held(), 0, "nothing is held when users stop");
-        let wait = longest_wait(&bench.trace);
+        let others = |ue: UeId, of: Direction, until: Time| {
+            came.iter().filter(|&&(whose, direction, at)| (whose, direction) != (ue, of) && at <= until).count() as u64
+        };
+        let ahead = |ue: UeId, of: Direction, since: Time, until: Time| match order {
+            // Who backs off stands in no order: he comes when nobody else holds or waits for what he needs.
+            _ if of == Direction::Uplink && refused == Refused::BackOff => others(ue, of, until),
+            GrantOrder::FirstCome | GrantOrder::RoundRobin => 0,
+            GrantOrder::OldestFirst => others(ue, of, since),
+            GrantOrder::LargestBacklog => others(ue, of, until),
+        };
+        let wait = longest_wait(&bench.trace, ahead);
         prop_assert!(wait <= FRAME * LONGEST_WAIT, "somebody waited {}", wait);
         let given_up = |ue: UeId, of: Direction, id: u64| bench.trace.iter().any(|(_, event)| matches!(
             event, TraceEvent::SduDiscarded { ue: whose, direction, sdu, .. }
