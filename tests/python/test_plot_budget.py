@@ -284,3 +284,20 @@ def test_a_split_transfer_has_a_bar_of_its_own_and_connections_tell_their_leg() 
         bar.get_bbox().x1 for axes in figure.axes for bar in axes.patches if isinstance(bar, Rectangle)
     )
     assert means.get_xlim()[1] > longest
+
+
+def test_connections_that_the_proxy_lets_pass_have_a_mean_of_their_own(tmp_path: Path) -> None:
+    text = FTP.with_name("split-download.toml").read_text(encoding="utf-8")
+    more = '[[flow]]\nue = "user"\ntraffic = "file"\nsize = "50 kB"\nport = 80\n'
+    file = tmp_path / "both.toml"
+    file.write_text(f"{text}\n{more}", encoding="utf-8")
+    (run,) = simulate(Scenario.load(file, {"measure.budget": "true", "pep.ports": "[80]"}))
+    means, each = draw_run_budget(run).axes
+    assert [tick.get_text() for tick in means.get_yticklabels()] == [
+        "1 transfer",
+        "passed: 1",
+        "server: 1",
+        "radio: 1",
+    ]
+    names = {tick.get_text().partition(",")[2].strip() for tick in each.get_yticklabels()}
+    assert names == {"", "server", "radio"}

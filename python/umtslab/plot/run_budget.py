@@ -23,6 +23,9 @@ MOST_UES = 20
 
 _ROW_IN = 0.24
 
+_WHOLE = "whole"
+"""The leg of a connection that no proxy splits."""
+
 _LOOKS = {**LOOKS, **IN_PROXY}
 
 
@@ -123,16 +126,20 @@ def _transfers(run: Run) -> list[_Bar]:
 
 def _of_legs(connections: pl.DataFrame) -> list[_Bar]:
     """The mean of all connections, or of those of each side of a proxy and of those that it lets pass."""
-    if "leg" not in connections.columns:
+    # Runs that were stored before there were proxies have no such column.
+    if "leg" not in connections.columns or set(connections["leg"]) == {_WHOLE}:
         return [(f"all {connections.height}", _mean(connections))]
     parts = connections.partition_by("leg", maintain_order=True, as_dict=True)
-    return [(f"{leg or 'passed'}: {rows.height}", _mean(rows)) for (leg,), rows in parts.items()]
+    return [
+        (f"{'passed' if leg == _WHOLE else leg}: {rows.height}", _mean(rows))
+        for (leg,), rows in parts.items()
+    ]
 
 
 def _name(row: dict[str, object]) -> str:
     """What a connection is called."""
-    leg = row.get("leg")
-    return f"connection {row['connection']}" + (f", {leg}" if leg else "")
+    leg = row.get("leg", _WHOLE)
+    return f"connection {row['connection']}" + (f", {leg}" if leg != _WHOLE else "")
 
 
 def _mean(rows: pl.DataFrame) -> dict[str, float]:
