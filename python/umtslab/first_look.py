@@ -6,7 +6,7 @@ the same rows are chosen for a run, a campaign, a comparison, and an emulation o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
 from umtslab.metrics import UPLINK, scopes
@@ -148,11 +148,12 @@ ROWS = (
 _OF = {row.name: row.of for row in ROWS}
 
 
-def first_look(*results: Means) -> list[str]:
-    """The metrics to show first, of one result or of several together: what any of them has."""
+def first_look(*results: Means, among: Collection[str] | None = None) -> list[str]:
+    """The metrics to show first, of one result or of several together: what any has, `among` these alone."""
     return [
         row.name
         for row in ROWS
+        if among is None or row.name in among
         if any(means.get(row.name) is not None and row.shown(means) for means in results)
     ]
 

@@ -132,3 +132,11 @@ def test_equal_runs_have_an_interval_of_nothing(umts: Umts) -> None:
     words = ("run", FTP, "--duration", "60 s", "--precision", "5%", "--set", "radio.bler=0")
     rows = {line.split()[0]: line.split() for line in umts(*words).stdout.splitlines() if line}
     assert rows["goodput_kbps"][2] == "0"
+
+
+def test_some_metrics_alone_can_be_asked_for() -> None:
+    """In the order of all, and only those that there are."""
+    metrics = run("voice-beside-download", "20 s").metrics
+    some = ("pages", "mean_rtt_s", "udp_loss_pct", "goodput_kbps")
+    assert first_look(metrics, among=some) == [name for name in first_look(metrics) if name in some]
+    assert first_look(metrics, among=some) == ["goodput_kbps", "mean_rtt_s", "udp_loss_pct"]

@@ -84,9 +84,10 @@ def commands(cell: Cell, store: StoreReader) -> list[str]:
 
 def _chosen(record: Record) -> list[str]:
     """The metrics to show: what at least one run has a value of."""
-    runs = [run for cell in record.cells for run in cell.runs]
-    shown = first_look(*(run.metrics for run in runs))
-    return [name for name in _FIRST if name in shown] or shown[: len(_FIRST)]
+    means = [run.metrics for cell in record.cells for run in cell.runs]
+    # Only these few are looked for in thousands of runs: a metric that none has is asked of each.
+    shown = first_look(*means, among=_FIRST)
+    return [name for name in _FIRST if name in shown] or first_look(*means)[: len(_FIRST)]
 
 
 def _sections(

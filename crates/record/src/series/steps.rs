@@ -5,7 +5,7 @@
 
 use umts_units::Time;
 
-use super::table::{Column, Recorded, Table, Values};
+use super::table::{Column, Recorded, Table, Values, take_first};
 
 #[derive(Debug)]
 pub(super) struct Steps {
@@ -75,11 +75,6 @@ impl Recorded for Steps {
         ];
         Table { name, columns }
     }
-}
-
-fn take_first<T>(values: &mut Vec<T>, count: usize) -> Vec<T> {
-    let rest = values.split_off(count);
-    std::mem::replace(values, rest)
 }
 
 #[cfg(test)]

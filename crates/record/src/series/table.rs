@@ -107,6 +107,14 @@ pub(crate) trait Recorded {
     fn take(&mut self, now: Time) -> Table;
 }
 
+/// Takes the first `count` values. Those to come find room for as many: growing again after each take would copy all of them twice.
+pub(super) fn take_first<T: Copy>(values: &mut Vec<T>, count: usize) -> Vec<T> {
+    let mut rest = Vec::with_capacity(values.len());
+    rest.extend_from_slice(&values[count..]);
+    values.truncate(count);
+    std::mem::replace(values, rest)
+}
+
 /// A direction as tables have it.
 pub(super) fn word(direction: Direction) -> &'static str {
     match direction {
@@ -131,9 +139,12 @@ macro_rules! columns {
             }
 
             fn take(&mut self, _: umts_units::Time) -> crate::series::table::Table {
-                use crate::series::table::{Column, Table, Values};
-                let all = std::mem::take(self);
-                let columns = vec![$(Column::new(stringify!($column), $unit, Values::$kind(all.$column))),+];
+                use crate::series::table::{Column, Recorded, Table, Values, take_first};
+                let rows = Recorded::rows(self);
+                let columns = vec![$({
+                    let values = take_first(&mut self.$column, rows);
+                    Column::new(stringify!($column), $unit, Values::$kind(values))
+                }),+];
                 Table { name: $table, columns }
             }
         }
