@@ -10,6 +10,7 @@ from conftest import FTP, Umts, overhanging
 from matplotlib.colors import to_rgba_array
 from matplotlib.lines import Line2D
 from umtslab.plot import KINDS, Look, UnknownFont, View, draw
+from umtslab.plot.look import filled
 from umtslab.run import Run
 
 COLUMN, SLIDE = Look(width_in=3.5), Look(width_in=10)
@@ -84,3 +85,10 @@ def test_the_command_takes_sizes_and_words(umts: Umts, tmp_path: Path) -> None:
     assert told == "umts: --width takes 2 to 40 inches, and 1mm are 0.0394\n"
     told = umts("plot", "results", "cwnd", "--font", "Nosuch", status=2).stderr
     assert told.startswith("umts: there is no font 'Nosuch' here; there is ")
+
+
+def test_a_line_does_not_begin_with_the_number_of_what_stands_before() -> None:
+    title = "ftp-on-fach, seed 1, run 0, with duration = 1600 s, connection 12"
+    lines = filled(title, len(title) - 1).split("\n")
+    assert lines == ["ftp-on-fach, seed 1, run 0, with duration = 1600 s,", "connection 12"]
+    assert filled(title, len(title)) == title

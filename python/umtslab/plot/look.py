@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ LEAST_IN, MOST_IN = 2.0, 40.0
 
 COLUMN_IN, SLIDE_IN = 4.5, 8.5
 """Up to the first, text is of the size of captions; from the second on, of slides."""
+
+_NUMBERED = re.compile(r"(?<=[a-z]) (?=\d)")
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True)
@@ -237,5 +241,6 @@ def _legends_in(figure: Figure) -> float:
 
 
 def filled(text: str, letters: float) -> str:
-    """The text in lines of so many letters, words whole."""
-    return "\n".join(fill(line, max(12, int(letters))) for line in text.split("\n"))
+    """The text in lines of so many letters, words whole and beside their numbers: `connection 1`."""
+    bound = _NUMBERED.sub(_NO_BREAK, text)
+    return "\n".join(fill(line, max(12, int(letters))) for line in bound.split("\n")).replace(_NO_BREAK, " ")
