@@ -96,24 +96,26 @@ impl BlockErrors {
     }
 
     /// Which of the blocks in question are lost.
-    #[inline]
+    // Inlined, so that nobody writes the question down.
+    #[inline(always)]
     pub fn verdict(&mut self, question: &Question) -> Lost {
         let Question { tti, first, blocks, .. } = *question;
         match self.model {
             ErrorModel::ErrorFree => Lost(0),
             ErrorModel::Independent { unit, .. } => self.independent(tti, first, blocks, unit),
             ErrorModel::Gilbert { step, .. } => self.gilbert(tti, first, blocks, step),
-            ErrorModel::Trace(ref verdicts) => {
-                let from = self.blocks_seen;
-                self.blocks_seen += u64::from(blocks);
-                Lost::which(blocks, |block| {
-                    verdicts[((from + u64::from(block)) % verdicts.len() as u64) as usize]
-                })
-            }
+            ErrorModel::Trace(_) => self.traced(blocks),
         }
     }
 
-    #[inline]
+    fn traced(&mut self, blocks: u32) -> Lost {
+        let ErrorModel::Trace(verdicts) = &self.model else { return Lost(0) };
+        let from = self.blocks_seen;
+        self.blocks_seen += u64::from(blocks);
+        Lost::which(blocks, |block| verdicts[((from + u64::from(block)) % verdicts.len() as u64) as usize])
+    }
+
+    #[inline(never)]
     fn independent(&self, tti: u64, first: u32, blocks: u32, unit: ErrorUnit) -> Lost {
         let (draws, loss) = (self.draws.tti(tti), self.loss[0]);
         match unit {
@@ -123,7 +125,7 @@ impl BlockErrors {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn gilbert(&mut self, tti: u64, first: u32, blocks: u32, step: ErrorUnit) -> Lost {
         Lost::which(blocks, |block| {
             let (steps, chain) = match step {

@@ -19,11 +19,22 @@ impl Lost {
     pub fn which(blocks: u32, mut is_lost: impl FnMut(u32) -> bool) -> Self {
         // In two words: to shift 128 bits takes several instructions.
         let mut word = |from: u32, to: u32| {
-            (from..to).fold(0, |word, block| word | u64::from(is_lost(block)) << (block - from))
+            let (mut word, mut bit) = (0, 1u64);
+            for block in from..to {
+                word |= if is_lost(block) { bit } else { 0 };
+                bit <<= 1;
+            }
+            word
         };
         let low = word(0, blocks.min(64));
         let high = if blocks > 64 { word(64, blocks) } else { 0 };
         Lost(u128::from(high) << 64 | u128::from(low))
+    }
+
+    /// Whether none is lost, as mostly.
+    #[inline]
+    pub fn is_none(self) -> bool {
+        self.0 == 0
     }
 
     /// Whether block number `block` is lost.
@@ -41,7 +52,12 @@ impl Lost {
     /// How many blocks are lost.
     #[inline]
     pub fn count(self) -> u32 {
-        // Mostly none, and counting takes long on processors that are not known to have an instruction for it.
-        if self.0 == 0 { 0 } else { self.0.count_ones() }
+        // Mostly none or few, and counting takes long on processors that are not known to have an instruction for it.
+        let (mut left, mut count) = (self.0, 0);
+        while left != 0 {
+            left &= left - 1;
+            count += 1;
+        }
+        count
     }
 }

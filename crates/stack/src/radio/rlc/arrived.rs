@@ -6,20 +6,20 @@ use super::{DataRun, SduEnd};
 pub(super) fn arrived_parts<'a>(
     run: &DataRun,
     mut ends: &'a [SduEnd],
-    lost: u128,
+    mut lost: u128,
 ) -> impl Iterator<Item = (u64, u64, &'a [SduEnd])> {
     let (first, count) = (run.first, u64::from(run.count));
     let mut at = 0;
     std::iter::from_fn(move || {
-        while at < count && lost >> at & 1 == 1 {
-            at += 1;
-        }
-        if at >= count {
+        let missing = lost.trailing_ones();
+        let from = at + u64::from(missing);
+        if from >= count {
             return None;
         }
-        let from = at;
-        let rest = lost >> at;
-        at = if rest == 0 { count } else { (at + u64::from(rest.trailing_zeros())).min(count) };
+        lost >>= missing;
+        let here = lost.trailing_zeros().min((count - from) as u32);
+        at = from + u64::from(here);
+        lost = lost.checked_shr(here).unwrap_or(0);
         let steps = |end: &SduEnd| end.sn.steps_from(first);
         let skip = ends.iter().take_while(|end| steps(end) < from).count();
         let take = ends[skip..].iter().take_while(|end| steps(end) < at).count();

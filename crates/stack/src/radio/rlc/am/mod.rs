@@ -96,10 +96,12 @@ impl AmEntity {
         lost: Lost,
     ) {
         self.handle_timeout(cx);
-        let (mut block, mut not_taken) = (0, 0);
+        let (mut rest, mut not_taken) = (lost, 0);
         for pdu in &set.pdus {
-            let lost = lost.from(block);
-            block += pdu.blocks();
+            let lost = rest;
+            if !rest.is_none() {
+                rest = rest.from(pdu.blocks());
+            }
             match pdu {
                 Pdu::Data(run) if !self.reset.blocks() => self.handle_run(cx, set, run, lost),
                 other => not_taken += self.handle_other(cx, set, other, lost),
@@ -119,15 +121,11 @@ impl AmEntity {
         run: &DataRun,
         lost: Lost,
     ) {
-        if lost.0 == 0 {
-            self.take_part(cx, run.first, u64::from(run.count), set.ends_of(run));
-        } else {
-            for (from, count, ends) in arrived_parts(run, set.ends_of(run), lost.0) {
-                self.take_part(cx, run.first.plus(from), count, ends);
-            }
-            if lost.contains(u32::from(run.count) - 1) {
-                return;
-            }
+        let count = u64::from(run.count);
+        if lost.is_none() {
+            self.take_part(cx, run.first, count, set.ends_of(run));
+        } else if self.take_what_arrived(cx, set, run, lost) < count {
+            return;
         }
         if run.poll {
             self.receiver.trigger(cx.now, &self.config, &mut self.timers, Trigger::Poll);
@@ -137,8 +135,25 @@ impl AmEntity {
         }
     }
 
+    /// Takes those PDUs of a run that are not `lost`. Returns how many there are up to the last of them.
+    #[inline(never)]
+    fn take_what_arrived<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        set: &BlockSet,
+        run: &DataRun,
+        lost: Lost,
+    ) -> u64 {
+        let mut end = 0;
+        for (from, count, ends) in arrived_parts(run, set.ends_of(run), lost.0) {
+            self.take_part(cx, run.first.plus(from), count, ends);
+            end = from + count;
+        }
+        end
+    }
+
     /// Takes `count` PDUs from `first` on, in which these SDUs end.
-    #[inline]
+    #[inline(always)]
     fn take_part<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,

@@ -11,25 +11,33 @@ use crate::detail::{Detail, PollCauses};
 use crate::trace::TraceEvent;
 
 /// What the sender remembers of its polls.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Polls {
     /// VT(PDU): PDUs sent since the last poll for Poll_PDU.
     vt_pdu: u32,
     /// VT(SDU): SDUs sent since the last poll for Poll_SDU.
     vt_sdu: u32,
-    /// What triggered a poll that no PDU has carried yet.
-    due: PollCauses,
+    /// What triggered a poll that no PDU has carried yet, and from when on one may: `Time::NEVER` without a cause.
+    causes: PollCauses,
+    due: Time,
     /// No PDU polls before this instant.
     prohibited_until: Time,
     /// VT(S) just after the last poll.
     pub up_to: u64,
 }
 
+impl Default for Polls {
+    fn default() -> Self {
+        let (causes, due, prohibited_until) = (PollCauses::default(), Time::NEVER, Time::ZERO);
+        Polls { vt_pdu: 0, vt_sdu: 0, causes, due, prohibited_until, up_to: 0 }
+    }
+}
+
 impl Polls {
     /// A poll waits for a PDU and is not prohibited.
     #[inline]
     pub fn is_due(&self, now: Time) -> bool {
-        self.due.any() && self.prohibited_until <= now
+        self.due <= now
     }
 
     /// PDUs were sent, none of which polls.
@@ -41,14 +49,22 @@ impl Polls {
     /// Forgets the poll that waits.
     #[inline]
     pub fn forget(&mut self, timers: &mut Timers) {
-        if self.due.any() {
-            self.due = PollCauses::default();
+        if self.causes.any() {
+            self.carried();
             timers.stop(Timer::PollProhibit);
         }
     }
 
+    /// No poll waits any more.
+    #[inline]
+    fn carried(&mut self) {
+        (self.causes, self.due) = (PollCauses::default(), Time::NEVER);
+    }
+
     fn trigger(&mut self, now: Time, timers: &mut Timers, causes: PollCauses) {
-        self.due |= causes;
+        self.causes |= causes;
+        // Only a poll that leaves prohibits others, and then none waits.
+        self.due = self.prohibited_until;
         if now < self.prohibited_until {
             timers.set(Timer::PollProhibit, self.prohibited_until);
         }
@@ -106,7 +122,7 @@ impl Sender {
         if counted {
             self.polls.vt_pdu = 0;
         }
-        let causes = PollCauses::POLL_PDU.when(counted) | wanted | self.polls.due;
+        let causes = PollCauses::POLL_PDU.when(counted) | wanted | self.polls.causes;
         if !causes.any() {
             return false;
         }
@@ -116,7 +132,7 @@ impl Sender {
         }
         let (ue, direction) = (self.ue, self.direction);
         cx.show(|| Detail::Poll { ue, direction, causes });
-        self.polls.due = PollCauses::default();
+        self.polls.carried();
         self.polls.up_to = self.vt_s;
         if let Some(timer_poll) = config.timer_poll {
             timers.set(Timer::Poll, cx.now + timer_poll);

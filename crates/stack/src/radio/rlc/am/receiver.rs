@@ -21,8 +21,8 @@ use crate::trace::{PduDrop, TraceEvent};
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub(super) struct Receiver {
-    /// A report is wanted, but not before this instant (Timer_Status_Prohibit).
-    report_due: Option<Time>,
+    /// A report is wanted, but not before this instant (Timer_Status_Prohibit); `Time::NEVER`: none is.
+    report_due: Time,
     /// An MRW to be answered: its SN_MRW_LENGTH and N_LENGTH.
     mrw: Option<(Sn, u8)>,
     ue: UeId,
@@ -85,7 +85,7 @@ impl Receiver {
             given_up_below: 0,
             given_up_ends: 0,
             delivered: VecDeque::new(),
-            report_due: None,
+            report_due: Time::NEVER,
             prohibited_until: Time::ZERO,
             report_from: None,
             asked_up_to: 0,
@@ -96,7 +96,7 @@ impl Receiver {
     }
 
     /// Takes PDUs of one run, `count` of them from number `first` on, that all arrived; `ends` are those inside.
-    #[inline]
+    #[inline(always)]
     pub fn take_run<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
@@ -123,6 +123,7 @@ impl Receiver {
         }
     }
 
+    #[inline(never)]
     fn take_out_of_sequence<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
@@ -135,17 +136,21 @@ impl Receiver {
         if !self.take_new_run(cx.now, config, timers, first, count, ends) {
             self.take_one_by_one(cx, config, timers, first, count, ends);
         }
-        self.advance(cx);
+        // Nearly always it is PDU VR(R) that is missing, and stays so.
+        if self.arrived.contains(self.vr_r) {
+            self.advance(cx);
+            self.deliver(cx);
+        }
         if self.vr_r < self.vr_h && config.missing_pdu_indication == MissingPduIndication::EveryPdu {
             self.trigger(cx.now, config, timers, Trigger::Gap);
         }
-        self.deliver(cx);
         if !config.in_sequence {
             self.deliver_whole(cx);
         }
     }
 
     /// Takes PDUs that lie in the window and of which none was here before, if nothing of the MRW last obeyed is waited for.
+    #[inline(always)]
     fn take_new_run(
         &mut self,
         now: Time,
@@ -169,6 +174,7 @@ impl Receiver {
         true
     }
 
+    #[inline(never)]
     fn take_one_by_one<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
@@ -396,33 +402,38 @@ impl Receiver {
     }
 
     /// A report is wanted; while reports are prohibited it waits or is forgotten.
+    #[inline]
     pub fn trigger(&mut self, now: Time, config: &AmConfig, timers: &mut Timers, why: Trigger) {
+        if self.report_due == Time::NEVER {
+            self.want_report(now, config, timers, why);
+        }
+    }
+
+    fn want_report(&mut self, now: Time, config: &AmConfig, timers: &mut Timers, why: Trigger) {
         let prohibited = now < self.prohibited_until;
         if prohibited && why == Trigger::Gap && config.gap_while_prohibited == GapWhileProhibited::Forgotten {
             return;
         }
-        if self.report_due.is_none() {
-            let due = now.max(self.prohibited_until);
-            self.report_due = Some(due);
-            if prohibited {
-                timers.set(Timer::StatusProhibit, due);
-            }
-            if !config.piggyback_wait.is_zero() {
-                // Data that leave at the very end of the wait still take it: timers come before ticks.
-                timers.set(Timer::StatusWait, due + config.piggyback_wait + Duration::from_nanos(1));
-            }
+        let due = now.max(self.prohibited_until);
+        self.report_due = due;
+        if prohibited {
+            timers.set(Timer::StatusProhibit, due);
+        }
+        if !config.piggyback_wait.is_zero() {
+            // Data that leave at the very end of the wait still take it: timers come before ticks.
+            timers.set(Timer::StatusWait, due + config.piggyback_wait + Duration::from_nanos(1));
         }
     }
 
     /// Whether a report is wanted and may be sent.
     #[inline]
     pub fn report_is_due(&self, now: Time) -> bool {
-        self.report_due.is_some_and(|due| due <= now)
+        self.report_due <= now
     }
 
     /// A report was sent.
     pub fn reported(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
-        self.report_due = None;
+        self.report_due = Time::NEVER;
         self.report_from = None;
         self.written = None;
         timers.stop(Timer::StatusProhibit);

@@ -75,13 +75,14 @@ impl AmEntity {
             window: report_due && self.receiver.granted_window.is_some(),
         };
         let alone = self.config.pdu_octets();
-        let mut extent = report_due.then(|| self.receiver.extent(&self.config, alone, beside));
+        // A report that was written before its TTI came is as it is.
+        let written = self.receiver.written.is_some();
+        let mut extent = (report_due && !written).then(|| self.receiver.extent(&self.config, alone, beside));
         if beside.takes_room() {
             // A report that does not fit beside the rest comes next.
             extent = extent.filter(|extent| !extent.is_cramped);
         }
         let octets = extent.map_or_else(|| beside.octets(), |extent| extent.octets);
-        let written = self.receiver.written.is_some();
         let rides = !written && self.sender.can_carry(&self.config, octets);
         let again = if written { None } else { self.sender.carried_by(&self.config, octets, room) };
         let waits = !written && report_due && !self.config.piggyback_wait.is_zero();

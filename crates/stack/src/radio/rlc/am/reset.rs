@@ -20,41 +20,64 @@ use crate::trace::TraceEvent;
 /// Where an entity stands with its resets, those it asks for and those it is asked for.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Reset {
+    /// What of this there is: nothing, nearly always, as one look tells.
+    state: State,
     /// RSN of the next procedure: it alternates.
     rsn: bool,
-    /// A procedure is under way; whether its RESET is to be sent now.
-    pending: bool,
-    due: bool,
     /// VT(RST): RESETs sent in it.
     vt_rst: u32,
-    /// RSN of the last RESET received.
+    /// RSN of the last RESET received, which a RESET ACK has too.
     heard: Option<bool>,
-    /// RSN of the RESET ACK to be sent.
-    ack_due: Option<bool>,
+}
+
+/// Several at once, a bit each.
+#[derive(Debug, Clone, Copy, Default)]
+struct State(u8);
+
+impl State {
+    /// A procedure is under way.
+    const PENDING: u8 = 1;
+    /// Its RESET is to be sent now.
+    const DUE: u8 = 1 << 1;
+    /// A RESET ACK is to be sent.
+    const ACK_DUE: u8 = 1 << 2;
     /// MaxRST was reached: nothing is sent or taken any more.
-    failed: bool,
+    const FAILED: u8 = 1 << 3;
+
+    #[inline]
+    fn has(self, any: u8) -> bool {
+        self.0 & any != 0
+    }
+
+    /// Whether there was one of them, which ends.
+    fn take(&mut self, any: u8) -> bool {
+        let was = self.has(any);
+        self.0 &= !any;
+        was
+    }
 }
 
 impl Reset {
     /// Whether only RESET and RESET ACK may be sent and taken.
     #[inline]
     pub fn blocks(&self) -> bool {
-        self.pending | self.failed
+        self.state.has(State::PENDING | State::FAILED)
     }
 
     #[inline]
     pub fn has_work(&self) -> bool {
-        !self.failed & (self.due | self.ack_due.is_some())
+        !self.has_failed() & self.state.has(State::DUE | State::ACK_DUE)
     }
 
     /// Whether no procedure is under way or to be answered.
     #[inline]
     pub fn is_at_rest(&self) -> bool {
-        !(self.pending | self.due | self.failed | self.ack_due.is_some())
+        self.state.0 == 0
     }
 
+    #[inline]
     pub fn has_failed(&self) -> bool {
-        self.failed
+        self.state.has(State::FAILED)
     }
 
     /// Puts RESET ACK and RESET into `set`, as far as they are due.
@@ -66,15 +89,16 @@ impl Reset {
         blocks: u32,
         set: &mut BlockSet,
     ) {
-        if self.failed {
+        if self.has_failed() {
             return;
         }
         if set.blocks < blocks
-            && let Some(rsn) = self.ack_due.take()
+            && self.state.take(State::ACK_DUE)
+            && let Some(rsn) = self.heard
         {
             set.push_control(Pdu::ResetAck(rsn));
         }
-        if set.blocks < blocks && std::mem::take(&mut self.due) {
+        if set.blocks < blocks && self.state.take(State::DUE) {
             set.push_control(Pdu::Reset(self.rsn));
             self.vt_rst += 1;
             timers.set(Timer::Reset, cx.now + config.timer_rst);
@@ -97,7 +121,7 @@ impl AmEntity {
         if self.reset.blocks() {
             return;
         }
-        self.reset.pending = true;
+        self.reset.state.0 |= State::PENDING;
         self.reset.vt_rst = 0;
         let (ue, direction) = (self.sender.ue, self.sender.direction);
         cx.record(|| TraceEvent::RlcReset { ue, direction });
@@ -107,10 +131,10 @@ impl AmEntity {
     /// A RESET is to be sent, unless that was done MaxRST - 1 times: then the error is unrecoverable.
     pub(super) fn send_reset_again<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
         if self.reset.vt_rst + 1 < self.config.max_rst {
-            self.reset.due = true;
+            self.reset.state.0 |= State::DUE;
             return;
         }
-        self.reset = Reset { failed: true, ..self.reset };
+        self.reset.state.0 |= State::FAILED;
         self.timers = Timers::default();
         let (ue, direction) = (self.sender.ue, self.sender.direction);
         cx.record(|| TraceEvent::RlcUnrecoverable { ue, direction });
@@ -118,7 +142,7 @@ impl AmEntity {
 
     /// A RESET arrived: it is answered, and obeyed if it is not the last one again.
     pub(super) fn handle_reset<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, rsn: bool) {
-        self.reset.ack_due = Some(rsn);
+        self.reset.state.0 |= State::ACK_DUE;
         if self.reset.heard != Some(rsn) {
             self.reset.heard = Some(rsn);
             self.return_to_initial_state(cx);
@@ -127,11 +151,10 @@ impl AmEntity {
 
     /// A RESET ACK arrived: it ends the procedure if it is the answer to it.
     pub(super) fn handle_reset_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, rsn: bool) {
-        if !self.reset.pending || rsn != self.reset.rsn {
+        if !self.reset.state.has(State::PENDING) || rsn != self.reset.rsn {
             return;
         }
-        self.reset.pending = false;
-        self.reset.due = false;
+        self.reset.state.take(State::PENDING | State::DUE);
         self.reset.vt_rst = 0;
         self.reset.rsn = !rsn;
         self.timers.stop(Timer::Reset);
