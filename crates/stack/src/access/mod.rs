@@ -107,7 +107,7 @@ impl Access {
         let (ue, direction) = (packet.ue, packet.direction());
         let context = &mut self.ues[ue];
         let compressed = context.pdcp[direction.index()].compress(&packet);
-        let sdu = Sdu { packet, entered: step.cx.now, compressed };
+        let sdu = Sdu::compressed(packet, step.cx.now, compressed);
         match context.rlc[direction.index()].handle_sdu(&mut step.cx, sdu) {
             Ok(()) => {
                 self.rlc_changed(step, ue, direction);

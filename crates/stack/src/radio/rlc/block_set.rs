@@ -16,20 +16,27 @@ pub struct Sdu {
     pub packet: Packet,
     /// When it entered the transmission buffer.
     pub entered: Time,
-    /// Octets of its headers that PDCP took away.
-    pub compressed: u16,
+    /// What RLC carries of it. It is asked for at each step, and who moves SDUs need not look into packets for it.
+    size: u32,
 }
 
 impl Sdu {
     /// A packet that enters RLC at `entered` as it is.
     pub fn new(packet: Packet, entered: Time) -> Self {
-        Sdu { packet, entered, compressed: 0 }
+        Sdu::compressed(packet, entered, 0)
+    }
+
+    /// One of whose headers PDCP took `octets` away.
+    #[inline]
+    pub fn compressed(packet: Packet, entered: Time, octets: u16) -> Self {
+        let size = packet.payload() + u32::from(packet.header()) - u32::from(octets);
+        Sdu { packet, entered, size }
     }
 
     /// Its size.
     #[inline]
     pub fn size(&self) -> Bytes {
-        Bytes(self.packet.size().0 - u64::from(self.compressed))
+        Bytes(u64::from(self.size))
     }
 }
 

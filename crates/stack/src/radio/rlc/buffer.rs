@@ -76,14 +76,18 @@ pub(super) struct Composed {
 #[derive(Debug, Clone)]
 #[repr(C)]
 pub(super) struct Buffer {
-    queue: VecDeque<Sdu>,
-    /// How many SDUs may still be begun.
-    may_begin: u64,
+    /// Octets of the first SDU that are in no PDU yet; none if it may not be begun. What each TTI asks for is kept ready.
+    head_left: u64,
+    /// Whether there is a first SDU, and it was begun or may be.
+    has_head: bool,
+    /// An SDU that filled its last PDU exactly: the next PDU tells its end. There is seldom one.
+    untold_end: Option<Box<(u64, Sdu)>>,
     /// Octets of the first SDU that are already in PDUs, and the PDU in which it began.
     head_sent: u64,
     head_first: u64,
-    /// An SDU that filled its last PDU exactly: the next PDU tells its end. There is seldom one.
-    untold_end: Option<Box<(u64, Sdu)>>,
+    /// How many SDUs may still be begun.
+    may_begin: u64,
+    queue: VecDeque<Sdu>,
     /// Octets of the SDUs in the queue.
     octets: u64,
 }
@@ -91,12 +95,14 @@ pub(super) struct Buffer {
 impl Default for Buffer {
     fn default() -> Self {
         Buffer {
-            queue: VecDeque::new(),
-            octets: 0,
+            head_left: 0,
+            has_head: false,
+            untold_end: None,
             head_sent: 0,
             head_first: 0,
-            untold_end: None,
             may_begin: u64::MAX,
+            queue: VecDeque::new(),
+            octets: 0,
         }
     }
 }
@@ -105,12 +111,16 @@ impl Buffer {
     /// Begins no more than `sdus` further SDUs; what was begun goes on.
     pub fn limit(&mut self, sdus: u64) {
         self.may_begin = sdus;
+        self.look_at_head();
     }
 
-    /// Whether the first SDU is a new one that may not be begun.
+    /// Another SDU is the first, or may be begun or not.
     #[inline]
-    fn is_held_back(&self) -> bool {
-        self.may_begin == 0 && self.head_sent == 0
+    fn look_at_head(&mut self) {
+        let may_go_on = self.head_sent > 0 || self.may_begin > 0;
+        let head = self.queue.front().filter(|_| may_go_on);
+        self.has_head = head.is_some();
+        self.head_left = head.map_or(0, |head| head.size().0 - self.head_sent);
     }
 
     /// SDUs of which something is still to be put into a PDU.
@@ -121,11 +131,18 @@ impl Buffer {
     pub fn push(&mut self, sdu: Sdu) {
         self.octets += sdu.size().0;
         self.queue.push_back(sdu);
+        if self.queue.len() == 1 {
+            self.look_at_head();
+        }
     }
 
+    /// Takes the first SDU, of whatever was sent.
+    #[inline]
     fn pop(&mut self) -> Option<Sdu> {
         let sdu = self.queue.pop_front()?;
         self.octets -= sdu.size().0;
+        self.head_sent = 0;
+        self.look_at_head();
         Some(sdu)
     }
 
@@ -142,12 +159,7 @@ impl Buffer {
     /// Whether nothing is left that may be put into a PDU.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        (self.queue.is_empty() || self.is_held_back()) && self.untold_end.is_none()
-    }
-
-    #[inline]
-    fn head_left(&self) -> u64 {
-        self.queue.front().map_or(0, |head| head.size().0 - self.head_sent)
+        !self.has_head && self.untold_end.is_none()
     }
 
     /// Whether the next PDU says that an SDU begins with its first data octet.
@@ -159,11 +171,11 @@ impl Buffer {
     /// How many PDUs, `most` at most, can be filled with nothing but the middle of the first SDU.
     #[inline]
     pub fn full_pdus(&self, cutting: &Cutting, most: u32) -> u32 {
-        if self.untold_end.is_some() || self.marks_start(cutting) || self.is_held_back() {
+        if self.untold_end.is_some() || self.marks_start(cutting) {
             return 0;
         }
         // The PDU that the SDU fills to the end is not counted: it is `compose`d, since it tells the end.
-        let whole = self.head_left().saturating_sub(1) / u64::from(cutting.payload);
+        let whole = self.head_left.saturating_sub(1) / u64::from(cutting.payload);
         whole.min(u64::from(most)) as u32
     }
 
@@ -171,7 +183,14 @@ impl Buffer {
     #[inline]
     pub fn take_full(&mut self, cutting: &Cutting, count: u64, pdus: u32) {
         self.begin_head(count);
-        self.head_sent += u64::from(pdus) * u64::from(cutting.payload);
+        self.take_octets(u64::from(pdus) * u64::from(cutting.payload));
+    }
+
+    /// So many more octets of the first SDU are in PDUs.
+    #[inline]
+    fn take_octets(&mut self, octets: u64) {
+        self.head_sent += octets;
+        self.head_left -= octets;
     }
 
     /// The first SDU goes into PDU number `count`, if nothing of it did before.
@@ -195,7 +214,7 @@ impl Buffer {
         }
         let before = self.queue.len();
         let mut parts = 0;
-        while room > 0 && !self.queue.is_empty() && !self.is_held_back() {
+        while room > 0 && self.has_head {
             if parts > 0 && !self.may_concatenate(cutting, parts, room) {
                 break;
             }
@@ -207,16 +226,15 @@ impl Buffer {
 
     /// Puts what fits of the first SDU into the PDU; returns the room that is left.
     fn take_part(&mut self, cutting: &Cutting, count: u64, room: u16, set: &mut BlockSet) -> u16 {
-        let left = self.head_left();
+        let left = self.head_left;
         self.begin_head(count);
         let fit = cutting.fit(left, room);
         if fit == Fit::Goes {
-            self.head_sent += u64::from(room);
+            self.take_octets(u64::from(room));
             return 0;
         }
         let ends_inside = fit == Fit::Ends;
         let sdu = self.pop().expect("asked only for a queue that is not empty");
-        self.head_sent = 0;
         if ends_inside || cutting.rule == LengthIndicators::Eurane {
             set.ends.push(SduEnd { first: Sn::of(self.head_first), sn: Sn::of(count), sdu });
         } else {
@@ -228,7 +246,7 @@ impl Buffer {
     fn may_concatenate(&self, cutting: &Cutting, parts: u32, room: u16) -> bool {
         match cutting.rule {
             LengthIndicators::Ts25322 => cutting.takes_more(room),
-            LengthIndicators::Eurane => parts < 2 && room >= 3 && self.head_left() > u64::from(room),
+            LengthIndicators::Eurane => parts < 2 && room >= 3 && self.head_left > u64::from(room),
         }
     }
 
@@ -248,7 +266,7 @@ impl Buffer {
 
     /// PDUs that the rest of the SDU would take of which something was sent, alone in them.
     pub fn pdus_of_rest(&self, cutting: &Cutting) -> u64 {
-        if self.head_sent == 0 { 0 } else { self.head_left().div_ceil(u64::from(cutting.payload)) }
+        if self.head_sent == 0 { 0 } else { self.head_left.div_ceil(u64::from(cutting.payload)) }
     }
 
     /// Gives up those of the SDUs without a told end of which something was sent and for which `lost` says so, asked with
@@ -269,7 +287,6 @@ impl Buffer {
         let head = self.queue.front().filter(|_| self.head_sent > 0);
         if head.is_some_and(|head| lost(self.head_first, head)) {
             given_up(self.pop().expect("a part of it was sent"));
-            self.head_sent = 0;
             any = true;
         }
         any
@@ -289,6 +306,7 @@ impl Buffer {
             self.octets -= sdu.size().0;
             given_up(sdu);
         }
+        self.look_at_head();
     }
 
     /// Takes the first SDU whole, if nothing of it was sent.

@@ -288,7 +288,7 @@ impl AmEntity {
         let (config, timers) = (&self.config, &mut self.timers);
         self.sender.send_middle(cx, config, blocks, set);
         if set.blocks < blocks {
-            self.sender.send_new(cx, config, timers, blocks - set.blocks, None, set);
+            self.sender.send_new(cx, config, timers, blocks, set);
         }
         // A poll that these PDUs ask for has gone with them, or is prohibited for now.
         self.sender.can_send_new()
@@ -330,7 +330,10 @@ impl AmEntity {
             self.sender.send_retransmissions(cx, config, timers, blocks - set.blocks, ride, set);
         }
         if set.blocks < blocks {
-            self.sender.send_new(cx, config, timers, blocks - set.blocks, piggyback, set);
+            if piggyback.is_some() && self.sender.can_send_new() {
+                self.sender.send_composed(cx, config, timers, piggyback.as_ref(), set);
+            }
+            self.sender.send_new(cx, config, timers, blocks, set);
         }
         if set.blocks < blocks {
             self.sender.send_poll(cx, config, timers, set);

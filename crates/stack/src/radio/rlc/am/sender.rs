@@ -302,56 +302,63 @@ impl Sender {
         self.padded.iter().find(fits).map(|&(pdu, _)| pdu)
     }
 
-    /// Sends new data, `room` PDUs at most, the first of them around `piggyback`.
+    /// Sends new data, until `set` has `blocks` blocks.
     pub fn send_new<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
-        room: u32,
-        mut piggyback: Option<Status>,
+        blocks: u32,
+        set: &mut BlockSet,
+    ) {
+        while set.blocks < blocks && self.can_send_new() {
+            let most = (blocks - set.blocks).min(self.pdus_to_next_poll(cx.now, config, true));
+            let most = u64::from(most).min(self.window_left()) as u32;
+            let count = self.buffer.full_pdus(&self.cutting, most);
+            if count == 0 {
+                self.send_composed(cx, config, timers, None, set);
+                continue;
+            }
+            let first = self.vt_s;
+            self.buffer.take_full(&self.cutting, first, count);
+            self.vt_s += u64::from(count);
+            let wanted = PollCauses::WINDOW.when(self.window_polls(config));
+            let mark = set.ends_mark();
+            let poll = self.decide_poll(cx, config, timers, count, wanted);
+            let run = DataRun { poll, ..DataRun::new(first, count, (mark, mark)) };
+            self.record_sent(cx, first, &run);
+            set.push_data(run);
+        }
+    }
+
+    /// Sends a new PDU in which something ends or begins, with a STATUS in it if one is given.
+    pub fn send_composed<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        config: &AmConfig,
+        timers: &mut Timers,
+        piggyback: Option<&Status>,
         set: &mut BlockSet,
     ) {
         let cutting = self.cutting;
-        let mut sent = 0;
-        while sent < room && self.can_send_new() {
-            let most = u64::from((room - sent).min(self.pdus_to_next_poll(cx.now, config, true)));
-            let most = most.min(self.window_left()) as u32;
-            let first = self.vt_s;
-            let mark = set.ends_mark();
-            let status = piggyback.take();
-            let full = if status.is_some() { 0 } else { self.buffer.full_pdus(&cutting, most) };
-            let count = full.max(1);
-            let mut sdus_poll = false;
-            if full > 0 {
-                self.buffer.take_full(&cutting, first, full);
-            } else {
-                let taken = status.map_or(0, |status| status.octets + cutting.length_indicator);
-                let composed = self.buffer.compose(&cutting, first, cutting.payload - taken, set);
-                self.keep_ends(first, &set.ends[usize::from(mark)..]);
-                if composed.padding > 0 && status.is_none() {
-                    self.padded.push_back((first, composed.padding));
-                }
-                sdus_poll = self.sdus_poll(config, composed.finished);
-            }
-            self.vt_s += u64::from(count);
-            let last = self.buffer.is_empty() && config.poll_last_pdu;
-            let wanted = PollCauses::LAST_PDU.when(last)
-                | PollCauses::POLL_SDU.when(sdus_poll)
-                | PollCauses::WINDOW.when(self.window_polls(config));
-            let run = DataRun {
-                first: Sn::of(first),
-                count: count as u16,
-                poll: self.decide_poll(cx, config, timers, count, wanted),
-                retransmission: false,
-                ends: (mark, set.ends_mark()),
-                starts: false,
-                piggyback: status,
-            };
-            self.record_sent(cx, first, &run);
-            set.push_data(run);
-            sent += count;
+        let (first, mark) = (self.vt_s, set.ends_mark());
+        let taken = piggyback.map_or(0, |status| status.octets + cutting.length_indicator);
+        let composed = self.buffer.compose(&cutting, first, cutting.payload - taken, set);
+        self.keep_ends(first, &set.ends[usize::from(mark)..]);
+        if composed.padding > 0 && piggyback.is_none() {
+            self.padded.push_back((first, composed.padding));
         }
+        let sdus_poll = self.sdus_poll(config, composed.finished);
+        self.vt_s += 1;
+        let last = self.buffer.is_empty() && config.poll_last_pdu;
+        let wanted = PollCauses::LAST_PDU.when(last)
+            | PollCauses::POLL_SDU.when(sdus_poll)
+            | PollCauses::WINDOW.when(self.window_polls(config));
+        let poll = self.decide_poll(cx, config, timers, 1, wanted);
+        let ends = (mark, set.ends_mark());
+        let run = DataRun { poll, piggyback: piggyback.copied(), ..DataRun::new(first, 1, ends) };
+        self.record_sent(cx, first, &run);
+        set.push_data(run);
     }
 
     /// Sends a run of new PDUs that hold nothing but the middle of an SDU and do not poll, if such a run is next, `room` at
