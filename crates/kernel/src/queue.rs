@@ -4,8 +4,8 @@
 //! one that was scheduled first.
 //!
 //! ```text
-//!   open:      the day that is under way, in order
-//!   calendar:  the 255 days after it, of a millisecond each, in no order
+//!   calendar:  the day that is under way, in order,
+//!              and the 255 days after it, of a millisecond each, in no order
 //!   far:       a heap of what comes later than that
 //! ```
 //!
@@ -84,12 +84,11 @@ const NO_DAY: u64 = u64::MAX;
 /// Events still to come, in order of (time, phase, insertion).
 #[derive(Debug)]
 pub struct EventQueue<E> {
-    /// Events of day `today` and of days before it, in order, the next one last.
-    open: Vec<Entry<E>>,
+    /// The day that is open: its events, and those of days before it, are in order, the next one last.
     today: u64,
-    /// Events of the days after `today`, by day modulo the number of days; none is so far ahead that two could meet.
+    /// Events by day modulo the number of days; none is so far ahead that two could meet.
     days: Box<[Vec<Entry<E>>; DAYS]>,
-    /// A bit for each day that has events.
+    /// A bit for each day after `today` that has events.
     used: [u64; DAYS / 64],
     far: BinaryHeap<Reverse<Entry<E>>>,
     now: Time,
@@ -99,7 +98,6 @@ pub struct EventQueue<E> {
 impl<E> Default for EventQueue<E> {
     fn default() -> Self {
         EventQueue {
-            open: Vec::new(),
             today: 0,
             days: Box::new(std::array::from_fn(|_| Vec::new())),
             used: [0; DAYS / 64],
@@ -114,6 +112,17 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     /// An empty queue at time zero.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// The events of the day that is open.
+    #[inline]
+    fn open(&self) -> &Vec<Entry<E>> {
+        &self.days[self.today as usize % DAYS]
+    }
+
+    #[inline]
+    fn open_mut(&mut self) -> &mut Vec<Entry<E>> {
+        &mut self.days[self.today as usize % DAYS]
     }
 
     /// The instant of the event popped last.
@@ -148,8 +157,9 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         self.inserted += 1;
         let day = entry.day();
         if day <= self.today {
-            let place = self.open.partition_point(|other| other.key() > entry.key());
-            self.open.insert(place, entry);
+            let open = self.open_mut();
+            let place = open.partition_point(|other| other.key() > entry.key());
+            open.insert(place, entry);
         } else if day - self.today < DAYS as u64 {
             let place = day as usize % DAYS;
             self.used[place / 64] |= 1 << (place % 64);
@@ -162,15 +172,15 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     /// When the next event is due.
     #[inline]
     pub fn next_time(&mut self) -> Option<Time> {
-        if self.open.is_empty() {
+        if self.open().is_empty() {
             self.open_next_day();
         }
-        self.open.last().map(|entry| Time::from_nanos(entry.at))
+        self.open().last().map(|entry| Time::from_nanos(entry.at))
     }
 
     /// The next event, once [`next_time`](Self::next_time) has told of it.
     pub fn next(&self) -> Option<&E> {
-        self.open.last().map(|entry| &entry.event)
+        self.open().last().map(|entry| &entry.event)
     }
 
     /// When the first event is due, before `end`, of which `is_wanted` says so; `end` if there is none. What is not in the
@@ -182,17 +192,17 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         };
         let last = (end.as_nanos() >> DAY_SHIFT).min(self.today + DAYS as u64 - 1);
         let mut days = (self.today + 1..=last).map(|day| &self.days[day as usize % DAYS][..]);
-        let first = of_day(&self.open).or_else(|| days.find_map(of_day));
+        let first = of_day(self.open()).or_else(|| days.find_map(of_day));
         first.map_or(end, |at| at.min(end))
     }
 
     /// The next event and its instant.
     #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        if self.open.is_empty() {
+        if self.open().is_empty() {
             self.open_next_day();
         }
-        let entry = self.open.pop()?;
+        let entry = self.open_mut().pop()?;
         self.now = Time::from_nanos(entry.at);
         Some((self.now, entry.event))
     }
@@ -204,7 +214,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
 
     /// How many events wait.
     pub fn len(&self) -> usize {
-        self.open.len() + self.days.iter().map(Vec::len).sum::<usize>() + self.far.len()
+        self.days.iter().map(Vec::len).sum::<usize>() + self.far.len()
     }
 
     /// Whether nothing waits.
@@ -223,11 +233,10 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         self.today = day;
         let place = day as usize % DAYS;
         self.used[place / 64] &= !(1 << (place % 64));
-        std::mem::swap(&mut self.open, &mut self.days[place]);
         if far < day + DAYS as u64 {
             self.take_from_far();
         }
-        match &mut self.open[..] {
+        match &mut self.days[place][..] {
             [] | [_] => {}
             [first, second] if first.key() > second.key() => {}
             [first, second] => std::mem::swap(first, second),
@@ -242,12 +251,10 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         while self.far.peek().is_some_and(|Reverse(entry)| entry.day() < end) {
             let Some(Reverse(entry)) = self.far.pop() else { break };
             let place = entry.day() as usize % DAYS;
-            if entry.day() == self.today {
-                self.open.push(entry);
-            } else {
+            if entry.day() > self.today {
                 self.used[place / 64] |= 1 << (place % 64);
-                self.days[place].push(entry);
             }
+            self.days[place].push(entry);
         }
     }
 

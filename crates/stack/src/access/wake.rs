@@ -36,7 +36,9 @@ impl Access {
                     return;
                 }
             }
-        } else if let Sharing::Sectors(sectors) = &mut self.carriers[context.leg(direction).carrier].sharing {
+        } else if self.sectors.is_some()
+            && let Sharing::Sectors(sectors) = &mut self.carriers[context.leg(direction).carrier].sharing
+        {
             sectors.changed(ue);
         }
         schedule_wake(step, context, direction);

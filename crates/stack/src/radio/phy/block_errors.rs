@@ -127,17 +127,23 @@ impl BlockErrors {
 
     #[inline(never)]
     fn gilbert(&mut self, tti: u64, first: u32, blocks: u32, step: ErrorUnit) -> Lost {
-        Lost::which(blocks, |block| {
-            let (steps, chain) = match step {
-                ErrorUnit::Pdu => (1, self.blocks_seen),
-                ErrorUnit::Tti => (tti - self.last_tti, tti),
-            };
-            self.blocks_seen += 1;
-            let loss = self.loss[usize::from(self.step(tti, steps, self.draws.tti(chain)))];
-            // Draws have addresses: one that cannot decide anything need not be made.
-            loss == Chance::ALWAYS
-                || (loss != Chance::NEVER && self.draws.tti(tti).happens(first + block, loss))
-        })
+        let draws = self.draws.tti(tti);
+        // Draws have addresses: one that cannot decide anything need not be made.
+        let decides = |block, loss| {
+            loss == Chance::ALWAYS || (loss != Chance::NEVER && draws.happens(first + block, loss))
+        };
+        match step {
+            ErrorUnit::Pdu => Lost::which(blocks, |block| {
+                let chain = self.draws.tti(self.blocks_seen);
+                self.blocks_seen += 1;
+                decides(block, self.loss[usize::from(self.step(tti, 1, chain))])
+            }),
+            ErrorUnit::Tti if blocks == 0 => Lost(0),
+            ErrorUnit::Tti => {
+                let loss = self.loss[usize::from(self.step(tti, tti - self.last_tti, draws))];
+                Lost::which(blocks, |block| decides(block, loss))
+            }
+        }
     }
 
     /// Moves the chain on by `steps` steps as its draw among `draws` decides; tells whether it is bad then.
