@@ -84,7 +84,7 @@ impl Connection {
         self.sender.limited_sent = 0;
         self.sender.expiries = 0;
         let ssthresh = self.sender.window.ssthresh;
-        let reaction = self.count_new_ack(cx.now, segment, done);
+        let reaction = self.count_new_ack(cx.now, segment, &done);
         self.sender.resend_first = false;
         if reaction.resend == Resend::Lost {
             let flight = self.flight();
@@ -105,8 +105,9 @@ impl Connection {
         }
     }
 
-    fn count_new_ack(&mut self, now: Time, segment: &Segment, done: Acknowledged) -> Reaction {
-        let ack = NewAck { segments: done.segments, flight: self.flight(), done, sack: segment.sack, now };
+    fn count_new_ack(&mut self, now: Time, segment: &Segment, done: &Acknowledged) -> Reaction {
+        let sack = &segment.sack;
+        let ack = NewAck { segments: done.segments, flight: self.flight(), done, sack, now };
         let Sender { version, window, outstanding, estimator, syn_lost, .. } = &mut self.sender;
         if !done.syn {
             return version.on_new_ack(window, outstanding, &ack);
@@ -129,7 +130,7 @@ impl Connection {
             cx.record(|| TraceEvent::DupAck { connection, end, count });
             *limited = self.config.limited_transmit && count < DUPLICATE_THRESHOLD;
         }
-        let ack = Duplicate { flight, sack: segment.sack, counted, now: cx.now };
+        let ack = Duplicate { flight, sack: &segment.sack, counted, now: cx.now };
         let ssthresh = window.ssthresh;
         let reaction = version.on_duplicate_ack(window, outstanding, &ack);
         match reaction.resend {

@@ -14,6 +14,7 @@ use super::ecn::Marks;
 use super::failure::Rst;
 use super::keepalive::KeepAlive;
 use super::options::Agreed;
+use super::outstanding::Sent;
 use super::reading::Reading;
 use super::receiver::{AckDue, Arrival, Receiver};
 use super::sender::Sender;
@@ -81,12 +82,34 @@ pub enum TcpEvent {
 /// Events not yet polled; `Delivered` adds up, and nothing else can come twice before it is polled.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Events {
-    established: bool,
     delivered: u64,
+    /// Any of those below.
+    others: bool,
+    established: bool,
     peer_closed: bool,
-    pub(super) all_acked: bool,
+    all_acked: bool,
     failed: Option<Failure>,
     closed: bool,
+}
+
+/// A segment that leaves now.
+#[derive(Debug, Clone, Copy)]
+struct Leaving {
+    seq: u64,
+    payload: u32,
+    /// How often it has left before.
+    transmission: u16,
+    syn: bool,
+    fin: bool,
+    psh: bool,
+    cause: SendCause,
+}
+
+impl Leaving {
+    /// Without data, for whatever `cause`.
+    fn empty(seq: u64, cause: SendCause) -> Self {
+        Leaving { seq, payload: 0, transmission: 0, syn: false, fin: false, psh: false, cause }
+    }
 }
 
 impl Connection {
@@ -151,7 +174,9 @@ impl Connection {
         if self.is_dealt_with(cx, segment) {
             return;
         }
-        let was = self.state();
+        // Only a SYN and the acknowledgment of our FIN make something of it.
+        let asks_for_state = segment.flags.syn || self.sender.close_requested;
+        let was = if asks_for_state { self.state() } else { State::Established };
         let was_finished = self.receiver.is_finished();
         let arrival =
             if self.is_old(segment) { self.receiver.refuse(segment) } else { self.receiver.receive(segment) };
@@ -171,7 +196,9 @@ impl Connection {
         if delivered > 0 && self.reading.is_some() {
             self.note_arrival(cx.now, delivered);
         }
-        self.events.peer_closed |= !was_finished && self.receiver.is_finished();
+        if !was_finished && self.receiver.is_finished() {
+            (self.events.peer_closed, self.events.others) = (true, true);
+        }
         if segment.flags.ack && !arrival.refused {
             self.handle_ack(cx, segment);
         }
@@ -206,6 +233,7 @@ impl Connection {
     }
 
     /// The next segment to leave now, and why.
+    #[inline]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
@@ -213,35 +241,47 @@ impl Connection {
         if self.rst_due.is_some() {
             return self.take_rst();
         }
+        let leaving = self.poll_leaving(cx)?;
+        Some((self.segment(cx.now, &leaving), leaving.cause))
+    }
+
+    fn poll_leaving<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) -> Option<Leaving> {
         if self.failure.is_some() {
             return None;
         }
+        let acknowledgment = Leaving::empty(self.sender.outstanding.max_sent(), SendCause::Ack);
         if self.ack_due == AckDue::Alone {
-            return Some(self.pure_ack(cx.now));
+            return Some(acknowledgment);
         }
         if let Some((sent, cause)) = self.poll_data(cx) {
-            if sent.fin && sent.transmissions == 0 {
+            let Sent { seq, payload, transmissions: transmission, syn, fin, .. } = sent;
+            if fin && transmission == 0 {
                 self.fin_answers = self.receiver.is_finished();
             }
-            let mut segment = self.segment(cx.now, sent.seq, sent.payload, sent.syn);
-            segment.flags.fin = sent.fin;
-            segment.flags.psh = sent.payload > 0 && sent.seq + u64::from(sent.payload) == self.sender.written;
-            segment.transmission = sent.transmissions;
-            self.set_ecn(&mut segment, sent.transmissions == 0);
+            let psh = payload > 0 && seq + u64::from(payload) == self.sender.written;
             // Its second SYN is the answer to the other one, not a repetition.
-            let answers = sent.syn && cause == SendCause::DupAck;
-            return Some((segment, if answers { SendCause::Ack } else { cause }));
+            let answers = syn && cause == SendCause::DupAck;
+            let cause = if answers { SendCause::Ack } else { cause };
+            return Some(Leaving { seq, payload, transmission, syn, fin, psh, cause });
         }
         self.watch_window(cx.now);
         if let Some(cause) = self.take_question() {
-            let before = self.sender.outstanding.una() - 1;
-            return Some((self.segment(cx.now, before, 0, false), cause));
+            return Some(Leaving::empty(self.sender.outstanding.una() - 1, cause));
         }
-        (self.ack_due == AckDue::Now).then(|| self.pure_ack(cx.now))
+        (self.ack_due == AckDue::Now).then_some(acknowledgment)
     }
 
     /// The next thing for the application to know.
+    #[inline]
     pub fn poll_event(&mut self) -> Option<TcpEvent> {
+        if self.events.others {
+            return self.poll_other_event();
+        }
+        (self.events.delivered > 0).then(|| TcpEvent::Delivered(std::mem::take(&mut self.events.delivered)))
+    }
+
+    /// The same where not only data has come.
+    fn poll_other_event(&mut self) -> Option<TcpEvent> {
         let events = &mut self.events;
         if std::mem::take(&mut events.established) {
             Some(TcpEvent::Established)
@@ -256,6 +296,7 @@ impl Connection {
         } else if std::mem::take(&mut events.closed) {
             Some(TcpEvent::Closed)
         } else {
+            events.others = false;
             None
         }
     }
@@ -348,7 +389,7 @@ impl Connection {
         let complete = if self.config.one_way { ours || theirs } else { ours && theirs };
         if complete && !self.established {
             self.established = true;
-            self.events.established = true;
+            (self.events.established, self.events.others) = (true, true);
             let (connection, end) = (self.id, self.end);
             cx.record(|| TraceEvent::Established { connection, end });
         }
@@ -356,16 +397,21 @@ impl Connection {
 
     /// Notices the end of this end, whose state was `was` before the call. `ConnectionClosed` is recorded by the end
     /// that the ACK of its own FIN closes, which is the later one; when FINs have crossed, by both.
+    #[inline]
     fn check_closed<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, was: State) {
-        let one_way_done = self.config.one_way
-            && self.sender.opened
-            && self.sender.close_requested
-            && self.sender.outstanding.una() >= self.sender.written;
+        if self.sender.close_requested {
+            self.check_closing(cx, was);
+        }
+    }
+
+    fn check_closing<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, was: State) {
+        let one_way_done =
+            self.config.one_way && self.sender.opened && self.sender.outstanding.una() >= self.sender.written;
         if self.closed || !(one_way_done || self.state() == State::Closed) {
             return;
         }
         self.closed = true;
-        self.events.closed = true;
+        (self.events.closed, self.events.others) = (true, true);
         if one_way_done || matches!(was, State::LastAck | State::Closing) {
             let connection = self.id;
             cx.record(|| TraceEvent::ConnectionClosed { connection });
@@ -379,23 +425,19 @@ impl Connection {
         let was_closed = std::mem::replace(&mut self.closed, true);
         if !was_closed {
             self.events.failed = Some(failure);
-            self.events.closed = true;
+            (self.events.closed, self.events.others) = (true, true);
         }
         was_closed
     }
 
     pub(super) fn report_all_acked(&mut self) {
-        self.events.all_acked = true;
+        (self.events.all_acked, self.events.others) = (true, true);
     }
 
-    fn pure_ack(&mut self, now: Time) -> (Segment, SendCause) {
-        let mut segment = self.segment(now, self.sender.outstanding.max_sent(), 0, false);
-        self.set_ecn(&mut segment, false);
-        (segment, SendCause::Ack)
-    }
-
-    /// A segment that acknowledges all that has come, which is then no longer due.
-    fn segment(&mut self, now: Time, seq: u64, payload: u32, syn: bool) -> Segment {
+    /// What leaves acknowledges all that has come, which is then no longer due.
+    #[inline]
+    fn segment(&mut self, now: Time, leaving: &Leaving) -> Segment {
+        let Leaving { seq, payload, transmission, syn, fin, psh, cause } = *leaving;
         let synchronised = self.receiver.is_synchronised();
         if synchronised {
             self.ack_due = AckDue::No;
@@ -407,11 +449,11 @@ impl Connection {
         let options = if syn { self.syn_options() } else { self.agreed.options() };
         let sack = self.receiver.report(self.room_for_blocks(payload));
         let echoes = synchronised && (self.config.one_way || options.timestamps);
-        Segment {
+        let mut segment = Segment {
             connection: self.id,
             leg: self.leg,
             direction: self.end.sends(),
-            flags: Flags { syn, ack: synchronised, ..if syn { self.ecn_of_syn() } else { Flags::default() } },
+            flags: Flags { syn, ack: synchronised, fin, psh, ..Flags::default() },
             seq,
             ack: self.receiver.next(),
             payload,
@@ -423,7 +465,9 @@ impl Connection {
             ecn: Ecn::NotCapable,
             timestamp: self.timestamp(now, options.timestamps),
             echo: if echoes { self.receiver.echo() } else { Time::ZERO },
-            transmission: 0,
-        }
+            transmission,
+        };
+        self.set_ecn(&mut segment, cause);
+        segment
     }
 }

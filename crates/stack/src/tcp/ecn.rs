@@ -12,7 +12,7 @@ use umts_kernel::TraceSink;
 use super::connection::Connection;
 use crate::cx::Cx;
 use crate::packet::{Ecn, Flags, Segment};
-use crate::trace::TraceEvent;
+use crate::trace::{SendCause, TraceEvent};
 
 /// What an end knows of congestion that was marked.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,9 +29,9 @@ pub(super) struct Marks {
 
 impl Connection {
     /// The bits of our SYN, or of the answer to one (§6.1.1).
-    pub(super) fn ecn_of_syn(&self) -> Flags {
+    fn set_ecn_of_syn(&self, flags: &mut Flags) {
         let asks = self.config.ecn && !self.config.one_way && !self.receiver.is_synchronised();
-        Flags { ece: asks || self.marks.agreed, cwr: asks, ..Flags::default() }
+        (flags.ece, flags.cwr) = (asks || self.marks.agreed, asks);
     }
 
     /// The other end's SYN, or its answer to ours.
@@ -50,14 +50,17 @@ impl Connection {
         self.marks.echoes |= segment.ecn == Ecn::Experienced;
     }
 
-    /// Sets the bits of a segment that leaves: `new` for data that was never sent (§6.1.5: only that may be marked).
+    /// Sets the bits of a segment that leaves: only data that was never sent may be marked (§6.1.5).
     #[inline]
-    pub(super) fn set_ecn(&mut self, segment: &mut Segment, new: bool) {
-        if !self.marks.agreed || segment.flags.syn {
+    pub(super) fn set_ecn(&mut self, segment: &mut Segment, cause: SendCause) {
+        if segment.flags.syn {
+            return self.set_ecn_of_syn(&mut segment.flags);
+        }
+        if !self.marks.agreed || matches!(cause, SendCause::WindowProbe | SendCause::KeepAlive) {
             return;
         }
         segment.flags.ece = self.marks.echoes;
-        if new && segment.payload > 0 {
+        if segment.transmission == 0 && segment.payload > 0 {
             segment.ecn = Ecn::Capable;
             segment.flags.cwr = std::mem::take(&mut self.marks.tells);
         }

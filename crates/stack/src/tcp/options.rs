@@ -126,7 +126,7 @@ impl Connection {
     /// Octets of options that are charged on a segment with these options and blocks.
     #[inline]
     pub(super) fn charged_options(&self, options: &Options, blocks: &SackBlocks, syn: bool) -> u16 {
-        let count = blocks.len() as u16;
+        let count = if blocks.is_empty() { 0 } else { blocks.len() as u16 };
         if self.config.one_way {
             return BLOCK * count;
         }

@@ -255,7 +255,8 @@ impl Outstanding {
             done.fin |= front.fin;
             done.resent += u32::from(front.is_resent());
             done.sacked += u32::from(front.sacked);
-            done.last = self.ring.pop_front();
+            done.last = Some(*front);
+            self.ring.pop_front();
         }
         self.acknowledged += u64::from(done.segments);
         self.next = self.next.saturating_sub(done.segments as usize);

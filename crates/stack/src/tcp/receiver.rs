@@ -104,11 +104,13 @@ impl Receiver {
 
     /// The blocks of an acknowledgment that leaves now, at most `most` (RFC 2018 §4): first the one that the last
     /// segment belongs to, then those reported most recently. No more than that many are remembered.
+    #[inline]
     pub fn report(&mut self, most: usize) -> SackBlocks {
         self.acknowledged = self.next;
-        if most == 0 {
-            return SackBlocks::NONE;
-        }
+        if most == 0 { SackBlocks::NONE } else { self.report_blocks(most) }
+    }
+
+    fn report_blocks(&mut self, most: usize) -> SackBlocks {
         let latest = self.above.iter().find(|held| held.contains(self.latest)).copied();
         let covered = latest.unwrap_or(Range { start: 0, end: self.next });
         self.reported.retain(|range| !covered.contains(*range));
@@ -214,7 +216,14 @@ impl Receiver {
             return self.insert_above(range);
         }
         self.next = range.end;
-        let reached = self.above.iter().take_while(|held| held.start <= range.end).count();
+        if !self.above.is_empty() {
+            self.join_above();
+        }
+    }
+
+    /// What is held and now reached is no longer above.
+    fn join_above(&mut self) {
+        let reached = self.above.iter().take_while(|held| held.start <= self.next).count();
         if let Some(last) = self.above.drain(..reached).next_back() {
             self.next = self.next.max(last.end);
         }

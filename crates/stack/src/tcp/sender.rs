@@ -193,7 +193,8 @@ impl Connection {
             return None;
         }
         self.restart_after_idle(cx);
-        let turn = self.turn();
+        let advertised = self.advertised();
+        let turn = self.turn(advertised);
         let number = self.sender.outstanding.number_of(turn);
         let sent = match turn {
             Turn::Wait => return None,
@@ -204,7 +205,7 @@ impl Connection {
             Turn::Onward(index) => self.sender.outstanding.send_onward(index, cx.now)?,
             Turn::InOrder => self.next_in_order(cx.now)?,
             Turn::ByWindow => {
-                let permission = self.permission()?;
+                let permission = self.permission(advertised)?;
                 let sent = self.next_in_order(cx.now)?;
                 self.sender.use_permission(permission);
                 sent
@@ -231,22 +232,24 @@ impl Connection {
         Some((sent, if sent.transmissions == 0 { SendCause::New } else { again }))
     }
 
-    /// All that was written is sent and acknowledged: no window and no law has anything to decide. So it is at the end that
-    /// receives a download, which is asked twice for each segment that comes.
+    /// All that was written is sent and acknowledged, or nothing ever may leave: no window and no law has anything to decide.
+    /// So it is at the end that receives a download, which is asked twice for each segment that comes.
     #[inline]
     fn only_receives(&self) -> bool {
         let sender = &self.sender;
-        sender.written == sender.outstanding.max_sent()
-            && sender.outstanding.is_empty()
-            && !(sender.close_requested | sender.resend_first | self.config.one_way)
-            && sender.episode.is_none()
+        let has_sent_all = || {
+            sender.written == sender.outstanding.max_sent()
+                && !(sender.close_requested | sender.resend_first | self.config.one_way)
+                && sender.episode.is_none()
+        };
+        sender.outstanding.is_empty() && (!sender.opened || has_sent_all())
     }
 
     /// RFC 5681 §4.1: what was learnt before a pause longer than a timeout is not believed.
     #[inline]
     fn restart_after_idle<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
         let sender = &self.sender;
-        if !self.config.slow_start_restart || !sender.outstanding.is_empty() || sender.outstanding.una() == 0
+        if !sender.outstanding.is_empty() || sender.outstanding.una() == 0 || !self.config.slow_start_restart
         {
             return;
         }
@@ -270,8 +273,7 @@ impl Connection {
     }
 
     #[inline]
-    fn turn(&mut self) -> Turn {
-        let advertised = self.advertised();
+    fn turn(&mut self, advertised: u32) -> Turn {
         if let Some(may_leave) = self.probe() {
             return if may_leave { Turn::InOrder } else { Turn::Wait };
         }
@@ -316,16 +318,18 @@ impl Connection {
 
     /// Which rule lets the segment whose turn it is leave.
     #[inline]
-    fn permission(&self) -> Option<Permission> {
+    fn permission(&self, advertised: u32) -> Option<Permission> {
         let sender = &self.sender;
         let before = sender.outstanding.next() as u32;
-        let advertised = self.advertised();
         if before < sender.window.usable(advertised) && sender.burst > 0 {
             return Some(Permission::Window);
         }
+        if !sender.limited {
+            return None;
+        }
         // RFC 3042: one segment beyond cwnd for each of the first two duplicates.
         let limited = (sender.window.cwnd as u32).saturating_add(sender.window.duplicates).min(advertised);
-        (sender.limited && before < limited).then_some(Permission::LimitedTransmit)
+        (before < limited).then_some(Permission::LimitedTransmit)
     }
 
     /// The window of the other end in whole segments. It binds segments only if one way, as ns-2 counts; else

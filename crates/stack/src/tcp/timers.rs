@@ -63,6 +63,10 @@ impl Timers {
 
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        self.0.iter().copied().min().filter(|&at| at != Time::NEVER)
+        let mut next = Time::NEVER;
+        for at in self.0 {
+            next = next.min(at);
+        }
+        Some(next).filter(|&at| at != Time::NEVER)
     }
 }

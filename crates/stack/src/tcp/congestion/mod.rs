@@ -70,26 +70,26 @@ pub struct Flight {
 
 /// A cumulative acknowledgment of something new.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct NewAck {
+pub struct NewAck<'a> {
     /// Segments that it covers whole; an ACK of a part covers none.
     pub segments: u32,
     /// What is left under way.
     pub flight: Flight,
     /// All that it took from the segments outstanding.
-    pub done: Acknowledged,
+    pub done: &'a Acknowledged,
     /// Its selective acknowledgments.
-    pub sack: SackBlocks,
+    pub sack: &'a SackBlocks,
     /// The present instant.
     pub now: Time,
 }
 
 /// An acknowledgment of nothing new.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Duplicate {
+pub struct Duplicate<'a> {
     /// What is under way.
     pub flight: Flight,
     /// Its selective acknowledgments.
-    pub sack: SackBlocks,
+    pub sack: &'a SackBlocks,
     /// It has been counted in [`Window::duplicates`].
     pub counted: bool,
     /// The present instant.
@@ -103,7 +103,7 @@ pub trait CongestionControl {
         &mut self,
         window: &mut Window,
         sent: &mut Outstanding,
-        ack: &NewAck,
+        ack: &NewAck<'_>,
         initial: u32,
     ) -> Reaction {
         let _ = (sent, ack);
@@ -113,7 +113,7 @@ pub trait CongestionControl {
     }
 
     /// New data (not the SYN) was acknowledged.
-    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck) -> Reaction;
+    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction;
 
     /// Whether a duplicate ACK with these blocks counts as one; counts it.
     fn count_duplicate(
@@ -129,7 +129,12 @@ pub trait CongestionControl {
     }
 
     /// A duplicate ACK arrived.
-    fn on_duplicate_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &Duplicate) -> Reaction;
+    fn on_duplicate_ack(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: &Duplicate<'_>,
+    ) -> Reaction;
 
     /// The retransmission timer expired; the connection goes back to the oldest segment.
     fn on_timeout(&mut self, window: &mut Window, sent: &mut Outstanding, flight: &Flight) {
@@ -238,14 +243,14 @@ impl CongestionControl for Version {
         &mut self,
         window: &mut Window,
         sent: &mut Outstanding,
-        ack: &NewAck,
+        ack: &NewAck<'_>,
         initial: u32,
     ) -> Reaction {
         each_version!(self, version => version.on_syn_ack(window, sent, ack, initial))
     }
 
     #[inline]
-    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck) -> Reaction {
+    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
         each_version!(self, version => version.on_new_ack(window, sent, ack))
     }
 
@@ -260,7 +265,12 @@ impl CongestionControl for Version {
     }
 
     #[inline]
-    fn on_duplicate_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &Duplicate) -> Reaction {
+    fn on_duplicate_ack(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: &Duplicate<'_>,
+    ) -> Reaction {
         each_version!(self, version => version.on_duplicate_ack(window, sent, ack))
     }
 

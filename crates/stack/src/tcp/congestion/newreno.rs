@@ -47,7 +47,7 @@ impl NewReno {
 }
 
 impl CongestionControl for NewReno {
-    fn on_new_ack(&mut self, window: &mut Window, _sent: &mut Outstanding, ack: &NewAck) -> Reaction {
+    fn on_new_ack(&mut self, window: &mut Window, _sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
         if self.in_recovery && ack.flight.una < window.recover {
             Self::deflate(window, ack.segments);
             let first = !std::mem::replace(&mut self.partial_seen, true);
@@ -68,7 +68,7 @@ impl CongestionControl for NewReno {
         &mut self,
         window: &mut Window,
         _sent: &mut Outstanding,
-        ack: &Duplicate,
+        ack: &Duplicate<'_>,
     ) -> Reaction {
         if self.in_recovery {
             window.inflation += 1;

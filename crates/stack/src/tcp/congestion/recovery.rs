@@ -102,8 +102,8 @@ impl SackRecovery {
 }
 
 impl CongestionControl for SackRecovery {
-    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck) -> Reaction {
-        let news = sent.note_sack(ack.flight.una, &ack.sack).segments;
+    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
+        let news = sent.note_sack(ack.flight.una, ack.sack).segments;
         if self.holes.in_recovery() {
             if ack.flight.una < window.recover {
                 self.go_on(window, sent, news + ack.segments - ack.done.sacked, true);
@@ -134,7 +134,12 @@ impl CongestionControl for SackRecovery {
         self.news > 0
     }
 
-    fn on_duplicate_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &Duplicate) -> Reaction {
+    fn on_duplicate_ack(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: &Duplicate<'_>,
+    ) -> Reaction {
         if self.holes.in_recovery() {
             self.go_on(window, sent, self.news, false);
             return Reaction::NOTHING;

@@ -17,7 +17,7 @@ pub struct Reno {
 }
 
 impl CongestionControl for Reno {
-    fn on_new_ack(&mut self, window: &mut Window, _sent: &mut Outstanding, ack: &NewAck) -> Reaction {
+    fn on_new_ack(&mut self, window: &mut Window, _sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
         window.duplicates = 0;
         self.cut_by_duplicates &= window.rules.reno_repeats_fast_retransmit();
         if window.inflation > 0 {
@@ -34,7 +34,7 @@ impl CongestionControl for Reno {
         &mut self,
         window: &mut Window,
         _sent: &mut Outstanding,
-        ack: &Duplicate,
+        ack: &Duplicate<'_>,
     ) -> Reaction {
         let count = window.duplicates;
         if count > DUPLICATE_THRESHOLD && self.cut_by_duplicates {

@@ -14,7 +14,7 @@ use super::{
 pub struct Tahoe;
 
 impl CongestionControl for Tahoe {
-    fn on_new_ack(&mut self, window: &mut Window, _sent: &mut Outstanding, ack: &NewAck) -> Reaction {
+    fn on_new_ack(&mut self, window: &mut Window, _sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
         window.duplicates = 0;
         if ack.segments > 0 {
             window.increase();
@@ -26,7 +26,7 @@ impl CongestionControl for Tahoe {
         &mut self,
         window: &mut Window,
         _sent: &mut Outstanding,
-        ack: &Duplicate,
+        ack: &Duplicate<'_>,
     ) -> Reaction {
         if window.duplicates != DUPLICATE_THRESHOLD || !window.is_past_recover(&ack.flight) {
             return Reaction::NOTHING;

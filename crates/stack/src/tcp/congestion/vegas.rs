@@ -124,7 +124,7 @@ impl Vegas {
 
     /// How the segment acknowledged last was sent. The slots of all that the ACK covers are free then; but ns-2 frees
     /// none if they wrap around, so their successors seem to have been sent once more than they were.
-    fn take_last(&mut self, window: &Window, sent: &Outstanding, ack: &NewAck) -> Transmissions {
+    fn take_last(&mut self, window: &Window, sent: &Outstanding, ack: &NewAck<'_>) -> Transmissions {
         if window.rules == Rules::Rfc5681 {
             return ack.done.last.map(Transmissions::of).unwrap_or_default();
         }
@@ -220,7 +220,7 @@ impl Vegas {
     }
 
     /// The cut at a fast retransmit, unless the window was cut after the segment had been sent.
-    fn cut(&mut self, window: &mut Window, ack: &Duplicate, sent_at: Option<Time>, again: bool) {
+    fn cut(&mut self, window: &mut Window, ack: &Duplicate<'_>, sent_at: Option<Time>, again: bool) {
         if self.cut_at.is_some_and(|at| sent_at.is_none_or(|sent_at| at >= sent_at)) {
             return;
         }
@@ -240,14 +240,14 @@ impl CongestionControl for Vegas {
         &mut self,
         window: &mut Window,
         sent: &mut Outstanding,
-        ack: &NewAck,
+        ack: &NewAck<'_>,
         initial: u32,
     ) -> Reaction {
         window.cwnd = f64::from(initial);
         self.on_new_ack(window, sent, ack)
     }
 
-    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck) -> Reaction {
+    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
         let before = sent.first_number() - u64::from(ack.segments);
         if window.duplicates > DUPLICATE_THRESHOLD && window.cwnd > self.target {
             window.cwnd = self.target;
@@ -293,7 +293,12 @@ impl CongestionControl for Vegas {
         Reaction::NEW_ACK
     }
 
-    fn on_duplicate_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &Duplicate) -> Reaction {
+    fn on_duplicate_ack(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: &Duplicate<'_>,
+    ) -> Reaction {
         if window.duplicates == 1 && window.rules == Rules::Rfc5681 {
             self.target = window.cwnd;
         }

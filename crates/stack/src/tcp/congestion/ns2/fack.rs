@@ -62,15 +62,15 @@ impl CongestionControl for Fack {
         &mut self,
         window: &mut Window,
         sent: &mut Outstanding,
-        ack: &NewAck,
+        ack: &NewAck<'_>,
         _initial: u32,
     ) -> Reaction {
         self.on_new_ack(window, sent, ack)
     }
 
-    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck) -> Reaction {
+    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
         self.held = false;
-        let noted = sent.note_sack(ack.flight.una, &ack.sack);
+        let noted = sent.note_sack(ack.flight.una, ack.sack);
         sent.go_on_behind_sacked();
         self.resent = self.resent.saturating_sub(noted.resent + ack.done.resent);
         let has_blocks = !ack.sack.is_empty();
@@ -102,7 +102,12 @@ impl CongestionControl for Fack {
         true
     }
 
-    fn on_duplicate_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &Duplicate) -> Reaction {
+    fn on_duplicate_ack(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: &Duplicate<'_>,
+    ) -> Reaction {
         if self.in_recovery {
             return self.go_on(window, sent);
         }

@@ -38,11 +38,11 @@ impl Sack {
 }
 
 impl CongestionControl for Sack {
-    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck) -> Reaction {
+    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
         self.begun = false;
         if self.in_recovery && ack.flight.una < window.recover {
             self.pipe -= 2;
-            sent.note_sack(ack.flight.una, &ack.sack);
+            sent.note_sack(ack.flight.una, ack.sack);
             return Reaction { backoff: Backoff::Clear, restart_timer: true, ..Reaction::NOTHING };
         }
         self.timed_out = false;
@@ -68,7 +68,12 @@ impl CongestionControl for Sack {
         news
     }
 
-    fn on_duplicate_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &Duplicate) -> Reaction {
+    fn on_duplicate_ack(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: &Duplicate<'_>,
+    ) -> Reaction {
         self.begun = false;
         if self.in_recovery {
             self.pipe -= 1;

@@ -230,7 +230,7 @@ impl CongestionControl for Rack {
         &mut self,
         window: &mut Window,
         sent: &mut Outstanding,
-        ack: &NewAck,
+        ack: &NewAck<'_>,
         initial: u32,
     ) -> Reaction {
         self.phase = Phase::Open;
@@ -240,8 +240,8 @@ impl CongestionControl for Rack {
         Reaction::NEW_ACK
     }
 
-    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck) -> Reaction {
-        let delivered = self.note(sent, ack.flight.una, &ack.sack) + ack.segments - ack.done.sacked;
+    fn on_new_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &NewAck<'_>) -> Reaction {
+        let delivered = self.note(sent, ack.flight.una, ack.sack) + ack.segments - ack.done.sacked;
         window.duplicates = 0;
         let ends = self.phase != Phase::Open && ack.flight.una >= window.recover;
         if ends {
@@ -277,7 +277,12 @@ impl CongestionControl for Rack {
         self.news > 0
     }
 
-    fn on_duplicate_ack(&mut self, window: &mut Window, sent: &mut Outstanding, ack: &Duplicate) -> Reaction {
+    fn on_duplicate_ack(
+        &mut self,
+        window: &mut Window,
+        sent: &mut Outstanding,
+        ack: &Duplicate<'_>,
+    ) -> Reaction {
         let marked = self.look(sent, ack.now);
         let begins = marked.segments > 0 && (self.phase == Phase::Open || self.is_expired() && marked.again);
         if begins {
