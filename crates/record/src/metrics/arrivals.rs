@@ -58,7 +58,9 @@ impl Arrivals {
             self.insert_ahead(seq, end);
         } else if end > self.next {
             self.next = end;
-            self.join_ahead();
+            if !self.ahead.is_empty() {
+                self.join_ahead();
+            }
         }
         unneeded
     }

@@ -77,7 +77,8 @@ pub(super) struct Moment {
 impl Moment {
     #[inline]
     pub fn new(at: Time, window: &Window) -> Self {
-        Moment { at, clamped: window.clamp(at), measured: window.contains(at) }
+        let measured = window.contains(at);
+        Moment { at, clamped: if measured { at } else { window.clamp(at) }, measured }
     }
 }
 
@@ -135,6 +136,7 @@ impl Connection {
         self.update_activity(moment.clamped, together);
     }
 
+    #[inline]
     pub fn sent(
         &mut self,
         moment: Moment,
@@ -161,12 +163,13 @@ impl Connection {
             self.totals.zero_window_probes += u64::from(cause == SendCause::WindowProbe);
         }
         if cause.is_again() {
-            self.sent_again(moment, packet, segment, cause);
+            self.sent_again(moment, packet, segment.seq, segment.end(), cause);
         } else if moment.measured && segment.payload > 0 {
             self.totals.data_segments += 1;
         }
     }
 
+    #[inline]
     fn sent_data(&mut self, moment: Moment, segment: &Segment) {
         let end = segment.seq + u64::from(segment.payload);
         let new = end.saturating_sub(self.highest_sent.max(segment.seq));
@@ -185,8 +188,8 @@ impl Connection {
         }
     }
 
-    fn sent_again(&mut self, moment: Moment, packet: PacketId, segment: &Segment, cause: SendCause) {
-        let has_arrived = self.arrivals.sent_again(packet, segment.seq, segment.end(), moment.measured);
+    fn sent_again(&mut self, moment: Moment, packet: PacketId, seq: u64, end: u64, cause: SendCause) {
+        let has_arrived = self.arrivals.sent_again(packet, seq, end, moment.measured);
         if moment.measured {
             self.totals.retransmissions += 1;
             self.totals.by_dupack += u64::from(cause == SendCause::DupAck);
@@ -195,6 +198,7 @@ impl Connection {
         }
     }
 
+    #[inline]
     pub fn received(&mut self, moment: Moment, packet: PacketId, segment: &Segment, delivered: u64) {
         self.seen(moment);
         let from_sender = segment.direction == self.sender.sends();
@@ -218,6 +222,7 @@ impl Connection {
     }
 
     /// What an acknowledgment says beside its number.
+    #[inline]
     fn heard(&mut self, moment: Moment, segment: &Segment) {
         let Flags { syn, ack, rst, ece, .. } = segment.flags;
         if syn || rst || !ack {
@@ -243,6 +248,7 @@ impl Connection {
         self.totals.ecn_reductions += u64::from(moment.measured);
     }
 
+    #[inline]
     pub fn acknowledged(&mut self, moment: Moment, una: u64, payload: u64, together: &mut Together) {
         self.settle(moment.clamped);
         self.duplicates = 0;
@@ -336,6 +342,7 @@ impl Connection {
         }
     }
 
+    #[inline]
     fn seen(&mut self, moment: Moment) {
         if moment.measured {
             self.totals.first_packet.get_or_insert(moment.at);

@@ -186,8 +186,11 @@ impl TraceSink<TraceEvent> for Metrics {
                 self.transfers(at, event);
                 self.tcp.record(at, event);
             }
-            TraceEvent::SegmentReceived { .. } => {
-                self.transfers(at, event);
+            TraceEvent::SegmentReceived { segment, delivered, .. } => {
+                // By what it asks for, not by the event, which then need not be made.
+                if let Some(transfers) = &mut self.transfers {
+                    transfers.delivered(at, segment.connection, segment.leg, segment.direction, *delivered);
+                }
                 self.tcp.record(at, event);
             }
             TraceEvent::PepBuffer { .. } | TraceEvent::PepLost { .. } | TraceEvent::PepHelped { .. } => {

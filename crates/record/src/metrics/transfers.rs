@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use umts_stack::ids::{ConnectionId, Direction, End, TcpLeg};
-use umts_stack::packet::Segment;
 use umts_stack::trace::TraceEvent;
 use umts_units::{Duration, Time};
 
@@ -62,9 +61,6 @@ impl TransferRecorder {
         match event {
             TraceEvent::ConnectionOpened { connection, transfer, leg, sender, .. } => {
                 self.opened(at, *connection, *transfer, *leg, *sender);
-            }
-            TraceEvent::SegmentReceived { segment, delivered, .. } if *delivered > 0 => {
-                self.delivered(at, segment, *delivered);
             }
             TraceEvent::PepBuffer { transfer, direction, octets, is_full } => {
                 self.settle(at, *transfer, *direction, |transfer| {
@@ -126,15 +122,22 @@ impl TransferRecorder {
         }
     }
 
-    fn delivered(&mut self, at: Time, segment: &Segment, octets: u64) {
-        let id = match segment.leg {
-            TcpLeg::Radio => ConnectionId(segment.connection.0 - 1),
-            TcpLeg::Whole | TcpLeg::Server => segment.connection,
+    /// A segment of `connection` that goes this way has brought so many octets in order.
+    pub fn delivered(
+        &mut self,
+        at: Time,
+        connection: ConnectionId,
+        leg: TcpLeg,
+        direction: Direction,
+        octets: u64,
+    ) {
+        let id = match leg {
+            TcpLeg::Radio => ConnectionId(connection.0 - 1),
+            TcpLeg::Whole | TcpLeg::Server => connection,
         };
-        let Some(transfer) = self.open.get_mut(&id).filter(|of| of.direction == segment.direction) else {
-            return;
-        };
-        if segment.connection == transfer.last {
+        let found = self.open.get_mut(&id).filter(|of| octets > 0 && of.direction == direction);
+        let Some(transfer) = found else { return };
+        if connection == transfer.last {
             transfer.last_delivery = Some(at);
             transfer.ahead = transfer.ahead.saturating_sub(octets);
         } else {
