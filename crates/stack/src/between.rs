@@ -19,22 +19,26 @@ pub struct Between {
 impl Between {
     /// A packet leaves the host at `site`.
     #[inline]
-    pub fn leave<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, site: Site, packet: Packet) {
+    pub fn leave<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        site: Site,
+        packet: &mut Packet,
+    ) {
         match site {
             Site::Server => {
-                step.cx.record_copy(|| TraceEvent::PacketSeen { at: CapturePoint::Server, packet });
+                seen(step, CapturePoint::Server, packet);
                 self.core.enter(step, packet);
             }
             Site::Pep => {
-                let at = pep_side(packet.leg());
-                step.cx.record_copy(|| TraceEvent::PacketSeen { at, packet });
-                if let Some(packet) = self.core.leave_pep(step, packet) {
+                seen(step, pep_side(packet.leg()), packet);
+                if self.core.leave_pep(step, packet) {
                     self.enter_access(step, packet);
                 }
             }
             Site::Ue => {
-                step.cx.record_copy(|| TraceEvent::PacketSeen { at: CapturePoint::Ue, packet });
-                self.access.enter(step, packet);
+                seen(step, CapturePoint::Ue, packet);
+                self.access.enter(step, *packet);
             }
         }
     }
@@ -46,10 +50,13 @@ impl Between {
         step: &mut Step<'_, T>,
         link: LinkId,
     ) -> Option<Packet> {
-        let packet = self.core.link_arrival(step, link)?;
+        let mut packet = self.core.link_arrival(link);
+        if !self.core.go_on(step, link, &mut packet) {
+            return None;
+        }
         let at = match (packet.direction(), packet.leg()) {
             (Direction::Downlink, TcpLeg::Whole | TcpLeg::Radio) => {
-                self.enter_access(step, packet);
+                self.enter_access(step, &packet);
                 return None;
             }
             (Direction::Uplink, TcpLeg::Whole | TcpLeg::Server) => CapturePoint::Server,
@@ -57,15 +64,15 @@ impl Between {
                 pep_side(packet.leg())
             }
         };
-        step.cx.record_copy(|| TraceEvent::PacketSeen { at, packet });
+        seen(step, at, &packet);
         Some(packet)
     }
 
     /// A packet that goes to a UE has come through the core network.
     #[inline]
-    fn enter_access<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
-        step.cx.record_copy(|| TraceEvent::PacketSeen { at: CapturePoint::Rnc, packet });
-        self.access.enter(step, packet);
+    fn enter_access<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: &Packet) {
+        seen(step, CapturePoint::Rnc, packet);
+        self.access.enter(step, *packet);
     }
 
     /// Radio access hands a packet up. Tells whether it has reached its host: the UE, or a proxy at the RNC.
@@ -74,29 +81,32 @@ impl Between {
         &mut self,
         step: &mut Step<'_, T>,
         direction: Direction,
-        packet: &Packet,
+        packet: &mut Packet,
     ) -> bool {
         match direction {
             Direction::Downlink => {
-                step.cx.record_copy(|| TraceEvent::PacketSeen { at: CapturePoint::Ue, packet: *packet });
+                seen(step, CapturePoint::Ue, packet);
                 true
             }
             Direction::Uplink => {
-                step.cx.record_copy(|| TraceEvent::PacketSeen { at: CapturePoint::Rnc, packet: *packet });
+                seen(step, CapturePoint::Rnc, packet);
                 if self.core.ends_at_rnc(packet) {
-                    step.cx.record_copy(|| TraceEvent::PacketSeen {
-                        at: CapturePoint::PepRadio,
-                        packet: *packet,
-                    });
+                    seen(step, CapturePoint::PepRadio, packet);
                     return true;
                 }
-                if let Some(repeat) = self.core.enter_from_rnc(step, *packet) {
-                    self.enter_access(step, repeat);
+                if let Some(repeat) = self.core.enter_from_rnc(step, packet) {
+                    self.enter_access(step, &repeat);
                 }
                 false
             }
         }
     }
+}
+
+/// A packet passes a place where it can be captured.
+#[inline(always)]
+fn seen<T: TraceSink<TraceEvent>>(step: &mut Step<'_, T>, at: CapturePoint, packet: &Packet) {
+    step.cx.record_copy(|| TraceEvent::PacketSeen { at, packet: *packet });
 }
 
 /// Which side of the proxy segments of a connection on `leg` pass.

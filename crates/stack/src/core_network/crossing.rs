@@ -24,17 +24,17 @@ enum AtHelper {
 }
 
 impl CoreNetwork {
-    /// A packet leaves the proxy. Returned if it is where it goes already: the proxy is at the RNC.
+    /// A packet leaves the proxy. Tells whether it is where it goes already: the proxy is at the RNC.
     pub fn leave_pep<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
-        packet: Packet,
-    ) -> Option<Packet> {
-        if self.routes.of(&packet).is_empty() {
-            return Some(packet);
+        packet: &mut Packet,
+    ) -> bool {
+        let is_there = self.ends_at_rnc(packet);
+        if !is_there {
+            self.cross(step, 0, packet);
         }
-        self.cross(step, 0, packet);
-        None
+        is_there
     }
 
     /// Whether packets that come up from the RNC are at the end of their way there: those for a proxy at the RNC.
@@ -45,14 +45,15 @@ impl CoreNetwork {
 
     /// A packet enters, unless the script has something else in mind.
     #[inline]
-    pub fn enter<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
+    pub fn enter<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: &mut Packet) {
         if self.impairments.is_empty() {
             self.cross(step, 0, packet);
         } else {
-            self.treat(step, packet);
+            self.treat(step, *packet);
         }
     }
 
+    #[cold]
     fn treat<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
         match self.impairments.treatment(&packet) {
             Treatment::Pass => self.pass_script(step, packet),
@@ -72,8 +73,8 @@ impl CoreNetwork {
     fn pass_script<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
         let mut following = Vec::new();
         self.impairments.passed(&packet, &mut following);
-        for packet in std::iter::once(packet).chain(following) {
-            self.cross(step, 0, packet);
+        for mut packet in std::iter::once(packet).chain(following) {
+            self.cross(step, 0, &mut packet);
         }
     }
 
@@ -89,28 +90,35 @@ impl CoreNetwork {
         self.pass_script(step, packet);
     }
 
-    /// A packet comes out of a link: into the next one, or through all of them; then it is returned.
+    /// The packet that comes out of a link now.
     #[inline]
-    pub fn link_arrival<T: TraceSink<TraceEvent>>(
+    pub fn link_arrival(&mut self, link: LinkId) -> Packet {
+        self.links[link.index()].arrive()
+    }
+
+    /// A packet that came out of a link goes on: into the next one, or through all of them. Then the packet that is through is
+    /// told of: that one, or what a helper sends to the UE because of it.
+    #[inline]
+    pub fn go_on<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         link: LinkId,
-    ) -> Option<Packet> {
-        let packet = self.links[link.index()].arrive();
+        packet: &mut Packet,
+    ) -> bool {
         let hop = self.hop_of[link.index()];
-        let route = self.routes.of(&packet);
+        let route = self.routes.of(packet);
         let next = usize::from(hop.abs_diff(route[0].hop)) + 1;
         let is_last = next == route.len();
         if self.helper.is_some()
-            && let AtHelper::Taken { repeat } = self.pass_helper(step, hop, next, &packet)
+            && let AtHelper::Taken { repeat } = self.pass_helper(step, hop, next, packet)
         {
-            return repeat;
+            *packet = repeat.unwrap_or(*packet);
+            return repeat.is_some();
         }
-        if is_last {
-            return Some(packet);
+        if !is_last {
+            self.cross(step, next, packet);
         }
-        self.cross(step, next, packet);
-        None
+        is_last
     }
 
     /// Whether the packet that comes out of this link next is one of a real program.
@@ -149,10 +157,10 @@ impl CoreNetwork {
     pub fn enter_from_rnc<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
-        packet: Packet,
+        packet: &mut Packet,
     ) -> Option<Packet> {
         if self.helper.as_ref().is_some_and(|(hops, _)| *hops == self.hops.len()) {
-            return self.help(step, 0, packet);
+            return self.help(step, 0, *packet);
         }
         self.enter(step, packet);
         None
@@ -175,17 +183,17 @@ impl CoreNetwork {
         if passing.hidden {
             step.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::PepHidden, packet });
         }
-        for packet in passing.up {
+        for mut packet in passing.up {
             if next == 0 {
-                self.enter(step, packet);
+                self.enter(step, &mut packet);
             } else {
-                self.cross(step, next, packet);
+                self.cross(step, next, &mut packet);
             }
         }
         if place < self.hops.len()
-            && let Some(repeat) = passing.down
+            && let Some(mut repeat) = passing.down
         {
-            self.cross(step, place, repeat);
+            self.cross(step, place, &mut repeat);
             return None;
         }
         passing.down
@@ -193,19 +201,12 @@ impl CoreNetwork {
 
     /// A packet enters the link at place `place` of its route, and at once those behind it that nothing else enters: what
     /// becomes of it there is decided by those that went before it. Only the last of them keeps it, until it comes out.
-    fn cross<T: TraceSink<TraceEvent>>(
-        &mut self,
-        step: &mut Step<'_, T>,
-        mut place: usize,
-        mut packet: Packet,
-    ) {
-        let route = self.routes.of(&packet);
-        let mut at = step.cx.now;
-        loop {
-            let stage = &route[place];
+    fn cross<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, place: usize, packet: &mut Packet) {
+        let (mut at, size) = (step.cx.now, packet.size());
+        for stage in &self.routes.of(packet)[place..] {
             let id = stage.link(packet.flow);
             let link = &mut self.links[id.index()];
-            let lost = match link.send(at, &mut packet) {
+            let lost = match link.send(at, size, packet) {
                 Verdict::Arrives(out) => {
                     at = out;
                     if let Some(delay) = link.internet_delay() {
@@ -213,7 +214,6 @@ impl CoreNetwork {
                         step.cx.record(|| TraceEvent::InternetDelay { direction, delay });
                     }
                     if stage.goes_on {
-                        place += 1;
                         continue;
                     }
                     link.keep(packet, at);
@@ -223,8 +223,9 @@ impl CoreNetwork {
                 Verdict::Lost => DropPlace::LinkLoss,
                 Verdict::Down => DropPlace::LinkDown,
             };
-            return self.drop_at(step, at, lost(stage.hop), packet);
+            return self.drop_at(step, at, lost(stage.hop), *packet);
         }
+        unreachable!("the last link of a route keeps the packet");
     }
 
     /// A packet gets lost at `at`: that is told then.

@@ -80,6 +80,8 @@ pub struct Link {
     config: LinkConfig,
     /// It has a rate, a delay and a queue and nothing else, as most.
     is_plain: bool,
+    /// The size of the last packet and how long it took to send: the next is mostly as large.
+    sent_last: (Bytes, Duration),
     red: Option<Box<Red>>,
     losses: Stream,
     jitters: Stream,
@@ -123,6 +125,7 @@ impl Link {
         let config = LinkConfig { loss, ..config.clone() };
         Link {
             is_plain: config.is_plain() && internet.is_none(),
+            sent_last: (Bytes::ZERO, Duration::ZERO),
             config,
             red,
             internet,
@@ -135,13 +138,12 @@ impl Link {
         }
     }
 
-    /// What becomes of a packet that enters at `now`; it may be marked. Packets enter in the order of their times.
+    /// What becomes of a packet of `size` that enters at `now`; it may be marked. Packets enter in the order of their times.
     #[inline]
-    pub fn send(&mut self, now: Time, packet: &mut Packet) -> Verdict {
+    pub fn send(&mut self, now: Time, size: Bytes, packet: &mut Packet) -> Verdict {
         if !self.is_plain {
-            return self.send_with_all(now, packet);
+            return self.send_with_all(now, size, packet);
         }
-        let size = packet.size();
         if !self.has_room(now, size) {
             return Verdict::QueueFull;
         }
@@ -151,11 +153,10 @@ impl Link {
 
     /// The same over a link that has more than a rate, a delay and a queue.
     #[inline(never)]
-    fn send_with_all(&mut self, now: Time, packet: &mut Packet) -> Verdict {
+    fn send_with_all(&mut self, now: Time, size: Bytes, packet: &mut Packet) -> Verdict {
         if self.config.outages.iter().any(|outage| (outage.from..outage.to).contains(&now)) {
             return Verdict::Down;
         }
-        let size = packet.size();
         if !self.passes_red(now, packet) || !self.has_room(now, size) {
             return Verdict::QueueFull;
         }
@@ -186,8 +187,11 @@ impl Link {
     /// The transmitter takes it.
     #[inline]
     fn transmit(&mut self, now: Time, size: Bytes) {
-        let sending = self.config.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
-        self.free_at = self.free_at.max(now) + sending;
+        if size != self.sent_last.0 {
+            let sending = self.config.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
+            self.sent_last = (size, sending);
+        }
+        self.free_at = self.free_at.max(now) + self.sent_last.1;
         if let Some(waiting) = &mut self.waiting {
             waiting.push(self.free_at, size);
         }
@@ -239,20 +243,20 @@ impl Link {
 
     /// Keeps a packet until it comes out, at `until`.
     #[inline]
-    pub fn keep(&mut self, packet: Packet, until: Time) {
+    pub fn keep(&mut self, packet: &Packet, until: Time) {
         if self.reorders() {
             self.keep_in_order_of_arrival(packet, until);
         } else {
-            self.on_the_way.push_back(packet);
+            self.on_the_way.push_back(*packet);
         }
     }
 
-    fn keep_in_order_of_arrival(&mut self, packet: Packet, until: Time) {
+    fn keep_in_order_of_arrival(&mut self, packet: &Packet, until: Time) {
         let Some(internet) = &mut self.internet else { return };
         // Of two that come out at once, the one that entered first.
         let place = internet.arrivals.partition_point(|arrival| *arrival <= until);
         internet.arrivals.insert(place, until);
-        self.on_the_way.insert(place, packet);
+        self.on_the_way.insert(place, *packet);
     }
 
     /// Whether the packet that comes out next is one of a real program.
@@ -271,7 +275,9 @@ impl Link {
         if let Some(internet) = &mut self.internet {
             internet.arrivals.pop_front();
         }
-        self.on_the_way.pop_front().expect("every packet on its way was kept")
+        let packet = *self.on_the_way.front().expect("every packet on its way was kept");
+        self.on_the_way.pop_front();
+        packet
     }
 }
 
@@ -298,6 +304,10 @@ mod tests {
         Link::new(&config, Direction::Downlink, &Streams::new(1, 0), "link")
     }
 
+    fn send(link: &mut Link, now: Time, packet: &mut Packet) -> Verdict {
+        link.send(now, packet.size(), packet)
+    }
+
     fn ms(ms: u64) -> Time {
         Time::ZERO + Duration::from_millis(ms)
     }
@@ -306,27 +316,27 @@ mod tests {
     fn packets_queue_behind_each_other() {
         let mut link = link(None, 0.0);
         // 1,250 octets take 10 ms at 1 Mbit/s.
-        assert_eq!(link.send(ms(0), &mut packet(1210)), Verdict::Arrives(ms(20)));
-        assert_eq!(link.send(ms(1), &mut packet(1210)), Verdict::Arrives(ms(30)));
-        assert_eq!(link.send(ms(50), &mut packet(1210)), Verdict::Arrives(ms(70)));
+        assert_eq!(send(&mut link, ms(0), &mut packet(1210)), Verdict::Arrives(ms(20)));
+        assert_eq!(send(&mut link, ms(1), &mut packet(1210)), Verdict::Arrives(ms(30)));
+        assert_eq!(send(&mut link, ms(50), &mut packet(1210)), Verdict::Arrives(ms(70)));
     }
 
     #[test]
     fn the_packet_in_transmission_takes_a_place() {
         let mut link = link(Some(QueueLimit::Packets(2)), 0.0);
-        assert_eq!(link.send(ms(0), &mut packet(1210)), Verdict::Arrives(ms(20)));
-        assert_eq!(link.send(ms(0), &mut packet(1210)), Verdict::Arrives(ms(30)));
-        assert_eq!(link.send(ms(0), &mut packet(1210)), Verdict::QueueFull);
-        assert_eq!(link.send(ms(10), &mut packet(1210)), Verdict::QueueFull);
-        assert_eq!(link.send(ms(11), &mut packet(1210)), Verdict::Arrives(ms(40)));
+        assert_eq!(send(&mut link, ms(0), &mut packet(1210)), Verdict::Arrives(ms(20)));
+        assert_eq!(send(&mut link, ms(0), &mut packet(1210)), Verdict::Arrives(ms(30)));
+        assert_eq!(send(&mut link, ms(0), &mut packet(1210)), Verdict::QueueFull);
+        assert_eq!(send(&mut link, ms(10), &mut packet(1210)), Verdict::QueueFull);
+        assert_eq!(send(&mut link, ms(11), &mut packet(1210)), Verdict::Arrives(ms(40)));
     }
 
     #[test]
     fn a_queue_in_octets_takes_what_fits() {
         let mut link = link(Some(QueueLimit::Bytes(Bytes(1300))), 0.0);
-        assert_eq!(link.send(ms(0), &mut packet(1210)), Verdict::Arrives(ms(20)));
-        assert_eq!(link.send(ms(0), &mut packet(11)), Verdict::QueueFull);
-        assert!(matches!(link.send(ms(0), &mut packet(10)), Verdict::Arrives(_)));
+        assert_eq!(send(&mut link, ms(0), &mut packet(1210)), Verdict::Arrives(ms(20)));
+        assert_eq!(send(&mut link, ms(0), &mut packet(11)), Verdict::QueueFull);
+        assert!(matches!(send(&mut link, ms(0), &mut packet(10)), Verdict::Arrives(_)));
     }
 
     #[test]
@@ -345,7 +355,7 @@ mod tests {
         for (at, mut packet) in
             [(0, capable()), (1, capable()), (2, capable()), (3, packet(1210)), (60, capable())]
         {
-            assert!(matches!(link.send(ms(at), &mut packet), Verdict::Arrives(_)));
+            assert!(matches!(send(&mut link, ms(at), &mut packet), Verdict::Arrives(_)));
             marks.push(packet.segment().expect("a segment").ecn);
         }
         use Ecn::{Capable, Experienced, NotCapable};
@@ -372,7 +382,7 @@ mod tests {
             let mut link = Link::new(&config, Direction::Downlink, &Streams::new(1, 0), "link");
             let (mut longest, mut lost) = (0, 0);
             for n in 0..6_000 {
-                let verdict = link.send(ms(9 * n), &mut packet(1210));
+                let verdict = send(&mut link, ms(9 * n), &mut packet(1210));
                 if n >= 2_000 {
                     longest = longest.max(link.waiting.as_ref().map_or(0, Waiting::packets));
                     lost += u32::from(verdict == Verdict::QueueFull);
@@ -390,12 +400,12 @@ mod tests {
     #[test]
     fn a_link_that_is_down_takes_nothing() {
         let mut link = link(None, 0.0);
-        assert_eq!(link.send(ms(89), &mut packet(1210)), Verdict::Arrives(ms(109)));
+        assert_eq!(send(&mut link, ms(89), &mut packet(1210)), Verdict::Arrives(ms(109)));
         assert_eq!(
-            [link.send(ms(90), &mut packet(1)), link.send(ms(94), &mut packet(1))],
+            [send(&mut link, ms(90), &mut packet(1)), send(&mut link, ms(94), &mut packet(1))],
             [Verdict::Down; 2]
         );
-        assert_eq!(link.send(ms(95), &mut packet(1210)), Verdict::Arrives(ms(119)));
+        assert_eq!(send(&mut link, ms(95), &mut packet(1210)), Verdict::Arrives(ms(119)));
     }
 
     #[test]
@@ -408,7 +418,9 @@ mod tests {
         for n in 0..2_000 {
             // Every other packet follows the one before at once, the rest are far apart.
             let at = Time::ZERO + Duration::from_secs(1) + Duration::from_millis(100 * (n / 2));
-            let Verdict::Arrives(arrives) = link.send(at, &mut packet(0)) else { panic!("nothing is lost") };
+            let Verdict::Arrives(arrives) = send(&mut link, at, &mut packet(0)) else {
+                panic!("nothing is lost")
+            };
             assert!(arrives >= last);
             last = arrives;
             if n % 2 == 0 {
@@ -424,8 +436,9 @@ mod tests {
     #[test]
     fn losses_have_their_ratio() {
         let mut link = link(None, 0.1);
-        let lost =
-            (0..100_000).filter(|&n| link.send(ms(100 * (n + 1)), &mut packet(0)) == Verdict::Lost).count();
+        let lost = (0..100_000)
+            .filter(|&n| send(&mut link, ms(100 * (n + 1)), &mut packet(0)) == Verdict::Lost)
+            .count();
         // One standard deviation is 95.
         assert!((9_500..10_500).contains(&lost), "{lost}");
     }

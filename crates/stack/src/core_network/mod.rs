@@ -191,13 +191,15 @@ mod tests {
             while agenda.next_time().is_some_and(|at| at <= now) {
                 let (at, event) = agenda.pop().expect("it was seen");
                 let Event::LinkArrival(link) = event else { panic!("{event:?}") };
-                let through = core.link_arrival(&mut Step::new(at, &mut told, &mut agenda), link);
-                out.extend(through.map(|packet| (at.as_nanos() / 1_000_000, packet.id)));
+                let mut packet = core.link_arrival(link);
+                if core.go_on(&mut Step::new(at, &mut told, &mut agenda), link, &mut packet) {
+                    out.push((at.as_nanos() / 1_000_000, packet.id));
+                }
             }
             let segment = Segment::new(ConnectionId(0), Direction::Downlink);
             let content = Content::Segment(segment);
-            let packet = Packet { id: PacketId(n), flow: FlowId(0), ue: UeId(0), content };
-            core.enter(&mut Step::new(now, &mut told, &mut agenda), packet);
+            let mut packet = Packet { id: PacketId(n), flow: FlowId(0), ue: UeId(0), content };
+            core.enter(&mut Step::new(now, &mut told, &mut agenda), &mut packet);
         }
         out
     }
@@ -231,7 +233,8 @@ mod tests {
                 ue: UeId(0),
                 content: Content::Segment(Segment::new(ConnectionId(0), direction)),
             };
-            Link::new(config, direction, &Streams::new(1, 0), "link").send(Time::ZERO, &mut packet)
+            let mut link = Link::new(config, direction, &Streams::new(1, 0), "link");
+            link.send(Time::ZERO, packet.size(), &mut packet)
         };
         assert_eq!(fate(&config, Direction::Downlink), Verdict::Arrives(Time::ZERO));
         assert_eq!(fate(&config, Direction::Uplink), Verdict::Lost);
@@ -256,15 +259,18 @@ mod tests {
         let hop = |loss| LinkConfig { delay: Duration::from_millis(10), loss, ..LinkConfig::default() };
         let mut core =
             CoreNetwork::new(&[hop(0.0), hop(0.0), hop(0.0), hop(1.0)], 2, &[], &Streams::new(1, 0));
-        let packet = packet(Direction::Downlink, FlowId(0));
+        let mut packet = packet(Direction::Downlink, FlowId(0));
         let (mut told, mut agenda) = (Told(Vec::new()), EventQueue::new());
-        core.enter(&mut Step::new(Time::ZERO, &mut told, &mut agenda), packet);
+        core.enter(&mut Step::new(Time::ZERO, &mut told, &mut agenda), &mut packet);
         let mut happened = Vec::new();
         while let Some((now, event)) = agenda.pop() {
             happened.push((now.as_nanos() / 1_000_000, event));
             let mut step = Step::new(now, &mut told, &mut agenda);
             match event {
-                Event::LinkArrival(link) => assert_eq!(core.link_arrival(&mut step, link), None),
+                Event::LinkArrival(link) => {
+                    let mut packet = core.link_arrival(link);
+                    assert!(!core.go_on(&mut step, link, &mut packet), "there are links behind");
+                }
                 Event::LinkLoss(id) => core.link_loss(&mut step, id),
                 other => panic!("{other:?}"),
             }

@@ -17,6 +17,7 @@ pub enum QueueLimit {
 
 impl QueueLimit {
     /// Whether a packet of `size` fits behind so many `packets` of `octets` in all.
+    #[inline]
     pub fn has_room(self, packets: usize, octets: Bytes, size: Bytes) -> bool {
         match self {
             QueueLimit::Packets(most) => packets < most as usize,
@@ -99,10 +100,16 @@ impl Waiting {
     #[inline]
     pub fn forget_what_is_through(&mut self, now: Time) {
         if self.last.0 < now {
-            self.before.clear();
+            if self.packets > 1 {
+                self.before.clear();
+            }
             (self.packets, self.octets) = (0, Bytes::ZERO);
-            return;
+        } else if self.packets > 1 {
+            self.forget_the_first(now);
         }
+    }
+
+    fn forget_the_first(&mut self, now: Time) {
         while self.before.front().is_some_and(|&(through, _)| through < now) {
             let (_, size) = self.before.pop_front().expect("it was looked at");
             self.packets -= 1;

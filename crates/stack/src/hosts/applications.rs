@@ -59,15 +59,34 @@ impl Hosts {
         self.act(step, id, between);
     }
 
-    /// Does what the traffic model of a flow asks for now: first all of it, then its connections send.
+    /// Does what the traffic model of a flow asks for now.
     pub(super) fn act<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         id: FlowId,
         between: &mut Between,
     ) {
+        // Mostly it asks for nothing.
+        if let Some(action) = self.flows[id.index()].traffic.poll_action() {
+            self.act_on(step, id, action, between);
+        }
+        let flow = &mut self.flows[id.index()];
+        let deadline = flow.traffic.poll_timeout();
+        step.wake(&mut flow.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(id));
+    }
+
+    /// Does `first` and what the traffic model asks for after it; then the connections send.
+    #[inline(never)]
+    fn act_on<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        id: FlowId,
+        first: Action,
+        between: &mut Between,
+    ) {
         let mut touched = Touched::default();
-        while let Some(action) = self.flows[id.index()].traffic.poll_action() {
+        let mut next = Some(first);
+        while let Some(action) = next {
             match action {
                 Action::Open { connection, end, segment_payload } => {
                     touched.add(self.open(step, id, connection, end, segment_payload), end);
@@ -85,6 +104,7 @@ impl Hosts {
                 Action::Send { end, bytes } => self.send_datagram(step, id, end, bytes, between),
                 Action::Report(report) => self.report(step, id, report),
             }
+            next = self.flows[id.index()].traffic.poll_action();
         }
         for (connection, ends) in touched.0 {
             for end in [End::Server, End::Ue] {
@@ -93,9 +113,6 @@ impl Hosts {
                 }
             }
         }
-        let flow = &mut self.flows[id.index()];
-        let deadline = flow.traffic.poll_timeout();
-        step.wake(&mut flow.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(id));
     }
 
     /// The connection that the application at `end` uses.
@@ -153,9 +170,9 @@ impl Hosts {
         let (number, header, timestamp) = (*sent, UDP_IP_HEADER, step.cx.now);
         *sent += 1;
         let datagram = Datagram { direction, number, payload: bytes, header, timestamp };
-        let packet = self.packets.number(id, flow.ue, Content::Datagram(datagram));
+        let mut packet = self.packets.number(id, flow.ue, Content::Datagram(datagram));
         step.cx.record(|| TraceEvent::DatagramSent { flow: id, datagram });
-        between.leave(step, TcpLeg::Whole.site(end), packet);
+        between.leave(step, TcpLeg::Whole.site(end), &mut packet);
     }
 
     fn report<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, flow: FlowId, report: Report) {

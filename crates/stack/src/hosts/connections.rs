@@ -3,11 +3,12 @@
 use umts_kernel::{Phase, TraceSink};
 
 use super::Hosts;
+use super::flow::OpenConnection;
 use crate::Step;
 use crate::between::Between;
 use crate::event::Event;
 use crate::ids::{ConnectionId, End, FlowId, Site};
-use crate::packet::{Content, Packet, Segment};
+use crate::packet::{Content, Packet, Packets, Segment};
 use crate::tcp::reset_for;
 use crate::trace::{DropPlace, TraceEvent};
 
@@ -21,17 +22,17 @@ impl Hosts {
         segment: &Segment,
         between: &mut Between,
     ) {
-        let (flow, end) = (packet.flow, End::sending(segment.direction).other());
+        let (id, end) = (packet.flow, End::sending(segment.direction).other());
         let site = segment.leg.site(end);
         if site == Site::Pep {
             return self.reach_pep(step, packet, segment, between);
         }
-        match self.flows[flow.index()].connection(segment.connection) {
-            Some(connection) => {
-                connection.end(end).handle_packet(&mut step.cx, packet);
-                self.tcp_changed(step, flow, segment.connection, end, between);
-            }
-            None => self.refuse(step, site, packet, segment, between),
+        let Some(mut open) = self.flows[id.index()].open_connection(segment.connection) else {
+            return self.refuse(step, site, packet, segment, between);
+        };
+        open.connection.end(end).handle_packet(&mut step.cx, packet);
+        if open.is_heard_of(step, &mut self.packets, end, between) {
+            self.act_and_sleep(step, id, segment.connection, end, between);
         }
     }
 
@@ -51,8 +52,8 @@ impl Hosts {
             return;
         }
         let content = Content::Segment(reset_for(segment, tcp.header));
-        let packet = self.packets.number(about.flow, about.ue, content);
-        between.leave(step, site, packet);
+        let mut packet = self.packets.number(about.flow, about.ue, content);
+        between.leave(step, site, &mut packet);
     }
 
     /// Sends what an application's end has to send, tells the application what it is to know, and sees to the timer.
@@ -64,58 +65,27 @@ impl Hosts {
         end: End,
         between: &mut Between,
     ) {
-        let mut told = self.send(step, id, connection, end, between);
-        let flow = &mut self.flows[id.index()];
-        while let Some((nth, event)) = flow.poll_event(step.cx.now, connection, end) {
-            flow.traffic.handle_event(step.cx.now, nth, end, event);
-            told = true;
+        if let Some(mut open) = self.flows[id.index()].open_connection(connection)
+            && open.is_heard_of(step, &mut self.packets, end, between)
+        {
+            self.act_and_sleep(step, id, connection, end, between);
         }
-        if told {
-            self.act(step, id, between);
-        }
-        self.sleep(step, id, connection, end);
     }
 
-    /// Sends what one end has to send. Tells whether its application heard of it.
-    pub(super) fn send<T: TraceSink<TraceEvent>>(
+    /// The application heard something of one end: it acts, and then the end sleeps.
+    fn act_and_sleep<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         id: FlowId,
         connection: ConnectionId,
         end: End,
         between: &mut Between,
-    ) -> bool {
-        let Hosts { flows, packets, .. } = self;
-        let flow = &mut flows[id.index()];
-        let ue = flow.ue;
-        let Some((open, traffic)) = flow.connection_and_traffic(connection) else { return false };
-        let (nth, site) = (open.nth, open.leg.site(end));
-        let mut told = false;
-        while let Some((segment, cause)) = open.end(end).poll_transmit(&mut step.cx) {
-            // The push bit marks the end of what was written.
-            if segment.flags.psh && segment.transmission == 0 && site != Site::Pep {
-                traffic.handle_all_sent(step.cx.now, nth, end);
-                told = true;
-            }
-            let packet = packets.number(id, ue, Content::Segment(segment));
-            step.cx.record(|| TraceEvent::SegmentSent { packet: packet.id, segment, cause });
-            between.leave(step, site, packet);
-        }
-        told
-    }
-
-    /// Sees to it that one end is woken when it wants to be.
-    pub(super) fn sleep<T: TraceSink<TraceEvent>>(
-        &mut self,
-        step: &mut Step<'_, T>,
-        id: FlowId,
-        connection: ConnectionId,
-        end: End,
     ) {
-        let flow = &mut self.flows[id.index()];
-        let Some(open) = flow.connection(connection) else { return };
-        let deadline = open.end(end).poll_timeout();
-        step.wake(&mut flow.tcp_wake[end as usize], deadline, Phase::Timers, Event::TcpWake(id, end));
+        self.act(step, id, between);
+        // It may have opened another, and this one be forgotten.
+        if let Some(mut open) = self.flows[id.index()].open_connection(connection) {
+            open.sleep(step, end);
+        }
     }
 
     /// A timer of one end of a flow's connections may be due; waking early, it sleeps again.
@@ -140,5 +110,59 @@ impl Hosts {
             }
             from = ConnectionId(connection.0 + 1);
         }
+    }
+}
+
+impl OpenConnection<'_> {
+    /// Sends what an application's end has to send and tells the application what it is to know. Tells whether it heard
+    /// anything; an end of which nothing was heard sleeps already.
+    #[inline]
+    fn is_heard_of<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        packets: &mut Packets,
+        end: End,
+        between: &mut Between,
+    ) -> bool {
+        let mut told = self.send(step, packets, end, between);
+        while let Some(event) = self.connection.poll_event(step.cx.now, end) {
+            self.traffic.handle_event(step.cx.now, self.connection.nth, end, event);
+            told = true;
+        }
+        if !told {
+            self.sleep(step, end);
+        }
+        told
+    }
+
+    /// Sends what one end has to send. Tells whether its application heard of it.
+    pub(super) fn send<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        packets: &mut Packets,
+        end: End,
+        between: &mut Between,
+    ) -> bool {
+        let site = self.connection.leg.site(end);
+        let mut told = false;
+        while let Some((segment, cause)) = self.connection.end(end).poll_transmit(&mut step.cx) {
+            // The push bit marks the end of what was written.
+            if segment.flags.psh && segment.transmission == 0 && site != Site::Pep {
+                self.traffic.handle_all_sent(step.cx.now, self.connection.nth, end);
+                told = true;
+            }
+            let mut packet = packets.number(self.flow, self.ue, Content::Segment(segment));
+            step.cx.record(|| TraceEvent::SegmentSent { packet: packet.id, segment, cause });
+            between.leave(step, site, &mut packet);
+        }
+        told
+    }
+
+    /// Sees to it that one end is woken when it wants to be.
+    #[inline]
+    pub(super) fn sleep<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, end: End) {
+        let deadline = self.connection.end(end).poll_timeout();
+        let event = Event::TcpWake(self.flow, end);
+        step.wake(&mut self.tcp_wake[end as usize], deadline, Phase::Timers, event);
     }
 }

@@ -83,6 +83,15 @@ pub(super) struct FlowConnection {
     expires: Time,
 }
 
+/// A connection that was looked up, and what of its flow hears of it or wakes it.
+pub(super) struct OpenConnection<'a> {
+    pub flow: FlowId,
+    pub ue: UeId,
+    pub connection: &'a mut FlowConnection,
+    pub traffic: &'a mut Traffic,
+    pub tcp_wake: &'a mut [Wakeup; 2],
+}
+
 impl Flow {
     pub fn new(id: FlowId, config: &FlowConfig, streams: &Streams) -> Self {
         let sender = End::sending(config.direction);
@@ -237,22 +246,20 @@ impl Flow {
     /// A connection by its number in the run, unless it is over and forgotten.
     #[inline]
     pub fn connection(&mut self, id: ConnectionId) -> Option<&mut FlowConnection> {
-        self.connection_and_traffic(id).map(|(connection, _)| connection)
+        self.open_connection(id).map(|open| open.connection)
     }
 
-    /// The same beside the traffic model, which may be told of it.
+    /// The same with what else of the flow it has to do with.
     #[inline]
-    pub fn connection_and_traffic(
-        &mut self,
-        id: ConnectionId,
-    ) -> Option<(&mut FlowConnection, &mut Traffic)> {
+    pub fn open_connection(&mut self, id: ConnectionId) -> Option<OpenConnection<'_>> {
         let at = match self.connections.last() {
             // Mostly it is the newest, and the only one.
             Some(last) if last.id == id => self.connections.len() - 1,
             _ => self.connections.partition_point(|connection| connection.id < id),
         };
-        let found = self.connections.get_mut(at).filter(|connection| connection.id == id)?;
-        Some((found, &mut self.traffic))
+        let connection = self.connections.get_mut(at).filter(|connection| connection.id == id)?;
+        let Flow { id: flow, ue, traffic, tcp_wake, .. } = self;
+        Some(OpenConnection { flow: *flow, ue: *ue, connection, traffic, tcp_wake })
     }
 
     /// The connection whose `end` is that of the application, by its number in the flow: the server's side of a split
@@ -270,26 +277,26 @@ impl Flow {
         let at = self.connections.partition_point(|connection| connection.id < id);
         self.connections.get(at).map(|connection| connection.id)
     }
-
-    /// The next thing that the application at `end` of a connection hears.
-    pub fn poll_event(&mut self, now: Time, id: ConnectionId, end: End) -> Option<(Nth, TcpEvent)> {
-        let connection = self.connection(id)?;
-        let event = connection.end(end).poll_event()?;
-        if matches!(event, TcpEvent::Failed(_)) {
-            // The other end may never hear of it, unless it sends something.
-            connection.expires = now + TIME_WAIT;
-        }
-        if event == TcpEvent::Closed {
-            connection.closed[end as usize] = true;
-            if connection.closed == [true; 2] || connection.one_way {
-                connection.expires = now + TIME_WAIT;
-            }
-        }
-        Some((connection.nth, event))
-    }
 }
 
 impl FlowConnection {
+    /// The next thing that the application at `end` hears.
+    #[inline]
+    pub fn poll_event(&mut self, now: Time, end: End) -> Option<TcpEvent> {
+        let event = self.end(end).poll_event()?;
+        if matches!(event, TcpEvent::Failed(_)) {
+            // The other end may never hear of it, unless it sends something.
+            self.expires = now + TIME_WAIT;
+        }
+        if event == TcpEvent::Closed {
+            self.closed[end as usize] = true;
+            if self.closed == [true; 2] || self.one_way {
+                self.expires = now + TIME_WAIT;
+            }
+        }
+        Some(event)
+    }
+
     /// One end is closed, the other waits for something: it will hear of it by a RST, or give up.
     fn is_half_open(&self) -> bool {
         let waits = |end: usize| !self.closed[end] && self.ends[end].poll_timeout().is_some();

@@ -21,10 +21,10 @@ impl Hosts {
     pub fn enter_foreign<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
-        packet: Packet,
+        mut packet: Packet,
         between: &mut Between,
     ) {
-        between.leave(step, packet.leg().site(End::sending(packet.direction())), packet);
+        between.leave(step, packet.leg().site(End::sending(packet.direction())), &mut packet);
     }
 
     /// The next packet that has come through.

@@ -89,7 +89,9 @@ impl Hosts {
         let flow = &mut self.flows[id.index()];
         loop {
             for (connection, (side, end)) in ids.into_iter().zip(SIDES) {
-                while let Some((_, event)) = flow.poll_event(step.cx.now, connection, end) {
+                let now = step.cx.now;
+                while let Some(event) = flow.connection(connection).and_then(|open| open.poll_event(now, end))
+                {
                     let Some((split, _)) = flow.split(connection) else { return };
                     split.relay.handle_event(side, event);
                 }
@@ -107,12 +109,14 @@ impl Hosts {
         let refused = flow.split(transfer).and_then(|(split, _)| split.relay.poll_refused());
         if let Some(Packet { content: Content::Segment(syn), .. }) = refused {
             let rst = Content::Segment(reset_for(&syn, flow.tcp.header));
-            let packet = self.packets.number(id, flow.ue, rst);
-            between.leave(step, Site::Pep, packet);
+            let mut packet = self.packets.number(id, flow.ue, rst);
+            between.leave(step, Site::Pep, &mut packet);
         }
         for (connection, (_, end)) in ids.into_iter().zip(SIDES) {
-            self.send(step, id, connection, end, between);
-            self.sleep(step, id, connection, end);
+            if let Some(mut open) = self.flows[id.index()].open_connection(connection) {
+                open.send(step, &mut self.packets, end, between);
+                open.sleep(step, end);
+            }
         }
     }
 

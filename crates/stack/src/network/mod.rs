@@ -155,8 +155,8 @@ impl Network {
     /// Takes up what has come down from the air, packet by packet.
     #[inline(always)]
     fn take_up<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, mut landing: Landing) {
-        while let Some(packet) = self.between.access.next_sdu(step, &mut landing) {
-            if self.between.leave_access(step, landing.direction, &packet) {
+        while let Some(mut packet) = self.between.access.next_sdu(step, &mut landing) {
+            if self.between.leave_access(step, landing.direction, &mut packet) {
                 self.hosts.reach(step, &packet, &mut self.between);
             }
         }
