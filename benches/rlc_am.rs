@@ -107,7 +107,7 @@ impl Bearer {
         while rnc.buffer_occupancy() < BACKLOG {
             self.sdus += 1;
             let sdu = Sdu::new(packet(self.sdus), self.now);
-            rnc.handle_sdu(&mut cx, sdu).expect("the buffer has no limit");
+            rnc.handle_sdu(&mut cx, &sdu).expect("the buffer has no limit");
         }
         let slot = self.tti % ON_THE_WAY;
         let (down, lost) = &mut self.on_the_way[0][slot];

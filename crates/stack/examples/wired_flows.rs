@@ -135,8 +135,8 @@ impl Dumbbell {
             let mut packet = flow.ends[end as usize].packet(PacketId(self.packets), segment);
             self.packets += 1;
             let link = &mut self.links[end as usize];
-            if let Verdict::Arrives(at) = link.send(now, &mut packet) {
-                link.keep(packet, at);
+            if let Verdict::Arrives(at) = link.send(now, packet.size(), &mut packet) {
+                link.keep(&packet, at);
                 self.queue.push(at, Phase::Receive, Event::Arrives(end));
             }
         }

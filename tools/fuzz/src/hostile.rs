@@ -30,7 +30,7 @@ pub fn entity(draw: &mut Draw) {
         match draw.below(12) {
             0..=2 => {
                 let sdu = Sdu::new(packet(id, draw.range(1, 1_500) as u32), now);
-                let _ = rlc.handle_sdu(&mut cx, sdu);
+                let _ = rlc.handle_sdu(&mut cx, &sdu);
             }
             3..=5 => {
                 let mut set = BlockSet::default();

@@ -198,7 +198,7 @@ impl Bearer {
                 let octets = if draw.bool() { draw.range(1, 200) } else { draw.range(1, 2_000) };
                 let sdu = Sdu::new(packet(id, octets as u32), self.now());
                 let mut cx = Cx::new(sdu.entered, &mut self.traces[end]);
-                self.ends[end].handle_sdu(&mut cx, sdu).expect("the buffer has no limit");
+                self.ends[end].handle_sdu(&mut cx, &sdu).expect("the buffer has no limit");
                 self.queued[end].push(id);
             }
             4 => self.ends[end].suspend(),

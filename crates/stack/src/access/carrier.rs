@@ -114,10 +114,12 @@ impl Carrier {
         Carrier { plan, sharing, members: Members::default(), tick_scheduled: false, last_tick: None }
     }
 
-    /// `ue` has something to send. Returns when to tick, if no tick is scheduled yet.
+    /// `ue` has something to send; `is_member` says whether it had. Returns when to tick, if no tick is scheduled yet.
     #[inline(always)]
-    pub fn activate(&mut self, now: Time, ue: UeId) -> Option<Time> {
-        self.members.insert(ue);
+    pub fn activate(&mut self, now: Time, ue: UeId, is_member: &mut bool) -> Option<Time> {
+        if !std::mem::replace(is_member, true) {
+            self.members.insert(ue);
+        }
         if self.tick_scheduled {
             return None;
         }
@@ -142,8 +144,10 @@ impl Carrier {
 
     /// `ue` has nothing to send any more.
     #[inline]
-    pub fn deactivate(&mut self, ue: UeId) {
-        self.members.remove(ue);
+    pub fn deactivate(&mut self, ue: UeId, is_member: &mut bool) {
+        if std::mem::take(is_member) {
+            self.members.remove(ue);
+        }
     }
 
     /// Ends a tick. Returns the next one, if some UE still has something to send.
@@ -219,24 +223,26 @@ mod tests {
     #[test]
     fn ticks_come_only_while_somebody_has_something_to_send() {
         let mut carrier = carrier(0);
-        let mut active = Vec::new();
-        assert_eq!(carrier.activate(ms(13), UeId(70)), Some(ms(20)));
-        assert_eq!(carrier.activate(ms(14), UeId(3)), None);
+        let (mut active, [mut three, mut seventy]) = (Vec::new(), [false; 2]);
+        assert_eq!(carrier.activate(ms(13), UeId(70), &mut seventy), Some(ms(20)));
+        assert_eq!(carrier.activate(ms(14), UeId(3), &mut three), None);
+        assert_eq!(carrier.activate(ms(15), UeId(3), &mut three), None);
         assert_eq!(carrier.begin_tick(ms(20), &mut active), 2);
         assert_eq!(active, [UeId(3), UeId(70)]);
-        carrier.deactivate(UeId(3));
+        carrier.deactivate(UeId(3), &mut three);
         assert_eq!(carrier.end_tick(ms(20)), Some(ms(30)));
         carrier.begin_tick(ms(30), &mut active);
-        carrier.deactivate(UeId(70));
+        carrier.deactivate(UeId(70), &mut seventy);
         assert_eq!(carrier.end_tick(ms(30)), None);
         // One tick an instant, though the frame begins now.
-        assert_eq!(carrier.activate(ms(30), UeId(3)), Some(ms(40)));
+        assert_eq!(carrier.activate(ms(30), UeId(3), &mut three), Some(ms(40)));
+        assert_eq!([three, seventy], [true, false]);
     }
 
     #[test]
     fn rlc_is_asked_the_lead_before_the_frame() {
         let mut carrier = carrier(1);
-        assert_eq!(carrier.activate(ms(0), UeId(0)), Some(ms(9)));
+        assert_eq!(carrier.activate(ms(0), UeId(0), &mut false), Some(ms(9)));
         let mut active = Vec::new();
         assert_eq!(carrier.begin_tick(ms(9), &mut active), 1);
     }

@@ -56,9 +56,14 @@ impl Maker<'_> {
 impl Access {
     /// The blocks of `ue` go over no channel until others are attached.
     pub(super) fn detach(&mut self, ue: UeId) {
-        for direction in Direction::BOTH {
-            self.carriers[self.ues[ue].leg(direction).carrier].deactivate(ue);
-        }
+        Direction::BOTH.into_iter().for_each(|direction| self.leave_carrier(ue, direction));
+    }
+
+    /// The carrier of `ue` in `direction` does not ask it any more.
+    pub(super) fn leave_carrier(&mut self, ue: UeId, direction: Direction) {
+        let context = &mut self.ues[ue];
+        let carrier = &mut self.carriers[context.leg(direction).carrier];
+        carrier.deactivate(ue, &mut context.on_carrier[direction.index()]);
     }
 
     /// The blocks of a switched UE go over its channels number `number` from now on.

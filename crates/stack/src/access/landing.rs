@@ -93,8 +93,11 @@ impl Access {
                 return Some(sdu.packet);
             }
             drop_erroneous(step, rlc);
+            let is_switched = context.control.is_some();
             self.rlc_changed(step, ue, receiving);
-            self.buffers_changed(step, ue);
+            if is_switched {
+                self.buffers_changed(step, ue);
+            }
             *is_open = false;
             *at += 1;
         }

@@ -108,7 +108,7 @@ impl Access {
         let context = &mut self.ues[ue];
         let compressed = context.pdcp[direction.index()].compress(&packet);
         let sdu = Sdu::compressed(packet, step.cx.now, compressed);
-        match context.rlc[direction.index()].handle_sdu(&mut step.cx, sdu) {
+        match context.rlc[direction.index()].handle_sdu(&mut step.cx, &sdu) {
             Ok(()) => {
                 self.rlc_changed(step, ue, direction);
                 self.buffers_changed(step, ue);

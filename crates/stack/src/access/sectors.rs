@@ -125,9 +125,9 @@ impl Access {
 
     /// The DCH of the uplink is one of the new cell.
     fn move_uplink<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId, to: CellId) {
+        self.leave_carrier(ue, Direction::Uplink);
         let leg = self.ues[ue].leg(Direction::Uplink);
-        let before = &mut self.carriers[leg.carrier];
-        before.deactivate(ue);
+        let before = &self.carriers[leg.carrier];
         let channel = ChannelConfig {
             channel: before.plan.channel,
             number: 0,

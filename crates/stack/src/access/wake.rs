@@ -21,23 +21,23 @@ impl Access {
         direction: Direction,
     ) {
         let context = &mut self.ues[ue];
+        let (id, is_member) = (context.leg(direction).carrier, &mut context.on_carrier[direction.index()]);
         let rlc = &context.rlc[direction.index()];
         if rlc.has_work(step.cx.now) {
-            let id = context.leg(direction).carrier;
             let carrier = &mut self.carriers[id];
             match &mut carrier.sharing {
                 // Its timers run while it waits for capacity.
                 Sharing::Granted(mac) => mac.changed(step, id, rlc, ue, direction),
                 Sharing::Sectors(_) => return self.dsch_wanted(step, id, ue),
                 _ => {
-                    if let Some(tick) = carrier.activate(step.cx.now, ue) {
+                    if let Some(tick) = carrier.activate(step.cx.now, ue, is_member) {
                         step.at(tick, Phase::Transmit, Event::Tick(id));
                     }
                     return;
                 }
             }
         } else if self.sectors.is_some()
-            && let Sharing::Sectors(sectors) = &mut self.carriers[context.leg(direction).carrier].sharing
+            && let Sharing::Sectors(sectors) = &mut self.carriers[id].sharing
         {
             sectors.changed(ue);
         }
@@ -72,7 +72,7 @@ pub(super) fn put_to_sleep<T: TraceSink<TraceEvent>>(
         let context = &mut ues[ue];
         let has_more = std::mem::take(&mut context.has_more[direction.index()]);
         if !has_more && !context.rlc[direction.index()].has_work(step.cx.now) {
-            carrier.deactivate(ue);
+            carrier.deactivate(ue, &mut context.on_carrier[direction.index()]);
             schedule_wake(step, context, direction);
         }
     }

@@ -41,6 +41,8 @@ pub struct UeContext {
     pub pdcp: [Pdcp; 2],
     /// The channels in use.
     pub legs: [Leg; 2],
+    /// Whether the carrier of its channel asks it when it ticks next.
+    pub on_carrier: [bool; 2],
     /// When the sending RLC entity is next woken.
     pub wake: [Wakeup; 2],
     /// It was asked in the turn under way and told that it has more: it need not be asked that again when the turn is over.
@@ -77,6 +79,7 @@ impl UeContext {
             rlc: Direction::BOTH.map(rlc),
             pdcp: Direction::BOTH.map(|_| Pdcp::new(config.pdcp)),
             legs,
+            on_carrier: [false; 2],
             wake: [Wakeup::NONE; 2],
             has_more: [false; 2],
             shown: [0; 2],

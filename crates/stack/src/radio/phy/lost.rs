@@ -18,18 +18,17 @@ impl Lost {
     #[inline]
     pub fn which(blocks: u32, mut is_lost: impl FnMut(u32) -> bool) -> Self {
         // In two words: to shift 128 bits takes several instructions.
-        let mut words = [0u64; 2];
-        let mut from = 0;
-        while from < blocks {
+        let mut word = |from: u32, to: u32| {
             let (mut word, mut bit) = (0, 1u64);
-            for block in from..blocks.min(from + 64) {
+            for block in from..to {
                 word |= if is_lost(block) { bit } else { 0 };
                 bit <<= 1;
             }
-            words[usize::from(from > 0)] = word;
-            from += 64;
-        }
-        Lost(u128::from(words[1]) << 64 | u128::from(words[0]))
+            word
+        };
+        let low = word(0, blocks.min(64));
+        let high = if blocks > 64 { word(64, blocks) } else { 0 };
+        Lost(u128::from(high) << 64 | u128::from(low))
     }
 
     /// Whether none is lost, as mostly.

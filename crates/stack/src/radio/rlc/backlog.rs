@@ -71,7 +71,7 @@ mod tests {
         let mut rlc = Rlc::new(UeId(0), sends, config, 4);
         for at in [0, 10] {
             let sdu = Sdu::new(packet(at, 100), ms(at));
-            rlc.handle_sdu(&mut Cx::new(ms(at), &mut NoTrace), sdu).expect("there is room");
+            rlc.handle_sdu(&mut Cx::new(ms(at), &mut NoTrace), &sdu).expect("there is room");
         }
         rlc
     }
@@ -124,7 +124,7 @@ mod tests {
         let rest = send(&mut rlc, 30, 9);
         assert_eq!(waiting(&rlc), []);
         let third = Sdu::new(packet(2, 90), ms(35));
-        rlc.handle_sdu(&mut Cx::new(ms(35), &mut NoTrace), third).expect("there is room");
+        rlc.handle_sdu(&mut Cx::new(ms(35), &mut NoTrace), &third).expect("there is room");
         // The second and the last PDU of all that were sent are lost: of the first SDU, and of the second.
         let last = rest.blocks - 1;
         let mut peer = Rlc::new(UeId(0), Direction::Uplink, &config, 4);

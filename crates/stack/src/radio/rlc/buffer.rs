@@ -128,9 +128,9 @@ impl Buffer {
         self.queue.len() + usize::from(self.untold_end.is_some())
     }
 
-    pub fn push(&mut self, sdu: Sdu) {
+    pub fn push(&mut self, sdu: &Sdu) {
         self.octets += sdu.size().0;
-        self.queue.push_back(sdu);
+        self.queue.push_back(*sdu);
         if self.queue.len() == 1 {
             self.look_at_head();
         }
@@ -234,12 +234,13 @@ impl Buffer {
             return 0;
         }
         let ends_inside = fit == Fit::Ends;
-        let sdu = self.pop().expect("asked only for a queue that is not empty");
+        let sdu = self.queue.front().expect("asked only for a queue that is not empty");
         if ends_inside || cutting.rule == LengthIndicators::Eurane {
-            set.ends.push(SduEnd { first: Sn::of(self.head_first), sn: Sn::of(count), sdu });
+            set.ends.push(SduEnd { first: Sn::of(self.head_first), sn: Sn::of(count), sdu: *sdu });
         } else {
-            self.untold_end = Some(Box::new((self.head_first, sdu)));
+            self.untold_end = Some(Box::new((self.head_first, *sdu)));
         }
+        self.pop();
         if ends_inside { room - cutting.length_indicator - left as u16 } else { 0 }
     }
 

@@ -78,7 +78,7 @@ impl Rlc {
     pub fn handle_sdu<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
-        sdu: Sdu,
+        sdu: &Sdu,
     ) -> Result<(), BufferFull> {
         in_any_mode!(
             self,

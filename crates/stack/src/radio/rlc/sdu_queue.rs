@@ -30,7 +30,11 @@ impl SduQueue {
     }
 
     /// Queues one SDU, or refuses it when it does not fit.
-    pub fn push<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdu: Sdu) -> Result<(), BufferFull> {
+    pub fn push<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        sdu: &Sdu,
+    ) -> Result<(), BufferFull> {
         if self.room.is_some_and(|room| self.buffer.octets() + sdu.size().0 > room.0) {
             return Err(BufferFull);
         }

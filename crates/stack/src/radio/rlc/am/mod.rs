@@ -82,7 +82,7 @@ impl AmEntity {
     pub fn handle_sdu<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
-        sdu: Sdu,
+        sdu: &Sdu,
     ) -> Result<(), BufferFull> {
         self.handle_timeout(cx);
         if self.sender.queue(cx, &self.config, &mut self.timers, sdu) { Ok(()) } else { Err(BufferFull) }

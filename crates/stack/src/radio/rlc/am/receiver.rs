@@ -113,7 +113,7 @@ impl Receiver {
             self.show_in_sequence(cx, count);
             // Mostly no end is kept, and these need not be either.
             if self.ends.is_empty() {
-                ends.iter().for_each(|end| self.deliver_end(cx, &KnownEnd::find(end, self.vr_r)));
+                ends.iter().for_each(|end| self.deliver_end(cx, count_below(self.vr_r, end.first), &end.sdu));
             } else {
                 self.ends.extend(ends.iter().map(|end| KnownEnd::find(end, self.vr_r)));
                 self.deliver(cx);
@@ -219,7 +219,7 @@ impl Receiver {
             let (before, end) = (self.ends[at - 1].sn, self.ends[at]);
             if !end.delivered && self.arrived.first_gap(before, end.sn + 1) > end.sn {
                 self.ends[at].delivered = true;
-                self.hand_up(cx, end.sdu);
+                self.hand_up(cx, &end.sdu);
             }
         }
     }
@@ -259,20 +259,22 @@ impl Receiver {
     fn deliver<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
         while self.ends.front().is_some_and(|end| end.sn < self.vr_r) {
             let end = self.ends.pop_front().expect("it was looked at");
-            self.deliver_end(cx, &end);
+            if !end.delivered {
+                self.deliver_end(cx, end.first, &end.sdu);
+            }
         }
     }
 
-    /// Hands up an SDU all of which lies below VR(R), if it did not go up before. A peer that gives up the beginning of an SDU gives
+    /// Hands up an SDU all of which lies below VR(R); it began in PDU `first`. A peer that gives up the beginning of an SDU gives
     /// up its end too; of one that does not, the rest is no packet.
     #[inline]
-    fn deliver_end<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, end: &KnownEnd) {
-        if !end.delivered && end.first >= self.given_up_below {
-            self.hand_up(cx, end.sdu);
+    fn deliver_end<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, first: u64, sdu: &Sdu) {
+        if first >= self.given_up_below {
+            self.hand_up(cx, sdu);
         }
     }
 
-    fn hand_up<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdu: Sdu) {
+    fn hand_up<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdu: &Sdu) {
         let (ue, direction, entered) = (self.ue, self.direction, sdu.entered);
         cx.record(|| TraceEvent::SduDelivered {
             ue,
@@ -281,7 +283,7 @@ impl Receiver {
             size: sdu.size(),
             entered,
         });
-        self.delivered.push_back(sdu);
+        self.delivered.push_back(*sdu);
     }
 
     /// Records that PDUs from the peer are dropped.
@@ -316,7 +318,7 @@ impl Receiver {
         while self.ends.front().is_some_and(|end| end.sn < target) {
             let end = self.ends.pop_front().expect("it was looked at");
             if implicit && !end.delivered && self.is_whole(&end) {
-                self.hand_up(cx, end.sdu);
+                self.hand_up(cx, &end.sdu);
             }
         }
         let arrived = target < self.vr_h && self.arrived.first_gap(target, target + 1) > target;
@@ -448,8 +450,14 @@ impl KnownEnd {
     /// Finds the counts of an end in a PDU below `above`.
     #[inline]
     fn find(end: &SduEnd, above: u64) -> Self {
-        // After a RESET a PDU from before it may come late: then its SDU began before the count did.
-        let below = |sn: Sn| (above - 1).saturating_sub(Sn::of(above - 1).steps_from(sn));
-        KnownEnd { first: below(end.first), sn: below(end.sn), sdu: end.sdu, delivered: false }
+        let (first, sn) = (count_below(above, end.first), count_below(above, end.sn));
+        KnownEnd { first, sn, sdu: end.sdu, delivered: false }
     }
+}
+
+/// The last count below `above` that carries this number.
+#[inline]
+fn count_below(above: u64, sn: Sn) -> u64 {
+    // After a RESET a PDU from before it may come late: then its SDU began before the count did.
+    (above - 1).saturating_sub(Sn::of(above - 1).steps_from(sn))
 }

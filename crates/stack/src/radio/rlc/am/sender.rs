@@ -106,7 +106,7 @@ impl Sender {
         cx: &mut Cx<'_, T>,
         config: &AmConfig,
         timers: &mut Timers,
-        sdu: Sdu,
+        sdu: &Sdu,
     ) -> bool {
         let octets = self.octets + sdu.size().0;
         let counted = match config.buffer_counts {

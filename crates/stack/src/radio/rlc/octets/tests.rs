@@ -61,7 +61,7 @@ impl Pair {
     fn queue(&mut self, end: usize, id: u64, octets: u32) {
         let sdu = Sdu::new(packet(id, octets), self.now);
         // A full buffer refuses; both pairs do so alike.
-        let _ = self.ends[end].handle_sdu(&mut Cx::new(self.now, &mut self.trace), sdu);
+        let _ = self.ends[end].handle_sdu(&mut Cx::new(self.now, &mut self.trace), &sdu);
     }
 
     fn tti(&mut self, number: u64, lost: [u128; 2], doubled: bool) {

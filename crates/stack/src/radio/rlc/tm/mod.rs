@@ -77,7 +77,7 @@ impl TmEntity {
     pub fn handle_sdu<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
-        sdu: Sdu,
+        sdu: &Sdu,
     ) -> Result<(), BufferFull> {
         self.handle_timeout(cx);
         self.queue.push(cx, sdu)

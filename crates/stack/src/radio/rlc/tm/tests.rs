@@ -22,7 +22,7 @@ fn ms(ms: u64) -> Time {
 }
 
 fn queue(tm: &mut TmEntity, id: u64, octets: u32) -> Result<(), BufferFull> {
-    tm.handle_sdu(&mut Cx::new(ms(0), &mut NoTrace), Sdu::new(packet(id, octets), ms(0)))
+    tm.handle_sdu(&mut Cx::new(ms(0), &mut NoTrace), &Sdu::new(packet(id, octets), ms(0)))
 }
 
 fn send(tm: &mut TmEntity, blocks: u32) -> BlockSet {

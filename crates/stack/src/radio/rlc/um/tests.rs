@@ -13,7 +13,7 @@ fn entity(timer_discard: Option<Duration>) -> UmEntity {
 }
 
 fn queue(um: &mut UmEntity, at: u64, id: u64, octets: u32) {
-    um.handle_sdu(&mut Cx::new(ms(at), &mut NoTrace), Sdu::new(packet(id, octets), ms(at))).unwrap();
+    um.handle_sdu(&mut Cx::new(ms(at), &mut NoTrace), &Sdu::new(packet(id, octets), ms(at))).unwrap();
 }
 
 fn send(um: &mut UmEntity, at: u64, blocks: u32) -> BlockSet {

@@ -75,7 +75,7 @@ impl Talk {
     /// The upper layer hands over an SDU.
     fn queues(&mut self, id: u64, octets: u32) -> Result<(), BufferFull> {
         let sdu = Sdu::new(packet(id, octets), self.now);
-        self.am.handle_sdu(&mut Cx::new(self.now, &mut self.trace), sdu)
+        self.am.handle_sdu(&mut Cx::new(self.now, &mut self.trace), &sdu)
     }
 
     /// What it puts into a TTI of `blocks`, one word per PDU or run: `R` for sent again, `P` for a poll.

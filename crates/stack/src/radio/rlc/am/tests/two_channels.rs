@@ -119,7 +119,7 @@ fn octets_follow_the_limit() {
     for round in 0..20 {
         let cx = &mut Cx::new(ms(round * 10), &mut sink);
         for n in 0..5 {
-            sender.handle_sdu(cx, Sdu::new(packet(round * 5 + n, 150 + n as u32), ms(0))).expect("room");
+            sender.handle_sdu(cx, &Sdu::new(packet(round * 5 + n, 150 + n as u32), ms(0))).expect("room");
         }
         sender.limit_sdus(cx, Some(3));
         while sender.has_data(cx.now) {

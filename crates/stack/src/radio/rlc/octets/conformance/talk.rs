@@ -76,7 +76,7 @@ impl Talk {
     /// The terminal is handed an SDU, as its loop-back does.
     pub fn queues(&mut self, id: u64, octets: u32) -> &mut Self {
         let sdu = Sdu::new(packet(id, octets), self.now);
-        self.rlc.handle_sdu(&mut Cx::new(self.now, &mut self.trace), sdu).expect("there is room");
+        self.rlc.handle_sdu(&mut Cx::new(self.now, &mut self.trace), &sdu).expect("there is room");
         self
     }
 
