@@ -136,7 +136,8 @@ impl Connection {
         self.update_activity(moment.clamped, together);
     }
 
-    #[inline]
+    /// Inlined as [`super::Metrics`] is, so that no event with a copy of the segment is made for it.
+    #[inline(always)]
     pub fn sent(
         &mut self,
         moment: Moment,
@@ -198,7 +199,8 @@ impl Connection {
         }
     }
 
-    #[inline]
+    /// Inlined as [`sent`](Self::sent) is.
+    #[inline(always)]
     pub fn received(&mut self, moment: Moment, packet: PacketId, segment: &Segment, delivered: u64) {
         self.seen(moment);
         let from_sender = segment.direction == self.sender.sends();

@@ -105,6 +105,7 @@ impl Metrics {
         }
     }
 
+    #[inline]
     fn use_of_channels(&mut self, at: Time, event: &TraceEvent) {
         if let Some(channels) = &mut self.channels {
             channels.record(at, event);

@@ -105,7 +105,15 @@ impl RadioRecorder {
         &mut self.totals[direction.index()]
     }
 
+    #[inline]
     fn buffer(&mut self, at: Time, ue: UeId, direction: Direction, holds_data: bool) {
+        // Mostly it is as it was.
+        if self.holds_data[direction.index()].get(ue.index()) != Some(&holds_data) {
+            self.buffer_changed(at, ue, direction, holds_data);
+        }
+    }
+
+    fn buffer_changed(&mut self, at: Time, ue: UeId, direction: Direction, holds_data: bool) {
         let ues = &mut self.holds_data[direction.index()];
         if ue.index() >= ues.len() {
             ues.resize(ue.index() + 1, false);

@@ -121,6 +121,7 @@ impl Link {
             })
         });
         let is_asked_for = config.queue.is_some() || config.mark_from.is_some() || config.red.is_some();
+        let waiting = is_asked_for.then(|| Waiting::new(config.queue));
         let loss = config.loss_by_direction[direction.index()].unwrap_or(config.loss);
         let config = LinkConfig { loss, ..config.clone() };
         Link {
@@ -133,7 +134,7 @@ impl Link {
             jitters: streams.stream(&format!("{name}/jitter")),
             arrives_last: Time::ZERO,
             free_at: Time::ZERO,
-            waiting: is_asked_for.then(Waiting::default),
+            waiting,
             on_the_way: VecDeque::new(),
         }
     }
@@ -144,11 +145,11 @@ impl Link {
         if !self.is_plain {
             return self.send_with_all(now, size, packet);
         }
-        if !self.has_room(now, size) {
-            return Verdict::QueueFull;
+        if self.transmit(now, size) {
+            Verdict::Arrives(self.free_at + self.config.delay)
+        } else {
+            Verdict::QueueFull
         }
-        self.transmit(now, size);
-        Verdict::Arrives(self.free_at + self.config.delay)
     }
 
     /// The same over a link that has more than a rate, a delay and a queue.
@@ -157,24 +158,20 @@ impl Link {
         if self.config.outages.iter().any(|outage| (outage.from..outage.to).contains(&now)) {
             return Verdict::Down;
         }
-        if !self.passes_red(now, packet) || !self.has_room(now, size) {
+        if !self.passes_red(now, packet) {
             return Verdict::QueueFull;
         }
-        if self.marks(now) {
+        let marks = self.marks(now);
+        if !self.transmit(now, size) {
+            return Verdict::QueueFull;
+        }
+        if marks {
             packet.mark();
         }
-        self.transmit(now, size);
         if self.config.loss > 0.0 && self.losses.uniform() < self.config.loss {
             return Verdict::Lost;
         }
         Verdict::Arrives(self.arrival())
-    }
-
-    #[inline]
-    fn has_room(&mut self, now: Time, size: Bytes) -> bool {
-        let (Some(waiting), Some(limit)) = (&mut self.waiting, self.config.queue) else { return true };
-        waiting.forget_what_is_through(now);
-        limit.has_room(waiting.packets(), waiting.octets(), size)
     }
 
     /// Whether a packet that comes now finds the queue so long that it is marked.
@@ -184,17 +181,22 @@ impl Link {
         from.is_reached(waiting.packets(), waiting.octets())
     }
 
-    /// The transmitter takes it.
+    /// The transmitter takes it, if there is room.
     #[inline]
-    fn transmit(&mut self, now: Time, size: Bytes) {
+    fn transmit(&mut self, now: Time, size: Bytes) -> bool {
         if size != self.sent_last.0 {
             let sending = self.config.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
             self.sent_last = (size, sending);
         }
-        self.free_at = self.free_at.max(now) + self.sent_last.1;
+        let free_at = self.free_at.max(now) + self.sent_last.1;
         if let Some(waiting) = &mut self.waiting {
-            waiting.push(self.free_at, size);
+            if !waiting.has_room(now, size) {
+                return false;
+            }
+            waiting.push(free_at, size);
         }
+        self.free_at = free_at;
+        true
     }
 
     /// When what leaves the transmitter at `free_at` arrives.

@@ -62,8 +62,9 @@ umts_units::as_text!(
 );
 
 /// Packets that are not through the transmitter yet.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Waiting {
+    limit: QueueLimit,
     /// The last one, which mostly is alone: when it is through, and its size.
     last: (Time, Bytes),
     /// Those before it.
@@ -73,6 +74,24 @@ pub(super) struct Waiting {
 }
 
 impl Waiting {
+    /// None yet, and no more than `limit` says.
+    pub fn new(limit: Option<QueueLimit>) -> Self {
+        Waiting {
+            limit: limit.unwrap_or(QueueLimit::Packets(u32::MAX)),
+            last: (Time::ZERO, Bytes::ZERO),
+            before: VecDeque::new(),
+            packets: 0,
+            octets: Bytes::ZERO,
+        }
+    }
+
+    /// Whether there is room for a packet of `size` that comes now.
+    #[inline]
+    pub fn has_room(&mut self, now: Time, size: Bytes) -> bool {
+        self.forget_what_is_through(now);
+        self.limit.has_room(self.packets, self.octets, size)
+    }
+
     /// How many there are.
     #[inline]
     pub fn packets(&self) -> usize {

@@ -115,8 +115,8 @@ impl Hosts {
 
 impl OpenConnection<'_> {
     /// Sends what an application's end has to send and tells the application what it is to know. Tells whether it heard
-    /// anything; an end of which nothing was heard sleeps already.
-    #[inline]
+    /// anything; an end of which nothing was heard sleeps already. Inlined, as each packet that comes in needs it.
+    #[inline(always)]
     fn is_heard_of<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,

@@ -34,8 +34,6 @@ impl Connection {
             sender.peer_window = segment.window;
             sender.largest_window = sender.largest_window.max(segment.window);
         }
-        // With SACK a duplicate is what says something new (RFC 6675 §2), whatever else it carries.
-        let may_say_news = self.agreed.blocks > 0 && !self.config.one_way && !segment.sack.is_empty();
         sender.limited = false;
         let una = outstanding.una();
         let before = (sender.window.cwnd, sender.window.ssthresh);
@@ -43,7 +41,8 @@ impl Connection {
         let outstanding = &self.sender.outstanding;
         if segment.ack > una {
             self.handle_new_ack(cx, segment);
-        } else if !outstanding.is_empty() && ((segment.sequence_length() == 0 && same_window) || may_say_news)
+        } else if !outstanding.is_empty()
+            && ((segment.sequence_length() == 0 && same_window) || self.may_say_news(segment))
         {
             // RFC 5681 §2, the five conditions of a duplicate.
             self.handle_duplicate_ack(cx, segment);
@@ -57,6 +56,11 @@ impl Connection {
         if before != (self.sender.window.cwnd, self.sender.window.ssthresh) {
             self.record_window(cx);
         }
+    }
+
+    /// With SACK a duplicate is what says something new (RFC 6675 §2), whatever else it carries.
+    fn may_say_news(&self, segment: &Segment) -> bool {
+        self.agreed.blocks > 0 && !self.config.one_way && !segment.sack.is_empty()
     }
 
     fn handle_new_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {

@@ -241,8 +241,20 @@ impl Connection {
         if self.rst_due.is_some() {
             return self.take_rst();
         }
+        if self.is_silent() {
+            return None;
+        }
         let leaving = self.poll_leaving(cx)?;
         Some((self.segment(cx.now, &leaving), leaving.cause))
+    }
+
+    /// Nothing leaves, and no law is to hear of that: so it is when a receiver that has acknowledged is asked again.
+    #[inline]
+    fn is_silent(&self) -> bool {
+        self.ack_due < AckDue::Now
+            && self.only_receives()
+            && !self.has_question()
+            && self.sender.window.law.is_standard()
     }
 
     fn poll_leaving<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) -> Option<Leaving> {
@@ -354,9 +366,9 @@ impl Connection {
     /// RFC 5681 §4.2: every second full segment, after a while, and at once when something is out of order.
     fn decide_ack(&mut self, now: Time, segment: &Segment, arrival: &Arrival) {
         // ns-2's sink takes the last segment in order, when it comes again, for one in order.
-        let again_in_order = self.config.one_way && self.receiver.ends_with(segment);
+        let again_in_order = || self.config.one_way && self.receiver.ends_with(segment);
         let due = match arrival.ack {
-            AckDue::Alone if again_in_order => self.delay_ack(now, segment),
+            AckDue::Alone if again_in_order() => self.delay_ack(now, segment),
             // The first segment of a connection without SYN is answered as a SYN is.
             AckDue::Delayed if segment.seq == 1 && self.config.vegas_without_header() => AckDue::Now,
             AckDue::Delayed => self.delay_ack(now, segment),
@@ -384,10 +396,14 @@ impl Connection {
         }
     }
 
+    #[inline]
     fn check_established<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
+        if self.established {
+            return;
+        }
         let (ours, theirs) = (self.sender.outstanding.una() > 0, self.receiver.is_synchronised());
         let complete = if self.config.one_way { ours || theirs } else { ours && theirs };
-        if complete && !self.established {
+        if complete {
             self.established = true;
             (self.events.established, self.events.others) = (true, true);
             let (connection, end) = (self.id, self.end);

@@ -54,6 +54,12 @@ impl Connection {
         std::mem::take(&mut self.keepalive.due)
     }
 
+    /// Whether something is due that asks only for an answer.
+    #[inline]
+    pub(super) fn has_question(&self) -> bool {
+        self.sender.persist.has_probe() | self.keepalive.due
+    }
+
     /// What asks only for an answer: a probe of the window, or a keep-alive.
     #[inline]
     pub(super) fn take_question(&mut self) -> Option<SendCause> {

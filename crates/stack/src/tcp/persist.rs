@@ -24,6 +24,13 @@ pub(super) struct Persist {
     pub any_size: bool,
 }
 
+impl Persist {
+    #[inline]
+    pub fn has_probe(&self) -> bool {
+        self.probe
+    }
+}
+
 impl Connection {
     /// Nothing leaves now: if only the other end's window is in the way, the timer runs.
     #[inline]

@@ -235,7 +235,7 @@ impl Connection {
     /// All that was written is sent and acknowledged, or nothing ever may leave: no window and no law has anything to decide.
     /// So it is at the end that receives a download, which is asked twice for each segment that comes.
     #[inline]
-    fn only_receives(&self) -> bool {
+    pub(super) fn only_receives(&self) -> bool {
         let sender = &self.sender;
         let has_sent_all = || {
             sender.written == sender.outstanding.max_sent()

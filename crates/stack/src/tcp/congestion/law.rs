@@ -169,6 +169,12 @@ impl Law {
         }
     }
 
+    /// Whether it is that of the RFC.
+    #[inline]
+    pub fn is_standard(&self) -> bool {
+        matches!(self, Law::Standard)
+    }
+
     /// The law if it is not the standard one.
     #[inline]
     pub fn own(&mut self) -> Option<&mut dyn WindowLaw> {
