@@ -209,6 +209,7 @@ pub struct Foreign {
 
 /// What an IP packet carries. Whoever only moves packets asks [`Packet`] for size and direction and never looks inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
 pub enum Content {
     /// A segment of a TCP connection.
     Segment(Segment),

@@ -207,7 +207,10 @@ impl Connection {
         if !from_sender {
             let is_pure_ack = segment.flags.ack && !segment.flags.rst && segment.sequence_length() == 0;
             self.totals.acks_received += u64::from(moment.measured && is_pure_ack);
-            self.heard(moment, segment);
+            let Flags { syn, ack, rst, ece, .. } = segment.flags;
+            if ack && !syn && !rst {
+                self.heard(moment, segment.window == 0, ece);
+            }
             return;
         }
         self.totals.ecn_marks += u64::from(moment.measured && segment.ecn == Ecn::Experienced);
@@ -224,13 +227,7 @@ impl Connection {
     }
 
     /// What an acknowledgment says beside its number.
-    #[inline]
-    fn heard(&mut self, moment: Moment, segment: &Segment) {
-        let Flags { syn, ack, rst, ece, .. } = segment.flags;
-        if syn || rst || !ack {
-            return;
-        }
-        let is_shut = segment.window == 0;
+    fn heard(&mut self, moment: Moment, is_shut: bool, ece: bool) {
         self.totals.ecn_echoes += u64::from(moment.measured && ece);
         self.totals.zero_windows += u64::from(moment.measured && is_shut);
         match (self.shut_since, is_shut) {

@@ -217,7 +217,8 @@ impl TcpRecorder {
         }
     }
 
-    #[inline]
+    /// Inlined as what asks for it is.
+    #[inline(always)]
     fn find(&mut self, id: ConnectionId) -> Option<(&mut Connection, &mut Together)> {
         let connection = self.open.get(id)?;
         let together = if connection.ends_at_pep() { &mut self.carried_on } else { &mut self.together };

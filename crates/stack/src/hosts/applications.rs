@@ -1,12 +1,11 @@
 //! Applications: what traffic models ask for becomes connections, data and datagrams.
 
-use umts_kernel::{Phase, TraceSink};
+use umts_kernel::TraceSink;
 
 use super::Hosts;
 use super::flow::FlowConnection;
 use crate::Step;
 use crate::between::Between;
-use crate::event::Event;
 use crate::ids::{ConnectionId, End, FlowId, TcpLeg};
 use crate::packet::{Content, Datagram};
 use crate::trace::TraceEvent;
@@ -60,32 +59,20 @@ impl Hosts {
     }
 
     /// Does what the traffic model of a flow asks for now.
-    pub(super) fn act<T: TraceSink<TraceEvent>>(
-        &mut self,
-        step: &mut Step<'_, T>,
-        id: FlowId,
-        between: &mut Between,
-    ) {
-        // Mostly it asks for nothing.
-        if let Some(action) = self.flows[id.index()].traffic.poll_action() {
-            self.act_on(step, id, action, between);
-        }
-        let flow = &mut self.flows[id.index()];
-        let deadline = flow.traffic.poll_timeout();
-        step.wake(&mut flow.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(id));
+    fn act<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: FlowId, between: &mut Between) {
+        let first = self.flows[id.index()].traffic.poll_action();
+        self.act_on(step, id, first, between);
     }
 
-    /// Does `first` and what the traffic model asks for after it; then the connections send.
-    #[inline(never)]
-    fn act_on<T: TraceSink<TraceEvent>>(
+    /// Does what the traffic model of a flow asks for now, beginning with `next`: first all of it, then its connections send.
+    pub(super) fn act_on<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         id: FlowId,
-        first: Action,
+        mut next: Option<Action>,
         between: &mut Between,
     ) {
         let mut touched = Touched::default();
-        let mut next = Some(first);
         while let Some(action) = next {
             match action {
                 Action::Open { connection, end, segment_payload } => {
@@ -113,6 +100,7 @@ impl Hosts {
                 }
             }
         }
+        self.flows[id.index()].let_traffic_sleep(step);
     }
 
     /// The connection that the application at `end` uses.

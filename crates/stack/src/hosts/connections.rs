@@ -11,6 +11,7 @@ use crate::ids::{ConnectionId, End, FlowId, Site};
 use crate::packet::{Content, Packet, Packets, Segment};
 use crate::tcp::reset_for;
 use crate::trace::{DropPlace, TraceEvent};
+use crate::traffic::Action;
 
 impl Hosts {
     /// A segment reaches its end of the connection, if there still is one.
@@ -31,8 +32,9 @@ impl Hosts {
             return self.refuse(step, site, packet, segment, between);
         };
         open.connection.end(end).handle_packet(&mut step.cx, packet);
-        if open.is_heard_of(step, &mut self.packets, end, between) {
-            self.act_and_sleep(step, id, segment.connection, end, between);
+        let asked = open.carry_on(step, &mut self.packets, end, between);
+        if asked.is_some() {
+            self.act_and_sleep(step, id, asked, segment.connection, end, between);
         }
     }
 
@@ -66,22 +68,24 @@ impl Hosts {
         between: &mut Between,
     ) {
         if let Some(mut open) = self.flows[id.index()].open_connection(connection)
-            && open.is_heard_of(step, &mut self.packets, end, between)
+            && let asked @ Some(_) = open.carry_on(step, &mut self.packets, end, between)
         {
-            self.act_and_sleep(step, id, connection, end, between);
+            self.act_and_sleep(step, id, asked, connection, end, between);
         }
     }
 
-    /// The application heard something of one end: it acts, and then the end sleeps.
+    /// The application heard something of one end, and asks for this and perhaps more: it is done, and then the end sleeps.
+    #[inline(never)]
     fn act_and_sleep<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         id: FlowId,
+        asked: Option<Action>,
         connection: ConnectionId,
         end: End,
         between: &mut Between,
     ) {
-        self.act(step, id, between);
+        self.act_on(step, id, asked, between);
         // It may have opened another, and this one be forgotten.
         if let Some(mut open) = self.flows[id.index()].open_connection(connection) {
             open.sleep(step, end);
@@ -114,25 +118,31 @@ impl Hosts {
 }
 
 impl OpenConnection<'_> {
-    /// Sends what an application's end has to send and tells the application what it is to know. Tells whether it heard
-    /// anything; an end of which nothing was heard sleeps already. Inlined, as each packet that comes in needs it.
+    /// Sends what an application's end has to send and tells the application what it is to know. Returns what that asks
+    /// for; mostly it asks for nothing, and the end sleeps already. Inlined, as each packet that comes in needs it.
     #[inline(always)]
-    fn is_heard_of<T: TraceSink<TraceEvent>>(
+    fn carry_on<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         packets: &mut Packets,
         end: End,
         between: &mut Between,
-    ) -> bool {
+    ) -> Option<Action> {
         let mut told = self.send(step, packets, end, between);
         while let Some(event) = self.connection.poll_event(step.cx.now, end) {
             self.traffic.handle_event(step.cx.now, self.connection.nth, end, event);
             told = true;
         }
-        if !told {
-            self.sleep(step, end);
+        if told {
+            let asked = self.traffic.poll_action();
+            if asked.is_some() {
+                return asked;
+            }
+            let deadline = self.traffic.poll_timeout();
+            step.wake(self.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(self.flow));
         }
-        told
+        self.sleep(step, end);
+        None
     }
 
     /// Sends what one end has to send. Tells whether its application heard of it.

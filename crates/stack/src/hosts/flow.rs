@@ -1,13 +1,17 @@
 //! A flow: its traffic model, and the connections that the model has opened.
 
 use umts_kernel::random::Streams;
+use umts_kernel::{Phase, TraceSink};
 use umts_units::{Duration, Time};
 
+use crate::Step;
 use crate::core_network::pep::Relay;
+use crate::event::Event;
 use crate::ids::{ConnectionId, Direction, End, FlowId, Site, TcpLeg, UeId};
 use crate::step::Wakeup;
 use crate::tcp::congestion::UserLaws;
 use crate::tcp::{Connection, TcpConfig, TcpEvent, Variant};
+use crate::trace::TraceEvent;
 use crate::traffic::{Nth, Traffic, TrafficConfig};
 
 /// How long a closed connection still answers what comes late: TIME-WAIT (RFC 9293 §3.4.2) of two segment lifetimes of
@@ -89,6 +93,7 @@ pub(super) struct OpenConnection<'a> {
     pub ue: UeId,
     pub connection: &'a mut FlowConnection,
     pub traffic: &'a mut Traffic,
+    pub traffic_wake: &'a mut Wakeup,
     pub tcp_wake: &'a mut [Wakeup; 2],
 }
 
@@ -110,6 +115,12 @@ impl Flow {
             connections: Vec::new(),
             relays: Vec::new(),
         }
+    }
+
+    /// Sees to it that the traffic model is woken when it wants to be.
+    pub fn let_traffic_sleep<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>) {
+        let deadline = self.traffic.poll_timeout();
+        step.wake(&mut self.traffic_wake, deadline, Phase::Transmit, Event::TrafficWake(self.id));
     }
 
     /// `tcp` where full segments carry `segment_payload`.
@@ -258,8 +269,8 @@ impl Flow {
             _ => self.connections.partition_point(|connection| connection.id < id),
         };
         let connection = self.connections.get_mut(at).filter(|connection| connection.id == id)?;
-        let Flow { id: flow, ue, traffic, tcp_wake, .. } = self;
-        Some(OpenConnection { flow: *flow, ue: *ue, connection, traffic, tcp_wake })
+        let Flow { id: flow, ue, traffic, traffic_wake, tcp_wake, .. } = self;
+        Some(OpenConnection { flow: *flow, ue: *ue, connection, traffic, traffic_wake, tcp_wake })
     }
 
     /// The connection whose `end` is that of the application, by its number in the flow: the server's side of a split

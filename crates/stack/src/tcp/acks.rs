@@ -109,6 +109,7 @@ impl Connection {
         }
     }
 
+    #[inline]
     fn count_new_ack(&mut self, now: Time, segment: &Segment, done: &Acknowledged) -> Reaction {
         let sack = &segment.sack;
         let ack = NewAck { segments: done.segments, flight: self.flight(), done, sack, now };

@@ -364,6 +364,7 @@ impl Connection {
     }
 
     /// RFC 5681 §4.2: every second full segment, after a while, and at once when something is out of order.
+    #[inline]
     fn decide_ack(&mut self, now: Time, segment: &Segment, arrival: &Arrival) {
         // ns-2's sink takes the last segment in order, when it comes again, for one in order.
         let again_in_order = || self.config.one_way && self.receiver.ends_with(segment);
@@ -379,6 +380,7 @@ impl Connection {
         self.ack_due = self.ack_due.max(due);
     }
 
+    #[inline]
     fn delay_ack(&mut self, now: Time, segment: &Segment) -> AckDue {
         self.unacknowledged += u64::from(segment.payload);
         if self.quick_acks > 0 {

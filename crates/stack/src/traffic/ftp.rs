@@ -40,11 +40,13 @@ impl Ftp {
     }
 
     /// The receiving end closes its direction when the sender has closed.
+    #[inline]
     pub fn handle_event(&mut self, end: End, event: TcpEvent) {
         self.answer_close |= event == TcpEvent::PeerClosed && end != self.sender;
     }
 
     /// The next thing to do now.
+    #[inline]
     pub fn poll_action(&mut self) -> Option<Action> {
         let connection = CONNECTION;
         if std::mem::take(&mut self.answer_close) {

@@ -157,6 +157,7 @@ impl Traffic {
     }
 
     /// TCP has told the application at `end` of a connection something.
+    #[inline]
     pub fn handle_event(&mut self, now: Time, connection: Nth, end: End, event: TcpEvent) {
         match self {
             Traffic::Ftp(ftp) => ftp.handle_event(end, event),
@@ -185,6 +186,7 @@ impl Traffic {
     }
 
     /// The next thing to do now.
+    #[inline]
     pub fn poll_action(&mut self) -> Option<Action> {
         match self {
             Traffic::Ftp(ftp) => ftp.poll_action(),
@@ -196,6 +198,7 @@ impl Traffic {
     }
 
     /// When the model wants to be woken.
+    #[inline]
     pub fn poll_timeout(&self) -> Option<Time> {
         match self {
             Traffic::Ftp(_) => None,
