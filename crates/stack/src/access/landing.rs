@@ -63,7 +63,7 @@ impl Access {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn next_of_flight<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,

@@ -13,7 +13,7 @@ use crate::ue::{UeContext, Ues};
 
 impl Access {
     /// The entity of `ue` that sends in `direction` may have something to send, or a timer.
-    #[inline]
+    #[inline(always)]
     pub(super) fn rlc_changed<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
@@ -45,6 +45,7 @@ impl Access {
     }
 
     /// A timer of an RLC entity may be due; waking early, it sleeps again.
+    #[inline(never)]
     pub fn rlc_wake<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
@@ -79,7 +80,7 @@ pub(super) fn put_to_sleep<T: TraceSink<TraceEvent>>(
 }
 
 /// One wake-up at a time: a later deadline is found when the earlier one wakes.
-#[inline]
+#[inline(always)]
 pub(super) fn schedule_wake<T: TraceSink<TraceEvent>>(
     step: &mut Step<'_, T>,
     context: &mut UeContext,

@@ -24,7 +24,8 @@ use crate::ue::Ues;
 #[derive(Debug)]
 pub struct EuraneFach {
     queue: FachQueue,
-    jitter: Duration,
+    /// Most that a block leaves late, in nanoseconds.
+    jitter: f64,
     draws: AddressedStream,
     frame_scheduled: bool,
 }
@@ -32,7 +33,12 @@ pub struct EuraneFach {
 impl EuraneFach {
     /// A Node B that keeps `limit` blocks; each leaves the RNC up to `jitter` late.
     pub fn new(limit: u32, jitter: Duration, draws: AddressedStream) -> Self {
-        EuraneFach { queue: FachQueue::new(limit), jitter, draws, frame_scheduled: false }
+        EuraneFach {
+            queue: FachQueue::new(limit),
+            jitter: jitter.as_nanos() as f64,
+            draws,
+            frame_scheduled: false,
+        }
     }
 
     /// Each UE sends as if it were alone; the Node B sorts it out.
@@ -58,7 +64,7 @@ impl EuraneFach {
                     air.return_set(spare);
                     break;
                 }
-                let late = self.jitter.as_nanos() as f64 * draws.uniform(u32::from(ue.0) * blocks + block);
+                let late = self.jitter * draws.uniform(u32::from(ue.0) * blocks + block);
                 let at = step.cx.now + crossing + Duration::from_nanos(late as u64);
                 before = at.max(before);
                 self.queue.push(Pushed { at: before, ue, set: spare, epoch: context.epoch });

@@ -28,6 +28,7 @@ impl MacC {
     }
 
     /// Fills one TTI with the blocks of the UEs whose turn it is.
+    #[inline(never)]
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,

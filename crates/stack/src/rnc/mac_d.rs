@@ -16,6 +16,7 @@ pub struct MacD;
 
 impl MacD {
     /// Asks every UE that has something to send. Tells whether another UE could have had the DCH of one of them until now.
+    #[inline(never)]
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,

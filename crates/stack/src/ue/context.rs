@@ -171,7 +171,8 @@ impl UeContext {
 
     /// Asks RLC for `blocks` blocks of these PDUs and takes them aboard `flight`. Returns how many there were. What becomes of
     /// them on the air the radio says when all are aboard ([`Ues::judge`](super::Ues::judge)).
-    #[inline]
+    // Inlined into the turns, which are calls themselves.
+    #[inline(always)]
     pub fn send<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,

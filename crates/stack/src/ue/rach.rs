@@ -73,6 +73,7 @@ impl PrivateRach {
     }
 }
 
+#[inline(never)]
 fn send<T: TraceSink<TraceEvent>>(
     step: &mut Step<'_, T>,
     turn: Turn<'_>,

@@ -75,6 +75,14 @@ impl Flags {
         removed
     }
 
+    /// Removes all of `from..to`.
+    #[inline]
+    pub fn clear_range(&mut self, from: u64, to: u64) {
+        if let Some(words) = &mut self.words {
+            by_words(words, from, to, |word, mask| *word &= !mask);
+        }
+    }
+
     /// How many of `from..to` there are.
     pub fn count(&self, from: u64, to: u64) -> u64 {
         let mut counted = 0;
@@ -158,8 +166,11 @@ mod tests {
                     prop_assert_eq!(all.contains(n), set.contains(&n) || (is_new && (from..to).contains(&n)));
                 }
             }
+            let mut cleared = flags.clone();
+            cleared.clear_range(from, to);
             let removed = flags.remove_range(from, to);
             prop_assert_eq!(removed as usize, set.range(from..to).count());
+            prop_assert!((start..start + 2047).all(|n| cleared.contains(n) == flags.contains(n)));
             set.retain(|n| !(from..to).contains(n));
             for n in start..start + 2047 {
                 prop_assert_eq!(flags.contains(n), set.contains(&n));

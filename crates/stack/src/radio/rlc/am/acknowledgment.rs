@@ -67,8 +67,10 @@ impl Sender {
         acknowledged: u64,
     ) {
         if acknowledged > self.vt_a {
-            self.nacked_count -= self.nacked.remove_range(self.vt_a, acknowledged);
-            self.sent_again.remove_range(self.vt_a, acknowledged);
+            if self.nacked_count > 0 {
+                self.nacked_count -= self.nacked.remove_range(self.vt_a, acknowledged);
+            }
+            self.sent_again.clear_range(self.vt_a, acknowledged);
             self.vt_a = acknowledged;
         }
         self.mrw_may_be_obeyed(config, timers, acknowledged);

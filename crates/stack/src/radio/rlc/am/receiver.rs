@@ -242,7 +242,7 @@ impl Receiver {
     /// VR(R) moves over what has arrived.
     fn advance<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
         let next = self.arrived.first_gap(self.vr_r, self.vr_h);
-        self.arrived.remove_range(self.vr_r, next);
+        self.arrived.clear_range(self.vr_r, next);
         let count = next - std::mem::replace(&mut self.vr_r, next);
         self.show_in_sequence(cx, count);
     }
@@ -328,7 +328,7 @@ impl Receiver {
             }
         }
         self.given_up_ends = if arrived { 0 } else { mrw.n_length };
-        self.arrived.remove_range(self.vr_r, target);
+        self.arrived.clear_range(self.vr_r, target);
         self.given_up_below = target;
         let (ue, direction, ends) = (self.ue, self.direction, mrw.n_length);
         let (first, count) = (Sn::of(self.vr_r), target - self.vr_r);

@@ -227,7 +227,8 @@ impl Sender {
             };
             debug_assert!(first < end, "nacked_count counts members between VT(A) and VT(S)");
             let count = (end - first) as u32;
-            self.nacked_count -= self.nacked.remove_range(first, end);
+            self.nacked.clear_range(first, end);
+            self.nacked_count -= count;
             let last = self.nacked_count == 0 && config.poll_last_retransmitted_pdu;
             let wanted = PollCauses::LAST_RETRANSMITTED_PDU.when(last);
             self.send_again(cx, config, timers, first..end, wanted, status, set);
@@ -249,9 +250,11 @@ impl Sender {
     ) {
         let (first, count) = (pdus.start, (pdus.end - pdus.start) as u32);
         let mark = set.ends_mark();
-        let from = self.ends.partition_point(|end| end.sn < first);
-        let of_these = self.ends.iter().skip(from).take_while(|end| end.sn < pdus.end);
-        set.ends.extend(of_these.map(SentSdu::on_the_air));
+        let mut at = self.ends.partition_point(|end| end.sn < first);
+        while let Some(end) = self.ends.get(at).filter(|end| end.sn < pdus.end) {
+            set.ends.push(end.on_the_air());
+            at += 1;
+        }
         if self.vt_dat.is_empty() {
             self.vt_dat = vec![0; (config.window as usize).next_power_of_two()].into();
         }
@@ -435,8 +438,8 @@ impl Sender {
     ) {
         self.discard_sent(cx, config, |_, _| true);
         self.ends.clear();
-        self.nacked.remove_range(self.vt_a, self.vt_s);
-        self.sent_again.remove_range(self.vt_a, self.vt_s);
+        self.nacked.clear_range(self.vt_a, self.vt_s);
+        self.sent_again.clear_range(self.vt_a, self.vt_s);
         self.padded.clear();
         if self.suspended_from != u64::MAX {
             self.suspended_from = self.suspended_from.saturating_sub(self.vt_s);
