@@ -189,14 +189,11 @@ impl Link {
             self.sent_last = (size, sending);
         }
         let free_at = self.free_at.max(now) + self.sent_last.1;
-        if let Some(waiting) = &mut self.waiting {
-            if !waiting.has_room(now, size) {
-                return false;
-            }
-            waiting.push(free_at, size);
+        let is_taken = self.waiting.as_mut().is_none_or(|waiting| waiting.take(now, free_at, size));
+        if is_taken {
+            self.free_at = free_at;
         }
-        self.free_at = free_at;
-        true
+        is_taken
     }
 
     /// When what leaves the transmitter at `free_at` arrives.

@@ -85,11 +85,36 @@ impl Waiting {
         }
     }
 
-    /// Whether there is room for a packet of `size` that comes now.
+    /// One more, of `size`, comes now and will be through at `through`, not before the others. Tells whether there is room.
     #[inline]
-    pub fn has_room(&mut self, now: Time, size: Bytes) -> bool {
+    pub fn take(&mut self, now: Time, through: Time, size: Bytes) -> bool {
+        if self.last.0 >= now {
+            return self.take_behind_others(now, through, size);
+        }
+        // Mostly all are through.
+        if self.packets > 1 {
+            self.before.clear();
+        }
+        let has_room = self.limit.has_room(0, Bytes::ZERO, size);
+        (self.packets, self.octets) = if has_room { (1, size) } else { (0, Bytes::ZERO) };
+        if has_room {
+            self.last = (through, size);
+        }
+        has_room
+    }
+
+    fn take_behind_others(&mut self, now: Time, through: Time, size: Bytes) -> bool {
         self.forget_what_is_through(now);
-        self.limit.has_room(self.packets, self.octets, size)
+        let has_room = self.limit.has_room(self.packets, self.octets, size);
+        if has_room {
+            if self.packets > 0 {
+                self.before.push_back(self.last);
+            }
+            self.last = (through, size);
+            self.packets += 1;
+            self.octets += size;
+        }
+        has_room
     }
 
     /// How many there are.
@@ -102,17 +127,6 @@ impl Waiting {
     #[inline]
     pub fn octets(&self) -> Bytes {
         self.octets
-    }
-
-    /// One more, of `size`, will be through at `through`, not before the others.
-    #[inline]
-    pub fn push(&mut self, through: Time, size: Bytes) {
-        if self.packets > 0 {
-            self.before.push_back(self.last);
-        }
-        self.last = (through, size);
-        self.packets += 1;
-        self.octets += size;
     }
 
     /// Those that are through are forgotten. One that is at this very instant still takes its place, as in ns-2.

@@ -23,19 +23,17 @@ impl Connection {
     #[inline]
     pub(super) fn handle_ack<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
         let sender = &mut self.sender;
-        let outstanding = &sender.outstanding;
-        if segment.ack > outstanding.max_sent() || segment.ack < outstanding.una() {
+        let una = sender.outstanding.una();
+        if segment.ack > sender.outstanding.max_sent() || segment.ack < una {
             return;
         }
         let same_window = segment.window == sender.peer_window;
         // RFC 9293 §3.10.7.4: not a window from before the one that is known.
-        if segment.seq >= sender.window_seq || segment.ack > outstanding.una() {
+        if segment.seq >= sender.window_seq || segment.ack > una {
             sender.window_seq = segment.seq;
-            sender.peer_window = segment.window;
-            sender.largest_window = sender.largest_window.max(segment.window);
+            sender.hear_window(segment.window, &self.config);
         }
         sender.limited = false;
-        let una = outstanding.una();
         let before = (sender.window.cwnd, sender.window.ssthresh);
         self.tell_rack(cx.now, segment);
         let outstanding = &self.sender.outstanding;

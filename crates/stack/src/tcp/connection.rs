@@ -293,6 +293,7 @@ impl Connection {
     }
 
     /// The same where not only data has come.
+    #[inline(never)]
     fn poll_other_event(&mut self) -> Option<TcpEvent> {
         let events = &mut self.events;
         if std::mem::take(&mut events.established) {
@@ -351,9 +352,9 @@ impl Connection {
     }
 
     /// A SYN tells the other end's segment size and window; the passive end answers with its own.
+    #[cold]
     fn handle_syn(&mut self, segment: &Segment, was: State) {
-        self.sender.peer_window = segment.window;
-        self.sender.largest_window = self.sender.largest_window.max(segment.window);
+        self.sender.hear_window(segment.window, &self.config);
         self.agree(segment);
         self.agree_on_ecn(segment);
         // Both ends opened at once: our SYN leaves once more, now with an acknowledgment (RFC 9293 §3.5, figure 7).
@@ -422,6 +423,7 @@ impl Connection {
         }
     }
 
+    #[inline(never)]
     fn check_closing<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, was: State) {
         let one_way_done =
             self.config.one_way && self.sender.opened && self.sender.outstanding.una() >= self.sender.written;

@@ -29,6 +29,7 @@ pub(super) struct Marks {
 
 impl Connection {
     /// The bits of our SYN, or of the answer to one (§6.1.1).
+    #[cold]
     fn set_ecn_of_syn(&self, flags: &mut Flags) {
         let asks = self.config.ecn && !self.config.one_way && !self.receiver.is_synchronised();
         (flags.ece, flags.cwr) = (asks || self.marks.agreed, asks);

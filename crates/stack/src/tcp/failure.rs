@@ -79,6 +79,7 @@ impl Connection {
         segment.flags.ack && segment.ack != self.sender.outstanding.max_sent()
     }
 
+    #[cold]
     fn handle_rst<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, segment: &Segment) {
         if self.failure.is_some() || self.config.one_way {
             return;
@@ -148,6 +149,7 @@ impl Connection {
     }
 
     /// The RST that leaves now.
+    #[cold]
     pub(super) fn take_rst(&mut self) -> Option<(Segment, SendCause)> {
         let rst = self.rst_due.take()?;
         let empty = Segment::new(self.id, self.end.sends());

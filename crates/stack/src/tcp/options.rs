@@ -66,6 +66,7 @@ pub(super) fn whole_ticks(at: Time, tick: Duration) -> Time {
 
 impl Connection {
     /// The options of our SYN: all that we want, but in answer to a SYN nothing that was not offered.
+    #[cold]
     pub(super) fn syn_options(&self) -> Options {
         let (config, agreed) = (&self.config, &self.agreed);
         if config.one_way {

@@ -122,16 +122,20 @@ impl Connection {
     /// The window that a segment leaving now advertises.
     #[inline]
     pub(super) fn window_now(&mut self, now: Time, syn: bool) -> u32 {
-        let window = match &mut self.reading {
+        let window = match &self.reading {
             None => self.config.advertised_window,
-            Some(reading) => {
-                // The SYN takes no room.
-                let window = reading.window(now, self.receiver.next().max(1), self.sender.mss);
-                self.sleep_until_update();
-                window
-            }
+            Some(_) => self.window_of_reader(now),
         };
         self.sayable(window, syn)
+    }
+
+    #[inline(never)]
+    fn window_of_reader(&mut self, now: Time) -> u32 {
+        let Some(reading) = &mut self.reading else { return self.config.advertised_window };
+        // The SYN takes no room.
+        let window = reading.window(now, self.receiver.next().max(1), self.sender.mss);
+        self.sleep_until_update();
+        window
     }
 
     /// So many octets arrived in order.

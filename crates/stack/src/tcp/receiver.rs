@@ -110,6 +110,7 @@ impl Receiver {
         if most == 0 { SackBlocks::NONE } else { self.report_blocks(most) }
     }
 
+    #[inline(never)]
     fn report_blocks(&mut self, most: usize) -> SackBlocks {
         let latest = self.above.iter().find(|held| held.contains(self.latest)).copied();
         let covered = latest.unwrap_or(Range { start: 0, end: self.next });
@@ -174,6 +175,7 @@ impl Receiver {
     }
 
     /// The first part of `range` that has come before; nothing of a segment without data has.
+    #[inline(never)]
     fn repeated(&self, range: Range) -> Option<Range> {
         if range.start == range.end {
             return None;
@@ -185,6 +187,7 @@ impl Receiver {
         Some(Range { start: held.start.max(range.start), end: held.end.min(range.end) })
     }
 
+    #[cold]
     fn receive_syn(&mut self) -> Arrival {
         let repeated = self.is_synchronised();
         self.next = self.next.max(1);
@@ -222,6 +225,7 @@ impl Receiver {
     }
 
     /// What is held and now reached is no longer above.
+    #[inline(never)]
     fn join_above(&mut self) {
         let reached = self.above.iter().take_while(|held| held.start <= self.next).count();
         if let Some(last) = self.above.drain(..reached).next_back() {
@@ -229,6 +233,7 @@ impl Receiver {
         }
     }
 
+    #[inline(never)]
     fn insert_above(&mut self, range: Range) {
         let first = self.above.partition_point(|held| held.end < range.start);
         let touched = self.above[first..].iter().take_while(|held| held.start <= range.end).count();

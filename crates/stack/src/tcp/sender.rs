@@ -32,6 +32,9 @@ pub(super) struct Sender {
     pub mss: u32,
     /// The other end's window, in bytes.
     pub peer_window: u32,
+    /// The same in whole segments. It binds segments only if one way, as ns-2 counts; else [`room`](Connection::room) binds
+    /// bytes.
+    pub advertised: u32,
     pub window: Window,
     pub version: Version,
     pub estimator: RttEstimator,
@@ -81,6 +84,7 @@ impl Sender {
             fin_acked: false,
             mss: config.segment_payload,
             peer_window: config.advertised_window,
+            advertised: in_segments(config.advertised_window, config),
             window: Window {
                 abc: config.abc.then(|| ByteCounting::new(config.abc_limit)),
                 validates: config.validates_window && !config.one_way,
@@ -122,6 +126,16 @@ impl Sender {
                 self.limited_sent += 1;
             }
         }
+    }
+
+    /// The other end tells its window.
+    #[inline]
+    pub fn hear_window(&mut self, window: u32, config: &TcpConfig) {
+        if window != self.peer_window {
+            self.peer_window = window;
+            self.advertised = in_segments(window, config);
+        }
+        self.largest_window = self.largest_window.max(window);
     }
 
     /// Both ends have said what they take.
@@ -193,8 +207,7 @@ impl Connection {
             return None;
         }
         self.restart_after_idle(cx);
-        let advertised = self.advertised();
-        let turn = self.turn(advertised);
+        let turn = self.turn();
         let number = self.sender.outstanding.number_of(turn);
         let sent = match turn {
             Turn::Wait => return None,
@@ -205,7 +218,7 @@ impl Connection {
             Turn::Onward(index) => self.sender.outstanding.send_onward(index, cx.now)?,
             Turn::InOrder => self.next_in_order(cx.now)?,
             Turn::ByWindow => {
-                let permission = self.permission(advertised)?;
+                let permission = self.permission()?;
                 let sent = self.next_in_order(cx.now)?;
                 self.sender.use_permission(permission);
                 sent
@@ -273,7 +286,7 @@ impl Connection {
     }
 
     #[inline]
-    fn turn(&mut self, advertised: u32) -> Turn {
+    fn turn(&mut self) -> Turn {
         if let Some(may_leave) = self.probe() {
             return if may_leave { Turn::InOrder } else { Turn::Wait };
         }
@@ -287,7 +300,7 @@ impl Connection {
             self.sender.outstanding.more = self.new_segment().is_some();
         }
         let sender = &self.sender;
-        sender.version.turn(&sender.window, &sender.outstanding, advertised)
+        sender.version.turn(&sender.window, &sender.outstanding, sender.advertised)
     }
 
     /// The segment whose turn it is, as it was before this transmission; a new one if all have been sent.
@@ -318,8 +331,9 @@ impl Connection {
 
     /// Which rule lets the segment whose turn it is leave.
     #[inline]
-    fn permission(&self, advertised: u32) -> Option<Permission> {
+    fn permission(&self) -> Option<Permission> {
         let sender = &self.sender;
+        let advertised = sender.advertised;
         let before = sender.outstanding.next() as u32;
         if before < sender.window.usable(advertised) && sender.burst > 0 {
             return Some(Permission::Window);
@@ -330,13 +344,6 @@ impl Connection {
         // RFC 3042: one segment beyond cwnd for each of the first two duplicates.
         let limited = (sender.window.cwnd as u32).saturating_add(sender.window.duplicates).min(advertised);
         (before < limited).then_some(Permission::LimitedTransmit)
-    }
-
-    /// The window of the other end in whole segments. It binds segments only if one way, as ns-2 counts; else
-    /// [`room`](Self::room) binds bytes.
-    #[inline]
-    fn advertised(&self) -> u32 {
-        if self.config.one_way { (self.sender.peer_window / self.sender.mss).max(1) } else { u32::MAX }
     }
 
     /// Bytes of new data that fit into the other end's window.
@@ -402,7 +409,7 @@ impl Connection {
             una: sender.outstanding.una(),
             max_sent: sender.outstanding.max_sent(),
             segments: (sender.outstanding.len() as u32).saturating_sub(sender.limited_sent),
-            advertised: self.advertised(),
+            advertised: sender.advertised,
         }
     }
 
@@ -417,6 +424,11 @@ impl Connection {
         let (srtt, rto) = (estimator.srtt(), estimator.timeout());
         cx.record(|| TraceEvent::RtoUpdated { connection, end, srtt, rto });
     }
+}
+
+/// See [`Sender::advertised`]. Ends of one-way connections agree on no segment size: it is what they are told.
+fn in_segments(window: u32, config: &TcpConfig) -> u32 {
+    if config.one_way { (window / config.segment_payload).max(1) } else { u32::MAX }
 }
 
 #[derive(Debug, Clone, Copy)]
