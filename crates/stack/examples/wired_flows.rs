@@ -7,6 +7,7 @@ use umts_kernel::{EventQueue, NoTrace, Phase};
 use umts_stack::Cx;
 use umts_stack::core_network::{Link, LinkConfig, QueueLimit, Verdict};
 use umts_stack::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
+use umts_stack::packet::Segment;
 use umts_stack::tcp::{Connection, RtoConfig, RtoRule, TcpConfig, Variant};
 use umts_units::{BitRate, Duration, Time};
 
@@ -127,7 +128,8 @@ impl Dumbbell {
         let mut trace = NoTrace;
         let cx = &mut Cx::new(now, &mut trace);
         let flow = &mut self.flows[id as usize];
-        while let Some((segment, _)) = flow.ends[end as usize].poll_transmit(cx) {
+        let mut segment = Segment::new(ConnectionId(id), end.sends());
+        while flow.ends[end as usize].poll_transmit(cx, &mut segment).is_some() {
             if end == End::Server {
                 self.sent += 1;
                 self.sent_again += u64::from(segment.transmission > 0);

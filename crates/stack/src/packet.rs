@@ -251,7 +251,12 @@ impl Packet {
     /// Size on an IP link: payload and the headers charged.
     #[inline]
     pub fn size(&self) -> Bytes {
-        Bytes(u64::from(self.payload()) + u64::from(self.header()))
+        let (payload, header) = match &self.content {
+            Content::Segment(segment) => (segment.payload, segment.header),
+            Content::Datagram(datagram) => (datagram.payload, datagram.header),
+            Content::Foreign(foreign) => (foreign.size, 0),
+        };
+        Bytes(u64::from(payload) + u64::from(header))
     }
 
     /// A router marks it, if its sender allows (RFC 3168 §5); tells whether it is marked now.

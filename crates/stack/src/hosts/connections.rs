@@ -155,7 +155,8 @@ impl OpenConnection<'_> {
     ) -> bool {
         let site = self.connection.leg.site(end);
         let mut told = false;
-        while let Some((segment, cause)) = self.connection.end(end).poll_transmit(&mut step.cx) {
+        let mut segment = Segment::new(self.connection.id, end.sends());
+        while let Some(cause) = self.connection.end(end).poll_transmit(&mut step.cx, &mut segment) {
             // The push bit marks the end of what was written.
             if segment.flags.psh && segment.transmission == 0 && site != Site::Pep {
                 self.traffic.handle_all_sent(step.cx.now, self.connection.nth, end);

@@ -328,6 +328,7 @@ mod tests {
     use crate::core_network::pep::Setup;
     use crate::cx::Cx;
     use crate::ids::Direction;
+    use crate::packet::Segment;
     use crate::traffic::TrafficConfig;
 
     fn flow() -> Flow {
@@ -391,7 +392,8 @@ mod tests {
         let mut sink = NoTrace;
         let cx = &mut Cx::new(Time::ZERO, &mut sink);
         connection.end(End::Server).handle_open(cx);
-        connection.end(End::Server).poll_transmit(cx).expect("the SYN, which is timed");
+        let mut syn = Segment::new(ConnectionId(0), Direction::Downlink);
+        connection.end(End::Server).poll_transmit(cx, &mut syn).expect("the SYN, which is timed");
         connection.closed[End::Ue as usize] = true;
         connection.expires = Time::ZERO;
         let later = Time::ZERO + Duration::from_secs(1);

@@ -6,7 +6,7 @@ use umts_units::Time;
 
 use crate::cx::Cx;
 use crate::ids::{ConnectionId, End, FlowId, PacketId, TcpLeg, UeId};
-use crate::packet::{Content, Ecn, Flags, Packet, Segment};
+use crate::packet::{Content, Options, Packet, Segment};
 use crate::trace::{SendCause, TraceEvent};
 
 use super::config::{TcpConfig, Variant};
@@ -232,20 +232,14 @@ impl Connection {
         }
     }
 
-    /// The next segment to leave now, and why.
+    /// Makes of `segment`, whatever it was, the next one to leave now, and tells why it leaves; `None` if none does.
     #[inline]
     pub fn poll_transmit<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
-    ) -> Option<(Segment, SendCause)> {
-        if self.rst_due.is_some() {
-            return self.take_rst();
-        }
-        if self.is_silent() {
-            return None;
-        }
-        let leaving = self.poll_leaving(cx)?;
-        Some((self.segment(cx.now, &leaving), leaving.cause))
+        segment: &mut Segment,
+    ) -> Option<SendCause> {
+        if self.is_silent() { None } else { self.poll_segment(cx, segment) }
     }
 
     /// Nothing leaves, and no law is to hear of that: so it is when a receiver that has acknowledged is asked again.
@@ -254,9 +248,26 @@ impl Connection {
         self.ack_due < AckDue::Now
             && self.only_receives()
             && !self.has_question()
+            && self.rst_due.is_none()
             && self.sender.window.law.is_standard()
     }
 
+    #[inline(never)]
+    fn poll_segment<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        segment: &mut Segment,
+    ) -> Option<SendCause> {
+        if let Some(rst) = self.rst_due.take() {
+            *segment = self.rst_segment(rst);
+            return Some(SendCause::Reset);
+        }
+        let leaving = self.poll_leaving(cx)?;
+        self.make(segment, cx.now, &leaving);
+        Some(leaving.cause)
+    }
+
+    #[inline]
     fn poll_leaving<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) -> Option<Leaving> {
         if self.failure.is_some() {
             return None;
@@ -456,38 +467,52 @@ impl Connection {
 
     /// What leaves acknowledges all that has come, which is then no longer due.
     #[inline]
-    fn segment(&mut self, now: Time, leaving: &Leaving) -> Segment {
-        let Leaving { seq, payload, transmission, syn, fin, psh, cause } = *leaving;
-        let synchronised = self.receiver.is_synchronised();
-        if synchronised {
+    fn make(&mut self, segment: &mut Segment, now: Time, leaving: &Leaving) {
+        *segment = Segment { leg: self.leg, ..Segment::new(self.id, self.end.sends()) };
+        (segment.seq, segment.payload) = (leaving.seq, leaving.payload);
+        segment.transmission = leaving.transmission;
+        (segment.flags.fin, segment.flags.psh) = (leaving.fin, leaving.psh);
+        segment.ack = self.receiver.next();
+        segment.options = self.agreed.options();
+        segment.timestamp = self.timestamp(now, segment.options.timestamps);
+        if self.receiver.is_synchronised() {
+            segment.flags.ack = true;
+            segment.echo = self.echo(&segment.options);
             self.ack_due = AckDue::No;
             self.unacknowledged = 0;
             self.timers.stop(Timer::DelayedAck);
         }
-        let without = payload > 0 && self.config.vegas_without_header();
+        segment.sack = self.receiver.report(self.room_for_blocks(segment.payload));
+        let without = segment.payload > 0 && self.config.vegas_without_header();
         let header = if without { 0 } else { self.config.header };
-        let options = if syn { self.syn_options() } else { self.agreed.options() };
-        let sack = self.receiver.report(self.room_for_blocks(payload));
-        let echoes = synchronised && (self.config.one_way || options.timestamps);
-        let mut segment = Segment {
-            connection: self.id,
-            leg: self.leg,
-            direction: self.end.sends(),
-            flags: Flags { syn, ack: synchronised, fin, psh, ..Flags::default() },
-            seq,
-            ack: self.receiver.next(),
-            payload,
-            window: self.window_now(now, syn),
-            header: header + self.charged_options(&options, &sack, syn),
-            mss: if syn { u16::try_from(self.config.segment_payload).unwrap_or(u16::MAX) } else { 0 },
-            sack,
-            options,
-            ecn: Ecn::NotCapable,
-            timestamp: self.timestamp(now, options.timestamps),
-            echo: if echoes { self.receiver.echo() } else { Time::ZERO },
-            transmission,
-        };
-        self.set_ecn(&mut segment, cause);
-        segment
+        segment.header = header + self.charged_options(&segment.options, &segment.sack, false);
+        let window = self.window_now(now);
+        segment.window = self.sayable(window, self.agreed.shift);
+        if leaving.syn {
+            self.make_syn(segment, now, window);
+        } else {
+            self.set_ecn(segment, leaving.cause);
+        }
+    }
+
+    /// The timestamp that a segment with these options answers.
+    #[inline]
+    fn echo(&self, options: &Options) -> Time {
+        if self.config.one_way || options.timestamps { self.receiver.echo() } else { Time::ZERO }
+    }
+
+    /// Makes a SYN of a segment, which has options of its own, and whose window is not scaled.
+    #[cold]
+    fn make_syn(&self, segment: &mut Segment, now: Time, window: u32) {
+        segment.flags.syn = true;
+        segment.mss = u16::try_from(self.config.segment_payload).unwrap_or(u16::MAX);
+        segment.options = self.syn_options();
+        segment.timestamp = self.timestamp(now, segment.options.timestamps);
+        if self.receiver.is_synchronised() {
+            segment.echo = self.echo(&segment.options);
+        }
+        segment.header = self.config.header + self.charged_options(&segment.options, &segment.sack, true);
+        segment.window = self.sayable(window, 0);
+        self.set_ecn_of_syn(&mut segment.flags);
     }
 }

@@ -29,8 +29,7 @@ pub(super) struct Marks {
 
 impl Connection {
     /// The bits of our SYN, or of the answer to one (§6.1.1).
-    #[cold]
-    fn set_ecn_of_syn(&self, flags: &mut Flags) {
+    pub(super) fn set_ecn_of_syn(&self, flags: &mut Flags) {
         let asks = self.config.ecn && !self.config.one_way && !self.receiver.is_synchronised();
         (flags.ece, flags.cwr) = (asks || self.marks.agreed, asks);
     }
@@ -51,12 +50,9 @@ impl Connection {
         self.marks.echoes |= segment.ecn == Ecn::Experienced;
     }
 
-    /// Sets the bits of a segment that leaves: only data that was never sent may be marked (§6.1.5).
+    /// Sets the bits of a segment that leaves and is no SYN: only data that was never sent may be marked (§6.1.5).
     #[inline]
     pub(super) fn set_ecn(&mut self, segment: &mut Segment, cause: SendCause) {
-        if segment.flags.syn {
-            return self.set_ecn_of_syn(&mut segment.flags);
-        }
         if !self.marks.agreed || matches!(cause, SendCause::WindowProbe | SendCause::KeepAlive) {
             return;
         }

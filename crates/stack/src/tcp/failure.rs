@@ -8,7 +8,7 @@ use super::state::State;
 use super::timers::Timers;
 use crate::cx::Cx;
 use crate::packet::{Flags, Segment};
-use crate::trace::{Failure, SendCause, TraceEvent};
+use crate::trace::{Failure, TraceEvent};
 
 /// A RST that is due.
 #[derive(Debug, Clone, Copy)]
@@ -150,10 +150,8 @@ impl Connection {
 
     /// The RST that leaves now.
     #[cold]
-    pub(super) fn take_rst(&mut self) -> Option<(Segment, SendCause)> {
-        let rst = self.rst_due.take()?;
+    pub(super) fn rst_segment(&self, rst: Rst) -> Segment {
         let empty = Segment::new(self.id, self.end.sends());
-        let of = Segment { leg: self.leg, header: self.config.header, ..empty };
-        Some((rst.segment(of), SendCause::Reset))
+        rst.segment(Segment { leg: self.leg, header: self.config.header, ..empty })
     }
 }

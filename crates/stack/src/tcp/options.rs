@@ -66,7 +66,6 @@ pub(super) fn whole_ticks(at: Time, tick: Duration) -> Time {
 
 impl Connection {
     /// The options of our SYN: all that we want, but in answer to a SYN nothing that was not offered.
-    #[cold]
     pub(super) fn syn_options(&self) -> Options {
         let (config, agreed) = (&self.config, &self.agreed);
         if config.one_way {
@@ -105,11 +104,10 @@ impl Connection {
 
     /// A window as its field can say it: 16 bits, shifted once both ends have said that they do.
     #[inline]
-    pub(super) fn sayable(&self, window: u32, syn: bool) -> u32 {
+    pub(super) fn sayable(&self, window: u32, shift: u8) -> u32 {
         if self.config.one_way {
             return window;
         }
-        let shift = if syn { 0 } else { self.agreed.shift };
         (window >> shift).min(UNSCALED) << shift
     }
 

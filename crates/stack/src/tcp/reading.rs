@@ -121,12 +121,11 @@ impl Connection {
 
     /// The window that a segment leaving now advertises.
     #[inline]
-    pub(super) fn window_now(&mut self, now: Time, syn: bool) -> u32 {
-        let window = match &self.reading {
+    pub(super) fn window_now(&mut self, now: Time) -> u32 {
+        match &self.reading {
             None => self.config.advertised_window,
             Some(_) => self.window_of_reader(now),
-        };
-        self.sayable(window, syn)
+        }
     }
 
     #[inline(never)]

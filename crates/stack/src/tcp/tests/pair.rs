@@ -4,7 +4,7 @@ use umts_kernel::{EventQueue, Phase};
 use umts_units::{Duration, Time};
 
 use crate::cx::Cx;
-use crate::ids::{ConnectionId, End, FlowId, PacketId, UeId};
+use crate::ids::{ConnectionId, Direction, End, FlowId, PacketId, UeId};
 use crate::packet::{Content, Packet, Segment};
 use crate::tcp::{Connection, RtoConfig, State, TcpConfig, TcpEvent, Variant};
 use crate::trace::{SendCause, TraceEvent};
@@ -218,7 +218,8 @@ impl Pair {
         let mut trace = std::mem::take(&mut self.trace);
         let cx = &mut Cx::new(self.now, &mut trace);
         call(self.end(end), cx);
-        while let Some((segment, cause)) = self.end(end).poll_transmit(cx) {
+        let mut segment = Segment::new(ConnectionId(0), Direction::Downlink);
+        while let Some(cause) = self.end(end).poll_transmit(cx, &mut segment) {
             self.packets += 1;
             let id = PacketId(self.packets);
             let packet = self.end(end).packet(id, segment);
