@@ -207,10 +207,8 @@ pub struct Foreign {
     pub size: u32,
 }
 
-/// What an IP packet carries. Whoever only moves packets asks [`Packet`] for size and direction and never looks inside; a byte
-/// of its own says which it is, as it is asked for at each place that a packet passes.
+/// What an IP packet carries. Whoever only moves packets asks [`Packet`] for size and direction and never looks inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[repr(u8)]
 pub enum Content {
     /// A segment of a TCP connection.
     Segment(Segment),

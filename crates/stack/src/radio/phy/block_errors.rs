@@ -147,16 +147,24 @@ impl BlockErrors {
     }
 
     /// Moves the chain on by `steps` steps as its draw among `draws` decides; tells whether it is bad then.
-    #[inline]
+    #[inline(always)]
     fn step(&mut self, tti: u64, steps: u64, draws: TtiDraws) -> bool {
         let bad = match self.bad {
-            Some(bad) if steps == 0 => bad,
             Some(bad) if steps == 1 => draws.happens(CHAIN, self.one_step[usize::from(bad)]),
-            before => draws.happens(CHAIN, Chance::of(self.bad_after(before, steps))),
+            before => self.jump(before, steps, draws),
         };
         self.bad = Some(bad);
         self.last_tti = tti;
         bad
+    }
+
+    /// Moves it on from its state `before` by any number of steps.
+    #[inline(never)]
+    fn jump(&self, before: Option<bool>, steps: u64, draws: TtiDraws) -> bool {
+        match before {
+            Some(bad) if steps == 0 => bad,
+            before => draws.happens(CHAIN, Chance::of(self.bad_after(before, steps))),
+        }
     }
 
     fn bad_after(&self, bad: Option<bool>, steps: u64) -> f64 {

@@ -20,6 +20,9 @@ pub struct Sdu {
     size: u32,
 }
 
+/// What is larger is moved by calls, and SDUs are moved a few times each.
+const _: () = assert!(size_of::<Sdu>() <= 128);
+
 impl Sdu {
     /// A packet that enters RLC at `entered` as it is.
     pub fn new(packet: Packet, entered: Time) -> Self {

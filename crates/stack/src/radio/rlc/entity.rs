@@ -88,7 +88,7 @@ impl Rlc {
     }
 
     /// Takes the block set of a TTI, of which `lost` did not arrive.
-    #[inline]
+    #[inline(always)]
     pub fn handle_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
