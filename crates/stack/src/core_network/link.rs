@@ -185,8 +185,7 @@ impl Link {
     #[inline]
     fn transmit(&mut self, now: Time, size: Bytes) -> bool {
         if size != self.sent_last.0 {
-            let sending = self.config.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
-            self.sent_last = (size, sending);
+            self.work_out_time_of(size);
         }
         let free_at = self.free_at.max(now) + self.sent_last.1;
         let is_taken = self.waiting.as_mut().is_none_or(|waiting| waiting.take(now, free_at, size));
@@ -194,6 +193,12 @@ impl Link {
             self.free_at = free_at;
         }
         is_taken
+    }
+
+    #[inline(never)]
+    fn work_out_time_of(&mut self, size: Bytes) {
+        let sending = self.config.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
+        self.sent_last = (size, sending);
     }
 
     /// When what leaves the transmitter at `free_at` arrives.

@@ -67,11 +67,9 @@ impl Connection {
         let done = self.sender.outstanding.acknowledge(una);
         let window = &mut self.sender.window;
         (window.acked, window.outstanding) = (done.payload as f64 / f64::from(window.smss), flight);
-        if !done.syn
-            && let Some(last) = done.last.filter(|last| last.transmissions == 1)
-        {
+        if !done.syn && done.last_transmissions == 1 {
             let max_sent = self.sender.outstanding.max_sent();
-            window.hear_last(|| RoundTrip { now: cx.now, rtt: cx.now - last.sent_at, una, max_sent });
+            window.hear_last(|| RoundTrip { now: cx.now, rtt: cx.now - done.last_sent_at, una, max_sent });
         }
         let mut segments = done.segments;
         if window.abc.as_ref().is_some_and(ByteCounting::is_unlimited) {

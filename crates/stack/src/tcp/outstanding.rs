@@ -56,8 +56,10 @@ pub struct Acknowledged {
     pub first_sent_at: Time,
     /// One of them had been sent again.
     pub again: bool,
-    /// The last of them as it was sent.
-    pub last: Option<Sent>,
+    /// How often the last of them was sent, and when it last left.
+    pub last_transmissions: u16,
+    /// See `last_transmissions`.
+    pub last_sent_at: Time,
 }
 
 /// The segments sent and not yet acknowledged, in order.
@@ -255,7 +257,7 @@ impl Outstanding {
             done.fin |= front.fin;
             done.resent += u32::from(front.is_resent());
             done.sacked += u32::from(front.sacked);
-            done.last = Some(*front);
+            (done.last_transmissions, done.last_sent_at) = (front.transmissions, front.sent_at);
             self.ring.pop_front();
         }
         self.acknowledged += u64::from(done.segments);

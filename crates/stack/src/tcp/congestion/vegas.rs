@@ -19,7 +19,7 @@ use super::{
     Resend, Rules, Turn, Window,
 };
 use crate::tcp::config::{TcpConfig, VegasConfig};
-use crate::tcp::outstanding::Sent;
+use crate::tcp::outstanding::{Acknowledged, Sent};
 
 /// ACKs after a retransmission that look at the age of the next segment.
 const WORRIED_ACKS: u32 = 2;
@@ -69,6 +69,12 @@ struct Transmissions {
 impl Transmissions {
     fn of(sent: Sent) -> Self {
         Transmissions { count: u32::from(sent.transmissions), last: Some(sent.sent_at) }
+    }
+
+    /// Of the last segment that an ACK covers, if it covers one.
+    fn of_last(done: &Acknowledged) -> Self {
+        let last = (done.segments > 0).then_some(done.last_sent_at);
+        Transmissions { count: u32::from(done.last_transmissions), last }
     }
 }
 
@@ -126,7 +132,7 @@ impl Vegas {
     /// none if they wrap around, so their successors seem to have been sent once more than they were.
     fn take_last(&mut self, window: &Window, sent: &Outstanding, ack: &NewAck<'_>) -> Transmissions {
         if window.rules == Rules::Rfc5681 {
-            return ack.done.last.map(Transmissions::of).unwrap_or_default();
+            return Transmissions::of_last(ack.done);
         }
         if ack.segments == 0 {
             return Transmissions::default();
@@ -257,7 +263,7 @@ impl CongestionControl for Vegas {
         let last = self.take_last(window, sent, ack);
         let first = self.base_rtt.is_infinite();
         if first {
-            let sent_at = ack.done.last.map_or(ack.now, |sent| sent.sent_at);
+            let sent_at = Transmissions::of_last(ack.done).last.unwrap_or(ack.now);
             let rtt = (ack.now - sent_at).as_secs();
             self.marked_at = sent_at;
             self.cut_at = self.cut_at.max(Some(ack.now));
