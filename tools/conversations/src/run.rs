@@ -149,7 +149,8 @@ impl Talk {
         let mut trace = Vec::new();
         let mut cx = Cx::new(self.now, &mut trace);
         action(&mut self.end, &mut cx);
-        while let Some((segment, _)) = self.end.poll_transmit(&mut cx) {
+        let mut segment = Segment::new(self.end.id(), self.end.end().sends());
+        while self.end.poll_transmit(&mut cx, &mut segment).is_some() {
             self.left.push_back((self.now, segment));
             self.sent.push((segment.end(), self.now));
         }

@@ -185,7 +185,9 @@ impl<'a, F: FnMut(Row)> Replay<'a, F> {
     /// Sends what the end has to send, and sets its alarm.
     fn drain(&mut self, now_s: f64, now: Time, end: End) {
         let mut trace = NoTrace;
-        while let Some((segment, _)) = self.ends[end as usize].poll_transmit(&mut Cx::new(now, &mut trace)) {
+        let cx = &mut Cx::new(now, &mut trace);
+        let mut segment = Segment::new(self.ends[end as usize].id(), end.sends());
+        while self.ends[end as usize].poll_transmit(cx, &mut segment).is_some() {
             self.packets += 1;
             let packet = self.ends[end as usize].packet(PacketId(self.packets), segment);
             if end == End::Server {
