@@ -38,7 +38,7 @@ impl Between {
             }
             Site::Ue => {
                 seen(step, CapturePoint::Ue, packet);
-                self.access.enter(step, *packet);
+                self.access.enter(step, packet);
             }
         }
     }
@@ -72,7 +72,7 @@ impl Between {
     #[inline]
     fn enter_access<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: &Packet) {
         seen(step, CapturePoint::Rnc, packet);
-        self.access.enter(step, *packet);
+        self.access.enter(step, packet);
     }
 
     /// Radio access hands a packet up. Tells whether it has reached its host: the UE, or a proxy at the RNC.

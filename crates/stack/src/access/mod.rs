@@ -95,27 +95,27 @@ impl Access {
 
     /// A packet enters: at the RNC for the downlink, at the UE for the uplink.
     #[inline]
-    pub fn enter<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
+    pub fn enter<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: &Packet) {
         if let Some(Some(_)) = self.substitutes.get(packet.ue.index()) {
-            self.enter_substitute(step, packet);
+            self.enter_substitute(step, *packet);
         } else {
             self.enter_rlc(step, packet);
         }
     }
 
     #[inline(never)]
-    fn enter_rlc<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: Packet) {
+    fn enter_rlc<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: &Packet) {
         let (ue, direction) = (packet.ue, packet.direction());
         let context = &mut self.ues[ue];
-        let compressed = context.pdcp[direction.index()].compress(&packet);
-        let sdu = Sdu::compressed(packet, step.cx.now, compressed);
+        let compressed = context.pdcp[direction.index()].compress(packet);
+        let sdu = Sdu::compressed(*packet, step.cx.now, compressed);
         match context.rlc[direction.index()].handle_sdu(&mut step.cx, &sdu) {
             Ok(()) => {
                 self.rlc_changed(step, ue, direction);
                 self.buffers_changed(step, ue);
             }
             Err(_) => {
-                step.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet });
+                step.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet: *packet });
             }
         }
     }

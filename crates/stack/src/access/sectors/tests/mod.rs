@@ -165,7 +165,7 @@ impl Bench {
             segment.direction = Direction::Downlink;
         }
         let mut step = Step::new(at, &mut self.trace, &mut self.agenda);
-        self.access.enter(&mut step, packet);
+        self.access.enter(&mut step, &packet);
     }
 
     fn until(&mut self, end: Time) {

@@ -121,7 +121,7 @@ impl Bench {
             segment.direction = direction;
         }
         let mut step = Step::new(at, &mut self.trace, &mut self.agenda);
-        self.access.enter(&mut step, packet);
+        self.access.enter(&mut step, &packet);
     }
 
     /// Everything that is due before `end` happens.

@@ -84,8 +84,7 @@ impl Sender {
             self.padded.pop_front();
         }
         let before = self.octets;
-        while self.ends.front().is_some_and(|end| end.sn < self.vt_a) {
-            let end = self.ends.pop_front().expect("it was looked at");
+        while let Some(end) = self.ends.front().filter(|end| end.sn < self.vt_a) {
             match self.given_up.ends {
                 0 => {
                     self.octets -= end.sdu.size().0;
@@ -93,6 +92,7 @@ impl Sender {
                 }
                 _ => self.given_up.ends -= 1,
             }
+            self.ends.pop_front();
         }
         if self.octets != before {
             let (ue, direction, octets) = (self.ue, self.direction, self.octets);

@@ -219,7 +219,7 @@ impl Receiver {
             let (before, end) = (self.ends[at - 1].sn, self.ends[at]);
             if !end.delivered && self.arrived.first_gap(before, end.sn + 1) > end.sn {
                 self.ends[at].delivered = true;
-                self.hand_up(cx, &end.sdu);
+                hand_up(cx, self.ue, self.direction, &end.sdu, &mut self.delivered);
             }
         }
     }
@@ -257,11 +257,11 @@ impl Receiver {
     /// Hands up, in sequence, the SDUs that are whole.
     #[inline]
     fn deliver<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>) {
-        while self.ends.front().is_some_and(|end| end.sn < self.vr_r) {
-            let end = self.ends.pop_front().expect("it was looked at");
-            if !end.delivered {
-                self.deliver_end(cx, end.first, &end.sdu);
+        while let Some(end) = self.ends.front().filter(|end| end.sn < self.vr_r) {
+            if !end.delivered && end.first >= self.given_up_below {
+                hand_up(cx, self.ue, self.direction, &end.sdu, &mut self.delivered);
             }
+            self.ends.pop_front();
         }
     }
 
@@ -270,20 +270,8 @@ impl Receiver {
     #[inline]
     fn deliver_end<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, first: u64, sdu: &Sdu) {
         if first >= self.given_up_below {
-            self.hand_up(cx, sdu);
+            hand_up(cx, self.ue, self.direction, sdu, &mut self.delivered);
         }
-    }
-
-    fn hand_up<T: TraceSink<TraceEvent>>(&mut self, cx: &mut Cx<'_, T>, sdu: &Sdu) {
-        let (ue, direction, entered) = (self.ue, self.direction, sdu.entered);
-        cx.record(|| TraceEvent::SduDelivered {
-            ue,
-            direction,
-            sdu: sdu.packet.id,
-            size: sdu.size(),
-            entered,
-        });
-        self.delivered.push_back(*sdu);
     }
 
     /// Records that PDUs from the peer are dropped.
@@ -318,7 +306,7 @@ impl Receiver {
         while self.ends.front().is_some_and(|end| end.sn < target) {
             let end = self.ends.pop_front().expect("it was looked at");
             if implicit && !end.delivered && self.is_whole(&end) {
-                self.hand_up(cx, &end.sdu);
+                hand_up(cx, self.ue, self.direction, &end.sdu, &mut self.delivered);
             }
         }
         let arrived = target < self.vr_h && self.arrived.first_gap(target, target + 1) > target;
@@ -453,6 +441,19 @@ impl KnownEnd {
         let (first, sn) = (count_below(above, end.first), count_below(above, end.sn));
         KnownEnd { first, sn, sdu: end.sdu, delivered: false }
     }
+}
+
+/// An SDU from the peer goes to those that are `delivered`.
+fn hand_up<T: TraceSink<TraceEvent>>(
+    cx: &mut Cx<'_, T>,
+    ue: UeId,
+    direction: Direction,
+    sdu: &Sdu,
+    delivered: &mut VecDeque<Sdu>,
+) {
+    let (id, size, entered) = (sdu.packet.id, sdu.size(), sdu.entered);
+    cx.record(|| TraceEvent::SduDelivered { ue, direction, sdu: id, size, entered });
+    delivered.push_back(*sdu);
 }
 
 /// The last count below `above` that carries this number.
