@@ -111,8 +111,11 @@ impl Access {
         let sdu = Sdu::compressed(*packet, step.cx.now, compressed);
         match context.rlc[direction.index()].handle_sdu(&mut step.cx, &sdu) {
             Ok(()) => {
+                let is_switched = context.control.is_some();
                 self.rlc_changed(step, ue, direction);
-                self.buffers_changed(step, ue);
+                if is_switched {
+                    self.buffers_changed(step, ue);
+                }
             }
             Err(_) => {
                 step.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet: *packet });

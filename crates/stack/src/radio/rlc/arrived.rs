@@ -11,13 +11,16 @@ pub(super) fn arrived_parts<'a>(
     let (first, count) = (run.first, u64::from(run.count));
     let mut at = 0;
     std::iter::from_fn(move || {
-        let missing = lost.trailing_ones();
+        // Nearly all is told by the lower half, and in two halves each step takes several instructions.
+        let missing =
+            if lost as u64 == u64::MAX { lost.trailing_ones() } else { (lost as u64).trailing_ones() };
         let from = at + u64::from(missing);
         if from >= count {
             return None;
         }
         lost >>= missing;
-        let here = lost.trailing_zeros().min((count - from) as u32);
+        let here = if lost as u64 == 0 { lost.trailing_zeros() } else { (lost as u64).trailing_zeros() };
+        let here = here.min((count - from) as u32);
         at = from + u64::from(here);
         lost = lost.checked_shr(here).unwrap_or(0);
         let steps = |end: &SduEnd| end.sn.steps_from(first);
