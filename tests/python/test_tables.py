@@ -67,9 +67,12 @@ def chunks(folder: Path) -> list[tuple[str, str, str, str, int]]:
     [
         ("acked", "ack", "DELTA_BINARY_PACKED"),
         ("rlc_delivered", "direction", "RLE_DICTIONARY"),
-        ("rlc_buffer", "octets", "RLE_DICTIONARY"),
+        ("rto", "rto_s", "RLE_DICTIONARY"),
+        ("rlc_buffer", "octets", "BYTE_STREAM_SPLIT"),
+        ("rlc_delivered", "octets", "BYTE_STREAM_SPLIT"),
         ("cwnd", "cwnd_segments", "BYTE_STREAM_SPLIT"),
-        ("goodput", "time_s", "PLAIN"),
+        ("goodput", "time_s", "BYTE_STREAM_SPLIT"),
+        ("budget_intervals", "start_s", "PLAIN"),
         ("cwnd", "connection", "PLAIN"),
     ],
 )

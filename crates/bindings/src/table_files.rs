@@ -11,13 +11,11 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::errors::ParquetError;
 use pyo3::prelude::*;
+use umts_record::PIECE_ROWS;
 
 use crate::columns::Columns;
 use crate::encodings;
 use crate::errors::os_error;
-
-/// Rows are encoded so many at a time, whatever they came in: equal tables are equal files.
-const ROWS_AT_ONCE: usize = 16 * 1024;
 
 /// A file that could not be written or read.
 #[derive(Debug)]
@@ -67,18 +65,19 @@ impl TableFile {
         Ok(Self { path, schema, begun: Some(file), writer: None, waiting: Vec::new(), rows: 0 })
     }
 
-    /// Adds rows behind those that are there.
+    /// Adds rows behind those that are there. They are encoded so many at a time, whatever they came in: equal tables are equal
+    /// files.
     pub fn write(&mut self, batch: RecordBatch) -> Result<(), TableError> {
         self.rows += batch.num_rows();
         self.waiting.push(batch);
-        if self.rows < ROWS_AT_ONCE {
+        if self.rows < PIECE_ROWS {
             return Ok(());
         }
         let together = self.take_waiting()?;
         let mut begin = 0;
-        while together.num_rows() - begin >= ROWS_AT_ONCE {
-            self.encode(&together.slice(begin, ROWS_AT_ONCE))?;
-            begin += ROWS_AT_ONCE;
+        while together.num_rows() - begin >= PIECE_ROWS {
+            self.encode(&together.slice(begin, PIECE_ROWS))?;
+            begin += PIECE_ROWS;
         }
         self.rows = together.num_rows() - begin;
         self.waiting.push(together.slice(begin, self.rows));

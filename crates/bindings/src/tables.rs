@@ -7,15 +7,18 @@ use std::path::PathBuf;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
+use umts_record::Piece;
 use umts_record::metrics::ConnectionRow;
 use umts_record::series::Table;
-use umts_record::{PIECE_ROWS, Piece};
 
 use crate::columns::{self, Columns, connection_schema, connections};
 use crate::table_files::{TableError, TableFile};
 
 /// The name of the table of connections; that of a series is its own.
 pub const CONNECTIONS: &str = "connections";
+
+/// Rows of connections become columns so many at a time: each has dozens of metrics.
+const CONNECTIONS_AT_ONCE: usize = 1_024;
 
 /// The table of connections, and those of the series by name, as far as they are in no files.
 pub type Finished = (Columns, BTreeMap<String, Columns>);
@@ -46,7 +49,7 @@ impl Tables {
         match piece {
             Piece::Connections(mut rows) => {
                 self.rows.append(&mut rows);
-                if self.rows.len() < PIECE_ROWS { Ok(()) } else { self.append_rows() }
+                if self.rows.len() < CONNECTIONS_AT_ONCE { Ok(()) } else { self.append_rows() }
             }
             Piece::Series(table) => self.append(table.name, columns::series(table)),
         }

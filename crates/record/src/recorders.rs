@@ -13,8 +13,13 @@ use crate::capture::{CaptureConfig, CaptureError, Captures};
 use crate::metrics::{ConnectionRow, Metrics, MetricsConfig, RunMetrics};
 use crate::series::{Series, SeriesConfig, SeriesTables, Table};
 
-/// So many rows of a series are handed out together, and what one more second of the model's time adds to them.
-pub const PIECE_ROWS: usize = 1_024;
+/// So many rows of a series are handed out together, and what one more second of the model's time adds to them. As many are
+/// encoded at once.
+pub const PIECE_ROWS: usize = 16 * 1024;
+
+/// Intervals of the budget are handed out sooner: a connection that stays open hands its own in whenever they are, and until then
+/// keeps them.
+const PIECE_INTERVALS: usize = 1_024;
 
 /// What is to be recorded of a run.
 #[derive(Debug)]
@@ -98,7 +103,7 @@ impl<B> Recorders<B> {
         })
     }
 
-    /// Takes the rows that can change no more at `now`: of connections all, of a table if there are [`PIECE_ROWS`] of it.
+    /// Takes the rows that can change no more at `now`: of connections all, of a series if there are [`PIECE_ROWS`] of it.
     pub fn take(&mut self, now: Time) -> Vec<Piece> {
         let mut pieces = Vec::new();
         let mut rows = self.metrics.take_finished();
@@ -112,7 +117,7 @@ impl<B> Recorders<B> {
             pieces.extend(series.take(now, PIECE_ROWS).into_iter().map(Piece::Series));
         }
         if let Some(budget) = &mut self.budget {
-            pieces.extend(budget.take(now, PIECE_ROWS).into_iter().map(Piece::Series));
+            pieces.extend(budget.take(now, PIECE_INTERVALS).into_iter().map(Piece::Series));
         }
         pieces
     }

@@ -3,21 +3,19 @@
 use umts_stack::trace::CallStep;
 use umts_units::Time;
 
-use super::table::columns;
+use super::table::row;
 
-columns! {
-    /// Steps of calls by time.
-    Calls "calls" {
+row! {
+    /// A step of a call.
+    Step "calls" {
         time_s: Float "s",
         cell: Id "",
         step: Word "",
     }
 }
 
-impl Calls {
-    pub fn push(&mut self, at: Time, cell: u16, step: CallStep) {
-        self.time_s.push(at.as_secs());
-        self.cell.push(u32::from(cell));
-        self.step.push(step.name());
+impl Step {
+    pub fn new(at: Time, cell: u16, step: CallStep) -> Self {
+        Step { time_s: at.as_secs(), cell: u32::from(cell), step: step.name() }
     }
 }

@@ -3,11 +3,11 @@
 use umts_stack::ids::ConnectionId;
 use umts_units::{Duration, Time};
 
-use super::table::{Recorded, Table, columns};
+use super::table::{Recorded, Rows, Table, row};
 
-columns! {
-    /// Rows of the windows that are over.
-    Rates "goodput" {
+row! {
+    /// What a connection got in a window that is over.
+    Rate "goodput" {
         time_s: Float "s",
         connection: Id "",
         goodput_kbps: Float "kbit/s",
@@ -22,7 +22,7 @@ pub(super) struct Goodput {
     window: u64,
     /// Connections open in it, or closed in it, in the order of their numbers.
     connections: Vec<Connection>,
-    rates: Rates,
+    rates: Rows<Rate>,
 }
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl Goodput {
     /// If the windows have no length.
     pub fn new(length: Duration) -> Self {
         assert!(!length.is_zero(), "goodput needs windows with a length");
-        Goodput { length, window: 0, connections: Vec::new(), rates: Rates::default() }
+        Goodput { length, window: 0, connections: Vec::new(), rates: Rows::default() }
     }
 
     pub fn opened(&mut self, at: Time, id: ConnectionId) {
@@ -82,9 +82,11 @@ impl Goodput {
         let start = Time::from_nanos(self.window * self.length.as_nanos());
         for connection in &mut self.connections {
             let bytes = std::mem::take(&mut connection.bytes);
-            self.rates.time_s.push(start.as_secs());
-            self.rates.connection.push(connection.id.0);
-            self.rates.goodput_kbps.push(bytes as f64 * 8.0 / 1e3 / measured.as_secs());
+            self.rates.push(Rate {
+                time_s: start.as_secs(),
+                connection: connection.id.0,
+                goodput_kbps: bytes as f64 * 8.0 / 1e3 / measured.as_secs(),
+            });
         }
         self.connections.retain(|connection| connection.is_open);
     }

@@ -3,11 +3,11 @@
 use umts_stack::ids::UeId;
 use umts_units::{Duration, Time};
 
-use super::table::columns;
+use super::table::row;
 
-columns! {
-    /// Handovers by time.
-    Handovers "handovers" {
+row! {
+    /// A handover.
+    Handover "handovers" {
         time_s: Float "s",
         ue: Id "",
         from: Id "",
@@ -16,12 +16,14 @@ columns! {
     }
 }
 
-impl Handovers {
-    pub fn push(&mut self, at: Time, ue: UeId, [from, to]: [u16; 2], interruption: Duration) {
-        self.time_s.push(at.as_secs());
-        self.ue.push(u32::from(ue.0));
-        self.from.push(u32::from(from));
-        self.to.push(u32::from(to));
-        self.interruption_s.push(interruption.as_secs());
+impl Handover {
+    pub fn new(at: Time, ue: UeId, [from, to]: [u16; 2], interruption: Duration) -> Self {
+        Handover {
+            time_s: at.as_secs(),
+            ue: u32::from(ue.0),
+            from: u32::from(from),
+            to: u32::from(to),
+            interruption_s: interruption.as_secs(),
+        }
     }
 }

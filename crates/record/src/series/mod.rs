@@ -52,9 +52,10 @@ use umts_units::{Duration, Time};
 use crate::open::Open;
 use goodput::Goodput;
 use rlc_buffer::Buffers;
-use rows::{Acked, Delivered, Pages, Sacked, Samples, Sent};
+use rows::{Acked, Delivered, Page, Sacked, Sample, Sent};
 use steps::{Last, Steps};
 pub(crate) use table::Recorded;
+use table::Rows;
 pub use table::{Column, SeriesTables, Table, Values};
 
 /// Payload starts here: number 0 is the SYN.
@@ -108,20 +109,20 @@ pub struct Series {
     rto: Steps,
     window: Steps,
     rlc_buffer: Buffers,
-    rlc_delivered: Delivered,
+    rlc_delivered: Rows<Delivered>,
     goodput: Goodput,
-    states: rrc::States,
-    reserved: rrc::Reserved,
+    states: Rows<rrc::State>,
+    reserved: Rows<rrc::Reserved>,
     requests: rrc::Requests,
-    rtt: Samples,
-    sent: Sent,
-    acked: Acked,
-    sacked: Sacked,
-    pages: Pages,
+    rtt: Rows<Sample>,
+    sent: Rows<Sent>,
+    acked: Rows<Acked>,
+    sacked: Rows<Sacked>,
+    pages: Rows<Page>,
     pdus: Option<pdus::Pdus>,
     slots: Option<slots::Slots>,
-    handovers: Option<handovers::Handovers>,
-    calls: Option<calls::Calls>,
+    handovers: Option<Rows<handovers::Handover>>,
+    calls: Option<Rows<calls::Step>>,
     cells: Option<cells::Cells>,
     dsch: Option<dsch::Dsch>,
 }
@@ -157,20 +158,20 @@ impl Series {
             rto: steps("rto", "rto_s", "s"),
             window: steps("window", "window_octets", "B"),
             rlc_buffer: Buffers::default(),
-            rlc_delivered: Delivered::default(),
+            rlc_delivered: Rows::default(),
             goodput: Goodput::new(config.goodput_window),
-            states: rrc::States::default(),
-            reserved: rrc::Reserved::default(),
+            states: Rows::default(),
+            reserved: Rows::default(),
             requests: rrc::Requests::default(),
-            rtt: Samples::default(),
-            sent: Sent::default(),
-            acked: Acked::default(),
-            sacked: Sacked::default(),
-            pages: Pages::default(),
+            rtt: Rows::default(),
+            sent: Rows::default(),
+            acked: Rows::default(),
+            sacked: Rows::default(),
+            pages: Rows::default(),
             pdus: config.rlc_pdus.then(pdus::Pdus::default),
             slots: config.slots.then(slots::Slots::default),
-            handovers: config.handovers.then(handovers::Handovers::default),
-            calls: config.calls.then(calls::Calls::default),
+            handovers: config.handovers.then(Rows::default),
+            calls: config.calls.then(Rows::default),
             cells: config.cells.then(cells::Cells::default),
             dsch: config.dsch.then(dsch::Dsch::default),
         }
@@ -255,17 +256,17 @@ impl Series {
     }
 
     fn sent(&mut self, at: Time, segment: &Segment, cause: SendCause) {
-        let (id, end) = (segment.connection, End::sending(segment.direction));
-        let Some(connection) = sender(&mut self.connections, id, end) else { return };
         if segment.sequence_length() == 0 {
             return;
         }
+        let (id, end) = (segment.connection, End::sending(segment.direction));
+        let Some(connection) = sender(&mut self.connections, id, end) else { return };
         if segment.payload > 0 {
             connection.highest_sent = connection.highest_sent.max(segment.seq + u64::from(segment.payload));
             self.outstanding.set(at, id.0, connection.outstanding(), &mut connection.outstanding);
         }
         if self.config.time_sequence {
-            self.sent.push(at, segment, cause);
+            self.sent.push(Sent::new(at, segment, cause));
         }
     }
 
@@ -275,7 +276,7 @@ impl Series {
         let Some(connection) = sender(&mut self.connections, id, end) else { return };
         if self.config.time_sequence && segment.flags.ack {
             self.window.set(at, id.0, f64::from(segment.window), &mut connection.window);
-            self.sacked.push(at, segment);
+            self.sacked.push_blocks(at, segment);
         }
     }
 
@@ -285,7 +286,7 @@ impl Series {
         self.outstanding.set(at, id.0, connection.outstanding(), &mut connection.outstanding);
         self.goodput.acknowledged(at, id, payload);
         if self.config.time_sequence {
-            self.acked.push(at, id, una);
+            self.acked.push(Acked::new(at, id, una));
         }
     }
 
@@ -317,7 +318,7 @@ impl Series {
             TraceEvent::RttSample { connection, end, rtt }
                 if sender(&mut self.connections, connection, end).is_some() =>
             {
-                self.rtt.push(at, connection, rtt);
+                self.rtt.push(Sample::new(at, connection, rtt));
             }
             _ => {}
         }
@@ -325,11 +326,13 @@ impl Series {
 
     fn of_users(&mut self, at: Time, event: &TraceEvent) {
         match *event {
-            TraceEvent::PageEnded { flow, since } => self.pages.push(at, flow, since),
-            TraceEvent::RrcState { ue, state } => self.states.push(at, ue, state, None),
-            TraceEvent::RrcSwitch { ue, from, to, .. } => self.states.push(at, ue, from, Some(to)),
+            TraceEvent::PageEnded { flow, since } => self.pages.push(Page::new(at, flow, since)),
+            TraceEvent::RrcState { ue, state } => self.states.push(rrc::State::new(at, ue, state, None)),
+            TraceEvent::RrcSwitch { ue, from, to, .. } => {
+                self.states.push(rrc::State::new(at, ue, from, Some(to)))
+            }
             TraceEvent::CellReserved { cell, rates, dchs, is_full } => {
-                self.reserved.push(at, cell, rates, dchs, is_full);
+                self.reserved.push(rrc::Reserved::new(at, cell, rates, dchs, is_full));
             }
             TraceEvent::DchRequested { ue, again } => self.requests.asked(ue, again),
             TraceEvent::DchGranted { ue, after_release: false } => self.requests.push(at, ue, "granted"),
@@ -338,12 +341,12 @@ impl Series {
             TraceEvent::DchQueued { ue } => self.requests.push(at, ue, "queued"),
             TraceEvent::Call { cell, step } => {
                 if let Some(calls) = &mut self.calls {
-                    calls.push(at, cell, step);
+                    calls.push(calls::Step::new(at, cell, step));
                 }
             }
             TraceEvent::Handover { ue, from, to, interruption } => {
                 if let Some(handovers) = &mut self.handovers {
-                    handovers.push(at, ue, [from, to], interruption);
+                    handovers.push(handovers::Handover::new(at, ue, [from, to], interruption));
                 }
             }
             _ => {}
@@ -385,7 +388,7 @@ impl TraceSink<TraceEvent> for Series {
                 self.rlc_buffer.set(at, *ue, *direction, *octets);
             }
             TraceEvent::SduDelivered { ue, direction, size, entered, .. } => {
-                self.rlc_delivered.push(at, ue.0, *direction, size.0, *entered);
+                self.rlc_delivered.push(Delivered::new(at, ue.0, *direction, size.0, *entered));
             }
             TraceEvent::PageEnded { .. }
             | TraceEvent::RrcState { .. }

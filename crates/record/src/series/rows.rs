@@ -5,27 +5,25 @@ use umts_stack::packet::Segment;
 use umts_stack::trace::SendCause;
 use umts_units::{Duration, Time};
 
-use super::table::{columns, word};
+use super::table::{Rows, row, word};
 
-columns! {
-    /// Samples of round-trip times.
-    Samples "rtt" {
+row! {
+    /// A sample of the round-trip time.
+    Sample "rtt" {
         time_s: Float "s",
         connection: Id "",
         rtt_s: Float "s",
     }
 }
 
-impl Samples {
-    pub fn push(&mut self, at: Time, connection: ConnectionId, rtt: Duration) {
-        self.time_s.push(at.as_secs());
-        self.connection.push(connection.0);
-        self.rtt_s.push(rtt.as_secs());
+impl Sample {
+    pub fn new(at: Time, connection: ConnectionId, rtt: Duration) -> Self {
+        Sample { time_s: at.as_secs(), connection: connection.0, rtt_s: rtt.as_secs() }
     }
 }
 
-columns! {
-    /// Segments sent.
+row! {
+    /// A segment sent.
     Sent "sent" {
         time_s: Float "s",
         connection: Id "",
@@ -36,17 +34,19 @@ columns! {
 }
 
 impl Sent {
-    pub fn push(&mut self, at: Time, segment: &Segment, cause: SendCause) {
-        self.time_s.push(at.as_secs());
-        self.connection.push(segment.connection.0);
-        self.seq.push(segment.seq);
-        self.end.push(segment.end());
-        self.retransmission.push(cause.is_again());
+    pub fn new(at: Time, segment: &Segment, cause: SendCause) -> Self {
+        Sent {
+            time_s: at.as_secs(),
+            connection: segment.connection.0,
+            seq: segment.seq,
+            end: segment.end(),
+            retransmission: cause.is_again(),
+        }
     }
 }
 
-columns! {
-    /// SDUs delivered by RLC.
+row! {
+    /// An SDU delivered by RLC.
     Delivered "rlc_delivered" {
         time_s: Float "s",
         ue: Id "",
@@ -57,34 +57,34 @@ columns! {
 }
 
 impl Delivered {
-    pub fn push(&mut self, at: Time, ue: u16, direction: Direction, octets: u64, entered: Time) {
-        self.time_s.push(at.as_secs());
-        self.ue.push(u32::from(ue));
-        self.direction.push(word(direction));
-        self.octets.push(octets);
-        self.delay_s.push((at - entered).as_secs());
+    pub fn new(at: Time, ue: u16, direction: Direction, octets: u64, entered: Time) -> Self {
+        Delivered {
+            time_s: at.as_secs(),
+            ue: u32::from(ue),
+            direction: word(direction),
+            octets,
+            delay_s: (at - entered).as_secs(),
+        }
     }
 }
 
-columns! {
-    /// Web pages that users got whole.
-    Pages "pages" {
+row! {
+    /// A web page that a user got whole.
+    Page "pages" {
         time_s: Float "s",
         flow: Id "",
         page_time_s: Float "s",
     }
 }
 
-impl Pages {
-    pub fn push(&mut self, at: Time, flow: FlowId, since: Time) {
-        self.time_s.push(at.as_secs());
-        self.flow.push(flow.0);
-        self.page_time_s.push((at - since).as_secs());
+impl Page {
+    pub fn new(at: Time, flow: FlowId, since: Time) -> Self {
+        Page { time_s: at.as_secs(), flow: flow.0, page_time_s: (at - since).as_secs() }
     }
 }
 
-columns! {
-    /// Blocks that acknowledgments report selectively.
+row! {
+    /// A block that an acknowledgment reports selectively.
     Sacked "sacked" {
         time_s: Float "s",
         connection: Id "",
@@ -93,19 +93,17 @@ columns! {
     }
 }
 
-impl Sacked {
-    pub fn push(&mut self, at: Time, segment: &Segment) {
+impl Rows<Sacked> {
+    /// Adds a row for each block that `segment` reports.
+    pub fn push_blocks(&mut self, at: Time, segment: &Segment) {
         for (left, right) in segment.sack.ranges(segment.ack) {
-            self.time_s.push(at.as_secs());
-            self.connection.push(segment.connection.0);
-            self.left.push(left);
-            self.right.push(right);
+            self.push(Sacked { time_s: at.as_secs(), connection: segment.connection.0, left, right });
         }
     }
 }
 
-columns! {
-    /// Cumulative acknowledgments.
+row! {
+    /// A cumulative acknowledgment.
     Acked "acked" {
         time_s: Float "s",
         connection: Id "",
@@ -114,9 +112,7 @@ columns! {
 }
 
 impl Acked {
-    pub fn push(&mut self, at: Time, connection: ConnectionId, ack: u64) {
-        self.time_s.push(at.as_secs());
-        self.connection.push(connection.0);
-        self.ack.push(ack);
+    pub fn new(at: Time, connection: ConnectionId, ack: u64) -> Self {
+        Acked { time_s: at.as_secs(), connection: connection.0, ack }
     }
 }

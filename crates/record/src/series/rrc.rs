@@ -4,11 +4,11 @@ use umts_stack::ids::UeId;
 use umts_stack::rnc::rrc::RrcState;
 use umts_units::Time;
 
-use super::table::{Recorded, Table, columns};
+use super::table::{Recorded, Rows, Table, row};
 
-columns! {
-    /// States of users by time. Between two states `towards` names the one sought.
-    States "rrc_state" {
+row! {
+    /// The state of a user from a time on. Between two states `towards` names the one sought.
+    State "rrc_state" {
         time_s: Float "s",
         ue: Id "",
         state: Word "",
@@ -16,17 +16,19 @@ columns! {
     }
 }
 
-impl States {
-    pub fn push(&mut self, at: Time, ue: UeId, state: RrcState, towards: Option<RrcState>) {
-        self.time_s.push(at.as_secs());
-        self.ue.push(u32::from(ue.0));
-        self.state.push(state.name());
-        self.towards.push(towards.map_or("", RrcState::name));
+impl State {
+    pub fn new(at: Time, ue: UeId, state: RrcState, towards: Option<RrcState>) -> Self {
+        State {
+            time_s: at.as_secs(),
+            ue: u32::from(ue.0),
+            state: state.name(),
+            towards: towards.map_or("", RrcState::name),
+        }
     }
 }
 
-columns! {
-    /// Reserved rates of cells by time.
+row! {
+    /// Reserved rates of a cell from a time on.
     Reserved "cell" {
         time_s: Float "s",
         cell: Id "",
@@ -38,19 +40,21 @@ columns! {
 }
 
 impl Reserved {
-    pub fn push(&mut self, at: Time, cell: u16, rates: [u64; 2], dchs: u32, is_full: bool) {
-        self.time_s.push(at.as_secs());
-        self.cell.push(u32::from(cell));
-        self.downlink_kbps.push(rates[0] as f64 / 1e3);
-        self.uplink_kbps.push(rates[1] as f64 / 1e3);
-        self.dchs.push(u64::from(dchs));
-        self.is_full.push(is_full);
+    pub fn new(at: Time, cell: u16, rates: [u64; 2], dchs: u32, is_full: bool) -> Self {
+        Reserved {
+            time_s: at.as_secs(),
+            cell: u32::from(cell),
+            downlink_kbps: rates[0] as f64 / 1e3,
+            uplink_kbps: rates[1] as f64 / 1e3,
+            dchs: u64::from(dchs),
+            is_full,
+        }
     }
 }
 
-columns! {
-    /// What became of requests for a DCH, by time: who asked, whether for the same need again, and the answer.
-    Answers "dch_requests" {
+row! {
+    /// What became of a request for a DCH: who asked, whether for the same need again, and the answer.
+    Answer "dch_requests" {
         time_s: Float "s",
         ue: Id "",
         again: Flag "",
@@ -61,7 +65,7 @@ columns! {
 /// Requests for a DCH that wait for their answers, and those that have them.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    answers: Answers,
+    answers: Rows<Answer>,
     /// By UE, whether its last request was made again.
     repeated: Vec<bool>,
 }
@@ -77,11 +81,8 @@ impl Requests {
     }
 
     pub fn push(&mut self, at: Time, ue: UeId, answer: &'static str) {
-        let Answers { time_s, ue: ues, again, answer: answers } = &mut self.answers;
-        time_s.push(at.as_secs());
-        ues.push(u32::from(ue.0));
-        again.push(self.repeated.get(usize::from(ue.0)).copied().unwrap_or(false));
-        answers.push(answer);
+        let again = self.repeated.get(usize::from(ue.0)).copied().unwrap_or(false);
+        self.answers.push(Answer { time_s: at.as_secs(), ue: u32::from(ue.0), again, answer });
     }
 }
 

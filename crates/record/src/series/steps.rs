@@ -5,17 +5,22 @@
 
 use umts_units::Time;
 
-use super::table::{Column, Recorded, Table, Values, take_first};
+use super::table::{Column, Recorded, Table, Values};
 
 #[derive(Debug)]
 pub(super) struct Steps {
     /// Names of the table, of its key and of its value, and the value's unit.
     names: [&'static str; 4],
-    time_s: Vec<f64>,
-    key: Vec<u32>,
-    value: Vec<f64>,
+    rows: Vec<Row>,
     /// Rows that were taken before these.
     taken: usize,
+}
+
+#[derive(Debug)]
+struct Row {
+    time_s: f64,
+    key: u32,
+    value: f64,
 }
 
 /// The present value of one key, and the one before it; whoever owns the key keeps it.
@@ -31,48 +36,50 @@ pub(super) struct Last {
 impl Steps {
     /// No rows yet; `names` are those of the table, of its key and of its value, and the value's unit.
     pub fn new(names: [&'static str; 4]) -> Self {
-        Steps { names, time_s: Vec::new(), key: Vec::new(), value: Vec::new(), taken: 0 }
+        Steps { names, rows: Vec::new(), taken: 0 }
     }
 
     /// The value of `key` is `value` from `at` on; `last` is that of the same key.
+    #[inline]
     pub fn set(&mut self, at: Time, key: u32, value: f64, last: &mut Last) {
-        if last.value == Some(value) {
-            return;
+        if last.value != Some(value) {
+            self.change(at, key, value, last);
         }
-        let rows = self.taken + self.value.len();
+    }
+
+    fn change(&mut self, at: Time, key: u32, value: f64, last: &mut Last) {
+        let rows = self.taken + self.rows.len();
         if last.value.is_none() || last.since != at {
             *last = Last { row: rows, since: at, value: Some(value), before: last.value };
-            self.time_s.push(at.as_secs());
-            self.key.push(key);
-            self.value.push(value);
+            self.rows.push(Row { time_s: at.as_secs(), key, value });
         } else if last.before == Some(value) && last.row + 1 == rows {
             // Back to what it was before this instant. A row of another key behind this one would have to move, so
             // then it stays and says that nothing changed.
             *last = Last { row: usize::MAX, since: Time::NEVER, value: last.before, before: None };
-            self.time_s.pop();
-            self.key.pop();
-            self.value.pop();
+            self.rows.pop();
         } else {
             last.value = Some(value);
-            self.value[last.row - self.taken] = value;
+            self.rows[last.row - self.taken].value = value;
         }
     }
 }
 
 impl Recorded for Steps {
     fn rows(&self) -> usize {
-        self.value.len()
+        self.rows.len()
     }
 
     fn take(&mut self, now: Time) -> Table {
-        let settled = self.time_s.partition_point(|time| *time < now.as_secs());
-        self.taken += settled;
+        let settled = self.rows.partition_point(|row| row.time_s < now.as_secs());
+        let rows = &self.rows[..settled];
         let [name, key, value, unit] = self.names;
         let columns = vec![
-            Column::new("time_s", "s", Values::Float(take_first(&mut self.time_s, settled))),
-            Column::new(key, "", Values::Id(take_first(&mut self.key, settled))),
-            Column::new(value, unit, Values::Float(take_first(&mut self.value, settled))),
+            Column::new("time_s", "s", Values::Float(rows.iter().map(|row| row.time_s).collect())),
+            Column::new(key, "", Values::Id(rows.iter().map(|row| row.key).collect())),
+            Column::new(value, unit, Values::Float(rows.iter().map(|row| row.value).collect())),
         ];
+        self.rows.drain(..settled);
+        self.taken += settled;
         Table { name, columns }
     }
 }

@@ -107,12 +107,43 @@ pub(crate) trait Recorded {
     fn take(&mut self, now: Time) -> Table;
 }
 
-/// Takes the first `count` values. Those to come find room for as many: growing again after each take would copy all of them twice.
-pub(super) fn take_first<T: Copy>(values: &mut Vec<T>, count: usize) -> Vec<T> {
-    let mut rest = Vec::with_capacity(values.len());
-    rest.extend_from_slice(&values[count..]);
-    values.truncate(count);
-    std::mem::replace(values, rest)
+/// What a table has in each row.
+pub(super) trait Row: Sized {
+    /// The table's name.
+    const TABLE: &'static str;
+
+    /// The columns that these rows make.
+    fn columns(rows: &[Self]) -> Vec<Column>;
+}
+
+/// A table that gets a row at a time. Columns are made of many rows at once.
+#[derive(Debug)]
+pub(super) struct Rows<R>(Vec<R>);
+
+impl<R> Default for Rows<R> {
+    fn default() -> Self {
+        Rows(Vec::new())
+    }
+}
+
+impl<R> Rows<R> {
+    /// Adds a row behind those that are there.
+    #[inline]
+    pub fn push(&mut self, row: R) {
+        self.0.push(row);
+    }
+}
+
+impl<R: Row> Recorded for Rows<R> {
+    fn rows(&self) -> usize {
+        self.0.len()
+    }
+
+    fn take(&mut self, _: Time) -> Table {
+        let columns = R::columns(&self.0);
+        self.0.clear();
+        Table { name: R::TABLE, columns }
+    }
 }
 
 /// A direction as tables have it.
@@ -123,29 +154,24 @@ pub(super) fn word(direction: Direction) -> &'static str {
     }
 }
 
-/// A table that gets a value for each of its columns at a time: a vector for each, named like it, and what makes a table of them. Of a
-/// column stand its name, its kind as in [`Values`], and its unit.
-macro_rules! columns {
-    ($(#[$about:meta])* $type:ident $table:literal { $($column:ident: $kind:ident $unit:literal),+ $(,)? }) => {
+/// The row of a table: a field for each column, named like it, with its kind as in [`Values`] and its unit.
+macro_rules! row {
+    ($(#[$about:meta])* $row:ident $table:literal { $($column:ident: $kind:ident $unit:literal),+ $(,)? }) => {
         $(#[$about])*
-        #[derive(Debug, Default)]
-        pub(super) struct $type {
-            $($column: Vec<crate::series::table::kind_of!($kind)>),+
+        #[derive(Debug, Clone, Copy)]
+        pub(super) struct $row {
+            $(pub $column: crate::series::table::kind_of!($kind)),+
         }
 
-        impl crate::series::table::Recorded for $type {
-            fn rows(&self) -> usize {
-                self.time_s.len()
-            }
+        impl crate::series::table::Row for $row {
+            const TABLE: &'static str = $table;
 
-            fn take(&mut self, _: umts_units::Time) -> crate::series::table::Table {
-                use crate::series::table::{Column, Recorded, Table, Values, take_first};
-                let rows = Recorded::rows(self);
-                let columns = vec![$({
-                    let values = take_first(&mut self.$column, rows);
+            fn columns(rows: &[Self]) -> Vec<crate::series::table::Column> {
+                use crate::series::table::{Column, Values};
+                vec![$({
+                    let values = rows.iter().map(|row| row.$column).collect();
                     Column::new(stringify!($column), $unit, Values::$kind(values))
-                }),+];
-                Table { name: $table, columns }
+                }),+]
             }
         }
     };
@@ -160,4 +186,4 @@ macro_rules! kind_of {
     (Word) => { &'static str };
 }
 
-pub(super) use {columns, kind_of};
+pub(super) use {kind_of, row};
