@@ -32,11 +32,10 @@ impl BitRate {
         const NS: u64 = 1_000_000_000;
         let (bits, bps) = (size.bits(), self.0.get());
         // Packets are small: their division fits into 64 bits and takes a third of the time.
-        if let Some(scaled) = bits.checked_mul(NS) {
-            return Duration::from_nanos(scaled.div_ceil(bps));
+        match bits.checked_mul(NS) {
+            Some(scaled) => Duration::from_nanos(scaled.div_ceil(bps)),
+            None => long_time(bits, bps),
         }
-        let ns = (u128::from(bits) * u128::from(NS)).div_ceil(u128::from(bps));
-        Duration::from_nanos(u64::try_from(ns).expect("shorter than 584 years"))
     }
 
     /// Whole bits that fit into `interval`.
@@ -45,6 +44,14 @@ impl BitRate {
         let bits = u128::from(self.0.get()) * u128::from(interval.as_nanos()) / 1_000_000_000;
         u64::try_from(bits).expect("fewer than 2^64 bits")
     }
+}
+
+/// The time on the wire for more than fits into a number of 64 bits by the nanosecond.
+#[cold]
+#[inline(never)]
+fn long_time(bits: u64, bps: u64) -> Duration {
+    let ns = (u128::from(bits) * 1_000_000_000).div_ceil(u128::from(bps));
+    Duration::from_nanos(u64::try_from(ns).expect("shorter than 584 years"))
 }
 
 const RATE: Quantity = Quantity {

@@ -15,8 +15,8 @@ use crate::ids::{CarrierId, CellId, Direction, UeId};
 use crate::nodeb::Iub;
 use crate::radio::mac::{Channel, TransportFormat};
 use crate::radio::phy::Lost;
-use crate::rnc::Plan;
 use crate::rnc::sectors::Sectors;
+use crate::rnc::{Plan, Turn};
 use crate::ue::ChannelConfig;
 
 /// All carriers, by their numbers and by what they are.
@@ -132,14 +132,32 @@ impl Carrier {
         Some(tick - self.plan.iub.lead)
     }
 
-    /// A tick begins at `now`: the number of its frame, and the UEs with something to send in index order.
+    /// A tick begins at `now`: what is turned, for the UEs with something to send, in index order.
     #[inline]
-    pub fn begin_tick(&mut self, now: Time, active: &mut Vec<UeId>) -> u64 {
+    pub fn begin_tick(&mut self, now: Time, id: CarrierId) -> (&mut Sharing, Turn<'_>) {
         self.last_tick = Some(now);
         self.tick_scheduled = false;
-        active.clear();
-        self.members.list(active);
-        (now + self.plan.iub.lead).as_nanos() / self.plan.format.tti.as_nanos()
+        let Carrier { plan, sharing, members, .. } = self;
+        let frame = (now + plan.iub.lead).as_nanos() / plan.format.tti.as_nanos();
+        (sharing, Turn { carrier: id, plan, frame, ready: &members.0 })
+    }
+
+    /// The UEs with something to send, in index order.
+    pub fn members(&self) -> &[UeId] {
+        &self.members.0
+    }
+
+    /// Those of which `stays` does not say so have nothing to send any more.
+    #[inline(always)]
+    pub fn keep(&mut self, mut stays: impl FnMut(UeId) -> bool) {
+        // In one loop, unlike `retain`: what is asked is there once.
+        let (members, mut kept) = (&mut self.members.0, 0);
+        for at in 0..members.len() {
+            let ue = members[at];
+            members[kept] = ue;
+            kept += usize::from(stays(ue));
+        }
+        members.truncate(kept);
     }
 
     /// `ue` has nothing to send any more.
@@ -184,11 +202,6 @@ impl Members {
     fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-
-    #[inline]
-    fn list(&self, into: &mut Vec<UeId>) {
-        into.extend_from_slice(&self.0);
-    }
 }
 
 #[cfg(test)]
@@ -223,15 +236,17 @@ mod tests {
     #[test]
     fn ticks_come_only_while_somebody_has_something_to_send() {
         let mut carrier = carrier(0);
-        let (mut active, [mut three, mut seventy]) = (Vec::new(), [false; 2]);
+        let [mut three, mut seventy] = [false; 2];
         assert_eq!(carrier.activate(ms(13), UeId(70), &mut seventy), Some(ms(20)));
         assert_eq!(carrier.activate(ms(14), UeId(3), &mut three), None);
         assert_eq!(carrier.activate(ms(15), UeId(3), &mut three), None);
-        assert_eq!(carrier.begin_tick(ms(20), &mut active), 2);
-        assert_eq!(active, [UeId(3), UeId(70)]);
-        carrier.deactivate(UeId(3), &mut three);
+        let (_, turn) = carrier.begin_tick(ms(20), CarrierId(0));
+        assert_eq!((turn.frame, turn.ready), (2, &[UeId(3), UeId(70)][..]));
+        carrier.keep(|ue| ue == UeId(70));
+        three = false;
+        assert_eq!(carrier.members(), [UeId(70)]);
         assert_eq!(carrier.end_tick(ms(20)), Some(ms(30)));
-        carrier.begin_tick(ms(30), &mut active);
+        carrier.begin_tick(ms(30), CarrierId(0));
         carrier.deactivate(UeId(70), &mut seventy);
         assert_eq!(carrier.end_tick(ms(30)), None);
         // One tick an instant, though the frame begins now.
@@ -243,7 +258,6 @@ mod tests {
     fn rlc_is_asked_the_lead_before_the_frame() {
         let mut carrier = carrier(1);
         assert_eq!(carrier.activate(ms(0), UeId(0), &mut false), Some(ms(9)));
-        let mut active = Vec::new();
-        assert_eq!(carrier.begin_tick(ms(9), &mut active), 1);
+        assert_eq!(carrier.begin_tick(ms(9), CarrierId(0)).1.frame, 1);
     }
 }

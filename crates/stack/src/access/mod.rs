@@ -48,7 +48,7 @@ use crate::ids::{CarrierId, Direction, UeId};
 use crate::packet::Packet;
 use crate::radio::Air;
 use crate::radio::rlc::Sdu;
-use crate::rnc::{Admission, Turn};
+use crate::rnc::Admission;
 use crate::step::Wakeup;
 use crate::trace::{DropPlace, TraceEvent};
 use crate::ue::Ues;
@@ -66,7 +66,7 @@ pub struct Access {
     substitutes: Vec<Option<Box<Substitute>>>,
     /// Makes the draws of carriers and channels that come to be later.
     streams: Streams,
-    /// Scratch: who has something to send in a tick.
+    /// Scratch, empty between uses.
     ready: Vec<UeId>,
 }
 
@@ -131,16 +131,12 @@ impl Access {
             Sharing::Sectors(_) => return self.sectors_turn(step, id),
             _ => {}
         }
-        let Access { carriers, ues, air, ready, .. } = self;
-        let carrier = &mut carriers[id];
-        let frame = carrier.begin_tick(step.cx.now, ready);
-        let turn = Turn { carrier: id, plan: &carrier.plan, frame, ready };
-        if carrier.sharing.turn(step, turn, ues, air) {
-            self.holders_changed(step);
+        let (sharing, turn) = self.carriers[id].begin_tick(step.cx.now, id);
+        if sharing.turn(step, turn, &mut self.ues, &mut self.air) {
+            self.holders_changed(step, id);
         }
-        let Access { carriers, ues, ready, .. } = self;
-        let carrier = &mut carriers[id];
-        put_to_sleep(step, carrier, ues, ready);
+        let carrier = &mut self.carriers[id];
+        put_to_sleep(step, carrier, &mut self.ues);
         if let Some(next) = carrier.end_tick(step.cx.now) {
             step.at(next, Phase::Transmit, Event::Tick(id));
         }
@@ -148,11 +144,13 @@ impl Access {
 
     /// Some of the UEs that were asked in a turn could have lost their DCH to others until now.
     #[inline(never)]
-    fn holders_changed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>) {
-        let ready = std::mem::take(&mut self.ready);
+    fn holders_changed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
+        let mut ready = std::mem::take(&mut self.ready);
+        ready.extend_from_slice(self.carriers[id].members());
         for &ue in &ready {
             self.holder_changed(step, ue);
         }
+        ready.clear();
         self.ready = ready;
     }
 

@@ -60,23 +60,24 @@ impl Access {
     }
 }
 
-/// UEs that have nothing more to send leave the carrier, with a wake-up for their timers.
+/// UEs of a carrier that have nothing more to send leave it, with a wake-up for their timers.
 #[inline]
 pub(super) fn put_to_sleep<T: TraceSink<TraceEvent>>(
     step: &mut Step<'_, T>,
     carrier: &mut Carrier,
     ues: &mut Ues,
-    active: &[UeId],
 ) {
     let direction = carrier.plan.direction;
-    for &ue in active {
+    carrier.keep(|ue| {
         let context = &mut ues[ue];
         let has_more = std::mem::take(&mut context.has_more[direction.index()]);
-        if !has_more && !context.rlc[direction.index()].has_work(step.cx.now) {
-            carrier.deactivate(ue, &mut context.on_carrier[direction.index()]);
+        let stays = has_more || context.rlc[direction.index()].has_work(step.cx.now);
+        if !stays {
+            context.on_carrier[direction.index()] = false;
             schedule_wake(step, context, direction);
         }
-    }
+        stays
+    });
 }
 
 /// One wake-up at a time: a later deadline is found when the earlier one wakes.

@@ -167,7 +167,9 @@ impl Flow {
     }
 
     fn connect(&mut self, id: ConnectionId, nth: Nth, leg: TcpLeg, tcp: [&TcpConfig; 2]) {
-        let ends = [End::Server, End::Ue].map(|end| self.end(id, leg, end, tcp[end as usize]));
+        // Each where it stays, as far as can be: an end is large.
+        let end = |end: End| self.end(id, leg, end, tcp[end as usize]);
+        let ends = [end(End::Server), end(End::Ue)];
         let one_way = tcp[0].one_way;
         let connection =
             FlowConnection { id, nth, leg, ends, closed: [false; 2], one_way, expires: Time::NEVER };
@@ -175,8 +177,12 @@ impl Flow {
     }
 
     fn end(&self, id: ConnectionId, leg: TcpLeg, end: End, tcp: &TcpConfig) -> Connection {
-        let connection = Connection::new(id, self.id, self.ue, end, tcp).on_leg(leg);
-        if leg.site(end) == Site::Pep { connection.read_by_hand() } else { connection }
+        let mut connection = Connection::new(id, self.id, self.ue, end, tcp);
+        connection.set_leg(leg);
+        if leg.site(end) == Site::Pep {
+            connection.read_by_hand();
+        }
+        connection
     }
 
     /// Ends of [`Variant::User`] get the laws that they ask for.

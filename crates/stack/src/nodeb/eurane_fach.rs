@@ -109,7 +109,7 @@ impl EuraneFach {
     }
 
     /// The Node B's next frame, not before `from`, if it has something to send.
-    #[inline]
+    #[inline(always)]
     fn schedule_frame<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,

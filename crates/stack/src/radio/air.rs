@@ -48,7 +48,7 @@ impl Flight {
     }
 
     /// Takes `set` aboard for `ue`; returns one that is no longer used.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, ue: UeId, set: Box<BlockSet>) -> (&mut FlightSet, Box<BlockSet>) {
         let sent = self.place_for(ue);
         let before = std::mem::replace(&mut sent.set, set);
@@ -117,7 +117,7 @@ impl Air {
     }
 
     /// Sends it off, to arrive at `arrival`; an empty one stays.
-    #[inline]
+    #[inline(always)]
     pub fn depart<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,

@@ -142,10 +142,9 @@ impl Connection {
         }
     }
 
-    /// The same end of a connection that takes part of the way only.
-    #[must_use]
-    pub fn on_leg(self, leg: TcpLeg) -> Self {
-        Connection { leg, ..self }
+    /// The connection takes this part of the way.
+    pub fn set_leg(&mut self, leg: TcpLeg) {
+        self.leg = leg;
     }
 
     /// Active open: the SYN is ready to leave.

@@ -99,11 +99,9 @@ impl Reading {
 }
 
 impl Connection {
-    /// The same end with an application that reads when it calls [`handle_read`](Self::handle_read).
-    #[must_use]
-    pub fn read_by_hand(mut self) -> Self {
+    /// The application reads when it calls [`handle_read`](Self::handle_read).
+    pub fn read_by_hand(&mut self) {
         self.reading = Some(Reading::by_hand(&self.config));
-        self
     }
 
     /// Octets that have arrived in order and are not read; none where the application reads at once.

@@ -127,35 +127,44 @@ impl BlockErrors {
 
     #[inline(never)]
     fn gilbert(&mut self, tti: u64, first: u32, blocks: u32, step: ErrorUnit) -> Lost {
-        let draws = self.draws.tti(tti);
-        // Draws have addresses: one that cannot decide anything need not be made.
-        let decides = |block, loss| {
-            loss == Chance::ALWAYS || (loss != Chance::NEVER && draws.happens(first + block, loss))
-        };
         match step {
-            ErrorUnit::Pdu => Lost::which(blocks, |block| {
-                let chain = self.draws.tti(self.blocks_seen);
-                self.blocks_seen += 1;
-                decides(block, self.loss[usize::from(self.step(tti, 1, chain))])
-            }),
+            ErrorUnit::Pdu => {
+                let (mut state, seen) = (self.bad, self.blocks_seen);
+                let lost = Lost::which(blocks, |block| {
+                    let bad = self.after(state, 1, self.draws.tti(seen + u64::from(block)));
+                    state = Some(bad);
+                    self.decides(tti, first + block, self.loss[usize::from(bad)])
+                });
+                (self.bad, self.blocks_seen) = (state, seen + u64::from(blocks));
+                lost
+            }
             ErrorUnit::Tti if blocks == 0 => Lost(0),
             ErrorUnit::Tti => {
-                let loss = self.loss[usize::from(self.step(tti, tti - self.last_tti, draws))];
-                Lost::which(blocks, |block| decides(block, loss))
+                let bad = self.after(self.bad, tti - self.last_tti, self.draws.tti(tti));
+                (self.bad, self.last_tti) = (Some(bad), tti);
+                Lost::which(blocks, |block| self.decides(tti, first + block, self.loss[usize::from(bad)]))
             }
         }
     }
 
-    /// Moves the chain on by `steps` steps as its draw among `draws` decides; tells whether it is bad then.
+    /// Whether a block is lost that is with this chance. Draws have addresses: one that cannot decide anything need not be made.
     #[inline(always)]
-    fn step(&mut self, tti: u64, steps: u64, draws: TtiDraws) -> bool {
-        let bad = match self.bad {
+    fn decides(&self, tti: u64, block: u32, loss: Chance) -> bool {
+        loss == Chance::ALWAYS || (loss != Chance::NEVER && self.draw(tti, block, loss))
+    }
+
+    #[inline(never)]
+    fn draw(&self, tti: u64, block: u32, loss: Chance) -> bool {
+        self.draws.tti(tti).happens(block, loss)
+    }
+
+    /// Whether the chain, in state `before` until now, is bad after `steps` steps, as its draw among `draws` decides.
+    #[inline(always)]
+    fn after(&self, before: Option<bool>, steps: u64, draws: TtiDraws) -> bool {
+        match before {
             Some(bad) if steps == 1 => draws.happens(CHAIN, self.one_step[usize::from(bad)]),
             before => self.jump(before, steps, draws),
-        };
-        self.bad = Some(bad);
-        self.last_tti = tti;
-        bad
+        }
     }
 
     /// Moves it on from its state `before` by any number of steps.

@@ -6,23 +6,20 @@ use super::{DataRun, SduEnd};
 pub(super) fn arrived_parts<'a>(
     run: &DataRun,
     mut ends: &'a [SduEnd],
-    mut lost: u128,
+    lost: u128,
 ) -> impl Iterator<Item = (u64, u64, &'a [SduEnd])> {
-    let (first, count) = (run.first, u64::from(run.count));
+    let (first, count) = (run.first, u32::from(run.count));
+    // In two halves: nearly all is told by the lower one, and to shift both takes several instructions.
+    let lost = [lost as u64, (lost >> 64) as u64];
+    let here = lost.map(|half| !half);
     let mut at = 0;
     std::iter::from_fn(move || {
-        // Nearly all is told by the lower half, and in two halves each step takes several instructions.
-        let missing =
-            if lost as u64 == u64::MAX { lost.trailing_ones() } else { (lost as u64).trailing_ones() };
-        let from = at + u64::from(missing);
+        let from = first_member(here, at);
         if from >= count {
             return None;
         }
-        lost >>= missing;
-        let here = if lost as u64 == 0 { lost.trailing_zeros() } else { (lost as u64).trailing_zeros() };
-        let here = here.min((count - from) as u32);
-        at = from + u64::from(here);
-        lost = lost.checked_shr(here).unwrap_or(0);
+        at = first_member(lost, from).min(count);
+        let [from, at] = [from, at].map(u64::from);
         let steps = |end: &SduEnd| end.sn.steps_from(first);
         let skip = ends.iter().take_while(|end| steps(end) < from).count();
         let take = ends[skip..].iter().take_while(|end| steps(end) < at).count();
@@ -30,4 +27,33 @@ pub(super) fn arrived_parts<'a>(
         ends = &ends[skip + take..];
         Some((from, at - from, these))
     })
+}
+
+/// The first number from `from` on, of 0 to 127, that is in a set; 128 if there is none.
+#[inline]
+fn first_member(set: [u64; 2], from: u32) -> u32 {
+    match (set[0].checked_shr(from), from) {
+        (Some(0), _) => 64 + set[1].trailing_zeros(),
+        (Some(low), _) => from + low.trailing_zeros(),
+        (None, 64..128) => (from + (set[1] >> (from - 64)).trailing_zeros()).min(128),
+        (None, _) => 128,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn the_first_member_is_that_which_a_search_finds(words: [u64; 2], sparse: [u64; 2], from in 0u32..=128) {
+            for set in [words, [words[0] & sparse[0], words[1] & sparse[1]], [0, words[1]], [words[0], 0], [0; 2]] {
+                let all = u128::from(set[1]) << 64 | u128::from(set[0]);
+                let found = (from..128).find(|bit| all >> bit & 1 == 1).unwrap_or(128);
+                prop_assert_eq!(first_member(set, from), found);
+            }
+        }
+    }
 }
