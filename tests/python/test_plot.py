@@ -12,6 +12,7 @@ from conftest import FTP, Umts, overhanging
 from umtslab import simulate
 from umtslab.analyse.rates import sent_per_window
 from umtslab.analyse.steps import cut, hold
+from umtslab.cli.plot_kinds import RUN_KINDS
 from umtslab.plot import FORMATS, KINDS, View, draw, save
 from umtslab.plot.style import COLOURS, DASHES, MOST_LINES
 from umtslab.run import MissingSeries, Run
@@ -174,6 +175,14 @@ def test_a_part_after_the_end_of_the_run_is_refused(umts: Umts) -> None:
     umts("run", FTP, "--duration", "5 s", "--series")
     told = umts("plot", "results", "cwnd", "--from", 7, status=2).stderr
     assert told == "umts: --from 7 is not before the end of the run, which took 5 s\n"
+
+
+def test_a_mistyped_figure_is_named(umts: Umts) -> None:
+    umts("run", FTP, "--duration", "5 s", "--series")
+    told = umts("plot", "results", "rlc-buffer", status=2).stderr
+    assert told == "umts: there is no figure 'rlc-buffer'; did you mean rlc_buffer?\n"
+    told = umts("plot", "results", "xyzzy", status=2).stderr
+    assert told == f"umts: there is no figure 'xyzzy'; there are {', '.join(RUN_KINDS)}\n"
 
 
 def test_a_folder_that_is_not_there_is_refused_before_anything_is_drawn(umts: Umts, tmp_path: Path) -> None:

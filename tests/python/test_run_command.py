@@ -56,6 +56,13 @@ def test_the_table_has_metrics_with_units_and_says_where_files_are(umts: Umts, t
     assert done.stderr == ""
 
 
+def test_a_run_in_which_nothing_happens_says_so(umts: Umts) -> None:
+    told = umts("run", FTP, "--duration", "10 ms").stdout
+    assert "\n\nnothing arrived that a first look would tell of; --all prints every metric" in told
+    assert "which is" not in told
+    assert "\nacks_received " in umts("run", FTP, "--duration", "10 ms", "--all").stdout
+
+
 def test_the_environment_says_where_results_are(
     umts: Umts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

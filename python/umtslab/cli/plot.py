@@ -124,7 +124,11 @@ def _drawn(
         told = f"{' and '.join(of_campaigns)} {verb} for campaigns"
         raise UsageError(f"{told}, and {out} has no campaign {results[0]!r}")
     if kind not in RUN_KINDS:
-        raise UsageError(f"there is no figure {kind!r}; there are {', '.join(RUN_KINDS)}")
+        from umtslab.cli.mistyped import nearest
+
+        near = nearest(kind, RUN_KINDS)
+        hint = f"did you mean {near}?" if near else f"there are {', '.join(RUN_KINDS)}"
+        raise UsageError(f"there is no figure {kind!r}; {hint}")
     found = [find_runs(word, out) for word in results]
     figure, name = draw_runs(found, results, kind, wanted, look)
     return figure, _beside(found[0][0].folder, f"{name}.png")

@@ -38,7 +38,10 @@ def print_tables(
     heading(scenario.title or scenario.name)
     print(f"{_what_was_run(scenario, runs)}\n")
     summaries = summarise_metrics([run.metrics for run in runs])
-    show(metrics_table(summaries, every=show_all))
+    if (metrics := metrics_table(summaries, every=show_all)).rows:
+        show(metrics)
+    else:
+        print("nothing arrived that a first look would tell of; --all prints every metric that has a value")
     if has_budget(summaries):
         print()
         show(budget_table(summaries))
