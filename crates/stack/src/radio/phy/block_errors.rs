@@ -147,7 +147,8 @@ impl BlockErrors {
         }
     }
 
-    /// Whether a block is lost that is with this chance. Draws have addresses: one that cannot decide anything need not be made.
+    /// Whether block number `block` of TTI number `tti` is lost, which has this chance. Draws have addresses: one that cannot decide
+    /// anything need not be made.
     #[inline(always)]
     fn decides(&self, tti: u64, block: u32, loss: Chance) -> bool {
         loss == Chance::ALWAYS || (loss != Chance::NEVER && self.draw(tti, block, loss))
