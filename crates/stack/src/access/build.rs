@@ -33,7 +33,7 @@ impl Access {
             sectors: None,
             substitutes: Vec::new(),
             streams: *streams,
-            ready: Vec::new(),
+            scratch: Vec::new(),
         };
         if let Some(config) = sectors {
             access.add_sectors(config, ues);

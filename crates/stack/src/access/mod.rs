@@ -66,8 +66,8 @@ pub struct Access {
     substitutes: Vec<Option<Box<Substitute>>>,
     /// Makes the draws of carriers and channels that come to be later.
     streams: Streams,
-    /// Scratch, empty between uses.
-    ready: Vec<UeId>,
+    /// UEs that a step is about to see to; empty between steps.
+    scratch: Vec<UeId>,
 }
 
 /// What is kept of one cell.
@@ -145,13 +145,13 @@ impl Access {
     /// Some of the UEs that were asked in a turn could have lost their DCH to others until now.
     #[inline(never)]
     fn holders_changed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: CarrierId) {
-        let mut ready = std::mem::take(&mut self.ready);
+        let mut ready = std::mem::take(&mut self.scratch);
         ready.extend_from_slice(self.carriers[id].members());
         for &ue in &ready {
             self.holder_changed(step, ue);
         }
         ready.clear();
-        self.ready = ready;
+        self.scratch = ready;
     }
 
     /// A frame begins at a Node B that has a queue of its own.

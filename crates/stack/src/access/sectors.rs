@@ -70,7 +70,7 @@ impl Access {
         let carrier = &mut self.carriers[id];
         let Sharing::Sectors(sectors) = &mut carrier.sharing else { return };
         sectors.return_changes(changes);
-        let mut served = std::mem::take(&mut self.ready);
+        let mut served = std::mem::take(&mut self.scratch);
         sectors.turn(step, &carrier.plan, &mut self.ues, &mut self.air, &mut served);
         for &ue in &served {
             let context = &mut self.ues[ue];
@@ -83,7 +83,7 @@ impl Access {
         }
         step.at(step.cx.now + sectors.interval(), Phase::Schedule, Event::Tick(id));
         served.clear();
-        self.ready = served;
+        self.scratch = served;
     }
 
     /// A UE is in another cell from now on. What is on its way arrives, unless RLC begins anew.

@@ -117,6 +117,7 @@ impl Air {
     }
 
     /// Sends it off, to arrive at `arrival`; an empty one stays.
+    // Inlined into the turns, which are calls themselves.
     #[inline(always)]
     pub fn depart<T: TraceSink<TraceEvent>>(
         &mut self,
