@@ -67,7 +67,7 @@ def chunks(folder: Path) -> list[tuple[str, str, str, str, int]]:
     [
         ("acked", "ack", "DELTA_BINARY_PACKED"),
         ("rlc_delivered", "direction", "RLE_DICTIONARY"),
-        ("rto", "rto_s", "RLE_DICTIONARY"),
+        ("rto", "rto_s", "PLAIN"),
         ("rlc_buffer", "octets", "BYTE_STREAM_SPLIT"),
         ("rlc_delivered", "octets", "BYTE_STREAM_SPLIT"),
         ("cwnd", "cwnd_segments", "BYTE_STREAM_SPLIT"),

@@ -1,10 +1,10 @@
 //! How the columns of a table lie in its file.
 //!
-//! Chosen by the first rows, so that equal tables are equal files. Words and quantities that repeat go into a dictionary, and what
-//! rises is kept as differences. All else lies octet by octet, the first octets of all rows beside each other, where the compressor
-//! finds most with the fewest instructions; a look into a dictionary takes a hundred for a value. Statistics, page indices and Arrow's
-//! own schema are left out: of tables this size they take more room than the values of some of them, and no reader of ours asks
-//! for them.
+//! Chosen by the first rows, so that equal tables are equal files. Words go into a dictionary, what rises is kept as differences, and
+//! quantities that come again, whole or in part, stay as they are, where the compressor finds them. All else lies octet by octet,
+//! the first octets of all rows beside each other, where it finds most with the fewest instructions; a look into a dictionary takes
+//! a hundred for a value. Statistics, page indices and Arrow's own schema are left out: of tables this size they take more room
+//! than the values of some of them, and no reader of ours asks for them.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
@@ -67,12 +67,11 @@ fn laid_out(
         DataType::Float64 => {
             let sample = sampled(values.as_primitive::<Float64Type>().values(), f64::to_bits);
             let are_whole = sample.iter().all(|bits| f64::from_bits(*bits).fract() == 0.0);
-            if are_whole {
-                properties.set_column_encoding(column, octet_by_octet)
-            } else if repeats(sample.clone(), 2) {
-                properties.set_column_dictionary_enabled(column, true)
-            } else if repeats(sample.into_iter().map(low_half).collect(), 3) {
-                // Multiples of a TTI: the compressor finds their ends again, if these are not torn apart.
+            let comes_again = || {
+                // Multiples of a TTI have few ends: not to be torn apart either.
+                repeats(sample.clone(), 2) || repeats(sample.iter().copied().map(low_half).collect(), 3)
+            };
+            if !are_whole && comes_again() {
                 properties
             } else {
                 properties.set_column_encoding(column, octet_by_octet)

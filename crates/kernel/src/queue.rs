@@ -91,6 +91,8 @@ pub struct EventQueue<E> {
     /// A bit for each day after `today` that has events.
     used: [u64; DAYS / 64],
     far: BinaryHeap<Reverse<Entry<E>>>,
+    /// The first day of `far`, or `NO_DAY`.
+    first_far: u64,
     now: Time,
     inserted: u64,
 }
@@ -102,6 +104,7 @@ impl<E> Default for EventQueue<E> {
             days: Box::new(std::array::from_fn(|_| Vec::new())),
             used: [0; DAYS / 64],
             far: BinaryHeap::new(),
+            first_far: NO_DAY,
             now: Time::ZERO,
             inserted: 0,
         }
@@ -165,6 +168,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
             self.used[place / 64] |= 1 << (place % 64);
             self.days[place].push(entry);
         } else {
+            self.first_far = self.first_far.min(day);
             self.far.push(Reverse(entry));
         }
     }
@@ -225,15 +229,14 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     /// Moves on to the next day that has events.
     #[inline(never)]
     fn open_next_day(&mut self) {
-        let far = self.far.peek().map_or(NO_DAY, |Reverse(entry)| entry.day());
-        let day = self.first_used().min(far);
+        let day = self.first_used().min(self.first_far);
         if day == NO_DAY {
             return;
         }
         self.today = day;
         let place = day as usize % DAYS;
         self.used[place / 64] &= !(1 << (place % 64));
-        if far < day + DAYS as u64 {
+        if self.first_far < day + DAYS as u64 {
             self.take_from_far();
         }
         match &mut self.days[place][..] {
@@ -256,6 +259,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
             }
             self.days[place].push(entry);
         }
+        self.first_far = self.far.peek().map_or(NO_DAY, |Reverse(entry)| entry.day());
     }
 
     /// The first day of the calendar that has events, or `NO_DAY`.

@@ -30,6 +30,7 @@ pub struct FlightSet {
 /// What arrives at one instant. Flights change hands too, boxed as sets are.
 #[derive(Debug)]
 pub struct Flight {
+    id: FlightId,
     /// The way they go.
     pub direction: Direction,
     /// What they are sent on.
@@ -95,8 +96,8 @@ impl Flight {
 /// All that is on its way.
 #[derive(Debug, Default)]
 pub struct Air {
+    /// Each flight has a slot of its own, empty unless it is on its way.
     slots: Vec<Option<Box<Flight>>>,
-    free: Vec<u32>,
     #[expect(clippy::vec_box, reason = "they come and go boxed")]
     spare: Vec<Box<Flight>>,
     #[expect(clippy::vec_box, reason = "they come and go boxed")]
@@ -107,13 +108,16 @@ impl Air {
     /// An empty flight.
     #[inline]
     pub fn begin(&mut self, direction: Direction, channel: Channel) -> Box<Flight> {
-        match self.spare.pop() {
-            Some(mut flight) => {
-                (flight.direction, flight.channel, flight.used) = (direction, channel, 0);
-                flight
-            }
-            None => Box::new(Flight { direction, channel, sets: Vec::new(), used: 0 }),
-        }
+        let mut flight = self.spare.pop().unwrap_or_else(|| self.new_flight(direction, channel));
+        (flight.direction, flight.channel, flight.used) = (direction, channel, 0);
+        flight
+    }
+
+    #[cold]
+    fn new_flight(&mut self, direction: Direction, channel: Channel) -> Box<Flight> {
+        let id = FlightId(self.slots.len() as u32);
+        self.slots.push(None);
+        Box::new(Flight { id, direction, channel, sets: Vec::new(), used: 0 })
     }
 
     /// Sends it off, to arrive at `arrival`; an empty one stays.
@@ -128,29 +132,15 @@ impl Air {
         if flight.used == 0 {
             return self.finish(flight);
         }
-        let id = self.take_slot(flight);
+        let id = flight.id;
+        self.slots[id.index()] = Some(flight);
         step.at(arrival, Phase::Receive, Event::BlocksArrive(id));
-    }
-
-    #[inline(always)]
-    fn take_slot(&mut self, flight: Box<Flight>) -> FlightId {
-        match self.free.pop() {
-            Some(slot) => {
-                self.slots[slot as usize] = Some(flight);
-                FlightId(slot)
-            }
-            None => {
-                self.slots.push(Some(flight));
-                FlightId(self.slots.len() as u32 - 1)
-            }
-        }
     }
 
     /// It has arrived.
     #[inline]
     pub fn arrive(&mut self, id: FlightId) -> Box<Flight> {
-        self.free.push(id.0);
-        self.slots[id.0 as usize].take().expect("a flight arrives once")
+        self.slots[id.index()].take().expect("a flight arrives once")
     }
 
     /// An empty set for a block that travels by itself.

@@ -2,31 +2,28 @@
 
 use super::{DataRun, SduEnd};
 
-/// The parts of `run` that arrived, where bit n of `lost` tells of its n-th PDU: offset in the run, count and ends.
-pub(super) fn arrived_parts<'a>(
+/// Tells `take` of the parts of `run` that arrived, where bit n of `lost` tells of its n-th PDU: offset in the run, count and ends.
+#[inline(always)]
+pub(super) fn for_each_arrived<'a>(
     run: &DataRun,
     mut ends: &'a [SduEnd],
     lost: u128,
-) -> impl Iterator<Item = (u64, u64, &'a [SduEnd])> {
+    mut take: impl FnMut(u64, u64, &'a [SduEnd]),
+) {
     let (first, count) = (run.first, u32::from(run.count));
     // In two halves: nearly all is told by the lower one, and to shift both takes several instructions.
     let lost = [lost as u64, (lost >> 64) as u64];
     let here = lost.map(|half| !half);
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        let from = first_member(here, at);
-        if from >= count {
-            return None;
-        }
-        at = first_member(lost, from).min(count);
-        let [from, at] = [from, at].map(u64::from);
+    let mut from = first_member(here, 0);
+    while from < count {
+        let to = first_member(lost, from).min(count);
         let steps = |end: &SduEnd| end.sn.steps_from(first);
-        let skip = ends.iter().take_while(|end| steps(end) < from).count();
-        let take = ends[skip..].iter().take_while(|end| steps(end) < at).count();
-        let these = &ends[skip..skip + take];
-        ends = &ends[skip + take..];
-        Some((from, at - from, these))
-    })
+        let skip = ends.iter().take_while(|end| steps(end) < u64::from(from)).count();
+        let inside = ends[skip..].iter().take_while(|end| steps(end) < u64::from(to)).count();
+        take(u64::from(from), u64::from(to - from), &ends[skip..skip + inside]);
+        ends = &ends[skip + inside..];
+        from = first_member(here, to);
+    }
 }
 
 /// The first number from `from` on, of 0 to 127, that is in a set; 128 if there is none.

@@ -33,11 +33,11 @@ pub use config::{
     LengthIndicators, MaxDatReading, MissingPduIndication, MrwAcknowledgment, Piggyback, StatusFormat,
 };
 
-use self::receiver::{Receiver, Trigger};
+use self::receiver::Receiver;
 use self::reset::Reset;
 use self::sender::{Ride, Sender};
 use self::timers::{Timer, Timers};
-use super::arrived::arrived_parts;
+use super::arrived::for_each_arrived;
 use super::{Backlog, BlockSet, DataRun, Pdu, Sdu, SduEnd, Sn, Status, WaitingSdu};
 use crate::Cx;
 use crate::ids::{Direction, UeId};
@@ -129,7 +129,7 @@ impl AmEntity {
             return;
         }
         if run.poll {
-            self.receiver.trigger(cx.now, &self.config, &mut self.timers, Trigger::Poll);
+            self.receiver.trigger(cx.now, &self.config, &mut self.timers);
         }
         if let Some(status) = &run.piggyback {
             self.handle_status(cx, set, status);
@@ -146,10 +146,10 @@ impl AmEntity {
         lost: Lost,
     ) -> u64 {
         let mut end = 0;
-        for (from, count, ends) in arrived_parts(run, set.ends_of(run), lost.0) {
+        for_each_arrived(run, set.ends_of(run), lost.0, |from, count, ends| {
             self.take_part(cx, run.first.plus(from), count, ends);
             end = from + count;
-        }
+        });
         end
     }
 
@@ -251,7 +251,7 @@ impl AmEntity {
         {
             let missed = now.saturating_since(at) / period;
             self.timers.set(Timer::StatusPeriodic, at + period * (missed + 1));
-            self.receiver.trigger(now, config, &mut self.timers, Trigger::Period);
+            self.receiver.trigger(now, config, &mut self.timers);
         }
         if self.timers.take_due(Timer::Epc, now).is_some() {
             self.receiver.counted_down(now, config, &mut self.timers);

@@ -60,19 +60,6 @@ struct KnownEnd {
     delivered: bool,
 }
 
-/// Why a report is wanted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Trigger {
-    /// A polling bit, or an MRW, whose answer it is.
-    Poll,
-    /// A PDU is missing.
-    Gap,
-    /// Timer_Status_Periodic.
-    Period,
-    /// What the last report asked for has not come (EPC).
-    Epc,
-}
-
 impl Receiver {
     pub fn new(ue: UeId, direction: Direction, config: &AmConfig) -> Self {
         Receiver {
@@ -142,7 +129,7 @@ impl Receiver {
             self.deliver(cx);
         }
         if self.vr_r < self.vr_h && config.missing_pdu_indication == MissingPduIndication::EveryPdu {
-            self.trigger(cx.now, config, timers, Trigger::Gap);
+            self.notice_gap(cx.now, config, timers);
         }
         if !config.in_sequence {
             self.deliver_whole(cx);
@@ -167,7 +154,7 @@ impl Receiver {
             return false;
         }
         if from > self.vr_h && config.missing_pdu_indication == MissingPduIndication::NewGap {
-            self.trigger(now, config, timers, Trigger::Gap);
+            self.notice_gap(now, config, timers);
         }
         self.vr_h = self.vr_h.max(to);
         ends.iter().for_each(|end| self.keep_end(KnownEnd::find(end, end.sn.count_from(from) + 1)));
@@ -202,7 +189,7 @@ impl Receiver {
             }
             if pdu >= self.vr_h {
                 if pdu > self.vr_h && config.missing_pdu_indication == MissingPduIndication::NewGap {
-                    self.trigger(cx.now, config, timers, Trigger::Gap);
+                    self.notice_gap(cx.now, config, timers);
                 }
                 self.vr_h = pdu + 1;
             }
@@ -298,7 +285,7 @@ impl Receiver {
     ) {
         let implicit = config.mrw_acknowledgment == MrwAcknowledgment::Implicit;
         if implicit {
-            self.trigger(cx.now, config, timers, Trigger::Poll);
+            self.trigger(cx.now, config, timers);
         } else {
             self.mrw = Some((mrw.sn, mrw.n_length));
         }
@@ -354,7 +341,7 @@ impl Receiver {
     /// VR(EP) reached zero: a new report, if anything that the last one asked for is still missing.
     pub fn counted_down(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
         if self.vr_r < self.asked_up_to {
-            self.trigger(now, config, timers, Trigger::Epc);
+            self.trigger(now, config, timers);
         }
     }
 
@@ -391,22 +378,28 @@ impl Receiver {
         *self = Receiver { delivered, ..Receiver::new(self.ue, self.direction, config) };
     }
 
-    /// A report is wanted; while reports are prohibited it waits or is forgotten.
+    /// A PDU is missing, which asks for a report; while reports are prohibited that waits or is forgotten.
     #[inline]
-    pub fn trigger(&mut self, now: Time, config: &AmConfig, timers: &mut Timers, why: Trigger) {
-        if self.report_due == Time::NEVER {
-            self.want_report(now, config, timers, why);
+    fn notice_gap(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
+        let is_forgotten =
+            now < self.prohibited_until && config.gap_while_prohibited == GapWhileProhibited::Forgotten;
+        if !is_forgotten {
+            self.trigger(now, config, timers);
         }
     }
 
-    fn want_report(&mut self, now: Time, config: &AmConfig, timers: &mut Timers, why: Trigger) {
-        let prohibited = now < self.prohibited_until;
-        if prohibited && why == Trigger::Gap && config.gap_while_prohibited == GapWhileProhibited::Forgotten {
-            return;
+    /// A report is wanted, whatever for; while reports are prohibited it waits.
+    #[inline]
+    pub fn trigger(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
+        if self.report_due == Time::NEVER {
+            self.want_report(now, config, timers);
         }
+    }
+
+    fn want_report(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
         let due = now.max(self.prohibited_until);
         self.report_due = due;
-        if prohibited {
+        if now < due {
             timers.set(Timer::StatusProhibit, due);
         }
         if !config.piggyback_wait.is_zero() {

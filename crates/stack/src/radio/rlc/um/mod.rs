@@ -22,7 +22,7 @@ use crate::Cx;
 use crate::ids::{Direction, UeId};
 use crate::radio::phy::Lost;
 use crate::radio::rlc::am::{BufferFull, LengthIndicators};
-use crate::radio::rlc::arrived::arrived_parts;
+use crate::radio::rlc::arrived::for_each_arrived;
 use crate::radio::rlc::buffer::Cutting;
 use crate::radio::rlc::sdu_queue::SduQueue;
 use crate::radio::rlc::wire::UmSn;
@@ -109,9 +109,9 @@ impl UmEntity {
             let count = pdu.blocks();
             match pdu {
                 Pdu::Umd(run) => {
-                    for (from, count, ends) in arrived_parts(run, set.ends_of(run), lost.from(block).0) {
+                    for_each_arrived(run, set.ends_of(run), lost.from(block).0, |from, count, ends| {
                         self.take_run(cx, run.first.plus(from), count, run.starts, ends);
-                    }
+                    });
                 }
                 _ => self.queue.record_dropped(cx, count, PduDrop::WrongMode),
             }
