@@ -8,12 +8,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from umtslab.run import Metrics
-
 if TYPE_CHECKING:
     import polars as pl
 
     from umtslab import _core
+    from umtslab.run import Metrics
 
 
 MOST_CONNECTIONS = 50_000

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from umtslab.analyse.statistics import summarise_metrics
 from umtslab.indented import Written
-from umtslab.run import Run, code_version
+from umtslab.run import Run
+from umtslab.version import code_version
 
 if TYPE_CHECKING:
     import polars as pl

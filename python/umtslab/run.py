@@ -6,38 +6,18 @@ import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from umtslab.changes import Changes, changes, changes_of_command, in_words
+from umtslab.version import CodeVersion
 
 if TYPE_CHECKING:
     import polars as pl
 
 Metrics = dict[str, float | None]
 """Metric name to value; None where the run has nothing to measure it on."""
-
-
-@dataclass(frozen=True)
-class CodeVersion:
-    """Version, commit, and the fingerprint of the core's sources, which alone decides results."""
-
-    version: str
-    commit: str
-    code: str
-
-    def __str__(self) -> str:
-        return f"{self.version}+{self.commit}"
-
-
-@lru_cache(maxsize=1)
-def code_version() -> CodeVersion:
-    """The version that runs here."""
-    from umtslab import _core
-
-    found = _core.version()
-    return CodeVersion(found["version"], found["commit"], found["code"])
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from umtslab import _core
-from umtslab.run import Identity, Run, code_version, finite
+from umtslab.run import Identity, Run, finite
 from umtslab.scenario import Scenario
+from umtslab.version import code_version
 
 if TYPE_CHECKING:
     from umtslab.store import Store

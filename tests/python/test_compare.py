@@ -9,7 +9,8 @@ import pytest
 from conftest import FTP, Umts
 from umtslab import Scenario, compare, simulate
 from umtslab.comparison import Verdict
-from umtslab.run import CodeVersion, Identity, Run
+from umtslab.run import Identity, Run
+from umtslab.version import CodeVersion
 
 
 def runs(values: Sequence[float | None], seed: int = 1) -> list[Run]:

@@ -210,7 +210,8 @@ def test_the_figure_of_a_cell_counts_simulated_users_beside_programs() -> None:
     from umtslab.plot import KINDS
     from umtslab.plot.programs import all_users
     from umtslab.plot.tables import WHOLE
-    from umtslab.run import Identity, Run, code_version
+    from umtslab.run import Identity, Run
+    from umtslab.version import code_version
 
     row = {"time_s": [0.0], "connection": [0], "goodput_kbps": [20.0]}
     tables = {"goodput": row, "simulated_goodput": row}

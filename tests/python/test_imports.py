@@ -85,6 +85,12 @@ def test_a_verb_imports_no_more_than_its_work_needs(case: str, place: Path) -> N
     assert imported_by(place, *words) & without == set()
 
 
+def test_a_capture_by_itself_is_analysed_without_what_runs_are(place: Path) -> None:
+    capture = next(place.glob("results/runs/*/captures/*.pcapng"))
+    without = NEVER | {"umtslab.run", "umtslab.store", "umtslab.scenario", "sqlite3"}
+    assert imported_by(place, "analyse", capture) & without == set()
+
+
 @pytest.mark.parametrize("verb", VERBS)
 def test_help_of_a_verb_imports_no_library(verb: str, place: Path) -> None:
     assert imported_by(place, verb, "--help") & NEVER == set()

@@ -12,7 +12,8 @@ from umtslab.campaign.pivot import pivots
 from umtslab.campaign.record import Cell, Record
 from umtslab.export import summary_table
 from umtslab.latex import escape, mean, summary_to_latex, to_latex
-from umtslab.run import CodeVersion, Identity
+from umtslab.run import Identity
+from umtslab.version import CodeVersion
 
 
 def cell(variant: str, bler: float, *goodputs: float, buffer: str = "9 kB") -> Cell:

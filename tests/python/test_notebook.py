@@ -13,7 +13,8 @@ import pytest
 from conftest import FTP, short
 from umtslab import Progress, Runs, Scenario, Store, simulate, sweep
 from umtslab.changes import after, changes_of_command, in_words
-from umtslab.run import CodeVersion, Identity, Run
+from umtslab.run import Identity, Run
+from umtslab.version import CodeVersion
 
 
 def made_up(metrics: Mapping[str, float | None], number: int = 0, **more: Any) -> Run:

@@ -18,8 +18,9 @@ from conftest import DSCH, FTP, command, short, started, tree
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from umtslab import Scenario, Store, _core, open_store, simulate
-from umtslab.run import CodeVersion, Identity, Run, finite
+from umtslab.run import Identity, Run, finite
 from umtslab.store import RunNotFound
+from umtslab.version import CodeVersion
 
 ANY_FLOAT = st.floats() | st.none()
 

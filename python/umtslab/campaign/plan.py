@@ -11,7 +11,8 @@ from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.file import Campaign
 from umtslab.campaign.points import Point
 from umtslab.campaign.study import check_name, common_seed, each_point
-from umtslab.run import Identity, code_version
+from umtslab.run import Identity
+from umtslab.version import code_version
 
 if TYPE_CHECKING:
     from umtslab.campaign.table import Value

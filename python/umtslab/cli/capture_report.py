@@ -18,7 +18,7 @@ from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.progress import FileBar
 from umtslab.columns import Table, heading, show
 from umtslab.numbers import number
-from umtslab.run import code_version
+from umtslab.version import code_version
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -78,7 +78,7 @@ def _found() -> Iterator[tuple[str, str, str]]:
 
     from umtslab import proxy
     from umtslab.emulate import machine
-    from umtslab.run import code_version
+    from umtslab.version import code_version
 
     code = code_version()
     yield "umtslab", code.version, f"commit {code.commit}, sources {code.code[:12]}"

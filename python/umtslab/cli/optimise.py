@@ -13,10 +13,10 @@ from umtslab.cli.parser import whole_number
 from umtslab.cli.purposes import check_purpose
 from umtslab.cli.studies import study_place, tell
 from umtslab.exit_status import FAILED
-from umtslab.run import code_version
 from umtslab.studies.optimise import Outcome, Trial, load_optimisation
 from umtslab.studies.optimise import optimise as find_best
 from umtslab.studies.record import save_outcome
+from umtslab.version import code_version
 
 if TYPE_CHECKING:
     from umtslab.cli.parser import Parser

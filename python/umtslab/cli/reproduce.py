@@ -161,7 +161,7 @@ def _write(chapters: list[Chapter], out: Path, look: Look, *, as_json: bool) -> 
     from umtslab.page import write
     from umtslab.reproduce.html import html
     from umtslab.reproduce.report import to_json, write_chapter
-    from umtslab.run import code_version
+    from umtslab.version import code_version
 
     version = str(code_version())
     planned = [chapter for chapter in chapters if chapter.plan is not None]

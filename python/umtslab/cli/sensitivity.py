@@ -9,9 +9,9 @@ from umtslab.cli.options import add_dask, add_jobs, add_json, add_out, add_outpu
 from umtslab.cli.output_files import check_figure_file
 from umtslab.cli.purposes import check_purpose
 from umtslab.cli.studies import study_place, tell
-from umtslab.run import code_version
 from umtslab.studies.record import save_findings
 from umtslab.studies.sensitivity import Findings, analyse_sensitivity, load_sensitivity
+from umtslab.version import code_version
 
 if TYPE_CHECKING:
     from umtslab.cli.parser import Parser

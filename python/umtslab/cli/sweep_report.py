@@ -16,7 +16,7 @@ from umtslab.campaign.study import Study
 from umtslab.changes import in_words
 from umtslab.cli.options import RESULTS
 from umtslab.indented import indented
-from umtslab.run import code_version
+from umtslab.version import code_version
 
 
 def as_json(record: Record, study: Study) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 from umtslab.emulate.background import simulates_flows
 from umtslab.emulate.session import RECORDING, Session
 from umtslab.emulate.traffic import OF_TCP, SIMULATED, Traffic, of_captures, of_legs, simulated, whole_network
-from umtslab.run import Identity, Metrics, Run, code_version, finite
+from umtslab.run import Identity, Metrics, Run, finite
+from umtslab.version import code_version
 
 if TYPE_CHECKING:
     from umtslab import _core

@@ -183,8 +183,9 @@ def _draws(
     plan: Plan, wanted: Wanted, scenarios: Path, more: Sequence[tuple[str, str]]
 ) -> Callable[[], list[Run]]:
     """What makes runs without a network: their metrics are the moments of what was drawn."""
-    from umtslab.run import Identity, Run, code_version
+    from umtslab.run import Identity, Run
     from umtslab.scenario import Scenario
+    from umtslab.version import code_version
 
     draw = wanted.draw
     assert draw is not None, "those alone are drawn"

@@ -16,7 +16,8 @@ from hashlib import blake2b
 from pathlib import Path
 from threading import RLock
 
-from umtslab.run import CodeVersion, Identity, Run
+from umtslab.run import Identity, Run
+from umtslab.version import CodeVersion
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS runs (

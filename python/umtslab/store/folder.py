@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from umtslab import _core
 from umtslab.indented import indented
-from umtslab.run import CodeVersion, Identity, Run
+from umtslab.run import Identity, Run
 from umtslab.store.seal import Damage, Damaged, flaws_of_run, sealed
+from umtslab.version import CodeVersion
 
 if TYPE_CHECKING:
     from umtslab.scenario import Scenario

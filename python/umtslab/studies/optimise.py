@@ -22,13 +22,14 @@ from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.file import SCENARIO, check_metric
 from umtslab.campaign.table import Table, Value
 from umtslab.extras import lacking
-from umtslab.run import Run, code_version
+from umtslab.run import Run
 from umtslab.store.damaged import set_aside
 from umtslab.store.seal import Damage
 from umtslab.studies.file import Frame, study_file
 from umtslab.studies.parameters import Parameter
 from umtslab.studies.place import Place
 from umtslab.system_errors import is_disk_full
+from umtslab.version import code_version
 
 if TYPE_CHECKING:
     from umtslab.store import Store
