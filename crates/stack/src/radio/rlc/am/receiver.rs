@@ -378,7 +378,7 @@ impl Receiver {
         *self = Receiver { delivered, ..Receiver::new(self.ue, self.direction, config) };
     }
 
-    /// A PDU is missing, which asks for a report; while reports are prohibited that waits or is forgotten.
+    /// A PDU is missing, which asks for a report (TS 25.322 §9.7.2); while reports are prohibited that waits or is forgotten.
     #[inline]
     fn notice_gap(&mut self, now: Time, config: &AmConfig, timers: &mut Timers) {
         let is_forgotten =
