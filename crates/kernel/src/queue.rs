@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!   calendar:  the day that is under way, in order,
-//!              and the 255 days after it, of a millisecond each, in no order
+//!              and the 63 days after it, of four milliseconds each, in no order
 //!   far:       a heap of what comes later than that
 //! ```
 //!
@@ -75,8 +75,8 @@ impl<E> Ord for Entry<E> {
 
 /// Days of the calendar, and nanoseconds of one as a power of two: the calendar spans a quarter of a second, more than
 /// a TTI, a link or a poll takes.
-const DAYS: usize = 256;
-const DAY_SHIFT: u32 = 20;
+const DAYS: usize = 64;
+const DAY_SHIFT: u32 = 22;
 
 /// Later than every day.
 const NO_DAY: u64 = u64::MAX;
@@ -87,9 +87,9 @@ pub struct EventQueue<E> {
     /// The day that is open: its events, and those of days before it, are in order, the next one last.
     today: u64,
     /// Events by day modulo the number of days; none is so far ahead that two could meet.
-    days: Box<[Vec<Entry<E>>; DAYS]>,
+    days: [Vec<Entry<E>>; DAYS],
     /// A bit for each day after `today` that has events.
-    used: [u64; DAYS / 64],
+    used: u64,
     far: BinaryHeap<Reverse<Entry<E>>>,
     /// The first day of `far`, or `NO_DAY`.
     first_far: u64,
@@ -101,8 +101,8 @@ impl<E> Default for EventQueue<E> {
     fn default() -> Self {
         EventQueue {
             today: 0,
-            days: Box::new(std::array::from_fn(|_| Vec::new())),
-            used: [0; DAYS / 64],
+            days: std::array::from_fn(|_| Vec::new()),
+            used: 0,
             far: BinaryHeap::new(),
             first_far: NO_DAY,
             now: Time::ZERO,
@@ -145,11 +145,11 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         // What nearly always happens is all that is here: a day of the calendar that has room.
         let (ahead, place) = (entry.day().wrapping_sub(self.today), entry.day() as usize % DAYS);
         let day = &mut self.days[place];
-        if at < self.now || !(1..DAYS as u64).contains(&ahead) || day.len() == day.capacity() {
+        if !(1..DAYS as u64).contains(&ahead) || day.len() == day.capacity() {
             return self.push_elsewhere(entry);
         }
         self.inserted += 1;
-        self.used[place / 64] |= 1 << (place % 64);
+        self.used |= 1 << place;
         day.push(entry);
     }
 
@@ -165,7 +165,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
             open.insert(place, entry);
         } else if day - self.today < DAYS as u64 {
             let place = day as usize % DAYS;
-            self.used[place / 64] |= 1 << (place % 64);
+            self.used |= 1 << place;
             self.days[place].push(entry);
         } else {
             self.first_far = self.first_far.min(day);
@@ -226,7 +226,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         self.len() == 0
     }
 
-    /// Moves on to the next day that has events.
+    /// Moves on to the next day that has events. Calls stand at its ends, so that it has nothing to keep for after them.
     #[inline(never)]
     fn open_next_day(&mut self) {
         let day = self.first_used().min(self.first_far);
@@ -234,12 +234,11 @@ impl<E: std::fmt::Debug> EventQueue<E> {
             return;
         }
         self.today = day;
-        let place = day as usize % DAYS;
-        self.used[place / 64] &= !(1 << (place % 64));
+        self.used &= !(1 << (day as usize % DAYS));
         if self.first_far < day + DAYS as u64 {
-            self.take_from_far();
+            return self.open_with_far();
         }
-        match &mut self.days[place][..] {
+        match &mut self.open_mut()[..] {
             [] | [_] => {}
             [first, second] if first.key() > second.key() => {}
             [first, second] => std::mem::swap(first, second),
@@ -247,39 +246,29 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         }
     }
 
-    /// Days of the calendar that have come near get what is due in them.
+    /// The same where days of the calendar have come near, which get what is due in them.
     #[cold]
-    fn take_from_far(&mut self) {
+    fn open_with_far(&mut self) {
         let end = self.today + DAYS as u64;
         while self.far.peek().is_some_and(|Reverse(entry)| entry.day() < end) {
             let Some(Reverse(entry)) = self.far.pop() else { break };
             let place = entry.day() as usize % DAYS;
             if entry.day() > self.today {
-                self.used[place / 64] |= 1 << (place % 64);
+                self.used |= 1 << place;
             }
             self.days[place].push(entry);
         }
         self.first_far = self.far.peek().map_or(NO_DAY, |Reverse(entry)| entry.day());
+        put_in_order(self.open_mut());
     }
 
     /// The first day of the calendar that has events, or `NO_DAY`.
     #[inline]
     fn first_used(&self) -> u64 {
-        let today = self.today as usize % DAYS;
-        let (word, bit) = (today / 64, today % 64);
-        match self.used[word] >> bit {
-            0 => self.first_used_from_word(word + 1),
+        match self.used.rotate_right(self.today as u32 % u64::BITS) {
+            0 => NO_DAY,
             days => self.today + u64::from(days.trailing_zeros()),
         }
-    }
-
-    /// The same if it is not in the rest of today's word: the last that is looked at is the beginning of that.
-    fn first_used_from_word(&self, next: usize) -> u64 {
-        let words = (next..).map(|word| word % (DAYS / 64)).take(DAYS / 64);
-        let place = |word: usize| word * 64 + self.used[word].trailing_zeros() as usize;
-        words.map(|word| (word, self.used[word])).find(|&(_, days)| days != 0).map_or(NO_DAY, |(word, _)| {
-            self.today + (place(word).wrapping_sub(self.today as usize) % DAYS) as u64
-        })
     }
 }
 
