@@ -36,7 +36,6 @@ use umts_kernel::{EventQueue, Phase, TraceSink};
 use umts_units::{Bytes, Time};
 
 pub use self::config::{CellConfig, FachMode, RachMode};
-pub use self::landing::Landing;
 
 use self::carrier::Carriers;
 use self::sharing::Sharing;

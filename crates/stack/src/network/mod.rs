@@ -26,11 +26,11 @@ pub use self::config::{
 pub use crate::event::Event;
 
 use crate::Step;
-use crate::access::{Access, Landing};
+use crate::access::Access;
 use crate::between::Between;
 use crate::core_network::CoreNetwork;
 use crate::hosts::Hosts;
-use crate::ids::{Direction, LinkId, UeId};
+use crate::ids::{Direction, FlightId, LinkId, UeId};
 use crate::packet::{Foreign, Packet};
 use crate::rnc::mac_sh::UserDisciplines;
 use crate::tcp::congestion::UserLaws;
@@ -112,20 +112,18 @@ impl Network {
         let access = &mut between.access;
         match event {
             Event::Tick(carrier) => access.turn(step, carrier),
-            Event::BlocksArrive(flight) => {
-                let landing = access.land(flight);
-                self.take_up(step, landing);
-            }
+            Event::BlocksArrive(flight) => self.blocks_arrive(step, flight),
             Event::ControlTurn(carrier) => access.control_turn(step, carrier),
             Event::NodeBTick(carrier) => access.frame(step, carrier),
             Event::Opportunity(ue, direction) => {
-                let landing = access.opportunity(step, ue, direction);
-                self.take_up_of_substitute(step, landing);
+                let through = access.opportunity(step, ue, direction);
+                self.substitute_hands_up(step, direction, through);
+                self.between.access.wait_for_opportunity(step, ue, direction);
             }
             Event::FlatSent(ue, direction) => access.flat_sent(step, ue, direction),
             Event::FlatArrival(ue, direction) => {
-                let landing = access.flat_arrival(step, ue, direction);
-                self.take_up_of_substitute(step, landing);
+                let arrived = access.flat_arrival(step, ue, direction);
+                self.substitute_hands_up(step, direction, arrived);
             }
             Event::LinkArrival(link) => {
                 if let Some(packet) = between.link_arrival(step, link) {
@@ -146,21 +144,45 @@ impl Network {
         }
     }
 
-    /// The same where something stands in place of UMTS: a call, so that the loop has what most networks need at hand.
-    #[inline(never)]
-    fn take_up_of_substitute<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, landing: Landing) {
-        self.take_up(step, landing);
+    /// Block sets come down: what they complete is taken up, packet by packet.
+    #[inline(always)]
+    fn blocks_arrive<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, id: FlightId) {
+        let flight = self.between.access.land(id);
+        let direction = flight.direction;
+        for sent in flight.sets() {
+            if !self.between.access.take(step, &flight, sent) {
+                continue;
+            }
+            while let Some(packet) = self.between.access.next_sdu(sent.ue, direction) {
+                self.goes_up(step, direction, packet);
+            }
+            self.between.access.taken_up(step, sent.ue, direction);
+        }
+        self.between.access.landed(flight);
     }
 
-    /// Takes up what has come down from the air, packet by packet.
+    /// Packets come up from what stands in place of UMTS: a call, so that the loop has what most networks need at hand.
+    #[inline(never)]
+    fn substitute_hands_up<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        direction: Direction,
+        packets: impl IntoIterator<Item = Packet>,
+    ) {
+        packets.into_iter().for_each(|packet| self.goes_up(step, direction, packet));
+    }
+
+    /// A packet comes up from radio access, and may have reached its host.
     #[inline(always)]
-    fn take_up<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, mut landing: Landing) {
-        while let Some(mut packet) = self.between.access.next_sdu(step, &mut landing) {
-            if self.between.leave_access(step, landing.direction, &mut packet) {
-                self.hosts.reach(step, &packet, &mut self.between);
-            }
+    fn goes_up<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        direction: Direction,
+        mut packet: Packet,
+    ) {
+        if self.between.leave_access(step, direction, &mut packet) {
+            self.hosts.reach(step, &packet, &mut self.between);
         }
-        self.between.access.landed(step, landing);
     }
 
     /// A packet of a real program that goes to `ue` or comes from it, with a number of its own.

@@ -4,8 +4,7 @@ use umts_kernel::{Phase, TraceSink};
 
 use super::Substitute;
 use crate::Step;
-use crate::access::landing::Rest;
-use crate::access::{Access, Landing};
+use crate::access::Access;
 use crate::event::Event;
 use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
@@ -29,22 +28,23 @@ impl Access {
         }
     }
 
-    /// An opportunity has come.
+    /// An opportunity has come. Returns what used it; once that is taken up, tell
+    /// [`wait_for_opportunity`](Self::wait_for_opportunity).
     pub fn opportunity<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         ue: UeId,
         direction: Direction,
-    ) -> Landing {
+    ) -> Vec<Packet> {
         let mut through = Vec::new();
         if let Some(link) = self.capacity_link(ue, direction) {
             link.handle_opportunity(&mut step.cx, &mut through);
         }
-        Landing { direction, rest: Rest::Opportunity { ue, through: through.into_iter() } }
+        through
     }
 
     /// Sees to it that the next opportunity is used, if something waits for it.
-    pub(in crate::access) fn wait_for_opportunity<T: TraceSink<TraceEvent>>(
+    pub fn wait_for_opportunity<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         ue: UeId,

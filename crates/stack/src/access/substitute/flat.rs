@@ -5,8 +5,7 @@ use umts_units::Time;
 
 use super::Substitute;
 use crate::Step;
-use crate::access::landing::Rest;
-use crate::access::{Access, Landing};
+use crate::access::Access;
 use crate::event::Event;
 use crate::ids::{Direction, UeId};
 use crate::packet::Packet;
@@ -52,9 +51,8 @@ impl Access {
         step: &mut Step<'_, T>,
         ue: UeId,
         direction: Direction,
-    ) -> Landing {
-        let packet = self.flat_link(ue, direction).map(|link| link.arrive(&mut step.cx));
-        Landing { direction, rest: Rest::Flat(packet) }
+    ) -> Option<Packet> {
+        self.flat_link(ue, direction).map(|link| link.arrive(&mut step.cx))
     }
 
     fn flat_link(&mut self, ue: UeId, direction: Direction) -> Option<&mut FlatLink> {

@@ -176,9 +176,13 @@ impl Bench {
                 Event::Tick(id) => self.access.turn(&mut step, id),
                 Event::RlcWake(ue, direction) => self.access.rlc_wake(&mut step, ue, direction),
                 Event::BlocksArrive(flight) => {
-                    let mut landing = self.access.land(flight);
-                    while let Some(packet) = self.access.next_sdu(&mut step, &mut landing) {
-                        self.delivered.push((now, packet.ue, packet.id.0));
+                    let flight = self.access.land(flight);
+                    for sent in flight.sets() {
+                        assert!(self.access.take(&mut step, &flight, sent));
+                        while let Some(packet) = self.access.next_sdu(sent.ue, flight.direction) {
+                            self.delivered.push((now, packet.ue, packet.id.0));
+                        }
+                        self.access.taken_up(&mut step, sent.ue, flight.direction);
                     }
                 }
                 other => panic!("{other:?} is not of these cells"),
