@@ -33,8 +33,10 @@ impl MacD {
             let (most, bits) = (ue.leg(direction).format.blocks, ue.leg(direction).block_bits);
             let blocks = ue.send(&mut step.cx, direction, Pdus::All, most, &mut flight);
             octets = octets.max(Iub::octets(blocks, bits));
+            if blocks > 0 {
+                ue.judge(direction, turn.frame, flight.last());
+            }
         }
-        ues.judge(direction, turn.frame, flight.sets_mut());
         // All of them arrive with the longest.
         let arrival = turn.plan.arrival(step.cx.now, octets, Duration::ZERO);
         air.depart(step, flight, arrival);

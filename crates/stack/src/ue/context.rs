@@ -8,7 +8,7 @@ use super::{Control, Leg, UeConfig};
 use crate::Cx;
 use crate::detail::{Detail, Stage};
 use crate::ids::{CellId, Direction, UeId};
-use crate::radio::air::Flight;
+use crate::radio::air::{Flight, FlightSet};
 use crate::radio::mac::Channel;
 use crate::radio::pdcp::Pdcp;
 use crate::radio::rlc::{BlockSet, Rlc};
@@ -116,6 +116,13 @@ impl UeContext {
         let control = self.control.as_ref()?;
         let since = control.rrc.preemptible_from(control.active_until)?;
         Some(Preemptible { since, release: control.rrc.release_time() })
+    }
+
+    /// Its radio, which is its own, says which of its blocks on the air are lost.
+    #[inline(always)]
+    pub fn judge(&mut self, direction: Direction, frame: u64, sent: &mut FlightSet) {
+        let leg = &mut self.legs[direction.index()];
+        sent.lost = leg.verdict(self.id, direction, frame, sent.first, sent.set.blocks);
     }
 
     /// RLC begins anew at both ends; what is on its way is lost.

@@ -39,8 +39,7 @@ impl Ues {
     #[inline(always)]
     pub fn judge(&mut self, direction: Direction, frame: u64, on_air: &mut [FlightSet]) {
         for sent in on_air {
-            let leg = &mut self[sent.ue].legs[direction.index()];
-            sent.lost = leg.verdict(sent.ue, direction, frame, sent.first, sent.set.blocks);
+            self[sent.ue].judge(direction, frame, sent);
         }
     }
 }
