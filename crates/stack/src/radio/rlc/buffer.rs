@@ -174,9 +174,13 @@ impl Buffer {
         if self.untold_end.is_some() || self.marks_start(cutting) {
             return 0;
         }
-        // The PDU that the SDU fills to the end is not counted: it is `compose`d, since it tells the end.
-        let whole = self.head_left.saturating_sub(1) / u64::from(cutting.payload);
-        whole.min(u64::from(most)) as u32
+        // The PDU that the SDU fills to the end is not counted: it is `compose`d, since it tells the end. Mostly the SDU is
+        // long enough for all, and nothing need be divided.
+        let payload = u64::from(cutting.payload);
+        if self.head_left > u64::from(most) * payload {
+            return most;
+        }
+        (self.head_left.saturating_sub(1) / payload) as u32
     }
 
     /// Takes `pdus` full PDUs, the first with number `count`.
