@@ -230,7 +230,7 @@ mod tests {
             format: TransportFormat { tti, blocks: 12 },
             iub,
         };
-        Carrier::new(plan, Sharing::Dedicated(MacD))
+        Carrier::new(plan, Sharing::Dedicated(MacD::default()))
     }
 
     #[test]

@@ -44,7 +44,7 @@ impl Sharing {
             return Sharing::Granted(Box::new(MacTdd::new(plan.cell, tdd, streams)));
         }
         match (plan.channel, cell.fach, cell.rach) {
-            (Channel::Dch, _, _) => Sharing::Dedicated(MacD),
+            (Channel::Dch, _, _) => Sharing::Dedicated(MacD::default()),
             (Channel::Dsch, _, _) | (Channel::Fach, FachMode::Pull, _) => {
                 Sharing::Common(MacC::new(Scheduler::new(scheduler)))
             }

@@ -11,8 +11,12 @@ use crate::trace::TraceEvent;
 use crate::ue::{Pdus, Ues};
 
 /// The DCHs of a cell with one TTI.
-#[derive(Debug)]
-pub struct MacD;
+#[derive(Debug, Default)]
+pub struct MacD {
+    /// Octets that crossed the Iub last, and how long it was from the tick to their arrival. All ticks lie alike between frames,
+    /// so that as many octets take as long.
+    last: (Bytes, Duration),
+}
 
 impl MacD {
     /// Asks every UE that has something to send. Tells whether another UE could have had the DCH of one of them until now.
@@ -38,8 +42,10 @@ impl MacD {
             }
         }
         // All of them arrive with the longest.
-        let arrival = turn.plan.arrival(step.cx.now, octets, Duration::ZERO);
-        air.depart(step, flight, arrival);
+        if octets != self.last.0 {
+            self.last = (octets, turn.plan.arrival(step.cx.now, octets, Duration::ZERO) - step.cx.now);
+        }
+        air.depart(step, flight, step.cx.now + self.last.1);
         is_watched
     }
 }
