@@ -14,17 +14,9 @@ use crate::trace::TraceEvent;
 use crate::ue::COMMON;
 
 impl Access {
-    /// The buffers of a UE changed. Nothing of this is done for UEs with fixed channels, or while nothing depends on it.
-    #[inline(always)]
+    /// The buffers of a UE [that is measured](crate::ue::UeContext::is_measured) changed.
+    #[inline(never)]
     pub(super) fn buffers_changed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
-        if let Some(control) = &self.ues[ue].control
-            && !control.rrc.ignores_buffers()
-        {
-            self.switched_buffers_changed(step, ue);
-        }
-    }
-
-    fn switched_buffers_changed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         let context = &mut self.ues[ue];
         let measured = context.measured();
         if let Some(control) = &mut context.control

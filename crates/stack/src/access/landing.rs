@@ -59,9 +59,9 @@ impl Access {
         let receiving = direction.reversed();
         let context = &mut self.ues[ue];
         drop_erroneous(step, &mut context.rlc[receiving.index()]);
-        let is_switched = context.control.is_some();
+        let is_measured = context.is_measured();
         self.rlc_changed(step, ue, receiving);
-        if is_switched {
+        if is_measured {
             self.buffers_changed(step, ue);
         }
     }

@@ -110,9 +110,9 @@ impl Access {
         let sdu = Sdu::compressed(*packet, step.cx.now, compressed);
         match context.rlc[direction.index()].handle_sdu(&mut step.cx, &sdu) {
             Ok(()) => {
-                let is_switched = context.control.is_some();
+                let is_measured = context.is_measured();
                 self.rlc_changed(step, ue, direction);
-                if is_switched {
+                if is_measured {
                     self.buffers_changed(step, ue);
                 }
             }

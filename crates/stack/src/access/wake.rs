@@ -55,8 +55,11 @@ impl Access {
         let context = &mut self.ues[ue];
         context.wake[direction.index()].has_come(step.cx.now);
         context.rlc[direction.index()].handle_timeout(&mut step.cx);
+        let is_measured = context.is_measured();
         self.rlc_changed(step, ue, direction);
-        self.buffers_changed(step, ue);
+        if is_measured {
+            self.buffers_changed(step, ue);
+        }
     }
 }
 

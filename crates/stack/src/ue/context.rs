@@ -94,6 +94,12 @@ impl UeContext {
         &self.legs[direction.index()]
     }
 
+    /// Whether RRC is to be told when its buffers change: not of UEs with fixed channels, nor while nothing depends on it.
+    #[inline]
+    pub fn is_measured(&self) -> bool {
+        self.control.as_ref().is_some_and(|control| !control.rrc.ignores_buffers())
+    }
+
     /// What RRC is told of the UE.
     pub fn measured(&self) -> Measured {
         let control = self.control.as_ref();
