@@ -247,7 +247,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     }
 
     /// The same where days of the calendar have come near, which get what is due in them.
-    #[cold]
+    #[inline(never)]
     fn open_with_far(&mut self) {
         let end = self.today + DAYS as u64;
         while self.far.peek().is_some_and(|Reverse(entry)| entry.day() < end) {

@@ -58,7 +58,7 @@ impl Flight {
 
     #[inline(always)]
     fn place_for(&mut self, ue: UeId) -> &mut FlightSet {
-        if self.used == self.sets.len() {
+        if self.used >= self.sets.len() {
             self.sets.push(FlightSet::default());
         }
         let sent = &mut self.sets[self.used];

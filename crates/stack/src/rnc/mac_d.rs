@@ -8,7 +8,7 @@ use crate::Step;
 use crate::nodeb::Iub;
 use crate::radio::Air;
 use crate::trace::TraceEvent;
-use crate::ue::{Pdus, Ues};
+use crate::ue::Ues;
 
 /// The DCHs of a cell with one TTI.
 #[derive(Debug, Default)]
@@ -35,11 +35,8 @@ impl MacD {
             let ue = &mut ues[ue];
             is_watched |= ue.control.as_ref().is_some_and(|control| control.is_takeable);
             let (most, bits) = (ue.leg(direction).format.blocks, ue.leg(direction).block_bits);
-            let blocks = ue.send(&mut step.cx, direction, Pdus::All, most, &mut flight);
+            let blocks = ue.send_alone(&mut step.cx, direction, turn.frame, most, &mut flight);
             octets = octets.max(Iub::octets(blocks, bits));
-            if blocks > 0 {
-                ue.judge(direction, turn.frame, flight.last());
-            }
         }
         // All of them arrive with the longest.
         if octets != self.last.0 {

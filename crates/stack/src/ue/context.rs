@@ -196,19 +196,53 @@ impl UeContext {
     ) -> u32 {
         let channel = flight.channel;
         let sent = flight.add(self.id);
+        let blocks = self.fill(cx, direction, channel, pdus, blocks, sent);
+        if blocks == 0 {
+            flight.drop_last();
+        }
+        blocks
+    }
+
+    /// The same of all PDUs, on a channel whose radio is this UE's own, so that it can be asked at once what becomes of the blocks
+    /// in TTI number `frame`.
+    #[inline(always)]
+    pub fn send_alone<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        direction: Direction,
+        frame: u64,
+        blocks: u32,
+        flight: &mut Flight,
+    ) -> u32 {
+        let channel = flight.channel;
+        let sent = flight.add(self.id);
+        let blocks = self.fill(cx, direction, channel, Pdus::All, blocks, sent);
+        if blocks == 0 {
+            flight.drop_last();
+        } else {
+            self.judge(direction, frame, sent);
+        }
+        blocks
+    }
+
+    #[inline(always)]
+    fn fill<T: TraceSink<TraceEvent>>(
+        &mut self,
+        cx: &mut Cx<'_, T>,
+        direction: Direction,
+        channel: Channel,
+        pdus: Pdus,
+        blocks: u32,
+        sent: &mut FlightSet,
+    ) -> u32 {
         let (rlc, set) = (&mut self.rlc[direction.index()], &mut sent.set);
         match pdus {
             Pdus::All => self.has_more[direction.index()] = rlc.poll_transmit(cx, blocks, set),
             Pdus::Data => rlc.poll_data(cx, blocks, set),
             Pdus::Control => rlc.poll_control(cx, blocks, set),
         }
-        let blocks = self.leaves(cx, direction, channel, set);
-        if blocks == 0 {
-            flight.drop_last();
-            return 0;
-        }
         sent.epoch = self.epoch;
-        blocks
+        self.leaves(cx, direction, channel, set)
     }
 }
 
