@@ -201,11 +201,14 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     }
 
     /// The next event and its instant.
-    #[inline]
     pub fn pop(&mut self) -> Option<(Time, E)> {
-        if self.open().is_empty() {
-            self.open_next_day();
-        }
+        self.next_time()?;
+        self.take()
+    }
+
+    /// The same, once [`next_time`](Self::next_time) has told of it.
+    #[inline]
+    pub fn take(&mut self) -> Option<(Time, E)> {
         let entry = self.open_mut().pop()?;
         self.now = Time::from_nanos(entry.at);
         Some((self.now, entry.event))

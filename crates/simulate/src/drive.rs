@@ -84,7 +84,7 @@ pub fn drive<O: Outside, T: TraceSink<TraceEvent>>(
             Wake::Stopped if outside.is_over() => break,
             Wake::Stopped => continue,
         }
-        let (now, event) = queue.pop().expect("next_time saw it");
+        let (now, event) = queue.take().expect("next_time saw it");
         if now >= next_report {
             match progress(now, trace) {
                 ControlFlow::Continue(at) => next_report = at,
