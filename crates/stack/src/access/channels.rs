@@ -64,6 +64,7 @@ impl Access {
         let context = &mut self.ues[ue];
         let carrier = &mut self.carriers[context.leg(direction).carrier];
         carrier.deactivate(ue, &mut context.on_carrier[direction.index()]);
+        context.has_more[direction.index()] = false;
     }
 
     /// The blocks of a switched UE go over its channels number `number` from now on.

@@ -131,11 +131,14 @@ impl Access {
             _ => {}
         }
         let (sharing, turn) = self.carriers[id].begin_tick(step.cx.now, id);
-        if sharing.turn(step, turn, &mut self.ues, &mut self.air) {
+        let turned = sharing.turn(step, turn, &mut self.ues, &mut self.air);
+        if turned.is_watched {
             self.holders_changed(step, id);
         }
         let carrier = &mut self.carriers[id];
-        put_to_sleep(step, carrier, &mut self.ues);
+        if !turned.all_have_more {
+            put_to_sleep(step, carrier, &mut self.ues);
+        }
         if let Some(next) = carrier.end_tick(step.cx.now) {
             step.at(next, Phase::Transmit, Event::Tick(id));
         }

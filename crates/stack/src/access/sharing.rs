@@ -11,7 +11,7 @@ use crate::radio::Air;
 use crate::radio::mac::{Channel, RachAccess};
 use crate::rnc::sectors::Sectors;
 use crate::rnc::tdd::MacTdd;
-use crate::rnc::{MacC, MacD, Plan, Scheduler, SchedulerKind, Turn};
+use crate::rnc::{MacC, MacD, Plan, Scheduler, SchedulerKind, Turn, Turned};
 use crate::trace::TraceEvent;
 use crate::ue::{PrivateRach, Rach, Ues};
 
@@ -61,7 +61,7 @@ impl Sharing {
         }
     }
 
-    /// A TTI begins for RLC. Tells whether another UE could have had the channel of one of those asked until now.
+    /// A TTI begins for RLC.
     #[inline]
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -69,17 +69,19 @@ impl Sharing {
         turn: Turn<'_>,
         ues: &mut Ues,
         air: &mut Air,
-    ) -> bool {
+    ) -> Turned {
         match self {
             Sharing::Dedicated(mac) => return mac.turn(step, turn, ues, air),
+            Sharing::Pushed(mac) => {
+                return Turned { is_watched: false, all_have_more: mac.turn(step, turn, ues, air) };
+            }
             Sharing::Common(mac) => mac.turn(step, turn, ues, air),
-            Sharing::Pushed(mac) => mac.turn(step, turn, ues, air),
             Sharing::Contention(mac) => mac.turn(step, turn, ues, air),
             Sharing::Private(mac) => mac.turn(step, turn, ues, air),
             // Their turns are those of the cell, and of all cells: `access/tdd.rs`, `access/sectors.rs`.
             Sharing::Granted(_) | Sharing::Sectors(_) => {}
         }
-        false
+        Turned::default()
     }
 
     /// The cell of a layout that a UE is in.

@@ -41,15 +41,16 @@ impl EuraneFach {
         }
     }
 
-    /// Each UE sends as if it were alone; the Node B sorts it out.
+    /// Each UE sends as if it were alone; the Node B sorts it out. Tells whether all have more.
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         turn: Turn<'_>,
         ues: &mut Ues,
         air: &mut Air,
-    ) {
+    ) -> bool {
         let plan = turn.plan;
+        let mut all_have_more = true;
         let (direction, blocks) = (plan.direction, plan.format.blocks);
         let draws = self.draws.tti(turn.frame);
         for &ue in turn.ready {
@@ -69,8 +70,10 @@ impl EuraneFach {
                 before = at.max(before);
                 self.queue.push(Pushed { at: before, ue, set: spare, epoch: context.epoch });
             }
+            all_have_more &= context.has_more[direction.index()];
         }
         self.schedule_frame(step, turn.carrier, plan.format.tti, step.cx.now);
+        all_have_more
     }
 
     /// A frame begins at the Node B: what has come over the Iub queues or is dropped, and the head of the queue goes out.

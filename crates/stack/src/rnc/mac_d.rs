@@ -3,7 +3,7 @@
 use umts_kernel::TraceSink;
 use umts_units::{Bytes, Duration};
 
-use super::plan::Turn;
+use super::plan::{Turn, Turned};
 use crate::Step;
 use crate::nodeb::Iub;
 use crate::radio::Air;
@@ -19,7 +19,7 @@ pub struct MacD {
 }
 
 impl MacD {
-    /// Asks every UE that has something to send. Tells whether another UE could have had the DCH of one of them until now.
+    /// Asks every UE that has something to send.
     #[inline(never)]
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -27,22 +27,23 @@ impl MacD {
         turn: Turn<'_>,
         ues: &mut Ues,
         air: &mut Air,
-    ) -> bool {
+    ) -> Turned {
         let (direction, mut octets) = (turn.plan.direction, Bytes::ZERO);
         let mut flight = air.begin(direction, turn.plan.channel);
-        let mut is_watched = false;
+        let mut turned = Turned { is_watched: false, all_have_more: true };
         for &ue in turn.ready {
             let ue = &mut ues[ue];
-            is_watched |= ue.control.as_ref().is_some_and(|control| control.is_takeable);
+            turned.is_watched |= ue.control.as_ref().is_some_and(|control| control.is_takeable);
             let (most, bits) = (ue.leg(direction).format.blocks, ue.leg(direction).block_bits);
             let blocks = ue.send_alone(&mut step.cx, direction, turn.frame, most, &mut flight);
             octets = octets.max(Iub::octets(blocks, bits));
+            turned.all_have_more &= ue.has_more[direction.index()];
         }
         // All of them arrive with the longest.
         if octets != self.last.0 {
             self.last = (octets, turn.plan.arrival(step.cx.now, octets, Duration::ZERO) - step.cx.now);
         }
         air.depart(step, flight, step.cx.now + self.last.1);
-        is_watched
+        turned
     }
 }

@@ -14,5 +14,5 @@ pub mod tdd;
 pub use admission::{Admission, Decision, Limits, Preemptible, Reserved};
 pub use mac_c::MacC;
 pub use mac_d::MacD;
-pub use plan::{Plan, Turn};
+pub use plan::{Plan, Turn, Turned};
 pub use scheduler::{Candidate, Scheduler, SchedulerKind};

@@ -29,6 +29,15 @@ impl Plan {
     }
 }
 
+/// What is to be seen to after a turn.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Turned {
+    /// Another UE could have had the channel of one of those asked until now.
+    pub is_watched: bool,
+    /// All were asked and told that they have more: nobody leaves.
+    pub all_have_more: bool,
+}
+
 /// One TTI of a carrier as RLC sees it.
 #[derive(Debug, Clone, Copy)]
 pub struct Turn<'a> {
