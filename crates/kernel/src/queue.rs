@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Most events are due soon, and in the calendar they cost the same however many wait. A day is put in order when it is
-//! opened, and then the calendar gets out of the heap what has come near.
+//! opened, and then the calendar gets out of the heap what has come near. It has so few days that a bit of one word stands for
+//! each, and that what it touches on its way round leaves room in the first cache.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -13,7 +13,7 @@
 //! 2. *pull*: RLC is asked for them, and they go aboard a flight ([`UeContext::send`](crate::ue::UeContext::send));
 //! 3. *place*: where they lie on the air (`FlightSet::first`);
 //! 4. *judge*: the radio gets all that is on the air at the instant as one slice and says which blocks are lost
-//!    ([`Ues::judge`]).
+//!    ([`Ues::judge`]). On DCHs, where nobody's blocks depend on another's, each UE's radio is asked when the UE was pulled.
 //!
 //! `control.rs` does what RRC orders, and `full_cell.rs` tells when a cell has no DCH left. Nothing here calls up: what is
 //! delivered is pulled ([`Access::next_sdu`]).

@@ -45,7 +45,7 @@ pub struct UeContext {
     pub on_carrier: [bool; 2],
     /// When the sending RLC entity is next woken.
     pub wake: [Wakeup; 2],
-    /// What it told when it was asked last, whether it has more: it need not be asked that again when the turn is over.
+    /// Whether it had more when it was asked last, until somebody looks whether it stays: it need not be asked that again then.
     pub has_more: [bool; 2],
     /// Block sets that were shown to somebody.
     shown: [u64; 2],
