@@ -107,6 +107,13 @@ def test_a_capture_that_is_cut_off_is_analysed_up_to_there(umts: Umts, server: P
     assert json.loads(done.stdout)["runs"][0]["metrics"]["total_packets"] > 0
 
 
+def test_a_capture_without_tcp_has_no_table(umts: Umts, tmp_path: Path) -> None:
+    head = struct.pack("<IHHIIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 101)
+    (tmp_path / "head.pcap").write_bytes(head)
+    told = umts("analyse", "head.pcap").stdout
+    assert told == "head.pcap\n0 packets, 0 of TCP, in 0 s; 0 connections\n"
+
+
 @pytest.mark.parametrize(
     ("words", "hint"),
     [

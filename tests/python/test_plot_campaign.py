@@ -152,6 +152,8 @@ def test_commands_draw_report_and_export_a_study(umts: Umts, searched: tuple[Pat
         told
         == "umts: of an optimisation there is no figure 'effects'; there are history, pareto, importance\n"
     )
+    told = umts("plot", "best", "importence", "--out", results, status=2).stderr
+    assert told == "umts: of an optimisation there is no figure 'importence'; did you mean importance?\n"
     page = Path(umts("report", "best", "--out", results).stdout.strip()).read_text()
     assert page.count("<img") == 3
     assert "The best is trial" in page

@@ -181,7 +181,10 @@ def _print(analyses: list[CaptureAnalysis], connection: int | None, *, show_all:
         count = len(analysis.core.connections)
         rows = _rows(analysis, connection) if connection is not None or count <= _MOST_SHOWN else []
         heading(analysis.file)
-        print(f"{_what(analysis)}\n")
+        print(_what(analysis))
+        if not count:
+            continue
+        print()
         if connection is not None:
             print(_who(rows[0]))
             show(_metrics_table(rows[0], show_all=show_all))
