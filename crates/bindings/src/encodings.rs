@@ -1,10 +1,10 @@
 //! How the columns of a table lie in its file.
 //!
-//! Chosen by the first rows, so that equal tables are equal files. Words go into a dictionary, what rises is kept as differences, and
-//! quantities that come again, whole or in part, stay as they are, where the compressor finds them. All else lies octet by octet,
-//! the first octets of all rows beside each other, where it finds most with the fewest instructions; a look into a dictionary takes
-//! a hundred for a value. Statistics, page indices and Arrow's own schema are left out: of tables this size they take more room
-//! than the values of some of them, and no reader of ours asks for them.
+//! Chosen by the first rows, so that equal tables are equal files. What rises is kept as differences; words, and quantities that come
+//! again, whole or in part, stay as they are, where the compressor finds them. All else lies octet by octet, the first octets of all
+//! rows beside each other, where it finds most with the fewest instructions; a look into a dictionary takes a hundred for a value.
+//! Statistics, page indices and Arrow's own schema are left out: of tables this size they take more room than the values of some of
+//! them, and no reader of ours asks for them.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt32Type, UInt64Type};
@@ -52,7 +52,6 @@ fn laid_out(
 ) -> WriterPropertiesBuilder {
     let octet_by_octet = Encoding::BYTE_STREAM_SPLIT;
     match values.data_type() {
-        DataType::Utf8 => properties.set_column_dictionary_enabled(column, true),
         DataType::UInt32 => {
             let sample = sampled(values.as_primitive::<UInt32Type>().values(), u64::from);
             let is_one = sample.iter().all(|value| *value == sample[0]);
