@@ -74,9 +74,9 @@ impl<E> Ord for Entry<E> {
     }
 }
 
-/// Days of the calendar, and nanoseconds of one as a power of two: the calendar spans a quarter of a second, more than
-/// a TTI, a link or a poll takes.
-const DAYS: usize = 64;
+/// Days of the calendar, one for each bit of a word, and nanoseconds of one as a power of two: the calendar spans a quarter of a
+/// second, more than a TTI, a link or a poll takes.
+const DAYS: usize = u64::BITS as usize;
 const DAY_SHIFT: u32 = 22;
 
 /// Later than every day.
@@ -143,7 +143,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     pub fn push(&mut self, at: Time, phase: Phase, event: E) {
         let order = (phase as u64) << PHASE_SHIFT | self.inserted;
         let entry = Entry { at: at.as_nanos(), order, event };
-        // What nearly always happens is all that is here: a day of the calendar that has room.
+        // What nearly always happens is all that is here: a day of the calendar that has room. No day after today is in the past.
         let (ahead, place) = (entry.day().wrapping_sub(self.today), entry.day() as usize % DAYS);
         let day = &mut self.days[place];
         if !(1..DAYS as u64).contains(&ahead) || day.len() == day.capacity() {

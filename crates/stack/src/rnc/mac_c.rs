@@ -46,7 +46,7 @@ impl MacC {
                 break;
             };
             let (ue, is_last) = (candidates[at], candidates.len() == 1);
-            let blocks = ues[ue].send(&mut step.cx, direction, Pdus::All, left, &mut flight);
+            let blocks = ues[ue].send(&mut step.cx, direction, Pdus::All, left, None, &mut flight);
             if blocks > 0 {
                 bits = ues[ue].leg(direction).block_bits;
                 self.scheduler.served(ue);

@@ -8,7 +8,7 @@ use crate::Step;
 use crate::nodeb::Iub;
 use crate::radio::Air;
 use crate::trace::TraceEvent;
-use crate::ue::Ues;
+use crate::ue::{Pdus, Ues};
 
 /// The DCHs of a cell with one TTI.
 #[derive(Debug, Default)]
@@ -35,7 +35,7 @@ impl MacD {
             let ue = &mut ues[ue];
             turned.is_watched |= ue.control.as_ref().is_some_and(|control| control.is_takeable);
             let (most, bits) = (ue.leg(direction).format.blocks, ue.leg(direction).block_bits);
-            let blocks = ue.send_alone(&mut step.cx, direction, turn.frame, most, &mut flight);
+            let blocks = ue.send(&mut step.cx, direction, Pdus::All, most, Some(turn.frame), &mut flight);
             octets = octets.max(Iub::octets(blocks, bits));
             turned.all_have_more &= ue.has_more[direction.index()];
         }

@@ -183,7 +183,8 @@ impl UeContext {
     }
 
     /// Asks RLC for `blocks` blocks of these PDUs and takes them aboard `flight`. Returns how many there were. What becomes of
-    /// them on the air the radio says when all are aboard ([`Ues::judge`](super::Ues::judge)).
+    /// them on the air the radio says when all are aboard ([`Ues::judge`](super::Ues::judge)), or at once where nobody else's
+    /// have a part in it: then `frame` is the number of the TTI.
     // Inlined into the turns, which are calls themselves.
     #[inline(always)]
     pub fn send<T: TraceSink<TraceEvent>>(
@@ -192,57 +193,27 @@ impl UeContext {
         direction: Direction,
         pdus: Pdus,
         blocks: u32,
+        frame: Option<u64>,
         flight: &mut Flight,
     ) -> u32 {
         let channel = flight.channel;
         let sent = flight.add(self.id);
-        let blocks = self.fill(cx, direction, channel, pdus, blocks, sent);
-        if blocks == 0 {
-            flight.drop_last();
-        }
-        blocks
-    }
-
-    /// The same of all PDUs, on a channel whose radio is this UE's own, so that it can be asked at once what becomes of the blocks
-    /// in TTI number `frame`.
-    #[inline(always)]
-    pub fn send_alone<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        direction: Direction,
-        frame: u64,
-        blocks: u32,
-        flight: &mut Flight,
-    ) -> u32 {
-        let channel = flight.channel;
-        let sent = flight.add(self.id);
-        let blocks = self.fill(cx, direction, channel, Pdus::All, blocks, sent);
-        if blocks == 0 {
-            flight.drop_last();
-        } else {
-            self.judge(direction, frame, sent);
-        }
-        blocks
-    }
-
-    #[inline(always)]
-    fn fill<T: TraceSink<TraceEvent>>(
-        &mut self,
-        cx: &mut Cx<'_, T>,
-        direction: Direction,
-        channel: Channel,
-        pdus: Pdus,
-        blocks: u32,
-        sent: &mut FlightSet,
-    ) -> u32 {
         let (rlc, set) = (&mut self.rlc[direction.index()], &mut sent.set);
         match pdus {
             Pdus::All => self.has_more[direction.index()] = rlc.poll_transmit(cx, blocks, set),
             Pdus::Data => rlc.poll_data(cx, blocks, set),
             Pdus::Control => rlc.poll_control(cx, blocks, set),
         }
+        let blocks = self.leaves(cx, direction, channel, set);
+        if blocks == 0 {
+            flight.drop_last();
+            return 0;
+        }
         sent.epoch = self.epoch;
-        self.leaves(cx, direction, channel, set)
+        if let Some(frame) = frame {
+            self.judge(direction, frame, sent);
+        }
+        blocks
     }
 }
 

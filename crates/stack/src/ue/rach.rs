@@ -84,7 +84,7 @@ fn send<T: TraceSink<TraceEvent>>(
     let (direction, ue) = (turn.plan.direction, access.ue);
     let mut flight = air.begin(direction, turn.plan.channel);
     let context = &mut ues[ue];
-    let blocks = context.send(&mut step.cx, direction, Pdus::All, turn.plan.format.blocks, &mut flight);
+    let blocks = context.send(&mut step.cx, direction, Pdus::All, turn.plan.format.blocks, None, &mut flight);
     let octets = Iub::octets(blocks, context.leg(direction).block_bits);
     ues.judge(direction, turn.frame, flight.sets_mut());
     if blocks > 0 && access.collides {

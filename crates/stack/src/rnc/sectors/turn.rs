@@ -235,7 +235,8 @@ impl Sectors {
             let grant = self.cells[cell.index()].mac.grants()[number];
             let ue = &mut ues[grant.ue];
             let bits = ue.leg(Direction::Downlink).block_bits;
-            let blocks = ue.send(&mut step.cx, Direction::Downlink, Pdus::All, grant.blocks, &mut flight);
+            let blocks =
+                ue.send(&mut step.cx, Direction::Downlink, Pdus::All, grant.blocks, None, &mut flight);
             served.push(grant.ue);
             octets = octets.max(Iub::octets(blocks, bits));
             let power = self.cells[cell.index()].granted[number];

@@ -66,7 +66,7 @@ impl MacTdd {
         let mut flight = air.begin(direction, Channel::Ack);
         for &ue in sending {
             let context = &mut ues[ue];
-            if context.send(&mut step.cx, direction, Pdus::Control, 1, &mut flight) > 0 {
+            if context.send(&mut step.cx, direction, Pdus::Control, 1, None, &mut flight) > 0 {
                 flight.last().lost = self.judge_control(frame, ue, direction);
             }
             self.touched.push((ue, direction));

@@ -201,7 +201,7 @@ impl MacTdd {
         let (most, flight) = (grant.places.len() as u32, &mut flights[direction.index()]);
         // Without common channels control PDUs go with the data.
         let pdus = if grant.reverse.is_some() { Pdus::All } else { Pdus::Data };
-        let blocks = context.send(&mut step.cx, direction, pdus, most, flight);
+        let blocks = context.send(&mut step.cx, direction, pdus, most, None, flight);
         self.touched.push((ue, direction));
         if blocks > 0 {
             flight.last().first = self.on_air.len() as u32;
@@ -218,7 +218,7 @@ impl MacTdd {
         if let Some(place) = grant.reverse {
             let (direction, block) = (direction.reversed(), CONTROL_BLOCK);
             let flight = &mut flights[direction.index()];
-            if context.send(&mut step.cx, direction, Pdus::Control, 1, flight) > 0 {
+            if context.send(&mut step.cx, direction, Pdus::Control, 1, None, flight) > 0 {
                 flight.last().first = self.on_air.len() as u32;
                 self.on_air.push(Transmission { ue, direction, slot: place.slot, block, codes });
             }
