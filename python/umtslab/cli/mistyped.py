@@ -88,6 +88,12 @@ def nearest(word: str, names: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
+def instead_of(word: str, names: Sequence[str]) -> str:
+    """What to write in place of a name that there is not: the nearest, or any of all."""
+    near = nearest(word, names)
+    return f"did you mean {near}?" if near else f"there are {', '.join(names)}"
+
+
 def no_such_verb(word: str, rest: Sequence[str]) -> str:
     """The sentence about a verb that there is not."""
     if word.endswith(".toml"):

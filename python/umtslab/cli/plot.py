@@ -124,11 +124,9 @@ def _drawn(
         told = f"{' and '.join(of_campaigns)} {verb} for campaigns"
         raise UsageError(f"{told}, and {out} has no campaign {results[0]!r}")
     if kind not in RUN_KINDS:
-        from umtslab.cli.mistyped import nearest
+        from umtslab.cli.mistyped import instead_of
 
-        near = nearest(kind, RUN_KINDS)
-        hint = f"did you mean {near}?" if near else f"there are {', '.join(RUN_KINDS)}"
-        raise UsageError(f"there is no figure {kind!r}; {hint}")
+        raise UsageError(f"there is no figure {kind!r}; {instead_of(kind, RUN_KINDS)}")
     found = [find_runs(word, out) for word in results]
     figure, name = draw_runs(found, results, kind, wanted, look)
     return figure, _beside(found[0][0].folder, f"{name}.png")

@@ -22,12 +22,10 @@ def draw_study(study: Outcome | Findings, kind: str, look: Look) -> Figure:
 
     kinds = OF_OUTCOME if isinstance(study, Outcome) else OF_FINDINGS
     if kind not in kinds:
-        from umtslab.cli.mistyped import nearest
+        from umtslab.cli.mistyped import instead_of
 
         what = "an optimisation" if isinstance(study, Outcome) else "a sensitivity study"
-        near = nearest(kind, kinds)
-        hint = f"did you mean {near}?" if near else f"there are {', '.join(kinds)}"
-        raise UsageError(f"of {what} there is no figure {kind!r}; {hint}")
+        raise UsageError(f"of {what} there is no figure {kind!r}; {instead_of(kind, kinds)}")
     if isinstance(study, Findings):
         return draw_effects(study, look=look)
     draw = {

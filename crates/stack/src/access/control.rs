@@ -14,9 +14,9 @@ use crate::trace::TraceEvent;
 use crate::ue::COMMON;
 
 impl Access {
-    /// The buffers of a UE [that is measured](crate::ue::UeContext::is_measured) changed.
+    /// RRC is told what the buffers of a UE hold.
     #[inline(never)]
-    pub(super) fn buffers_changed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
+    pub(super) fn measure<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         let context = &mut self.ues[ue];
         let measured = context.measured();
         if let Some(control) = &mut context.control

@@ -57,13 +57,8 @@ impl Access {
         direction: Direction,
     ) {
         let receiving = direction.reversed();
-        let context = &mut self.ues[ue];
-        drop_erroneous(step, &mut context.rlc[receiving.index()]);
-        let is_measured = context.is_measured();
-        self.rlc_changed(step, ue, receiving);
-        if is_measured {
-            self.buffers_changed(step, ue);
-        }
+        drop_erroneous(step, &mut self.ues[ue].rlc[receiving.index()]);
+        self.buffers_changed(step, ue, receiving);
     }
 
     /// All of the flight was taken up.

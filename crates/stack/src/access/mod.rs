@@ -109,13 +109,7 @@ impl Access {
         let compressed = context.pdcp[direction.index()].compress(packet);
         let sdu = Sdu::compressed(*packet, step.cx.now, compressed);
         match context.rlc[direction.index()].handle_sdu(&mut step.cx, &sdu) {
-            Ok(()) => {
-                let is_measured = context.is_measured();
-                self.rlc_changed(step, ue, direction);
-                if is_measured {
-                    self.buffers_changed(step, ue);
-                }
-            }
+            Ok(()) => self.buffers_changed(step, ue, direction),
             Err(_) => {
                 step.cx.record(|| TraceEvent::PacketDropped { place: DropPlace::RlcBuffer, packet: *packet });
             }

@@ -72,9 +72,7 @@ impl Sharing {
     ) -> Turned {
         match self {
             Sharing::Dedicated(mac) => return mac.turn(step, turn, ues, air),
-            Sharing::Pushed(mac) => {
-                return Turned { is_watched: false, all_have_more: mac.turn(step, turn, ues, air) };
-            }
+            Sharing::Pushed(mac) => return mac.turn(step, turn, ues, air),
             Sharing::Common(mac) => mac.turn(step, turn, ues, air),
             Sharing::Contention(mac) => mac.turn(step, turn, ues, air),
             Sharing::Private(mac) => mac.turn(step, turn, ues, air),

@@ -44,6 +44,21 @@ impl Access {
         schedule_wake(step, context, direction);
     }
 
+    /// The same, and what it holds may be other than RRC was told.
+    #[inline(always)]
+    pub(super) fn buffers_changed<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        ue: UeId,
+        direction: Direction,
+    ) {
+        let is_measured = self.ues[ue].is_measured();
+        self.rlc_changed(step, ue, direction);
+        if is_measured {
+            self.measure(step, ue);
+        }
+    }
+
     /// A timer of an RLC entity may be due; waking early, it sleeps again.
     #[inline(never)]
     pub fn rlc_wake<T: TraceSink<TraceEvent>>(
@@ -55,11 +70,7 @@ impl Access {
         let context = &mut self.ues[ue];
         context.wake[direction.index()].has_come(step.cx.now);
         context.rlc[direction.index()].handle_timeout(&mut step.cx);
-        let is_measured = context.is_measured();
-        self.rlc_changed(step, ue, direction);
-        if is_measured {
-            self.buffers_changed(step, ue);
-        }
+        self.buffers_changed(step, ue, direction);
     }
 }
 

@@ -16,7 +16,7 @@ use crate::detail::{Detail, Stage};
 use crate::event::Event;
 use crate::ids::CarrierId;
 use crate::radio::Air;
-use crate::rnc::{Plan, Turn};
+use crate::rnc::{Plan, Turn, Turned};
 use crate::trace::TraceEvent;
 use crate::ue::Ues;
 
@@ -41,16 +41,16 @@ impl EuraneFach {
         }
     }
 
-    /// Each UE sends as if it were alone; the Node B sorts it out. Tells whether all have more.
+    /// Each UE sends as if it were alone; the Node B sorts it out.
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         turn: Turn<'_>,
         ues: &mut Ues,
         air: &mut Air,
-    ) -> bool {
+    ) -> Turned {
         let plan = turn.plan;
-        let mut all_have_more = true;
+        let mut turned = Turned { is_watched: false, all_have_more: true };
         let (direction, blocks) = (plan.direction, plan.format.blocks);
         let draws = self.draws.tti(turn.frame);
         for &ue in turn.ready {
@@ -70,10 +70,10 @@ impl EuraneFach {
                 before = at.max(before);
                 self.queue.push(Pushed { at: before, ue, set: spare, epoch: context.epoch });
             }
-            all_have_more &= context.has_more[direction.index()];
+            turned.all_have_more &= context.has_more[direction.index()];
         }
         self.schedule_frame(step, turn.carrier, plan.format.tti, step.cx.now);
-        all_have_more
+        turned
     }
 
     /// A frame begins at the Node B: what has come over the Iub queues or is dropped, and the head of the queue goes out.
