@@ -19,10 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import figures
+import instructions
 
 ROOT = Path(__file__).resolve().parents[1]
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-BINARY = TARGET / "release" / "examples" / "one_run"
 WEB_CELL = ROOT / "scenarios" / "web-cell.toml"
 TURNS = 5
 USERS_PER_CELL = 10
@@ -103,7 +102,7 @@ def many_cells(folder: Path, users: int, duration_s: int) -> Network:
 
 def run(network: Network, duration_s: int) -> tuple[float, int]:
     """CPU time of a run with metrics, and how many events it had."""
-    command: list[str | Path] = [BINARY, network.scenario, "metrics", f"duration={duration_s} s"]
+    command: list[str | Path] = [instructions.PLAIN, network.scenario, "metrics", f"duration={duration_s} s"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     words = process.stdout.read().split()
@@ -151,8 +150,7 @@ def row(network: Network, smallest: Network) -> str:
 def main() -> None:
     """Measure and print."""
     turns = int(sys.argv[1]) if len(sys.argv) > 1 else TURNS
-    build = ["cargo", "build", "--release", "--locked", "--quiet", "--package", "umts-simulate"]
-    subprocess.run([*build, "--example", "one_run"], cwd=ROOT, check=True)
+    instructions.build()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         cell = Network("thirty users, the web cell", WEB_CELL, 20_000)

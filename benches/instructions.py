@@ -34,7 +34,7 @@ import figures
 
 ROOT = Path(__file__).resolve().parents[1]
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-PLAIN = TARGET / "release" / "examples" / "one_run"
+PLAIN = TARGET / "release" / "one-run"
 SHIPPED = ROOT / "target" / "dist" / "package"
 HISTORY = ROOT / "benches" / "history.csv"
 SHOWN = 6
@@ -160,11 +160,17 @@ def note(version: str, now: dict[str, dict[str, float]]) -> None:
             )
 
 
-def build(root: Path = ROOT, target: Path = TARGET) -> None:
-    """Make the plain build."""
-    words = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "umts-simulate"]
-    environment = {**os.environ, "CARGO_TARGET_DIR": str(target)}
-    subprocess.run([*words, "--example", "one_run"], cwd=root, check=True, env=environment)
+def build(root: Path = ROOT, target: Path = TARGET) -> Path:
+    """Make the plain build of a tree, its crates as they are for the extension, which are there already."""
+    words = ["cargo", "build", "--release", "--locked", "--quiet"]
+    if (root / "tools" / "one-run").is_dir():
+        words += ["-p", "umts-bindings", "-p", "umts-one-run", "--bin", "one-run"]
+        program = target / "release" / "one-run"
+    else:  # a commit before that folder
+        words += ["-p", "umts-simulate", "--example", "one_run"]
+        program = target / "release" / "examples" / "one_run"
+    subprocess.run(words, cwd=root, check=True, env={**os.environ, "CARGO_TARGET_DIR": str(target)})
+    return program
 
 
 @contextmanager
@@ -183,9 +189,7 @@ def checked_out(commit: str) -> Iterator[Path]:
 def print_against(commit: str, benches: Sequence[Bench]) -> None:
     """Both builds on the scenarios of the earlier one; a network that either does not know is left out."""
     with checked_out(commit) as tree, ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        before = TARGET / "against"
-        build(tree, before)
-        programs = (before / "release" / "examples" / "one_run", PLAIN)
+        programs = (build(tree, TARGET / "against"), PLAIN)
 
         def count(job: tuple[Bench, Path]) -> float | None:
             bench, program = job

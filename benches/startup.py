@@ -18,6 +18,7 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import figures
+from instructions import build
 
 ROOT = Path(__file__).resolve().parents[1]
 USERS = 10_000
@@ -76,23 +77,6 @@ class Usage:
     peak_mib: float
 
 
-def build(checkout: Path) -> Path:
-    """Build the program of a checkout and return it."""
-    command = [
-        "cargo",
-        "build",
-        "--release",
-        "--locked",
-        "--quiet",
-        "-p",
-        "umts-simulate",
-        "--example",
-        "one_run",
-    ]
-    subprocess.run(command, cwd=checkout, check=True)
-    return checkout / "target" / "release" / "examples" / "one_run"
-
-
 def measure(program: Path, scenario: Path) -> Usage:
     """Run the program once, with metrics."""
     child = subprocess.Popen([program, scenario, "metrics"], stdout=subprocess.DEVNULL)
@@ -113,7 +97,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--against", metavar="FOLDER", type=Path, help="a checkout of another version")
     against: Path | None = parser.parse_args().against
-    programs = [build(folder) for folder in (ROOT, *([against] if against else []))]
+    programs = [build(folder, folder / "target") for folder in (ROOT, *([against] if against else []))]
     with tempfile.TemporaryDirectory() as folder:
         scenario = Path(folder) / "large.toml"
         scenario.write_text(SCENARIO)

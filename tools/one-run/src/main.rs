@@ -1,6 +1,6 @@
 //! One run of a scenario and nothing else: what `make bench` counts the instructions of.
 //!
-//! `one_run SCENARIO.toml metrics|null|series [KEY=VALUE …]`: with metrics, with the null sink, or with metrics and
+//! `one-run SCENARIO.toml metrics|null|series [KEY=VALUE …]`: with metrics, with the null sink, or with metrics and
 //! series, whose rows are handed out and dropped.
 
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ use umts_simulate::{RunOptions, observe, run};
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [path, sink, overrides @ ..] = arguments.as_slice() else {
-        eprintln!("usage: one_run SCENARIO.toml metrics|null|series [KEY=VALUE …]");
+        eprintln!("usage: one-run SCENARIO.toml metrics|null|series [KEY=VALUE …]");
         return ExitCode::from(2);
     };
     let overrides: Vec<(String, String)> = overrides
