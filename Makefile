@@ -85,9 +85,10 @@ test-rust: ## Run the Rust tests, with assertions and checks of overflow.
 	cargo test $(TEST_FLAGS) --no-run
 	tools/within $(RUST_LIMIT) cargo test $(TEST_FLAGS) --no-fail-fast
 
-test-python: setup ## Run the Python tests, the wheel in a clean environment among them: on all cores, then those of the wall clock.
+test-python: setup ## Run the Python tests, the wheel in a clean environment among them: on all cores, those of the wall clock in twos, the rest alone.
 	tools/install-tshark
-	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m "not alone" --numprocesses auto --dist loadfile
+	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m "not (alone or wall_clock)" --numprocesses auto --dist loadfile
+	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m wall_clock --numprocesses 2 --dist loadfile
 	tools/within $(PYTHON_LIMIT) $(BIN)/pytest -m alone
 
 lowest: setup ## Run the tests of data, figures and studies with the lowest versions that the package allows.

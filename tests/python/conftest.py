@@ -40,8 +40,12 @@ radio.bler = [0.1, 0.3]
 """
 """A small one, with a title that HTML has to escape."""
 
-ALONE = ("test_emulate", "test_kills", "test_memory", "test_proxy", "test_reproduce_emulated")
-"""How files begin whose tests live on the wall clock, look for what others left behind, or measure memory."""
+WALL_CLOCK = ("test_emulate", "test_proxy", "test_reproduce_emulated")
+"""How files begin whose tests live on the wall clock. They wait for most of their time, in namespaces of
+their own, and the emulator has a real-time priority: two at a time do not disturb each other."""
+
+ALONE = ("test_kills", "test_memory", "test_proxy_load")
+"""How files begin whose tests take all of a machine, or measure memory."""
 
 Umts = Callable[..., subprocess.CompletedProcess[str]]
 """``umts(*words)``: the finished process, in a folder of the test's own."""
@@ -53,10 +57,12 @@ def command(*words: object) -> list[str]:
 
 
 def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
-    """Marks what is not to run beside others: it is held to the clock, or to what a machine has once."""
+    """Marks what is not to run beside others, or beside one alone of its kind."""
     for item in items:
         if item.path.stem.startswith(ALONE):
             item.add_marker(pytest.mark.alone)
+        elif item.path.stem.startswith(WALL_CLOCK):
+            item.add_marker(pytest.mark.wall_clock)
 
 
 @contextmanager

@@ -100,7 +100,7 @@ REACH_HOST = """
 import socket, sys
 for address in sys.argv[1:]:
     try:
-        with socket.create_connection((address, 8000), 20) as connection:
+        with socket.create_connection((address, 8000), 8) as connection:
             print(connection.recv(99).decode())
     except OSError as error:
         print(type(error).__name__, error.errno)

@@ -250,11 +250,19 @@ def test_what_is_small_waits_for_nothing_more() -> None:
 
 def test_a_client_that_was_silent_for_too_long_gets_a_reset(tmp_path: Path) -> None:
     log = tmp_path / "log"
+    arrived = threading.Event()
+
+    def serve(connection: socket.socket) -> None:
+        arrived.set()
+        all_of(connection)
+
     with (
-        server(all_of) as there,
+        server(serve) as there,
         proxy("--to", text(there), "--idle-timeout", "300 ms", log=log) as made,
         connect(made.address) as connection,
     ):
+        # The kernel connects whether the proxy has got to it or not.
+        assert arrived.wait(proxied.WAIT_S)
         for _ in range(5):
             time.sleep(0.1)
             connection.sendall(b"x")
