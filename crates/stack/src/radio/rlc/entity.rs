@@ -128,6 +128,12 @@ impl Rlc {
         )
     }
 
+    /// Whether an SDU waits for the upper layer.
+    #[inline]
+    pub fn has_delivered(&self) -> bool {
+        in_any_mode!(self, entity => entity.has_delivered(), wired => wired.has_delivered())
+    }
+
     /// The next SDU for the upper layer.
     #[inline]
     pub fn poll_delivered(&mut self) -> Option<Sdu> {

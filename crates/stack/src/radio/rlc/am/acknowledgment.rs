@@ -72,6 +72,7 @@ impl Sender {
             }
             self.sent_again.clear_range(self.vt_a, acknowledged);
             self.vt_a = acknowledged;
+            self.window_moved();
         }
         self.mrw_may_be_obeyed(config, timers, acknowledged);
         if self.vt_a >= self.polls.up_to {

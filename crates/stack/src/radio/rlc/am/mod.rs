@@ -283,6 +283,9 @@ impl AmEntity {
         debug_assert!(blocks <= Lost::MOST_BLOCKS);
         self.handle_timeout(cx);
         if !self.is_undisturbed(cx.now) {
+            if self.nothing_carries_the_report(cx.now) {
+                return true;
+            }
             self.send_whatever_is_due(cx, blocks, set);
             return self.has_work(cx.now);
         }
@@ -339,6 +342,12 @@ impl AmEntity {
         if set.blocks < blocks {
             self.sender.send_poll(cx, config, timers, set);
         }
+    }
+
+    /// Whether an SDU waits for the upper layer.
+    #[inline]
+    pub fn has_delivered(&self) -> bool {
+        self.receiver.has_delivered()
     }
 
     /// The next SDU for the upper layer.

@@ -75,9 +75,12 @@ impl Sender {
     /// The most PDUs of one run, new ones or not, so that its last one is the first that must poll.
     #[inline]
     pub(super) fn pdus_to_next_poll(&self, now: Time, config: &AmConfig, new: bool) -> u32 {
-        if self.polls.is_due(now) {
-            return 1;
-        }
+        if self.polls.is_due(now) { 1 } else { self.pdus_to_counted_poll(now, config, new) }
+    }
+
+    /// The same where no poll is due.
+    #[inline]
+    pub(super) fn pdus_to_counted_poll(&self, now: Time, config: &AmConfig, new: bool) -> u32 {
         let counted =
             config.poll_pdu.map_or(u32::MAX, |poll_pdu| poll_pdu.saturating_sub(self.polls.vt_pdu).max(1));
         if !new || now < self.polls.prohibited_until {

@@ -267,6 +267,12 @@ impl Receiver {
         cx.record(|| TraceEvent::PdusDropped { ue, direction, count, why });
     }
 
+    /// Whether an SDU waits for the upper layer.
+    #[inline]
+    pub fn has_delivered(&self) -> bool {
+        !self.delivered.is_empty()
+    }
+
     /// The next SDU for the upper layer.
     #[inline]
     pub fn poll_delivered(&mut self) -> Option<Sdu> {

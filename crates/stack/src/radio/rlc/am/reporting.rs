@@ -61,6 +61,21 @@ impl AmEntity {
         self.receiver.report_is_due(now) | self.sender.given_up.mrw_due | self.receiver.owes_mrw_ack()
     }
 
+    /// Whether the only thing due is a report that waits for data to ride on, and there are none: so it is in most TTIs of a wait.
+    #[inline]
+    pub(super) fn nothing_carries_the_report(&self, now: Time) -> bool {
+        let is_alone = self.reset.is_at_rest() & !self.suspended & self.sender.is_undisturbed(now);
+        is_alone && self.report_waits() && !self.receiver.owes_mrw_ack() && !self.sender.can_send_new()
+    }
+
+    /// Whether a report that is due waits for data to ride on, until Timer::StatusWait writes it. What follows the first part of
+    /// one does not.
+    #[inline]
+    fn report_waits(&self) -> bool {
+        let has_begun = self.receiver.written.is_some() | self.receiver.report_from.is_some();
+        !has_begun & !self.config.piggyback_wait.is_zero()
+    }
+
     #[inline(never)]
     fn next_status<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -85,8 +100,7 @@ impl AmEntity {
         let octets = extent.map_or_else(|| beside.octets(), |extent| extent.octets);
         let rides = !written && self.sender.can_carry(&self.config, octets);
         let again = if written { None } else { self.sender.carried_by(&self.config, octets, room) };
-        let waits = !written && report_due && !self.config.piggyback_wait.is_zero();
-        if !rides && waits && beside.mrw.is_none() {
+        if !rides && report_due && self.report_waits() && beside.mrw.is_none() {
             return Sent::Waits;
         }
         let is_first = self.receiver.report_from.is_none();

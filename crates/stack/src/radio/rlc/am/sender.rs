@@ -31,10 +31,10 @@ pub(super) struct Sender {
     pub(super) vt_s: u64,
     /// VT(A): the oldest PDU that is not acknowledged.
     pub(super) vt_a: u64,
+    /// VT(MS), the first PDU beyond the window, or the first that a suspension with N does not allow.
+    vt_ms: u64,
     /// VT(WS): the window.
     pub(super) vt_ws: u64,
-    /// The first PDU that a suspension with N does not allow.
-    suspended_from: u64,
     pub(super) nacked_count: u32,
     pub(super) cutting: Cutting,
     pub(super) ue: UeId,
@@ -44,6 +44,8 @@ pub(super) struct Sender {
     pub(super) buffer: Buffer,
     /// Octets of SDUs in the buffer or not wholly acknowledged.
     pub(super) octets: u64,
+    /// The first PDU that a suspension with N does not allow.
+    suspended_from: u64,
     pub(super) given_up: GivenUp,
     /// Ends of SDUs between VT(A) and VT(S).
     pub(super) ends: VecDeque<SentSdu>,
@@ -84,6 +86,7 @@ impl Sender {
             cutting: config.cutting(),
             vt_s: 0,
             vt_a: 0,
+            vt_ms: u64::from(config.window),
             vt_ws: u64::from(config.window),
             suspended_from: u64::MAX,
             sent_again: Flags::default(),
@@ -135,22 +138,30 @@ impl Sender {
 
     #[inline]
     pub(super) fn window_left(&self) -> u64 {
-        (self.vt_a + self.vt_ws).min(self.suspended_from).saturating_sub(self.vt_s)
+        self.vt_ms.saturating_sub(self.vt_s)
+    }
+
+    /// VT(A), VT(WS) or a suspension is another.
+    #[inline]
+    pub(super) fn window_moved(&mut self) {
+        self.vt_ms = (self.vt_a + self.vt_ws).min(self.suspended_from);
     }
 
     /// Sends new PDUs only below VT(S) + `n` from now on (TS 25.322 §9.7.5).
     pub fn suspend_from(&mut self, n: u64) {
         self.suspended_from = self.vt_s.saturating_add(n);
+        self.window_moved();
     }
 
     /// Ends that.
     pub fn resume(&mut self) {
         self.suspended_from = u64::MAX;
+        self.window_moved();
     }
 
     #[inline]
     pub fn can_send_new(&self) -> bool {
-        !self.buffer.is_empty() && self.window_left() > 0
+        !self.buffer.is_empty() && self.vt_s < self.vt_ms
     }
 
     /// Whether nothing but new data can be due: no repetition, MRW or poll.
@@ -191,6 +202,7 @@ impl Sender {
     pub fn apply_window(&mut self, config: &AmConfig, wsn: NonZeroU16) {
         if u32::from(wsn.get()) <= config.window {
             self.vt_ws = u64::from(wsn.get());
+            self.window_moved();
         }
     }
 
@@ -364,8 +376,8 @@ impl Sender {
         set.push_data(run);
     }
 
-    /// Sends a run of new PDUs that hold nothing but the middle of an SDU and do not poll, if such a run is next, `room` at
-    /// most. It is the run that [`send_new`](Self::send_new) would begin with, and most are of this kind.
+    /// Where no poll is due, sends a run of new PDUs that hold nothing but the middle of an SDU and do not poll, if such a run is
+    /// next, `room` at most. It is the run that [`send_new`](Self::send_new) would begin with, and most are of this kind.
     #[inline]
     pub fn send_middle<T: TraceSink<TraceEvent>>(
         &mut self,
@@ -374,7 +386,7 @@ impl Sender {
         room: u32,
         set: &mut BlockSet,
     ) {
-        let to_next_poll = self.pdus_to_next_poll(cx.now, config, true);
+        let to_next_poll = self.pdus_to_counted_poll(cx.now, config, true);
         let most = u64::from(room.min(to_next_poll)).min(self.window_left()) as u32;
         let count = self.buffer.full_pdus(&self.cutting, most);
         if count == 0 || count == to_next_poll || config.poll_window.is_some() {
@@ -447,6 +459,7 @@ impl Sender {
         self.vt_s = 0;
         self.vt_a = 0;
         self.vt_ws = u64::from(config.window);
+        self.window_moved();
         self.polls = Polls::default();
         self.nacked_count = 0;
         self.given_up = GivenUp::default();

@@ -87,6 +87,11 @@ impl Wired {
         self.read = read;
     }
 
+    /// Whether an SDU waits for the upper layer.
+    pub(in crate::radio::rlc) fn has_delivered(&self) -> bool {
+        self.inner.has_delivered()
+    }
+
     /// The next SDU for the upper layer, which has the octets that were queued.
     pub(in crate::radio::rlc) fn poll_delivered(&mut self) -> Option<Sdu> {
         let sdu = self.inner.poll_delivered()?;

@@ -161,6 +161,12 @@ impl TmEntity {
         self.queue.record_level(cx);
     }
 
+    /// Whether an SDU waits for the upper layer.
+    #[inline]
+    pub fn has_delivered(&self) -> bool {
+        !self.delivered.is_empty()
+    }
+
     /// The next SDU for the upper layer.
     pub fn poll_delivered(&mut self) -> Option<Sdu> {
         self.delivered.pop_front()

@@ -185,6 +185,12 @@ impl UmEntity {
         self.has_work()
     }
 
+    /// Whether an SDU waits for the upper layer.
+    #[inline]
+    pub fn has_delivered(&self) -> bool {
+        !self.delivered.is_empty()
+    }
+
     /// The next SDU for the upper layer.
     pub fn poll_delivered(&mut self) -> Option<Sdu> {
         self.delivered.pop_front()

@@ -276,6 +276,24 @@ fn a_long_report_goes_into_several_pdus_that_together_name_everything() {
 }
 
 #[test]
+fn what_follows_the_first_part_of_a_report_waits_for_nothing_more() {
+    let mut talk = Talk::new(AmConfig {
+        missing_pdu_indication: MissingPduIndication::Off,
+        piggyback: Piggyback::BuildAround,
+        piggyback_wait: Duration::from_millis(10),
+        ..config()
+    });
+    let lost: Vec<u32> = (0..100).step_by(2).collect();
+    for set in 0..6u64 {
+        talk.at(50).hears(&data(set * 100, set * 100 + 99, set == 5, &[]), &lost);
+    }
+    // It is asked in each TTI of the wait.
+    assert!(talk.at(60).sends(40).is_empty() && talk.am.has_work(ms(60)));
+    assert_eq!(missing(&talk.at(70).transmits(40)), (0..600).step_by(2).collect::<Vec<u16>>());
+    assert_eq!((talk.am.has_work(ms(70)), talk.am.poll_timeout()), (false, None));
+}
+
+#[test]
 fn a_report_rides_in_the_padding_of_a_pdu_that_is_sent_again() {
     let mut talk = Talk::new(AmConfig { piggyback: Piggyback::Padding, ..config() });
     talk.queues(0, 90).unwrap();
