@@ -243,7 +243,7 @@ impl TraceSink<TraceEvent> for Budget {
         }
         match event {
             TraceEvent::ConnectionOpened { connection, transfer, leg, flow, ue, sender, mss } => {
-                let window = Window { from: self.config.from, to: self.config.to };
+                let window = Window::new(self.config.from, self.config.to);
                 let is_split = *leg != TcpLeg::Whole;
                 if is_split {
                     self.transfers.opened(now, *transfer, *sender);

@@ -65,7 +65,7 @@ impl Report {
     /// Adds transfers that are over.
     pub fn add_transfers(&mut self, config: &BudgetConfig, budgets: &[TransferBudget]) {
         let Some((parts, rows)) = &mut self.transfers else { return };
-        let window = Window { from: config.from, to: config.to };
+        let window = Window::new(config.from, config.to);
         for budget in budgets {
             for interval in &budget.intervals {
                 parts.add(interval, window);

@@ -15,7 +15,7 @@ fn at(ns: u64) -> Time {
 }
 
 fn log(from: u64, to: u64) -> Log {
-    Log::new(Window { from: at(from), to: at(to) }, true)
+    Log::new(Window::new(at(from), at(to)), true)
 }
 
 #[test]

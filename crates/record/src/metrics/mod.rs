@@ -88,7 +88,7 @@ impl Metrics {
     /// If the window ends before it opens.
     pub fn new(config: MetricsConfig) -> Self {
         assert!(config.from <= config.to, "the window {} to {} runs backwards", config.from, config.to);
-        let window = Window { from: config.from, to: config.to };
+        let window = Window::new(config.from, config.to);
         Metrics {
             capacity: config.downlink_capacity,
             tcp: TcpRecorder::new(window, config.ue_downlink_rate),
@@ -138,7 +138,7 @@ impl Metrics {
                 .into_iter()
                 .chain([&mut self.tdd.window])
         {
-            window.to = window.to.min(end).max(window.from);
+            window.end_by(end);
         }
         if let Some(transfers) = &mut self.transfers {
             transfers.window = self.tcp.window;

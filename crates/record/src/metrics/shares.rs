@@ -46,7 +46,7 @@ impl Shares {
 
     /// The mean over the stretches that ended, of a window that ends here.
     pub fn finish(mut self, window: Window) -> Option<f64> {
-        if self.end <= window.to {
+        if self.end <= window.to() {
             self.close();
         }
         (self.count > 0).then(|| self.sum / self.count as f64)

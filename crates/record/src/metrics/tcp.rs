@@ -184,7 +184,7 @@ impl TcpRecorder {
         let rate = rate.filter(|_| connection.sender.sends() == Direction::Downlink);
         let together = if connection.ends_at_pep() { &mut self.carried_on } else { &mut self.together };
         connection.close(moment, &self.window, rate, together);
-        if connection.opened >= self.window.to || moment.at < self.window.from {
+        if connection.opened >= self.window.to() || moment.at < self.window.from {
             return;
         }
         if !connection.ends_at_pep() {

@@ -175,7 +175,7 @@ impl TransferRecorder {
     }
 
     fn fold(&mut self, at: Time, mut transfer: Transfer, is_whole: bool) {
-        let Window { from, to } = self.window;
+        let (from, to) = (self.window.from, self.window.to());
         if transfer.opened >= to || at < from {
             return;
         }

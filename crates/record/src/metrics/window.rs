@@ -6,23 +6,38 @@ use umts_units::{Duration, Time};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Window {
     pub from: Time,
-    pub to: Time,
+    length: Duration,
 }
 
 impl Window {
+    /// From `from` until `to`, which is not earlier.
+    pub fn new(from: Time, to: Time) -> Self {
+        Window { from, length: to - from }
+    }
+
+    pub fn to(&self) -> Time {
+        self.from + self.length
+    }
+
+    /// It ends at `end`, unless it did before.
+    pub fn end_by(&mut self, end: Time) {
+        self.length = self.clamp(end) - self.from;
+    }
+
     #[inline]
     pub fn contains(&self, at: Time) -> bool {
-        self.from <= at && at < self.to
+        // In one comparison: what is before it is as if it were long after.
+        at.as_nanos().wrapping_sub(self.from.as_nanos()) < self.length.as_nanos()
     }
 
     /// `at`, moved to the nearer edge if it lies outside: differences of two such instants are the time in the window.
     #[inline]
     pub fn clamp(&self, at: Time) -> Time {
-        at.clamp(self.from, self.to)
+        at.clamp(self.from, self.to())
     }
 
     pub fn length(&self) -> Duration {
-        self.to - self.from
+        self.length
     }
 
     /// The part of `start..end` that is measured.

@@ -20,15 +20,15 @@ impl Access {
         self.air.arrive(id)
     }
 
-    /// RLC takes the blocks of a UE that have come down. Unless it says that they are of an earlier life of it, pull
-    /// [`next_sdu`](Self::next_sdu) until there is none, then tell [`taken_up`](Self::taken_up).
+    /// RLC takes the blocks of a UE that have come down. Tells whether they completed SDUs, or nothing where they are of an
+    /// earlier life of it. Pull [`next_sdu`](Self::next_sdu) until there is none, then tell [`taken_up`](Self::taken_up).
     #[inline(always)]
     pub fn take<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,
         flight: &Flight,
         sent: &FlightSet,
-    ) -> bool {
+    ) -> Option<bool> {
         let (ue, direction, channel) = (sent.ue, flight.direction, flight.channel);
         let (blocks, errors) = (sent.set.blocks, sent.lost.count());
         step.cx.record(|| TraceEvent::BlocksReceived { ue, direction, channel, blocks, errors });
@@ -36,10 +36,11 @@ impl Access {
         step.cx.show(|| Detail::Blocks { ue, direction, channel, set, stage });
         let context = &mut self.ues[ue];
         if sent.epoch != context.epoch {
-            return false;
+            return None;
         }
-        context.rlc[direction.reversed().index()].handle_blocks(&mut step.cx, set, sent.lost);
-        true
+        let rlc = &mut context.rlc[direction.reversed().index()];
+        rlc.handle_blocks(&mut step.cx, set, sent.lost);
+        Some(rlc.has_delivered())
     }
 
     /// The next packet of `ue` that goes up in `direction`: to the UE for the downlink, to the RNC for the uplink.

@@ -3,11 +3,11 @@
 use umts_kernel::{Phase, TraceSink};
 
 use super::Access;
-use super::carrier::Carrier;
+use super::carrier::{Carrier, Carriers};
 use super::sharing::Sharing;
 use crate::Step;
 use crate::event::Event;
-use crate::ids::{Direction, UeId};
+use crate::ids::{CarrierId, Direction, UeId};
 use crate::trace::TraceEvent;
 use crate::ue::{UeContext, Ues};
 
@@ -20,28 +20,10 @@ impl Access {
         ue: UeId,
         direction: Direction,
     ) {
-        let context = &mut self.ues[ue];
-        let (id, is_member) = (context.leg(direction).carrier, &mut context.on_carrier[direction.index()]);
-        let rlc = &context.rlc[direction.index()];
-        if rlc.has_work(step.cx.now) {
-            let carrier = &mut self.carriers[id];
-            match &mut carrier.sharing {
-                // Its timers run while it waits for capacity.
-                Sharing::Granted(mac) => mac.changed(step, id, rlc, ue, direction),
-                Sharing::Sectors(_) => return self.dsch_wanted(step, id, ue),
-                _ => {
-                    if let Some(tick) = carrier.activate(step.cx.now, ue, is_member) {
-                        step.at(tick, Phase::Transmit, Event::Tick(id));
-                    }
-                    return;
-                }
-            }
-        } else if self.sectors.is_some()
-            && let Sharing::Sectors(sectors) = &mut self.carriers[id].sharing
-        {
-            sectors.changed(ue);
+        let Access { ues, carriers, sectors, .. } = self;
+        if let Some(id) = tell_carrier(step, carriers, sectors.is_some(), &mut ues[ue], direction) {
+            self.dsch_wanted(step, id, ue);
         }
-        schedule_wake(step, context, direction);
     }
 
     /// The same, and what it holds may be other than RRC was told.
@@ -52,8 +34,12 @@ impl Access {
         ue: UeId,
         direction: Direction,
     ) {
-        let is_measured = self.ues[ue].is_measured();
-        self.rlc_changed(step, ue, direction);
+        let Access { ues, carriers, sectors, .. } = self;
+        let context = &mut ues[ue];
+        let is_measured = context.is_measured();
+        if let Some(id) = tell_carrier(step, carriers, sectors.is_some(), context, direction) {
+            self.dsch_wanted(step, id, ue);
+        }
         if is_measured {
             self.measure(step, ue);
         }
@@ -72,6 +58,38 @@ impl Access {
         context.rlc[direction.index()].handle_timeout(&mut step.cx);
         self.buffers_changed(step, ue, direction);
     }
+}
+
+/// The carrier of the UE is told what its entity has to send in `direction`, or the UE sleeps until the next of its timers. Returns
+/// the carrier of the DSCHs if the UE wants one, by which it may change its cell.
+#[inline(always)]
+fn tell_carrier<T: TraceSink<TraceEvent>>(
+    step: &mut Step<'_, T>,
+    carriers: &mut Carriers,
+    has_sectors: bool,
+    context: &mut UeContext,
+    direction: Direction,
+) -> Option<CarrierId> {
+    let (id, is_member) = (context.leg(direction).carrier, &mut context.on_carrier[direction.index()]);
+    let rlc = &context.rlc[direction.index()];
+    if rlc.has_work(step.cx.now) {
+        let carrier = &mut carriers[id];
+        match &mut carrier.sharing {
+            // Its timers run while it waits for capacity.
+            Sharing::Granted(mac) => mac.changed(step, id, rlc, context.id, direction),
+            Sharing::Sectors(_) => return Some(id),
+            _ => {
+                if let Some(tick) = carrier.activate(step.cx.now, context.id, is_member) {
+                    step.at(tick, Phase::Transmit, Event::Tick(id));
+                }
+                return None;
+            }
+        }
+    } else if has_sectors && let Sharing::Sectors(sectors) = &mut carriers[id].sharing {
+        sectors.changed(context.id);
+    }
+    schedule_wake(step, context, direction);
+    None
 }
 
 /// UEs of a carrier that have nothing more to send leave it, with a wake-up for their timers.

@@ -150,11 +150,11 @@ impl Network {
         let flight = self.between.access.land(id);
         let direction = flight.direction;
         for sent in flight.sets() {
-            if !self.between.access.take(step, &flight, sent) {
-                continue;
-            }
-            while let Some(packet) = self.between.access.next_sdu(sent.ue, direction) {
-                self.goes_up(step, direction, packet);
+            let Some(has_sdus) = self.between.access.take(step, &flight, sent) else { continue };
+            if has_sdus {
+                while let Some(packet) = self.between.access.next_sdu(sent.ue, direction) {
+                    self.goes_up(step, direction, packet);
+                }
             }
             self.between.access.taken_up(step, sent.ue, direction);
         }

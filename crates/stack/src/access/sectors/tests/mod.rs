@@ -178,7 +178,7 @@ impl Bench {
                 Event::BlocksArrive(flight) => {
                     let flight = self.access.land(flight);
                     for sent in flight.sets() {
-                        assert!(self.access.take(&mut step, &flight, sent));
+                        assert!(self.access.take(&mut step, &flight, sent).is_some());
                         while let Some(packet) = self.access.next_sdu(sent.ue, flight.direction) {
                             self.delivered.push((now, packet.ue, packet.id.0));
                         }
