@@ -79,6 +79,9 @@ impl<E> Ord for Entry<E> {
 const DAYS: usize = u64::BITS as usize;
 const DAY_SHIFT: u32 = 22;
 
+/// A day has no more events than this, mostly.
+const FEW: usize = 4;
+
 /// Later than every day.
 const NO_DAY: u64 = u64::MAX;
 
@@ -231,7 +234,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     }
 
     /// Moves on to the next day that has events. Calls stand at its ends, so that it has nothing to keep for after them.
-    #[inline(never)]
+    #[inline]
     fn open_next_day(&mut self) {
         let day = self.first_used().min(self.first_far);
         if day == NO_DAY {
@@ -242,11 +245,17 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         if self.first_far < day + DAYS as u64 {
             return self.open_with_far();
         }
-        match &mut self.open_mut()[..] {
-            [] | [_] => {}
-            [first, second] if first.key() > second.key() => {}
-            [first, second] => std::mem::swap(first, second),
-            more => put_in_order(more),
+        let open = self.open_mut();
+        if open.len() > FEW {
+            return put_in_order(open);
+        }
+        // In line, each event moves to its place.
+        for next in 1..open.len() {
+            let mut place = next;
+            while place > 0 && open[place - 1].key() < open[place].key() {
+                open.swap(place - 1, place);
+                place -= 1;
+            }
         }
     }
 

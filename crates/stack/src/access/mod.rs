@@ -102,7 +102,7 @@ impl Access {
         }
     }
 
-    #[inline(never)]
+    #[inline]
     fn enter_rlc<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, packet: &Packet) {
         let (ue, direction) = (packet.ue, packet.direction());
         let context = &mut self.ues[ue];

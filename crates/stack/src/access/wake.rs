@@ -46,7 +46,7 @@ impl Access {
     }
 
     /// A timer of an RLC entity may be due; waking early, it sleeps again.
-    #[inline(never)]
+    #[inline]
     pub fn rlc_wake<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,

@@ -20,7 +20,7 @@ pub struct MacD {
 
 impl MacD {
     /// Asks every UE that has something to send.
-    #[inline(never)]
+    #[inline]
     pub fn turn<T: TraceSink<TraceEvent>>(
         &mut self,
         step: &mut Step<'_, T>,

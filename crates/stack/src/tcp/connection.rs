@@ -251,7 +251,7 @@ impl Connection {
             && self.sender.window.law.is_standard()
     }
 
-    #[inline(never)]
+    #[inline]
     fn poll_segment<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,

@@ -115,7 +115,7 @@ impl BlockErrors {
         Lost::which(blocks, |block| verdicts[((from + u64::from(block)) % verdicts.len() as u64) as usize])
     }
 
-    #[inline(never)]
+    #[inline]
     fn independent(&self, tti: u64, first: u32, blocks: u32, unit: ErrorUnit) -> Lost {
         let (draws, loss) = (self.draws.tti(tti), self.loss[0]);
         match unit {
@@ -125,7 +125,7 @@ impl BlockErrors {
         }
     }
 
-    #[inline(never)]
+    #[inline]
     fn gilbert(&mut self, tti: u64, first: u32, blocks: u32, step: ErrorUnit) -> Lost {
         match step {
             ErrorUnit::Pdu => {

@@ -89,7 +89,7 @@ impl AmEntity {
     }
 
     /// Takes the block set of a TTI, of which `lost` did not arrive.
-    #[inline(never)]
+    #[inline]
     pub fn handle_blocks<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,

@@ -110,7 +110,7 @@ impl Receiver {
         }
     }
 
-    #[inline(never)]
+    #[inline]
     fn take_out_of_sequence<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,

@@ -76,7 +76,7 @@ impl AmEntity {
         !has_begun & !self.config.piggyback_wait.is_zero()
     }
 
-    #[inline(never)]
+    #[inline]
     fn next_status<T: TraceSink<TraceEvent>>(
         &mut self,
         cx: &mut Cx<'_, T>,
