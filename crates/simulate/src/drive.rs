@@ -70,11 +70,13 @@ pub fn drive<O: Outside, T: TraceSink<TraceEvent>>(
         ControlFlow::Continue(at) => at,
         ControlFlow::Break(()) => return ControlFlow::Break(()),
     };
-    while let Some(next) = queue.next_time() {
-        match outside.wait(next, &Ahead { network, queue }) {
+    let mut step = Step::new(queue.now(), trace, queue);
+    while let Some(next) = step.agenda().next_time() {
+        match outside.wait(next, &Ahead { network, queue: step.agenda() }) {
             Wake::Reached => {}
             Wake::Packet(at, packet) => {
-                outside.enter(network, &mut Step::new(at, trace, queue), packet);
+                step.cx.now = at;
+                outside.enter(network, &mut step, packet);
                 continue;
             }
             Wake::Spare => {
@@ -84,9 +86,9 @@ pub fn drive<O: Outside, T: TraceSink<TraceEvent>>(
             Wake::Stopped if outside.is_over() => break,
             Wake::Stopped => continue,
         }
-        let (now, event) = queue.take().expect("next_time saw it");
+        let (now, event) = step.agenda().take().expect("next_time saw it");
         if now >= next_report {
-            match progress(now, trace) {
+            match progress(now, step.cx.trace()) {
                 ControlFlow::Continue(at) => next_report = at,
                 ControlFlow::Break(()) => return ControlFlow::Break(()),
             }
@@ -94,9 +96,10 @@ pub fn drive<O: Outside, T: TraceSink<TraceEvent>>(
         if event == Event::EndOfRun {
             break;
         }
-        network.handle(&mut Step::new(now, trace, queue), event);
+        step.cx.now = now;
+        network.handle(&mut step, event);
         while let Some(packet) = outside.leave(network, now) {
-            outside.enter(network, &mut Step::new(now, trace, queue), packet);
+            outside.enter(network, &mut step, packet);
         }
     }
     ControlFlow::Continue(())

@@ -20,6 +20,11 @@ impl<'a, T: TraceSink<TraceEvent>> Cx<'a, T> {
         Cx { now, trace }
     }
 
+    /// Where it records.
+    pub fn trace(&mut self) -> &mut T {
+        self.trace
+    }
+
     /// Records what `event` builds; nothing is built when nobody watches.
     #[inline(always)]
     pub fn record(&mut self, event: impl FnOnce() -> TraceEvent) {

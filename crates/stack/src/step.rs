@@ -1,4 +1,4 @@
-//! One event being handled by the assembly of the network: what entities get, and the agenda.
+//! Events being handled by the assembly of the network: what entities get, and the agenda.
 
 use umts_kernel::{EventQueue, Phase, TraceSink};
 use umts_units::Time;
@@ -7,7 +7,8 @@ use crate::cx::Cx;
 use crate::event::Event;
 use crate::trace::TraceEvent;
 
-/// What those who join entities are handed with every call. Entities never see more of it than `cx`.
+/// What those who join entities are handed with every call. Entities never see more of it than `cx`. A run has one, whose instant
+/// moves on.
 pub struct Step<'a, T> {
     /// The present and the sink.
     pub cx: Cx<'a, T>,
@@ -19,6 +20,12 @@ impl<'a, T: TraceSink<TraceEvent>> Step<'a, T> {
     #[inline]
     pub fn new(now: Time, trace: &'a mut T, agenda: &'a mut EventQueue<Event>) -> Self {
         Step { cx: Cx::new(now, trace), agenda }
+    }
+
+    /// The events to come.
+    #[inline]
+    pub fn agenda(&mut self) -> &mut EventQueue<Event> {
+        self.agenda
     }
 
     /// Schedules `event`.

@@ -57,9 +57,7 @@ impl Access {
         ue: UeId,
         direction: Direction,
     ) {
-        let receiving = direction.reversed();
-        drop_erroneous(step, &mut self.ues[ue].rlc[receiving.index()]);
-        self.buffers_changed(step, ue, receiving);
+        self.buffers_changed_by(step, ue, direction.reversed(), drop_erroneous);
     }
 
     /// All of the flight was taken up.

@@ -8,6 +8,7 @@ use super::sharing::Sharing;
 use crate::Step;
 use crate::event::Event;
 use crate::ids::{CarrierId, Direction, UeId};
+use crate::radio::rlc::Rlc;
 use crate::trace::TraceEvent;
 use crate::ue::{UeContext, Ues};
 
@@ -34,8 +35,21 @@ impl Access {
         ue: UeId,
         direction: Direction,
     ) {
+        self.buffers_changed_by(step, ue, direction, |_, _| ());
+    }
+
+    /// The same, once `what` was done to the entity.
+    #[inline(always)]
+    pub(super) fn buffers_changed_by<T: TraceSink<TraceEvent>>(
+        &mut self,
+        step: &mut Step<'_, T>,
+        ue: UeId,
+        direction: Direction,
+        what: impl FnOnce(&mut Step<'_, T>, &mut Rlc),
+    ) {
         let Access { ues, carriers, sectors, .. } = self;
         let context = &mut ues[ue];
+        what(step, &mut context.rlc[direction.index()]);
         let is_measured = context.is_measured();
         if let Some(id) = tell_carrier(step, carriers, sectors.is_some(), context, direction) {
             self.dsch_wanted(step, id, ue);
@@ -53,10 +67,8 @@ impl Access {
         ue: UeId,
         direction: Direction,
     ) {
-        let context = &mut self.ues[ue];
-        context.wake[direction.index()].has_come(step.cx.now);
-        context.rlc[direction.index()].handle_timeout(&mut step.cx);
-        self.buffers_changed(step, ue, direction);
+        self.ues[ue].wake[direction.index()].has_come(step.cx.now);
+        self.buffers_changed_by(step, ue, direction, |step, rlc| rlc.handle_timeout(&mut step.cx));
     }
 }
 

@@ -30,10 +30,10 @@ impl AmEntity {
     /// EURANE: nothing came by in time for the report to ride on. It is written now and leaves with the next TTI, in
     /// which it may be out of date.
     pub(super) fn write_report(&mut self) {
-        let mut set = BlockSet::default();
+        let mut missing = Vec::new();
         let extent = self.receiver.extent(&self.config, self.config.pdu_octets(), Beside::default());
-        let status = self.receiver.report(&self.config, extent, &mut set);
-        self.receiver.written = Some(WrittenReport { status, missing: set.missing });
+        let status = self.receiver.report(&self.config, extent, &mut missing);
+        self.receiver.written = Some(WrittenReport { status, missing });
     }
 
     /// Sends what is due of report, MRW and MRW_ACK in PDUs of their own, or returns it for the next new PDU, or for one
@@ -106,7 +106,7 @@ impl AmEntity {
         let is_first = self.receiver.report_from.is_none();
         let mut status = match (self.receiver.written.take(), extent) {
             (Some(report), _) => report.put_into(set),
-            (None, Some(extent)) => self.receiver.report(&self.config, extent, set),
+            (None, Some(extent)) => self.receiver.report(&self.config, extent, &mut set.missing),
             (None, None) => Status { octets, ..Status::default() },
         };
         let reported = extent.is_some() || written;

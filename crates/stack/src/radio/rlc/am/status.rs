@@ -12,7 +12,7 @@
 
 use super::config::{AmConfig, StatusFormat};
 use super::receiver::Receiver;
-use crate::radio::rlc::{BlockSet, Sn, SnRun, Status};
+use crate::radio::rlc::{Sn, SnRun, Status};
 
 /// Bits of a STATUS PDU's D/C and type fields.
 const PDU_TYPE: u64 = 4;
@@ -139,14 +139,14 @@ impl Receiver {
     }
 
     /// Writes the report, or its next part. A part acknowledges no more than what it speaks of; one that does not begin
-    /// with the oldest missing PDU acknowledges what is below that (TS 25.322 §9.2.2.11.3).
-    pub(super) fn report(&mut self, config: &AmConfig, extent: Extent, set: &mut BlockSet) -> Status {
+    /// with the oldest missing PDU acknowledges what is below that (TS 25.322 §9.2.2.11.3). What is missing goes behind `missing`.
+    pub(super) fn report(&mut self, config: &AmConfig, extent: Extent, missing: &mut Vec<SnRun>) -> Status {
         let Extent { from, end, octets, .. } = extent;
-        let mark = set.missing.len() as u16;
+        let mark = missing.len() as u16;
         let mut at = from;
         while at < end {
             let arrived = self.arrived.first_member(at, end);
-            set.missing.push(SnRun { first: Sn::of(at), count: (arrived - at) as u16 });
+            missing.push(SnRun { first: Sn::of(at), count: (arrived - at) as u16 });
             at = self.arrived.first_gap(arrived, end);
         }
         let is_first = self.report_from.is_none();
@@ -156,7 +156,7 @@ impl Receiver {
         self.report_from = more.then_some(end);
         Status {
             lsn: Some(Sn::of(if is_first { end } else { self.vr_r })),
-            missing: (mark, set.missing.len() as u16),
+            missing: (mark, missing.len() as u16),
             octets,
             ..Status::default()
         }
@@ -252,6 +252,7 @@ mod tests {
     use super::*;
     use crate::Cx;
     use crate::ids::{Direction, UeId};
+    use crate::radio::rlc::BlockSet;
     use crate::radio::rlc::am::tests::config;
     use crate::radio::rlc::am::timers::Timers;
     use crate::radio::rlc::octets::missing_sufis;
@@ -277,7 +278,7 @@ mod tests {
             loop {
                 let mut set = BlockSet::default();
                 let extent = receiver.extent(&config, most, Beside::default());
-                let status = receiver.report(&config, extent, &mut set);
+                let status = receiver.report(&config, extent, &mut set.missing);
                 let sufis = missing_sufis(format, &set.missing, extent.end - extent.from);
                 let wire = StatusPdu::new(sufis, StatusEnd::Ack(status.lsn.unwrap())).padded_to(most.into());
                 prop_assert!(wire.is_ok(), "{} octets said, {most} are there", status.octets);
