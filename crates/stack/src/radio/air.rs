@@ -121,7 +121,7 @@ impl Air {
     }
 
     /// Sends it off, to arrive at `arrival`; an empty one stays.
-    // Inlined into the turns, which are calls themselves.
+    // Inlined into the turns.
     #[inline(always)]
     pub fn depart<T: TraceSink<TraceEvent>>(
         &mut self,

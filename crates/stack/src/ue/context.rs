@@ -185,7 +185,7 @@ impl UeContext {
     /// Asks RLC for `blocks` blocks of these PDUs and takes them aboard `flight`. Returns how many there were. What becomes of
     /// them on the air the radio says when all are aboard ([`Ues::judge`](super::Ues::judge)), or at once where nobody else's
     /// have a part in it: then `frame` is the number of the TTI.
-    // Inlined into the turns, which are calls themselves.
+    // Inlined into the turns.
     #[inline(always)]
     pub fn send<T: TraceSink<TraceEvent>>(
         &mut self,
