@@ -365,10 +365,13 @@ impl AmEntity {
     /// Whether nothing but new data can be due now, as nearly always. Reports and polls that are prohibited wait.
     #[inline(always)]
     fn is_undisturbed(&self, now: Time) -> bool {
-        self.reset.is_at_rest()
-            & !self.suspended
-            & self.receiver.is_undisturbed(now)
-            & self.sender.is_undisturbed(now)
+        self.receiver.is_undisturbed(now) & self.is_sender_undisturbed(now)
+    }
+
+    /// The same, but that the receiving side may have something to answer.
+    #[inline(always)]
+    fn is_sender_undisturbed(&self, now: Time) -> bool {
+        self.reset.is_at_rest() & !self.suspended & self.sender.is_undisturbed(now)
     }
 
     /// Whether the next TTI is of use to it. A STATUS that waits for a data PDU counts.

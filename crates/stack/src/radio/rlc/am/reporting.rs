@@ -61,11 +61,12 @@ impl AmEntity {
         self.receiver.report_is_due(now) | self.sender.given_up.mrw_due | self.receiver.owes_mrw_ack()
     }
 
-    /// Whether the only thing due is a report that waits for data to ride on, and there are none: so it is in most TTIs of a wait.
+    /// Of an entity that is disturbed, whether that is only by a report that waits for data to ride on, and there are none: so it
+    /// is in most TTIs of a wait.
     #[inline]
     pub(super) fn nothing_carries_the_report(&self, now: Time) -> bool {
-        let is_alone = self.reset.is_at_rest() & !self.suspended & self.sender.is_undisturbed(now);
-        is_alone && self.report_waits() && !self.receiver.owes_mrw_ack() && !self.sender.can_send_new()
+        let is_by_report = self.is_sender_undisturbed(now) && !self.receiver.owes_mrw_ack();
+        is_by_report && self.report_waits() && !self.sender.can_send_new()
     }
 
     /// Whether a report that is due waits for data to ride on, until Timer::StatusWait writes it. What follows the first part of

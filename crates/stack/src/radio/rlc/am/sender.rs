@@ -138,13 +138,19 @@ impl Sender {
 
     #[inline]
     pub(super) fn window_left(&self) -> u64 {
+        debug_assert_eq!(self.vt_ms, self.window_end(), "whoever moves VT(A) says that the window moved");
         self.vt_ms.saturating_sub(self.vt_s)
     }
 
     /// VT(A), VT(WS) or a suspension is another.
     #[inline]
     pub(super) fn window_moved(&mut self) {
-        self.vt_ms = (self.vt_a + self.vt_ws).min(self.suspended_from);
+        self.vt_ms = self.window_end();
+    }
+
+    #[inline]
+    fn window_end(&self) -> u64 {
+        (self.vt_a + self.vt_ws).min(self.suspended_from)
     }
 
     /// Sends new PDUs only below VT(S) + `n` from now on (TS 25.322 §9.7.5).
@@ -161,7 +167,7 @@ impl Sender {
 
     #[inline]
     pub fn can_send_new(&self) -> bool {
-        !self.buffer.is_empty() && self.vt_s < self.vt_ms
+        !self.buffer.is_empty() && self.window_left() > 0
     }
 
     /// Whether nothing but new data can be due: no repetition, MRW or poll.
