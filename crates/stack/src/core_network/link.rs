@@ -39,12 +39,6 @@ pub struct LinkConfig {
 }
 
 impl LinkConfig {
-    /// Whether all that it says of this direction are a rate, a delay and a queue, but for the Internet's delays.
-    fn is_plain(&self) -> bool {
-        let LinkConfig { jitter, mark_from, red, loss, outages, .. } = self;
-        jitter.is_zero() && mark_from.is_none() && red.is_none() && *loss == 0.0 && outages.is_empty()
-    }
-
     /// Whether packets in this direction may come out before others that entered earlier.
     pub fn reorders(&self, direction: Direction) -> bool {
         self.internet_delay
@@ -77,22 +71,32 @@ pub enum Verdict {
 /// One direction of a link.
 #[derive(Debug, Clone)]
 pub struct Link {
-    config: LinkConfig,
-    /// It has a rate, a delay and a queue and nothing else, as most.
-    is_plain: bool,
+    rate: Option<BitRate>,
+    delay: Duration,
     /// The size of the last packet and how long it took to send: the next is mostly as large.
     sent_last: (Bytes, Duration),
-    red: Option<Box<Red>>,
-    losses: Stream,
-    jitters: Stream,
-    internet: Option<Box<Internet>>,
-    /// When the last packet on the way arrives: none overtakes it.
-    arrives_last: Time,
     /// When the transmitter has sent what it was given.
     free_at: Time,
     /// Packets that wait or are being sent. Kept only if somebody asks how long the queue is.
     waiting: Option<Waiting>,
     on_the_way: VecDeque<Packet>,
+    /// Most have none of it, so it lies apart and what each packet needs close together.
+    more: Option<Box<More>>,
+}
+
+/// What a link may have beside a rate, a delay and a queue.
+#[derive(Debug, Clone)]
+struct More {
+    outages: Vec<Outage>,
+    red: Option<Red>,
+    mark_from: Option<QueueLimit>,
+    loss: f64,
+    losses: Stream,
+    jitter: Duration,
+    jitters: Stream,
+    internet: Option<Internet>,
+    /// When the last packet on the way arrives: none overtakes it.
+    arrives_last: Time,
 }
 
 /// The delays of the Internet behind the transmitter.
@@ -106,47 +110,81 @@ struct Internet {
     arrivals: VecDeque<Time>,
 }
 
+impl More {
+    /// What `config` says of this direction beside a rate, a delay and a queue, if it does.
+    fn new(config: &LinkConfig, direction: Direction, streams: &Streams, name: &str) -> Option<Self> {
+        let internet = config.internet_delay.filter(|delay| delay.direction.contains(direction));
+        let internet = internet.map(|delay| Internet {
+            delays: Delays::new(delay, streams.stream(&format!("{name}/internet_delay"))),
+            keeps_order: delay.keeps_order,
+            took: Duration::ZERO,
+            arrivals: VecDeque::new(),
+        });
+        let loss = config.loss_by_direction[direction.index()].unwrap_or(config.loss);
+        let LinkConfig { jitter, mark_from, red, outages, .. } = config;
+        let is_plain = jitter.is_zero() && mark_from.is_none() && red.is_none() && outages.is_empty();
+        (!is_plain || loss != 0.0 || internet.is_some()).then(|| More {
+            outages: outages.clone(),
+            red: red.map(|red| Red::new(red, streams.addressed(&format!("{name}/red")))),
+            mark_from: *mark_from,
+            loss,
+            losses: streams.stream(name),
+            jitter: *jitter,
+            jitters: streams.stream(&format!("{name}/jitter")),
+            internet,
+            arrives_last: Time::ZERO,
+        })
+    }
+
+    fn is_down(&self, now: Time) -> bool {
+        self.outages.iter().any(|outage| (outage.from..outage.to).contains(&now))
+    }
+
+    fn loses(&mut self) -> bool {
+        self.loss > 0.0 && self.losses.uniform() < self.loss
+    }
+
+    /// When what would arrive at `at` arrives.
+    fn arrival(&mut self, at: Time) -> Time {
+        if let Some(internet) = &mut self.internet {
+            let out = at + internet.delays.draw(at);
+            let out = if internet.keeps_order { self.arrives_last.max(out) } else { out };
+            internet.took = out - at;
+            self.arrives_last = out;
+            return out;
+        }
+        if self.jitter == Duration::ZERO {
+            return at;
+        }
+        let added = self.jitters.uniform() * self.jitter.as_nanos() as f64;
+        self.arrives_last = self.arrives_last.max(at + Duration::from_nanos(added as u64));
+        self.arrives_last
+    }
+}
+
 impl Link {
     /// One direction of a link, which nothing has crossed yet, with draws of its own by its `name`.
     pub fn new(config: &LinkConfig, direction: Direction, streams: &Streams, name: &str) -> Self {
-        let red = config.red.map(|red| Box::new(Red::new(red, streams.addressed(&format!("{name}/red")))));
-        let internet = config.internet_delay.filter(|delay| delay.direction.contains(direction));
-        let internet = internet.map(|delay| {
-            let delays = Delays::new(delay, streams.stream(&format!("{name}/internet_delay")));
-            Box::new(Internet {
-                delays,
-                keeps_order: delay.keeps_order,
-                took: Duration::ZERO,
-                arrivals: VecDeque::new(),
-            })
-        });
         let is_asked_for = config.queue.is_some() || config.mark_from.is_some() || config.red.is_some();
-        let waiting = is_asked_for.then(|| Waiting::new(config.queue));
-        let loss = config.loss_by_direction[direction.index()].unwrap_or(config.loss);
-        let config = LinkConfig { loss, ..config.clone() };
         Link {
-            is_plain: config.is_plain() && internet.is_none(),
+            rate: config.rate,
+            delay: config.delay,
             sent_last: (Bytes::ZERO, Duration::ZERO),
-            config,
-            red,
-            internet,
-            losses: streams.stream(name),
-            jitters: streams.stream(&format!("{name}/jitter")),
-            arrives_last: Time::ZERO,
             free_at: Time::ZERO,
-            waiting,
+            waiting: is_asked_for.then(|| Waiting::new(config.queue)),
             on_the_way: VecDeque::new(),
+            more: More::new(config, direction, streams, name).map(Box::new),
         }
     }
 
     /// What becomes of a packet of `size` that enters at `now`; it may be marked. Packets enter in the order of their times.
     #[inline]
     pub fn send(&mut self, now: Time, size: Bytes, packet: &mut Packet) -> Verdict {
-        if !self.is_plain {
-            return self.send_with_all(now, size, packet);
+        if self.more.is_some() {
+            return self.send_with_more(now, size, packet);
         }
         if self.transmit(now, size) {
-            Verdict::Arrives(self.free_at + self.config.delay)
+            Verdict::Arrives(self.free_at + self.delay)
         } else {
             Verdict::QueueFull
         }
@@ -154,8 +192,8 @@ impl Link {
 
     /// The same over a link that has more than a rate, a delay and a queue.
     #[inline(never)]
-    fn send_with_all(&mut self, now: Time, size: Bytes, packet: &mut Packet) -> Verdict {
-        if self.config.outages.iter().any(|outage| (outage.from..outage.to).contains(&now)) {
+    fn send_with_more(&mut self, now: Time, size: Bytes, packet: &mut Packet) -> Verdict {
+        if self.more.as_ref().is_some_and(|more| more.is_down(now)) {
             return Verdict::Down;
         }
         if !self.passes_red(now, packet) {
@@ -168,15 +206,27 @@ impl Link {
         if marks {
             packet.mark();
         }
-        if self.config.loss > 0.0 && self.losses.uniform() < self.config.loss {
-            return Verdict::Lost;
+        let at = self.free_at + self.delay;
+        let Some(more) = &mut self.more else { return Verdict::Arrives(at) };
+        if more.loses() { Verdict::Lost } else { Verdict::Arrives(more.arrival(at)) }
+    }
+
+    /// Whether RED lets a packet go on, marked perhaps.
+    fn passes_red(&mut self, now: Time, packet: &mut Packet) -> bool {
+        let red = self.more.as_mut().and_then(|more| more.red.as_mut());
+        let (Some(red), Some(waiting), Some(rate)) = (red, &mut self.waiting, self.rate) else { return true };
+        waiting.forget_what_is_through(now);
+        match red.choose(now, waiting.packets(), waiting.octets(), self.free_at, rate) {
+            Choice::Pass => true,
+            Choice::Mark => packet.mark(),
+            Choice::Drop => false,
         }
-        Verdict::Arrives(self.arrival())
     }
 
     /// Whether a packet that comes now finds the queue so long that it is marked.
     fn marks(&mut self, now: Time) -> bool {
-        let (Some(waiting), Some(from)) = (&mut self.waiting, self.config.mark_from) else { return false };
+        let from = self.more.as_ref().and_then(|more| more.mark_from);
+        let (Some(waiting), Some(from)) = (&mut self.waiting, from) else { return false };
         waiting.forget_what_is_through(now);
         from.is_reached(waiting.packets(), waiting.octets())
     }
@@ -197,70 +247,30 @@ impl Link {
 
     #[inline(never)]
     fn work_out_time_of(&mut self, size: Bytes) {
-        let sending = self.config.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
+        let sending = self.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
         self.sent_last = (size, sending);
     }
 
-    /// When what leaves the transmitter at `free_at` arrives.
-    fn arrival(&mut self) -> Time {
-        let at = self.free_at + self.config.delay;
-        if let Some(internet) = &mut self.internet {
-            let out = at + internet.delays.draw(at);
-            let out = if internet.keeps_order { self.arrives_last.max(out) } else { out };
-            internet.took = out - at;
-            self.arrives_last = out;
-            return out;
-        }
-        if self.config.jitter == Duration::ZERO {
-            return at;
-        }
-        let added = self.jitters.uniform() * self.config.jitter.as_nanos() as f64;
-        self.arrives_last = self.arrives_last.max(at + Duration::from_nanos(added as u64));
-        self.arrives_last
-    }
-
-    /// Whether RED lets a packet go on, marked perhaps.
-    fn passes_red(&mut self, now: Time, packet: &mut Packet) -> bool {
-        let (Some(red), Some(waiting), Some(rate)) = (&mut self.red, &mut self.waiting, self.config.rate)
-        else {
-            return true;
-        };
-        waiting.forget_what_is_through(now);
-        match red.choose(now, waiting.packets(), waiting.octets(), self.free_at, rate) {
-            Choice::Pass => true,
-            Choice::Mark => packet.mark(),
-            Choice::Drop => false,
-        }
+    /// The delays of the Internet, if it has any.
+    #[inline]
+    fn internet(&mut self) -> Option<&mut Internet> {
+        self.more.as_mut()?.internet.as_mut()
     }
 
     /// How long the last packet took because of the Internet, if that is on its way.
     #[inline]
-    pub fn internet_delay(&self) -> Option<Duration> {
-        self.internet.as_ref().map(|internet| internet.took)
-    }
-
-    /// Whether a packet may come out before one that entered earlier.
-    #[inline]
-    fn reorders(&self) -> bool {
-        self.internet.as_ref().is_some_and(|internet| !internet.keeps_order)
+    pub fn internet_delay(&mut self) -> Option<Duration> {
+        self.internet().map(|internet| internet.took)
     }
 
     /// Keeps a packet until it comes out, at `until`.
     #[inline]
     pub fn keep(&mut self, packet: &Packet, until: Time) {
-        if self.reorders() {
-            self.keep_in_order_of_arrival(packet, until);
-        } else {
-            self.on_the_way.push_back(*packet);
+        let place = self.internet().and_then(|internet| internet.place_of(until));
+        match place {
+            None => self.on_the_way.push_back(*packet),
+            Some(place) => self.on_the_way.insert(place, *packet),
         }
-    }
-
-    fn keep_in_order_of_arrival(&mut self, packet: &Packet, until: Time) {
-        let Some(internet) = &mut self.internet else { return };
-        // Of two that come out at once, the one that entered first.
-        let place = internet.arrivals.partition_point(|arrival| *arrival <= until);
-        internet.arrivals.insert(place, until);
-        self.on_the_way.insert(place, *packet);
     }
 
     /// Whether the packet that comes out next is one of a real program.
@@ -276,12 +286,25 @@ impl Link {
     /// The packet that comes out now: the first of those on the way.
     #[inline]
     pub fn arrive(&mut self) -> Packet {
-        if let Some(internet) = &mut self.internet {
+        if let Some(internet) = self.internet() {
             internet.arrivals.pop_front();
         }
         let packet = *self.on_the_way.front().expect("every packet on its way was kept");
         self.on_the_way.pop_front();
         packet
+    }
+}
+
+impl Internet {
+    /// Where packets may overtake each other: the place among those on the way of one that comes out at `until`, behind those that
+    /// come out at that instant and entered earlier.
+    fn place_of(&mut self, until: Time) -> Option<usize> {
+        if self.keeps_order {
+            return None;
+        }
+        let place = self.arrivals.partition_point(|arrival| *arrival <= until);
+        self.arrivals.insert(place, until);
+        Some(place)
     }
 }
 
@@ -300,12 +323,18 @@ mod tests {
         Packet { id: PacketId(0), flow: FlowId(0), ue: UeId(0), content: Content::Segment(segment) }
     }
 
-    fn link(queue: Option<QueueLimit>, loss: f64) -> Link {
+    fn config() -> LinkConfig {
         let rate = BitRate::from_bps(1_000_000);
         let outages = vec![Outage { from: ms(90), to: ms(95) }];
-        let delay = Duration::from_millis(10);
-        let config = LinkConfig { rate, delay, queue, loss, outages, ..LinkConfig::default() };
-        Link::new(&config, Direction::Downlink, &Streams::new(1, 0), "link")
+        LinkConfig { rate, delay: Duration::from_millis(10), outages, ..LinkConfig::default() }
+    }
+
+    fn link_as(config: &LinkConfig) -> Link {
+        Link::new(config, Direction::Downlink, &Streams::new(1, 0), "link")
+    }
+
+    fn link(queue: Option<QueueLimit>, loss: f64) -> Link {
+        link_as(&LinkConfig { queue, loss, ..config() })
     }
 
     fn send(link: &mut Link, now: Time, packet: &mut Packet) -> Verdict {
@@ -345,8 +374,7 @@ mod tests {
 
     #[test]
     fn a_long_queue_marks_what_may_be_marked() {
-        let config = LinkConfig { mark_from: Some(QueueLimit::Packets(2)), ..link(None, 0.0).config };
-        let mut link = Link::new(&config, Direction::Downlink, &Streams::new(1, 0), "link");
+        let mut link = link_as(&LinkConfig { mark_from: Some(QueueLimit::Packets(2)), ..config() });
         let capable = || {
             let segment = Segment {
                 payload: 1210,
@@ -382,8 +410,7 @@ mod tests {
         let longest_and_lost = |red| {
             let queue = Some(QueueLimit::Packets(50));
             let rate = BitRate::from_bps(1_000_000);
-            let config = LinkConfig { rate, queue, red, ..LinkConfig::default() };
-            let mut link = Link::new(&config, Direction::Downlink, &Streams::new(1, 0), "link");
+            let mut link = link_as(&LinkConfig { rate, queue, red, ..LinkConfig::default() });
             let (mut longest, mut lost) = (0, 0);
             for n in 0..6_000 {
                 let verdict = send(&mut link, ms(9 * n), &mut packet(1210));
@@ -414,9 +441,7 @@ mod tests {
 
     #[test]
     fn jitter_spreads_the_delay_and_keeps_the_order() {
-        let mut link = link(None, 0.0);
-        link.config.rate = None;
-        link.config.jitter = Duration::from_millis(20);
+        let mut link = link_as(&LinkConfig { rate: None, jitter: Duration::from_millis(20), ..config() });
         let mut last = Time::ZERO;
         let mut spaced = Vec::new();
         for n in 0..2_000 {
