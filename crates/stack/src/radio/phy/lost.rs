@@ -20,9 +20,7 @@ impl Lost {
         // In two words: to shift 128 bits takes several instructions. In one loop: who is asked is there once.
         let mut words = [0_u64; 2];
         for block in 0..blocks.min(Self::MOST_BLOCKS) {
-            if is_lost(block) {
-                words[(block / 64) as usize] |= 1 << (block % 64);
-            }
+            words[(block / 64) as usize] |= u64::from(is_lost(block)) << (block % 64);
         }
         let [low, high] = words;
         Lost(u128::from(high) << 64 | u128::from(low))
