@@ -20,6 +20,7 @@ PYTHON_BENCHES = (
     "series",
     "commands",
     "campaigns",
+    "chapters",
     "startup",
     "speed",
     "cell",

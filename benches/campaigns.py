@@ -36,9 +36,9 @@ duration = "5 s"
 """
 
 
-def cpu_s(*words: str | Path, place: Path) -> float:
+def cpu_s(*words: str | Path, place: Path, package: Path = ROOT / "python") -> float:
     """User and system time of a command."""
-    environment = with_byte_code(place / "byte-code", ROOT / "python")
+    environment = with_byte_code(place / "byte-code", package)
     before = _children_s()
     subprocess.run(
         [sys.executable, *words],

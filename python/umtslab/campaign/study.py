@@ -257,7 +257,8 @@ def point_at(campaign: Campaign, combination: Mapping[str, Any], bases: dict[Pat
 def _base(campaign: Campaign, place: Path) -> Scenario:
     """A scenario with what is the same at all points."""
     if campaign.source is not None and campaign.source != place and not place.is_file():
-        raise CampaignError(f"{campaign.place_of(SCENARIO)}: scenario: there is no file {place}")
+        hint = "paths in a campaign are relative to its own folder"
+        raise CampaignError(f"{campaign.place_of(SCENARIO)}: scenario: there is no file {place}; {hint}")
     try:
         return Scenario.load(place, campaign.settings)
     except _core.ScenarioError as error:
