@@ -78,7 +78,7 @@ impl Dumbbell {
             .map(|id| {
                 let start = u64::from(id + 1) * (7_919 + seed) % SPREAD * 1_000_000_000 / SPREAD;
                 queue.push(Time::from_nanos(start), Phase::Transmit, Event::Starts(id));
-                let end = |end| Connection::new(ConnectionId(id), FlowId(id), UeId(0), end, &config);
+                let end = |end| Connection::new(ConnectionId(id), FlowId(id), UeId(0), end, config);
                 Flow { ends: [end(End::Server), end(End::Ue)], wake: [Time::NEVER; 2], acknowledged: 0 }
             })
             .collect();

@@ -74,11 +74,11 @@ fn flow(scenario: &Scenario, number: usize, ue: UeId) -> FlowConfig {
         traffic: flow.traffic.config(flow.tcp.segment_payload),
         window_in_segments: matches!(flow.tcp.advertised_window, scenario::Window::Segments(_)),
         start: Time::ZERO + flow.start,
-        tcp: TcpConfig { version, ..tcp },
+        tcp: TcpConfig { version, ..tcp }.into(),
         split: pep
             .filter(|pep| pep.splits(number, flow))
             .and(scenario.plan().pep.as_ref())
-            .map(|plan| plan.sides[number].each_ref().map(scenario::Tcp::config)),
+            .map(|plan| plan.sides[number].each_ref().map(|side| side.config().into())),
         helped: pep.is_some_and(|pep| pep.helps(number, flow)),
     }
 }

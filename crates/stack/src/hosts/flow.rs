@@ -1,5 +1,7 @@
 //! A flow: its traffic model, and the connections that the model has opened.
 
+use std::sync::Arc;
+
 use umts_kernel::random::Streams;
 use umts_kernel::{Phase, TraceSink};
 use umts_units::{Duration, Time};
@@ -30,11 +32,11 @@ pub struct FlowConfig {
     /// When it begins.
     pub start: Time,
     /// Both ends' TCP.
-    pub tcp: TcpConfig,
+    pub tcp: Arc<TcpConfig>,
     /// The advertised window is so many segments, whatever segment size a connection has.
     pub window_in_segments: bool,
     /// The proxy's TCP towards the server and towards the UE, if it splits the connections of this flow.
-    pub split: Option<[TcpConfig; 2]>,
+    pub split: Option<[Arc<TcpConfig>; 2]>,
     /// A proxy that splits nothing helps the connections of this flow.
     pub helped: bool,
 }
@@ -47,8 +49,8 @@ pub(super) struct Flow {
     pub ue: UeId,
     /// The end whose data the flow is about.
     pub sender: End,
-    pub tcp: TcpConfig,
-    split: Option<[TcpConfig; 2]>,
+    pub tcp: Arc<TcpConfig>,
+    split: Option<[Arc<TcpConfig>; 2]>,
     window_in_segments: bool,
     pub traffic: Traffic,
     /// When the traffic model is next woken.
@@ -105,8 +107,8 @@ impl Flow {
             start: config.start,
             ue: config.ue,
             sender,
-            tcp: config.tcp,
-            split: config.split,
+            tcp: Arc::clone(&config.tcp),
+            split: config.split.clone(),
             window_in_segments: config.window_in_segments,
             traffic: Traffic::new(&config.traffic, sender, id, streams),
             traffic_wake: Wakeup::NONE,
@@ -124,13 +126,13 @@ impl Flow {
     }
 
     /// `tcp` where full segments carry `segment_payload`.
-    fn tcp_with(&self, tcp: TcpConfig, segment_payload: Option<u32>) -> TcpConfig {
-        let Some(segment_payload) = segment_payload else { return tcp };
+    fn tcp_with(&self, tcp: &Arc<TcpConfig>, segment_payload: Option<u32>) -> Arc<TcpConfig> {
+        let Some(segment_payload) = segment_payload else { return Arc::clone(tcp) };
         let advertised_window = match self.window_in_segments {
             true => tcp.advertised_window / tcp.segment_payload * segment_payload,
             false => tcp.advertised_window,
         };
-        TcpConfig { segment_payload, advertised_window, ..tcp }
+        Arc::new(TcpConfig { segment_payload, advertised_window, ..**tcp })
     }
 
     /// The proxy's TCP towards the server and towards the UE, if it splits this flow.
@@ -141,7 +143,7 @@ impl Flow {
     /// A new connection from end to end takes the place of those that are long over. Returns the payload of its segments.
     pub fn open(&mut self, now: Time, id: ConnectionId, nth: Nth, segment_payload: Option<u32>) -> u32 {
         self.forget(now);
-        let tcp = self.tcp_with(self.tcp, segment_payload);
+        let tcp = self.tcp_with(&self.tcp, segment_payload);
         self.connect(id, nth, TcpLeg::Whole, [&tcp, &tcp]);
         tcp.segment_payload
     }
@@ -157,18 +159,18 @@ impl Flow {
         relay: Relay,
     ) -> [u32; 2] {
         self.forget(now);
-        let [to_server, to_ue] = self.split.expect("the proxy splits this flow");
+        let [to_server, to_ue] = self.split.as_ref().expect("the proxy splits this flow");
         let [host, to_server, to_ue] =
-            [self.tcp, to_server, to_ue].map(|tcp| self.tcp_with(tcp, segment_payload));
+            [&self.tcp, to_server, to_ue].map(|tcp| self.tcp_with(tcp, segment_payload));
         self.connect(id, nth, TcpLeg::Server, [&host, &to_server]);
         self.connect(ConnectionId(id.0 + 1), nth, TcpLeg::Radio, [&to_ue, &host]);
         self.relays.push(FlowRelay { transfer: id, relay });
         [host, to_ue].map(|tcp| tcp.segment_payload)
     }
 
-    fn connect(&mut self, id: ConnectionId, nth: Nth, leg: TcpLeg, tcp: [&TcpConfig; 2]) {
+    fn connect(&mut self, id: ConnectionId, nth: Nth, leg: TcpLeg, tcp: [&Arc<TcpConfig>; 2]) {
         // Each where it stays, as far as can be: an end is large.
-        let end = |end: End| self.end(id, leg, end, tcp[end as usize]);
+        let end = |end: End| self.end(id, leg, end, Arc::clone(tcp[end as usize]));
         let ends = [end(End::Server), end(End::Ue)];
         let one_way = tcp[0].one_way;
         let connection =
@@ -176,7 +178,7 @@ impl Flow {
         self.connections.push(connection);
     }
 
-    fn end(&self, id: ConnectionId, leg: TcpLeg, end: End, tcp: &TcpConfig) -> Connection {
+    fn end(&self, id: ConnectionId, leg: TcpLeg, end: End, tcp: Arc<TcpConfig>) -> Connection {
         let mut connection = Connection::new(id, self.id, self.ue, end, tcp);
         connection.set_leg(leg);
         if leg.site(end) == Site::Pep {
@@ -238,7 +240,7 @@ impl Flow {
         let first = self.connections.partition_point(|connection| connection.id < transfer);
         for (at, end) in [(first, End::Ue), (first + 1, End::Server)] {
             let (id, leg) = (self.connections[at].id, self.connections[at].leg);
-            let forgotten = self.end(id, leg, end, &TcpConfig::default());
+            let forgotten = self.end(id, leg, end, TcpConfig::default().into());
             let connection = &mut self.connections[at];
             connection.ends[end as usize] = forgotten;
             connection.closed[end as usize] = true;
@@ -343,7 +345,7 @@ mod tests {
             direction: Direction::Downlink,
             traffic: TrafficConfig::Ftp { bytes: 1 },
             start: Time::ZERO,
-            tcp: TcpConfig::default(),
+            tcp: TcpConfig::default().into(),
             window_in_segments: false,
             split: None,
             helped: false,
@@ -370,7 +372,7 @@ mod tests {
 
     #[test]
     fn both_connections_of_a_split_transfer_are_forgotten_together() {
-        let mut flow = Flow { split: Some([TcpConfig::default(); 2]), ..flow() };
+        let mut flow = Flow { split: Some([TcpConfig::default(); 2].map(Arc::new)), ..flow() };
         let at = |s| Time::ZERO + Duration::from_secs(s);
         let relay = Relay::new(ConnectionId(7), Setup::Early, None);
         flow.open_split(at(0), ConnectionId(7), Nth(0), None, relay);

@@ -1,6 +1,8 @@
 //! One end of a connection: the calls from outside, opening and closing. The sending half is in `sender.rs`, the
 //! receiving half in `receiver.rs`.
 
+use std::sync::Arc;
+
 use umts_kernel::TraceSink;
 use umts_units::Time;
 
@@ -37,7 +39,8 @@ pub struct Connection {
     ue: UeId,
     pub(super) end: End,
     pub(super) leg: TcpLeg,
-    pub(super) config: TcpConfig,
+    /// Both ends of all connections of flows that are alike share it, and so the lines of the cache that hold it.
+    pub(super) config: Arc<TcpConfig>,
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,
     pub(super) timers: Timers,
@@ -55,7 +58,7 @@ pub struct Connection {
     /// Our FIN left after the other end's had come.
     pub(super) fin_answers: bool,
     /// An application that does not read at once.
-    pub(super) reading: Option<Reading>,
+    pub(super) reading: Option<Box<Reading>>,
     pub(super) marks: Marks,
     pub(super) keepalive: KeepAlive,
     pub(super) failure: Option<Failure>,
@@ -114,19 +117,25 @@ impl Leaving {
 
 impl Connection {
     /// An end that waits for the other one's SYN, or for [`handle_open`](Self::handle_open).
-    pub fn new(id: ConnectionId, flow: FlowId, ue: UeId, end: End, config: &TcpConfig) -> Self {
+    pub fn new(
+        id: ConnectionId,
+        flow: FlowId,
+        ue: UeId,
+        end: End,
+        config: impl Into<Arc<TcpConfig>>,
+    ) -> Self {
+        let config = config.into();
         Connection {
             id,
             flow,
             ue,
             end,
             leg: TcpLeg::Whole,
-            config: *config,
-            sender: Sender::new(config, id),
-            receiver: Receiver::new(config),
+            sender: Sender::new(&config, id),
+            receiver: Receiver::new(&config),
             timers: Timers::new(),
             ack_due: AckDue::No,
-            agreed: Agreed::before_syn(config),
+            agreed: Agreed::before_syn(&config),
             peer_scales: false,
             unacknowledged: 0,
             quick_acks: config.quick_acks,
@@ -134,11 +143,12 @@ impl Connection {
             established: false,
             closed: false,
             fin_answers: false,
-            reading: Reading::new(config),
+            reading: Reading::new(&config).map(Box::new),
             marks: Marks::default(),
             keepalive: KeepAlive::default(),
             failure: None,
             rst_due: None,
+            config,
         }
     }
 

@@ -101,12 +101,12 @@ impl Reading {
 impl Connection {
     /// The application reads when it calls [`handle_read`](Self::handle_read).
     pub fn read_by_hand(&mut self) {
-        self.reading = Some(Reading::by_hand(&self.config));
+        self.reading = Some(Box::new(Reading::by_hand(&self.config)));
     }
 
     /// Octets that have arrived in order and are not read; none where the application reads at once.
     pub fn unread(&self) -> u64 {
-        self.reading.as_ref().map_or(0, Reading::unread)
+        self.reading.as_ref().map_or(0, |reading| reading.unread())
     }
 
     /// The application reads so many of the octets that are [`unread`](Self::unread).

@@ -36,7 +36,7 @@ fn both_ends_must_want_it() {
 
     let mut pair = Pair::new(&ecn(Variant::NewReno));
     let without = TcpConfig { ecn: false, ..ecn(Variant::NewReno) };
-    pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, &without);
+    pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, without);
     pair.open(End::Server);
     pair.write(End::Server, 3000);
     pair.run();

@@ -100,7 +100,7 @@ fn the_smaller_segment_size_holds() {
         crate::ids::FlowId(0),
         crate::ids::UeId(0),
         End::Ue,
-        &TcpConfig { segment_payload: 512, ..config(Variant::Reno) },
+        TcpConfig { segment_payload: 512, ..config(Variant::Reno) },
     );
     pair.open(End::Server);
     pair.write(End::Server, 1000);

@@ -23,7 +23,7 @@ fn all() -> TcpConfig {
 /// A pair whose ends are configured apart.
 fn between(server: &TcpConfig, ue: &TcpConfig) -> Pair {
     let mut pair = Pair::new(server);
-    pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, ue);
+    pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, *ue);
     pair
 }
 

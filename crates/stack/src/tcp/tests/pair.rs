@@ -105,7 +105,7 @@ impl Pair {
         config: &TcpConfig,
         script: impl FnMut(Time, &Segment) -> Fate + 'static,
     ) -> Self {
-        let end = |end| Connection::new(ConnectionId(7), FlowId(0), UeId(0), end, config);
+        let end = |end| Connection::new(ConnectionId(7), FlowId(0), UeId(0), end, *config);
         Pair {
             server: end(End::Server),
             ue: end(End::Ue),

@@ -72,7 +72,7 @@ fn what_rack_finds_is_recorded_and_sent_once() {
 fn without_selective_acknowledgments_at_the_other_end_there_is_neither() {
     let mut pair = Pair::with_script(&ten(Variant::Sack), lose(&[(nth(9), 0)]));
     let plain = TcpConfig { sack_blocks: 0, ..ten(Variant::NewReno) };
-    pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, &plain);
+    pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, plain);
     pair.open(End::Server);
     pair.write(End::Server, 10 * SEGMENT);
     pair.run();

@@ -78,7 +78,7 @@ fn the_rescue_fetches_a_lost_tail() {
 fn without_sack_at_the_other_end_newreno_takes_over() {
     let mut pair = Pair::with_script(&ten(Variant::Sack), lose(THREE));
     let plain = TcpConfig { sack_blocks: 0, ..ten(Variant::NewReno) };
-    pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, &plain);
+    pair.ue = Connection::new(pair.ue.id(), FlowId(0), UeId(0), End::Ue, plain);
     pair.open(End::Server);
     pair.write(End::Server, 30 * SEGMENT);
     pair.run();
