@@ -15,8 +15,8 @@ use crate::traffic::{Action, Nth, Report};
 const UDP_IP_HEADER: u16 = 28;
 
 /// Connections that are to send, with the ends of them, in the order in which they were touched.
-#[derive(Default)]
-struct Touched(Vec<(ConnectionId, [bool; 2])>);
+#[derive(Debug, Default)]
+pub(super) struct Touched(Vec<(ConnectionId, [bool; 2])>);
 
 impl Touched {
     fn add(&mut self, connection: ConnectionId, end: End) {
@@ -72,7 +72,7 @@ impl Hosts {
         mut next: Option<Action>,
         between: &mut Between,
     ) {
-        let mut touched = Touched::default();
+        let mut touched = std::mem::take(&mut self.touched);
         while let Some(action) = next {
             match action {
                 Action::Open { connection, end, segment_payload } => {
@@ -93,13 +93,14 @@ impl Hosts {
             }
             next = self.flows[id.index()].traffic.poll_action();
         }
-        for (connection, ends) in touched.0 {
+        for (connection, ends) in touched.0.drain(..) {
             for end in [End::Server, End::Ue] {
                 if ends[end as usize] {
                     self.tcp_changed(step, id, connection, end, between);
                 }
             }
         }
+        self.touched = touched;
         self.flows[id.index()].let_traffic_sleep(step);
     }
 

@@ -24,6 +24,7 @@ use umts_kernel::{EventQueue, Phase, TraceSink};
 
 pub use self::flow::FlowConfig;
 
+use self::applications::Touched;
 use self::flow::Flow;
 use crate::Step;
 use crate::between::Between;
@@ -47,6 +48,8 @@ pub struct Hosts {
     laws: Option<UserLaws>,
     /// Packets of real programs that have come through.
     foreign_out: VecDeque<Packet>,
+    /// Of what an application asked for last: empty, and its memory is used again.
+    touched: Touched,
 }
 
 impl Hosts {
@@ -60,6 +63,7 @@ impl Hosts {
             pep: pep.cloned(),
             laws: None,
             foreign_out: VecDeque::new(),
+            touched: Touched::default(),
         }
     }
 

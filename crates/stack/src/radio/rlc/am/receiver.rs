@@ -7,13 +7,12 @@ use umts_kernel::TraceSink;
 use umts_units::{Duration, Time};
 
 use super::config::{AmConfig, GapWhileProhibited, MissingPduIndication, MrwAcknowledgment};
-use super::reporting::WrittenReport;
 use super::timers::{Timer, Timers};
 use crate::Cx;
 use crate::detail::Detail;
 use crate::ids::{Direction, UeId};
 use crate::radio::rlc::window::Flags;
-use crate::radio::rlc::{Mrw, MrwAck, Sdu, SduEnd, Sn};
+use crate::radio::rlc::{Mrw, MrwAck, Sdu, SduEnd, Sn, SnRun, Status};
 use crate::trace::{PduDrop, TraceEvent};
 
 /// The receiving side. `direction` is that of the data it receives. What says whether a report is due and what a run in sequence
@@ -47,8 +46,10 @@ pub(super) struct Receiver {
     asked_up_to: u64,
     /// The first part of a report was sent; what is missing from here on is still to be told.
     pub(super) report_from: Option<u64>,
-    /// A report that was written before its TTI came (EURANE).
-    pub(super) written: Option<WrittenReport>,
+    /// A report that was written before its TTI came (EURANE), …
+    pub(super) written: Option<Status>,
+    /// … and what it names as missing.
+    pub(super) written_missing: Vec<SnRun>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -79,6 +80,7 @@ impl Receiver {
             granted_window: config.granted_window.and_then(|window| NonZeroU16::new(window as u16)),
             mrw: None,
             written: None,
+            written_missing: Vec::new(),
         }
     }
 
@@ -276,7 +278,11 @@ impl Receiver {
     /// The next SDU for the upper layer.
     #[inline]
     pub fn poll_delivered(&mut self) -> Option<Sdu> {
-        self.delivered.pop_front()
+        let next = self.delivered.pop_front();
+        if self.delivered.is_empty() {
+            self.delivered.clear(); // so that the next comes to the first place, which is in the cache
+        }
+        next
     }
 
     /// Obeys an MRW (TS 25.322 §11.6.3): nothing below its SN is waited for. In the implicit form SDUs below that are
@@ -373,9 +379,7 @@ impl Receiver {
     /// Elements of all that it keeps.
     #[cfg(test)]
     pub fn held(&self) -> usize {
-        self.ends.len()
-            + self.delivered.len()
-            + self.written.as_ref().map_or(0, |written| written.missing.len())
+        self.ends.len() + self.delivered.len() + self.written_missing.len()
     }
 
     /// All variables to their initial values, nothing received (TS 25.322 §11.4.3).
@@ -425,6 +429,7 @@ impl Receiver {
         self.report_due = Time::NEVER;
         self.report_from = None;
         self.written = None;
+        self.written_missing.clear();
         timers.stop(Timer::StatusProhibit);
         timers.stop(Timer::StatusWait);
         if let Some(prohibit) = config.timer_status_prohibit {

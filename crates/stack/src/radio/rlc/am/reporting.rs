@@ -7,33 +7,18 @@ use super::AmEntity;
 use super::sender::Ride;
 use super::status::Beside;
 use crate::Cx;
-use crate::radio::rlc::{BlockSet, SnRun, Status};
+use crate::radio::rlc::{BlockSet, Status};
 use crate::trace::TraceEvent;
-
-/// A report with what it names as missing.
-#[derive(Debug, Clone)]
-pub(super) struct WrittenReport {
-    pub status: Status,
-    pub missing: Vec<SnRun>,
-}
-
-impl WrittenReport {
-    /// Puts the report into a set that has no other.
-    pub fn put_into(self, set: &mut BlockSet) -> Status {
-        debug_assert!(set.missing.is_empty());
-        set.missing.extend(self.missing);
-        self.status
-    }
-}
 
 impl AmEntity {
     /// EURANE: nothing came by in time for the report to ride on. It is written now and leaves with the next TTI, in
     /// which it may be out of date.
     pub(super) fn write_report(&mut self) {
-        let mut missing = Vec::new();
+        let mut missing = std::mem::take(&mut self.receiver.written_missing);
+        missing.clear();
         let extent = self.receiver.extent(&self.config, self.config.pdu_octets(), Beside::default());
-        let status = self.receiver.report(&self.config, extent, &mut missing);
-        self.receiver.written = Some(WrittenReport { status, missing });
+        self.receiver.written = Some(self.receiver.report(&self.config, extent, &mut missing));
+        self.receiver.written_missing = missing;
     }
 
     /// Sends what is due of report, MRW and MRW_ACK in PDUs of their own, or returns it for the next new PDU, or for one
@@ -106,7 +91,11 @@ impl AmEntity {
         }
         let is_first = self.receiver.report_from.is_none();
         let mut status = match (self.receiver.written.take(), extent) {
-            (Some(report), _) => report.put_into(set),
+            (Some(status), _) => {
+                debug_assert!(set.missing.is_empty());
+                set.missing.append(&mut self.receiver.written_missing);
+                status
+            }
             (None, Some(extent)) => self.receiver.report(&self.config, extent, &mut set.missing),
             (None, None) => Status { octets, ..Status::default() },
         };
