@@ -68,20 +68,21 @@ pub enum Verdict {
     Down,
 }
 
-/// One direction of a link.
+/// One direction of a link. A network of many users has hundreds, and each packet crosses several: a line of the cache has what
+/// tells when a packet leaves, another who comes out, and what few links have lies apart.
 #[derive(Debug, Clone)]
+#[repr(C, align(64))]
 pub struct Link {
-    rate: Option<BitRate>,
-    delay: Duration,
-    /// The size of the last packet and how long it took to send: the next is mostly as large.
-    sent_last: (Bytes, Duration),
+    more: Option<Box<More>>,
     /// When the transmitter has sent what it was given.
     free_at: Time,
+    /// The size of the last packet and how long it took to send: the next is mostly as large.
+    sent_last: (Bytes, Duration),
+    delay: Duration,
+    rate: Option<BitRate>,
     /// Packets that wait or are being sent. Kept only if somebody asks how long the queue is.
     waiting: Option<Waiting>,
     on_the_way: VecDeque<Packet>,
-    /// Most have none of it, so it lies apart and what each packet needs close together.
-    more: Option<Box<More>>,
 }
 
 /// What a link may have beside a rate, a delay and a queue.
@@ -291,6 +292,9 @@ impl Link {
         }
         let packet = *self.on_the_way.front().expect("every packet on its way was kept");
         self.on_the_way.pop_front();
+        if self.on_the_way.is_empty() {
+            self.on_the_way.clear(); // so that the next comes to the first place, which is in the cache
+        }
         packet
     }
 }
