@@ -71,7 +71,7 @@ struct Talk {
 impl Talk {
     fn new(config: &TcpConfig) -> Self {
         Talk {
-            end: Connection::new(ConnectionId(0), FlowId(0), UeId(0), End::Server, config),
+            end: Connection::new(ConnectionId(0), FlowId(0), UeId(0), End::Server, *config),
             now: Time::ZERO,
             written: Time::ZERO,
             left: VecDeque::new(),

@@ -96,7 +96,7 @@ struct Replay<'a, F> {
 
 impl<'a, F: FnMut(Row)> Replay<'a, F> {
     fn new(run: &'a Run, record: F) -> Self {
-        let end = |end| Connection::new(ConnectionId(0), FlowId(0), UeId(0), end, &run.config);
+        let end = |end| Connection::new(ConnectionId(0), FlowId(0), UeId(0), end, run.config);
         let link = |reverse| {
             let mut link = Link::new(run.rate_bps, run.delay_s);
             link.fifo = run.fifo;
