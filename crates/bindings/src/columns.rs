@@ -160,7 +160,7 @@ pub fn connections(rows: &[ConnectionRow], has_budget: bool) -> RecordBatch {
     let metrics = schema.fields().len() - arrays.len();
     arrays.extend((0..metrics).map(|index| {
         // By place: a search by name for each value of each row takes longer than many a run.
-        floats(rows.iter().map(|row| row.metrics.iter().nth(index).and_then(|(_, value)| value)))
+        floats(rows.iter().map(|row| row.value(index)))
     }));
     RecordBatch::try_new(schema, arrays).expect("the columns are those of the schema")
 }

@@ -17,8 +17,8 @@ use crate::table_files::{TableError, TableFile};
 /// The name of the table of connections; that of a series is its own.
 pub const CONNECTIONS: &str = "connections";
 
-/// Rows of connections become columns so many at a time: each has dozens of metrics.
-const CONNECTIONS_AT_ONCE: usize = 1_024;
+/// Rows of connections become columns so many at a time: each has dozens of metrics, and so many rows are still in the cache.
+const CONNECTIONS_AT_ONCE: usize = 256;
 
 /// The table of connections, and those of the series by name, as far as they are in no files.
 pub type Finished = (Columns, BTreeMap<String, Columns>);

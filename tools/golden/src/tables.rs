@@ -21,10 +21,20 @@ impl Connections {
     pub fn add(&mut self, rows: &[ConnectionRow]) {
         let mut text = String::new();
         for row in rows {
-            let ConnectionRow { connection, transfer, leg, flow, ue, opened_s, closed_s, metrics } = row;
+            let ConnectionRow {
+                connection,
+                transfer,
+                leg,
+                flow,
+                ue,
+                opened_s,
+                closed_s,
+                values: _,
+                budget: _,
+            } = row;
             let numbers = [connection.0, transfer.0, flow.0, ue.0.into()];
             write!(text, "{numbers:?} {leg:?} {opened_s:?} {closed_s:?}").expect("a string takes all");
-            for (name, value) in metrics.iter() {
+            for (name, value) in row.metrics().iter() {
                 write!(text, " {name} {value:?}").expect("a string takes all");
             }
             text.push('\n');
@@ -132,6 +142,7 @@ fn word(hasher: &mut Hasher, text: &str) {
 
 #[cfg(test)]
 mod tests {
+    use umts_record::metrics::MetricSet;
     use umts_stack::ids::{ConnectionId, FlowId, TcpLeg, UeId};
 
     use super::*;
@@ -190,7 +201,8 @@ mod tests {
             ue: UeId(3),
             opened_s: 0.5,
             closed_s: None,
-            metrics: [("segments", Some(4.0)), ("rtt_mean_s", None)].into_iter().collect(),
+            values: [Some(4.0), None].into(),
+            budget: [("budget_total_s", Some(4.0))].into_iter().collect(),
         };
         let digest = |row: ConnectionRow| {
             let mut connections = Connections::default();
@@ -205,7 +217,9 @@ mod tests {
             ConnectionRow { ue: UeId(1), ..row.clone() },
             ConnectionRow { opened_s: 0.5_f64.next_up(), ..row.clone() },
             ConnectionRow { closed_s: Some(0.0), ..row.clone() },
-            ConnectionRow { metrics: [("segments", Some(4.0))].into_iter().collect(), ..row.clone() },
+            ConnectionRow { values: [Some(4.0)].into(), ..row.clone() },
+            ConnectionRow { values: [Some(4.0), Some(0.0)].into(), ..row.clone() },
+            ConnectionRow { budget: MetricSet::default(), ..row.clone() },
         ];
         assert!(digest(row.clone()).starts_with("1 rows, "));
         for other in others {

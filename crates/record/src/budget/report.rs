@@ -94,7 +94,7 @@ impl Report {
             if let Ok(place) = rows.binary_search_by_key(&budget.connection, |row| row.connection) {
                 let mut counts = TimeoutCounts::default();
                 budget.timeouts.iter().for_each(|timeout| counts.count(timeout));
-                rows[place].metrics.append(metrics(&budget.parts, &counts));
+                rows[place].budget.append(metrics(&budget.parts, &counts));
             }
             self.parts.add_all(&budget.in_window);
             let is_measured = |at: Time| config.from <= at && at < config.to;

@@ -68,8 +68,14 @@ pub fn definitions() -> impl Iterator<Item = Definition> {
         .chain(PEP.iter().map(|metric| metric.definition(Scope::Proxy)))
 }
 
-pub(super) fn connection_metrics(totals: &TcpTotals) -> MetricSet {
-    TCP.iter().map(|metric| (metric.name, (metric.formula)(totals))).collect()
+/// The names of a connection's metrics.
+pub(super) fn connection_names() -> impl Iterator<Item = &'static str> {
+    TCP.iter().map(|metric| metric.name)
+}
+
+/// Their values, in the same order.
+pub(super) fn connection_values(totals: &TcpTotals) -> impl Iterator<Item = Option<f64>> {
+    TCP.iter().map(|metric| (metric.formula)(totals))
 }
 
 pub(super) fn network_metrics(
@@ -81,8 +87,8 @@ pub(super) fn network_metrics(
     (sectors, transfers): (Option<&SectorTotals>, Option<&TransferTotals>),
 ) -> MetricSet {
     let [downlink, uplink] = radio;
-    let tcp = connection_metrics(tcp);
-    tcp.iter()
+    connection_names()
+        .zip(connection_values(tcp))
         .chain(RADIO.iter().map(|metric| (metric.name, (metric.formula)(downlink))))
         .chain(RADIO.iter().map(|metric| (metric.uplink, (metric.formula)(uplink))))
         .chain(DATAGRAM.iter().map(|metric| (metric.name, (metric.formula)(&datagrams[0]))))

@@ -2,6 +2,8 @@
 
 use umts_stack::ids::{ConnectionId, FlowId, TcpLeg, UeId};
 
+use super::definitions::connection_names;
+
 /// Named numbers in the order of their definitions; a metric without a value had nothing to be computed from.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct MetricSet(Vec<(&'static str, Option<f64>)>);
@@ -55,8 +57,24 @@ pub struct ConnectionRow {
     pub opened_s: f64,
     /// When it closed; none if it was still open at the end.
     pub closed_s: Option<f64>,
-    /// Its metrics.
-    pub metrics: MetricSet,
+    /// Its metrics but those of its budget, without their names, which are the same for all: many rows wait to be written.
+    pub values: Box<[Option<f64>]>,
+    /// Its time budget, if that was asked for.
+    pub budget: MetricSet,
+}
+
+impl ConnectionRow {
+    /// Its metrics, those of its budget behind the others.
+    pub fn metrics(&self) -> MetricSet {
+        let named = connection_names().zip(self.values.iter().copied());
+        named.chain(self.budget.iter()).collect()
+    }
+
+    /// Number `index` of its [`metrics`](Self::metrics).
+    pub fn value(&self, index: usize) -> Option<f64> {
+        let of_budget = || self.budget.iter().nth(index - self.values.len()).and_then(|(_, value)| value);
+        self.values.get(index).copied().unwrap_or_else(of_budget)
+    }
 }
 
 /// A finished run.

@@ -5,8 +5,8 @@ use umts_stack::trace::TraceEvent;
 use umts_units::{BitRate, Duration, Time};
 
 use super::connection::{Connection, Moment, Together};
-use super::definitions::connection_metrics;
-use super::results::ConnectionRow;
+use super::definitions::connection_values;
+use super::results::{ConnectionRow, MetricSet};
 use super::totals::{Fairness, TcpTotals};
 use super::window::{BusyClock, Window};
 use crate::open::Open;
@@ -201,7 +201,8 @@ impl TcpRecorder {
             ue: connection.ue,
             opened_s: connection.opened.as_secs(),
             closed_s: closed.map(Time::as_secs),
-            metrics: connection_metrics(&connection.totals),
+            values: connection_values(&connection.totals).collect(),
+            budget: MetricSet::default(),
         });
     }
 

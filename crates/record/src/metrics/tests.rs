@@ -161,7 +161,7 @@ fn marks_and_shut_windows_are_counted_where_they_arrive() {
     ];
     let result = story.result(0, 10_000);
     check(&result.network, &expected);
-    check(&result.connections[0].metrics, &expected);
+    check(&result.connections[0].metrics(), &expected);
     let of_window =
         [("zero_window_time_s", 1.0), ("ecn_echoes", 1.0), ("zero_windows", 1.0), ("ecn_marks", 0.0)];
     check(&story.result(3000, 4000).network, &of_window);
@@ -223,7 +223,7 @@ fn a_file_is_measured_from_its_first_event_to_its_last() {
         ("link_utilization_pct", 75.0),
     ];
     check(&result.network, &expected);
-    check(&result.connections[0].metrics, &expected);
+    check(&result.connections[0].metrics(), &expected);
     check(&result.network, &[("jain_fairness", 1.0)]);
     assert!((result.network.value("p50_rtt_s").expect("three samples") - 2.0).abs() < 0.002);
     assert_eq!((result.connections[0].opened_s, result.connections[0].closed_s), (0.0, Some(6.0)));
@@ -386,7 +386,7 @@ fn two_flows_are_pooled_and_a_flow_has_off_time_between_its_connections() {
     );
     let rows: Vec<_> = result.connections.iter().map(|row| row.connection.0).collect();
     assert_eq!(rows, [1, 0, 2]);
-    check(&result.connections[2].metrics, &[("connection_off_time_s", 4.0), ("goodput_active_kbps", 8.0)]);
+    check(&result.connections[2].metrics(), &[("connection_off_time_s", 4.0), ("goodput_active_kbps", 8.0)]);
     let early = story.result(0, 5000);
     assert_eq!(early.connections.len(), 2, "the third opens after the window");
     check(&story.result(6500, 9000).network, &[("jain_fairness", 1.0), ("goodput_kbps", 3.2)]);
@@ -431,7 +431,7 @@ fn a_told_packet_call_begins_with_its_request_and_may_pause() {
     story.event(TraceEvent::SessionEnded { flow: FlowId(0), since: ms(0) });
     let expected = [("packet_calls", 1.0), ("packet_call_time_s", 1.5)];
     check(&story.result(0, 2000).network, &expected);
-    check(&story.result(0, 2000).connections[0].metrics, &expected);
+    check(&story.result(0, 2000).connections[0].metrics(), &expected);
     check(
         &story.result(0, 2000).network,
         &[
@@ -452,7 +452,7 @@ fn results_list_what_the_definitions_list() {
         let metrics = definitions().filter(|metric| scopes.contains(&metric.scope));
         metrics.map(|metric| metric.name).collect::<Vec<_>>()
     };
-    let found: Vec<_> = result.connections[0].metrics.iter().map(|(name, _)| name).collect();
+    let found: Vec<_> = result.connections[0].metrics().iter().map(|(name, _)| name).collect();
     assert_eq!(found, named(&[Scope::Connection]));
     let found: Vec<_> =
         result.network.iter().map(|(name, _)| name).filter(|name| !name.ends_with("_uplink")).collect();

@@ -217,8 +217,8 @@ fn metrics_rows_and_tables_tell_the_same_and_the_run_is_unchanged() {
     assert!(asked.metrics.connections.len() > 100);
     for row in &asked.metrics.connections {
         let open = row.closed_s.unwrap_or(300.0) - row.opened_s;
-        assert!((value(&row.metrics, "budget_total_s") - open).abs() < 1e-6);
-        assert!((parts(&|name| value(&row.metrics, name)) - open).abs() < 1e-6);
+        assert!((value(&row.metrics(), "budget_total_s") - open).abs() < 1e-6);
+        assert!((parts(&|name| value(&row.metrics(), name)) - open).abs() < 1e-6);
     }
     let tables = asked.series.unwrap();
     let expiries = tables.table("budget_rtos").unwrap().rows();
@@ -243,7 +243,7 @@ fn the_waterfall_shows_every_segment_and_every_pdu_of_one_connection() {
     };
     let (layer, what, direction) = (words("layer"), words("what"), words("direction"));
     let segments = what.iter().filter(|what| **what == "segment").count();
-    assert_eq!(segments as f64, value(&row.metrics, "total_packets"));
+    assert_eq!(segments as f64, value(&row.metrics(), "total_packets"));
     let (start, end) = (times("time_s"), times("end_s"));
     assert!(start.is_sorted() && start.iter().zip(&end).all(|(start, end)| start <= end));
     // States follow each other without a gap, as long as the connection is open.

@@ -68,9 +68,9 @@ fn is_near(found: f64, expected: f64) -> bool {
 /// The parts are the whole, and nothing is unexplained.
 fn check_sum(output: &RunOutput) {
     for row in &output.metrics.connections {
-        let parts: f64 = Cause::ALL.iter().map(|cause| seconds(&row.metrics, *cause)).sum();
-        assert!(is_near(parts, value(&row.metrics, "budget_total_s")), "{parts}");
-        assert_eq!(seconds(&row.metrics, Cause::Unexplained), 0.0);
+        let parts: f64 = Cause::ALL.iter().map(|cause| seconds(&row.metrics(), *cause)).sum();
+        assert!(is_near(parts, value(&row.metrics(), "budget_total_s")), "{parts}");
+        assert_eq!(seconds(&row.metrics(), Cause::Unexplained), 0.0);
     }
 }
 
@@ -92,9 +92,9 @@ fn a_user_refused_for_so_many_ttis_waits_for_as_many() {
             let is_mine = |(ue, what): &&(u32, &str)| *ue == u32::from(row.ue.0) && *what == fate;
             let refused = requests.iter().filter(is_mine).count();
             assert!(refused > 300, "{fate}: {refused}");
-            let (expected, spent) = (0.02 * refused as f64, seconds(&row.metrics, cause));
+            let (expected, spent) = (0.02 * refused as f64, seconds(&row.metrics(), cause));
             assert!(is_near(spent, expected), "{fate}: {spent} of {expected}");
-            assert_eq!(seconds(&row.metrics, Cause::RadioQueue), 0.0, "{fate}");
+            assert_eq!(seconds(&row.metrics(), Cause::RadioQueue), 0.0, "{fate}");
         }
     }
 }

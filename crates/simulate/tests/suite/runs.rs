@@ -80,7 +80,7 @@ fn a_file_is_downloaded_whole_and_its_connection_is_handed_out() {
     let delivered = value(&left.metrics.network, "goodput_delivered_kbps") * 60.0 / 8.0;
     assert!((delivered - 100.0).abs() < 1e-6, "{delivered} kB");
     // 2.1 s at the line rate, plus handshake and slow start.
-    let took = rows[0].metrics.value("download_time_s").unwrap();
+    let took = rows[0].metrics().value("download_time_s").unwrap();
     assert!((2.1..4.0).contains(&took), "{took} s");
 }
 

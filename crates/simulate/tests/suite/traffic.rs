@@ -130,7 +130,7 @@ fn a_pushed_page_is_one_packet_call_on_one_connection() {
     let calls = value(&result.network, "packet_calls");
     assert!((calls - value(&result.network, "pages")).abs() <= 1.0);
     let rows = result.connections.iter().filter(|row| row.closed_s.is_some());
-    let of_rows: Vec<f64> = rows.map(|row| value(&row.metrics, "packet_calls")).collect();
+    let of_rows: Vec<f64> = rows.map(|row| value(&row.metrics(), "packet_calls")).collect();
     assert!(of_rows.iter().all(|calls| *calls == 1.0), "{of_rows:?}");
     // Objects follow each other after parsing times, so a call is longer than its bytes take.
     assert!(value(&result.network, "packet_call_time_s") > value(&result.network, "page_time_s"));

@@ -131,7 +131,7 @@ fn simulated_users_beside_programs_have_a_budget_of_their_own() {
     let [simulated] = metrics.connections.as_slice() else { panic!("{:?}", metrics.connections) };
     let of_simulated = results.end.as_secs() - simulated.opened_s;
     assert!((seconds_in("simulated_budget_intervals") - of_simulated).abs() < 1e-9);
-    assert!((in_budget(&simulated.metrics) - of_simulated).abs() < 1e-9);
+    assert!((in_budget(&simulated.metrics()) - of_simulated).abs() < 1e-9);
     let names: Vec<_> = tables.iter().map(|table| table.name).collect();
     let last =
         ["simulated_budget_intervals", "simulated_budget_rtos", "budget_intervals", "budget_connections"];

@@ -99,5 +99,5 @@ fn a_sender_is_idle_while_its_window_is_full_and_not_without_data() {
     for (from, to, gaps) in [(0, 4000, 1.0), (0, 151, 0.0), (151, 4000, 1.0), (152, 4000, 0.0)] {
         check(&story.result(from, to).network, &[("sender_idle_gaps", gaps)]);
     }
-    check(&story.result(0, 4000).connections[0].metrics, &[("sender_idle_gaps", 1.0)]);
+    check(&story.result(0, 4000).connections[0].metrics(), &[("sender_idle_gaps", 1.0)]);
 }
