@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Once;
 
 use arrow_array::{RecordBatch, RecordBatchReader};
 use arrow_schema::SchemaRef;
@@ -55,6 +56,7 @@ pub struct TableFile {
 impl TableFile {
     /// Begins the table called `name` in `folder`: that of connections there, those of series in a folder of theirs.
     pub fn create(folder: &Path, name: &str, schema: SchemaRef) -> Result<Self, TableError> {
+        keep_freed_memory();
         let path = match name {
             crate::tables::CONNECTIONS => folder.join("connections.parquet"),
             series => folder.join("series").join(format!("{series}.parquet")),
@@ -110,6 +112,15 @@ impl TableFile {
         let written = self.writer.as_mut().map_or(Ok(()), |writer| writer.write(batch));
         written.map_err(TableError::of(&self.path))
     }
+}
+
+/// The C library gives the end of its heap back to the system as soon as 128 kB are free there, and a file takes and frees more than
+/// that for each of its columns: of a run of 0.1 s that was a fiftieth. It waits for twice as much as the largest block that was
+/// mapped and freed (mallopt(3), M_MMAP_THRESHOLD), so one is, which nobody touches.
+fn keep_freed_memory() {
+    const OCTETS: usize = 4 << 20;
+    static KEPT: Once = Once::new();
+    KEPT.call_once(|| drop(std::hint::black_box(Vec::<u8>::with_capacity(OCTETS))));
 }
 
 /// Reads a table of a run folder, whichever version of the program wrote it.
