@@ -36,12 +36,17 @@ duration = "5 s"
 """
 
 
-def cpu_s(*words: str | Path, place: Path, package: Path = ROOT / "python") -> float:
-    """User and system time of a command."""
+def cpu_s(
+    *words: str | Path,
+    place: Path,
+    package: Path = ROOT / "python",
+    python: str | Path = sys.executable,
+) -> float:
+    """User and system time of a command, of whichever package and interpreter."""
     environment = with_byte_code(place / "byte-code", package)
     before = _children_s()
     subprocess.run(
-        [sys.executable, *words],
+        [python, *words],
         cwd=place,
         env=environment,
         check=True,
