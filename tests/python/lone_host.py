@@ -247,6 +247,8 @@ def names() -> str:
 
 def hung_up() -> dict[str, Any]:
     """What is left when the terminal of an emulation is closed: all of its processes there get SIGHUP."""
+    # Tests that run under nohup would hand down that it is ignored, and an emulation keeps to that.
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     emulation = emulate("-q", "--", "sleep", "1000", start_new_session=True)
     wait_for(lambda: left()["devices"] == ["umts-gi0"])
     os.killpg(emulation.pid, signal.SIGHUP)
