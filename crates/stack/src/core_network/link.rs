@@ -68,13 +68,21 @@ pub enum Verdict {
     Down,
 }
 
-/// One direction of a link. A network of many users has hundreds, and each packet crosses several: a line of the cache has what
-/// tells when a packet leaves, another who comes out, and what few links have lies apart.
+/// One direction of a link. A network of many users has hundreds, and each packet crosses several: what tells when it leaves begins
+/// with a line of the cache, and what few links have lies apart.
 #[derive(Debug, Clone)]
 #[repr(C, align(64))]
 pub struct Link {
     more: Option<Box<More>>,
-    /// When the transmitter has sent what it was given.
+    transmitter: Transmitter,
+    on_the_way: VecDeque<Packet>,
+}
+
+/// What all links have: a rate, a delay and a queue, if only of no length.
+#[derive(Debug, Clone)]
+#[repr(C)]
+struct Transmitter {
+    /// When it has sent what it was given.
     free_at: Time,
     /// The size of the last packet and how long it took to send: the next is mostly as large.
     sent_last: (Bytes, Duration),
@@ -82,7 +90,6 @@ pub struct Link {
     rate: Option<BitRate>,
     /// Packets that wait or are being sent. Kept only if somebody asks how long the queue is.
     waiting: Option<Waiting>,
-    on_the_way: VecDeque<Packet>,
 }
 
 /// What a link may have beside a rate, a delay and a queue.
@@ -137,12 +144,44 @@ impl More {
         })
     }
 
-    fn is_down(&self, now: Time) -> bool {
-        self.outages.iter().any(|outage| (outage.from..outage.to).contains(&now))
+    /// What becomes of a packet of `size` that enters at `now`, with a transmitter as of all links.
+    #[inline(never)]
+    fn send(&mut self, of: &mut Transmitter, now: Time, size: Bytes, packet: &mut Packet) -> Verdict {
+        if self.outages.iter().any(|outage| (outage.from..outage.to).contains(&now)) {
+            return Verdict::Down;
+        }
+        if !self.passes_red(of, now, packet) {
+            return Verdict::QueueFull;
+        }
+        let marks = self.marks(of, now);
+        let Some(out) = of.transmit(now, size) else { return Verdict::QueueFull };
+        if marks {
+            packet.mark();
+        }
+        if self.loss > 0.0 && self.losses.uniform() < self.loss {
+            return Verdict::Lost;
+        }
+        Verdict::Arrives(self.arrival(out))
     }
 
-    fn loses(&mut self) -> bool {
-        self.loss > 0.0 && self.losses.uniform() < self.loss
+    /// Whether RED lets a packet go on, marked perhaps.
+    fn passes_red(&mut self, of: &mut Transmitter, now: Time, packet: &mut Packet) -> bool {
+        let (Some(red), Some(waiting), Some(rate)) = (&mut self.red, &mut of.waiting, of.rate) else {
+            return true;
+        };
+        waiting.forget_what_is_through(now);
+        match red.choose(now, waiting.packets(), waiting.octets(), of.free_at, rate) {
+            Choice::Pass => true,
+            Choice::Mark => packet.mark(),
+            Choice::Drop => false,
+        }
+    }
+
+    /// Whether a packet that comes now finds the queue so long that it is marked.
+    fn marks(&self, of: &mut Transmitter, now: Time) -> bool {
+        let (Some(waiting), Some(from)) = (&mut of.waiting, self.mark_from) else { return false };
+        waiting.forget_what_is_through(now);
+        from.is_reached(waiting.packets(), waiting.octets())
     }
 
     /// When what would arrive at `at` arrives.
@@ -163,93 +202,52 @@ impl More {
     }
 }
 
-impl Link {
-    /// One direction of a link, which nothing has crossed yet, with draws of its own by its `name`.
-    pub fn new(config: &LinkConfig, direction: Direction, streams: &Streams, name: &str) -> Self {
-        let is_asked_for = config.queue.is_some() || config.mark_from.is_some() || config.red.is_some();
-        Link {
-            rate: config.rate,
-            delay: config.delay,
-            sent_last: (Bytes::ZERO, Duration::ZERO),
-            free_at: Time::ZERO,
-            waiting: is_asked_for.then(|| Waiting::new(config.queue)),
-            on_the_way: VecDeque::new(),
-            more: More::new(config, direction, streams, name).map(Box::new),
-        }
-    }
-
-    /// What becomes of a packet of `size` that enters at `now`; it may be marked. Packets enter in the order of their times.
+impl Transmitter {
+    /// It takes a packet, if there is room: when that comes out.
     #[inline]
-    pub fn send(&mut self, now: Time, size: Bytes, packet: &mut Packet) -> Verdict {
-        if self.more.is_some() {
-            return self.send_with_more(now, size, packet);
-        }
-        if self.transmit(now, size) {
-            Verdict::Arrives(self.free_at + self.delay)
-        } else {
-            Verdict::QueueFull
-        }
-    }
-
-    /// The same over a link that has more than a rate, a delay and a queue.
-    #[inline(never)]
-    fn send_with_more(&mut self, now: Time, size: Bytes, packet: &mut Packet) -> Verdict {
-        if self.more.as_ref().is_some_and(|more| more.is_down(now)) {
-            return Verdict::Down;
-        }
-        if !self.passes_red(now, packet) {
-            return Verdict::QueueFull;
-        }
-        let marks = self.marks(now);
-        if !self.transmit(now, size) {
-            return Verdict::QueueFull;
-        }
-        if marks {
-            packet.mark();
-        }
-        let at = self.free_at + self.delay;
-        let Some(more) = &mut self.more else { return Verdict::Arrives(at) };
-        if more.loses() { Verdict::Lost } else { Verdict::Arrives(more.arrival(at)) }
-    }
-
-    /// Whether RED lets a packet go on, marked perhaps.
-    fn passes_red(&mut self, now: Time, packet: &mut Packet) -> bool {
-        let red = self.more.as_mut().and_then(|more| more.red.as_mut());
-        let (Some(red), Some(waiting), Some(rate)) = (red, &mut self.waiting, self.rate) else { return true };
-        waiting.forget_what_is_through(now);
-        match red.choose(now, waiting.packets(), waiting.octets(), self.free_at, rate) {
-            Choice::Pass => true,
-            Choice::Mark => packet.mark(),
-            Choice::Drop => false,
-        }
-    }
-
-    /// Whether a packet that comes now finds the queue so long that it is marked.
-    fn marks(&mut self, now: Time) -> bool {
-        let from = self.more.as_ref().and_then(|more| more.mark_from);
-        let (Some(waiting), Some(from)) = (&mut self.waiting, from) else { return false };
-        waiting.forget_what_is_through(now);
-        from.is_reached(waiting.packets(), waiting.octets())
-    }
-
-    /// The transmitter takes it, if there is room.
-    #[inline]
-    fn transmit(&mut self, now: Time, size: Bytes) -> bool {
+    fn transmit(&mut self, now: Time, size: Bytes) -> Option<Time> {
         if size != self.sent_last.0 {
             self.work_out_time_of(size);
         }
         let free_at = self.free_at.max(now) + self.sent_last.1;
-        let is_taken = self.waiting.as_mut().is_none_or(|waiting| waiting.take(now, free_at, size));
-        if is_taken {
-            self.free_at = free_at;
+        if !self.waiting.as_mut().is_none_or(|waiting| waiting.take(now, free_at, size)) {
+            return None;
         }
-        is_taken
+        self.free_at = free_at;
+        Some(free_at + self.delay)
     }
 
     #[inline(never)]
     fn work_out_time_of(&mut self, size: Bytes) {
         let sending = self.rate.map_or(Duration::ZERO, |rate| rate.time_to_send(size));
         self.sent_last = (size, sending);
+    }
+}
+
+impl Link {
+    /// One direction of a link, which nothing has crossed yet, with draws of its own by its `name`.
+    pub fn new(config: &LinkConfig, direction: Direction, streams: &Streams, name: &str) -> Self {
+        let is_asked_for = config.queue.is_some() || config.mark_from.is_some() || config.red.is_some();
+        Link {
+            more: More::new(config, direction, streams, name).map(Box::new),
+            transmitter: Transmitter {
+                free_at: Time::ZERO,
+                sent_last: (Bytes::ZERO, Duration::ZERO),
+                delay: config.delay,
+                rate: config.rate,
+                waiting: is_asked_for.then(|| Waiting::new(config.queue)),
+            },
+            on_the_way: VecDeque::new(),
+        }
+    }
+
+    /// What becomes of a packet of `size` that enters at `now`; it may be marked. Packets enter in the order of their times.
+    #[inline]
+    pub fn send(&mut self, now: Time, size: Bytes, packet: &mut Packet) -> Verdict {
+        if let Some(more) = &mut self.more {
+            return more.send(&mut self.transmitter, now, size, packet);
+        }
+        self.transmitter.transmit(now, size).map_or(Verdict::QueueFull, Verdict::Arrives)
     }
 
     /// The delays of the Internet, if it has any.
@@ -419,7 +417,7 @@ mod tests {
             for n in 0..6_000 {
                 let verdict = send(&mut link, ms(9 * n), &mut packet(1210));
                 if n >= 2_000 {
-                    longest = longest.max(link.waiting.as_ref().map_or(0, Waiting::packets));
+                    longest = longest.max(link.transmitter.waiting.as_ref().map_or(0, Waiting::packets));
                     lost += u32::from(verdict == Verdict::QueueFull);
                 }
             }
