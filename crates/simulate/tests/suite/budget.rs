@@ -218,6 +218,9 @@ fn metrics_rows_and_tables_tell_the_same_and_the_run_is_unchanged() {
     for row in &asked.metrics.connections {
         let open = row.closed_s.unwrap_or(300.0) - row.opened_s;
         assert!((value(&row.metrics(), "budget_total_s") - open).abs() < 1e-6);
+        for (index, (name, value)) in row.metrics().iter().enumerate() {
+            assert_eq!(row.value(index), value, "{name}");
+        }
         assert!((parts(&|name| value(&row.metrics(), name)) - open).abs() < 1e-6);
     }
     let tables = asked.series.unwrap();

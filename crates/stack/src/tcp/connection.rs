@@ -39,7 +39,8 @@ pub struct Connection {
     ue: UeId,
     pub(super) end: End,
     pub(super) leg: TcpLeg,
-    /// Both ends of all connections of flows that are alike share it, and so the lines of the cache that hold it.
+    /// Both ends share it, with all connections of like flows that have no segment size of their own, and so the lines of the
+    /// cache that hold it.
     pub(super) config: Arc<TcpConfig>,
     pub(super) sender: Sender,
     pub(super) receiver: Receiver,

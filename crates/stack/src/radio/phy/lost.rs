@@ -20,6 +20,7 @@ impl Lost {
         // In two words: to shift 128 bits takes several instructions. In one loop: who is asked is there once.
         let mut words = [0_u64; 2];
         for block in 0..blocks.min(Self::MOST_BLOCKS) {
+            // No branch: nobody can guess which are lost.
             words[(block / 64) as usize] |= u64::from(is_lost(block)) << (block % 64);
         }
         let [low, high] = words;
