@@ -45,15 +45,10 @@ def campaign(chapter: str, place: Path) -> list[str]:
     return done.stdout.splitlines()
 
 
-def all_runs(lines: list[str]) -> int:
-    """How many runs a campaign has in all."""
+def points_and_runs(lines: list[str]) -> tuple[int, int]:
+    """How many points a campaign has, and runs at each."""
     whole = tomllib.loads("\n".join(lines))
-    return len(whole["list"]) * int(whole["runs"])
-
-
-def runs_of_a_point(lines: list[str]) -> int:
-    """How many runs each of its points has."""
-    return int(tomllib.loads("\n".join(lines))["runs"])
+    return len(whole["list"]), int(whole["runs"])
 
 
 def fewer(lines: list[str], points: int, runs: int) -> str:
@@ -79,7 +74,8 @@ def of_this_tree(points: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder)
             lines = campaign(chapter, place)
-            runs, each = all_runs(lines), runs_of_a_point(lines)
+            all_points, each = points_and_runs(lines)
+            runs = all_points * each
             timed = ("-m", "umtslab", *sweep(place, "timed", fewer(lines, points, each)))
             seconds = cpu_s(*timed, place=place, package=PACKAGE)
             a_run_s = (seconds - cpu_s(*timed, place=place, package=PACKAGE)) / (points * each)
@@ -123,15 +119,15 @@ def against(tree: Path, points: int) -> None:
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder)
             lines = campaign(chapter, place)
+            now = fewer(lines, points, RUNS_IN_A_TURN)
+            contents = {"now": now, "before": now.replace(str(ROOT), str(tree))}
             for turn in range(TURNS):
                 for side in sides if turn % 2 else reversed(sides):
-                    content = fewer(lines, points, RUNS_IN_A_TURN)
-                    if side == "before":
-                        content = content.replace(str(ROOT), str(tree))
                     python, package = sides[side]
-                    a_run = a_run_ms(python, package, place, content, points * RUNS_IN_A_TURN)
+                    a_run = a_run_ms(python, package, place, contents[side], points * RUNS_IN_A_TURN)
                     taken[side].append(a_run)
-        runs = all_runs(lines)
+        all_points, each = points_and_runs(lines)
+        runs = all_points * each
         columns = [figure for side in sides for figure in (min(taken[side]), sorted(taken[side])[TURNS // 2])]
         print(f"{chapter:<10}{columns[0]:>28.1f}{columns[1]:>8.1f}{columns[2]:>12.1f}{columns[3]:>8.1f}")
         for side in sides:
@@ -151,6 +147,8 @@ def main() -> int:
         "--against", type=Path, help="a tree of another commit in which `make setup` was done"
     )
     options = parser.parse_args()
+    if options.against and not (options.against / ".venv/bin/python").exists():
+        parser.error(f"{options.against} has no .venv/bin/python: run `make setup` there")
     which = "shipped" if PACKAGE == SHIPPED else "plain"
     print(f"of the {which} package, {options.points} points of each chapter\n")
     if options.against:
