@@ -22,6 +22,7 @@ from pathlib import Path
 
 import figures
 from instructions import SHIPPED, instructions
+from turns import at_least_one
 
 from campaigns import cpu_s
 
@@ -142,7 +143,7 @@ def against(tree: Path, points: int) -> None:
 def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="what chapters 7 and 8 of Dubois (2005) cost")
-    parser.add_argument("points", nargs="?", type=int, default=POINTS, help="of each chapter")
+    parser.add_argument("points", nargs="?", type=at_least_one, default=POINTS, help="of each chapter")
     parser.add_argument(
         "--against", type=Path, help="a tree of another commit in which `make setup` was done"
     )

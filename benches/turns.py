@@ -26,14 +26,22 @@ CHAPTER_8 = (
     "rlc.max_dat=10",
 )
 NETWORKS: dict[str, tuple[str, ...]] = {
-    "chapter 8's cell": ("web-fach-dch-hybrid.toml", "duration=2500 s", *CHAPTER_8),
-    "web cell": ("web-cell.toml", "duration=2500 s"),
+    "chapter-8": ("web-fach-dch-hybrid.toml", "duration=2500 s", *CHAPTER_8),
+    "web-cell": ("web-cell.toml", "duration=2500 s"),
     "twenty": ("twenty-on-dch-64.toml", "duration=200 s"),
-    "DCH 384": ("ftp-on-dch-384.toml", "duration=2000 s"),
-    "DCH 384, 10 % errors": ("ftp-on-dch-384.toml", "duration=2000 s", *ERRORS),
-    "FACH": ("ftp-on-fach.toml", "duration=5000 s"),
+    "dch-384": ("ftp-on-dch-384.toml", "duration=2000 s"),
+    "dch-384-errors": ("ftp-on-dch-384.toml", "duration=2000 s", *ERRORS),
+    "fach": ("ftp-on-fach.toml", "duration=5000 s"),
 }
 """Each takes less than a tenth of a second: some turns are not disturbed then."""
+
+
+def at_least_one(text: str) -> int:
+    """A number of something to measure."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text} is none: at least 1")
+    return number
 
 
 def cpu_s(program: Path, network: tuple[str, ...], seed: int) -> float:
@@ -61,8 +69,8 @@ def main() -> int:
     """Measure and print."""
     parser = argparse.ArgumentParser(description="CPU time of bare programs beside each other")
     parser.add_argument("programs", nargs="+", type=Path, help="the first is what the others are told over")
-    parser.add_argument("--seeds", type=int, default=12)
-    parser.add_argument("--turns", type=int, default=12, help="of each seed")
+    parser.add_argument("--seeds", type=at_least_one, default=12)
+    parser.add_argument("--turns", type=at_least_one, default=12, help="of each seed")
     parser.add_argument("--network", choices=NETWORKS, action="append", help="only this one; may come again")
     options = parser.parse_args()
     programs = [program.resolve() for program in options.programs]
