@@ -1,7 +1,7 @@
 //! Tables for Python through the Arrow PyCapsule interface: the columns are handed over, not copied.
 
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, StringArray, UInt32Array, UInt64Array};
@@ -10,8 +10,6 @@ use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use pyo3::prelude::*;
 use pyo3::types::PyCapsule;
 use umts_capture::TimeSequenceTables;
-use umts_record::definitions;
-use umts_record::metrics::{ConnectionRow, Definition, Scope};
 use umts_record::series::{Table, Values};
 
 use crate::lines;
@@ -145,59 +143,6 @@ pub fn series(table: Table) -> RecordBatch {
     batch(columns.collect())
 }
 
-/// The rows of connections as columns: who each was, when it was open, its metrics; with `has_budget` its time budget.
-pub fn connections(rows: &[ConnectionRow], has_budget: bool) -> RecordBatch {
-    let schema = connection_schema(has_budget);
-    let mut arrays = vec![
-        ids(rows.iter().map(|row| row.connection.0)),
-        ids(rows.iter().map(|row| row.transfer.0)),
-        Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.leg.name()))),
-        ids(rows.iter().map(|row| row.flow.0)),
-        ids(rows.iter().map(|row| row.ue.0.into())),
-        floats(rows.iter().map(|row| Some(row.opened_s))),
-        floats(rows.iter().map(|row| row.closed_s)),
-    ];
-    let metrics = schema.fields().len() - arrays.len();
-    arrays.extend((0..metrics).map(|index| {
-        // By place: a search by name for each value of each row takes longer than many a run.
-        floats(rows.iter().map(|row| row.value(index)))
-    }));
-    RecordBatch::try_new(schema, arrays).expect("the columns are those of the schema")
-}
-
-/// Made once: for one row it takes longer than the columns.
-pub fn connection_schema(has_budget: bool) -> SchemaRef {
-    static SCHEMAS: LazyLock<[SchemaRef; 2]> = LazyLock::new(|| {
-        [false, true].map(|has_budget| {
-            let number = |name| field(name, "", DataType::UInt32, false);
-            let time = |name, nullable| field(name, "s", DataType::Float64, nullable);
-            let leg = field("leg", "", DataType::Utf8, false);
-            let identity =
-                [number("connection"), number("transfer"), leg, number("flow"), number("ue")].into_iter();
-            let times = [time("opened_s", false), time("closed_s", true)];
-            let metrics =
-                told(has_budget).map(|metric| field(metric.name, metric.unit, DataType::Float64, true));
-            Arc::new(Schema::new(identity.chain(times).chain(metrics).collect::<Vec<_>>()))
-        })
-    });
-    Arc::clone(&SCHEMAS[usize::from(has_budget)])
-}
-
-/// The metrics that a connection has a column for.
-fn told(has_budget: bool) -> impl Iterator<Item = Definition> {
-    definitions().filter(move |metric| match metric.scope {
-        Scope::Connection => true,
-        Scope::Budget => has_budget,
-        Scope::Radio
-        | Scope::Datagram
-        | Scope::Cell
-        | Scope::Network
-        | Scope::Layout
-        | Scope::Proxy
-        | Scope::Transfers => false,
-    })
-}
-
 fn batch(columns: Vec<(Field, ArrayRef)>) -> RecordBatch {
     let (fields, arrays): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
     RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays)
@@ -208,12 +153,9 @@ fn column(name: &str, unit: &str, nullable: bool, values: ArrayRef) -> (Field, A
     (field(name, unit, values.data_type().clone(), nullable), values)
 }
 
-fn field(name: &str, unit: &str, values: DataType, nullable: bool) -> Field {
+/// A column's name, unit and type.
+pub fn field(name: &str, unit: &str, values: DataType, nullable: bool) -> Field {
     Field::new(name, values, nullable).with_metadata([("unit".to_owned(), unit.to_owned())].into())
-}
-
-fn ids(values: impl Iterator<Item = u32>) -> ArrayRef {
-    Arc::new(UInt32Array::from_iter_values(values))
 }
 
 fn floats(values: impl Iterator<Item = Option<f64>>) -> ArrayRef {

@@ -6,6 +6,7 @@
 
 mod analyse;
 mod columns;
+mod connections;
 mod control;
 mod discipline;
 mod emulate;

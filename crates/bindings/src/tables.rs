@@ -7,18 +7,16 @@ use std::path::PathBuf;
 use arrow_array::RecordBatch;
 use arrow_schema::SchemaRef;
 use pyo3::prelude::*;
-use umts_record::Piece;
 use umts_record::metrics::ConnectionRow;
 use umts_record::series::Table;
+use umts_record::{PIECE_ROWS, Piece};
 
-use crate::columns::{self, Columns, connection_schema, connections};
+use crate::columns::{self, Columns};
+use crate::connections::Connections;
 use crate::table_files::{TableError, TableFile};
 
 /// The name of the table of connections; that of a series is its own.
 pub const CONNECTIONS: &str = "connections";
-
-/// Rows of connections become columns so many at a time: each has dozens of metrics, and so many rows are still in the cache.
-const CONNECTIONS_AT_ONCE: usize = 256;
 
 /// The table of connections, and those of the series by name, as far as they are in no files.
 pub type Finished = (Columns, BTreeMap<String, Columns>);
@@ -26,9 +24,8 @@ pub type Finished = (Columns, BTreeMap<String, Columns>);
 /// All tables of a run.
 pub struct Tables {
     folder: Option<PathBuf>,
-    has_budget: bool,
-    /// Connections that are no columns yet.
-    rows: Vec<ConnectionRow>,
+    /// Those that are in no file yet.
+    connections: Connections,
     filling: BTreeMap<&'static str, Filling>,
 }
 
@@ -41,15 +38,15 @@ impl Tables {
     /// No rows yet. They go into files below `folder`, if there is one. With `has_budget` connections have columns for
     /// their time budget.
     pub fn new(folder: Option<PathBuf>, has_budget: bool) -> Self {
-        Self { folder, has_budget, rows: Vec::new(), filling: BTreeMap::new() }
+        Self { folder, connections: Connections::new(has_budget), filling: BTreeMap::new() }
     }
 
     /// Adds rows behind those that are there.
     pub fn add(&mut self, piece: Piece) -> Result<(), TableError> {
         match piece {
-            Piece::Connections(mut rows) => {
-                self.rows.append(&mut rows);
-                if self.rows.len() < CONNECTIONS_AT_ONCE { Ok(()) } else { self.append_rows() }
+            Piece::Connections(rows) => {
+                self.connections.add(rows);
+                if self.connections.len() < PIECE_ROWS { Ok(()) } else { self.append_connections() }
             }
             Piece::Series(table) => self.append(table.name, columns::series(table)),
         }
@@ -57,8 +54,8 @@ impl Tables {
 
     /// Adds the last rows. Files are whole then.
     pub fn finish(mut self, last: Vec<ConnectionRow>, series: Vec<Table>) -> Result<Finished, TableError> {
-        self.rows.extend(last);
-        self.append_rows()?;
+        self.connections.add(last);
+        self.append_connections()?;
         for table in series {
             self.append(table.name, columns::series(table))?;
         }
@@ -71,13 +68,12 @@ impl Tables {
                 Filling::Written(file) => file.close()?,
             }
         }
-        let none = || Columns::of_batches(connection_schema(self.has_budget), Vec::new());
+        let none = || Columns::of_batches(self.connections.schema(), Vec::new());
         Ok((kept.remove(CONNECTIONS).unwrap_or_else(none), kept))
     }
 
-    fn append_rows(&mut self) -> Result<(), TableError> {
-        let rows = connections(&self.rows, self.has_budget);
-        self.rows.clear();
+    fn append_connections(&mut self) -> Result<(), TableError> {
+        let rows = self.connections.take();
         self.append(CONNECTIONS, rows)
     }
 
