@@ -33,44 +33,65 @@ pub enum Phase {
     Transmit = 4,
 }
 
-const PHASE_SHIFT: u32 = 60;
+/// Bits of a key below the instant, for the phase.
+const PHASE_BITS: u32 = 3;
 
-/// An event with its place in the order. Two halves of 64 bits and an event of 8 octets make 24 octets.
+/// An event with its place in the order: instant and phase as one number. Those of a day whose numbers are equal lie in the order
+/// in which they were scheduled.
 #[derive(Debug)]
 struct Entry<E> {
-    at: u64,
-    /// Phase and insertion.
-    order: u64,
+    key: u64,
     event: E,
 }
 
 impl<E> Entry<E> {
-    /// Both halves as one number, so that a comparison has no branch.
+    /// # Panics
+    /// In more than 70 years, and no run is as long.
     #[inline]
-    fn key(&self) -> u128 {
-        u128::from(self.at) << 64 | u128::from(self.order)
+    fn new(at: Time, phase: Phase, event: E) -> Self {
+        let at = at.as_nanos();
+        debug_assert!(at < 1 << (u64::BITS - PHASE_BITS), "{at} ns");
+        Entry { key: at << PHASE_BITS | phase as u64, event }
+    }
+
+    #[inline]
+    fn at(&self) -> Time {
+        Time::from_nanos(self.key >> PHASE_BITS)
     }
 
     #[inline]
     fn day(&self) -> u64 {
-        self.at >> DAY_SHIFT
+        self.key >> (DAY_SHIFT + PHASE_BITS)
     }
 }
 
-impl<E> PartialEq for Entry<E> {
-    fn eq(&self, other: &Self) -> bool {
-        self.key() == other.key()
+/// An event that is far away, and how many were scheduled before it.
+#[derive(Debug)]
+struct Far<E> {
+    entry: Entry<E>,
+    inserted: u64,
+}
+
+impl<E> Far<E> {
+    fn order(&self) -> (u64, u64) {
+        (self.entry.key, self.inserted)
     }
 }
-impl<E> Eq for Entry<E> {}
-impl<E> PartialOrd for Entry<E> {
+
+impl<E> PartialEq for Far<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.order() == other.order()
+    }
+}
+impl<E> Eq for Far<E> {}
+impl<E> PartialOrd for Far<E> {
     fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl<E> Ord for Entry<E> {
+impl<E> Ord for Far<E> {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
+        self.order().cmp(&other.order())
     }
 }
 
@@ -90,11 +111,12 @@ const NO_DAY: u64 = u64::MAX;
 pub struct EventQueue<E> {
     /// The day that is open: its events, and those of days before it, are in order, the next one last.
     today: u64,
-    /// Events by day modulo the number of days; none is so far ahead that two could meet.
+    /// Events by day modulo the number of days; none is so far ahead that two could meet. But for the day that is open they lie in the
+    /// order in which they were scheduled: what is far away goes in as soon as its day comes near, before anything else can.
     days: [Vec<Entry<E>>; DAYS],
     /// A bit for each day after `today` that has events.
     used: u64,
-    far: BinaryHeap<Reverse<Entry<E>>>,
+    far: BinaryHeap<Reverse<Far<E>>>,
     /// The first day of `far`, or `NO_DAY`.
     first_far: u64,
     now: Time,
@@ -144,8 +166,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     /// If `at` lies in the past: a model that does so is wrong, and its results would be.
     #[inline]
     pub fn push(&mut self, at: Time, phase: Phase, event: E) {
-        let order = (phase as u64) << PHASE_SHIFT | self.inserted;
-        let entry = Entry { at: at.as_nanos(), order, event };
+        let entry = Entry::new(at, phase, event);
         // What nearly always happens is all that is here: a day of the calendar that has room. No day after today is in the past.
         let (ahead, place) = (entry.day().wrapping_sub(self.today), entry.day() as usize % DAYS);
         let day = &mut self.days[place];
@@ -159,13 +180,13 @@ impl<E: std::fmt::Debug> EventQueue<E> {
 
     #[inline(never)]
     fn push_elsewhere(&mut self, entry: Entry<E>) {
-        let (at, now) = (Time::from_nanos(entry.at), self.now);
+        let (at, now) = (entry.at(), self.now);
         assert!(at >= now, "{:?} scheduled for {at}, but it is already {now}", entry.event);
         self.inserted += 1;
         let day = entry.day();
         if day <= self.today {
             let open = self.open_mut();
-            let place = open.partition_point(|other| other.key() > entry.key());
+            let place = open.partition_point(|other| other.key > entry.key);
             open.insert(place, entry);
         } else if day - self.today < DAYS as u64 {
             let place = day as usize % DAYS;
@@ -173,7 +194,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
             self.days[place].push(entry);
         } else {
             self.first_far = self.first_far.min(day);
-            self.far.push(Reverse(entry));
+            self.far.push(Reverse(Far { entry, inserted: self.inserted }));
         }
     }
 
@@ -183,7 +204,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         if self.open().is_empty() {
             self.open_next_day();
         }
-        self.open().last().map(|entry| Time::from_nanos(entry.at))
+        self.open().last().map(Entry::at)
     }
 
     /// The next event, once [`next_time`](Self::next_time) has told of it.
@@ -196,7 +217,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     pub fn first_before(&self, end: Time, is_wanted: impl Fn(&E) -> bool) -> Time {
         let of_day = |entries: &[Entry<E>]| {
             let wanted = entries.iter().filter(|entry| is_wanted(&entry.event));
-            wanted.map(|entry| Time::from_nanos(entry.at)).min()
+            wanted.map(Entry::at).min()
         };
         let last = (end.as_nanos() >> DAY_SHIFT).min(self.today + DAYS as u64 - 1);
         let mut days = (self.today + 1..=last).map(|day| &self.days[day as usize % DAYS][..]);
@@ -214,7 +235,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     #[inline]
     pub fn take(&mut self) -> Option<(Time, E)> {
         let entry = self.open_mut().pop()?;
-        self.now = Time::from_nanos(entry.at);
+        self.now = entry.at();
         Some((self.now, entry.event))
     }
 
@@ -249,10 +270,10 @@ impl<E: std::fmt::Debug> EventQueue<E> {
         if open.len() > FEW {
             return put_in_order(open);
         }
-        // In line, each event moves to its place.
+        // In line, each event moves to its place: in front of those that are due with it and were scheduled before it.
         for next in 1..open.len() {
             let mut place = next;
-            while place > 0 && open[place - 1].key() < open[place].key() {
+            while place > 0 && open[place - 1].key <= open[place].key {
                 open.swap(place - 1, place);
                 place -= 1;
             }
@@ -263,15 +284,15 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     #[inline(never)]
     fn open_with_far(&mut self) {
         let end = self.today + DAYS as u64;
-        while self.far.peek().is_some_and(|Reverse(entry)| entry.day() < end) {
-            let Some(Reverse(entry)) = self.far.pop() else { break };
+        while self.far.peek().is_some_and(|Reverse(far)| far.entry.day() < end) {
+            let Some(Reverse(Far { entry, .. })) = self.far.pop() else { break };
             let place = entry.day() as usize % DAYS;
             if entry.day() > self.today {
                 self.used |= 1 << place;
             }
             self.days[place].push(entry);
         }
-        self.first_far = self.far.peek().map_or(NO_DAY, |Reverse(entry)| entry.day());
+        self.first_far = self.far.peek().map_or(NO_DAY, |Reverse(far)| far.entry.day());
         put_in_order(self.open_mut());
     }
 
@@ -285,10 +306,11 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     }
 }
 
-/// The next event last.
+/// The next event last, of those that are due together the one that was scheduled first.
 #[inline(never)]
 fn put_in_order<E>(entries: &mut [Entry<E>]) {
-    entries.sort_unstable_by_key(|entry| Reverse(entry.key()));
+    entries.reverse();
+    entries.sort_by_key(|entry| Reverse(entry.key));
 }
 
 #[cfg(test)]
