@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!   calendar:  the day that is under way, in order,
-//!              and the 63 days after it, of four milliseconds each, in no order
+//!              and the 31 days after it, of eight milliseconds each
 //!   far:       a heap of what comes later than that
 //! ```
 //!
@@ -36,6 +36,9 @@ pub enum Phase {
 /// Bits of a key below the instant, for the phase.
 const PHASE_BITS: u32 = 3;
 
+/// The last instant that there is: after 73 years, and no run is as long. What is due later is due then.
+const LAST: u64 = u64::MAX >> PHASE_BITS;
+
 /// An event with its place in the order: instant and phase as one number. Those of a day whose numbers are equal lie in the order
 /// in which they were scheduled.
 #[derive(Debug)]
@@ -45,13 +48,9 @@ struct Entry<E> {
 }
 
 impl<E> Entry<E> {
-    /// # Panics
-    /// In more than 70 years, and no run is as long.
     #[inline]
     fn new(at: Time, phase: Phase, event: E) -> Self {
-        let at = at.as_nanos();
-        debug_assert!(at < 1 << (u64::BITS - PHASE_BITS), "{at} ns");
-        Entry { key: at << PHASE_BITS | phase as u64, event }
+        Entry { key: at.as_nanos().min(LAST) << PHASE_BITS | phase as u64, event }
     }
 
     #[inline]
@@ -97,8 +96,8 @@ impl<E> Ord for Far<E> {
 
 /// Days of the calendar, one for each bit of a word, and nanoseconds of one as a power of two: the calendar spans a quarter of a
 /// second, more than a TTI, a link or a poll takes.
-const DAYS: usize = u64::BITS as usize;
-const DAY_SHIFT: u32 = 22;
+const DAYS: usize = u32::BITS as usize;
+const DAY_SHIFT: u32 = 23;
 
 /// A day has no more events than this, mostly.
 const FEW: usize = 4;
@@ -115,7 +114,7 @@ pub struct EventQueue<E> {
     /// order in which they were scheduled: what is far away goes in as soon as its day comes near, before anything else can.
     days: [Vec<Entry<E>>; DAYS],
     /// A bit for each day after `today` that has events.
-    used: u64,
+    used: u32,
     far: BinaryHeap<Reverse<Far<E>>>,
     /// The first day of `far`, or `NO_DAY`.
     first_far: u64,
@@ -299,7 +298,7 @@ impl<E: std::fmt::Debug> EventQueue<E> {
     /// The first day of the calendar that has events, or `NO_DAY`.
     #[inline]
     fn first_used(&self) -> u64 {
-        match self.used.rotate_right(self.today as u32 % u64::BITS) {
+        match self.used.rotate_right(self.today as u32 % u32::BITS) {
             0 => NO_DAY,
             days => self.today + u64::from(days.trailing_zeros()),
         }
