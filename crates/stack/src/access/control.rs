@@ -19,9 +19,7 @@ impl Access {
     pub(super) fn measure<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         let context = &mut self.ues[ue];
         let measured = context.measured();
-        if let Some(control) = &mut context.control
-            && control.rrc.handle_buffers(&mut step.cx, measured)
-        {
+        if context.tell_rrc(|rrc| rrc.handle_buffers(&mut step.cx, measured)) == Some(true) {
             self.obey(step, ue);
         }
     }
@@ -33,10 +31,10 @@ impl Access {
         let Some(control) = &mut context.control else { return };
         control.wake.has_come(step.cx.now);
         if control.started {
-            control.rrc.handle_timeout(&mut step.cx, measured);
+            context.tell_rrc(|rrc| rrc.handle_timeout(&mut step.cx, measured));
         } else {
             control.started = true;
-            control.rrc.handle_start(&mut step.cx, measured);
+            context.tell_rrc(|rrc| rrc.handle_start(&mut step.cx, measured));
             let cell = context.cell;
             if !std::mem::replace(&mut self.cells[cell.index()].announced, true) {
                 self.record_reserved(step, cell);
@@ -55,7 +53,7 @@ impl Access {
     fn obey<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         let cell = self.ues[ue].cell;
         let (mut freed, mut settled) = (false, false);
-        while let Some(order) = self.ues[ue].control.as_mut().and_then(|control| control.rrc.poll_order()) {
+        while let Some(order) = self.ues[ue].control.as_mut().and_then(|control| control.poll_order()) {
             match order {
                 Order::Suspend => self.suspend(ue),
                 Order::UseCommon => self.use_channels(step, ue, COMMON),
@@ -92,7 +90,8 @@ impl Access {
 
     fn schedule_rrc_wake<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         let Some(control) = &mut self.ues[ue].control else { return };
-        step.wake(&mut control.wake, control.rrc.poll_timeout(), Phase::Rrc, Event::RrcWake(ue));
+        let deadline = control.rrc().poll_timeout();
+        step.wake(&mut control.wake, deadline, Phase::Rrc, Event::RrcWake(ue));
     }
 
     fn suspend(&mut self, ue: UeId) {
@@ -131,16 +130,12 @@ impl Access {
         };
         if let Decision::Granted { preempted, .. } = decision {
             for victim in preempted {
-                if let Some(control) = &mut self.ues[victim].control {
-                    control.rrc.handle_preemption(&mut step.cx);
-                }
+                self.ues[victim].tell_rrc(|rrc| rrc.handle_preemption(&mut step.cx));
                 self.obey(step, victim);
             }
             self.record_reserved(step, cell);
         }
-        if let Some(control) = &mut self.ues[ue].control {
-            control.rrc.handle_answer(&mut step.cx, answer);
-        }
+        self.ues[ue].tell_rrc(|rrc| rrc.handle_answer(&mut step.cx, answer));
         self.schedule_cell_wake(step, cell);
     }
 

@@ -45,14 +45,10 @@ impl Access {
     /// A DCH that could be taken away is used or given up.
     pub(super) fn holder_changed<T: TraceSink<TraceEvent>>(&mut self, step: &mut Step<'_, T>, ue: UeId) {
         let context = &mut self.ues[ue];
-        if !context.control.as_ref().is_some_and(|control| control.is_takeable)
-            || context.preemptible().is_some_and(|holder| holder.since <= step.cx.now)
-        {
+        if !context.is_takeable || context.preemptible().is_some_and(|holder| holder.since <= step.cx.now) {
             return;
         }
-        if let Some(control) = &mut context.control {
-            control.is_takeable = false;
-        }
+        context.is_takeable = false;
         let cell = context.cell;
         self.look_whether_full(step, cell);
     }
@@ -76,12 +72,10 @@ impl Access {
         let mut next = Time::NEVER;
         for ue in context.admission.holders() {
             let holder = &mut ues[ue];
-            match (holder.preemptible(), &mut holder.control) {
-                (Some(takeable), Some(control)) if takeable.since <= step.cx.now => {
-                    control.is_takeable = true
-                }
-                (Some(later), _) => next = next.min(later.since),
-                (None, _) => {}
+            match holder.preemptible() {
+                Some(takeable) if takeable.since <= step.cx.now => holder.is_takeable = true,
+                Some(later) => next = next.min(later.since),
+                None => {}
             }
         }
         if context.is_full {

@@ -50,7 +50,7 @@ impl Access {
         let Access { ues, carriers, sectors, .. } = self;
         let context = &mut ues[ue];
         what(step, &mut context.rlc[direction.index()]);
-        let is_measured = context.is_measured();
+        let is_measured = context.is_measured;
         if let Some(id) = tell_carrier(step, carriers, sectors.is_some(), context, direction) {
             self.dsch_wanted(step, id, ue);
         }

@@ -33,7 +33,7 @@ impl MacD {
         let mut turned = Turned { is_watched: false, all_have_more: true };
         for &ue in turn.ready {
             let ue = &mut ues[ue];
-            turned.is_watched |= ue.control.as_ref().is_some_and(|control| control.is_takeable);
+            turned.is_watched |= ue.is_takeable;
             let (most, bits) = (ue.leg(direction).format.blocks, ue.leg(direction).block_bits);
             let blocks = ue.send(&mut step.cx, direction, Pdus::All, most, Some(turn.frame), &mut flight);
             octets = octets.max(Iub::octets(blocks, bits));

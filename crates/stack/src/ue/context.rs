@@ -45,6 +45,10 @@ pub struct UeContext {
     pub on_carrier: [bool; 2],
     /// When the sending RLC entity is next woken.
     pub wake: [Wakeup; 2],
+    /// Whether RRC is to be told when its buffers change: not of UEs with fixed channels, nor while nothing depends on it.
+    pub is_measured: bool,
+    /// Its DCH counts as one that can be taken away, until it is used again.
+    pub is_takeable: bool,
     /// Whether it had more when it was asked last, until somebody looks whether it stays: it need not be asked that again then.
     pub has_more: [bool; 2],
     /// Block sets that were shown to somebody.
@@ -81,6 +85,8 @@ impl UeContext {
             legs,
             on_carrier: [false; 2],
             wake: [Wakeup::NONE; 2],
+            is_measured: control.as_ref().is_some_and(|control| !control.rrc().ignores_buffers()),
+            is_takeable: false,
             has_more: [false; 2],
             shown: [0; 2],
             epoch: 0,
@@ -94,10 +100,13 @@ impl UeContext {
         &self.legs[direction.index()]
     }
 
-    /// Whether RRC is to be told when its buffers change: not of UEs with fixed channels, nor while nothing depends on it.
+    /// RRC hears something, if there is one; what it wants to hear may be something else then.
     #[inline]
-    pub fn is_measured(&self) -> bool {
-        self.control.as_ref().is_some_and(|control| !control.rrc.ignores_buffers())
+    pub fn tell_rrc<R>(&mut self, tell: impl FnOnce(&mut Rrc) -> R) -> Option<R> {
+        let rrc = self.control.as_mut()?.rrc_mut();
+        let heard = tell(rrc);
+        self.is_measured = !rrc.ignores_buffers();
+        Some(heard)
     }
 
     /// What RRC is told of the UE.
@@ -114,14 +123,14 @@ impl UeContext {
 
     /// Rates of the DCHs that it may be given.
     pub fn dchs(&self) -> &[DchRates] {
-        self.control.as_ref().map_or(&[], |control| &control.rrc.config().dchs)
+        self.control.as_ref().map_or(&[], |control| &control.rrc().config().dchs)
     }
 
     /// Whether another UE could have its DCH, and from when on.
     pub fn preemptible(&self) -> Option<Preemptible> {
         let control = self.control.as_ref()?;
-        let since = control.rrc.preemptible_from(control.active_until)?;
-        Some(Preemptible { since, release: control.rrc.release_time() })
+        let since = control.rrc().preemptible_from(control.active_until)?;
+        Some(Preemptible { since, release: control.rrc().release_time() })
     }
 
     /// Its radio, which is its own, says which of its blocks on the air are lost.
@@ -142,7 +151,7 @@ impl UeContext {
     fn note_activity(&mut self, now: Time, direction: Direction, blocks: u32) {
         let Some(control) = &mut self.control else { return };
         control.sent[direction.index()] += u64::from(blocks);
-        let least = control.rrc.config().inactivity.counts_above;
+        let least = control.rrc().config().inactivity.counts_above;
         if least.is_none_or(|least| self.rlc[direction.index()].buffer_occupancy() > least) {
             let end = now + self.legs[direction.index()].format.tti;
             control.active_until = control.active_until.max(end);

@@ -4,7 +4,7 @@ use umts_units::Time;
 
 use super::{ChannelConfig, Leg, SwitchingConfig};
 use crate::radio::phy::ErrorModel;
-use crate::rnc::rrc::Rrc;
+use crate::rnc::rrc::{Order, Rrc};
 use crate::step::Wakeup;
 
 /// The channels of a switched UE have numbers: FACH and RACH this one, the DCHs of bearer n the number n + 1.
@@ -13,16 +13,13 @@ pub const COMMON: usize = 0;
 /// The RRC of a switched UE, and the channels that it may use.
 #[derive(Debug)]
 pub struct Control {
-    /// RRC itself.
-    pub rrc: Rrc,
+    rrc: Rrc,
     /// Whether it has begun.
     pub started: bool,
     /// When it is next woken.
     pub wake: Wakeup,
     /// The end of the last TTI with data, either way.
     pub active_until: Time,
-    /// Its DCH counts as one that can be taken away, until it is used again.
-    pub is_takeable: bool,
     /// Blocks sent, by direction.
     pub sent: [u64; 2],
     /// Block errors on any of its channels, in each direction.
@@ -43,13 +40,30 @@ impl Control {
             started: false,
             wake: Wakeup::NONE,
             active_until: Time::ZERO,
-            is_takeable: false,
             sent: [0; 2],
             errors: errors.clone(),
             dchs: switching.dchs.clone(),
             in_use: COMMON,
             left: Vec::new(),
         }
+    }
+
+    /// RRC itself.
+    #[inline]
+    pub fn rrc(&self) -> &Rrc {
+        &self.rrc
+    }
+
+    /// For [`UeContext::tell_rrc`](super::UeContext::tell_rrc), which alone knows what follows when RRC hears something.
+    #[inline]
+    pub(super) fn rrc_mut(&mut self) -> &mut Rrc {
+        &mut self.rrc
+    }
+
+    /// The next thing that RRC orders.
+    #[inline]
+    pub fn poll_order(&mut self) -> Option<Order> {
+        self.rrc.poll_order()
     }
 
     /// Whether its channels number `wanted` are those in use.
