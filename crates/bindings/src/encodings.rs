@@ -16,6 +16,8 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPrope
 use parquet::schema::types::ColumnPath;
 use umts_record::PIECE_ROWS;
 
+use crate::tables::CONNECTIONS;
+
 const ROWS_PER_GROUP: usize = 100_000;
 
 /// Level 3 takes a fifth more instructions for one octet in fifty.
@@ -27,8 +29,8 @@ const LEAST_COMPRESSED: usize = 32;
 /// So many values tell what a column is like.
 const SAMPLE: usize = 256;
 
-/// How a table is written that begins with these rows, or has no others.
-pub fn options(first: &RecordBatch) -> ArrowWriterOptions {
+/// How the table called `name` is written that begins with these rows, or has no others.
+pub fn options(name: &str, first: &RecordBatch) -> ArrowWriterOptions {
     let mut properties = WriterProperties::builder()
         .set_dictionary_enabled(false)
         .set_statistics_enabled(EnabledStatistics::None)
@@ -36,7 +38,7 @@ pub fn options(first: &RecordBatch) -> ArrowWriterOptions {
         .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
         .set_write_batch_size(PIECE_ROWS);
     if first.num_rows() >= LEAST_COMPRESSED {
-        properties = properties.set_compression(compression(first.num_rows()));
+        properties = properties.set_compression(compression(name));
         for (field, values) in first.schema().fields().iter().zip(first.columns()) {
             properties = laid_out(properties, ColumnPath::from(field.name().as_str()), values.as_ref());
         }
@@ -44,10 +46,10 @@ pub fn options(first: &RecordBatch) -> ArrowWriterOptions {
     ArrowWriterOptions::new().with_properties(properties.build()).with_skip_arrow_metadata(true)
 }
 
-/// zstd sets up some 160 kB for each column before it compresses the first value. Where all rows are encoded at once that takes as
-/// long as all else, and LZ4 half the time of the whole file for a tenth more octets.
-fn compression(first_rows: usize) -> Compression {
-    if first_rows < PIECE_ROWS {
+/// Each run of a campaign has a table of connections, and zstd sets up some 160 kB for each of its dozens of columns before it
+/// compresses the first value: LZ4 takes half the time of the whole file, for a tenth more octets. Of series it makes half as many more.
+fn compression(name: &str) -> Compression {
+    if name == CONNECTIONS {
         return Compression::LZ4_RAW;
     }
     Compression::ZSTD(ZstdLevel::try_new(ZSTD_LEVEL).expect("zstd has this level"))

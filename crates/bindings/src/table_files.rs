@@ -17,6 +17,7 @@ use umts_record::PIECE_ROWS;
 use crate::columns::Columns;
 use crate::encodings;
 use crate::errors::os_error;
+use crate::tables::CONNECTIONS;
 
 /// A file that could not be written or read.
 #[derive(Debug)]
@@ -44,6 +45,7 @@ impl TableError {
 
 /// A table that is being written.
 pub struct TableFile {
+    name: String,
     path: PathBuf,
     schema: SchemaRef,
     /// Until the first rows are there, by which it is chosen how columns lie.
@@ -58,13 +60,14 @@ impl TableFile {
     pub fn create(folder: &Path, name: &str, schema: SchemaRef) -> Result<Self, TableError> {
         keep_freed_memory();
         let path = match name {
-            crate::tables::CONNECTIONS => folder.join("connections.parquet"),
+            CONNECTIONS => folder.join("connections.parquet"),
             series => folder.join("series").join(format!("{series}.parquet")),
         };
         let parent = path.parent().unwrap_or(folder);
         let opened = std::fs::create_dir_all(parent).and_then(|()| File::create(&path));
         let file = opened.map_err(|error| TableError::of(&path)(error.into()))?;
-        Ok(Self { path, schema, begun: Some(file), writer: None, waiting: Vec::new(), rows: 0 })
+        let name = name.to_owned();
+        Ok(Self { name, path, schema, begun: Some(file), writer: None, waiting: Vec::new(), rows: 0 })
     }
 
     /// Adds rows behind those that are there. They are encoded so many at a time, whatever they came in: equal tables are equal
@@ -106,7 +109,8 @@ impl TableFile {
     fn encode(&mut self, batch: &RecordBatch) -> Result<(), TableError> {
         if let Some(file) = self.begun.take() {
             let schema = SchemaRef::clone(&self.schema);
-            let writer = ArrowWriter::try_new_with_options(file, schema, encodings::options(batch));
+            let writer =
+                ArrowWriter::try_new_with_options(file, schema, encodings::options(&self.name, batch));
             self.writer = Some(writer.map_err(TableError::of(&self.path))?);
         }
         let written = self.writer.as_mut().map_or(Ok(()), |writer| writer.write(batch));
