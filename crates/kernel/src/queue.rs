@@ -36,7 +36,7 @@ pub enum Phase {
 /// Bits of a key below the instant, for the phase.
 const PHASE_BITS: u32 = 3;
 
-/// The last instant that there is: after 73 years, and no run is as long. What is due later is due then.
+/// The last instant that there is, after 73 years: what is due later is due then.
 const LAST: u64 = u64::MAX >> PHASE_BITS;
 
 /// An event with its place in the order: instant and phase as one number. Those of a day whose numbers are equal lie in the order
