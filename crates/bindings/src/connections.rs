@@ -57,8 +57,7 @@ impl Connections {
         for row in rows {
             self.rows.push(row);
             if self.rows.len() == AT_ONCE {
-                let metrics = self.schema.fields().len() - IDENTITY;
-                self.columns.get_or_insert_with(|| Builders::new(ROOM, metrics)).add(&self.rows);
+                self.columns.get_or_insert_with(|| Builders::new(ROOM, &self.schema)).add(&self.rows);
                 self.rows.clear();
             }
         }
@@ -67,8 +66,7 @@ impl Connections {
     /// All rows that were added since this was asked last.
     pub fn take(&mut self) -> RecordBatch {
         let rows = take(&mut self.rows);
-        let metrics = self.schema.fields().len() - IDENTITY;
-        let mut columns = self.columns.take().unwrap_or_else(|| Builders::new(rows.len(), metrics));
+        let mut columns = self.columns.take().unwrap_or_else(|| Builders::new(rows.len(), &self.schema));
         columns.add(&rows);
         RecordBatch::try_new(self.schema(), columns.finish()).expect("the columns are those of the schema")
     }
@@ -78,7 +76,8 @@ impl Connections {
 const IDENTITY: usize = 7;
 
 impl Builders {
-    fn new(room: usize, metrics: usize) -> Box<Self> {
+    fn new(room: usize, schema: &Schema) -> Box<Self> {
+        let metrics = schema.fields().len() - IDENTITY;
         let number = || UInt32Builder::with_capacity(room);
         let quantity = || Float64Builder::with_capacity(room);
         Box::new(Self {
