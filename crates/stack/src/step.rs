@@ -41,8 +41,10 @@ impl<'a, T: TraceSink<TraceEvent>> Step<'a, T> {
     /// that passed while its owner was busy is seen now.
     #[inline]
     pub fn wake(&mut self, wakeup: &mut Wakeup, deadline: Option<Time>, phase: Phase, event: Event) {
-        if let Some(at) = deadline.filter(|&at| at < wakeup.0) {
-            let at = at.max(self.agenda.now());
+        // One comparison: whether there is a deadline nobody can guess, mostly it is later than the wake-up either way.
+        let deadline = deadline.unwrap_or(Time::NEVER);
+        if deadline < wakeup.0 {
+            let at = deadline.max(self.agenda.now());
             wakeup.0 = at;
             self.agenda.push(at, phase, event);
         }

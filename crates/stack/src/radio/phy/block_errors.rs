@@ -151,7 +151,8 @@ impl BlockErrors {
     /// anything need not be made.
     #[inline(always)]
     fn decides(&self, tti: u64, block: u32, loss: Chance) -> bool {
-        loss == Chance::ALWAYS || (loss != Chance::NEVER && self.draw(tti, block, loss))
+        let always = loss == Chance::ALWAYS;
+        if always | (loss == Chance::NEVER) { always } else { self.draw(tti, block, loss) }
     }
 
     #[inline(never)]

@@ -159,7 +159,7 @@ impl Buffer {
     /// Whether nothing is left that may be put into a PDU.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        !self.has_head && self.untold_end.is_none()
+        !(self.has_head | self.untold_end.is_some())
     }
 
     /// Whether the next PDU says that an SDU begins with its first data octet.

@@ -167,7 +167,8 @@ impl Sender {
 
     #[inline]
     pub fn can_send_new(&self) -> bool {
-        !self.buffer.is_empty() && self.window_left() > 0
+        // Without a branch: nobody can guess which TTI takes the last octet.
+        !self.buffer.is_empty() & (self.window_left() > 0)
     }
 
     /// Whether nothing but new data can be due: no repetition, MRW or poll.
