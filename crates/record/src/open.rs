@@ -60,17 +60,17 @@ impl<T> Open<T> {
         }
     }
 
-    pub fn remove(&mut self, id: ConnectionId) -> Option<T> {
+    pub fn remove(&mut self, id: ConnectionId) -> Option<Box<T>> {
         let Some(place) = id.0.checked_sub(self.first) else {
             let at = self.old.binary_search_by_key(&id, |(old, _)| *old).ok()?;
-            return Some(*self.old.remove(at).1);
+            return Some(self.old.remove(at).1);
         };
         let found = self.row.get_mut(place as usize)?.take()?;
         self.young -= 1;
         while let Some(None) = self.row.front() {
             self.drop_first();
         }
-        Some(*found)
+        Some(found)
     }
 
     /// All of them, in the order of their numbers, to be changed.
@@ -80,9 +80,9 @@ impl<T> Open<T> {
     }
 
     /// All of them, in the order of their numbers.
-    pub fn into_values(self) -> impl Iterator<Item = T> {
+    pub fn into_values(self) -> impl Iterator<Item = Box<T>> {
         let young = self.row.into_iter().flatten();
-        self.old.into_iter().map(|(_, value)| value).chain(young).map(|value| *value)
+        self.old.into_iter().map(|(_, value)| value).chain(young)
     }
 
     fn drop_first(&mut self) {
@@ -108,11 +108,11 @@ mod tests {
         open.insert(ConnectionId(0), 0);
         for id in 1..100_000 {
             open.insert(ConnectionId(id), id);
-            assert_eq!(open.remove(ConnectionId(id)), Some(id));
+            assert_eq!(open.remove(ConnectionId(id)), Some(Box::new(id)));
         }
         assert_eq!(open.get(ConnectionId(0)), Some(&mut 0));
         assert!(open.row.capacity() < 1000, "{}", open.row.capacity());
-        assert_eq!(open.into_values().collect::<Vec<_>>(), [0]);
+        assert_eq!(open.into_values().collect::<Vec<_>>(), [Box::new(0)]);
     }
 
     proptest! {
@@ -127,13 +127,13 @@ mod tests {
                     map.insert(next, next);
                 } else {
                     let id = which.index(next as usize + 2) as u32;
-                    prop_assert_eq!(open.remove(ConnectionId(id)), map.remove(&id));
+                    prop_assert_eq!(open.remove(ConnectionId(id)).map(|value| *value), map.remove(&id));
                 }
                 let id = which.index(next as usize + 2) as u32;
                 prop_assert_eq!(open.get(ConnectionId(id)), map.get_mut(&id));
             }
             prop_assert!(open.values_mut().eq(map.values_mut()));
-            prop_assert!(open.into_values().eq(map.into_values()));
+            prop_assert!(open.into_values().map(|value| *value).eq(map.into_values()));
         }
     }
 }

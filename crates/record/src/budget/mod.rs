@@ -209,7 +209,7 @@ impl Budget {
         }
         for mut connection in std::mem::take(&mut self.open).into_values() {
             connection.advance(&self.ues[connection.ue.index()], end);
-            self.finish_connection(connection, end);
+            self.finish_connection(*connection, end);
         }
         let open = self.transfers.ids();
         self.finished_transfers
@@ -256,7 +256,7 @@ impl Budget {
         self.at(now, id);
         if let Some(connection) = self.open.remove(id) {
             self.ues[connection.ue.index()].open.retain(|open| *open != id);
-            self.finish_connection(connection, now);
+            self.finish_connection(*connection, now);
             self.finished_transfers.extend(self.transfers.closed(id));
         }
     }

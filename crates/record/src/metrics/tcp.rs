@@ -179,7 +179,7 @@ impl TcpRecorder {
     }
 
     /// Adds a connection to the sums and writes its row, unless it lies outside the window.
-    fn fold(&mut self, moment: Moment, mut connection: Connection, closed: Option<Time>) {
+    fn fold(&mut self, moment: Moment, mut connection: Box<Connection>, closed: Option<Time>) {
         let rate = self.rates.get(connection.ue.index()).copied().flatten();
         let rate = rate.filter(|_| connection.sender.sends() == Direction::Downlink);
         let together = if connection.ends_at_pep() { &mut self.carried_on } else { &mut self.together };

@@ -81,7 +81,8 @@ pub(super) struct FlowConnection {
     pub nth: Nth,
     pub leg: TcpLeg,
     /// The server's end and the UE's.
-    ends: [Connection; 2],
+    /// Boxed: an end is large, and connections move when others are forgotten.
+    ends: [Box<Connection>; 2],
     /// Which ends are closed; a one-way connection is over with its sender.
     closed: [bool; 2],
     one_way: bool,
@@ -169,17 +170,15 @@ impl Flow {
     }
 
     fn connect(&mut self, id: ConnectionId, nth: Nth, leg: TcpLeg, tcp: [&Arc<TcpConfig>; 2]) {
-        // Each where it stays, as far as can be: an end is large.
-        let end = |end: End| self.end(id, leg, end, Arc::clone(tcp[end as usize]));
-        let ends = [end(End::Server), end(End::Ue)];
+        let ends = [End::Server, End::Ue].map(|end| self.end(id, leg, end, Arc::clone(tcp[end as usize])));
         let one_way = tcp[0].one_way;
         let connection =
             FlowConnection { id, nth, leg, ends, closed: [false; 2], one_way, expires: Time::NEVER };
         self.connections.push(connection);
     }
 
-    fn end(&self, id: ConnectionId, leg: TcpLeg, end: End, tcp: Arc<TcpConfig>) -> Connection {
-        let mut connection = Connection::new(id, self.id, self.ue, end, tcp);
+    fn end(&self, id: ConnectionId, leg: TcpLeg, end: End, tcp: Arc<TcpConfig>) -> Box<Connection> {
+        let mut connection = Box::new(Connection::new(id, self.id, self.ue, end, tcp));
         connection.set_leg(leg);
         if leg.site(end) == Site::Pep {
             connection.read_by_hand();
