@@ -140,6 +140,9 @@ impl Buffer {
     #[inline]
     fn pop(&mut self) -> Option<Sdu> {
         let sdu = self.queue.pop_front()?;
+        if self.queue.is_empty() {
+            self.queue.clear(); // so that the next comes to the first place, which is in the cache
+        }
         self.octets -= sdu.size().0;
         self.head_sent = 0;
         self.look_at_head();

@@ -94,6 +94,9 @@ impl Sender {
                 _ => self.given_up.ends -= 1,
             }
             self.ends.pop_front();
+            if self.ends.is_empty() {
+                self.ends.clear(); // so that the next comes to the first place, which is in the cache
+            }
         }
         if self.octets != before {
             let (ue, direction, octets) = (self.ue, self.direction, self.octets);
