@@ -51,8 +51,8 @@ def test_a_disk_that_fills_up_costs_what_it_has_no_room_for(umts: Umts, small_di
     # Captures tell of TCP: without them it is unknown, and nothing else is.
     assert (metrics["goodput_kbps"], metrics["tcp_retransmissions"]) == (None, None)
     assert metrics["sdu_delay_ms"] > 0
-    # 415 segments carry 600,000 octets, and one of two is acknowledged at least (RFC 5681 §4.2): how many more the kernel
-    # chooses, fewer when it is busy.
+    # 415 segments carry 600,000 octets, and one of two is acknowledged at least (RFC 5681 §4.2). How many
+    # more are, the kernel chooses: fewer when it is busy.
     assert told["emulation"]["packets"]["packets_in"] >= 415 + 415 // 2
     assert len(told["emulation"]["lost"]) == 1
     (run,) = (out / "runs").iterdir()
