@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use umts_kernel::begin_anew_if_empty;
 use umts_kernel::random::{Stream, Streams};
 use umts_units::{BitRate, Bytes, Duration, Time};
 
@@ -290,9 +291,7 @@ impl Link {
         }
         let packet = *self.on_the_way.front().expect("every packet on its way was kept");
         self.on_the_way.pop_front();
-        if self.on_the_way.is_empty() {
-            self.on_the_way.clear(); // so that the next comes to the first place, which is in the cache
-        }
+        begin_anew_if_empty(&mut self.on_the_way);
         packet
     }
 }

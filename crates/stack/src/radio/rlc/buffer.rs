@@ -10,6 +10,7 @@
 
 use std::collections::VecDeque;
 
+use umts_kernel::begin_anew_if_empty;
 use umts_units::Time;
 
 use super::am::LengthIndicators;
@@ -140,9 +141,7 @@ impl Buffer {
     #[inline]
     fn pop(&mut self) -> Option<Sdu> {
         let sdu = self.queue.pop_front()?;
-        if self.queue.is_empty() {
-            self.queue.clear(); // so that the next comes to the first place, which is in the cache
-        }
+        begin_anew_if_empty(&mut self.queue);
         self.octets -= sdu.size().0;
         self.head_sent = 0;
         self.look_at_head();

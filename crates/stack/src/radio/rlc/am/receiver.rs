@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::num::NonZeroU16;
 
-use umts_kernel::TraceSink;
+use umts_kernel::{TraceSink, begin_anew_if_empty};
 use umts_units::{Duration, Time};
 
 use super::config::{AmConfig, GapWhileProhibited, MissingPduIndication, MrwAcknowledgment};
@@ -279,9 +279,7 @@ impl Receiver {
     #[inline]
     pub fn poll_delivered(&mut self) -> Option<Sdu> {
         let next = self.delivered.pop_front();
-        if self.delivered.is_empty() {
-            self.delivered.clear(); // so that the next comes to the first place, which is in the cache
-        }
+        begin_anew_if_empty(&mut self.delivered);
         next
     }
 
