@@ -14,36 +14,28 @@ from pathlib import Path
 import figures
 
 ROOT = Path(__file__).resolve().parents[1]
-PYTHON_BENCHES = (
+BENCHES = (
     "instructions",
-    "split",
-    "series",
     "commands",
-    "campaigns",
-    "chapters",
     "startup",
     "speed",
-    "cell",
-    "tdd_cells",
-    "layout",
     "analyse",
     "ns2",
     "emulate",
     "proxy",
 )
-RLC = ("cargo", "bench", "--locked", "--quiet", "--package", "umts-stack", "--bench", "rlc_am")
 
 
 def main() -> int:
     """Run them, and print the table."""
-    chosen = sys.argv[1:] or [*PYTHON_BENCHES, "rlc"]
+    chosen = sys.argv[1:] or BENCHES
     failed = []
     with tempfile.TemporaryDirectory() as folder:
         kept = Path(folder) / "figures"
         environment = {**os.environ, figures.FILE: str(kept)}
         for name in chosen:
             print(f"\n== {name}", flush=True)
-            words = RLC if name == "rlc" else (sys.executable, str(ROOT / "benches" / f"{name}.py"))
+            words = (sys.executable, str(ROOT / "benches" / f"{name}.py"))
             if subprocess.run(words, cwd=ROOT, env=environment, check=False).returncode != 0:
                 failed.append(name)
         print("\n== All figures; times depend on the machine, what stands beside them was measured in turn\n")

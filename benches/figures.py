@@ -18,7 +18,6 @@ FILE = "UMTS_FIGURES"
 SECTIONS = (
     "instructions",
     "start",
-    "campaigns",
     "memory",
     "time",
 )

@@ -1,8 +1,8 @@
 """Instructions per simulated second, counted by valgrind: the same on a busy machine and a quiet one.
 
-Each network is run for two lengths; the difference leaves out starting up. It is counted with metrics and
-with the null sink, whose ratio is what observation costs. Nothing here passes or fails: `benches/history.csv`
-has the counts of versions before, and the latest of them are printed too.
+Each network is run for two lengths; the difference excludes the start-up. It is counted with metrics, with
+metrics and time series, and with the null sink; the ratios are the cost of observation. Nothing here passes
+or fails: `benches/history.csv` has the counts of earlier versions, and the latest of them are printed too.
 
 The plain build is made here, of the program that runs a scenario and nothing else. That which is shipped is
 counted as well if `make dist` made it, as `umts run` by the package; the compiler learned on other networks
@@ -66,6 +66,7 @@ BENCHES = (
     Bench("the same DCH, 10 % errors", "ftp-on-dch-384.toml", (50, 150), ERRORS),
     Bench("two users on FACH", "ftp-on-fach-two-users.toml", (1_600, 1_900)),
     Bench("a TDD cell, pages and files", "tdd-mixed.toml", (40, 80)),
+    Bench("a DSCH in 36 cells of a layout", "dsch-5km.toml", (20, 60)),
     Bench("a download split by a proxy", "split-download.toml", (20, 60), ("flow.0.size=10 MB",)),
     Bench("thirty users, all idle", "twenty-on-dch-64.toml", (10_000, 1_000_000), IDLE_CELL),
 )
@@ -127,12 +128,15 @@ def count_all(benches: Sequence[Bench], sinks: Sequence[str], package: Path | No
 def print_counts(build: str, counts: dict[str, list[float]], benches: Sequence[Bench]) -> None:
     """A line for each network, and its figures for the table of all benches."""
     title = f"thousand instructions a simulated s, {build}"
-    print(f"\n{title:<46}{'metrics':>10}{'goal':>8}{'null sink':>11}{'ratio':>7}")
+    print(f"\n{title:<46}{'metrics':>10}{'goal':>8}{'series/metrics':>16}{'metrics/null':>14}")
     for bench in benches:
         metrics, *others = counts[bench.name]
         goal = f"{bench.goals[build == 'shipped']:,}" if bench.goals else ""
-        beside = [f"{null:>11,.1f}{metrics / null:>7.2f}" for null in others if null >= 1]
-        print(f"{bench.name:<46}{metrics:>10,.1f}{goal:>8}{''.join(beside)}")
+        ratios = ""
+        if others:
+            series, null = others
+            ratios = f"{series / metrics:>16.2f}{metrics / null:>14.2f}" if null >= 1 else ""
+        print(f"{bench.name:<46}{metrics:>10,.1f}{goal:>8}{ratios}")
         name = f"{bench.name}, {build}, thousand a simulated s"
         figures.add("instructions", name, f"{metrics:,.1f}", goal=goal)
 
@@ -232,7 +236,7 @@ def main() -> int:
     benches = [bench for bench in BENCHES if bench.column or not options.quick]
     now: dict[str, dict[str, float]] = {}
     for name, package in builds.items():
-        sinks = ["metrics"] if options.quick or package is not None else ["metrics", "null"]
+        sinks = ["metrics"] if options.quick or package is not None else ["metrics", "series", "null"]
         counts = count_all(benches, sinks, package)
         if not options.quick:
             print_counts(name, counts, benches)

@@ -5,10 +5,11 @@ seconds, so that starting up is not counted. Runs of the networks are interleave
 is shown with the extremes: on a shared machine the speed of the processor changes within minutes. Nothing
 here passes or fails.
 
-The build of the environment is measured and, if `make dist` made it, in turn with it the one that is given to
-users.
+The plain build of the environment is measured, the shipped build if `make dist` has made one, and with
+`--against FOLDER` the plain build of another checkout in which `make setup` was run. The builds take turns,
+and the CPU time of each is also shown as a ratio to the first one, pair by pair.
 
-Usage: speed.py [--only WORD] [--repeats N]
+Usage: speed.py [--only WORD] [--repeats N] [--against FOLDER]
 """
 
 from __future__ import annotations
@@ -75,6 +76,8 @@ BENCHES = [
     Bench("TDD, sixteen files up", "tdd-ftp.toml", 2_000, 1_500, 2_500),
     Bench("TDD, pages for 32", "tdd-www.toml", 3_000, 3_000, 6_000),
     Bench("TDD, both", "tdd-mixed.toml", 2_000, 1_200, 2_200),
+    Bench("the web cell of chapter 7", "web-cell.toml", 20_000, 0, 0),
+    Bench("a DSCH in 36 cells of a layout", "dsch-5km.toml", 200, 0, 0),
 ]
 
 
@@ -125,6 +128,20 @@ def row(measured: Measured) -> str:
     return f"{name}{speeds} {goals} {measured.events / measured.pdus:>12.2f} {ns_per_pdu:>8,.0f}"
 
 
+def print_ratios(rows: list[Measured]) -> None:
+    """Print the CPU time of each further build as a ratio to that of the first, pair by pair."""
+    first = {one.bench.name: one for one in reversed(rows)}
+    further = [one for one in rows if one is not first[one.bench.name]]
+    if further:
+        print(
+            f"\n{'CPU time, ratio to the plain build':<38} {'build':<7}{'least':>9}{'median':>9}{'most':>9}"
+        )
+    for one in further:
+        ratios = [here / plain for here, plain in zip(one.cpu_s, first[one.bench.name].cpu_s, strict=True)]
+        values = (min(ratios), statistics.median(ratios), max(ratios))
+        print(f"{one.bench.name:<38} {one.build:<7}" + "".join(f"{value:>9.3f}" for value in values))
+
+
 def measure(measured: Measured) -> None:
     """One more run, in a store of its own, so that it is made."""
     with tempfile.TemporaryDirectory() as folder:
@@ -141,10 +158,13 @@ def main() -> None:
     )
     parser.add_argument("--only", default="", help="networks whose name has this word")
     parser.add_argument("--repeats", type=int, default=REPEATS)
+    parser.add_argument("--against", type=Path, metavar="FOLDER", help="another checkout, set up")
     words = parser.parse_args()
     builds: list[tuple[str, Path | None]] = [("plain", None)]
     if SHIPPED.exists():
         builds.append(("shipped", SHIPPED))
+    if words.against:
+        builds.append(("other", words.against / "python"))
     rows = [Measured(bench, *build) for bench in BENCHES if words.only in bench.name for build in builds]
     for repeat in range(words.repeats):
         for one in rows:
@@ -158,6 +178,7 @@ def main() -> None:
             name = f"{one.bench.name}, {one.build}, simulated s per s of CPU"
             median = f"{statistics.median(one.speeds):,.0f}"
             figures.add("time", name, median, goal=f"{one.bench.at_least:,}")
+    print_ratios(rows)
 
 
 if __name__ == "__main__":
