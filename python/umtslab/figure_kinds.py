@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,9 +38,9 @@ KINDS = {
             "timeseq",
             "sequence numbers sent and acknowledged over time",
             ("sent", "acked"),
-            ("sacked", "window"),
+            ("sacked", "window", "dropped"),
         ),
-        Kind("cwnd", "congestion window and slow start threshold", ("cwnd", "ssthresh")),
+        Kind("cwnd", "congestion window and slow start threshold", ("cwnd", "ssthresh"), ("acked",)),
         Kind("rtt", "round-trip times, smoothed, and retransmission timeout", ("rtt", "srtt", "rto")),
         Kind("outstanding", "data in flight, as the sender sees it", ("outstanding",)),
         Kind("goodput", "acknowledged payload over time", ("goodput", "sent")),
@@ -55,6 +55,47 @@ KINDS = {
         Kind("cell", "DCHs in use, and efficiency of the cells", ("cell", "goodput")),
     )
 }
+
+
+
+class UnknownFigure(KeyError):
+    """There is no kind of figure of that name; the message says which there are."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
+
+
+_T = TypeVar("_T")
+
+
+def known(kinds: Mapping[str, _T], name: str, what: str = "figure") -> _T:
+    """The kind of that name.
+
+    Raises
+    ------
+    UnknownFigure
+        If there is none; the message proposes the nearest name, or names the function that draws it.
+    """
+    from difflib import get_close_matches
+
+    if name in kinds:
+        return kinds[name]
+    if (function := _DRAWN_BY.get(name)) is not None:
+        raise UnknownFigure(f"{name!r} is drawn by umtslab.plot.{function}, not by this function")
+    near = get_close_matches(name, kinds, 1, 0.6)
+    hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(kinds)}"
+    raise UnknownFigure(f"there is no {what} {name!r}; {hint}")
+
+
+_DRAWN_BY = {
+    "waterfall": "draw_waterfall",
+    "map": "map.draw_map",
+    "budget": "run_budget.draw_run_budget",
+    **dict.fromkeys(
+        ("rtt_cdf", "delay_cdf", "user_delay_cdf", "user_rate_cdf", "page_cdf"), "cdf.draw_cdf"
+    ),
+}
+"""Kinds that have a function of their own in Python."""
 
 WATERFALL = "waterfall"
 """Drawn by `draw_waterfall`: of one connection, and not of a run alone."""

@@ -14,7 +14,7 @@ from umtslab.analyse.rates import sent_per_window
 from umtslab.analyse.steps import cut, hold
 from umtslab.cli.plot_kinds import RUN_KINDS
 from umtslab.plot import FORMATS, KINDS, View, draw, save
-from umtslab.plot.style import COLOURS, DASHES, MOST_LINES
+from umtslab.plot.palette import COLOURS, DASHES, marker_of, style
 from umtslab.run import MissingSeries, Run
 
 BEGINS = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -48,7 +48,15 @@ def test_files_are_what_their_suffix_says_and_the_same_twice(
 
 
 def test_lines_differ_in_dashes_and_not_in_colour_alone() -> None:
-    assert len(set(map(str, DASHES))) == len(DASHES) == len(COLOURS) == MOST_LINES
+    assert len(set(map(str, DASHES))) == len(DASHES) == len(COLOURS)
+
+
+def test_ten_curves_have_ten_looks_and_more_repeat_no_pair() -> None:
+    looks = [style(number) for number in range(40)]
+    assert len({look["color"] for look in looks[:10]}) == 10
+    assert len({str(look["linestyle"]) for look in looks[:10]}) == 10
+    assert len({str(look) for look in looks}) == 40
+    assert len({(look["color"], marker_of(number)) for number, look in enumerate(looks)}) == 40
 
 
 def test_nothing_is_left_of_a_figure_that_could_not_be_written(recorded: Run, tmp_path: Path) -> None:

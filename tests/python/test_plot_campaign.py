@@ -53,23 +53,85 @@ def test_axes_have_words_units_and_the_values_that_were_run(width: float, record
     boxes = [label.get_window_extent() for label in axes.get_xticklabels() if label.get_text()]
     assert all(left.x1 < right.x0 for left, right in pairwise(boxes))
     [legend] = figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["Reno", "NewReno"]
+    assert [text.get_text() for text in legend.get_texts()] == ["Reno", "NewReno (equal to Reno)"]
     assert legend.get_title().get_text() == "TCP version (mean and 95 % interval, n = 3 runs)"
     low, high = axes.get_ylim()
     assert low == 0
     assert high > 31 + 2.4
 
 
-def test_equal_variants_stand_side_by_side_and_are_both_seen(record: Record) -> None:
-    [axes] = draw_campaign(record, "goodput_kbps").axes
-    figure = axes.figure
-    figure.draw_without_rendering()  # type: ignore[union-attr]
-    first, second = [line for line in axes.lines if line.get_marker() in {"o", "s"}]
-    places = [
-        line.get_transform().transform(np.column_stack(line.get_data()))[:, 0] for line in (first, second)
-    ]
-    assert np.all(places[1] - places[0] > 5)
-    assert first.get_linewidth() > second.get_linewidth()
+def test_marks_stand_at_the_values_that_were_run_and_error_bars_beside_them(record: Record) -> None:
+    figure = draw_campaign(record, "goodput_kbps")
+    [axes] = figure.axes
+    figure.draw_without_rendering()
+    curves = [line for line in axes.lines if line.get_marker() in {"o", "s"}]
+    for curve in curves:
+        assert curve.get_transform() == axes.transData
+        assert np.asarray(curve.get_xdata()).tolist() == list(ERRORS)
+        assert curve.get_markersize() == curves[0].get_markersize()
+    bars = [area.get_transform().transform((0.1, 20.0))[0] for area in axes.collections]
+    middle = axes.transData.transform((0.1, 20.0))[0]
+    points = [(bar - middle) * 72 / figure.dpi for bar in bars]
+    assert points == pytest.approx([-1.5, 1.5])
+
+
+@pytest.mark.parametrize("count", [2, 4, 5, 12])
+def test_error_bars_of_many_curves_stay_within_a_few_points(count: int, record: Record) -> None:
+    cells = tuple(
+        replace(cell, parameters={**cell.parameters, "tcp.variant": f"v{number}"})
+        for number in range(count)
+        for cell in record.cells[:5]
+    )
+    figure = draw_campaign(replace(record, cells=cells), "goodput_kbps")
+    [axes] = figure.axes
+    figure.draw_without_rendering()
+    middle = axes.transData.transform((0.1, 20.0))[0]
+    asides = [area.get_transform().transform((0.1, 20.0))[0] - middle for area in axes.collections]
+    assert max(map(abs, asides)) * 72 / figure.dpi <= 4.51
+    assert len(set(asides)) == count
+    sizes = {line.get_markersize() for line in axes.lines if str(line.get_label()).startswith("v")}
+    assert sizes == {2.8 if count > 4 else 4.0}
+    looks = {
+        (line.get_color(), line.get_marker(), str(line.get_linestyle()))
+        for line in axes.lines
+        if str(line.get_label()).startswith("v")
+    }
+    assert len(looks) == count
+
+
+def test_equal_variants_are_named_in_the_legend(record: Record) -> None:
+    [legend] = draw_campaign(record, "goodput_kbps").legends
+    assert [text.get_text() for text in legend.get_texts()] == ["Reno", "NewReno (equal to Reno)"]
+
+
+def test_the_axis_holds_every_interval(record: Record) -> None:
+    cells = tuple(
+        replace(cell, runs=tuple(replace(run, metrics={"goodput_kbps": value}) for run, value in
+                                 zip(cell.runs, (-10.0, 5.0, 25.0), strict=True)))
+        for cell in record.cells
+    )  # fmt: skip
+    [axes] = draw_campaign(replace(record, cells=cells), "goodput_kbps").axes
+    low, high = axes.get_ylim()
+    ends = [point[1] for area in axes.collections for one in area.get_segments() for point in one]  # type: ignore[attr-defined]
+    assert low < min(ends) < -30
+    assert high > max(ends)
+
+
+def test_a_point_of_which_no_transfer_finished_is_a_cross_at_the_upper_edge(record: Record) -> None:
+    def unfinished(cell: Cell) -> Cell:
+        lost = cell.parameters["radio.bler"] == 0.1
+        values = {"download_time_s": None if lost else 3.0}
+        return replace(cell, runs=tuple(replace(run, metrics=values) for run in cell.runs))
+
+    figure = draw_campaign(replace(record, cells=tuple(map(unfinished, record.cells))), "download_time_s")
+    [axes] = figure.axes
+    crosses = [line for line in axes.lines if line.get_marker() == "x"]
+    assert [list(line.get_xdata()) for line in crosses] == [[0.1], [0.1]]  # type: ignore[arg-type]
+    assert len({tuple(line.get_ydata()) for line in crosses}) == 2  # type: ignore[arg-type]
+    [legend] = figure.legends
+    assert "no file arrived whole" in [text.get_text() for text in legend.get_texts()]
+    curve = next(line for line in axes.lines if line.get_marker() == "o")
+    assert np.isnan(np.asarray(curve.get_ydata(), dtype=float)[3])  # no line across the gap
 
 
 def test_logarithmic_axes_name_the_values_that_were_run(record: Record) -> None:
@@ -87,7 +149,7 @@ def test_a_map_has_a_cell_for_each_pair(record: Record) -> None:
     assert axes.images[0].get_array().shape == (2, 5)  # type: ignore[union-attr]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["Reno", "NewReno"]
     assert bar.get_ylabel() == "Goodput (kbit/s)"
-    assert axes.texts[0].get_text() == "31\n± 2.5"
+    assert axes.texts[0].get_text() == "31.0\n± 2.5"
     alone = Record("c", "A campaign", ("radio.bler",), 1, record.cells[:5])
     with pytest.raises(CampaignError, match="a map needs two parameters"):
         draw_map(alone, "goodput_kbps")

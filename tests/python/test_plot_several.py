@@ -19,7 +19,7 @@ from umtslab.plot.cdf import CDFS, draw_cdf
 from umtslab.plot.mean import draw_mean
 from umtslab.plot.rtt import figure as draw_rtt
 from umtslab.plot.run_budget import draw_run_budget
-from umtslab.plot.style import OTHERS, finish, halos, new_figure
+from umtslab.plot.style import OTHERS, finish, new_figure
 from umtslab.plot.timeseq import figure as draw_timeseq
 from umtslab.run import MissingSeries, Run
 
@@ -77,24 +77,36 @@ def test_results_are_called_by_what_differs(versions: dict[str, list[Run]]) -> N
     named = named_apart([runs[0] for runs in versions.values()])
     assert list(named) == ["Reno", "NewReno"]
     figure = draw(named, "cwnd")
-    assert entries(figure)[:2] == ["Reno", "NewReno"]
+    assert entries(figure)[:2] == ["Reno", "NewReno (equal to Reno)"]  # at these losses they are
     same = [versions["reno"][0], versions["reno"][0]]
     assert list(named_apart(same, ["a", "b"])) == ["a", "b"]
     for kind in ("timeseq", "rtt", "outstanding", "goodput", "throughput", "rlc_buffer"):
-        found = [entry for entry in entries(draw(named, kind)) if entry in named]
+        said = [entry.partition(" (equal")[0] for entry in entries(draw(named, kind))]
+        found = [entry for entry in said if entry in named]
         assert found == list(named)  # in their order, so that colours are the same in all
 
 
-def test_equal_curves_are_both_seen(recorded: Run) -> None:
-    [axes] = draw({"one": recorded, "two": recorded}, "outstanding").axes
-    below, above = axes.lines
-    assert below.get_linewidth() > above.get_linewidth()
-    assert halos(["a", "b", "a", "a"]) == [2, 0, 1, 0]
+@pytest.mark.parametrize("kind", ["timeseq", "cwnd", "rtt", "outstanding", "goodput", "rlc_buffer"])
+def test_the_legend_names_equal_curves(kind: str, recorded: Run) -> None:
+    figure = draw({"one": recorded, "two": recorded}, kind)
+    assert [entry for entry in entries(figure) if entry.startswith(("one", "two"))] == [
+        *("one", "two (equal to one)")
+    ]
+    widths = [line.get_linewidth() for line in figure.axes[0].lines if line.get_label() in entries(figure)[:2]]
+    assert len(set(widths)) == 1
+
+
+def test_distribution_functions_and_means_name_equal_curves(versions: dict[str, list[Run]]) -> None:
+    same = {"one": versions["reno"], "two": versions["reno"]}
+    assert entries(draw_cdf(same, "rtt_cdf"))[1].endswith(" of 2 runs; equal to one)")
+    assert entries(draw_mean(same, "cwnd"))[1] == "two (mean of 2 runs, 95 % band; equal to one)"
 
 
 def test_a_mean_over_runs_has_its_band(versions: dict[str, list[Run]]) -> None:
     figure = draw_mean(versions, "goodput")
-    assert entries(figure) == [f"{name} (mean of 2 runs, 95 % band)" for name in versions]
+    assert [entry.partition(";")[0].rstrip(")") for entry in entries(figure)] == [
+        f"{name} (mean of 2 runs, 95 % band" for name in versions
+    ]
     assert draw_mean({"": versions["reno"]}, "cwnd", View(5.0, 15.0)).axes[0].get_xlim() == (5.0, 15.0)
     with pytest.raises(MissingSeries, match="at least two"):
         draw_mean({"": versions["reno"][:1]}, "cwnd")

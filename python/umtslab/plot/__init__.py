@@ -11,11 +11,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from umtslab.figure_kinds import KINDS, WATERFALL, Kind, most_telling
+from umtslab.figure_kinds import KINDS, WATERFALL, Kind, UnknownFigure, known, most_telling
 from umtslab.plot.differences import named_apart
 from umtslab.plot.look import HOUSE, Look, UnknownFont, dress, printable
 from umtslab.plot.programs import all_users, of_programs
 from umtslab.plot.tables import WHOLE, NobodyChosen, View, tables
+from umtslab.plot.titles import shared_title
 from umtslab.run import Run
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ __all__ = [
     "Kind",
     "Look",
     "NobodyChosen",
+    "UnknownFigure",
     "UnknownFont",
     "View",
     "draw",
@@ -59,15 +61,16 @@ def draw(run: Run | Mapping[str, Run], kind: str, view: View = WHOLE, look: Look
 
     Raises
     ------
-    KeyError
-        If there is no such kind.
+    UnknownFigure
+        If there is no such kind. It is a KeyError whose message says which kinds there are.
     umtslab.run.MissingSeries
         If a run did not record what the figure shows, or has none of it.
     umtslab.plot.NobodyChosen
         If a run does not have those who are to be under study.
     """
     runs = {"": run} if isinstance(run, Run) else run
-    chosen = _alike([of_programs(one, KINDS[kind]) for one in runs.values()])
+    wanted = known(KINDS, kind)
+    chosen = _alike([of_programs(one, wanted) for one in runs.values()])
 
     def read(one: Run, name: str, part: View) -> pl.DataFrame:
         return all_users(one, chosen, name, part)
@@ -78,7 +81,7 @@ def draw(run: Run | Mapping[str, Run], kind: str, view: View = WHOLE, look: Look
         name: tables(runs, name, view) for name in chosen.also if all(name in kinds for kinds in recorded)
     }
     with printable(look):
-        figure = dress(chosen.function()(*shown, **more, title=title_of(list(runs.values()))), look)
+        figure = dress(chosen.function()(*shown, **more, title=shared_title([[one] for one in runs.values()])), look)
     last_s = max(one.duration_s for one in runs.values())
     for axes in figure.axes:
         # A window, of which the end of the run may cut the last one short, is drawn whole.
@@ -96,18 +99,6 @@ def _alike(kinds: Sequence[Kind]) -> Kind:
             f"of simulated runs and of real programs {kinds[0].name} is not the same: draw them apart"
         )
     return kinds[0]
-
-
-def title_of(runs: Sequence[Run]) -> str:
-    """What stands above a figure: what all of its runs have in common."""
-    if len(runs) == 1:
-        return runs[0].heading
-    names = {run.scenario for run in runs}
-    if len(names) > 1:
-        return ""
-    numbers = {(run.seed, run.run) for run in runs}
-    [name] = names
-    return f"{name}, seed {runs[0].seed}, run {runs[0].run}" if len(numbers) == 1 else name
 
 
 def draw_waterfall(

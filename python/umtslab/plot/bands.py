@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.steps import envelope
-from umtslab.plot.strands import strands
-from umtslab.plot.style import lines, style
+from umtslab.plot.equal import equal_to, with_equal
+from umtslab.plot.strands import Strand, strands
+from umtslab.plot.palette import style
+from umtslab.plot.style import lines
 
 if TYPE_CHECKING:
     import polars as pl
@@ -34,16 +37,25 @@ def lines_or_bands(
         lines(axes, table, column, name, by=by)
         return
     begin, end = float(str(table["time_s"].min())), float(str(table["time_s"].max()))
-    several = len({strand.result for strand in found}) > 1
+    whose = [_name(strand, found, name) for strand in found]
+    equal = equal_to(whose, [strand.values(column) for strand in found])
     for number, strand in enumerate(found):
         bins = envelope(strand.rows, column, begin, end, _BINS)
         look = style(number)
-        who = name if len(found) == 1 else strand.name
-        if several:
-            who = str(strand.result) if len(found) == 2 else f"{strand.result}, {strand.name}"
         axes.stairs(bins["high"].to_numpy(), [*bins["time_s"], end], baseline=bins["low"].to_numpy(),
                     fill=True, alpha=0.25, color=look["color"], linewidth=0,
                     label="_" if number else f"range in {(end - begin) / _BINS:.2g} s")  # fmt: skip
         times = [*bins["time_s"], end]
         means = [*bins["mean"], bins["mean"][-1]]
-        axes.plot(times, means, drawstyle="steps-post", label=f"{who}, mean", **look)
+        label = with_equal(f"{whose[number]}, mean", equal[number])
+        axes.plot(times, means, drawstyle="steps-post", label=label, **look)
+
+
+def _name(strand: Strand, found: Sequence[Strand], name: str) -> str:
+    """Legend entry of a band: the quantity if it is alone, else its result, its connection or user, or both."""
+    if len(found) == 1:
+        return name
+    results = {one.result for one in found}
+    if len(results) == 1:
+        return strand.name
+    return str(strand.result) if len(found) == len(results) else f"{strand.result}, {strand.name}"

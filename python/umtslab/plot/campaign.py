@@ -1,18 +1,24 @@
-"""A metric of a campaign over one of its parameters: means with 95 % intervals, a line per variant."""
+"""A metric of a campaign over one of its parameters: means with 95 % intervals, a curve per variant."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from umtslab.analyse.statistics import Summary, summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Cell, Record
+from umtslab.changes import in_words
 from umtslab.labels import key_label, metric_with_unit, with_unit
-from umtslab.plot.dots import aside, draw_dots, limits, marker_of
+from umtslab.plot.dots import draw_dots, draw_missing, limits
+from umtslab.plot.equal import named_equal
 from umtslab.plot.look import HOUSE, Look, dress, printable
-from umtslab.plot.style import halos, new_figure, put_legend, style
+from umtslab.plot.palette import marker_of, style
+from umtslab.plot.style import new_figure, put_legend
 from umtslab.plot.ticks import value_ticks
+from umtslab.plot.titles import shared_changes
 from umtslab.plot.variants import default_axis, others, values_of, words
 from umtslab.quantity import in_one_unit
 
@@ -20,16 +26,50 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_NOTHING = {
+    "transfer_time_s": "no transfer finished",
+    "download_time_s": "no file arrived whole",
+    "download_time_data_s": "no file arrived whole",
+    "page_time_s": "no page was whole",
+    "p95_page_time_s": "no page was whole",
+    "packet_call_time_s": "no packet call ended",
+    "session_time_s": "no session ended",
+}
+"""Why no run of a point has a value, by metric."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The points of one variant: value of the horizontal axis, the metric's summary, and how many runs."""
+
+    label: str
+    points: tuple[tuple[float, Summary, int], ...]
+
+    def dots(self) -> list[tuple[float, float, float]]:
+        """Value, mean and half width; the mean of a point that no run measured is NaN."""
+        return [
+            (x, math.nan if one.mean is None else one.mean, one.ci95 or 0.0) for x, one, _ in self.points
+        ]
+
+    def missing(self) -> list[float]:
+        """Values that were run and gave no mean."""
+        return [x for x, one, runs in self.points if runs and one.mean is None]
+
 
 def draw_campaign(
-    record: Record, metric: str, over: str | None = None, *, log: bool = False, look: Look = HOUSE
+    record: Record | Mapping[str, Record],
+    metric: str,
+    over: str | None = None,
+    *,
+    log: bool = False,
+    look: Look = HOUSE,
 ) -> Figure:
     """Draw a metric over a parameter.
 
     Parameters
     ----------
-    record : Record
-        The campaign.
+    record : Record, or mapping of str to Record
+        The campaign; or several, by the names that the legend gives them.
     metric : str
         What is drawn.
     over : str, optional
@@ -42,7 +82,9 @@ def draw_campaign(
     Returns
     -------
     matplotlib.figure.Figure
-        Ticks at the values that were run; intervals of variants side by side; the legend says how many runs.
+        Markers at the values that were run, each with a tick; intervals of variants side by side; the legend
+        states the number of runs and which curves are equal. A point whose runs have no value of the metric
+        is a cross at the upper edge.
 
     Raises
     ------
@@ -50,30 +92,75 @@ def draw_campaign(
         If there is no such parameter, or no run measured the metric.
     """
     log = log or look.log_x
-    chosen = over if over is not None else default_axis(record)
-    check_axis(record, chosen)
-    lines = _lines(record, metric, chosen)
-    if not any(summary.n for line in lines.values() for _, summary in line):
-        raise CampaignError(f"no run of {record.name} measured {metric}")
-    values = values_of(record, chosen)
-    found = in_one_unit(values)
-    places = found[0] if found is not None else [float(place) for place in range(len(values))]
-    unit = found[1] if found is not None else ""
-    x_of = {str(value): place for value, place in zip(values, places, strict=True)}
-    if log and (found is None or min(places) <= 0):
+    records = {"": record} if isinstance(record, Record) else dict(record)
+    chosen = over if over is not None else default_axis(next(iter(records.values())))
+    for one in records.values():
+        check_axis(one, chosen)
+    axis = _Axis.of(list(records.values()), chosen)
+    curves = [
+        curve for name, one in records.items() for curve in _curves(name, one, metric, chosen, axis)
+    ]
+    if not any(summary.n for curve in curves for _, summary, _ in curve.points):
+        raise CampaignError(unmeasured(list(records.values()), metric))
+    if log and (axis.unit is None or min(axis.places.values()) <= 0):
         raise CampaignError(f"{chosen} cannot go on a logarithmic axis: its values are not numbers above 0")
     with printable(look):
         figure, axes = new_figure(
-            record.heading, metric_with_unit(metric), with_unit(key_label(chosen), unit)
+            heading_of(list(records.values())),
+            metric_with_unit(metric),
+            with_unit(key_label(chosen), axis.unit or ""),
         )
-        dots = {label: [(x_of[x], summary) for x, summary in line] for label, line in lines.items()}
-        _draw_lines(axes, dots, joined=found is not None)
+        _draw_curves(axes, curves, metric, joined=axis.unit is not None)
         if log:
             axes.set_xscale("log")
-        names = [f"{place:g}" for place in places] if found is not None else [words(v) for v in values]
-        value_ticks(axes, places, names, log=log, is_number=found is not None)
-        _legend(figure, axes, record, chosen, [s for line in lines.values() for _, s in line])
+        value_ticks(axes, *axis.ticks(), log=log, is_number=axis.unit is not None)
+        _legend(figure, axes, records, chosen, [s for curve in curves for _, s, _ in curve.points])
         return dress(figure, look)
+
+
+@dataclass(frozen=True)
+class _Axis:
+    """The values of a parameter as places of an axis, by their text; the unit is None for words."""
+
+    places: Mapping[str, float]
+    names: Mapping[str, str]
+    unit: str | None
+
+    @classmethod
+    def of(cls, records: Sequence[Record], key: str) -> _Axis:
+        values = {str(value): value for record in records for value in values_of(record, key)}
+        found = in_one_unit(list(values.values()))
+        if found is None:
+            names = {text: words(value) for text, value in values.items()}
+            return cls({text: float(at) for at, text in enumerate(values)}, names, None)
+        places = dict(zip(values, found[0], strict=True))
+        return cls(places, {text: f"{place:g}" for text, place in places.items()}, found[1])
+
+    def ticks(self) -> tuple[list[float], list[str]]:
+        """Places and names; values that are written differently and equal have one tick."""
+        names = {place: self.names[text] for text, place in self.places.items()}
+        return list(names), list(names.values())
+
+
+def heading_of(records: Sequence[Record]) -> str:
+    """Title of a figure of campaigns: their titles, and the overrides that all of them share."""
+    if len(records) == 1:
+        return records[0].heading
+    titles = dict.fromkeys(record.title or record.name for record in records)
+    return ", ".join(filter(None, [*titles, in_words(shared_changes(one.changes for one in records))]))
+
+
+def unmeasured(records: Sequence[Record], metric: str) -> str:
+    """Error text for a metric of which no run has a value, with metrics that the runs have."""
+    from umtslab.first_look import first_look
+
+    names = " and ".join(record.name for record in records)
+    runs = [run.metrics for record in records for cell in record.cells for run in cell.runs]
+    if not runs:
+        return f"{names} has no run yet: umts sweep makes them"
+    known = first_look(*runs)
+    more = f"; it measured {', '.join(known[:6])}{' …' if len(known) > 6 else ''}" if known else ""
+    return f"no run of {names} measured {metric}{more}"
 
 
 def check_axis(record: Record, key: str) -> None:
@@ -89,58 +176,56 @@ def check_axis(record: Record, key: str) -> None:
 
 
 def how_many(summaries: Sequence[Summary]) -> str:
-    """What an interval is of: "mean and 95 % interval, n = 5"."""
+    """What an interval is of: "mean and 95 % interval, n = 5 runs"."""
     counts = sorted({summary.n for summary in summaries if summary.n})
-    if counts == [1]:
+    if counts in ([], [1]):
         return "one run each"
     n = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     return f"mean and 95 % interval, n = {n} runs"
 
 
-def _lines(record: Record, metric: str, over: str) -> dict[str, list[tuple[str, Summary]]]:
-    """Points of each variant in the order of the campaign: value of `over`, and the metric's summary."""
-    lines: dict[str, list[tuple[str, Summary]]] = {}
+def _curves(name: str, record: Record, metric: str, over: str, axis: _Axis) -> list[Curve]:
+    """The curves of a campaign, one per variant, each in the order of the horizontal axis."""
+    found: dict[str, list[tuple[float, Summary, int]]] = {}
     for cell in record.cells:
         if over in cell.parameters:
-            lines.setdefault(_entry(record, cell, over), []).append(
-                (str(cell.parameters[over]), summarise(cell.values(metric)))
-            )
-    return lines
+            label = ", ".join(filter(None, [name, _entry(record, cell, over)]))
+            x = axis.places[str(cell.parameters[over])]
+            found.setdefault(label, []).append((x, summarise(cell.values(metric)), len(cell.runs)))
+    return [
+        Curve(label, tuple(sorted(points, key=lambda point: point[0]))) for label, points in found.items()
+    ]
 
 
 def _entry(record: Record, cell: Cell, over: str) -> str:
-    """What the legend says of a point's variant, below a heading that says of what: its values."""
+    """Legend entry of a point's variant: its values. The heading of the legend names the parameters."""
     keys = [key for key in others(record, over) if key in cell.parameters]
     return ", ".join(words(cell.parameters[key]) for key in keys)
 
 
-def _draw_lines(axes: Axes, lines: dict[str, list[tuple[float, Summary]]], *, joined: bool) -> None:
-    known = {
-        label: sorted((x, s.mean, s.ci95 or 0.0) for x, s in dots if s.mean is not None)
-        for label, dots in lines.items()
-    }
-    wider = halos([[(x, mean) for x, mean, _ in dots] for dots in known.values()])
-    for number, (label, dots) in enumerate(known.items()):
+def _draw_curves(axes: Axes, curves: Sequence[Curve], metric: str, *, joined: bool) -> None:
+    dots = [curve.dots() for curve in curves]
+    labels = named_equal(
+        [curve.label or "mean" for curve in curves],
+        [tuple(dot for dot in known if not math.isnan(dot[1])) for known in dots],
+    )
+    for number, (label, known) in enumerate(zip(labels, dots, strict=True)):
         look = style(number) if joined else {**style(number), "linestyle": "none"}
-        if dots:
-            draw_dots(
-                axes,
-                dots,
-                label or "mean",
-                look,
-                marker=marker_of(number),
-                wider=wider[number],
-                aside_pt=aside(number, len(known)),
-            )
-    axes.set_ylim(limits(dot for dots in known.values() for dot in dots))
+        draw_dots(axes, known, label, look, marker=marker_of(number), number=number, count=len(curves))
+    missing = [(x, str(style(number)["color"])) for number, one in enumerate(curves) for x in one.missing()]
+    draw_missing(axes, missing, _NOTHING.get(metric, "no run has a value"))
+    axes.set_ylim(limits(dot for known in dots for dot in known))
 
 
-def _legend(figure: Figure, axes: Axes, record: Record, over: str, summaries: Sequence[Summary]) -> None:
+def _legend(
+    figure: Figure, axes: Axes, records: Mapping[str, Record], over: str, summaries: Sequence[Summary]
+) -> None:
     """Variants by their values, below what varies and how many runs there are."""
     handles, labels = axes.get_legend_handles_labels()
-    heading = ", ".join(key_label(key) for key in others(record, over))
+    keys = dict.fromkeys(key for record in records.values() for key in others(record, over))
+    heading = ", ".join([*(["Campaign"] if len(records) > 1 else []), *map(key_label, keys)])
     told = how_many(summaries)
     if not heading:
-        put_legend(figure, handles, [told])
+        put_legend(figure, handles, [told, *labels[1:]])
         return
     put_legend(figure, handles, labels, title=f"{heading} ({told})")

@@ -6,9 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from umtslab.figure_kinds import known
+from umtslab.plot.equal import equal_to, with_equal
 from umtslab.plot.look import HOUSE, Look, dress, printable, scale
-from umtslab.plot.style import new_figure, put_legend, style
+from umtslab.plot.palette import style
+from umtslab.plot.style import new_figure, put_legend
 from umtslab.plot.tables import WHOLE, View, table
+from umtslab.plot.titles import shared_title
 from umtslab.run import MissingSeries, Run
 
 if TYPE_CHECKING:
@@ -63,28 +67,35 @@ def draw_cdf(
 
     Raises
     ------
+    umtslab.figure_kinds.UnknownFigure
+        If there is no such distribution function.
     umtslab.run.MissingSeries
         If a run did not record the samples, or none of a result's has any.
     """
     import numpy as np
 
-    samples = CDFS[kind]
+    samples = known(CDFS, kind, "distribution function")
+    values = {
+        name: np.sort(np.concatenate([_values(run, samples, view) for run in runs]))
+        for name, runs in results.items()
+    }
+    for name, found in values.items():
+        if not len(found):
+            raise MissingSeries(
+                f"{name or results[name][0].scenario} has no {samples.of} in the time that is shown"
+            )
+    equal = equal_to(list(values), [found.tobytes() for found in values.values()])
     with printable(look):
-        names = {run.scenario for runs in results.values() for run in runs}
-        title = names.pop() if len(names) == 1 else ""
+        title = shared_title(list(results.values()))
         figure, axes = new_figure(title, f"share of the {samples.of} (%)", samples.label)
-        for number, (name, runs) in enumerate(results.items()):
-            values = np.sort(np.concatenate([_values(run, samples, view) for run in runs]))
-            if not len(values):
-                raise MissingSeries(
-                    f"{name or runs[0].scenario} has no {samples.of} in the time that is shown"
-                )
-            of_runs = f"{len(values)} {samples.of} of {len(runs)} run{'s' if len(runs) > 1 else ''}"
+        for number, (name, found) in enumerate(values.items()):
+            runs = len(results[name])
+            of_runs = f"{len(found)} {samples.of} of {runs} run{'s' if runs > 1 else ''}"
             if samples.by_user:
-                of_runs = of_runs.removesuffix(" of 1 run") + f", Jain {jain(values):.2f}"
-            shares = 100 * np.arange(len(values) + 1) / len(values)
-            axes.plot([values[0], *values], shares, drawstyle="steps-post",
-                      label=f"{name} ({of_runs})" if name else of_runs, **style(number))  # fmt: skip
+                of_runs = of_runs.removesuffix(" of 1 run") + f", Jain {jain(found):.2f}"
+            shares = 100 * np.arange(len(found) + 1) / len(found)
+            entry = with_equal(f"{name} ({of_runs})" if name else of_runs, equal[number])
+            axes.plot([found[0], *found], shares, drawstyle="steps-post", label=entry, **style(number))
         axes.axhline(50, color="#999999", linewidth=0.5 * scale(), zorder=0.5)
         axes.axhline(95, color="#999999", linewidth=0.5 * scale(), zorder=0.5)
         axes.set_yticks([0, 25, 50, 75, 95])

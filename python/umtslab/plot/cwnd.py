@@ -11,8 +11,15 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+NO_INFLATION = (
+    "Flat during fast recovery: the recorded window excludes the segments by which duplicate ACKs inflate it"
+)
+"""Heading of the legend of a run with losses."""
 
-def figure(cwnd: pl.DataFrame, ssthresh: pl.DataFrame, *, title: str = "") -> Figure:
+
+def figure(
+    cwnd: pl.DataFrame, ssthresh: pl.DataFrame, *, acked: pl.DataFrame | None = None, title: str = ""
+) -> Figure:
     """Draw the congestion window over time.
 
     Parameters
@@ -21,6 +28,9 @@ def figure(cwnd: pl.DataFrame, ssthresh: pl.DataFrame, *, title: str = "") -> Fi
         ``time_s``, ``connection``, ``cwnd_segments``; one row per change.
     ssthresh : polars.DataFrame
         ``time_s``, ``connection``, ``ssthresh_segments``; one row per change.
+    acked : polars.DataFrame, optional
+        ``time_s``, ``connection``, ``ack`` (octets); one row per acknowledgment. With it, the window of a
+        connection is drawn from the end of its handshake on: before, there is no window for data.
     title : str
         Above the figure.
 
@@ -28,20 +38,43 @@ def figure(cwnd: pl.DataFrame, ssthresh: pl.DataFrame, *, title: str = "") -> Fi
     -------
     matplotlib.figure.Figure
         Both as steps. The threshold is left out where it is above every window, such as one not set yet,
-        and where there are too many lines to tell apart; of chosen connections it is drawn.
+        and where there are too many lines to tell apart; of chosen connections it is drawn. After a loss the
+        legend states that the inflation of fast recovery is not drawn.
     """
     import polars as pl
 
+    if acked is not None:
+        cwnd, ssthresh = after_handshake(cwnd, acked), after_handshake(ssthresh, acked)
     drawing, axes = new_figure(title, "window (segments)")
-    lines(axes, cwnd, "cwnd_segments", "congestion window")
+    lines(axes, cwnd, "cwnd_segments", "congestion window", explained=True)
     seen = ssthresh.filter(pl.col("ssthresh_segments") <= _highest(cwnd))
+    had_loss = len(seen) > 0
     if "chosen" in seen.columns:
         cwnd, seen = cwnd.filter("chosen"), seen.filter("chosen")
     count = len(strands(cwnd))
     if 2 * count <= MOST_LINES and len(seen):
         lines(axes, seen, "ssthresh_segments", "slow start threshold", first=count)
     axes.locator_params(axis="y", integer=True)
-    return finish(drawing, axes)
+    return finish(drawing, axes, note=NO_INFLATION if had_loss else "")
+
+
+def after_handshake(table: pl.DataFrame, acked: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a series of steps from the end of each connection's handshake on.
+
+    The handshake of a sender ends with the acknowledgment of its SYN, which takes sequence number 0. The
+    value that holds then gets a row at that time. A connection without a SYN keeps all rows, and one whose SYN
+    was not acknowledged keeps none.
+    """
+    import polars as pl
+
+    keys = [key for key in ("result", "connection") if key in table.columns]
+    first = acked.sort("time_s", maintain_order=True).group_by(keys, maintain_order=True).first()
+    begins = first.select(
+        *keys, pl.when(pl.col("ack") == 1).then("time_s").otherwise(pl.lit(0.0)).alias("begins_s")
+    )
+    joined = table.join(begins, on=keys, how="inner", maintain_order="left")
+    clipped = joined.with_columns(pl.max_horizontal("time_s", "begins_s").alias("time_s")).drop("begins_s")
+    return clipped.unique(subset=[*keys, "time_s"], keep="last", maintain_order=True)
 
 
 def _highest(cwnd: pl.DataFrame) -> float:

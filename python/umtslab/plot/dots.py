@@ -1,40 +1,43 @@
-"""Means with intervals: marks that are told apart in grey, too, side by side at one place."""
+"""Means with intervals: a marker at the value that was run, and an error bar beside it."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from umtslab.plot.look import scale
-from umtslab.plot.style import COLOURS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MARKERS = "osD^vPXp"
-
 _APART_PT = 3.0
-"""Between the intervals of two lines at one place."""
+"""Distance of neighbouring error bars at one value, in points of a figure of 6.3 inches."""
+
+_SPREAD_PT = 9.0
+"""Largest distance from the first error bar at one value to the last, in points."""
+
+MOST_BOLD = 4
+"""More curves than this have small markers and thin lines."""
+
+_MISSING_STEP = 0.045
+"""Distance between crosses at one value, as a share of the height of the axes."""
 
 Dot = tuple[float, float, float]
-"""Its place, its mean, and half of its interval."""
-
-
-def marker_of(number: int) -> str:
-    """The marker of line `number`: from the second round of colours on, it tells lines apart."""
-    return MARKERS[(number + number // len(COLOURS)) % len(MARKERS)]
+"""Value on the horizontal axis, mean (NaN if unknown), and half width of the interval."""
 
 
 def aside(number: int, count: int) -> float:
-    """How many points aside of their places the marks of line `number` are, of `count` lines."""
-    return (number - (count - 1) / 2) * _APART_PT
+    """Distance from its value to the error bar of curve `number` of `count`, in points."""
+    apart = min(_APART_PT, _SPREAD_PT / max(count - 1, 1))
+    return (number - (count - 1) / 2) * apart
 
 
 def limits(dots: Iterable[Dot]) -> tuple[float, float]:
-    """From zero, or from below the least mean if that is negative, to above the highest interval."""
-    means_and_ends = [(mean, mean + half) for _, mean, half in dots]
-    low = min([0.0, *(mean for mean, _ in means_and_ends)])
-    high = max([0.0, *(end for _, end in means_and_ends)])
+    """Limits of a vertical axis that hold zero and every interval, with a margin."""
+    ends = [(mean - half, mean + half) for _, mean, half in dots if not math.isnan(mean)]
+    low = min([0.0, *(end for end, _ in ends)])
+    high = max([0.0, *(end for _, end in ends)])
     margin = 0.06 * (high - low) or 0.05
     return (low - margin if low < 0 else 0.0), high + margin
 
@@ -46,46 +49,82 @@ def draw_dots(
     look: Mapping[str, Any],
     *,
     marker: str,
-    wider: int = 0,
-    aside_pt: float = 0.0,
+    number: int = 0,
+    count: int = 1,
     hollow: bool = False,
 ) -> None:
-    """Draw a line of means with whiskers.
+    """Draw a curve of means with error bars.
 
     Parameters
     ----------
     axes : Axes
         Where.
     dots : sequence of Dot
-        What.
+        The means. A mean that is NaN interrupts the curve.
     label : str
-        What the legend says.
+        Legend entry.
     look : mapping of str to Any
         Colour and dashes.
     marker : str
-        The mark of a mean.
-    wider : int
-        How many later lines hide this one, being equal: it is drawn so much wider.
-    aside_pt : float
-        So many points aside of their places, so that no whisker hides another.
+        Marker of a mean.
+    number, count : int
+        Number of the curve, from 0, and how many curves the axes have. Markers stand at their values. Only
+        error bars are moved aside, by at most a few points, so that none hides another.
     hollow : bool
-        Marks without filling, on a thin line.
+        Markers without filling, on a thin line.
     """
     from matplotlib.transforms import ScaledTranslation
 
     assert axes.figure is not None, "axes are of a figure"
-    shift = ScaledTranslation(aside_pt * scale() / 72, 0.0, axes.figure.dpi_scale_trans)
-    axes.errorbar(
-        [x for x, _, _ in dots],
-        [mean for _, mean, _ in dots],
-        yerr=[half for _, _, half in dots],
+    is_thin = count > MOST_BOLD
+    x, means = [x for x, _, _ in dots], [mean for _, mean, _ in dots]
+    axes.plot(
+        x,
+        means,
         label=label,
         marker=marker,
-        markersize=(4 + 2 * wider) * scale(),
+        markersize=(2.8 if is_thin else 4.0) * scale(),
         markerfacecolor="white" if hollow else look["color"],
-        capsize=2.5 * scale(),
-        linewidth=((0.8 if hollow else 1.1) + 1.8 * wider) * scale(),
-        elinewidth=1.1 * scale(),
-        transform=axes.transData + shift,
+        linewidth=(0.8 if hollow or is_thin else 1.1) * scale(),
         **look,
     )
+    shift = ScaledTranslation(aside(number, count) * scale() / 72, 0.0, axes.figure.dpi_scale_trans)
+    axes.errorbar(
+        x,
+        means,
+        yerr=[half for _, _, half in dots],
+        fmt="none",
+        ecolor=look["color"],
+        elinewidth=(0.7 if is_thin else 1.1) * scale(),
+        capsize=(1.6 if is_thin else 2.5) * scale(),
+        transform=axes.transData + shift,
+    )
+
+
+def draw_missing(axes: Axes, missing: Sequence[tuple[float, str]], label: str) -> None:
+    """Mark values that were run and gave no mean, with a cross at the upper edge for each curve.
+
+    Parameters
+    ----------
+    axes : Axes
+        Where.
+    missing : sequence of (float, str)
+        Value on the horizontal axis, and colour of the curve. Crosses at one value stand below each other.
+    label : str
+        Legend entry of the crosses.
+    """
+    counts: dict[float, int] = {}
+    for at, (x, colour) in enumerate(missing):
+        row = counts.get(x, 0)
+        counts[x] = row + 1
+        axes.plot(
+            [x],
+            [0.97 - _MISSING_STEP * row],
+            marker="x",
+            markersize=5 * scale(),
+            markeredgewidth=1.2 * scale(),
+            color=colour,
+            linestyle="none",
+            transform=axes.get_xaxis_transform(),
+            label="_" if at else label,
+        )

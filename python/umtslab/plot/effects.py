@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from umtslab.labels import key_label, metric_label, with_unit
 from umtslab.metrics import units
 from umtslab.plot.look import HOUSE, Look, canvas, dress, printable, scale
-from umtslab.plot.style import COLOURS, DASHES, put_legend
+from umtslab.plot.palette import COLOURS, DASHES
+from umtslab.plot.style import put_legend
 from umtslab.studies.sensitivity import Effect, Findings
 
 if TYPE_CHECKING:

@@ -8,7 +8,8 @@ from umtslab.analyse.statistics import Summary, summarise
 from umtslab.campaign.errors import CampaignError
 from umtslab.campaign.record import Record
 from umtslab.labels import key_label, metric_with_unit, with_unit
-from umtslab.plot.campaign import check_axis, how_many
+from umtslab.numbers import NOTHING, estimate, number
+from umtslab.plot.campaign import check_axis, how_many, unmeasured
 from umtslab.plot.look import HOUSE, Look, canvas, dress, printable
 from umtslab.plot.variants import default_axis, others, values_of, words
 from umtslab.quantity import in_one_unit
@@ -66,7 +67,7 @@ def draw_map(
         for cell in record.cells
     }
     if not any(summary.n for summary in found.values()):
-        raise CampaignError(f"no run of {record.name} measured {metric}")
+        raise CampaignError(unmeasured([record], metric))
     with printable(look):
         figure = canvas(1.6 + 0.42 * max(len(rows), 3))
         axes = figure.add_subplot()
@@ -112,13 +113,17 @@ def _cells(figure: Figure, axes: Axes, table: list[list[Summary | None]], metric
     low, high = float(np.nanmin(means)), float(np.nanmax(means))
     for y, row in enumerate(table):
         for x, one in enumerate(row):
-            if one is not None and one.mean is not None:
-                is_dark = one.mean < (low + high) / 2
+            if one is not None:
+                is_dark = one.mean is not None and one.mean < (low + high) / 2
                 axes.text(x, y, _number(one), ha="center", va="center", fontsize="small",
                           color="white" if is_dark else "black")  # fmt: skip
 
 
 def _number(summary: Summary) -> str:
-    assert summary.mean is not None, "it was measured"
-    mean = f"{summary.mean:.3g}" if abs(summary.mean) < 1e3 else f"{summary.mean:.0f}"
-    return mean if not summary.ci95 else f"{mean}\n± {summary.ci95:.2g}"
+    """Mean and half width as tables print them; a dash where runs have no value."""
+    if summary.mean is None:
+        return NOTHING
+    if not summary.ci95:
+        return number(summary.mean, 3)
+    mean, half = estimate(summary.mean, summary.ci95)
+    return f"{mean}\n± {half}"

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from umtslab.plot.look import canvas
 from umtslab.plot.strands import several_results
-from umtslab.plot.style import legend_of, style
+from umtslab.plot.palette import style
+from umtslab.plot.style import legend_of
 
 if TYPE_CHECKING:
     import polars as pl

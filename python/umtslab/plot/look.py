@@ -180,21 +180,38 @@ def _retitle(figure: Figure, panels: list[Axes], title: str) -> None:
 
 
 def _logarithmic(axes: Axes, look: Look) -> None:
+    from umtslab.plot.log_ticks import log_ticks
+
     if look.log_x and axes.get_xscale() != "log":
         axes.set_xscale("log")
+        log_ticks(axes, "x")
     if look.log_y:
         least = _least_above_zero(axes)
         axes.set_yscale("log")
+        log_ticks(axes, "y")
         if least is not None:
             axes.set_ylim(bottom=least / 1.5)
 
 
 def _least_above_zero(axes: Axes) -> float | None:
+    """The least value above zero of all lines, error bars and areas; None if there is none."""
     import numpy as np
 
     values = [np.asarray(line.get_ydata(), dtype=float) for line in axes.lines]
+    values += [
+        np.asarray(segment, dtype=float)[:, 1]
+        for area in axes.collections
+        for segment in _corners(area)
+        if len(segment)
+    ]
     above = [float(value[value > 0].min()) for value in values if np.any(value > 0)]
     return min(above, default=None)
+
+
+def _corners(area: Any) -> list[Any]:
+    """The corners of a collection that is drawn in the units of its axes."""
+    segments = getattr(area, "get_segments", None)
+    return segments() if segments is not None else [path.vertices for path in area.get_paths()]
 
 
 def letters_across(figure: Figure) -> float:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from umtslab.plot.look import HOUSE, Look, canvas, dress, printable, scale
-from umtslab.plot.style import COLOURS, put_legend
+from umtslab.plot.palette import COLOURS
+from umtslab.plot.style import put_legend
 from umtslab.plot.tables import WHOLE, NobodyChosen, View
 from umtslab.run import MissingSeries, Run
 

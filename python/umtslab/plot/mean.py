@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 
 from umtslab.analyse.rates import bin_length
 from umtslab.analyse.replications import mean_and_half, over_bins
+from umtslab.figure_kinds import known
+from umtslab.plot.equal import equal_to, with_equal
 from umtslab.plot.look import HOUSE, Look, dress, printable
 from umtslab.plot.strands import strands
-from umtslab.plot.style import finish, new_figure, style
+from umtslab.plot.palette import style
+from umtslab.plot.style import finish, new_figure
 from umtslab.plot.tables import WHOLE, View, table
+from umtslab.plot.titles import shared_title
 from umtslab.run import MissingSeries, Run
 
 if TYPE_CHECKING:
@@ -63,28 +67,31 @@ def draw_mean(
 
     Raises
     ------
+    umtslab.figure_kinds.UnknownFigure
+        If the kind has no mean over runs.
     umtslab.run.MissingSeries
         If fewer than two runs of a result recorded the series.
     """
     import numpy as np
 
-    line = MEANS[kind]
+    line = known(MEANS, kind, "mean over runs")
     ends = [run.duration_s for runs in results.values() for run in runs]
     begin, end = view.from_s or 0.0, min(view.until_s or max(ends), max(ends))
     bins, label = _bins(results, line, view, end - begin)
     edges = np.linspace(begin, end, bins + 1)
+    bands = {
+        name: mean_and_half([line.scale * one for one in _of_runs(runs, line, view, begin, end, bins)])
+        for name, runs in results.items()
+    }
+    equal = equal_to(list(bands), [(mean.tobytes(), half.tobytes()) for mean, half in bands.values()])
     with printable(look):
-        names = {run.scenario for runs in results.values() for run in runs}
-        figure, axes = new_figure(names.pop() if len(names) == 1 else "", label)
-        for number, (name, runs) in enumerate(results.items()):
-            mean, half = mean_and_half(
-                [line.scale * one for one in _of_runs(runs, line, view, begin, end, bins)]
-            )
+        figure, axes = new_figure(shared_title(list(results.values())), label)
+        for number, (name, (mean, half)) in enumerate(bands.items()):
             colour = style(number)["color"]
             axes.stairs(mean + half, edges, baseline=mean - half, fill=True, alpha=0.25, color=colour)
-            n = f"mean of {len(runs)} runs, 95 % band"
-            told = f"{name} ({n})" if len(results) > 1 else n
-            axes.plot(edges, [*mean, mean[-1]], drawstyle="steps-post", label=told, **style(number))
+            n = f"mean of {len(results[name])} runs, 95 % band"
+            entry = with_equal(f"{name} ({n})" if len(results) > 1 else n, equal[number])
+            axes.plot(edges, [*mean, mean[-1]], drawstyle="steps-post", label=entry, **style(number))
         finish(figure, axes)
         axes.set_xlim(begin, end)
         return dress(figure, look)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from umtslab.campaign.errors import CampaignError
 from umtslab.labels import key_label, metric_label, metric_with_unit
 from umtslab.plot.look import HOUSE, Look, canvas, dress, printable, scale
-from umtslab.plot.style import COLOURS, legend_of, new_figure
+from umtslab.plot.palette import COLOURS
+from umtslab.plot.style import legend_of, new_figure
 from umtslab.studies.importance import importance
 from umtslab.studies.optimise import Constraint, Outcome, Trial
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from umtslab.plot.strands import strands
+from umtslab.plot.strands import results_of, strands
 from umtslab.plot.style import MOST_LINES, PALE, finish, lines, new_figure, points
 
 if TYPE_CHECKING:
@@ -31,8 +31,8 @@ def figure(rtt: pl.DataFrame, srtt: pl.DataFrame, rto: pl.DataFrame, *, title: s
         in a colour of their own.
     """
     drawing, axes = new_figure(title, "time (s)", "time of the run (s)")
-    points(axes, rtt, "rtt_s", "measured", ".", PALE, 2)
-    lines(axes, srtt, "srtt_s", "smoothed RTT")
+    points(axes, rtt, "rtt_s", "measured", ".", PALE, 2, results=results_of(srtt))
+    lines(axes, srtt, "srtt_s", "smoothed RTT", explained=True)
     if "chosen" in rto.columns:
         srtt, rto = srtt.filter("chosen"), rto.filter("chosen")
     count = len(strands(srtt))

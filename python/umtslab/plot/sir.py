@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from umtslab.plot.look import canvas, scale
 from umtslab.plot.strands import strands
-from umtslab.plot.style import COLOURS, put_legend
+from umtslab.plot.palette import COLOURS
+from umtslab.plot.style import put_legend
 
 if TYPE_CHECKING:
     import polars as pl

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from umtslab.plot.look import scale
-from umtslab.plot.style import COLOURS, new_figure, put_legend
+from umtslab.plot.palette import COLOURS
+from umtslab.plot.style import new_figure, put_legend
 
 if TYPE_CHECKING:
     import polars as pl

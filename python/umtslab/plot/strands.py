@@ -51,6 +51,11 @@ def strands(table: pl.DataFrame, by: tuple[str, ...] = ("connection",)) -> list[
     return [strand for _, strand in found]
 
 
+def results_of(table: pl.DataFrame) -> list[str]:
+    """The results of a table in their order; empty if it is of one result."""
+    return table["result"].unique(maintain_order=True).to_list() if several_results(table) else []
+
+
 def several_results(table: pl.DataFrame) -> bool:
     """Whether a table has rows of more than one result."""
     return "result" in table.columns and table["result"].n_unique() > 1

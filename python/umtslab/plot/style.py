@@ -1,12 +1,14 @@
-"""What figures have in common: colours and dashes that can be told apart; lines, marks, legends."""
+"""What figures have in common: lines, marks, legends."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from umtslab.plot.equal import equal_to, with_equal
 from umtslab.plot.look import canvas, filled, letters_across, scale
-from umtslab.plot.strands import Strand, several_results, strands
+from umtslab.plot.palette import COLOURS, GREY, style
+from umtslab.plot.strands import Strand, strands
 
 if TYPE_CHECKING:
     import polars as pl
@@ -16,27 +18,17 @@ if TYPE_CHECKING:
 MOST_LINES = 8
 """More lines than this are not told apart: they are drawn alike, and counted in the legend."""
 
-# Okabe and Ito's colours, which the colour-blind can tell apart, each with dashes of its own for grey prints.
-COLOURS = ("#000000", "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#777777")
-DASHES: tuple[Any, ...] = (
-    "solid",
-    (0, (6, 2)),
-    (0, (2, 1.5)),
-    (0, (6, 2, 1.5, 2)),
-    (0, (1, 1)),
-    (0, (9, 2)),
-    (0, (4, 1.5, 1, 1.5, 1, 1.5)),
-    (0, (3, 4)),
-)
-
 PALE = "#aaaaaa"
 """Marks behind a line."""
 
 OTHERS = "#bbbbbb"
 """What is not under study."""
 
-_MOST_ENTRIES = 9
-"""More entries than this make a legend of smaller letters."""
+_MOST_COLUMNS = 6
+"""Most columns of a legend."""
+
+_MOST_ENTRIES = 18
+"""A legend with more entries has smaller letters."""
 
 _MOST_VECTORS = 5_000
 """A vector for each of many thousand marks makes files that no viewer opens gladly: pixels for more."""
@@ -63,34 +55,57 @@ def lines(
     first: int = 0,
     by: tuple[str, ...] = ("connection",),
     alike: str | None = None,
+    explained: bool = False,
 ) -> None:
     """One line per connection of a table with ``time_s`` and ``connection``, or per what `by` tells apart.
 
     Values recorded on change hold until the next one, which `steps` draws. The first line takes style number
     `first`; the second quantity of several results is told from the first by thin dots. Where a table has
     ``chosen``, the others are grey. With `alike` all have this one colour, as more lines than can be told
-    apart have grey.
+    apart have grey. The legend states which lines are equal. With `explained` it also states what the lines
+    of several results show; their entries name the results only.
     """
     found = strands(table, by)
     looks = _looks(found, first, alike)
-    extra = halos([strand.values(column) for strand in found])
-    for strand, look, wider in zip(found, looks, extra, strict=True):
-        if wider:
-            look = {**look, "linewidth": look.get("linewidth", 1.1 * scale()) + 1.8 * wider * scale()}
+    second = bool(first or alike)
+    labels = [_label(name, strand, found, second=second, alike=alike is not None) for strand in found]
+    labels = _with_equal(labels, found, column)
+    for strand, look, label in zip(found, looks, labels, strict=True):
         axes.plot(
             strand.rows["time_s"].to_numpy(),
             strand.rows[column].to_numpy(),
             drawstyle="steps-post" if steps else "default",
-            label=_label(name, strand, found, second=bool(first or alike), alike=alike is not None),
+            label=label,
             **look,
         )
+    if found and len(_results(found)) > 1 and (explained or second):
+        dots = {key: looks[-1][key] for key in ("linestyle", "linewidth")} if first else {}
+        axes.plot([], [], label=name, **{"color": alike or GREY, **dots})
 
 
-def halos(curves: Sequence[Any]) -> list[int]:
-    """How many later curves hide each one, being equal: it is drawn so much wider, and seen beside them."""
-    return [
-        sum(curves[later] == curve for later in range(at + 1, len(curves))) for at, curve in enumerate(curves)
-    ]
+def _results(found: Sequence[Strand]) -> list[str | None]:
+    """The results of some lines. If there are several, colours stand for them, and the legend names them."""
+    return list(dict.fromkeys(strand.result for strand in found))
+
+
+def _with_equal(labels: Sequence[str], found: Sequence[Strand], column: str) -> list[str]:
+    """The labels, with the name of the first equal line behind those of lines that are named one by one."""
+    is_named = [not label.startswith("_") and one.chosen is not False for label, one in zip(labels, found, strict=True)]
+    named = [at for at, is_so in enumerate(is_named) if is_so]
+    if len(named) < 2:
+        return list(labels)
+    by_result = len(_results(found)) > 1
+
+    def curve(strand: Strand) -> tuple[tuple[bytes, bytes], ...]:
+        kin = [other for other in found if other.result == strand.result and other.chosen is not False]
+        return tuple(one.values(column) for one in (kin if by_result else [strand]))
+
+    names = [str(found[at].result) if by_result else found[at].name for at in named]
+    others = equal_to(names, [curve(found[at]) for at in named])
+    result = list(labels)
+    for at, other in zip(named, others, strict=True):
+        result[at] = with_equal(labels[at], other)
+    return result
 
 
 def windows(axes: Axes, table: pl.DataFrame, column: str, name: str, window_s: float) -> None:
@@ -104,38 +119,52 @@ def windows(axes: Axes, table: pl.DataFrame, column: str, name: str, window_s: f
 
 
 def points(
-    axes: Axes, table: pl.DataFrame, column: str, name: str, marker: str, colour: str, size: float
+    axes: Axes,
+    table: pl.DataFrame,
+    column: str,
+    name: str,
+    marker: str,
+    colour: str,
+    size: float,
+    *,
+    results: Sequence[str] = (),
 ) -> None:
-    """A mark per row; of no row none in the legend either. Marks of what is not chosen are pale."""
+    """Draw a mark per row. The legend has no entry if there is no row. Marks of what is not chosen are pale.
+
+    With several `results` a mark has the colour of its result, which is its place in `results`, and the
+    legend shows the mark in grey.
+    """
+    if table.is_empty():
+        return
     if "chosen" in table.columns:
         others, table = table.filter(~table["chosen"]), table.filter(table["chosen"])
         _points(axes, others, column, "_", marker, OTHERS, size)
         colour = COLOURS[1] if colour == PALE else colour
-    if several_results(table):
-        for number, rows in enumerate(table.partition_by("result", maintain_order=True)):
-            shade = COLOURS[number % len(COLOURS)]
-            # Colours are the results', which their lines name.
-            _points(axes, rows, column, "_" if number else name, marker, shade, size)
+    if not results:
+        _points(axes, table, column, name, marker, colour, size)
         return
-    _points(axes, table, column, name, marker, colour, size)
+    for number, result in enumerate(results):
+        rows = table.filter(table["result"] == result)
+        _points(axes, rows, column, "_", marker, str(style(number)["color"]), size)
+    axes.plot([], [], linestyle="none", marker=marker, markersize=size * scale(), color=GREY, label=name)
 
 
-def style(number: int) -> dict[str, Any]:
-    """Colour and dashes of line `number`."""
-    return {"color": COLOURS[number % len(COLOURS)], "linestyle": DASHES[number % len(DASHES)]}
+def finish(figure: Figure, axes: Axes, *, from_zero: bool = True, note: str = "") -> Figure:
+    """Put the legend outside the data; the axes begin at zero, or the vertical one where the data do.
 
+    The heading of the legend is `note`.
 
-def finish(figure: Figure, axes: Axes, *, from_zero: bool = True) -> Figure:
-    """Put the legend outside the data; the axes begin at zero, or the vertical one where the data do."""
+    The vertical axis always holds all data: it begins below zero if an interval does.
+    """
     axes.margins(x=0)
     low, high = axes.get_ylim()
     if from_zero:
-        # Values that hardly change would lie on the upper edge.
-        axes.set_ylim(0, max(high, 1.05 * float(axes.dataLim.y1)))
+        # Values that hardly change would lie on the upper edge. An interval may reach below zero.
+        axes.set_ylim(low if float(axes.dataLim.y0) < 0 else 0, max(high, 1.05 * float(axes.dataLim.y1)))
     else:
         axes.set_ylim(bottom=max(0.0, low))
     axes.set_xlim(left=0)
-    legend_of(figure, [axes])
+    legend_of(figure, [axes], title=note)
     return figure
 
 
@@ -152,11 +181,11 @@ def legend_of(figure: Figure, panels: Sequence[Axes], *, title: str = "") -> Non
 
 
 def put_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *, title: str = "") -> None:
-    """Put a legend below a figure, in four columns, or in fewer where they are wider than the figure.
+    """Put a legend below a figure, in up to six columns, or in fewer where they are wider than the figure.
 
     The figure grows by what the legend is higher than a line, so that axes keep their size.
     """
-    for columns in range(min(len(labels), 4), 0, -1):
+    for columns in range(_columns(len(labels)), 0, -1):
         legend = figure.legend(
             handles,
             labels,
@@ -174,6 +203,11 @@ def put_legend(figure: Figure, handles: Sequence[Any], labels: Sequence[str], *,
             figure.set_figheight(figure.get_figheight() + max(0.0, box.height / figure.dpi - line_in))
             return
         legend.remove()
+
+
+def _columns(entries: int) -> int:
+    """Most columns of a legend: four, or up to six if its rows would be more than two."""
+    return min(entries, max(4, min(_MOST_COLUMNS, -(-entries // 2))))
 
 
 def legend_below(figure: Figure, colours: Mapping[str, str], hatches: Mapping[str, str] = {}) -> Figure:
@@ -195,38 +229,35 @@ def _looks(found: Sequence[Strand], first: int, alike: str | None) -> list[dict[
     thin = 0.5 * scale()
     if alike is not None:
         return [{"color": alike, "linewidth": thin if len(found) > 1 else 1.1 * scale()} for _ in found]
-    if any(strand.chosen is not None for strand in found):
-        chosen = [strand for strand in found if strand.chosen]
-        return [
-            {**style(chosen.index(strand) + first), "zorder": 2.5}
-            if strand.chosen
-            else {"color": OTHERS, "linewidth": thin}
-            for strand in found
-        ]
-    results = list(dict.fromkeys(strand.result for strand in found))
-    if len(results) > 1:
-        many = len(found) > len(results)
-        dots = {"linestyle": (0, (1, 1.5)), "linewidth": 0.8 * scale()} if first else {}
-        return [
-            {**style(results.index(strand.result)), **({"linewidth": 0.8 * scale()} if many else {}), **dots}
-            for strand in found
-        ]
-    if len(found) > MOST_LINES:
-        return [{"color": "#777777", "linewidth": thin} for _ in found]
-    return [style(first + number) for number in range(len(found))]
+    results = _results(found)
+    coloured = [strand for strand in found if strand.chosen is not False]
+    if len(results) == 1 and len(coloured) == len(found) > MOST_LINES:
+        return [{"color": GREY, "linewidth": thin} for _ in found]
+    looks: list[dict[str, Any]] = []
+    for strand in found:
+        if strand.chosen is False:
+            looks.append({"color": OTHERS, "linewidth": thin})
+            continue
+        of_result = len(results) > 1
+        look = style(results.index(strand.result) if of_result else coloured.index(strand) + first)
+        if of_result and (first or len(coloured) > len(results)):
+            look["linewidth"] = 0.8 * scale()
+        if of_result and first:
+            look["linestyle"] = (0, (1, 1.5))
+        looks.append(look | ({} if strand.chosen is None else {"zorder": 2.5}))
+    return looks
 
 
 def _label(name: str, strand: Strand, found: Sequence[Strand], *, second: bool, alike: bool) -> str:
-    """What the legend says of a line; "_" for nothing."""
+    """Legend entry of a line; "_" for none."""
     kin = [other for other in found if (other.result, other.chosen) == (strand.result, strand.chosen)]
     is_first = kin[0] is strand
     if strand.chosen is False:
-        return f"{len(kin)} others" if is_first and not second else "_"
-    if strand.chosen is None and len({other.result for other in found}) > 1:
-        # Colours are the results'; the second quantity of all of them is told once, by its dots.
-        if second:
-            return name if found[0] is strand else "_"
-        return str(strand.result) if is_first else "_"
+        count = sum(other.chosen is False for other in found)
+        return f"{count} others" if strand is found[0] and not second else "_"
+    if len(_results(found)) > 1:
+        # Colours are the results', which the first quantity names. `lines` explains the second one.
+        return "_" if second or not is_first else str(strand.result)
     if len(found) == 1:
         return name
     if not alike and (strand.chosen or len(found) <= MOST_LINES):

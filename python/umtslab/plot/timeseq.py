@@ -1,12 +1,14 @@
-"""Time-sequence diagram: what was sent, sent again and acknowledged."""
+"""Time-sequence diagram: what was sent, sent again, dropped and acknowledged."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from umtslab.plot.look import scale
-from umtslab.plot.strands import several_results, strands
-from umtslab.plot.style import COLOURS, OTHERS, PALE, finish, lines, new_figure, points
+from umtslab.plot.palette import COLOURS, GREY, style
+from umtslab.plot.strands import results_of, strands
+from umtslab.plot.style import OTHERS, PALE, finish, lines, new_figure, points
 
 if TYPE_CHECKING:
     import polars as pl
@@ -33,6 +35,20 @@ _CAUSES = (
 )
 """What a capture's repetitions are told apart by: name, causes, mark, colour."""
 
+_DROPS = (
+    ("script", "dropped by the scenario's script", "o"),
+    ("link_queue", "dropped, queue of a link full", "s"),
+    ("link_loss", "lost on a link", "D"),
+    ("link_down", "lost, link interrupted", "p"),
+    ("rlc_buffer", "dropped, RLC buffer full", "^"),
+    ("radio", "lost by the radio", "h"),
+    ("other", "dropped elsewhere", "*"),
+)
+"""Place of a drop in the series ``dropped``, legend entry, marker."""
+
+_EDGE = "#a9d3ee"
+"""Colour of the end of the receiver's window: segments lie on the line where that window limits."""
+
 
 def figure(
     sent: pl.DataFrame,
@@ -40,6 +56,7 @@ def figure(
     sacked: pl.DataFrame | None = None,
     window: pl.DataFrame | None = None,
     *,
+    dropped: pl.DataFrame | None = None,
     title: str = "",
 ) -> Figure:
     """Draw sequence numbers over time.
@@ -55,6 +72,9 @@ def figure(
         ``time_s``, ``left`` and ``right`` (octets); one row per selectively acknowledged block.
     window : polars.DataFrame, optional
         ``time_s``, ``connection`` and ``window_octets`` that the receiver announces; one row per change.
+    dropped : polars.DataFrame, optional
+        ``time_s``, ``connection``, ``kind`` ("data" or "ack"), ``end`` (octets) and ``place``; one row per
+        packet dropped above RLC.
     title : str
         Above the figure.
 
@@ -62,8 +82,9 @@ def figure(
     -------
     matplotlib.figure.Figure
         Segments as bars from their first octet to the last, or as dots where they are too many; repeated
-        ones as crosses, acknowledgments as steps, selective ones as bars; where the receiver's window ends,
-        if that is near. The vertical axis begins where the tables do: a part of a run is not at zero.
+        ones as crosses, dropped ones in hollow marks, acknowledgments as steps, selective ones as bars. The
+        end of the receiver's window is a pale line below the segments, if it is near. Of several results the
+        colours are the results'. The vertical axis begins where the tables do: a part of a run is not at zero.
     """
     import polars as pl
 
@@ -71,18 +92,21 @@ def figure(
     kb = pl.col("seq") / 1e3, pl.col("end") / 1e3
     in_kb = sent.with_columns(*kb) if "seq" in sent.columns else sent.with_columns(kb[1])
     first, again = in_kb.filter(~pl.col("retransmission")), in_kb.filter(pl.col("retransmission"))
-    if len(sent) <= MOST_BARS and "seq" in sent.columns and not several_results(sent):
+    results = results_of(sent)
+    if len(sent) <= MOST_BARS and "seq" in sent.columns and not results:
         _bars(axes, first, "segment sent", COLOURS[1])
         _bars(axes, again, "_", "#D55E00")
     else:
-        points(axes, first, "end", "sent", ".", PALE, 2)
+        points(axes, first, "end", "sent", ".", PALE, 2, results=results)
     if "cause" not in sent.columns:
-        points(axes, again, "end", "sent again", "x", "#D55E00", 5)
+        points(axes, again, "end", "sent again", "x", "#D55E00", 5, results=results)
     else:
         for name, causes, mark, colour in _CAUSES:
             rows = again.filter(pl.col("cause").is_in(causes))
-            points(axes, rows, "end", name, mark, colour, 5)
-    lines(axes, acked.with_columns(pl.col("ack") / 1e3), "ack", "acknowledged")
+            points(axes, rows, "end", name, mark, colour, 5, results=results)
+    lines(axes, acked.with_columns(pl.col("ack") / 1e3), "ack", "acknowledged", explained=True)
+    if dropped is not None:
+        _drops(axes, dropped, results)
     if sacked is not None and not sacked.is_empty():
         bars = axes.vlines(
             sacked["time_s"].to_numpy(),
@@ -116,7 +140,49 @@ def _window(axes: Axes, acked: pl.DataFrame, window: pl.DataFrame) -> None:
     low, high = axes.get_ylim()
     if ends.is_empty() or float(str(ends["ack"].max())) > low + _MOST_TALLER * (high - low):
         return
-    lines(axes, ends, "ack", "end of the receiver's window", alike="#56B4E9")
+    axes.plot(
+        ends["time_s"].to_numpy(),
+        ends["ack"].to_numpy(),
+        drawstyle="steps-post",
+        color=_EDGE,
+        linewidth=3 * scale(),
+        zorder=1.5,
+        label="end of the receiver's window",
+    )
+
+
+def _drops(axes: Axes, dropped: pl.DataFrame, results: Sequence[str]) -> None:
+    """A hollow mark around the end of each packet that was dropped, by place and kind."""
+    import polars as pl
+
+    rows = dropped.with_columns(pl.col("end") / 1e3)
+    if "chosen" in rows.columns:
+        rows = rows.filter("chosen")
+    known = [place for place, _, _ in _DROPS]
+    rows = rows.with_columns(pl.when(pl.col("place").is_in(known)).then("place").otherwise(pl.lit("other")).alias("place"))
+    for place, words, marker in _DROPS:
+        for kind, name in (("data", words), ("ack", f"ACK {words}")):
+            some = rows.filter((pl.col("place") == place) & (pl.col("kind") == kind))
+            for number, result in enumerate(results or [None]):
+                ours = some if result is None else some.filter(pl.col("result") == result)
+                _hollow(axes, ours, marker, COLOURS[0] if result is None else str(style(number)["color"]))
+            if not some.is_empty():
+                _hollow(axes, some.clear(), marker, GREY if results else COLOURS[0], name)
+
+
+def _hollow(axes: Axes, rows: pl.DataFrame, marker: str, colour: str, name: str = "_") -> None:
+    axes.plot(
+        rows["time_s"].to_numpy(),
+        rows["end"].to_numpy(),
+        linestyle="none",
+        marker=marker,
+        markersize=7 * scale(),
+        markerfacecolor="none",
+        markeredgecolor=colour,
+        markeredgewidth=1.2 * scale(),
+        zorder=3,
+        label=name,
+    )
 
 
 def _bars(axes: Axes, segments: pl.DataFrame, name: str, colour: str) -> None:

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from umtslab.plot.campaign import how_many
-from umtslab.plot.dots import Dot, aside, draw_dots, limits, marker_of
+from umtslab.plot.dots import Dot, draw_dots, limits
+from umtslab.plot.equal import named_equal
 from umtslab.plot.look import HEIGHT_IN, HOUSE, Look, canvas, dress, printable, scale
-from umtslab.plot.style import halos, legend_of, put_legend, style
+from umtslab.plot.palette import marker_of, style
+from umtslab.plot.style import legend_of, put_legend
 from umtslab.plot.ticks import value_ticks
 from umtslab.reproduce.figuredata import FigureData, Line, Picture, Stated
 from umtslab.reproduce.phases import Phase
@@ -98,7 +100,8 @@ def _panel(axes: Axes, data: FigureData, quantity: str) -> None:
             at = list(looks).index(line.label) + len(looks)
             _course(axes, line, _Look(style(at), "") if line.honest else looks[line.label])
         axes.margins(x=0)
-        axes.set_ylim(bottom=0)
+        if float(axes.dataLim.y0) >= 0:
+            axes.set_ylim(bottom=0)
     else:
         _curves(axes, lines, stated, looks, log=data.figure.log)
     if kind in ("scatter", "time"):
@@ -146,7 +149,8 @@ def _curves(
     is_number = not any(isinstance(value, str) for value in values)
     place = {value: float(value) if is_number else float(at) for at, value in enumerate(values)}
     known = [_known(line, place) for line in lines]
-    wider = halos([[(x, mean) for x, mean, _ in dots] for dots in known])
+    names = [f"{line.label}, 3GPP accounting" if line.honest else line.label for line in lines]
+    labels = named_equal(names, [tuple(dots) for dots in known])
     for number, (line, dots) in enumerate(zip(lines, known, strict=True)):
         look = looks[line.label]
         dashes = {} if is_number else {"linestyle": "none"}
@@ -154,11 +158,11 @@ def _curves(
             draw_dots(
                 axes,
                 dots,
-                f"{line.label}, 3GPP accounting" if line.honest else line.label,
+                labels[number],
                 {**look.line, **dashes},
                 marker=look.marker,
-                wider=wider[number],
-                aside_pt=aside(number, len(lines)),
+                number=number,
+                count=len(lines),
                 hollow=line.honest,
             )
     for mark in stated:

@@ -1,0 +1,41 @@
+"""Names of equal curves: one hides the other, so the legend states that they are equal."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+
+def equal_to(names: Sequence[str], curves: Sequence[Hashable]) -> list[str | None]:
+    """For each curve the name of the first earlier curve with the same values; None if there is none.
+
+    A curve that is empty equals no other.
+
+    >>> equal_to(["Reno", "Tahoe", "NewReno"], [(1, 2), (1, 3), (1, 2)])
+    [None, None, 'Reno']
+    """
+    first: dict[Hashable, str] = {}
+    found: list[str | None] = []
+    for name, curve in zip(names, curves, strict=True):
+        found.append(first.get(curve) if curve else None)
+        first.setdefault(curve, name)
+    return found
+
+
+def with_equal(label: str, other: str | None) -> str:
+    """A legend entry, with the name of the equal curve behind it.
+
+    >>> with_equal("NewReno", "Reno"), with_equal("Reno", None)
+    ('NewReno (equal to Reno)', 'Reno')
+    """
+    if other is None:
+        return label
+    return f"{label[:-1]}; equal to {other})" if label.endswith(")") else f"{label} (equal to {other})"
+
+
+def named_equal(names: Sequence[str], curves: Sequence[Hashable]) -> list[str]:
+    """Legend entries of several curves, each with the name of the first curve that it equals.
+
+    >>> named_equal(["Reno", "NewReno"], ["same", "same"])
+    ['Reno', 'NewReno (equal to Reno)']
+    """
+    return [with_equal(name, other) for name, other in zip(names, equal_to(names, curves), strict=True)]

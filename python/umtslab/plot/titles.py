@@ -1,0 +1,44 @@
+"""Titles of figures of runs: what all runs of the figure share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from umtslab.changes import Changes, in_words
+from umtslab.run import Run
+
+
+def shared_title(results: Sequence[Sequence[Run]]) -> str:
+    """Scenario, seed, run numbers and overrides that all runs of all results have in common.
+
+    Overrides are not part of the scenario file, so the title states them. Parts that differ between runs are
+    left out; the legend names results by them.
+    """
+    runs = [run for result in results for run in result]
+    names = {run.scenario for run in runs}
+    seeds = {run.seed for run in runs}
+    parts = [
+        names.pop() if len(names) == 1 else "",
+        f"seed {seeds.pop()}" if len(seeds) == 1 else "",
+        _numbers(results),
+        in_words(shared_changes(run.changes for run in runs)),
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def shared_changes(changes: Iterable[Changes]) -> Changes:
+    """The overrides that are in all of some lists of overrides, in the order of the first."""
+    first, *others = changes
+    return tuple(pair for pair in first if all(pair in other for other in others))
+
+
+def _numbers(results: Sequence[Sequence[Run]]) -> str:
+    """Numbers of the runs, if they follow each other and are the same in all results."""
+    numbers = {tuple(sorted(run.run for run in result)) for result in results}
+    if len(numbers) > 1:
+        return ""
+    [found] = numbers
+    first, last = found[0], found[-1]
+    if found != tuple(range(first, last + 1)):
+        return ""
+    return f"run {first}" if first == last else f"runs {first} to {last}"
